@@ -1,9 +1,9 @@
-# NetCDF with NetCDF-4 support: target NetCDF::NetCDF. Component `parallel` asks for a library that opens files
-# collectively over MPI; Debian keeps that one aside, its headers under <libdir>/netcdf/mpi/include, where neither its
-# pkg-config nor its CMake file points. Component `serial`, or none, takes any.
+# Finds NetCDF with NetCDF-4 support: target NetCDF::NetCDF. Component `parallel` requires a library that opens files
+# collectively over MPI; Debian installs the headers of that one in <libdir>/netcdf/mpi/include, which neither its
+# pkg-config nor its CMake file names. Component `serial`, or none, accepts any library.
 include(FindPackageHandleStandardArgs)
 
-unset(_netcdf_aside)  # of a search for the parallel library before
+unset(_netcdf_aside)  # left by an earlier search for the parallel library
 set(_netcdf_names netcdf)
 set(_netcdf_header netcdf.h)
 if("parallel" IN_LIST NetCDF_FIND_COMPONENTS)

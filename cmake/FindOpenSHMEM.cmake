@@ -1,6 +1,6 @@
-# OpenSHMEM: target OpenSHMEM::OpenSHMEM. OPENSHMEM_HOME, of CMake or the environment, names the folder of an installation
-# (bin/oshcc, include/shmem.h, lib/libsma.so), and nothing else is looked at then; else OpenSHMEM_ROOT, or OpenSHMEM_INCLUDE_DIR
-# and OpenSHMEM_LIBRARY, or the wrapper oshcc on PATH say where.
+# Finds OpenSHMEM: target OpenSHMEM::OpenSHMEM. If OPENSHMEM_HOME, of CMake or the environment, names the folder of an installation
+# (bin/oshcc, include/shmem.h, lib/libsma.so), only that is searched; else OpenSHMEM_ROOT, OpenSHMEM_INCLUDE_DIR and
+# OpenSHMEM_LIBRARY, or the wrapper oshcc on PATH determine the installation.
 set(OPENSHMEM_HOME "$ENV{OPENSHMEM_HOME}" CACHE PATH "Folder of an OpenSHMEM library that is to be used")
 if(OPENSHMEM_HOME)
   find_program(OpenSHMEM_C_COMPILER NAMES oshcc PATHS ${OPENSHMEM_HOME}/bin NO_DEFAULT_PATH)
@@ -21,7 +21,7 @@ if(NOT OPENSHMEM_HOME)
   find_library(OpenSHMEM_LIBRARY NAMES oshmem sma HINTS ${OpenSHMEM_LIBRARY_HINTS} PATH_SUFFIXES openmpi/lib)
 endif()
 
-# liboshmem is a part of Open MPI, and brings its libmpi with it.
+# liboshmem is a part of Open MPI and links its libmpi, so it cannot be used beside another MPI.
 set(OpenSHMEM_OF_ANOTHER_MPI "")
 if(merganser_mpi_family AND NOT merganser_mpi_family STREQUAL "Open MPI" AND OpenSHMEM_LIBRARY MATCHES "liboshmem")
   set(OpenSHMEM_OF_ANOTHER_MPI "${OpenSHMEM_LIBRARY} belongs to Open MPI, the MPI here is ${merganser_mpi_family}")

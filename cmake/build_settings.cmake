@@ -1,4 +1,4 @@
-# How everything in this tree is compiled. Nothing here reaches a project that uses the installed library.
+# Compiler settings of all targets of this tree. None of them is exported to projects that use the installed library.
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
@@ -12,7 +12,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(MERGANSER_CCACHE ccache)
   if(MERGANSER_CCACHE)
     set(CMAKE_C_COMPILER_LAUNCHER ${MERGANSER_CCACHE})
-    # Without these it would not keep what is compiled with precompiled headers.
+    # Without these settings ccache does not cache files that are compiled with precompiled headers.
     set(CMAKE_CXX_COMPILER_LAUNCHER
       ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${MERGANSER_CCACHE})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -30,12 +30,12 @@ if(MERGANSER_WERROR)
   add_compile_options(-Werror)
 endif()
 
-# For code whose blocks are many and small, vectors' and tests': to watch the end of each takes the compiler a quarter of its time
-# for tests, two thirds for vectors.
+# Options for files with many small blocks (vectorised loops and tests): without the checks of use after scope the compiler needs a
+# quarter less time for tests, two thirds less for vectorised loops.
 set(merganser_blocks_not_watched "")
 if(MERGANSER_SANITIZE STREQUAL "address")
   set(merganser_blocks_not_watched -fno-sanitize-address-use-after-scope)
-  # What is left out doubles the time to compile; null pointers and lifetimes are the address sanitizer's too.
+  # The checks that are switched off double the time to compile; the address sanitizer detects null pointers and lifetimes too.
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=null,alignment,pointer-overflow,object-size,vptr
                       -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
@@ -46,14 +46,14 @@ elseif(MERGANSER_SANITIZE MATCHES "^fuzzer(-fast)?$")
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR "MERGANSER_SANITIZE is \"${MERGANSER_SANITIZE}\" with ${CMAKE_CXX_COMPILER_ID}; allowed: with Clang, which has libFuzzer")
   endif()
-  # Also numbers that a conversion to integers does not hold, which are undefined but no part of "undefined".
+  # float-cast-overflow: conversions of numbers out of the range of an integer type are undefined, but not part of "undefined".
   add_compile_options(-fsanitize=fuzzer-no-link,undefined,float-cast-overflow -fno-sanitize=vptr,function)
   if(MERGANSER_SANITIZE STREQUAL "fuzzer")
     add_compile_options(-fsanitize=address -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=address,undefined)
   else()
-    # Without the address sanitizer, and what is cheap in its place: indices are checked by the standard library. What is left
-    # out are checks of every pointer; those that stay trap without a word, the other build then tells what it was.
+    # Without the address sanitizer; the standard library checks indices instead, which is cheap. Checks of every pointer are
+    # switched off; the remaining ones trap without a message, and a run of the build "fuzzer" on the same input explains the error.
     add_compile_options(-fno-sanitize=null,alignment,pointer-overflow,object-size -fsanitize-trap=all)
     add_compile_definitions(_GLIBCXX_ASSERTIONS)
   endif()
@@ -62,7 +62,7 @@ elseif(MERGANSER_SANITIZE)
 endif()
 
 if(MERGANSER_COVERAGE)
-  # Counts of threads must add up; paths must not depend on where the compiler was started.
+  # Counters are atomic, since threads share them; paths are absolute, whatever the folder in which the compiler was started.
   add_compile_options(--coverage -fprofile-update=prefer-atomic -fprofile-abs-path)
   add_link_options(--coverage)
 endif()

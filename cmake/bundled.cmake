@@ -1,5 +1,5 @@
-# What a source distribution of the Python package brings along (tools/sdist puts it into third_party/): Highway, xxhash.h and
-# the headers of Boost's distributions. They are compiled into libmerganser.so, so that a wheel needs none of them.
+# Libraries bundled with a source distribution of the Python package, in third_party/, where tools/sdist puts them: Highway,
+# xxhash.h and the headers of Boost.Math. They are compiled into libmerganser.so, so that a wheel has no dependency on them.
 set(merganser_bundled ${PROJECT_SOURCE_DIR}/third_party)
 if(NOT MERGANSER_PYTHON OR NOT EXISTS ${merganser_bundled}/highway/hwy/highway.h)
   return()
@@ -12,7 +12,7 @@ target_compile_options(merganser_highway PRIVATE -w)
 set_target_properties(merganser_highway PROPERTIES POSITION_INDEPENDENT_CODE ON UNITY_BUILD OFF)
 set(XXHASH_INCLUDE_DIR ${merganser_bundled}/xxhash CACHE PATH "Folder of xxhash.h" FORCE)
 set(BOOST_MATH_INCLUDE_DIR ${merganser_bundled}/boost CACHE PATH "Folder of boost/math" FORCE)
-# Boost in a system's folder is spared this warning.
+# Headers in folders of the system cause no warnings; those in third_party/ would cause this one.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/stats/distributions.cpp
                             PROPERTIES COMPILE_OPTIONS -Wno-zero-as-null-pointer-constant)
 message(STATUS "Highway, xxHash and Boost: those in third_party/")

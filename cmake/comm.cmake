@@ -1,7 +1,9 @@
-# The communication models in this build: one file each in src/comm/backends/, whose first line says what it needs
-# ("// requires: MPI"). Helper files in folders below it follow the same rule. What is missing is kept with the reason.
+# Communication backends of this build: one file per model in src/comm/backends/, whose first line names the library that it
+# requires ("// requires: MPI"). Helper files in folders below follow the same rule. Models without their library are listed with
+# the reason.
 
-# merganser_optional_library(package switch reason): looks for a package as AUTO, ON or OFF says.
+# merganser_optional_library(package switch reason): finds a package unless the switch is OFF; ON makes it an error if it is
+# missing. Sets `reason` to the text for a missing package.
 macro(merganser_optional_library package switch reason)
   set(${reason} "")
   string(TOUPPER "${switch}" merganser_switch)
@@ -31,7 +33,7 @@ if(merganser_no_OpenSHMEM AND OpenSHMEM_OF_ANOTHER_MPI)
   message(STATUS "OpenSHMEM: ${OpenSHMEM_OF_ANOTHER_MPI}")
 endif()
 
-# The modules that pass messages.
+# The modules that call MPI and OpenSHMEM.
 foreach(module comm kernels)
   if(TARGET MPI::MPI_C)
     merganser_link(${module} MPI::MPI_C)
@@ -44,7 +46,7 @@ endforeach()
 
 merganser_link(comm ${CMAKE_DL_LIBS})
 
-# merganser_helpers(module folder): adds the files below a folder of models or kernels that have what they need.
+# merganser_helpers(module folder): adds the files in folders below that of the models or kernels whose required library is found.
 function(merganser_helpers module folder)
   file(GLOB helpers CONFIGURE_DEPENDS ${folder}/*/*.cpp)
   foreach(file IN LISTS helpers)
@@ -55,6 +57,7 @@ function(merganser_helpers module folder)
   endforeach()
 endfunction()
 
+# merganser_backend_table(): adds the backends whose required library is found, and generates the table of them.
 function(merganser_backend_table)
   set(folder ${PROJECT_SOURCE_DIR}/src/comm/backends)
   file(GLOB models CONFIGURE_DEPENDS ${folder}/*.cpp)
@@ -88,6 +91,6 @@ function(merganser_backend_table)
 endfunction()
 merganser_backend_table()
 
-# What the backends of two libraries call alike must not meet in one piece.
+# Backends of two libraries use equal names, so they must not be compiled in one piece (unity build).
 file(GLOB files ${PROJECT_SOURCE_DIR}/src/comm/backends/openshmem/*.cpp ${PROJECT_SOURCE_DIR}/src/comm/backends/*.cpp)
 set_source_files_properties(${files} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

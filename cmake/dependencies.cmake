@@ -1,17 +1,17 @@
-# What the modules need from outside. MPI, OpenSHMEM, NetCDF and zlib are optional; what is missing is said.
-# Packages that the installed library needs again are found with merganser_find (package.cmake).
+# External libraries of the modules. MPI, OpenSHMEM, NetCDF and zlib are optional; summary.cmake reports missing ones.
+# Those that the installed library needs again are found with merganser_find (package.cmake).
 merganser_find(Threads REQUIRED)
 
-# Vectors with dispatch at run time.
+# Highway: SIMD with dispatch at run time.
 include(bundled)
 if(NOT TARGET hwy::hwy)
   merganser_find(hwy 1.0 REQUIRED)
 endif()
 
-# Kinds of vectors that are left out, the same bits being had without them. Vectors of SVE and RVV have no size that the compiler
-# knows, so they cannot be members of structures or elements of arrays, by which the kernels of the flow, the scan of leaves and
-# merges keep them in registers: NEON, which every processor with SVE has, serves these. Files without such vectors are compiled
-# for SVE too (merganser_sve_files below), once for all lengths.
+# Instruction sets that are disabled; results have the same bits without them. Vectors of SVE and RVV have no size that the compiler
+# knows, so they cannot be members of structures or elements of arrays, which the loops of the flow, the scan of leaves and merges
+# use to keep them in registers. Those loops use NEON, which every processor with SVE has. Files without such structures are
+# compiled for SVE too (merganser_sve_files below), once for all vector lengths.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm|riscv)")
   set(highway hwy::hwy)
   if(TARGET merganser_highway)
@@ -21,11 +21,11 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm|riscv)")
                              "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV)")
 endif()
 
-# Digests; compiled in, so that nothing of it is needed later.
+# xxHash, for digests. Header only, so that users of the library do not need it.
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED DOC "Folder of xxhash.h (Debian: libxxhash-dev)")
 mark_as_advanced(XXHASH_INCLUDE_DIR)
 
-# Quantiles of distributions; compiled in too.
+# Boost.Math, for quantiles of distributions. Header only, so that users of the library do not need it.
 find_path(BOOST_MATH_INCLUDE_DIR boost/math/distributions/students_t.hpp REQUIRED
           DOC "Folder of boost/math (Debian: libboost-dev)")
 mark_as_advanced(BOOST_MATH_INCLUDE_DIR)
@@ -36,7 +36,8 @@ merganser_link(comm Threads::Threads)
 foreach(module base links nearest parcels)
   merganser_link(${module} hwy::hwy)
 endforeach()
-# These files include themselves once for each kind of vectors, or hide what a class in a header holds.
+# These files are included once for each instruction set (Highway), or define the hidden members of a class, so they are compiled
+# alone.
 foreach(file links/iterative links/scan links/single_pass nearest/block_search nearest/cell_keys nearest/leaf_scan nearest/pair_scan parcels/merge_batch)
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/${file}.cpp
                               PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "${merganser_blocks_not_watched}")

@@ -1,5 +1,7 @@
-# merganser_launcher_environment(result): for tests that mpirun starts: what launcher_settings() of the library gives, read where it
-# stands.
+# Component `development` of the installation: all that packages which are built alone need of the core.
+
+# merganser_launcher_environment(result): environment variables NAME=VALUE for tests that mpirun starts, the same as
+# launcher_settings() of the library returns, parsed from its source.
 function(merganser_launcher_environment result)
   set(file ${PROJECT_SOURCE_DIR}/src/comm/launcher.cpp)
   file(STRINGS ${file} settings REGEX "push_back\\({\"[A-Za-z_]+\", \"[^\"]+\",")
@@ -8,8 +10,8 @@ function(merganser_launcher_environment result)
   set(${result} ${settings} PARENT_SCOPE)
 endfunction()
 
-# What packages that are built alone need of the core beside its libraries: the functions of CMake by which the core is built, the
-# headers of the command, its archives, and what tests share. Component `development` of the installed package.
+# merganser_install_development(): installs the CMake functions by which the core is built, headers and archives of the command, and
+# the common parts of tests.
 function(merganser_install_development)
   set(where ${CMAKE_INSTALL_DATADIR}/merganser/development)
   install(FILES ${PROJECT_SOURCE_DIR}/cmake/modules.cmake ${PROJECT_SOURCE_DIR}/cmake/objects_of.cmake

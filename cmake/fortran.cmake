@@ -1,9 +1,9 @@
-# Fortran: the module merganser over the C interface, where a compiler is found. Installed as source, since what compilers
-# write of modules fits themselves alone; merganser-fortran.cmake builds it here and in the projects of users.
+# Fortran module `merganser` over the C interface, if a compiler is found. It is installed as source, since module files of one
+# compiler cannot be read by another; merganser-fortran.cmake builds it here and in the projects of users.
 set(MERGANSER_FORTRAN AUTO CACHE STRING "Fortran, for the module merganser: AUTO, ON or OFF")
 set(merganser_fortran_wanted ${MERGANSER_FORTRAN})
 if(MERGANSER_FORTRAN STREQUAL "AUTO" AND MERGANSER_SANITIZE)
-  set(merganser_fortran_wanted OFF)  # the sanitizers of two compilers do not mix
+  set(merganser_fortran_wanted OFF)  # run-time libraries of the sanitizers of two compilers conflict
 endif()
 if(merganser_fortran_wanted STREQUAL "AUTO")
   include(CheckLanguage)

@@ -1,5 +1,5 @@
-# The kernels for measuring: one file for each family in src/kernels/families/, found as the communication models are
-# (comm.cmake). Each measures with the calls of its model.
+# Benchmark kernels of this build: one file per family in src/kernels/families/, whose first line names the library that it
+# requires, as those of backends do (comm.cmake).
 function(merganser_kernel_table)
   set(folder ${PROJECT_SOURCE_DIR}/src/kernels/families)
   file(GLOB families CONFIGURE_DEPENDS ${folder}/*.cpp)
@@ -13,7 +13,7 @@ function(merganser_kernel_table)
     endif()
     if(NOT reason)
       target_sources(merganser_kernels PRIVATE ${file})
-      set_source_files_properties(${file} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # each names its kernels alike
+      set_source_files_properties(${file} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # families use equal names
       string(APPEND declarations "extern const KernelFamily ${name}_kernels;\n")
       string(APPEND entries "&${name}_kernels, ")
     endif()

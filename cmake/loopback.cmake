@@ -1,5 +1,5 @@
-# A library that is loaded into other programs by LD_PRELOAD and keeps what they listen on to this host. It is linked without the
-# C++ library. With a sanitizer it would need its run-time library first in every program.
+# Library libmerganser-loopback, which LD_PRELOAD loads into launchers to restrict their listening sockets to this host. It is
+# linked without the C++ library. Not built with a sanitizer, whose run-time library every such program would have to load first.
 if(NOT MERGANSER_SIMULATED AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT MERGANSER_SANITIZE)
   add_library(merganser_loopback SHARED ${PROJECT_SOURCE_DIR}/src/loopback/loopback.cpp)
   set_target_properties(merganser_loopback PROPERTIES OUTPUT_NAME merganser-loopback LINKER_LANGUAGE C CXX_VISIBILITY_PRESET hidden

@@ -1,7 +1,9 @@
-# merganser_module(name USES module... [NOT_INSTALLED] [PIECES]): library target merganser_<name> (alias merganser::<name>) from
-# src/<name>/**.cpp below the folder that calls it: the root for the core, packages/<package> for a package. PIECES: compiled
-# sixteen files at a time, which halves the time where headers are most of it; the modules whose loops are the cost of a merge or
-# a forest are compiled file by file, so that no neighbour moves the optimiser.
+# Library targets of modules: one static library per module, which links only the modules that it may use.
+
+# merganser_module(name USES module... [NOT_INSTALLED] [PIECES]): adds the library merganser_<name> (alias merganser::<name>) from
+# src/<name>/**.cpp below the current folder: the root for the core, packages/<package> for a package. PIECES: compiles sixteen
+# files at a time (unity build), which halves the time where most of it is spent on headers. Modules whose loops dominate the cost
+# of a merge or a forest are compiled file by file, so that other files do not influence the optimiser.
 include(objects_of)
 
 function(merganser_module name)
@@ -35,14 +37,14 @@ function(merganser_module name)
   add_library(merganser::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   target_compile_features(${target} ${scope} cxx_std_20)
-  # The canonical arithmetic must not be contracted into fused operations, in inline functions of users neither.
+  # Distances must have the same bits on every rank, so operations must not be contracted, in code of users that is inlined either.
   target_compile_options(${target} ${scope} $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
   target_include_directories(${target} ${scope}
     $<BUILD_INTERFACE:${root}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   foreach(used IN LISTS arg_USES)
     target_link_libraries(${target} ${scope} merganser::${used})
   endforeach()
-  if(archive)  # linked after what asks for it and before what it uses
+  if(archive)  # linked after the targets that use it and before those that it uses
     add_library(${target}_taken STATIC IMPORTED GLOBAL)
     set_target_properties(${target}_taken PROPERTIES IMPORTED_LOCATION ${archive})
     list(TRANSFORM arg_USES PREPEND merganser:: OUTPUT_VARIABLE used)
@@ -56,15 +58,15 @@ function(merganser_module name)
   endif()
 endfunction()
 
-# merganser_without(module folder): leaves the sources of one folder out.
+# merganser_without(module folder): removes the sources in one folder of a module from its library.
 function(merganser_without module folder)
   get_target_property(sources merganser_${module} SOURCES)
   list(FILTER sources EXCLUDE REGEX "/src/${module}/${folder}/")
   set_property(TARGET merganser_${module} PROPERTY SOURCES ${sources})
 endfunction()
 
-# merganser_umbrella(): merganser::merganser links every module of the core that is installed; in a package, merganser::<package>
-# links its own, unless the package has a module of its own name, which uses the others.
+# merganser_umbrella(): adds merganser::merganser, which links every installed module of the core; in a package
+# merganser::<package>, which links every module of the package, unless a module of that name exists, which then uses the others.
 function(merganser_umbrella)
   get_property(modules GLOBAL PROPERTY MERGANSER_INSTALLED_MODULES_${MERGANSER_PACKAGE})
   if(NOT modules OR MERGANSER_PACKAGE IN_LIST modules)
@@ -84,7 +86,8 @@ function(merganser_umbrella)
   endforeach()
 endfunction()
 
-# merganser_module_archives(): the target merganser_modules builds the archives of all modules.
+# merganser_module_archives(): adds the target merganser_modules, which builds the archives of all modules, and checks
+# MERGANSER_TAKE.
 function(merganser_module_archives)
   add_custom_target(merganser_modules)
   get_property(modules GLOBAL PROPERTY MERGANSER_MODULES)
@@ -101,7 +104,7 @@ function(merganser_module_archives)
   endforeach()
 endfunction()
 
-# merganser_link(module item...): links items to a module for its own use.
+# merganser_link(module item...): links items to a module, privately; does nothing for a module without sources.
 function(merganser_link module)
   get_target_property(type merganser_${module} TYPE)
   if(NOT type STREQUAL "INTERFACE_LIBRARY")
@@ -109,7 +112,8 @@ function(merganser_link module)
   endif()
 endfunction()
 
-# merganser_needs(file name reason): what the first line of a file asks for, and why it is not there (empty if it is).
+# merganser_needs(file name reason): sets `name` to the library that the first line of a file requires ("// requires: MPI"), and
+# `reason` to the text for its absence, empty if it was found.
 function(merganser_needs file needs reason)
   file(STRINGS ${file} line LIMIT_COUNT 1)
   if(NOT line MATCHES "^// requires: ([A-Za-z]+)$")

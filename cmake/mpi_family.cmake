@@ -1,6 +1,7 @@
-# Whose library is whose. Parts of two MPIs in one process share names and no handle: what is found of another is refused.
+# Consistency of MPI libraries. Two MPIs in one process have equal symbols but different handles, so headers, launcher and libraries
+# must belong to one family ("Open MPI" or "MPICH"); those of another are refused.
 
-# merganser_family_of_header(folders result): "Open MPI", "MPICH" or empty, by the mpi.h in these folders.
+# merganser_family_of_header(folders result): sets `result` to "Open MPI", "MPICH" or empty, by the mpi.h in these folders.
 function(merganser_family_of_header folders result)
   set(${result} "" PARENT_SCOPE)
   foreach(folder IN LISTS folders)
@@ -16,7 +17,8 @@ function(merganser_family_of_header folders result)
   endforeach()
 endfunction()
 
-# merganser_family_of_launcher(program result): the same, by what it says of itself; srun and the like say nothing.
+# merganser_family_of_launcher(program result): sets `result` to "Open MPI", "MPICH" or empty, by the output of program --version;
+# it is empty for srun and other launchers that belong to no MPI.
 function(merganser_family_of_launcher program result)
   set(${result} "" PARENT_SCOPE)
   execute_process(COMMAND ${program} --version OUTPUT_VARIABLE text ERROR_VARIABLE text TIMEOUT 20 RESULT_VARIABLE code)
@@ -27,7 +29,8 @@ function(merganser_family_of_launcher program result)
   endif()
 endfunction()
 
-# merganser_family_of_library(file result): the same, by the libraries that it needs.
+# merganser_family_of_library(file result): sets `result` to "Open MPI", "MPICH" or empty, by the libraries that a shared library
+# needs.
 function(merganser_family_of_library file result)
   set(${result} "" PARENT_SCOPE)
   if(NOT CMAKE_READELF)
@@ -41,8 +44,8 @@ function(merganser_family_of_library file result)
   endif()
 endfunction()
 
-# merganser_check_launcher(): refuses a launcher of another MPI than the one that is compiled with; its processes would
-# each run for themselves.
+# merganser_check_launcher(): fails if the launcher belongs to another MPI than the headers; each process would then be a job of its
+# own.
 function(merganser_check_launcher)
   if(NOT merganser_mpi_family OR NOT MPIEXEC_EXECUTABLE)
     return()
@@ -65,8 +68,8 @@ function(merganser_check_launcher)
   endif()
 endfunction()
 
-# merganser_refuse_another_mpi(family): in the installed config file, after MPI was found: the archives were compiled with an
-# MPI of this family, and the handles of another are no handles of theirs.
+# merganser_refuse_another_mpi(family): for the installed config file, after MPI was found: the package is not found if MPI belongs
+# to another family than the one that the archives were compiled with.
 macro(merganser_refuse_another_mpi family)
   merganser_family_of_header("${MPI_C_INCLUDE_DIRS}" merganser_found_family)
   if(merganser_found_family AND NOT merganser_found_family STREQUAL "${family}")
@@ -77,8 +80,8 @@ macro(merganser_refuse_another_mpi family)
   endif()
 endmacro()
 
-# merganser_mpi_of_users(hints check): what the installed config file says before and after it looks for MPI: it finds the one
-# that was compiled with, as it was found here, unless the project says which it wants.
+# merganser_mpi_of_users(hints check): sets the lines of the installed config file before and after its search for MPI: the first
+# make it find the MPI of this build, unless the project selects another, the second check the family.
 function(merganser_mpi_of_users hints check)
   set(${hints} "" PARENT_SCOPE)
   set(${check} "" PARENT_SCOPE)

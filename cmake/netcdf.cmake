@@ -1,7 +1,8 @@
-# Parcel files. With MPI a library that opens files collectively is preferred; without NetCDF reading and writing throw.
+# NetCDF, for parcel files. With MPI a library that opens files collectively is preferred; without NetCDF, functions that read and
+# write parcel files throw.
 if(NOT MERGANSER_NETCDF STREQUAL "OFF")
   if(TARGET MPI::MPI_C)
-    # Debian has one for Open MPI alone.
+    # Debian has a parallel library for Open MPI only.
     find_library(merganser_parallel_netcdf NAMES netcdf_mpi netcdf HINTS ENV NETCDF_ROOT PATH_SUFFIXES lib NO_CACHE)
     set(merganser_netcdf_family "")
     if(merganser_parallel_netcdf)

@@ -1,10 +1,11 @@
-# What is compiled once for several builds. MERGANSER_OBJECTS_OF names a build of the same sources by the same compiler, and
-# MERGANSER_TAKE what is linked from there instead of being compiled again:
-#   modules   archives of all modules whose files are the same in both: not comm, kernels and io, nor graphs where one has no zlib
-#   MODULE... of these alone
-#   apps    the command; tests: the programs of tests, which then run over modules of this build
-# Without a sanitizer the flags must be the same, too. With one, what is compiled here is watched and the rest is not; inline
-# functions that both have come from what is watched (merganser_watched_first).
+# Reuse of compiled objects by several builds. MERGANSER_OBJECTS_OF names a build of the same sources by the same compiler, and
+# MERGANSER_TAKE the targets that are linked from there instead of being compiled again:
+#   modules    archives of all modules whose files are the same in both: not comm, kernels and io, nor graphs if one has no zlib
+#   MODULE...  archives of these modules alone
+#   apps       the command
+#   tests      the programs of tests, which then run over modules of this build
+# Without a sanitizer the flags must be equal too. With one, only targets that are compiled here are instrumented; of inline
+# functions that both have, the instrumented ones are linked (merganser_watched_first).
 set(MERGANSER_OBJECTS_OF "" CACHE PATH "Folder of a build whose objects are linked, those that MERGANSER_TAKE names; empty: none")
 set(MERGANSER_TAKE "modules" CACHE STRING "What is taken from MERGANSER_OBJECTS_OF: modules, apps, tests, or names of modules")
 
@@ -41,7 +42,7 @@ if(MERGANSER_OBJECTS_OF)
   endif()
 endif()
 
-# merganser_takes(what variable): whether that is taken from another build.
+# merganser_takes(what variable): sets `variable` to ON if that target is taken from another build.
 function(merganser_takes what variable)
   set(${variable} OFF PARENT_SCOPE)
   if(MERGANSER_OBJECTS_OF AND what IN_LIST MERGANSER_TAKE)
@@ -49,7 +50,8 @@ function(merganser_takes what variable)
   endif()
 endfunction()
 
-# merganser_taken_module(name variable): the archive that is linked for a module, or nothing.
+# merganser_taken_module(name variable): sets `variable` to the archive of another build that replaces a module; empty if it is
+# built here.
 function(merganser_taken_module name variable)
   set(${variable} "" PARENT_SCOPE)
   merganser_takes(modules all)
@@ -65,7 +67,7 @@ function(merganser_taken_module name variable)
   set(${variable} ${archive} PARENT_SCOPE)
 endfunction()
 
-# merganser_objects(target): says in the build folder which objects the program has, for builds that take them.
+# merganser_objects(target): writes the list of objects of a program to the build folder, for builds that take them.
 function(merganser_objects target)
   get_property(several GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
   if(several)  # one list would have to serve all configurations
@@ -74,7 +76,7 @@ function(merganser_objects target)
   file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/objects/${target} CONTENT "$<JOIN:$<TARGET_OBJECTS:${target}>,\n>\n")
 endfunction()
 
-# merganser_taken_program(target): a program of the objects that the other build has of it; the caller links libraries.
+# merganser_taken_program(target): adds a program from the objects of another build; the caller links the libraries.
 function(merganser_taken_program target)
   set(list ${MERGANSER_OBJECTS_OF}/objects/${target})
   if(NOT EXISTS ${list})
@@ -88,8 +90,8 @@ function(merganser_taken_program target)
   merganser_watched_first(${target})
 endfunction()
 
-# merganser_watched_first(target): links all that this build compiles of modules before the objects of the program. Of an inline
-# function the linker takes the first it meets.
+# merganser_watched_first(target): links the modules that this build compiles before the objects of the program, since the linker
+# takes the first of several definitions of an inline function.
 function(merganser_watched_first target)
   get_property(modules GLOBAL PROPERTY MERGANSER_MODULES)
   set(archives "")

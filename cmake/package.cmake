@@ -1,8 +1,8 @@
-# What an outside project needs: installed targets, merganser-config.cmake and the files of pkg-config.
+# Installation for other projects: exported targets, merganser-config.cmake and the files of pkg-config.
 include(CMakePackageConfigHelpers)
 
-# merganser_find(package args...): find_package, repeated by the installed config file if the package was found.
-# A macro, so that what find_package sets is seen by the caller.
+# merganser_find(package args...): calls find_package, and makes the installed config file repeat the call if the package was found.
+# A macro, so that the caller sees the variables that find_package sets.
 macro(merganser_find package)
   find_package(${package} ${ARGN})
   if(${package}_FOUND)
@@ -13,7 +13,8 @@ macro(merganser_find package)
   endif()
 endmacro()
 
-# Library files and flags behind a linked item, for merganser.pc.
+# merganser_pc_flags(item result): sets `result` to the library files and flags of a linked item and of all that it links, for
+# merganser.pc.
 function(merganser_pc_flags item result)
   set(flags "")
   string(REGEX REPLACE "^\\$<LINK_ONLY:(.*)>$" "\\1" item "${item}")
@@ -38,7 +39,8 @@ function(merganser_pc_flags item result)
   set(${result} ${flags} PARENT_SCOPE)
 endfunction()
 
-# merganser_cxx_runtime(result): what the C++ compiler links that compilers of C and Fortran do not: -lstdc++ -lm, or -lc++.
+# merganser_cxx_runtime(result): sets `result` to the libraries that the C++ compiler links and those of C and Fortran do not:
+# -lstdc++ -lm, or -lc++.
 function(merganser_cxx_runtime result)
   set(libraries ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
   list(REMOVE_ITEM libraries ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
@@ -48,7 +50,8 @@ function(merganser_cxx_runtime result)
   set(${result} ${libraries} PARENT_SCOPE)
 endfunction()
 
-# merganser_pc_file(name languages flags libraries): installs name.pc; the tree may be moved.
+# merganser_pc_file(name languages flags libraries): installs name.pc, whose paths are relative, so that the installed tree may be
+# moved.
 function(merganser_pc_file MERGANSER_PC_NAME MERGANSER_PC_LANGUAGES MERGANSER_PC_FLAGS MERGANSER_PC_LIBS)
   set(file ${PROJECT_BINARY_DIR}/${MERGANSER_PC_NAME}.pc)
   file(RELATIVE_PATH MERGANSER_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
@@ -57,11 +60,12 @@ function(merganser_pc_file MERGANSER_PC_NAME MERGANSER_PC_LANGUAGES MERGANSER_PC
   install(FILES ${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
-# For C++: merganser.pc, our archives, the highest module first, then what they link from outside, and merganser-shared.pc,
-# libmerganser.so, which knows itself what it needs. For C and Fortran, whose compilers take no options for C++ and link nothing
-# of it: merganser-c.pc, libmerganser.so where it is built, and merganser-c-static.pc, the archives. All that links archives
-# says so under Libs, so that pkg-config needs no --static; C++ is linked there too, since merganser.pc is used by mpif90 and cc.
-# Of a package: merganser-<package>.pc and merganser-<package>-shared.pc, which require those of the core and of packages it uses.
+# merganser_pkg_config(package): installs the files of pkg-config. Of the core (package empty), for C++: merganser.pc with the
+# archives, the highest module first, then external libraries, and merganser-shared.pc with libmerganser.so, which names its
+# dependencies itself. For C and Fortran, whose compilers accept no options of C++ and do not link its library: merganser-c.pc with
+# libmerganser.so, if it is built, and merganser-c-static.pc with the archives. Archives are listed under Libs, so that pkg-config
+# needs no --static; the C++ library is listed too, since mpif90 and cc also use merganser.pc. Of a package: merganser-<package>.pc
+# and merganser-<package>-shared.pc, which require those of the core and of the packages that it uses.
 function(merganser_pkg_config package)
   get_property(modules GLOBAL PROPERTY MERGANSER_INSTALLED_MODULES_${package})
   if(NOT modules)
@@ -111,7 +115,7 @@ function(merganser_pkg_config package)
   endif()
 endfunction()
 
-# merganser_install_app_libraries(package): what verbs of other packages, built alone, are linked with.
+# merganser_install_app_libraries(package): installs the libraries of verbs that verbs of other packages, built alone, link.
 function(merganser_install_app_libraries package)
   get_property(libraries GLOBAL PROPERTY MERGANSER_APP_LIBRARIES_${package})
   get_property(users GLOBAL PROPERTY MERGANSER_PACKAGE_USED_BY_${package})
@@ -126,7 +130,8 @@ function(merganser_install_app_libraries package)
   install(EXPORT ${set} NAMESPACE merganser:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/merganser)
 endfunction()
 
-# merganser_install_targets(package): the targets of the core or of a package, and what CMake reads of them.
+# merganser_install_targets(package): installs libraries and headers of the core (empty name) or of a package, with their CMake and
+# pkg-config files.
 function(merganser_install_targets package)
   get_property(modules GLOBAL PROPERTY MERGANSER_INSTALLED_MODULES_${package})
   if(NOT modules)
@@ -170,6 +175,7 @@ set_property(GLOBAL PROPERTY MERGANSER_HINTS_@package@ \"@hints@\")
   merganser_pkg_config("${package}")
 endfunction()
 
+# merganser_install(): installs the core, all packages, the command and the CMake config file.
 function(merganser_install)
   merganser_install_targets("")
   if(TARGET merganser)

@@ -1,7 +1,7 @@
 # Packages: folders packages/<name> whose CMakeLists.txt begins with merganser_package(<name> ...). Each has include, src, apps
 # (its verbs), tests, examples and a README.md; each is built here with the core, or alone against an installed one.
 
-# merganser_package(name "what it holds" [USES package...]): begins a package. What follows describes its modules;
+# merganser_package(name "title" [USES package...]): begins the description of a package, to which the modules that follow belong;
 # merganser_package_end() ends it.
 macro(merganser_package name title)
   cmake_parse_arguments(merganser_package "" "" "USES" ${ARGN})
@@ -15,7 +15,7 @@ macro(merganser_package name title)
   set_property(GLOBAL PROPERTY MERGANSER_PACKAGE_FOLDER_${name} ${CMAKE_CURRENT_SOURCE_DIR})
 endmacro()
 
-# merganser_package_end(): the umbrella target, the shared library, the verbs and the examples of a package.
+# merganser_package_end(): adds the umbrella target, the shared library, the verbs and the examples of a package.
 macro(merganser_package_end)
   merganser_umbrella()
   if(MERGANSER_SHARED_WANTED)
@@ -32,8 +32,8 @@ macro(merganser_package_end)
   endif()
 endmacro()
 
-# merganser_package_alone(): of a package that is built against an installed core: the program of its verbs beside those of the
-# core and of the packages it uses, its tests, and what to install.
+# merganser_package_alone(): for a package that is built against an installed core: adds the program with its verbs and those of the
+# core and of the packages that it uses, its tests, and its installation.
 macro(merganser_package_alone)
   if(MERGANSER_APPS)
     get_property(merganser_used GLOBAL PROPERTY MERGANSER_PACKAGE_USES_${MERGANSER_PACKAGE})
@@ -48,7 +48,8 @@ macro(merganser_package_alone)
   merganser_install_targets(${MERGANSER_PACKAGE})
 endmacro()
 
-# merganser_package_uses(folder used): which packages the one in a folder uses, from the line with merganser_package.
+# merganser_package_uses(folder used): sets `used` to the packages that the one in a folder uses, by its line with
+# merganser_package.
 function(merganser_package_uses folder used)
   file(STRINGS ${folder}/CMakeLists.txt line REGEX "^merganser_package\\(" LIMIT_COUNT 1)
   set(names "")
@@ -58,7 +59,7 @@ function(merganser_package_uses folder used)
   set(${used} ${names} PARENT_SCOPE)
 endfunction()
 
-# merganser_add_packages(): adds those of MERGANSER_PACKAGES, each after the packages it uses.
+# merganser_add_packages(): adds the packages that MERGANSER_PACKAGES names, each after those that it uses.
 function(merganser_add_packages)
   file(GLOB files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/packages ${PROJECT_SOURCE_DIR}/packages/*/CMakeLists.txt)
   set(known "")

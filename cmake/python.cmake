@@ -13,10 +13,10 @@ execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARI
                 OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 find_package(nanobind CONFIG REQUIRED HINTS ${merganser_nanobind})
 
-# One file beside the extension: links by version are nothing that a wheel can hold. The build folder python/ is laid out as
-# the package is, so that the same RUNPATH serves both.
+# Each library is one file beside the extension, since a wheel cannot contain symbolic links of versions. The build folder python/
+# has the layout of the package, so that the same RUNPATH fits both.
 set(merganser_python_libraries merganser_shared)
-foreach(package graph topology)  # those that the extension shows
+foreach(package graph topology)  # packages that the extension has bindings of
   if(NOT TARGET merganser_${package}_shared)
     message(FATAL_ERROR "MERGANSER_PYTHON needs the package ${package}; it is not among MERGANSER_PACKAGES")
   endif()

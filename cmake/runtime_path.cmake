@@ -1,9 +1,9 @@
-# Where the loader looks for the libraries of what is built. CMake links what will be installed with a RUNPATH of the build
-# folder and rewrites it while installing; to have space for that it fills the entry up with separators, and an empty part of a
-# RUNPATH is the folder in which somebody works. So what will be installed is linked with its last RUNPATH at once.
+# RUNPATH of installed targets. By default CMake links them with a RUNPATH of the build folder and rewrites it at installation, for
+# which it pads the entry with separators; an empty element of a RUNPATH means the working directory, which is unsafe. So installed
+# targets are linked with their final RUNPATH at once.
 
-# merganser_runtime_path(target [folder...]): these folders, which must be absolute or begin with $ORIGIN and lead to what
-# the target needs both in the build folder and where it is installed; then folders of libraries from outside the project.
+# merganser_runtime_path(target [folder...]): sets the RUNPATH to these folders, which must be absolute or begin with $ORIGIN and be
+# valid both in the build folder and after installation, followed by the folders of external libraries.
 function(merganser_runtime_path target)
   foreach(folder IN LISTS ARGN)
     if(NOT folder MATCHES "^(/|\\$ORIGIN(/|$))")

@@ -1,7 +1,8 @@
-# merganser_shared_library(package): merganser::shared, all installed modules of the core as one libmerganser.so, or, of a package,
-# merganser::<package>_shared, libmerganser_<package>.so, which is linked with those of what the package uses; linked from the objects of the archives, so that nothing is
-# compiled twice. What it shows is said by a version script: names of merganser and the C functions mg_..., with the version
-# MERGANSER_<major>.<minor>; the rest stays inside. While the version is 0.x every minor version has a name (SONAME) of its own.
+# merganser_shared_library([package]): adds merganser::shared, all installed modules of the core as one libmerganser.so, or, of a
+# package, merganser::<package>_shared, libmerganser_<package>.so, linked with those of the packages that it uses. They are linked
+# from the objects of the archives, so that nothing is compiled twice. A version script exports the names of merganser and the C
+# functions mg_..., with the version MERGANSER_<major>.<minor>, and nothing else. While the version is 0.x, every minor version has
+# its own SONAME.
 function(merganser_shared_library)
   set(package "${ARGN}")
   get_property(modules GLOBAL PROPERTY MERGANSER_INSTALLED_MODULES_${package})
@@ -44,7 +45,7 @@ function(merganser_shared_library)
   set(script ${PROJECT_BINARY_DIR}/merganser.map)
   configure_file(${MERGANSER_CMAKE_DIR}/merganser.map.in ${script} @ONLY)
 
-  if(NOT objects)  # all of it stands in archives of another build
+  if(NOT objects)  # all modules are in archives of another build
     set(objects ${PROJECT_BINARY_DIR}/${file}_of_another_build.cpp)
     file(CONFIGURE OUTPUT ${objects} CONTENT "// All of it is taken from ${MERGANSER_OBJECTS_OF}\n")
   endif()
@@ -73,7 +74,7 @@ function(merganser_shared_library)
   set_property(GLOBAL PROPERTY MERGANSER_SHARED_TARGET_${package} ${target})
 endfunction()
 
-# Version scripts are the GNU linker's. A sanitizer or coverage would be in programs twice.
+# Version scripts need the GNU linker. With a sanitizer or coverage its run-time library would be in programs twice.
 if(MERGANSER_SHARED AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT MERGANSER_SANITIZE AND NOT MERGANSER_COVERAGE)
   set(MERGANSER_SHARED_WANTED ON)
   merganser_shared_library()

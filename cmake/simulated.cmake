@@ -1,5 +1,5 @@
-# Simulated machines: MPI is SimGrid's SMPI, and every rank a context in one process (src/comm/simulated/). A program is then a
-# shared object that smpirun opens. Its mpi.h is used without the wrapper smpicxx, which renames exit, getpid and others.
+# Simulated machines: MPI is SimGrid's SMPI, and every rank is a context in one process (src/comm/simulated/). A program is then a
+# shared object that smpirun loads. mpi.h of SMPI is used without the wrapper smpicxx, which renames exit, getpid and others.
 if(NOT MERGANSER_SIMULATED)
   merganser_without(base simulated)
   merganser_without(comm simulated)
@@ -18,9 +18,9 @@ set(merganser_no_MPI "")
 target_compile_definitions(merganser_base PUBLIC MERGANSER_SIMULATED)
 target_include_directories(merganser_base SYSTEM PRIVATE ${SMPI_INCLUDE_DIR})
 target_link_libraries(merganser_base PRIVATE ${SIMGRID_LIBRARY})
-# <simulate/costs.hpp>: what messages cost that the library carries itself (src/comm/simulated/network.cpp).
+# <simulate/costs.hpp>: costs of messages that the library transfers itself (src/comm/simulated/network.cpp).
 target_include_directories(merganser_comm PRIVATE ${PROJECT_SOURCE_DIR}/tools)
-# merganser_simulated_program(target): links a program as what smpirun opens, with what calls of MPI cost (machines.py).
+# merganser_simulated_program(target): links a program as a shared object for smpirun, with the costs of calls of MPI (machines.py).
 function(merganser_simulated_program target)
   set(costs ${PROJECT_SOURCE_DIR}/packages/simulate/simulate/costs.cpp)
   target_sources(${target} PRIVATE ${costs})

@@ -1,4 +1,5 @@
-# Says at the end of configuring what is built, and what is missing and how to get it.
+# Summary at the end of configuration: optional parts that are built, and those that are missing, with the Debian package to
+# install.
 function(merganser_say name target gain package)
   if(TARGET ${target})
     message(STATUS "  ${name}: found")

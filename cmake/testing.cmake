@@ -1,17 +1,19 @@
+# Registration of tests with ctest: programs of tests by module, runs with threads and under the launcher, time limits and order.
+
 # merganser_add_test(module/name [RANKS 1 2 3 4 7] [LABELS fast] [TIMEOUT seconds] [LIBS target...] [NO_PLAIN] [ALONE])
 #
-# Adds name.cpp of the folder that calls it to the program of its module, tests/test_<module>, and registers it: `test_<module> name`, once as a plain
-# process (not with NO_PLAIN), where its ranks are threads, and with RANKS once more under the launcher for every number of
-# ranks, over every model of processes. ALONE: in a program of its own, tests/test_module_name, since it replaces what is one for
-# a whole program.
+# Adds name.cpp of the current folder to the program of its module, tests/test_<module>, and registers `test_<module> name`: once as
+# a plain process (not with NO_PLAIN), where ranks are threads, and with RANKS under the launcher for every number of ranks, over
+# every model of processes. ALONE: in a program of its own, tests/test_module_name, since it replaces a function of the whole
+# program.
 find_package(GTest REQUIRED)
 find_path(RAPIDCHECK_INCLUDE_DIR rapidcheck.h)
 find_library(RAPIDCHECK_LIBRARY rapidcheck)
 mark_as_advanced(RAPIDCHECK_INCLUDE_DIR RAPIDCHECK_LIBRARY)
 
-# After how many seconds ctest ends a test that hangs: far more than any takes alone, since a machine on which others work too
-# is slower by a factor that nobody knows. MERGANSER_TEST_PATIENCE in the environment multiplies them, here and in the tests
-# that wait for a program (tests/support/patience.hpp).
+# Time limits, in seconds, after which ctest ends a test that hangs: far more than any test takes alone, since a machine with other
+# load is slower by an unknown factor. MERGANSER_TEST_PATIENCE in the environment multiplies them, here and in the tests that wait
+# for a program (tests/support/patience.hpp).
 set(merganser_patience 1)
 if("$ENV{MERGANSER_TEST_PATIENCE}" MATCHES "^[1-9][0-9]*$")
   set(merganser_patience $ENV{MERGANSER_TEST_PATIENCE})
@@ -21,11 +23,11 @@ endif()
 math(EXPR merganser_limit "300 * ${merganser_patience}")
 math(EXPR merganser_long_limit "900 * ${merganser_patience}")
 
-# Most of the work is in what all tests of a module include. Names of a file that another one has, too, are found so: say what
-# differs, or move what does not into a header beside them.
+# Most of the time to compile tests is spent on headers that all tests of a module include, so twelve files are compiled at a time.
+# Two files of a module must then not define the same name: rename one, or move a common definition to a header beside them.
 option(MERGANSER_TESTS_TOGETHER "Compile tests twelve files at a time: half of the work for all, more of it for a change of one" ON)
 
-set(merganser_sources ${PROJECT_SOURCE_DIR})  # of the whole tree, where data of tests is
+set(merganser_sources ${PROJECT_SOURCE_DIR})  # root of the tree, where the data of tests is
 if(MERGANSER_DEVELOPMENT)
   get_filename_component(merganser_sources ${PROJECT_SOURCE_DIR}/../.. ABSOLUTE)
 endif()
@@ -35,7 +37,7 @@ target_include_directories(merganser_test_support PUBLIC ${MERGANSER_ROOT})
 target_compile_definitions(merganser_test_support PUBLIC MERGANSER_SOURCE_DIR="${merganser_sources}")
 target_compile_options(merganser_test_support PRIVATE ${merganser_blocks_not_watched})
 target_link_libraries(merganser_test_support PUBLIC merganser::comm GTest::gtest)
-# Half of what the compiler does for a test is to read these.
+# The compiler spends half of its time for a test on these headers.
 target_precompile_headers(merganser_test_support PRIVATE <gtest/gtest.h> <algorithm> <functional> <memory> <random>
   <string> <vector> <merganser/comm/runtime.hpp>)
 if(RAPIDCHECK_LIBRARY AND RAPIDCHECK_INCLUDE_DIR)
@@ -56,7 +58,8 @@ if(NOT DEFINED MERGANSER_LAUNCHER_ENVIRONMENT)  # installed with the component d
   merganser_launcher_environment(MERGANSER_LAUNCHER_ENVIRONMENT)
 endif()
 
-# merganser_order(name labels...): ctest -j starts tests by descending COST; fast ones first, those of one process before.
+# merganser_order(name labels...): sets the COST of a test, by which ctest -j starts tests in descending order: fast tests first,
+# and of tests with equal labels those of one process before those under the launcher.
 function(merganser_order name)
   set(cost 100)
   if("fast" IN_LIST ARGN)
@@ -68,7 +71,8 @@ function(merganser_order name)
   set_tests_properties(${name} PROPERTIES COST ${cost})
 endfunction()
 
-# merganser_launched_test(name ranks command...): registers a command under the launcher.
+# merganser_launched_test(name ranks COMMAND ... [LABELS ...] [TIMEOUT seconds] [ENVIRONMENT ...]): registers a command that the
+# launcher starts on a number of ranks; does nothing without a launcher.
 function(merganser_launched_test name ranks)
   cmake_parse_arguments(arg "" "TIMEOUT" "LABELS;COMMAND;ENVIRONMENT" ${ARGN})
   if(NOT MERGANSER_LAUNCHER)
@@ -135,7 +139,7 @@ function(merganser_add_test path)
   endforeach()
 endfunction()
 
-# merganser_program_of_tests(): library merganser_test_program, by which tests run the command.
+# merganser_program_of_tests(): adds the library merganser_test_program, by which tests run the command.
 function(merganser_program_of_tests)
   if(TARGET merganser_test_program)
     return()
@@ -147,7 +151,7 @@ function(merganser_program_of_tests)
   add_dependencies(merganser_test_program merganser)
 endfunction()
 
-# merganser_add_program_tests(package test... [TWO test...]): tests of the verbs of a package; those in TWO use two cores.
+# merganser_add_program_tests(package test... [TWO test...]): adds tests of the verbs of a package; those in TWO use two cores.
 function(merganser_add_program_tests package)
   cmake_parse_arguments(arg "" "" "TWO" ${ARGN})
   merganser_program_of_tests()
@@ -161,7 +165,7 @@ function(merganser_add_program_tests package)
   endforeach()
 endfunction()
 
-# merganser_symbols_test(name list headers module): the C functions of a module's archive are those of a list.
+# merganser_symbols_test(name list headers module): adds a test that the C functions in the archive of a module are those of a list.
 find_package(Python3 COMPONENTS Interpreter QUIET)
 function(merganser_symbols_test name list headers module)
   if(NOT Python3_Interpreter_FOUND OR NOT CMAKE_NM OR MERGANSER_SANITIZE)
@@ -175,7 +179,8 @@ endfunction()
 
 set(MERGANSER_TEST_FOLDERS "" CACHE STRING "Folders of tests to build: \"comm;links\"; empty: all")
 
-# merganser_test_folders(folder name...): adds these folders below one, those that have a CMakeLists.txt and are wanted.
+# merganser_test_folders(folder binary name...): adds those of the named folders below `folder` that have a CMakeLists.txt and are
+# selected by MERGANSER_TEST_FOLDERS; `binary` is their build folder.
 function(merganser_test_folders folder binary)
   foreach(name IN LISTS ARGN)
     if(EXISTS ${folder}/${name}/CMakeLists.txt AND (NOT MERGANSER_TEST_FOLDERS OR name IN_LIST MERGANSER_TEST_FOLDERS))
@@ -184,7 +189,7 @@ function(merganser_test_folders folder binary)
   endforeach()
 endfunction()
 
-# merganser_package_tests(package): adds all folders of tests of a package.
+# merganser_package_tests(package): adds all folders of tests of a package, those of verbs only if the command is built.
 function(merganser_package_tests package)
   get_property(folder GLOBAL PROPERTY MERGANSER_PACKAGE_FOLDER_${package})
   file(GLOB files CONFIGURE_DEPENDS RELATIVE ${folder}/tests ${folder}/tests/*/CMakeLists.txt)

@@ -1,4 +1,5 @@
-// Merges parcels of its own: ./01_cluster 4 runs 4 ranks as threads, mpirun -n 4 ./01_cluster runs them as processes.
+// One merge step on parcels that the program generates: grid, decomposition, distribution, Clusterer.
+// ./01_cluster 4 runs 4 ranks as threads, mpirun -n 4 ./01_cluster runs them as processes.
 #include <cstdio>
 #include <random>
 
@@ -8,7 +9,7 @@
 
 using namespace merganser;
 
-// This rank's share of 20,000 parcels, half of them smaller than 1/20 of a cell.
+// Generates this rank's share of 20,000 parcels, half of them smaller than 1/20 of a cell.
 Parcels my_parcels(const Grid& grid, int rank, int size) {
   Parcels parcels(Schema{});  // position, volume and id; 02_your_own_attributes.cpp adds more
   std::mt19937_64 random(42);

@@ -1,4 +1,5 @@
-// Parcels with attributes and rules of their own: ./02_your_own_attributes 4, or mpirun -n 4 ./02_your_own_attributes.
+// Merge steps on parcels with a schema of the program's: mean, sum, largest, and a merge callback.
+// ./02_your_own_attributes 4, or mpirun -n 4 ./02_your_own_attributes.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -10,7 +11,7 @@
 
 using namespace merganser;
 
-// What a droplet carries, and what becomes of it when droplets merge.
+// Returns the attributes of a droplet, each with the rule by which it merges.
 Schema droplet_schema() {
   return Schema({{"velocity", 3, Rule::mean, {"u", "v", "w"}, "m/s"},  // weighted by volume: momentum is conserved
                  {"salt", 1, Rule::sum, {"salt"}, "kg"},               // added
@@ -18,6 +19,7 @@ Schema droplet_schema() {
                  {"hottest", 1, Rule::callback, {"hottest"}, "K"}});   // decided below
 }
 
+// Returns the merge callback of "hottest": the maximum over all members.
 MergeCallback hottest_member(const Schema& schema) {
   return [at = schema.offset("hottest")](std::span<const Member> members, double, double* out) {
     *out = members.front().row[at];
@@ -25,7 +27,7 @@ MergeCallback hottest_member(const Schema& schema) {
   };
 }
 
-// This rank's share of 20,000 droplets. Each has one unit of salt, so that the sum is easy to check.
+// Generates this rank's share of 20,000 droplets. Each has one unit of salt, so that the sum is easy to check.
 Parcels droplets(const Grid& grid, int rank, int size) {
   Parcels parcels(droplet_schema());
   std::mt19937_64 random(7);
@@ -52,6 +54,7 @@ struct Totals {
   double hottest = 0;
 };
 
+// Returns the sums of salt and momentum and the maximum temperature over all ranks. Collective.
 Totals totals(const Parcels& parcels, comm::Transport& transport) {
   const ConstColumn salt = parcels.column("salt");
   const ConstColumn u = parcels.column("velocity");

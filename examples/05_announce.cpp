@@ -1,4 +1,5 @@
-// Telling every rank without a collective: ./05_announce 4, or mpirun -n 4 ./05_announce.
+// Announcement network: a distributed search in which improvements reach all ranks without a collective call.
+// ./05_announce 4, or mpirun -n 4 ./05_announce.
 #include <algorithm>
 #include <cstdio>
 
@@ -18,7 +19,8 @@ struct Best {
   std::uint32_t candidate = 0;
 };
 
-// All ranks search together. Whoever finds something better than all it knows of announces it.
+// Searches the minimum of random values, a share on each rank. A rank that improves on the best value it has received
+// announces the new one. All ranks stop after the same step.
 void search(comm::Transport& transport) {
   announce::AnnouncementNetwork network(transport, *announce::make_network("manhattan", transport.size(), 2));
   announce::AgreedStop stop(network);

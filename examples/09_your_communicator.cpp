@@ -1,5 +1,5 @@
-// A program with an MPI of its own: mpirun -n 4 ./your_communicator. The even ranks merge parcels over a communicator of
-// theirs, the odd ones do something else meanwhile; the library neither begins nor ends MPI.
+// Merge step over a communicator of a program that calls MPI itself: mpirun -n 4 ./your_communicator. Even ranks merge parcels
+// over their half of the world; odd ranks do not take part. The library neither initialises nor finalises MPI.
 #include <mpi.h>
 
 #include <cstdio>
@@ -13,7 +13,7 @@
 
 using namespace merganser;
 
-// This rank's share of 20,000 parcels in a unit cube, half of them small.
+// Generates this rank's share of 20,000 parcels in a unit cube, half of them small.
 Parcels my_parcels(const Grid& grid, int rank, int size) {
   Parcels parcels(Schema{});
   for (std::int64_t id = rank; id < 20000; id += size) {
@@ -38,7 +38,8 @@ void merge(MPI_Comm half) {
   Digest all;
   for (const Digest& one : comm::all_gather_value(*transport, digest(parcels))) all += one;
   if (transport->rank() != 0) return;
-  std::printf("%ld of 20000 parcels merged into others, digest %s\n", static_cast<long>(merged), all.text().c_str());
+  std::printf("%ld of 20000 parcels merged into others, digest %s\n", static_cast<long>(merged),
+              all.to_string().c_str());
 }
 
 int main(int argc, char** argv) {

@@ -1,5 +1,6 @@
-// Stars among points of your own, without a container and without merging: ./10_stars_of_your_points 4, or mpirun -n 4.
-// Droplets in a square, in plain arrays; the cold ones look for the nearest other one, and their heat goes where they point.
+// StarFinder on points in arrays of the program's, without a container of parcels and without merging. Droplets in a square:
+// each cold one is linked to its nearest, and its heat is added to that of its centre.
+// ./10_stars_of_your_points 4, or mpirun -n 4 ./10_stars_of_your_points.
 #include <cstdio>
 #include <cstring>
 #include <numeric>
@@ -12,7 +13,7 @@
 
 using namespace merganser;
 
-// One rank's droplets, as a program might hold them.
+// Droplets of one rank, as a program might store them.
 struct Droplets {
   std::vector<double> xy;  // x and y of each
   std::vector<double> heat;
@@ -20,7 +21,7 @@ struct Droplets {
   std::vector<std::uint8_t> cold;
 };
 
-// Of 50,000 droplets those in this rank's block.
+// Generates those of 50,000 droplets that lie in this rank's block.
 Droplets droplets(const Decomposition& blocks, int rank) {
   Droplets mine;
   std::mt19937_64 random(11);
@@ -50,7 +51,7 @@ void find(comm::Transport& transport) {
   StarFinder finder(transport, blocks);
   finder.find(PointView::rows_2d(mine.xy.data(), mine.ids.size()), mine.cold, mine.ids);
 
-  // Heat goes along the links: within a rank at once, between ranks as the payload of a migration.
+  // Heat is moved along the links: directly within a rank, between ranks as the payload of a migration.
   std::vector<double> given = mine.heat;
   for (const StarLink& link : finder.links()) {
     mine.heat[link.source] = 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// What every example ends with.
+/// Common main() of the examples: runs a function on every rank and turns errors into a message and an exit code.
 #include <cstdio>
 #include <cstdlib>
 #include <functional>

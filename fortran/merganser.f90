@@ -1,17 +1,18 @@
-!> merganser for Fortran 2008: stars of your points, merge steps over your columns, announcements, over your communicator.
+!> merganser for Fortran 2008: stars among points, merge steps on parcels in columns, and announcements, over a communicator of
+!! the program.
 !!
 !!     use merganser
 !!     type(mg_transport) :: transport
 !!     type(mg_decomposition) :: blocks
 !!     type(mg_finder) :: finder
 !!     call transport%open(communicator)                  ! type(MPI_Comm) or integer; collective
-!!     call blocks%of_ranks(transport, box, lower, upper) ! every rank gives its own block; collective
+!!     call blocks%of_ranks(transport, box, lower, upper) ! every rank passes its own block; collective
 !!     call finder%make(transport, blocks)                ! collective
-!!     call finder%find(position(:, 1:n), small, ids)     ! neighbours only
-!!     call finder%lists(isma, iclo, inva)                ! what merges into what
+!!     call finder%find(position(:, 1:n), small, ids)     ! all ranks; communicates with neighbours only
+!!     call finder%lists(isma, iclo, inva)                ! sources, their centres, and slots that become free
 !!
-!! Every subroutine takes stat= and errmsg= as the standard's do; without stat= an error ends the job with its text. Positions
-!! in arrays count from 1, ranks from 0 as in MPI. docs/embed.md says more.
+!! Every subroutine takes stat= and errmsg= as statements of the standard do; without stat= an error ends the job with its text.
+!! Positions in arrays count from 1, ranks from 0 as in MPI. Details: docs/embed.md.
 module merganser
   use merganser_transports, only: mg_box, mg_transport, mg_decomposition, mg_version_text, mg_ok, mg_verification, &
        mg_usage, mg_input, mg_communication, mg_internal, mg_memory

@@ -1,4 +1,5 @@
-!> The functions of merganser.h that the Fortran modules call, as they are in C. Programs use the module merganser.
+!> Interfaces (bind(c)) of the functions and records of merganser.h that the Fortran modules call. Layouts must equal those in
+!! C. Programs use the module merganser.
 module merganser_c
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_funptr, c_int, c_int16_t, c_int32_t, c_int64_t, c_ptr, &
        c_null_ptr, c_size_t

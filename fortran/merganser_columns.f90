@@ -1,4 +1,4 @@
-!> Parcels in the caller's columns, and how their attributes merge. Programs use the module merganser.
+!> Schemas of parcels and descriptors of the caller's columns that hold parcels. Programs use the module merganser.
 module merganser_columns
   use, intrinsic :: iso_c_binding, only: c_associated, c_double, c_int, c_int64_t, c_loc, c_null_ptr, c_ptr, c_size_t, &
        c_sizeof
@@ -11,9 +11,9 @@ module merganser_columns
   !> Rules by which attributes merge.
   integer, parameter, public :: mg_mean = 0, mg_sum = 1, mg_centre = 2, mg_largest = 3, mg_ellipsoid = 4
 
-  integer, parameter :: most_columns = 256
+  integer, parameter :: max_columns = 256
 
-  !> The attributes of a parcel besides position and volume, and how they merge. Not to be copied.
+  !> Schema: the attributes of a parcel besides position and volume, each with the rule by which it merges. Must not be copied.
   type :: mg_schema
      type(c_ptr) :: handle = c_null_ptr  !< of the C interface
    contains
@@ -24,18 +24,18 @@ module merganser_columns
      final :: schema_final
   end type mg_schema
 
-  !> Where the caller keeps parcels. The arrays are named, not copied: give them the attribute target, and name them again
-  !! when they were allocated again.
+  !> Descriptor of the caller's columns that hold parcels. It stores addresses, not copies: the arrays must have the attribute
+  !! target, and must be passed again after a reallocation.
   type :: mg_columns
      private
      type(c_ptr) :: x = c_null_ptr, y = c_null_ptr, z = c_null_ptr, volume = c_null_ptr, ids = c_null_ptr
      integer(c_size_t) :: position_stride = 1
      integer :: n = 0
-     type(c_ptr) :: columns(most_columns) = c_null_ptr
-     integer(c_size_t) :: strides(most_columns) = 1
-     ! Entries of the arrays that were named; -1: none was, -2: arrays of one name differ.
+     type(c_ptr) :: columns(max_columns) = c_null_ptr
+     integer(c_size_t) :: strides(max_columns) = 1
+     ! Number of entries of the arrays that were passed; -1: none was, -2: arrays of one call differ in length.
      integer :: room_positions = -1, room_volume = -1, room_ids = -1
-     integer :: capacity_columns(most_columns) = -1
+     integer :: capacity_columns(max_columns) = -1
    contains
      procedure, private :: positions_rows
      procedure, private :: positions_columns
@@ -45,15 +45,15 @@ module merganser_columns
      procedure, private :: columns_one
      procedure, private :: columns_several
      generic :: attribute => columns_one, columns_several
-     procedure :: record => columns_record  !< for the modules of the library
-     procedure :: error => columns_error    !< likewise
+     procedure :: record => columns_record  !< for modules of the library only
+     procedure :: error => columns_error    !< for modules of the library only
   end type mg_columns
 
 contains
 
   ! ---- schemas ----
 
-  !> Makes a schema without attributes.
+  !> Creates a schema without attributes. Local.
   subroutine schema_make(this, stat, errmsg)
     class(mg_schema), intent(inout) :: this
     integer, intent(out), optional :: stat
@@ -62,7 +62,7 @@ contains
     call mg_return_status(mg_schema_new(this%handle), stat, errmsg)
   end subroutine schema_make
 
-  !> Makes EPIC's: vorticity (3, mean), buoyancy (mean), B (5, ellipsoid).
+  !> Creates the schema of EPIC's parcels: vorticity (3 components, mean), buoyancy (1, mean), B (5, ellipsoid). Local.
   subroutine schema_epic(this, stat, errmsg)
     class(mg_schema), intent(inout) :: this
     integer, intent(out), optional :: stat
@@ -71,17 +71,17 @@ contains
     call mg_return_status(mg_schema_epic(this%handle), stat, errmsg)
   end subroutine schema_epic
 
-  !> Adds an attribute; rule is mg_mean, mg_sum, mg_centre, mg_largest or mg_ellipsoid.
+  !> Adds an attribute to a schema. Local. rule: mg_mean, mg_sum, mg_centre, mg_largest or mg_ellipsoid.
   subroutine schema_add(this, name, components, rule, stat, errmsg)
     class(mg_schema), intent(in) :: this
     character(len=*), intent(in) :: name
     integer, intent(in) :: components, rule
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
-    call mg_return_status(mg_schema_add(this%handle, mg_bytes_of(name), int(components, c_int), int(rule, c_int)), stat, errmsg)
+    call mg_return_status(mg_schema_add(this%handle, mg_to_c_string(name), int(components, c_int), int(rule, c_int)), stat, errmsg)
   end subroutine schema_add
 
-  !> Lets go of it; nothing to do if there is none.
+  !> Frees the schema, if it was created. Local.
   subroutine schema_free(this, stat, errmsg)
     class(mg_schema), intent(inout) :: this
     integer, intent(out), optional :: stat
@@ -92,6 +92,7 @@ contains
     call mg_return_status(status, stat, errmsg)
   end subroutine schema_free
 
+  !> Finaliser: frees the schema without reporting errors.
   subroutine schema_final(this)
     type(mg_schema), intent(inout) :: this
     integer(c_int) :: unused
@@ -101,7 +102,7 @@ contains
 
   ! ---- columns ----
 
-  !> Positions: (3, n) or (2, n).
+  !> Sets the positions from one array of shape (3, n) or (2, n).
   subroutine positions_rows(this, xyz)
     class(mg_columns), intent(inout) :: this
     real(c_double), intent(in), target, contiguous :: xyz(:, :)
@@ -133,6 +134,7 @@ contains
     if (size(z) > 0) this%z = c_loc(z)
   end subroutine positions_columns
 
+  !> Sets the volumes, one per parcel.
   subroutine columns_volumes(this, volume)
     class(mg_columns), intent(inout) :: this
     real(c_double), intent(in), target, contiguous :: volume(:)
@@ -141,6 +143,7 @@ contains
     if (size(volume) > 0) this%volume = c_loc(volume)
   end subroutine columns_volumes
 
+  !> Sets the ids, one per parcel, unique over all ranks.
   subroutine columns_identities(this, ids)
     class(mg_columns), intent(inout) :: this
     integer(c_int64_t), intent(in), target, contiguous :: ids(:)
@@ -149,31 +152,31 @@ contains
     if (size(ids) > 0) this%ids = c_loc(ids)
   end subroutine columns_identities
 
-  !> The next attribute of the schema, of one component.
+  !> Appends the column of the schema's next attribute, of one component.
   subroutine columns_one(this, values)
     class(mg_columns), intent(inout) :: this
     real(c_double), intent(in), target, contiguous :: values(:)
     this%n = this%n + 1
-    if (this%n > most_columns) return  ! refused by error()
+    if (this%n > max_columns) return  ! error() reports it later
     this%capacity_columns(this%n) = size(values)
     if (size(values) > 0) this%columns(this%n) = c_loc(values)
   end subroutine columns_one
 
-  !> The next attribute of the schema, of several components: (components, n).
+  !> Appends the columns of the schema's next attribute, of several components, from an array of shape (components, n).
   subroutine columns_several(this, values)
     class(mg_columns), intent(inout) :: this
     real(c_double), intent(in), target, contiguous :: values(:, :)
     integer :: c
     do c = 1, size(values, 1)
        this%n = this%n + 1
-       if (this%n > most_columns) return
+       if (this%n > max_columns) return
        this%capacity_columns(this%n) = size(values, 2)
        this%strides(this%n) = size(values, 1, c_size_t)
        if (size(values, 2) > 0) this%columns(this%n) = c_loc(values(c, 1))
     end do
   end subroutine columns_several
 
-  !> What is wrong with the columns for n parcels; empty: nothing. ids: whether there must be some.
+  !> Returns the text of the first error in the columns for n parcels; empty if they are valid. ids: ids are required.
   function columns_error(this, n, ids) result(text)
     class(mg_columns), intent(in) :: this
     integer, intent(in) :: n
@@ -188,24 +191,25 @@ contains
        text = 'parcels: '//mg_integer_text(n)//'; allowed: 0 and more'
        return
     end if
-    if (this%n > most_columns) then
-       text = 'attributes: '//mg_integer_text(this%n)//' columns; allowed: up to '//mg_integer_text(most_columns)
+    if (this%n > max_columns) then
+       text = 'attributes: '//mg_integer_text(this%n)//' columns; allowed: up to '//mg_integer_text(max_columns)
        return
     end if
     if (this%room_positions == -2) then
        text = 'positions: allowed: (2, n), (3, n), or columns of one length'
        return
     end if
-    call need('positions', this%room_positions, .true.)
-    call need('volumes', this%room_volume, .true.)
-    call need('identities', this%room_ids, need_ids)
+    call check_capacity('positions', this%room_positions, .true.)
+    call check_capacity('volumes', this%room_volume, .true.)
+    call check_capacity('identities', this%room_ids, need_ids)
     do c = 1, this%n
-       call need('attributes: column '//mg_integer_text(c), this%capacity_columns(c), .true.)
+       call check_capacity('attributes: column '//mg_integer_text(c), this%capacity_columns(c), .true.)
     end do
 
   contains
 
-    subroutine need(name, capacity, must_be)
+    !> Sets the text, unless it is set, if an array has fewer than n entries, or is absent although required.
+    subroutine check_capacity(name, capacity, must_be)
       character(len=*), intent(in) :: name
       integer, intent(in) :: capacity
       logical, intent(in) :: must_be
@@ -215,10 +219,10 @@ contains
       else
          text = mg_length_error(name, capacity, mg_integer_text(n)//' or more, one for each parcel')
       end if
-    end subroutine need
+    end subroutine check_capacity
   end function columns_error
 
-  !> As C takes it, for n parcels.
+  !> Returns the record of the columns for the C interface, with n parcels.
   function columns_record(this, n) result(record)
     class(mg_columns), intent(in), target :: this
     integer, intent(in) :: n
@@ -230,7 +234,7 @@ contains
     record%z = this%z
     record%position_stride = this%position_stride
     record%volume = this%volume
-    record%attributes = int(this%n, c_size_t)  ! too many are no schema's
+    record%attributes = int(this%n, c_size_t)  ! C refuses a number that differs from the schema's
     record%columns = c_loc(this%columns)
     record%strides = c_loc(this%strides)
     record%ids = this%ids

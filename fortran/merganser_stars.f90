@@ -1,4 +1,4 @@
-!> Stars of the caller's points. Programs use the module merganser.
+!> Star finder for points in arrays of the caller's: stars, migration of rows, and merging. Programs use the module merganser.
 module merganser_stars
   use, intrinsic :: iso_c_binding, only: c_associated, c_bool, c_char, c_double, c_f_pointer, c_int, c_int32_t, c_int64_t, &
        c_loc, c_null_ptr, c_ptr, c_size_t, c_sizeof
@@ -9,10 +9,10 @@ module merganser_stars
   private
   public :: mg_finder
 
-  !> Finds which points merge into which. Not to be copied.
+  !> Star finder: communication objects, and the stars of the last find. Must not be copied.
   type :: mg_finder
      type(c_ptr) :: handle = c_null_ptr  !< of the C interface
-     integer :: n = 0                    !< points of the last find
+     integer :: n = 0                    !< number of points of the last find
    contains
      procedure :: make => finder_make
      procedure, private :: find_rows
@@ -36,7 +36,7 @@ module merganser_stars
 
 contains
 
-  !> Makes the communication objects. Collective. as_published: the iterative pruning, which gives the same.
+  !> Creates a star finder with its communication objects. Collective. as_published: prune iteratively, with the same result.
   subroutine finder_make(this, transport, decomposition, as_published, stat, errmsg)
     class(mg_finder), intent(inout) :: this
     type(mg_transport), intent(in) :: transport
@@ -51,8 +51,8 @@ contains
     call mg_return_status(mg_finder_new(transport%handle, decomposition%handle, options, this%handle), stat, errmsg)
   end subroutine finder_make
 
-  !> Finds the stars of points xyz(3, n) (or (2, n)): small(i) says whether point i looks for a partner. ids: distinct over
-  !! all ranks. Called by every rank. Nothing is copied but a mask of default logicals.
+  !> Finds the stars among points xyz(3, n) or (2, n) of all ranks. Called by every rank. small(i): point i merges with its
+  !! nearest. ids: distinct over all ranks. Nothing is copied but the mask.
   subroutine find_rows(this, xyz, small, ids, stat, errmsg)
     class(mg_finder), intent(inout) :: this
     real(c_double), intent(in), target, contiguous :: xyz(:, :)
@@ -66,7 +66,7 @@ contains
     call this%find_rows_bytes(xyz, bytes, ids, stat, errmsg)
   end subroutine find_rows
 
-  !> The same with a mask of logical(c_bool), which is read where it is.
+  !> Finds the stars among points xyz(3, n) or (2, n) with a mask of logical(c_bool), which is not copied. Called by every rank.
   subroutine find_rows_bytes(this, xyz, small, ids, stat, errmsg)
     class(mg_finder), intent(inout) :: this
     real(c_double), intent(in), target, contiguous :: xyz(:, :)
@@ -89,7 +89,7 @@ contains
     call find_points(this, points, size(xyz, 2), small, ids, stat, errmsg)
   end subroutine find_rows_bytes
 
-  !> Finds stars of points whose positions are in three columns x, y and z, each of one number per point. Collective.
+  !> Finds the stars among points whose positions are in three columns x, y and z. Called by every rank.
   subroutine find_columns(this, x, y, z, small, ids, stat, errmsg)
     class(mg_finder), intent(inout) :: this
     real(c_double), intent(in), target, contiguous :: x(:), y(:), z(:)
@@ -103,6 +103,7 @@ contains
     call this%find_columns_bytes(x, y, z, bytes, ids, stat, errmsg)
   end subroutine find_columns
 
+  !> Finds the stars among points in three columns with a mask of logical(c_bool), which is not copied. Called by every rank.
   subroutine find_columns_bytes(this, x, y, z, small, ids, stat, errmsg)
     class(mg_finder), intent(inout) :: this
     real(c_double), intent(in), target, contiguous :: x(:), y(:), z(:)
@@ -124,6 +125,7 @@ contains
     call find_points(this, points, size(x), small, ids, stat, errmsg)
   end subroutine find_columns_bytes
 
+  !> Validates the lengths of mask and ids, and finds the stars of points whose coordinates are set. Called by every rank.
   subroutine find_points(this, points, n, small, ids, stat, errmsg)
     class(mg_finder), intent(inout) :: this
     type(c_points), intent(inout) :: points
@@ -156,8 +158,8 @@ contains
     call mg_return_status(status, stat, errmsg)
   end subroutine find_points
 
-  !> By point, arrays of n entries or more: the rank of its centre, the centre's position there (from 1), id, squared
-  !! distance; -1 where a point stays.
+  !> Returns, in arrays of n entries or more, for each point the rank of its centre, the centre's position there (from 1) and
+  !! id, and the squared distance; -1 for points that stay. Local.
   subroutine finder_places(this, rank, position, id, distance2, stat, errmsg)
     class(mg_finder), intent(in) :: this
     integer(c_int32_t), intent(out), target, contiguous, optional :: rank(:)
@@ -175,19 +177,19 @@ contains
     distances = c_null_ptr
     short = ''
     if (present(rank)) then
-       call need_room('rank', size(rank), this%n, short)
+       call check_capacity('rank', size(rank), this%n, short)
        if (size(rank) > 0) ranks = c_loc(rank)
     end if
     if (present(position)) then
-       call need_room('position', size(position), this%n, short)
+       call check_capacity('position', size(position), this%n, short)
        if (size(position) > 0) positions = c_loc(position)
     end if
     if (present(id)) then
-       call need_room('id', size(id), this%n, short)
+       call check_capacity('id', size(id), this%n, short)
        if (size(id) > 0) ids = c_loc(id)
     end if
     if (present(distance2)) then
-       call need_room('distance2', size(distance2), this%n, short)
+       call check_capacity('distance2', size(distance2), this%n, short)
        if (size(distance2) > 0) distances = c_loc(distance2)
     end if
     if (short /= '') then
@@ -209,16 +211,16 @@ contains
     text = mg_integer_text(n)//', one for each point'
   end function per_point
 
-  !> Writes what is wrong with an array of `entries` entries that must have n or more, if that is not known of another yet.
-  subroutine need_room(name, entries, n, text)
+  !> Sets the text of an error, unless it is set, if an array has fewer than n entries.
+  subroutine check_capacity(name, entries, n, text)
     character(len=*), intent(in) :: name
     integer, intent(in) :: entries, n
     character(len=:), allocatable, intent(inout) :: text
     if (entries >= n .or. text /= '') return
     text = mg_length_error(name, entries, mg_integer_text(n)//' or more, one for each point')
-  end subroutine need_room
+  end subroutine check_capacity
 
-  !> Number of points that leave for the rank of their centre; 0 if nothing was found.
+  !> Returns the number of points whose rows are sent to the rank of their centre; 0 if there are no stars. Local.
   function finder_send_count(this) result(n)
     class(mg_finder), intent(in) :: this
     integer :: n
@@ -230,7 +232,7 @@ contains
     n = int(count)
   end function finder_send_count
 
-  !> Number of points of other ranks that merge here: the additional entries that append and migrate need; 0 if nothing was found.
+  !> Returns the number of rows received from other ranks, which append and migrate need space for; 0 if there are no stars. Local.
   function finder_receive_count(this) result(n)
     class(mg_finder), intent(in) :: this
     integer :: n
@@ -242,7 +244,7 @@ contains
     n = int(count)
   end function finder_receive_count
 
-  !> Of what arrives, in its order: the centre here (from 1), the rank it comes from, its id.
+  !> Returns, for each row received, in order, the centre on this rank (from 1), the rank of the source, and its id. Local.
   subroutine finder_receives(this, centre, rank, id, stat, errmsg)
     class(mg_finder), intent(in) :: this
     integer(c_int32_t), allocatable, intent(out) :: centre(:), rank(:)
@@ -266,8 +268,8 @@ contains
     call mg_return_status(status, stat, errmsg)
   end subroutine finder_receives
 
-  !> The lists that EPIC's merging works on: point isma(k) merges into iclo(k); inva, ascending, are the slots that are free
-  !! then: points that have left or are merged here. What arrives is counted behind the n points of this rank, n + 1, ...
+  !> Returns the stars in the form of EPIC's merging: point isma(k) merges into iclo(k); inva, ascending, are the slots that are
+  !! free afterwards, of points that were sent or merged. Received rows are numbered n + 1, n + 2, ... Local.
   subroutine finder_lists(this, isma, iclo, inva, stat, errmsg)
     class(mg_finder), intent(in) :: this
     integer(c_int32_t), allocatable, intent(out) :: isma(:), iclo(:), inva(:)
@@ -294,7 +296,7 @@ contains
     copy = numbers
   end subroutine copy_list
 
-  !> Sends the rows of points whose centre is on another rank, from rows(:, 1:n); received(:, k) becomes that of receive k.
+  !> Sends the rows, of rows(:, 1:n), of points whose centre is on another rank; received(:, k) becomes the row of receive k.
   !! Called by every rank.
   subroutine migrate_reals(this, rows, received, stat, errmsg)
     class(mg_finder), intent(in) :: this
@@ -322,8 +324,8 @@ contains
     end if
   end subroutine migrate_reals
 
-  !> An array of the points whose entries for what arrives follow at n + 1, n + 2, ...: it must be long enough for them. Called by
-  !! every rank, once for each array that travels.
+  !> Sends the entries of points whose centre is on another rank, and stores those received at n + 1, n + 2, ... of the array,
+  !! which must be long enough. Called by every rank, once for each array.
   subroutine append_real(this, values, stat, errmsg)
     class(mg_finder), intent(in) :: this
     real(c_double), intent(inout), target, contiguous :: values(:)
@@ -335,7 +337,7 @@ contains
     call append(this, address, 8_c_size_t, size(values), stat, errmsg)
   end subroutine append_real
 
-  !> The same for (components, n).
+  !> Sends and appends columns of an array of shape (components, n), as append does entries. Called by every rank.
   subroutine append_reals(this, values, stat, errmsg)
     class(mg_finder), intent(in) :: this
     real(c_double), intent(inout), target, contiguous :: values(:, :)
@@ -369,7 +371,7 @@ contains
     call append(this, address, 8_c_size_t, size(values), stat, errmsg)
   end subroutine append_long
 
-  !> @param address  of `entries` entries of `bytes` bytes each
+  !> Sends and appends entries of any type. @param address  of `entries` entries of `bytes` bytes each
   subroutine append(this, address, bytes, entries, stat, errmsg)
     class(mg_finder), intent(in) :: this
     type(c_ptr), intent(in) :: address
@@ -396,8 +398,8 @@ contains
     call mg_return_status(mg_finder_migrate(this%handle, address, bytes, behind, capacity), stat, errmsg)
   end subroutine append
 
-  !> Merges the stars of the last find in the caller's columns by the rules of a schema: sources travel and are taken out,
-  !! the others move up; left: points that are left here. Called by every rank.
+  !> Merges the stars of the last find in the caller's columns by the rules of a schema: sources are sent and removed, and gaps
+  !! are closed. left: number of points left on this rank. Called by every rank.
   subroutine finder_merge(this, schema, columns, left, stat, errmsg)
     class(mg_finder), intent(inout) :: this
     type(mg_schema), intent(in) :: schema
@@ -419,7 +421,7 @@ contains
     call mg_return_status(status, stat, errmsg)
   end subroutine finder_merge
 
-  !> Lets go of it; nothing to do if there is none.
+  !> Frees the star finder, if it was created. Every rank must free it.
   subroutine finder_free(this, stat, errmsg)
     class(mg_finder), intent(inout) :: this
     integer, intent(out), optional :: stat

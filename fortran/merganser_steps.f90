@@ -1,4 +1,5 @@
-!> Merge steps over the caller's columns, and announcements. Programs use the module merganser.
+!> Clusterer (merge steps on parcels that are copied from and to the caller's columns) and announcement networks. Programs use
+!! the module merganser.
 module merganser_steps
   use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_double, c_f_pointer, c_int, c_int32_t, c_int64_t, c_loc, &
        c_null_ptr, c_ptr, c_size_t, c_sizeof
@@ -9,7 +10,7 @@ module merganser_steps
   private
   public :: mg_clusterer, mg_announcer
 
-  !> Merges small parcels with their nearest neighbours, step after step. Not to be copied.
+  !> Clusterer: this rank's parcels and the communication objects of merge steps. Must not be copied.
   type :: mg_clusterer
      type(c_ptr) :: handle = c_null_ptr  !< of the C interface
    contains
@@ -25,7 +26,7 @@ module merganser_steps
      final :: clusterer_final
   end type mg_clusterer
 
-  !> Tells every rank without a collective. Not to be copied.
+  !> Announcement network: broadcasts from any rank to all ranks without a collective call. Must not be copied.
   type :: mg_announcer
      type(c_ptr) :: handle = c_null_ptr  !< of the C interface
    contains
@@ -43,8 +44,8 @@ module merganser_steps
 
 contains
 
-  !> Makes the communication objects. Collective. A parcel is small if its volume is below cell volume / min_volume_ratio
-  !! (40); as_published: search in 2x2x2 cells and iterative pruning.
+  !> Creates a clusterer without parcels, with its communication objects. Collective. A parcel is small if its volume is below
+  !! cell volume / min_volume_ratio (default 40). as_published: search in 2x2x2 cells and iterative pruning.
   subroutine clusterer_make(this, transport, decomposition, schema, min_volume_ratio, as_published, stat, errmsg)
     class(mg_clusterer), intent(inout) :: this
     type(mg_transport), intent(in) :: transport
@@ -66,7 +67,7 @@ contains
          stat, errmsg)
   end subroutine clusterer_make
 
-  !> Takes a copy of the first n parcels of the caller's columns. Local.
+  !> Replaces this rank's parcels by a copy of the first n of the caller's columns. Local.
   subroutine clusterer_put(this, columns, n, stat, errmsg)
     class(mg_clusterer), intent(in) :: this
     type(mg_columns), intent(in), target :: columns
@@ -80,7 +81,7 @@ contains
     call mg_return_status(mg_clusterer_put(this%handle, columns%record(n)), stat, errmsg)
   end subroutine clusterer_put
 
-  !> Brings every parcel to its owner, from wherever it is. Collective.
+  !> Sends every parcel to the rank that owns its position, whichever rank holds it. Collective.
   subroutine clusterer_distribute(this, stat, errmsg)
     class(mg_clusterer), intent(in) :: this
     integer, intent(out), optional :: stat
@@ -88,7 +89,7 @@ contains
     call mg_return_status(mg_clusterer_distribute(this%handle), stat, errmsg)
   end subroutine clusterer_distribute
 
-  !> Makes one merge step. Called by every rank. merged: sources whose centre is on this rank.
+  !> Makes one merge step. Called by every rank. merged: number of sources whose centre is on this rank.
   subroutine clusterer_step(this, merged, stat, errmsg)
     class(mg_clusterer), intent(in) :: this
     integer(c_int64_t), intent(out), optional :: merged
@@ -102,7 +103,7 @@ contains
     call mg_return_status(status, stat, errmsg)
   end subroutine clusterer_step
 
-  !> Sends parcels that left this rank's block to their owner. Called by every rank.
+  !> Sends parcels that left this rank's block to their owners. Called by every rank. sent: number of parcels sent.
   subroutine clusterer_redistribute(this, sent, stat, errmsg)
     class(mg_clusterer), intent(in) :: this
     integer(c_int64_t), intent(out), optional :: sent
@@ -116,7 +117,7 @@ contains
     call mg_return_status(status, stat, errmsg)
   end subroutine clusterer_redistribute
 
-  !> Parcels on this rank; 0 if there is no clusterer.
+  !> Returns the number of parcels on this rank; 0 if the clusterer was not created. Local.
   function clusterer_parcels(this) result(parcels)
     class(mg_clusterer), intent(in) :: this
     integer :: parcels
@@ -126,7 +127,7 @@ contains
     parcels = int(n)
   end function clusterer_parcels
 
-  !> Copies the parcels into columns of `capacity` entries; n: number of parcels.
+  !> Copies this rank's parcels into columns of `capacity` entries. Local. n: number of parcels.
   subroutine clusterer_get(this, columns, capacity, n, stat, errmsg)
     class(mg_clusterer), intent(in) :: this
     type(mg_columns), intent(in), target :: columns
@@ -147,7 +148,7 @@ contains
     call mg_return_status(status, stat, errmsg)
   end subroutine clusterer_get
 
-  !> Digest of the parcels of all ranks, 32 hexadecimal digits. Collective.
+  !> Computes the digest of the parcels of all ranks, an order-independent hash, as 32 hexadecimal digits. Collective.
   subroutine clusterer_digest(this, digest, stat, errmsg)
     class(mg_clusterer), intent(in) :: this
     character(len=32), intent(out) :: digest
@@ -164,7 +165,7 @@ contains
     call mg_return_status(status, stat, errmsg)
   end subroutine clusterer_digest
 
-  !> Lets go of it; nothing to do if there is none.
+  !> Frees the clusterer and its parcels, if it was created. Every rank must free it.
   subroutine clusterer_free(this, stat, errmsg)
     class(mg_clusterer), intent(inout) :: this
     integer, intent(out), optional :: stat
@@ -184,8 +185,8 @@ contains
 
   ! ---- announcements ----
 
-  !> Makes the network together. Collective. network: "manhattan", "torus", "hypercube" or "debruijn"; dimension: of the
-  !! first two; the degree of debruijn.
+  !> Creates an announcement network. Collective. network: "manhattan", "torus", "hypercube" or "debruijn"; dimension: number of
+  !! dimensions of the first two; degree of debruijn.
   subroutine announcer_make(this, transport, network, dimension, stat, errmsg)
     class(mg_announcer), intent(inout) :: this
     type(mg_transport), intent(in) :: transport
@@ -194,12 +195,12 @@ contains
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     call announcer_final(this)
-    call mg_return_status(mg_announcer_new(transport%handle, mg_bytes_of(network), int(dimension, c_int), c_null_ptr, &
+    call mg_return_status(mg_announcer_new(transport%handle, mg_to_c_string(network), int(dimension, c_int), c_null_ptr, &
          this%handle), stat, errmsg)
   end subroutine announcer_make
 
-  !> Takes numbers for every rank, this one too; they leave with the next step. topic: 0 to 65279. at_once: they are handed
-  !! over as soon as they are there, not on all ranks at the same step. Local.
+  !> Copies numbers to be sent to all ranks, this one included, from the next step on. Local. topic: 0 to 65279. at_once: deliver
+  !! on each rank at the step at which they arrive, not on all ranks at the same step.
   subroutine announce_reals(this, topic, values, at_once, stat, errmsg)
     class(mg_announcer), intent(in) :: this
     integer, intent(in) :: topic
@@ -213,6 +214,7 @@ contains
     call announce_bytes(this, topic, address, 8 * size(values, kind=c_size_t), at_once, stat, errmsg)
   end subroutine announce_reals
 
+  !> Copies integers to be sent to all ranks from the next step on. Local.
   subroutine announce_integers(this, topic, values, at_once, stat, errmsg)
     class(mg_announcer), intent(in) :: this
     integer, intent(in) :: topic
@@ -226,6 +228,7 @@ contains
     call announce_bytes(this, topic, address, 8 * size(values, kind=c_size_t), at_once, stat, errmsg)
   end subroutine announce_integers
 
+  !> Copies a text to be sent to all ranks from the next step on. Local.
   subroutine announce_text(this, topic, text, at_once, stat, errmsg)
     class(mg_announcer), intent(in) :: this
     integer, intent(in) :: topic
@@ -255,7 +258,7 @@ contains
     call mg_return_status(mg_announcer_announce(this%handle, int(topic, c_int), address, bytes, delivery), stat, errmsg)
   end subroutine announce_bytes
 
-  !> Takes everything one hop further. Called by every rank. n: announcements that are handed over.
+  !> Forwards all announcements by one hop. Called by every rank. n: number of announcements delivered on this rank.
   subroutine announcer_step(this, n, stat, errmsg)
     class(mg_announcer), intent(in) :: this
     integer, intent(out) :: n
@@ -269,7 +272,7 @@ contains
     call mg_return_status(status, stat, errmsg)
   end subroutine announcer_step
 
-  !> Announcement k of those handed over by the last step; its byte_count is 0 if there is none.
+  !> Returns announcement k, from 1, of those that the last step delivered; its byte_count is 0 if there is none.
   function announcement(this, k) result(it)
     class(mg_announcer), intent(in) :: this
     integer, intent(in) :: k
@@ -286,7 +289,8 @@ contains
     it = all(k)
   end function announcement
 
-  !> Who announced announcement k (origin -1: there is none), on which topic, after how many of its steps, with how many bytes.
+  !> Returns the origin of announcement k (-1: there is none), its topic, the number of steps that the origin had made, and the
+  !! number of bytes. Local.
   subroutine announcer_about(this, k, origin, topic, announced, bytes)
     class(mg_announcer), intent(in) :: this
     integer, intent(in) :: k
@@ -301,7 +305,7 @@ contains
     if (present(bytes)) bytes = int(it%byte_count)
   end subroutine announcer_about
 
-  !> The numbers of announcement k; none if there is no such announcement.
+  !> Returns the contents of announcement k as real numbers; an empty array if there is no such announcement. Local.
   subroutine get_reals(this, k, values)
     class(mg_announcer), intent(in) :: this
     integer, intent(in) :: k
@@ -315,6 +319,7 @@ contains
     values = theirs
   end subroutine get_reals
 
+  !> Returns the contents of announcement k as integers; an empty array if there is no such announcement. Local.
   subroutine get_integers(this, k, values)
     class(mg_announcer), intent(in) :: this
     integer, intent(in) :: k
@@ -328,6 +333,7 @@ contains
     values = theirs
   end subroutine get_integers
 
+  !> Returns the contents of announcement k as a text; an empty one if there is no such announcement. Local.
   subroutine get_text(this, k, text)
     class(mg_announcer), intent(in) :: this
     integer, intent(in) :: k
@@ -344,7 +350,7 @@ contains
     end do
   end subroutine get_text
 
-  !> Steps until an announcement is on every rank; 0 if there is no announcer.
+  !> Returns the number of steps after which an announcement has reached all ranks; 0 if the announcer was not created. Local.
   function announcer_time(this) result(steps)
     class(mg_announcer), intent(in) :: this
     integer :: steps
@@ -354,7 +360,7 @@ contains
     steps = int(number)
   end function announcer_time
 
-  !> Lets go of it; nothing to do if there is none.
+  !> Frees the announcer, if it was created. Every rank must free it.
   subroutine announcer_free(this, stat, errmsg)
     class(mg_announcer), intent(inout) :: this
     integer, intent(out), optional :: stat

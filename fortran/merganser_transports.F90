@@ -1,6 +1,6 @@
-!> How calls end, whom a program talks to, and who owns which part of a domain. Programs use the module merganser.
+!> Transports, decompositions, and the handling of errors by stat= and errmsg=. Programs use the module merganser.
 !!
-!! With MERGANSER_MPI_F08 a communicator may be type(MPI_Comm), else the integer of older programs alone.
+!! With MERGANSER_MPI_F08 communicators may be of type(MPI_Comm), else they are integers.
 module merganser_transports
   use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_double, c_f_pointer, c_int, c_int32_t, c_int64_t, c_loc, &
        c_null_char, c_null_ptr, c_ptr, c_size_t, c_sizeof
@@ -11,22 +11,22 @@ module merganser_transports
   use merganser_c
   implicit none
   private
-  public :: mg_box, mg_transport, mg_decomposition, mg_version_text, mg_return_status, mg_refuse, mg_length_error, mg_text_of, &
-       mg_bytes_of, mg_integer_text
+  public :: mg_box, mg_transport, mg_decomposition, mg_version_text, mg_return_status, mg_refuse, mg_length_error, &
+       mg_from_c_string, mg_to_c_string, mg_integer_text
 
-  !> Statuses of calls: what stat= is given.
+  !> Statuses of calls, the values of stat=.
   integer, parameter, public :: mg_ok = 0, mg_verification = 1, mg_usage = 2, mg_input = 3, mg_communication = 4, &
        mg_internal = 70, mg_memory = 71
 
-  integer, parameter :: text_room = 256
+  integer, parameter :: max_text = 256
 
-  !> An axis-aligned box.
+  !> Axis-aligned box: lower corner, length along each axis (> 0), and the axes that are periodic.
   type :: mg_box
      real(c_double) :: lower(3) = 0, extent(3) = 1
      logical :: periodic(3) = .false.
   end type mg_box
 
-  !> One rank's end of a communication model. Not to be copied.
+  !> Transport: one rank's end of a communication model, as MPI's communicator. Must not be copied.
   type :: mg_transport
      type(c_ptr) :: handle = c_null_ptr  !< of the C interface
    contains
@@ -45,7 +45,7 @@ module merganser_transports
      final :: transport_final
   end type mg_transport
 
-  !> Which rank owns which block of a box. Not to be copied.
+  !> Decomposition of a box into blocks, one per rank. Must not be copied.
   type :: mg_decomposition
      type(c_ptr) :: handle = c_null_ptr  !< of the C interface
    contains
@@ -68,18 +68,18 @@ module merganser_transports
 
 contains
 
-  !> Ends a call as the standard's stat= and errmsg= do: they get the status and the text; without stat= an error ends the
-  !! job with the text.
+  !> Returns the status of a call in C through stat= and its text through errmsg=, as statements of the standard do; without
+  !! stat= an error prints the text and ends the job.
   subroutine mg_return_status(status, stat, errmsg)
     integer(c_int), intent(in) :: status
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     if (present(stat)) stat = mg_ok
     if (status == mg_ok) return
-    call mg_refuse(int(status), mg_text_of(mg_error_from(1_c_int)), stat, errmsg)
+    call mg_refuse(int(status), mg_from_c_string(mg_error_from(1_c_int)), stat, errmsg)
   end subroutine mg_return_status
 
-  !> Ends a call with an error found before C is called: stat= and errmsg= get status and text; without stat= the job ends.
+  !> Returns an error found before C is called through stat= and errmsg=; without stat= it prints the text and ends the job.
   subroutine mg_refuse(status, text, stat, errmsg)
     integer, intent(in) :: status
     character(len=*), intent(in) :: text
@@ -93,7 +93,7 @@ contains
     call mg_end_job(int(status, c_int))
   end subroutine mg_refuse
 
-  !> Words for an array of the wrong length: "small: 2 entries; allowed: 4, one for each point".
+  !> Formats the error of an array of the wrong length: "small: 2 entries; allowed: 4, one for each point".
   function mg_length_error(name, entries, allowed) result(text)
     character(len=*), intent(in) :: name, allowed
     integer, intent(in) :: entries
@@ -101,7 +101,7 @@ contains
     text = name//': '//mg_integer_text(entries)//' entries; allowed: '//allowed
   end function mg_length_error
 
-  !> An integer without blanks.
+  !> Formats an integer without blanks.
   function mg_integer_text(number) result(text)
     integer, intent(in) :: number
     character(len=:), allocatable :: text
@@ -110,8 +110,8 @@ contains
     text = trim(room)
   end function mg_integer_text
 
-  !> A text of C's.
-  function mg_text_of(text) result(copy)
+  !> Copies a string of C, up to its zero; null becomes an empty text.
+  function mg_from_c_string(text) result(copy)
     type(c_ptr), intent(in) :: text
     character(len=:), allocatable :: copy
     character(kind=c_char), pointer :: letters(:)
@@ -128,10 +128,10 @@ contains
     do i = 1, length
        copy(i:i) = letters(i)
     end do
-  end function mg_text_of
+  end function mg_from_c_string
 
-  !> A text for C, without blanks at its end.
-  function mg_bytes_of(text) result(bytes)
+  !> Converts a text to a string of C, without trailing blanks.
+  function mg_to_c_string(text) result(bytes)
     character(len=*), intent(in) :: text
     character(kind=c_char) :: bytes(len_trim(text) + 1)
     integer :: i
@@ -139,17 +139,17 @@ contains
        bytes(i) = text(i:i)
     end do
     bytes(len_trim(text) + 1) = c_null_char
-  end function mg_bytes_of
+  end function mg_to_c_string
 
-  !> Puts an argument that may be missing where C can read it: its address, or null.
+  !> Copies an optional text to a buffer as a string of C. Returns the buffer's address, or null if the text is absent.
   function optional_text(room, text) result(address)
-    character(kind=c_char), intent(inout), target :: room(text_room)
+    character(kind=c_char), intent(inout), target :: room(max_text)
     character(len=*), intent(in), optional :: text
     type(c_ptr) :: address
     integer :: i, length
     address = c_null_ptr
     if (.not. present(text)) return
-    length = min(len_trim(text), text_room - 1)
+    length = min(len_trim(text), max_text - 1)
     do i = 1, length
        room(i) = text(i:i)
     end do
@@ -157,10 +157,10 @@ contains
     address = c_loc(room)
   end function optional_text
 
-  !> Version of the library.
+  !> Returns the version of the library.
   function mg_version_text() result(text)
     character(len=:), allocatable :: text
-    text = mg_text_of(mg_version())
+    text = mg_from_c_string(mg_version())
   end function mg_version_text
 
   !> Opens a transport over a communicator, given as the integer of `mpif.h` and the module `mpi`. Collective.
@@ -172,7 +172,7 @@ contains
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     type(c_open_options) :: options
-    character(kind=c_char), target :: model_text(text_room), decorator_text(text_room)
+    character(kind=c_char), target :: model_text(max_text), decorator_text(max_text)
     options%struct_size = c_sizeof(options)
     options%backend = optional_text(model_text, model)
     options%decorators = optional_text(decorator_text, decorators)
@@ -181,7 +181,7 @@ contains
   end subroutine open_integer
 
 #ifdef MERGANSER_MPI_F08
-  !> The same for type(MPI_Comm) of the module `mpi_f08`.
+  !> Opens a transport over a communicator of type(MPI_Comm) of the module `mpi_f08`. Collective.
   subroutine open_f08(this, communicator, model, decorators, stat, errmsg)
     class(mg_transport), intent(inout) :: this
     type(MPI_Comm), intent(in) :: communicator
@@ -192,7 +192,7 @@ contains
   end subroutine open_f08
 #endif
 
-  !> Opens a transport of one rank, this process, without MPI.
+  !> Opens a transport of one rank, this process, without MPI. Local.
   subroutine transport_open_alone(this, stat, errmsg)
     class(mg_transport), intent(inout) :: this
     integer, intent(out), optional :: stat
@@ -201,7 +201,7 @@ contains
     call mg_return_status(mg_open_alone(this%handle), stat, errmsg)
   end subroutine transport_open_alone
 
-  !> Number of this rank, from 0 as in MPI; -1 if there is no transport.
+  !> Returns the number of this rank, from 0 as in MPI; -1 if the transport is not open. Local.
   function transport_rank(this) result(rank)
     class(mg_transport), intent(in) :: this
     integer :: rank
@@ -211,7 +211,7 @@ contains
     rank = int(number)
   end function transport_rank
 
-  !> Number of ranks; 0 if there is no transport.
+  !> Returns the number of ranks; 0 if the transport is not open. Local.
   function transport_size(this) result(ranks)
     class(mg_transport), intent(in) :: this
     integer :: ranks
@@ -221,28 +221,28 @@ contains
     ranks = int(number)
   end function transport_size
 
-  !> The model that runs.
+  !> Returns the name of the communication model; empty if the transport is not open. Local.
   function transport_name(this) result(name)
     class(mg_transport), intent(in) :: this
     character(len=:), allocatable :: name
     type(c_ptr) :: text
     text = c_null_ptr
     if (mg_transport_name(this%handle, text) /= mg_ok) text = c_null_ptr
-    name = mg_text_of(text)
+    name = mg_from_c_string(text)
   end function transport_name
 
-  !> What "auto" measured and chose, one line; empty if a model was named.
+  !> Returns one line on the measurements and the choice of "auto"; empty if a model was named. Local.
   function transport_choice(this) result(choice)
     class(mg_transport), intent(in) :: this
     character(len=:), allocatable :: choice
     type(c_ptr) :: text
     text = c_null_ptr
     if (mg_transport_choice(this%handle, text) /= mg_ok) text = c_null_ptr
-    choice = mg_text_of(text)
+    choice = mg_from_c_string(text)
   end function transport_choice
 
-  !> Lets go of it; nothing to do if there is none. Collective; before MPI_Finalize. It ends when nothing that was made over it
-  !! is left.
+  !> Closes the transport, if it is open. Collective; before MPI_Finalize. Its resources are released when no object made over
+  !! it is left.
   subroutine transport_close(this, stat, errmsg)
     class(mg_transport), intent(inout) :: this
     integer, intent(out), optional :: stat
@@ -260,23 +260,23 @@ contains
     this%handle = c_null_ptr
   end subroutine transport_final
 
-  function box_in_c(box) result(record)
+  function to_c_box(box) result(record)
     type(mg_box), intent(in) :: box
     type(c_box) :: record
     record%struct_size = c_sizeof(record)
     record%lower = box%lower
     record%extent = box%extent
     record%periodic = merge(1_c_int32_t, 0_c_int32_t, box%periodic)
-  end function box_in_c
+  end function to_c_box
 
-  function cells_in_c(cells) result(numbers)
+  function to_c_cells(cells) result(numbers)
     integer, intent(in), optional :: cells(3)
     integer(c_int64_t) :: numbers(3)
     numbers = 1
     if (present(cells)) numbers = int(cells, c_int64_t)
-  end function cells_in_c
+  end function to_c_cells
 
-  !> Cuts a box into cells and deals them to ranks. shape: "auto", "1d", "2d", "3d" or "AxBxC". Local.
+  !> Cuts a box into equal cells and assigns blocks of them to ranks. shape: "auto", "1d", "2d", "3d" or "AxBxC". Local.
   subroutine decomposition_make(this, box, cells, ranks, shape, stat, errmsg)
     class(mg_decomposition), intent(inout) :: this
     type(mg_box), intent(in) :: box
@@ -284,14 +284,14 @@ contains
     character(len=*), intent(in), optional :: shape
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
-    character(kind=c_char), target :: text(text_room)
+    character(kind=c_char), target :: text(max_text)
     call decomposition_final(this)
-    call mg_return_status(mg_decomposition_new(box_in_c(box), cells_in_c(cells), int(ranks, c_int), &
+    call mg_return_status(mg_decomposition_new(to_c_box(box), to_c_cells(cells), int(ranks, c_int), &
          optional_text(text, shape), this%handle), stat, errmsg)
   end subroutine decomposition_make
 
   !> Cuts each axis at the caller's coordinates, ascending inside the box. Ranks count along z first, then y, then x, as in
-  !! a Cartesian communicator. Local. cells: for an mg_clusterer, which asks for their volume.
+  !! a Cartesian communicator. Local. cells: grid whose cell volume an mg_clusterer uses; absent: one cell.
   subroutine decomposition_from_cuts(this, box, x, y, z, cells, stat, errmsg)
     class(mg_decomposition), intent(inout) :: this
     type(mg_box), intent(in) :: box
@@ -305,11 +305,11 @@ contains
     if (size(y) > 0) cuts(2) = c_loc(y)
     if (size(z) > 0) cuts(3) = c_loc(z)
     call decomposition_final(this)
-    call mg_return_status(mg_decomposition_from_cuts(box_in_c(box), cells_in_c(cells), cuts, &
+    call mg_return_status(mg_decomposition_from_cuts(to_c_box(box), to_c_cells(cells), cuts, &
          int([size(x), size(y), size(z)], c_size_t), this%handle), stat, errmsg)
   end subroutine decomposition_from_cuts
 
-  !> Takes blocks of any kind that tile the box: lower(:, r + 1) to upper(:, r + 1) for rank r. Local.
+  !> Creates a decomposition of arbitrary blocks that tile the box: lower(:, r + 1) to upper(:, r + 1) for rank r. Local.
   subroutine decomposition_from_boxes(this, box, lower, upper, cells, stat, errmsg)
     class(mg_decomposition), intent(inout) :: this
     type(mg_box), intent(in) :: box
@@ -323,7 +323,7 @@ contains
             '; allowed: (3, ranks) both', stat, errmsg)
        return
     end if
-    call mg_return_status(mg_decomposition_from_boxes(box_in_c(box), cells_in_c(cells), lower, upper, &
+    call mg_return_status(mg_decomposition_from_boxes(to_c_box(box), to_c_cells(cells), lower, upper, &
          int(size(lower, 2), c_int), this%handle), stat, errmsg)
   end subroutine decomposition_from_boxes
 
@@ -333,7 +333,7 @@ contains
     text = '('//mg_integer_text(size(array, 1))//', '//mg_integer_text(size(array, 2))//')'
   end function shape_text
 
-  !> Every rank gives its own block, as it has it over a Cartesian communicator. Collective.
+  !> Creates a decomposition in which every rank passes the corners of its own block; the blocks must tile the box. Collective.
   subroutine decomposition_of_ranks(this, transport, box, lower, upper, cells, stat, errmsg)
     class(mg_decomposition), intent(inout) :: this
     type(mg_transport), intent(in) :: transport
@@ -343,12 +343,12 @@ contains
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
     call decomposition_final(this)
-    call mg_return_status(mg_decomposition_of_ranks(transport%handle, box_in_c(box), cells_in_c(cells), lower, upper, &
+    call mg_return_status(mg_decomposition_of_ranks(transport%handle, to_c_box(box), to_c_cells(cells), lower, upper, &
          this%handle), stat, errmsg)
   end subroutine decomposition_of_ranks
 
-  !> Takes the shape of a communicator made by MPI_Cart_create: its axis i splits axis axes(i) of the box (1, 2, 3); cells are
-  !! dealt as by make. Local.
+  !> Creates a decomposition with the shape of a communicator made by MPI_Cart_create: its axis i splits axis axes(i) of the box
+  !! (1, 2, 3). Cells are assigned as by make. Local.
   subroutine cartesian_integer(this, communicator, box, cells, axes, stat, errmsg)
     class(mg_decomposition), intent(inout) :: this
     integer, intent(in) :: communicator
@@ -361,12 +361,12 @@ contains
     of_box = [0, 1, 2]
     if (present(axes)) of_box = int(axes, c_int32_t) - 1
     call decomposition_final(this)
-    call mg_return_status(mg_decomposition_cartesian(int(communicator, c_int), box_in_c(box), cells_in_c(cells), of_box, &
+    call mg_return_status(mg_decomposition_cartesian(int(communicator, c_int), to_c_box(box), to_c_cells(cells), of_box, &
          this%handle), stat, errmsg)
   end subroutine cartesian_integer
 
 #ifdef MERGANSER_MPI_F08
-  !> The same for type(MPI_Comm) of the module `mpi_f08`.
+  !> Creates a decomposition with the shape of a Cartesian communicator of type(MPI_Comm). Local.
   subroutine cartesian_f08(this, communicator, box, cells, axes, stat, errmsg)
     class(mg_decomposition), intent(inout) :: this
     type(MPI_Comm), intent(in) :: communicator
@@ -379,7 +379,7 @@ contains
   end subroutine cartesian_f08
 #endif
 
-  !> Lower and upper corner of a rank's block.
+  !> Returns the lower and the upper corner of a rank's block; zeros after an error. Local.
   subroutine decomposition_block(this, rank, lower, upper, stat, errmsg)
     class(mg_decomposition), intent(in) :: this
     integer, intent(in) :: rank
@@ -391,7 +391,7 @@ contains
     call mg_return_status(mg_decomposition_block(this%handle, int(rank, c_int), lower, upper), stat, errmsg)
   end subroutine decomposition_block
 
-  !> The rank that owns each point of xyz(3, n). Periodic axes are wrapped. owners(n): -1 after an error.
+  !> Computes the rank that owns each point of xyz(3, n). Periodic axes are wrapped. Local. owners(n): -1 after an error.
   subroutine owners_rows(this, xyz, owners, stat, errmsg)
     class(mg_decomposition), intent(in) :: this
     real(c_double), intent(in), contiguous :: xyz(:, :)
@@ -430,7 +430,7 @@ contains
     call this%owners_rows(xyz, owners, stat, errmsg)
   end subroutine owners_columns
 
-  !> Lets go of it; nothing to do if there is none.
+  !> Frees the decomposition, if it was created. Local.
   subroutine decomposition_free(this, stat, errmsg)
     class(mg_decomposition), intent(inout) :: this
     integer, intent(out), optional :: stat

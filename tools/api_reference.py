@@ -18,7 +18,8 @@ FIRST_PAGE = "docs/api.md"
 
 
 def modules(root):
-    """{name: (what it holds, modules it may use)} of the tables of modules, without Markdown links; of those that are there."""
+    """Returns {name: (contents, modules it may use)} of the modules that are there, from the tables of docs/architecture.md,
+    without Markdown links."""
     found = {}
     tables = re.findall(r"^\| module \|.*?\n\n", (root / TABLE_OF_MODULES).read_text() + "\n\n", flags=re.S | re.M)
     for line in "".join(tables).split("\n"):
@@ -29,7 +30,7 @@ def modules(root):
 
 
 def text_of_modules(root, title):
-    """Docstrings of folders, of the namespaces that are called as they are, and of the examples, for Doxygen."""
+    """Returns comments for Doxygen that describe folders, the namespaces named after modules, and the examples."""
     headers = "\n".join(header.read_text() for folder in layout.folders(root, "include") for header in folder.rglob("*.hpp"))
     text = "/** @dir merganser\n@brief The public headers, a folder for each module. */\n"
     text += f"/** @namespace merganser\n@brief {title}. */\n"
@@ -45,8 +46,8 @@ def text_of_modules(root, title):
 
 
 def configuration(root, work, output):
-    """What Doxygen reads. Headers, first page and modules are brought together in one folder, which names in the output
-    begin below: so the first page is in no folder, and nothing tells where it was made."""
+    """Returns the configuration of Doxygen. Headers, first page and modules are copied to one folder, at which names in the
+    output begin: so the first page is in no folder, and no path tells where the reference was made."""
     project = re.search(r'project\(\w+ VERSION ([0-9.]+)[^)]*DESCRIPTION "([^"]*)"', (root / "CMakeLists.txt").read_text())
     for folder in layout.folders(root, "include"):
         shutil.copytree(folder, work / "include", dirs_exist_ok=True)
@@ -73,8 +74,8 @@ def has_brief(element):
 
 
 def without_words(xml):
-    """Lines that name what is public and has no brief. What says how it works by its form needs none: constructors,
-    operators, functions that override, and overloads of a function that has one."""
+    """Yields a line for each public entity without a brief description. Constructors, operators, overriding functions and
+    overloads of a described function need none."""
     for compound in ElementTree.parse(xml / "index.xml").getroot():
         kind, name = compound.get("kind"), compound.find("name").text
         if kind not in ("dir", "file", "namespace", "class", "struct", "union") or name.endswith((".md", ".dox")):
@@ -95,7 +96,8 @@ def without_words(xml):
 
 
 def mend(output):
-    """Doxygen 1.9.4 links to a list of nested classes where all of them are private, and the list is left out."""
+    """Removes links to a list of nested classes that is missing: Doxygen 1.9.4 writes them where all nested classes are
+    private."""
     for page in output.glob("*.html"):
         text = page.read_text()
         if '"#nested-classes"' in text and 'name="nested-classes"' not in text:
@@ -103,7 +105,7 @@ def mend(output):
 
 
 def with_origin(root, line):
-    """A line about a header, with the name that this has in the repository."""
+    """Replaces the path of a header in a line by its path in the repository."""
     def origin(header):
         found = (f / header[1] for f in layout.folders(root, "include"))
         return next((f.relative_to(root).as_posix() for f in found if f.exists()), header[0])
@@ -112,7 +114,7 @@ def with_origin(root, line):
 
 
 def build(root, output):
-    """Lines that tell what is wrong; none if the reference is complete."""
+    """Builds the reference. Returns lines of what is wrong; none if it is complete."""
     if shutil.which("doxygen") is None:
         return ["doxygen is not installed (Debian: doxygen)"]
     shutil.rmtree(output, ignore_errors=True)

@@ -41,17 +41,18 @@ def without_code(text):
     return re.sub(r"`[^`\n]*`", "", without_fences(text))
 
 
-def anchor_of(heading, _separator="-"):
-    """The name of a heading, as code hosts make it."""
+def heading_anchor(heading, _separator="-"):
+    """Returns the anchor of a heading, as code hosts derive it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
 
 
 def anchors(text):
-    return {anchor_of(heading) for heading in re.findall(r"^#+\s+(.*)$", without_fences(text), flags=re.M)}
+    return {heading_anchor(heading) for heading in re.findall(r"^#+\s+(.*)$", without_fences(text), flags=re.M)}
 
 
 def targets(root, page):
-    """(link, file, heading) of every link of a page that stays in the repository and leads into no package that is left out."""
+    """Yields (link, file, heading) of every link of a page within the repository, without those into packages that are not
+    there."""
     for link in LINK.findall(without_code(page.read_text())):
         if not re.match(r"[a-z]+:", link):
             name, _, anchor = link.partition("#")
@@ -70,7 +71,7 @@ def broken_links(root):
 
 
 def unreachable(root):
-    """Pages of the root, of docs/ and of packages (not of tests) that no chain of links from the README leads to."""
+    """Returns the pages of the root, of docs/ and of packages (not of tests) that no chain of links from the README reaches."""
     reached, waiting = set(), [root / "README.md"]
     while waiting:
         page = waiting.pop()
@@ -85,7 +86,7 @@ def unreachable(root):
 
 
 def unknown_sources(root):
-    """Publications that are named in brackets and have no entry."""
+    """Returns publications that are named in brackets and have no entry in docs/sources.md."""
     list_of = root / SOURCES
     known = set(SOURCE.findall(list_of.read_text())) if list_of.exists() else set()
     files = [p for name in ("include", "src", "apps", "docs") for folder in layout.folders(root, name)
@@ -97,14 +98,15 @@ def unknown_sources(root):
 
 
 def html_name(name):
-    """Where a page of the repository is in the output."""
+    """Returns the name of a page's HTML file in the output."""
     if name.as_posix() == API:
         return Path("api/index.html")
     return name.with_name("index.html") if name.name == "README.md" else name.with_suffix(".html")
 
 
 def build(root, output):
-    """Writes a page for each Markdown file but the first one of the API reference, and copies what they link to."""
+    """Writes an HTML page for each Markdown file except the first one of the API reference, and copies the files they link
+    to."""
     import markdown  # Debian: python3-markdown
 
     shutil.rmtree(output, ignore_errors=True)
@@ -124,7 +126,7 @@ def build(root, output):
             return f'href="{path_to(file.relative_to(root))}{match[2] or ""}"'
 
         body = markdown.markdown(text, extensions=["tables", "fenced_code", "toc"],
-                                 extension_configs={"toc": {"slugify": anchor_of}})
+                                 extension_configs={"toc": {"slugify": heading_anchor}})
         body = re.sub(r'href="(?![a-z]+:)([^"#]+\.md)(#[^"]*)?"', href, body)
         nav = " · ".join(f'<a href="{path_to(other)}">{word}</a>' for other, word in
                          (("README.md", "merganser"), ("docs/README.md", "documents"), (API, "API reference")))
@@ -139,7 +141,7 @@ def build(root, output):
 
 
 def broken_html_links(output):
-    """Links of the HTML in a folder that lead nowhere. What the search of the reference loads by itself is left out."""
+    """Returns links of the HTML in a folder that lead nowhere. Files that the search of the reference loads are left out."""
     files = [p for p in sorted(output.rglob("*.html")) if p.parent.name != "search"]
     texts = {p.resolve(): p.read_text(errors="replace") for p in files}
     names = {p: {html.unescape(n) for n in re.findall(r'\b(?:id|name)="([^"]*)"', text)} for p, text in texts.items()}

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Which modules a module may use. CMakeLists.txt links the same modules; that is checked too.
+# Modules that each module may use. CMakeLists.txt must link the same ones, which is checked too.
 MODULES = {
     "base": "",
     "stats": "base",
@@ -30,7 +30,7 @@ MODULES = {
     "blocks": "base comm announce",
     "studies": "base stats comm announce graphs msf mnd topology",
 }
-# The modules of each package, in packages/<package>; those of no package are the core. Then the packages it may use.
+# Modules of each package, in packages/<package>, and the packages it may use; modules of no package belong to the core.
 PACKAGES = {
     "graph": ("graphs msf mnd", ""),
     "topology": ("topology trace", "graph"),
@@ -40,13 +40,13 @@ PACKAGES = {
     "studies": ("studies", "graph topology"),
 }
 OPTION_PARSER = "merganser/base/options.hpp"
-# What stands for all packages at once: the Python package, and the program that feeds readers arbitrary bytes.
+# Folders that may use all packages: the Python package, and the fuzz targets.
 OF_ALL_PACKAGES = ("python/", "tests/fuzz/")
 PACKAGE_OF = {module: package for package, (modules, _) in PACKAGES.items() for module in modules.split()}
 # Modules that are no library of their own.
 NO_LIBRARY = {"trace", "loopback"}
-# Whose private headers (src/MODULE/) a module may use besides its own: kernels talk to the libraries that comm has started, and
-# stand in one plug-in with it.
+# Modules whose private headers (src/MODULE/) a module may use besides its own: kernels call the libraries that comm has started,
+# and are in one plug-in with it.
 INSIDE = {"kernels": "comm"}
 MAX_LINES = 450
 CODE = {".cpp", ".hpp", ".h", ".c", ".cpp.in"}
@@ -78,21 +78,21 @@ PARTS = re.compile(
     r"""|"(?:\\.|[^"\\\n])*"|'(?:\\(?:x[0-9a-fA-F]+|[0-7]+|.)|[^'\\\n])'""",
     re.S,
 )
-# What includes, once comments are blank: a directive in any spelling, or C++20's import of a header.
+# An inclusion in text with blanked comments: a directive in any spelling, or C++20's import of a header.
 DIRECTIVE = re.compile(r"\s*(?:#|%:|\?\?=)\s*(include_next|include|import)\b\s*(.*)")
 IMPORT = re.compile(r'\s*(?:export\s+)?(import)\s*([<"].*)')
 HEADER = re.compile(r'"([^"]*)"|<([^>]*)>')
-# Highway includes a file again for each set of instructions: this file, and none beside it.
+# Highway includes a file again for each instruction set: HWY_TARGET_INCLUDE must name the file itself.
 AGAIN = re.compile(r"\s*(?:#|%:|\?\?=)\s*define\s+HWY_TARGET_INCLUDE\b\s*(.*)")
-# Of which module the tables are that CMake writes: kernels may see inside comm, too.
+# Modules of the tables that CMake generates; those of kernels may use private headers of comm.
 TABLES = {"cmake/backend_table.cpp.in": "comm", "cmake/kernel_table.cpp.in": "kernels", "cmake/plugin_table.cpp.in": "kernels"}
-# Names of these modules stand in merganser itself, because users of every other module need them; those of another module in
-# merganser::MODULE, those of the command in merganser::app. Private ones may stand deeper.
+# Modules whose names are in namespace merganser itself, because users of every other module need them. Names of other modules are
+# in merganser::MODULE, those of the command in merganser::app; private ones may be in inner namespaces.
 COMMON = {"base", "stats", "geometry", "parcels", "cluster"}
 NAMESPACE = re.compile(r"^(?:inline )?namespace (merganser(?:::\w+)*)")
 # One form of including: the path from include/ or from the root of the tree.
 ROOTS = ("merganser/", "src/", "apps/", "python/src/", "tests/", "examples/")
-# What else a compiler would find there.
+# Other extensions that a compiler would find there.
 OURS = ROOTS + ("include/", "packages/", "python/", "tools/", "cmake/", "fortran/", "docs/")
 # Words of our own that have given way to those of the field (docs/glossary.md), and what to say instead; * stands for any
 # letters, digits and underscores.
@@ -117,12 +117,14 @@ WORDS = {
     "mg_finder_leaving": "mg_finder_sends", "mg_finder_arrivals": "mg_finder_receives",
     "mg_settle": "mg_return_status", "check_room": "check_memory, check_disk_space, check_capacity",
 }
+# Openings of docstrings that are clauses without a verb, or that mean nothing away from their neighbours.
+OPENING = re.compile(r"\s*/// (What|How many|Whose|Who|As given|As above|As before|Same as|The same as|The same in|See above)\b")
 # The change log has the old names, the glossary explains them, measurements are as their programs wrote them.
 OLD_WORDS = ("CHANGELOG.md", "docs/glossary.md", "docs/measurements/", "tools/house_rules.py", "tests/house/house_rules_test.py")
 
 
 def files(root):
-    """Tracked and new files of a checkout, or all of a plain folder without those of builds in it."""
+    """Returns the tracked and new files of a checkout, or all files of a plain folder except those of builds."""
     listed = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "-co", "--exclude-standard"], capture_output=True)
     top = subprocess.run(["git", "-C", str(root), "rev-parse", "--show-toplevel"], capture_output=True, text=True)
     if listed.returncode == 0 and Path(top.stdout.strip()).resolve() == root.resolve():
@@ -133,12 +135,12 @@ def files(root):
 
 
 def spliced(text):
-    """The same number of lines, with one that ends in a backslash and the next ones in its place."""
+    """Joins lines that end in a backslash with the next ones, keeping the number of lines."""
     return re.sub(r"(?:[^\n]*\\\n)+[^\n]*", lambda m: m[0].replace("\\\n", "") + "\n" * m[0].count("\\\n"), text)
 
 
 def blanked(text, strings):
-    """The same lines, with comments and the insides of raw strings blanked, and of strings on one line if asked."""
+    """Blanks comments and the insides of raw strings, and of strings on one line if asked, keeping the number of lines."""
 
     def instead(found):
         if found[0][0] == "/":
@@ -150,8 +152,8 @@ def blanked(text, strings):
     return PARTS.sub(instead, text)
 
 
-def place_of(name):
-    """The package that a file belongs to (None: the core), and its path below the folder of that."""
+def split_package(name):
+    """Returns the package of a file (None: the core), and its path below the folder of that."""
     parts = name.split("/")
     if parts[0] == "packages" and len(parts) > 2:
         return parts[1], "/".join(parts[2:])
@@ -159,7 +161,7 @@ def place_of(name):
 
 
 def check_package(package, name, included):
-    """An include of something of a package: the core uses none, and a package those that the table names."""
+    """Checks an include of a package's header: the core includes none, and a package those of packages that the table names."""
     parts = included.split("/")
     if parts[0] not in ("merganser", "src") or len(parts) < 3 or name.startswith(OF_ALL_PACKAGES):
         return
@@ -169,7 +171,7 @@ def check_package(package, name, included):
         yield f"{included} is of the package {owner}; {allowed}"
 
 
-def module_of(name):
+def module_name(name):
     parts = name.split("/")
     if parts[0] == "src" and len(parts) > 2:
         return parts[1]
@@ -179,7 +181,7 @@ def module_of(name):
 
 
 def check_included(name, module, line):
-    """A line without comments: what it includes, if it does, and in which form."""
+    """Checks the form of an include in a line without comments, and the right to it."""
     again = AGAIN.match(line)
     if again and again[1].strip() != f'"{name}"':
         yield f'HWY_TARGET_INCLUDE is "{name}", the file that Highway is to include again'
@@ -208,7 +210,7 @@ def check_included(name, module, line):
 
 
 def check_include(name, module, included):
-    """A quoted include: its form, and whose header it is."""
+    """Checks a quoted include: its form, and the module that owns the header."""
     if name.startswith("examples/"):  # made to be copied: its own headers by their place, the library's in <>
         if included.startswith(OURS + (".", "/")) or included != posixpath.normpath(included):
             yield f'include "{included}": an example includes its own headers by their place, <merganser/...>, and no other'
@@ -234,7 +236,7 @@ def check_include(name, module, included):
 
 
 def check_namespace(module, below):
-    """The names below merganser of a namespace that a file of a module opens."""
+    """Checks the namespaces below merganser that a file of a module opens."""
     if module in COMMON:
         if below and below[0] not in ("detail", "HWY_NAMESPACE", module):
             yield f"module {module} has its names in merganser, private ones in merganser::detail or merganser::{module}"
@@ -245,11 +247,16 @@ def check_namespace(module, below):
 def check_code(name, text, package=None):
     text = spliced(text)
     lines = zip(*(form.split("\n") for form in (text, blanked(text, False), blanked(text, True))))
-    module = module_of(name)
+    module = module_name(name)
     if module is not None and module not in MODULES:
         yield 1, f"module {module} is not in the table; known: {' '.join(MODULES)}"
         module = None
+    before = ""
     for number, (line, code, bare) in enumerate(lines, 1):
+        opening = None if before.lstrip().startswith("///") or name.startswith("tests/") else OPENING.match(line)
+        if opening:
+            yield number, f"a docstring that opens with \"{opening[1]}\": begin with a verb or a noun, and let it stand alone"
+        before = line
         for what in check_included(name, module or TABLES.get(name), code):
             yield number, what
         header = re.match(r'\s*#\s*include\s*["<]([^">]+)[">]', code)
@@ -285,7 +292,7 @@ def check_words(text):
 
 
 def check_modules_of_cmake(text, package):
-    """The modules that a CMakeLists.txt describes, and the packages that it says it uses, are those of the tables."""
+    """Checks that the modules and packages named in a CMakeLists.txt are those of the tables."""
     for number, line in enumerate(text.split("\n"), 1):
         module = re.match(r"\s*merganser_module\((\w+)(?:\s+USES\s+([a-z ]+?))?(?:\s+(?:NOT_INSTALLED|PIECES))*\)", line)
         if module and (module[2] or "").split() != MODULES.get(module[1], "?").split():
@@ -308,7 +315,7 @@ def check(root):
             text = path.read_text()
         except UnicodeDecodeError:
             continue
-        package, inner = place_of(name)
+        package, inner = split_package(name)
         found = []
         count = text.count("\n")
         if count > MAX_LINES and (kind in SHORT or path.name == "CMakeLists.txt"):

@@ -1,4 +1,4 @@
-"""Where the core and the packages have their files: the core at the root, a package in packages/NAME, with the same folders."""
+"""Layout of the repository: the core at the root, a package in packages/NAME, with the same folders."""
 import re
 
 from house_rules import PACKAGES
@@ -7,23 +7,23 @@ LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 
 
 def packages(root):
-    """Names of the packages that are there. Any may be deleted, and the folder packages/ too."""
+    """Returns the names of the packages that are there. Any may be deleted, and the folder packages/ too."""
     folder = root / "packages"
     return sorted(p.name for p in folder.iterdir() if p.is_dir()) if folder.is_dir() else []
 
 
 def roots(root):
-    """The root, whose folders are those of the core, and the folders of packages."""
+    """Returns the root, whose folders are those of the core, and the folders of packages."""
     return [root, *(root / "packages" / name for name in packages(root))]
 
 
 def folders(root, name):
-    """Folders of this name of the core and of packages, as include/ and packages/graph/include/."""
+    """Returns the folders of this name of the core and of packages, as include/ and packages/graph/include/."""
     return [r / name for r in roots(root) if (r / name).is_dir()]
 
 
 def is_left_out(root, file):
-    """Whether a file belongs to a package that is not there, or to packages/ itself where it was deleted."""
+    """Returns whether a file belongs to a package that is not there, or to packages/ itself where it was deleted."""
     if not file.is_relative_to(root / "packages"):
         return False
     parts = file.relative_to(root / "packages").parts
@@ -33,7 +33,7 @@ def is_left_out(root, file):
 
 
 def without_left_out(root, page):
-    """The text of a page of Markdown; links into packages that are not there are words."""
+    """Returns the text of a Markdown page with links into packages that are not there replaced by their words."""
     def word(link):
         name = link[3].partition("#")[0]
         outside = re.match(r"[a-z]+:", link[3]) or not name

@@ -18,7 +18,7 @@ SAFE = re.compile(r"/|\$(ORIGIN|\{ORIGIN\})(/|$)")
 
 
 def is_linked(path):
-    """Whether the file is a program or a shared library; objects have no RUNPATH."""
+    """Returns whether a file is a program or a shared library; objects have no RUNPATH."""
     try:
         with open(path, "rb") as file:
             head = file.read(18)
@@ -35,7 +35,7 @@ def linked_files(paths):
 
 
 def entries(path):
-    """(name of the entry, its text) of a file."""
+    """Returns (name of the entry, its text) of a file's RUNPATH and RPATH."""
     run = subprocess.run(["readelf", "-dW", path], check=True, capture_output=True, text=True, errors="replace",
                          env={**os.environ, "LC_ALL": "C"})
     return re.findall(r"\((RUNPATH|RPATH)\)[^\[]*\[(.*)\]", run.stdout)

@@ -14,7 +14,7 @@ VERSION = re.compile(r"@@MERGANSER_\d+\.\d+$")
 
 
 def shown(library):
-    """Names as linked, with their versions, of what the library defines for others."""
+    """Returns the names, with their versions, that the library exports."""
     command = ["nm", "-D", "--defined-only", "--with-symbol-versions", str(library)]
     lines = subprocess.run(command, check=True, text=True, capture_output=True).stdout.splitlines()
     fields = [line.split() for line in lines]

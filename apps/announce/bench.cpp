@@ -14,7 +14,7 @@ namespace {
 using announce::AnnouncementNetwork;
 using kernels::GatherKind;
 
-/// In the order of Exchanged.
+/// Name of a variant, and its all-gather if it is one; an array of them is in the order of Exchanged.
 struct ExchangedFacts {
   std::string_view name;
   std::optional<GatherKind> gather;
@@ -25,7 +25,7 @@ constexpr std::array<ExchangedFacts, kExchanged.size()> kVariants{{{"none", {}},
                                                                    {"non-blocking", GatherKind::non_blocking},
                                                                    {"neighborhood", GatherKind::neighborhood}}};
 
-/// Ranks in a box as cubic as can be, periodic: a block has six sides.
+/// Factorizes the number of ranks into a grid of blocks whose longest side is shortest.
 std::array<int, 3> block_grid(int ranks) {
   std::array<int, 3> best{ranks, 1, 1};
   for (int x = 1; x <= ranks; ++x) {
@@ -39,8 +39,9 @@ std::array<int, 3> block_grid(int ranks) {
   return best;
 }
 
-/// The six neighbours of a rank, twice the same where the grid is thin.
-std::vector<int> sides(int rank, int ranks) {
+/// Returns the six neighbours of a rank in the periodic grid of blocks. Where an axis has one or two blocks, ranks repeat, or are
+/// the rank itself.
+std::vector<int> side_neighbours(int rank, int ranks) {
   const auto grid = block_grid(ranks);
   const std::array<int, 3> at{rank % grid[0], rank / grid[0] % grid[1], rank / grid[0] / grid[1]};
   std::vector<int> to;
@@ -54,14 +55,14 @@ std::vector<int> sides(int rank, int ranks) {
   return to;
 }
 
-/// Announcements of a rank before one of the steps first .. last - 1 if it announces when (step + rank) % every == 0.
-std::int64_t announced(std::int64_t last, int rank, int every) {
+/// Returns how many of the steps 0 to last - 1 a rank makes an announcement in, if it does so when (step + rank) % every == 0.
+std::int64_t count_announcements(std::int64_t last, int rank, int every) {
   const std::int64_t first = (every - rank % every) % every;
   return last <= first ? 0 : (last - 1 - first) / every + 1;
 }
 
-/// How many bytes are `byte`; several times as fast as std::count, whose sums have the width of a pointer.
-std::int64_t count_of(std::byte byte, std::span<const std::byte> bytes) {
+/// Counts the bytes equal to `byte`. Sums of 8 bits vectorise: several times as fast as std::count, whose sums have 64 bits.
+std::int64_t count_bytes(std::byte byte, std::span<const std::byte> bytes) {
   constexpr std::size_t kMax = 240;  // that a sum of 8 bits holds
   std::int64_t count = 0;
   while (!bytes.empty()) {
@@ -77,7 +78,7 @@ std::int64_t count_of(std::byte byte, std::span<const std::byte> bytes) {
 }  // namespace
 
 std::string_view exchanged_name(Exchanged e) { return kVariants[static_cast<std::size_t>(e)].name; }
-std::optional<kernels::GatherKind> gather_of(Exchanged e) { return kVariants[static_cast<std::size_t>(e)].gather; }
+std::optional<kernels::GatherKind> gather_kind(Exchanged e) { return kVariants[static_cast<std::size_t>(e)].gather; }
 
 struct AnnounceBench::Impl {
   Impl(comm::Transport& t, const AnnounceExperiment& e, const std::vector<Exchanged>& v)
@@ -88,14 +89,14 @@ struct AnnounceBench::Impl {
         announcements(t, *network, limits(e)),
         payload(static_cast<std::size_t>(e.size), static_cast<std::byte>(t.rank())),
         side(static_cast<std::size_t>(e.edge) * static_cast<std::size_t>(e.edge) * sizeof(double)) {
-    const auto to = sides(t.rank(), t.size());
+    const auto to = side_neighbours(t.rank(), t.size());
     auto distinct = to;
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     for (const int rank : distinct) sides_of.push_back(std::count(to.begin(), to.end(), rank));
     halo = t.mailbox(comm::Graph::symmetric(distinct));
     for (const Exchanged variant : variants) {
-      if (const auto kind = gather_of(variant)) gathers[variant] = kernels::make_gather(t, *kind, payload.size());
+      if (const auto kind = gather_kind(variant)) gathers[variant] = kernels::make_gather(t, *kind, payload.size());
     }
   }
 
@@ -106,19 +107,19 @@ struct AnnounceBench::Impl {
     return o;
   }
 
-  /// So many steps of one variant, each timed.
-  void steps(Exchanged e, std::int64_t count) {
+  /// Makes and times `count` steps of one variant. Called by every rank.
+  void time_steps(Exchanged e, std::int64_t count) {
     kernels::Gather* const gather = gathers.contains(e) ? gathers.at(e).get() : nullptr;
     std::span<const std::byte> all;
     repeat(
         {count}, now, [](std::int64_t) {}, [&](std::int64_t) { all = step(e, gather); },
         [&](std::int64_t, double begin, double end) {
           seconds[e].push_back(end - begin);
-          if (gather != nullptr) look_at(all);
+          if (gather != nullptr) verify_gathered(all);
         });
   }
 
-  /// @return what the gather brought
+  /// Makes one step: work, halo, and the exchange of the variant. @return the gathered parts of all ranks; empty without a gather
   std::span<const std::byte> step(Exchanged e, kernels::Gather* gather) {
     const double start = now();
     if (e == Exchanged::non_blocking) begin(*gather);
@@ -149,15 +150,15 @@ struct AnnounceBench::Impl {
     counts.gather_bytes += after.bytes;
   }
 
-  /// Counts the bytes that are those of the rank whose part they should be.
-  void look_at(std::span<const std::byte> all) {
+  /// Counts the gathered bytes that have the value of the rank whose part they are: each rank sends its number as bytes.
+  void verify_gathered(std::span<const std::byte> all) {
     for (std::size_t r = 0; r < static_cast<std::size_t>(transport.size()); ++r) {
       const auto part = all.subspan(r * payload.size(), payload.size());
-      counts.gathered += count_of(static_cast<std::byte>(r), part);
+      counts.gathered += count_bytes(static_cast<std::byte>(r), part);
     }
   }
 
-  [[nodiscard]] AnnounceCounts expected_of_network(std::int64_t steps) const;
+  [[nodiscard]] AnnounceCounts expected_network_counts(std::int64_t steps) const;
 
   comm::Transport& transport;
   AnnounceExperiment experiment;
@@ -182,10 +183,10 @@ void AnnounceBench::run() {
   Impl& m = *impl_;
   ProgressLine line(m.transport.rank() == 0);
   for (std::int64_t done = 0; done < m.experiment.steps; done += m.experiment.block) {
-    line.count("step", static_cast<double>(done), m.experiment.steps);
+    line.show_count("step", static_cast<double>(done), m.experiment.steps);
     for (const Exchanged e : m.variants) {
-      m.transport.barrier();  // a variant does not inherit the delays of the one before
-      m.steps(e, std::min<std::int64_t>(m.experiment.block, m.experiment.steps - done));
+      m.transport.barrier();  // so that delays of the former variant are not measured with this one
+      m.time_steps(e, std::min<std::int64_t>(m.experiment.block, m.experiment.steps - done));
     }
   }
 }
@@ -203,23 +204,26 @@ AnnounceCounts AnnounceBench::counted() const {
   return c;
 }
 
-/// What a rank counts of the network, `steps` of whose steps were made.
-AnnounceCounts AnnounceBench::Impl::expected_of_network(std::int64_t steps) const {
+/// Computes what this rank must have counted after `steps` steps of the network, from distances in it. Every rank forwards an
+/// announcement once, along each of its out-arcs, in the step after it first arrived.
+AnnounceCounts AnnounceBench::Impl::expected_network_counts(std::int64_t steps) const {
   AnnounceCounts c;
   if (steps == 0) return c;
   const int rank = transport.rank();
   const int ttl = announcements.time_to_live();
   const auto out = network->out(rank);
-  // What rank v has passed on of an origin d hops before it: announcements not older than the run, one hop a step.
-  const auto passed = [&](int origin, int d) { return d < ttl ? announced(steps - d, origin, experiment.every) : 0; };
+  // Announcements of `origin` that a rank d hops behind it has forwarded: those made at least d steps ago, one hop a step.
+  const auto passed = [&](int origin, int d) {
+    return d < ttl ? count_announcements(steps - d, origin, experiment.every) : 0;
+  };
   c.messages = steps * static_cast<std::int64_t>(out.size());
   const auto to_here = announce::distances(*network, rank, true);
   std::int64_t first_time = 0;
   for (int origin = 0; origin < transport.size(); ++origin) {
     const int d = to_here[static_cast<std::size_t>(origin)];
     c.sent += passed(origin, d) * static_cast<std::int64_t>(out.size());
-    c.delivered += announced(steps - ttl + 1, origin, experiment.every);
-    if (d > 0) first_time += announced(steps - d + 1, origin, experiment.every);
+    c.delivered += count_announcements(steps - ttl + 1, origin, experiment.every);
+    if (d > 0) first_time += count_announcements(steps - d + 1, origin, experiment.every);
   }
   for (const int neighbour : network->in(rank)) {
     const auto to_there = announce::distances(*network, neighbour, true);
@@ -227,7 +231,7 @@ AnnounceCounts AnnounceBench::Impl::expected_of_network(std::int64_t steps) cons
       c.duplicates += passed(origin, to_there[static_cast<std::size_t>(origin)]);
     }
   }
-  c.duplicates -= first_time;
+  c.duplicates -= first_time;  // so far all receipts: those that are no first arrivals are duplicates
   c.bytes = c.sent * (experiment.size + static_cast<std::int64_t>(AnnouncementNetwork::header_bytes));
   return c;
 }
@@ -236,7 +240,7 @@ AnnounceCounts AnnounceBench::expected() const {
   const Impl& m = *impl_;
   const int rank = m.transport.rank();
   const int ranks = m.transport.size();
-  AnnounceCounts c = m.expected_of_network(
+  AnnounceCounts c = m.expected_network_counts(
       static_cast<std::int64_t>(m.seconds.contains(Exchanged::network) ? m.seconds.at(Exchanged::network).size() : 0));
   std::int64_t all_steps = 0;
   for (const auto& [e, seconds] : m.seconds) all_steps += static_cast<std::int64_t>(seconds.size());
@@ -246,7 +250,7 @@ AnnounceCounts AnnounceBench::expected() const {
     c.halo_bytes += all_steps * m.sides_of[arc] * static_cast<std::int64_t>(m.side);
   }
   for (const auto& [e, seconds] : m.seconds) {
-    const auto kind = gather_of(e);
+    const auto kind = gather_kind(e);
     if (!kind) continue;
     const auto calls = static_cast<std::int64_t>(seconds.size());
     c.gather_calls += calls;

@@ -1,5 +1,6 @@
 #pragma once
-/// The weak scaling experiment of [berghoff2018, section III]: constant work, a halo over six sides, and something global.
+/// Benchmark of announcement networks against collectives: the weak scaling experiment of [berghoff2018, section III], in which a
+/// step is constant work, a halo exchange over six sides and one global exchange.
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -13,63 +14,69 @@
 
 namespace merganser::app {
 
+/// Parameters of the experiment, equal on all ranks.
 struct AnnounceExperiment {
   std::string network = "manhattan";
   int dimension = 5;
   std::int64_t size = 400;  ///< bytes of an announcement, or of a rank's part of the all-gather
   int every = 1;            ///< each rank announces in every so many steps
-  int steps = 200;          ///< of each variant
+  int steps = 200;          ///< number of steps of each variant
   int block = 20;           ///< steps of one variant before the next has its turn
-  double work_ms = 65;
-  int edge = 100;  ///< cells along the edge of a block; a side carries edge^2 doubles
+  double work_ms = 65;      ///< artificial work of a step, in milliseconds
+  int edge = 100;           ///< cells along the edge of a block; a side carries edge^2 doubles
 };
 
-/// What is exchanged beside the halo in a step. Of the all-gathers, the non-blocking one is started before the work and
-/// completed after the halo, the others are called after the halo.
+/// Global exchange of a step, beside the halo. The non-blocking all-gather is started before the work and completed after the halo;
+/// the other all-gathers are called after the halo.
 enum class Exchanged : std::uint8_t { nothing, network, all_gather, non_blocking, neighborhood };
-/// All of them, in order. Their names: "none", "network", "all-gather", "non-blocking", "neighborhood".
+/// All variants, in the order of the enumeration. Their names: "none", "network", "all-gather", "non-blocking", "neighborhood".
 inline constexpr std::array kExchanged{Exchanged::nothing, Exchanged::network, Exchanged::all_gather,
                                        Exchanged::non_blocking, Exchanged::neighborhood};
+/// Returns the name of a variant, as --exchange takes it.
 [[nodiscard]] std::string_view exchanged_name(Exchanged e);
-/// The all-gather of a variant, if it is one.
-[[nodiscard]] std::optional<kernels::GatherKind> gather_of(Exchanged e);
+/// Returns the kind of all-gather that a variant makes; nothing for those that make none.
+[[nodiscard]] std::optional<kernels::GatherKind> gather_kind(Exchanged e);
 
-/// What one rank counted, or what the formulas say it must have.
+/// Numbers of messages, bytes and calls on one rank, as counted or as computed by formulas.
 struct AnnounceCounts {
-  std::int64_t messages = 0;  ///< of the network: one per arc and step
-  std::int64_t bytes = 0;     ///< in them
-  std::int64_t sent = 0;      ///< announcements on arcs
-  std::int64_t delivered = 0;
-  std::int64_t duplicates = 0;
-  std::int64_t gather_calls = 0;     ///< all-gathers of any kind
-  std::int64_t gathered = 0;         ///< bytes that they delivered, if they are those of the rank they should be of
-  std::int64_t gather_messages = 0;  ///< to other ranks, where the call tells: on the arcs of the neighbourhood one
-  std::int64_t gather_bytes = 0;     ///< in them
-  std::int64_t halo_messages = 0;    ///< to other ranks
-  std::int64_t halo_bytes = 0;
-  std::int64_t collectives = 0;  ///< beside all-gathers
+  std::int64_t messages = 0;      ///< messages of the network: one per arc and step
+  std::int64_t bytes = 0;         ///< bytes of these messages
+  std::int64_t sent = 0;          ///< announcements sent, counted once per arc
+  std::int64_t delivered = 0;     ///< announcements delivered to this rank
+  std::int64_t duplicates = 0;    ///< announcements received again, and discarded
+  std::int64_t gather_calls = 0;  ///< all-gathers of any kind
+  std::int64_t gathered = 0;      ///< bytes that all-gathers delivered with the right value
+  std::int64_t gather_messages =
+      0;                          ///< messages to other ranks of neighbourhood all-gathers; other kinds are not counted
+  std::int64_t gather_bytes = 0;  ///< bytes of these messages
+  std::int64_t halo_messages = 0;  ///< halo messages to other ranks
+  std::int64_t halo_bytes = 0;     ///< bytes of these messages
+  std::int64_t collectives = 0;    ///< collective calls beside all-gathers
   friend bool operator==(const AnnounceCounts&, const AnnounceCounts&) = default;
 };
 
-/// One rank's part of the experiment.
+/// One rank's part of the experiment: its network, halo, gathers, times and counts.
 class AnnounceBench {
  public:
-  /// Collective. Makes what these variants need. @throws UsageError for options that contradict each other, and for a
-  /// variant that the model does not have
+  /// Creates the network, halo and gathers that the variants need. Collective.
+  /// @throws UsageError for options that contradict each other, and for a variant that the model does not support
   AnnounceBench(comm::Transport& transport, const AnnounceExperiment& experiment,
                 const std::vector<Exchanged>& variants);
   ~AnnounceBench();
 
-  /// All steps of all variants, in turns. Called by every rank.
+  /// Makes all steps of all variants, which take turns in blocks of steps. Called by every rank; a barrier before each block.
   void run();
-  /// Seconds of the steps of a variant on this rank, in order.
+  /// Returns the times of the steps of a variant on this rank, in seconds, in the order of the steps.
   [[nodiscard]] const std::vector<double>& seconds(Exchanged e) const;
 
+  /// Returns what this rank has counted so far.
   [[nodiscard]] AnnounceCounts counted() const;
-  /// The same by the distances of the network and the numbers of steps alone.
+  /// Computes what this rank must have counted so far, from the distances of the network and the numbers of steps alone. Local.
   [[nodiscard]] AnnounceCounts expected() const;
 
+  /// Returns the announcement network.
   [[nodiscard]] const announce::Network& network() const;
+  /// Returns the number of steps after which every rank has received an announcement.
   [[nodiscard]] int time_to_live() const;
 
  private:

@@ -55,7 +55,7 @@ void describe(BenchAnnounce& o, V&& option) {
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
-/// What is measured, and what is not because the model does not have it.
+/// Variants that are measured, and those that the communication model does not support.
 struct Variants {
   std::vector<Exchanged> measured;
   struct Missing {
@@ -65,7 +65,8 @@ struct Variants {
   std::vector<Missing> missing;
 };
 
-std::vector<Exchanged> chosen(const BenchAnnounce& o) {
+/// Parses the variants of --exchange. @throws UsageError for none, and for one given twice
+std::vector<Exchanged> parse_exchanges(const BenchAnnounce& o) {
   if (o.exchange.empty()) throw UsageError("--exchange: \"\"; allowed: one or more of the list in --help");
   std::vector<Exchanged> kinds;
   for (const auto& name : o.exchange) {
@@ -78,10 +79,11 @@ std::vector<Exchanged> chosen(const BenchAnnounce& o) {
   return kinds;
 }
 
-Variants fitting(const std::vector<Exchanged>& kinds, const comm::Transport& t) {
+/// Splits the requested variants into those that the model supports and the others. @throws UsageError if it supports none
+Variants select_variants(const std::vector<Exchanged>& kinds, const comm::Transport& t) {
   Variants v;
   for (const Exchanged e : kinds) {
-    const auto gather = gather_of(e);
+    const auto gather = gather_kind(e);
     const std::string reason = gather ? kernels::missing_gather(t, *gather) : std::string();
     if (reason.empty()) {
       v.measured.push_back(e);
@@ -95,7 +97,7 @@ Variants fitting(const std::vector<Exchanged>& kinds, const comm::Transport& t) 
   return v;
 }
 
-/// Times of a variant: of every step on every rank, and of every step on its slowest rank.
+/// Times of the steps of a variant in seconds, on rank 0: on every rank, on the slowest rank of each step, and each rank's median.
 struct Times {
   Exchanged exchanged;
   std::vector<double> all;
@@ -103,13 +105,13 @@ struct Times {
   std::vector<double> rank_medians;
 };
 
-/// What a rank holds: the announcements of all that are on their way, all-gathers, sides, and the times of its steps.
-Need need_of(const BenchAnnounce& o, const std::vector<Exchanged>& kinds, int ranks) {
+/// Estimates the memory of a rank: announcements in transit, buffers of all-gathers and sides, and the times of its steps.
+Need estimate_need(const BenchAnnounce& o, const std::vector<Exchanged>& kinds, int ranks) {
   const AnnounceExperiment& e = o.experiment;
   const double variants = static_cast<double>(kinds.size()), times = e.steps * variants * sizeof(double);
   const double side = 8.0 * e.edge * e.edge;
   double parts = 2.0 * e.dimension;  // of the size of an announcement: outboxes and inboxes
-  for (const Exchanged x : kinds) parts += gather_of(x) ? ranks : x == Exchanged::network ? 2.0 * ranks : 0;
+  for (const Exchanged x : kinds) parts += gather_kind(x) ? ranks : x == Exchanged::network ? 2.0 * ranks : 0;
   Need need;
   need.what = "announce bench of " + count_text(e.steps) + " steps with " + count_text(e.size) + " bytes";
   need.rank_bytes = parts * static_cast<double>(e.size) + 18 * side + 3 * times;
@@ -118,12 +120,14 @@ Need need_of(const BenchAnnounce& o, const std::vector<Exchanged>& kinds, int ra
   return need;
 }
 
-/// Every rank's counts on rank 0, nothing on the others: on each they would take memory with the square of the ranks.
-std::vector<AnnounceCounts> values_on_first(comm::Transport& t, const AnnounceCounts& mine) {
+/// Gathers the counts of every rank on rank 0, and returns none on the others: on every rank they would take memory that grows with
+/// the square of the number of ranks. Collective.
+std::vector<AnnounceCounts> gather_counts(comm::Transport& t, const AnnounceCounts& mine) {
   return comm::gather_to_first(t, std::span(&mine, 1)).flat();
 }
 
-Times times_of(comm::Transport& t, const AnnounceBench& bench, Exchanged e) {
+/// Gathers the times of a variant on rank 0; empty on the others. Collective.
+Times gather_times(comm::Transport& t, const AnnounceBench& bench, Exchanged e) {
   Times v{e, {}, {}, {}};
   for (const auto list : comm::gather_to_first(t, bench.seconds(e))) {
     v.all.insert(v.all.end(), list.begin(), list.end());
@@ -136,6 +140,7 @@ Times times_of(comm::Transport& t, const AnnounceBench& bench, Exchanged e) {
 
 constexpr double kQuantiles[] = {0.0, 0.1, 0.5, 0.9, 0.99, 1.0};
 
+/// Returns summary and quantiles of times, with the efficiency `ideal` / time of each quantile. @param ideal  in seconds
 Json distribution(const std::vector<double>& seconds, double ideal) {
   Json j = summary_json(summarise(seconds));
   for (const double q : kQuantiles) {
@@ -145,7 +150,7 @@ Json distribution(const std::vector<double>& seconds, double ideal) {
   return j;
 }
 
-/// The counts, what records and tables call them.
+/// Name of a count in records and in tables, and its member.
 struct Counted {
   const char* name;
   const char* title;
@@ -170,23 +175,24 @@ Json counts_json(const AnnounceCounts& counts) {
   return out;
 }
 
-AnnounceCounts total(const std::vector<AnnounceCounts>& ranks) {
+AnnounceCounts sum_counts(const std::vector<AnnounceCounts>& ranks) {
   AnnounceCounts sum;
   for (const auto& counts : ranks)
     for (const Counted& c : kCounted) sum.*c.value += counts.*c.value;
   return sum;
 }
 
-/// What section II-D of [berghoff2018] says of a step: N processes, degree n, messages of m bytes, diameter d.
+/// Messages and bytes of one step by the formulas of [berghoff2018, section II-D]: N processes, degree n, messages of m bytes,
+/// diameter d.
 struct Published {
   double messages;             ///< n N
   double one_each;             ///< n N m: every process announces in one step
   double each_step;            ///< n N m d: every process announces in every step, as published
-  double each_step_true;       ///< n N^2 m: what that must read, since every announcement crosses n N arcs
+  double each_step_true;       ///< n N^2 m: the corrected formula, since every announcement crosses all n N arcs
   double all_to_all_messages;  ///< N^2
   double all_to_all;           ///< N^2 m
 };
-Published published(const BenchAnnounce& o, int ranks, const AnnounceBench& bench) {
+Published published_costs(const BenchAnnounce& o, int ranks, const AnnounceBench& bench) {
   const double n = bench.network().degree();
   const double arcs = n * ranks;
   const double pairs = static_cast<double>(ranks) * ranks;
@@ -223,26 +229,26 @@ void print_counts(const AnnounceCounts& counted, const AnnounceCounts& want, boo
   std::cout << table.text() << (exact ? "  equal on every rank\n" : "  NOT EQUAL on every rank\n");
 }
 
-/// The calls of an all-gather of this model.
-std::string_view calls_of(const comm::Transport& t, kernels::GatherKind kind) {
+/// Returns the names of the calls by which this model makes an all-gather.
+std::string_view call_names(const comm::Transport& t, kernels::GatherKind kind) {
   const auto all = kernels::gathers();
   return std::find_if(all.begin(), all.end(), [&](const auto& g) { return g.model == t.name() && g.kind == kind; })
       ->description;
 }
 
-/// On rank 0: tables and the record.
+/// Prints the tables and writes the record. Called on rank 0.
 void report(const BenchAnnounce& o, const Invocation& in, comm::Transport& t, const AnnounceBench& bench,
             const std::vector<Times>& variants, const std::vector<Variants::Missing>& missing,
             const std::vector<AnnounceCounts>& counted, const std::vector<AnnounceCounts>& expected) {
   const bool exact = counted == expected;
-  const Published p = published(o, t.size(), bench);
-  const AnnounceCounts c = total(counted);
+  const Published p = published_costs(o, t.size(), bench);
+  const AnnounceCounts c = sum_counts(counted);
   if (o.json != "-") {
     std::cout << t.size() << (t.size() == 1 ? " rank, " : " ranks, ") << t.name() << "; " << bench.network().describe()
               << ", time to live " << bench.time_to_live() << " steps; " << count_text(o.experiment.size)
               << " bytes, work " << general_text(o.experiment.work_ms, 4) << " ms\n\n";
     print_times(o, variants, missing);
-    print_counts(c, total(expected), exact);
+    print_counts(c, sum_counts(expected), exact);
     std::cout << "  section II-D, bytes of a step if every process announces in every step: n N m d = "
               << bytes_text(p.each_step) << " as published,\n  n N^2 m = " << bytes_text(p.each_step_true)
               << " by counting arcs (headers not counted); all-to-all: N^2 m = " << bytes_text(p.all_to_all)
@@ -253,12 +259,12 @@ void report(const BenchAnnounce& o, const Invocation& in, comm::Transport& t, co
   Json record = make_record(in, {t.size(), std::string(t.name()), std::string(t.choice()), o.ranks.decorators, ""});
   const double work = o.experiment.work_ms * 1e-3;
   for (const Times& v : variants) {
-    const auto gather = gather_of(v.exchanged);
+    const auto gather = gather_kind(v.exchanged);
     Json j = {{"exchange", exchanged_name(v.exchanged)},
               {"steps_and_ranks", distribution(v.all, work)},
               {"slowest_rank", distribution(v.slowest, work)},
               {"rank_medians", v.rank_medians}};
-    if (gather) j["calls"] = calls_of(t, *gather);
+    if (gather) j["calls"] = call_names(t, *gather);
     record["announce_bench"]["variants"].push_back(std::move(j));
   }
   auto& b = record["announce_bench"];
@@ -269,7 +275,7 @@ void report(const BenchAnnounce& o, const Invocation& in, comm::Transport& t, co
                   {"degree", bench.network().degree()},
                   {"time_to_live", bench.time_to_live()}};
   b["counts"] = {
-      {"counted", counts_json(c)}, {"expected", counts_json(total(expected))}, {"equal_on_every_rank", exact}};
+      {"counted", counts_json(c)}, {"expected", counts_json(sum_counts(expected))}, {"equal_on_every_rank", exact}};
   b["section_2d"] = {{"messages_per_step", p.messages},
                      {"bytes_every_process_once", p.one_each},
                      {"bytes_every_process_every_step_published", p.each_step},
@@ -280,21 +286,21 @@ void report(const BenchAnnounce& o, const Invocation& in, comm::Transport& t, co
 }
 
 int run(BenchAnnounce& o, const Invocation& in) {
-  const std::vector<Exchanged> kinds = chosen(o);
-  return on_ranks(o.ranks, [&](comm::Transport& t) {
+  const std::vector<Exchanged> kinds = parse_exchanges(o);
+  return run_on_ranks(o.ranks, [&](comm::Transport& t) {
     Variants variants;
     std::unique_ptr<AnnounceBench> bench;
     collective_try([&] {
-      variants = fitting(kinds, t);
-      require(need_of(o, variants.measured, t.size()), o.limits.force, t);
+      variants = select_variants(kinds, t);
+      require(estimate_need(o, variants.measured, t.size()), o.limits.force, t);
       bench = std::make_unique<AnnounceBench>(t, o.experiment, variants.measured);
     });
     bench->run();
     std::vector<Times> times;
-    for (const Exchanged e : variants.measured) times.push_back(times_of(t, *bench, e));
-    const auto counted = values_on_first(t, bench->counted());
-    const auto expected = values_on_first(t, bench->expected());
-    const bool equal = comm::from_first(t, std::vector<std::uint8_t>{counted == expected})[0] != 0;
+    for (const Exchanged e : variants.measured) times.push_back(gather_times(t, *bench, e));
+    const auto counted = gather_counts(t, bench->counted());
+    const auto expected = gather_counts(t, bench->expected());
+    const bool equal = comm::broadcast_from_first(t, std::vector<std::uint8_t>{counted == expected})[0] != 0;
     collective_try([&] {
       comm::agree(t, [&] {
         if (t.rank() == 0) report(o, in, t, *bench, times, variants.missing, counted, expected);

@@ -16,16 +16,17 @@
 namespace merganser::app {
 namespace {
 
-/// Options that a started run gets from its parent, not from the user.
+/// Options whose values a launched job gets from the process that starts it, not from the user's command line.
 constexpr std::array<std::string_view, 14> kOfParent{
     "sub-communicator", "ranks", "json", "csv", "compare", "repeats", "timeout", "quiet", "here", "comm", "prune",
     "search",           "epoch", "steps"};
 
+/// Returns whether a word names a communication model.
 bool is_model(const std::string& word) {
   return std::any_of(comm::backends().begin(), comm::backends().end(), [&](const auto& b) { return b.name == word; });
 }
 
-/// Sets what a word of --compare names.
+/// Sets the model, pruning, search or epoch of a variant that a word of --compare names. @throws UsageError for another word
 void apply_word(Variant& v, const std::string& word) {
   v.label = word;
   if (is_model(word)) {
@@ -49,6 +50,7 @@ void apply_word(Variant& v, const std::string& word) {
                    "per-operation or a model: " + model_names().substr(5));
 }
 
+/// Driver of one benchmark run: loops over numbers of ranks, variants and repeats, in this process or in launched jobs.
 class Bench {
  public:
   Bench(const BenchOptions& o, const Invocation& in, const BenchProgram& program)
@@ -62,7 +64,7 @@ class Bench {
     comm::check_backend(o.comm);
     const comm::World world = comm::launcher_world();
     ranks_ = o.ranks;
-    if (within_job()) {
+    if (is_within_job()) {
       if (ranks_.size() > 1 || (ranks_.size() == 1 && ranks_[0] != world.size))
         throw UsageError(fmt::format(
             "--ranks: {} asked, but the launcher started {}; allowed: that number, none, or bench without a launcher",
@@ -77,6 +79,7 @@ class Bench {
       throw UsageError("--prune all with --compare, which measures two ways in turns; allowed: --compare A,B alone");
   }
 
+  /// Makes all runs and reports them. @return exit code of the ranks
   int run() {
     check_memory();
     BenchReport report(o_, in_, program_);
@@ -97,14 +100,14 @@ class Bench {
   }
 
  private:
-  [[nodiscard]] static bool of_threads(const Variant& v) { return v.comm == "threads" || v.comm == "auto"; }
+  [[nodiscard]] static bool runs_in_threads(const Variant& v) { return v.comm == "threads" || v.comm == "auto"; }
 
-  /// Ranks and raw times of all of it, before the first is started.
+  /// Refuses ranks and raw times that do not fit into this host, before the first run is started.
   void check_memory() const {
     double cycles = 0;
     for (const int ranks : ranks_) {
-      if (!comm::launched() && of_threads(base_)) comm::check_thread_ranks(ranks);
-      if (!comm::launched() && !of_threads(base_)) check_processes(ranks);
+      if (!comm::launched() && runs_in_threads(base_)) comm::check_thread_ranks(ranks);
+      if (!comm::launched() && !runs_in_threads(base_)) check_processes(ranks);
       cycles += static_cast<double>(o_.steps) * o_.repeats * ranks;
     }
     cycles *= static_cast<double>(o_.compare.empty() ? program_.series.size() * variants_.size() : 2);
@@ -118,6 +121,8 @@ class Bench {
     require(need, o_.limits.force);
   }
 
+  /// Measures the two variants of --compare in turns, so that changes of the machine affect both alike. @return exit code of the
+  /// ranks
   int compare(int ranks, BenchReport& report) {
     Comparison c(ranks);
     c.variants.assign(2, base_);
@@ -127,7 +132,7 @@ class Bench {
     const std::vector<std::string> series{program_.series.front()};
     for (int repeat = 0; repeat < o_.repeats; ++repeat) {
       for (std::size_t turn = 0; turn < 2; ++turn) {
-        const std::size_t i = in_turn(repeat, turn, 2);
+        const std::size_t i = turn_index(repeat, turn, 2);
         SeriesSet once(ranks, c.variants[i]);
         if (const int code = measure_into(once, c.variants[i], series); code != 0) return code;
         if (!speaks_) continue;
@@ -139,11 +144,11 @@ class Bench {
     return 0;
   }
 
-  /// Measures all series of a variant once more.
+  /// Measures all series of a variant once and adds the cycles to `set`. @return exit code of the ranks
   int measure_into(SeriesSet& set, const Variant& variant, const std::vector<std::string>& series) {
-    const bool threads = of_threads(variant);
-    // Not in this process even on one rank: a process in which MPI has started cannot start a launcher.
-    if (!within_job() && !o_.here && !threads) return measure_under_launcher(set, variant);
+    const bool threads = runs_in_threads(variant);
+    // Processes are launched even for one rank: a process in which MPI has started cannot start a launcher.
+    if (!is_within_job() && !o_.here && !threads) return measure_under_launcher(set, variant);
     SeriesSet once(set.ranks, variant);
     for (const auto& name : series) {
       BenchSetup setup = program_.setup(name, set.ranks);
@@ -154,7 +159,7 @@ class Bench {
       setup.quiet = o_.quiet;
       setup.memory = set.series.empty() && o_.compare.empty();
       BenchSeries s;
-      const int code = on_ranks({variant.comm, set.ranks, ""}, [&](comm::Transport& t) {
+      const int code = run_on_ranks({variant.comm, set.ranks, ""}, [&](comm::Transport& t) {
         BenchSeries local;
         measure(t, setup, local);
         if (t.rank() == 0) s = std::move(local);
@@ -166,10 +171,11 @@ class Bench {
     return 0;
   }
 
+  /// Measures all series of a variant in a launched job, which writes a run record, and adds its cycles to `set`.
   int measure_under_launcher(SeriesSet& set, const Variant& variant) {
-    PrivateFolder folder(folder_of_ranks());
+    PrivateFolder folder(shared_folder());
     const std::string path = folder.file("record.json");
-    std::vector<std::string> arguments = arguments_again(in_, kOfParent);
+    std::vector<std::string> arguments = repeat_arguments(in_, kOfParent);
     arguments.insert(arguments.end(), {"--comm=" + variant.comm, "--prune=" + prune_name(variant.method.prune),
                                        "--search=" + search_name(variant.method.search),
                                        fmt::format("--steps={}", o_.steps), "--json=" + path, "--quiet", "--here"});
@@ -184,7 +190,8 @@ class Bench {
     SeriesSet once(set.ranks, variant);
     once.surroundings = record.at("provenance");
     for (const auto& name : program_.series)
-      if (record.at("result").contains(name)) once.series.emplace_back(name, series_of(record.at("result").at(name)));
+      if (record.at("result").contains(name))
+        once.series.emplace_back(name, parse_series(record.at("result").at(name)));
     set.merge(once);
     return 0;
   }
@@ -200,6 +207,7 @@ class Bench {
 
 }  // namespace
 
+// Words of --compare, for its help and condition.
 CompareWords compare_words() {
   const auto words = [](const auto& choices) {
     return joined(choices.words, "|", [](const auto& choice) { return choice.first; });
@@ -208,6 +216,7 @@ CompareWords compare_words() {
           process_model_names()};
 }
 
+// Defaults of --compare: short steps, many pairs.
 void preset_bench(BenchOptions& o) {
   const bool comparing = !o.compare.empty();
   o = BenchOptions();
@@ -216,9 +225,12 @@ void preset_bench(BenchOptions& o) {
   o.repeats = 8;
 }
 
+// Weak scaling: cells per rank stay the same.
 Grid weak_grid(Grid grid, int ranks) {
   std::size_t axis = 0;
   for (int factor = 2; ranks > 1;) {
+    // Trial division yields the prime factors in ascending order; x and y take them in turn, so that the grid stays close to
+    // square.
     if (ranks % factor != 0) {
       ++factor;
       continue;

@@ -1,5 +1,6 @@
 #pragma once
-/// The benchmark programs: series of cycles over numbers of ranks, repeats and variants, and their report.
+/// Driver shared by the verbs `bench random` and `bench files`: series of timed merge steps over numbers of ranks, repeats and
+/// variants.
 #include <functional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 
 namespace merganser::app {
 
+/// Options of every benchmark.
 struct BenchOptions {
   int steps = 10;
   int repeats = 1;
@@ -20,18 +22,19 @@ struct BenchOptions {
   std::vector<std::string> compare;
   double timeout = 3600;
   std::string prune = "single-pass";
-  MethodOptions method;  ///< but its pruning
+  MethodOptions method;  ///< its pruning is not used: see `prune`
   BlockOptions blocks;
   std::string json, csv;
   bool quiet = false;
   ForceOption limits;
-  bool here = false;  ///< this process was started to measure; it starts no others
+  bool here = false;  ///< this process was launched to measure, and launches no others
 };
 
-/// What --compare may name, kind by kind, as conditions have it: "p2p|rma".
+/// Words that --compare accepts, by kind, each list as conditions of options take it: "p2p|rma".
 struct CompareWords {
   std::string prunes, searches, epochs, models, processes;
 };
+/// Returns the words that --compare accepts in this build.
 [[nodiscard]] CompareWords compare_words();
 
 template <class V>
@@ -68,22 +71,25 @@ void describe(BenchOptions& o, V&& option) {
   option("here", o.here, "measure in this process", Hidden{});
 }
 
-/// Steps and repeats for comparisons, where none are given.
+/// Resets the options to their defaults, with fewer steps and more repeats if --compare was given; options that are given are
+/// parsed again on top.
 void preset_bench(BenchOptions& o);
 
-/// Cells of a weak scaling run: the axes x and y multiplied in turn by the prime factors of `ranks`.
+/// Returns the grid of a weak scaling run: cells and extent along x and y, in turn, multiplied by the prime factors of `ranks`.
 [[nodiscard]] Grid weak_grid(Grid grid, int ranks);
 
-/// A benchmark: named series, each with its set-up.
+/// Definition of a benchmark of merge steps: named series, each with its set-up.
 struct BenchProgram {
   std::vector<std::string> series;   ///< "shuffled", "ordered"
-  const Answers* answers = nullptr;  ///< what files and options said; null: no file was asked
+  const Answers* answers = nullptr;  ///< values resolved from files and options; null if there are no input files
+  /// Returns the set-up of a series on `ranks` ranks: parcels, grid, method.
   std::function<BenchSetup(const std::string& series, int ranks)> setup;
-  /// Words about published numbers for a series, or empty. Called where results are printed.
+  /// Returns a sentence that compares a measured series with published numbers, or an empty text. Called on the rank
+  /// that prints results.
   std::function<std::string(const std::string& series, const BenchSeries&)> published;
 };
 
-/// Runs a benchmark with everything the options ask for. @return exit code
+/// Runs a benchmark over all ranks, variants and repeats of the options, and reports. @return exit code
 int run_bench(const BenchOptions& options, const Invocation& in, const BenchProgram& program);
 
 }  // namespace merganser::app

@@ -31,8 +31,9 @@ void apply_implied_defaults(BenchFiles& o) {
   o.file = {};
 }
 
-/// Containers at a time were measured with 2.1 million parcels.
-Need need_of(const BenchFiles& o, const Grid& grid, std::int64_t parcels, int ranks) {
+/// Estimates the memory of a rank; kContainers, the number of containers that exist at a time, was measured with 2.1 million
+/// parcels.
+Need estimate_need(const BenchFiles& o, const Grid& grid, std::int64_t parcels, int ranks) {
   constexpr double kContainers = 4.5;
   Need need;
   need.what = count_text(parcels) + " parcels of a file on " + grid_text(grid);
@@ -43,10 +44,12 @@ Need need_of(const BenchFiles& o, const Grid& grid, std::int64_t parcels, int ra
   return need;
 }
 
+/// Formats the volume ratio of a parcel file; "none" if the file has none.
 std::string ratio_text(const io::ParcelFileInfo& info) {
   return info.min_volume_ratio ? number_text(*info.min_volume_ratio) : "none";
 }
 
+/// Body of the command bench files: checks that the files share a grid, and measures merge steps of their parcels.
 int run(BenchFiles& o, const Invocation& in) {
   const io::ParcelFileInfo first = io::read_info(o.files[0]);
   std::int64_t most = 0;
@@ -63,7 +66,7 @@ int run(BenchFiles& o, const Invocation& in) {
                        " only; allowed: files of the same variables in a benchmark");
   }
   Answers answers(o.files[0]);
-  const double ratio = ratio_of(o.file, first, 20, answers);
+  const double ratio = resolve_ratio(o.file, first, 20, answers);
   if (comm::launcher_world().rank == 0 && !o.bench.here)
     for (const auto& warning : answers.warnings()) log(Level::warning, 0, warning);
   BenchProgram program;
@@ -73,7 +76,7 @@ int run(BenchFiles& o, const Invocation& in) {
     BenchSetup setup;
     setup.grid = first.grid;
     setup.min_volume_ratio = ratio;
-    setup.need = need_of(o, first.grid, most, ranks);
+    setup.need = estimate_need(o, first.grid, most, ranks);
     setup.make = [&o](comm::Transport& t, const Decomposition& d, int cycle) {
       const std::string& path = o.files[static_cast<std::size_t>(cycle) % o.files.size()];
       return collective_try([&] {

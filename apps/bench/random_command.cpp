@@ -31,28 +31,30 @@ void apply_implied_defaults(BenchRandom& o) {
   o.bench = kept;
 }
 
-/// True for the configuration whose times were measured with the published program.
-bool as_published(const BenchRandom& o, const BenchSeries& s) {
+/// Returns whether a series has the configuration whose times are known of the published program.
+bool is_published_configuration(const BenchRandom& o, const BenchSeries& s) {
   const Grid g = make_grid(o.grid);
   return g.cells == std::array<std::int64_t, 3>{64, 64, 32} && o.parcels.per_cell == 20 &&
          !o.parcels.variable_per_cell && o.parcels.min_volume_ratio == 20 && o.parcels.small_fraction == 0.5 &&
          s.ranks == 1 && !o.bench.weak;
 }
 
-std::string published(const BenchRandom& o, const std::string& series, const BenchSeries& s) {
+/// Returns a sentence that compares a series with the times of the published Fortran program.
+std::string compare_with_published(const BenchRandom& o, const std::string& series, const BenchSeries& s) {
   const bool shuffled = series == "shuffled";
   const std::string text = std::string("published Fortran program: ") + (shuffled ? "2.5 to 2.7 us" : "0.74 us") +
                            " per parcel for 64 x 64 x 32 cells of 20 parcels, " + series +
                            ", on one quiet core of another machine";
-  if (!as_published(o, s)) return text + "; not comparable: other configuration or more ranks";
+  if (!is_published_configuration(o, s)) return text + "; not comparable: other configuration or more ranks";
   const double ns = s.ns_per_parcel();
   return text + "; this is " +
          (shuffled ? fixed_text(2500 / ns, 1) + " to " + fixed_text(2700 / ns, 1) : fixed_text(740 / ns, 1)) +
          " times faster";
 }
 
-/// Containers at a time were measured with 2.1 million parcels on one and two ranks.
-Need need_of(const BenchRandom& o, const Grid& grid, int ranks) {
+/// Estimates the memory of a rank; kContainers, the number of containers that exist at a time, was measured with 2.1 million
+/// parcels on one and two ranks.
+Need estimate_need(const BenchRandom& o, const Grid& grid, int ranks) {
   constexpr double kContainers = 3.4;
   Need need;
   need.what = general_text(parcels_per_rank(o.parcels, grid, 1), 6) + " parcels in " + grid_text(grid);
@@ -62,6 +64,7 @@ Need need_of(const BenchRandom& o, const Grid& grid, int ranks) {
   return need;
 }
 
+/// Body of the command bench random: measures merge steps of generated parcels.
 int run(BenchRandom& o, const Invocation& in) {
   const Grid grid = make_grid(o.grid);
   BenchProgram program;
@@ -70,7 +73,7 @@ int run(BenchRandom& o, const Invocation& in) {
     BenchSetup setup;
     setup.grid = o.bench.weak ? weak_grid(grid, ranks) : grid;
     setup.min_volume_ratio = o.parcels.min_volume_ratio;
-    setup.need = need_of(o, setup.grid, ranks);
+    setup.need = estimate_need(o, setup.grid, ranks);
     setup.make = [parcels = o.parcels, series](comm::Transport& t, const Decomposition& d, int cycle) {
       RandomParcels p = parcels;
       p.shuffle = series == "shuffled";
@@ -79,7 +82,9 @@ int run(BenchRandom& o, const Invocation& in) {
     };
     return setup;
   };
-  program.published = [&](const std::string& series, const BenchSeries& s) { return published(o, series, s); };
+  program.published = [&](const std::string& series, const BenchSeries& s) {
+    return compare_with_published(o, series, s);
+  };
   if (program.series.empty()) throw UsageError("--order: \"\"; allowed: shuffled, ordered, or both");
   return run_bench(o.bench, in, program);
 }

@@ -12,16 +12,17 @@
 namespace merganser::app {
 namespace {
 
-std::string us(double ns) { return fixed_text(ns / 1000, 4) + " us"; }
+std::string microseconds_text(double ns) { return fixed_text(ns / 1000, 4) + " us"; }
 
-/// Ratios of paired repeats, first variant over second.
-std::vector<double> ratios(const Comparison& c) {
+/// Returns the ratio of times for each pair of repeats, first variant over second.
+std::vector<double> paired_ratios(const Comparison& c) {
   std::vector<double> out;
   for (std::size_t i = 0; i < std::min(c.seconds[0].size(), c.seconds[1].size()); ++i)
     out.push_back(c.seconds[0][i] / c.seconds[1][i]);
   return out;
 }
 
+/// Describes the method of a variant: search, pruning, epochs.
 std::string variant_text(const Variant& v) {
   std::string out = "search " + search_name(v.method.search) + ", prune " + prune_name(v.method.prune);
   if (v.method.prune == Prune::iterative) {
@@ -33,6 +34,7 @@ std::string variant_text(const Variant& v) {
 
 }  // namespace
 
+// Series of a later launch of the same variant: cycles are appended by name.
 void SeriesSet::merge(const SeriesSet& o) {
   if (surroundings.is_null()) surroundings = o.surroundings;
   for (const auto& [name, theirs] : o.series) {
@@ -53,9 +55,10 @@ BenchReport::BenchReport(const BenchOptions& o, const Invocation& in, const Benc
     std::cout << "note: the load was " << fixed_text(m.load[0], 1) << " on " << m.cores
               << " cores before this run; times are longer than on a quiet machine\n\n";
   if (prints_ && comm::launcher_world().rank == 0 && program.answers != nullptr)
-    std::cout << program.answers->text() << "\n\n";
+    std::cout << program.answers->to_string() << "\n\n";
 }
 
+/// Prints the results of one series: sizes, times by stage, yardsticks.
 void BenchReport::print(const SeriesSet& set, const std::string& name, const BenchSeries& s) const {
   auto& out = std::cout;
   const double before = static_cast<double>(std::max<std::int64_t>(1, s.total.before));
@@ -69,7 +72,7 @@ void BenchReport::print(const SeriesSet& set, const std::string& name, const Ben
   out << stages_table(
              names, s.stages(),
              fmt::format("time over ranks, {}{}", s.cycles.size(), s.cycles.size() == 1 ? " cycle" : " cycles"))
-      << "\n  " << us(s.ns_per_parcel()) << " per parcel (whole step of the slowest rank, median)\n  "
+      << "\n  " << microseconds_text(s.ns_per_parcel()) << " per parcel (whole step of the slowest rank, median)\n  "
       << fixed_text(s.container_copies(), 2) << " times one copy of the container (" << seconds_text(s.copy_seconds())
       << ")\n";
   if (s.peak_bytes_per_parcel > 0)
@@ -80,6 +83,7 @@ void BenchReport::print(const SeriesSet& set, const std::string& name, const Ben
   out << '\n' << counters_text(s.total) << '\n';
 }
 
+// Results of a variant as soon as they are measured.
 void BenchReport::add(SeriesSet set) {
   if (prints_) {
     for (const auto& [name, s] : set.series) print(set, name, s);
@@ -92,16 +96,17 @@ void BenchReport::add(SeriesSet set) {
   sets_.push_back(std::move(set));
 }
 
+// Results of --compare: ratio of the times of pairs, with its interval.
 void BenchReport::add(Comparison c) {
   if (prints_) {
-    const Interval r = median_interval(ratios(c));
+    const Interval r = median_interval(paired_ratios(c));
     Table t({fmt::format("in turns, {} times", c.seconds[0].size()), "step, median", "per parcel", "puts", "gets",
              "messages", "syncs"});
     for (std::size_t i = 0; i < 2; ++i) {
       const BenchSeries& s = c.sets[i].series.at(0).second;
       const auto cycles = static_cast<std::int64_t>(std::max<std::size_t>(1, s.cycles.size()));
       const double seconds = median(c.seconds[i]);
-      t.row({c.variants[i].label, seconds_text(seconds), us(seconds * 1e9 / std::max(1.0, s.parcels())),
+      t.row({c.variants[i].label, seconds_text(seconds), microseconds_text(seconds * 1e9 / std::max(1.0, s.parcels())),
              count_text(s.total.counters.puts / cycles), count_text(s.total.counters.gets / cycles),
              count_text(s.total.counters.messages / cycles), count_text(s.total.counters.syncs / cycles)});
     }
@@ -117,6 +122,7 @@ void BenchReport::add(Comparison c) {
   comparisons_.push_back(std::move(c));
 }
 
+/// Prints speed-up or efficiency of each series over numbers of ranks.
 void BenchReport::print_scaling() const {
   for (const auto& [name, first] : sets_.front().series) {
     Table t({name, "step, median", "per parcel", o_.weak ? "efficiency" : "speed-up", "container copies"});
@@ -126,13 +132,14 @@ void BenchReport::print_scaling() const {
         const double gain = first.seconds() / s.seconds();
         t.row({fmt::format("{}{}{}", set.ranks, set.ranks == 1 ? " rank" : " ranks",
                            o_.prune == "all" ? ", " + prune_name(set.variant.method.prune) : ""),
-               seconds_text(s.seconds()), us(s.ns_per_parcel()), o_.weak ? percent_text(gain) : fixed_text(gain, 2),
-               fixed_text(s.container_copies(), 2)});
+               seconds_text(s.seconds()), microseconds_text(s.ns_per_parcel()),
+               o_.weak ? percent_text(gain) : fixed_text(gain, 2), fixed_text(s.container_copies(), 2)});
       }
     std::cout << t.text() << '\n';
   }
 }
 
+/// Returns the run record of all series.
 Json BenchReport::json() const {
   Placement placement;
   if (!sets_.empty() && !sets_[0].series.empty()) {
@@ -140,9 +147,9 @@ Json BenchReport::json() const {
     placement = {s.ranks, s.model, s.choice, "", s.decomposition};
   }
   Json record = make_record(in_, placement);
-  if (program_.answers != nullptr) program_.answers->put(record);
-  if (!sets_.empty()) take_surroundings(record, sets_[0].surroundings);
-  if (!comparisons_.empty()) take_surroundings(record, comparisons_[0].sets[0].surroundings);
+  if (program_.answers != nullptr) program_.answers->add_to(record);
+  if (!sets_.empty()) set_environment(record, sets_[0].surroundings);
+  if (!comparisons_.empty()) set_environment(record, comparisons_[0].sets[0].surroundings);
   Json& result = record["result"];
   result = Json::object();
   if (!sets_.empty())
@@ -154,7 +161,7 @@ Json BenchReport::json() const {
     if (sets_.size() > 1) result["scaling"].push_back(entry);
   }
   for (const auto& c : comparisons_) {
-    const Interval r = median_interval(ratios(c));
+    const Interval r = median_interval(paired_ratios(c));
     result["compare"].push_back({{"ranks", c.ranks},
                                  {"a", c.variants[0].label},
                                  {"b", c.variants[1].label},
@@ -167,6 +174,7 @@ Json BenchReport::json() const {
   return record;
 }
 
+/// Returns the CSV file of all cycles.
 std::string BenchReport::csv() const {
   std::string out = csv_header("series,variant,ranks");
   for (const auto& set : sets_)

@@ -1,5 +1,5 @@
 #pragma once
-/// What a benchmark prints and writes.
+/// Report of the benchmarks of merge steps: tables, run record and CSV.
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,39 +8,43 @@
 
 namespace merganser::app {
 
-/// One way to make a step.
+/// Variant of a benchmark: the communication model and method by which merge steps are made.
 struct Variant {
   std::string label;
   std::string comm;
   MethodOptions method;
 };
 
-/// The series of one variant on one number of ranks.
+/// Measured series of one variant on one number of ranks.
 struct SeriesSet {
   SeriesSet(int r, Variant v) : ranks(r), variant(std::move(v)) {}
   int ranks;
   Variant variant;
   std::vector<std::pair<std::string, BenchSeries>> series;
-  Json surroundings;  ///< surroundings_json() of the first job that was started to measure; null: this process did
-  /// Adds the cycles of another measurement of the same.
+  Json
+      surroundings;  ///< run-time environment of the first job that was launched to measure; null: measured in this process
+  /// Appends the cycles of another measurement of the same variant and ranks.
   void merge(const SeriesSet& o);
 };
 
-/// Two variants measured in turns.
+/// Result of --compare: two variants of merge steps, measured in turns.
 struct Comparison {
   explicit Comparison(int r) : ranks(r), seconds(2) {}
   int ranks;
   std::vector<Variant> variants;
   std::vector<SeriesSet> sets;
-  std::vector<std::vector<double>> seconds;  ///< per variant and repeat: median step of the slowest rank
+  std::vector<std::vector<double>> seconds;  ///< per variant and repeat: median step time of the slowest rank, s
 };
 
-/// Prints as results come; writes files at the end. On one process only.
+/// Report of a benchmark run, on one process: prints results as they come, and writes files at the end.
 class BenchReport {
  public:
   BenchReport(const BenchOptions& o, const Invocation& in, const BenchProgram& program);
+  /// Prints the series of a variant, and keeps them for the files.
   void add(SeriesSet set);
+  /// Prints the ratio of times of two variants, with its confidence interval, and keeps both for the files.
   void add(Comparison comparison);
+  /// Prints the scaling table and writes the run record and the CSV file. @throws InputError if one cannot be written
   void finish();
 
  private:

@@ -17,18 +17,18 @@
 namespace merganser::app {
 namespace {
 
-/// Memory whose pages are there.
-RawBuffer touched(std::size_t bytes) {
+/// Allocates memory and writes to all of it, so that no page fault is timed later.
+RawBuffer allocate_touched(std::size_t bytes) {
   RawBuffer b(bytes);
   if (bytes > 0) std::memset(b.data(), 1, bytes);
   return b;
 }
 
-/// Seconds to copy the container once.
-double copy_once(const Parcels& p, RawBuffer& to) {
+/// Copies sites and rows of the container once, into `to`, which grows as needed. @return seconds
+double time_copy(const Parcels& p, RawBuffer& to) {
   const std::size_t sites = p.size() * sizeof(Site);
   const std::size_t rows = p.size() * p.schema().width() * sizeof(double);
-  if (to.bytes() < sites + rows) to = touched(sites + rows);
+  if (to.bytes() < sites + rows) to = allocate_touched(sites + rows);
   const double start = now();
   if (sites > 0) {
     std::memcpy(to.data(), p.sites(), sites);
@@ -37,7 +37,8 @@ double copy_once(const Parcels& p, RawBuffer& to) {
   return now() - start;
 }
 
-/// The cycle that measures memory: resident memory before the container is there, highest during the step.
+/// Makes one cycle, not timed, that measures memory: peak during the step minus resident memory before the container exists, summed
+/// over processes. Collective; the barriers separate the phases of all ranks.
 void measure_peak(comm::Transport& t, const BenchSetup& setup, const Decomposition& blocks, BenchSeries& series) {
   const bool mine = t.capabilities().processes || t.rank() == 0;  // threads share one process
   trim_memory();
@@ -90,6 +91,8 @@ std::vector<Summary> BenchSeries::stages() const {
   return summarise_stages(all);
 }
 
+// Measurement of a series: per cycle parcels are made, the container copied once as a yardstick, and merged, each
+// between barriers.
 void measure(comm::Transport& t, const BenchSetup& setup, BenchSeries& series) {
   Need need = setup.need;
   need.rank_bytes += search_bytes(setup.method.search, setup.grid, t.size());
@@ -107,13 +110,13 @@ void measure(comm::Transport& t, const BenchSetup& setup, BenchSeries& series) {
   StepReport mine;
   double copied = 0;
   const auto make = [&](std::int64_t cycle) {
-    line.count("cycle", static_cast<double>(cycle + 1), setup.steps);
+    line.show_count("cycle", static_cast<double>(cycle + 1), setup.steps);
     p.reset();
     p.emplace(setup.make(t, blocks, static_cast<int>(std::max<std::int64_t>(cycle, 0))));
     if (!clusterer)
       clusterer.emplace(t, blocks, p->schema(), cluster_options(setup.method, setup.min_volume_ratio), &*p);
     t.barrier();
-    copied = copy_once(*p, copy);
+    copied = time_copy(*p, copy);
     t.barrier();
   };
   const auto keep = [&](std::int64_t, double begin, double end) {
@@ -170,7 +173,8 @@ Json to_json(const BenchSeries& s) {
   return out;
 }
 
-BenchSeries series_of(const Json& j) {
+// Reader of a series that a launched job has measured.
+BenchSeries parse_series(const Json& j) {
   BenchSeries s;
   s.peak_bytes_per_parcel = j.at("peak_bytes_per_parcel").get<double>();
   s.peak_method = j.at("peak_method").get<std::string>();
@@ -188,7 +192,7 @@ BenchSeries series_of(const Json& j) {
   s.total.after = totals.at(3).get<std::int64_t>();
   for (const auto& [size, count] : j.at("clusters").items())
     s.total.clusters[std::stoi(size)] = count.get<std::int64_t>();
-  s.total.counters = counters_of(j.at("counters_all_cycles"));
+  s.total.counters = parse_counters(j.at("counters_all_cycles"));
   const auto& p = j.at("pruning_all_cycles");
   s.total.cross_links = p.at("cross_links").get<std::int64_t>();
   s.total.merged_into_big = p.at("merged_into_big").get<std::int64_t>();

@@ -80,7 +80,7 @@ void describe(ClusterCommand& o, V&& option) {
   describe(o.limits, option);
 }
 
-/// Whether to show progress as a line that changes: unless lines of log tell it.
+/// Returns whether progress is shown as one line that is rewritten: not if the log level is info or debug, which prints lines.
 bool shows_one_line(const OptionTable& table) {
   const auto& all = table.options();
   const auto log = std::find_if(all.begin(), all.end(), [](const auto& o) { return o.name == "log"; });
@@ -90,7 +90,7 @@ bool shows_one_line(const OptionTable& table) {
   return !logged;
 }
 
-/// One run on one rank.
+/// One rank's part of a run: reads, merges, checks and writes. Its functions are collective unless they say otherwise.
 class Run {
  public:
   Run(const ClusterCommand& o, const FileRules& rules, const Invocation& in, comm::Transport& t)
@@ -173,16 +173,16 @@ void Run::read() {
   clusterer_.emplace(t_, blocks, parcels_.schema(), options, &parcels_);
 }
 
-/// Takes the periodic axes and the ratio that defines small parcels from options and file. Warns where they differ.
+/// Resolves the periodic axes and the ratio that defines small parcels from options and file, and warns where both differ. Local.
 void Run::resolve_box_and_ratio() {
-  const AxisFlags periodic = periodic_of(o_.file, info_, answers_);
+  const AxisFlags periodic = resolve_periodic(o_.file, info_, answers_);
   info_.grid.box.periodic = {periodic[0], periodic[1], periodic[2]};
-  ratio_ = ratio_of(o_.file, info_, 40, answers_);
+  ratio_ = resolve_ratio(o_.file, info_, 40, answers_);
   io::set_min_volume_ratio(info_.heading, ratio_);
   for (const auto& warning : answers_.warnings()) log(Level::warning, t_.rank(), warning);
 }
 
-/// Warns if no parcel is small: then the ratio may not belong to the file.
+/// Warns if no parcel is small, since the volume ratio may then not be that of the file. Local.
 void Run::warn_of_none_small() {
   if (all_.small > 0) return;
   const double small_volume = info_.grid.cell_volume() / ratio_;
@@ -192,11 +192,11 @@ void Run::warn_of_none_small() {
           : fmt::format("0 of {} parcels are small, nothing was merged: the smallest volume is {}, small is below {} "
                         "(cell volume {} / {})",
                         count_text(info_.parcels), number_text(smallest_), number_text(small_volume),
-                        number_text(info_.grid.cell_volume()), answers_.text("min-volume-ratio")));
+                        number_text(info_.grid.cell_volume()), answers_.to_string("min-volume-ratio")));
 }
 
-/// Refuses input that needs more memory or disk than there is. How many containers there are at a time was measured with
-/// 2.1 million parcels on one and two ranks.
+/// Refuses input that needs more memory or disk than is free. The number of containers that exist at a time was measured with
+/// 2.1 million parcels on one and two ranks. Collective.
 void Run::check_memory() {
   const double ranks = t_.size(), parcels = static_cast<double>(info_.parcels);
   const double container = static_cast<double>(Parcels(info_.schema).parcel_bytes());
@@ -254,7 +254,8 @@ void Run::merge() {
   reduce_reports();
 }
 
-/// Makes one step. No collective, but for --audit, --picture and what Clusterer::step() says.
+/// Makes one merge step. Called by every rank; calls no collective, except with --audit, --picture, --prune iterative and
+/// --search cells8.
 StepReport Run::step(int number) {
   std::optional<ConservationCheck> check;
   std::optional<SceneRecorder> recorder;
@@ -273,7 +274,7 @@ StepReport Run::step(int number) {
   return mine;
 }
 
-/// Adds the report of a step on this rank to those of the run. Memory grows with the number of steps only with --csv.
+/// Adds the report of a step on this rank to those of the run. Local. Memory grows with the number of steps only with --csv.
 void Run::record_step(StepReport mine, bool first) {
   if (!o_.csv.empty()) table_.add(mine);
   mine_ += mine;
@@ -312,7 +313,7 @@ void Run::validate_output() {
   digest_ = total_digest(t_, merganser::digest(parcels_));
   sums_ = sums_json(t_, parcels_);
   quantities_ = conserved(before_, after_, parcels_.schema(), info_.grid.box);
-  if (labels_) label_text_ = labels_->text(places_);
+  if (labels_) label_text_ = labels_->to_lines(places_);
 }
 
 void Run::write_report() {
@@ -324,7 +325,7 @@ void Run::write_report() {
     const auto seconds = comm::all_gather_value(t_, stage.seconds);
     others.push_back(summarise(seconds));
   }
-  const std::string table = o_.csv.empty() ? std::string() : table_.text(t_);
+  const std::string table = o_.csv.empty() ? std::string() : table_.to_csv(t_);
   if (t_.rank() != 0) return;
 
   Json record = make_record(in_, {t_.size(), std::string(t_.name()), std::string(t_.choice()), o_.ranks.decorators,
@@ -344,9 +345,9 @@ void Run::write_report() {
   record["conservation"] = conservation_json(quantities_, before_, after_, all_.merged);
   for (const io::MissingFound& m : missing_) record["missing"][bytes_to_utf8(m.name)] = m.count;
   record["checks"] = {{"audit", o_.audit}, {"reference", o_.reference}};
-  answers_.put(record);
+  answers_.add_to(record);
   record["result"] = result_json(first_, last_, all_, sums_, digest_);
-  if (may_report(in_.table)) print(record, stages, others);
+  if (can_print_report(in_.table)) print(record, stages, others);
   if (!o_.json.empty()) write_record(o_.json, record);
   if (!o_.csv.empty()) write_text_file(o_.csv, table);
   if (labels_) write_text_file(o_.labels, label_text_);
@@ -359,7 +360,7 @@ void Run::print(const Json& record, const std::vector<Summary>& stages, const st
   auto& out = std::cout;
   out << o_.input << ": " << grid_text(info_.grid) << ", time " << general_text(info_.time, 6) << "; small below 1/"
       << general_text(ratio_, 6) << " of a cell\n"
-      << answers_.text() << '\n'
+      << answers_.to_string() << '\n'
       << t_.size() << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name() << ", blocks "
       << clusterer_->decomposition().describe() << ", search " << search_name(o_.method.search) << ", prune "
       << prune_name(o_.method.prune) << (o_.steps > 1 ? fmt::format(", {} steps", o_.steps) : "") << '\n';
@@ -390,7 +391,7 @@ void Run::print(const Json& record, const std::vector<Summary>& stages, const st
 
 int run(ClusterCommand& o, const Invocation& in) {
   const FileRules rules = parse_file_rules(o.attributes);
-  return on_ranks(o.ranks, [&](comm::Transport& t) { Run(o, rules, in, t).run(); });
+  return run_on_ranks(o.ranks, [&](comm::Transport& t) { Run(o, rules, in, t).run(); });
 }
 
 constexpr std::string_view kClusterText =

@@ -11,14 +11,16 @@
 namespace merganser::app {
 namespace {
 
-std::vector<std::size_t> by_id(const Parcels& p) {
+/// Returns the indices of the parcels in ascending order of their ids.
+std::vector<std::size_t> order_by_id(const Parcels& p) {
   std::vector<std::size_t> order(p.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p.id(a) < p.id(b); });
   return order;
 }
 
-std::string name_of_column(const Schema& schema, std::size_t column) {
+/// Returns the name of a column of a row: the component of an attribute that it holds.
+std::string column_name(const Schema& schema, std::size_t column) {
   for (const auto& a : schema.attributes()) {
     const std::size_t first = schema.offset(a.name);
     const auto n = static_cast<std::size_t>(a.components);
@@ -30,13 +32,16 @@ std::string name_of_column(const Schema& schema, std::size_t column) {
   return fmt::format("column {}", column);
 }
 
-std::string both(double x) { return general_text(x, 17) + " (" + hex_text(x) + ')'; }
+std::string format_both(double x) { return general_text(x, 17) + " (" + hex_text(x) + ')'; }
 
+/// Compares the bits of two values, so that NaNs and signed zeros count. @return empty if they are equal
 std::string compare_values(std::int64_t id, const std::string& what, double expected, double got) {
   if (std::bit_cast<std::uint64_t>(expected) == std::bit_cast<std::uint64_t>(got)) return "";
-  return fmt::format("parcel {}: {} is {}, expected {}", id, what, both(got), both(expected));
+  return fmt::format("parcel {}: {} is {}, expected {}", id, what, format_both(got), format_both(expected));
 }
 
+/// Compares two parcels of one id: position, volume, attributes, in this order. @return the first difference; empty if there is
+/// none
 std::string compare_parcel(const Parcels& expected, std::size_t e, const Parcels& got, std::size_t g) {
   const std::int64_t id = expected.id(e);
   const Site& a = expected.site(e);
@@ -48,7 +53,7 @@ std::string compare_parcel(const Parcels& expected, std::size_t e, const Parcels
   std::size_t used = 1;
   for (const auto& attribute : expected.schema().attributes()) used += static_cast<std::size_t>(attribute.components);
   for (std::size_t c = 1; text.empty() && c < used; ++c)
-    text = compare_values(id, name_of_column(expected.schema(), c), expected.row(e)[c], got.row(g)[c]);
+    text = compare_values(id, column_name(expected.schema(), c), expected.row(e)[c], got.row(g)[c]);
   return text;
 }
 
@@ -56,8 +61,9 @@ std::string compare_parcel(const Parcels& expected, std::size_t e, const Parcels
 
 std::string first_difference(const Parcels& expected, const Parcels& got) {
   if (!(expected.schema() == got.schema())) return "the attributes differ";
-  const auto e = by_id(expected);
-  const auto g = by_id(got);
+  const auto e = order_by_id(expected);
+  const auto g = order_by_id(got);
+  // Both are sorted by id, so the first position at which they differ has the lowest id that differs.
   for (std::size_t i = 0; i < std::max(e.size(), g.size()); ++i) {
     const bool has_e = i < e.size();
     const bool has_g = i < g.size();

@@ -20,28 +20,30 @@ bool is_in(const std::vector<std::string>& list, const std::string& name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-/// As --attribute wants it.
-std::string rules_for(const std::vector<std::string>& names) {
+/// Formats names as an argument of --attribute, with RULE in place of each rule.
+std::string example_rules(const std::vector<std::string>& names) {
   return joined(names, ",", [](const std::string& name) { return name + ":RULE"; });
 }
 
-/// Everything that can be lost, by name; those that cannot be carried in words.
+/// Contents of the input file that the output would lose: variables by name, and descriptions of what the format cannot carry.
 struct Losses {
-  std::vector<std::string> variables;  ///< a rule would do
+  std::vector<std::string> variables;  ///< lost for want of a merge rule
   std::vector<std::string> others;
 };
 
-Losses losses(const FileRules& rules, const io::ParcelFileInfo& info) {
+/// Returns the contents of the input file that have neither a rule nor a permission to be dropped.
+Losses find_losses(const FileRules& rules, const io::ParcelFileInfo& info) {
   Losses out;
-  for (const std::string& name : io::passed_over(info))
+  for (const std::string& name : io::unread_variables(info))
     if (!is_in(rules.dropped, name)) out.variables.push_back(name);
   for (const io::FileLoss& loss : info.heading.lost)
     if (!is_in(rules.dropped, loss.name)) out.others.push_back(loss.what);
   return out;
 }
 
+/// Validates that every name to be dropped is in the file. @throws UsageError
 void check_dropped(const FileRules& rules, const std::string& input, const io::ParcelFileInfo& info) {
-  std::vector<std::string> known = io::passed_over(info);
+  std::vector<std::string> known = io::unread_variables(info);
   for (const io::FileLoss& loss : info.heading.lost) known.push_back(loss.name);
   for (const std::string& name : rules.dropped)
     if (!is_in(known, name))
@@ -49,8 +51,8 @@ void check_dropped(const FileRules& rules, const std::string& input, const io::P
                        (known.empty() ? "nothing that would need it" : joined(known)));
 }
 
-/// An item of what follows a rule: missing=skip or missing=refuse. @return false for another word
-bool take_missing(const std::string& word, FileRules& rules, const std::string& last) {
+/// Parses an item missing=skip or missing=refuse, which applies to the rule before it. @return false for another item
+bool parse_missing(const std::string& word, FileRules& rules, const std::string& last) {
   constexpr std::string_view kBegin = "missing=";
   if (word.substr(0, kBegin.size()) != kBegin || word.find(':') != std::string::npos) return false;
   const std::string what = word.substr(kBegin.size());
@@ -70,7 +72,7 @@ FileRules parse_file_rules(const std::vector<std::string>& words) {
   FileRules rules;
   std::vector<std::string> seen;
   for (const std::string& word : words) {
-    if (take_missing(word, rules, seen.empty() ? "" : seen.back())) continue;
+    if (parse_missing(word, rules, seen.empty() ? "" : seen.back())) continue;
     const std::size_t colon = word.rfind(':');
     const std::string name = word.substr(0, colon);
     const std::string rule = colon == std::string::npos ? "" : word.substr(colon + 1);
@@ -99,7 +101,7 @@ void apply_file_rules(const FileRules& rules, const std::string& input, const st
     throw UsageError(std::string("--attribute: ") + e.what());
   }
   check_dropped(rules, input, info);
-  const Losses lost = losses(rules, info);
+  const Losses lost = find_losses(rules, info);
   if (lost.variables.empty() && lost.others.empty()) return;
   if (output.empty()) {
     std::vector<std::string> all = lost.variables;
@@ -110,7 +112,7 @@ void apply_file_rules(const FileRules& rules, const std::string& input, const st
   std::string what;
   if (!lost.variables.empty())
     what = "the variables " + joined(lost.variables) + " have no rule for merging: give --attribute " +
-           rules_for(lost.variables) + " with RULE mean, sum, centre, largest or drop";
+           example_rules(lost.variables) + " with RULE mean, sum, centre, largest or drop";
   if (!lost.others.empty())
     what += (what.empty() ? "" : "; and ") + std::string("merganser cannot carry into ") + output + ": " +
             joined(lost.others) + "; --attribute NAME:drop leaves one out";

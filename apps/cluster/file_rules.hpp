@@ -1,5 +1,5 @@
 #pragma once
-/// What becomes of variables of a parcel file that EPIC does not know: --attribute NAME:RULE[,missing=skip],...
+/// Merge rules for variables of a parcel file that are not EPIC's own, as --attribute NAME:RULE[,missing=skip],... gives them.
 #include <string>
 #include <vector>
 
@@ -7,17 +7,19 @@
 
 namespace merganser::app {
 
+/// Parsed rules of --attribute.
 struct FileRules {
-  std::vector<io::VariableRule> merged;
-  std::vector<std::string> dropped;
-  std::vector<std::string> with_missing;  ///< names whose rule says what becomes of missing values
+  std::vector<io::VariableRule> merged;   ///< variables that are read and merged
+  std::vector<std::string> dropped;       ///< names that the output may leave out
+  std::vector<std::string> with_missing;  ///< names whose rule has a missing=
 };
 
-/// @throws UsageError for a text that is no NAME:RULE, an unknown rule, a name given twice, a missing= without a rule
+/// Parses the items of --attribute. @throws UsageError for a text that is no NAME:RULE, an unknown rule, a name given twice, a
+/// missing= without a rule
 [[nodiscard]] FileRules parse_file_rules(const std::vector<std::string>& words);
 
-/// Adds the variables that have a rule to what is read. Where an output will be written, everything else must have one
-/// too or be dropped by name; without an output nothing is lost, and the log says what is passed over.
+/// Adds the variables that have a rule to those read. If an output will be written, everything else in the file must have a rule
+/// or be dropped by name; without an output nothing is lost, and rank 0 logs what is left out. Every rank throws the same error.
 /// @throws UsageError for a name or a rule that does not fit the file; InputError naming all that would be lost
 void apply_file_rules(const FileRules& rules, const std::string& input, const std::string& output,
                       io::ParcelFileInfo& info, int rank);

@@ -10,7 +10,7 @@
 namespace merganser::app {
 namespace {
 
-/// A line of the result.
+/// One line of the result: a parcel's place in the input and the id of the parcel that holds it. Ordered by place.
 struct Label {
   std::int64_t place;
   std::int64_t id;
@@ -18,7 +18,7 @@ struct Label {
   friend auto operator<=>(const Label&, const Label&) = default;
 };
 
-bool before(const StepReport::MergedPair& a, std::int64_t id) { return a.source < id; }
+bool precedes(const StepReport::MergedPair& a, std::int64_t id) { return a.source < id; }
 
 }  // namespace
 
@@ -26,25 +26,26 @@ void Labels::add(std::span<const StepReport::MergedPair> merged) {
   merged_.insert(merged_.end(), merged.begin(), merged.end());
 }
 
-/// The rank that knows what became of an id.
+/// Returns the directory rank of an id, to which it hashes, which stores the merge of that parcel.
 std::size_t Labels::directory_rank(std::int64_t id) const {
-  return comm::rank_of_id(static_cast<std::uint64_t>(id), static_cast<std::size_t>(transport_.size()));
+  return comm::hash_to_rank(static_cast<std::uint64_t>(id), static_cast<std::size_t>(transport_.size()));
 }
 
-std::int64_t Labels::holder(std::int64_t id) const {
-  const auto at = std::lower_bound(merged_.begin(), merged_.end(), id, before);
+std::int64_t Labels::find_holder(std::int64_t id) const {
+  const auto at = std::lower_bound(merged_.begin(), merged_.end(), id, precedes);
   return at != merged_.end() && at->source == id ? at->centre : id;
 }
 
-/// What the directory rank of each id, that which it hashes to, knows of it. Collective.
-Labels::Ids Labels::holders_of(const Ids& ids) {
-  return comm::ask<std::int64_t>(
+/// Returns for each id the parcel that holds it, according to the id's directory rank. Collective.
+Labels::Ids Labels::query_holders(const Ids& ids) {
+  return comm::query_owners<std::int64_t>(
       transport_, ids, [this](std::int64_t id) { return directory_rank(id); },
-      [this](std::int64_t id) { return holder(id); });
+      [this](std::int64_t id) { return find_holder(id); });
 }
 
-/// Sends merges to the directory ranks of their sources and follows centres that were merged themselves later, twice as far in
-/// each round. A parcel is merged away once at most, so the merges of all steps are a forest.
+/// Sends merges to the directory ranks of their sources, then follows centres that were merged themselves in later steps, by
+/// pointer jumping: the distance doubles in each round. It ends because a parcel is merged away at most once, so that the merges of
+/// all steps are a forest. Collective.
 void Labels::resolve_merges() {
   merged_ = comm::send_to_owners<StepReport::MergedPair>(transport_, merged_, [this](const auto& m) {
               return directory_rank(m.source);
@@ -53,7 +54,7 @@ void Labels::resolve_merges() {
   for (bool again = true; again;) {
     Ids centres;
     for (const auto& merge : merged_) centres.push_back(merge.centre);
-    const Ids further = holders_of(centres);
+    const Ids further = query_holders(centres);
     std::int64_t moved = 0;
     for (std::size_t i = 0; i < further.size(); ++i)
       if (std::exchange(merged_[i].centre, further[i]) != further[i]) moved = 1;
@@ -61,7 +62,7 @@ void Labels::resolve_merges() {
   }
 }
 
-std::string Labels::text(std::span<const io::FilePlace> places) {
+std::string Labels::to_lines(std::span<const io::FilePlace> places) {
   resolve_merges();
   Ids ids;
   std::int64_t most = -1;
@@ -69,7 +70,9 @@ std::string Labels::text(std::span<const io::FilePlace> places) {
     ids.push_back(p.id);
     most = std::max(most, p.place);
   }
-  const Ids holders = holders_of(ids);
+  const Ids holders = query_holders(ids);
+  // Lines go to ranks by blocks of consecutive places, so that the ranks' sorted parts, one after the other, are in the order of
+  // the file.
   const std::int64_t share = transport_.all_reduce(most, comm::Op::max) / transport_.size() + 1;
   std::vector<Label> mine;
   for (std::size_t i = 0; i < places.size(); ++i) mine.push_back({places[i].place, holders[i]});

@@ -1,5 +1,5 @@
 #pragma once
-/// Which parcel of the output holds each parcel of the input, over any number of merge steps.
+/// Labels of `cluster --labels`: the parcel of the output that holds each parcel of the input, over any number of merge steps.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -11,25 +11,26 @@
 
 namespace merganser::app {
 
+/// Distributed directory of the merges of a run, by which each input parcel is traced to its output parcel.
 class Labels {
  public:
   explicit Labels(comm::Transport& transport) : transport_(transport) {}
 
-  /// Notes the merges of a step, each on any one rank. Local.
+  /// Records merges of a step; each merge is passed on exactly one rank, whichever it is. Local.
   void add(std::span<const StepReport::MergedPair> merged);
 
-  /// One line for each parcel of the input, in the order of the file: its place there, from 0, and the id of the parcel
-  /// that holds it. On rank 0; empty on the others. Collective, once, after the last step.
-  /// @param places  every parcel of the input on any one rank
-  /// Cost: messages between all ranks, their number with the logarithm of the longest chain of merges.
-  [[nodiscard]] std::string text(std::span<const io::FilePlace> places);
+  /// Formats one line for each parcel of the input, in the order of the file: its place there, from 0, and the id of the parcel
+  /// that holds it. The text is on rank 0, and empty on the others. Collective; called once, after the last step.
+  /// @param places  place and id of parcels of the input; each parcel is passed on exactly one rank
+  /// Cost: rounds of messages between all ranks, logarithmic in the longest chain of merges.
+  [[nodiscard]] std::string to_lines(std::span<const io::FilePlace> places);
 
  private:
   using Ids = std::vector<std::int64_t>;
   void resolve_merges();
   [[nodiscard]] std::size_t directory_rank(std::int64_t id) const;
-  [[nodiscard]] std::int64_t holder(std::int64_t id) const;
-  [[nodiscard]] Ids holders_of(const Ids& ids);
+  [[nodiscard]] std::int64_t find_holder(std::int64_t id) const;
+  [[nodiscard]] Ids query_holders(const Ids& ids);
 
   comm::Transport& transport_;
   std::vector<StepReport::MergedPair>

@@ -32,16 +32,16 @@ ClusterOptions cluster_options(const MethodOptions& method, double min_volume_ra
   return o;
 }
 
-double ratio_of(const FileOptions& o, const io::ParcelFileInfo& info, double otherwise, Answers& answers) {
-  return answers.take("min-volume-ratio", o.min_volume_ratio, info.min_volume_ratio, otherwise,
-                      "default of files without the attribute min_vratio");
+double resolve_ratio(const FileOptions& o, const io::ParcelFileInfo& info, double otherwise, Answers& answers) {
+  return answers.resolve("min-volume-ratio", o.min_volume_ratio, info.min_volume_ratio, otherwise,
+                         "default of files without the attribute min_vratio");
 }
 
-AxisFlags periodic_of(const FileOptions& o, const io::ParcelFileInfo& info, Answers& answers) {
+AxisFlags resolve_periodic(const FileOptions& o, const io::ParcelFileInfo& info, Answers& answers) {
   const auto& flags = info.grid.box.periodic;
   const AxisFlags periodic{flags[0], flags[1], flags[2]};
-  return answers.take("periodic", o.periodic, info.says_periodic ? std::optional(periodic) : std::nullopt, periodic,
-                      "EPIC's files, without the attribute periodic, are periodic in x and y");
+  return answers.resolve("periodic", o.periodic, info.says_periodic ? std::optional(periodic) : std::nullopt, periodic,
+                         "EPIC's files, without the attribute periodic, are periodic in x and y");
 }
 
 Decomposition decompose(const Grid& grid, const BlockOptions& blocks, const Parcels& parcels,

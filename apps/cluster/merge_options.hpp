@@ -1,5 +1,5 @@
 #pragma once
-/// Options of a merge step, shared by the commands that make one.
+/// Options of a merge step, shared by the verbs that make one: method, volume ratio, periodic axes, decomposition.
 #include <optional>
 #include <string>
 
@@ -11,17 +11,20 @@
 
 namespace merganser::app {
 
-/// How links are found and pruned.
+/// Options that select the search for links and their pruning.
 struct MethodOptions {
   Search search = Search::exact;
   Prune prune = Prune::single_pass;
-  comm::Epoch epoch = comm::Epoch::per_operation;
-  bool sub_communicator = false;
+  comm::Epoch epoch = comm::Epoch::per_operation;  ///< access epochs of one-sided models, for iterative pruning only
+  bool sub_communicator = false;                   ///< iterative pruning among ranks that have links only
 };
+/// Returns the searches and their names on the command line.
 [[nodiscard]] Choices<Search> search_choices();
+/// Returns the prunings and their names on the command line.
 [[nodiscard]] Choices<Prune> prune_choices();
-/// Their names, and "all" behind them.
+/// Returns the names of the prunings, followed by "all".
 [[nodiscard]] Words prune_words_and_all();
+/// Returns the kinds of access epochs and their names on the command line.
 [[nodiscard]] Choices<comm::Epoch> epoch_choices();
 [[nodiscard]] std::string search_name(Search s);
 [[nodiscard]] std::string prune_name(Prune p);
@@ -45,7 +48,7 @@ void describe(MethodOptions& o, V&& option) {
   describe_iterative(o, option, UsedWith{"--prune iterative"});
 }
 
-/// Options that a parcel file can answer.
+/// Options whose values a parcel file can give too.
 struct FileOptions {
   std::optional<double> min_volume_ratio;
   std::optional<AxisFlags> periodic;
@@ -60,12 +63,13 @@ void describe_periodic(FileOptions& o, V&& option) {
   option("periodic", o.periodic, "periodic axes, as letters; the others have walls",
          FromInput{"periodic of the file, else xy"});
 }
-/// The ratio that counts; `otherwise` where neither the option nor the file says it.
-[[nodiscard]] double ratio_of(const FileOptions& o, const io::ParcelFileInfo& info, double otherwise, Answers& answers);
-/// The periodic axes that count.
-[[nodiscard]] AxisFlags periodic_of(const FileOptions& o, const io::ParcelFileInfo& info, Answers& answers);
+/// Returns the volume ratio to use, the option's, else the file's, else `otherwise`, and records its source in `answers`.
+[[nodiscard]] double resolve_ratio(const FileOptions& o, const io::ParcelFileInfo& info, double otherwise,
+                                   Answers& answers);
+/// Returns the periodic axes to use, the option's, else the file's, else x and y, and records their source in `answers`.
+[[nodiscard]] AxisFlags resolve_periodic(const FileOptions& o, const io::ParcelFileInfo& info, Answers& answers);
 
-/// How cells are dealt to ranks.
+/// Options of the decomposition of the grid into one block per rank.
 struct BlockOptions {
   std::string decomposition = "auto";
   bool balance = false;
@@ -81,23 +85,27 @@ void describe(BlockOptions& o, V&& option) {
   option("balance", o.balance, "place the cuts so that every rank has about as many parcels");
 }
 
+/// Returns the library's options for a method and a volume ratio.
 [[nodiscard]] ClusterOptions cluster_options(const MethodOptions& method, double min_volume_ratio);
 
-/// The decomposition asked for. Collective with --balance (looks at the parcels wherever they are).
+/// Returns the decomposition that the options describe. With --balance it is collective, and cuts are placed by the parcels of all
+/// ranks, on whichever rank they are; else local, and `parcels` is not used. @throws UsageError for a shape that does not fit
 [[nodiscard]] Decomposition decompose(const Grid& grid, const BlockOptions& blocks, const Parcels& parcels,
                                       comm::Transport& transport);
 
-/// Memory of a rank while decompose() balances, for forecasts: every rank sees all ranks' weights of the planes of cells.
+/// Returns the bytes of a rank while decompose() balances, for forecasts: every rank holds all ranks' weights of the planes of
+/// cells.
 [[nodiscard]] double balance_bytes(const BlockOptions& blocks, const Grid& grid, int ranks);
 
-/// What a parcel takes in a parcel file: a variable for each number of the container, and what keeps track of chunks
-/// (measured with 2.1 million parcels).
+/// Returns the bytes of a parcel in a parcel file, for forecasts: one number for each of the container, and a share of the file's
+/// chunk index (measured with 2.1 million parcels).
 [[nodiscard]] inline double parcel_file_bytes(const Schema& schema) {
   return static_cast<double>(Parcels(schema).parcel_bytes()) + 4;
 }
 
-/// Bytes on each rank for the search: cells8 has numbers for every cell, whether parcels are there or not.
+/// Returns the bytes of the search on each rank, for forecasts: cells8 holds a number for every cell, even for empty ones.
 [[nodiscard]] double search_bytes(Search search, const Grid& grid, int ranks);
-[[nodiscard]] std::string grid_text(const Grid& grid);  ///< "32 x 32 x 32 cells, periodic in xy"
+/// Formats the shape of a grid: "32 x 32 x 32 cells, periodic in xy".
+[[nodiscard]] std::string grid_text(const Grid& grid);
 
 }  // namespace merganser::app

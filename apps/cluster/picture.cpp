@@ -23,12 +23,12 @@ struct Point {
   double u, v;
 };
 
-/// Outline of an ellipsoid seen along an axis: an ellipse, angle in degrees.
+/// Projection of an ellipsoid along an axis: semi-axes of the ellipse in pixels, angle in degrees.
 struct Outline {
   double a, b, angle;
 };
 
-/// Where things stand on the page.
+/// Mapping from positions in the domain to pixels of a panel, along the normal of the scene's window.
 class View {
  public:
   View(const Scene& scene) : scene_(scene) {  // NOLINT(google-explicit-constructor)
@@ -41,7 +41,7 @@ class View {
     width = w * scale_;
     height = h * scale_;
   }
-  /// Distance of a coordinate from the window's lower face, across periodic faces.
+  /// Returns the distance of a coordinate from the window's lower face; on periodic axes that of the image nearest to its centre.
   [[nodiscard]] double offset(int axis, double x) const {
     const Grid& g = scene_.grid;
     const double dx = g.spacing(axis);
@@ -52,16 +52,16 @@ class View {
     }
     return d;
   }
-  [[nodiscard]] Point place(const Site& s) const {
+  [[nodiscard]] Point to_pixels(const Site& s) const {
     const Vec3 p{s.x, s.y, s.z};
     return {offset(u_, p[u_]) * scale_, height - offset(v_, p[v_]) * scale_};
   }
-  [[nodiscard]] bool in_slab(const Site& s) const {
+  [[nodiscard]] bool is_in_slab(const Site& s) const {
     const Vec3 p{s.x, s.y, s.z};
     const double d = offset(scene_.window.normal, p[scene_.window.normal]) / side(scene_.window.normal);
     return d >= 0.5 - 0.5 * kSlab && d < 0.5 + 0.5 * kSlab;
   }
-  [[nodiscard]] bool in_panel(const Point& p) const { return p.u >= 0 && p.u <= width && p.v >= 0 && p.v <= height; }
+  [[nodiscard]] bool is_in_panel(const Point& p) const { return p.u >= 0 && p.u <= width && p.v >= 0 && p.v <= height; }
   [[nodiscard]] Outline outline(const Parcels& parcels, std::size_t i) const;
   [[nodiscard]] double side(int axis) const {
     return static_cast<double>(scene_.window.cells[axis]) * scene_.grid.spacing(axis);
@@ -82,8 +82,10 @@ Outline View::outline(const Parcels& parcels, std::size_t i) const {
   const double radius = std::cbrt(0.75 * volume / M_PI) * scale_ * kOutline;
   if (!parcels.schema().has("B")) return {radius, radius, 0};
   const double* b5 = parcels.row(i) + parcels.schema().offset("B");
-  if (singular(b5, volume)) return {radius, radius, 0};
+  if (is_singular(b5, volume)) return {radius, radius, 0};
   const double full[3][3] = {{b5[0], b5[1], b5[2]}, {b5[1], b5[3], b5[4]}, {b5[2], b5[4], b33(b5, volume)}};
+  // The shape matrix B has the squared semi-axes as eigenvalues, and the shadow of the ellipsoid along a coordinate axis is the
+  // ellipse of its 2 x 2 submatrix. Their eigenvalues are mean + swing and mean - swing.
   const double p = full[u_][u_];
   const double q = full[v_][v_];
   const double r = full[u_][v_];
@@ -95,31 +97,37 @@ Outline View::outline(const Parcels& parcels, std::size_t i) const {
   return {std::sqrt(std::max(0.0, mean + swing)) * scale, std::sqrt(std::max(0.0, mean - swing)) * scale, angle};
 }
 
-std::string n1(double x) { return fixed_text(x, 1); }
+std::string pixel_text(double x) { return fixed_text(x, 1); }
 
 std::string ellipse(const Point& p, const Outline& o, const char* style) {
-  std::string place = "translate(" + n1(p.u) + ' ' + n1(p.v) + ')';
-  if (std::fabs(o.angle) >= 0.05) place += " rotate(" + n1(o.angle) + ')';
-  return svg::element("ellipse", {{"class", style}, {"rx", n1(o.a)}, {"ry", n1(o.b)}, {"transform", place}}) + '\n';
+  std::string place = "translate(" + pixel_text(p.u) + ' ' + pixel_text(p.v) + ')';
+  if (std::fabs(o.angle) >= 0.05) place += " rotate(" + pixel_text(o.angle) + ')';
+  return svg::element("ellipse",
+                      {{"class", style}, {"rx", pixel_text(o.a)}, {"ry", pixel_text(o.b)}, {"transform", place}}) +
+         '\n';
 }
 
-std::string text(double x, double y, const char* style, const std::string& words) {
-  return svg::element("text", {{"class", style}, {"x", n1(x)}, {"y", n1(y)}}, svg::escaped(words)) + '\n';
+std::string text_element(double x, double y, const char* style, const std::string& words) {
+  return svg::element("text", {{"class", style}, {"x", pixel_text(x)}, {"y", pixel_text(y)}}, svg::escape(words)) +
+         '\n';
 }
 
 std::string panel_rectangle(const View& view, const char* style) {
-  return svg::element("rect", {{"class", style}, {"width", n1(view.width)}, {"height", n1(view.height)}});
+  return svg::element("rect",
+                      {{"class", style}, {"width", pixel_text(view.width)}, {"height", pixel_text(view.height)}});
 }
 
-std::string frame(const Scene& scene, const View& view) {
+/// Draws the background of a panel and the lines between its cells.
+std::string draw_frame(const Scene& scene, const View& view) {
   std::string out = panel_rectangle(view, "paper") + '\n';
   const auto line = [&](int axis, double side, char along, char across, double length) {
     const auto n = static_cast<double>(scene.window.cells[axis]);
     for (int i = 1; i < n; ++i) {
-      const std::string at = n1(side * i / n);
+      const std::string at = pixel_text(side * i / n);
       const std::string a(1, along), b(1, across);
-      out += svg::element("line",
-                          {{"class", "cell"}, {a + '1', at}, {a + '2', at}, {b + '1', "0"}, {b + '2', n1(length)}}) +
+      out += svg::element(
+                 "line",
+                 {{"class", "cell"}, {a + '1', at}, {a + '2', at}, {b + '1', "0"}, {b + '2', pixel_text(length)}}) +
              '\n';
     }
   };
@@ -128,12 +136,19 @@ std::string frame(const Scene& scene, const View& view) {
   return out;
 }
 
-/// A link from a to b, and the dot at its end.
+/// Formats a link: a line from a to b, and a dot at b.
 std::string arrow(const Point& a, const Point& b, const char* between) {
-  return svg::element("line", {{"class", "link"}, {"x1", n1(a.u)}, {"y1", n1(a.v)}, {"x2", n1(b.u)}, {"y2", n1(b.v)}}) +
-         between + svg::element("circle", {{"class", "dot"}, {"cx", n1(b.u)}, {"cy", n1(b.v)}, {"r", "2.6"}}) + '\n';
+  return svg::element("line", {{"class", "link"},
+                               {"x1", pixel_text(a.u)},
+                               {"y1", pixel_text(a.v)},
+                               {"x2", pixel_text(b.u)},
+                               {"y2", pixel_text(b.v)}}) +
+         between +
+         svg::element("circle", {{"class", "dot"}, {"cx", pixel_text(b.u)}, {"cy", pixel_text(b.v)}, {"r", "2.6"}}) +
+         '\n';
 }
 
+/// Sources and centres of the step that is drawn.
 struct Roles {
   std::unordered_map<std::int64_t, std::int64_t> centre_of;  // by source
   std::unordered_set<std::int64_t> centres;
@@ -143,7 +158,8 @@ const char* kBig = "big";
 const char* kSourceStyle = "source";
 const char* kCentre = "centre";
 
-/// Ellipses of a set of parcels, the plain ones below the others; what lies outside the slab only if it takes part.
+/// Ellipses of a set of parcels: those not involved, drawn below, and sources and centres. Parcels outside the slab are drawn only
+/// if a link in the slab has them as an end; the counts are of parcels in view.
 struct Layers {
   std::string plain, marked;
   std::int64_t shown = 0, marked_count = 0;
@@ -153,21 +169,22 @@ Layers draw_parcels(const View& view, const Parcels& parcels, const Roles& roles
                     const std::unordered_set<std::int64_t>& linked) {
   Layers out;
   for (std::size_t i = 0; i < parcels.size(); ++i) {
-    const Point p = view.place(parcels.site(i));
+    const Point p = view.to_pixels(parcels.site(i));
     const std::int64_t id = parcels.id(i);
-    const bool here = view.in_slab(parcels.site(i));
+    const bool here = view.is_in_slab(parcels.site(i));
     if (!here && !linked.contains(id)) continue;
     const bool source = roles.centre_of.contains(id);
     const bool centre = roles.centres.contains(id);
     const char* style = source ? kSourceStyle : (centre ? kCentre : kBig);
     (source || centre ? out.marked : out.plain) += ellipse(p, view.outline(parcels, i), style);
-    if (!here || !view.in_panel(p)) continue;
+    if (!here || !view.is_in_panel(p)) continue;
     ++out.shown;
     if (source || centre) ++out.marked_count;
   }
   return out;
 }
 
+/// Draws the links of the slab from sources to centres, in the order of source ids, and adds their ends to `linked`.
 std::string draw_links(const Scene& scene, const View& view, const Roles& roles,
                        std::unordered_set<std::int64_t>& linked) {
   std::unordered_map<std::int64_t, std::size_t> where;
@@ -180,10 +197,10 @@ std::string draw_links(const Scene& scene, const View& view, const Roles& roles,
     if (s == where.end() || c == where.end()) continue;
     const Site& from = scene.before.site(s->second);
     const Site& to = scene.before.site(c->second);
-    if (!view.in_slab(from) && !view.in_slab(to)) continue;
+    if (!view.is_in_slab(from) && !view.is_in_slab(to)) continue;
     linked.insert(source);
     linked.insert(centre);
-    out += arrow(view.place(from), view.place(to), "\n");
+    out += arrow(view.to_pixels(from), view.to_pixels(to), "\n");
   }
   return out;
 }
@@ -204,19 +221,21 @@ text { font-family: "DejaVu Sans", Helvetica, Arial, sans-serif; fill: #22303c; 
 </style>
 )";
 
-std::string legend(double x, double y) {
+/// Draws the legend, from left to right.
+std::string draw_legend(double x, double y) {
   const auto entry = [&](const char* style, const char* words, double width) {
-    std::string out = ellipse({x + 9, y - 4}, {9, 6, 0}, style) + text(x + 25, y, "sub", words);
+    std::string out = ellipse({x + 9, y - 4}, {9, 6, 0}, style) + text_element(x + 25, y, "sub", words);
     x += width;
     return out;
   };
   std::string out = entry(kSourceStyle, "small, merges into its nearest", 232);
   out += entry(kCentre, "centre of a cluster", 168);
   out += entry(kBig, "not involved", 132);
-  return out + arrow({x, y - 4}, {x + 24, y - 4}, "") + text(x + 35, y, "sub", "link kept by the pruning");
+  return out + arrow({x, y - 4}, {x + 24, y - 4}, "") + text_element(x + 35, y, "sub", "link kept by the pruning");
 }
 
-std::string where_text(const Scene& scene) {
+/// Describes the slab that is drawn by its range along each axis.
+std::string slab_text(const Scene& scene) {
   const char* axes = "xyz";
   std::string out;
   for (int a = 0; a < 3; ++a) {
@@ -248,18 +267,20 @@ std::string draw(const Scene& scene, const std::string& title) {
   const double height = kTop + view.height + kBottom;
   const double left = (width - 2 * view.width - kGap) / 2;
   const char* axes = "xyz";
-  std::string out = kStyle + svg::background() +
-                    svg::element("clipPath", {{"id", "panel"}},
-                                 svg::element("rect", {{"width", n1(view.width)}, {"height", n1(view.height)}})) +
-                    '\n' + text(left, 30, "title", title);
-  out += text(left, 49, "sub",
-              std::string("slab seen along ") + axes[scene.window.normal] + " (" + axes[view.u()] + " to the right, " +
-                  axes[view.v()] + " up): " + where_text(scene) + ". Parcels are drawn at half size.");
+  std::string out =
+      kStyle + svg::background() +
+      svg::element("clipPath", {{"id", "panel"}},
+                   svg::element("rect", {{"width", pixel_text(view.width)}, {"height", pixel_text(view.height)}})) +
+      '\n' + text_element(left, 30, "title", title);
+  out += text_element(left, 49, "sub",
+                      std::string("slab seen along ") + axes[scene.window.normal] + " (" + axes[view.u()] +
+                          " to the right, " + axes[view.v()] + " up): " + slab_text(scene) +
+                          ". Parcels are drawn at half size.");
   const auto panel = [&](double x, const std::string& caption, const std::string& content) {
     const std::string clipped =
-        svg::element("g", {{"clip-path", "url(#panel)"}}, '\n' + frame(scene, view) + content) + '\n';
-    out += text(x, kTop - 9, "caption", caption) +
-           svg::element("g", {{"transform", "translate(" + n1(x) + ' ' + n1(kTop) + ')'}},
+        svg::element("g", {{"clip-path", "url(#panel)"}}, '\n' + draw_frame(scene, view) + content) + '\n';
+    out += text_element(x, kTop - 9, "caption", caption) +
+           svg::element("g", {{"transform", "translate(" + pixel_text(x) + ' ' + pixel_text(kTop) + ')'}},
                         clipped + panel_rectangle(view, "edge")) +
            '\n';
   };
@@ -270,8 +291,9 @@ std::string draw(const Scene& scene, const std::string& title) {
   panel(left + view.width + kGap,
         "after: " + count_text(after.shown) + " parcels, " + count_text(after.marked_count) + " of them merged",
         after.plain + after.marked);
-  out += legend(left, kTop + view.height + 32);
-  return svg::document(n1(width), n1(height), {{"viewBox", "0 0 " + n1(width) + ' ' + n1(height)}}, out);
+  out += draw_legend(left, kTop + view.height + 32);
+  return svg::document(pixel_text(width), pixel_text(height),
+                       {{"viewBox", "0 0 " + pixel_text(width) + ' ' + pixel_text(height)}}, out);
 }
 
 }  // namespace merganser::app

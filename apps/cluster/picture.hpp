@@ -1,5 +1,5 @@
 #pragma once
-/// A picture (SVG) of a merge step: a slab of the domain before and after it.
+/// Picture (SVG) of a merge step for `cluster --picture`: a slab of the domain before and after it.
 #include <array>
 #include <span>
 #include <string>
@@ -14,14 +14,14 @@ namespace merganser::app {
 /// Thickness of the slab that is drawn, in cells.
 inline constexpr double kSlab = 0.5;
 
-/// Part of the grid that is drawn: the middle of a layer of cells, seen along `normal`.
+/// Part of the grid that is drawn: the middle of one layer of cells, seen along `normal`.
 struct Window {
   int normal = 1;                       ///< axis looked along
   std::array<std::int64_t, 3> first{};  ///< first cell per axis
   std::array<std::int64_t, 3> cells{};  ///< cells per axis; 1 along the normal
 };
 
-/// What rank 0 needs of the others to draw.
+/// Data of a picture, complete on rank 0: parcels in and near the window, and merges.
 struct Scene {
   Grid grid;
   Window window;
@@ -31,25 +31,26 @@ struct Scene {
   std::vector<StepReport::MergedPair> merges;
 };
 
-/// Takes the pictures' data of one step. Collective throughout.
+/// Collector of the data of a picture of one merge step.
 class SceneRecorder {
  public:
   SceneRecorder(comm::Transport& transport, const Grid& grid, double small_volume)
       : transport_(transport), grid_(grid), small_volume_(small_volume) {}
-  /// Before the step: keeps a copy.
+  /// Copies this rank's parcels. Called before the step; local.
   void before(const Parcels& parcels) { before_ = parcels; }
-  /// After it: chooses the window where most was merged and brings what lies in it to rank 0.
+  /// Chooses the window with the most merges and gathers the parcels in it, before and after the step, on rank 0. Called once,
+  /// after the step; collective. @param merges  lineage of the step on this rank
   [[nodiscard]] Scene after(const Parcels& parcels, std::span<const StepReport::MergedPair> merges);
 
  private:
-  [[nodiscard]] Window choose(const Parcels& parcels, std::span<const StepReport::MergedPair> merges) const;
+  [[nodiscard]] Window choose_window(const Parcels& parcels, std::span<const StepReport::MergedPair> merges) const;
   comm::Transport& transport_;
   Grid grid_;
   double small_volume_;
   Parcels before_;
 };
 
-/// The scene as an SVG document. `title` stands above it.
+/// Returns the scene as an SVG document. Called on rank 0. @param title  heading of the picture
 [[nodiscard]] std::string draw(const Scene& scene, const std::string& title);
 
 }  // namespace merganser::app

@@ -11,7 +11,7 @@
 namespace merganser::app {
 namespace {
 
-std::string share(std::int64_t part, std::int64_t whole) {
+std::string format_share(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? percent_text(static_cast<double>(part) / static_cast<double>(whole)) : "-";
 }
 
@@ -73,11 +73,11 @@ Json result_json(const StepReport& first, const StepReport& last, const StepRepo
               {"clusters", clusters},
               {"links_to_small", all.links_to_small}};
   out.update(sums);
-  out["digest"] = digest.text();
+  out["digest"] = digest.to_string();
   return out;
 }
 
-double Conserved::relative() const {
+double Conserved::relative_difference() const {
   const double difference = std::fabs(after - before);
   if (difference == 0) return 0;
   return scale > 0 ? difference / scale : std::numeric_limits<double>::infinity();
@@ -117,17 +117,19 @@ Json conservation_json(const std::vector<Conserved>& quantities, const Moments& 
                  {"after", after.parcels + merged},
                  {"relative_difference", before.parcels == after.parcels + merged ? 0 : 1}});
   for (const auto& q : quantities)
-    out.push_back(
-        {{"quantity", q.name}, {"before", q.before}, {"after", q.after}, {"relative_difference", q.relative()}});
+    out.push_back({{"quantity", q.name},
+                   {"before", q.before},
+                   {"after", q.after},
+                   {"relative_difference", q.relative_difference()}});
   return out;
 }
 
 std::string counts_table(const StepReport& first, const StepReport& last, const StepReport& all) {
   Table t({"parcels", "number", "share"});
   t.row({"before", count_text(first.before), ""});
-  t.row({"small", count_text(all.small), share(all.small, first.before)});
-  t.row({"merged away", count_text(all.merged), share(all.merged, first.before)});
-  t.row({"after", count_text(last.after), share(last.after, first.before)});
+  t.row({"small", count_text(all.small), format_share(all.small, first.before)});
+  t.row({"merged away", count_text(all.merged), format_share(all.merged, first.before)});
+  t.row({"after", count_text(last.after), format_share(last.after, first.before)});
   if (all.unmatched > 0) t.row({"small, unmatched", count_text(all.unmatched), ""});
   if (all.long_cycles > 0) t.row({"long cycles cut", count_text(all.long_cycles), ""});
   return t.text();
@@ -141,7 +143,7 @@ std::string clusters_table(const StepReport& all) {
   std::int64_t sum = 0;
   for (const auto& [size, count] : all.clusters) {
     sum += count;
-    t.row({std::to_string(size), count_text(count), share(count, total), share(sum, total)});
+    t.row({std::to_string(size), count_text(count), format_share(count, total), format_share(sum, total)});
   }
   return t.text();
 }
@@ -162,7 +164,7 @@ std::string conservation_table(const std::vector<Conserved>& quantities, const M
          before.parcels == after.parcels + merged ? "0" : "NOT CONSERVED"});
   for (const auto& q : quantities)
     t.row({q.name, general_text(q.before, 12), general_text(q.after, 12),
-           q.relative() == 0 ? "0" : general_text(q.relative(), 2)});
+           q.relative_difference() == 0 ? "0" : general_text(q.relative_difference(), 2)});
   return t.text();
 }
 

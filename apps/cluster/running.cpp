@@ -10,14 +10,14 @@ namespace {
 
 constexpr int kDimension = 3;
 
-announce::ManhattanStreetNetwork network_for(const comm::Transport& t) { return {t.size(), kDimension}; }
+announce::ManhattanStreetNetwork progress_network(const comm::Transport& t) { return {t.size(), kDimension}; }
 
 }  // namespace
 
 RunningTotals::RunningTotals(comm::Transport& transport, int steps, bool one_line)
     : steps_(steps),
-      name_(network_for(transport).describe()),
-      network_(transport, network_for(transport)),
+      name_(progress_network(transport).describe()),
+      network_(transport, progress_network(transport)),
       totals_(network_, 2),
       line_(transport.rank() == 0 && one_line) {}
 
@@ -30,7 +30,7 @@ void RunningTotals::add(const StepReport& mine) {
 }
 
 void RunningTotals::show() {
-  if (!known()) return;
+  if (!is_complete()) return;
   const auto made = network_.now();
   std::string line = fmt::format("step {} of {}: ", made, steps_);
   line += count_text(parcels()) + " parcels, " + count_text(merged()) + " merged so far";

@@ -1,5 +1,5 @@
 #pragma once
-/// How a run of several steps goes on: totals over all ranks, some steps old, without a collective.
+/// Progress of a run of several merge steps: totals over all ranks, some steps old, without a collective.
 #include <cstdint>
 #include <string>
 
@@ -10,24 +10,27 @@
 
 namespace merganser::app {
 
-/// Tells every rank's counts to every rank over an announcement network, one hop per step, and shows the totals on rank 0:
-/// as a line of log (info), or on a terminal as one line that changes and goes away in the end.
+/// Running totals of parcels and merges. Every rank announces its counts to every rank over an announcement network, one hop per
+/// step; rank 0 shows the totals as log lines (level info), or on a terminal as one line that is rewritten and erased at the end.
 class RunningTotals : Pinned {
  public:
-  /// Collective.
-  /// @param steps     that the run will make
-  /// @param one_line  on rank 0 also show them as a line of a terminal that changes
+  /// Creates the network. Collective.
+  /// @param steps     number of steps that the run will make
+  /// @param one_line  on rank 0 show the totals also as a line of the terminal that is rewritten
   RunningTotals(comm::Transport& transport, int steps, bool one_line);
 
-  /// This rank's report of the step just made. Called by every rank after each step; one message per arc, no collective.
+  /// Announces this rank's report of the step just made, and shows the totals that have arrived. Called by every rank after each
+  /// step; one message per arc, no collective.
   void add(const StepReport& mine);
 
-  /// Steps of the run that the totals are old: those of add() number i are what ranks had after step i - age().
+  /// Returns the age of the totals in steps: after the i-th add() they are those after step i - age().
   [[nodiscard]] int age() const noexcept { return totals_.age() - 1; }
-  /// Whether there are totals yet: from the step age() + 1 on.
-  [[nodiscard]] bool known() const noexcept { return totals_.complete(); }
-  [[nodiscard]] std::int64_t parcels() const { return static_cast<std::int64_t>(totals_.sum(0)); }  ///< now
-  [[nodiscard]] std::int64_t merged() const { return static_cast<std::int64_t>(totals_.sum(1)); }   ///< so far
+  /// Returns whether totals of all ranks have arrived: from step age() + 1 on.
+  [[nodiscard]] bool is_complete() const noexcept { return totals_.complete(); }
+  /// Returns the number of parcels of all ranks, age() steps ago.
+  [[nodiscard]] std::int64_t parcels() const { return static_cast<std::int64_t>(totals_.sum(0)); }
+  /// Returns the number of parcels of all ranks merged away until age() steps ago.
+  [[nodiscard]] std::int64_t merged() const { return static_cast<std::int64_t>(totals_.sum(1)); }
   [[nodiscard]] const announce::AnnouncementStatistics& statistics() const noexcept { return network_.statistics(); }
   [[nodiscard]] const std::string& network_name() const noexcept { return name_; }
 
@@ -35,7 +38,7 @@ class RunningTotals : Pinned {
   void show();
 
   int steps_;
-  std::int64_t merged_ = 0;  // here
+  std::int64_t merged_ = 0;  // merged away on this rank so far
   std::string name_;
   announce::AnnouncementNetwork network_;
   announce::SharedNumbers totals_;

@@ -1,3 +1,4 @@
+// Choice of the window that `cluster --picture` draws, and gathering of its parcels on rank 0: SceneRecorder of picture.hpp.
 #include <algorithm>
 #include <cmath>
 #include <unordered_set>
@@ -10,24 +11,24 @@ namespace merganser::app {
 namespace {
 
 constexpr std::int64_t kMargin = 1;     // cells kept around the window, for links that cross its edge
-constexpr double kParcelsInView = 130;  // about what a reader can tell apart
+constexpr double kParcelsInView = 130;  // about as many as a reader can tell apart
 
-std::array<std::int64_t, 3> cell_of(const Grid& grid, const Site& s) {
+std::array<std::int64_t, 3> cell_index(const Grid& grid, const Site& s) {
   return {grid.cell(0, s.x), grid.cell(1, s.y), grid.cell(2, s.z)};
 }
 
-/// Steps from the window's first cell to a cell, forwards on a periodic axis.
-std::int64_t steps(const Grid& grid, int axis, std::int64_t first, std::int64_t cell) {
+/// Returns the number of cells from the window's first cell to a cell along an axis; forwards, from 0 on, if it is periodic.
+std::int64_t cells_from(const Grid& grid, int axis, std::int64_t first, std::int64_t cell) {
   const std::int64_t d = cell - first;
   if (!grid.box.periodic[axis]) return d;
   const std::int64_t n = grid.cells[axis];
   return ((d % n) + n) % n;
 }
 
-bool near_window(const Grid& grid, const Window& w, const Site& s) {
-  const auto c = cell_of(grid, s);
+bool is_near_window(const Grid& grid, const Window& w, const Site& s) {
+  const auto c = cell_index(grid, s);
   for (int a = 0; a < 3; ++a) {
-    const std::int64_t d = steps(grid, a, w.first[a] - kMargin, c[a]);
+    const std::int64_t d = cells_from(grid, a, w.first[a] - kMargin, c[a]);
     if (d < 0 || d >= w.cells[a] + 2 * kMargin) return false;
   }
   return true;
@@ -35,10 +36,11 @@ bool near_window(const Grid& grid, const Window& w, const Site& s) {
 
 }  // namespace
 
-Window SceneRecorder::choose(const Parcels& parcels, std::span<const StepReport::MergedPair> merges) const {
+Window SceneRecorder::choose_window(const Parcels& parcels, std::span<const StepReport::MergedPair> merges) const {
   const std::int64_t parcels_all =
       std::max<std::int64_t>(1, transport_.all_reduce(static_cast<std::int64_t>(before_.size()), comm::Op::sum));
   const double per_cell = std::max(0.25, static_cast<double>(parcels_all) / static_cast<double>(grid_.cell_count()));
+  // A square window of the slab holds side^2 * kSlab cells, so this side brings about kParcelsInView parcels into view.
   const auto side = std::clamp<std::int64_t>(
       static_cast<std::int64_t>(std::round(std::sqrt(kParcelsInView / (kSlab * per_cell)))), 2, 64);
   Window w;
@@ -47,13 +49,14 @@ Window SceneRecorder::choose(const Parcels& parcels, std::span<const StepReport:
     w.cells[a] = a == w.normal ? 1 : std::min(side, grid_.cells[a]);
     blocks[a] = std::min<std::int64_t>(64, grid_.cells[a] / w.cells[a]);
   }
-  // Merges by block of cells; the fullest block is drawn (the first of several).
+  // Counts centres by block of the window's size; the block with the most is drawn. max_element() takes the first of several, and
+  // the counts are equal on all ranks, so all ranks choose the same window.
   std::vector<std::int64_t> count(static_cast<std::size_t>(blocks[0] * blocks[1] * blocks[2]), 0);
   std::unordered_set<std::int64_t> centres;
   for (const auto& m : merges) centres.insert(m.centre);
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     if (!centres.contains(parcels.id(i))) continue;
-    const auto c = cell_of(grid_, parcels.site(i));
+    const auto c = cell_index(grid_, parcels.site(i));
     std::array<std::int64_t, 3> b{};
     bool inside = true;
     for (int a = 0; a < 3; ++a) {
@@ -73,11 +76,11 @@ Scene SceneRecorder::after(const Parcels& parcels, std::span<const StepReport::M
   Scene scene;
   scene.grid = grid_;
   scene.small_volume = small_volume_;
-  scene.window = choose(parcels, merges);
+  scene.window = choose_window(parcels, merges);
   const auto select = [&](const Parcels& from) {
     Parcels out(from.schema());
     for (std::size_t i = 0; i < from.size(); ++i)
-      if (near_window(grid_, scene.window, from.site(i))) out.append(from.site(i), from.row(i));
+      if (is_near_window(grid_, scene.window, from.site(i))) out.append(from.site(i), from.row(i));
     return out;
   };
   const Parcels mine = select(parcels);

@@ -30,7 +30,7 @@ void StepTable::add(const StepReport& mine) {
                     {time(s.search), time(s.exchange), time(s.graph), time(s.prune), time(s.migrate), time(s.merge)}});
 }
 
-void StepTable::print(const Line& line, std::size_t step, std::size_t rank, std::string& out) {
+void StepTable::append_line(const Line& line, std::size_t step, std::size_t rank, std::string& out) {
   out += fmt::format("{},{}", step, rank);
   for (const auto n : line.counts) out += fmt::format(",{}", n);
   float total = 0;
@@ -44,7 +44,7 @@ void StepTable::print(const Line& line, std::size_t step, std::size_t rank, std:
   out += '\n';
 }
 
-std::string StepTable::text(comm::Transport& transport) const {
+std::string StepTable::to_csv(comm::Transport& transport) const {
   std::string out;
   if (transport.rank() == 0) {
     out = "step,rank,before,small,merged,after";
@@ -58,7 +58,7 @@ std::string StepTable::text(comm::Transport& transport) const {
     const auto from = comm::gather_to_first(transport, mine);
     if (transport.rank() != 0) continue;
     for (std::size_t i = 0; i < count; ++i)
-      for (std::size_t rank = 0; rank < from.size(); ++rank) print(from[rank][i], first + i + 1, rank, out);
+      for (std::size_t rank = 0; rank < from.size(); ++rank) append_line(from[rank][i], first + i + 1, rank, out);
   }
   return out;
 }

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kRegression = 5;
 
+/// Options of the command compare; describe() gives their meaning.
 struct CompareCommand {
   std::string before, after;
   std::vector<std::string> more_before, more_after;
@@ -49,8 +50,9 @@ void describe(CompareCommand& o, V&& option) {
   option("json", o.json, "comparison to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
-/// "5%" or "0.05".
-double share(const std::string& text, const std::string& name) {
+/// Parses an option's share between 0 and 1: "5%" or "0.05". @param name  name of the option, for the message @throws
+/// UsageError
+double parse_share(const std::string& text, const std::string& name) {
   const bool percent = !text.empty() && text.back() == '%';
   double x = 0;
   std::size_t used = 0;
@@ -65,15 +67,18 @@ double share(const std::string& text, const std::string& name) {
   return percent ? x / 100 : x;
 }
 
+/// Reads one side of the comparison, before or after: a record, and records of further launches of the same command.
 RecordFacts read_side(const std::string& first, const std::vector<std::string>& more) {
   RecordFacts facts = read_facts(first);
-  for (const auto& path : more) join(facts, read_facts(path));
+  for (const auto& path : more) add_launches(facts, read_facts(path));
   return facts;
 }
 
-/// What is assumed where nothing is known grows with the load under which it was measured.
-void widen(CompareOptions& o, double block_floor, const Order& order, const RecordFacts& before,
-           const RecordFacts& after) {
+/// Adapts the assumed standard deviations of times to the records: all are multiplied by the records' largest load per
+/// core, because times scatter more on a busy machine. If the launches of the two sides were not taken in turns, the
+/// standard deviation between the sides, from `block_floor`, is set too.
+void scale_floors(CompareOptions& o, double block_floor, const Order& order, const RecordFacts& before,
+                  const RecordFacts& after) {
   double by = 1;
   for (const auto* side : {&before, &after}) {
     by = std::max(by, load_per_core(side->origin.provenance));
@@ -83,8 +88,9 @@ void widen(CompareOptions& o, double block_floor, const Order& order, const Reco
   if (!order.in_turns) o.between_sides = block_floor * by * std::sqrt(1 / order.blocks_before + 1 / order.blocks_after);
 }
 
+/// Returns both sides of the comparison: read from the records named, or, with --run, measured by launches in turns.
 Sides read_sides(const CompareCommand& o, const OptionTable& table) {
-  if (!table.given("run")) {
+  if (!table.is_given("run")) {
     if (!o.keep.empty()) throw UsageError("--keep without --run; allowed: with it");
     return {read_side(o.before, o.more_before), read_side(o.after, o.more_after)};
   }
@@ -93,20 +99,21 @@ Sides read_sides(const CompareCommand& o, const OptionTable& table) {
   return run_in_turns(o.before, o.after, o.launches, o.keep);
 }
 
+/// Body of the command compare: reads or measures both sides, compares them, and prints the result.
 int run(CompareCommand& o, const Invocation& in) {
   CompareOptions options;
-  options.threshold = share(o.threshold, "--threshold");
-  options.false_alarms = share(o.false_alarms, "--false-alarms");
-  options.launch_floor = share(o.launch_floor, "--launch-floor");
-  const double block_floor = share(o.block_floor, "--block-floor");
+  options.threshold = parse_share(o.threshold, "--threshold");
+  options.false_alarms = parse_share(o.false_alarms, "--false-alarms");
+  options.launch_floor = parse_share(o.launch_floor, "--launch-floor");
+  const double block_floor = parse_share(o.block_floor, "--block-floor");
   const auto [before, after] = read_sides(o, in.table);
-  Order order = order_of(before, after);
-  if (in.table.given("run")) order.known = order.in_turns = true;
-  widen(options, block_floor, order, before, after);
+  Order order = detect_order(before, after);
+  if (in.table.is_given("run")) order.known = order.in_turns = true;
+  scale_floors(options, block_floor, order, before, after);
   RecordComparison c = compare_records(before, after, options);
   c.order = order;
   write_result(o.json, in, to_json(c));
-  if (o.json != "-") std::cout << text_of(c, static_cast<std::size_t>(o.rows));
+  if (o.json != "-") std::cout << format_comparison(c, static_cast<std::size_t>(o.rows));
   return c.regression() ? kRegression : 0;
 }
 

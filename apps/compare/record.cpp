@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kNanosecond = 1e-9;
 constexpr double kSmallStage = 0.02;    // share of a step below which a stage does not decide
-constexpr double kMessageSlack = 0.05;  // how records are grouped into messages depends on time
+constexpr double kMessageSlack = 0.05;  // the grouping of small records into messages depends on timing
 constexpr std::int64_t kMaxRanks = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kMaxLaunches = 1'000'000'000;
 constexpr std::int64_t kMaxParcels = 1'000'000'000'000'000'000;
@@ -25,11 +25,13 @@ constexpr double kMaxLoadPerCore = 3;  // beyond it scatter grows no more
 constexpr double kMinTime = 1e-100;    // seconds or nanoseconds, so that no product or ratio of two leaves the numbers
 constexpr double kMaxTime = 1e100;
 
+/// Returns a JSON value as text of at most 60 characters, for errors.
 std::string short_json(const Json& j) {
   const std::string text = json_text(j);
   return text.size() > 60 ? text.substr(0, 57) + "..." : text;
 }
 
+/// Formats a record's number of ranks, as part of a key.
 std::string ranks_text(const Field& ranks) {
   const std::int64_t n = ranks.whole(1, kMaxRanks);
   return count_text(n) + (n == 1 ? " rank" : " ranks");
@@ -37,16 +39,19 @@ std::string ranks_text(const Field& ranks) {
 
 std::string parcels_text(const Field& parcels) { return count_text(parcels.whole(0, kMaxParcels)) + " parcels"; }
 
-Launches seconds(Launches nanoseconds) {
+/// Converts times from nanoseconds to seconds.
+Launches to_seconds(Launches nanoseconds) {
   for (auto& launch : nanoseconds)
     for (double& t : launch) t *= kNanosecond;
   return nanoseconds;
 }
 
-std::string setting(const Field& topology, const char* key) {
+/// Returns a text of a record; "unknown" if it is not there.
+std::string text_or_unknown(const Field& topology, const char* key) {
   return topology.has(key) ? topology.at(key).text() : "unknown";
 }
 
+/// Reads kernels of topo bench: graphs are inputs, and each configuration is a timing with its counts.
 void read_topology(const Field& topology, RecordFacts& facts) {
   std::map<std::string, std::string> graphs;
   for (const Field& g : topology.at("graphs").list()) {
@@ -54,7 +59,8 @@ void read_topology(const Field& topology, RecordFacts& facts) {
     graphs[name] = name + " on " + ranks_text(g.at("ranks"));
     facts.inputs.push_back({graphs[name], g.at("digest").text()});
   }
-  const std::string how = "; start " + setting(topology, "sync") + ", buffers " + setting(topology, "buffers");
+  const std::string how =
+      "; start " + text_or_unknown(topology, "sync") + ", buffers " + text_or_unknown(topology, "buffers");
   const Field cells = topology.at("cells");
   if (cells.size() == 0) cells.fail("is empty: nothing was measured");
   for (const Field& c : cells.list()) {
@@ -68,12 +74,13 @@ void read_topology(const Field& topology, RecordFacts& facts) {
     } else {
       key += "weights, " + bytes_text(c.at("bytes_total").number()) + " in all";
     }
-    facts.timings.push_back({key + how, kernel, seconds(launches_ns(c)), true});
+    facts.timings.push_back({key + how, kernel, to_seconds(launches_ns(c)), true});
     for (const char* count : {"messages_total", "bytes_total", "syncs_total"})
       if (c.has(count)) facts.counts.push_back({key + ": " + count, c.at(count).number(), 0});
   }
 }
 
+/// Reads counters as counts. @param share  divisor, the number of cycles that they were summed over
 void read_counters(const Field& counters, const std::string& prefix, double share, RecordFacts& facts) {
   for (const auto& [name, value] : counters.json().items()) {
     if (!value.is_number()) counters.at(name).fail("is " + short_json(value) + "; allowed: a number");
@@ -81,10 +88,10 @@ void read_counters(const Field& counters, const std::string& prefix, double shar
   }
 }
 
-/// Of a stage, which may be left out.
+/// Returns the time of a stage, which may be 0 because the stage was left out. @throws InputError for any other time out of range
 double time_or_zero(const Field& time) { return time.number() == 0 ? 0 : time.time(); }
 
-/// One series of a benchmark of merge steps: every cycle is a round.
+/// Reads one series of a benchmark of merge steps; every cycle is a round of its launch, with the time of the slowest rank.
 void read_series(const Field& s, const std::string& name, std::size_t repeats, RecordFacts& facts) {
   const std::string work = name + ", " + ranks_text(s.at("ranks")) + ", " + parcels_text(s.at("n_before"));
   const Field cycles = s.at("cycles");
@@ -98,6 +105,7 @@ void read_series(const Field& s, const std::string& name, std::size_t repeats, R
       times[stage].push_back(slowest);
     }
   }
+  // A record lists the cycles of one launch after the other. Repeats with threads run in one process, hence are one launch.
   const bool launches = repeats > 1 && cycles.size() % repeats == 0 && s.at("model").text() != "threads";
   const double step = median(times.back());
   for (std::size_t stage = 0; stage < kStages.size(); ++stage) {
@@ -118,6 +126,7 @@ void read_series(const Field& s, const std::string& name, std::size_t repeats, R
   read_counters(s.at("counters_all_cycles"), work + ", each cycle: ", static_cast<double>(cycles.size()), facts);
 }
 
+/// Reads the series of a benchmark of merge steps: of all numbers of ranks, and both variants of --compare.
 void read_bench(const Field& result, const Field& options, RecordFacts& facts) {
   const auto repeats =
       static_cast<std::size_t>(options.has("repeats") ? options.at("repeats").whole(0, kMaxLaunches) : 1);
@@ -134,19 +143,21 @@ void read_bench(const Field& result, const Field& options, RecordFacts& facts) {
       read_series(comparison.at(std::string("series_") + side), comparison.at(side).text(), repeats, facts);
 }
 
-/// Times that a command gives as summaries over ranks: the slowest rank's, taken once.
+/// Returns the time of the slowest rank: the maximum of a summary over ranks, or the one number that a verb gives.
+double slowest_time(const Field& t) { return time_or_zero(t.json().is_number() ? t : t.at("max")); }
+
+/// Reads the times of a verb, each as a single sample: that of the slowest rank.
 void read_timings(const Field& timings, const std::string& work, RecordFacts& facts) {
-  const double step = timings.has("step") ? time_or_zero(timings.at("step").at("max")) : 0;
+  const double step = timings.has("step") ? slowest_time(timings.at("step")) : 0;
   for (const auto& [name, value] : timings.json().items()) {
-    const Field t = timings.at(name);
-    const double slowest = time_or_zero(t.at("max"));
+    const double slowest = slowest_time(timings.at(name));
     if (slowest == 0) continue;
     const bool stage = std::find(kStages.begin(), kStages.end(), name) != kStages.end();
     facts.timings.push_back({work + name, name, {{slowest}}, step == 0 || stage, kSmallStage * step});
   }
 }
 
-/// Samples by name: {"family": text, "unit": "s", "launches": [[...], ...]}.
+/// Reads samples by name: {"family": text, "unit": "s", "launches": [[...], ...]}.
 void read_samples(const Field& samples, const std::string& work, RecordFacts& facts) {
   for (const auto& [name, value] : samples.json().items()) {
     const Field s = samples.at(name);
@@ -162,6 +173,7 @@ void read_samples(const Field& samples, const std::string& work, RecordFacts& fa
   }
 }
 
+/// Reads input sizes and results of a merge run or a generated file.
 void read_result(const Field& result, RecordFacts& facts) {
   for (const char* input : {"n_before", "n_small"})
     if (result.has(input)) facts.inputs.push_back({input, json_text(result.at(input).json())});
@@ -169,7 +181,8 @@ void read_result(const Field& result, RecordFacts& facts) {
     if (result.has(key)) facts.results.push_back({key, json_text(result.at(key).json())});
 }
 
-std::string work_of(const Field& record) {
+/// Describes the work of a record by ranks and parcels, as the first part of its keys: "4 ranks, 512 parcels: ".
+std::string describe_work(const Field& record) {
   std::string work;
   if (record.at("provenance").has("ranks")) work = ranks_text(record.at("provenance").at("ranks"));
   if (record.has("result") && record.at("result").has("n_before"))
@@ -231,6 +244,7 @@ std::string Field::text() const {
   return value_->get<std::string>();
 }
 
+// First check of every record: schema and version.
 void check_schema(const Field& record) {
   if (!record.json().is_object() || !record.has("schema"))
     throw InputError(record.path() + " is no run record of merganser: it has no field \"schema\"");
@@ -243,9 +257,10 @@ void check_schema(const Field& record) {
                                  general_text(version, 6), kRecordVersion));
 }
 
-std::optional<Load> load_of(const Json& provenance) {
+// Load under which a record was made, by which the assumed scatter of times is scaled.
+std::optional<Load> parse_load(const Json& provenance) {
   if (!provenance.is_object() || !provenance.contains("load_average")) return std::nullopt;
-  // A rank that is bound may use fewer cores than share the load; older records do not tell how many do.
+  // The load average counts all cores of the host; a rank that is bound uses fewer. Older records lack all_cores.
   const auto cores = provenance.find(provenance.contains("all_cores") ? "all_cores" : "cores");
   const Json& load = provenance["load_average"];
   if (!load.is_array() || load.empty() || !load[0].is_number() || cores == provenance.end() || !cores->is_number())
@@ -254,7 +269,7 @@ std::optional<Load> load_of(const Json& provenance) {
 }
 
 double load_per_core(const Json& provenance) {
-  const auto load = load_of(provenance);
+  const auto load = parse_load(provenance);
   return load ? load_per_core(load->average, load->cores) : 1;
 }
 
@@ -280,14 +295,15 @@ Launches launches_ns(const Field& cell) {
   return {{cell.at("exchange").at("p50_ns").time()}};
 }
 
-RecordFacts facts_of(const Json& json, const std::string& path) {
+// Facts of a record by the parts that it has: topology kernels, benchmark series, timings, samples, results.
+RecordFacts extract_facts(const Json& json, const std::string& path) {
   const Field record(json, path);
   check_schema(record);
   RecordFacts facts;
   facts.origin = {path, record.at("options").json(), record.at("provenance").json(),
                   std::hash<std::string>{}(json.dump()), 1};
   facts.command = record.at("command").text();
-  const std::string work = work_of(record);
+  const std::string work = describe_work(record);
   if (record.has("topology")) read_topology(record.at("topology"), facts);
   if (record.has("samples")) read_samples(record.at("samples"), work, facts);
   if (facts.command.starts_with("bench ")) {
@@ -303,9 +319,10 @@ RecordFacts facts_of(const Json& json, const std::string& path) {
   return facts;
 }
 
-RecordFacts read_facts(const std::string& path) { return facts_of(read_json(path), path); }
+RecordFacts read_facts(const std::string& path) { return extract_facts(read_json(path), path); }
 
-void join(RecordFacts& to, const RecordFacts& more) {
+// Further launches of one side of a comparison: samples are appended by key.
+void add_launches(RecordFacts& to, const RecordFacts& more) {
   const std::string &path = to.origin.path, &other = more.origin.path;
   if (to.command != more.command)
     throw InputError(path + " is a record of \"" + to.command + "\", " + other + " of \"" + more.command +

@@ -1,5 +1,5 @@
 #pragma once
-/// What a run record says that can be compared with another: timings, counts, results.
+/// Extraction of comparable facts from run records: timings, counts, results and inputs, keyed so that equal keys are comparable.
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,66 +9,71 @@
 
 namespace merganser::app {
 
-/// A timing in seconds.
+/// Timing in a run record, by which two records are compared: a kernel or stage with its samples in seconds.
 struct RecordTiming {
-  std::string key;     ///< says what was timed and on which work: equal keys are comparable
+  std::string key;     ///< what was timed, and on which work; timings of equal keys are comparable
   std::string family;  ///< kernel or stage
   Launches launches;
-  bool decides = true;
-  double least = 0;  ///< below this time, in seconds, it is too small a part of its step to decide
+  bool decides = true;  ///< a slowdown of this timing counts as a regression
+  double least = 0;     ///< time in seconds below which this timing is too small a part of its step to decide
 };
 
-/// Something counted. More of it is a regression that needs no statistics.
+/// Count in a run record, as of messages or bytes: an increase from one record to the other is a regression, without
+/// statistics.
 struct RecordCount {
   std::string key;
   double value = 0;
-  double slack = 0;  ///< share by which it changes from run to run
+  double slack = 0;  ///< share by which the count changes from run to run
 };
 
-/// A result: what must be equal for equal input.
+/// Result of a run, or property of its input, in a run record. Results must be equal for equal inputs.
 struct RecordResult {
   std::string key;
   std::string value;
 };
 
-/// How a record came to be.
+/// Provenance of one run record: its file, options, environment and launches.
 struct RecordOrigin {
   std::string path;
   Json options;
   Json provenance;
   std::size_t content = 0;   ///< hash of the whole record
-  std::size_t launches = 1;  ///< in it, one after the other
+  std::size_t launches = 1;  ///< number of launches in the record, made in a row
 };
 
+/// Comparable facts of one run record, or of the records of several launches of the same command.
 struct RecordFacts {
   RecordOrigin origin;
-  std::vector<RecordOrigin> joined;  ///< of further launches
+  std::vector<RecordOrigin> joined;  ///< provenance of records of further launches
   std::string command;
   std::vector<RecordTiming> timings;
   std::vector<RecordCount> counts;
   std::vector<RecordResult> results;
-  std::vector<RecordResult> inputs;  ///< what the work was, as far as the record tells
+  std::vector<RecordResult> inputs;  ///< properties of the input that the record holds
 };
 
-/// Reads a record of any command. @throws InputError naming the file, the field and what is wrong with it
+/// Reads the facts of a record of any verb. @throws InputError naming the file, the field and what is wrong with it
 [[nodiscard]] RecordFacts read_facts(const std::string& path);
-[[nodiscard]] RecordFacts facts_of(const Json& record, const std::string& path);
+/// Extracts the facts of a record. @param path  name of its file, for messages @throws InputError naming the field and its fault
+[[nodiscard]] RecordFacts extract_facts(const Json& record, const std::string& path);
 
-/// Adds the launches of another record of the same. @throws InputError for a record of another command or input, and for one
-/// that is there already: a launch that counts twice would make the scatter look smaller
-void join(RecordFacts& to, const RecordFacts& more);
+/// Appends the launches of another record of the same command and input to the facts of a side.
+/// @throws InputError for a record of another command or input, and for a record that has been added already: a launch
+/// that counts twice would make the scatter look smaller
+void add_launches(RecordFacts& to, const RecordFacts& more);
 
-/// Access to the fields of a record with errors that name them.
+/// Reference to a value within a record, whose accessors throw InputError naming the file and the field.
 class Field {
  public:
   Field(const Json& value, std::string path) : value_(&value), path_(std::move(path)) {}
-  [[nodiscard]] Field at(const std::string& key) const;
-  [[nodiscard]] Field at(std::size_t index) const;
+  [[nodiscard]] Field at(const std::string& key) const;  ///< member of an object
+  [[nodiscard]] Field at(std::size_t index) const;       ///< entry of an array
   [[nodiscard]] bool has(const std::string& key) const { return value_->is_object() && value_->contains(key); }
-  [[nodiscard]] std::size_t size() const;         ///< of an array
-  [[nodiscard]] std::vector<Field> list() const;  ///< its entries
-  [[nodiscard]] double number() const;            ///< finite
-  [[nodiscard]] double time() const;              ///< positive, and of a size that can be reckoned with
+  [[nodiscard]] std::size_t size() const;         ///< number of entries of an array
+  [[nodiscard]] std::vector<Field> list() const;  ///< entries of an array
+  [[nodiscard]] double number() const;            ///< finite number
+  [[nodiscard]] double time() const;  ///< positive number, 1e-100 to 1e100, so that ratios of two are finite
+  /// Returns a whole number in [least, most].
   [[nodiscard]] std::int64_t whole(std::int64_t least, std::int64_t most) const;
   [[nodiscard]] std::string text() const;
   [[nodiscard]] const Json& json() const { return *value_; }
@@ -80,19 +85,21 @@ class Field {
   std::string path_;
 };
 
-/// @throws InputError unless it is a run record of the version that this program reads
+/// Validates that a record is a run record of the version that this program reads. @throws InputError if it is not
 void check_schema(const Field& record);
-/// How many processes ran or waited while a record was made, and the cores of the machine.
+/// Load average (processes that ran or waited) while a record was made, and the cores of the host.
 struct Load {
   double average;
   double cores;
 };
-/// Nothing where the record does not tell.
-[[nodiscard]] std::optional<Load> load_of(const Json& provenance);
-/// Processes that waited for a core while a record was made, per core; between 1 and 3, and 1 where it is not told.
+/// Returns the load under which a record was made, from its provenance; nothing if the provenance has none.
+[[nodiscard]] std::optional<Load> parse_load(const Json& provenance);
+/// Returns the load per core under which a record was made, limited to 1 to 3; 1 if its provenance has none.
 [[nodiscard]] double load_per_core(const Json& provenance);
+/// Returns the load per core, load_average / cores, limited to 1 to 3.
 [[nodiscard]] double load_per_core(double load_average, double cores);
-/// Times of a cell of topo bench or topo replay by launch, in nanoseconds: of rounds, else one for each launch, else one.
+/// Returns the times of a configuration of topo bench or topo replay by launch, in nanoseconds: the median of each round if there
+/// are rounds, else one median per launch, else one median of all.
 [[nodiscard]] Launches launches_ns(const Field& cell);
 
 }  // namespace merganser::app

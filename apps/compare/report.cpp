@@ -18,46 +18,50 @@
 namespace merganser::app {
 namespace {
 
-// Options that do not change what is measured.
+/// Options that do not affect what is measured, hence may differ without a warning.
 const std::set<std::string> kIdleOptions{"json", "csv",       "output",  "picture", "quiet",
                                          "log",  "log-ranks", "timeout", "here",    "html"};
 constexpr std::array kMachine{"cpu",   "cores", "kernel",     "mpi",           "openshmem",  "compiler",
                               "flags", "ranks", "build_type", "decomposition", "decorators", "model"};
 constexpr std::size_t kListed = 5;
 
-std::string shown(const Json* j) {
+/// Formats a value of a record for a warning; "absent" for null.
+std::string json_value_text(const Json* j) {
   if (j == nullptr) return "absent";
   const std::string text = j->is_string() ? j->get<std::string>() : j->dump();
   return text.empty() ? "none" : text;
 }
 
-const Json* find(const Json& object, const std::string& key) {
+/// Returns the member of a JSON object; null if there is none.
+const Json* find_member(const Json& object, const std::string& key) {
   if (!object.is_object()) return nullptr;
   const auto at = object.find(key);
   return at == object.end() ? nullptr : &*at;
 }
 
-/// Two records, and what they are called.
+/// Provenance of two records, and how warnings name them.
 struct ComparedOrigins {
   const RecordOrigin& one;
   const RecordOrigin& other;
   std::string one_name, other_name;
 };
 
+/// Adds a warning if the values of a key differ, or if one side has none.
 void warn_if_different(const ComparedOrigins& a, const Json& one, const Json& other, const std::string& what,
                        const std::string& key, std::vector<std::string>& out) {
-  const Json* b = find(one, key);
-  const Json* c = find(other, key);
+  const Json* b = find_member(one, key);
+  const Json* c = find_member(other, key);
   if (b == nullptr && c == nullptr) return;
   if (b != nullptr && c != nullptr && *b == *c) return;
-  out.push_back(what + ' ' + key + " differs: " + shown(b) + ' ' + a.one_name + ", " + shown(c) + ' ' + a.other_name);
+  out.push_back(what + ' ' + key + " differs: " + json_value_text(b) + ' ' + a.one_name + ", " + json_value_text(c) +
+                ' ' + a.other_name);
 }
 
-/// Components and variables that choose how libraries talk, where both records tell them: older ones do not.
+/// Adds warnings for components, variables and core bindings that differ. Skipped if one record has none, as older ones do.
 void warn_of_settings(const ComparedOrigins& a, std::vector<std::string>& out) {
   for (const char* part : {"components", "variables"}) {
-    const Json* one = find(a.one.provenance, part);
-    const Json* other = find(a.other.provenance, part);
+    const Json* one = find_member(a.one.provenance, part);
+    const Json* other = find_member(a.other.provenance, part);
     if (one == nullptr || other == nullptr || !one->is_object() || !other->is_object()) continue;
     std::set<std::string> names;
     for (const auto* side : {one, other})
@@ -66,10 +70,11 @@ void warn_of_settings(const ComparedOrigins& a, std::vector<std::string>& out) {
     const std::string what = part == std::string("components") ? "component" : "variable";
     for (const auto& name : names) warn_if_different(a, *one, *other, what, name, out);
   }
-  if (find(a.one.provenance, "binding") != nullptr && find(a.other.provenance, "binding") != nullptr)
+  if (find_member(a.one.provenance, "binding") != nullptr && find_member(a.other.provenance, "binding") != nullptr)
     warn_if_different(a, a.one.provenance, a.other.provenance, "provenance:", "binding", out);
 }
 
+/// Adds a warning for each option and property of the machine or build that differs between two records.
 void warn_of_origin(const ComparedOrigins& a, std::vector<std::string>& out) {
   std::set<std::string> names;
   for (const auto* side : {&a.one.options, &a.other.options})
@@ -81,15 +86,17 @@ void warn_of_origin(const ComparedOrigins& a, std::vector<std::string>& out) {
   warn_of_settings(a, out);
 }
 
+/// Adds a warning if a record was made under a load above half of the cores.
 void warn_of_load(const RecordOrigin& origin, std::vector<std::string>& out) {
-  const auto load = load_of(origin.provenance);
+  const auto load = parse_load(origin.provenance);
   if (load && load->average > 0.5 * load->cores)
     out.push_back("the load was " + fixed_text(load->average, 1) + " on " +
                   cores_text(static_cast<std::int64_t>(load->cores)) + " for " + origin.path +
                   ": its times are longer than on a quiet machine");
 }
 
-std::vector<std::string> warnings_of(const RecordFacts& before, const RecordFacts& after) {
+/// Returns the warnings about differences of origin that make two sides less comparable.
+std::vector<std::string> collect_warnings(const RecordFacts& before, const RecordFacts& after) {
   std::vector<std::string> out;
   warn_of_origin({before.origin, after.origin, "before", "after"}, out);
   for (const auto* side : {&before, &after}) {
@@ -102,18 +109,19 @@ std::vector<std::string> warnings_of(const RecordFacts& before, const RecordFact
   return out;
 }
 
-std::map<std::string, std::string> by_key(const std::vector<RecordResult>& results) {
+/// Returns results by their keys.
+std::map<std::string, std::string> index_by_key(const std::vector<RecordResult>& results) {
   std::map<std::string, std::string> out;
   for (const auto& r : results) out[r.key] = r.value;
   return out;
 }
 
-/// Inputs that both sides know and that differ.
+/// Returns the keys of inputs that both sides have and whose values differ, and adds a warning for each.
 std::set<std::string> changed_inputs(const RecordFacts& before, const RecordFacts& after,
                                      std::vector<std::string>& warnings) {
   std::set<std::string> out;
-  const auto a = by_key(after.inputs);
-  for (const auto& [key, value] : by_key(before.inputs)) {
+  const auto a = index_by_key(after.inputs);
+  for (const auto& [key, value] : index_by_key(before.inputs)) {
     const auto at = a.find(key);
     if (at == a.end() || at->second == value) continue;
     out.insert(key);
@@ -122,32 +130,34 @@ std::set<std::string> changed_inputs(const RecordFacts& before, const RecordFact
   return out;
 }
 
-/// A graph whose name both sides know may be another graph.
-bool on_changed_input(const std::string& key, const std::set<std::string>& changed) {
+/// Returns whether a timing was taken on an input that differs between both sides, though its name is the same.
+bool is_on_changed_input(const std::string& key, const std::set<std::string>& changed) {
   return std::any_of(changed.begin(), changed.end(),
                      [&key](const auto& input) { return key.find(", " + input + ", ") != std::string::npos; });
 }
 
+/// Returns the largest median time of any launch.
 double largest_median(const Launches& launches) {
   double out = 0;
   for (const auto& l : launches) out = std::max(out, median(l));
   return out;
 }
 
-std::vector<TimedPair> pairs_of(const RecordFacts& before, const RecordFacts& after,
-                                const std::set<std::string>& changed, RecordComparison& out) {
+/// Pairs the timings of both sides by key. Timings of one side only, or on an input that differs, go to `out` as not compared.
+std::vector<TimedPair> match_timings(const RecordFacts& before, const RecordFacts& after,
+                                     const std::set<std::string>& changed, RecordComparison& out) {
   std::map<std::string, const RecordTiming*> there;
   for (const auto& t : after.timings) there.emplace(t.key, &t);
   std::vector<TimedPair> pairs;
   for (const auto& t : before.timings) {
     const auto at = there.find(t.key);
-    if (at == there.end() || on_changed_input(t.key, changed)) {
+    if (at == there.end() || is_on_changed_input(t.key, changed)) {
       out.only_before.push_back(t.key);
       if (at != there.end()) out.only_after.push_back(t.key);
       there.erase(t.key);
       continue;
     }
-    // Too small is told by the step before: it does not depend on what became of other stages.
+    // The limit is a share of the step before the change, so that it does not depend on changes of other stages.
     const bool large = std::max(largest_median(t.launches), largest_median(at->second->launches)) >= t.least;
     pairs.push_back({t.key, t.family, t.launches, at->second->launches, t.decides && large});
     out.launches_before = std::max(out.launches_before, t.launches.size());
@@ -159,6 +169,7 @@ std::vector<TimedPair> pairs_of(const RecordFacts& before, const RecordFacts& af
   return pairs;
 }
 
+/// Returns counts that differ by more than their slack; an increase is a regression.
 std::vector<Difference> count_differences(const RecordFacts& before, const RecordFacts& after) {
   std::vector<Difference> out;
   std::map<std::string, double> there;
@@ -171,24 +182,28 @@ std::vector<Difference> count_differences(const RecordFacts& before, const Recor
   return out;
 }
 
+/// Returns results that differ; each is a regression.
 std::vector<Difference> result_differences(const RecordFacts& before, const RecordFacts& after) {
   std::vector<Difference> out;
-  const auto a = by_key(after.results);
-  for (const auto& [key, value] : by_key(before.results)) {
+  const auto a = index_by_key(after.results);
+  for (const auto& [key, value] : index_by_key(before.results)) {
     const auto at = a.find(key);
     if (at != a.end() && at->second != value) out.push_back({key, value, at->second, true});
   }
   return out;
 }
 
-std::string listed(const std::vector<std::string>& keys) {
+/// Lists some keys, one a line, for the report.
+std::string list_keys(const std::vector<std::string>& keys) {
   std::string out;
   for (std::size_t i = 0; i < std::min(kListed, keys.size()); ++i) out += "\n    " + keys[i];
   if (keys.size() > kListed) out += fmt::format("\n    and {} more", keys.size() - kListed);
   return out;
 }
 
-[[noreturn]] void refuse(const RecordFacts& before, const RecordFacts& after, const RecordComparison& c) {
+/// Throws InputError: the two sides have no timing in common.
+[[noreturn]] void throw_no_common_timing(const RecordFacts& before, const RecordFacts& after,
+                                         const RecordComparison& c) {
   std::string text = "no timing of " + before.origin.path + " is in " + after.origin.path;
   for (const auto& w : c.warnings) text += "; " + w;
   if (!c.only_before.empty()) text += "; only before: " + c.only_before.front();
@@ -216,6 +231,7 @@ Json differences_json(const std::vector<Difference>& all) {
   });
 }
 
+/// Formats a ratio of times as a change: "+3.1 %", or "x 120" where it is large.
 std::string change_text(double ratio) {
   if (ratio >= 100) return "x " + general_text(ratio, 3);
   const double percent = 100 * (ratio - 1);
@@ -225,7 +241,8 @@ std::string change_text(double ratio) {
 std::string range_text(const Change& c) { return change_text(c.low) + " .. " + change_text(c.high); }
 std::string p_text(double p) { return p < 0.0001 ? "< 0.0001" : fixed_text(p, 4); }
 
-std::vector<std::size_t> by_effect(const std::vector<Change>& changes) {
+/// Returns the indices of changes: regressions first, then by the size of the change on a logarithmic scale.
+std::vector<std::size_t> order_by_effect(const std::vector<Change>& changes) {
   std::vector<std::size_t> order(changes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&changes](std::size_t a, std::size_t b) {
@@ -236,6 +253,7 @@ std::vector<std::size_t> by_effect(const std::vector<Change>& changes) {
   return order;
 }
 
+/// Formats the table of all timings together and of each family.
 std::string families_text(const SuiteComparison& s) {
   Table t({"together", "timings", "change", "95 % interval", "p", "smallest detectable", "verdict"});
   const auto row = [&t](const Change& c, const std::string& name) {
@@ -244,14 +262,15 @@ std::string families_text(const SuiteComparison& s) {
   };
   row(s.suite, "everything");
   if (s.families.size() > 1)
-    for (const std::size_t i : by_effect(s.families)) row(s.families[i], s.families[i].name);
+    for (const std::size_t i : order_by_effect(s.families)) row(s.families[i], s.families[i].name);
   return t.text();
 }
 
+/// Formats the table of single timings, those with the largest effect first.
 std::string timings_text(const SuiteComparison& s, std::size_t rows) {
   if (rows == 0) return "";
   Table t({"each", "before", "after", "change", "95 % interval", "verdict"});
-  const auto order = by_effect(s.timings);
+  const auto order = order_by_effect(s.timings);
   for (std::size_t i = 0; i < std::min(rows, order.size()); ++i) {
     const Change& c = s.timings[order[i]];
     t.row({c.name, seconds_text(c.before), seconds_text(c.after), change_text(c.ratio), range_text(c),
@@ -262,6 +281,7 @@ std::string timings_text(const SuiteComparison& s, std::size_t rows) {
   return out;
 }
 
+/// Lists counts or results that differ.
 std::string differences_text(const std::vector<Difference>& all, const std::string& what) {
   std::string out;
   for (std::size_t i = 0; i < std::min<std::size_t>(10, all.size()); ++i)
@@ -279,15 +299,16 @@ bool RecordComparison::regression() const {
   return suite.slower || bad(counts) || bad(results);
 }
 
+// Comparison of two sides: timings on equal inputs by statistics, counts and results by equality.
 RecordComparison compare_records(const RecordFacts& before, const RecordFacts& after, const CompareOptions& options) {
   if (before.command != after.command)
     throw InputError(before.origin.path + " is a record of \"" + before.command + "\", " + after.origin.path +
                      " of \"" + after.command + "\": their timings are of different things");
   RecordComparison out;
-  out.warnings = warnings_of(before, after);
+  out.warnings = collect_warnings(before, after);
   const auto changed = changed_inputs(before, after, out.warnings);
-  const auto pairs = pairs_of(before, after, changed, out);
-  if (pairs.empty()) refuse(before, after, out);
+  const auto pairs = match_timings(before, after, changed, out);
+  if (pairs.empty()) throw_no_common_timing(before, after, out);
   out.suite = compare_suites(pairs, options);
   out.counts = count_differences(before, after);
   if (changed.empty()) out.results = result_differences(before, after);
@@ -296,7 +317,7 @@ RecordComparison compare_records(const RecordFacts& before, const RecordFacts& a
 
 namespace {
 
-/// The largest of the smallest detectable slowdowns, of the changes that decide.
+/// Returns the largest of the smallest detectable slowdowns over the changes that decide.
 double largest_detectable(const std::vector<Change>& changes) {
   double most = 0;
   for (const Change& c : changes)
@@ -304,7 +325,7 @@ double largest_detectable(const std::vector<Change>& changes) {
   return most;
 }
 
-/// The smallest slowdowns that a comparison without a finding would have detected.
+/// Formats the smallest slowdowns that the comparison would have detected, for reports of no regression.
 std::string detectable_text(const SuiteComparison& s) {
   return fmt::format(
       "; smallest detectable slowdown (in 19 of 20 cases): {} of everything, {} of a kernel or stage, {} of a timing",
@@ -312,6 +333,7 @@ std::string detectable_text(const SuiteComparison& s) {
       change_text(1 + largest_detectable(s.timings)));
 }
 
+/// Formats the caveat about launches that were not taken in turns; empty if they were.
 std::string order_text(const RecordComparison& c) {
   if (c.order.in_turns) return "";
   return std::string(c.order.known ? "the launches of the two sides were not taken in turns"
@@ -335,7 +357,7 @@ Json to_json(const RecordComparison& c) {
               {"suite", change_json(c.suite.suite)}};
   out["families"] = json_list(c.suite.families, change_json);
   out["timings"] =
-      json_list(by_effect(c.suite.timings), [&](std::size_t i) { return change_json(c.suite.timings[i]); });
+      json_list(order_by_effect(c.suite.timings), [&](std::size_t i) { return change_json(c.suite.timings[i]); });
   out["counts"] = differences_json(c.counts);
   out["results"] = differences_json(c.results);
   out["warnings"] = c.warnings;
@@ -344,13 +366,14 @@ Json to_json(const RecordComparison& c) {
   return out;
 }
 
-std::string text_of(const RecordComparison& c, std::size_t rows) {
+// Report of the command compare.
+std::string format_comparison(const RecordComparison& c, std::size_t rows) {
   std::string out;
   for (const auto& w : c.warnings) out += "warning: " + w + '\n';
   if (!c.only_before.empty())
-    out += fmt::format("only before, not compared: {}{}\n", c.only_before.size(), listed(c.only_before));
+    out += fmt::format("only before, not compared: {}{}\n", c.only_before.size(), list_keys(c.only_before));
   if (!c.only_after.empty())
-    out += fmt::format("only after, not compared: {}{}\n", c.only_after.size(), listed(c.only_after));
+    out += fmt::format("only after, not compared: {}{}\n", c.only_after.size(), list_keys(c.only_after));
   if (!out.empty()) out += '\n';
   out += families_text(c.suite) + timings_text(c.suite, rows) + '\n';
   out += differences_text(c.counts, "count") + differences_text(c.results, "result of the same input");

@@ -1,5 +1,5 @@
 #pragma once
-/// Two records (or several launches of each) against each other.
+/// Comparison of two run records, or of several launches of each, and its report.
 #include <string>
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace merganser::app {
 
-/// A count or result that differs.
+/// Count or result that differs between both sides.
 struct Difference {
   std::string key;
   std::string before;
@@ -16,23 +16,27 @@ struct Difference {
   bool regression = false;
 };
 
+/// Result of a comparison.
 struct RecordComparison {
-  SuiteComparison suite;
-  std::vector<Difference> counts;                       ///< more or less is done than before
-  std::vector<Difference> results;                      ///< equal input, other result
-  std::vector<std::string> warnings;                    ///< what makes the records less comparable
+  SuiteComparison suite;                                ///< statistics of all timings
+  std::vector<Difference> counts;                       ///< counts that differ
+  std::vector<Difference> results;                      ///< results that differ although the input is equal
+  std::vector<std::string> warnings;                    ///< differences that make the records less comparable
   std::vector<std::string> only_before, only_after;     ///< keys of timings that are on one side only
-  Order order;                                          ///< of the launches of both sides
-  std::size_t launches_before = 0, launches_after = 0;  ///< the most of any timing
+  Order order;                                          ///< order of the launches of both sides
+  std::size_t launches_before = 0, launches_after = 0;  ///< largest number of launches of any timing
+  /// Returns whether a timing is significantly slower, a count larger or a result different.
   [[nodiscard]] bool regression() const;
 };
 
-/// @throws InputError if nothing can be compared, with the reasons
+/// Compares two sides. @throws InputError with the reasons if they have no comparable timing
 [[nodiscard]] RecordComparison compare_records(const RecordFacts& before, const RecordFacts& after,
                                                const CompareOptions& options);
 
+/// Returns the comparison as JSON, for --json.
 [[nodiscard]] Json to_json(const RecordComparison& comparison);
-/// @param rows  timings shown at most, those with the largest effect first
-[[nodiscard]] std::string text_of(const RecordComparison& comparison, std::size_t rows);
+/// Formats the comparison as tables and a verdict. @param rows  largest number of timings shown, those with the largest effect
+/// first
+[[nodiscard]] std::string format_comparison(const RecordComparison& comparison, std::size_t rows);
 
 }  // namespace merganser::app

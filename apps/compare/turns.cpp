@@ -18,16 +18,17 @@
 namespace merganser::app {
 namespace {
 
-constexpr std::size_t kMaxInARow = 2;  // a pair in either order, then the next
+constexpr std::size_t kMaxInARow = 2;  // of pairs in random order: the second of a pair and the first of the next
 
+/// Record of a launch as detect_order() sorts it: its time, its side, and the number of launches in it.
 struct Made {
   std::string time;
   bool after;
   std::size_t launches;
 };
 
-/// Adds a side's records. False if one has no time.
-bool add(const RecordFacts& side, bool after, std::vector<Made>& all) {
+/// Adds a side's records to `all`. @return false if one has no time
+bool add_records(const RecordFacts& side, bool after, std::vector<Made>& all) {
   const auto add_one = [&](const RecordOrigin& o) {
     const auto time = o.provenance.is_object() ? o.provenance.find("time") : o.provenance.end();
     if (time == o.provenance.end() || !time->is_string()) return false;
@@ -39,7 +40,7 @@ bool add(const RecordFacts& side, bool after, std::vector<Made>& all) {
   return known;
 }
 
-/// Standard output goes nowhere as long as it lives.
+/// Guard that redirects standard output to /dev/null while it lives.
 class NoOutput : Pinned {
  public:
   NoOutput() {
@@ -61,14 +62,15 @@ class NoOutput : Pinned {
   int kept_;
 };
 
-/// A side of run_in_turns().
+/// One side of run_in_turns(): its name in messages, its command, and the facts of its launches so far.
 struct Side {
   const char* name;
   std::vector<std::string> words;
   std::optional<RecordFacts> facts;
 };
 
-LaunchPlan plan_of(const Side& side, const std::string& record) {
+/// Returns the plan of a launch of a side, with `--json RECORD` appended. @throws UsageError if there is no such program
+LaunchPlan plan_side(const Side& side, const std::string& record) {
   LaunchPlan plan;
   plan.command = side.words;
   plan.command[0] = which(side.words[0]);
@@ -80,35 +82,37 @@ LaunchPlan plan_of(const Side& side, const std::string& record) {
   return plan;
 }
 
+/// Launches a side once and adds the facts of its record. @throws InputError if it fails or writes no record
 void launch_once(Side& side, int number, const std::string& record) {
-  const LaunchPlan plan = plan_of(side, record);
+  const LaunchPlan plan = plan_side(side, record);
   JobEnd end;
   {
     const NoOutput none;
     end = run_job(plan, 0);
   }
   if (end.code != 0)
-    throw InputError(
-        fmt::format("launch {} of {} ended with exit code {}: {}", number, side.name, end.code, plan.text()));
+    throw InputError(fmt::format("launch {} of {} ended with exit code {}: {}", number, side.name, end.code,
+                                 plan.to_shell_command()));
   if (!std::filesystem::exists(record))
     throw InputError(fmt::format("launch {} of {} wrote no record: {}; allowed: commands that take --json FILE", number,
-                                 side.name, plan.text()));
+                                 side.name, plan.to_shell_command()));
   RecordFacts facts = read_facts(record);
   if (side.facts)
-    join(*side.facts, facts);
+    add_launches(*side.facts, facts);
   else
     side.facts = std::move(facts);
 }
 
 }  // namespace
 
-Order order_of(const RecordFacts& before, const RecordFacts& after) {
+// Order of launches from the times of records, by which the scatter between sides is judged.
+Order detect_order(const RecordFacts& before, const RecordFacts& after) {
   std::vector<Made> all;
   Order order;
-  order.known = add(before, false, all);
-  order.known = add(after, true, all) && order.known;
+  order.known = add_records(before, false, all);
+  order.known = add_records(after, true, all) && order.known;
   if (!order.known) return order;
-  // Of one second: those of one side together.
+  // Records of one second are grouped by side, the least favourable order, since their true order is unknown.
   std::sort(all.begin(), all.end(),
             [](const Made& a, const Made& b) { return a.time != b.time ? a.time < b.time : a.after < b.after; });
   order.in_turns = true;
@@ -120,13 +124,14 @@ Order order_of(const RecordFacts& before, const RecordFacts& after) {
     in_a_row = (same ? in_a_row : 0) + all[i].launches;
     order.in_turns = order.in_turns && in_a_row <= kMaxInARow;
   }
-  order.in_turns = order.in_turns && all.size() > 2;  // one of each is one after the other
+  order.in_turns = order.in_turns && all.size() > 2;  // one launch of each side is no turn
   return order;
 }
 
-std::vector<std::string> words_of(const std::string& command) {
+// Splitting of a quoted command into words, by a subset of the shell's rules.
+std::vector<std::string> split_words(const std::string& command) {
   std::vector<std::string> words;
-  bool within = false;  // a word
+  bool within = false;  // inside a word
   char quote = 0;
   for (std::size_t i = 0; i < command.size(); ++i) {
     const char c = command[i];
@@ -151,8 +156,9 @@ std::vector<std::string> words_of(const std::string& command) {
   return words;
 }
 
+// Measurement of --run: pairs in random order, so that a drift of the machine affects both sides alike.
 Sides run_in_turns(const std::string& before, const std::string& after, int launches, const std::string& keep) {
-  Side sides[] = {{"BEFORE", words_of(before), {}}, {"AFTER", words_of(after), {}}};
+  Side sides[] = {{"BEFORE", split_words(before), {}}, {"AFTER", split_words(after), {}}};
   std::optional<PrivateFolder> folder;
   if (keep.empty()) {
     folder.emplace();

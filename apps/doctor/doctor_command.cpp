@@ -1,4 +1,5 @@
-// doctor: what is here, what is missing, which settings matter. Starts neither MPI nor OpenSHMEM in this process.
+// doctor: report on communication models, launcher, settings and machine, with warnings. Starts neither MPI nor OpenSHMEM in this
+// process.
 #include <fmt/core.h>
 
 #include <cstdlib>
@@ -35,13 +36,14 @@ void describe(DoctorCommand& o, V&& option) {
   option("json", o.json, "the same as JSON (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
+/// Returns the value of an environment variable; null if it is not set or empty.
 const char* variable(const std::string& name) {
   const char* value = std::getenv(name.c_str());
   return value != nullptr && *value != 0 ? value : nullptr;
 }
 
-/// Things in the environment that are known to go wrong.
-std::vector<std::string> warnings() {
+/// Returns warnings about variables, launcher and load that are known to cause failures or distorted times.
+std::vector<std::string> find_warnings() {
   std::vector<std::string> out;
   const bool open_mpi = comm::shmem_library().find("open-mpi") != std::string::npos;
   if (open_mpi && variable("SHMEM_SYMMETRIC_SIZE") != nullptr && variable("SHMEM_SYMMETRIC_HEAP_SIZE") == nullptr)
@@ -50,7 +52,7 @@ std::vector<std::string> warnings() {
         "SHMEM_SYMMETRIC_HEAP_SIZE");
   if (variable("SHMEM_SYMMETRIC_HEAP_SIZE") != nullptr && variable("SMA_SYMMETRIC_SIZE") != nullptr)
     out.emplace_back("SHMEM_SYMMETRIC_HEAP_SIZE and SMA_SYMMETRIC_SIZE are both set; different values stop OpenSHMEM");
-  for (const auto& s : settings_of_runs(find_launcher()))
+  for (const auto& s : launch_settings(find_launcher()))
     if (const char* value = variable(s.name); value != nullptr && s.value != value && s.name.starts_with("OMPI_"))
       out.push_back(s.name + " is " + without_secrets(value) + ", " + s.value + " is advised: " + s.why);
   if (const Launcher l = find_launcher(); !l.problem.empty())
@@ -62,6 +64,7 @@ std::vector<std::string> warnings() {
   return out;
 }
 
+/// Prints the part of the report on this host.
 void print_machine() {
   const Machine m = machine();
   std::cout << "\nmachine\n  cpu        " << m.cpu << ", " << cores_text(m.cores) << " for this process\n  vectors    "
@@ -73,6 +76,7 @@ void print_machine() {
             << fixed_text(m.load[1], 2) << ' ' << fixed_text(m.load[2], 2) << "\n  system     " << m.kernel << '\n';
 }
 
+/// Prints the part of the report on communication models.
 void print_models() {
   std::cout << "\ncommunication models\n";
   for (const auto& b : comm::backends()) {
@@ -85,6 +89,7 @@ void print_models() {
   if (const char* pin = variable("MERGANSER_COMM")) std::cout << "  MERGANSER_COMM=" << pin << " replaces auto\n";
 }
 
+/// Prints the launcher, whether it fits the library, and the settings that merganser run exports.
 void print_launcher() {
   const Launcher l = find_launcher();
   std::cout << "\nlauncher\n";
@@ -97,7 +102,7 @@ void print_launcher() {
   }
   if (comm::launched())
     std::cout << "  this is rank " << comm::launcher_world().rank << " of " << comm::launcher_world().size << '\n';
-  const auto settings = settings_of_runs(l);
+  const auto settings = launch_settings(l);
   if (settings.empty()) return;
   std::cout << "\nsettings that merganser run exports\n";
   for (const auto& s : settings) {
@@ -108,9 +113,9 @@ void print_launcher() {
   }
 }
 
-/// What settings show and, if asked, a measurement.
-std::vector<Hint> hints(const DoctorCommand& o) {
-  std::vector<Hint> out = setting_hints(look_around());
+/// Returns hints from settings and, if the options ask for them, from a record and from a measurement.
+std::vector<Hint> collect_hints(const DoctorCommand& o) {
+  std::vector<Hint> out = setting_hints(read_surroundings());
   const auto add = [&out](const std::vector<Hint>& more) { out.insert(out.end(), more.begin(), more.end()); };
   const auto packages = measured_hints_of_packages();
   if (!o.record.empty() && packages.empty())
@@ -126,6 +131,7 @@ std::vector<Hint> hints(const DoctorCommand& o) {
   return out;
 }
 
+/// Returns the report as JSON.
 Json doctor_json(const std::vector<Hint>& hints, const std::vector<MeasuredSettings>& measured, int rounds) {
   Json out;
   const BuildInfo b = build_info();
@@ -151,17 +157,18 @@ Json doctor_json(const std::vector<Hint>& hints, const std::vector<MeasuredSetti
   out["library_faults"] = comm::library_faults();
   out["launcher"] = {{"path", l.path},       {"version", l.version}, {"family", l.family},
                      {"options", l.options}, {"problem", l.problem}, {"library", library_text()}};
-  out["settings"] = json_list(settings_of_runs(find_launcher()), [](const comm::Setting& s) {
+  out["settings"] = json_list(launch_settings(find_launcher()), [](const comm::Setting& s) {
     return Json{{"name", s.name}, {"value", s.value}, {"why", s.why}};
   });
-  out["warnings"] = warnings();
+  out["warnings"] = find_warnings();
   out["hints"] = hints_json(hints);
   if (!measured.empty()) out["settings_measured"] = comparison_json(measured, rounds);
   return out;
 }
 
+/// Body of the command doctor: prints the report, and measures if asked to.
 int run(DoctorCommand& o, const Invocation&) {
-  const auto hinted = hints(o);
+  const auto hinted = collect_hints(o);
   std::vector<MeasuredSettings> measured;
   if (o.measure && comm::mpi_library() != "none") measured = measure_settings(o.rounds);
   if (!o.json.empty()) {
@@ -173,7 +180,7 @@ int run(DoctorCommand& o, const Invocation&) {
   print_models();
   print_launcher();
   if (!measured.empty()) std::cout << comparison_text(measured, o.rounds);
-  const auto found = warnings();
+  const auto found = find_warnings();
   std::cout << (found.empty() && hinted.empty() ? "\nnothing to worry about\n" : "\nlook at this\n");
   for (const auto& w : found) std::cout << "  - " << w << '\n';
   std::cout << hints_text(hinted);

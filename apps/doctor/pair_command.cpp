@@ -1,4 +1,4 @@
-// pair: one launch of the doctor's measurement of settings. It is started by the doctor.
+// pair: measurement of a ping and a put between two ranks, one launch of the settings comparison of `doctor --measure`.
 #include <sched.h>
 
 #include <cstdlib>
@@ -24,7 +24,8 @@ void describe(PairCommand& o, V&& option) {
   option("results", o.results, "file for what was measured", Kind{"FILE"}, Required{});
 }
 
-void stay_on(int core) {
+/// Binds this process to one core. @throws UsageError if it may not use that core
+void bind_to_core(int core) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(static_cast<std::size_t>(core), &set);
@@ -32,14 +33,15 @@ void stay_on(int core) {
     throw UsageError("--core is " + std::to_string(core) + ", which this process may not use");
 }
 
+/// Body of the hidden command pair: measures between two ranks and writes the times to a file.
 int run(PairCommand& o, const Invocation&) {
-  if (o.core >= 0) stay_on(o.core);
+  if (o.core >= 0) bind_to_core(o.core);
   ::setenv("MERGANSER_SETTINGS", "none", 1);  // what the launcher exports, and nothing else, is measured
   std::string model;
   for (const auto& b : comm::backends())
     if (model.empty() && b.processes) model = b.name;
   comm::run({.backend = model}, [&](comm::Transport& t) {
-    if (o.core >= 0) stay_on(o.core);  // MPI may have put this rank elsewhere as it started
+    if (o.core >= 0) bind_to_core(o.core);  // MPI may have put this rank elsewhere as it started
     const kernels::PairTimes times = kernels::time_pair(t, o.seconds);
     if (t.rank() != 0) return;
     write_cbor(o.results, Json{{"ping_s", times.ping_s},

@@ -26,19 +26,21 @@ constexpr const char* kOsc = "OMPI_MCA_osc";
 constexpr const char* kPriority = "OMPI_MCA_osc_rdma_priority";
 constexpr const char* kYield = "OMPI_MCA_mpi_yield_when_idle";
 
-bool holds(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+bool contains_text(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-bool exported(const char* name) {
-  const auto settings = settings_of_runs(find_launcher());
+/// Returns whether `merganser run` exports a variable.
+bool is_exported(const char* name) {
+  const auto settings = launch_settings(find_launcher());
   return std::any_of(settings.begin(), settings.end(), [&](const auto& s) { return s.name == name; });
 }
 
+/// Adds the candidates for Open MPI: without settings of merganser run, and with other components, if they are installed.
 void add_open_mpi(const std::vector<std::string>& components, std::vector<Candidate>& out) {
   const auto there = [&](const std::string& name) {
     return components.empty() || std::find(components.begin(), components.end(), name) != components.end();
   };
-  if (exported(kPriority)) out.push_back({"osc_rdma_priority not set", {{kPriority, std::nullopt}}});
-  if (exported(kOsc))
+  if (is_exported(kPriority)) out.push_back({"osc_rdma_priority not set", {{kPriority, std::nullopt}}});
+  if (is_exported(kOsc))
     out.push_back({"osc, osc_rdma_priority not set", {{kOsc, std::nullopt}, {kPriority, std::nullopt}}});
   for (const char* osc : {"sm", "rdma", "pt2pt", "ucx"})
     if (there(std::string("osc:") + osc)) out.push_back({std::string("osc=") + osc, {{kOsc, osc}}});
@@ -53,17 +55,18 @@ void add_open_mpi(const std::vector<std::string>& components, std::vector<Candid
                    {{"OMPI_MCA_pml", "ucx"}, {"OMPI_MCA_pml_ucx_tls", "any"}, {"OMPI_MCA_pml_ucx_devices", "any"}}});
 }
 
+/// Adds the candidates for MPICH: without shared memory, and with other providers or transports of its device.
 void add_mpich(const std::string& library, std::vector<Candidate>& out) {
   out.push_back({"MPIR_CVAR_NOLOCAL=1", {{"MPIR_CVAR_NOLOCAL", "1"}}});
-  if (holds(library, "ch4:ofi"))
+  if (contains_text(library, "ch4:ofi"))
     for (const char* provider : {"tcp", "sockets", "shm"})
       out.push_back({std::string("FI_PROVIDER=") + provider, {{"FI_PROVIDER", provider}}});
-  if (holds(library, "ch4:ucx"))
+  if (contains_text(library, "ch4:ucx"))
     for (const char* transports : {"sm,self", "tcp,self"})
       out.push_back({std::string("UCX_TLS=") + transports, {{"UCX_TLS", transports}}});
 }
 
-/// Variables of this process as a candidate wants them, while it lives.
+/// Guard that sets the environment variables of a candidate in this process, and restores them at its end.
 class Variables {
  public:
   explicit Variables(const Candidate& candidate) {
@@ -87,6 +90,7 @@ class Variables {
   std::vector<std::pair<std::string, std::optional<std::string>>> before_;
 };
 
+/// Returns the first core in the affinity mask of this process; 0 if the system does not give it.
 int first_core() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
@@ -95,10 +99,10 @@ int first_core() {
   return core;
 }
 
-/// One launch. What it measured is added, or why it did not.
-void measure(MeasuredSettings& measured) {
+/// Launches two ranks with a candidate's settings and appends the times that they measure, or sets `failure`.
+void measure_once(MeasuredSettings& measured) {
   const Variables variables(measured.candidate);
-  PrivateFolder folder(folder_of_ranks());
+  PrivateFolder folder(shared_folder());
   const std::string path = folder.file("pair.cbor");
   std::vector<std::string> arguments{"pair", fmt::format("--seconds={}", kSeconds), "--results=" + path};
   if (measured.candidate.oversubscribed) arguments.push_back(fmt::format("--core={}", first_core()));
@@ -120,24 +124,29 @@ void measure(MeasuredSettings& measured) {
   measured.failure = utf8_to_bytes(told.at("put_error").get<std::string>());
 }
 
-double middle(const std::vector<double>& times) { return times.empty() ? 0 : median(times); }
+/// Returns the median time; 0 without times.
+double median_or_zero(const std::vector<double>& times) { return times.empty() ? 0 : median(times); }
 
-std::string time_text(const std::vector<double>& times) { return times.empty() ? "-" : seconds_text(middle(times)); }
-
-std::string factor_text(const std::vector<double>& times, const std::vector<double>& base) {
-  if (times.empty() || base.empty()) return "-";
-  return fixed_text(middle(times) / middle(base), 2);
+std::string time_text(const std::vector<double>& times) {
+  return times.empty() ? "-" : seconds_text(median_or_zero(times));
 }
 
-/// The first candidate of the same kind.
-const MeasuredSettings& base_of(const std::vector<MeasuredSettings>& measured, const MeasuredSettings& one) {
+/// Formats the ratio of two median times.
+std::string factor_text(const std::vector<double>& times, const std::vector<double>& base) {
+  if (times.empty() || base.empty()) return "-";
+  return fixed_text(median_or_zero(times) / median_or_zero(base), 2);
+}
+
+/// Returns the candidate with the settings of merganser run of the same kind: both ranks on cores of their own, or on one.
+const MeasuredSettings& find_base(const std::vector<MeasuredSettings>& measured, const MeasuredSettings& one) {
   return *std::find_if(measured.begin(), measured.end(), [&](const MeasuredSettings& p) {
     return p.candidate.oversubscribed == one.candidate.oversubscribed;
   });
 }
 
-/// "is right: without it a put takes 16 times as long"
-std::string verdict(const std::string& setting, const std::string& what, double with, double without) {
+/// Formats a verdict on a setting, as "SETTING is right: without it a put takes 16 times as long".
+/// @param with, without  times in seconds; 0: could not be measured
+std::string format_verdict(const std::string& setting, const std::string& what, double with, double without) {
   if (with == 0 || without == 0) return setting + " is right: without it there is no " + what;
   const double factor = without / with;
   if (factor > kSame)
@@ -148,7 +157,7 @@ std::string verdict(const std::string& setting, const std::string& what, double 
 
 }  // namespace
 
-std::vector<std::string> components_of(const std::string& parsable) {
+std::vector<std::string> parse_components(const std::string& parsable) {
   std::vector<std::string> out;
   std::istringstream lines(parsable);
   for (std::string line; std::getline(lines, line);) {
@@ -162,32 +171,36 @@ std::vector<std::string> components_of(const std::string& parsable) {
   return out;
 }
 
-std::vector<Candidate> candidates_for(const std::string& library, const std::vector<std::string>& components) {
+// Candidates of the comparison: the present settings first, then each setting left out or replaced.
+std::vector<Candidate> make_candidates(const std::string& library, const std::vector<std::string>& components) {
   std::vector<Candidate> out{{"as merganser run sets it", {}}};
-  if (holds(library, "Open MPI")) add_open_mpi(components, out);
-  if (holds(library, "MPICH")) add_mpich(library, out);
-  if (holds(library, "Intel"))
+  if (contains_text(library, "Open MPI")) add_open_mpi(components, out);
+  if (contains_text(library, "MPICH")) add_mpich(library, out);
+  if (contains_text(library, "Intel"))
     for (const char* fabric : {"shm", "ofi"})
       out.push_back({std::string("I_MPI_FABRICS=") + fabric, {{"I_MPI_FABRICS", fabric}}});
   out.push_back({"both ranks on one core", {}, true});
-  if (holds(library, "Open MPI")) out.push_back({"both on one core, mpi_yield_when_idle=0", {{kYield, "0"}}, true});
+  if (contains_text(library, "Open MPI"))
+    out.push_back({"both on one core, mpi_yield_when_idle=0", {{kYield, "0"}}, true});
   return out;
 }
 
+// Verdicts of the comparison, by medians and a factor that exceeds the noise.
 std::vector<std::string> verdicts(const std::vector<MeasuredSettings>& measured) {
   std::vector<std::string> out;
-  const auto put = [](const MeasuredSettings& p) { return middle(p.puts); };
+  const auto put = [](const MeasuredSettings& p) { return median_or_zero(p.puts); };
   for (const MeasuredSettings& p : measured) {
     const auto& variables = p.candidate.variables;
     if (variables.empty()) continue;
-    const MeasuredSettings& base = base_of(measured, p);
+    const MeasuredSettings& base = find_base(measured, p);
     const std::string& name = variables.front().first;
     const bool unset = !variables.front().second;
-    if (unset && name == kPriority) out.push_back(verdict(kPriority, "put", put(base), put(p)));
+    if (unset && name == kPriority) out.push_back(format_verdict(kPriority, "put", put(base), put(p)));
     if (unset && name == kOsc)
-      out.push_back(verdict(std::string(kOsc) + " with " + kPriority, "put", put(base), put(p)));
+      out.push_back(format_verdict(std::string(kOsc) + " with " + kPriority, "put", put(base), put(p)));
     if (p.candidate.oversubscribed && name == kYield)
-      out.push_back(verdict(kYield, "ping between ranks that share a core", middle(base.pings), middle(p.pings)));
+      out.push_back(format_verdict(kYield, "ping between ranks that share a core", median_or_zero(base.pings),
+                                   median_or_zero(p.pings)));
   }
   if (measured.empty()) return out;
   const MeasuredSettings& base = measured.front();
@@ -196,26 +209,27 @@ std::vector<std::string> verdicts(const std::vector<MeasuredSettings>& measured)
     if (!p.puts.empty() && put(base) > 0 && put(base) / put(p) > kSame)
       out.push_back(fmt::format("{} is faster for puts here, {:.1f} times: {}", p.candidate.text, put(base) / put(p),
                                 "it may not serve between hosts, or on one rank; see the documents"));
-    if (!p.pings.empty() && middle(base.pings) / middle(p.pings) > kSame)
+    if (!p.pings.empty() && median_or_zero(base.pings) / median_or_zero(p.pings) > kSame)
       out.push_back(fmt::format("{} is faster for messages here, {:.1f} times", p.candidate.text,
-                                middle(base.pings) / middle(p.pings)));
+                                median_or_zero(base.pings) / median_or_zero(p.pings)));
   }
   return out;
 }
 
+// Measurement of `doctor --measure`, in rounds, so that a slow phase of the machine hits all candidates.
 std::vector<MeasuredSettings> measure_settings(int rounds) {
   const Launcher launcher = find_launcher();
   std::vector<std::string> components;
-  if (holds(comm::mpi_library(), "Open MPI")) {
+  if (contains_text(comm::mpi_library(), "Open MPI")) {
     const auto info = std::filesystem::path(launcher.path).parent_path() / "ompi_info";
-    components = components_of(output_of({info.string(), "--parsable"}, 10, std::size_t{1} << 20));
+    components = parse_components(capture_output({info.string(), "--parsable"}, 10, std::size_t{1} << 20));
   }
   std::vector<MeasuredSettings> measured;
-  for (auto& candidate : candidates_for(comm::mpi_library(), components))
+  for (auto& candidate : make_candidates(comm::mpi_library(), components))
     measured.push_back({std::move(candidate), {}, {}, {}});
   for (int round = 0; round < rounds; ++round)
     for (MeasuredSettings& one : measured)
-      if (one.failure.empty() || !one.pings.empty()) measure(one);
+      if (one.failure.empty() || !one.pings.empty()) measure_once(one);
   if (measured.front().pings.empty())
     throw CommError("two ranks with the settings of merganser run: " + measured.front().failure);
   return measured;
@@ -225,7 +239,7 @@ std::string comparison_text(const std::vector<MeasuredSettings>& measured, int r
   Table table({"settings", "put+flush 8 B", "factor", "ping 8 B", "factor"});
   std::string failures;
   for (const MeasuredSettings& p : measured) {
-    const MeasuredSettings& base = base_of(measured, p);
+    const MeasuredSettings& base = find_base(measured, p);
     table.row({p.candidate.text, time_text(p.puts), factor_text(p.puts, base.puts), time_text(p.pings),
                factor_text(p.pings, base.pings)});
     if (!p.failure.empty()) failures += "  " + p.candidate.text + ": " + p.failure + '\n';

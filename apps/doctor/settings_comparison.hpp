@@ -1,5 +1,5 @@
 #pragma once
-/// Which settings of the launcher are right here: measured, each with and without.
+/// Measurement of the settings that `merganser run` exports: pairs of ranks with and without each of them, for `doctor --measure`.
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,38 +9,41 @@
 
 namespace merganser::app {
 
-/// What a launch is made with.
+/// Settings with which a pair of ranks is launched.
 struct Candidate {
-  std::string text;  ///< "osc=ucx", for people
-  /// Variables and their values; no value: not set. They come before what merganser run exports and what is set.
+  std::string text;  ///< description, as "osc=ucx"
+  /// Variables and their values; no value: unset. They replace those that merganser run exports and those of this process.
   std::vector<std::pair<std::string, std::optional<std::string>>> variables;
   bool oversubscribed = false;  ///< both ranks on one core
 };
-/// What is to be compared with a library of this version, against the first of its kind: that with what merganser run
-/// exports. Two of them are alone on their cores or both share one. @param components  of Open MPI, as components_of() finds
-[[nodiscard]] std::vector<Candidate> candidates_for(const std::string& library,
-                                                    const std::vector<std::string>& components);
-/// "osc:sm" and so on, from what `ompi_info --parsable` says.
-[[nodiscard]] std::vector<std::string> components_of(const std::string& parsable);
+/// Returns the candidates to compare for a library of this version. Each is compared with the first of its kind, which has the
+/// settings of merganser run; there are two kinds, ranks on cores of their own and ranks that share a core.
+/// @param components  installed components of Open MPI, as parse_components() returns them; empty: unknown
+[[nodiscard]] std::vector<Candidate> make_candidates(const std::string& library,
+                                                     const std::vector<std::string>& components);
+/// Parses the components of Open MPI, as "osc:sm", from the output of `ompi_info --parsable`.
+[[nodiscard]] std::vector<std::string> parse_components(const std::string& parsable);
 
-/// What the rounds of a candidate have shown: medians.
+/// Measured times of one candidate.
 struct MeasuredSettings {
   Candidate candidate;
-  std::vector<double> pings, puts;  ///< seconds, one a round
-  std::string failure;              ///< why there is none; of puts alone where there are pings
+  std::vector<double> pings, puts;  ///< median times in seconds, one for each round
+  std::string failure;              ///< reason of missing times; with pings, of missing puts only
 };
 
-/// What is right and what is not, from what was measured: one line for each setting that merganser run exports and that a
-/// candidate is without.
+/// Derives verdicts from the times: one line for each setting of merganser run that a candidate lacks, and one for each candidate
+/// that is faster.
 [[nodiscard]] std::vector<std::string> verdicts(const std::vector<MeasuredSettings>& measured);
 
-/// Measures every candidate in launches of two ranks, in turns: first round of all, second round of all. A candidate that
-/// fails is not tried again.
+/// Measures every candidate in launches of two ranks, in turns: a round of all candidates, then the next round. A candidate that
+/// fails in its first launch is not launched again.
 /// @param rounds  at least 1
-/// @throws CommError if that with what merganser run exports fails
+/// @throws CommError if the candidate with the settings of merganser run fails
 [[nodiscard]] std::vector<MeasuredSettings> measure_settings(int rounds);
 
+/// Formats the times, their ratios to those with the settings of merganser run, and the verdicts.
 [[nodiscard]] std::string comparison_text(const std::vector<MeasuredSettings>& measured, int rounds);
+/// Returns the times and verdicts as JSON.
 [[nodiscard]] Json comparison_json(const std::vector<MeasuredSettings>& measured, int rounds);
 
 }  // namespace merganser::app

@@ -9,24 +9,26 @@
 
 namespace merganser::app {
 
+// Record of a resolved value: its source is the option, the input file, or the rule of a default.
 void Answers::note(const std::string& option, const OptionValue& value, const OptionValue& in_file, bool given,
                    const std::string& rule) {
   const bool file_says = !std::holds_alternative<std::monostate>(in_file);
   const std::string source = given ? "--" + option : file_says ? "from " + input_ : input_ + " does not say: " + rule;
-  if (!knows(option)) order_.push_back(option);
+  if (!has(option)) order_.push_back(option);
   sources_.insert_or_assign(option, Source{value, in_file, given, source});
 }
 
-std::string Answers::text(const std::string& option) const {
+std::string Answers::to_string(const std::string& option) const {
   const Source& s = sources_.at(option);
   return fmt::format("{} {} ({})", option, value_text(s.value), s.text);
 }
 
-std::string Answers::text() const {
-  return joined(order_, ", ", [&](const std::string& option) { return text(option); });
+std::string Answers::to_string() const {
+  return joined(order_, ", ", [&](const std::string& option) { return to_string(option); });
 }
 
-std::string Answers::grouped_text() const {
+// Report line on the sources of values: values of the same source share one mention of it.
+std::string Answers::to_grouped_string() const {
   std::vector<std::string> groups;
   for (const auto& option : order_) {
     const Source& s = sources_.at(option);
@@ -41,6 +43,7 @@ std::string Answers::grouped_text() const {
   return joined(groups, "; ");
 }
 
+// Warnings of options that contradict the input file.
 std::vector<std::string> Answers::warnings() const {
   std::vector<std::string> out;
   for (const auto& option : order_) {
@@ -52,7 +55,8 @@ std::vector<std::string> Answers::warnings() const {
   return out;
 }
 
-void Answers::put(Json& record) const {
+// Part of a run record that makes it reproducible: every resolved value with its source.
+void Answers::add_to(Json& record) const {
   for (const auto& option : order_) {
     const Source& s = sources_.at(option);
     if (record["options"].contains(option)) record["options"][option] = value_json(s.value);

@@ -1,5 +1,6 @@
 #pragma once
-/// Values that an option or the input can give: which of the two did, as it is printed and stands in the record.
+/// Resolution of values that both an option and the input file may give, with the source of each value for the report and the
+/// run record. Local to each rank.
 #include <map>
 #include <optional>
 #include <string>
@@ -11,41 +12,46 @@
 
 namespace merganser::app {
 
-/// What the input gives where the option is not given. The option wins where both say something, with a warning where they
-/// differ. Local.
+/// Table of resolved option values and their sources. A given option takes precedence over the input file, with a warning if the
+/// two differ. Local.
 class Answers {
  public:
-  /// @param input  the name of the file
+  /// Makes an empty table of resolved values. @param input  name of the input file, for messages
   explicit Answers(std::string input) : input_(std::move(input)) {}
 
-  /// The value that counts, and a note of it.
+  /// Resolves the value of an option: returns the given value, else that of the input file, else `otherwise`, and
+  /// records its source.
   /// @param option  name without dashes
-  /// @param rule    why `otherwise` is the value where neither says it: "EPIC's files are periodic in x and y"
+  /// @param rule    reason for `otherwise`, for the report: "EPIC's files are periodic in x and y"
   template <class T>
-  T take(const std::string& option, const std::optional<T>& given, const std::optional<T>& in_file, const T& otherwise,
-         const std::string& rule) {
+  T resolve(const std::string& option, const std::optional<T>& given, const std::optional<T>& in_file,
+            const T& otherwise, const std::string& rule) {
     const T value = given ? *given : in_file ? *in_file : otherwise;
-    note(option, merganser::detail::value_of(value),
-         in_file ? merganser::detail::value_of(*in_file) : OptionValue(std::monostate()), given.has_value(), rule);
+    note(option, merganser::detail::to_option_value(value),
+         in_file ? merganser::detail::to_option_value(*in_file) : OptionValue(std::monostate()), given.has_value(),
+         rule);
     return value;
   }
-  /// Notes which value counts; a later note of the same option replaces the one before.
-  /// @param in_file  std::monostate: the file does not say
+  /// Records the value of an option and its source; a later call for the same option replaces the earlier one.
+  /// @param in_file  value in the file; std::monostate: it has none
   void note(const std::string& option, const OptionValue& value, const OptionValue& in_file, bool given,
             const std::string& rule);
-  [[nodiscard]] bool knows(const std::string& option) const { return sources_.contains(option); }
-  /// "periodic xyz (from in.nc)" of one option.
-  [[nodiscard]] std::string text(const std::string& option) const;
-  /// Lists all values and where each comes from, in the order of their first notes: "periodic xyz (from in.nc), min-volume-ratio 20 (--min-volume-ratio)".
-  [[nodiscard]] std::string text() const;
+  /// Returns whether a value of this option has been recorded.
+  [[nodiscard]] bool has(const std::string& option) const { return sources_.contains(option); }
+  /// Formats one option with its value and source: "periodic xyz (from in.nc)". @throws std::out_of_range if it is not recorded
+  [[nodiscard]] std::string to_string(const std::string& option) const;
+  /// Lists all values with their sources, in the order in which they were first recorded:
+  /// "periodic xyz (from in.nc), min-volume-ratio 20 (--min-volume-ratio)".
+  [[nodiscard]] std::string to_string() const;
   /// Lists all values, grouped by where they come from: "alpha 0.2, rk-order 4 (from in.nc); damping 0 (--damping)".
-  [[nodiscard]] std::string grouped_text() const;
-  /// A line for each value of an option that overrides another one of the input.
+  [[nodiscard]] std::string to_grouped_string() const;
+  /// Returns one line of text for each option whose value differs from that of the input file, which it overrides.
   [[nodiscard]] std::vector<std::string> warnings() const;
-  /// Sets record["options"] to the values that count, and record["sources"] to where they come from.
-  void put(Json& record) const;
+  /// Writes the resolved values to record["options"] and their sources to record["sources"].
+  void add_to(Json& record) const;
 
  private:
+  /// Resolved value of an option, the value in the input file, and the source as text.
   struct Source {
     OptionValue value, in_file;
     bool given;

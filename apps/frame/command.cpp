@@ -12,9 +12,10 @@
 namespace merganser::app {
 namespace {
 
-bool speaks() { return comm::launcher_world().rank == 0; }
+bool is_first_process() { return comm::launcher_world().rank == 0; }
 
-bool asks_for_help(std::span<const std::string> arguments) {
+/// Returns whether the arguments before "--" contain --help or -h.
+bool has_help_option(std::span<const std::string> arguments) {
   for (const auto& a : arguments) {
     if (a == "--") return false;
     if (a == "--help" || a == "-h") return true;
@@ -22,13 +23,14 @@ bool asks_for_help(std::span<const std::string> arguments) {
   return false;
 }
 
+/// Returns a text padded with blanks to at least `width` characters.
 std::string padded(std::string_view text, std::size_t width) {
   std::string out(text);
   out.resize(std::max(width, text.size()), ' ');
   return out;
 }
 
-/// The commands of a family (or all), in groups of the core and its packages.
+/// Prints name and summary of the visible commands of a family (all if it is empty), grouped by core and packages.
 void list_commands(std::ostream& out, std::string_view family) {
   const auto listed = [&](const Command* c) {
     return !c->hidden && (family.empty() || c->name.starts_with(std::string(family) + ' '));
@@ -47,6 +49,7 @@ void list_commands(std::ostream& out, std::string_view family) {
   }
 }
 
+/// Prints the help of the program: its purpose and all verbs.
 void print_overview(std::ostream& out) {
   out << "merganser merges what is near, on many ranks, without global synchronisation.\n\n"
          "usage: merganser VERB [arguments]        merganser VERB --help\n\n";
@@ -60,18 +63,21 @@ void print_overview(std::ostream& out) {
          "merganser --version tells how it was built, merganser doctor what it finds here.\n";
 }
 
+/// Prints the help of one command: usage, text, options.
 void print_help(std::ostream& out, const Command& c) {
   c.table([&](const OptionTable& table) {
     out << "usage: merganser " << c.name << table.synopsis() << "\n\n" << c.text << '\n' << table.help();
   });
 }
 
-/// The command that the arguments begin with and how many words its name has.
+/// Result of looking a verb up: the command with whose name the arguments begin (null: none), and the number of words
+/// of that name.
 struct Match {
   const Command* command = nullptr;
   std::size_t words = 0;
 };
 
+/// Returns the command with the longest name that the arguments begin with.
 Match find_command(std::span<const std::string> arguments) {
   Match best;
   for (const Command* c : commands()) {
@@ -85,12 +91,14 @@ Match find_command(std::span<const std::string> arguments) {
   return best;
 }
 
+/// Returns whether visible commands have names of two words that begin with `word`.
 bool is_family(const std::string& word) {
   return std::any_of(commands().begin(), commands().end(),
                      [&](const Command* c) { return !c->hidden && c->name.starts_with(word + ' '); });
 }
 
-[[noreturn]] void unknown_verb(std::span<const std::string> arguments) {
+/// Throws UsageError for a verb that does not exist, with the nearest names.
+[[noreturn]] void throw_unknown_verb(std::span<const std::string> arguments) {
   const bool family = is_family(arguments[0]);
   const std::string typed = arguments[0] + (family && arguments.size() > 1 ? ' ' + arguments[1] : "");
   std::vector<std::string> names, of_family;
@@ -104,15 +112,16 @@ bool is_family(const std::string& word) {
   throw UsageError("unknown verb " + typed + "; known: " + joined(family ? of_family : names, ", "));
 }
 
-int help_on(std::span<const std::string> arguments) {
+/// Prints the help of the command, family or program that the arguments name, on the first process. @return exit code
+int print_help_for(std::span<const std::string> arguments) {
   const Match m = find_command(arguments);
   if (m.command == nullptr && !arguments.empty() && arguments[0][0] != '-') {
-    if (!is_family(arguments[0])) unknown_verb(arguments);
-    if (speaks()) {
+    if (!is_family(arguments[0])) throw_unknown_verb(arguments);
+    if (is_first_process()) {
       std::cout << "usage: merganser " << arguments[0] << " WHAT [arguments]\n\n";
       list_commands(std::cout, arguments[0]);
     }
-  } else if (speaks()) {
+  } else if (is_first_process()) {
     if (m.command != nullptr) {
       print_help(std::cout, *m.command);
     } else {
@@ -133,25 +142,26 @@ const std::vector<const Command*>& commands() {
   return kAll;
 }
 
+// Entry of the command line program: version, help, or the verb that the first words name.
 int dispatch(std::span<const std::string> arguments) {
-  if (arguments.empty()) return help_on(arguments);
+  if (arguments.empty()) return print_help_for(arguments);
   const std::string& first = arguments[0];
   if (first == "--version") {
-    if (speaks()) std::cout << version_text();
+    if (is_first_process()) std::cout << version_text();
     return 0;
   }
-  if (first == "help") return help_on(arguments.subspan(1));
-  if (first == "--help" || first == "-h") return help_on(arguments.subspan(1));
+  if (first == "help") return print_help_for(arguments.subspan(1));
+  if (first == "--help" || first == "-h") return print_help_for(arguments.subspan(1));
   const Match m = find_command(arguments);
   const auto rest = arguments.subspan(m.words);
-  if (asks_for_help(rest) || (m.command == nullptr && arguments.size() == 1 && is_family(first)))
-    return help_on(arguments);
+  if (has_help_option(rest) || (m.command == nullptr && arguments.size() == 1 && is_family(first)))
+    return print_help_for(arguments);
   if (m.command == nullptr && first.starts_with('-'))
     throw UsageError("unknown option " + first + "; known: --help --version, or a verb and its options");
-  if (m.command == nullptr) unknown_verb(arguments);
+  if (m.command == nullptr) throw_unknown_verb(arguments);
   return m.command->run(*m.command, rest);
 }
 
-void start_log(const LogOptions& o) { set_log_sink(stderr_sink(*level_of(o.level), o.ranks == "all")); }
+void start_log(const LogOptions& o) { set_log_sink(stderr_sink(*parse_level(o.level), o.ranks == "all")); }
 
 }  // namespace merganser::app

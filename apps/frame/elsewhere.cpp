@@ -11,7 +11,8 @@
 namespace merganser::app {
 namespace {
 
-/// Where schedulers and launchers say which machines there are.
+/// Environment variables by which schedulers and launchers name the hosts of a job. Slurm's are tested apart: it tells their
+/// number.
 constexpr const char* kOtherMachines[] = {"PBS_NODEFILE",
                                           "PBS_JOBID",
                                           "LSB_HOSTS",
@@ -30,7 +31,8 @@ constexpr const char* kOtherMachines[] = {"PBS_NODEFILE",
 
 }  // namespace
 
-bool other_machines() {
+// Test before anything that assumes one host, as temporary files shared by ranks.
+bool has_other_hosts() {
   if (std::getenv("SLURM_JOB_ID") != nullptr) {
     const char* nodes = std::getenv("SLURM_JOB_NUM_NODES");
     return nodes == nullptr || std::strcmp(nodes, "1") != 0;
@@ -40,8 +42,8 @@ bool other_machines() {
   return false;
 }
 
-std::string folder_of_ranks() {
-  if (!other_machines()) return temporary_folder();
+std::string shared_folder() {
+  if (!has_other_hosts()) return temporary_folder();
   std::error_code error;
   const auto here = std::filesystem::current_path(error);
   if (error) throw InputError("the current folder, where ranks on other machines look for files: " + error.message());

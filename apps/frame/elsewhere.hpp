@@ -1,14 +1,14 @@
 #pragma once
-/// Whether ranks may run on other machines than this one, and what follows from it.
+/// Detection of jobs that may span several hosts, and the folder in which their ranks can exchange files.
 #include <string>
 
 namespace merganser::app {
 
-/// True where a job scheduler or a list of hosts says that there are other machines. From the environment; local.
-[[nodiscard]] bool other_machines();
+/// Returns whether the environment of this process (a job scheduler or a host list) names other hosts. Local.
+[[nodiscard]] bool has_other_hosts();
 
-/// A folder for files that ranks read and write, wherever they run: that for temporary files, which every machine has for
-/// itself, or the current one if there are other machines. @throws InputError if it cannot be used
-[[nodiscard]] std::string folder_of_ranks();
+/// Returns a folder that all ranks of a job can read and write: the temporary folder if all run on this host, else the current
+/// folder, because each host has temporary files of its own. Local. @throws InputError if the current folder cannot be read
+[[nodiscard]] std::string shared_folder();
 
 }  // namespace merganser::app

@@ -17,12 +17,12 @@ extern char** environ;
 namespace merganser::app {
 namespace {
 
-constexpr std::size_t kLongest = 500;
-constexpr int kMaxChanges = 2;           // between letters and digits in a word, as in mlx5 or 10us; more look random
+constexpr std::size_t kLongest = 500;  // of a value that is kept, in characters
+constexpr int kMaxChanges = 2;  // between letters and digits in a word, as in mlx5 or 10us; with more it looks random
 constexpr std::size_t kMaxLetters = 24;  // of a word
 
-/// A value with *** in place of words that look random: a name of a known family may be an invented one.
-std::string without_random_words(const std::string& value) {
+/// Replaces words that look random by ***. A variable of a known family may still hold a secret, since families match by prefix.
+std::string mask_random_words(const std::string& value) {
   std::string out;
   for (std::size_t begin = 0; begin < value.size();) {
     std::size_t end = begin;
@@ -42,6 +42,7 @@ std::string without_random_words(const std::string& value) {
 
 }  // namespace
 
+// Part of a run record: variables that may explain times, with random-looking words masked.
 Json library_variables() {
   Json out = Json::object();
   for (char** v = environ; v != nullptr && *v != nullptr; ++v) {
@@ -51,16 +52,18 @@ Json library_variables() {
     const std::string name = line.substr(0, at);
     if (!is_setting(name)) continue;
     out[bytes_to_utf8(name)] =
-        bytes_to_utf8(without_random_words(without_secrets(line.substr(at + 1))).substr(0, kLongest));
+        bytes_to_utf8(mask_random_words(without_secrets(line.substr(at + 1))).substr(0, kLongest));
   }
   return out;
 }
 
+// Part of a run record: the transports that Open MPI has loaded.
 Json loaded_components() {
   std::map<std::string, std::set<std::string>> found;
   for (const auto& path : mapped_files()) {
     const std::string file = path.substr(path.rfind('/') + 1);
     if (!file.starts_with("mca_") || !file.ends_with(".so")) continue;
+    // Open MPI's components are shared objects called mca_FRAMEWORK_COMPONENT.so.
     const auto split = file.find('_', 4);
     if (split == std::string::npos) continue;
     const std::string framework = file.substr(4, split - 4);
@@ -80,6 +83,7 @@ std::vector<std::string> mapped_files() {
   return out;
 }
 
+// Part of a run record: the cores to which this process is bound.
 std::string core_list() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return "";

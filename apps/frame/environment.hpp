@@ -1,5 +1,6 @@
 #pragma once
-/// What of the surroundings of a process decides how its libraries talk: variables, components, cores.
+/// Run-time environment of a process that selects the transports of its communication libraries: variables, loaded components,
+/// cores. For run records and hints.
 #include <string>
 #include <vector>
 
@@ -7,25 +8,26 @@
 
 namespace merganser::app {
 
-/// Variables of this process of which is_setting() holds, by name, without what secrets.hpp knows as a secret.
+/// Returns the environment variables of this process for which is_setting() holds, by name, with secrets masked (secrets.hpp).
 [[nodiscard]] Json library_variables();
 
-/// Whether a variable is known to choose how MPI, OpenSHMEM, their transports and launchers talk, or where ranks and threads run:
-/// it is in the list of known_variables.cpp, and its name has no word for a secret. Others name a job, a process or a user.
+/// Returns whether a variable is known to select the transports of MPI, OpenSHMEM or their launchers, or the placement of ranks
+/// and threads: it is in the list of known_variables.cpp, and its name has no word for a secret. Other variables may name a job, a
+/// process or a user, and records leave them out.
 [[nodiscard]] bool is_setting(const std::string& name);
 
-/// Components of Open MPI that this process has loaded, by framework: {"pml": ["ob1"], "btl": ["self", "tcp"], ...}. Of pml
-/// that is the chosen one; of btl those that may be used; of osc those from which each window takes the first that can
-/// serve it. Empty before MPI has started, for other libraries, and where components are built into the library.
+/// Returns the components of Open MPI that this process has loaded, by framework: {"pml": ["ob1"], "btl": ["self", "tcp"], ...}.
+/// Of pml that is the selected one; of btl those that may be used; of osc those from which each window takes the first that
+/// supports it. Empty before MPI has started, for other libraries, and where components are built into the library.
 [[nodiscard]] Json loaded_components();
 
-/// Files that this process has mapped, its libraries among them: their paths, one for each mapping.
+/// Returns the paths of the files mapped into this process, shared libraries among them, one entry per mapping.
 [[nodiscard]] std::vector<std::string> mapped_files();
 
-/// Cores that this process may use, as "0-3,8".
+/// Returns the cores in the affinity mask of this process, as "0-3,8"; empty if the system does not give it.
 [[nodiscard]] std::string core_list();
 
-/// Name of this machine; empty if it has none.
+/// Returns the name of this host; empty if it has none.
 [[nodiscard]] std::string host_name();
 
 }  // namespace merganser::app

@@ -22,11 +22,12 @@ namespace merganser::app {
 
 namespace {
 
-/// Waits until who reads standard error has it, if that is a pipe or a socket: Hydra drops what it has not read when a rank
-/// ends the job.
+/// Blocks until the reader of standard error has emptied it, if that is a pipe or a socket, for at most one second. MPICH's Hydra
+/// discards output that it has not read when a rank ends the job, so the error line of that rank would be lost.
 void wait_until_read() {
   constexpr auto kMax = std::chrono::seconds(1);
-  constexpr auto kToHandOn = std::chrono::milliseconds(50);  // from there to the launcher, on another machine perhaps
+  constexpr auto kToHandOn =
+      std::chrono::milliseconds(50);  // from the local proxy to the launcher, perhaps on another host
   struct stat s {};
   if (::fstat(STDERR_FILENO, &s) != 0 || !(S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode))) return;
   const unsigned long left_over = S_ISFIFO(s.st_mode) ? FIONREAD : TIOCOUTQ;
@@ -60,12 +61,13 @@ std::string_view error_kind(int exit_code) {
 
 void print_error(const std::string& message, int exit_code) {
   const int rank = comm::launcher_world().rank;
-  if (rank == 0) return print_line(message, exit_code);
-  // A launcher ends all when one process ends badly: the first one would be stopped before it has spoken.
+  if (rank == 0) return print_error_line(message, exit_code);
+  // A launcher stops all ranks when one ends with an error: rank 0, which reports the same error, would be stopped before it has
+  // written its line. Rank 0 ends the job, so ranks that only repeat its error are stopped while they sleep.
   constexpr auto kUntilEnded = std::chrono::seconds(10);
   if constexpr (!kSimulated)
-    std::this_thread::sleep_for(kUntilEnded);  // there the first one has spoken: they take turns
-  if (exit_code != UsageError("").exit_code()) print_line(fmt::format("rank {}: {}", rank, message), exit_code);
+    std::this_thread::sleep_for(kUntilEnded);  // simulated ranks run one after the other, so rank 0 has written already
+  if (exit_code != UsageError("").exit_code()) print_error_line(fmt::format("rank {}: {}", rank, message), exit_code);
 }
 
 std::string refusal_text(const std::system_error& error) {
@@ -74,7 +76,8 @@ std::string refusal_text(const std::system_error& error) {
          (short_of ? "; allowed: as many threads and processes as limits of this user leave (ulimit -u)" : "");
 }
 
-int exit_code_of(const std::function<int()>& work) {
+// Outermost frame of the program: every exception becomes one line and an exit code.
+int run_to_exit_code(const std::function<int()>& work) {
   const auto told = [](const std::string& message, int exit_code) {
     print_error(message, exit_code);
     return exit_code;
@@ -97,7 +100,8 @@ int exit_code_of(const std::function<int()>& work) {
   }
 }
 
-void print_line(const std::string& message, int exit_code) {
+// One write(), so that lines of several ranks do not interleave.
+void print_error_line(const std::string& message, int exit_code) {
   const std::string line = std::string(error_kind(exit_code)) + ": " + one_line(without_secrets(message)) + '\n';
   std::cout.flush();
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());

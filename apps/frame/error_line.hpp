@@ -1,5 +1,5 @@
 #pragma once
-/// What a user reads of an error: one line.
+/// Error reporting of the command: one line on standard error for each error, and the exit code that belongs to it.
 #include <functional>
 #include <string>
 #include <string_view>
@@ -7,18 +7,19 @@
 
 namespace merganser::app {
 
-/// Prints one line for an error: "input: no such file". In a launched job the first process speaks for all that meet the
-/// same error; another waits for the end that this brings before it speaks for itself, of an error of usage never.
+/// Prints one line for an error that other ranks may have met too: "input: no such file". In a launched job rank 0 prints at once.
+/// Another rank sleeps 10 s, in which the launcher usually stops it because rank 0 has ended the job, and prints after that; a
+/// usage error, which all ranks meet, only rank 0 prints.
 void print_error(const std::string& message, int exit_code);
-/// The same from any process: what only this rank knows. In one write, so that lines of several processes do not mix, and
-/// as base/log.hpp makes one_line() of whatever the message repeats. In a launched job it returns when the launcher has read it,
-/// or after a second.
-void print_line(const std::string& message, int exit_code);
-/// What to say of a call that the system refused, mostly a thread that could not be started.
+/// Prints one line for an error of this rank alone. The line is made by one_line() of base/log.hpp, with secrets masked, and
+/// written by one call, so that lines of several ranks do not interleave. In a launched job it returns once the launcher has read
+/// the line, or after a second.
+void print_error_line(const std::string& message, int exit_code);
+/// Returns the message for a failed system call, usually the start of a thread, with advice if a limit of the user was reached.
 [[nodiscard]] std::string refusal_text(const std::system_error& error);
-/// Runs `work`, and prints any exception that leaves it as one line. @return its exit code, or that of the error
-[[nodiscard]] int exit_code_of(const std::function<int()>& work);
-/// As "input:", "usage:" by exit code.
+/// Runs `work` and prints any exception that leaves it as one line. @return the exit code of `work`, or that of the error
+[[nodiscard]] int run_to_exit_code(const std::function<int()>& work);
+/// Returns the kind of error that an exit code stands for, as "input" or "usage": the first word of an error line.
 [[nodiscard]] std::string_view error_kind(int exit_code);
 
 /// Exit code for errors that are a fault of this program.

@@ -1,9 +1,9 @@
 #pragma once
-/// Structs as JSON, written and read by one list of their fields in namespace app:
+/// Serialization of structs to JSON and back by one list of their fields, which a function `fields` in namespace app gives:
 ///
 ///     template <class V> void fields(V&& v, Spread& s) { v("min", s.min, "count", s.count); }
-///     const Json json = json_of(spread);
-///     const Spread again = value_of<Spread>(json);
+///     const Json json = serialize(spread);
+///     const Spread again = deserialize<Spread>(json);
 #include <utility>
 
 #include "apps/frame/json.hpp"
@@ -11,32 +11,35 @@
 namespace merganser::app {
 
 class FieldReader;
-/// A struct with such a list.
+/// Struct for which a function `fields(visitor, struct)` lists its fields.
 template <class T>
 concept HasFields = requires(FieldReader& v, T& x) {
   fields(v, x);
 };
 
+/// Container, which can be appended to, of structs whose fields `fields` lists.
 template <class T>
 concept ListOfFields = HasFields<typename T::value_type> && requires(T& x) {
   x.emplace_back();
 };
+/// Optional value, as std::optional: may lack a value.
 template <class T>
 concept MayLack = requires(T& x) {
   x.has_value();
 };
 
-/// The value as JSON: an object of its fields, a list of such; an enumeration as its number, what an optional lacks as null.
+/// Returns the value as JSON: a struct as an object of its fields, a list as an array, an enumeration as its number, an empty
+/// optional as null.
 template <class T>
-[[nodiscard]] Json json_of(const T& value);
+[[nodiscard]] Json serialize(const T& value);
 
-/// Writes fields. `extra` is for what follows from them, and is never read.
+/// Visitor that writes fields to a JSON object. `extra` writes a derived value, which FieldReader ignores.
 class FieldWriter {
  public:
   static constexpr bool reads = false;
   template <class T, class... More>
   void operator()(const char* key, const T& value, More&&... more) {
-    json[key] = json_of(value);
+    json[key] = serialize(value);
     if constexpr (sizeof...(more) > 0) (*this)(more...);
   }
   template <class T>
@@ -46,7 +49,7 @@ class FieldWriter {
   Json json = Json::object();
 };
 
-/// Reads them again.
+/// Visitor that reads fields from a JSON object. `extra` reads nothing. @throws Json::exception if a field is missing
 class FieldReader {
  public:
   static constexpr bool reads = true;
@@ -78,25 +81,25 @@ class FieldReader {
 };
 
 template <class T>
-Json json_of(const T& value) {
+Json serialize(const T& value) {
   if constexpr (HasFields<T>) {
     FieldWriter writer;
     fields(writer, const_cast<T&>(value));  // a writer changes nothing
     return std::move(writer.json);
   } else if constexpr (ListOfFields<T>) {
     Json out = Json::array();
-    for (const auto& x : value) out.push_back(json_of(x));
+    for (const auto& x : value) out.push_back(serialize(x));
     return out;
   } else if constexpr (MayLack<T>) {
-    return value ? json_of(*value) : Json();
+    return value ? serialize(*value) : Json();
   } else {
     return value;
   }
 }
 
-/// The value that json_of() made the JSON of. @throws Json::exception for another
+/// Returns the value whose JSON serialize() made. @throws Json::exception for JSON of another type, or with a field missing
 template <class T>
-[[nodiscard]] T value_of(const Json& json) {
+[[nodiscard]] T deserialize(const Json& json) {
   T value{};
   FieldReader::read(json, value);
   return value;

@@ -1,4 +1,5 @@
-// Which program starts ranks of the MPI that this one is linked with.
+// Discovery of the launcher (mpirun, mpiexec, srun, aprun) that can start ranks of the MPI this program is linked with: candidates
+// are identified by the first line of --version, and refused if they belong to another MPI.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,19 +18,20 @@ namespace {
 
 constexpr double kVersionSeconds = 10;  // far beyond what --version takes on a slow disk
 
-bool holds(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+bool contains_text(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-std::string first_line_of(const std::string& program) {
-  std::string text = output_of({program, "--version"}, kVersionSeconds, 200, true);
+/// Returns the first line that a program prints for --version, on either stream, in printable characters.
+std::string version_line(const std::string& program) {
+  std::string text = capture_output({program, "--version"}, kVersionSeconds, 200, true);
   text.resize(std::min(text.find('\n'), text.size()));
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.pop_back();
   return one_line(text);
 }
 
-/// What this program is linked with.
-std::string library() { return comm::mpi_library() != "none" ? comm::mpi_library() : comm::shmem_library(); }
+/// Returns the version text of the MPI that this program is linked with, else of its OpenSHMEM, else "none".
+std::string linked_library() { return comm::mpi_library() != "none" ? comm::mpi_library() : comm::shmem_library(); }
 
-/// Where the library lies from which it comes; empty if the system does not tell.
+/// Returns the path of the mapped MPI or OpenSHMEM library; empty if /proc does not show it.
 std::string library_path() {
   for (const auto& path : mapped_files()) {
     const std::string name = path.substr(path.rfind('/') + 1);
@@ -39,18 +41,20 @@ std::string library_path() {
   return "";
 }
 
-/// Whose launchers start this program. An OpenSHMEM without MPI is started by who speaks the protocol it was built for: PMIx,
-/// as Open MPI's launchers do, or the older one of MPICH's.
-std::string family_here() {
-  const std::string family = mpi_family(library());
+/// Returns the family of launchers that can start this program. An OpenSHMEM without MPI needs a launcher that provides the
+/// process management interface it was built with: PMIx, as Open MPI's launchers do, or the older PMI of MPICH's.
+std::string linked_family() {
+  const std::string family = mpi_family(linked_library());
   if (family != "unknown" || comm::mpi_library() != "none" || comm::shmem_library() == "none") return family;
   const auto files = mapped_files();
-  const bool pmix = std::any_of(files.begin(), files.end(), [](const auto& f) { return holds(f, "/libpmix.so"); });
+  const bool pmix =
+      std::any_of(files.begin(), files.end(), [](const auto& f) { return contains_text(f, "/libpmix.so"); });
   return pmix ? "Open MPI" : "MPICH";
 }
 
-/// Gives srun the option with which it starts ranks of this library, or the launcher a problem.
-void fit_slurm(Launcher& l, const std::string& family) {
+/// Sets in `l` the option with which srun starts ranks of this library, or its problem if srun has no fitting plug-in. Without the
+/// option, where MpiDefault is none, srun starts processes that are not ranks of one job, which MPI_Init then ends.
+void select_srun_option(Launcher& l, const std::string& family) {
   if (family == "unknown") return;
   const std::string allowed = family == "Open MPI" ? "pmix" : "pmi2, cray_shasta";
   if (const char* set = std::getenv("SLURM_MPI_TYPE"); set != nullptr && *set != '\0') {
@@ -60,8 +64,8 @@ void fit_slurm(Launcher& l, const std::string& family) {
                               l.path, library_text(), allowed);
     return;
   }
-  const std::string list = output_of({l.path, "--mpi=list"}, kVersionSeconds, 4000, true);
-  const std::string option = srun_option(mpi_family(library()) == "unknown" ? family : library(), list);
+  const std::string list = capture_output({l.path, "--mpi=list"}, kVersionSeconds, 4000, true);
+  const std::string option = srun_option(mpi_family(linked_library()) == "unknown" ? family : linked_library(), list);
   if (!option.empty()) {
     l.options = {option};
     return;
@@ -70,12 +74,13 @@ void fit_slurm(Launcher& l, const std::string& family) {
                           library_text(), allowed, one_line(list));
 }
 
-Launcher inspect(const std::string& path) {
-  Launcher l{path, first_line_of(path), "", {}, ""};
+/// Identifies a launcher by its --version, and sets `problem` if it starts ranks of another library.
+Launcher inspect_launcher(const std::string& path) {
+  Launcher l{path, version_line(path), "", {}, ""};
   l.family = launcher_family(path, l.version);
-  const std::string family = family_here();
+  const std::string family = linked_family();
   if (l.family == "Slurm") {
-    fit_slurm(l, family);
+    select_srun_option(l, family);
   } else if (l.family == "PALS" || l.family == "ALPS") {
     if (family != "MPICH" && family != "unknown")
       l.problem = path + " starts processes of Cray's MPICH, but this program is linked with " + library_text();
@@ -85,8 +90,8 @@ Launcher inspect(const std::string& path) {
   return l;
 }
 
-/// Names under which the launchers of a family are known, those that several families use first.
-std::vector<std::string> names_of(const std::string& family) {
+/// Returns the names under which launchers of a family are installed; names that several families share come first.
+std::vector<std::string> launcher_names(const std::string& family) {
   std::vector<std::string> names{"mpirun", "mpiexec"};
   const auto add = [&names](std::initializer_list<std::string> more) { names.insert(names.end(), more); };
   if (family == "Open MPI" || family == "unknown") add({"orterun", "prterun", "mpirun.openmpi", "mpiexec.openmpi"});
@@ -95,17 +100,17 @@ std::vector<std::string> names_of(const std::string& family) {
   return names;
 }
 
-/// Paths to look at, in this order, each once: on PATH, then beside the library: a prefix has lib/ and bin/.
-std::vector<std::string> candidates() {
-  const std::string family = family_here();
+/// Returns the paths of candidate launchers, each once: those on PATH, then those in bin/ of the library's installation prefix.
+std::vector<std::string> candidate_paths() {
+  const std::string family = linked_family();
   std::vector<std::string> out;
   const auto add = [&out](const std::string& path) {
     if (!path.empty() && std::find(out.begin(), out.end(), path) == out.end()) out.push_back(path);
   };
-  for (const auto& name : names_of(family)) add(which(name));
+  for (const auto& name : launcher_names(family)) add(which(name));
   const std::filesystem::path beside = std::filesystem::path(library_path()).parent_path();
   if (beside.empty()) return out;
-  for (const auto& name : names_of(family))
+  for (const auto& name : launcher_names(family))
     for (const auto& bin : {beside / "../bin", beside / "../../bin"}) {
       std::error_code error;
       const auto path = std::filesystem::canonical(bin / name, error);
@@ -114,38 +119,44 @@ std::vector<std::string> candidates() {
   return out;
 }
 
-Launcher named(const std::string& name, const std::string& who) {
+/// Returns the launcher that a user has named. @param who  the option or variable that names it, for the message
+Launcher launcher_by_name(const std::string& name, const std::string& who) {
   const std::string path = which(name);
   if (path.empty())
     return {"", "", "", {}, who + " is " + name + ", which is no program; allowed: the path of one, or a name on PATH"};
-  return inspect(path);
+  return inspect_launcher(path);
 }
 
 }  // namespace
 
 std::string library_text() {
   const std::string path = library_path();
-  return library() + (path.empty() ? "" : " (" + path + ")");
+  return linked_library() + (path.empty() ? "" : " (" + path + ")");
 }
 
+// Families by the version text of the library.
 std::string mpi_family(const std::string& library) {
-  if (holds(library, "Open MPI") || holds(library, "Open SHMEM") || holds(library, "open-mpi")) return "Open MPI";
-  if (holds(library, "Intel")) return "Intel MPI";
-  if (holds(library, "MPICH") || holds(library, "MVAPICH")) return "MPICH";
-  return "unknown";
-}
-
-std::string launcher_family(const std::string& path, const std::string& version) {
-  if (holds(version, "Open MPI") || holds(version, "OpenRTE") || holds(version, "PRRTE") || holds(version, "PRTE"))
+  if (contains_text(library, "Open MPI") || contains_text(library, "Open SHMEM") || contains_text(library, "open-mpi"))
     return "Open MPI";
-  if (holds(version, "Intel")) return "Intel MPI";
-  if (version.starts_with("slurm") || path.ends_with("/srun")) return "Slurm";
-  if (holds(version, "PALS") || holds(path, "/pals/")) return "PALS";
-  if (holds(version, "ALPS")) return "ALPS";
-  if (holds(version, "HYDRA") || holds(version, "MPICH")) return "MPICH";
+  if (contains_text(library, "Intel")) return "Intel MPI";
+  if (contains_text(library, "MPICH") || contains_text(library, "MVAPICH")) return "MPICH";
   return "unknown";
 }
 
+// Families by what a launcher prints for --version.
+std::string launcher_family(const std::string& path, const std::string& version) {
+  if (contains_text(version, "Open MPI") || contains_text(version, "OpenRTE") || contains_text(version, "PRRTE") ||
+      contains_text(version, "PRTE"))
+    return "Open MPI";
+  if (contains_text(version, "Intel")) return "Intel MPI";
+  if (version.starts_with("slurm") || path.ends_with("/srun")) return "Slurm";
+  if (contains_text(version, "PALS") || contains_text(path, "/pals/")) return "PALS";
+  if (contains_text(version, "ALPS")) return "ALPS";
+  if (contains_text(version, "HYDRA") || contains_text(version, "MPICH")) return "MPICH";
+  return "unknown";
+}
+
+// Choice of srun's plug-in for the process management interface that the MPI library uses.
 std::string srun_option(const std::string& library, const std::string& list) {
   std::istringstream words(list);
   bool pmix = false, pmi2 = false, cray = false;
@@ -155,22 +166,24 @@ std::string srun_option(const std::string& library, const std::string& list) {
     cray = cray || word == "cray_shasta";
   }
   if (mpi_family(library) == "Open MPI") return pmix ? "--mpi=pmix" : "";
-  if (holds(library, "CRAY") && cray) return "--mpi=cray_shasta";
+  if (contains_text(library, "CRAY") && cray) return "--mpi=cray_shasta";
   return pmi2 ? "--mpi=pmi2" : "";
 }
 
+// Search for the launcher of `merganser run`: named, by variable, srun within a Slurm job, then candidates in order;
+// the first that fits the linked MPI.
 Launcher find_launcher(const std::string& with) {
-  if (!with.empty()) return named(with, "--launcher");
+  if (!with.empty()) return launcher_by_name(with, "--launcher");
   if (const char* name = std::getenv("MERGANSER_LAUNCHER"); name != nullptr && *name != 0)
-    return named(name, "MERGANSER_LAUNCHER");
+    return launcher_by_name(name, "MERGANSER_LAUNCHER");
   Launcher misfit;
   if (std::getenv("SLURM_JOB_ID") != nullptr)
     if (const std::string srun = which("srun"); !srun.empty()) {
-      misfit = inspect(srun);
+      misfit = inspect_launcher(srun);
       if (misfit.problem.empty()) return misfit;
     }
-  for (const auto& path : candidates()) {
-    Launcher l = inspect(path);
+  for (const auto& path : candidate_paths()) {
+    Launcher l = inspect_launcher(path);
     if (l.problem.empty()) return l;
     if (misfit.problem.empty()) misfit = std::move(l);
   }

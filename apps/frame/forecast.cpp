@@ -11,10 +11,11 @@
 namespace merganser::app {
 namespace {
 
-/// Why it does not fit into the memory of a host; empty if it does.
+/// Returns why the need exceeds the free memory of this host, as text; empty if it fits, or if free memory is unknown.
 std::string memory_problem(const Need& need, const comm::Host& host, int ranks) {
   const auto there = static_cast<double>(available_bytes());
   const double first = host.first ? need.first_bytes : 0;
+  // 0: the system does not give its free memory, so nothing can be refused.
   if (there == 0 || need.rank_bytes * host.ranks + first <= there) return "";
   std::string text = bytes_text(need.rank_bytes + first) + " of memory";
   if (ranks > 1 && need.rank_bytes * host.ranks >= first)
@@ -25,6 +26,7 @@ std::string memory_problem(const Need& need, const comm::Host& host, int ranks) 
   return host.ranks > 1 ? fmt::format("{} for {} ranks on a host", text, host.ranks) : text;
 }
 
+/// Returns why the files to be written do not fit on the disk, as text; empty if they fit or free space is unknown.
 std::string disk_problem(const Need& need) {
   if (need.file.empty() || need.file == "-") return "";
   const auto there = static_cast<double>(free_disk_bytes(need.file));
@@ -32,7 +34,8 @@ std::string disk_problem(const Need& need) {
   return bytes_text(need.disk_bytes) + " on the disk of " + need.file + "; there is " + bytes_text(there);
 }
 
-void refuse(const Need& need, bool force, const std::string& problem, bool speaks) {
+/// Throws the error of a need that does not fit, or with --force logs a warning. @param speaks  whether this rank logs
+void throw_or_warn(const Need& need, bool force, const std::string& problem, bool speaks) {
   if (problem.empty()) return;
   const std::string what = need.what + ": needs about " + problem;
   if (force) {
@@ -44,7 +47,8 @@ void refuse(const Need& need, bool force, const std::string& problem, bool speak
   throw UsageError(text);
 }
 
-void tell(const Need& need, int ranks) {
+/// Logs the forecast of memory and disk at level info.
+void log_need(const Need& need, int ranks) {
   std::string text = need.what + ": needs about " + bytes_text(need.rank_bytes) + " of memory";
   if (ranks > 1) text += fmt::format(" on each of {} ranks", ranks);
   if (need.first_bytes > 0) text += " and " + bytes_text(need.first_bytes) + " on the first";
@@ -54,22 +58,24 @@ void tell(const Need& need, int ranks) {
 
 }  // namespace
 
+// Forecast check of a command on ranks, before the work: each host must hold the need of its ranks.
 void require(const Need& need, bool force, comm::Transport& transport) {
-  const comm::Host host = comm::host_of(transport);
+  const comm::Host host = comm::find_host(transport);
   const bool speaks = transport.rank() == 0;
-  if (speaks) tell(need, transport.size());
+  if (speaks) log_need(need, transport.size());
   comm::agree(transport, [&] {
     std::string problem = memory_problem(need, host, transport.size());
     if (problem.empty() && speaks) problem = disk_problem(need);
-    refuse(need, force, problem, speaks);
+    throw_or_warn(need, force, problem, speaks);
   });
 }
 
+// Forecast check of a command in one process.
 void require(const Need& need, bool force) {
-  tell(need, 1);
+  log_need(need, 1);
   std::string problem = memory_problem(need, {}, 1);
   if (problem.empty()) problem = disk_problem(need);
-  refuse(need, force, problem, true);
+  throw_or_warn(need, force, problem, true);
 }
 
 }  // namespace merganser::app

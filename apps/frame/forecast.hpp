@@ -1,36 +1,39 @@
 #pragma once
-/// What a command will need, looked at before it begins.
+/// Forecast of the memory and disk that a command needs, compared with what is free before it begins.
 ///
-/// One rule for every command: what cannot be is refused before the work, in one line that says what is needed, what is
-/// there and what would help. Where options say how large it is the exit code is 2 (usage), where a file does, 3 (input).
+/// One rule for every command: work that cannot fit is refused before it begins, by one line with the amount needed, the amount
+/// free and advice. The exit code is 2 (usage) if options determine the size, and 3 (input) if a file does.
 #include <string>
 
 #include "merganser/comm/transport.hpp"
 
 namespace merganser::app {
 
-/// An estimate. Numbers are doubles: products of options do not wrap.
+/// Forecast of the memory and disk that a command needs, in bytes. Numbers are doubles, so that products of options do
+/// not wrap.
 struct Need {
   std::string what;        ///< "8,000,000,000 parcels in 2,000 x 2,000 x 2,000 cells"
   double rank_bytes = 0;   ///< memory of the rank that needs most
-  double first_bytes = 0;  ///< memory of rank 0 beside that
-  double disk_bytes = 0;   ///< of files to be written, beside what is there
-  std::string file;        ///< one of them; empty: no file is written
-  bool of_file = false;    ///< a file says how large it is, not an option
-  std::string help;        ///< what would help: "fewer --cells"; empty: nothing but more memory
+  double first_bytes = 0;  ///< memory of rank 0 in addition to rank_bytes
+  double disk_bytes = 0;   ///< disk for the files to be written, beside existing ones
+  std::string file;        ///< one of the files to be written; empty: none
+  bool of_file = false;    ///< a file determines the size, not an option
+  std::string help;        ///< advice: "fewer --cells"; empty: only more memory helps
 };
 
-/// What a command does with a graph or points once they are there; points count as vertices.
+/// Forecast, per element, of the memory and disk that a command needs in addition to a loaded graph or set of points;
+/// points count as vertices.
 struct AfterLoading {
   double bytes_per_edge = 0;              ///< memory beside the graph itself, of a rank's share
-  double bytes_per_vertex = 0;            ///< the same
+  double bytes_per_vertex = 0;            ///< memory beside the graph itself, of a rank's share of the vertices
   double first_bytes_per_vertex = 0;      ///< memory of rank 0, of all vertices
-  double first_bytes_per_coordinate = 0;  ///< the same of points, of each of their coordinates
-  double disk_bytes_per_edge = 0;         ///< of what is written
-  double disk_bytes_per_vertex = 0;
-  std::string file;  ///< one of the files written; empty: none
+  double first_bytes_per_coordinate = 0;  ///< memory of rank 0 for each coordinate of all points
+  double disk_bytes_per_edge = 0;         ///< disk for the files written
+  double disk_bytes_per_vertex = 0;       ///< disk for the files written
+  std::string file;                       ///< one of the files written; empty: none
 };
 
+/// Option --force, which turns a refusal by the forecast into a warning.
 struct ForceOption {
   bool force = false;
 };
@@ -39,12 +42,13 @@ void describe(ForceOption& o, V&& option) {
   option("force", o.force, "go on where the forecast of memory and disk says that it does not fit");
 }
 
-/// Refuses a need that the memory for the ranks of some host, or the disk, is too small for; with `force` it warns.
-/// Collective: errors are thrown on every rank alike, call it inside collective_try().
-/// @throws UsageError, or InputError where a file says how large it is
+/// Refuses a need that exceeds the free memory of some host, shared by its ranks, or the free disk of rank 0; with `force` it logs
+/// a warning. Collective; every rank throws or none does, so call it inside collective_try().
+/// @throws UsageError, or InputError if a file determines the size (`of_file`)
 void require(const Need& need, bool force, comm::Transport& transport);
 
-/// The same for what this process does alone.
+/// Refuses a need of this process alone that exceeds the free memory of this host or the free disk; with `force` it logs a warning.
+/// Local. @throws UsageError, or InputError if a file determines the size (`of_file`)
 void require(const Need& need, bool force);
 
 }  // namespace merganser::app

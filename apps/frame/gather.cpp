@@ -11,12 +11,14 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-void put(Numbers& w, const ExactSum& s) {
+/// Appends the words of an exact sum to a message.
+void append_sum(Numbers& w, const ExactSum& s) {
   const auto words = s.words();
   w.insert(w.end(), words.begin(), words.end());
 }
 
-Numbers words_of(const std::map<int, std::int64_t>& clusters) {
+/// Returns the numbers of stars by size as a message: size, count, size, count, ...
+Numbers to_words(const std::map<int, std::int64_t>& clusters) {
   Numbers words;
   for (const auto& [size, count] : clusters) {
     words.push_back(size);
@@ -25,7 +27,8 @@ Numbers words_of(const std::map<int, std::int64_t>& clusters) {
   return words;
 }
 
-std::map<int, std::int64_t> clusters_of(std::span<const std::int64_t> words) {
+/// Returns the numbers of stars by size from a message of to_words().
+std::map<int, std::int64_t> to_clusters(std::span<const std::int64_t> words) {
   std::map<int, std::int64_t> clusters;
   for (std::size_t i = 0; i < words.size(); i += 2) clusters[static_cast<int>(words[i])] += words[i + 1];
   return clusters;
@@ -37,33 +40,34 @@ StageSeconds stage_seconds(const StageTimes& t) {
   return {t.search, t.exchange, t.graph, t.prune, t.migrate, t.merge, t.total()};
 }
 
-// Totals are made on one rank, which tells the others: what all ranks have, on each, would take memory that grows with the
-// square of the ranks.
+// Totals are computed on rank 0 and broadcast: an all-gather would hold every rank's numbers on every rank, memory that grows with
+// the square of the number of ranks.
 
 StepReport total_report(comm::Transport& transport, const StepReport& mine) {
   const StepNumbers& numbers = mine;
   const auto all_numbers = comm::gather_to_first(transport, std::span(&numbers, 1));
-  const auto all_clusters = comm::gather_to_first(transport, words_of(mine.clusters));
+  const auto all_clusters = comm::gather_to_first(transport, to_words(mine.clusters));
   StepReport total;
   for (std::size_t r = 0; transport.rank() == 0 && r < all_numbers.size(); ++r)
-    total += StepReport{all_numbers[r][0], clusters_of(all_clusters[r]), {}};
+    total += StepReport{all_numbers[r][0], to_clusters(all_clusters[r]), {}};
   const StepNumbers& sum = total;
-  const auto told = comm::from_first(transport, std::span(&sum, 1));
-  const Numbers clusters = comm::from_first(transport, words_of(total.clusters));
-  return StepReport{told[0], clusters_of(clusters), {}};
+  const auto told = comm::broadcast_from_first(transport, std::span(&sum, 1));
+  const Numbers clusters = comm::broadcast_from_first(transport, to_words(total.clusters));
+  return StepReport{told[0], to_clusters(clusters), {}};
 }
 
+// Exact sums over ranks: words are gathered on rank 0, added without rounding, and broadcast.
 std::vector<ExactSum> total_sums(comm::Transport& transport, const std::vector<ExactSum>& mine) {
   Numbers words;
-  for (const auto& s : mine) put(words, s);
+  for (const auto& s : mine) append_sum(words, s);
   std::vector<ExactSum> total(mine.size());
   const auto all = comm::gather_to_first(transport, words);
   for (std::size_t r = 0; transport.rank() == 0 && r < all.size(); ++r)
     for (std::size_t i = 0; i < total.size(); ++i)
       total[i].add(ExactSum::from_words(all[r].data() + i * static_cast<std::size_t>(ExactSum::kWords)));
   words.clear();
-  for (const auto& s : total) put(words, s);
-  words = comm::from_first(transport, words);
+  for (const auto& s : total) append_sum(words, s);
+  words = comm::broadcast_from_first(transport, words);
   for (std::size_t i = 0; i < total.size(); ++i)
     total[i] = ExactSum::from_words(words.data() + i * static_cast<std::size_t>(ExactSum::kWords));
   return total;
@@ -87,12 +91,13 @@ Digest total_digest(comm::Transport& transport, const Digest& mine) {
   return total;
 }
 
+// Gather of all parcels on rank 0, for outputs and comparisons of small runs.
 Parcels collect(comm::Transport& transport, const Parcels& mine) {
   std::vector<std::byte> packed;
   packed.reserve(mine.size() * mine.parcel_bytes());
   for (std::size_t i = 0; i < mine.size(); ++i) append_parcel(packed, mine, i);
   Parcels all(mine.schema());
-  for (const auto block : comm::gather_to_first(transport, packed)) take_parcels(block, all);
+  for (const auto block : comm::gather_to_first(transport, packed)) append_parcels(block, all);
   return all;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-/// What ranks know together: sums and lists over all ranks. Every function here is collective.
+/// Reductions and gathers of reports, moments, digests and parcels over all ranks. Every function with a Transport is collective.
+/// Moments are sums without rounding (ExactSum), hence independent of the number of ranks and their order.
 #include <array>
 #include <vector>
 
@@ -9,21 +10,25 @@
 
 namespace merganser::app {
 
-/// The stages of a step, in order, by name; the last is the whole.
+/// Names of the stages of a merge step, in order; the last is the whole step.
 inline constexpr std::array<const char*, 7> kStages{"search", "exchange", "graph", "prune", "migrate", "merge", "step"};
 using StageSeconds = std::array<double, kStages.size()>;
+/// Returns the times of a step in the order of kStages, in seconds; the last is the sum of the stages. Local.
 [[nodiscard]] StageSeconds stage_seconds(const StageTimes& t);
 
-/// The ranks' reports added up, without lineage.
+/// Returns, on every rank, the sum of the ranks' reports, without lineage. Collective.
 [[nodiscard]] StepReport total_report(comm::Transport& transport, const StepReport& mine);
+/// Returns, on every rank, the exact sums of the ranks' moments, with the same bits for any number of ranks. Collective.
 [[nodiscard]] Moments total_moments(comm::Transport& transport, const Moments& mine);
+/// Returns, on every rank, the digest of the union of the ranks' parcels. Collective.
 [[nodiscard]] Digest total_digest(comm::Transport& transport, const Digest& mine);
+/// Returns, on every rank, the exact sums over ranks of each element; every rank passes the same number of them. Collective.
 [[nodiscard]] std::vector<ExactSum> total_sums(comm::Transport& transport, const std::vector<ExactSum>& mine);
 
-/// All parcels on rank 0, rank after rank; empty on the others.
+/// Gathers all parcels on rank 0, in the order of ranks; returns none on the others. Collective.
 [[nodiscard]] Parcels collect(comm::Transport& transport, const Parcels& mine);
 
-/// Minimum, median, mean and maximum over ranks, by stage.
+/// Returns minimum, median, mean and maximum over ranks for each stage, in the order of kStages. Local.
 [[nodiscard]] std::vector<Summary> summarise_stages(const std::vector<StageSeconds>& by_rank);
 
 }  // namespace merganser::app

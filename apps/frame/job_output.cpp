@@ -14,11 +14,12 @@
 namespace merganser::app {
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{1} << 16;  // what a pipe of Linux holds
-constexpr int kInterrupt = SIGURG;                         // ignored by default, and sent by no one else here
+constexpr std::size_t kBlockBytes = std::size_t{1} << 16;  // capacity of a pipe of Linux
+constexpr int kInterrupt = SIGURG;                         // ignored by default, and unused elsewhere in this program
 
 }  // namespace
 
+// Starts the copier of a job's standard output as a child process, with a page of shared state.
 JobOutput::JobOutput() {
   ::fcntl(pipe_.from.number, F_SETFL, O_NONBLOCK);
   void* const page = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -28,7 +29,7 @@ JobOutput::JobOutput() {
   copier_ = ::fork();
   if (copier_ == 0) {
     struct sigaction interrupt {};
-    interrupt.sa_handler = [](int) {};  // ends a write or a poll, which a signal that is ignored does not
+    interrupt.sa_handler = [](int) {};  // a handled signal interrupts write() and poll(); an ignored one does not
     sigemptyset(&interrupt.sa_mask);
     ::sigaction(kInterrupt, &interrupt, nullptr);
     pipe_.to.close();
@@ -42,28 +43,31 @@ JobOutput::JobOutput() {
   throw CommError(std::string("cannot start a process: ") + std::strerror(error));
 }
 
+// Ends the copier, whatever it waits for.
 JobOutput::~JobOutput() {
   finish();
+  // Repeated: a signal that arrives between the copier's test of given_up and its write() interrupts nothing.
   while (!shared_->done && ::waitpid(copier_, nullptr, WNOHANG) == 0) {
-    give_up();
+    discard();
     ::usleep(1000);
   }
   while (::waitpid(copier_, nullptr, 0) < 0 && errno == EINTR) continue;
   ::munmap(shared_, sizeof(Shared));
 }
 
-void JobOutput::take_standard_output() const { ::dup2(pipe_.to.number, STDOUT_FILENO); }
+void JobOutput::redirect_standard_output() const { ::dup2(pipe_.to.number, STDOUT_FILENO); }
 
 void JobOutput::finish() {
   close_input();
   wake_.to.close();
 }
 
-void JobOutput::give_up() {
+void JobOutput::discard() {
   shared_->given_up = true;
   if (!shared_->done) ::kill(copier_, kInterrupt);
 }
 
+/// Body of the copier: copies the pipe to standard output until it is empty after the launcher's end.
 void JobOutput::copy() {
   std::vector<char> block(kBlockBytes);
   for (bool more = true; more;) {
@@ -82,6 +86,7 @@ void JobOutput::copy() {
   shared_->done = true;
 }
 
+/// Writes all bytes to standard output, or records the error.
 void JobOutput::write(const char* data, std::size_t bytes) {
   while (bytes > 0 && shared_->error == 0) {
     if (shared_->given_up) {
@@ -92,7 +97,7 @@ void JobOutput::write(const char* data, std::size_t bytes) {
     if (n > 0) {
       data += n;
       bytes -= static_cast<std::size_t>(n);
-    } else if (n < 0 && errno == EAGAIN) {  // others have made what they share with this process non-blocking
+    } else if (n < 0 && errno == EAGAIN) {  // another process has made the shared open file description non-blocking
       pollfd out{STDOUT_FILENO, POLLOUT, 0};
       ::poll(&out, 1, -1);
     } else if (n == 0 || errno != EINTR) {

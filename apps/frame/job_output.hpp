@@ -1,5 +1,6 @@
 #pragma once
-/// What a job prints on standard output, written by this process: launchers go on after a write that fails.
+/// Forwarding of a job's standard output by `run`, with every write checked. Forced by the launchers,
+/// which go on and end with 0 when their own standard output is full, closed or left by its reader, so that lines are lost unseen.
 #include <sys/types.h>
 
 #include <atomic>
@@ -8,35 +9,36 @@
 
 namespace merganser::app {
 
-/// Copies what a launcher prints from a pipe to standard output of this process, every byte or an error. A process of its own
-/// does so: no thread, since the kernel tells the launcher once for each thread that its parent has died, and Open MPI's takes
-/// the second time for an order to leave the ranks. After an error the rest is read and dropped, so that the job ends as it would
-/// have: its files are written.
+/// Copies the launcher's output from a pipe to standard output of this process: every byte, or an error is recorded. The copier is
+/// a child process, not a thread: if this process is killed, the kernel sends the launcher's parent-death signal once for each
+/// thread, and Open MPI's mpirun takes the second SIGTERM as an order to leave at once, without its ranks and their shared memory.
+/// After a write error the rest is read and discarded, so that the job runs to its end and its files are written.
 class JobOutput : Pinned {
  public:
-  /// Begins to copy. @throws CommError if the system gives no pipe or no process
+  /// Starts the copier. @throws CommError if the system gives no pipe, no shared page or no process
   JobOutput();
-  /// As give_up() and finish(); waits for the process.
+  /// Ends the copy, discards what is not written yet, and waits for the copier to end.
   ~JobOutput();
 
-  /// In the new process, before its program begins: its standard output becomes the pipe.
-  void take_standard_output() const;
-  /// The launcher has started: from now on only that holds the end that is written to.
+  /// Redirects standard output of the calling process to the pipe. Called in the forked child, before it executes the launcher.
+  void redirect_standard_output() const;
+  /// Closes this process' write end of the pipe, once the launcher has started and holds its own.
   void close_input() { pipe_.to.close(); }
-  /// The launcher has ended and wrote all it had: the copy ends when the pipe is empty.
+  /// Tells the copier to end when the pipe is empty. Called after the launcher has ended; an end of file alone does not do, since
+  /// processes that the launcher left behind may still hold the write end.
   void finish();
-  /// Drops what is not written yet, although whoever reads standard output may only be slow. May be called again.
-  void give_up();
+  /// Discards what is not written yet, although the reader of standard output may only be slow. May be called repeatedly.
+  void discard();
 
-  /// Whether nothing more will be written. This process then gets a SIGCHLD.
+  /// Returns whether the copier has finished; this process then receives a SIGCHLD.
   [[nodiscard]] bool done() const { return shared_->done; }
-  /// Whether there is something to write: if it stays so, whoever reads standard output is slow.
+  /// Returns whether the copier is in a write; if it stays so, the reader of standard output is slow.
   [[nodiscard]] bool is_writing() const { return shared_->writing; }
-  /// errno of the first write that failed; EINTR: given up; 0: all is written
+  /// Returns errno of the first write that failed; EINTR after discard(); 0 if all output was written.
   [[nodiscard]] int error() const { return shared_->error; }
 
  private:
-  /// What both processes see.
+  /// State in memory shared by this process and the copier.
   struct Shared {
     std::atomic<bool> given_up = false, writing = false, done = false;
     std::atomic<int> error = 0;
@@ -45,7 +47,7 @@ class JobOutput : Pinned {
   void write(const char* data, std::size_t bytes);
 
   Pipe pipe_;
-  Pipe wake_;  // closed at one end: nothing more will come
+  Pipe wake_;  // its write end closed: the launcher has ended, and the copier stops when pipe_ is empty
   Shared* shared_ = nullptr;
   pid_t copier_ = -1;
 };

@@ -17,22 +17,25 @@
 namespace merganser::app {
 namespace {
 
-/// Where a starter's file is: descriptor `file` of process `process`, named after `token`.
+/// Address of the report file of `run`: descriptor `file` of process `process`. The random `token` in its name identifies it.
 struct Address {
   int process = 0;
   int file = 0;
   unsigned token = 0;
 };
 
+/// Returns the name of the report file in memory.
 std::string file_name(unsigned token) { return fmt::format("merganser-job-{}", token); }
 
-int g_file = -1;
-int g_rank = 0;
-bool g_in_job = false;
+int g_file = -1;        // descriptor of the report file of `run`; -1: none
+int g_rank = 0;         // this rank, for its reports
+bool g_in_job = false;  // `run` has started the launcher of this rank
 
-void tell(RankReport::Kind kind, int value) noexcept {
+/// Appends a report of this rank to the report file of `run`. Async-signal-safe.
+void append_report(RankReport::Kind kind, int value) noexcept {
   if (g_file < 0) return;
-  const int saved = errno;
+  const int saved = errno;  // called from signal handlers
+  // A single append of a few bytes: reports of several ranks do not interleave.
   const RankReport report{kind, g_rank, value};
   [[maybe_unused]] const auto written = ::write(g_file, &report, sizeof report);
   errno = saved;
@@ -40,6 +43,7 @@ void tell(RankReport::Kind kind, int value) noexcept {
 
 }  // namespace
 
+// Report file of a job, in memory, so that nothing is left behind however a process ends.
 JobReports::JobReports() {
   const unsigned token = std::random_device{}();
   file_ = ::memfd_create(file_name(token).c_str(), MFD_CLOEXEC);
@@ -51,6 +55,7 @@ JobReports::~JobReports() {
   if (file_ >= 0) ::close(file_);
 }
 
+// Reports are read without moving the file's offset, at which ranks append.
 std::vector<RankReport> JobReports::read() const {
   std::vector<RankReport> all;
   RankReport one{};
@@ -59,6 +64,8 @@ std::vector<RankReport> JobReports::read() const {
   return all;
 }
 
+// A rank opens the report file under /proc of the process that runs the job; a name with a random token excludes a
+// recycled number.
 void join_job() {
   const char* text = std::getenv(JobReports::kVariable);
   if (text == nullptr) return;
@@ -66,25 +73,26 @@ void join_job() {
   int end = 0;
   if (std::sscanf(text, "%9d %9d %10u%n", &at.process, &at.file, &at.token, &end) != 3 || text[end] != '\0') return;
   g_in_job = true;
-  ::unsetenv(JobReports::kVariable);  // what this process starts is not of the job
+  ::unsetenv(JobReports::kVariable);  // processes that this rank starts are no ranks of the job
   const std::string path = fmt::format("/proc/{}/fd/{}", at.process, at.file);
-  // On another host, or in another container, the same number is another process.
+  // On another host or in another container this process number belongs to another process, so the token must match.
   std::array<char, PATH_MAX> target{};
   const auto n = ::readlink(path.c_str(), target.data(), target.size() - 1);
   if (n < 0 || std::string(target.data()) != "/memfd:" + file_name(at.token) + " (deleted)") return;
   g_rank = comm::launcher_world().rank;
   g_file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  // Open MPI names its shared memory after the number of the job; end_leftovers() finds the files of a killed launcher by it.
   unsigned job = 0;
   if (const char* name = std::getenv("PMIX_NAMESPACE"); name != nullptr && std::sscanf(name, "%10u%n", &job, &end) == 1)
     job = name[end] == '\0' ? job : 0;
-  tell(RankReport::Kind::began, static_cast<int>(job));
+  append_report(RankReport::Kind::began, static_cast<int>(job));
 }
 
-bool in_job() noexcept { return g_in_job; }
-void report_working() noexcept { tell(RankReport::Kind::working, 0); }
-void report_failing(int exit_code) noexcept { tell(RankReport::Kind::failing, exit_code); }
-void report_end(int exit_code) noexcept { tell(RankReport::Kind::ended, exit_code); }
-void report_signal(int signal) noexcept { tell(RankReport::Kind::stopped, signal); }
+bool is_in_job() noexcept { return g_in_job; }
+void report_working() noexcept { append_report(RankReport::Kind::working, 0); }
+void report_failing(int exit_code) noexcept { append_report(RankReport::Kind::failing, exit_code); }
+void report_end(int exit_code) noexcept { append_report(RankReport::Kind::ended, exit_code); }
+void report_signal(int signal) noexcept { append_report(RankReport::Kind::stopped, signal); }
 
 void end_job(int exit_code) {
   report_failing(exit_code);

@@ -1,9 +1,10 @@
 #pragma once
-/// How the ranks of a job ended, told to the process that started the launcher: the launcher's exit code alone cannot say
-/// whether a rank failed or the launcher was stopped, and by which signal.
+/// Reports of how each rank of a job ended, written by ranks and read by `run`, which started the launcher. Forced by the
+/// launchers' exit codes: Open MPI's mpirun ends with 1 when it is stopped by a signal, as when a rank failed with 1; MPICH's Hydra
+/// ends with 0 or with the number of a signal although a rank has failed; srun ends with the largest code of all ranks.
 ///
-/// The starter makes a file in memory that has no name, and tells the ranks in the variable MERGANSER_JOB how to find it
-/// under /proc; nothing is left behind, however a process ends. Ranks on other hosts find nothing and tell nothing.
+/// `run` creates an anonymous file in memory (memfd) and passes its place under /proc in the variable MERGANSER_JOB. Nothing has to
+/// be removed, however a process ends. Ranks on other hosts cannot open the file and report nothing.
 #include <string>
 #include <vector>
 
@@ -11,23 +12,24 @@
 
 namespace merganser::app {
 
-/// What one rank has told.
+/// Report of a rank to `run`: an event in the life of the rank, and its value.
 struct RankReport {
   enum class Kind : int { began = 1, ended = 2, stopped = 3, working = 4, failing = 5 };
   Kind kind;
   int rank;
-  int value;  ///< exit code, number of the signal; of one that began what Open MPI calls the job, 0 if nothing does
+  int value;  ///< exit code or number of the signal; of `began` the job number of Open MPI (PMIX_NAMESPACE), 0 if there is none
 };
 
-/// The starter's side.
+/// File of reports, owned by the process that starts the launcher.
 class JobReports : Pinned {
  public:
-  JobReports();  ///< without memory files of the system there will be no reports
+  JobReports();  ///< if the system has no memfd, variable() is empty and there are no reports
   ~JobReports();
 
   static constexpr const char* kVariable = "MERGANSER_JOB";
-  [[nodiscard]] const std::string& variable() const noexcept { return variable_; }  ///< empty: no reports
-  /// In the order in which they came.
+  /// Returns the value of kVariable to export to the ranks; empty if there will be no reports.
+  [[nodiscard]] const std::string& variable() const noexcept { return variable_; }
+  /// Returns all reports so far, in the order in which they were written.
   [[nodiscard]] std::vector<RankReport> read() const;
 
  private:
@@ -37,18 +39,21 @@ class JobReports : Pinned {
 
 // ---- the ranks' side ----
 
-/// Looks for the starter's file and tells that this rank has begun. Called once, by main().
+/// Opens the report file of `run`, if this process is a rank of its job, and reports that this rank has begun. Called once, by
+/// main().
 void join_job();
-/// True if another process of this program has started the launcher; it tells the user of signals, wherever it runs.
-[[nodiscard]] bool in_job() noexcept;
-/// Tells that MPI or OpenSHMEM has started: what they do to a rank before is no signal to the launcher.
+/// Returns whether `run` has started the launcher of this rank, on whatever host: it then prints the messages about signals.
+[[nodiscard]] bool is_in_job() noexcept;
+/// Reports that MPI or OpenSHMEM has started on this rank. A rank that ends before was ended by its library, not by a signal.
 void report_working() noexcept;
-/// Tells that this rank has met an error and leaves the job, whoever prints it: the launcher must end soon.
+/// Reports that this rank has failed and leaves the job, whichever rank prints the error. `run` kills a launcher that
+/// is still there some time later.
 void report_failing(int exit_code) noexcept;
-/// Tells how this process is about to end: async-signal-safe, and nothing where nobody is told.
+/// Reports the exit code with which this rank is about to end. Async-signal-safe; without effect outside a job of `run`.
 void report_end(int exit_code) noexcept;
+/// Reports the signal by which this rank is about to end. Async-signal-safe; without effect outside a job of `run`.
 void report_signal(int signal) noexcept;
-/// Tells, then comm::abort(): for a rank that fails alone.
+/// Reports the exit code and ends the job by comm::abort(), for a rank that fails while others may go on. Does not return.
 [[noreturn]] void end_job(int exit_code);
 
 }  // namespace merganser::app

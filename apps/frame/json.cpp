@@ -18,21 +18,22 @@ namespace {
 
 constexpr char32_t kEscape = 0xef00;  // U+EF80 to U+EFFF stand for the bytes 0x80 to 0xff
 
+/// Returns whether a character stands for a byte that is no UTF-8.
 bool is_escape(char32_t c) { return c >= kEscape + 0x80 && c <= kEscape + 0xff; }
 
-/// Builds the values; what is not allowed ends it.
+/// SAX handler that builds a value and throws InputError for nesting, size or duplicate names beyond the limits of json.hpp.
 class Builder : public nlohmann::json_sax<Json> {
  public:
   explicit Builder(std::string name) : name_(std::move(name)) {}
   Json result;
 
-  bool null() override { return put(nullptr), true; }
-  bool boolean(bool v) override { return put(v), true; }
-  bool number_integer(number_integer_t v) override { return put(v), true; }
-  bool number_unsigned(number_unsigned_t v) override { return put(v), true; }
-  bool number_float(number_float_t v, const string_t&) override { return put(v), true; }
-  bool string(string_t& v) override { return put(std::move(v)), true; }
-  bool binary(binary_t& v) override { return put(std::move(v)), true; }
+  bool null() override { return insert(nullptr), true; }
+  bool boolean(bool v) override { return insert(v), true; }
+  bool number_integer(number_integer_t v) override { return insert(v), true; }
+  bool number_unsigned(number_unsigned_t v) override { return insert(v), true; }
+  bool number_float(number_float_t v, const string_t&) override { return insert(v), true; }
+  bool string(string_t& v) override { return insert(std::move(v)), true; }
+  bool binary(binary_t& v) override { return insert(std::move(v)), true; }
   bool start_object(std::size_t) override { return open(Json::object()); }
   bool start_array(std::size_t) override { return open(Json::array()); }
   bool end_object() override { return open_.pop_back(), true; }
@@ -54,8 +55,9 @@ class Builder : public nlohmann::json_sax<Json> {
   }
 
  private:
+  /// Inserts a value into the array or object that is open, or as the result. @return its place
   template <class T>
-  Json* put(T&& v) {
+  Json* insert(T&& v) {
     Json* place = &result;
     if (!open_.empty() && open_.back()->is_array()) {
       open_.back()->push_back(nullptr);
@@ -66,10 +68,11 @@ class Builder : public nlohmann::json_sax<Json> {
     *place = std::forward<T>(v);
     return place;
   }
+  /// Opens an array or object within the one that is open. @throws InputError beyond the nesting limit
   bool open(Json&& v) {
     if (open_.size() >= kJsonDepth)
       throw InputError(fmt::format("{} is nested deeper than {} values; allowed: {}", name_, kJsonDepth, kJsonDepth));
-    open_.push_back(put(std::move(v)));
+    open_.push_back(insert(std::move(v)));
     return true;
   }
 
@@ -78,21 +81,23 @@ class Builder : public nlohmann::json_sax<Json> {
   Json* member_ = nullptr;
 };
 
-Json with_utf8(const Json& json) {
+/// Returns the JSON with all strings and keys converted by bytes_to_utf8().
+Json strings_to_utf8(const Json& json) {
   if (json.is_string()) return bytes_to_utf8(json.get_ref<const std::string&>());
   if (json.is_array()) {
     Json out = Json::array();
-    for (const auto& v : json) out.push_back(with_utf8(v));
+    for (const auto& v : json) out.push_back(strings_to_utf8(v));
     return out;
   }
   if (!json.is_object()) return json;
   Json out = Json::object();
-  for (const auto& [key, v] : json.items()) out[bytes_to_utf8(key)] = with_utf8(v);
+  for (const auto& [key, v] : json.items()) out[bytes_to_utf8(key)] = strings_to_utf8(v);
   return out;
 }
 
 }  // namespace
 
+// Reversible conversion of file names and variables, which may hold any bytes, for JSON.
 std::string bytes_to_utf8(std::string_view bytes) {
   std::string out;
   while (!bytes.empty()) {
@@ -128,10 +133,11 @@ std::string json_text(const Json& json, int indent) {
   try {
     return json.dump(indent);
   } catch (const Json::type_error&) {  // bytes that are no UTF-8, from the name of a file or the environment
-    return with_utf8(json).dump(indent);
+    return strings_to_utf8(json).dump(indent);
   }
 }
 
+// Parser of every JSON input: limits keep a malformed file from exhausting stack or memory.
 Json parse_json(std::string_view text, const std::string& name) {
   if (const auto what = foreign_text(text.substr(0, 512)); !what.empty()) throw InputError(name + ": " + what);
   Builder builder(name);
@@ -139,6 +145,7 @@ Json parse_json(std::string_view text, const std::string& name) {
   return std::move(builder.result);
 }
 
+// Input of every small file: read whole, up to a limit.
 std::string read_text(const std::string& path, std::size_t most) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) throw InputError("cannot read " + path + ": it is a folder");

@@ -1,5 +1,6 @@
 #pragma once
-/// JSON in and out: one way for every record, so that no file can crash a reader and no name a writer.
+/// Reading and writing of JSON and CBOR: parsers with limits on nesting and size, so that no file crashes a reader, and strings of
+/// arbitrary bytes as valid UTF-8, so that no file name makes a writer fail.
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -8,7 +9,7 @@ namespace merganser::app {
 
 using Json = nlohmann::ordered_json;
 
-/// A list of what `make` (a function) makes of each item.
+/// Returns the JSON array of make(item) for each item, in order.
 template <class Items, class Make>
 [[nodiscard]] Json json_list(const Items& items, Make make) {
   Json out = Json::array();
@@ -16,29 +17,33 @@ template <class Items, class Make>
   return out;
 }
 
-/// Text of a record, valid JSON whatever bytes its strings have: see bytes_to_utf8(). @param indent  spaces; -1: one line
+/// Formats JSON as text. Strings that are no UTF-8 are written as bytes_to_utf8() converts them. @param indent  spaces; -1: one
+/// line
 [[nodiscard]] std::string json_text(const Json& json, int indent = -1);
 
-/// Text as JSON. @param name  of its file, for messages
+/// Parses a text as JSON. @param name  name of its file, for messages
 /// @throws InputError if it is no JSON, nested deeper than kJsonDepth, an object has more than kJsonMembers members or two
 /// of one name, or a number is none of 64 bits
 [[nodiscard]] Json parse_json(std::string_view text, const std::string& name);
-inline constexpr std::size_t kJsonDepth = 64;
-inline constexpr std::size_t kJsonMembers = 10000;
+inline constexpr std::size_t kJsonDepth = 64;       ///< largest nesting of arrays and objects that is read
+inline constexpr std::size_t kJsonMembers = 10000;  ///< largest number of members of an object that is read
 
-/// @throws InputError if the file is missing or no JSON, as parse_json() and read_text() say
+/// Reads and parses a JSON file.
+/// @throws InputError if it cannot be read, is larger than read_text() allows, or parse_json() refuses it
 [[nodiscard]] Json read_json(const std::string& path);
-/// All of a file. @throws InputError if it cannot be read or has more than `most` bytes
+/// Reads a whole file. @throws InputError if it cannot be read or has more than `most` bytes
 [[nodiscard]] std::string read_text(const std::string& path, std::size_t most = std::size_t{1} << 29U);
 
-/// JSON as CBOR, between processes of one job: exact, and without numbers as text.
+/// Writes JSON as CBOR, in which numbers keep all their bits: for files between processes of one job. @throws InputError if it
+/// fails
 void write_cbor(const std::string& path, const Json& json);
-/// @throws InputError if the file is missing or no CBOR, as parse_json() says
+/// Reads a CBOR file. @throws InputError if it cannot be read, is no CBOR, or exceeds the limits of parse_json()
 [[nodiscard]] Json read_cbor(const std::string& path);
 
-/// Any bytes as UTF-8: a byte that belongs to no character becomes the character U+EF00 + byte, of the private area.
+/// Converts arbitrary bytes to UTF-8: a byte that belongs to no character becomes U+EF00 + byte, of the private use area.
+/// Characters U+EF80 to U+EFFF of the input are converted byte by byte too, so that the conversion can be inverted.
 [[nodiscard]] std::string bytes_to_utf8(std::string_view bytes);
-/// The bytes again; exact for every text that bytes_to_utf8() has made.
+/// Inverse of bytes_to_utf8(): returns the bytes that bytes_to_utf8() converted to this text.
 [[nodiscard]] std::string utf8_to_bytes(std::string_view text);
 
 }  // namespace merganser::app

@@ -1,5 +1,5 @@
-// The variables that records may hold: those known to choose how libraries talk and where ranks run. A list of what is allowed,
-// since nobody can list all names under which secrets stand in an environment.
+// Environment variables that run records may hold: those known to select transports or the placement of ranks. A list of allowed
+// names, since the names under which an environment holds secrets cannot be enumerated.
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -20,7 +20,7 @@ constexpr std::string_view kFrameworks[] = {
     "sshmem",      "threads", "topo"};
 constexpr std::string_view kFrameworksOfPrrte[] = {"hwloc", "prte_if", "rmaps", "rtc"};
 
-// Names; with * what they begin with.
+// Names of variables; a name with * at its end stands for all that begin so.
 constexpr std::string_view kNames[] = {
     // MPICH and what is built on it
     "MPIR_CVAR_*", "MPICH_ABORT_ON_ERROR", "MPICH_ALL*", "MPICH_ASYNC_*", "MPICH_BCAST_*", "MPICH_CH4_*",
@@ -63,22 +63,24 @@ constexpr std::string_view kNames[] = {
     "MERGANSER_COMM", "MERGANSER_LAUNCHER", "MERGANSER_PLUGINS", "MERGANSER_SETTINGS", "MERGANSER_WAIT_LIMIT",
     "MERGANSER_YIELD"};
 
+/// Returns whether a parameter of Open MPI belongs to a framework, as btl_tcp_if_include to btl.
 bool is_of_framework(std::string_view parameter, std::string_view framework) {
   return parameter.starts_with(framework) &&
          (parameter.size() == framework.size() || parameter[framework.size()] == '_');
 }
 
-/// Whether a variable "PREFIX" + parameter is of one of some frameworks.
+/// Returns whether `name` is `prefix` followed by a parameter of one of the frameworks.
 template <std::size_t N>
 bool is_parameter(std::string_view name, std::string_view prefix, const std::string_view (&frameworks)[N]) {
   if (!name.starts_with(prefix)) return false;
   const std::string_view parameter = name.substr(prefix.size());
-  // What the launcher sets in every rank.
+  // mpirun sets this in every rank, so it tells nothing about the user's settings.
   if (parameter == "shmem_RUNTIME_QUERY_hint") return false;
   return std::any_of(std::begin(frameworks), std::end(frameworks),
                      [&](auto f) { return is_of_framework(parameter, f); });
 }
 
+/// Returns whether a name equals a pattern, or begins with one that ends in *.
 bool matches(std::string_view name, std::string_view pattern) {
   return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
 }

@@ -1,4 +1,7 @@
-// Running a job: signals, time limit, and what the end of the launcher means.
+// Supervision of a job by `run`: signals, time limit, launchers that do not end, and the meaning of the launcher's exit code.
+//
+// A launcher forwards signals and stops ranks by itself. Each part here that goes beyond it names the launcher's behaviour that
+// forces it; docs/architecture.md lists what ends a job, and how.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/prctl.h>
@@ -31,15 +34,18 @@
 namespace merganser::app {
 namespace {
 
-constexpr double kSecondsToStop = 5;   // from being told to being killed
-constexpr double kSecondsToReap = 10;  // from the death of all its processes to the end of a launcher
-constexpr double kSecondsToRead = 1;   // from being told to the end of waiting for who reads standard output
-constexpr double kSecondsToFail = 15;  // from the failure of a rank, which ends the job, to the end of a launcher
-constexpr double kSameSignal = 0.5;    // some send a signal to a process and to its group
+constexpr double kSecondsToStop = 5;   // from SIGTERM to SIGKILL of a launcher
+constexpr double kSecondsToReap = 10;  // from the death of all children of a launcher to its SIGKILL
+constexpr double kSecondsToRead = 1;   // from SIGTERM to the end of waiting for a slow reader of standard output
+constexpr double kSecondsToFail =
+    15;  // from the reported failure of a rank, which ends the job, to SIGKILL of a launcher
+constexpr double kSameSignal =
+    0.5;  // senders such as timeout(1) signal a process and its group: both count as one signal
 constexpr std::array kStops{SIGINT, SIGTERM, SIGHUP};
 constexpr std::array kPassed{SIGUSR1, SIGUSR2};
 
-/// Signals that are waited for instead of handled, for as long as the object lives. What was ignored stays so.
+/// Set of signals that are blocked and taken by sigtimedwait() instead of handlers while the object lives, so that no signal is
+/// lost between the tests of the supervision loop. Signals that were ignored (nohup) stay ignored.
 class BlockedSignals : Pinned {
  public:
   BlockedSignals() {
@@ -55,7 +61,7 @@ class BlockedSignals : Pinned {
   }
   ~BlockedSignals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
 
-  /// The next one; 0 after `seconds` without any.
+  /// Waits for the next signal of the set. @return its number; 0 after `seconds` without one
   [[nodiscard]] int next(double seconds) const {
     const auto whole = static_cast<time_t>(seconds);
     const timespec limit{whole, static_cast<long>((seconds - static_cast<double>(whole)) * 1e9)};
@@ -68,16 +74,17 @@ class BlockedSignals : Pinned {
   sigset_t before_{};
 };
 
+/// Outcome of the supervision of a launcher.
 struct End {
-  int status = 0;
-  int stop = 0;  ///< the first signal that told to stop
+  int status = 0;  ///< wait status of the launcher, as from waitpid()
+  int stop = 0;    ///< first of SIGINT, SIGTERM, SIGHUP that this process received; 0: none
   bool timed_out = false;
-  bool stuck = false;   ///< the launcher did not end after its processes had, and was killed
-  int failed = 0;       ///< the same after a rank had said that it fails: the exit code that it told
-  int rank_signal = 0;  ///< if so: a signal that ended one of them
+  bool stuck = false;   ///< the launcher outlived its ranks, or the failure of one, and was killed
+  int failed = 0;       ///< exit code of a rank that reported its failure; 0: none
+  int rank_signal = 0;  ///< signal that ended a child of a killed launcher, SIGTERM only if there is no other; 0: none
 };
 
-/// Whether a process has children, and all of them are dead and wait to be reaped. False where the system does not tell.
+/// Returns whether a process has children and all of them are zombies. False if /proc does not give its children.
 bool has_only_dead_children(pid_t pid) {
   std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", pid));
   bool any = false;
@@ -90,57 +97,63 @@ bool has_only_dead_children(pid_t pid) {
   return any;
 }
 
-/// Waits for the launcher; tells it to stop when this process is told or the time is over, and kills it if it does not.
+/// Supervision loop of a job's launcher: passes on signals, stops the launcher on a stop signal or after the time
+/// limit, and kills it if it does not end.
 class Waiting {
  public:
   Waiting(pid_t child, double timeout_s, const JobReports& reports, JobOutput& output)
       : child_(child), deadline_(timeout_s > 0 ? now() + timeout_s : 0), reports_(reports), output_(output) {}
 
+  /// Waits until launcher and output have ended, and returns how.
   End wait(const BlockedSignals& signals) {
     wait_for_launcher(signals);
     child_ = 0;
     output_.finish();
     while (!output_.done()) {
-      meet(signals.next(0.2));
+      handle_signal(signals.next(0.2));
       stop_in_time(now());
     }
     return end_;
   }
 
  private:
+  /// Supervises the launcher until it has ended.
   void wait_for_launcher(const BlockedSignals& signals) {
     while (true) {
       const pid_t got = ::waitpid(child_, &end_.status, WNOHANG);
       if (got == child_) return;
       if (got < 0) throw CommError("cannot wait for the launcher: " + std::string(std::strerror(errno)));
-      meet(signals.next(told_ == 0 && deadline_ == 0 ? 2 : 0.2));
+      handle_signal(signals.next(told_ == 0 && deadline_ == 0 ? 2 : 0.2));
       const double time = now();
-      // Open MPI 4.1 may wait for a lock of its own for ever after a rank was killed while it started.
-      if (output_.is_writing() || !has_only_dead_children(child_)) {  // a slow reader keeps the launcher from ending
+      // mpirun of Open MPI 4.1.4 may wait for ever for a lock of its PMIx server after a rank was killed while it started: all its
+      // children are zombies then. A slow reader keeps a launcher from ending too, and does not count.
+      if (output_.is_writing() || !has_only_dead_children(child_)) {
         reaping_since_ = time;
       } else if (time > reaping_since_ + kSecondsToReap) {
-        return give_up();
+        return kill_launcher();
       }
-      if (outlives_failure(time)) return give_up();
+      if (has_outlived_failure(time)) return kill_launcher();
       stop_in_time(time);
     }
   }
 
-  /// Once the time is over, or after a signal: first who runs is told, then who does not read is left, then all is killed.
+  /// Escalates after the time limit or a stop signal: SIGTERM to the launcher, after 1 s the output of a slow reader is discarded,
+  /// after 5 s SIGKILL to the launcher.
   void stop_in_time(double time) {
     if (told_ == 0 && deadline_ > 0 && time > deadline_) {
       end_.timed_out = true;
-      tell();
+      request_stop();
     }
     if (told_ == 0) return;
-    if (time > told_ + kSecondsToRead) output_.give_up();
+    if (time > told_ + kSecondsToRead) output_.discard();
     if (time > told_ + kSecondsToStop) send(SIGKILL);
   }
+  /// Sends a signal to the launcher, if it still runs.
   void send(int signal) const {
     if (child_ > 0) ::kill(child_, signal);
   }
-  /// Kills the launcher, whose dead children come to this process then, with how they ended.
-  void give_up() {
+  /// Kills the launcher. Its zombies become children of this process, a subreaper, which reads the signals that ended them.
+  void kill_launcher() {
     end_.stuck = true;
     ::kill(child_, SIGKILL);
     ::waitpid(child_, &end_.status, 0);
@@ -148,9 +161,9 @@ class Waiting {
       if (WIFSIGNALED(status) && (end_.rank_signal == 0 || WTERMSIG(status) != SIGTERM))
         end_.rank_signal = WTERMSIG(status);
   }
-  /// Whether the launcher goes on long after a rank has failed. Open MPI 4.1 waits for hosts that are cut off, more than
-  /// a minute, or crashes on the way out and stays.
-  bool outlives_failure(double time) {
+  /// Returns whether the launcher still runs 15 s after a rank reported its failure. mpirun of Open MPI 4.1 may wait more than a
+  /// minute for hosts that are cut off, or crash on the way out and stay.
+  bool has_outlived_failure(double time) {
     if (failed_since_ == 0) {
       const auto reports = reports_.read();
       for (const auto kind : {RankReport::Kind::failing, RankReport::Kind::ended})
@@ -158,31 +171,33 @@ class Waiting {
           if (r.kind == kind && r.value != 0) end_.failed = r.value;
       if (end_.failed != 0) failed_since_ = time;
     }
-    if (failed_since_ > 0 && output_.is_writing()) failed_since_ = time;  // it ends once that is read
+    if (failed_since_ > 0 && output_.is_writing()) failed_since_ = time;  // a slow reader delays its end
     return failed_since_ > 0 && time > failed_since_ + kSecondsToFail;
   }
-  void tell() {
+  /// Begins to stop the job: SIGTERM to the launcher.
+  void request_stop() {
     told_ = now();
-    send(SIGTERM);  // of the three the one that every launcher takes for an end
+    send(SIGTERM);  // the one of the three signals on which every launcher stops its ranks
   }
-  void meet(int signal) {
+  /// Acts on a signal that this process received: passes it on, suspends, or begins to stop the job.
+  void handle_signal(int signal) {
     if (std::find(kPassed.begin(), kPassed.end(), signal) != kPassed.end()) send(signal);
     if (signal == SIGTSTP) {
-      send(SIGTSTP);
+      send(SIGTSTP);  // the launcher's process group is not that of the terminal, so Ctrl-Z reaches this process alone
       ::raise(SIGSTOP);
       send(SIGCONT);
     }
     if (std::find(kStops.begin(), kStops.end(), signal) == kStops.end()) return;
     if (end_.stop == 0) {
       end_.stop = signal;
-      tell();
+      request_stop();
     } else if (now() > told_ + kSameSignal) {
       send(SIGKILL);
-      output_.give_up();
+      output_.discard();
     }
   }
 
-  pid_t child_;  // 0: has ended
+  pid_t child_;  // the launcher; 0: it has ended, and its number may belong to another process
   double deadline_;
   double told_ = 0;
   double reaping_since_ = now();
@@ -192,8 +207,8 @@ class Waiting {
   End end_;
 };
 
-/// Whether every rank that began has told that it ended without an error.
-bool all_ended_well(const JobReports& job) {
+/// Returns whether at least one rank has begun and every rank that has begun reported the exit code 0.
+bool have_all_succeeded(const JobReports& job) {
   std::set<int> began;
   std::set<int> well;
   for (const auto& r : job.read()) {
@@ -203,7 +218,8 @@ bool all_ended_well(const JobReports& job) {
   return !began.empty() && began == well;
 }
 
-std::set<unsigned> jobs_of(const JobReports& reports) {
+/// Returns the job numbers of Open MPI that ranks reported, for the removal of its shared memory.
+std::set<unsigned> job_numbers(const JobReports& reports) {
   std::set<unsigned> jobs;
   for (const auto& r : reports.read())
     if (r.kind == RankReport::Kind::began && r.value != 0) jobs.insert(static_cast<unsigned>(r.value));
@@ -212,33 +228,34 @@ std::set<unsigned> jobs_of(const JobReports& reports) {
 
 std::string rank_text(int rank) { return fmt::format("rank {}", rank); }
 
-/// The first report of a kind for which `is` holds.
+/// Returns the first report of a kind for which `is` holds, in the order of their arrival.
 template <class F>
 std::optional<RankReport> first_report(const std::vector<RankReport>& reports, RankReport::Kind kind, F&& is) {
   const auto at = std::find_if(reports.begin(), reports.end(), [&](const auto& r) { return r.kind == kind && is(r); });
   return at == reports.end() ? std::nullopt : std::optional(*at);
 }
 
-/// Exit codes beyond those of programs and signals: a negative number of the launcher's own.
+/// Smallest exit code that neither a rank nor 128 + signal gives: a launcher's own negative error code, modulo 256.
 constexpr int kLaunchersOwn = 193;
-constexpr int kConnectionLost = 256 - 51;  // of Open MPI, when a daemon on another machine is out of reach
+constexpr int kConnectionLost = 256 - 51;  // of Open MPI's mpirun, when its daemon on another host is out of reach
 
-/// A rank that has begun and told nothing more, neither that its libraries have started nor how it ended.
-std::optional<RankReport> vanished_rank(const std::vector<RankReport>& reports) {
+/// Returns the first rank that has begun and reported neither that MPI or OpenSHMEM has started nor how it ended.
+std::optional<RankReport> find_vanished_rank(const std::vector<RankReport>& reports) {
   return first_report(reports, RankReport::Kind::began, [&](const RankReport& began) {
     return std::none_of(reports.begin(), reports.end(),
                         [&](const auto& r) { return r.kind != RankReport::Kind::began && r.rank == began.rank; });
   });
 }
 
-/// What an exit code of the launcher stands for that no rank has told, 1 above all: that is its own when it is stopped.
-JobEnd untold_end(const LaunchPlan& plan, int code, const std::vector<RankReport>& reports) {
+/// Infers the outcome from a launcher's exit code that no rank has reported. Code 1 is ambiguous: Open MPI's mpirun ends with it
+/// when a signal stops it, and if a rank ended with 1.
+JobEnd infer_end(const LaunchPlan& plan, int code, const std::vector<RankReport>& reports) {
   if (code == 1)
     if (const auto r = first_report(reports, RankReport::Kind::ended, [](const auto& x) { return x.value != 0; }))
-      return {r->value, r->value, ""};  // it has said why
+      return {r->value, r->value, ""};  // the rank has printed the reason
   if (code == kConnectionLost)
     return {4, 4, plan.command[0] + " has lost the connection to another machine, and has ended the ranks it reaches"};
-  if (const auto r = vanished_rank(reports))
+  if (const auto r = find_vanished_rank(reports))
     return {4, 4,
             fmt::format("{} ended with code {} before its MPI or OpenSHMEM had started", rank_text(r->rank), code)};
   if (code >= kLaunchersOwn) return {4, 4, fmt::format("{} has failed with code {}", plan.command[0], code)};
@@ -247,13 +264,13 @@ JobEnd untold_end(const LaunchPlan& plan, int code, const std::vector<RankReport
     return {128 + r->value, 128 + r->value, "the launcher stopped the ranks by signal " + signal_text(r->value)};
   const std::string ended = plan.command[0] + " ended with code 1, ";
   if (!reports.empty()) return {4, 4, ended + "but no rank says that it failed; was the launcher told to stop?"};
-  if (other_machines()) return {1, 1, ""};
+  if (has_other_hosts()) return {1, 1, ""};
   return {4, 4, ended + "before a rank had begun"};
 }
 
-/// The end of a rank that was the first to end, where the launcher's code is the greatest of all: it stops the others by
-/// SIGTERM, whose number is greater than that of most errors and of SIGKILL.
-std::optional<JobEnd> first_end(const std::vector<RankReport>& reports) {
+/// Returns the outcome of the rank that ended first, for srun, whose exit code is the largest of all ranks: it stops the others by
+/// SIGTERM, and 128 + SIGTERM is larger than the code of most errors and than 128 + SIGKILL. Nothing if all ranks were stopped.
+std::optional<JobEnd> find_first_end(const std::vector<RankReport>& reports) {
   if (const auto r = first_report(reports, RankReport::Kind::ended, [](const auto& x) { return x.value != 0; }))
     return JobEnd{r->value, r->value, ""};
   const auto silent = first_report(reports, RankReport::Kind::began, [&](const RankReport& began) {
@@ -265,15 +282,18 @@ std::optional<JobEnd> first_end(const std::vector<RankReport>& reports) {
   return JobEnd{128 + SIGKILL, 4, rank_text(silent->rank) + " ended without a word; the launcher stopped the others"};
 }
 
-JobEnd end_by_signal(const LaunchPlan& plan, int signal, const std::vector<RankReport>& reports) {
-  if (plan.tells_greatest && signal == SIGTERM)
-    if (const auto end = first_end(reports)) return *end;
+/// Interprets the exit code 128 + signal of a launcher. A rank that handles the signal has reported it; one that has not was
+/// killed.
+JobEnd interpret_signal(const LaunchPlan& plan, int signal, const std::vector<RankReport>& reports) {
+  if (plan.exit_code_is_largest && signal == SIGTERM)
+    if (const auto end = find_first_end(reports)) return *end;
   if (const auto r = first_report(reports, RankReport::Kind::stopped, [&](const auto& x) { return x.value == signal; }))
     return {128 + signal, 128 + signal, rank_text(r->rank) + " was stopped by signal " + signal_text(signal)};
   return {128 + signal, 4, "a rank was ended by signal " + signal_text(signal) + "; the launcher stopped the others"};
 }
 
-bool all_stopped(const std::vector<RankReport>& reports, int signal) {
+/// Returns whether every rank that has begun reported this signal: then the launcher was stopped, not a single rank.
+bool are_all_stopped(const std::vector<RankReport>& reports, int signal) {
   return std::all_of(reports.begin(), reports.end(), [&](const RankReport& began) {
     return began.kind != RankReport::Kind::began || std::any_of(reports.begin(), reports.end(), [&](const auto& r) {
              return r.kind == RankReport::Kind::stopped && r.rank == began.rank && r.value == signal;
@@ -281,9 +301,10 @@ bool all_stopped(const std::vector<RankReport>& reports, int signal) {
   });
 }
 
-/// The end of a job whose launcher's code says little: that of the rank that was the first to tell of its own.
-std::optional<JobEnd> told_end(const LaunchPlan& plan, int code, const std::vector<RankReport>& reports) {
-  constexpr int kNoCodeOfOurs = 6;  // up to 5 they are exit codes too
+/// Returns the outcome of a job under Hydra from the first report of an error or a signal, since Hydra's exit code may be 0, or the
+/// number of a signal it sent, although a rank has failed. Nothing if no rank reported one and the code needs no other meaning.
+std::optional<JobEnd> find_reported_end(const LaunchPlan& plan, int code, const std::vector<RankReport>& reports) {
+  constexpr int kNoCodeOfOurs = 6;  // up to 5 the numbers of signals are exit codes of this program too
   const auto r = std::find_if(reports.begin(), reports.end(), [](const RankReport& x) {
     return x.kind == RankReport::Kind::stopped || (x.kind == RankReport::Kind::ended && x.value != 0);
   });
@@ -295,14 +316,15 @@ std::optional<JobEnd> told_end(const LaunchPlan& plan, int code, const std::vect
   }
   if (r->kind == RankReport::Kind::ended) return JobEnd{r->value, r->value, ""};
   const std::string by = " by signal " + signal_text(r->value);
-  if (r->value == SIGTERM && all_stopped(reports, SIGTERM))
+  if (r->value == SIGTERM && are_all_stopped(reports, SIGTERM))
     return JobEnd{128 + SIGTERM, 128 + SIGTERM, "the launcher stopped the ranks" + by};
   if (r->value == SIGTERM)
-    if (const auto end = first_end(reports)) return end;
+    if (const auto end = find_first_end(reports)) return end;
   return JobEnd{128 + r->value, 128 + r->value, rank_text(r->rank) + " was stopped" + by};
 }
 
-JobEnd meaning_of(const LaunchPlan& plan, int status, const JobReports& job) {
+/// Interprets the wait status of the launcher, with the ranks' reports taking precedence over its exit code.
+JobEnd interpret_status(const LaunchPlan& plan, int status, const JobReports& job) {
   if (WIFSIGNALED(status)) {
     const int signal = WTERMSIG(status);
     return {128 + signal, 4,
@@ -310,45 +332,55 @@ JobEnd meaning_of(const LaunchPlan& plan, int status, const JobReports& job) {
   }
   const int code = WEXITSTATUS(status);
   const auto reports = job.read();
-  if (plan.code_says_little)
-    if (const auto end = told_end(plan, code, reports)) return *end;
-  if (code > 128 && code < 128 + 65) return end_by_signal(plan, code - 128, reports);
+  if (plan.exit_code_is_unreliable)
+    if (const auto end = find_reported_end(plan, code, reports)) return *end;
+  if (code > 128 && code < 128 + 65) return interpret_signal(plan, code - 128, reports);
   const bool told =
       first_report(reports, RankReport::Kind::ended, [&](const auto& x) { return x.value == code; }).has_value();
   if (code == 0 || told || !plan.of_this_program || job.variable().empty()) return {code, code, ""};
-  return untold_end(plan, code, reports);
+  return infer_end(plan, code, reports);
 }
 
-/// How a job without an error ends: all it printed may not have been written.
-JobEnd end_of_output(const JobOutput& output) {
+/// Returns the outcome of a job that succeeded: its output may still have failed to be written.
+/// @throws InputError if standard output is full or closed
+JobEnd output_end(const JobOutput& output) {
   if (output.error() == 0) return {};
-  if (output.error() == EPIPE) return {128 + SIGPIPE, 0, ""};  // as the rank itself: the work is done
+  if (output.error() == EPIPE)
+    return {128 + SIGPIPE, 0, ""};  // as without a launcher: the work is done, the reader has gone
   throw InputError(std::string("cannot write to standard output: ") + std::strerror(output.error()));
 }
 
 }  // namespace
 
+// Run of a job: start, supervision, removal of leftovers, and the outcome from the launcher's exit code and the ranks'
+// reports.
 JobEnd run_job(const LaunchPlan& plan, double timeout_s) {
   const JobReports reports;
   const BlockedSignals signals;
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // what a killed launcher leaves comes to this process
+  // Orphans of a launcher that is killed become children of this process, which ends them (leftovers.cpp). A launcher cannot do
+  // this for itself.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   JobOutput output;
+  // A process group of its own: a signal for the group of the terminal reached Open MPI's mpirun twice, from the terminal and from
+  // this process, and it then left its ranks and their shared memory. SIGTERM on the death of this process: a killed `run` must not
+  // leave the job behind.
   const pid_t child = start_process(plan.command, SIGTERM, [&] {
-    output.take_standard_output();
+    output.redirect_standard_output();
     for (const auto& s : plan.exports) ::setenv(s.name.c_str(), s.value.c_str(), 1);
     if (!reports.variable().empty()) ::setenv(JobReports::kVariable, reports.variable().c_str(), 1);
-    // Its group is not that of the keyboard, so reading there would stop it.
+    // A process outside the foreground group of a terminal is stopped (SIGTTIN) when it reads from it.
     if (::isatty(STDIN_FILENO) == 1)
       if (const int nothing = ::open("/dev/null", O_RDONLY); nothing >= 0) ::dup2(nothing, STDIN_FILENO);
   });
   output.close_input();
   const End end = Waiting(child, timeout_s, reports, output).wait(signals);
-  const bool killed = WIFSIGNALED(end.status) || WEXITSTATUS(end.status) > 128;  // the launcher, or a rank
-  if (killed || end.stop != 0 || end.timed_out) end_leftovers(jobs_of(reports));
-  // Hydra ends with 0 when it has been told to stop.
-  if (end.stop != 0 && (end.status != 0 || output.error() != 0 || !all_ended_well(reports)))
+  // After a signal to the launcher or to a rank, a launcher may have left processes and shared memory.
+  const bool killed = WIFSIGNALED(end.status) || WEXITSTATUS(end.status) > 128;
+  if (killed || end.stop != 0 || end.timed_out) end_leftovers(job_numbers(reports));
+  // Hydra ends with 0 when a signal has stopped it, so the status alone does not show success.
+  if (end.stop != 0 && (end.status != 0 || output.error() != 0 || !have_all_succeeded(reports)))
     throw Interrupted(end.stop);
-  if (end.stuck && end.failed != 0) return {end.failed, end.failed, ""};  // the rank has said why
+  if (end.stuck && end.failed != 0) return {end.failed, end.failed, ""};  // the rank has printed the reason
   if (end.stuck) {
     const std::string what = end.rank_signal != 0 ? "a rank was ended by signal " + signal_text(end.rank_signal) + ", "
                                                   : std::string("the ranks have ended, ");
@@ -356,13 +388,14 @@ JobEnd run_job(const LaunchPlan& plan, double timeout_s) {
             fmt::format("{}but {} did not end within {:.0f} s and was killed", what, plan.command[0], kSecondsToReap)};
   }
   if (end.timed_out) return {kTimedOut, 4, "the job was stopped after its time"};
-  const JobEnd ended = meaning_of(plan, end.status, reports);
-  return ended.code == 0 ? end_of_output(output) : ended;
+  const JobEnd ended = interpret_status(plan, end.status, reports);
+  return ended.code == 0 ? output_end(output) : ended;
 }
 
 int launch(const LaunchPlan& plan, double timeout_s) { return run_job(plan, timeout_s).code; }
 
-int launch_and_tell(const LaunchPlan& plan) {
+// Run of a job whose failure is the failure of this command.
+int launch_and_report(const LaunchPlan& plan) {
   const JobEnd end = run_job(plan, 0);
   if (!end.why.empty()) print_error(end.why, end.kind);
   return end.code;

@@ -12,8 +12,9 @@
 
 namespace merganser::app {
 
+// Check before a launcher starts more processes than this host can hold, which would end in messages of libraries.
 void check_processes(int ranks) {
-  if (std::getenv("SLURM_JOB_ID") != nullptr || other_machines()) return;
+  if (std::getenv("SLURM_JOB_ID") != nullptr || has_other_hosts()) return;
   // A process of an MPI library, before it has any input, and the helper threads that it starts.
   constexpr double kBytes = 16 * 1048576.0;
   constexpr std::int64_t kTasks = 3;

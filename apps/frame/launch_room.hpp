@@ -1,10 +1,10 @@
 #pragma once
-/// Whether this machine can hold the processes of a job, asked before a launcher is started.
+/// Check that this host has the tasks and the memory for the processes of a job, before a launcher is started.
 
 namespace merganser::app {
 
-/// Refuses more processes than the tasks and the memory that are left here allow. Not looked at where a job scheduler or
-/// a list of hosts says that there are other machines. Local. @throws UsageError with what is allowed
+/// Refuses more processes than the free tasks and memory of this host allow. No check where a job scheduler or a host list names
+/// other hosts. Local. @throws UsageError with the number that is allowed
 void check_processes(int ranks);
 
 }  // namespace merganser::app

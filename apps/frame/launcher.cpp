@@ -23,10 +23,11 @@ namespace {
 bool is_set(const std::string& name) { return std::getenv(name.c_str()) != nullptr; }
 
 constexpr std::int64_t kMaxArgumentBytes = 100'000;  // Linux: 128 KiB for a variable
-constexpr double kHostLimit = 300;  // seconds without any news; far beyond a stage of a step, far below a night
+constexpr double kHostLimit =
+    300;  // seconds without progress: far above a stage of a step, far below a job's time limit
 
-/// A word as a shell reads it, in one line.
-std::string shell_word(const std::string& word) {
+/// Quotes a word for a shell, in one line: as it is, in '...', or in $'...' if it has characters that cannot be printed.
+std::string quote_for_shell(const std::string& word) {
   if (!word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                               "_-./=:,+@%^") == std::string::npos)
     return word;
@@ -48,7 +49,8 @@ std::string shell_word(const std::string& word) {
   return out + "'";
 }
 
-int usable_cores() {
+/// Returns the number of cores in the affinity mask of this process.
+int count_usable_cores() {
   cpu_set_t set;
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
@@ -67,7 +69,8 @@ std::string option_argument(const Option& option) {
   return "--" + option.name + '=' + value_text(value);
 }
 
-std::vector<std::string> arguments_again(const Invocation& in, std::span<const std::string_view> except) {
+// Command line of a launched part of the work: the options as given, so that the part parses the same values.
+std::vector<std::string> repeat_arguments(const Invocation& in, std::span<const std::string_view> except) {
   std::vector<std::string> out;
   const std::string verb(in.command);
   const auto space = verb.find(' ');
@@ -98,12 +101,14 @@ void check_launchable(std::span<const std::string> arguments) {
                      count_text(kMaxArgumentBytes));
 }
 
-std::vector<comm::Setting> settings_of_runs(const Launcher& launcher) {
+// Exports of `merganser run`: workarounds, loopback, and a wait limit where a host may be lost.
+std::vector<comm::Setting> launch_settings(const Launcher& launcher) {
   std::vector<comm::Setting> settings = comm::launcher_settings();
   for (auto& s : loopback_settings(launcher)) settings.push_back(std::move(s));
-  if (!other_machines()) return settings;
+  if (!has_other_hosts()) return settings;
   settings.push_back({"MERGANSER_WAIT_LIMIT", fmt::format("{:.0f}", kHostLimit),
                       "a host that is cut off says nothing: who waits for it gives up after so many seconds"});
+  // Without keepalive, mpirun of Open MPI 4 takes hours to notice that a host is out of reach.
   if (comm::mpi_library().find("Open MPI v4") == std::string::npos) return settings;
   constexpr const char* kWhy =
       "mpirun asks its daemons on other hosts after 20 s of silence, every 5 s, four times: 40 s";
@@ -113,14 +118,15 @@ std::vector<comm::Setting> settings_of_runs(const Launcher& launcher) {
   return settings;
 }
 
-bool within_job() { return comm::launched() || is_set("OMPI_COMM_WORLD_RANK"); }
+bool is_within_job() { return comm::launched() || is_set("OMPI_COMM_WORLD_RANK"); }
 
+// Command line of a job: launcher, options of its family, exports, and this program with its arguments.
 LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, bool quiet, const std::string& with) {
   const Launcher launcher = find_launcher(with);
   if (!launcher.problem.empty())
     throw CommError(fmt::format("{}; alone, use threads: merganser {} ... --ranks {}", launcher.problem,
                                 arguments.empty() ? "..." : arguments[0], ranks));
-  if (launcher.family == "Open MPI" && within_job())
+  if (launcher.family == "Open MPI" && is_within_job())
     throw UsageError(
         fmt::format("an mpirun has started this process as rank {} of {}, and no other starts from there; allowed: the "
                     "same without mpirun",
@@ -128,20 +134,20 @@ LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, boo
   check_processes(ranks);
   check_launchable(arguments);
   LaunchPlan plan;
-  for (auto& s : settings_of_runs(launcher))
+  for (auto& s : launch_settings(launcher))
     if (!is_set(s.name)) plan.exports.push_back(std::move(s));
   auto& c = plan.command;
   c = {launcher.path, "-n", std::to_string(ranks)};
   c.insert(c.end(), launcher.options.begin(), launcher.options.end());
   if (launcher.family == "Slurm") {
-    plan.tells_greatest = true;
-    c.emplace_back("--kill-on-bad-exit=1");  // else the others wait for a rank that was killed
+    plan.exit_code_is_largest = true;
+    c.emplace_back("--kill-on-bad-exit=1");  // by default srun lets the others wait for a rank that was killed
   }
-  plan.code_says_little = launcher.family == "MPICH" || launcher.family == "Intel MPI";  // both are Hydra
+  plan.exit_code_is_unreliable = launcher.family == "MPICH" || launcher.family == "Intel MPI";  // both are Hydra
   if (launcher.family == "Open MPI") {
     if (quiet) c.emplace_back("--quiet");
-    if (ranks > usable_cores()) c.emplace_back("--oversubscribe");
-    if (::geteuid() == 0) c.emplace_back("--allow-run-as-root");
+    if (ranks > count_usable_cores()) c.emplace_back("--oversubscribe");  // mpirun refuses more ranks than slots
+    if (::geteuid() == 0) c.emplace_back("--allow-run-as-root");          // mpirun refuses root
     // Open MPI passes its own variables to other hosts; the rest must be named.
     for (const auto& s : plan.exports)
       if (!s.name.starts_with("OMPI_")) c.insert(c.end(), {"-x", s.name});
@@ -155,11 +161,11 @@ LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, boo
   return plan;
 }
 
-std::string LaunchPlan::text() const {
+std::string LaunchPlan::to_shell_command() const {
   std::string out;
-  for (const auto& s : exports) out += s.name + '=' + shell_word(s.value) + ' ';
+  for (const auto& s : exports) out += s.name + '=' + quote_for_shell(s.value) + ' ';
   const auto words = words_without_secrets(command);  // it may be kept in a log
-  for (std::size_t i = 0; i < words.size(); ++i) out += (i == 0 ? "" : " ") + shell_word(words[i]);
+  for (std::size_t i = 0; i < words.size(); ++i) out += (i == 0 ? "" : " ") + quote_for_shell(words[i]);
   return out;
 }
 

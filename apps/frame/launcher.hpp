@@ -1,5 +1,6 @@
 #pragma once
-/// Starting this program on several processes: which launcher, with which arguments and environment.
+/// Starting this program as a job of several processes: the choice of the launcher, its command line and environment, and the
+/// supervision of the job (launch.cpp).
 #include <exception>
 #include <span>
 #include <string>
@@ -13,62 +14,68 @@
 
 namespace merganser::app {
 
-/// A program that starts ranks.
+/// Program that starts ranks, as found on this host.
 struct Launcher {
   std::string path;                  ///< empty: none found
   std::string version;               ///< first line of --version
   std::string family;                ///< "Open MPI", "MPICH", "Intel MPI", "Slurm", "PALS", "ALPS", "unknown"
-  std::vector<std::string> options;  ///< that it needs for this program: srun's --mpi=pmix
-  std::string problem;               ///< why it will not do; empty if it will
+  std::vector<std::string> options;  ///< options that the launcher needs for ranks of this program: --mpi=pmix
+  std::string problem;               ///< why the launcher cannot start ranks of this program; empty if it can
 };
-/// The launcher of the MPI this program is linked with: the one that is named, else what the variable MERGANSER_LAUNCHER
-/// names, srun inside a Slurm job, then mpirun, mpiexec, aprun and their other names on PATH, and those installed beside
-/// the library. Never starts MPI.
-/// @param with  a name or path; empty: look for one. @return the first that fits; if none does, the first with its problem
+/// Finds the launcher of the MPI this program is linked with: the one named by `with`, else by the variable MERGANSER_LAUNCHER,
+/// else srun inside a Slurm job, else mpirun, mpiexec, aprun and their other names on PATH, else those installed beside the
+/// library. Local; runs candidates with --version, and never starts MPI.
+/// @param with  a name or path; empty: search for one
+/// @return the first that fits; if none does, the first candidate with its problem set
 [[nodiscard]] Launcher find_launcher(const std::string& with = "");
 
-/// The version of the library that this program is linked with and, where the system tells it, the path of it.
+/// Returns the version of the MPI or OpenSHMEM that this program is linked with and, if it is known, the path of the library.
 [[nodiscard]] std::string library_text();
-/// Whose launchers can start ranks of a library: "Open MPI", "MPICH", "Intel MPI"; "unknown". From its version.
+/// Returns the family whose launchers start ranks of a library, from its version text: "Open MPI", "MPICH", "Intel MPI", "unknown".
 [[nodiscard]] std::string mpi_family(const std::string& library);
-/// Which kind of launcher this is, from where it lies and the first line of what it says of its version.
+/// Returns the family of a launcher from its path and the first line of its --version: see Launcher::family.
 [[nodiscard]] std::string launcher_family(const std::string& path, const std::string& version);
-/// The option with which srun starts ranks of a library, from what `srun --mpi=list` says; empty if it has no plug-in that
-/// does: pmix for Open MPI, pmi2 for MPICH and Intel MPI, cray_shasta for Cray's MPICH where it is there.
+/// Returns the option with which srun starts ranks of a library: pmix for Open MPI, pmi2 for MPICH and Intel MPI, cray_shasta for
+/// Cray's MPICH if there is that plug-in. Empty if srun has no plug-in for it. @param list  output of `srun --mpi=list`
 [[nodiscard]] std::string srun_option(const std::string& library, const std::string& list);
 
-/// What `merganser run` exports where it is not set: launcher_settings(), and what runs with a launcher on several machines, or
-/// on this one alone, need.
-[[nodiscard]] std::vector<comm::Setting> settings_of_runs(const Launcher& launcher);
+/// Returns the settings that `merganser run` exports unless they are set: launcher_settings(), those that keep a job on one host to
+/// the loopback interface, and those that bound the wait for a lost host where there are several.
+[[nodiscard]] std::vector<comm::Setting> launch_settings(const Launcher& launcher);
 
-/// A command line and what to set before it.
+/// Command line of a launcher, the variables to set before it, and what its exit code means.
 struct LaunchPlan {
   std::vector<std::string> command;
-  std::vector<comm::Setting> exports;      ///< only those not set already
-  bool of_this_program = true;             ///< the ranks are this program, and report how they end
-  bool tells_greatest = false;             ///< the launcher's exit code is the greatest of those of the ranks
-  bool code_says_little = false;           ///< it is 0 or a signal's number where ranks have told otherwise, as Hydra's
-  [[nodiscard]] std::string text() const;  ///< as typed in a shell
+  std::vector<comm::Setting> exports;    ///< only those not set already
+  bool of_this_program = true;           ///< the ranks are this program, and report how they end
+  bool exit_code_is_largest = false;     ///< the launcher's exit code is the largest of those of the ranks, as srun's
+  bool exit_code_is_unreliable = false;  ///< the code may be 0 or a signal's number though a rank failed, as Hydra's
+  [[nodiscard]] std::string to_shell_command() const;  ///< formats it as typed in a shell, with secrets masked
 };
-/// Makes one argument of an option and its value: "--NAME=VALUE", of a flag "--NAME" or "--no-NAME".
+/// Returns one argument that gives an option its present value: "--NAME=VALUE", of a flag "--NAME" or "--no-NAME".
 [[nodiscard]] std::string option_argument(const Option& option);
-/// The command again, with the options that were given but those of `except`: for a process that does part of the work.
-[[nodiscard]] std::vector<std::string> arguments_again(const Invocation& in, std::span<const std::string_view> except);
+/// Returns the arguments of the current command, verb first, without the options named in `except`: to start the same verb for part
+/// of the work.
+[[nodiscard]] std::vector<std::string> repeat_arguments(const Invocation& in, std::span<const std::string_view> except);
 
 /// Refuses arguments that a launcher would take for its own (":"), or that are too long to hand on in a variable of the
 /// environment, as Open MPI does. @throws UsageError
 void check_launchable(std::span<const std::string> arguments);
 
-/// A launcher has started this process, as one of several ranks or as the only one: Open MPI's starts no other then.
-[[nodiscard]] bool within_job();
+/// Returns whether a launcher has started this process, be it as the only rank. From within a job, Open MPI's mpirun starts no
+/// other.
+[[nodiscard]] bool is_within_job();
 
-/// @param quiet  the launcher's own messages about failed ranks are left out
-/// @param with   as of find_launcher()
-/// @throws CommError if there is no launcher that fits; UsageError as check_launchable(), or within a job of Open MPI
+/// Plans the start of `ranks` processes of this program with the given arguments: launcher, options and exports. Starts nothing.
+/// @param quiet  suppress the launcher's own messages about failed ranks
+/// @param with   name or path of the launcher; empty: search for one
+/// @throws CommError if no launcher fits; UsageError within a job of Open MPI, if this host cannot hold so many processes, or if
+/// check_launchable() refuses the arguments
 [[nodiscard]] LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, bool quiet,
                                      const std::string& with = "");
 
-/// This program was told by a signal to stop while a job of its ran. No Error: what goes on after errors must end.
+/// Thrown when SIGINT, SIGTERM or SIGHUP stopped this program while it ran a job. Not derived from Error, so that loops which go on
+/// after an Error end.
 class Interrupted : public std::exception {
  public:
   explicit Interrupted(int signal);
@@ -80,29 +87,31 @@ class Interrupted : public std::exception {
   std::string what_;
 };
 
-/// How a job ended.
+/// Outcome of a job of several processes.
 struct JobEnd {
   int code = 0;     ///< exit code of the ranks, 128 + number for a signal, kTimedOut
-  int kind = 0;     ///< exit code that names the kind of the message: of print_error()
-  std::string why;  ///< what the ranks could not say themselves; empty if they have
+  int kind = 0;     ///< exit code whose error_kind() heads the message
+  std::string why;  ///< reason, if no rank has printed one; else empty
 };
 
-/// Runs the plan in a process group of its own and waits. SIGINT, SIGTERM and SIGHUP tell the launcher to stop, and kill it
-/// 5 s later or when a second one comes; SIGUSR1, SIGUSR2 and SIGTSTP are passed on. What a killed launcher leaves behind
-/// on this host is ended and removed. What the job prints is written to standard output of this process, and checked.
-/// @param timeout_s  seconds after which the launcher is told to stop in the same way; 0: never
-/// @throws Interrupted if SIGINT, SIGTERM or SIGHUP came and the job has failed, or not all of its ranks say that they have not
-/// @throws CommError if the launcher cannot be started; InputError if all went well but standard output is full or closed.
-/// If who read it has gone the code is 128 + SIGPIPE.
+/// Runs the plan in a process group of its own and waits for its end. On SIGINT, SIGTERM or SIGHUP it sends SIGTERM to the
+/// launcher, and SIGKILL 5 s later or on a second signal; SIGUSR1, SIGUSR2 and SIGTSTP are passed on. Processes and shared memory
+/// that a killed launcher leaves on this host are ended and removed. The job's output is written to standard output of this
+/// process, and checked.
+/// @param timeout_s  seconds after which the launcher is stopped in the same way; 0: never
+/// @throws Interrupted if a stop signal came, unless every rank reported success
+/// @throws CommError if the launcher cannot be started; InputError if the job succeeded but standard output is full or closed.
+/// If the reader of standard output has gone, the code is 128 + SIGPIPE.
 JobEnd run_job(const LaunchPlan& plan, double timeout_s);
-inline constexpr int kTimedOut = 124;
+inline constexpr int kTimedOut = 124;  ///< code of a job that was stopped after its time, as that of timeout(1)
 
-/// run_job() for callers that deal with the code themselves. @return the exit code
+/// Runs the plan as run_job() does, with the same errors, and prints nothing about its end. @return the exit code
 int launch(const LaunchPlan& plan, double timeout_s = 0);
-/// run_job() for callers that end as the job did: prints why, if the ranks could not. @return the exit code
-int launch_and_tell(const LaunchPlan& plan);
+/// Runs the plan as run_job() does, without a time limit, and prints the reason of a failure that no rank has printed.
+/// @return the exit code, for callers that end with it
+int launch_and_report(const LaunchPlan& plan);
 
-/// Path of this program.
+/// Returns the path of the running program.
 [[nodiscard]] std::string self_path();
 
 }  // namespace merganser::app

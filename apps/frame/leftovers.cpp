@@ -25,7 +25,8 @@ namespace {
 
 constexpr double kSecondsToEnd = 2;
 
-std::vector<pid_t> processes() {
+/// Returns the numbers of all processes of this host.
+std::vector<pid_t> list_processes() {
   std::vector<pid_t> all;
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), ::closedir);
   while (const dirent* entry = proc ? ::readdir(proc.get()) : nullptr)
@@ -33,21 +34,22 @@ std::vector<pid_t> processes() {
   return all;
 }
 
-/// 0 if it has ended.
-pid_t parent_of(pid_t pid) {
+/// Returns the number of the parent process; 0 if the process has ended.
+pid_t parent_process(pid_t pid) {
   std::ifstream in(fmt::format("/proc/{}/stat", pid));
   const std::string stat{std::istreambuf_iterator<char>(in), {}};
   const auto name_end = stat.rfind(')');  // a name may have spaces and brackets
   return name_end == std::string::npos || stat.size() < name_end + 5 ? 0 : std::atoi(stat.c_str() + name_end + 4);
 }
 
-std::vector<pid_t> descendants() {
+/// Returns all descendants of this process.
+std::vector<pid_t> list_descendants() {
   std::map<pid_t, pid_t> parents;
-  for (const pid_t pid : processes()) parents[pid] = parent_of(pid);
+  for (const pid_t pid : list_processes()) parents[pid] = parent_process(pid);
   std::vector<pid_t> found;
   for (const auto& [pid, parent] : parents) {
     bool below = false;
-    std::size_t steps = 0;  // processes come and go while they are listed
+    std::size_t steps = 0;  // a bound: processes start and end while /proc is read, so the parents need not form a tree
     for (auto at = parents.find(pid); at != parents.end() && !below && ++steps < parents.size();
          at = parents.find(at->second))
       below = at->second == ::getpid();
@@ -56,15 +58,18 @@ std::vector<pid_t> descendants() {
   return found;
 }
 
+/// Returns whether a path is a regular file of this user, itself and not by a link: others may plant links under /dev/shm.
 bool is_own_file(const std::string& path) {
   struct stat s {};
   return ::lstat(path.c_str(), &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == ::geteuid();
 }
 
-/// Ranks may have ended before their maps could be read, but what they shared has the number of the job in its name.
-std::set<std::string> shared_memory_of_jobs(const std::set<unsigned>& jobs) {
+/// Returns the files under /dev/shm that Open MPI names after one of its jobs. Needed beside the maps of processes, since ranks may
+/// have ended before their maps could be read.
+std::set<std::string> shared_memory_named_after(const std::set<unsigned>& jobs) {
   std::set<std::string> files;
-  // Of Open MPI while ranks write a file together, named like that file, which is always called "data" (OutputFile).
+  // Open MPI's OMPIO holds this semaphore while ranks write a file together, and leaves it if a rank is killed in between. It is
+  // named after that file, which OutputFile always calls "data".
   if (is_own_file("/dev/shm/sem.OMPIO_data")) files.insert("/dev/shm/sem.OMPIO_data");
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/dev/shm"), ::closedir);
   while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr) {
@@ -79,8 +84,8 @@ std::set<std::string> shared_memory_of_jobs(const std::set<unsigned>& jobs) {
   return files;
 }
 
-/// Files of this user under /dev/shm that a process has mapped.
-std::set<std::string> shared_memory_of(pid_t pid) {
+/// Returns the files of this user under /dev/shm that a process has mapped.
+std::set<std::string> mapped_shared_memory(pid_t pid) {
   std::set<std::string> files;
   std::ifstream in(fmt::format("/proc/{}/maps", pid));
   for (std::string line; std::getline(in, line);) {
@@ -92,31 +97,36 @@ std::set<std::string> shared_memory_of(pid_t pid) {
   return files;
 }
 
-void reap() {
+/// Takes the exit statuses of all children that have ended.
+void reap_children() {
   while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
 }
 
 }  // namespace
 
+// Removal of what a killed launcher leaves: descendants are ended first, then shared memory that nobody has mapped.
 void end_leftovers(const std::set<unsigned>& jobs) {
   std::set<std::string> files;
   int signal = SIGTERM;
   for (const double start = now();; ::usleep(20000)) {
-    reap();
-    const auto left = descendants();
+    reap_children();
+    const auto left = list_descendants();
     if (left.empty()) break;
+    // First pass: SIGTERM, on which ranks remove their temporary files; from 2 s on SIGKILL.
     for (const pid_t pid : left) {
-      files.merge(shared_memory_of(pid));
+      files.merge(mapped_shared_memory(pid));
       if (signal != 0) ::kill(pid, signal);
     }
     const double waited = now() - start;
     signal = waited > kSecondsToEnd ? SIGKILL : 0;
-    if (waited > 2 * kSecondsToEnd) break;  // in the kernel, waiting for a disk
+    if (waited > 2 * kSecondsToEnd)
+      break;  // a process that is blocked in the kernel by a disk ends later, or not at all
   }
-  files.merge(shared_memory_of_jobs(jobs));
+  files.merge(shared_memory_named_after(jobs));
   if (files.empty()) return;
-  for (const pid_t pid : processes())
-    for (const auto& used : shared_memory_of(pid)) files.erase(used);
+  // Files that another process has mapped belong to a job that runs, perhaps one with the same number.
+  for (const pid_t pid : list_processes())
+    for (const auto& used : mapped_shared_memory(pid)) files.erase(used);
   for (const auto& path : files) ::unlink(path.c_str());
 }
 

@@ -1,12 +1,15 @@
 #pragma once
+/// Removal of the processes and the shared memory that a job leaves on this host when its launcher is killed. A launcher that gets
+/// SIGTERM cleans up by itself; one that is killed cannot, and Open MPI's files under /dev/shm then stay until the next boot.
 #include <set>
 
 namespace merganser::app {
 
-/// Ends every process below this one, in order where they can within two seconds, and removes the shared memory (files
-/// under /dev/shm) that they had mapped, or that names one of `jobs` as Open MPI does ("vader_segment.HOST.0.21d70001.0"),
-/// unless another process uses it: what a launcher that was killed could not do any more. This process must have asked
-/// to inherit orphans (PR_SET_CHILD_SUBREAPER) before it started them.
+/// Ends every descendant of this process, by SIGTERM and after two seconds by SIGKILL, and removes the shared memory (files under
+/// /dev/shm) that they had mapped or that Open MPI has named after one of `jobs` ("vader_segment.HOST.0.21d70001.0"), unless
+/// another process has mapped it. Local; at most about four seconds. This process must be a child subreaper
+/// (PR_SET_CHILD_SUBREAPER) since before it started them, so that orphans become its descendants.
+/// @param jobs  job numbers of Open MPI, as ranks reported them
 void end_leftovers(const std::set<unsigned>& jobs);
 
 }  // namespace merganser::app

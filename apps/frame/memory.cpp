@@ -9,6 +9,7 @@
 namespace merganser::app {
 namespace {
 
+/// Returns a value of /proc/self/status in bytes; 0 if it is not there.
 std::int64_t status_bytes(const std::string& key) {
   std::ifstream in("/proc/self/status");
   for (std::string line; std::getline(in, line);)
@@ -22,6 +23,7 @@ std::int64_t resident_bytes() { return status_bytes("VmRSS:"); }
 
 void trim_memory() { ::malloc_trim(0); }
 
+// Start of a measurement of peak memory: "5" resets the peak counter of this process.
 PeakWatch::PeakWatch() {
   trim_memory();
   const int counter = ::open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);

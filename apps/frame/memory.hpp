@@ -1,26 +1,29 @@
 #pragma once
-/// Memory of this process as the system sees it. What there is for it: merganser/base/resources.hpp.
+/// Resident memory of this process and its peak, from /proc, for measurements. Free memory of the host:
+/// merganser/base/resources.hpp.
 #include <cstdint>
 #include <string>
 
 namespace merganser::app {
 
+/// Returns the resident memory of this process in bytes; 0 if the system does not give it.
 [[nodiscard]] std::int64_t resident_bytes();
 
-/// Watches the highest resident memory from its construction on.
+/// Measurement of the highest resident memory of this process since the construction of the object.
 class PeakWatch {
  public:
   /// Returns freed memory to the system first. The peak counter of the process is reset where the system allows it.
   PeakWatch();
+  /// Returns the highest resident memory since construction, in bytes; a lower bound if the counter could not be reset.
   [[nodiscard]] std::int64_t peak_bytes() const;
-  /// "VmHWM", or "resident after" where the counter cannot be reset: then a lower bound.
+  /// Returns how peak_bytes() measures: "VmHWM", or "resident after" if the counter could not be reset.
   [[nodiscard]] std::string method() const;
 
  private:
   bool reset_ = false;
 };
 
-/// Hands memory that was freed back to the system.
+/// Returns freed memory of the allocator to the system.
 void trim_memory();
 
 }  // namespace merganser::app

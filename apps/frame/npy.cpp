@@ -10,8 +10,8 @@
 namespace merganser::app {
 namespace {
 
-/// What follows 'key': in the header.
-std::string_view value_of(const std::string& file, std::string_view header, std::string_view key) {
+/// Returns the rest of the header from the value of 'key' on. @throws InputError if the key is missing
+std::string_view header_value(const std::string& file, std::string_view header, std::string_view key) {
   const auto at = header.find("'" + std::string(key) + "'");
   const auto colon = at == std::string_view::npos ? at : header.find(':', at);
   const auto begin = colon == std::string_view::npos ? colon : header.find_first_not_of(' ', colon + 1);
@@ -20,13 +20,13 @@ std::string_view value_of(const std::string& file, std::string_view header, std:
   return header.substr(begin);
 }
 
-/// A text up to the next `end`, that one too.
-std::string_view through(std::string_view text, char end) {
+/// Returns the text up to and including the next `end` after its first character; all of it if there is none.
+std::string_view prefix_through(std::string_view text, char end) {
   return text.substr(0, text.size() < 2 ? text.size() : std::min(text.find(end, 1), text.size() - 1) + 1);
 }
 
-/// The lengths of "(3, 2)" or "(3,)", as Python 2 wrote them too: "(3L, 2L)"; none if it is something else.
-std::vector<std::uint64_t> lengths_of(std::string_view text) {
+/// Parses the lengths of a tuple: "(3, 2)", "(3,)", or "(3L, 2L)" as Python 2 wrote it; returns none for any other text.
+std::vector<std::uint64_t> parse_lengths(std::string_view text) {
   if (!text.starts_with('(') || !text.ends_with(')')) return {};
   std::vector<std::uint64_t> lengths;
   WordsBetween<','> items(text.substr(1, text.size() - 2));
@@ -41,25 +41,28 @@ std::vector<std::uint64_t> lengths_of(std::string_view text) {
 
 }  // namespace
 
+// Header of an array file: magic, version, length, then a Python dictionary as text.
 NpyHead parse_npy_head(const std::string& file, std::string_view begin) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint64_t>(static_cast<unsigned char>(begin[i])); };
   if (begin.size() < 12 || !begin.starts_with(kNpyMagic) || byte(6) < 1 || byte(6) > 3)
     throw InputError(file + ": not .npy of version 1 to 3; allowed: those");
+  // The length of the header takes two bytes in version 1 and four in later ones, the lowest first.
   const std::uint64_t prefix = byte(6) == 1 ? 10 : 12;
   NpyHead head;
   head.data = prefix + byte(8) + (byte(9) << 8U) + (prefix == 12 ? (byte(10) << 16U) + (byte(11) << 24U) : 0);
   if (head.data > begin.size())
     throw InputError(fmt::format("{}: a header of {} bytes; allowed: up to 65,536, within the file", file, head.data));
   const auto header = begin.substr(prefix, head.data - prefix);
-  const auto type = value_of(file, header, "descr");
-  head.type = through(type, type.starts_with('[') ? ']' : '\'');
-  const auto order = value_of(file, header, "fortran_order");
+  const auto type = header_value(file, header, "descr");
+  head.type = prefix_through(type, type.starts_with('[') ? ']' : '\'');
+  const auto order = header_value(file, header, "fortran_order");
   head.fortran_order = !order.starts_with("False");
-  head.shape_text = through(value_of(file, header, "shape"), ')');
-  head.shape = lengths_of(head.shape_text);
+  head.shape_text = prefix_through(header_value(file, header, "shape"), ')');
+  head.shape = parse_lengths(head.shape_text);
   return head;
 }
 
+// Header of an array file to be written, padded so that the numbers are aligned.
 std::string npy_head(const std::string& type, const std::string& shape) {
   std::string text = "{'descr': " + type + ", 'fortran_order': False, 'shape': (" + shape + "), }";
   constexpr std::size_t kBefore = 10;

@@ -24,9 +24,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Returns whether an environment variable is set.
 bool is_set(const std::string& name) { return std::getenv(name.c_str()) != nullptr; }
 
-/// Where Open MPI and PRRTE look for parameters and for lists of hosts.
+/// Returns the folders in which Open MPI and PRRTE look for parameter files and host lists.
 std::vector<fs::path> configuration_folders(const Launcher& launcher) {
   std::vector<fs::path> out{"/etc/openmpi"};
   std::error_code error;
@@ -37,8 +38,8 @@ std::vector<fs::path> configuration_folders(const Launcher& launcher) {
   return out;
 }
 
-/// Lines of a file without comments and blanks at both ends; none if it cannot be read.
-std::vector<std::string> lines_of(const fs::path& path) {
+/// Returns the lines of a file that are not empty, without comments and surrounding blanks; none if it cannot be read.
+std::vector<std::string> significant_lines(const fs::path& path) {
   std::vector<std::string> out;
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
@@ -50,33 +51,37 @@ std::vector<std::string> lines_of(const fs::path& path) {
   return out;
 }
 
-/// Names of the parameters that files of Open MPI and PRRTE set.
-std::set<std::string> parameters(const Launcher& launcher) {
+/// Returns the names of the parameters that configuration files of Open MPI and PRRTE set.
+std::set<std::string> configured_parameters(const Launcher& launcher) {
   std::set<std::string> out;
   for (const auto& folder : configuration_folders(launcher))
     for (const char* name : {"openmpi-mca-params.conf", "prte-mca-params.conf", "mca-params.conf"})
-      for (const auto& line : lines_of(folder / name)) out.insert(line.substr(0, line.find_first_of(" \t=")));
+      for (const auto& line : significant_lines(folder / name)) out.insert(line.substr(0, line.find_first_of(" \t=")));
   return out;
 }
 
+/// Returns whether a file begins with "#!".
 bool is_script(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return in.get() == '#' && in.get() == '!';
 }
 
-/// What answers the same question as a variable does, in another way; empty: nothing.
-std::string contrary(const std::string& name) {
-  if (name == "UCX_NET_DEVICES") return "UCX_TLS";  // perhaps of a device that is not the loopback one
+/// Returns the variable that contradicts `name` if both are set, as if_exclude does if_include; empty if there is none.
+std::string conflicting_variable(const std::string& name) {
+  if (name == "UCX_NET_DEVICES")
+    return "UCX_TLS";  // may name a transport of a device other than the loopback interface
   const auto at = name.find("if_include");
   return at == std::string::npos ? "" : name.substr(0, at) + "if_exclude";
 }
 
-std::string parameter_of(const std::string& variable) {
+/// Returns the name of the parameter that a variable of Open MPI or PRRTE sets.
+std::string parameter_name(const std::string& variable) {
   for (const std::string prefix : {"OMPI_MCA_", "PRTE_MCA_"})
     if (variable.starts_with(prefix)) return variable.substr(prefix.size());
   return variable;
 }
 
+/// Returns the name of the loopback interface that is up, as "lo"; empty without one.
 std::string loopback_interface() {
   ifaddrs* all = nullptr;
   if (::getifaddrs(&all) != 0) return "";
@@ -90,36 +95,39 @@ std::string loopback_interface() {
 
 }  // namespace
 
-bool is_on_this_host(const Launcher& launcher) {
-  // In an allocation of Slurm, also of one node, this may be another machine.
-  if (launcher.path.empty() || other_machines() || is_set("SLURM_JOB_ID") || is_script(launcher.path)) return false;
+// Conservative test: any sign of other hosts keeps the sockets of a job as they are.
+bool is_single_host(const Launcher& launcher) {
+  // In an allocation of Slurm, even of one node, this process may run on the login node and the ranks elsewhere.
+  if (launcher.path.empty() || has_other_hosts() || is_set("SLURM_JOB_ID") || is_script(launcher.path)) return false;
   if (launcher.family != "Open MPI" && launcher.family != "MPICH" && launcher.family != "Intel MPI") return false;
   if (launcher.family != "Open MPI") return true;
   for (const auto& folder : configuration_folders(launcher))
     for (const char* name : {"openmpi-default-hostfile", "prte-default-hostfile"})
-      if (!lines_of(folder / name).empty()) return false;
-  const auto names = parameters(launcher);
+      if (!significant_lines(folder / name).empty()) return false;
+  const auto names = configured_parameters(launcher);
   return std::none_of(names.begin(), names.end(), [](const auto& n) { return n.find("host") != std::string::npos; });
 }
 
+// Settings of `merganser run` for jobs on one host, unless the user has set or contradicted them.
 std::vector<comm::Setting> loopback_settings(const Launcher& launcher) {
-  if (!is_on_this_host(launcher)) return {};
+  if (!is_single_host(launcher)) return {};
   const std::string interface = loopback_interface();
   if (interface.empty()) return {};
-  const auto files = parameters(launcher);
+  const auto files = configured_parameters(launcher);
   auto settings = comm::loopback_settings(comm::mpi_library(), comm::shmem_library(), interface);
   std::erase_if(settings, [&](const comm::Setting& s) {
-    const std::string other = contrary(s.name);
-    return files.contains(parameter_of(s.name)) ||
-           (!other.empty() && (is_set(other) || files.contains(parameter_of(other))));
+    const std::string other = conflicting_variable(s.name);
+    return files.contains(parameter_name(s.name)) ||
+           (!other.empty() && (is_set(other) || files.contains(parameter_name(other))));
   });
   return settings;
 }
 
+// Preload of `merganser run` for launchers that ignore these settings.
 std::vector<comm::Setting> loopback_preload(const Launcher& launcher) {
-  if (!is_on_this_host(launcher) || loopback_interface().empty()) return {};
+  if (!is_single_host(launcher) || loopback_interface().empty()) return {};
   const std::string library = library_beside("libmerganser-loopback.so");
-  if (library.empty() || library.find_first_of(" :") != std::string::npos) return {};  // they separate
+  if (library.empty() || library.find_first_of(" :") != std::string::npos) return {};  // separators of LD_PRELOAD
   const char* others = std::getenv("LD_PRELOAD");
   const bool any = others != nullptr && *others != '\0';
   return {{"LD_PRELOAD", any ? others + (':' + library) : library,

@@ -1,5 +1,6 @@
 #pragma once
-/// Keeping what a job listens on to this host, where all of its ranks run.
+/// Restriction of the sockets of a job to the loopback interface where all its ranks run on this host, so that no other host can
+/// connect to them.
 #include <string>
 #include <vector>
 
@@ -7,19 +8,20 @@
 
 namespace merganser::app {
 
-/// Whether all ranks that a launcher starts will run on this host. No where a scheduler, a list of hosts (also the default one
-/// of Open MPI) or a parameter file of Open MPI may say otherwise, nor if the launcher is a script, which may name hosts.
-[[nodiscard]] bool is_on_this_host(const Launcher& launcher);
+/// Returns whether all ranks that a launcher starts will certainly run on this host: no scheduler, host list (Open MPI's default
+/// one included) or parameter file may name others, and the launcher is no script, which could. Local.
+[[nodiscard]] bool is_single_host(const Launcher& launcher);
 
-/// Settings with which what a job listens on is the loopback interface, for a launcher of which is_on_this_host() is true, if
-/// there is such an interface. Without those that a variable or a parameter file of Open MPI answers in its own way.
+/// Returns the settings that make the libraries and the launcher listen on the loopback interface; none unless is_single_host(), or
+/// if there is no such interface. Settings that a variable or a parameter file of Open MPI sets or contradicts are left out.
 [[nodiscard]] std::vector<comm::Setting> loopback_settings(const Launcher& launcher);
 
-/// LD_PRELOAD with the library that does the same to programs that bind to all interfaces, whatever their settings; empty
-/// where there is no such library, or the launcher needs none.
+/// Returns LD_PRELOAD with the library that binds sockets to the loopback interface, before any libraries that are preloaded
+/// already. Forced by mpirun of Open MPI 4.1 and its component btl/tcp, which listen on all interfaces whatever their settings say.
+/// Empty unless is_single_host(), or if there is no such library.
 [[nodiscard]] std::vector<comm::Setting> loopback_preload(const Launcher& launcher);
 
-/// The file of a library that lies beside this program, as it is built or installed; empty if there is none.
+/// Returns the path of a library that belongs to this program, in its build or installation folder; empty if there is none.
 [[nodiscard]] std::string library_beside(const std::string& name);
 
 }  // namespace merganser::app

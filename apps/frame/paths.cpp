@@ -12,7 +12,7 @@
 namespace merganser::app {
 namespace {
 
-/// A path as one option names it.
+/// File that one option names, with its role and, if it can be determined, its identity on the file system.
 struct NamedFile {
   std::string option;
   std::string path;
@@ -20,14 +20,15 @@ struct NamedFile {
   std::optional<FileIdentity> identity;
 };
 
-std::vector<std::string> texts_of(const OptionValue& value) {
+/// Returns the texts of an option's value; none for a value of another type.
+std::vector<std::string> option_strings(const OptionValue& value) {
   if (const auto* list = std::get_if<std::vector<std::string>>(&value)) return *list;
   if (const auto* one = std::get_if<std::string>(&value)) return {*one};
   return {};
 }
 
-/// What reading `path` may open besides: the parts of a BVGraph; of "GRAPH:BYTES" the graph.
-std::vector<std::string> also_read(const std::string& path) {
+/// Returns the files that reading `path` may open besides: the parts of a BVGraph, and the graph of "GRAPH:BYTES".
+std::vector<std::string> companion_files(const std::string& path) {
   std::vector<std::string> out;
   for (const char* extension : {".graph", ".properties", ".offsets"}) out.push_back(path + extension);
   if (const auto dot = path.rfind('.'); dot != std::string::npos && path.substr(dot) == ".graph")
@@ -36,30 +37,33 @@ std::vector<std::string> also_read(const std::string& path) {
   return out;
 }
 
-std::vector<NamedFile> files_of(const OptionTable& table) {
+/// Returns all files that the given options name, and existing companions of those that are read. @throws UsageError for an empty
+/// name
+std::vector<NamedFile> named_files(const OptionTable& table) {
   std::vector<NamedFile> out;
   for (const auto& o : table.options()) {
     if (o.role == FileRole::none || !o.given) continue;
     const std::string name = o.positional ? o.name : "--" + o.name;
-    for (const auto& path : texts_of(o.value())) {
+    for (const auto& path : option_strings(o.value())) {
       if (path.empty()) throw UsageError(name + ": \"\"; allowed: the name of a file");
-      out.push_back({name, path, o.role, path == "-" ? std::nullopt : identity(path)});
+      out.push_back({name, path, o.role, path == "-" ? std::nullopt : file_identity(path)});
       if (o.role != FileRole::reads) continue;
-      for (const auto& more : also_read(path))
-        if (auto id = identity(more); id && id->name.empty()) out.push_back({name, more, o.role, std::move(id)});
+      for (const auto& more : companion_files(path))
+        if (auto id = file_identity(more); id && id->name.empty()) out.push_back({name, more, o.role, std::move(id)});
     }
   }
   return out;
 }
 
-bool same_file(const NamedFile& a, const NamedFile& b) {
+/// Returns whether two options name one regular file, or both standard output for the same purpose.
+bool is_same_file(const NamedFile& a, const NamedFile& b) {
   if (a.path == "-" || b.path == "-") return a.path == b.path && a.role == b.role;
   return a.identity && b.identity && a.identity->plain && *a.identity == *b.identity;
 }
 
-/// Refuses a result that is the same file as another result or as an input.
-void check_apart(const NamedFile& result, const NamedFile& other) {
-  if (!same_file(result, other)) return;
+/// Refuses a result that is the same file as another result or as an input. @throws UsageError
+void check_distinct_files(const NamedFile& result, const NamedFile& other) {
+  if (!is_same_file(result, other)) return;
   if (result.path == "-")
     throw UsageError(other.option + " and " + result.option + " both to standard output; allowed: one");
   const bool read = other.role == FileRole::reads;
@@ -70,17 +74,18 @@ void check_apart(const NamedFile& result, const NamedFile& other) {
 
 }  // namespace
 
+// Check of every verb before its work: no result overwrites an input or another result.
 void check_paths(const OptionTable& table) {
-  const std::vector<NamedFile> files = files_of(table);
+  const std::vector<NamedFile> files = named_files(table);
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (files[i].role != FileRole::writes) continue;
     for (std::size_t k = 0; k < files.size(); ++k)
-      if (k < i || files[k].role == FileRole::reads) check_apart(files[i], files[k]);
+      if (k < i || files[k].role == FileRole::reads) check_distinct_files(files[i], files[k]);
     if (!comm::launched()) check_output(files[i].path);
   }
 }
 
-bool may_report(const OptionTable& table) {
+bool can_print_report(const OptionTable& table) {
   return std::none_of(table.options().begin(), table.options().end(),
                       [](const Option& o) { return o.role == FileRole::writes && value_text(o.value()) == "-"; });
 }

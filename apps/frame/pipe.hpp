@@ -1,5 +1,5 @@
 #pragma once
-/// File descriptors and pipes that are closed with the object.
+/// Owners of file descriptors and pipes, which close them at the end of their lifetime.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 
 namespace merganser::app {
 
-/// A descriptor, -1 for none.
+/// Owner of one file descriptor; -1 for none.
 struct Descriptor : Pinned {
   int number = -1;
   ~Descriptor() { close(); }
@@ -23,7 +23,7 @@ struct Descriptor : Pinned {
   }
 };
 
-/// Both ends of a pipe, which programs that this process starts do not inherit. @throws CommError if the system gives none
+/// Owner of both ends of a pipe, which are closed on exec. @throws CommError if the system has no descriptors left
 struct Pipe {
   Descriptor from;
   Descriptor to;

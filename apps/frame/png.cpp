@@ -6,10 +6,12 @@
 namespace merganser::app::png {
 namespace {
 
+/// Appends four bytes of a number, the highest first.
 void put_big_endian(std::string& out, std::uint32_t x) {
   for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(x >> shift & 0xff);
 }
 
+/// Returns the CRC-32 that PNG requires of each chunk.
 std::uint32_t checksum(std::string_view bytes) {
   std::uint32_t crc = 0xffffffff;
   for (const char c : bytes) {
@@ -19,6 +21,7 @@ std::uint32_t checksum(std::string_view bytes) {
   return ~crc;
 }
 
+/// Returns a chunk of a PNG file: length, kind, content and checksum of the latter two.
 std::string chunk(std::string_view kind, const std::string& content) {
   std::string out;
   put_big_endian(out, static_cast<std::uint32_t>(content.size()));
@@ -28,8 +31,8 @@ std::string chunk(std::string_view kind, const std::string& content) {
   return out;
 }
 
-/// A zlib stream of blocks that are stored as they are.
-std::string stored(const std::string& bytes) {
+/// Returns a zlib stream of stored (uncompressed) blocks, with its Adler-32 checksum.
+std::string zlib_stream(const std::string& bytes) {
   constexpr std::size_t kMax = 65535;
   std::string out = "\x78\x01";
   for (std::size_t at = 0; at < bytes.size() || at == 0; at += kMax) {
@@ -53,6 +56,7 @@ std::string stored(const std::string& bytes) {
 
 }  // namespace
 
+// Smallest PNG encoder: header, one stored zlib stream of rows, end.
 std::string encode(const std::vector<Colour>& pixels, std::uint32_t width, std::uint32_t height) {
   std::string head;
   put_big_endian(head, width);
@@ -65,9 +69,11 @@ std::string encode(const std::vector<Colour>& pixels, std::uint32_t width, std::
     for (std::uint32_t x = 0; x < width; ++x)
       for (const std::uint8_t part : pixels[static_cast<std::size_t>(y) * width + x]) rows += static_cast<char>(part);
   }
-  return std::string("\x89PNG\r\n\x1a\n", 8) + chunk("IHDR", head) + chunk("IDAT", stored(rows)) + chunk("IEND", {});
+  return std::string("\x89PNG\r\n\x1a\n", 8) + chunk("IHDR", head) + chunk("IDAT", zlib_stream(rows)) +
+         chunk("IEND", {});
 }
 
+// Encoding of pictures within HTML and SVG.
 std::string base64(const std::string& bytes) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string out;

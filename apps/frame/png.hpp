@@ -1,5 +1,5 @@
 #pragma once
-/// Rasters as PNG, for pictures that hold fields.
+/// Encoding of rasters as PNG, for pictures that hold fields.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -9,10 +9,10 @@ namespace merganser::app::png {
 
 using Colour = std::array<std::uint8_t, 3>;  ///< red, green, blue
 
-/// A PNG file of width x height colours, rows from the top, not compressed.
+/// Returns an uncompressed PNG file. @param pixels  width x height colours, row by row from the top
 [[nodiscard]] std::string encode(const std::vector<Colour>& pixels, std::uint32_t width, std::uint32_t height);
 
-/// The bytes in base64.
+/// Returns the bytes encoded in base64.
 [[nodiscard]] std::string base64(const std::string& bytes);
 
 }  // namespace merganser::app::png

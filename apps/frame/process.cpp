@@ -23,12 +23,14 @@
 namespace merganser::app {
 namespace {
 
+/// Returns whether a path is a regular file that this process may execute.
 bool is_program(const std::string& path) {
   struct stat s {};
   return ::stat(path.c_str(), &s) == 0 && S_ISREG(s.st_mode) && ::access(path.c_str(), X_OK) == 0;
 }
 
-/// The dispositions of a fresh program; what the user has told this one to ignore, the new one ignores too.
+/// Resets signal dispositions and mask to those of a new program. Signals that were ignored when this program started (nohup) stay
+/// ignored. Called in the child between fork and exec.
 void reset_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction now {};
@@ -53,6 +55,7 @@ std::string which(const std::string& program) {
   return "";
 }
 
+// Fork and exec without a shell; a failure of exec comes back over a pipe that is closed on success.
 pid_t start_process(const std::vector<std::string>& command, int when_parent_dies,
                     const std::function<void()>& prepare) {
   std::vector<char*> argv;
@@ -71,7 +74,7 @@ pid_t start_process(const std::vector<std::string>& command, int when_parent_die
     ::setpgid(0, 0);
     reset_signals();
     ::prctl(PR_SET_PDEATHSIG, when_parent_dies);
-    if (::getppid() != parent) ::_exit(127);
+    if (::getppid() != parent) ::_exit(127);  // the parent died before the parent-death signal was set
     if (prepare) prepare();
     ::execv(argv[0], argv.data());
     const int error = errno;
@@ -85,12 +88,13 @@ pid_t start_process(const std::vector<std::string>& command, int when_parent_die
   int error = 0;
   ssize_t n = 0;
   while ((n = ::read(failure.from.number, &error, sizeof error)) < 0 && errno == EINTR) continue;
-  if (n <= 0) return child;  // closed by the start of the program
+  if (n <= 0) return child;  // end of file: exec closed the write end, so the program has started
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
   throw CommError("cannot run " + command[0] + ": " + std::strerror(error));
 }
 
-std::string output_of(const std::vector<std::string>& command, double limit_s, std::size_t most, bool errors_too) {
+// Run of a small program, as `srun --mpi=list`, with limits on time and output.
+std::string capture_output(const std::vector<std::string>& command, double limit_s, std::size_t most, bool errors_too) {
   Pipe pipe;
   pid_t child = -1;
   try {
@@ -113,7 +117,7 @@ std::string output_of(const std::vector<std::string>& command, double limit_s, s
     if (n == 0 || (n < 0 && errno != EINTR)) break;
     if (n > 0) text.append(part.data(), static_cast<std::size_t>(n));
   }
-  ::kill(-child, SIGKILL);
+  ::kill(-child, SIGKILL);  // the group: children of the program may hold the pipe
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
   return text;
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// Starting other programs: argument vectors, never a shell.
+/// Starting of other programs by argument vectors, never through a shell.
 #include <sys/types.h>
 
 #include <cstddef>
@@ -9,22 +9,23 @@
 
 namespace merganser::app {
 
-/// Full path of a program on PATH, or the path itself if there is a '/' in it; empty if there is no such program.
+/// Returns the path of an executable: found on PATH, or the argument itself if it has a '/'; empty if there is no such program.
 [[nodiscard]] std::string which(const std::string& program);
 
-/// Starts a program in a process group of its own, so that signals for this group reach it only as this process passes
-/// them on. It is told to end by `when_parent_dies` should this process be killed.
-/// @param command  a path and its arguments
-/// @param prepare  called in the new process before the program: descriptors, variables
-/// @return its process number; the caller waits for its end
+/// Starts a program in a process group of its own, so that signals for the group of this process reach it only if they are passed
+/// on.
+/// @param command           path and arguments
+/// @param when_parent_dies  signal that the kernel sends to the program if this process ends first
+/// @param prepare           called in the child before exec, to set up descriptors and variables
+/// @return its process number; the caller must wait for its end
 /// @throws CommError if it cannot be started
 pid_t start_process(const std::vector<std::string>& command, int when_parent_dies,
                     const std::function<void()>& prepare);
 
-/// What a program prints on standard output, at most `most` bytes of it and what comes within `limit_s`; then it is killed.
-/// Empty if it cannot be started.
-/// @param errors_too  what it prints on standard error is part of it
-[[nodiscard]] std::string output_of(const std::vector<std::string>& command, double limit_s, std::size_t most,
-                                    bool errors_too = false);
+/// Runs a program and returns what it prints on standard output, up to `most` bytes and within `limit_s` seconds; then its process
+/// group is killed. Empty if it cannot be started.
+/// @param errors_too  capture standard error as well
+[[nodiscard]] std::string capture_output(const std::vector<std::string>& command, double limit_s, std::size_t most,
+                                         bool errors_too = false);
 
 }  // namespace merganser::app

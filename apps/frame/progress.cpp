@@ -25,17 +25,17 @@ ProgressLine ProgressLine::forced(bool on) {
   return line;
 }
 
-bool ProgressLine::due() const { return on_ && (shown_ < 0 || now() - shown_ >= kSecondsBetweenLines); }
+bool ProgressLine::is_due() const { return on_ && (shown_ < 0 || now() - shown_ >= kSecondsBetweenLines); }
 
 void ProgressLine::show(std::string line) {
-  if (!due()) return;
+  if (!is_due()) return;
   shown_ = now();
   if (line.size() > kColumns) line.resize(kColumns);
   std::cerr << kErase << line << std::flush;
 }
 
-void ProgressLine::count(std::string_view what, double done, double all) {
-  if (due()) show(std::string(what) + ' ' + general_text(done, 12) + " of " + general_text(all, 12));
+void ProgressLine::show_count(std::string_view what, double done, double all) {
+  if (is_due()) show(std::string(what) + ' ' + general_text(done, 12) + " of " + general_text(all, 12));
 }
 
 void ProgressLine::erase() {
@@ -43,7 +43,8 @@ void ProgressLine::erase() {
   shown_ = -1;
 }
 
-std::function<void(std::string_view, double)> share_progress(bool wanted) {
+// Callback of long loops: extrapolates the remaining time from the share done.
+std::function<void(std::string_view, double)> progress_callback(bool wanted) {
   struct State {
     explicit State(bool wanted) : line(wanted) {}
     ProgressLine line;
@@ -56,7 +57,7 @@ std::function<void(std::string_view, double)> share_progress(bool wanted) {
       state->what = what;
       state->began = time;
     }
-    if (!state->line.due()) return;
+    if (!state->line.is_due()) return;
     std::string text = state->what + ", " + percent_text(share);
     if (share > 0.02 && time > state->began)
       text += ", about " + seconds_text((time - state->began) * (1 - share) / share) + " to go";

@@ -16,7 +16,7 @@
 namespace merganser::app {
 namespace {
 
-/// Value of the first line "key   : value" of a file under /proc.
+/// Returns the value of the first line "key   : value" of a file under /proc; empty if there is none.
 std::string proc_value(const char* path, std::string_view key) {
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
@@ -29,6 +29,7 @@ std::string proc_value(const char* path, std::string_view key) {
   return "";
 }
 
+/// Returns the vector extensions of the CPU that matter here.
 std::string vector_extensions() {
   std::istringstream flags(proc_value("/proc/cpuinfo", "flags"));
   std::string out;
@@ -40,6 +41,7 @@ std::string vector_extensions() {
   return out;
 }
 
+/// Returns the load averages of this host over 1, 5 and 15 minutes; zeros if unknown.
 std::array<double, 3> load_average() noexcept {
   std::array<double, 3> load{};
   return getloadavg(load.data(), 3) == 3 ? load : std::array<double, 3>{};
@@ -47,10 +49,12 @@ std::array<double, 3> load_average() noexcept {
 
 const std::array<double, 3> g_load_before = load_average();
 
-std::int64_t kilobytes(std::string_view key) { return std::atoll(proc_value("/proc/meminfo", key).c_str()) * 1024; }
+/// Returns a value of /proc/meminfo in bytes.
+std::int64_t meminfo_bytes(std::string_view key) { return std::atoll(proc_value("/proc/meminfo", key).c_str()) * 1024; }
 
 }  // namespace
 
+// Provenance of a run record: host, cores, memory and load.
 Machine machine() {
   Machine m;
   m.cpu = proc_value("/proc/cpuinfo", "model name");
@@ -59,7 +63,7 @@ Machine machine() {
   m.cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
   m.all_cores = std::max(m.cores, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)));
   m.vectors = vector_extensions();
-  m.memory_bytes = kilobytes("MemTotal");
+  m.memory_bytes = meminfo_bytes("MemTotal");
   m.available_bytes = merganser::available_bytes();
   m.load = load_average();
   m.load_before = g_load_before;
@@ -79,6 +83,7 @@ std::string utc_time() {
   return text;
 }
 
+// Text of --version: what a bug report needs.
 std::string version_text() {
   const BuildInfo b = build_info();
   std::ostringstream out;

@@ -1,5 +1,5 @@
 #pragma once
-/// Where and how a result was made: program, build, libraries, machine.
+/// Provenance of results: program, build, libraries and machine, as run records and --version give them.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace merganser::app {
 
-/// How this program was built. Generated at build time.
+/// Version and compiler of this program. Its values are generated at build time.
 struct BuildInfo {
   std::string_view version;
   std::string_view git;  ///< short hash, "+" appended where the tree was changed; empty without git
@@ -15,27 +15,30 @@ struct BuildInfo {
   std::string_view flags;
   std::string_view build_type;
 };
+/// Returns how this program was built.
 [[nodiscard]] BuildInfo build_info();
 
+/// Description of this host and its load.
 struct Machine {
-  std::string cpu;
-  int cores = 0;        ///< that this process may use
-  int all_cores = 0;    ///< of the machine: what its load is shared by
+  std::string cpu;      ///< model name; "unknown" if the system does not give it
+  int cores = 0;        ///< cores in the affinity mask of this process
+  int all_cores = 0;    ///< cores of the host, which share its load
   std::string vectors;  ///< extensions of the CPU that matter here: "avx2 fma avx512f"
   std::int64_t memory_bytes = 0;
   std::int64_t available_bytes = 0;
   std::array<double, 3> load{};         ///< load average over 1, 5, 15 minutes
-  std::array<double, 3> load_before{};  ///< the same when this program began: without what it did itself
+  std::array<double, 3> load_before{};  ///< load average when this program began, hence without its own load
   std::string kernel;
 };
+/// Returns a description of this host as it is now.
 [[nodiscard]] Machine machine();
-/// "1 core", "2 cores".
+/// Formats a number of cores: "1 core", "2 cores".
 [[nodiscard]] std::string cores_text(std::int64_t cores);
 
-/// "2026-05-09T07:30:00Z"
+/// Returns the current time in UTC, as "2026-05-09T07:30:00Z".
 [[nodiscard]] std::string utc_time();
 
-/// Several lines, for --version and doctor.
+/// Returns version, compiler, libraries and models in several lines, for --version and doctor.
 [[nodiscard]] std::string version_text();
 
 }  // namespace merganser::app

@@ -1,5 +1,5 @@
 #pragma once
-/// Running a body on every rank, with the rules for errors: one clear line, one exit code, no rank left waiting.
+/// Running of a command's body on every rank, with its rules for errors: one line, one exit code, and no rank left blocked.
 #include <functional>
 #include <span>
 #include <string>
@@ -10,23 +10,24 @@
 
 namespace merganser::app {
 
-/// Options that say which ranks run and how they talk.
+/// Options that select the communication model and the number of ranks.
 struct RankOptions {
-  std::string comm = "auto";
-  int ranks = 0;
-  std::string decorators;
+  std::string comm = "auto";  ///< name of a model, or "auto": the fastest one
+  int ranks = 0;              ///< threads to run; under a launcher its number of ranks, or 0
+  std::string decorators;     ///< comma list of interposition layers, as "checked,chaos:7"
 };
-/// Names of the models in this build, "auto" first: "auto|threads|p2p".
+/// Returns the names of the models in this build, "auto" first, as "auto|threads|p2p".
 [[nodiscard]] std::string model_names();
-/// Of the models whose ranks are processes, as conditions of options have them: "p2p|rma".
+/// Returns the names of the models whose ranks are processes, as conditions of options take them: "p2p|rma".
 [[nodiscard]] std::string process_model_names();
 
-/// For those who type `typed` as to a launcher.
+/// Returns the advice for users who type `typed`, a launcher's option for the number of ranks, to a verb that starts no processes.
 [[nodiscard]] inline Instead ranks_advice(std::string typed) {
   return {std::move(typed),
           "allowed: --ranks {value} for threads, merganser run -n {value} -- {command} ... for processes"};
 }
-/// The same where the verb starts its ranks itself.
+/// Returns the advice for users who type `typed`, a launcher's option for the number of ranks, to a verb that starts its ranks
+/// itself.
 [[nodiscard]] inline Instead own_ranks_advice(std::string typed) {
   return {std::move(typed), "allowed: --ranks {value}"};
 }
@@ -41,12 +42,13 @@ void describe(RankOptions& o, V&& option) {
   option("decorators", o.decorators, "comma list of checked and chaos:SEED, for tests", Kind{"LIST"});
 }
 
-/// An error that every rank has thrown: on_ranks() prints it once, and every rank returns.
+/// Error that every rank has thrown: run_on_ranks() prints it once, and every rank returns its exit code.
 struct CollectiveError : Error {
   CollectiveError(const Error& e) : Error(e.what(), e.exit_code()) {}  // NOLINT(google-explicit-constructor)
 };
 
-/// Runs `f`, which throws on every rank or on none, and rethrows its errors as CollectiveError, which on_ranks() prints once.
+/// Calls `f`, which throws on every rank or on none, and rethrows its errors as CollectiveError, which run_on_ranks() prints once.
+/// Collective if `f` is.
 template <class F>
 auto collective_try(F&& f) {
   try {
@@ -58,13 +60,14 @@ auto collective_try(F&& f) {
   }
 }
 
-/// How commands decide between models that "auto" has measured: as the library does, the first within 5 % of the fastest;
-/// equals are also those that a bootstrap does not tell apart from the fastest.
+/// Chooses between the models that "auto" has measured, in place of the library's own rule: the first within 5 % of the fastest. It
+/// reports as equal also those that a bootstrap does not distinguish from the fastest. Deterministic; local.
 [[nodiscard]] comm::ModelChoice choose_model(std::span<const comm::MeasuredModel> models);
 
-/// Runs `body` once on every rank. An error ends the job with one message, however many ranks meet it; if it is not
-/// shared by all, the message names the rank.
-/// @return the exit code: 0, or, in processes, that of an error that all ranks share. @throws Error on threads
-int on_ranks(const RankOptions& options, const std::function<void(comm::Transport&)>& body);
+/// Runs `body` once on every rank: in threads of this process, or in the processes of the launched job. An error ends the run with
+/// one message, however many ranks throw it; unless it is a CollectiveError, the message names the rank. Called by every process.
+/// @return the exit code: 0, or in processes that of a CollectiveError
+/// @throws Error with threads: that of the rank that failed
+int run_on_ranks(const RankOptions& options, const std::function<void(comm::Transport&)>& body);
 
 }  // namespace merganser::app

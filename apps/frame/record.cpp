@@ -11,7 +11,7 @@
 namespace merganser::app {
 namespace {
 
-/// As records name them.
+/// Names of the counters in run records.
 constexpr std::pair<const char*, std::int64_t comm::Counters::*> kCounters[] = {
     {"messages", &comm::Counters::messages}, {"bytes", &comm::Counters::bytes},
     {"waves", &comm::Counters::waves},       {"puts", &comm::Counters::puts},
@@ -22,6 +22,7 @@ constexpr std::pair<const char*, std::int64_t comm::Counters::*> kCounters[] = {
 static_assert(sizeof(comm::Counters) == std::size(kCounters) * sizeof(std::int64_t),
               "a counter that records leave out");
 
+/// Returns the object `provenance` of a record.
 Json provenance_json(const Placement& p) {
   const BuildInfo b = build_info();
   const Machine m = machine();
@@ -50,17 +51,19 @@ Json provenance_json(const Placement& p) {
 
 }  // namespace
 
-Json surroundings_json() {
+// Part of a run record that depends on the rank's process: its cores and the state of its communication libraries.
+Json environment_json() {
   return {{"binding", core_list()}, {"variables", library_variables()}, {"components", loaded_components()}};
 }
 
-void take_surroundings(Json& record, const Json& of_ranks) {
+void set_environment(Json& record, const Json& of_ranks) {
   for (const char* key : {"binding", "variables", "components"})
     if (of_ranks.is_object() && of_ranks.contains(key)) record["provenance"][key] = of_ranks[key];
 }
 
 namespace {
 
+// Value of an option in a run record, by its type; texts may hold secrets, which are masked.
 Json plain_json(std::monostate) { return nullptr; }
 Json plain_json(const std::string& value) { return without_secrets(value); }
 Json plain_json(const std::vector<std::string>& value) { return words_without_secrets(value); }
@@ -78,6 +81,7 @@ Json options_json(const OptionTable& table) {
   return out;
 }
 
+// Head of a run record, the same for all commands: schema, command line, options and provenance.
 Json make_record(const Invocation& in, const Placement& placement) {
   Json r;
   r["schema"] = "merganser-run-record";
@@ -86,7 +90,7 @@ Json make_record(const Invocation& in, const Placement& placement) {
   r["arguments"] = words_without_secrets({in.arguments.begin(), in.arguments.end()});
   r["options"] = options_json(in.table);
   r["provenance"] = provenance_json(placement);
-  take_surroundings(r, surroundings_json());
+  set_environment(r, environment_json());
   return r;
 }
 
@@ -100,15 +104,16 @@ Json counters_json(const comm::Counters& c) {
   return out;
 }
 
-comm::Counters counters_of(const Json& json) {
+comm::Counters parse_counters(const Json& json) {
   comm::Counters c;
   for (const auto& [name, member] : kCounters) json.at(name).get_to(c.*member);
   return c;
 }
 
+// End of every report of a command that goes to a file: "-" is standard output.
 void write_text_file(const std::string& path, const std::string& text) {
   if (path == "-") {
-    std::cout << text;  // in its place between what is printed
+    std::cout << text;  // through the same stream as the report, so that their order is kept
   } else {
     write_file(path, text);
   }

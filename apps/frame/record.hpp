@@ -1,5 +1,5 @@
 #pragma once
-/// The run record: everything needed to understand, repeat and compare a run, as JSON.
+/// Run records: JSON with command, options, provenance and results, sufficient to understand, repeat and compare a run.
 #include <string>
 
 #include "apps/frame/command.hpp"
@@ -9,36 +9,47 @@
 
 namespace merganser::app {
 
-/// Changes when a reader of older records would be misled.
+/// Version of the format. It grows when readers of the former version would misread a record.
 inline constexpr int kRecordVersion = 1;
 
-/// What the transport adds to the provenance.
+/// Part of the provenance that depends on the transport and the decomposition.
 struct Placement {
   int ranks = 1;
-  std::string model;
-  std::string choice;  ///< what "auto" measured; empty if a model was named
+  std::string model;   ///< name of the communication model; empty if no ranks ran
+  std::string choice;  ///< measurements by which "auto" chose the model; empty if a model was named
   std::string decorators;
   std::string decomposition;  ///< "2x1x1"; empty where there is none
 };
 
-/// Record with schema, command, options and provenance filled in; the caller adds timings, counters and results.
+/// Returns a record with schema, command, options and provenance; the caller adds timings, counters and results. Secrets are
+/// masked.
 [[nodiscard]] Json make_record(const Invocation& in, const Placement& placement);
-/// What decides how the libraries of this process talk: variables, components, cores. While MPI runs it tells of its components.
-[[nodiscard]] Json surroundings_json();
-/// Puts surroundings_json() of the ranks that measured into the record of the process that started them; null changes nothing.
-void take_surroundings(Json& record, const Json& of_ranks);
+/// Returns the run-time environment of this process: "binding" (cores), "variables" and "components" of its communication
+/// libraries. Components are complete only between the start and the end of MPI.
+[[nodiscard]] Json environment_json();
+/// Replaces the run-time environment in a record's provenance by that of the ranks that measured, for the process that started
+/// them.
+/// @param of_ranks  JSON with the keys of environment_json(); null changes nothing
+void set_environment(Json& record, const Json& of_ranks);
+/// Returns the values of all options by name, secrets masked.
 [[nodiscard]] Json options_json(const OptionTable& table);
-[[nodiscard]] Json value_json(const OptionValue& value);  ///< null where there is none
+/// Returns an option's value as JSON, secrets masked; null if it has none.
+[[nodiscard]] Json value_json(const OptionValue& value);
+/// Returns minimum, median, mean, maximum and number of samples as a JSON object.
 [[nodiscard]] Json summary_json(const Summary& s);
+/// Returns the counters as a JSON object, by the names that records use.
 [[nodiscard]] Json counters_json(const comm::Counters& c);
-/// Back from a record. @throws what the JSON library does if one is missing
-[[nodiscard]] comm::Counters counters_of(const Json& json);
+/// Parses counters from a record. @throws Json::exception if one is missing
+[[nodiscard]] comm::Counters parse_counters(const Json& json);
 
-/// Writes to a file, or to standard output for "-". A plain file appears whole or not at all.
+/// Writes a record to a file, or to standard output for "-". A regular file appears whole or not at all.
 /// @throws InputError if it cannot be written
 void write_record(const std::string& path, const Json& record);
-/// Writes make_record() with a result and nothing else; nothing where `path` is empty.
+/// Writes a record made by make_record() with `result` in it; does nothing if `path` is empty. @throws InputError if it cannot be
+/// written
 void write_result(const std::string& path, const Invocation& in, Json result, const Placement& placement = {});
+/// Writes a text to a file, or to standard output for "-". A regular file appears whole or not at all.
+/// @throws InputError if it cannot be written
 void write_text_file(const std::string& path, const std::string& text);
 
 }  // namespace merganser::app

@@ -9,11 +9,12 @@ namespace {
 
 constexpr const char* kHidden = "***";
 
-// A word of a name. The first ones are long enough to be looked for within words, as in MYPASSWORD2.
+// Words of names whose values are secret. Those of kWithin are long enough to be matched within words, as in MYPASSWORD2; those of
+// kWhole match whole words only.
 constexpr std::array kWithin{"password", "passwd", "passphrase", "secret", "token", "cookie", "credential", "authoriz"};
 constexpr std::array kWhole{"pass", "pw",    "pwd",  "key", "keys",   "apikey",
                             "cred", "creds", "auth", "jwt", "bearer", "sig"};
-// How tokens begin, and how many characters of them follow at least.
+/// Known form of a token: its prefix, and the least number of characters that follow.
 struct Token {
   std::string_view begin;
   std::size_t more;
@@ -24,52 +25,53 @@ constexpr std::array kTokens{Token{"eyJ", 20},  Token{"ghp_", 20},       Token{"
                              Token{"hf_", 20},  Token{"github_pat_", 20}};
 
 bool is_letter_or_digit(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
-bool is_of_name(char c) { return is_letter_or_digit(c) || c == '_' || c == '-' || c == '.'; }
-bool is_of_token(char c) { return is_of_name(c) || c == '/' || c == '+'; }
-bool ends_value(char c) {
+bool is_name_character(char c) { return is_letter_or_digit(c) || c == '_' || c == '-' || c == '.'; }
+bool is_token_character(char c) { return is_name_character(c) || c == '/' || c == '+'; }
+bool is_value_end(char c) {
   return std::isspace(static_cast<unsigned char>(c)) != 0 || c == '"' || c == '\'' || c == '&';
 }
 
-std::string lower(std::string_view text) {
+std::string to_lower(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
 }
 
-/// scheme://user:password@ and scheme://token@, up to the end of what may name a host.
+/// Masks user and password, or token, of URLs: what stands between "scheme://" and the last '@' before the path.
 void hide_users(std::string& text) {
   for (std::size_t at = 0; (at = text.find("://", at)) != std::string::npos;) {
     at += 3;
     std::size_t end = at;
-    while (end < text.size() && text[end] != '/' && !ends_value(text[end])) ++end;
+    while (end < text.size() && text[end] != '/' && !is_value_end(text[end])) ++end;
     const std::size_t host = text.rfind('@', end == at ? at : end - 1);
     if (host == std::string::npos || host < at || host >= end) continue;
     text.replace(at, host - at, kHidden);
   }
 }
 
-/// NAME=VALUE, anywhere in the text.
+/// Masks VALUE of NAME=VALUE anywhere in the text, if NAME says that it is secret.
 void hide_values(std::string& text) {
   for (std::size_t at = 0; (at = text.find('=', at)) != std::string::npos; ++at) {
     std::size_t begin = at;
-    while (begin > 0 && is_of_name(text[begin - 1])) --begin;
+    while (begin > 0 && is_name_character(text[begin - 1])) --begin;
     if (!is_secret_name(std::string_view(text).substr(begin, at - begin))) continue;
     std::size_t end = at + 1;
     if (end < text.size() && (text[end] == '"' || text[end] == '\'')) ++end;
     const std::size_t from = end;
-    while (end < text.size() && !ends_value(text[end])) ++end;
+    while (end < text.size() && !is_value_end(text[end])) ++end;
     while (end > from && (text[end - 1] == ';' || text[end - 1] == ',')) --end;  // of the sentence
     text.replace(from, end - from, kHidden);
   }
 }
 
+/// Masks tokens of known forms that begin a word.
 void hide_tokens(std::string& text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (at > 0 && is_letter_or_digit(text[at - 1])) continue;
     for (const auto& token : kTokens) {
       if (text.compare(at, token.begin.size(), token.begin) != 0) continue;
       std::size_t end = at + token.begin.size();
-      while (end < text.size() && is_of_token(text[end])) ++end;
+      while (end < text.size() && is_token_character(text[end])) ++end;
       if (end - at < token.begin.size() + token.more) continue;
       text.replace(at, end - at, kHidden);
       break;
@@ -79,8 +81,9 @@ void hide_tokens(std::string& text) {
 
 }  // namespace
 
+// Rule by which variables and options are masked: whole words, or long words within others.
 bool is_secret_name(std::string_view name) {
-  const std::string all = lower(name);
+  const std::string all = to_lower(name);
   if (std::any_of(kWithin.begin(), kWithin.end(), [&](const char* w) { return all.find(w) != std::string::npos; }))
     return true;
   for (std::size_t begin = 0; begin < all.size();) {
@@ -101,8 +104,9 @@ std::string without_secrets(const std::string& text) {
   return out;
 }
 
+// Masking of a command line, in which a secret may be the word after its option.
 std::vector<std::string> words_without_secrets(std::vector<std::string> words) {
-  bool follows = false;  // the value of the option before
+  bool follows = false;  // this word is the value of the secret option before it
   for (auto& word : words) {
     const bool option = word.size() > 1 && word[0] == '-';
     if (follows && !option) {

@@ -1,17 +1,19 @@
 #pragma once
-/// What this program does when it is told to stop.
+/// Signal handling of the command: orderly ends on stop signals, and crashes of libraries as input errors.
 #include <string>
 
 namespace merganser::app {
 
-/// From here on SIGINT, SIGTERM and SIGHUP end the program with one line and the exit code 128 + number, after the
-/// removal of temporary files (base/cleanup.hpp); those that were ignored before stay ignored. Of a launched job the first
-/// process prints the line, and none of them where the process that started the launcher does (job_report.hpp).
-/// Called once, by main(), before anything else. Also makes sure that descriptors 0 to 2 are open, so that no file of
-/// the user can become standard output, and lets writes to closed pipes and beyond limits fail instead of ending the program.
+/// Installs the signal handlers of the program. Called once, by main(), before anything else.
+///
+/// SIGINT, SIGTERM and SIGHUP then end the program with one line and the exit code 128 + number, after the removal of temporary
+/// files (base/cleanup.hpp); those that were ignored stay ignored. In a launched job only rank 0 prints the line, and no rank does
+/// if `merganser run` has started the job, which prints it itself (job_report.hpp). Also ensures that descriptors 0 to 2 are open,
+/// so that no file of the user becomes standard output, and makes writes to closed pipes and beyond file size limits fail with an
+/// error instead of a signal.
 void handle_signals();
 
-/// "9 (Killed)"
+/// Formats the number and the name of a signal: "9 (Killed)".
 [[nodiscard]] std::string signal_text(int signal);
 
 }  // namespace merganser::app

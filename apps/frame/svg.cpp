@@ -3,7 +3,8 @@
 namespace merganser::app::svg {
 namespace {
 
-std::string opening(std::string_view name, Attributes attributes) {
+/// Returns "<name key="value" ...", not closed.
+std::string opening_tag(std::string_view name, Attributes attributes) {
   std::string out = "<" + std::string(name);
   for (const auto& [key, value] : attributes) out.append(" ").append(key).append("=\"").append(value) += '"';
   return out;
@@ -12,11 +13,11 @@ std::string opening(std::string_view name, Attributes attributes) {
 }  // namespace
 
 std::string element(std::string_view name, Attributes attributes, const std::string& content) {
-  const std::string begin = opening(name, attributes);
+  const std::string begin = opening_tag(name, attributes);
   return content.empty() ? begin + "/>" : begin + '>' + content + "</" + std::string(name) + '>';
 }
 
-std::string escaped(const std::string& words) {
+std::string escape(const std::string& words) {
   std::string out;
   for (const char c : words) out += c == '<' ? "&lt;" : (c == '&' ? "&amp;" : (c == '>' ? "&gt;" : std::string(1, c)));
   return out;
@@ -24,8 +25,8 @@ std::string escaped(const std::string& words) {
 
 std::string document(const std::string& width, const std::string& height, Attributes more, const std::string& content) {
   const std::string size =
-      opening("svg", {{"xmlns", "http://www.w3.org/2000/svg"}, {"width", width}, {"height", height}});
-  return size + opening("", more).substr(1) + ">\n" + content + "</svg>\n";
+      opening_tag("svg", {{"xmlns", "http://www.w3.org/2000/svg"}, {"width", width}, {"height", height}});
+  return size + opening_tag("", more).substr(1) + ">\n" + content + "</svg>\n";
 }
 
 std::string background() {

@@ -1,5 +1,5 @@
 #pragma once
-/// Pictures as SVG: elements as text.
+/// Formatting of SVG elements as text, for pictures of commands.
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -7,17 +7,18 @@
 
 namespace merganser::app::svg {
 
-/// Names and values, in the order in which they are written. Values hold no quotation mark.
+/// Attributes of an element, by name and value, in the order in which they are written. Values must hold no quotation mark.
 using Attributes = std::initializer_list<std::pair<std::string_view, std::string>>;
 
-/// One element; `content` is markup (escaped() makes it of words), none: <name .../>.
+/// Formats one element. @param content  markup within it (plain text must be escape()); empty: <name .../>
 [[nodiscard]] std::string element(std::string_view name, Attributes attributes, const std::string& content = {});
-/// Words as they are written in an element.
-[[nodiscard]] std::string escaped(const std::string& words);
-/// The whole document; width and height in pixels.
+/// Escapes plain text for use as content of an element.
+[[nodiscard]] std::string escape(const std::string& words);
+/// Formats a whole document. @param width, height  in pixels @param more  further attributes of its root @param content  its
+/// elements
 [[nodiscard]] std::string document(const std::string& width, const std::string& height, Attributes more,
                                    const std::string& content);
-/// What lies below everything else.
+/// Returns the filled rectangle of the background, the first element of every picture.
 [[nodiscard]] std::string background();
 
 }  // namespace merganser::app::svg

@@ -6,7 +6,8 @@
 namespace merganser::app {
 namespace {
 
-std::string format(const char* how, int digits, double x) {
+/// Formats a number by a printf format with a variable number of digits.
+std::string format_number(const char* how, int digits, double x) {
   char buffer[400];
   const int n = std::snprintf(buffer, sizeof buffer, how, digits, x);
   return {buffer, static_cast<std::size_t>(std::clamp(n, 0, static_cast<int>(sizeof buffer) - 1))};
@@ -14,6 +15,7 @@ std::string format(const char* how, int digits, double x) {
 
 }  // namespace
 
+// Layout of a table: columns as wide as their widest entry.
 std::string Table::text() const {
   std::vector<std::size_t> width;
   for (const auto& r : rows_)
@@ -34,9 +36,9 @@ std::string Table::text() const {
   return out;
 }
 
-std::string percent_text(double share) { return format("%.*f", 2, 100 * share) + " %"; }
-std::string fixed_text(double x, int digits) { return format("%.*f", digits, x); }
-std::string general_text(double x, int digits) { return format("%.*g", digits, x); }
+std::string percent_text(double share) { return format_number("%.*f", 2, 100 * share) + " %"; }
+std::string fixed_text(double x, int digits) { return format_number("%.*f", digits, x); }
+std::string general_text(double x, int digits) { return format_number("%.*g", digits, x); }
 std::string hex_text(double x) {
   char buffer[64];
   std::snprintf(buffer, sizeof buffer, "%a", x);

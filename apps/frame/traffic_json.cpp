@@ -11,11 +11,13 @@ namespace merganser::app {
 namespace {
 
 constexpr std::size_t kFixedColumns = 5;  // from, to, move, operations, bytes
-/// A graph takes memory for every rank: so many may have no arc, or so many for each flow that is listed.
+/// Limits on the number of ranks in a file: a traffic matrix takes memory for every rank, and a small file must not make it large.
+/// Allowed is the larger of kMaxRanksWithoutArcs and kMaxRanksPerFlow times the number of flows.
 constexpr std::size_t kMaxRanksWithoutArcs = std::size_t{1} << 20;
 constexpr std::size_t kMaxRanksPerFlow = 64;
 
-Json row_of(const comm::TrafficFlow& flow) {
+/// Returns a flow as a row of numbers.
+Json to_row(const comm::TrafficFlow& flow) {
   Json row = {flow.from, flow.to, comm::move_name(flow.move), flow.operations, flow.bytes};
   if (flow.sizes.empty()) return row;
   row.push_back(flow.first_class);
@@ -23,40 +25,45 @@ Json row_of(const comm::TrafficFlow& flow) {
   return row;
 }
 
-std::int64_t whole(const Json& value, const std::string& what) {
+/// Returns an integer of 64 bits. @param what  description of its place, for the message @throws InputError for any other value
+std::int64_t read_integer(const Json& value, const std::string& what) {
   if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX)) {
     throw InputError(what + " is " + json_text(value) + "; allowed: whole numbers");
   }
   return value.get<std::int64_t>();
 }
 
-int small(const Json& value, const std::string& what) {
-  const std::int64_t n = whole(value, what);
+/// Returns an integer from 0 to 2^31 - 1. @param what  description of its place, for the message @throws InputError for any other
+/// value
+int read_int(const Json& value, const std::string& what) {
+  const std::int64_t n = read_integer(value, what);
   if (n < 0 || n > std::numeric_limits<int>::max()) {
     throw InputError(fmt::format("{} is {}; allowed: 0 to 2^31 - 1", what, n));
   }
   return static_cast<int>(n);
 }
 
-comm::TrafficFlow flow_of(const Json& row, const std::string& where) {
+/// Parses one row. @param where  its number, for the message @throws InputError for a row of another form
+comm::TrafficFlow parse_flow(const Json& row, const std::string& where) {
   if (!row.is_array() || row.size() < kFixedColumns || row.size() == kFixedColumns + 1 || !row[2].is_string()) {
     throw InputError(where + " is " + json_text(row) +
                      "; allowed: [from, to, \"message\"|\"put\"|\"get\", operations, bytes, first size class, counts]");
   }
   comm::TrafficFlow flow;
-  flow.from = small(row[0], where + ", column 1,");
-  flow.to = small(row[1], where + ", column 2,");
-  flow.move = comm::move_of_name(row[2].get<std::string>());
-  flow.operations = whole(row[3], where + ", column 4,");
-  flow.bytes = whole(row[4], where + ", column 5,");
-  if (row.size() > kFixedColumns) flow.first_class = static_cast<std::size_t>(small(row[5], where + ", column 6,"));
+  flow.from = read_int(row[0], where + ", column 1,");
+  flow.to = read_int(row[1], where + ", column 2,");
+  flow.move = comm::parse_move(row[2].get<std::string>());
+  flow.operations = read_integer(row[3], where + ", column 4,");
+  flow.bytes = read_integer(row[4], where + ", column 5,");
+  if (row.size() > kFixedColumns) flow.first_class = static_cast<std::size_t>(read_int(row[5], where + ", column 6,"));
   for (std::size_t i = kFixedColumns + 1; i < row.size(); ++i) {
-    flow.sizes.push_back(whole(row[i], fmt::format("{}, column {},", where, i + 1)));
+    flow.sizes.push_back(read_integer(row[i], fmt::format("{}, column {},", where, i + 1)));
   }
   return flow;
 }
 
-comm::TrafficMatrix read(const Json& json) {
+/// Parses a traffic matrix of rows or of packed flows. @throws InputError without the name of the file
+comm::TrafficMatrix parse_traffic_object(const Json& json) {
   if (!json.is_object() || json.value("schema", "") != kTrafficSchema) {
     throw InputError(std::string("is no traffic: \"schema\" is not \"") + kTrafficSchema + '"');
   }
@@ -71,19 +78,19 @@ comm::TrafficMatrix read(const Json& json) {
     flows = comm::unpack_flows(json["packed"].get<std::string>());
   } else if (json.contains("rows") && json["rows"].is_array()) {
     for (const Json& row : json["rows"]) {
-      flows.push_back(flow_of(row, fmt::format("row {}", flows.size() + 1)));
+      flows.push_back(parse_flow(row, fmt::format("row {}", flows.size() + 1)));
     }
   } else {
     throw InputError("\"rows\" or \"packed\" is missing");
   }
-  const int ranks = small(json["ranks"], "\"ranks\"");
+  const int ranks = read_int(json["ranks"], "\"ranks\"");
   const std::size_t most = std::max(kMaxRanksWithoutArcs, kMaxRanksPerFlow * flows.size());
   if (static_cast<std::size_t>(ranks) > most) {
     throw InputError(fmt::format("\"ranks\" is {}; allowed with {} rows: 1 to {}", ranks, flows.size(), most));
   }
   comm::TrafficMatrix traffic(ranks, std::move(flows));
   if (json.contains("exchanges") && !json["exchanges"].is_null()) {
-    const std::int64_t n = whole(json["exchanges"], "\"exchanges\"");
+    const std::int64_t n = read_integer(json["exchanges"], "\"exchanges\"");
     if (n < 1) throw InputError(fmt::format("\"exchanges\" is {}; allowed: 1 and more, or null", n));
     traffic.exchanges = n;
   }
@@ -93,6 +100,7 @@ comm::TrafficMatrix read(const Json& json) {
 
 }  // namespace
 
+// Writer of a traffic matrix: rows for few flows, packed text for many.
 Json traffic_json(const comm::TrafficMatrix& traffic) {
   Json out = {{"schema", kTrafficSchema}, {"schema_version", kTrafficVersion},
               {"ranks", traffic.ranks()}, {"exchanges", traffic.exchanges ? Json(*traffic.exchanges) : Json()},
@@ -104,13 +112,14 @@ Json traffic_json(const comm::TrafficMatrix& traffic) {
   }
   out["columns"] = {"from", "to", "move", "operations", "bytes", "first_size_class", "operations_by_size_class"};
   out["rows"] = Json::array();
-  for (const comm::TrafficFlow& flow : traffic.flows()) out["rows"].push_back(row_of(flow));
+  for (const comm::TrafficFlow& flow : traffic.flows()) out["rows"].push_back(to_row(flow));
   return out;
 }
 
-comm::TrafficMatrix traffic_of_json(const Json& json, const std::string& name) {
+// Reader of a traffic matrix, which may come from any file: errors name the file.
+comm::TrafficMatrix parse_traffic(const Json& json, const std::string& name) {
   try {
-    return read(json);
+    return parse_traffic_object(json);
   } catch (const InputError& e) {
     throw InputError(name + ": traffic: " + e.what());
   } catch (const Json::exception& e) {

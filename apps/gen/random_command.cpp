@@ -43,7 +43,8 @@ void describe(GenRandomOptions& o, auto&& option) {
   describe(o.limits, option);
 }
 
-/// Called with the options given already set; they are parsed again on top of this.
+/// Sets the defaults that --like-paper implies. Called with the options that were given; they are parsed again on top of the
+/// result.
 void apply_implied_defaults(GenRandomOptions& o) {
   if (o.like_paper.empty()) return;
   const bool scaling = o.like_paper == "scaling";
@@ -57,7 +58,7 @@ void apply_implied_defaults(GenRandomOptions& o) {
   o = p;
 }
 
-constexpr double kContainers = 2.1;  // as made, and as written
+constexpr double kContainers = 2.1;  // containers of parcels that exist at a time: generated, and being written
 
 struct Written {
   std::int64_t parcels;
@@ -72,7 +73,7 @@ Written describe_parcels(comm::Transport& t, const Parcels& p, double small_volu
           total_digest(t, digest(p))};
 }
 
-Need need_of(const GenRandomOptions& o, const Grid& grid, int ranks) {
+Need estimate_need(const GenRandomOptions& o, const Grid& grid, int ranks) {
   const double parcels = parcels_per_rank(o.parcels, grid, 1);
   Need need;
   need.what = general_text(parcels, 6) + " parcels in " + grid_text(grid);
@@ -86,8 +87,8 @@ Need need_of(const GenRandomOptions& o, const Grid& grid, int ranks) {
 
 int run(GenRandomOptions& o, const Invocation& in) {
   const Grid grid = make_grid(o.grid);
-  return on_ranks(o.ranks, [&](comm::Transport& t) {
-    collective_try([&] { require(need_of(o, grid, t.size()), o.limits.force, t); });
+  return run_on_ranks(o.ranks, [&](comm::Transport& t) {
+    collective_try([&] { require(estimate_need(o, grid, t.size()), o.limits.force, t); });
     const Decomposition blocks = collective_try([&] { return decompose(grid, o.blocks, Parcels(), t); });
     const Parcels parcels = generate_random(o.parcels, blocks, t.rank());
     const Written w = describe_parcels(t, parcels, grid.cell_volume() / o.parcels.min_volume_ratio);
@@ -98,11 +99,11 @@ int run(GenRandomOptions& o, const Invocation& in) {
     const double share = w.parcels > 0 ? static_cast<double>(w.small) / static_cast<double>(w.parcels) : 0;
     std::cout << o.output << ": " << count_text(w.parcels) << " parcels, " << percent_text(share)
               << " of them small (below 1/" << general_text(o.parcels.min_volume_ratio, 6) << " of a cell), on "
-              << grid_text(grid) << "\ndigest " << w.digest.text() << '\n';
+              << grid_text(grid) << "\ndigest " << w.digest.to_string() << '\n';
     if (o.json.empty()) return;
     Json record = make_record(
         in, {t.size(), std::string(t.name()), std::string(t.choice()), o.ranks.decorators, blocks.describe()});
-    record["result"] = {{"parcels", w.parcels}, {"small", w.small}, {"digest", w.digest.text()}};
+    record["result"] = {{"parcels", w.parcels}, {"small", w.small}, {"digest", w.digest.to_string()}};
     write_record(o.json, record);
   });
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// Options of artificial configurations, shared by gen random and bench random.
+/// Options of artificial configurations of parcels, shared by `gen random` and `bench random`.
 #include <array>
 
 #include "merganser/base/options.hpp"
@@ -7,6 +7,7 @@
 
 namespace merganser::app {
 
+/// Options of the grid; nx, ny, nz and lx, ly, lz that are 0 follow from `cells` and `spacing`.
 struct GridOptions {
   std::array<std::int64_t, 3> cells{32, 32, 32};
   std::int64_t nx = 0, ny = 0, nz = 0;
@@ -26,11 +27,12 @@ void describe(GridOptions& o, auto&& option) {
   option("lz", o.lz, "length of the domain along z", positive(), Initial{"cells times spacing"});
   option("periodic", o.periodic, "periodic axes, as letters; the others have walls");
 }
+/// Returns the grid that the options describe. @throws UsageError if they describe none
 [[nodiscard]] Grid make_grid(const GridOptions& o);
-/// Parcels of a rank where blocks are as even as can be.
+/// Estimates the largest number of parcels on a rank, for forecasts, with blocks as equal as possible.
 [[nodiscard]] double parcels_per_rank(const RandomParcels& o, const Grid& grid, int ranks);
 
-/// RandomParcels with the defaults of the caller.
+/// Describes the options of random parcels; their defaults are those that the caller has set in `o`.
 void describe_random(RandomParcels& o, auto&& option) {
   option.section("Parcels");
   option("per-cell", o.per_cell, "parcels per cell", at_least(1));

@@ -1,5 +1,5 @@
-// options: the options of every verb as JSON, and what the parser says to command lines, without running any. For tests and
-// for completion in shells.
+// list-options: the options of every verb as JSON, and the parser's errors for given command lines, without running any verb. For
+// tests and for completion in shells.
 #include <iostream>
 
 #include "apps/frame/command.hpp"
@@ -19,6 +19,7 @@ void describe(ListOptions& o, auto&& option) {
       "JSON list of command lines, each the verb and a list of its arguments: prints what is wrong with each", Reads{});
 }
 
+/// Returns the properties and rules of an option.
 Json option_json(const Option& o) {
   Json uses = Json::array(), advice = Json::array();
   for (const UseRule& rule : o.uses) uses.push_back({{"unless", rule.unless}, {"conditions", rule.conditions}});
@@ -53,8 +54,8 @@ Json tables_json() {
   return out;
 }
 
-/// What the parser refuses in a command line; null if nothing.
-Json refusal(const Json& line) {
+/// Returns the parser's error message for a command line [verb, [arguments]]; null if it is accepted.
+Json parser_error(const Json& line) {
   const auto verb = line.at(0).get<std::string>();
   const auto arguments = line.at(1).get<std::vector<std::string>>();
   for (const Command* c : commands()) {
@@ -79,7 +80,7 @@ int run(ListOptions& o, const Invocation&) {
     return 0;
   }
   Json out = Json::array();
-  for (const Json& line : read_json(o.lines)) out.push_back(refusal(line));
+  for (const Json& line : read_json(o.lines)) out.push_back(parser_error(line));
   std::cout << json_text(out, 1) << '\n';
   return 0;
 }

@@ -1,4 +1,4 @@
-// run: starts a verb on several processes with the right launcher and settings.
+// run: starts a verb on several processes, with the launcher of the linked MPI and settings that avoid faults of the libraries.
 #include <fmt/core.h>
 
 #include <iostream>
@@ -29,8 +29,8 @@ void describe(RunCommand& o, V&& option) {
   option("verbose", o.verbose, "let the launcher add its own messages about failed ranks");
 }
 
-/// Value of --comm in the arguments of a verb.
-std::string comm_of(const std::vector<std::string>& arguments) {
+/// Returns the value of --comm in the arguments of a verb; empty if it is not given.
+std::string comm_option(const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--comm" && i + 1 < arguments.size()) return arguments[i + 1];
     if (arguments[i].starts_with("--comm=")) return arguments[i].substr(7);
@@ -38,12 +38,13 @@ std::string comm_of(const std::vector<std::string>& arguments) {
   return "";
 }
 
+/// Body of the command run: plans the launch, prints the command, and runs the job. @return exit code of the job
 int run(RunCommand& o, const Invocation&) {
   if (comm::launched())
     throw UsageError(fmt::format(
         "run starts processes itself, but this is rank {} of a launched job; call the verb directly: merganser {} ...",
         comm::launcher_world().rank, o.verb[0]));
-  if (comm_of(o.verb) == "threads" && o.ranks > 1)
+  if (comm_option(o.verb) == "threads" && o.ranks > 1)
     throw UsageError(
         fmt::format("ranks of --comm threads are threads of one process, no launcher starts them; instead: merganser "
                     "{} ... --ranks {}",
@@ -53,11 +54,11 @@ int run(RunCommand& o, const Invocation&) {
     const Launcher launcher = find_launcher(o.launcher);
     std::cout << "# launcher: " << launcher.path << ", " << launcher.version << "; library: " << library_text() << '\n';
     for (const auto& s : plan.exports) std::cout << "# " << s.name << ": " << s.why << '\n';
-    std::cout << plan.text() << '\n';
+    std::cout << plan.to_shell_command() << '\n';
     return 0;
   }
-  std::cerr << "+ " << plan.text() << std::endl;
-  return launch_and_tell(plan);
+  std::cerr << "+ " << plan.to_shell_command() << std::endl;
+  return launch_and_report(plan);
 }
 
 constexpr std::string_view kRunText =

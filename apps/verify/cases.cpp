@@ -12,11 +12,12 @@
 namespace merganser::app {
 namespace {
 
-/// Builds parcels one by one, with ids in a scattered order so that nothing can rely on it.
+/// Builder of the parcels of a case, with ids in scattered order, so that results that depend on ascending ids are found.
 class Builder {
  public:
   Builder(Case& c, Random& random) : case_(c), random_(random) {}
 
+  /// Adds a parcel near `at`, whose volume is given in units of the volume below which parcels are small.
   void add(const Vec3& at, double volume_over_limit) {
     const double volume = volume_over_limit * case_.grid.cell_volume() / case_.min_volume_ratio;
     const Box& box = case_.grid.box;
@@ -32,12 +33,13 @@ class Builder {
     row[schema.offset("buoyancy")] = random_.uniform(-1, 1);
     fill_shape(row.data() + schema.offset("B"), volume);
     case_.parcels.append({p[0], p[1], p[2], volume}, row.data());
-    // Odd multiplier: a permutation of the 62-bit numbers.
+    // Multiplication by an odd number is a permutation of the integers modulo 2^62, so ids are unique.
     const std::uint64_t scattered = (next_++ * 0x9e3779b97f4a7c15ULL) & 0x3fffffffffffffffULL;
     case_.parcels.set_id(case_.parcels.size() - 1, static_cast<std::int64_t>(scattered));
   }
   void add_small(const Vec3& at) { add(at, random_.uniform(0.1, 0.99)); }
-  [[nodiscard]] Vec3 anywhere() {
+  /// Returns a random point of the box.
+  [[nodiscard]] Vec3 random_point() {
     const Box& b = case_.grid.box;
     Vec3 p;
     for (std::size_t a = 0; a < 3; ++a) p[a] = b.lower[a] + b.extent[a] * random_.uniform();
@@ -45,7 +47,7 @@ class Builder {
   }
 
  private:
-  /// An ellipsoid of the given volume with axes along x, y, z in a random proportion, turned about z.
+  /// Sets a random ellipsoid: axes along x, y and z in random proportion, then rotated about z. B33 follows from the volume.
   void fill_shape(double* b5, double volume) {
     const double r = std::cbrt(0.75 * volume / M_PI);
     const double p = random_.uniform(0.6, 1.6);
@@ -67,13 +69,16 @@ class Builder {
   std::uint64_t next_ = 1;
 };
 
-void small_grid(Case& c, Random& random, std::uint64_t lowest, std::uint64_t span) {
+/// Chooses a small grid with random walls and periodic axes. @param lowest  least cells per axis @param span  number of
+/// choices
+void make_small_grid(Case& c, Random& random, std::uint64_t lowest, std::uint64_t span) {
   for (auto& n : c.grid.cells) n = static_cast<std::int64_t>(lowest + random.below(span));
   for (auto& p : c.grid.box.periodic) p = random.below(2) == 1;
   for (std::size_t a = 0; a < 3; ++a) c.grid.box.extent[a] = static_cast<double>(c.grid.cells[a]);
 }
 
-void random_case(Case& c, Random& random, double fraction) {
+/// Fills the grid with random parcels. @param fraction  share of small ones
+void make_random(Case& c, Random& random, double fraction) {
   RandomParcels o;
   o.per_cell = static_cast<std::int64_t>(2 + random.below(10));
   o.variable_per_cell = random.below(2) == 1;
@@ -84,7 +89,9 @@ void random_case(Case& c, Random& random, double fraction) {
   c.parcels = generate_random(o, Decomposition(c.grid, 1), 0);
 }
 
-void lattice(Case& c, Random& random, bool holes) {
+/// Fills the grid with a lattice of parcels whose distances are exactly tied. @param holes  leave out a third, and make some not
+/// small
+void make_lattice(Case& c, Random& random, bool holes) {
   const std::array<std::uint64_t, 3> per_axis{1 + random.below(2), 1 + random.below(2), 1 + random.below(2)};
   Builder build(c, random);
   std::array<std::int64_t, 3> n{};
@@ -102,12 +109,13 @@ void lattice(Case& c, Random& random, bool holes) {
       }
 }
 
-void clumps(Case& c, Random& random) {
+/// Places clumps of up to 25 parcels, many of them on faces between cells.
+void make_clumps(Case& c, Random& random) {
   Builder build(c, random);
   const std::uint64_t count = 3 + random.below(12);
   for (std::uint64_t k = 0; k < count; ++k) {
-    Vec3 centre = build.anywhere();
-    // On the faces between cells, where blocks meet.
+    Vec3 centre = build.random_point();
+    // Rounded to faces between cells, on which blocks meet.
     for (std::size_t a = 0; a < 3; ++a)
       if (random.below(2) == 1) centre[a] = c.grid.box.lower[a] + std::round(centre[a] - c.grid.box.lower[a]);
     const std::uint64_t members = 1 + random.below(25);
@@ -123,23 +131,25 @@ void clumps(Case& c, Random& random) {
   }
 }
 
-void few(Case& c, Random& random) {
+/// Places up to 13 parcels, so that most blocks are empty.
+void make_few(Case& c, Random& random) {
   Builder build(c, random);
   const std::uint64_t count = random.below(14);
   for (std::uint64_t k = 0; k < count; ++k) {
     if (random.below(5) == 0) {
-      build.add(build.anywhere(), 2.0);
+      build.add(build.random_point(), 2.0);
     } else {
-      build.add_small(build.anywhere());
+      build.add_small(build.random_point());
     }
   }
 }
 
-void coincident(Case& c, Random& random) {
+/// Places parcels at one to three points, up to 12 at each: distances of 0, decided by ids alone.
+void make_coincident(Case& c, Random& random) {
   Builder build(c, random);
   const std::uint64_t places = 1 + random.below(3);
   for (std::uint64_t k = 0; k < places; ++k) {
-    const Vec3 p = build.anywhere();
+    const Vec3 p = build.random_point();
     const std::uint64_t members = 1 + random.below(12);
     for (std::uint64_t m = 0; m < members; ++m) build.add_small(p);
   }
@@ -147,40 +157,41 @@ void coincident(Case& c, Random& random) {
 
 }  // namespace
 
+// Generated input of verify: kinds take turns, sizes and shapes are random by the seed.
 Case make_case(std::uint64_t seed, int index) {
   Random random(seed, 0x636173657321ULL, static_cast<std::uint32_t>(index));
   Case c;
   const char* what = "";
-  small_grid(c, random, 3, 7);
+  make_small_grid(c, random, 3, 7);
   switch (index % kCaseKinds) {
     case 0:
       what = "random";
-      random_case(c, random, random.uniform(0.1, 0.9));
+      make_random(c, random, random.uniform(0.1, 0.9));
       break;
     case 1:
       what = "lattice with exact ties";
-      lattice(c, random, false);
+      make_lattice(c, random, false);
       break;
     case 2:
       what = "lattice with holes";
-      lattice(c, random, true);
+      make_lattice(c, random, true);
       break;
     case 3:
       what = "few in many cells";
-      small_grid(c, random, 8, 8);
-      few(c, random);
+      make_small_grid(c, random, 8, 8);
+      make_few(c, random);
       break;
     case 4:
       what = "clumps on faces";
-      clumps(c, random);
+      make_clumps(c, random);
       break;
     case 5:
       what = "random, all small";
-      random_case(c, random, 1.0);
+      make_random(c, random, 1.0);
       break;
     case 6:
       what = "coincident";
-      coincident(c, random);
+      make_coincident(c, random);
       break;
     case 7:
       what = "random, odd box";
@@ -188,11 +199,11 @@ Case make_case(std::uint64_t seed, int index) {
         c.grid.box.lower[a] = random.uniform(-3, 3);
         c.grid.box.extent[a] *= random.uniform(0.001, 0.003);
       }
-      random_case(c, random, 0.5);
+      make_random(c, random, 0.5);
       break;
     default:
       what = "random, none small";
-      random_case(c, random, 0.0);
+      make_random(c, random, 0.0);
       break;
   }
   c.name = fmt::format("{}: {}", index, what);

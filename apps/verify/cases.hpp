@@ -1,6 +1,6 @@
 #pragma once
-/// Small inputs that are hard on a merge step: lattices with exact ties, coincident parcels, near-empty boxes, clumps on
-/// faces, odd boxes, besides plain random ones.
+/// Generated inputs of `verify` that stress a merge step: lattices with exact ties, coincident parcels, near-empty boxes, clumps on
+/// faces between blocks, odd boxes, besides random ones.
 #include <cstdint>
 #include <string>
 
@@ -9,17 +9,18 @@
 
 namespace merganser::app {
 
+/// Generated input of `verify`, whole on every rank.
 struct Case {
   std::string name;  ///< "3: lattice with exact ties"
   Grid grid;
   double min_volume_ratio = 20;
-  Parcels parcels;  ///< all of them
+  Parcels parcels;  ///< parcels of all ranks
 };
 
-/// Kinds of cases; case i is of kind i modulo this.
+/// Number of kinds of cases; case i is of kind i modulo this number.
 inline constexpr int kCaseKinds = 9;
 
-/// Case `index` of a seed: the same on every machine and rank.
+/// Returns case `index` of a seed, the same on every host and rank. Local.
 [[nodiscard]] Case make_case(std::uint64_t seed, int index);
 
 }  // namespace merganser::app

@@ -1,4 +1,4 @@
-// verify-child: the runs of one launched job of `verify`. Not for people.
+// verify-child: the runs of one launched job of `verify`, which starts it; a hidden verb.
 #include "apps/frame/command.hpp"
 #include "apps/frame/ranks.hpp"
 #include "apps/verify/runs.hpp"
@@ -17,8 +17,9 @@ void describe(VerifyChild& o, V&& option) {
   option.positional("MODEL", o.models, "communication models", Required{});
 }
 
+/// Body of the hidden command verify-child: makes the runs of a plan on this job's ranks and writes the tallies.
 int run(VerifyChild& o, const Invocation&) {
-  const VerifyPlan plan = verify_plan(read_json(o.plan));
+  const VerifyPlan plan = parse_plan(read_json(o.plan));
   const comm::World world = comm::launcher_world();
   Json out;
   for (const auto& model : o.models) {

@@ -18,14 +18,15 @@
 namespace merganser::app {
 namespace {
 
-/// An input as one rank has it before it is distributed.
+/// Input of a run as one rank holds it before it is distributed to the owners of positions.
 struct Input {
   Grid grid;
   double ratio = 20;
   Parcels mine;
 };
 
-Input load(const VerifyPlan& plan, std::size_t index, comm::Transport& t) {
+/// Loads an input, each parcel on one rank: a generated one dealt round-robin, or a file's. Collective.
+Input load_input(const VerifyPlan& plan, std::size_t index, comm::Transport& t) {
   Input in;
   if (index >= static_cast<std::size_t>(plan.samples)) {
     const std::size_t file = index - static_cast<std::size_t>(plan.samples);
@@ -45,7 +46,8 @@ Input load(const VerifyPlan& plan, std::size_t index, comm::Transport& t) {
   return in;
 }
 
-Parcels merged(comm::Transport& t, const Decomposition& d, const Parcels& start, const ClusterOptions& options) {
+/// Makes kVerifySteps merge steps from a copy of `start`. Collective. @return this rank's parcels after them
+Parcels merge_steps(comm::Transport& t, const Decomposition& d, const Parcels& start, const ClusterOptions& options) {
   Parcels p = start;
   Clusterer clusterer(t, d, p.schema(), options, &p);
   Redistribution redistribute(t, clusterer);
@@ -56,10 +58,11 @@ Parcels merged(comm::Transport& t, const Decomposition& d, const Parcels& start,
   return p;
 }
 
-std::string explain(const VerifyPlan& plan, std::size_t index, const MethodOptions& m, comm::Transport& t,
-                    const Parcels& got) {
+/// Returns the first difference to the serial reference on rank 0, which computes it; empty on the others. Collective.
+std::string explain_mismatch(const VerifyPlan& plan, std::size_t index, const MethodOptions& m, comm::Transport& t,
+                             const Parcels& got) {
   const Parcels all = collect(t, got);
-  Input in = load(plan, index, t);
+  Input in = load_input(plan, index, t);
   Parcels reference = collect(t, in.mine);
   if (t.rank() != 0) return "";
   for (int i = 0; i < kVerifySteps; ++i) cluster_reference(reference, in.grid, cluster_options(m, in.ratio));
@@ -67,8 +70,8 @@ std::string explain(const VerifyPlan& plan, std::size_t index, const MethodOptio
   return text.empty() ? "the digest differs, but no parcel does" : text;
 }
 
-/// Decompositions of a grid over some ranks, all different; the last has balanced cuts.
-std::vector<Decomposition> shapes(const Grid& grid, const Parcels& parcels, comm::Transport& t) {
+/// Returns distinct decompositions of a grid over the ranks of `t`; with several ranks the last has balanced cuts. Collective.
+std::vector<Decomposition> distinct_decompositions(const Grid& grid, const Parcels& parcels, comm::Transport& t) {
   const std::string n = std::to_string(t.size());
   std::vector<Decomposition> out;
   std::vector<std::string> seen;
@@ -92,34 +95,35 @@ std::vector<Decomposition> shapes(const Grid& grid, const Parcels& parcels, comm
   return out;
 }
 
+/// One rank's part of the runs on one model and number of ranks: makes runs and compares their digests with the expected ones.
 class Verifier {
  public:
   Verifier(const VerifyPlan& plan, comm::Transport& t, std::string model, Tally& tally)
       : plan_(plan), t_(t), model_(std::move(model)), tally_(tally) {}
 
-  /// Every shape, search and pruning on one input.
-  void all_of(std::size_t index) {
-    Input in = load(plan_, index, t_);
+  /// Makes the runs of every decomposition, search and pruning on one input. Collective.
+  void verify_input(std::size_t index) {
+    Input in = load_input(plan_, index, t_);
     const auto epochs = epoch_choices().words;
-    for (const Decomposition& d : shapes(in.grid, in.mine, t_)) {
+    for (const Decomposition& d : distinct_decompositions(in.grid, in.mine, t_)) {
       Parcels start = in.mine;
       distribute(start, d, t_);
       if (t_.rank() == 0) ++tally_.shapes;
       for (std::size_t s = 0; s < plan_.searches.size(); ++s)
         for (const Prune prune : plan_.prunes) {
-          // Epoch and sub-communicator, which must not matter either, vary with the input.
+          // Epoch and sub-communicator must not affect the result either; they vary with the input to limit the number of runs.
           const MethodOptions m{plan_.searches[s], prune, epochs[(index + s) % epochs.size()].second,
                                 index % 2 == 1 && t_.capabilities().sub_transports};
-          one(index, s, m, in.ratio, d, start, "");
+          run_once(index, s, m, in.ratio, d, start, "");
         }
     }
   }
 
-  /// One run under the chaos decorator.
-  void chaos(int seed) {
+  /// Makes one run under the chaos decorator, with input, decomposition, search and pruning chosen by the seed. Collective.
+  void run_chaos(int seed) {
     const auto index = static_cast<std::size_t>(seed) % static_cast<std::size_t>(plan_.samples);
-    Input in = load(plan_, index, t_);
-    const auto all = shapes(in.grid, in.mine, t_);
+    Input in = load_input(plan_, index, t_);
+    const auto all = distinct_decompositions(in.grid, in.mine, t_);
     if (all.empty()) return;
     const Decomposition& d = all[static_cast<std::size_t>(seed) / 7 % all.size()];
     Parcels start = in.mine;
@@ -128,25 +132,27 @@ class Verifier {
     const std::size_t s = u / 2 % plan_.searches.size();
     const MethodOptions m{plan_.searches[s], plan_.prunes[u % plan_.prunes.size()], epoch_choices().words[u % 3].second,
                           false};
-    one(index, s, m, in.ratio, d, start, fmt::format(", chaos:{}", seed));
+    run_once(index, s, m, in.ratio, d, start, fmt::format(", chaos:{}", seed));
   }
 
  private:
-  void one(std::size_t index, std::size_t search, const MethodOptions& m, double ratio, const Decomposition& d,
-           const Parcels& start, const std::string& extra) {
+  /// Makes one run, and counts it on rank 0. The first mismatch is explained, which gathers parcels: all ranks count mismatches
+  /// alike, so all take part in it.
+  void run_once(std::size_t index, std::size_t search, const MethodOptions& m, double ratio, const Decomposition& d,
+                const Parcels& start, const std::string& extra) {
     const std::string label =
         fmt::format("{}, {} ranks, {}, blocks {}, search {}, prune {}{}: ", plan_.input_name(index), t_.size(), model_,
                     d.describe(), search_name(m.search), prune_name(m.prune), extra);
     Parcels got;
     try {
-      got = merged(t_, d, start, cluster_options(m, ratio));
+      got = merge_steps(t_, d, start, cluster_options(m, ratio));
     } catch (const Error& e) {
       throw Error(label + e.what(), e.exit_code());
     }
-    const std::string text = total_digest(t_, digest(got)).text();
+    const std::string text = total_digest(t_, digest(got)).to_string();
     const bool good = text == plan_.expected[index][search];
     std::string why;
-    if (!good && gave_up_ == 0) why = explain(plan_, index, m, t_, got);
+    if (!good && gave_up_ == 0) why = explain_mismatch(plan_, index, m, t_, got);
     if (!good) ++gave_up_;
     if (t_.rank() != 0) return;
     ++(extra.empty() ? tally_.runs : tally_.chaos_runs);
@@ -158,16 +164,17 @@ class Verifier {
   comm::Transport& t_;
   std::string model_;
   Tally& tally_;
-  int gave_up_ = 0;  // mismatches seen, the same number on every rank
+  int gave_up_ = 0;  // number of mismatches so far, the same on every rank
 };
 
+/// Makes all runs on one model and number of ranks: every combination on every input, then its share of the chaos seeds.
 int make_runs(const VerifyPlan& plan, const std::string& model, int ranks, Tally& tally) {
-  int code = on_ranks({model, ranks, ""}, [&](comm::Transport& t) {
+  int code = run_on_ranks({model, ranks, ""}, [&](comm::Transport& t) {
     Verifier v(plan, t, model, tally);
     ProgressLine line(t.rank() == 0);
     for (std::size_t i = 0; i < plan.inputs(); ++i) {
-      line.count("runs on input", static_cast<double>(i + 1), static_cast<double>(plan.inputs()));
-      v.all_of(i);
+      line.show_count("runs on input", static_cast<double>(i + 1), static_cast<double>(plan.inputs()));
+      v.verify_input(i);
     }
   });
   if (plan.samples == 0) return code;
@@ -176,9 +183,9 @@ int make_runs(const VerifyPlan& plan, const std::string& model, int ranks, Tally
   ProgressLine line(comm::launcher_world().rank == 0);
   for (std::int64_t next = turn; next < plan.chaos && code == 0; next += turns) {
     const int seed = static_cast<int>(next);
-    line.count("chaos seed", seed, plan.chaos);
-    code = on_ranks({model, ranks, fmt::format("chaos:{}", seed)},
-                    [&](comm::Transport& t) { Verifier(plan, t, model, tally).chaos(seed); });
+    line.show_count("chaos seed", seed, plan.chaos);
+    code = run_on_ranks({model, ranks, fmt::format("chaos:{}", seed)},
+                        [&](comm::Transport& t) { Verifier(plan, t, model, tally).run_chaos(seed); });
   }
   return code;
 }
@@ -190,24 +197,26 @@ std::string VerifyPlan::input_name(std::size_t input) const {
   return "sample " + make_case(seed, static_cast<int>(input)).name;
 }
 
+// Expected results of verify, by the serial oracle.
 void compute_expected(VerifyPlan& plan) {
   plan.expected.clear();
   ProgressLine line(true);
   for (std::size_t i = 0; i < plan.inputs(); ++i) {
-    line.count("serial reference of input", static_cast<double>(i + 1), static_cast<double>(plan.inputs()));
+    line.show_count("serial reference of input", static_cast<double>(i + 1), static_cast<double>(plan.inputs()));
     plan.expected.emplace_back();
-    on_ranks({"threads", 1, ""}, [&](comm::Transport& t) {
-      const Input in = load(plan, i, t);
+    run_on_ranks({"threads", 1, ""}, [&](comm::Transport& t) {
+      const Input in = load_input(plan, i, t);
       for (const Search search : plan.searches) {
         Parcels p = in.mine;
         const MethodOptions m{search, Prune::single_pass, comm::Epoch::lifetime, false};
         for (int k = 0; k < kVerifySteps; ++k) cluster_reference(p, in.grid, cluster_options(m, in.ratio));
-        plan.expected[i].push_back(digest(p).text());
+        plan.expected[i].push_back(digest(p).to_string());
       }
     });
   }
 }
 
+// Runs of verify on one model and number of ranks, with their time.
 int run_all(const VerifyPlan& plan, const std::string& model, int ranks, Tally& tally) {
   const double start = now();
   const int code = make_runs(plan, model, ranks, tally);
@@ -225,7 +234,7 @@ Json to_json(const VerifyPlan& plan) {
   return out;
 }
 
-VerifyPlan verify_plan(const Json& json) {
+VerifyPlan parse_plan(const Json& json) {
   VerifyPlan plan;
   plan.samples = json.at("samples").get<int>();
   plan.seed = json.at("seed").get<std::uint64_t>();
@@ -248,7 +257,7 @@ Json to_json(const Tally& t) {
           {"seconds", t.seconds}};
 }
 
-Tally tally_of(const Json& json) {
+Tally parse_tally(const Json& json) {
   return {json.at("runs").get<std::int64_t>(),         json.at("chaos_runs").get<std::int64_t>(),
           json.at("shapes").get<std::int64_t>(),       json.at("failures").get<std::int64_t>(),
           json.at("first_failure").get<std::string>(), json.at("seconds").get<double>()};

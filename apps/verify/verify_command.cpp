@@ -40,9 +40,9 @@ struct VerifyCommand {
   ForceOption limits;
 };
 
-/// "all" and the words of an enumeration.
+/// Returns the allowed words of an option: "all" and the names of an enumeration.
 template <class E>
-Words all_or(const Choices<E>& choices) {
+Words words_or_all(const Choices<E>& choices) {
   Words words{{"all"}};
   for (const auto& [word, e] : choices.words) words.words.push_back(word);
   return words;
@@ -54,8 +54,8 @@ void describe(VerifyCommand& o, V&& option) {
   option.section("What is compared");
   option("ranks", o.ranks, "numbers of ranks", at_least(1), own_ranks_advice("-n"), own_ranks_advice("-np"));
   option("comm", o.comm, "models: all, or some of " + model_names().substr(5), Kind{"LIST"});
-  option("prune", o.prune, "prunings: all, single-pass, iterative", all_or(prune_choices()), Kind{"LIST"});
-  option("search", o.search, "searches: all, exact, cells8", all_or(search_choices()), Kind{"LIST"});
+  option("prune", o.prune, "prunings: all, single-pass, iterative", words_or_all(prune_choices()), Kind{"LIST"});
+  option("search", o.search, "searches: all, exact, cells8", words_or_all(search_choices()), Kind{"LIST"});
   option.section("Inputs");
   option("samples", o.samples, "generated inputs: random ones, lattices with exact ties, coincident parcels, ...",
          at_least(0));
@@ -71,30 +71,34 @@ void describe(VerifyCommand& o, V&& option) {
   describe(o.limits, option);
 }
 
-bool wants_all(const std::vector<std::string>& list) {
+/// Returns whether a list of words selects all choices.
+bool has_all(const std::vector<std::string>& list) {
   return list.empty() || std::find(list.begin(), list.end(), "all") != list.end();
 }
 
+/// Returns the choices that a list of words selects.
 template <class E>
-std::vector<E> chosen(const std::vector<std::string>& list, const Choices<E>& choices) {
+std::vector<E> select_choices(const std::vector<std::string>& list, const Choices<E>& choices) {
   std::vector<E> out;
   for (const auto& [word, e] : choices.words)
-    if (wants_all(list) || std::find(list.begin(), list.end(), word) != list.end()) out.push_back(e);
+    if (has_all(list) || std::find(list.begin(), list.end(), word) != list.end()) out.push_back(e);
   return out;
 }
 
+/// Communication models to verify: threads in this process, and those of launched jobs.
 struct Models {
   bool threads = false;
   std::vector<std::string> processes;
 };
 
-Models chosen_models(const std::vector<std::string>& list) {
+/// Returns the models to run. @throws UsageError for a name that this build does not have
+Models select_models(const std::vector<std::string>& list) {
   Models out;
-  std::vector<std::string> left = wants_all(list) ? std::vector<std::string>() : list;
+  std::vector<std::string> left = has_all(list) ? std::vector<std::string>() : list;
   for (const auto& b : comm::backends()) {
     const std::string name(b.name);
     const auto at = std::find(left.begin(), left.end(), name);
-    if (!wants_all(list) && at == left.end()) continue;
+    if (!has_all(list) && at == left.end()) continue;
     if (at != left.end()) left.erase(at);
     if (b.processes) {
       out.processes.push_back(name);
@@ -107,7 +111,7 @@ Models chosen_models(const std::vector<std::string>& list) {
   return out;
 }
 
-/// One line of the table.
+/// One line of the report: the runs of one model on one number of ranks.
 struct Line {
   Line(std::string m, int r) : model(std::move(m)), ranks(r) {}
   std::string model;
@@ -117,29 +121,31 @@ struct Line {
   std::string broken;  ///< why there is no tally
 };
 
+/// Driver of the command verify: makes the runs of all models and numbers of ranks and prints a line for each.
 class Verification {
  public:
-  explicit Verification(const VerifyCommand& o) : o_(o), models_(chosen_models(o.comm)) {
+  explicit Verification(const VerifyCommand& o) : o_(o), models_(select_models(o.comm)) {
     plan_.samples = o.samples;
     plan_.seed = o.seed;
     plan_.files = o.files;
-    plan_.searches = chosen(o.search, search_choices());
-    plan_.prunes = chosen(o.prune, prune_choices());
+    plan_.searches = select_choices(o.search, search_choices());
+    plan_.prunes = select_choices(o.prune, prune_choices());
     plan_.chaos = o.chaos;
     plan_.ranks = o.ranks;
     if (plan_.inputs() == 0)
       throw UsageError("nothing to verify: --samples 0 and no FILE; allowed: one of the two at least");
   }
 
-  void all() {
+  /// Makes all runs.
+  void run() {
     std::cout << plan_.inputs() << " inputs, " << plan_.searches.size() << " searches, " << plan_.prunes.size()
               << " prunings, up to 7 decompositions, " << kVerifySteps << " steps each" << std::endl;
     check_memory();
     compute_expected(plan_);
     write_record(work_.file("plan.json"), to_json(plan_));
     for (const int ranks : o_.ranks) {
-      if (models_.threads) threads(ranks);
-      if (!models_.processes.empty()) processes(ranks);
+      if (models_.threads) run_threads(ranks);
+      if (!models_.processes.empty()) run_processes(ranks);
     }
   }
 
@@ -147,7 +153,7 @@ class Verification {
   [[nodiscard]] const VerifyPlan& plan() const { return plan_; }
 
  private:
-  /// Ranks, files and digests of all runs, before the first is made.
+  /// Refuses ranks, samples and files that do not fit into this host, before the first run is made.
   void check_memory() {
     for (const int ranks : o_.ranks) {
       if (models_.threads) comm::check_thread_ranks(ranks);
@@ -163,9 +169,9 @@ class Verification {
     constexpr double kContainers = 7;  // the input, a run on it, the reference, and what is gathered to compare
     for (const auto& file : o_.files) {
       const io::ParcelFileInfo info = io::read_info(file);
-      plan_.file_ratios.push_back(ratio_of(o_.file, info, 20, answers_.emplace_back(file)));
+      plan_.file_ratios.push_back(resolve_ratio(o_.file, info, 20, answers_.emplace_back(file)));
       for (const auto& warning : answers_.back().warnings()) log(Level::warning, 0, warning);
-      std::cout << file << ": " << answers_.back().text() << '\n';
+      std::cout << file << ": " << answers_.back().to_string() << '\n';
       Need need;
       need.what = file + " (" + count_text(info.parcels) + " parcels)";
       need.rank_bytes = kContainers * static_cast<double>(info.parcels) * Parcels().parcel_bytes();
@@ -177,7 +183,8 @@ class Verification {
     }
   }
 
-  void add(Line line) {
+  /// Prints and stores the outcome of the runs of one model on one number of ranks.
+  void add_line(Line line) {
     const Tally& t = line.tally;
     std::cout << "  " << line.model << std::string(14 - std::min<std::size_t>(13, line.model.size()), ' ') << line.ranks
               << (line.ranks == 1 ? " rank   " : " ranks  ")
@@ -188,7 +195,8 @@ class Verification {
     lines_.push_back(std::move(line));
   }
 
-  void threads(int ranks) {
+  /// Makes the runs on threads in this process.
+  void run_threads(int ranks) {
     Line line("threads", ranks);
     const double start = now();
     try {
@@ -198,10 +206,11 @@ class Verification {
       line.broken = e.what();
     }
     line.seconds = now() - start;
-    add(std::move(line));
+    add_line(std::move(line));
   }
 
-  void processes(int ranks) {
+  /// Makes the runs of all other models in one launched job, and reads their tallies.
+  void run_processes(int ranks) {
     const std::string out = work_.file(fmt::format("tally{}.json", ranks));
     std::vector<std::string> arguments{"verify-child", work_.file("plan.json"), out};
     arguments.insert(arguments.end(), models_.processes.begin(), models_.processes.end());
@@ -214,26 +223,26 @@ class Verification {
       Line line(model, ranks);
       line.seconds = seconds / static_cast<double>(models_.processes.size());
       if (tallies.contains(model)) {
-        line.tally = tally_of(tallies[model]);
+        line.tally = parse_tally(tallies[model]);
         line.seconds = line.tally.seconds;
       } else {
         line.broken = code == kTimedOut ? "no end within " + seconds_text(o_.timeout)
                                         : fmt::format("the launched job ended with code {}", code);
       }
-      add(std::move(line));
+      add_line(std::move(line));
     }
     if (code != 0 && std::all_of(models_.processes.begin(), models_.processes.end(),
                                  [&](const auto& m) { return tallies.contains(m); })) {
       Line line("(end of job)", ranks);
       line.broken = fmt::format("the runs were made, but the job ended with code {}", code);
-      add(std::move(line));
+      add_line(std::move(line));
     }
   }
 
   const VerifyCommand& o_;
   Models models_;
   VerifyPlan plan_;
-  PrivateFolder work_{folder_of_ranks()};
+  PrivateFolder work_{shared_folder()};
   std::vector<Line> lines_;
   std::vector<Answers> answers_;  // by file
 };
@@ -248,11 +257,12 @@ Json lines_json(const std::vector<Line>& lines) {
   return out;
 }
 
+/// Body of the command verify. @return 1 if a result differs
 int run(VerifyCommand& o, const Invocation& in) {
   if (comm::launched()) throw UsageError("verify under a launcher; allowed: without one, it starts its runs itself");
   if (o.ranks.empty()) throw UsageError("--ranks: \"\"; allowed: numbers of ranks, like 1,2,3,4,7");
   Verification v(o);
-  v.all();
+  v.run();
   std::int64_t runs = 0, failures = 0, broken = 0;
   std::string first;
   for (const auto& l : v.lines()) {

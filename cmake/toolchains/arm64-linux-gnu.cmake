@@ -1,6 +1,6 @@
-# Cross-compiles for 64-bit ARM on Debian, with what "./x packages arm64" installs:
+# Toolchain that cross-compiles for 64-bit ARM on Debian, with the packages that "./x packages arm64" installs:
 #   cmake --preset arm64 && cmake --build --preset arm64
-# The programs run under qemu-user, on one rank: two threads that wait for each other may hang in it.
+# Programs run under qemu-user, on one rank only, since two threads that wait for each other may hang there.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

@@ -1,4 +1,5 @@
-/* Stars of points of your own, in C: ./stars_c 4 runs 4 ranks as threads, mpirun -n 4 ./stars_c runs them as processes. */
+/* Star finder of the C interface on points in arrays of the program's, and a migration of rows to the ranks of centres.
+ * ./stars_c 4 runs 4 ranks as threads, mpirun -n 4 ./stars_c runs them as processes. */
 #ifdef STARS_WITH_MPI
 #include <mpi.h>
 #endif
@@ -9,12 +10,13 @@
 
 enum { POINTS = 20000 };
 
-/* Point i of all, with coordinates in the unit cube: the same on any number of ranks. */
+/* Mixes the bits of a number (splitmix64), so that coordinates follow from the number of a point on any number of ranks. */
 static uint64_t bits(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
   return x ^ (x >> 31);
 }
+/* Returns a coordinate of point i, in the unit cube. */
 static double coordinate(uint64_t i, uint64_t axis) {
   return (double)(bits(4 * i + axis + 0x9e3779b97f4a7c15u) >> 11) / 9007199254740992.0;
 }
@@ -22,11 +24,11 @@ static double coordinate(uint64_t i, uint64_t axis) {
 struct points {
   size_t n;
   double* xyz;
-  uint8_t* small; /* looks for a partner */
+  uint8_t* small; /* 1: merges with its nearest */
   int64_t* ids;
 };
 
-/* Those in this rank's block. */
+/* Generates the points in this rank's block. Returns a status. */
 static int make_points(mg_decomposition* blocks, int rank, struct points* p) {
   int64_t i;
   p->n = 0;
@@ -47,8 +49,8 @@ static int make_points(mg_decomposition* blocks, int rank, struct points* p) {
   return MG_OK;
 }
 
-/* What this rank has found, in numbers that add up to the same on any number of ranks. */
-static int tell(mg_transport* transport, mg_finder* finder, const struct points* p, int rank) {
+/* Prints the number of links and a digest over all ranks, which do not depend on their number. Collective. Returns a status. */
+static int print_summary(mg_transport* transport, mg_finder* finder, const struct points* p, int rank) {
   const mg_link* links;
   const mg_receive* receives;
   size_t count, receive_count, k;
@@ -61,7 +63,7 @@ static int tell(mg_transport* transport, mg_finder* finder, const struct points*
     sums[0] += 1;
     sums[1] += (int64_t)(bits(source * POINTS + (uint64_t)links[k].centre_id) >> 32);
   }
-  /* Whatever belongs to a point travels to the rank of its centre; here its id. */
+  /* Sends a row of each point that merges to the rank of its centre; here its id, which the link must confirm. */
   if ((status = mg_finder_receives(finder, &receives, &receive_count))) return status;
   received = (int64_t*)malloc((receive_count + 1) * sizeof *received);
   if (!received) return MG_MEMORY;
@@ -75,6 +77,7 @@ static int tell(mg_transport* transport, mg_finder* finder, const struct points*
   return MG_OK;
 }
 
+/* Finds the stars of all points. Runs on every rank. Returns a status. */
 static int stars(mg_transport* transport, void* unused) {
   int rank, ranks, status;
   struct points p = {0, NULL, NULL, NULL};
@@ -92,7 +95,8 @@ static int stars(mg_transport* transport, void* unused) {
   points.x = p.xyz; /* double xyz[n][3], read where it is */
   points.y = p.xyz + 1;
   points.z = p.xyz + 2;
-  if ((status = mg_finder_find(finder, &points, p.small, p.ids)) || (status = tell(transport, finder, &p, rank)))
+  if ((status = mg_finder_find(finder, &points, p.small, p.ids)) ||
+      (status = print_summary(transport, finder, &p, rank)))
     return status;
   /* [embed] */
   (void)unused;
@@ -103,18 +107,19 @@ static int stars(mg_transport* transport, void* unused) {
   return mg_decomposition_free(blocks);
 }
 
-static int told(int status) {
+/* Prints the text of an error and returns the status. */
+static int report(int status) {
   if (status) fprintf(stderr, "stars_c: %s\n", mg_error());
   return status;
 }
 
 #ifdef STARS_WITH_MPI
-static int over_mpi(int* argc, char*** argv) {
+static int run_over_mpi(int* argc, char*** argv) {
   mg_transport* transport = NULL;
   int status;
   MPI_Init(argc, argv);
-  if ((status = told(mg_open(MPI_COMM_WORLD, NULL, &transport))) || (status = told(stars(transport, NULL))) ||
-      (status = told(mg_transport_close(transport))))
+  if ((status = report(mg_open(MPI_COMM_WORLD, NULL, &transport))) || (status = report(stars(transport, NULL))) ||
+      (status = report(mg_transport_close(transport))))
     MPI_Abort(MPI_COMM_WORLD, status);
   MPI_Finalize();
   return status;
@@ -122,10 +127,10 @@ static int over_mpi(int* argc, char*** argv) {
 #endif
 
 int main(int argc, char** argv) {
-  if (argc > 1) return told(mg_run_threads(atoi(argv[1]), stars, NULL));
+  if (argc > 1) return report(mg_run_threads(atoi(argv[1]), stars, NULL));
 #ifdef STARS_WITH_MPI
-  return over_mpi(&argc, &argv);
+  return run_over_mpi(&argc, &argv);
 #else
-  return told(mg_run_threads(1, stars, NULL));
+  return report(mg_run_threads(1, stars, NULL));
 #endif
 }

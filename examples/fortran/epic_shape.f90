@@ -1,6 +1,6 @@
-! The shape of EPIC: a structure of arrays over a 2D Cartesian communicator, parcels that move from rank to rank, small ones
-! by a mask of the program's own, merged by its own routine from the lists isma, iclo, inva. mpirun -n 4 ./epic_shape
-! prints the same on any number of ranks.
+! A model of the parcel code EPIC that calls merganser: parcels in a structure of arrays over a 2D Cartesian communicator move
+! between ranks; small ones, by a mask of the program's, are merged by its own routine from the lists isma, iclo, inva of the star
+! finder. mpirun -n 4 ./epic_shape prints the same on any number of ranks.
 module parcel_container
   use, intrinsic :: iso_c_binding, only: c_double, c_int64_t
   use mpi_f08
@@ -35,7 +35,7 @@ contains
     number = real(state, c_double) / 2147483647.0_c_double
   end function draw
 
-  ! The parcels of the cells from lower to upper. Those of a cell follow from its number alone.
+  ! Generates the parcels of the cells from lower to upper. Those of a cell follow from its number alone.
   subroutine fill(p, lower, upper)
     type(container), intent(inout) :: p
     real(c_double), intent(in) :: lower(3), upper(3)
@@ -46,7 +46,7 @@ contains
           do i = nint(lower(1)), nint(upper(1)) - 1
              state = 1 + 7919 * (i + nx * (j + ny * k))
              do l = 1, 4
-                if (draw(state) < 0) return  ! warms up the sequence
+                if (draw(state) < 0) return  ! discards the first four numbers; never true
              end do
              do l = 1, per_cell
                 p%n = p%n + 1
@@ -62,7 +62,7 @@ contains
     end do
   end subroutine fill
 
-  ! A vortex sheet: x by the height, y by a wave, both periodic.
+  ! Moves the parcels in a vortex sheet: x by the height, y by a wave, both periodic.
   subroutine advance(p, dt)
     type(container), intent(inout) :: p
     real(c_double), intent(in) :: dt
@@ -80,7 +80,7 @@ contains
     if (y >= extent) y = 0
   end function inside
 
-  ! Fills the slots in inva, ascending, with the last parcels that stay. total: parcels and what has arrived behind them.
+  ! Fills the slots in inva, ascending, with the last parcels that stay. total: number of parcels, received ones included.
   subroutine delete(p, total, inva)
     type(container), intent(inout) :: p
     integer, intent(in) :: total, inva(:)
@@ -125,7 +125,7 @@ contains
     p%id(i) = transfer(row(14), p%id(i))
   end subroutine unpack_row
 
-  ! Sends every parcel to the rank that owns its place: the program's own exchange.
+  ! Sends every parcel to the rank that owns its position, by the program's own exchange. Collective.
   subroutine to_owners(p, owner, communicator)
     type(container), intent(inout) :: p
     integer, intent(in) :: owner(:)
@@ -167,7 +167,7 @@ contains
     p%n = stay + sum(in)
   end subroutine to_owners
 
-  ! A word that depends on every bit of every parcel, and on nothing else.
+  ! Returns a hash of all bits of all parcels, independent of their order and ranks. Collective.
   function digest(p, communicator) result(all)
     type(container), intent(in) :: p
     type(MPI_Comm), intent(in) :: communicator
@@ -187,7 +187,7 @@ contains
   end function digest
 end module parcel_container
 
-! What is EPIC's in EPIC: merging the sources of the lists into their centres.
+! Merging of the sources in the lists into their centres, as EPIC does it itself.
 module parcel_merging
   use, intrinsic :: iso_c_binding, only: c_double
   use parcel_container
@@ -197,7 +197,7 @@ module parcel_merging
 
 contains
 
-  ! Sources are taken in the order of their ids, so that sums have the same bits on any number of ranks.
+  ! Merges all sources, in the order of their ids, so that sums have the same bits on any number of ranks.
   subroutine merge_all(p, isma, iclo)
     type(container), intent(inout) :: p
     integer, intent(in) :: isma(:), iclo(:)
@@ -227,7 +227,7 @@ contains
     p%volume(c) = v
   end subroutine merge_pair
 
-  ! The permutation that sorts them: merge sort.
+  ! Returns the permutation that sorts the sources by id: merge sort.
   function by_id(p, isma) result(order)
     type(container), intent(in) :: p
     integer, intent(in) :: isma(:)
@@ -311,7 +311,7 @@ program epic_shape
 
 contains
 
-  ! A 2D Cartesian communicator and this rank's block of columns of cells, dealt as EPIC deals them.
+  ! Creates a 2D Cartesian communicator and computes this rank's block of columns of cells, as EPIC assigns them. Collective.
   subroutine own_blocks()
     integer :: dims(2), coordinates(2), a, cells(2), each, extra
     call MPI_Comm_size(MPI_COMM_WORLD, ranks)
@@ -331,12 +331,12 @@ contains
     end do
   end subroutine own_blocks
 
-  ! The call of the library, in place of a nearest-neighbour tree and pruning of the program's own.
+  ! Merges small parcels: calls the library in place of a nearest-neighbour search and pruning of the program's own.
   subroutine merge_small(step)
     integer, intent(in) :: step
     logical :: small(p%n)
     integer :: i, total
-    do i = 1, p%n  ! a mask of the program's own: light parcels, and a few that take turns
+    do i = 1, p%n  ! mask of the program: light parcels, and a few others, different ones in each step
        small(i) = p%volume(i) < 0.55_c_double / per_cell .or. mod(p%id(i) + step, 197_c_int64_t) == 0
     end do
     call finder%find(p%position(:, 1:p%n), small, p%id(1:p%n))

@@ -1,16 +1,16 @@
-!> merganser in the shape of EPIC's own subroutines: what stands between a code with EPIC's arrays and lists, and the finder.
-!! docs/epic.md tells which lines of the published clustering code change.
+!> Adapter between EPIC's arrays and lists and merganser's star finder: subroutines with the interfaces of EPIC's own.
+!! docs/epic.md lists the lines of the published clustering code that change.
 !!
 !!     call epic_open(cart%comm, lower, extent, [nx, ny, nz])     ! once, after the layout is made; collective
 !!     call epic_find_nearest(n, vmin, position, volume, buoyancy, vorticity, b, isma, iclo, inva, n_merge, n_invalid)
 !!     ... the code's own merging into iclo(1:n_merge), and deleting of inva(1:n_merge + n_invalid) ...
 !!
-!! or, with merging and deleting too:
+!! or, if the library also merges and deletes:
 !!
 !!     call epic_merge(n, vmin, position, volume, buoyancy, vorticity, b)
 !!
-!! The library's own types stay in the submodule, so that programs that use this module see none of them.
-!! One decomposition at a time. Errors end the job with a text, as errors of EPIC do.
+!! The library's types are private to the submodule. There is one decomposition at a time. Errors end the job with a text, as
+!! errors of EPIC do.
 module epic_shim
   use, intrinsic :: iso_c_binding, only: c_double, c_int32_t, c_int64_t
   use mpi_f08, only: MPI_Comm
@@ -19,22 +19,22 @@ module epic_shim
   public :: epic_open, epic_find_nearest, epic_append, epic_merge, epic_close
 
   interface
-     !> Takes over a 2D Cartesian communicator as EPIC makes it: cells in x and y are dealt to it in blocks, the first ranks of
-     !! an axis getting one more where they do not come out even; z is not cut. x and y are periodic, z has walls. Collective.
+     !> Opens the library over a 2D Cartesian communicator of EPIC's: cells in x and y are assigned in blocks, the first ranks of
+     !! an axis receive one more if the numbers are not divisible; z is not cut. x and y are periodic, z has walls. Collective.
      module subroutine epic_open(communicator, lower, extent, cells)
        type(MPI_Comm), intent(in) :: communicator
        real(c_double), intent(in) :: lower(3), extent(3)
        integer, intent(in) :: cells(3)
      end subroutine epic_open
 
-     !> In place of EPIC's find_nearest: parcels with a volume below vmin look for the nearest other parcel, and links are cut
-     !! into stars. Called by every rank; neighbours only.
-     !! @param n        in: parcels of this rank; out: with what has arrived behind them. The arrays must have room for that
+     !> Replaces EPIC's find_nearest: links parcels with a volume below vmin to the nearest other parcel, and prunes the links to
+     !! stars. Called by every rank; communicates with neighbours only.
+     !! @param n        in: parcels of this rank; out: received ones included, which follow. The arrays must be long enough
      !! @param isma     (0:n_merge) slots that merge; entry 0 is not used
      !! @param iclo     (n_merge) the slot of this rank that each merges into
-     !! @param inva     (0:n_merge + n_invalid) ascending: slots to be deleted, those that have left included
-     !! @param n_merge  length of iclo; n_invalid: parcels that have left this rank
-     !! @param ids      (n) distinct over all ranks: results then do not depend on the decomposition. They travel too
+     !! @param inva     (0:n_merge + n_invalid) ascending: slots to be deleted, those of parcels sent to other ranks included
+     !! @param n_merge  length of iclo; n_invalid: number of parcels sent to other ranks
+     !! @param ids      (n) distinct over all ranks: results then do not depend on the decomposition. They are migrated too
      module subroutine epic_find_nearest(n, vmin, position, volume, buoyancy, vorticity, b, isma, iclo, inva, n_merge, &
           n_invalid, ids)
        integer, intent(inout) :: n
@@ -45,8 +45,8 @@ module epic_shim
        integer(c_int64_t), intent(inout), target, contiguous, optional :: ids(:)
      end subroutine epic_find_nearest
 
-     !> In place of EPIC's merging as a whole: small parcels merge into their centres by EPIC's rules, and n becomes what is
-     !! left. Called by every rank; neighbours only. Merged parcels may lie in another rank's block then, as in EPIC.
+     !> Replaces EPIC's merging as a whole: merges small parcels into their centres by EPIC's rules; n becomes the number left.
+     !! Called by every rank; communicates with neighbours only. Merged parcels may then lie in another rank's block, as in EPIC.
      module subroutine epic_merge(n, vmin, position, volume, buoyancy, vorticity, b, ids)
        integer, intent(inout) :: n
        real(c_double), intent(in) :: vmin
@@ -54,13 +54,13 @@ module epic_shim
        integer(c_int64_t), intent(inout), target, contiguous :: ids(:)
      end subroutine epic_merge
 
-     !> Lets go of what epic_open made. Collective.
+     !> Frees all objects that epic_open created. Collective.
      module subroutine epic_close()
      end subroutine epic_close
   end interface
 
-  !> An array of the parcels' that EPIC's do not include (humidity, labels): its entries for what has arrived follow at
-  !! n + 1, ... Called by every rank, after epic_find_nearest.
+  !> Migrates a further array of the parcels (humidity, labels): entries of received parcels are stored at n + 1, ... Called by
+  !! every rank, after epic_find_nearest.
   interface epic_append
      module subroutine append_one(values)
        real(c_double), intent(inout), target, contiguous :: values(:)
@@ -108,7 +108,7 @@ contains
 
   contains
 
-     !> Where the block of this coordinate begins: the same bits on both ranks that it parts.
+     !> Returns the lower face of the block with this coordinate, computed alike, bit by bit, on both ranks that share it.
     pure function face(axis, coordinate) result(x)
       integer, intent(in) :: axis, coordinate
       real(c_double) :: x
@@ -161,7 +161,7 @@ contains
     call transport%close()
   end procedure epic_close
 
-  !> The stars of this rank's first n parcels.
+  !> Finds the stars of this rank's first n parcels. Called by every rank.
   subroutine find(n, vmin, position, volume, ids)
     integer, intent(in) :: n
     real(c_double), intent(in) :: vmin
@@ -181,8 +181,8 @@ contains
     end if
   end subroutine find
 
-  !> EPIC finds out whose a parcel is by the number of its cell, the library by comparing with faces: what lies outside by
-  !! rounding is put on the face. Farther outside is an error of the finder, which names the parcel.
+  !> Moves parcels that lie outside of the block by rounding onto its face: EPIC determines owners by the number of the cell, the
+  !! library by comparison with faces. Parcels farther outside are an error of the finder, which names them.
   subroutine put_on_faces(position)
     real(c_double), intent(inout) :: position(:, :)
     real(c_double) :: slack

@@ -1,4 +1,4 @@
-program stars ! Which points merge into which, over your communicator: mpirun -n 4 ./stars
+program stars ! Finds stars among points over a communicator of the program: mpirun -n 4 ./stars
   use mpi_f08
   use merganser
   implicit none
@@ -13,9 +13,9 @@ program stars ! Which points merge into which, over your communicator: mpirun -n
   upper(1) = (transport%rank() + 1) / real(transport%size(), 8)
   call random_number(xyz)                                      ! and points in it
   xyz(1, :) = lower(1) + (upper(1) - lower(1)) * xyz(1, :)
-  call blocks%of_ranks(transport, mg_box(), lower, upper)      ! every rank tells its own block
+  call blocks%of_ranks(transport, mg_box(), lower, upper)      ! every rank passes its own block
   call finder%make(transport, blocks)
-  call finder%find(xyz, xyz(3, :) < 0.3)                       ! any mask: who looks for a partner
+  call finder%find(xyz, xyz(3, :) < 0.3)                       ! any mask: points that merge
   call finder%lists(isma, iclo, inva)                          ! isma(k) merges into iclo(k)
   print '(i0, a, i0)', size(isma), ' points merge on rank ', transport%rank()
   call finder%free()

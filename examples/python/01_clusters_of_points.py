@@ -1,4 +1,4 @@
-"""Clusters of points: a tree, its dendrogram, cuts, and HDBSCAN*.
+"""Clusters of points: minimum spanning tree, single-linkage dendrogram, cuts, and HDBSCAN*.
 
 python examples/python/01_clusters_of_points.py
 """

@@ -1,4 +1,4 @@
-"""Stars: small parcels merge with their nearest, with arrays of your own, and with parcels that the library keeps.
+"""Stars and merge steps: among points in NumPy arrays of the program's, and on parcels in the library's container.
 
 python examples/python/02_stars.py
 """

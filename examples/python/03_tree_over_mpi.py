@@ -1,4 +1,4 @@
-"""A tree of points that lie on many ranks: every rank gives its share, and gets the labels of its own points.
+"""Minimum spanning tree and clusters of points over MPI: every rank passes its share and receives the labels of its own points.
 
 mpirun -n 4 python -m mpi4py examples/python/03_tree_over_mpi.py      (an error on one rank then ends all)
 """

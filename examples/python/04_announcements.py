@@ -1,4 +1,4 @@
-"""Telling every rank without a collective: one hop per step over a sparse network.
+"""Announcement network: broadcasts from any rank to all ranks without a collective call, one hop per step.
 
 mpirun -n 4 python -m mpi4py examples/python/04_announcements.py      (or without mpirun: one rank)
 """

@@ -1,4 +1,4 @@
-"""What exchanges cost on this machine, and which kernel to take.
+"""Measurement of neighbour exchanges on a process graph on this machine, and advice on the fastest kernel.
 
 python examples/python/05_measure.py                                  (ranks are threads)
 mpirun -n 4 python -m mpi4py examples/python/05_measure.py mpi

@@ -23,9 +23,9 @@ SAMPLES = 10  # as scikit-learn counts, the point itself included
 LEAST = 20  # points of a cluster
 
 
-def points_of(data, count, dimension):
-    """The points, (n, d). `digits` is real: images of 64 numbers in a package, rotated onto their widest axes and repeated
-    with a little noise up to `count`."""
+def make_points(data, count, dimension):
+    """Generates or loads points, (n, d). `digits` are scikit-learn's images of 64 numbers, projected onto their principal axes and
+    repeated with a little noise up to `count`."""
     import numpy as np
 
     random = np.random.default_rng(12)
@@ -47,6 +47,7 @@ def points_of(data, count, dimension):
 
 
 def clusterer(program):
+    """Returns an estimator of a program, with parameters that mean the same in all of them."""
     if program == "merganser":
         from merganser import HDBSCAN
 
@@ -65,13 +66,14 @@ def clusterer(program):
 
 
 def serve(program, data, count, dimension):
-    """In a process of its own: clusters whenever a line comes, and answers with times and the file of the labels."""
+    """Clusters once for every line of standard input, in a process of its own: saves the labels in the file that the line names
+    and prints user CPU and wall clock time."""
     import resource
     import time
 
     import numpy as np
 
-    points = points_of(data, count, dimension)
+    points = make_points(data, count, dimension)
     start = resource.getrusage(resource.RUSAGE_SELF).ru_utime
     clusterer(program).fit(points[:500])  # what is compiled at the first call is compiled now
     print(resource.getrusage(resource.RUSAGE_SELF).ru_utime - start, flush=True)
@@ -85,7 +87,7 @@ def serve(program, data, count, dimension):
 
 
 class Server:
-    """A process that clusters with one program."""
+    """Process that clusters with one program on request."""
 
     def __init__(self, program, data, count, dimension, folder):
         self.program, self.labels, self.times, self.problem = program, os.path.join(folder, program + ".npy"), [], None
@@ -98,7 +100,7 @@ class Server:
         if not first:
             self.problem = "does not start"
 
-    def once(self):
+    def run_once(self):
         if self.problem:
             return
         self.process.stdin.write(self.labels + "\n")
@@ -115,7 +117,7 @@ class Server:
 
 
 def compare(data, count, dimension, programs, repeat):
-    """A table of one set of points."""
+    """Runs all programs on one set of points, interleaved, and prints a table."""
     import tempfile
 
     import numpy as np
@@ -124,7 +126,7 @@ def compare(data, count, dimension, programs, repeat):
         servers = [Server(program, data, count, dimension, folder) for program in programs]
         for _ in range(repeat):
             for server in servers:
-                server.once()
+                server.run_once()
         for server in servers:
             server.end()
         print(f"\n{data}, {count:,} points, {dimension}D, min_samples {SAMPLES}, min_cluster_size {LEAST}, {repeat} runs")
@@ -143,7 +145,7 @@ def compare(data, count, dimension, programs, repeat):
 
 
 def rand_index(a, b):
-    """Adjusted Rand index: 1 for equal partitions, about 0 for independent ones. Noise counts as a cluster."""
+    """Returns the adjusted Rand index: 1 for equal partitions, about 0 for independent ones. Noise counts as a cluster."""
     import numpy as np
 
     a, b = np.unique(a, return_inverse=True)[1], np.unique(b, return_inverse=True)[1]
@@ -159,14 +161,14 @@ def rand_index(a, b):
     return 1.0 if most == chance else (pairs(both) - chance) / (most - chance)
 
 
-def number(text):
+def parse_count(text):
     base, power, exponent = text.partition("^")
     return int(base) ** int(exponent) if power else int(base)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--points", type=number, default=2**14, help="number of points, 2^14 too")
+    parser.add_argument("--points", type=parse_count, default=2**14, help="number of points, 2^14 too")
     parser.add_argument("--dimension", type=int, default=3)
     parser.add_argument("--data", default="uniform,blobs,digits", help="uniform, blobs, digits or files .npy, with commas")
     parser.add_argument("--programs", default=",".join(PROGRAMS))

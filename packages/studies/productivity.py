@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Counts what each communication model costs to write: python3 packages/studies/productivity.py [--json] [ROOT].
+"""Counts the code of each communication model: python3 packages/studies/productivity.py [--json] [ROOT].
 
-Lines are those with code on them, calls those of MPI and OpenSHMEM in the backends. As in the study this is compared
-with, calls that begin or end the library, allocate or free are left out. The algorithm is written once for all models;
+Lines are those with code on them, calls those of MPI and OpenSHMEM in the backends. As in the study that the numbers are compared
+with, calls that initialise or finalise the library, allocate or free are left out. The algorithm is written once for all models;
 of it the lines and the calls of the communication contract are counted.
 """
 import argparse
@@ -39,13 +39,14 @@ CONTRACT = re.compile(
 
 
 def code_lines(text):
-    """The lines with code on them, without comments and the insides of strings."""
+    """Returns the lines with code on them, without comments and the contents of strings."""
     pattern = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.S)
     bare = pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()) if m.group()[0] == "/" else '""', text)
     return [line for line in bare.split("\n") if line.strip()]
 
 
-def kind_of(call):
+def call_kind(call):
+    """Returns the kind of a call by its name: a key of KINDS, or "other"."""
     for kind, pattern in KINDS:
         if re.fullmatch(pattern, call, re.I):
             return kind
@@ -53,7 +54,7 @@ def kind_of(call):
 
 
 def count_files(paths):
-    """Files, lines and calls by kind."""
+    """Counts files, lines, and calls by kind and by name."""
     calls = {"total": 0, "messages": 0, "one_sided": 0, "collective": 0, "other": 0}
     names = {}
     lines = 0
@@ -64,16 +65,18 @@ def count_files(paths):
             if UNCOUNTED.match(call):
                 continue
             calls["total"] += 1
-            calls[kind_of(call)] += 1
+            calls[call_kind(call)] += 1
             names[call] = names.get(call, 0) + 1
     return {"files": len(paths), "lines": lines, "calls": calls, "names": dict(sorted(names.items()))}
 
 
 def code_files(folder):
+    """Returns the C++ files below a folder, sorted."""
     return sorted(p for p in folder.rglob("*") if p.suffix in CODE)
 
 
 def count_models(root):
+    """Counts the backends of each model, and what models share."""
     groups = {}
     for path in code_files(root / BACKENDS):
         parts = path.relative_to(root / BACKENDS).parts
@@ -86,6 +89,7 @@ def count_models(root):
 
 
 def count_algorithm(root):
+    """Counts lines and calls of the contract in the files of the algorithm."""
     parts = []
     for name in ALGORITHM:
         path = root / name
@@ -99,12 +103,14 @@ def count_algorithm(root):
 
 
 def table(rows):
+    """Formats rows of equal length: the first column left-aligned, the others right-aligned."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join("  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths)))
                      for row in rows)
 
 
 def report(counted):
+    """Formats the tables of models and of the algorithm."""
     kinds = ["total", "messages", "one_sided", "collective", "other"]
     rows = [["model", "files", "lines", "calls", *kinds[1:]]]
     for m in counted["models"]:

@@ -1,4 +1,4 @@
-"""merganser: exact trees, clusters and stars of points, on one process or on many ranks, with the same bits everywhere.
+"""merganser: exact spanning trees, clusters and stars of points, with results that are bitwise equal on any number of ranks.
 
     forest = merganser.euclidean_tree(points, min_samples=10)
     labels = merganser.hdbscan(forest, min_cluster_size=20).labels
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import atexit as _atexit
 
-from . import _interpreter  # refuses those that the extension cannot serve, before it is loaded
+from . import _interpreter  # raises ImportError in sub-interpreters, before the extension is loaded
 from . import _core
 from ._core import __version__
 from ._errors import CommError, Error, InputError, UsageError, VerificationError
@@ -36,7 +36,7 @@ _LATER = {
     "plots": None,
     "topology": None,
 }
-"""What is imported when it is first used, and from where; None: a module."""
+"""Names that are imported at their first use, with the private module that defines each; None: the name is a module itself."""
 
 
 def __getattr__(name: str) -> object:

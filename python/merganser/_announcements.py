@@ -1,68 +1,79 @@
-"""Telling every rank without a collective."""
+"""Announcement networks: broadcasts from any rank to all ranks over a sparse network, without a collective call."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 from . import _core
 from ._arrays import whole
-from ._team import team_of
+from ._team import open_team
 
 
 class Announcement(NamedTuple):
-    """What a rank has announced."""
+    """Announcement that was delivered."""
 
     origin: int
-    """Rank that announced."""
+    """Rank that announced it."""
     counter: int
-    """0, 1, 2, ... of that rank."""
+    """Number among the announcements of the origin, from 0."""
     announced: int
-    """Steps that it had made then."""
+    """Number of steps that the origin had made when it announced."""
     topic: int
+    """Topic passed to announce(), 0 to 65279."""
     bytes: bytes
+    """Contents."""
 
 
 class Announcements:
-    """Messages that reach every rank over a sparse network, one hop per step.
+    """Network that forwards announcements to all ranks, one hop per step.
 
         network = Announcements(MPI.COMM_WORLD)
         network.announce(b"hello")
         for a in network.step(): ...
 
-    Making one is collective. step() is called by every rank, as often on each, and waits for in-neighbours only. An
-    announcement is handed over on every rank at the same step, time_to_live steps after it was made; those of one step come
-    in the same order everywhere. network: "manhattan", "torus", "hypercube", "debruijn".
+    The constructor is collective over `comm`. Every rank must call step() equally often; a step waits for in-neighbours only.
+    An announcement is delivered at the same step on all ranks, time_to_live steps after it was made, and those of one step
+    have the same order on all ranks.
+
+    comm       a communicator of mpi4py; None: this process alone
+    network    "manhattan", "torus", "hypercube" or "debruijn"
+    dimension  number of dimensions of manhattan and torus; degree of debruijn
+    max_bytes  limit of one announcement
+    model      the communication model
     """
 
     def __init__(self, comm: Any = None, network: str = "manhattan", dimension: int = 3, *, max_bytes: int = 1 << 20,
                  model: str = "auto"):
         if not isinstance(network, str):
             raise TypeError(f"network: a {type(network).__name__}; allowed: a name")
-        self._core = _core.announcements(team_of(comm, 1, model), network, whole(dimension, "dimension", 1, 30),
+        self._core = _core.announcements(open_team(comm, 1, model), network, whole(dimension, "dimension", 1, 30),
                                          whole(max_bytes, "max_bytes", 1, 2**40))
 
     def announce(self, message: Any, topic: int = 0, *, immediate: bool = False) -> tuple[int, int]:
-        """Takes bytes for every rank, this one too. They leave with the next step. (origin, counter) names them.
+        """Copies bytes to be sent to all ranks, this one included, from the next step on. Local.
 
-        immediate  handed over on a rank h hops away h steps later, instead of everywhere at one step
+        Returns (origin, counter), which identify the announcement.
+
+        topic      0 to 65279
+        immediate  deliver on a rank h hops away h steps later, instead of on all ranks at one step
         """
         if not isinstance(message, (bytes, bytearray, memoryview)):
             raise TypeError(f"message: a {type(message).__name__}; allowed: bytes")
         return self._core.announce(bytes(message), whole(topic, "topic", 0, 0xFEFF), bool(immediate))
 
     def step(self) -> list[Announcement]:
-        """Takes everything one hop further. What is handed over here."""
+        """Forwards all announcements by one hop and returns those that are delivered on this rank. Called by every rank."""
         return [Announcement(*a) for a in self._core.step()]
 
     @property
     def time_to_live(self) -> int:
-        """Steps until an announcement is handed over."""
+        """Number of steps after which an announcement is delivered on all ranks."""
         return self._core.time_to_live
 
     @property
     def now(self) -> int:
-        """Steps made."""
+        """Number of steps made so far."""
         return self._core.now
 
     def statistics(self) -> dict[str, int]:
-        """Counts of what this rank has done."""
+        """Returns this rank's counts by name: steps, announcements, messages, bytes, and the like. Local."""
         return self._core.statistics()

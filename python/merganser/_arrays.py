@@ -1,4 +1,4 @@
-"""Brings what callers give into the arrays that the extension reads: in place where that can be, else by one copy."""
+"""Validation of arguments and their conversion to arrays and numbers that the extension reads, without a copy if possible."""
 from __future__ import annotations
 
 import operator
@@ -10,14 +10,14 @@ from ._errors import InputError, UsageError
 
 
 _EXACT = 2**53
-"""Whole numbers up to this are float64 without rounding."""
+"""Greatest integer up to which every integer is exact as float64."""
 
 
-def array_of(values: Any, name: str) -> np.ndarray:
-    """Any array: NumPy's, what has `__array__` or `__dlpack__` on the CPU, a data frame, or nested sequences.
+def to_array(values: Any, name: str) -> np.ndarray:
+    """Converts any array-like of numbers to a NumPy array: objects with `__array__` or `__dlpack__` (CPU), data frames, sequences.
 
-    All arrays of callers come through here. Raises InputError for masked and missing values, TypeError for what is no array of
-    numbers: sparse matrices, text, objects.
+    All arrays of callers pass this function. Raises InputError for masked and missing values, TypeError for sparse matrices,
+    text and other objects. `name` is that of the argument in messages.
     """
     if type(values) is np.ndarray:
         return _numbers(values, name)
@@ -41,18 +41,18 @@ def array_of(values: Any, name: str) -> np.ndarray:
 
 
 def plain_array(values: Any, name: str) -> np.ndarray:
-    """An array of any dtype, that of the caller: structures and text too. Raises InputError for masked values."""
+    """Converts to a NumPy array of the caller's dtype, which may be structured or text. Raises InputError for masked values."""
     _check_masks(values, name)
     return values.data if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
 
 
 def is_sparse(values: Any) -> bool:
-    """Whether it is a sparse matrix or array, as SciPy's."""
+    """Returns True for sparse matrices and arrays such as SciPy's."""
     return hasattr(values, "tocsr") and not hasattr(values, "__array__")
 
 
 def _check_masks(values: Any, name: str) -> None:
-    """Refuses masked values, also those of masked arrays in lists, whose masks NumPy would drop."""
+    """Raises InputError for masked values, also within lists of masked arrays, whose masks NumPy would drop."""
     if isinstance(values, np.ma.MaskedArray):
         masked = np.ma.getmaskarray(values)
         if masked.dtype.names is not None:  # a mask for each field
@@ -68,7 +68,7 @@ def _check_masks(values: Any, name: str) -> None:
 
 
 def _numbers(array: np.ndarray, name: str) -> np.ndarray:
-    """The array itself, or float64 numbers of an array of objects."""
+    """Returns the array itself, or for one of objects a converted copy: bool, int64, uint64 or float64."""
     if array.dtype.kind != "O":
         return array
     types = set(map(type, array.flat))
@@ -80,19 +80,20 @@ def _numbers(array: np.ndarray, name: str) -> np.ndarray:
         return _whole_objects(array, name)
     out = np.empty(array.shape)
     for place in np.ndindex(array.shape):
-        out[place] = _number_of(array[place], f"{name}: {list(place)}")
+        out[place] = _to_float(array[place], f"{name}: {list(place)}")
     return out
 
 
 def _whole_objects(array: np.ndarray, name: str) -> np.ndarray:
-    """Whole numbers of Python as int64 or uint64."""
+    """Converts a list of Python's integers to int64, or to uint64 if one is 2^63 or above. Raises InputError beyond 64 bits."""
     values = [int(x) for x in array]
     if values and not -(2**63) <= min(values) <= max(values) < 2**64:
         raise InputError(f"{name}: whole numbers beyond 64 bits; allowed: from -2^63 to below 2^64")
     return np.array(values, dtype=np.uint64 if values and max(values) >= 2**63 else np.int64)
 
 
-def _number_of(value: Any, where: str) -> float:
+def _to_float(value: Any, where: str) -> float:
+    """Converts an object to float. Raises InputError for missing values and inexact integers, TypeError for other objects."""
     if value is None or type(value).__name__ in ("NAType", "NaTType") or value is np.ma.masked:
         raise InputError(f"{where}: a missing value ({value}); allowed: numbers")
     if isinstance(value, (str, bytes)):
@@ -109,12 +110,12 @@ def _number_of(value: Any, where: str) -> float:
 
 
 def _frame(frame: Any, name: str) -> np.ndarray:
-    """A data frame (pandas, polars, ...): refuses text, missing values and what is no number by the name of the column."""
-    if hasattr(frame, "compute"):  # of dask
+    """Converts a data frame (pandas, polars, dask) to a matrix. Errors for text, missing values and objects name the column."""
+    if hasattr(frame, "compute"):  # a data frame of dask
         frame = frame.compute()
     kinds = [getattr(dtype, "kind", None) if isinstance(dtype, np.dtype) else None for dtype in frame.dtypes]
     if kinds and len(set(map(str, frame.dtypes))) == 1 and kinds[0] is not None and kinds[0] in "fiub":
-        return np.asarray(frame)  # of one type, so that nothing is rounded
+        return np.asarray(frame)  # all columns have one type, so no value is rounded
     columns = []
     for place, label in enumerate(frame.columns):
         column = frame.iloc[:, place] if hasattr(frame, "iloc") else frame[label]
@@ -125,7 +126,7 @@ def _frame(frame: Any, name: str) -> np.ndarray:
             raise InputError(f"{where}: {len(rows_missing)} missing values, the first in row {rows_missing[0]}; allowed: numbers")
         numbers = np.asarray(column.to_numpy())
         if numbers.dtype.kind == "O":
-            numbers = np.array([_number_of(x, f"{where}, row {row}") for row, x in enumerate(numbers)], dtype=np.float64)
+            numbers = np.array([_to_float(x, f"{where}, row {row}") for row, x in enumerate(numbers)], dtype=np.float64)
         if numbers.dtype.kind == "c":
             raise InputError(f"{where}: {numbers.dtype}. Complex data not supported; allowed: real numbers")
         if numbers.dtype.kind not in "fiub":
@@ -135,9 +136,9 @@ def _frame(frame: Any, name: str) -> np.ndarray:
 
 
 def as_float64(array: np.ndarray, name: str) -> np.ndarray:
-    """Real numbers as float64, C-ordered: in place if that is what they are.
+    """Converts real numbers to float64 in C order, without a copy if they are so already.
 
-    Raises InputError for whole numbers beyond 2^53 that float64 does not hold.
+    Raises InputError for an integer beyond 2^53 that float64 does not represent.
     """
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size:
         if int(array.max()) > _EXACT or int(array.min()) < -_EXACT:
@@ -155,8 +156,8 @@ def _check_real(array: np.ndarray, name: str) -> None:
 
 
 def reals(values: Any, name: str) -> np.ndarray:
-    """Float64 numbers of one or two dimensions, C-ordered: in place if that is what they are."""
-    array = array_of(values, name)
+    """Converts to float64 in C order of shape (n,) or (n, c), without a copy if possible. Raises InputError for other shapes."""
+    array = to_array(values, name)
     _check_real(array, name)
     if array.ndim not in (1, 2):
         raise InputError(f"{name}: an array of shape {array.shape}; allowed: (n,) or (n, c)")
@@ -164,8 +165,8 @@ def reals(values: Any, name: str) -> np.ndarray:
 
 
 def rows(values: Any, name: str) -> np.ndarray:
-    """Float64 numbers, (n, d) with d at least 1, C-ordered: in place if that is what they are."""
-    array = array_of(values, name)
+    """Converts to float64 in C order of shape (n, d), d >= 1, without a copy if possible. Raises InputError for other shapes."""
+    array = to_array(values, name)
     _check_real(array, name)
     if array.ndim != 2 or array.shape[1] == 0:
         raise InputError(f"{name}: an array of shape {array.shape}; allowed: (n, d), d coordinates of each of n points")
@@ -173,8 +174,9 @@ def rows(values: Any, name: str) -> np.ndarray:
 
 
 def line(values: Any, name: str, dtype: Any, n: int | None = None) -> np.ndarray:
-    """Numbers of a dtype in one dimension, C-ordered; whole numbers only for those of whole numbers."""
-    array = array_of(values, name)
+    """Converts to an array of one dimension and a given dtype, of length n if given. Raises InputError for other shapes or values
+    out of range, TypeError for floats where the dtype is an integer."""
+    array = to_array(values, name)
     wanted = np.dtype(dtype)
     if array.size == 0 and array.ndim == 1:
         array = array.astype(wanted)
@@ -194,8 +196,8 @@ def line(values: Any, name: str, dtype: Any, n: int | None = None) -> np.ndarray
 
 
 def mask(values: Any, name: str, n: int) -> np.ndarray:
-    """A byte per point: 1 or 0."""
-    array = array_of(values, name)
+    """Converts an array of n bools to n bytes, 1 or 0, without a copy if possible."""
+    array = to_array(values, name)
     if array.dtype != np.bool_:
         raise TypeError(f"{name}: an array of {array.dtype}; allowed: bool, one per point")
     if array.shape != (n,):
@@ -204,7 +206,7 @@ def mask(values: Any, name: str, n: int) -> np.ndarray:
 
 
 def whole(value: Any, name: str, least: int, most: int = 2**31 - 1) -> int:
-    """A whole number in a range."""
+    """Converts to an integer. Raises UsageError outside least .. most, TypeError for other types."""
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name}: {value}; allowed: a whole number")
     try:
@@ -217,7 +219,7 @@ def whole(value: Any, name: str, least: int, most: int = 2**31 - 1) -> int:
 
 
 def number(value: Any, name: str) -> float:
-    """A real number that is not NaN."""
+    """Converts to a float. Raises UsageError for NaN, TypeError for other types."""
     _check_masks(value, name)
     if isinstance(value, (str, bytes, complex)):
         raise TypeError(f"{name}: a {type(value).__name__}; allowed: a number")
@@ -230,11 +232,11 @@ def number(value: Any, name: str) -> float:
     return x
 
 
-def box_of(box: Any, periodic: Any, d: int) -> tuple[list[float], list[float], list[bool]]:
-    """Lower corner and extent of a box of d axes, and which of them are periodic.
+def parse_box(box: Any, periodic: Any, d: int) -> tuple[list[float], list[float], list[bool]]:
+    """Validates a box of d axes and returns its lower corner, its extents, and a flag per axis: True if periodic.
 
-    `box` is None or (lower, upper), each one number for all axes or one for each. On an axis with walls lower + extent, which is
-    where the library has the upper wall, is not below `upper`: a point at that very number lies within.
+    `box` is None or (lower, upper), each one number for all axes or one for each. The library has the upper wall of an axis at
+    lower + extent, so extents are rounded up where needed for a point at exactly `upper` to lie within.
     """
     _check_masks(periodic, "periodic")
     _check_masks(box, "box")

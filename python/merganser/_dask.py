@@ -1,8 +1,7 @@
-"""Arrays of dask whose blocks lie on workers: clustered where they are, if the workers are ranks of one MPI (dask-mpi).
+"""Clustering of dask arrays on the workers that hold their blocks, if the workers are ranks of one MPI job (dask-mpi).
 
-Every worker searches with the blocks that it holds; what goes to one place is the tree (24 bytes per point), not the points.
-Workers that are no ranks of one MPI have no way to talk to each other in the middle of a task; this is said, and nothing is
-copied behind the caller's back.
+Every worker searches with its own blocks; only the tree (24 bytes per point) is gathered, not the points. Workers that are
+not ranks of one MPI job cannot communicate within a task: that is an error, and no rows are copied implicitly.
 """
 from __future__ import annotations
 
@@ -15,12 +14,12 @@ from ._errors import UsageError
 
 
 def is_dask(X: Any) -> bool:
-    """Whether X is an array or data frame of dask."""
+    """Returns True if X is an array or data frame of dask."""
     return hasattr(X, "__dask_graph__") and (hasattr(X, "chunks") or hasattr(X, "to_dask_array"))
 
 
-def cluster_of(X: Any) -> Any:
-    """The client of the distributed cluster that would compute X; None if dask computes in this process."""
+def dask_client(X: Any) -> Any:
+    """Returns the client of the distributed cluster that would compute X; None if dask computes in this process."""
     try:
         from distributed import default_client
     except ImportError:
@@ -32,7 +31,10 @@ def cluster_of(X: Any) -> Any:
 
 
 def fit_on_workers(estimator: Any, X: Any, client: Any) -> tuple[Any, Any]:
-    """Labels and probabilities as arrays of dask with the chunks of X. The calling process holds no rows."""
+    """Fits an estimator on the workers that hold X. Returns labels and probabilities as dask arrays with the chunks of X.
+
+    The calling process holds no rows. Raises UsageError unless all workers are ranks of one MPI job.
+    """
     import dask.array as da
 
     X = X.to_dask_array(lengths=True) if hasattr(X, "to_dask_array") else X
@@ -55,15 +57,15 @@ def fit_on_workers(estimator: Any, X: Any, client: Any) -> tuple[Any, Any]:
         parts = []
         for block, size in enumerate(X.chunks[0]):
             task, i = place[block]
-            part = client.submit(_part, task, which, i, pure=False)
+            part = client.submit(_select_block, task, which, i, pure=False)
             parts.append(da.from_delayed(part, shape=(size,), dtype=dtype))
         found.append(da.concatenate(parts))
-    client.gather([client.submit(_done, task, pure=False) for task in tasks])  # errors of workers are raised here
+    client.gather([client.submit(_completed, task, pure=False) for task in tasks])  # errors of workers are raised here
     return found[0], found[1]
 
 
 class _Share:
-    """The blocks that one worker holds."""
+    """Blocks of X that one worker holds: their numbers, futures, and first rows."""
 
     def __init__(self, worker: str, rank: int):
         self.worker, self.rank = worker, rank
@@ -73,6 +75,7 @@ class _Share:
 
 
 def _shares(X: Any, client: Any) -> list[_Share]:
+    """Assigns every block of X to a worker that holds it, or to the one with fewest. Raises UsageError if workers are not ranks."""
     from distributed import futures_of, wait
 
     wait(X)
@@ -98,7 +101,7 @@ def _shares(X: Any, client: Any) -> list[_Share]:
 
 
 def _rank() -> tuple[int | None, int]:
-    """On a worker: its rank in MPI_COMM_WORLD, if it has been started with others, and their number."""
+    """Returns, on a worker, its rank in MPI_COMM_WORLD and the number of ranks; (None, 0) if it was started alone."""
     import sys
 
     mpi = sys.modules.get("mpi4py.MPI")
@@ -108,7 +111,7 @@ def _rank() -> tuple[int | None, int]:
 
 
 def _fit_share(kind: type, params: dict[str, Any], ranks: list[int], offsets: list[int], *blocks: Any) -> tuple[Any, Any]:
-    """On a worker, at the same time as on all others: labels and probabilities of its blocks."""
+    """Fits the estimator, on a worker, to its blocks. Collective over `ranks`. Returns labels and probabilities by block."""
     from mpi4py import MPI
 
     world = MPI.COMM_WORLD
@@ -131,9 +134,9 @@ def _fit_share(kind: type, params: dict[str, Any], ranks: list[int], offsets: li
         group.Free()
 
 
-def _part(found: tuple[Any, Any], which: int, place: int) -> np.ndarray:
+def _select_block(found: tuple[Any, Any], which: int, place: int) -> np.ndarray:
     return found[which][place]
 
 
-def _done(found: tuple[Any, Any]) -> bool:
+def _completed(found: tuple[Any, Any]) -> bool:
     return True

@@ -1,21 +1,21 @@
-"""Errors of the library, below those that Python has for the same."""
+"""Exceptions of the library, derived from Python's own where there is a fitting one."""
 
 
 class Error(Exception):
-    """Base of every error that merganser raises of its own. A message says what, the value, and what is allowed."""
+    """Base class of the library's exceptions. A message states what is wrong, the value, and what is allowed."""
 
 
 class UsageError(Error, ValueError):
-    """The caller asks for what makes no sense: a bad option, argument or combination of them."""
+    """An invalid option or argument, or an invalid combination of them."""
 
 
 class InputError(Error, ValueError):
-    """Data is bad, or cannot be read or written: points, graphs, parcels, files."""
+    """Invalid data, or data that cannot be read or written: points, graphs, parcels, files."""
 
 
 class VerificationError(Error):
-    """A result is not what it must be."""
+    """A computed result failed verification."""
 
 
 class CommError(Error, RuntimeError):
-    """Ranks cannot talk: a library that fails, a wait in vain."""
+    """Communication between ranks failed, or a wait for another rank timed out."""

@@ -1,4 +1,4 @@
-"""What scikit-learn expects of an estimator, without scikit-learn: parameters, checks of X, tags."""
+"""Base class of estimators that follow scikit-learn's interface without needing it: parameters, validation of X, tags."""
 from __future__ import annotations
 
 import inspect
@@ -7,12 +7,12 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ._arrays import array_of, as_float64, is_sparse
+from ._arrays import to_array, as_float64, is_sparse
 from ._errors import InputError, UsageError
 
 
 class Estimator:
-    """An estimator of scikit-learn's kind: its __init__ keeps the parameters as they are, fit() checks them."""
+    """Base class of clusterers with scikit-learn's interface: __init__ stores parameters as they are, fit() validates them."""
 
     _estimator_type = "clusterer"
 
@@ -21,11 +21,11 @@ class Estimator:
         return sorted(name for name in inspect.signature(cls.__init__).parameters if name != "self")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name. `deep` changes nothing: no parameter is an estimator."""
+        """Returns the parameters by name. `deep` has no effect: no parameter is an estimator."""
         return {name: getattr(self, name) for name in self._parameter_names()}
 
     def set_params(self, **params: Any) -> Estimator:
-        """Sets parameters by name. Raises ValueError for a name that is none."""
+        """Sets parameters by name and returns the estimator. Raises UsageError, a ValueError, for an unknown name."""
         known = self._parameter_names()
         for name, value in params.items():
             if name not in known:
@@ -34,13 +34,13 @@ class Estimator:
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fits, and gives labels_."""
+        """Fits the estimator to X and returns labels_."""
         return self.fit(X).labels_
 
     def __repr__(self) -> str:
         first = inspect.signature(type(self).__init__).parameters
         changed = [
-            f"{name}={value!r}" for name, value in self.get_params().items() if not _same(value, first[name].default)
+            f"{name}={value!r}" for name, value in self.get_params().items() if not _is_same(value, first[name].default)
         ]
         return f"{type(self).__name__}({', '.join(changed)})"
 
@@ -64,7 +64,7 @@ class Estimator:
         )
 
     def _check_rows(self, X: Any) -> np.ndarray:
-        """X as (n, d) float64; sets n_features_in_ and feature_names_in_. Looks at this process's rows only."""
+        """Converts X to (n, d) float64 and sets n_features_in_ and feature_names_in_. Local: validates this process's rows only."""
         names = _feature_names(X)
         array = self._real_rows(X)
         self.n_features_in_ = array.shape[1]
@@ -75,7 +75,7 @@ class Estimator:
         return array
 
     def _rows_on_all(self, X: Any, check: Callable[[Any], np.ndarray]) -> np.ndarray:
-        """What `check` makes of X. With comm it is collective: what one rank refuses all do, and columns have one order."""
+        """Returns check(X). Collective with comm: an error of one rank is raised on all, and all must have the same columns."""
         comm = getattr(self, "comm", None)
         if comm is None or not hasattr(comm, "allgather"):
             return check(X)
@@ -98,9 +98,9 @@ class Estimator:
         return array
 
     def _check_names(self, X: Any) -> None:
-        """Compares the names of the columns of X with those that were fitted, as scikit-learn does.
+        """Validates the column names of X against those of the fitted data, as scikit-learn does.
 
-        Raises InputError for other names or another order; warns where only one of both has names.
+        Raises InputError for other names or another order; warns if only one of the two has names.
         """
         fitted, names = getattr(self, "feature_names_in_", None), _feature_names(X)
         name = type(self).__name__
@@ -115,7 +115,7 @@ class Estimator:
                              f"{shown[0]}; allowed: {shown[1]}")
 
     def _fresh_rows(self, X: Any) -> np.ndarray:
-        """New points as (m, d) float64, with the columns that were fitted."""
+        """Converts new points to (m, d) float64. Raises InputError unless they have the columns of the fitted data."""
         self._check_names(X)
         fresh = self._real_rows(X)
         if fresh.shape[1] != self.n_features_in_:
@@ -123,7 +123,7 @@ class Estimator:
         return fresh
 
     def _real_rows(self, X: Any) -> np.ndarray:
-        """X as (n, d) float64, C-ordered: in place if that is what it is."""
+        """Converts X to (n, d) float64 in C order, without a copy if it is so already. Raises InputError or TypeError."""
         distances = getattr(self, "metric", None) == "precomputed"
         if is_sparse(X) or (distances and any(str(dtype).startswith("Sparse") for dtype in _dtypes(X))):
             allowed = "dense arrays (X.toarray())"
@@ -142,7 +142,7 @@ class Estimator:
         return array
 
     def _check_alone(self, array: np.ndarray, least: int) -> None:
-        """What this process can see by itself: enough rows, all numbers finite. Over ranks the search says it on all."""
+        """Validates the rows of one process: at least `least`, all finite. Over ranks the search validates them collectively."""
         n = array.shape[0]
         if n < least:
             raise InputError(
@@ -155,17 +155,17 @@ class Estimator:
             raise InputError(f"X: contains {what}; allowed: finite numbers")
 
 
-def _same(a: Any, b: Any) -> bool:
+def _is_same(a: Any, b: Any) -> bool:
     return a is b or (type(a) is type(b) and a == b)
 
 
 def _dtypes(X: Any) -> Any:
-    """Those of the columns of a data frame."""
+    """Returns the dtypes of the columns of a data frame; none for other objects."""
     return X.dtypes if hasattr(X, "columns") and hasattr(X, "dtypes") else ()
 
 
 def _feature_names(X: Any) -> np.ndarray | None:
-    """Names of the columns of a data frame, if all are strings. Raises TypeError if only some are."""
+    """Returns the names of the columns of a data frame if all are strings, else None. Raises TypeError if only some are."""
     columns = getattr(X, "columns", None)
     if columns is None:
         return None
@@ -176,7 +176,8 @@ def _feature_names(X: Any) -> np.ndarray | None:
 
 
 def _real_array(X: Any) -> np.ndarray:
-    array = array_of(X, "X")
+    """Converts X to float64. Raises InputError for complex numbers and other dtypes."""
+    array = to_array(X, "X")
     if array.dtype.kind == "c":
         raise InputError(f"Complex data not supported: X is an array of {array.dtype}; allowed: real numbers")
     if array.dtype.kind not in "fiub":
@@ -184,8 +185,8 @@ def _real_array(X: Any) -> np.ndarray:
     return as_float64(array, "X")
 
 
-def threads_of(n_jobs: int | None) -> int:
-    """Threads for scikit-learn's n_jobs: None is 1, -1 all processors, -2 all but one."""
+def num_threads(n_jobs: int | None) -> int:
+    """Returns the number of threads for scikit-learn's n_jobs: None is 1, -1 all processors, -2 all but one. Raises ValueError."""
     import os
 
     if n_jobs is None:

@@ -1,4 +1,4 @@
-"""Estimators of scikit-learn's kind. They need no scikit-learn."""
+"""Estimators HDBSCAN and SingleLinkage with scikit-learn's interface. scikit-learn itself is not needed."""
 from __future__ import annotations
 
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from ._arrays import number, whole
-from ._dask import cluster_of, fit_on_workers, is_dask
+from ._dask import dask_client, fit_on_workers, is_dask
 from ._errors import InputError, UsageError
-from ._estimator_base import Estimator, threads_of
+from ._estimator_base import Estimator, num_threads
 from ._linkage import cut, hdbscan, linkage
-from ._precomputed import growth_of_distances, tree_of_distances
+from ._precomputed import growth_from_distances, tree_from_distances
 from ._trees import Forest, euclidean_tree, gather_points
 from .hierarchies import Clusters, CondensedClusters, SingleLinkageTree
 
@@ -24,22 +24,23 @@ _METRICS = {
     "infinity": "chebyshev",
     "haversine": "great_circle",
 }
-"""scikit-learn's names of metrics, and ours."""
+"""Metrics by the names that scikit-learn has for them."""
 
 
 class _TreeEstimator(Estimator):
-    """What both estimators do: the tree of X, on this process, threads of it or the ranks of a communicator."""
+    """Base class of the estimators: computes the minimum spanning tree of X on this process, its threads, or the ranks of comm."""
 
     def _tree(self, X: Any, min_samples: int, least: int) -> Forest:
+        """Returns the minimum spanning tree of X, at least `least` rows. Collective with comm. Sets _points and _growth."""
         array = self._rows_on_all(X, self._check_rows)
         self._points = self._growth = None
         if self.metric == "precomputed":
             if self.comm is not None:
                 raise UsageError("metric: 'precomputed' with comm; allowed: without, one process has all distances")
             self._check_alone(array, least)
-            forest = tree_of_distances(array, min_samples, ranks=self.ranks)
+            forest = tree_from_distances(array, min_samples, ranks=self.ranks)
             if getattr(self, "ties", None) == "sequential":
-                self._growth = growth_of_distances(array, min_samples)
+                self._growth = growth_from_distances(array, min_samples)
             return forest
         if self.comm is None:
             self._check_alone(array, least)
@@ -50,8 +51,8 @@ class _TreeEstimator(Estimator):
         return euclidean_tree(array, min_samples=min_samples, **search)
 
     def _on_workers(self, X: Any) -> bool:
-        """Whether X is an array of dask that a cluster of distributed holds; then it is clustered there."""
-        client = cluster_of(X) if is_dask(X) else None
+        """Clusters X on the workers of a dask cluster if they hold it, and sets the labels. Returns False if X is not such."""
+        client = dask_client(X) if is_dask(X) else None
         if client is None:
             return False
         self.n_features_in_ = X.shape[1]
@@ -60,13 +61,13 @@ class _TreeEstimator(Estimator):
         return True
 
     def _search(self) -> dict[str, Any]:
-        """How and where points are searched."""
+        """Returns the keyword arguments of euclidean_tree() that follow from the parameters."""
         return {
             "metric": _metric(self.metric),
             "ids": getattr(self, "_ids", None),
             "comm": self.comm,
             "ranks": self.ranks,
-            "threads": threads_of(self.n_jobs),
+            "threads": num_threads(self.n_jobs),
             "model": self.model,
             "most_distances": self.most_distances,
             "forecast": self.forecast,
@@ -74,27 +75,28 @@ class _TreeEstimator(Estimator):
 
 
 def _metric(name: Any) -> str:
+    """Returns the library's name of a metric. Raises UsageError for an unknown one."""
     if callable(name) or not isinstance(name, str) or name not in _METRICS:
         raise UsageError(f"metric: {name!r}; allowed: {', '.join(_METRICS)}, precomputed")
     return _METRICS[name]
 
 
 class HDBSCAN(_TreeEstimator):
-    """Clusters of any density, and noise (HDBSCAN*), with the names and the defaults of sklearn.cluster.HDBSCAN.
+    """Density-based hierarchical clustering with noise (HDBSCAN*), with the parameters and defaults of sklearn.cluster.HDBSCAN.
 
-    min_cluster_size           fewest points of a cluster, from 2
+    min_cluster_size           minimum number of points of a cluster, at least 2
     min_samples                core distances are those to the min_samples-th nearest point, itself being the first, as
                                scikit-learn counts (hdbscan counts one less); None: min_cluster_size
-    cluster_selection_epsilon  clusters that are born below this distance are taken with what they split from
-    max_cluster_size           larger clusters are not taken; None: any size
+    cluster_selection_epsilon  clusters born below this distance are merged with the cluster they split from
+    max_cluster_size           larger clusters are not selected; None: any size
     metric                     euclidean (l2), manhattan (l1, cityblock), chebyshev (infinity), haversine (latitude and
                                longitude in radians), or precomputed: X are the distances, (n, n)
     metric_params              None: no metric here has any
     alpha                      1.0: distances are not scaled here
-    algorithm, leaf_size       names that scikit-learn knows are accepted, and change nothing: there is one search
+    algorithm, leaf_size       accepted as by scikit-learn, without effect: there is one search
     n_jobs                     threads in the search for neighbours; None is 1, -1 all processors
-    cluster_selection_method   "eom": the clusters that together are the most stable; "leaf": those that do not split
-    allow_single_cluster       all points may be one cluster
+    cluster_selection_method   "eom": excess of mass, the clusters of greatest total stability; "leaf": those that do not split
+    allow_single_cluster       the root of the tree, all points, may be selected
     store_centers              None, "centroid", "medoid" or "both"; not with comm
     copy                       accepted: X is only read
     ties                       how merges of one height are undone, of which there are many where min_samples is above 1:
@@ -103,7 +105,7 @@ class HDBSCAN(_TreeEstimator):
                                labels depend neither on the numbering of the points nor on the machine
     comm                       a communicator of mpi4py: X is this rank's share, and fit() is collective
     ranks, model               ranks that are threads of this process; the model that carries messages
-    most_distances, forecast   beyond 16 features, as of euclidean_tree(); each of the searches is told
+    most_distances, forecast   limits of every search beyond 16 features, see euclidean_tree()
 
     After fit(): labels_ (int64, -1 is noise) and probabilities_ of this process's points, n_features_in_,
     feature_names_in_ (of a data frame), centroids_ and medoids_ (store_centers); condensed_tree_ and single_linkage_tree_
@@ -137,7 +139,7 @@ class HDBSCAN(_TreeEstimator):
         self.forecast = forecast
 
     def fit(self, X: Any, y: Any = None) -> HDBSCAN:
-        """Clusters X, (n, d) or with metric="precomputed" (n, n). Collective with comm. `y` is ignored."""
+        """Computes the HDBSCAN* clusters of X, (n, d) or with metric="precomputed" (n, n). Collective with comm. `y` is ignored."""
         least, samples = self._check_parameters()
         if self._on_workers(X):
             return self
@@ -158,14 +160,14 @@ class HDBSCAN(_TreeEstimator):
         return self
 
     def _order(self, samples: int) -> Any:
-        """What scikit-learn's order of equal weights follows from."""
+        """Returns what determines scikit-learn's order of equal weights, as the argument `points` of hdbscan(); None if unused."""
         growth, self._growth = self._growth, None
         if self.ties != "sequential":
             return None
         return growth if self._points is None else gather_points(self._points, min_samples=samples, **self._search())
 
     def _check_parameters(self) -> tuple[int, int]:
-        """min_cluster_size and min_samples, if all parameters are in range."""
+        """Validates all parameters and returns min_cluster_size and the effective min_samples. Raises UsageError."""
         least = whole(self.min_cluster_size, "min_cluster_size", 2)
         samples = least if self.min_samples is None else whole(self.min_samples, "min_samples", 1)
         if self.max_cluster_size is not None:
@@ -188,13 +190,13 @@ class HDBSCAN(_TreeEstimator):
 
     @property
     def condensed_tree_(self) -> CondensedClusters | None:
-        """The clusters that could be taken, as a tree: see merganser.hierarchies. None on ranks other than 0."""
+        """Condensed tree of all candidate clusters, a merganser.hierarchies.CondensedClusters. None on ranks other than 0."""
         self._check_fitted()
         return None if self._clusters is None else CondensedClusters(self._clusters, self._selected)
 
     @property
     def single_linkage_tree_(self) -> SingleLinkageTree | None:
-        """The dendrogram. None on ranks other than 0. Over ranks its first use is collective."""
+        """Dendrogram of single linkage. None on ranks other than 0. Over ranks its first use is collective."""
         self._check_fitted()
         if self._linkage_rows is None and self._forest is not None:
             self._linkage_rows = linkage(self._forest)
@@ -210,7 +212,7 @@ class HDBSCAN(_TreeEstimator):
         return state
 
     def approximate_predict(self, points: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Labels and strengths of new points: see merganser.approximate_predict()."""
+        """Predicts labels and strengths of new points, (m, d), by merganser.approximate_predict(). Collective with comm."""
         from ._predict import approximate_predict
 
         return approximate_predict(self, points)
@@ -220,6 +222,7 @@ class HDBSCAN(_TreeEstimator):
             raise AttributeError(f"{type(self).__name__}: not fitted; allowed: after fit()")
 
     def _find_centers(self) -> None:
+        """Computes the centroids and medoids of all clusters, weighted by probability, as store_centers requests."""
         count = int(self.labels_.max(initial=-1)) + 1
         d = self._points.shape[1]
         if self.store_centers in ("centroid", "both"):
@@ -236,11 +239,11 @@ class HDBSCAN(_TreeEstimator):
 
 
 _BLOCK = 1 << 22
-"""Most distances that are held at once."""
+"""Maximum number of coordinate differences that are held at once."""
 
 
 def _medoid(points: np.ndarray, strength: np.ndarray, metric: str) -> int:
-    """The point with the least sum of distances, each times the strength of the point it leads to."""
+    """Returns the index of the point with the least sum of distances to all points, weighted by their strengths."""
     sums = np.empty(len(points))
     rows = max(1, _BLOCK // max(1, points.size))
     for first in range(0, len(points), rows):
@@ -250,6 +253,7 @@ def _medoid(points: np.ndarray, strength: np.ndarray, metric: str) -> int:
 
 
 def _distances(a: np.ndarray, b: np.ndarray, metric: str) -> np.ndarray:
+    """Returns the distances of all pairs, (len(a), len(b))."""
     if metric == "great_circle":
         half = np.sin((a[:, None] - b[None]) / 2) ** 2
         return 2 * np.arcsin(np.sqrt(half[..., 0] + np.cos(a[:, None, 0]) * np.cos(b[None, :, 0]) * half[..., 1]))
@@ -260,15 +264,16 @@ def _distances(a: np.ndarray, b: np.ndarray, metric: str) -> np.ndarray:
 
 
 class SingleLinkage(_TreeEstimator):
-    """Single linkage, as sklearn.cluster.AgglomerativeClustering(linkage="single").
+    """Single-linkage clustering, as sklearn.cluster.AgglomerativeClustering(linkage="single").
 
-    n_clusters          clusters to find; None with distance_threshold
-    distance_threshold  clusters are what merges below this distance make; None with n_clusters
-    metric              as HDBSCAN's
+    n_clusters          number of clusters; None with distance_threshold
+    distance_threshold  clusters result from all merges below this distance; None with n_clusters
+    metric              euclidean (l2), manhattan (l1, cityblock), chebyshev (infinity), haversine (latitude and longitude in
+                        radians), or precomputed: X are the distances, (n, n)
     n_jobs              threads in the search for neighbours; None is 1, -1 all processors
     comm                a communicator of mpi4py: X is this rank's share, and fit() is collective
     ranks, model        ranks that are threads of this process; the model that carries messages
-    most_distances, forecast  beyond 16 features, as of euclidean_tree()
+    most_distances, forecast  limits of the search beyond 16 features, see euclidean_tree()
 
     After fit(): labels_ of this process's points (int64), numbered in the order of their lowest points, n_clusters_,
     n_leaves_, n_connected_components_, n_features_in_, feature_names_in_ (of a data frame); children_ (n - 1, 2),
@@ -288,7 +293,7 @@ class SingleLinkage(_TreeEstimator):
         self.forecast = forecast
 
     def fit(self, X: Any, y: Any = None) -> SingleLinkage:
-        """Clusters X, (n, d) or with metric="precomputed" (n, n). Collective with comm. `y` is ignored."""
+        """Computes the clusters of X, (n, d) or with metric="precomputed" (n, n). Collective with comm. `y` is ignored."""
         if (self.n_clusters is None) == (self.distance_threshold is None):
             raise UsageError("n_clusters, distance_threshold: both or none; allowed: one of the two, the other None")
         if self._on_workers(X):
@@ -301,7 +306,8 @@ class SingleLinkage(_TreeEstimator):
         forest = self._tree(X, 1, 2)
         rows = linkage(forest)
         labels = None if rows is None else self._cut(rows)
-        self.labels_ = labels if self.comm is None else _dealt(labels, self._points, getattr(self, "_ids", None), self.comm)
+        self.labels_ = (labels if self.comm is None
+                        else _scatter_labels(labels, self._points, getattr(self, "_ids", None), self.comm))
         self.n_leaves_ = forest.vertices
         self.n_connected_components_ = 1
         self.n_clusters_ = 1 if labels is None else int(labels.max(initial=0)) + 1
@@ -313,8 +319,9 @@ class SingleLinkage(_TreeEstimator):
         return self
 
     def _cut(self, rows: np.ndarray) -> np.ndarray:
+        """Returns the labels of the clusters that n_clusters or distance_threshold selects in a dendrogram."""
         if self.n_clusters is None:
-            below = np.nextafter(float(self.distance_threshold), -np.inf)
+            below = np.nextafter(float(self.distance_threshold), -np.inf)  # scikit-learn's threshold is exclusive, cut()'s is not
             return cut(rows, height=below).astype(np.int64)
         if self.n_clusters > len(rows) + 1:
             raise InputError(f"n_clusters: {self.n_clusters}; allowed: at most the {len(rows) + 1} points")
@@ -322,14 +329,15 @@ class SingleLinkage(_TreeEstimator):
 
     @property
     def single_linkage_tree_(self) -> SingleLinkageTree | None:
-        """The dendrogram. None on ranks other than 0."""
+        """Dendrogram of single linkage. None on ranks other than 0."""
         if not hasattr(self, "labels_"):
             raise AttributeError("SingleLinkage: not fitted; allowed: after fit()")
         return None if self._linkage_rows is None else SingleLinkageTree(self._linkage_rows)
 
 
-def _dealt(labels: np.ndarray | None, points: np.ndarray, ids: np.ndarray | None, comm: Any) -> np.ndarray:
-    """Of all points' labels, which rank 0 has, those of each rank: without ids points are numbered rank after rank. Collective."""
+def _scatter_labels(labels: np.ndarray | None, points: np.ndarray, ids: np.ndarray | None, comm: Any) -> np.ndarray:
+    """Scatters the labels of all points from rank 0. Collective. Each rank returns those of its points, which without ids are
+    numbered in the order of the ranks."""
     asked = comm.gather(len(points) if ids is None else ids, root=0)
     parts = None
     if asked is not None:

@@ -1,4 +1,4 @@
-"""What comparing every pair of points will cost, where a tree of boxes does not help: in more than 16 dimensions."""
+"""Forecast of the cost of a search that compares all pairs of points, as beyond 16 dimensions, where no spatial tree helps."""
 from __future__ import annotations
 
 import warnings
@@ -8,34 +8,35 @@ from ._arrays import whole
 
 _MOST_DISTANCES = 20_000_000_000
 _LONG = 10.0
-"""Seconds after which one would like to have known."""
+"""Forecast, in seconds, above which the default is to warn."""
 
 
 class PairsForecast(NamedTuple):
-    """What a search that compares every pair will cost."""
+    """Forecast cost of a search that compares all pairs of points."""
 
     points: int
-    """On all ranks."""
+    """Number of points on all ranks."""
     dimension: int
+    """Number of coordinates of a point."""
     distances: float
-    """n (n - 1) / 2 for the tree, n n more for core distances."""
+    """Number of distances: n (n - 1) / 2 for the tree, and n n more for core distances."""
     seconds: float
-    """At most about so many, as a short measurement tells."""
+    """Estimate of the time from above, by a short measurement."""
     rank_bytes: float
-    """On the rank with most points, besides those given."""
+    """Memory of the rank with most points, in bytes, in addition to its points."""
 
 
-def limits(most_distances: Any, forecast: Any) -> tuple[int, Callable[..., None]]:
-    """The two options as the extension takes them, checked."""
+def search_limits(most_distances: Any, forecast: Any) -> tuple[int, Callable[..., None]]:
+    """Validates the two options and converts them for the extension: the maximum of distances, and a callback with the forecast."""
     most = _MOST_DISTANCES if most_distances is None else whole(most_distances, "most_distances", 1, 2**62)
     if forecast is not None and not callable(forecast):
         raise TypeError(f"forecast: a {type(forecast).__name__}; allowed: None, or a callable that takes a PairsForecast")
-    told = warn_if_long if forecast is None else forecast
-    return most, lambda *numbers: told(PairsForecast(*numbers))
+    callback = warn_if_long if forecast is None else forecast
+    return most, lambda *numbers: callback(PairsForecast(*numbers))
 
 
 def warn_if_long(forecast: PairsForecast) -> None:
-    """A UserWarning for what will take more than about 10 s."""
+    """Issues a UserWarning if the forecast exceeds 10 s."""
     if forecast.seconds > _LONG:
         warnings.warn(
             f"{forecast.dimension} dimensions: every pair is compared, {forecast.distances:.3g} distances, up to about "

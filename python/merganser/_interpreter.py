@@ -1,7 +1,7 @@
-"""Refuses the import in sub-interpreters.
+"""Raises ImportError when the package is imported in a sub-interpreter.
 
-The extension keeps the types that it shows to Python once for the process: made a second time, in a sub-interpreter, they
-would take the place of those of the main interpreter, whose calls then fail or crash.
+The extension registers its Python types once per process. Registered again, by a sub-interpreter, they would replace those of
+the main interpreter, whose calls would then fail or crash.
 """
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 
 
 def _is_main() -> bool:
-    """Whether this is the main interpreter of the process; True where Python does not tell."""
+    """Returns True in the main interpreter of the process, and where Python gives no answer."""
     try:
         if sys.version_info >= (3, 13):
             import _interpreters

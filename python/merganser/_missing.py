@@ -9,14 +9,15 @@ from . import _core
 from ._errors import InputError, UsageError
 
 _TYPES = {"i1": 1, "i2": 3, "i4": 4, "f4": 5, "f8": 6, "u1": 7, "u2": 8, "u4": 9, "i8": 10, "u8": 11}
-"""NetCDF's numbers of its types."""
+"""NetCDF's numbers of its types, by NumPy's codes."""
 _TEXT = 2
 RULES = ("mean", "sum", "centre", "largest", "drop")
-"""Names of rules: those of the command, and, without drop, of a schema."""
+"""Names of merge rules: those of the command, and, without drop, of a schema."""
 
 
 def parse_rule(variable: str, text: str) -> tuple[str | None, bool]:
-    """The schema's rule (None: drop), and whether parcels may lack a value: "mean", "mean,missing=skip". Raises UsageError."""
+    """Parses a rule such as "mean" or "mean,missing=skip". Returns the schema's rule (None: drop), and True if parcels may lack a
+    value. Raises UsageError."""
     rule, _, more = text.partition(",") if isinstance(text, str) else (text, "", "")
     if rule not in RULES or more not in ("", "missing=skip", "missing=refuse") or (more and rule == "drop"):
         raise UsageError(f"attributes: {variable}: {text!r}; allowed: {', '.join(RULES)}, and behind one that merges "
@@ -28,7 +29,7 @@ def parse_rule(variable: str, text: str) -> tuple[str | None, bool]:
 
 
 def _native(values: Any) -> tuple[int, int, bytes] | None:
-    """Type, count and bytes of an attribute; None for what is neither numbers nor text."""
+    """Returns NetCDF type, count and bytes of an attribute; None if it is neither numeric nor text."""
     if isinstance(values, str):
         return _TEXT, len(values.encode()), values.encode()
     array = np.atleast_1d(np.asarray(values))
@@ -38,9 +39,11 @@ def _native(values: Any) -> tuple[int, int, bytes] | None:
     return _TYPES[array.dtype.str[1:]], array.size, array.tobytes()
 
 
-def missing_in(where: str, variable: Any, values: np.ndarray) -> tuple[np.ndarray, str]:
-    """Which values, as they stand in the file, are missing, and why the first is. Raises InputError for attributes that do
-    not tell."""
+def find_missing(where: str, variable: Any, values: np.ndarray) -> tuple[np.ndarray, str]:
+    """Classifies the values of a variable, as stored in the file. Returns a mask, True where missing, and the reason of the first.
+
+    Raises InputError if the attributes of the variable do not define missing values. `where` begins the message.
+    """
     attributes = []
     for name in ("_FillValue", "missing_value", "valid_range", "valid_min", "valid_max", "scale_factor", "add_offset",
                  "_Unsigned"):
@@ -57,7 +60,7 @@ def missing_in(where: str, variable: Any, values: np.ndarray) -> tuple[np.ndarra
 
 
 def require_present(where: str, name: str, missing: np.ndarray, why: str, allowed: str) -> None:
-    """Raises InputError if a value is missing, with how many and the first."""
+    """Raises InputError, with the number of missing values and the first, if the mask `missing` is True anywhere."""
     if missing.any():
         count, first = int(missing.sum()), int(np.argmax(missing))
         words = "values is missing, of parcel" if count == 1 else "values are missing, the first of parcel"

@@ -1,4 +1,4 @@
-"""Neighbours among fitted points."""
+"""Nearest fitted point of new points, by mutual reachability distance, for predictions."""
 from __future__ import annotations
 
 from typing import Any
@@ -6,13 +6,16 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._forecast import limits
-from ._team import team_of
+from ._forecast import search_limits
+from ._team import open_team
 
 
 def join(points: np.ndarray, fresh: np.ndarray, min_samples: int, *, metric: str = "euclidean",
          ids: np.ndarray | None = None, comm: Any = None, ranks: int = 1, threads: int = 1,
          model: str = "auto", most_distances: int | None = None, forecast: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """Of each new point the number of the point of least mutual reachability distance, and that distance. Collective."""
-    return _core.join_points(team_of(comm, ranks, model), points, ids, fresh, metric.replace("_", "-"), min_samples, threads,
-                             *limits(most_distances, forecast))
+    """Finds for each new point the fitted point of least mutual reachability distance. Collective with comm.
+
+    Returns the numbers of those points and the distances.
+    """
+    return _core.join_points(open_team(comm, ranks, model), points, ids, fresh, metric.replace("_", "-"), min_samples, threads,
+                             *search_limits(most_distances, forecast))

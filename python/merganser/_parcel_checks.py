@@ -1,4 +1,4 @@
-"""What a parcel file of EPIC must be: the checks of the library's reader (docs/parcel-files.md), on arrays."""
+"""Validation of EPIC parcel files on NumPy arrays, by the rules of the library's reader (docs/parcel-files.md)."""
 from __future__ import annotations
 
 from typing import Any
@@ -25,7 +25,7 @@ _MOST = 1e100
 
 
 def check_grid(where: str, lower: Any, extent: Any, cells: Any) -> None:
-    """Origin, extent and cells of the grid. Raises InputError."""
+    """Validates origin, extents and cells of the grid. Raises InputError; `where` begins the message."""
     for name, values, least in (("extent", extent, _LENGTH[0]), ("origin", lower, -_LENGTH[1])):
         for value in values:
             if not least <= value <= _LENGTH[1]:
@@ -37,16 +37,16 @@ def check_grid(where: str, lower: Any, extent: Any, cells: Any) -> None:
 
 
 def check_parcels(where: str, parcels: Any, box: Any, periodic: Any) -> None:
-    """Positions, volumes and EPIC's attributes of parcels. Raises InputError, which names the first bad one by its place."""
+    """Validates positions, volumes and attributes of parcels. Raises InputError naming the first invalid one by its place."""
     lower, upper = box
     columns = {name: parcels["position"][:, axis] for axis, name in enumerate(POSITION)}
     for axis, (name, x) in enumerate(columns.items()):
-        _all(where, name, x, np.isfinite(x), "finite numbers")
+        _check_all(where, name, x, np.isfinite(x), "finite numbers")
         if not periodic[axis]:
-            _all(where, name, x, (x >= lower[axis]) & (x <= upper[axis]),
+            _check_all(where, name, x, (x >= lower[axis]) & (x <= upper[axis]),
                  f"{lower[axis]} to {upper[axis]}, within the walls")
     volume = parcels["volume"]
-    _between(where, "volume", volume, *_VOLUME)
+    _check_range(where, "volume", volume, *_VOLUME)
     for attribute, (rule, components) in parcels.schema.attributes.items():
         if rule == "ellipsoid":
             _check_shape(where, parcels[attribute], volume)
@@ -57,12 +57,12 @@ def check_parcels(where: str, parcels: Any, box: Any, periodic: Any) -> None:
                 column = values[:, i]
                 if rule.endswith("_present"):  # NaN stands for a missing value
                     column = np.where(np.isnan(column), 0.0, column)
-                _between(where, names[i] if names else f"{attribute}_{i}", column, -_MOST, _MOST)
+                _check_range(where, names[i] if names else f"{attribute}_{i}", column, -_MOST, _MOST)
 
 
 def check_ids(where: str, ids: np.ndarray) -> None:
-    """Each from 0 on, each once. Raises InputError."""
-    _all(where, "merganser_id", ids, ids >= 0, "0 and above")
+    """Validates that ids are at least 0 and distinct. Raises InputError."""
+    _check_all(where, "merganser_id", ids, ids >= 0, "0 and above")
     ordered = np.sort(ids)
     same = np.flatnonzero(ordered[1:] == ordered[:-1])
     if len(same):
@@ -71,9 +71,10 @@ def check_ids(where: str, ids: np.ndarray) -> None:
 
 
 def _check_shape(where: str, b: np.ndarray, volume: np.ndarray) -> None:
+    """Validates that shape matrices are positive definite and B33, which follows from the volume, can be recovered."""
     b11, b12, b13, b22, b23 = b.T
     for name, values in zip(COLUMNS["B"], b.T):
-        _between(where, name, values, -_SHAPE[1], _SHAPE[1])
+        _check_range(where, name, values, -_SHAPE[1], _SHAPE[1])
     with np.errstate(all="ignore"):
         square, minor = b11 * b22, b11 * b22 - b12 * b12
         product = (0.75 / np.pi) * volume
@@ -81,18 +82,20 @@ def _check_shape(where: str, b: np.ndarray, volume: np.ndarray) -> None:
         unsure = ((b11 * b23 - b12 * b13) ** 2 / b11 + product * product) / counted
         longest = np.maximum(np.maximum(b11, b22), b13 / b11 * b13)
         fine = (minor > _MIN_MINOR * square) | ((minor > -_MIN_MINOR * square) & (unsure <= 1e-12 * longest))
-        _all(where, "B11 B22 - B12^2", minor, (b11 > 0) & (b22 > 0) & fine,
+        _check_all(where, "B11 B22 - B12^2", minor, (b11 > 0) & (b22 > 0) & fine,
              "positive, as B11 and B22 are, by more than its rounding unless the ellipsoid is a needle: this one is singular")
         b33 = b13 / b11 * b13 + unsure
     for name, values in (("B11", b11), ("B22", b22), ("B33, which follows from the others,", b33)):
-        _between(where, name, values, *_SHAPE)
+        _check_range(where, name, values, *_SHAPE)
 
 
-def _between(where: str, name: str, values: np.ndarray, least: float, most: float) -> None:
-    _all(where, name, values, (values >= least) & (values <= most), f"{least} to {most}")
+def _check_range(where: str, name: str, values: np.ndarray, least: float, most: float) -> None:
+    """Raises InputError for the first value outside least .. most."""
+    _check_all(where, name, values, (values >= least) & (values <= most), f"{least} to {most}")
 
 
-def _all(where: str, name: str, values: np.ndarray, fine: np.ndarray, allowed: str) -> None:
+def _check_all(where: str, name: str, values: np.ndarray, fine: np.ndarray, allowed: str) -> None:
+    """Raises InputError for the first value whose entry of the mask `fine` is False, or which is NetCDF's fill value."""
     if values.dtype.kind == "f" and (values == FILL).any():
         first = int(np.argmax(values == FILL))
         raise InputError(f"{where}: parcel {first}: {name} is {FILL}; allowed: any number but NetCDF's fill value, which means "

@@ -1,4 +1,4 @@
-"""EPIC's parcel files, read and written by the Python package netCDF4."""
+"""Reads and writes EPIC parcel files through the Python package netCDF4."""
 from __future__ import annotations
 
 import os
@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import box_of
+from ._arrays import parse_box
 from . import _core
 from ._errors import InputError, UsageError
-from ._missing import missing_in, parse_rule, require_present
+from ._missing import find_missing, parse_rule, require_present
 from ._parcel_checks import COLUMNS, FILL, OWN, POSITION, check_grid, check_ids, check_parcels
-from ._parcels import Parcels, Schema, _cells_of
+from ._parcels import Parcels, Schema, _checked_cells
 
 
 def _netcdf() -> Any:
+    """Imports netCDF4. Raises InputError if it is not installed."""
     try:
         import netCDF4
     except ImportError:
@@ -25,20 +26,20 @@ def _netcdf() -> Any:
 
 def read_parcels(path: Any, *, time_index: int = -1, attributes: dict[str, str] | None = None
                  ) -> tuple[Parcels, dict[str, Any]]:
-    """Reads a parcel file of EPIC (docs/parcel-files.md) into this process. Needs the package netCDF4.
+    """Reads a parcel file of EPIC (docs/parcel-files.md) into this process. Local. Needs the package netCDF4.
 
-    time_index  which of several time levels: -1 is the last
+    time_index  time level to be read: -1 is the last
     attributes  further variables over the parcels, with the rules by which they merge: {"humidity": "mean"}; "mean", "sum",
-                "centre", "largest", or "drop", for those that are not wanted. Behind a rule
+                "centre", "largest", or "drop", for variables that are not to be read. Behind a rule
                 ",missing=skip": parcels may lack a value, which is NaN then; members without one do not count in a mean or
                 sum (rules "mean_present", "sum_present" of the schema)
 
-    Gives the parcels, with the attributes of EPIC that the file has, and a record: `box` as (lower, upper), `periodic` (of the
-    file, or as EPIC has it: x and y), `min_volume_ratio` (the file's `min_vratio`, None where it does not say; Clusterer takes
-    both), `cells`, `time`, and `passed_over`, the names of variables over the parcels that are not
-    in them; those that `attributes` does not name are a UserWarning too. Ids are merganser_id of the file, or else places in it
-    (the command `cluster` gives ids by content). Of the rest of the file nothing is kept. Everything is checked as the command
-    does, except what docs/python.md names. Raises InputError, naming the first bad parcel by its place.
+    Returns the parcels, with the attributes of EPIC that the file has, and a record: `box` as (lower, upper), `periodic` (of the
+    file, else EPIC's default: x and y), `min_volume_ratio` (the file's `min_vratio`, None if it has none; Clusterer takes
+    both), `cells`, `time`, and `passed_over`, the names of variables over the parcels that were not read. A variable that
+    `attributes` does not name causes a UserWarning too. Ids are merganser_id of the file, or else places in it
+    (the command `cluster` assigns ids by content). The rest of the file is not kept. Values are validated as by the command,
+    with the exceptions in docs/python.md. Raises InputError naming the first invalid parcel by its place.
     """
     name = os.fsdecode(path)
     library = _netcdf()
@@ -56,12 +57,13 @@ def read_parcels(path: Any, *, time_index: int = -1, attributes: dict[str, str] 
 
 
 def _read(file: Any, name: str, time_index: int, rules: dict[str, str]) -> tuple[Parcels, dict[str, Any]]:
+    """Reads parcels and record from an open file. `rules` are the attributes of read_parcels()."""
     file.set_auto_maskandscale(False)
     if "n_parcels" not in file.dimensions:
         raise InputError(f"{name}: no dimension n_parcels; allowed: a parcel file of EPIC")
     n = len(file.dimensions["n_parcels"])
-    record = _heading(file, name, time_index)
-    known, chosen, skips = _schema_of(file, name), {}, {}
+    record = _read_heading(file, name, time_index)
+    known, chosen, skips = _epic_attributes(file, name), {}, {}
     others = [v.name for v in file.variables.values() if "n_parcels" in v.dimensions and v.name not in OWN]
     for variable, rule in rules.items():
         merges, skips[variable] = parse_rule(variable, rule)
@@ -75,23 +77,23 @@ def _read(file: Any, name: str, time_index: int, rules: dict[str, str]) -> tuple
         warnings.warn(f"{name}: variables over the parcels that are passed over: {', '.join(silent)}; attributes= takes them, "
                       "with a rule, or drops them", UserWarning, stacklevel=3)
     parcels = Parcels(Schema.epic() if not chosen and len(known) == len(COLUMNS) else Schema({**known, **chosen}), n)
-    parcels["position"] = np.stack([_values(file, name, v, n, time_index) for v in POSITION], axis=1)
-    parcels["volume"] = _values(file, name, "volume", n, time_index)
+    parcels["position"] = np.stack([_read_column(file, name, v, n, time_index) for v in POSITION], axis=1)
+    parcels["volume"] = _read_column(file, name, "volume", n, time_index)
     for attribute in known:
-        columns = [_values(file, name, v, n, time_index) for v in COLUMNS[attribute]]
+        columns = [_read_column(file, name, v, n, time_index) for v in COLUMNS[attribute]]
         parcels[attribute] = columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
     for variable, rule in chosen.items():
-        parcels[variable] = _other(file, name, variable, n, time_index, skips[variable])
+        parcels[variable] = _read_attribute(file, name, variable, n, time_index, skips[variable])
     if "merganser_id" in file.variables:
-        ids = _values(file, name, "merganser_id", n, time_index, np.int64)
+        ids = _read_column(file, name, "merganser_id", n, time_index, np.int64)
         check_ids(name, ids)
         parcels["id"] = ids
     check_parcels(name, parcels, record["box"], record["periodic"])
     return parcels, record
 
 
-def _schema_of(file: Any, name: str) -> dict[str, Any]:
-    """Those of EPIC's attributes that the file has. Raises InputError where one is there in part."""
+def _epic_attributes(file: Any, name: str) -> dict[str, Any]:
+    """Returns the attributes of EPIC that the file has, with their rules. Raises InputError if it has one in part."""
     known = {}
     for attribute, rule in Schema.epic().attributes.items():
         there = [variable in file.variables for variable in COLUMNS[attribute]]
@@ -103,19 +105,20 @@ def _schema_of(file: Any, name: str) -> dict[str, Any]:
     return known
 
 
-def _values(file: Any, name: str, variable: str, n: int, time_index: int, dtype: Any = np.float64) -> np.ndarray:
-    """A variable of EPIC's as it stands in the file. Raises InputError if it is not of this type, packed or of another shape."""
+def _read_column(file: Any, name: str, variable: str, n: int, time_index: int, dtype: Any = np.float64) -> np.ndarray:
+    """Reads a variable of EPIC's. Raises InputError if it is of another type or shape, packed, or lacks values."""
     if variable not in file.variables:
         raise InputError(f"{name}: no variable {variable}; allowed: a parcel file of EPIC, which has one")
     found = file.variables[variable]
     if found.dtype != dtype:
         raise InputError(f"{name}: {variable} has type {found.dtype}; allowed: {np.dtype(dtype)}")
-    values = _level(found, name, n, time_index)
-    require_present(name, variable, *missing_in(name, found, values), "a value for every parcel")
+    values = _read_level(found, name, n, time_index)
+    require_present(name, variable, *find_missing(name, found, values), "a value for every parcel")
     return np.ascontiguousarray(values, dtype=dtype)  # little-endian too
 
 
-def _level(found: Any, name: str, n: int, time_index: int) -> np.ndarray:
+def _read_level(found: Any, name: str, n: int, time_index: int) -> np.ndarray:
+    """Reads a time level of a variable as stored. Raises InputError if it is packed or not over (t, n_parcels) or (n_parcels)."""
     for attribute, neutral in (("scale_factor", 1), ("add_offset", 0)):
         if attribute in found.ncattrs() and np.any(found.getncattr(attribute) != neutral):
             raise InputError(f"{name}: {found.name} is packed: {attribute} = {found.getncattr(attribute)}; allowed: values as "
@@ -133,14 +136,16 @@ def _level(found: Any, name: str, n: int, time_index: int) -> np.ndarray:
     return np.asarray(found[time_index] if found.ndim == 2 else found[:])
 
 
-def _other(file: Any, name: str, variable: str, n: int, time_index: int, skip: bool) -> np.ndarray:
-    """A variable that is not EPIC's, as float64; NaN for what is missing, if that may be (skip). Raises InputError for what
-    would not come back as it is."""
+def _read_attribute(file: Any, name: str, variable: str, n: int, time_index: int, skip: bool) -> np.ndarray:
+    """Reads a variable that is not EPIC's as float64, with NaN for missing values if `skip` accepts them.
+
+    Raises InputError for missing values without `skip`, and for integers that float64 does not represent.
+    """
     found = file.variables[variable]
     if not isinstance(found.dtype, np.dtype) or found.dtype.kind not in "iuf":
         raise InputError(f"{name}: {variable} has type {found.dtype}; allowed: numbers")
-    exact = _level(found, name, n, time_index)
-    missing, why = missing_in(name, found, exact)
+    exact = _read_level(found, name, n, time_index)
+    missing, why = find_missing(name, found, exact)
     if not skip:
         require_present(name, variable, missing, why, "a value for every parcel, or a rule with missing=skip")
     exact = np.where(missing, exact.dtype.type(0), exact)
@@ -151,7 +156,8 @@ def _other(file: Any, name: str, variable: str, n: int, time_index: int, skip: b
     return values
 
 
-def _heading(file: Any, name: str, time_index: int) -> dict[str, Any]:
+def _read_heading(file: Any, name: str, time_index: int) -> dict[str, Any]:
+    """Reads the record of a file: box, periodic axes, cells, min_volume_ratio, time. Raises InputError for invalid attributes."""
     attributes = {}
     for group in (*file.groups.values(), file):
         attributes.update({key: group.getncattr(key) for key in group.ncattrs()})
@@ -168,18 +174,18 @@ def _heading(file: Any, name: str, time_index: int) -> dict[str, Any]:
     check_grid(name, given["origin"], given["extent"], given["ncells"])
     record: dict[str, Any] = {"box": (given["origin"].tolist(), (given["origin"] + given["extent"]).tolist()),
                               "periodic": (given["periodic"] != 0).tolist(), "cells": given["ncells"].astype(int).tolist(),
-                              "min_volume_ratio": _ratio(attributes, name)}
+                              "min_volume_ratio": _read_ratio(attributes, name)}
     if "t" in file.variables and file.variables["t"].ndim == 1 and len(file.variables["t"]):
         record["time"] = float(file.variables["t"][time_index])
-        missing, why = missing_in(name, file.variables["t"], np.atleast_1d(np.asarray(file.variables["t"][time_index])))
+        missing, why = find_missing(name, file.variables["t"], np.atleast_1d(np.asarray(file.variables["t"][time_index])))
         if missing.any() or not np.isfinite(record["time"]):
             raise InputError(f'{name}: variable "t": level {time_index} is {record["time"]}, missing ({why}); allowed: finite '
                              "numbers")
     return record
 
 
-def _ratio(attributes: dict[str, Any], name: str) -> float | None:
-    """Cell volume / smallest volume that is not small, if the file says it."""
+def _read_ratio(attributes: dict[str, Any], name: str) -> float | None:
+    """Returns the attribute min_vratio, cell volume / smallest volume that is not small; None if the file has none."""
     if "min_vratio" not in attributes:
         return None
     value = np.atleast_1d(attributes["min_vratio"])
@@ -190,11 +196,18 @@ def _ratio(attributes: dict[str, Any], name: str) -> float | None:
 
 def write_parcels(path: Any, parcels: Parcels, *, box: Any, cells: Any, time: float = 0.0,
                   periodic: Any = (True, True, False), min_volume_ratio: float | None = None) -> None:
-    """Writes parcels as a file of EPIC, with their ids. Needs the package netCDF4. The file appears whole or not at all.
+    """Writes this process's parcels and their ids as a file of EPIC. Local. Needs the package netCDF4. The file appears whole or
+    not at all.
 
     Attributes of other names are written as variables of these names (several components: name_0, name_1, ...). Parcels are
-    checked as read_parcels() does: on axes that are not `periodic` they must lie within the box. With `min_volume_ratio` the
-    file says below which share of a cell parcels are small (`min_vratio`). Raises InputError.
+    validated as by read_parcels(): on axes that are not `periodic` they must lie within the box.
+
+    box               (lower, upper), each a number or one per axis
+    cells             of the grid, a number or one per axis
+    time              of the one time level
+    min_volume_ratio  cell volume / smallest volume that is not small, written as `min_vratio`; None: not written
+
+    Raises InputError for invalid parcels or a file that cannot be written, UsageError for invalid arguments.
     """
     from . import __version__, _core
 
@@ -202,11 +215,11 @@ def write_parcels(path: Any, parcels: Parcels, *, box: Any, cells: Any, time: fl
         raise TypeError(f"parcels: a {type(parcels).__name__}; allowed: merganser.Parcels")
     if parcels.schema.attributes.get("B") != ("ellipsoid", 5):
         raise UsageError("parcels: no attribute B; allowed: those of EPIC, whose parcels are ellipsoids")
-    lower, extent, flags = box_of(box, periodic, 3)
+    lower, extent, flags = parse_box(box, periodic, 3)
     upper = (np.asarray(lower) + np.asarray(extent)).tolist()
-    numbers = _cells_of(cells)
+    numbers = _checked_cells(cells)
     name = os.fsdecode(path)
-    columns = _columns_of(parcels.schema)
+    columns = _variable_names(parcels.schema)
     check_grid(name, lower, extent, numbers)
     check_ids(name, parcels["id"])
     check_parcels(name, parcels, (lower, upper), flags)
@@ -226,8 +239,8 @@ def write_parcels(path: Any, parcels: Parcels, *, box: Any, cells: Any, time: fl
     output.commit()
 
 
-def _columns_of(schema: Schema) -> dict[str, tuple[str, ...]]:
-    """Names of the variables of each attribute. Raises UsageError if two have one name."""
+def _variable_names(schema: Schema) -> dict[str, tuple[str, ...]]:
+    """Returns the names of the variables of each attribute. Raises UsageError if two are equal."""
     names = {}
     for attribute, (_, components) in schema.attributes.items():
         if attribute in COLUMNS:
@@ -245,19 +258,20 @@ def _columns_of(schema: Schema) -> dict[str, tuple[str, ...]]:
 
 
 def _write(file: Any, parcels: Parcels, columns: dict[str, tuple[str, ...]], time: float) -> None:
+    """Writes dimensions, time and columns of parcels to an open file; NaN of a missing value becomes the fill value."""
     file.createDimension("n_parcels", len(parcels))
     file.createDimension("t", None)
     file.createVariable("t", "f8", ("t",))[0] = time
 
-    def put(variable: str, values: np.ndarray, kind: str = "f8") -> None:
+    def write_column(variable: str, values: np.ndarray, kind: str = "f8") -> None:
         file.createVariable(variable, kind, ("t", "n_parcels"))[0, :] = values
 
     for axis, variable in enumerate(POSITION):
-        put(variable, parcels["position"][:, axis])
-    put("volume", parcels["volume"])
-    put("merganser_id", parcels["id"], "i8")
+        write_column(variable, parcels["position"][:, axis])
+    write_column("volume", parcels["volume"])
+    write_column("merganser_id", parcels["id"], "i8")
     for attribute, names in columns.items():
         values = parcels[attribute].reshape(len(parcels), len(names))
         skips = parcels.schema.attributes[attribute][0] not in ("mean", "sum", "ellipsoid")
         for column, variable in enumerate(names):
-            put(variable, np.where(np.isnan(values[:, column]), FILL, values[:, column]) if skips else values[:, column])
+            write_column(variable, np.where(np.isnan(values[:, column]), FILL, values[:, column]) if skips else values[:, column])

@@ -1,4 +1,4 @@
-"""Parcels: what they are made of, steps in which small ones merge, and stars of points of a caller's."""
+"""Parcels: their schema and container, merge steps (Clusterer), and stars among points in arrays of the caller's."""
 from __future__ import annotations
 
 from typing import Any, Iterable, NamedTuple
@@ -6,15 +6,15 @@ from typing import Any, Iterable, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arrays import array_of, box_of, line, mask, number, plain_array, reals, rows, whole
+from ._arrays import to_array, parse_box, line, mask, number, plain_array, reals, rows, whole
 from ._errors import InputError, UsageError
-from ._team import team_of
+from ._team import open_team
 
 _SITE = ("x", "y", "z", "volume")
 
 
 class Schema:
-    """What a parcel has besides position and volume, and how it merges.
+    """Schema: the attributes of a parcel besides position and volume, each with the rule by which it merges.
 
         Schema({"salt": "mean", "colour": ("largest", 3)})
 
@@ -32,7 +32,7 @@ class Schema:
 
     @classmethod
     def epic(cls) -> Schema:
-        """EPIC's: vorticity (3, mean), buoyancy (mean), B (5, ellipsoid)."""
+        """Returns the schema of EPIC's parcels: vorticity (3 components, mean), buoyancy (1, mean), B (5, ellipsoid)."""
         self = cls.__new__(cls)
         self._core = _core.SchemaFound.epic()
         return self
@@ -52,13 +52,13 @@ class Schema:
 
 
 class Parcels:
-    """Parcels of this process, in the library's memory; columns are copied out and in.
+    """Container of this process's parcels, in the library's memory; columns are copied to and from NumPy arrays.
 
         parcels = Parcels(Schema.epic(), n)
         parcels["position"] = points            # (n, 3); also "x", "y", "z", "volume", "id", and every attribute
         parcels["buoyancy"] += 0.1
 
-    New parcels have volume 1, ids 0, 1, ..., and 0 for all else.
+    New parcels have volume 1, ids 0, 1, ..., and 0 in all other columns.
     """
 
     def __init__(self, schema: Schema | None = None, n: int = 0):
@@ -77,13 +77,13 @@ class Parcels:
 
     @property
     def schema(self) -> Schema:
-        """What a parcel has."""
+        """Attributes of these parcels."""
         return self._schema
 
     def __len__(self) -> int:
         return len(self._core)
 
-    def _parts(self, name: str) -> list[tuple[str, int]]:
+    def _components(self, name: str) -> list[tuple[str, int]]:
         if not isinstance(name, str):
             raise TypeError(f"parcels: a {type(name).__name__} for a column; allowed: a name")
         if name == "position":
@@ -92,10 +92,10 @@ class Parcels:
         return [(name, c) for c in range(known[name][1])] if name in known else [(name, 0)]
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """A column, as a new array: (n,) or, of several components, (n, c)."""
+        """Returns a copy of a column: (n,), or (n, c) for an attribute of c components."""
         if name == "id":
             return self._core.ids()
-        parts = self._parts(name)
+        parts = self._components(name)
         if len(parts) == 1:
             return self._core.get(*parts[0])
         return np.stack([self._core.get(*part) for part in parts], axis=1)
@@ -105,29 +105,29 @@ class Parcels:
         if name == "id":
             self._core.set_ids(line(values, "id", np.int64, n))
             return
-        parts = self._parts(name)
+        parts = self._components(name)
         if np.ndim(values) == 0:
             values = np.full((n, len(parts)) if len(parts) > 1 else n, number(values, name))
         if len(parts) == 1:
             self._core.set(*parts[0], line(values, name, np.float64, n))
             return
-        array = array_of(values, name)
+        array = to_array(values, name)
         if array.shape != (n, len(parts)):
             raise InputError(f"{name}: an array of shape {array.shape}; allowed: ({n}, {len(parts)})")
         for column, part in enumerate(parts):
             self._core.set(*part, line(array[:, column], name, np.float64, n))
 
     def resize(self, n: int) -> None:
-        """Drops the last parcels, or adds new ones, whose ids follow."""
+        """Sets the number of parcels: removes the last ones, or appends new ones with ids above all others."""
         self._core.resize(whole(n, "n", 0, 2**31 - 1))
 
     @property
     def digest(self) -> str:
-        """32 hexadecimal digits of ids and all bits, whatever the order."""
+        """Digest of these parcels: 32 hexadecimal digits of an order-independent hash of ids and all values, bit by bit."""
         return self._core.digest()
 
     def to_dict(self) -> dict[str, np.ndarray]:
-        """All columns by name, for pandas and xarray."""
+        """Returns copies of all columns by name, for pandas and xarray."""
         names = ["id", *_SITE, *self._schema.attributes]
         return {name: self[name] for name in names}
 
@@ -136,16 +136,16 @@ class Parcels:
 
 
 class Clusterer:
-    """Merge steps: every small parcel merges with its nearest, stars of them at once.
+    """Merge steps on a container of parcels: every small parcel merges with its nearest, whole stars at once.
 
         clusterer = Clusterer(parcels, (64, 64, 64), box=(0, 1), periodic=[True, True, False])
         report = clusterer.step()               # a record: before, small, merged, after, seconds, ...
 
-    A parcel is small if its volume is below cell volume / min_volume_ratio (None: 40, as for
-    files that do not say; of a file: `record["min_volume_ratio"]`). With `comm` the parcels are this rank's; they
-    go to the ranks that own their place, when it is made and, to neighbours, before each step. The parcels that result do
-    not depend on the number of ranks. Making one is collective; step() waits for neighbours only. After parcels have moved
-    far, call distribute().
+    A parcel is small if its volume is below cell volume / min_volume_ratio (None: 40, the default for files without it; of a
+    file: `record["min_volume_ratio"]`). With `comm` the parcels are this rank's; they are sent to the ranks that own their
+    positions by the constructor and, to neighbours, before each step. The resulting parcels do not depend on the number of
+    ranks. The constructor is collective; step() communicates with neighbours only. After parcels have moved farther than to
+    neighbouring blocks, call distribute().
     """
 
     def __init__(self, parcels: Parcels, cells: Iterable[int], *, box: Any, periodic: Any = False,
@@ -153,23 +153,26 @@ class Clusterer:
         if not isinstance(parcels, Parcels):
             raise TypeError(f"parcels: a {type(parcels).__name__}; allowed: merganser.Parcels")
         self.parcels = parcels
-        lower, extent, flags = box_of(box, periodic, 3)
+        lower, extent, flags = parse_box(box, periodic, 3)
         ratio = number(40 if min_volume_ratio is None else min_volume_ratio, "min_volume_ratio")
         if not ratio > 0:
             raise UsageError(f"min_volume_ratio: {ratio}; allowed: above 0")
-        self._core = _core.clusterer(team_of(comm, 1, model), parcels._core, lower, extent, flags, _cells_of(cells),
+        self._core = _core.clusterer(open_team(comm, 1, model), parcels._core, lower, extent, flags, _checked_cells(cells),
                                      ratio, shape)
 
     def step(self) -> dict[str, Any]:
-        """One merge step. A record of what it did on this rank; `clusters` counts stars by their number of members."""
+        """Makes one merge step. Called by every rank.
+
+        Returns counts and times of this rank by name; `clusters` counts stars by their number of members.
+        """
         return self._core.step()
 
     def distribute(self) -> None:
-        """Brings every parcel to the rank that owns its place, however far it has moved. Collective."""
+        """Sends every parcel to the rank that owns its position, however far it has moved. Collective."""
         self._core.distribute()
 
 
-def _cells_of(cells: Any) -> list[int]:
+def _checked_cells(cells: Any) -> list[int]:
     given = [cells] * 3 if np.ndim(cells) == 0 else list(cells)
     if len(given) != 3:
         raise UsageError(f"cells: {cells!r}; allowed: a number, or one for each of 3 axes")
@@ -178,46 +181,56 @@ def _cells_of(cells: Any) -> list[int]:
 
 def random_parcels(cells: Any, *, box: Any, per_cell: int = 20, small_fraction: float = 0.5, min_volume_ratio: float = 20,
                    seed: int = 42, rank: int = 0, ranks: int = 1) -> Parcels:
-    """Artificial parcels with EPIC's attributes, the same for any number of ranks: those of the block of `rank`."""
-    lower, extent, _ = box_of(box, False, 3)
+    """Generates random parcels with EPIC's attributes in the block of `rank` of `ranks`. Local. The union over all ranks does not
+    depend on their number.
+
+    cells             of the grid, a number or one per axis
+    box               (lower, upper), each a number or one per axis
+    per_cell          parcels per cell
+    small_fraction    fraction of small parcels, 0 to 1
+    min_volume_ratio  cell volume / smallest volume that is not small
+    """
+    lower, extent, _ = parse_box(box, False, 3)
     ranks = whole(ranks, "ranks", 1)
-    return Parcels._of(_core.random_parcels(lower, extent, _cells_of(cells), whole(per_cell, "per_cell", 1),
+    return Parcels._of(_core.random_parcels(lower, extent, _checked_cells(cells), whole(per_cell, "per_cell", 1),
                                             number(small_fraction, "small_fraction"),
                                             number(min_volume_ratio, "min_volume_ratio"), whole(seed, "seed", 0, 2**63),
                                             whole(rank, "rank", 0, ranks - 1), ranks))
 
 
 class Merged(NamedTuple):
-    """What is left of points after their stars have merged."""
+    """Points of this rank after its stars have merged."""
 
     points: np.ndarray
-    """Places, (m, d)."""
+    """Coordinates, (m, d)."""
     volume: np.ndarray
+    """Volumes, (m,)."""
     attributes: dict[str, np.ndarray]
+    """Attributes by name, (m,) or (m, c)."""
     kept: np.ndarray
-    """Positions of the points that stay, in the arrays that were given."""
+    """Positions of these points in the arrays that were passed to stars()."""
 
 
 class Stars:
-    """Which points merge into which. Positions are those in the arrays that a rank gave."""
+    """Stars among points: the centre that each point merges into. Positions are indices of the arrays that a rank passed."""
 
     def __init__(self, core: Any, points: np.ndarray, comm: bool):
         self._core, self._points = core, points
         self.centre: np.ndarray = core.centre
-        """By point: position of its centre; its own, where it stays."""
+        """Position of the centre of each point, in the arrays of the centre's rank; its own for a point that stays."""
         self.rank: np.ndarray | None = core.rank if comm else None
-        """By point: the rank of its centre; None without a communicator."""
+        """Rank of the centre of each point; None without a communicator."""
         self.sends: np.ndarray = core.sends
-        """Points whose centre is on another rank, in the order in which migrate() sends them."""
+        """Positions of points whose centre is on another rank, in the order in which migrate() sends their rows."""
         self.receives: np.ndarray = core.receives
-        """The centre, here, of each row that migrate() receives."""
+        """Position of the centre, on this rank, of each row that migrate() receives."""
         self.ids: np.ndarray = core.ids
-        """By point: its number."""
+        """Id of each point."""
 
     def migrate(self, array: Any) -> np.ndarray:
-        """Rows of an array with a row per point go to the ranks of their centres: a row for each of `receives`. Collective.
+        """Sends the row of each point in `sends` to the rank of its centre; returns a row for each of `receives`. Collective.
 
-        The dtype and the shape of rows are the same on every rank.
+        array  one row per point of this rank; the dtype and the shape of rows must be the same on every rank
         """
         array = np.ascontiguousarray(plain_array(array, "migrate"))
         if array.ndim == 0 or len(array) != len(self.centre) or array.dtype.hasobject:
@@ -229,11 +242,11 @@ class Stars:
         return came.reshape(-1).view(array.dtype).reshape(len(self.receives), *array.shape[1:])
 
     def merge(self, volume: Any, attributes: dict[str, Any] | None = None, schema: Schema | None = None) -> Merged:
-        """Merges the stars: attributes of points go to their centres, and points that merged away are left out. Collective.
+        """Merges the stars and returns the points that stay, with merged volumes and attributes. Collective.
 
         volume      (n,), 1e-120 to 1e120
-        attributes  by name, (n,) or (n, c)
-        schema      how each merges; without: means weighted by volume
+        attributes  arrays by name, (n,) or (n, c)
+        schema      rule of each attribute; None: means weighted by volume
         """
         n, d = self._points.shape
         columns = {name: reals(values, name) for name, values in (attributes or {}).items()}
@@ -272,31 +285,34 @@ class Stars:
 
 def stars(points: Any, small: Any, *, ids: Any = None, box: Any = None, periodic: Any = False, block: Any = None,
           comm: Any = None, ranks: int = 1, model: str = "auto") -> Stars:
-    """Stars among points: every small one has a link to its nearest other point, and links are cut until no point that
-    stays merges itself. Which do depends neither on the number of ranks nor on the order of the points.
+    """Computes stars among points: links every small point to its nearest other point, and prunes the links until no centre merges
+    itself. Collective with `comm`. The stars depend neither on the number of ranks nor on the order of the points.
 
-    points  (n, 2) or (n, 3); float64 in C order is read in place. With `comm` this rank's share, in any places
-    small   bool per point: it looks for a partner, which may be small or not
-    ids     distinct over all ranks, or InputError; they decide between equal distances. Without: in order, rank after rank
-    box     (lower, upper), needed where an axis is periodic; points outside of it are wrapped there, and refused on other axes.
-            Without: the least one
-    block   (lower, upper) of this rank's part of the box, if all its points lie in it, as those of a simulation do: then
-            ranks talk to neighbours only, and no point travels. Needs comm and box
+    points  (n, 2) or (n, 3); float64 in C order is read in place. With `comm` this rank's share, at any positions
+    small   one bool per point: True for points that merge with their nearest, which may be small or not
+    ids     one integer per point, distinct over all ranks, which break ties between equal distances. None: consecutive, in the
+            order of the ranks
+    box     (lower, upper), required if an axis is periodic; points outside of it are wrapped on periodic axes, and an error on
+            others. None: the bounding box
+    block   (lower, upper) of this rank's part of the box, if it contains all of the rank's points: then ranks communicate with
+            neighbours only, and no point is sent. Needs comm and box
+
+    Raises InputError for points that are not finite or outside of the box, and for equal ids.
     """
     array = rows(points, "points")
     n, d = array.shape
     if d not in (2, 3):
         raise InputError(f"points: {d} coordinates each; allowed: 2 or 3")
-    given = None if box is None else box_of(box, periodic, d)
+    given = None if box is None else parse_box(box, periodic, d)
     if box is None:
-        box_of(None, periodic, d)
+        parse_box(None, periodic, d)
     corners = None
     if block is not None:
         if comm is None or box is None:
             raise UsageError("block: given without comm or box; allowed: with both")
-        lower, extent, _ = box_of(block, False, d)
+        lower, extent, _ = parse_box(block, False, d)
         floor = [0.0] * (3 - d)
         corners = [lower + floor, [a + e for a, e in zip(lower, extent)] + [1.0] * (3 - d)]
     numbers = None if ids is None else line(ids, "ids", np.int64, n)
-    core = _core.stars(team_of(comm, ranks, model), array, mask(small, "small", n), numbers, given, corners)
+    core = _core.stars(open_team(comm, ranks, model), array, mask(small, "small", n), numbers, given, corners)
     return Stars(core, array, comm is not None)

@@ -1,4 +1,4 @@
-"""Trees of distances that the caller has found."""
+"""Minimum spanning trees of precomputed distance matrices."""
 from __future__ import annotations
 
 from typing import Any
@@ -10,10 +10,11 @@ from ._errors import InputError
 from ._trees import Forest, minimum_spanning_forest
 
 
-def tree_of_distances(distances: np.ndarray, min_samples: int, *, ranks: int = 1) -> Forest:
-    """The tree of mutual reachability distances (min_samples above 1) or of distances, (n, n), symmetric, 0 or more.
+def tree_from_distances(distances: np.ndarray, min_samples: int, *, ranks: int = 1) -> Forest:
+    """Computes the minimum spanning tree of a matrix of distances, (n, n), symmetric and not negative; with min_samples above 1
+    of the mutual reachability distances that follow from them.
 
-    Memory: 24 bytes per pair of points beside the distances. Of equal weights the one between lower points comes first.
+    Edges compare by (weight, lower point, higher point). Memory: 24 bytes per pair of points. Raises InputError.
     """
     n, columns = distances.shape
     if n != columns:
@@ -32,11 +33,12 @@ def tree_of_distances(distances: np.ndarray, min_samples: int, *, ranks: int = 1
     return minimum_spanning_forest((n, u, v, weights), ranks=ranks)
 
 
-def growth_of_distances(distances: np.ndarray, min_samples: int) -> Any:
-    """The tree of (n, n) mutual reachability distances in the order in which scikit-learn finds it with precomputed distances.
+def growth_from_distances(distances: np.ndarray, min_samples: int) -> Any:
+    """Computes the edges of the tree of (n, n) mutual reachability distances in scikit-learn's order for precomputed distances.
 
-    That is Prim's algorithm from point 0, of equal distances to the lowest point; each edge is noted as one from the point that
-    came in before. O(n^2) time; memory 8 bytes per pair where min_samples is above 1.
+    That is Prim's algorithm from point 0, with ties to the lowest point; as in scikit-learn, the source of each edge is the
+    point added just before, which need not be an end of the edge in the tree. Time O(n^2); memory 8 bytes per pair if
+    min_samples is above 1.
     """
     n = len(distances)
     core = np.partition(distances, min_samples - 1, axis=0)[min_samples - 1] if min_samples > 1 else None

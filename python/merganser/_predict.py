@@ -1,4 +1,4 @@
-"""New points among clusters that were found before."""
+"""Prediction of the clusters of new points from a fitted HDBSCAN, without clustering again."""
 from __future__ import annotations
 
 from typing import Any
@@ -11,18 +11,19 @@ from ._nearest import join
 
 
 def approximate_predict(clusterer: HDBSCAN, points: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Labels and strengths of new points, without clustering again: as hdbscan's function of that name.
+    """Predicts labels and strengths of new points without clustering again, as hdbscan's function of that name.
 
     Every new point is joined to the fitted point of least mutual reachability distance, its own core distance being that to
-    the min_samples-th nearest fitted point, and gets the cluster that is there at that distance. Clusters stay as they are;
-    new points do not see each other.
+    the min_samples-th nearest fitted point, and gets the label of that point's cluster at that distance. Clusters do not
+    change; new points do not influence each other.
 
     clusterer  a fitted HDBSCAN. With `comm` the call is collective, and `points` are this rank's, any number
     points     (m, d) numbers, d as fitted; a data frame has the columns of the fitted one, in the same order
 
-    Gives labels (int64, -1 is noise) and strengths (float64, 0 to 1). The search is exact over all points (hdbscan looks at
+    Returns labels (int64, -1 is noise) and strengths (float64, 0 to 1). The search is exact over all points (hdbscan compares
     the 2 min_samples nearest, with core distances of one neighbour less). Time O(log n) per point after a tree of the fitted
-    points, which is built anew at every call: give many points at once.
+    points, which is rebuilt at every call: pass many points at once. Raises UsageError if the estimator was fitted to
+    distances or to a dask array.
     """
     if not isinstance(clusterer, HDBSCAN):
         raise TypeError(f"clusterer: a {type(clusterer).__name__}; allowed: a fitted merganser.HDBSCAN")
@@ -35,15 +36,19 @@ def approximate_predict(clusterer: HDBSCAN, points: Any) -> tuple[np.ndarray, np
         lambdas = 1 / reach
     comm = clusterer.comm
     if comm is None:
-        return _place(clusterer, nearest, lambdas)
+        return _assign_clusters(clusterer, nearest, lambdas)
     asked = comm.gather((nearest, lambdas), root=0)
-    return comm.scatter(None if asked is None else [_place(clusterer, *one) for one in asked], root=0)
+    return comm.scatter(None if asked is None else [_assign_clusters(clusterer, *one) for one in asked], root=0)
 
 
-def _place(clusterer: HDBSCAN, nearest: np.ndarray, lambdas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where new points come to be in the condensed tree: joined to `nearest` at `lambdas`."""
+def _assign_clusters(clusterer: HDBSCAN, nearest: np.ndarray, lambdas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns labels and strengths of new points that join the fitted points `nearest` at the given lambdas (1 / distance).
+
+    Each starts at the cluster that its neighbour falls out of, and ascends the condensed tree while that cluster is born at a
+    greater lambda.
+    """
     tree = clusterer._clusters
-    label_of, last = _labels_of_clusters(tree, clusterer._selected)
+    label_of, last = _selected_ancestors(tree, clusterer._selected)
     cluster = tree.cluster_of[nearest].astype(np.int64)
     up = np.flatnonzero(tree.lambda_[nearest] > lambdas)
     while len(up):  # to the cluster that is there at this lambda
@@ -61,8 +66,8 @@ def _place(clusterer: HDBSCAN, nearest: np.ndarray, lambdas: np.ndarray) -> tupl
     return labels, strengths
 
 
-def _labels_of_clusters(tree: Any, selected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """By cluster: the label of the selected one that it is in, or -1; and the greatest lambda of that one."""
+def _selected_ancestors(tree: Any, selected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns for each cluster the label of the selected cluster that contains it, or -1, and the greatest lambda of that one."""
     count = len(tree.parent)
     leaving = np.zeros(count)
     np.maximum.at(leaving, tree.cluster_of, tree.lambda_)

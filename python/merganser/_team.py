@@ -1,4 +1,4 @@
-"""Who computes: this process, threads of it, or the ranks of a communicator of mpi4py."""
+"""Teams: the ranks that run a call, which are this process, threads of it, or the ranks of a communicator of mpi4py."""
 from __future__ import annotations
 
 import atexit
@@ -14,8 +14,11 @@ _keyval: int | None = None
 _open: list[_core.Team] = []
 
 
-def team_of(comm: Any = None, ranks: int = 1, model: str = "auto") -> _core.Team:
-    """The ranks that a call asks for. Over a communicator its first call is collective, and measures the models."""
+def open_team(comm: Any = None, ranks: int = 1, model: str = "auto") -> _core.Team:
+    """Returns the team for the arguments of a call. The first call for a communicator is collective; "auto" measures the models.
+
+    Raises UsageError if comm is given together with ranks, or is not usable.
+    """
     ranks = whole(ranks, "ranks", 1, 1 << 20)
     if not isinstance(model, str):
         raise TypeError(f"model: a {type(model).__name__}; allowed: a name")
@@ -29,13 +32,14 @@ def team_of(comm: Any = None, ranks: int = 1, model: str = "auto") -> _core.Team
 
 
 def _team_over(comm: Any, model: str) -> _core.Team:
-    """Kept with the communicator, until it is freed: opening one is collective and takes tens of milliseconds."""
+    """Returns the team of a communicator, cached as an attribute of it until it is freed: opening is collective and takes tens of
+    milliseconds."""
     from mpi4py import MPI
 
     global _keyval
     if not isinstance(comm, MPI.Comm):
         raise TypeError(f"comm: a {type(comm).__name__}; allowed: a communicator of mpi4py")
-    # MPI ends a program that asks for more than this before and after.
+    # MPI aborts a program that calls anything but these two before MPI_Init or after MPI_Finalize.
     if not MPI.Is_initialized():
         raise UsageError("comm: MPI is not initialised; allowed: after MPI.Init(), which importing mpi4py.MPI calls unless "
                          "mpi4py.rc.initialize is False")
@@ -45,7 +49,7 @@ def _team_over(comm: Any, model: str) -> _core.Team:
         raise UsageError("comm: MPI.COMM_NULL; allowed: a communicator")
     if _keyval is None:
         _core.use_mpi()
-        _keyval = MPI.Comm.Create_keyval(delete_fn=_freed)
+        _keyval = MPI.Comm.Create_keyval(delete_fn=_close_freed)
         atexit.register(_close_all)  # called before mpi4py ends MPI
     teams = comm.Get_attr(_keyval)
     if teams is None:
@@ -58,8 +62,8 @@ def _team_over(comm: Any, model: str) -> _core.Team:
     return teams[model]
 
 
-def _freed(comm: Any, keyval: int, teams: dict[str, _core.Team]) -> None:
-    """The communicator is being freed, which is collective: so is this."""
+def _close_freed(comm: Any, keyval: int, teams: dict[str, _core.Team]) -> None:
+    """Closes the teams of a communicator that is being freed. Called by MPI; collective, in the same order on all ranks."""
     for model in sorted(teams):
         _close(teams[model])
     teams.clear()
@@ -72,8 +76,10 @@ def _close(team: _core.Team) -> None:
 
 
 def _close_all() -> None:
-    """All ranks end: what is open is closed, in the order in which it was opened. Not after an error, which others may not
-    have had."""
+    """Closes all open teams at the end of the process, in the order in which they were opened, which is that of all ranks.
+
+    Does nothing after an error: closing is collective, and other ranks may not have failed.
+    """
     from mpi4py import MPI
 
     if hasattr(sys, "last_type") or MPI.Is_finalized():

@@ -1,4 +1,4 @@
-"""Spanning trees and forests: of points, and of graphs."""
+"""Minimum spanning trees of points and minimum spanning forests of graphs."""
 from __future__ import annotations
 
 from typing import Any, Callable
@@ -6,10 +6,10 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _core
-from ._arrays import array_of, box_of, line, rows, whole
+from ._arrays import to_array, parse_box, line, rows, whole
 from ._errors import InputError, UsageError
-from ._forecast import PairsForecast, limits
-from ._team import team_of
+from ._forecast import PairsForecast, search_limits
+from ._team import open_team
 
 Forest = _core.Forest
 
@@ -21,7 +21,7 @@ def euclidean_tree(points: Any, *, min_samples: int = 1, box: Any = None, period
                    metric: str = "euclidean", angle: str = "radians", ids: Any = None, comm: Any = None, ranks: int = 1,
                    threads: int = 1, model: str = "auto", most_distances: int | None = None,
                    forecast: Callable[[PairsForecast], None] | None = None) -> Forest:
-    """The exact minimum spanning tree of points, the same on any number of ranks.
+    """Computes the exact minimum spanning tree of points, which is the same on any number of ranks.
 
     Edges compare by (distance, lower id, higher id), so there is one tree, ties included.
 
@@ -37,48 +37,50 @@ def euclidean_tree(points: Any, *, min_samples: int = 1, box: Any = None, period
     ids             numbers of the points, each of 0 .. n - 1 once over all ranks; without: in order, rank after rank
     ranks           ranks that are threads of this process; `threads` are those of each rank in the search for neighbours
     comm            a communicator of mpi4py: collective
-    most_distances  beyond 16 dimensions: more distances than that are refused, with what they would cost (a UsageError);
-                    None: 2 10^10
-    forecast        beyond 16 dimensions: called with a PairsForecast before the work begins, on this process or rank 0 of
-                    `comm`, maybe on another thread; what it raises refuses the work, on other ranks as a UsageError. None:
-                    a UserWarning where it will take more than about 10 s
+    most_distances  beyond 16 dimensions: maximum number of distances; a search that needs more raises a UsageError with its
+                    cost. None: 2 10^10
+    forecast        beyond 16 dimensions: callable that receives a PairsForecast before the search begins, on this process or
+                    rank 0 of `comm`, possibly on another thread. An exception that it raises cancels the search, on other
+                    ranks as a UsageError. None: a UserWarning if the search will take more than about 10 s
 
+    Returns the forest, of which every rank holds a share of the edges. Collective with `comm`.
     Raises InputError (a ValueError) for coordinates that are not finite and for min_samples above the number of points.
     Time O(n log n) up to 16 dimensions; beyond, where every pair is compared, O(n n d) on all ranks together.
     """
-    return _core.euclidean_tree(*_search_of(points, min_samples, box, periodic, metric, angle, ids, comm, ranks, threads, model,
-                                            most_distances, forecast))
+    return _core.euclidean_tree(*_search_arguments(points, min_samples, box, periodic, metric, angle, ids, comm, ranks, threads,
+                                                    model, most_distances, forecast))
 
 
 def gather_points(points: Any, *, min_samples: int = 1, box: Any = None, periodic: Any = False, metric: str = "euclidean",
                   angle: str = "radians", ids: Any = None, comm: Any = None, ranks: int = 1, threads: int = 1,
                   model: str = "auto", most_distances: int | None = None,
                   forecast: Callable[[PairsForecast], None] | None = None) -> Any:
-    """All points with their core distances on one process (rank 0 of `comm`): what hdbscan(ties="sequential") compares.
+    """Gathers all points and their core distances on one process (rank 0 of `comm`), for hdbscan(ties="sequential").
 
-    Parameters and errors as euclidean_tree(), with the same values. Collective with `comm`. Memory 8 bytes per coordinate and
-    8 per point; time that of the core distances.
+    Parameters and errors are those of euclidean_tree(), and must have the values that the tree was computed with. Collective
+    with `comm`. Memory 8 bytes per coordinate and 8 per point; time of computing the core distances.
     """
-    return _core.gather_points(*_search_of(points, min_samples, box, periodic, metric, angle, ids, comm, ranks, threads, model,
-                                           most_distances, forecast))
+    return _core.gather_points(*_search_arguments(points, min_samples, box, periodic, metric, angle, ids, comm, ranks, threads,
+                                                   model, most_distances, forecast))
 
 
-def _search_of(points: Any, min_samples: int, box: Any, periodic: Any, metric: str, angle: str, ids: Any, comm: Any,
-               ranks: int, threads: int, model: str, most_distances: int | None,
-               forecast: Callable[[PairsForecast], None] | None) -> tuple[Any, ...]:
-    """What is searched, as the functions of _core take it."""
+def _search_arguments(points: Any, min_samples: int, box: Any, periodic: Any, metric: str, angle: str, ids: Any, comm: Any,
+                      ranks: int, threads: int, model: str, most_distances: int | None,
+                      forecast: Callable[[PairsForecast], None] | None) -> tuple[Any, ...]:
+    """Validates the arguments of a search and converts them to those of functions of _core."""
     array = rows(points, "points")
     n, d = array.shape
-    metric = _word(metric, "metric", METRICS)
-    lower, extent, flags = box_of(box, periodic, d)
+    metric = _checked_choice(metric, "metric", METRICS)
+    lower, extent, flags = parse_box(box, periodic, d)
     axes = [(axis, lower[axis], extent[axis]) for axis in range(d) if flags[axis]]
     numbers = None if ids is None else line(ids, "ids", np.uint64, n)
-    return (team_of(comm, ranks, model), array, numbers, metric.replace("_", "-"),
-            _word(angle, "angle", ("radians", "degrees")), axes, whole(min_samples, "min_samples", 1),
-            whole(threads, "threads", 1, 1024), *limits(most_distances, forecast))
+    return (open_team(comm, ranks, model), array, numbers, metric.replace("_", "-"),
+            _checked_choice(angle, "angle", ("radians", "degrees")), axes, whole(min_samples, "min_samples", 1),
+            whole(threads, "threads", 1, 1024), *search_limits(most_distances, forecast))
 
 
-def _word(word: Any, name: str, allowed: tuple[str, ...]) -> str:
+def _checked_choice(word: Any, name: str, allowed: tuple[str, ...]) -> str:
+    """Returns a string argument. Raises UsageError unless it is one of those allowed."""
     if not isinstance(word, str):
         raise TypeError(f"{name}: a {type(word).__name__}; allowed: {', '.join(map(repr, allowed))}")
     if word not in allowed:
@@ -88,21 +90,23 @@ def _word(word: Any, name: str, allowed: tuple[str, ...]) -> str:
 
 def minimum_spanning_forest(graph: Any, *, maximum: bool = False, comm: Any = None, ranks: int = 1, threads: int = 1,
                             model: str = "auto") -> Forest:
-    """The minimum spanning forest of a graph in the strict order (weight, low, high), the same on any number of ranks.
+    """Computes the minimum spanning forest of a graph in the strict order (weight, low, high), the same on any number of ranks.
+    Collective with `comm`.
 
     graph    a sparse matrix or array of SciPy (entries that are stored are edges, 0 too; entries that repeat at one (i, j) are
              added up, as SciPy does; of (i, j) and (j, i) the lighter counts), or (n, u, v, w): edges between u[i] and v[i] of
              0 .. n - 1, of which parallel ones stay apart. With `comm` this rank's share of the edges; loops are allowed
-    maximum  of greatest weight instead
+    maximum  compute the maximum spanning forest instead
 
-    Weights of whole numbers stay whole; others become float64. Raises InputError for NaN and ends that are no vertices.
+    Integer weights stay integers; others become float64. Raises InputError for NaN and for ends that are no vertices.
     """
-    n, u, v, w = _edges_of(graph)
-    return _core.spanning_forest(team_of(comm, ranks, model), n, u, v, w, bool(maximum),
+    n, u, v, w = _edge_arrays(graph)
+    return _core.spanning_forest(open_team(comm, ranks, model), n, u, v, w, bool(maximum),
                                  whole(threads, "threads", 1, 1024))
 
 
-def _edges_of(graph: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+def _edge_arrays(graph: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+    """Converts a graph, a sparse matrix or (n, u, v, w), to the arrays (n, u, v, w) that _core takes."""
     if hasattr(graph, "tocoo"):
         coo = graph.tocoo(copy=True)
         coo.sum_duplicates()
@@ -116,23 +120,23 @@ def _edges_of(graph: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
     n = whole(parts[0], "n", 0, 2**62)
     u = line(parts[1], "u", np.int64)
     v = line(parts[2], "v", np.int64, len(u))
-    w = array_of(parts[3], "w")
+    w = to_array(parts[3], "w")
     kinds = {"u": np.uint64, "i": np.int64, "b": np.uint64}
     return n, u, v, line(w, "w", kinds.get(w.dtype.kind, np.float64), len(u))
 
 
 def to_scipy(self: Forest) -> Any:
-    """This process's edges as a sparse (n, n) array of SciPy, each once, at (low, high). Needs SciPy."""
+    """Returns this process's edges as a sparse (n, n) array of SciPy, each once, at (low, high). Needs SciPy."""
     from scipy.sparse import coo_array
 
     edges = self.edges
     return coo_array((self.weights, (edges[:, 0], edges[:, 1])), shape=(self.vertices, self.vertices)).tocsr()
 
 
-def _text(self: Forest) -> str:
+def _repr(self: Forest) -> str:
     return f"<merganser.Forest: {len(self.edges)} edges here, {self.vertices} vertices, digest {self.digest}>"
 
 
 Forest.to_scipy = to_scipy
-Forest.__repr__ = _text
+Forest.__repr__ = _repr
 Forest.__len__ = lambda self: len(self.edges)

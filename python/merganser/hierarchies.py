@@ -1,4 +1,4 @@
-"""Trees of clusters as users of hdbscan know them: as arrays, data frames, graphs and pictures."""
+"""Condensed trees and dendrograms with the interface of the package hdbscan: arrays, data frames, graphs and plots."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -9,27 +9,27 @@ from ._linkage import cut
 
 
 class Clusters(NamedTuple):
-    """A condensed tree as arrays, which can be pickled. Cluster 0 is all points; lambda is 1 / height."""
+    """Condensed tree as arrays, which can be pickled. Cluster 0 is the root with all points; lambda is 1 / height."""
 
     parent: np.ndarray
-    """By cluster: the cluster it splits from, of a lower number; that of cluster 0 is 0."""
+    """Parent of each cluster, which has a lower number; that of cluster 0 is 0."""
     size: np.ndarray
-    """By cluster: points at birth."""
+    """Number of points of each cluster at its birth."""
     birth: np.ndarray
-    """By cluster: lambda of birth."""
+    """Lambda at which each cluster is born."""
     cluster_of: np.ndarray
-    """By point: the cluster that it falls out of."""
+    """Cluster that each point falls out of."""
     lambda_: np.ndarray
-    """By point: where it does; infinite for what lies at one place."""
+    """Lambda at which each point falls out of its cluster; infinite for coincident points."""
 
     @classmethod
     def of(cls, tree: Any) -> Clusters:
-        """Of what merganser.hdbscan() gives, without a copy of what is kept by point."""
+        """Converts the tree of a result of merganser.hdbscan(), without a copy of the arrays by point."""
         return cls(tree.parent, tree.size, tree.birth, tree.cluster_of, tree.lambda_)
 
 
 class CondensedClusters:
-    """The condensed tree of HDBSCAN*: what splits into what, and where points fall out.
+    """Condensed tree of HDBSCAN*: the splits of clusters, and the lambda at which each point falls out of its cluster.
 
     Rows (parent, child, lambda_val, child_size): clusters are numbered from n on, n being all points; first come the
     clusters, then the n points.
@@ -37,12 +37,12 @@ class CondensedClusters:
 
     def __init__(self, tree: Any, selected: np.ndarray):
         self.tree = tree
-        """The tree by cluster and by point: Clusters, or what merganser.hdbscan() gives."""
+        """The tree by cluster and by point: Clusters, or the tree of a result of merganser.hdbscan()."""
         self.selected = np.asarray(selected, dtype=np.int64)
-        """By label: the cluster that was taken, counted from 0."""
+        """Selected cluster of each label, counted from 0."""
 
     def to_numpy(self) -> np.ndarray:
-        """The rows, with the names and types that hdbscan's condensed_tree_.to_numpy() has."""
+        """Returns the rows as a structured array, with the names and types of hdbscan's condensed_tree_.to_numpy()."""
         tree, n = self.tree, len(self.tree.cluster_of)
         clusters = np.arange(1, len(tree.parent))
         rows = np.empty(len(clusters) + n, dtype=[("parent", np.int64), ("child", np.int64), ("lambda_val", np.float64),
@@ -54,13 +54,13 @@ class CondensedClusters:
         return rows
 
     def to_pandas(self) -> Any:
-        """The rows as a data frame. Needs pandas."""
+        """Returns the rows as a data frame. Needs pandas."""
         import pandas
 
         return pandas.DataFrame(self.to_numpy())
 
     def to_networkx(self) -> Any:
-        """A directed graph from parents to children; edges have `weight` (lambda), nodes `size`. Needs networkx."""
+        """Returns a directed graph from parents to children; edges have `weight` (lambda), nodes `size`. Needs networkx."""
         import networkx
 
         rows = self.to_numpy()
@@ -75,24 +75,24 @@ class CondensedClusters:
         return graph
 
     def plot(self, **options: Any) -> Any:
-        """A picture: see merganser.plots.condensed_tree(). Needs matplotlib."""
+        """Draws the tree by merganser.plots.condensed_tree(), whose options it takes. Needs matplotlib."""
         from .plots import condensed_tree
 
         return condensed_tree(self, **options)
 
 
 class SingleLinkageTree:
-    """A dendrogram: SciPy's rows (a, b, height, size), merge i making cluster n + i."""
+    """Dendrogram of single linkage: SciPy's rows (a, b, height, size); merge i creates cluster n + i."""
 
     def __init__(self, rows: np.ndarray):
         self.rows = rows
 
     def to_numpy(self) -> np.ndarray:
-        """The rows, (n - 1, 4) float64, as SciPy's functions take them."""
+        """Returns the rows, (n - 1, 4) float64, as SciPy's functions take them."""
         return self.rows
 
     def to_pandas(self) -> Any:
-        """The rows as a data frame: parent, left_child, right_child, distance, size. Needs pandas."""
+        """Returns the rows as a data frame: parent, left_child, right_child, distance, size. Needs pandas."""
         import pandas
 
         n = len(self.rows) + 1
@@ -103,14 +103,15 @@ class SingleLinkageTree:
         return pandas.DataFrame(columns)
 
     def get_clusters(self, cut_distance: float, min_cluster_size: int = 5) -> np.ndarray:
-        """Labels of a cut at a distance; clusters of fewer points are noise (-1). Numbered by their lowest points."""
+        """Cuts the dendrogram at a distance and returns labels, numbered in the order of the clusters' lowest points. Points of
+        clusters below min_cluster_size are noise (-1)."""
         labels = cut(self.rows, height=cut_distance).astype(np.int64)
         large = np.bincount(labels) >= min_cluster_size
         number = np.where(large, np.cumsum(large) - 1, -1)
         return number[labels]
 
     def plot(self, **options: Any) -> Any:
-        """A picture: see merganser.plots.dendrogram(). Needs matplotlib."""
+        """Draws the dendrogram by merganser.plots.dendrogram(), whose options it takes. Needs matplotlib."""
         from .plots import dendrogram
 
         return dendrogram(self.rows, **options)

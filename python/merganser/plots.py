@@ -1,4 +1,4 @@
-"""Pictures of trees of clusters. They need matplotlib."""
+"""Plots of condensed trees and dendrograms. They need matplotlib."""
 from __future__ import annotations
 
 from typing import Any
@@ -8,22 +8,22 @@ import numpy as np
 from ._arrays import reals
 
 _STEPS = 200
-"""Most steps in the outline of a cluster."""
+"""Maximum number of steps in the outline of a cluster."""
 
 _QUIET = "0.75"
 
 
 def condensed_tree(clusters: Any, *, axis: Any = None, select_clusters: bool = True, colors: Any = None,
                    label_clusters: bool = True) -> Any:
-    """The condensed tree of HDBSCAN*: every cluster a bar that is as wide as it has points, from its birth down to its end.
+    """Draws the condensed tree of HDBSCAN*: every cluster is a bar, as wide as its number of points, from its birth to its end.
 
     clusters         condensed_tree_ of a fitted HDBSCAN
     axis             axes of matplotlib to draw on; None: the current ones
-    select_clusters  clusters that were taken have colours, others are grey
+    select_clusters  draw selected clusters in colours, others in grey
     colors           colours by label; None: matplotlib's cycle
-    label_clusters   labels beside the clusters that were taken
+    label_clusters   write labels beside the selected clusters
 
-    Lambda, 1 / distance, grows downwards. Infinite lambdas (points at one place) end at the greatest finite one. Gives the
+    Lambda, 1 / distance, increases downwards. Infinite lambdas (coincident points) end at the greatest finite one. Returns the
     axes.
     """
     import matplotlib.pyplot as plt
@@ -52,7 +52,7 @@ def condensed_tree(clusters: Any, *, axis: Any = None, select_clusters: bool = T
 
 
 class _Bars:
-    """Where the clusters of a condensed tree lie in a picture."""
+    """Layout of the bars of a condensed tree: centre, width and end of every cluster."""
 
     def __init__(self, tree: Any):
         self.tree = tree
@@ -65,7 +65,7 @@ class _Bars:
         for c in range(1, self.count):
             self.children[tree.parent[c]].append(c)
         self.end = np.array([self._end(c) for c in range(self.count)])
-        self._place()
+        self._layout()
 
     def _falls_by_cluster(self) -> list[np.ndarray]:
         order = np.argsort(self.tree.cluster_of, kind="stable")
@@ -77,11 +77,11 @@ class _Bars:
         leaving = [self.falls[c][-1]] if len(self.falls[c]) else []
         return max(leaving + [self.birth[child] for child in self.children[c]], default=self.birth[c])
 
-    def _place(self) -> None:
-        """Every cluster in the middle of a strip that is wide enough for it, and for its children side by side."""
+    def _layout(self) -> None:
+        """Computes the centres: each cluster in the middle of a strip wide enough for it and its children side by side."""
         gap = 0.01 * max(1, len(self.tree.cluster_of))
         strip = self.tree.size.astype(np.float64)
-        inner = np.zeros(self.count)  # what the children need
+        inner = np.zeros(self.count)  # width of all children with the gaps between them
         for c in range(self.count - 1, -1, -1):  # children have greater numbers
             if self.children[c]:
                 inner[c] = strip[self.children[c]].sum() + gap * (len(self.children[c]) - 1)
@@ -96,7 +96,7 @@ class _Bars:
         self.width = float(strip[0]) if self.count else 1.0
 
     def outline(self, c: int) -> np.ndarray:
-        """Corners of a bar: it grows thinner where points fall out."""
+        """Returns the corners of a cluster's bar, which narrows where points fall out."""
         falls = self.falls[c]
         places = np.unique(np.linspace(0, len(falls), min(_STEPS, len(falls)) + 1).astype(int)[1:] - 1) if len(falls) else []
         depth, points = [self.birth[c]], [self.tree.size[c]]
@@ -110,7 +110,7 @@ class _Bars:
         return np.vstack([left, np.column_stack([self.centre[c] + half, depth])[::-1]])
 
     def branches(self) -> list[list[tuple[float, float]]]:
-        """Lines from clusters to what they split into."""
+        """Returns the lines from clusters to their children."""
         return [
             [(self.centre[c], self.birth[child]), (self.centre[child], self.birth[child])]
             for c in range(self.count)
@@ -119,17 +119,17 @@ class _Bars:
 
 
 def dendrogram(linkage: Any, *, axis: Any = None, leaves: int = 40, least: int | None = None, log: bool = False) -> Any:
-    """The top of a dendrogram, height against clusters.
+    """Draws the top of a dendrogram, height against clusters.
 
-    linkage  rows (a, b, height, size): what merganser.linkage() gives, or SciPy's
+    linkage  rows (a, b, height, size) of merganser.linkage() or SciPy
     axis     axes of matplotlib to draw on; None: the current ones
-    leaves   most clusters that are drawn, with their numbers of points
-    least    joins of fewer points than this to something are left out, of which single linkage has most; None: half a
-             percent of the points; 1: every join
-    log      heights on a logarithmic scale
+    leaves   maximum number of clusters that are drawn, each with its number of points
+    least    omit merges in which one side has fewer points than this, as most of single linkage have; None: half a percent
+             of the points; 1: draw every merge
+    log      draw heights on a logarithmic scale
 
-    A line ends below where its cluster has no two parts of `least` points any more. Joins at infinite height, of graphs that
-    fall apart, are drawn dotted above all others. Gives the axes.
+    A line ends at the lowest merge of two sides of at least `least` points. Merges at infinite height, of unconnected graphs,
+    are drawn dotted above all others. Returns the axes.
     """
     import matplotlib.pyplot as plt
     from matplotlib.collections import LineCollection
@@ -158,14 +158,14 @@ def dendrogram(linkage: Any, *, axis: Any = None, leaves: int = 40, least: int |
 
 
 class _Top:
-    """The upper joins of a dendrogram between clusters of enough points, placed."""
+    """Layout of the upper merges of a dendrogram between clusters of at least `least` points."""
 
     def __init__(self, rows: np.ndarray, leaves: int, least: int):
         self.rows, self.n, self.least = rows, len(rows) + 1, least
         self.ceiling = np.inf
         self.parts: dict[int, tuple[int, int]] = {}
         self.points: dict[int, int] = {}  # of the cluster whose highest division a node is
-        self.root = self._down(self.n + len(rows) - 1)
+        self.root = self._descend(self.n + len(rows) - 1)
         self._split(leaves)
         heights = np.array([self._height(node) for node in self.points])
         finite = heights[np.isfinite(heights) & (heights > 0)]
@@ -173,7 +173,7 @@ class _Top:
         self.ceiling = (float(finite.max()) if len(finite) else 1.0) * (1.0 if np.isfinite(heights).all() else 1.1)
         self.x: dict[int, float] = {}
         self.leaf_sizes: list[int] = []
-        self._place()
+        self._layout()
 
     def _size(self, node: int) -> int:
         return 1 if node < self.n else int(self.rows[node - self.n, 3])
@@ -184,8 +184,8 @@ class _Top:
     def _children(self, node: int) -> tuple[int, int]:
         return int(self.rows[node - self.n, 0]), int(self.rows[node - self.n, 1])
 
-    def _down(self, node: int) -> int:
-        """The highest node below that has two parts of enough points, or none."""
+    def _descend(self, node: int) -> int:
+        """Returns the highest node at or below this one with two sides of enough points, or with none; records its points."""
         points = self._size(node)
         while node >= self.n:
             large = [child for child in self._children(node) if self._size(child) >= self.least]
@@ -199,7 +199,7 @@ class _Top:
         return node >= self.n and all(self._size(child) >= self.least for child in self._children(node))
 
     def _split(self, leaves: int) -> None:
-        """The highest joins, as many as give so many leaves."""
+        """Selects the highest merges, in the order of height, until they have so many leaves."""
         import heapq
 
         open_ = [(-self._height(self.root), self.root)]
@@ -207,12 +207,12 @@ class _Top:
             _, node = heapq.heappop(open_)
             if not self._divides(node):
                 continue
-            a, b = (self._down(child) for child in self._children(node))
+            a, b = (self._descend(child) for child in self._children(node))
             self.parts[node] = (a, b)
             for part in (a, b):
                 heapq.heappush(open_, (-self._height(part), part))
 
-    def _place(self) -> None:
+    def _layout(self) -> None:
         order, open_ = [], [self.root]
         while open_:
             node = open_.pop()
@@ -228,7 +228,7 @@ class _Top:
                 self.x[node] = (self.x[a] + self.x[b]) / 2
 
     def brackets(self) -> tuple[list[Any], list[Any]]:
-        """Lines of the joins: those of finite height, and those of infinite."""
+        """Returns the lines of merges of finite height, and those of infinite height."""
         solid: list[Any] = []
         dotted: list[Any] = []
         for node, (a, b) in self.parts.items():

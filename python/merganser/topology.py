@@ -1,4 +1,4 @@
-"""Process graphs, what an exchange on one costs, and which kernel to take."""
+"""Process graphs, measurements of neighbour exchanges on them, and advice on the fastest kernel."""
 from __future__ import annotations
 
 from typing import Any, Iterable, NamedTuple
@@ -8,15 +8,15 @@ import numpy as np
 from . import _core
 from ._arrays import line, number, whole
 from ._errors import UsageError
-from ._team import team_of
+from ._team import open_team
 
 ProcessGraph = _core.ProcessGraph
 
 
 def from_scipy(matrix: Any) -> ProcessGraph:
-    """The graph of a sparse (ranks, ranks) matrix of SciPy: entry (i, j) are the bytes that i sends to j. No loops.
+    """Converts a sparse (ranks, ranks) matrix of SciPy to a process graph: entry (i, j) is the number of bytes that i sends to j.
 
-    Entries that repeat at one (i, j) are added up, as SciPy does.
+    Repeated entries at one (i, j) are summed, as SciPy does. Raises UsageError unless the matrix is square; loops are an error.
     """
     csr = matrix.tocsr(copy=True)
     csr.sum_duplicates()
@@ -27,7 +27,7 @@ def from_scipy(matrix: Any) -> ProcessGraph:
 
 
 def to_scipy(graph: ProcessGraph) -> Any:
-    """The sparse matrix of a graph. Needs SciPy."""
+    """Converts a process graph to a sparse (ranks, ranks) matrix of bytes. Needs SciPy."""
     from scipy.sparse import csr_array
 
     offsets, heads, sizes = graph.arrays()
@@ -35,7 +35,7 @@ def to_scipy(graph: ProcessGraph) -> Any:
 
 
 def from_networkx(graph: Any) -> ProcessGraph:
-    """The graph of a networkx (di)graph whose nodes are 0 .. ranks - 1; `weight` of an edge are its bytes, else 1."""
+    """Converts a networkx (di)graph with nodes 0 .. ranks - 1; `weight` of an edge is its bytes, else 1. Raises UsageError."""
     n = graph.number_of_nodes()
     if set(graph) != set(range(n)):
         raise UsageError(f"graph: nodes that are not 0 .. {n - 1}; allowed: these")
@@ -46,7 +46,7 @@ def from_networkx(graph: Any) -> ProcessGraph:
 
 
 def to_networkx(graph: ProcessGraph) -> Any:
-    """A directed graph of networkx, with `weight`: bytes along an arc. Needs networkx."""
+    """Converts a process graph to a directed graph of networkx, with the bytes along an arc as `weight`. Needs networkx."""
     import networkx
 
     out = networkx.DiGraph()
@@ -58,7 +58,7 @@ def to_networkx(graph: ProcessGraph) -> Any:
 
 
 def generate(kind: str, ranks: int, seed: int = 42) -> ProcessGraph:
-    """A graph by its kind, as "ring", "torus2d", "torus:4x2", "random:4", "rgg:5", "complete".
+    """Generates a process graph by its kind, as "ring", "torus2d", "torus:4x2", "random:4", "rgg:5", "complete".
 
     Kinds and their arguments: packages/topology/docs/topology-files.md.
     """
@@ -68,34 +68,35 @@ def generate(kind: str, ranks: int, seed: int = 42) -> ProcessGraph:
 
 
 def read(path: Any) -> ProcessGraph:
-    """Reads a graph; the format is seen in the file (packages/topology/docs/topology-files.md)."""
+    """Reads a process graph; the contents determine the format (packages/topology/docs/topology-files.md)."""
     import os
 
     return _core.read_process_graph(os.fspath(path))
 
 
 def write(path: Any, graph: ProcessGraph, format: str = "") -> None:
-    """Writes a graph: "binary", "adjacency", "pairs", "matrix-market", "metis"; without, as the extension says."""
+    """Writes a process graph. `format`: "binary", "adjacency", "pairs", "matrix-market", "metis"; "": by the file's extension."""
     import os
 
     _core.write_process_graph(os.fspath(path), graph, format)
 
 
 def kernels() -> list[dict[str, str]]:
-    """The kernels that can be measured: name, model, when an exchange counts as completed, calls of an iteration."""
+    """Lists the kernels that can be measured: name, communication model, completion class, and the calls of an iteration."""
     return _core.kernels()
 
 
 class Measurement(NamedTuple):
-    """What measure() finds, on rank 0; elsewhere it is empty."""
+    """Result of measure() on rank 0; empty on other ranks."""
 
     records: list[dict[str, Any]]
-    """One per kernel and size: times of an exchange on its slowest rank in ns. pandas.DataFrame(records) is a table."""
+    """Times of an exchange on its slowest rank in ns, one record per kernel and size; pandas.DataFrame(records) is a table."""
     unusable: list[tuple[str, str, str]]
-    """Kernel, size, and why it could not be measured."""
+    """Kernel, size and reason of each measurement that was impossible."""
 
 
 def _size(size: Any) -> tuple[float, bool]:
+    """Converts a size, bytes per arc or "weights", to a number and True if it is a factor of the graph's weights."""
     if size == "weights":
         return 1.0, True
     return float(whole(size, "sizes", 0, 2**40)), False
@@ -103,16 +104,16 @@ def _size(size: Any) -> tuple[float, bool]:
 
 def measure(graph: ProcessGraph, sizes: Iterable[Any] = (8,), kernels: Iterable[str] = (), comm: Any = None, *,
             seconds: float = 5, seed: int = 1, model: str = "auto") -> Measurement:
-    """Measures exchanges along the arcs of a graph, as `merganser topo bench` does. Collective.
+    """Measures exchanges along the arcs of a process graph, as `merganser topo bench` does. Collective with comm.
 
     sizes    bytes per arc, or "weights": those of the graph
-    kernels  names, see kernels(); none: all of this build for the ranks that measure
-    comm     as many ranks as the graph has; without: threads of this process
-    seconds  for everything
+    kernels  names, see kernels(); none: all of this build that the ranks can run
+    comm     a communicator with as many ranks as the graph; None: threads of this process
+    seconds  time for all measurements together
     """
     if not isinstance(graph, ProcessGraph):
         raise TypeError(f"graph: a {type(graph).__name__}; allowed: a ProcessGraph, see from_scipy()")
-    team = team_of(comm, 1 if comm is not None else graph.ranks, model)
+    team = open_team(comm, 1 if comm is not None else graph.ranks, model)
     if isinstance(kernels, str):
         kernels = (kernels,)
     return Measurement(*_core.measure(team, graph, [_size(s) for s in sizes], list(kernels),
@@ -120,16 +121,21 @@ def measure(graph: ProcessGraph, sizes: Iterable[Any] = (8,), kernels: Iterable[
 
 
 class Advice(NamedTuple):
-    """What advise() finds."""
+    """Result of advise()."""
 
     records: list[dict[str, Any]]
-    """Kernels of each completion class, the fastest first; `predicted` where they were not measured on this graph."""
+    """Kernels of each completion class, fastest first; `predicted` if not measured on this graph."""
     unknown: list[str]
-    """Why kernels are missing, with what would have to be measured."""
+    """Reasons why kernels are missing, with the measurements that would be needed."""
 
 
 def advise(records: Iterable[dict[str, Any]], graph: ProcessGraph | None = None, size: Any = None) -> Advice:
-    """Which kernel to take: for the load that the records are of, or for another graph and size, predicted from them."""
+    """Ranks kernels by speed: for the graph and sizes of the records, or, predicted from them, for another graph and size. Local.
+
+    records  of Measurement.records
+    graph    another process graph; given together with size
+    size     bytes per arc, or "weights": those of the graph
+    """
     if (graph is None) != (size is None):
         raise UsageError("advise: one of graph and size; allowed: both or none")
     size_bytes, weights = (0.0, False) if size is None else _size(size)

@@ -1,3 +1,4 @@
+/// Python bindings of announcement networks (merganser.Announcements).
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
@@ -17,13 +18,13 @@
 namespace merganser::python {
 namespace {
 
-/// A network of announcements that Python holds.
+/// Announcement network that Python owns, over a communicator or this process alone.
 class AnnouncementsObject : Pinned {
  public:
-  /// Collective.
+  /// Creates the network. Collective over the team. @throws UsageError for a team of threads of this process
   AnnouncementsObject(std::shared_ptr<Team> team, const std::string& name, int dimension, std::size_t max_bytes)
       : state_(std::make_shared<State>()), team_(std::move(team)) {
-    if (team_->here() && team_->ranks() > 1)
+    if (team_->is_local() && team_->ranks() > 1)
       throw UsageError(
           "announcements: over threads of this process; allowed: over a communicator, or this process alone");
     run([=](State& state, comm::Transport& transport) {
@@ -35,6 +36,7 @@ class AnnouncementsObject : Pinned {
     });
   }
 
+  /// Copies bytes to be sent from the next step on. Local. @return (origin, counter)
   nb::tuple announce(const nb::bytes& bytes, int topic, bool immediate) {
     if (topic < 0 || topic >= announce::kFirstServiceTopic)
       throw UsageError("topic: " + std::to_string(topic) + "; allowed: from 0 to below " +
@@ -46,6 +48,8 @@ class AnnouncementsObject : Pinned {
     return nb::make_tuple(id.origin, id.counter);
   }
 
+  /// Makes one step of the network. Called by every rank. @return tuples (origin, counter, announced, topic, bytes) of
+  /// the announcements that the step delivers to this rank
   nb::list step() {
     run([](State& state, comm::Transport&) { state.network->step(); });
     nb::list out;
@@ -75,8 +79,10 @@ class AnnouncementsObject : Pinned {
     std::unique_ptr<comm::Transport> alone;
     std::optional<announce::AnnouncementNetwork> network;
   };
+  /// Runs a function on the transport of the team, or on a transport of this process alone, without the interpreter's
+  /// lock.
   void run(const std::function<void(State&, comm::Transport&)>& what) {
-    if (!team_->here()) return team_->run([&](comm::Transport& t, const Interrupt&) { what(*state_, t); });
+    if (!team_->is_local()) return team_->run([&](comm::Transport& t, const Interrupt&) { what(*state_, t); });
     const nb::gil_scoped_release free;
     if (!state_->alone) state_->alone = comm::open_alone();
     what(*state_, *state_->alone);
@@ -90,20 +96,22 @@ class AnnouncementsObject : Pinned {
 
 void bind_announcements(nb::module_& m) {
   using A = AnnouncementsObject;
-  nb::class_<A>(m, "AnnouncementsFound", "A network of announcements: see merganser.Announcements.")
-      .def("announce", &A::announce, nb::arg("bytes"), nb::arg("topic"), nb::arg("immediate"), "Tells every rank.")
-      .def("step", &A::step, "Takes everything one hop further: what is handed over.")
-      .def_prop_ro("time_to_live", &A::time_to_live, "Steps to every rank.")
-      .def_prop_ro("now", &A::now, "Steps made.")
-      .def_prop_ro("rank", &A::rank, "This rank.")
+  nb::class_<A>(m, "AnnouncementsFound", "Announcement network: see merganser.Announcements.")
+      .def("announce", &A::announce, nb::arg("bytes"), nb::arg("topic"), nb::arg("immediate"),
+           "Announces bytes to all ranks.")
+      .def("step", &A::step, "Makes one step and returns the announcements that are delivered.")
+      .def_prop_ro("time_to_live", &A::time_to_live, "Number of steps to all ranks.")
+      .def_prop_ro("now", &A::now, "Number of steps made.")
+      .def_prop_ro("rank", &A::rank, "Number of this rank.")
       .def_prop_ro("size", &A::size, "Number of ranks.")
-      .def("statistics", &A::statistics, "What this rank has done.");
+      .def("statistics", &A::statistics, "Counts of this rank by name.");
   m.def(
       "announcements",
       [](std::shared_ptr<Team> team, const std::string& network, int dimension, std::size_t max_bytes) {
         return std::make_shared<A>(std::move(team), network, dimension, max_bytes);
       },
-      nb::arg("team"), nb::arg("network"), nb::arg("dimension"), nb::arg("max_bytes"), "See merganser.Announcements.");
+      nb::arg("team"), nb::arg("network"), nb::arg("dimension"), nb::arg("max_bytes"),
+      "Creates an announcement network: see merganser.Announcements. Collective.");
 }
 
 }  // namespace merganser::python

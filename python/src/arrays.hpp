@@ -1,5 +1,5 @@
 #pragma once
-/// Arrays of NumPy: read where they are, and given without a copy.
+/// Exchange of arrays between NumPy and C++ without copies: views of arguments, and arrays that own vectors of C++.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
@@ -13,45 +13,46 @@ namespace merganser::python {
 
 namespace nb = nanobind;
 
-/// Numbers in rows, one after the other. The Python side has brought them into this form (_arrays.py).
+/// Argument array of shape (n, c) in C order. The Python side has converted it to this form (_arrays.py).
 template <class T>
 using Rows = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-/// Numbers one after the other.
+/// Contiguous argument array of one dimension.
 template <class T>
 using Line = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-/// An array that is given to Python.
+/// NumPy array that is returned to Python, over memory of C++.
 template <class T>
 using Given = nb::ndarray<nb::numpy, T>;
 
-/// The numbers of an array.
+/// Returns a view of all numbers of an array.
 template <class T, class... Rest>
-[[nodiscard]] std::span<const T> span_of(const nb::ndarray<const T, Rest...>& array) {
+[[nodiscard]] std::span<const T> to_span(const nb::ndarray<const T, Rest...>& array) {
   return {array.data(), array.size()};
 }
 
-/// An array over memory that `holder` keeps, which is deleted with the array.
+/// Returns an array over memory that `holder` owns; the holder is moved to the heap and deleted with the array.
+/// @param data  returns the address of the memory once the holder has been moved
 template <class T, class Holder>
-[[nodiscard]] Given<T> give(Holder holder, T* (*data)(Holder&), std::initializer_list<std::size_t> shape,
-                            std::initializer_list<std::int64_t> strides = {}) {
+[[nodiscard]] Given<T> move_to_numpy(Holder holder, T* (*data)(Holder&), std::initializer_list<std::size_t> shape,
+                                     std::initializer_list<std::int64_t> strides = {}) {
   auto* const kept = new Holder(std::move(holder));
   const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Holder*>(p); });
   static T none{};
-  T* const first = data(*kept);
+  T* const first = data(*kept);  // null for an empty vector, which NumPy would replace by memory of its own
   return Given<T>(first != nullptr ? first : &none, shape.size(), std::data(shape), owner,
                   strides.size() == 0 ? nullptr : std::data(strides));
 }
 
-/// The numbers of a vector as an array of one dimension, without a copy.
+/// Moves a vector to an array of one dimension, without a copy.
 template <class T>
-[[nodiscard]] Given<T> give(std::vector<T> numbers) {
+[[nodiscard]] Given<T> move_to_numpy(std::vector<T> numbers) {
   const std::size_t n = numbers.size();
-  return give<T, std::vector<T>>(std::move(numbers), [](std::vector<T>& v) { return v.data(); }, {n});
+  return move_to_numpy<T, std::vector<T>>(std::move(numbers), [](std::vector<T>& v) { return v.data(); }, {n});
 }
-/// The same as rows of `columns` numbers.
+/// Moves a vector to an array of rows of `columns` numbers, without a copy.
 template <class T>
-[[nodiscard]] Given<T> give_rows(std::vector<T> numbers, std::size_t columns) {
+[[nodiscard]] Given<T> move_rows_to_numpy(std::vector<T> numbers, std::size_t columns) {
   const std::size_t n = numbers.size() / columns;
-  return give<T, std::vector<T>>(std::move(numbers), [](std::vector<T>& v) { return v.data(); }, {n, columns});
+  return move_to_numpy<T, std::vector<T>>(std::move(numbers), [](std::vector<T>& v) { return v.data(); }, {n, columns});
 }
 
 }  // namespace merganser::python

@@ -1,3 +1,4 @@
+/// Python bindings of merge steps on parcels (merganser.Clusterer).
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -16,14 +17,15 @@
 namespace merganser::python {
 namespace {
 
-/// How steps are made.
+/// Parameters of a clusterer: grid, options of steps, and shape of the decomposition.
 struct StepOptions {
   Grid grid;
   ClusterOptions cluster;
   std::string shape;
 };
 
-/// Refuses volumes, attributes and shapes that cannot be merged, as the readers of files do. @throws InputError
+/// Validates volumes, attributes and shapes of parcels by the rules of the file readers. Local.
+/// @throws InputError naming the first invalid parcel by its id
 void check_values(const Parcels& parcels) {
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     const double volume = parcels.site(i).volume;
@@ -33,10 +35,10 @@ void check_values(const Parcels& parcels) {
   }
 }
 
-/// Steps on parcels that stay where they are, in the library's own memory.
+/// Clusterer that Python owns, on parcels that a ParcelsObject holds.
 class ClustererObject : Pinned {
  public:
-  /// Collective: brings every parcel to who owns its place.
+  /// Creates the clusterer and sends every parcel to the rank that owns its position. Collective over the team.
   ClustererObject(std::shared_ptr<Team> team, std::shared_ptr<ParcelsObject> parcels, const StepOptions& options)
       : state_(std::make_shared<State>()), team_(std::move(team)) {
     state_->parcels = std::move(parcels);
@@ -48,7 +50,8 @@ class ClustererObject : Pinned {
     });
   }
 
-  /// One merge step, after parcels that have moved were redistributed to their owners. @return what it did
+  /// Redistributes parcels that have moved to their owners, then makes one merge step. Called by every rank.
+  /// @return counts and times of this rank by name
   nb::dict step() {
     const auto report = std::make_shared<StepReport>();
     run([report](State& state, comm::Transport&) {
@@ -57,20 +60,20 @@ class ClustererObject : Pinned {
       state.clusterer->redistribute(*use);
       *report = state.clusterer->step(*use);
     });
-    return record(*report);
+    return to_dict(*report);
   }
-  /// Brings every parcel to who owns its place, however far it has moved. Collective.
+  /// Sends every parcel to the rank that owns its position, however far it has moved. Collective.
   void distribute_again() {
     run([](State& state, comm::Transport& transport) {
       const auto use = state.parcels->use();
       distribute(*use, *state.blocks, transport);
     });
   }
-  /// Who makes the steps.
+  /// Returns the team whose ranks make the steps.
   [[nodiscard]] const std::shared_ptr<Team>& team() const noexcept { return team_; }
 
  private:
-  /// What a step works on; an interrupted one may outlive this.
+  /// State of a step, shared with it: an interrupted step may outlive this object.
   struct State {
     std::shared_ptr<ParcelsObject> parcels;
     std::unique_ptr<comm::Transport> alone;
@@ -80,14 +83,14 @@ class ClustererObject : Pinned {
 
   void run(std::function<void(State&, comm::Transport&)> what) {
     const auto state = state_;
-    if (!team_->here()) return team_->run([&](comm::Transport& t, const Interrupt&) { what(*state, t); });
+    if (!team_->is_local()) return team_->run([&](comm::Transport& t, const Interrupt&) { what(*state, t); });
     long_call([state, what = std::move(what)](const Interrupt&) {
       if (!state->alone) state->alone = comm::open_alone();
       what(*state, *state->alone);
     });
   }
 
-  static nb::dict record(const StepReport& r) {
+  static nb::dict to_dict(const StepReport& r) {
     nb::dict out;
     const std::pair<const char*, std::int64_t> numbers[] = {
         {"before", r.before},           {"small", r.small},
@@ -124,14 +127,16 @@ std::shared_ptr<ClustererObject> clusterer(std::shared_ptr<Team> team, std::shar
 
 }  // namespace
 
+// Python class of merge steps; the public class merganser.Clusterer wraps it.
 void bind_clusterer(nb::module_& m) {
   nb::class_<ClustererObject>(m, "ClustererFound", "Merge steps on parcels: see merganser.Clusterer.")
-      .def("step", &ClustererObject::step, "One merge step; a record of what it did.")
-      .def("distribute", &ClustererObject::distribute_again, "Brings every parcel to who owns its place. Collective.")
-      .def_prop_ro("team", &ClustererObject::team, "Who makes the steps.");
+      .def("step", &ClustererObject::step, "Makes one merge step and returns a record of it.")
+      .def("distribute", &ClustererObject::distribute_again,
+           "Sends every parcel to the rank that owns its position. Collective.")
+      .def_prop_ro("team", &ClustererObject::team, "Team whose ranks make the steps.");
   m.def("clusterer", &clusterer, nb::arg("team"), nb::arg("parcels"), nb::arg("lower"), nb::arg("extent"),
         nb::arg("periodic"), nb::arg("cells"), nb::arg("min_volume_ratio"), nb::arg("shape"),
-        "Steps on parcels: see merganser.Clusterer. Collective.");
+        "Creates a clusterer: see merganser.Clusterer. Collective.");
 }
 
 }  // namespace merganser::python

@@ -1,3 +1,5 @@
+/// Star finding for merganser.stars(): points are sent to the owners of their positions where needed, and the resulting links
+/// are returned to the ranks that passed the points.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -14,47 +16,47 @@
 namespace merganser::python {
 namespace {
 
-constexpr std::int64_t kSlabs = 1024;  // of each axis, between which it may be cut
+constexpr std::int64_t kSlabs = 1024;  // cells along each axis; blocks are cut between them
 
-/// A point on its way to the rank whose block it lies in.
+/// Message with a point, to the rank that owns its position.
 struct SentPoint {
   Vec3 at;
   std::int64_t id;
   std::uint32_t position;
-  std::int32_t rank;  // where it belongs to a caller
+  std::int32_t rank;  // that passed the point, at `position` of its arrays
   std::int64_t small;
 };
-/// Which point of a caller's.
+/// Identity of a point: the rank that passed it, and its position in the arrays there.
 struct Place {
   std::int64_t position;
   std::int32_t rank;
   std::int32_t unused = 0;
 };
-/// A point that merges into another.
+/// Link from a source to its centre, by the ranks that passed them.
 struct Pair {
   Place source;
   Place centre;
 };
-/// Tells the block that holds a source whom its centre belongs to.
+/// Message to the owner of a source: the identity of its centre.
 struct CentreOf {
   std::uint32_t source;
   std::uint32_t unused = 0;
   Place centre;
 };
 
-/// A point as it is given.
+/// Returns point i as it was passed, with z on the lower face of the box in two dimensions.
 Vec3 point(const StarTask& task, std::size_t i, const Box& box) {
   const std::size_t d = task.points.shape(1);
   const double* const p = task.points.data() + i * d;
   return {p[0], p[1], d == 3 ? p[2] : box.lower[2]};
 }
 
-/// The place of a point: periodic axes are wrapped.
-Vec3 place_of(const StarTask& task, std::size_t i, const Box& box) { return wrapped(box, point(task, i, box)); }
+/// Returns point i, wrapped into the box along periodic axes.
+Vec3 wrapped_point(const StarTask& task, std::size_t i, const Box& box) { return wrapped(box, point(task, i, box)); }
 
-constexpr double kMaxCoordinate = 1e150;  // where no box is given: squares stay finite
+constexpr double kMaxCoordinate = 1e150;  // limit without a box: the squares of differences stay finite
 
-[[noreturn]] void refuse(const StarTask& task, const Vec3& p, std::size_t i) {
+[[noreturn]] void throw_outside(const StarTask& task, const Vec3& p, std::size_t i) {
   std::string at = "(" + number_text(p[0]) + ", " + number_text(p[1]);
   if (task.points.shape(1) == 3) at += ", " + number_text(p[2]);
   const std::string allowed =
@@ -63,18 +65,19 @@ constexpr double kMaxCoordinate = 1e150;  // where no box is given: squares stay
   throw InputError("points: point " + std::to_string(i) + " is " + at + "); allowed: " + allowed);
 }
 
-/// The box that was given, or the least around all points.
-Box box_of(const StarTask& task, RowRange share, comm::Transport& transport) {
+/// Returns the box of the caller, or the bounding box of the points of all ranks, after validating this rank's. Collective.
+/// @throws InputError on every rank, naming a point that is not finite or outside
+Box common_box(const StarTask& task, RowRange share, comm::Transport& transport) {
   const double most = std::numeric_limits<double>::infinity();
   std::array<Vec3, 2> corners{Vec3{most, most, most}, Vec3{-most, -most, -most}};
   const Box zero{{0, 0, 0}, {1, 1, 1}, {false, false, false}};
   comm::agree(transport, [&] {
     for (std::size_t i = share.begin; i < share.end; ++i) {
       const Vec3 p = point(task, i, task.box ? *task.box : zero);
-      const bool good = task.box ? between_walls(*task.box, p) : std::all_of(p.begin(), p.end(), [](double x) {
+      const bool good = task.box ? is_between_walls(*task.box, p) : std::all_of(p.begin(), p.end(), [](double x) {
         return std::isfinite(x) && std::fabs(x) <= kMaxCoordinate;
       });
-      if (!good) refuse(task, p, i);
+      if (!good) throw_outside(task, p, i);
       for (std::size_t a = 0; a < 3; ++a) {
         corners[0][a] = std::min(corners[0][a], p[a]);
         corners[1][a] = std::max(corners[1][a], p[a]);
@@ -93,20 +96,21 @@ Box box_of(const StarTask& task, RowRange share, comm::Transport& transport) {
     box.lower[a] = corners[0][a];
     double extent = corners[1][a] - corners[0][a];
     if (extent <= 0) extent = std::max(1.0, std::fabs(box.lower[a]));
+    // The difference is rounded: lower + extent may lie below the greatest point.
     while (!(box.lower[a] + extent >= corners[1][a])) extent = std::nextafter(extent, most);
     box.extent[a] = extent;
   }
   return box;
 }
 
-/// Blocks of about as many points each.
-Decomposition blocks_of(const StarTask& task, RowRange share, const Box& box, comm::Transport& transport) {
+/// Returns a decomposition whose blocks hold about equally many points, from histograms along each axis. Collective.
+Decomposition balanced_blocks(const StarTask& task, RowRange share, const Box& box, comm::Transport& transport) {
   const std::int64_t deep = task.points.shape(1) == 3 ? kSlabs : 1;
   const Grid grid{box, {kSlabs, kSlabs, deep}};
   std::array<std::vector<std::int64_t>, 3> weight;
   for (std::size_t a = 0; a < 3; ++a) weight[a].assign(static_cast<std::size_t>(grid.cells[a]), 0);
   for (std::size_t i = share.begin; i < share.end; ++i) {
-    const Vec3 p = place_of(task, i, box);
+    const Vec3 p = wrapped_point(task, i, box);
     for (int a = 0; a < 3; ++a) ++weight[a][static_cast<std::size_t>(grid.cell(a, p[a]))];
   }
   for (auto& axis : weight) {
@@ -118,22 +122,23 @@ Decomposition blocks_of(const StarTask& task, RowRange share, const Box& box, co
   return Decomposition(grid, transport.size()).balanced(weight);
 }
 
-/// Where everybody says that its points lie.
-Decomposition blocks_given(const StarTask& task, const Box& box, comm::Transport& transport) {
+/// Returns the decomposition of the blocks that the ranks passed. Collective. @throws InputError unless they tile the box
+Decomposition gather_blocks(const StarTask& task, const Box& box, comm::Transport& transport) {
   return Decomposition::from_boxes(Grid{box}, comm::all_gather_value(transport, *task.block));
 }
 
-void find_here(const StarTask& task, StarFinder& finder, comm::Transport& transport, const Stars& stars) {
+/// Finds the stars of points at the ranks that own their positions. Collective.
+void run_finder(const StarTask& task, StarFinder& finder, comm::Transport& transport, const Stars& stars) {
   const std::size_t n = task.points.shape(0);
   const double* const p = task.points.data();
   const PointView points = task.points.shape(1) == 3 ? PointView::rows(p, n) : PointView::rows_2d(p, n);
-  if (transport.size() > 1) comm::agree(transport, [&] { finder.check(points, span_of(task.small), stars.ids); });
-  finder.find(points, span_of(task.small), stars.ids);
+  if (transport.size() > 1) comm::agree(transport, [&] { finder.check(points, to_span(task.small), stars.ids); });
+  finder.find(points, to_span(task.small), stars.ids);
 }
 
-/// Stars of points that lie where they belong.
+/// Finds the stars of points whose ranks own their positions, so that no point is sent. Collective.
 void find_in_place(const StarTask& task, StarFinder& finder, comm::Transport& transport, Stars& stars) {
-  find_here(task, finder, transport, stars);
+  run_finder(task, finder, transport, stars);
   for (const StarLink& l : finder.links()) {
     stars.centre[l.source] = l.centre;
     stars.rank[l.source] = l.rank;
@@ -141,7 +146,8 @@ void find_in_place(const StarTask& task, StarFinder& finder, comm::Transport& tr
   for (const StarReceive& a : finder.receives()) stars.receives.push_back({a.centre, a.source, a.rank});
 }
 
-/// Pairs of points that were sent to the ranks that own their place.
+/// Finds the stars among points that were sent to the owners of their positions. Collective.
+/// @return the links whose sources this rank owns
 std::vector<Pair> find_pairs(const std::vector<SentPoint>& came, StarFinder& finder, comm::Transport& transport) {
   static_assert(sizeof(SentPoint) == 6 * sizeof(double));
   std::vector<std::uint8_t> small(came.size());
@@ -155,24 +161,25 @@ std::vector<Pair> find_pairs(const std::vector<SentPoint>& came, StarFinder& fin
   if (came.empty()) points = {};
   finder.find(points, small, ids);
   const auto place = [&](std::uint32_t i) { return Place{came[i].position, came[i].rank}; };
-  std::vector<std::vector<CentreOf>> told(static_cast<std::size_t>(transport.size()));
+  std::vector<std::vector<CentreOf>> centres(static_cast<std::size_t>(transport.size()));
   for (const StarReceive& a : finder.receives())
-    told[static_cast<std::size_t>(a.rank)].push_back({a.source, 0, place(a.centre)});
+    centres[static_cast<std::size_t>(a.rank)].push_back({a.source, 0, place(a.centre)});
   std::vector<Pair> pairs;
   for (const StarLink& l : finder.links())
     if (l.rank == transport.rank()) pairs.push_back({place(l.source), place(l.centre)});
-  for (const auto& theirs : comm::all_to_all(transport, std::move(told)))
+  for (const auto& theirs : comm::all_to_all(transport, std::move(centres)))
     for (const CentreOf& c : theirs) pairs.push_back({place(c.source), c.centre});
   return pairs;
 }
 
-/// Stars of points that lie anywhere: they are sent to who owns their place, and what is found comes back.
+/// Finds the stars of points at any positions: sends them to the owners of their positions, and each link to the ranks that
+/// passed its source and its centre. Collective.
 void find_after_redistribution(const StarTask& task, RowRange share, const Decomposition& blocks,
                                comm::Transport& transport, Stars& stars) {
   std::vector<SentPoint> mine;
   mine.reserve(share.size());
   for (std::size_t i = share.begin; i < share.end; ++i)
-    mine.push_back({place_of(task, i, stars.box), stars.ids[i - share.begin],
+    mine.push_back({wrapped_point(task, i, stars.box), stars.ids[i - share.begin],
                     static_cast<std::uint32_t>(i - share.begin), transport.rank(), task.small.data()[i]});
   auto came = comm::send_to_owners(transport, std::span<const SentPoint>(mine), [&](const SentPoint& t) {
                 return blocks.owner(t.at);
@@ -195,8 +202,8 @@ void find_after_redistribution(const StarTask& task, RowRange share, const Decom
       if (p.source.rank != me) stars.receives.push_back({p.centre.position, p.source.position, p.source.rank});
 }
 
-/// Puts what leaves and what comes in the order in which rows travel.
-void order(Stars& stars, int me) {
+/// Sorts sends and receives by rank, then by the source's position, so that both ends of a message number its rows alike.
+void sort_messages(Stars& stars, int me) {
   for (std::size_t i = 0; i < stars.rank.size(); ++i)
     if (stars.rank[i] != me) stars.sends.push_back(static_cast<std::int64_t>(i));
   std::stable_sort(stars.sends.begin(), stars.sends.end(), [&](std::int64_t a, std::int64_t b) {
@@ -209,8 +216,10 @@ void order(Stars& stars, int me) {
 
 }  // namespace
 
+// Body of merganser.stars() on one rank: points stay if the caller says that each rank passed those of its own block;
+// else all are sent to the owners of their positions, and links come back.
 void find_stars(const StarTask& task, RowRange share, comm::Transport& transport, Stars& stars) {
-  stars.box = box_of(task, share, transport);
+  stars.box = common_box(task, share, transport);
   stars.dimension = static_cast<int>(task.points.shape(1));
   stars.centre.resize(share.size());
   std::iota(stars.centre.begin(), stars.centre.end(), 0);
@@ -221,18 +230,19 @@ void find_stars(const StarTask& task, RowRange share, comm::Transport& transport
   } else {
     stars.ids.resize(share.size());
     std::iota(stars.ids.begin(), stars.ids.end(),
-              static_cast<std::int64_t>(comm::share_of(transport, share.size()).before));
+              static_cast<std::int64_t>(comm::compute_share(transport, share.size()).before));
   }
   if (transport.size() == 1 || task.block) {
-    StarFinder finder(transport, task.block ? blocks_given(task, stars.box, transport)
+    StarFinder finder(transport, task.block ? gather_blocks(task, stars.box, transport)
                                             : Decomposition(Grid{stars.box}, transport.size()));
     find_in_place(task, finder, transport, stars);
   } else {
-    find_after_redistribution(task, share, blocks_of(task, share, stars.box, transport), transport, stars);
+    find_after_redistribution(task, share, balanced_blocks(task, share, stars.box, transport), transport, stars);
   }
-  order(stars, transport.rank());
+  sort_messages(stars, transport.rank());
 }
 
+// Rows of merganser.Stars.migrate(): each source's row goes to the rank that passed its centre.
 std::vector<std::byte> migrate(const Stars& stars, std::span<const std::byte> rows, std::size_t row_bytes,
                                comm::Transport& transport) {
   std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(transport.size()));

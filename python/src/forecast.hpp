@@ -1,5 +1,5 @@
 #pragma once
-/// What Python says to the cost of comparing every pair of points, before the work begins.
+/// Forecast callback of Python: receives the cost of comparing all pairs of points before a search, and may cancel it.
 #include <exception>
 #include <functional>
 #include <memory>
@@ -12,11 +12,11 @@
 
 namespace merganser::python {
 
-/// A callable of Python's that is asked, and may refuse by raising. The thread that asks may be another than the caller's, and
-/// an interrupted call may end after its caller.
+/// Callable of Python that receives a forecast and cancels the search by raising. It may be called on another thread than the
+/// caller's, and destroyed after the caller has returned (an interrupted call), hence the locks.
 class Ask {
  public:
-  /// Called with the interpreter's lock.
+  /// Takes a reference to a callable. Requires the interpreter's lock.
   explicit Ask(nb::object callable) : callable_(std::move(callable)) {}
   Ask(const Ask&) = delete;
   Ask& operator=(const Ask&) = delete;
@@ -28,7 +28,8 @@ class Ask {
     refused_ = nullptr;
   }
 
-  /// Asks; called without the lock. @throws UsageError, which other ranks get too, for what the callable has raised
+  /// Calls the forecast callback with a forecast; takes the interpreter's lock. @throws UsageError, which all ranks
+  /// throw, if the callable raises
   void operator()(const msf::PairsForecast& f) {
     const nb::gil_scoped_acquire lock;
     try {
@@ -39,7 +40,7 @@ class Ask {
       throw UsageError("forecast: refused (" + kind + ": " + nb::cast<std::string>(nb::str(e.value())) + ")");
     }
   }
-  /// Throws what the callable has raised, if it has. Called with the lock.
+  /// Throws the exception that the forecast callback raised, if any. Requires the interpreter's lock.
   void rethrow() const {
     if (refused_) std::rethrow_exception(refused_);
   }
@@ -49,18 +50,20 @@ class Ask {
   std::exception_ptr refused_;
 };
 
-/// Options of a search in which `most_distances` and `forecast` of the caller's count. With the lock.
-[[nodiscard]] inline std::shared_ptr<Ask> ask_of(std::int64_t most_distances, nb::object forecast,
-                                                 msf::EuclideanOptions& options) {
+/// Sets the limit of distances and the forecast callback in the options of a search. Requires the interpreter's lock.
+/// @return the callback, which must outlive the search
+[[nodiscard]] inline std::shared_ptr<Ask> set_forecast(std::int64_t most_distances, nb::object forecast,
+                                                       msf::EuclideanOptions& options) {
   auto ask = std::make_shared<Ask>(std::move(forecast));
   options.most_distances = most_distances;
   options.forecast = [ask = ask.get()](const msf::PairsForecast& f) { (*ask)(f); };
   return ask;
 }
 
-/// Calls `work`, with the lock; where it fails because the callable has refused, what that has raised is thrown.
+/// Calls `work` and, if it fails because the callback raised, throws that exception in place of the UsageError. Requires the
+/// interpreter's lock.
 template <class Work>
-void run_asking(const Ask& ask, const Work& work) {
+void run_with_forecast(const Ask& ask, const Work& work) {
   try {
     work();
   } catch (const UsageError&) {

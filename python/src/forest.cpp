@@ -12,10 +12,11 @@ namespace merganser::python {
 
 ForestObject::ForestObject(std::shared_ptr<Team> team, msf::Forest forest, Numbering own)
     : team_(std::move(team)), forest_(std::move(forest)), own_(std::move(own)) {
-  if (team_->here()) return;
+  if (team_->is_local()) return;
   team_->run([this](comm::Transport& transport, const Interrupt&) { totals_ = msf::totals(forest_, transport); });
 }
 
+// Forest of this process for the arrays of Python: sorted at the first use, under a lock, since any thread may ask.
 const msf::Forest& ForestObject::sorted() {
   const nb::gil_scoped_release free;
   const std::lock_guard lock(mutex_);
@@ -36,12 +37,13 @@ nb::object ForestObject::edges(const nb::handle& self) {
 
 namespace {
 
+/// Converts the weights of edges to an array of T by a function of their ordered bits.
 template <class T, class Number>
-nb::object numbers(const std::vector<graphs::Edge24>& edges, const Number& number) {
+nb::object convert_weights(const std::vector<graphs::Edge24>& edges, const Number& number) {
   std::vector<T> out(edges.size());
   std::transform(edges.begin(), edges.end(), out.begin(),
                  [&](const auto& e) { return static_cast<T>(number(e.weight)); });
-  return nb::cast(give(std::move(out)));
+  return nb::cast(move_to_numpy(std::move(out)));
 }
 
 }  // namespace
@@ -49,18 +51,19 @@ nb::object numbers(const std::vector<graphs::Edge24>& edges, const Number& numbe
 nb::object ForestObject::weights() {
   using graphs::WeightKind;
   const auto& all = sorted();
-  const auto as_double = [&](std::uint64_t bits) { return graphs::weight_of(all.kind, bits); };
+  const auto as_double = [&](std::uint64_t bits) { return graphs::weight_from_bits(all.kind, bits); };
   switch (all.kind) {
     case WeightKind::unsigned_integer:
-      return numbers<std::uint64_t>(all.edges, [](std::uint64_t bits) { return bits; });
+      return convert_weights<std::uint64_t>(all.edges, [](std::uint64_t bits) { return bits; });
     case WeightKind::signed_integer:
-      return numbers<std::int64_t>(all.edges, [](std::uint64_t bits) { return bits ^ (std::uint64_t{1} << 63); });
+      return convert_weights<std::int64_t>(all.edges,
+                                           [](std::uint64_t bits) { return bits ^ (std::uint64_t{1} << 63); });
     case WeightKind::float32:
-      return numbers<float>(all.edges, as_double);
+      return convert_weights<float>(all.edges, as_double);
     case WeightKind::float64:
       break;
   }
-  return numbers<double>(all.edges, as_double);
+  return convert_weights<double>(all.edges, as_double);
 }
 
 const msf::ForestTotals& ForestObject::totals() {
@@ -70,6 +73,7 @@ const msf::ForestTotals& ForestObject::totals() {
   return *totals_;
 }
 
+// Collects a forest that ranks which are threads have found: the share of one rank is appended.
 void Shares::add(msf::Forest&& share) {
   const std::lock_guard lock(mutex_);
   all_.vertices = share.vertices;
@@ -93,23 +97,24 @@ void bind_forest(nb::module_& m) {
           "Weights of `edges`, in that order: float64 for points, else of the type that the graph had. A copy.")
       .def_prop_ro(
           "digest", [](ForestObject& f) { return f.totals().digest; },
-          "32 hexadecimal digits of the set of all ranks' edges and weights: equal for equal forests, whatever found "
-          "them.")
+          "32 hexadecimal digits of an order-independent hash of all ranks' edges and weights: equal for equal "
+          "forests.")
       .def_prop_ro(
           "total_weight", [](ForestObject& f) { return f.totals().weight_value; },
           "Sum of all ranks' weights, exact and then rounded.")
       .def_prop_ro(
           "total_weight_text", [](ForestObject& f) { return f.totals().weight; },
-          "The same as text: an integer in full, or the shortest text of the rounded sum.")
+          "Sum of all ranks' weights as text: an integer in full, or the shortest text of the rounded sum.")
       .def_prop_ro(
           "total_edges", [](ForestObject& f) { return f.totals().edges; }, "Number of all ranks' edges.")
       .def_prop_ro(
-          "components", [](ForestObject& f) { return f.totals().components; }, "Number of trees, single vertices too.")
+          "components", [](ForestObject& f) { return f.totals().components; },
+          "Number of trees, single vertices included.")
       .def_prop_ro("vertices", &ForestObject::vertices, "Number of vertices, over all ranks.")
       .def_prop_ro(
           "own", [](const ForestObject& f) { return f.own().count; },
-          "Number of vertices that this process gave: what labels are given for.")
-      .def_prop_ro("team", &ForestObject::team, "Whose forest it is.");
+          "Number of vertices that this process passed, for which it receives labels.")
+      .def_prop_ro("team", &ForestObject::team, "Team whose ranks hold the forest.");
 }
 
 }  // namespace merganser::python

@@ -1,5 +1,5 @@
 #pragma once
-/// A spanning forest that Python holds.
+/// Spanning forest that Python owns, of which each process holds its share of the edges.
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -15,40 +15,40 @@
 
 namespace merganser::python {
 
-/// Which vertices are this process's own: those that it gave, in its order.
+/// Vertices that this process passed, in its order: consecutive numbers, or a list of ids.
 struct Numbering {
-  std::uint64_t first = 0;  ///< number of the first, where ids is empty
-  std::size_t count = 0;
-  std::vector<std::uint64_t> ids;
+  std::uint64_t first = 0;         ///< number of the first, if ids is empty
+  std::size_t count = 0;           ///< number of vertices
+  std::vector<std::uint64_t> ids;  ///< numbers of the vertices; empty: first, first + 1, ...
 };
 
-/// The edges of a forest that this process holds, all of them if all ranks are here, and whose ranks they are.
+/// Share of a forest's edges that this process holds (all, if all ranks are threads of it), and the team of the forest.
 class ForestObject : Pinned {
  public:
-  /// Collective over a communicator, where it adds up what the forest is.
+  /// Takes a share of a forest. Collective over a communicator, where it computes the totals.
   ForestObject(std::shared_ptr<Team> team, msf::Forest forest, Numbering own);
 
-  /// Ends of the edges, low and high, in ascending order of (weight, low, high); read only, over our memory.
+  /// Returns the ends of the edges, (m, 2), low before high, in ascending order of (weight, low, high): a read-only view.
   [[nodiscard]] static nb::object edges(const nb::handle& self);
-  /// Weights of the edges in the same order, of the type that they have.
+  /// Returns a copy of the weights in the order of edges(), of the type that they have.
   [[nodiscard]] nb::object weights();
-  /// What all ranks' shares have in common.
+  /// Returns digest, weight and counts of the whole forest. Local.
   [[nodiscard]] const msf::ForestTotals& totals();
-  /// The forest with its edges in order. Called with the interpreter's lock, which it lets go of meanwhile.
+  /// Sorts the edges at the first call, and returns the forest. Requires the interpreter's lock, which it releases meanwhile.
   const msf::Forest& sorted();
-  /// The same without the lock, after sorted().
+  /// Returns the forest after a call of sorted(). Needs no lock.
   [[nodiscard]] const msf::Forest& sorted_forest() const noexcept { return forest_; }
-  /// Calls body with the forest, whose edges are in any order, and nobody sorts them meanwhile. Without the lock.
+  /// Calls body with the forest, whose edges are in any order, and prevents sorting meanwhile. Without the interpreter's lock.
   template <class Body>
   void read(const Body& body) {
     const std::lock_guard lock(mutex_);
     body(std::as_const(forest_));
   }
-  /// Vertices of the whole forest.
+  /// Returns the number of vertices of the whole forest.
   [[nodiscard]] std::uint64_t vertices() const noexcept { return forest_.vertices; }
-  /// Vertices that this process gave.
+  /// Returns the vertices that this process passed.
   [[nodiscard]] const Numbering& own() const noexcept { return own_; }
-  /// Whose it is.
+  /// Returns the team whose ranks hold the forest.
   [[nodiscard]] const std::shared_ptr<Team>& team() const noexcept { return team_; }
 
  private:
@@ -60,13 +60,13 @@ class ForestObject : Pinned {
   std::optional<msf::ForestTotals> totals_;
 };
 
-/// Takes the shares of ranks that are threads together, in any order.
+/// Accumulator of the shares of a forest of ranks that are threads. The order of the edges depends on the order of calls.
 class Shares {
  public:
-  /// Adds a rank's share; from any thread.
+  /// Appends a rank's share. Thread-safe.
   void add(msf::Forest&& share);
-  /// All of it.
-  [[nodiscard]] msf::Forest take() { return std::move(all_); }
+  /// Moves the whole forest out, after all ranks have added theirs.
+  [[nodiscard]] msf::Forest release() { return std::move(all_); }
 
  private:
   std::mutex mutex_;

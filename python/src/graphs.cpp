@@ -1,3 +1,4 @@
+/// Python bindings of graphs: generation, reading and writing of edge lists.
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -15,57 +16,61 @@
 namespace merganser::python {
 namespace {
 
-/// One rank's edges, and what reading them has told.
+/// Edge list of one rank, and the log of reading it.
 struct Edges {
   graphs::EdgeList list;
   graphs::ReadLog log;
 };
 
+/// Converts the weights of an edge list to an array of T by a function of their ordered bits.
 template <class T, class Weight>
-nb::object weights_of(const graphs::EdgeList& list, const Weight& weight) {
+nb::object weights_to_numpy(const graphs::EdgeList& list, const Weight& weight) {
   std::vector<T> out;
   out.reserve(list.size());
-  list.each([&](const auto& e) { out.push_back(static_cast<T>(weight(e.weight))); });
-  return nb::cast(give(std::move(out)));
+  list.for_each([&](const auto& e) { out.push_back(static_cast<T>(weight(e.weight))); });
+  return nb::cast(move_to_numpy(std::move(out)));
 }
 
-nb::object weights_of(const graphs::EdgeList& list) {
-  const auto real = [&](std::uint64_t bits) { return graphs::weight_of(list.kind, bits); };
+nb::object weights_to_numpy(const graphs::EdgeList& list) {
+  const auto real = [&](std::uint64_t bits) { return graphs::weight_from_bits(list.kind, bits); };
   switch (list.kind) {
     case graphs::WeightKind::unsigned_integer:
-      return weights_of<std::uint64_t>(list, [](std::uint64_t b) { return b; });
+      return weights_to_numpy<std::uint64_t>(list, [](std::uint64_t b) { return b; });
     case graphs::WeightKind::signed_integer:
-      return weights_of<std::int64_t>(list, [](std::uint64_t b) { return b ^ (std::uint64_t{1} << 63); });
+      return weights_to_numpy<std::int64_t>(list, [](std::uint64_t b) { return b ^ (std::uint64_t{1} << 63); });
     case graphs::WeightKind::float32:
-      return weights_of<float>(list, real);
+      return weights_to_numpy<float>(list, real);
     case graphs::WeightKind::float64:
       break;
   }
-  return weights_of<double>(list, real);
+  return weights_to_numpy<double>(list, real);
 }
 
-nb::object ends_of(const graphs::EdgeList& list, bool high) {
+// Converts one end of all edges, low or high, to an array of NumPy.
+nb::object ends_to_numpy(const graphs::EdgeList& list, bool high) {
   std::vector<std::int64_t> out;
   out.reserve(list.size());
-  list.each([&](const auto& e) { out.push_back(static_cast<std::int64_t>(high ? e.high : e.low)); });
-  return nb::cast(give(std::move(out)));
+  list.for_each([&](const auto& e) { out.push_back(static_cast<std::int64_t>(high ? e.high : e.low)); });
+  return nb::cast(move_to_numpy(std::move(out)));
 }
 
-/// (n, u, v, w), as minimum_spanning_forest() takes it.
-nb::tuple given(const Edges& edges) {
-  return nb::make_tuple(edges.list.vertices, ends_of(edges.list, false), ends_of(edges.list, true),
-                        weights_of(edges.list));
+/// Converts edges to (n, u, v, w), as minimum_spanning_forest() takes them.
+nb::tuple to_edge_arrays(const Edges& edges) {
+  return nb::make_tuple(edges.list.vertices, ends_to_numpy(edges.list, false), ends_to_numpy(edges.list, true),
+                        weights_to_numpy(edges.list));
 }
 
+// Body of merganser.generate_graph().
 nb::tuple generate(const std::shared_ptr<Team>& team, const std::string& spec, std::uint64_t seed,
                    const std::string& weights) {
   const auto edges = std::make_shared<Edges>();
   team->run([=](comm::Transport& transport, const Interrupt&) {
     edges->list = graphs::generate(spec, {seed, weights}, transport);
   });
-  return given(*edges);
+  return to_edge_arrays(*edges);
 }
 
+// Body of merganser.read_graph(): arrays of this rank's edges, and what the reader noticed.
 nb::tuple read(const std::shared_ptr<Team>& team, const std::string& path, const std::string& format,
                const std::string& weights, std::uint64_t seed) {
   const auto edges = std::make_shared<Edges>();
@@ -74,7 +79,7 @@ nb::tuple read(const std::shared_ptr<Team>& team, const std::string& path, const
   });
   const graphs::ReadLog& log = edges->log;
   nb::dict record;
-  record["format"] = std::string(graphs::name_of(log.format));
+  record["format"] = std::string(graphs::to_string(log.format));
   record["bytes"] = log.file_bytes;
   record["entries"] = log.arcs;
   record["loops"] = log.loops;
@@ -83,10 +88,11 @@ nb::tuple read(const std::shared_ptr<Team>& team, const std::string& path, const
   record["weighted"] = log.weighted;
   record["remarks"] = log.lines;
   record["names"] =
-      edges->list.names.empty() ? nb::none() : nb::cast(give(std::vector<std::uint64_t>(edges->list.names)));
-  return nb::make_tuple(given(*edges), record);
+      edges->list.names.empty() ? nb::none() : nb::cast(move_to_numpy(std::vector<std::uint64_t>(edges->list.names)));
+  return nb::make_tuple(to_edge_arrays(*edges), record);
 }
 
+// Body of merganser.write_graph(): edges from arrays of NumPy, checked while the interpreter's lock is released.
 template <class T>
 void write(const std::shared_ptr<Team>& team, const std::string& path, const std::string& format, std::uint64_t n,
            const Line<std::int64_t>& u, const Line<std::int64_t>& v, const Line<T>& w) {
@@ -96,7 +102,7 @@ void write(const std::shared_ptr<Team>& team, const std::string& path, const std
   list->kind = std::is_same_v<T, std::uint64_t>  ? graphs::WeightKind::unsigned_integer
                : std::is_same_v<T, std::int64_t> ? graphs::WeightKind::signed_integer
                                                  : graphs::WeightKind::float64;
-  const auto how = format.empty() ? graphs::format_of_path(path) : graphs::format_of_name(format);
+  const auto how = format.empty() ? graphs::format_from_path(path) : graphs::parse_format(format);
   graphs::check_writable(how);
   team->run([=](comm::Transport& transport, const Interrupt&) {
     comm::agree(transport, [&] {
@@ -106,7 +112,7 @@ void write(const std::shared_ptr<Team>& team, const std::string& path, const std
         const auto a = static_cast<std::uint64_t>(u.data()[i]);
         const auto b = static_cast<std::uint64_t>(v.data()[i]);
         if (std::max(a, b) >= n) throw InputError("graph: edge " + std::to_string(i) + " has an end that is no vertex");
-        edges.push_back(graphs::make_edge<graphs::Edge24>(a, b, graphs::bits_of(w.data()[i])));
+        edges.push_back(graphs::make_edge<graphs::Edge24>(a, b, graphs::ordered_bits(w.data()[i])));
       }
       list->edges = std::move(edges);
     });

@@ -12,7 +12,9 @@
 namespace merganser::python {
 namespace {
 
-void find(Growth& growth, const msf::Forest& mine, const msf::GatheredPoints* points, comm::Transport& transport) {
+/// Gathers the edges of all ranks and, on rank 0, orders them as Prim's algorithm takes them. Collective.
+void compute_growth(Growth& growth, const msf::Forest& mine, const msf::GatheredPoints* points,
+                    comm::Transport& transport) {
   const bool alone = transport.size() == 1;
   const msf::Forest all = alone ? msf::Forest{} : msf::gather_forest(mine, transport);
   comm::agree(transport, [&] {
@@ -21,14 +23,15 @@ void find(Growth& growth, const msf::Forest& mine, const msf::GatheredPoints* po
   });
 }
 
+// Order of Prim's algorithm for labels that equal scikit-learn's, on the ranks that hold the forest.
 std::shared_ptr<Growth> grow(const std::shared_ptr<ForestObject>& forest,
                              const std::shared_ptr<msf::GatheredPoints>& points) {
   const auto growth = std::make_shared<Growth>();
   const Team& team = *forest->team();
   const auto body = [=](comm::Transport& transport, const Interrupt&) {
-    forest->read([&](const msf::Forest& mine) { find(*growth, mine, points.get(), transport); });
+    forest->read([&](const msf::Forest& mine) { compute_growth(*growth, mine, points.get(), transport); });
   };
-  if (team.here()) {
+  if (team.is_local()) {
     Team(1).run(body);
   } else {
     team.run(body);
@@ -36,9 +39,9 @@ std::shared_ptr<Growth> grow(const std::shared_ptr<ForestObject>& forest,
   return growth;
 }
 
-/// Edges that Python has found in that order.
-std::shared_ptr<Growth> growth_of(const Line<std::uint32_t>& from, const Line<std::uint32_t>& to,
-                                  const Line<double>& weights) {
+/// Converts edges that Python has computed in the order of Prim's algorithm.
+std::shared_ptr<Growth> make_growth(const Line<std::uint32_t>& from, const Line<std::uint32_t>& to,
+                                    const Line<double>& weights) {
   if (from.size() != weights.size() || to.size() != weights.size())
     throw UsageError("growth: " + std::to_string(from.size()) + ", " + std::to_string(to.size()) + " and " +
                      std::to_string(weights.size()) + " numbers; allowed: as many in each");
@@ -60,15 +63,15 @@ void bind_growth(nb::module_& m) {
             std::vector<double> weights(growth.edges.size());
             std::transform(growth.edges.begin(), growth.edges.end(), weights.begin(),
                            [](const msf::GrownEdge& e) { return e.weight; });
-            return give(std::move(weights));
+            return move_to_numpy(std::move(weights));
           },
           nb::rv_policy::automatic, "Weights of the edges, a copy; none on ranks other than 0.")
       .def_ro("exact", &Growth::exact,
-              "Whether the choice was among all edges of equal weight, not those of the forest alone; on rank 0.")
-      .def_static("of", &growth_of, nb::arg("sources").noconvert(), nb::arg("targets").noconvert(),
-                  nb::arg("weights").noconvert(), "Edges in the order in which they were found.");
+              "True if all edges of equal weight were compared, not those of the forest alone; on rank 0.")
+      .def_static("of", &make_growth, nb::arg("sources").noconvert(), nb::arg("targets").noconvert(),
+                  nb::arg("weights").noconvert(), "Creates a growth from edges in the order in which they were found.");
   m.def("grow", &grow, nb::arg("forest"), nb::arg("points").none(),
-        "The order of a forest's edges, for hdbscan(ties='sequential'). Collective.");
+        "Orders the edges of a forest as Prim's algorithm takes them, for hdbscan(ties='sequential'). Collective.");
 }
 
 }  // namespace merganser::python

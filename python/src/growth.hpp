@@ -1,5 +1,5 @@
 #pragma once
-/// Edges in the order in which scikit-learn finds them.
+/// Order in which scikit-learn's HDBSCAN finds and merges the edges of a tree, for labels that equal its own.
 #include <memory>
 #include <vector>
 
@@ -8,10 +8,10 @@
 
 namespace merganser::python {
 
-/// The edges of a tree as Prim's algorithm takes them; on rank 0, on the others none.
+/// Edges of a tree in the order of Prim's algorithm; empty on ranks other than 0.
 using msf::Growth;
 
-/// And the order in which they are merged: places in the growth by ascending weight.
+/// Growth of a tree and the order in which its edges are merged: positions in the growth by ascending weight.
 struct Sequence {
   std::shared_ptr<Growth> growth;
   Line<std::uint32_t> order;

@@ -36,11 +36,11 @@ msf::HdbscanOptions options_of(std::uint64_t min_cluster_size, const std::string
 
 /// In the order of a growth, if there is one.
 msf::Dendrogram dendrogram_in(const Sequence* sequence, ForestObject& forest, comm::Transport& transport) {
-  if (sequence == nullptr) return dendrogram_of(forest, msf::Apart::join, transport);
+  if (sequence == nullptr) return gather_dendrogram(forest, msf::Apart::join, transport);
   msf::Dendrogram d;
   comm::agree(transport, [&] {
     if (transport.rank() == 0 && forest.vertices() > 0)
-      d = msf::dendrogram_in_order(sequence->growth->edges, span_of(sequence->order));
+      d = msf::dendrogram_in_order(sequence->growth->edges, to_span(sequence->order));
   });
   return d;
 }
@@ -70,18 +70,19 @@ nb::tuple hdbscan(const std::shared_ptr<ForestObject>& forest, std::uint64_t min
   const auto found = std::make_shared<Found>();
   if (!sequence) forest->sorted();
   const Team& team = *forest->team();
-  const bool mine = team.here() || team.rank() == 0;
+  const bool mine = team.is_local() || team.rank() == 0;
   const auto body = [=](comm::Transport& transport, const Interrupt&) {
     find(*found, *forest, sequence.get(), options, transport);
   };
-  if (team.here()) {
+  if (team.is_local()) {
     Team(1).run(body);
   } else {
     team.run(body);
   }
   nb::object tree = mine ? nb::cast(std::make_shared<msf::CondensedTree>(std::move(found->tree))) : nb::none();
-  return nb::make_tuple(give(std::move(found->labels.labels)), give(std::move(found->labels.probabilities)), tree,
-                        give(std::move(found->labels.selected)));
+  return nb::make_tuple(move_to_numpy(std::move(found->labels.labels)),
+                        move_to_numpy(std::move(found->labels.probabilities)), tree,
+                        move_to_numpy(std::move(found->labels.selected)));
 }
 
 /// A field of every cluster as an array, a copy: clusters are few.
@@ -90,7 +91,7 @@ Given<T> field(const msf::CondensedTree& tree, Field msf::CondensedTree::Cluster
   std::vector<T> out;
   out.reserve(tree.clusters.size());
   for (const auto& c : tree.clusters) out.push_back(static_cast<T>(c.*which));
-  return give(std::move(out));
+  return move_to_numpy(std::move(out));
 }
 
 /// An array over the tree's own memory.
@@ -124,7 +125,7 @@ void bind_hdbscan(nb::module_& m) {
           "lambda_", [](const nb::handle& self) { return view(self, nb::cast<const Tree&>(self).lambda); },
           "By point: where it does; infinite for what lies at one place. Read only, without a copy.")
       .def_prop_ro(
-          "stabilities", [](const Tree& t) { return give(msf::stabilities(t)); }, kOwn,
+          "stabilities", [](const Tree& t) { return move_to_numpy(msf::stabilities(t)); }, kOwn,
           "By cluster: excess of mass, the sum of (lambda - birth) over the points that leave it.");
   m.def("hdbscan", &hdbscan, nb::arg("forest"), nb::arg("min_cluster_size"), nb::arg("selection"), nb::arg("epsilon"),
         nb::arg("allow_single_cluster"), nb::arg("max_cluster_size"), nb::arg("growth").none() = nb::none(),

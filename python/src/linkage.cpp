@@ -1,3 +1,4 @@
+/// Python bindings of single linkage: dendrograms of forests, and cuts of dendrograms.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -16,14 +17,16 @@ namespace {
   throw InputError("linkage: row " + std::to_string(row) + ": " + what);
 }
 
-std::uint32_t whole(double x, double below, std::size_t row, const char* what) {
+/// Converts an entry of a dendrogram's row. @throws InputError unless it is an integer from 0 to below `below`
+std::uint32_t parse_whole(double x, double below, std::size_t row, const char* what) {
   if (!(x >= 0 && x < below) || x != std::floor(x))
     refuse_row(row, std::string(what) + " " + std::to_string(x) + "; allowed: whole numbers from 0 to below " +
                         std::to_string(static_cast<std::uint64_t>(below)));
   return static_cast<std::uint32_t>(x);
 }
 
-std::vector<double> rows_of(const msf::Dendrogram& d) {
+/// Converts a dendrogram to SciPy's rows (a, b, height, size).
+std::vector<double> to_rows(const msf::Dendrogram& d) {
   std::vector<double> rows(4 * d.merges.size());
   double* to = rows.data();
   for (const msf::Merge& m : d.merges) {
@@ -35,49 +38,53 @@ std::vector<double> rows_of(const msf::Dendrogram& d) {
   return rows;
 }
 
-/// The linkage of a forest; None where another rank has it.
+/// Computes the dendrogram of a forest. Collective. Returns None on ranks other than 0.
 nb::object linkage(const std::shared_ptr<ForestObject>& forest) {
   const auto rows = std::make_shared<std::vector<double>>();
   forest->sorted();
   const Team& team = *forest->team();
-  const bool mine = team.here() || team.rank() == 0;
+  const bool mine = team.is_local() || team.rank() == 0;
   const auto body = [=](comm::Transport& transport, const Interrupt&) {
-    *rows = rows_of(dendrogram_of(*forest, msf::Apart::join, transport));
+    *rows = to_rows(gather_dendrogram(*forest, msf::Apart::join, transport));
   };
-  if (team.here()) {
+  if (team.is_local()) {
     Team(1).run(body);
   } else {
     team.run(body);
   }
-  return mine ? nb::cast(give_rows(std::move(*rows), 4)) : nb::none();
+  return mine ? nb::cast(move_rows_to_numpy(std::move(*rows), 4)) : nb::none();
 }
 
-nb::object labels_of(msf::Labels labels) {
+nb::object labels_to_numpy(msf::Labels labels) {
   const std::size_t n = labels.of.size();
   using Numbers = std::vector<std::uint32_t>;
-  return nb::cast(give<std::int32_t, Numbers>(
+  return nb::cast(move_to_numpy<std::int32_t, Numbers>(
       std::move(labels.of), [](Numbers& v) { return reinterpret_cast<std::int32_t*>(v.data()); }, {n}));
 }
 
+// Body of all cuts of a dendrogram that Python passes as rows: labels by the rule `how`, without the interpreter's
+// lock.
 template <class Cut>
 nb::object cut(const Rows<double>& rows, const Cut& how) {
   msf::Labels labels;
   {
     const nb::gil_scoped_release free;
-    labels = how(dendrogram_of(rows));
+    labels = how(parse_dendrogram(rows));
   }
-  return labels_of(std::move(labels));
+  return labels_to_numpy(std::move(labels));
 }
 
 }  // namespace
 
-msf::Dendrogram dendrogram_of(ForestObject& forest, msf::Apart apart, comm::Transport& transport) {
+// Dendrogram of a forest that is distributed over ranks, for cuts and HDBSCAN.
+msf::Dendrogram gather_dendrogram(ForestObject& forest, msf::Apart apart, comm::Transport& transport) {
   if (transport.size() == 1) return msf::dendrogram(forest.sorted_forest(), apart);
   const msf::Forest all = msf::gather_forest(forest.sorted_forest(), transport);
   return transport.rank() == 0 ? msf::dendrogram(all, apart) : msf::Dendrogram{};
 }
 
-msf::Dendrogram dendrogram_of(const Rows<double>& linkage) {
+// Checks rows that Python passed, which may come from SciPy or any program, and converts them to a dendrogram.
+msf::Dendrogram parse_dendrogram(const Rows<double>& linkage) {
   if (linkage.shape(1) != 4)
     throw InputError("linkage: rows of " + std::to_string(linkage.shape(1)) + " numbers; allowed: 4");
   msf::Dendrogram d;
@@ -92,32 +99,33 @@ msf::Dendrogram dendrogram_of(const Rows<double>& linkage) {
   for (std::size_t i = 0; i < merges; ++i) {
     const double* const row = linkage.data() + 4 * i;
     const auto below = static_cast<double>(merges + 1 + i);
-    const std::uint32_t a = whole(row[0], below, i, "cluster");
-    const std::uint32_t b = whole(row[1], below, i, "cluster");
+    const std::uint32_t a = parse_whole(row[0], below, i, "cluster");
+    const std::uint32_t b = parse_whole(row[1], below, i, "cluster");
     if (a == b || used[a] || used[b]) refuse_row(i, "a cluster that was merged before; allowed: each once");
     if (!(row[2] >= height)) refuse_row(i, "a height below the one before, or none; allowed: ascending heights");
     used[a] = used[b] = true;
     height = row[2];
-    d.merges.push_back({std::min(a, b), std::max(a, b), height, whole(row[3], below + 1, i, "size")});
+    d.merges.push_back({std::min(a, b), std::max(a, b), height, parse_whole(row[3], below + 1, i, "size")});
   }
   return d;
 }
 
 void bind_linkage(nb::module_& m) {
-  m.def("linkage", &linkage, nb::arg("forest"), "The dendrogram of a forest: see merganser.linkage().");
+  m.def("linkage", &linkage, nb::arg("forest"), "Computes the dendrogram of a forest: see merganser.linkage().");
   m.def(
       "cut_by_height",
       [](const Rows<double>& rows, double height) {
         return cut(rows, [height](const msf::Dendrogram& d) { return msf::cut_by_height(d, height); });
       },
-      nb::arg("linkage").noconvert(), nb::arg("height"), "Clusters at a height: see merganser.cut().");
+      nb::arg("linkage").noconvert(), nb::arg("height"), "Cuts a dendrogram at a height: see merganser.cut().");
   m.def(
       "cut_by_count",
       [](const Rows<double>& rows, std::uint64_t count, bool apart) {
         const auto ties = apart ? msf::Ties::apart : msf::Ties::together;
         return cut(rows, [=](const msf::Dendrogram& d) { return msf::cut_by_count(d, count, ties); });
       },
-      nb::arg("linkage").noconvert(), nb::arg("count"), nb::arg("apart"), "So many clusters: see merganser.cut().");
+      nb::arg("linkage").noconvert(), nb::arg("count"), nb::arg("apart"),
+      "Cuts a dendrogram into a number of clusters: see merganser.cut().");
 }
 
 }  // namespace merganser::python

@@ -14,10 +14,10 @@ namespace merganser::python {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto kLook = 50ms;       // between looks for signals
-constexpr auto kPatience = 700ms;  // for a body that has been interrupted
+constexpr auto kLook = 50ms;       // interval between checks for signals
+constexpr auto kPatience = 700ms;  // time that an interrupted body has to end
 
-/// A body on its way, shared by the caller and the thread.
+/// Body of a long call and its state, shared by the caller and the thread that runs it.
 struct Work {
   explicit Work(LongBody b) : body(std::move(b)) {}
   LongBody body;
@@ -34,18 +34,19 @@ struct Work {
   }
 };
 
-/// Bodies whose callers have gone.
-struct Left {
+/// Number of interrupted bodies that still run after their callers have returned.
+struct Abandoned {
   std::mutex mutex;
   std::condition_variable changed;
   int count = 0;
 };
-Left& left() {
-  static Left* const the_left = new Left;
-  return *the_left;
+Abandoned& abandoned() {
+  static Abandoned* const the_abandoned = new Abandoned;
+  return *the_abandoned;
 }
 
-void work_on(const std::shared_ptr<Work>& work) {
+// Body of the thread of a long call: an exception is kept for the caller.
+void run_work(const std::shared_ptr<Work>& work) {
   std::exception_ptr error;
   try {
     work->body(work->interrupt);
@@ -58,36 +59,39 @@ void work_on(const std::shared_ptr<Work>& work) {
   work->changed.notify_all();
 }
 
-/// Nobody waits for this one any more: the thread lets go of what it holds, and is counted until then.
-void leave(std::shared_ptr<Work> work, std::thread thread) {
+/// Abandons a body that does not end: a thread of its own joins it and releases what it owns. It is counted until then, so
+/// that wait_for_interrupted() can wait for it.
+void abandon(std::shared_ptr<Work> work, std::thread thread) {
   {
-    const std::lock_guard lock(left().mutex);
-    ++left().count;
+    const std::lock_guard lock(abandoned().mutex);
+    ++abandoned().count;
   }
   std::thread([work = std::move(work), thread = std::move(thread)]() mutable {
     thread.join();
     work.reset();
-    const std::lock_guard lock(left().mutex);
-    --left().count;
-    left().changed.notify_all();
+    const std::lock_guard lock(abandoned().mutex);
+    --abandoned().count;
+    abandoned().changed.notify_all();
   }).detach();
 }
 
-bool on_main_thread() {
+// Returns true on the thread on which Python runs the handlers of signals.
+bool is_on_main_thread() {
   static const auto main =
       nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
   return main == PyThread_get_thread_ident();
 }
 
-/// Runs the handlers of signals that have come. @return whether one has raised
-bool signalled() {
+/// Runs the handlers of pending signals. @return true if one has raised an exception, which is then set in Python
+bool has_signal_raised() {
   const nb::gil_scoped_acquire lock;
   return PyErr_CheckSignals() != 0;
 }
 
 }  // namespace
 
-void Interrupt::look() {
+void Interrupt::check_signals() {
+  // Taking the interpreter's lock at every check would slow the body down.
   thread_local std::chrono::steady_clock::time_point next;
   const auto now = std::chrono::steady_clock::now();
   if (now < next) return;
@@ -96,8 +100,10 @@ void Interrupt::look() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
+// Call that Ctrl-C can interrupt: the body gets a thread of its own, so that this thread can run the handlers of
+// signals.
 void long_call(LongBody body) {
-  if (!on_main_thread()) {
+  if (!is_on_main_thread()) {
     const nb::gil_scoped_release free;
     return body(Interrupt{});
   }
@@ -106,23 +112,25 @@ void long_call(LongBody body) {
   bool raised = false;
   {
     const nb::gil_scoped_release free;
-    std::thread thread([work] { work_on(work); });
-    while (!work->wait(kLook) && !raised) raised = signalled();
+    std::thread thread([work] { run_work(work); });
+    while (!work->wait(kLook) && !raised) raised = has_signal_raised();
     if (raised) work->interrupt.set();
     if (!raised || work->wait(kPatience)) {
       thread.join();
       error = work->error;
       work.reset();
     } else {
-      leave(std::move(work), std::move(thread));
+      abandon(std::move(work), std::move(thread));
     }
   }
   if (raised) throw nb::python_error();
   if (error) std::rethrow_exception(error);
 }
 
+// Call that Ctrl-C can interrupt where the body must stay on its thread (calls of MPI): the body runs the handlers
+// itself.
 void long_call_here(const LongBody& body) {
-  if (!on_main_thread()) {
+  if (!is_on_main_thread()) {
     const nb::gil_scoped_release free;
     return body(Interrupt{});
   }
@@ -132,8 +140,8 @@ void long_call_here(const LongBody& body) {
 
 void wait_for_interrupted() {
   const nb::gil_scoped_release free;
-  std::unique_lock lock(left().mutex);
-  left().changed.wait(lock, [] { return left().count == 0; });
+  std::unique_lock lock(abandoned().mutex);
+  abandoned().changed.wait(lock, [] { return abandoned().count == 0; });
 }
 
 }  // namespace merganser::python

@@ -1,3 +1,4 @@
+/// Python module _core: registration of exceptions, teams and files, and of all other bindings (themes.hpp).
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -15,24 +16,26 @@ namespace nb = nanobind;
 namespace merganser::python {
 namespace {
 
-void raise(const char* name, const char* what) {
+/// Sets an exception of merganser._errors in Python.
+void set_python_error(const char* name, const char* what) {
   const nb::object type = nb::module_::import_("merganser._errors").attr(name);
   PyErr_SetString(type.ptr(), what);
 }
 
-void translate(const std::exception_ptr& error, void*) {
+/// Converts the library's exceptions to those of Python, derived classes before their bases.
+void translate_exception(const std::exception_ptr& error, void*) {
   try {
     std::rethrow_exception(error);
   } catch (const UsageError& e) {
-    raise("UsageError", e.what());
+    set_python_error("UsageError", e.what());
   } catch (const InputError& e) {
-    raise("InputError", e.what());
+    set_python_error("InputError", e.what());
   } catch (const CommError& e) {
-    raise("CommError", e.what());
+    set_python_error("CommError", e.what());
   } catch (const VerificationError& e) {
-    raise("VerificationError", e.what());
+    set_python_error("VerificationError", e.what());
   } catch (const Error& e) {
-    raise("Error", e.what());
+    set_python_error("Error", e.what());
   } catch (const Interrupted&) {
     PyErr_SetNone(PyExc_KeyboardInterrupt);
   }
@@ -40,7 +43,7 @@ void translate(const std::exception_ptr& error, void*) {
 
 }  // namespace
 
-void bind_errors() { nb::register_exception_translator(translate); }
+void bind_errors() { nb::register_exception_translator(translate_exception); }
 
 void bind_files(nb::module_& m) {
   nb::class_<OutputFile>(m, "OutputFile",
@@ -51,18 +54,18 @@ void bind_files(nb::module_& m) {
             new (self) OutputFile(path, 0, OutputFile::Opened::by_name);
           },
           nb::arg("path"))
-      .def_prop_ro("name", &OutputFile::name, "Where the file lies until commit().")
-      .def("commit", &OutputFile::commit, "Flushes it to the disk and gives it its name.");
+      .def_prop_ro("name", &OutputFile::name, "Name of the temporary file until commit().")
+      .def("commit", &OutputFile::commit, "Flushes the file to the disk and renames it to its final name.");
 }
 
 void bind_team(nb::module_& m) {
-  nb::class_<Team>(m, "Team", "Who computes: this process, threads of it, or the ranks of a communicator.")
+  nb::class_<Team>(m, "Team", "Ranks that run a call: this process, threads of it, or the ranks of a communicator.")
       .def(nb::init<int>(), nb::arg("ranks") = 1)
       .def_prop_ro("ranks", &Team::ranks, "Number of ranks.")
       .def_prop_ro("rank", &Team::rank, "Number of this process among those of a communicator; else 0.")
-      .def_prop_ro("here", &Team::here, "Whether all ranks are in this process.")
-      .def_prop_ro("model", &Team::model, "The model that carries messages.")
-      .def("close", &Team::close, "Gives the communicator back. Collective.");
+      .def_prop_ro("here", &Team::is_local, "True if all ranks are in this process.")
+      .def_prop_ro("model", &Team::model, "Name of the communication model.")
+      .def("close", &Team::close, "Closes the transport over the communicator. Collective.");
   m.def(
       "team_over",
       [](int handle, const std::string& model) {
@@ -71,7 +74,7 @@ void bind_team(nb::module_& m) {
         return std::make_shared<Team>(comm::open(handle, options));
       },
       nb::arg("handle"), nb::arg("model"),
-      "The ranks of a communicator, by its Fortran handle. Collective: models are measured. After use_mpi().");
+      "Opens a team over a communicator, given as Fortran's handle, after use_mpi(). Collective: models are measured.");
   m.def(
       "use_mpi",
       [](const std::string& where) {
@@ -79,16 +82,16 @@ void bind_team(nb::module_& m) {
         return nb::make_tuple(used.library.path, used.library.version, used.library.abi, used.plugin, used.compiled);
       },
       nb::arg("where") = "",
-      "Opens the plug-in for the MPI that the process has loaded: (its path, its version, whose interface it has, the "
-      "plug-in, the MPI it was compiled with).");
-  m.def("wait_for_interrupted", &wait_for_interrupted, "Waits for interrupted calls that have not ended.");
+      "Loads the plug-in for the MPI that the process has loaded. Returns the library's path, version and ABI, the "
+      "plug-in, and the MPI that it was compiled with.");
+  m.def("wait_for_interrupted", &wait_for_interrupted, "Waits until all interrupted calls have ended.");
 }
 
 }  // namespace merganser::python
 
 NB_MODULE(_core, m) {
   using namespace merganser::python;
-  m.doc() = "What merganser does, as the Python side of the package calls it.";
+  m.doc() = "Extension module with the functions of merganser that the Python side of the package calls.";
   m.attr("__version__") = MERGANSER_VERSION;
   nb::set_leak_warnings(false);  // a communicator may keep its ranks until MPI ends, after the interpreter
   bind_errors();

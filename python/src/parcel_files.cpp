@@ -1,3 +1,4 @@
+/// Python bindings of the library's rules for parcel files: self-contained files, missing values, grids.
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -14,10 +15,10 @@ namespace nb = nanobind;
 namespace merganser::python {
 namespace {
 
-/// Name, NetCDF's number of the type, how many values, and these as they lie in memory.
+/// Attribute of a variable: name, NetCDF's number of the type, number of values, and their bytes in memory.
 using AttributeGiven = std::tuple<std::string, int, std::int64_t, nb::bytes>;
 
-io::FileValues values_of(int type, std::int64_t count, const nb::bytes& bytes) {
+io::FileValues to_file_values(int type, std::int64_t count, const nb::bytes& bytes) {
   io::FileValues out;
   out.type = type;
   out.count = count;
@@ -26,13 +27,15 @@ io::FileValues values_of(int type, std::int64_t count, const nb::bytes& bytes) {
   return out;
 }
 
+// Finds which values of a NetCDF variable are missing, by the rules of the library's readers. Returns a mask and the
+// reason.
 nb::tuple find_missing(const std::string& name, int type, std::int64_t count, const nb::bytes& values,
                        const std::vector<AttributeGiven>& attributes) {
   io::FileVariable variable;
   variable.name = name;
-  variable.values = values_of(type, count, values);
+  variable.values = to_file_values(type, count, values);
   for (const auto& [key, kind, number, bytes] : attributes)
-    variable.attributes.push_back({key, values_of(kind, number, bytes)});
+    variable.attributes.push_back({key, to_file_values(kind, number, bytes)});
   const io::MissingMask mask = io::find_missing(variable);
   return nb::make_tuple(nb::bytes(mask.missing.data(), mask.missing.size()), mask.why);
 }
@@ -42,17 +45,17 @@ nb::tuple find_missing(const std::string& name, int type, std::int64_t count, co
 void bind_parcel_files(nb::module_& m) {
   m.def(
       "check_self_contained", [](const std::string& path) { io::check_self_contained(path); }, nb::arg("path"),
-      "Checks that a file is a plain one, begins as NetCDF does and leads to no other file.");
+      "Checks that a file is a regular one, has the signature of NetCDF and refers to no other file.");
   m.def("find_missing", &find_missing, nb::arg("name"), nb::arg("type"), nb::arg("count"), nb::arg("values"),
         nb::arg("attributes"),
-        "(1 or 0 for each value of a variable of this NetCDF type, why the first is missing), by the library's rule.");
+        "Classifies values of a variable by the library's rule: (a byte for each, 1 if missing; reason of the first).");
   m.def(
       "check_grid",
       [](const std::string& name, const Vec3& lower, const Vec3& extent, const std::array<std::int64_t, 3>& cells) {
         check_grid(Grid{{lower, extent, {}}, cells}, name);
       },
       nb::arg("name"), nb::arg("lower"), nb::arg("extent"), nb::arg("cells"),
-      "Checks that the cells of a grid can be counted and told apart.");
+      "Checks that the number of cells of a grid fits its integers, and their coordinates are distinct as doubles.");
 }
 
 }  // namespace merganser::python

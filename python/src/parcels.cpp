@@ -1,3 +1,4 @@
+/// Python bindings of schemas and containers of parcels.
 #include "python/src/parcels.hpp"
 
 #include <nanobind/stl/array.h>
@@ -33,13 +34,13 @@ const std::vector<std::pair<std::string, Rule>>& rules() {
 
 }  // namespace
 
-Rule rule_of_name(const std::string& name) {
+Rule parse_rule(const std::string& name) {
   for (const auto& [word, rule] : rules())
     if (word == name) return rule;
   throw UsageError("rule: \"" + name + "\"; allowed: " + joined(rules(), ", ", [](const auto& r) { return r.first; }));
 }
 
-std::string name_of(Rule rule) {
+std::string rule_name(Rule rule) {
   for (const auto& [word, r] : rules())
     if (r == rule) return word;
   return "callback";
@@ -47,22 +48,23 @@ std::string name_of(Rule rule) {
 
 namespace {
 
-/// Name, components, rule, names of the components, unit.
+/// Attribute in Python's form: name, components, rule, names of the components, unit.
 using AttributeGiven = std::tuple<std::string, int, std::string, std::vector<std::string>, std::string>;
 
-Schema schema_of(const std::vector<AttributeGiven>& given) {
+Schema make_schema(const std::vector<AttributeGiven>& given) {
   std::vector<Attribute> attributes;
   for (const auto& [name, components, rule, names, unit] : given)
-    attributes.push_back({name, components, rule_of_name(rule), names, unit});
+    attributes.push_back({name, components, parse_rule(rule), names, unit});
   return Schema(std::move(attributes));
 }
 
+// Copies one component of an attribute of all parcels to an array of NumPy.
 nb::object get(ParcelsObject& parcels, const std::string& name, int component) {
   const auto use = parcels.use();
   const Column column = use->column(name, component);
   std::vector<double> out(use->size());
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = column[i];
-  return nb::cast(give(std::move(out)));
+  return nb::cast(move_to_numpy(std::move(out)));
 }
 
 void check_length(std::size_t given, std::size_t wanted, const std::string& name) {
@@ -71,6 +73,7 @@ void check_length(std::size_t given, std::size_t wanted, const std::string& name
                      "; allowed: " + std::to_string(wanted));
 }
 
+// Copies an array of NumPy to one component of an attribute of all parcels.
 void set(ParcelsObject& parcels, const std::string& name, int component, const Line<double>& values) {
   const auto use = parcels.use();
   check_length(values.size(), use->size(), name);
@@ -82,7 +85,7 @@ nb::object ids(ParcelsObject& parcels) {
   const auto use = parcels.use();
   std::vector<std::int64_t> out(use->size());
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = use->id(i);
-  return nb::cast(give(std::move(out)));
+  return nb::cast(move_to_numpy(std::move(out)));
 }
 
 void set_ids(ParcelsObject& parcels, const Line<std::int64_t>& values) {
@@ -91,8 +94,8 @@ void set_ids(ParcelsObject& parcels, const Line<std::int64_t>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) use->set_id(i, values.data()[i]);
 }
 
-/// n parcels with numbers of their own: ids ascend, volumes are 1, all else 0.
-std::shared_ptr<ParcelsObject> parcels_of(const Schema& schema, std::size_t n) {
+/// Creates n parcels with ids 0 to n - 1, volume 1, and 0 in all other columns.
+std::shared_ptr<ParcelsObject> make_parcels(const Schema& schema, std::size_t n) {
   Parcels parcels(schema);
   parcels.resize(n);
   std::fill_n(parcels.rows(), n * schema.width(), 0.0);
@@ -103,6 +106,7 @@ std::shared_ptr<ParcelsObject> parcels_of(const Schema& schema, std::size_t n) {
   return std::make_shared<ParcelsObject>(std::move(parcels));
 }
 
+/// Removes the last parcels, or appends new ones with volume 1, ids above all others, and 0 in all other columns.
 void resize(ParcelsObject& parcels, std::size_t n) {
   const auto use = parcels.use();
   const std::size_t before = use->size();
@@ -131,19 +135,19 @@ std::shared_ptr<ParcelsObject> random_parcels(const Vec3& lower, const Vec3& ext
 }
 
 void bind_schema(nb::module_& m) {
-  nb::class_<Schema>(m, "SchemaFound", "What a parcel has besides position and volume: see merganser.Schema.")
+  nb::class_<Schema>(m, "SchemaFound", "Attributes of parcels: see merganser.Schema.")
       .def(
           "__init__",
-          [](Schema* self, const std::vector<AttributeGiven>& given) { new (self) Schema(schema_of(given)); },
+          [](Schema* self, const std::vector<AttributeGiven>& given) { new (self) Schema(make_schema(given)); },
           nb::arg("attributes"))
       .def_static(
-          "epic", [] { return Schema::epic(); }, "EPIC's: vorticity, buoyancy, B.")
+          "epic", [] { return Schema::epic(); }, "Returns the schema of EPIC's parcels: vorticity, buoyancy, B.")
       .def_prop_ro(
           "attributes",
           [](const Schema& s) {
             std::vector<AttributeGiven> out;
             for (const Attribute& a : s.attributes())
-              out.emplace_back(a.name, a.components, name_of(a.rule), a.component_names, a.unit);
+              out.emplace_back(a.name, a.components, rule_name(a.rule), a.component_names, a.unit);
             return out;
           },
           "Name, components, rule, names of components, unit.")
@@ -157,19 +161,20 @@ void bind_parcels(nb::module_& m) {
   nb::class_<ParcelsObject>(m, "ParcelsFound", "Parcels of this process: see merganser.Parcels.")
       .def("__len__", [](ParcelsObject& p) { return p.use()->size(); })
       .def_prop_ro(
-          "schema", [](ParcelsObject& p) { return p.use()->schema(); }, nb::rv_policy::move, "What a row holds.")
-      .def("get", &get, nb::arg("name"), nb::arg("component") = 0, "A number of every parcel, a copy.")
-      .def("set", &set, nb::arg("name"), nb::arg("component"), nb::arg("values").noconvert(), "Sets it.")
-      .def("ids", &ids, "The ids, a copy.")
-      .def("set_ids", &set_ids, nb::arg("values").noconvert(), "Sets them.")
-      .def("resize", &resize, nb::arg("n"), "Drops the last parcels, or adds new ones.")
+          "schema", [](ParcelsObject& p) { return p.use()->schema(); }, nb::rv_policy::move, "Attributes of a row.")
+      .def("get", &get, nb::arg("name"), nb::arg("component") = 0, "Returns a copy of a component of a column.")
+      .def("set", &set, nb::arg("name"), nb::arg("component"), nb::arg("values").noconvert(),
+           "Sets a component of a column.")
+      .def("ids", &ids, "Returns a copy of the ids.")
+      .def("set_ids", &set_ids, nb::arg("values").noconvert(), "Sets the ids.")
+      .def("resize", &resize, nb::arg("n"), "Removes the last parcels, or appends new ones.")
       .def(
-          "digest", [](ParcelsObject& p) { return digest(*p.use()).text(); },
-          "32 hexadecimal digits of ids and all bits, whatever the order.");
-  m.def("parcels", &parcels_of, nb::arg("schema"), nb::arg("n"), "New parcels: see merganser.Parcels.");
+          "digest", [](ParcelsObject& p) { return digest(*p.use()).to_string(); },
+          "32 hexadecimal digits of an order-independent hash of ids and all values, bit by bit.");
+  m.def("parcels", &make_parcels, nb::arg("schema"), nb::arg("n"), "Creates parcels: see merganser.Parcels.");
   m.def("random_parcels", &random_parcels, nb::arg("lower"), nb::arg("extent"), nb::arg("cells"), nb::arg("per_cell"),
         nb::arg("small_fraction"), nb::arg("min_volume_ratio"), nb::arg("seed"), nb::arg("rank"), nb::arg("ranks"),
-        "Artificial parcels: see merganser.random_parcels().");
+        "Generates random parcels: see merganser.random_parcels().");
 }
 
 }  // namespace merganser::python

@@ -1,5 +1,5 @@
 #pragma once
-/// Parcels that Python holds, and steps on them.
+/// Container of parcels that Python owns, with exclusive access for one call at a time.
 #include <memory>
 #include <mutex>
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace merganser::python {
 
-/// Parcels of this process; one call at a time may have them.
+/// Parcels of this process, which one call at a time may access.
 class ParcelsObject : Pinned {
  public:
   explicit ParcelsObject(Parcels parcels) : parcels_(std::move(parcels)) {}
 
-  /// Keeps others out as long as it lives.
+  /// Scoped exclusive access to the parcels.
   class Use {
    public:
     Use(Parcels& parcels, std::unique_lock<std::mutex> lock) : parcels_(parcels), lock_(std::move(lock)) {}
@@ -27,7 +27,7 @@ class ParcelsObject : Pinned {
     Parcels& parcels_;
     std::unique_lock<std::mutex> lock_;
   };
-  /// @throws UsageError while another thread has them, an interrupted call too
+  /// Acquires exclusive access. @throws UsageError, without waiting, while another call has it, an interrupted one included
   [[nodiscard]] Use use() {
     std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) throw UsageError("parcels: in use by another thread; allowed: one call at a time");

@@ -1,5 +1,5 @@
 #pragma once
-/// Points that Python gives, as the library reads them: where they are.
+/// Conversion of Python's arrays of points to the library's point sets, without copies.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -14,13 +14,13 @@
 
 namespace merganser::python {
 
-/// A periodic axis: its number, where it begins, how long it is.
+/// Periodic axis: its number from 0, its lower end, and its length.
 using Axis = std::tuple<int, double, double>;
 
-/// The space of points by the words of the Python side.
-[[nodiscard]] inline msf::PointSpace space_of(std::size_t dimension, const std::string& metric,
-                                              const std::string& angle = "radians",
-                                              const std::vector<Axis>& axes = {}) {
+/// Converts dimension, metric, angle and periodic axes as the Python side passes them.
+[[nodiscard]] inline msf::PointSpace make_space(std::size_t dimension, const std::string& metric,
+                                                const std::string& angle = "radians",
+                                                const std::vector<Axis>& axes = {}) {
   msf::PointSpace space;
   space.dimension = static_cast<int>(std::min<std::size_t>(dimension, std::numeric_limits<int>::max()));
   for (const auto& [word, distance] : msf::distances().words)
@@ -30,13 +30,13 @@ using Axis = std::tuple<int, double, double>;
   return space;
 }
 
-/// A rank's share of rows.
-[[nodiscard]] inline msf::PointSet points_of_rows(const Rows<double>& rows,
-                                                  const std::optional<Line<std::uint64_t>>& ids,
-                                                  const msf::PointSpace& space, RowRange share) {
+/// Returns views of the rows and ids of a rank's share.
+[[nodiscard]] inline msf::PointSet select_points(const Rows<double>& rows,
+                                                 const std::optional<Line<std::uint64_t>>& ids,
+                                                 const msf::PointSpace& space, RowRange share) {
   const std::size_t d = rows.shape(1);
-  msf::PointSet set{space, span_of(rows).subspan(share.begin * d, share.size() * d), {}};
-  if (ids) set.ids = span_of(*ids).subspan(share.begin, share.size());
+  msf::PointSet set{space, to_span(rows).subspan(share.begin * d, share.size() * d), {}};
+  if (ids) set.ids = to_span(*ids).subspan(share.begin, share.size());
   return set;
 }
 

@@ -1,14 +1,15 @@
 #pragma once
-/// Rules of attributes by their names in Python.
+/// Conversion between merge rules of attributes and their names in Python.
 #include <string>
 
 #include "merganser/parcels/parcels.hpp"
 
 namespace merganser::python {
 
-/// The rule of a name: mean, sum, centre, largest, mean_present, sum_present, ellipsoid. @throws UsageError for another
-[[nodiscard]] Rule rule_of_name(const std::string& name);
-/// The name of a rule.
-[[nodiscard]] std::string name_of(Rule rule);
+/// Returns the merge rule of a name: mean, sum, centre, largest, mean_present, sum_present, ellipsoid. @throws
+/// UsageError for another name
+[[nodiscard]] Rule parse_rule(const std::string& name);
+/// Returns the name of a merge rule; "callback" for rules that Python cannot set.
+[[nodiscard]] std::string rule_name(Rule rule);
 
 }  // namespace merganser::python

@@ -20,20 +20,20 @@ namespace {
 
 using Corner = std::vector<double>;
 
-/// What is said of a box: lower corner, extent, periodic axes.
+/// Box in Python's form: lower corner, extents, and a flag per axis, true if periodic.
 using BoxGiven = std::tuple<Corner, Corner, std::vector<bool>>;
 
-/// Stars of all ranks in this process, put together: positions are those in the caller's array.
-Stars joined(std::vector<Stars>& parts, std::size_t n) {
+/// Concatenates the stars of ranks that are threads of this process; positions become those in the caller's array.
+Stars join_parts(std::vector<Stars>& parts, std::size_t n) {
   const int ranks = static_cast<int>(parts.size());
   Stars all{parts[0].team, parts[0].box, parts[0].dimension, {}, {}, {}, {}, {}};
   all.centre.resize(n);
   all.ids.resize(n);
   for (int r = 0; r < ranks; ++r) {
-    const RowRange share = rows_of(n, r, ranks);
+    const RowRange share = row_share(n, r, ranks);
     Stars& part = parts[static_cast<std::size_t>(r)];
     for (std::size_t i = 0; i < share.size(); ++i) {
-      const RowRange theirs = rows_of(n, part.rank[i], ranks);
+      const RowRange theirs = row_share(n, part.rank[i], ranks);
       all.centre[share.begin + i] = static_cast<std::int64_t>(theirs.begin) + part.centre[i];
       all.ids[share.begin + i] = part.ids[i];
     }
@@ -42,6 +42,7 @@ Stars joined(std::vector<Stars>& parts, std::size_t n) {
   return all;
 }
 
+// Body of merganser.stars(): each rank finds the stars of its share of the points.
 std::shared_ptr<Stars> stars(const std::shared_ptr<Team>& team, Rows<double> points, Line<std::uint8_t> small,
                              std::optional<Line<std::int64_t>> ids, const std::optional<Box>& box,
                              const std::optional<std::array<Vec3, 2>>& block) {
@@ -50,55 +51,57 @@ std::shared_ptr<Stars> stars(const std::shared_ptr<Team>& team, Rows<double> poi
   if (n >= std::size_t{1} << 31) throw UsageError("points: " + std::to_string(n) + " on one rank; allowed: below 2^31");
   *task = {std::move(points), std::move(small), std::move(ids), box, {}};
   if (block) task->block = Decomposition::Block{(*block)[0], (*block)[1]};
-  const bool here = team->here();
+  const bool here = team->is_local();
   const auto parts = std::make_shared<std::vector<Stars>>(static_cast<std::size_t>(here ? team->ranks() : 1));
   team->run([=, whole = std::shared_ptr<Team>(team)](comm::Transport& transport, const Interrupt&) {
-    const RowRange share = here ? rows_of(n, transport.rank(), transport.size()) : RowRange{0, n};
+    const RowRange share = here ? row_share(n, transport.rank(), transport.size()) : RowRange{0, n};
     find_stars(*task, share, transport, (*parts)[static_cast<std::size_t>(here ? transport.rank() : 0)]);
   });
-  auto found = std::make_shared<Stars>(here ? joined(*parts, n) : std::move((*parts)[0]));
+  auto found = std::make_shared<Stars>(here ? join_parts(*parts, n) : std::move((*parts)[0]));
   found->team = team;
   return found;
 }
 
-/// Rows of bytes that come from other ranks.
+/// Sends rows of sources to the ranks of their centres and returns the rows that this rank receives. Collective over a
+/// communicator.
 nb::object migrate_rows(const Stars& stars, const Rows<std::uint8_t>& rows) {
   const std::size_t row_bytes = rows.shape(1);
   std::vector<std::byte> came;
-  if (!stars.team->here()) {
-    const auto bytes = std::as_bytes(span_of(rows));
+  if (!stars.team->is_local()) {
+    const auto bytes = std::as_bytes(to_span(rows));
     stars.team->run([&](comm::Transport& transport, const Interrupt&) {
       comm::check_uniform_across_ranks(transport, "migrate", {{"bytes of a row", std::to_string(row_bytes)}});
       came = migrate(stars, bytes, row_bytes, transport);
     });
   }
   using Bytes = std::vector<std::byte>;
-  return nb::cast(give<std::uint8_t, Bytes>(std::move(came),
-                                            [](Bytes& b) { return reinterpret_cast<std::uint8_t*>(b.data()); },
-                                            {stars.receives.size(), row_bytes}));
+  return nb::cast(move_to_numpy<std::uint8_t, Bytes>(std::move(came),
+                                                     [](Bytes& b) { return reinterpret_cast<std::uint8_t*>(b.data()); },
+                                                     {stars.receives.size(), row_bytes}));
 }
 
-/// A point with all that is merged: site, and payload row of the schema's width.
+/// Point with everything that a merge changes: site, and payload row of the schema's width.
 struct Parcel {
   Site site;
   std::vector<double> row;
 };
 
-/// Merges whose members are all here: own points by position, and rows (x y z volume id attributes) that have come.
+/// Merges of stars whose members are all on this rank: own points by position, and rows (x y z volume id attributes)
+/// that have come from other ranks.
 class Merging {
  public:
   Merging(const Stars& stars, const Schema& schema, const Rows<double>& rows, const Rows<double>& came)
       : stars_(stars), rules_(schema, stars.box), rows_(rows), came_(came) {}
 
-  /// Rows of the points that stay, and their positions.
+  /// Returns the merged rows of the points that stay, and the positions of these points.
   std::pair<std::vector<double>, std::vector<std::int64_t>> run() {
-    collect();
+    collect_sources();
     const std::size_t width = rows_.shape(1);
     std::vector<double> out;
     std::vector<std::int64_t> kept;
     std::size_t next = 0;
     for (std::size_t i = 0; i < stars_.centre.size(); ++i) {
-      if (!stays(i)) continue;
+      if (!is_kept(i)) continue;
       kept.push_back(static_cast<std::int64_t>(i));
       const double* const row = rows_.data() + i * width;
       const Vec3 place = wrapped(stars_.box, {row[0], row[1], row[2]});
@@ -118,18 +121,19 @@ class Merging {
     const double* row;
   };
 
-  [[nodiscard]] bool stays(std::size_t i) const {
+  [[nodiscard]] bool is_kept(std::size_t i) const {
     const bool here = stars_.rank.empty() || stars_.rank[i] == stars_.team->rank();
     return here && stars_.centre[i] == static_cast<std::int64_t>(i);
   }
-  void collect() {
+  // Members of all stars but the centres, ordered so that a merge does not depend on the number of ranks.
+  void collect_sources() {
     const std::size_t width = rows_.shape(1);
     const auto source = [&](std::int64_t centre, const double* row) {
       members_.push_back({centre, std::bit_cast<std::int64_t>(row[4]), row});
     };
     for (std::size_t i = 0; i < stars_.centre.size(); ++i) {
       const bool here = stars_.rank.empty() || stars_.rank[i] == stars_.team->rank();
-      if (here && !stays(i)) source(stars_.centre[i], rows_.data() + i * width);
+      if (here && !is_kept(i)) source(stars_.centre[i], rows_.data() + i * width);
     }
     for (std::size_t k = 0; k < stars_.receives.size(); ++k)
       source(stars_.receives[k].centre, came_.data() + k * width);
@@ -163,6 +167,7 @@ class Merging {
   std::vector<Source> members_;
 };
 
+// Merges the rows of sources into their centres by the rules of a schema, as a merge step does with parcels.
 nb::tuple merge_rows(const Stars& stars, const Schema& schema, const Rows<double>& rows, const Rows<double>& came) {
   for (const Attribute& a : schema.attributes())
     if (a.rule == Rule::callback)
@@ -177,18 +182,19 @@ nb::tuple merge_rows(const Stars& stars, const Schema& schema, const Rows<double
     const nb::gil_scoped_release free;
     merged = Merging(stars, schema, rows, came).run();
   }
-  return nb::make_tuple(give_rows(std::move(merged.first), rows.shape(1)), give(std::move(merged.second)));
+  return nb::make_tuple(move_rows_to_numpy(std::move(merged.first), rows.shape(1)),
+                        move_to_numpy(std::move(merged.second)));
 }
 
 template <class T, class From, class Get>
-nb::object copied(const std::vector<From>& from, const Get& get) {
+nb::object copy_to_numpy(const std::vector<From>& from, const Get& get) {
   std::vector<T> out;
   out.reserve(from.size());
   for (const From& f : from) out.push_back(get(f));
-  return nb::cast(give(std::move(out)));
+  return nb::cast(move_to_numpy(std::move(out)));
 }
 
-Box box_given(const BoxGiven& given) {
+Box to_box(const BoxGiven& given) {
   Box box{{0, 0, 0}, {1, 1, 1}, {false, false, false}};
   const auto& [lower, extent, periodic] = given;
   for (std::size_t a = 0; a < std::min<std::size_t>(3, lower.size()); ++a) {
@@ -208,29 +214,36 @@ void bind_stars(nb::module_& m) {
          std::optional<Line<std::int64_t>> ids, const std::optional<BoxGiven>& box,
          const std::optional<std::array<Vec3, 2>>& block) {
         std::optional<Box> given;
-        if (box) given = box_given(*box);
+        if (box) given = to_box(*box);
         return stars(team, std::move(points), std::move(small), std::move(ids), given, block);
       },
       nb::arg("team"), nb::arg("points").noconvert(), nb::arg("small").noconvert(), nb::arg("ids").noconvert().none(),
-      nb::arg("box").none(), nb::arg("block").none(), "Stars of points: see merganser.stars().");
+      nb::arg("box").none(), nb::arg("block").none(), "Finds stars among points: see merganser.stars(). Collective.");
   const auto position = [](std::int64_t x) { return x; };
-  nb::class_<Stars>(m, "StarsFound", "What stars() finds, in the extension's arrays.")
+  nb::class_<Stars>(m, "StarsFound", "Stars of this process's points.")
       .def_prop_ro(
-          "centre", [=](const Stars& s) { return copied<std::int64_t>(s.centre, position); }, "See merganser.Stars.")
-      .def_prop_ro(
-          "rank", [](const Stars& s) { return copied<std::int32_t>(s.rank, [](std::int32_t r) { return r; }); },
+          "centre", [=](const Stars& s) { return copy_to_numpy<std::int64_t>(s.centre, position); },
           "See merganser.Stars.")
       .def_prop_ro(
-          "ids", [=](const Stars& s) { return copied<std::int64_t>(s.ids, position); }, "See merganser.Stars.")
+          "rank", [](const Stars& s) { return copy_to_numpy<std::int32_t>(s.rank, [](std::int32_t r) { return r; }); },
+          "See merganser.Stars.")
       .def_prop_ro(
-          "sends", [=](const Stars& s) { return copied<std::int64_t>(s.sends, position); }, "See merganser.Stars.")
+          "ids", [=](const Stars& s) { return copy_to_numpy<std::int64_t>(s.ids, position); }, "See merganser.Stars.")
+      .def_prop_ro(
+          "sends", [=](const Stars& s) { return copy_to_numpy<std::int64_t>(s.sends, position); },
+          "See merganser.Stars.")
       .def_prop_ro(
           "receives",
-          [](const Stars& s) { return copied<std::int64_t>(s.receives, [](const Receive& a) { return a.centre; }); },
+          [](const Stars& s) {
+            return copy_to_numpy<std::int64_t>(s.receives, [](const Receive& a) { return a.centre; });
+          },
           "See merganser.Stars.")
-      .def("migrate", &migrate_rows, nb::arg("rows").noconvert(), "Rows of bytes to the ranks of centres. Collective.")
-      .def("merge", &merge_rows, nb::arg("schema"), nb::arg("rows").noconvert(), nb::arg("came").noconvert(),
-           "Rows (x, y, z, volume, bits of the id, attributes) of the points that stay, and their positions.");
+      .def("migrate", &migrate_rows, nb::arg("rows").noconvert(),
+           "Sends rows of bytes to the ranks of centres. Collective.")
+      .def(
+          "merge", &merge_rows, nb::arg("schema"), nb::arg("rows").noconvert(), nb::arg("came").noconvert(),
+          "Merges stars. Returns rows (x, y, z, volume, bits of the id, attributes) of the points that stay, and their "
+          "positions.");
 }
 
 }  // namespace merganser::python

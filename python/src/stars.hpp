@@ -1,5 +1,5 @@
 #pragma once
-/// Stars that Python holds: which points of this process merge into which, and what comes from other ranks.
+/// Stars that Python owns: the centre of every point of this process, and the messages that migrate rows to centres.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,38 +11,42 @@
 
 namespace merganser::python {
 
-/// What stars() was given; it owns its arrays, since an interrupted call may outlive its caller.
+/// Arguments of merganser.stars(). A StarTask owns its arrays, since an interrupted call may outlive its caller.
 struct StarTask {
   Rows<double> points;
   Line<std::uint8_t> small;
   std::optional<Line<std::int64_t>> ids;
-  std::optional<Box> box;                     ///< none: the least that holds all points
-  std::optional<Decomposition::Block> block;  ///< where this process's points lie, if they lie where they belong
+  std::optional<Box> box;                     ///< none: the bounding box of all points
+  std::optional<Decomposition::Block> block;  ///< block of this rank if it contains all of its points; none: unknown
 };
 
-/// A point that comes from another rank.
+/// Row that this rank receives: a source of another rank whose centre is on this one.
 struct Receive {
-  std::int64_t centre;  ///< position of its centre, here
-  std::int64_t source;  ///< its position, there
-  std::int32_t rank;    ///< where it is
+  std::int64_t centre;  ///< position of the centre in this rank's arrays
+  std::int64_t source;  ///< position of the source in the arrays of its rank
+  std::int32_t rank;    ///< rank of the source
 };
 
-/// The stars of a process's points. Positions are those in the arrays that a rank gave.
+/// Stars of a process's points. Positions are indices of the arrays that a rank passed.
 struct Stars {
   std::shared_ptr<Team> team;
   Box box;
   int dimension = 3;
-  std::vector<std::int64_t> centre;  ///< by point: position of its centre, its own if it stays
-  std::vector<std::int32_t> rank;    ///< by point: where that is; empty if all ranks are in this process
-  std::vector<std::int64_t> ids;     ///< by point
-  std::vector<std::int64_t> sends;   ///< points whose centre is elsewhere, by its rank, in ascending order
-  std::vector<Receive> receives;     ///< by rank and position
+  std::vector<std::int64_t> centre;  ///< position of the centre of each point; its own if it stays
+  std::vector<std::int32_t> rank;    ///< rank of the centre of each point; empty if all ranks are in this process
+  std::vector<std::int64_t> ids;     ///< id of each point
+  std::vector<std::int64_t> sends;   ///< points whose centre is on another rank, by that rank, then ascending
+  std::vector<Receive> receives;     ///< rows to be received, by rank, then by the source's position
 };
 
-/// Finds the stars of this rank's points. Collective. @param share  which of the task's points are this rank's
+/// Finds the stars of this rank's points. Collective.
+/// @param share  rows of the task's points that belong to this rank
+/// @throws InputError on every rank for invalid points or equal ids
 void find_stars(const StarTask& task, RowRange share, comm::Transport& transport, Stars& stars);
 
-/// Sends a row of each of stars.sends to the rank of its centre. Collective. @return a row for each of stars.receives
+/// Sends the row of each point in stars.sends to the rank of its centre. Collective.
+/// @return a row for each of stars.receives, in that order
+/// @throws CommError if rows differ in length between ranks
 [[nodiscard]] std::vector<std::byte> migrate(const Stars& stars, std::span<const std::byte> rows, std::size_t row_bytes,
                                              comm::Transport& transport);
 

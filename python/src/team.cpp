@@ -19,11 +19,12 @@ comm::Transport& Team::over() const {
 }
 
 int Team::ranks() const { return ranks_; }
-int Team::rank() const { return here() ? 0 : over().rank(); }
-std::string Team::model() const { return here() ? "threads" : std::string(over().name()); }
+int Team::rank() const { return is_local() ? 0 : over().rank(); }
+std::string Team::model() const { return is_local() ? "threads" : std::string(over().name()); }
 
+// Call of the library on all ranks of a team: over a communicator, in this process alone, or in threads of it.
 void Team::run(Body body) const {
-  if (!here()) {
+  if (!is_local()) {
     long_call_here([&](const Interrupt& interrupt) { body(over(), interrupt); });
   } else if (ranks_ == 1) {
     long_call([body = std::move(body)](const Interrupt& interrupt) {
@@ -46,7 +47,7 @@ void Team::close() {
   over_.reset();
 }
 
-RowRange rows_of(std::size_t n, int rank, int ranks) {
+RowRange row_share(std::size_t n, int rank, int ranks) {
   const auto r = static_cast<std::size_t>(rank);
   const auto p = static_cast<std::size_t>(ranks);
   const std::size_t each = n / p;

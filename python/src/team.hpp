@@ -1,5 +1,5 @@
 #pragma once
-/// Who computes: this process alone, ranks that are threads of it, or the ranks of a communicator.
+/// Teams: the ranks that run a call, which are this process alone, threads of it, or the ranks of a communicator.
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,29 +10,29 @@
 
 namespace merganser::python {
 
-/// The ranks of a call, and of the objects that it gives.
+/// Ranks that run a call and hold its results.
 class Team : Pinned {
  public:
-  /// What every rank of this process does.
+  /// Function that every rank of this process runs.
   using Body = std::function<void(comm::Transport&, const Interrupt&)>;
 
-  /// `ranks` threads of this process, which live as long as a call. @throws UsageError if it is not positive
+  /// Creates a team of `ranks` threads of this process, which live as long as a call. @throws UsageError if not positive
   explicit Team(int ranks);
-  /// The ranks of a communicator that is open. Closing it is collective.
+  /// Creates a team over an open transport. Closing it is collective.
   explicit Team(std::unique_ptr<comm::Transport> transport);
 
-  /// Whether all ranks are in this process, so that every one has its part of one array of the caller's.
-  [[nodiscard]] bool here() const noexcept { return over_ == nullptr && !closed_; }
-  /// Number of ranks.
+  /// Returns true if all ranks are in this process, so that each works on a share of one array of the caller's.
+  [[nodiscard]] bool is_local() const noexcept { return over_ == nullptr && !closed_; }
+  /// Returns the number of ranks.
   [[nodiscard]] int ranks() const;
-  /// Number of this process among those of the communicator; 0 if all ranks are here.
+  /// Returns the rank of this process in the communicator; 0 if all ranks are in this process.
   [[nodiscard]] int rank() const;
-  /// The model that carries messages: "threads", "p2p", ...
+  /// Returns the name of the communication model: "threads", "p2p", ...
   [[nodiscard]] std::string model() const;
-  /// Calls body on every rank of this process and returns when all have ended. Long: see long_call(). What the body refers
-  /// to must be its own. Called with the interpreter's lock.
+  /// Calls body on every rank of this process and returns when all have ended. Interruptible as long_call(): the body must own
+  /// all data that it refers to. Requires the interpreter's lock. Collective over a communicator.
   void run(Body body) const;
-  /// Gives the communicator back. Collective. No call after it.
+  /// Closes the transport over a communicator. Collective. No other member function may be called afterwards.
   void close();
 
  private:
@@ -42,14 +42,14 @@ class Team : Pinned {
   std::unique_ptr<comm::Transport> over_;
 };
 
-/// What rank `rank` of `ranks` has of n rows: from the first to before the second.
+/// Consecutive rows of an array: from `begin` to before `end`.
 struct RowRange {
   std::size_t begin;
   std::size_t end;
-  /// Number of rows.
+  /// Returns the number of rows.
   [[nodiscard]] std::size_t size() const noexcept { return end - begin; }
 };
-/// Rows dealt in order, equally up to one.
-[[nodiscard]] RowRange rows_of(std::size_t n, int rank, int ranks);
+/// Returns the share of rank `rank` of `ranks` in n rows: consecutive in the order of ranks, of equal size up to one row.
+[[nodiscard]] RowRange row_share(std::size_t n, int rank, int ranks);
 
 }  // namespace merganser::python

@@ -1,5 +1,5 @@
 #pragma once
-/// What the extension is made of: each adds its names to the module.
+/// Functions that register the bindings of one theme each in the extension module.
 #include <nanobind/nanobind.h>
 
 namespace merganser::python {

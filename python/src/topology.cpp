@@ -1,3 +1,4 @@
+/// Python bindings of process graphs, measurements of exchanges on them, and advice on kernels.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -22,7 +23,8 @@ namespace {
 
 using graphs::ProcessGraph;
 
-ProcessGraph graph_of(const Line<std::int64_t>& offsets, const Line<std::int64_t>& heads, const Line<double>& bytes) {
+// Process graph from arrays of compressed rows that Python passes, which are checked.
+ProcessGraph make_graph(const Line<std::int64_t>& offsets, const Line<std::int64_t>& heads, const Line<double>& bytes) {
   const auto all = static_cast<std::int64_t>(heads.size());
   if (offsets.size() == 0 || bytes.size() != heads.size())
     throw UsageError("graph: arrays of different lengths; allowed: ranks + 1 offsets, and bytes for each head");
@@ -43,7 +45,8 @@ ProcessGraph graph_of(const Line<std::int64_t>& offsets, const Line<std::int64_t
   return ProcessGraph(std::move(rows));
 }
 
-nb::tuple arrays_of(const ProcessGraph& g) {
+// Arrays of compressed rows of a process graph: offsets, heads and bytes.
+nb::tuple csr_arrays(const ProcessGraph& g) {
   std::vector<std::int64_t> heads;
   std::vector<double> bytes;
   for (int r = 0; r < g.ranks(); ++r)
@@ -51,14 +54,15 @@ nb::tuple arrays_of(const ProcessGraph& g) {
       heads.push_back(arc.to);
       bytes.push_back(arc.bytes);
     }
-  return nb::make_tuple(give(std::vector<std::int64_t>(g.offsets().begin(), g.offsets().end())), give(std::move(heads)),
-                        give(std::move(bytes)));
+  return nb::make_tuple(move_to_numpy(std::vector<std::int64_t>(g.offsets().begin(), g.offsets().end())),
+                        move_to_numpy(std::move(heads)), move_to_numpy(std::move(bytes)));
 }
 
+/// Returns the number of processors of this machine, at least 1.
 int cores() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
-/// A cell as a record of plain values.
-nb::dict record_of(const topology::CellResult& cell, const ProcessGraph& graph) {
+/// Converts the result of a configuration (kernel, graph, size) to a record of plain values.
+nb::dict to_record(const topology::CellResult& cell, const ProcessGraph& graph) {
   const auto& kernel = kernels::kernel(cell.kernel);
   const Interval median = cell.p50();
   nb::dict out;
@@ -88,17 +92,18 @@ nb::dict record_of(const topology::CellResult& cell, const ProcessGraph& graph) 
   return out;
 }
 
-/// What measure() was given, and what it finds.
+/// Arguments and result of merganser.measure().
 struct Measuring {
   topology::MeasureOptions options;
   topology::Measurement found;
 };
 
-std::vector<std::string> kernels_for(const std::vector<std::string>& wanted, const Team& team) {
+// Kernels to be measured: those that the caller named, else all that can run on the team's kind of ranks.
+std::vector<std::string> select_kernels(const std::vector<std::string>& wanted, const Team& team) {
   if (!wanted.empty()) return wanted;
   std::vector<std::string> all;
   for (const auto& info : kernels::kernels())
-    if ((info.model == "threads") == team.here()) all.emplace_back(info.name);
+    if ((info.model == "threads") == team.is_local()) all.emplace_back(info.name);
   return all;
 }
 
@@ -110,7 +115,7 @@ nb::tuple measure(const std::shared_ptr<Team>& team, const ProcessGraph& graph,
                      std::to_string(team->ranks()) + " that measure");
   const auto task = std::make_shared<Measuring>();
   task->options.graphs = {{"graph", graph}};
-  task->options.kernels = kernels_for(kernels, *team);
+  task->options.kernels = select_kernels(kernels, *team);
   for (const auto& [bytes, weights] : sizes) task->options.sizes.push_back({bytes, weights});
   task->options.seconds = seconds;
   task->options.seed = seed;
@@ -122,13 +127,14 @@ nb::tuple measure(const std::shared_ptr<Team>& team, const ProcessGraph& graph,
   });
   nb::list cells;
   for (const auto& cell : task->found.cells)
-    if (!cell.exchange.empty()) cells.append(record_of(cell, graph));
+    if (!cell.exchange.empty()) cells.append(to_record(cell, graph));
   nb::list unusable;
   for (const auto& u : task->found.unusable) unusable.append(nb::make_tuple(u.kernel, u.size, u.reason));
   return nb::make_tuple(cells, unusable);
 }
 
-topology::KnownCell known_of(const nb::dict& record) {
+// Converts a record of plain values, which to_record() made, to a measured configuration of the model.
+topology::KnownCell parse_record(const nb::dict& record) {
   topology::KnownCell cell;
   cell.graph = nb::cast<std::string>(record["graph"]);
   cell.kernel = nb::cast<std::string>(record["kernel"]);
@@ -146,7 +152,7 @@ topology::KnownCell known_of(const nb::dict& record) {
   return cell;
 }
 
-nb::list advice_of(const std::vector<topology::ClassAdvice>& classes) {
+nb::list to_records(const std::vector<topology::ClassAdvice>& classes) {
   nb::list out;
   for (const auto& c : classes)
     for (const auto& k : c.kernels) {
@@ -167,34 +173,34 @@ nb::list advice_of(const std::vector<topology::ClassAdvice>& classes) {
 
 nb::tuple advise(const std::vector<nb::dict>& records, const ProcessGraph* graph, double bytes, bool weights) {
   std::vector<topology::KnownCell> cells;
-  for (const auto& record : records) cells.push_back(known_of(record));
+  for (const auto& record : records) cells.push_back(parse_record(record));
   nb::list unknown;
   if (graph == nullptr) {
     const auto joined = topology::joined(cells);
-    return nb::make_tuple(advice_of(topology::advise_measured(joined)), unknown);
+    return nb::make_tuple(to_records(topology::advise_measured(joined)), unknown);
   }
   const auto load =
       weights ? topology::exchange_load(*graph, cores()) : topology::exchange_load(*graph, cores(), bytes);
   const topology::Advisor advisor(cells);
   for (const auto& u : advisor.unknown(load)) unknown.append(u.reason);
-  return nb::make_tuple(advice_of(advisor.advise(load)), unknown);
+  return nb::make_tuple(to_records(advisor.advise(load)), unknown);
 }
 
 }  // namespace
 
 void bind_topology(nb::module_& m) {
-  nb::class_<ProcessGraph>(m, "ProcessGraph", "A process graph as a whole: who sends how much to whom.")
+  nb::class_<ProcessGraph>(m, "ProcessGraph", "Process graph: the arcs between ranks, each with its number of bytes.")
       .def(
           "__init__",
           [](ProcessGraph* self, const Line<std::int64_t>& offsets, const Line<std::int64_t>& heads,
-             const Line<double>& bytes) { new (self) ProcessGraph(graph_of(offsets, heads, bytes)); },
+             const Line<double>& bytes) { new (self) ProcessGraph(make_graph(offsets, heads, bytes)); },
           nb::arg("offsets").noconvert(), nb::arg("heads").noconvert(), nb::arg("bytes").noconvert())
       .def_prop_ro("ranks", &ProcessGraph::ranks, "Number of ranks.")
       .def_prop_ro("arcs", &ProcessGraph::arcs, "Number of arcs.")
-      .def_prop_ro("symmetric", &ProcessGraph::symmetric, "Every arc has its reverse.")
-      .def_prop_ro("max_degree", &ProcessGraph::max_degree, "The largest number of arcs that leave a rank.")
-      .def_prop_ro("digest", &ProcessGraph::digest, "32 hexadecimal digits; equal for equal graphs.")
-      .def("arrays", &arrays_of, "Compressed rows: offsets, heads and bytes of arcs.")
+      .def_prop_ro("symmetric", &ProcessGraph::is_symmetric, "True if every arc has its reverse.")
+      .def_prop_ro("max_degree", &ProcessGraph::max_degree, "Greatest number of arcs that leave a rank.")
+      .def_prop_ro("digest", &ProcessGraph::digest, "Hash of the graph, 32 hexadecimal digits; equal for equal graphs.")
+      .def("arrays", &csr_arrays, "Returns the graph as compressed sparse rows: offsets, heads and bytes of arcs.")
       .def("__eq__", [](const ProcessGraph& a, const ProcessGraph& b) { return a == b; });
   m.def("make_process_graph", &graphs::make_process_graph, nb::arg("text"), nb::arg("ranks"), nb::arg("seed"),
         "See merganser.topology.generate().");
@@ -204,7 +210,7 @@ void bind_topology(nb::module_& m) {
   m.def(
       "write_process_graph",
       [](const std::string& path, const ProcessGraph& graph, const std::string& format) {
-        const auto how = format.empty() ? graphs::process_format_of_path(path) : graphs::process_format_of_name(format);
+        const auto how = format.empty() ? graphs::process_format_from_path(path) : graphs::parse_process_format(format);
         graphs::write_process_graph(path, graph, how);
       },
       nb::arg("path"), nb::arg("graph"), nb::arg("format"), "See merganser.topology.write().");

@@ -1,3 +1,4 @@
+/// Python bindings of minimum spanning trees of points and minimum spanning forests of graphs.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -21,7 +22,8 @@
 namespace merganser::python {
 namespace {
 
-/// What euclidean_tree() was given; owns its arrays, since an interrupted call may outlive its caller.
+/// Arguments and results of merganser.euclidean_tree(). A PointTask owns its arrays, since an interrupted call may
+/// outlive its caller.
 struct PointTask {
   Rows<double> points;
   std::optional<Line<std::uint64_t>> ids;
@@ -33,18 +35,19 @@ struct PointTask {
   Shares shares;
 };
 
-/// What every rank does.
+/// Body of euclidean_tree() on one rank: finds the spanning tree of all points, and keeps this rank's share of the
+/// edges. Collective.
 void find_tree(PointTask& task, bool here, comm::Transport& transport, const Interrupt& interrupt) {
   const std::size_t n = task.points.shape(0);
-  const RowRange share = here ? rows_of(n, transport.rank(), transport.size()) : RowRange{0, n};
+  const RowRange share = here ? row_share(n, transport.rank(), transport.size()) : RowRange{0, n};
   msf::Report report;
   interrupt.watch(report);
   auto found =
-      msf::euclidean_forest(points_of_rows(task.points, task.ids, task.space, share), transport, task.options, report);
+      msf::euclidean_forest(select_points(task.points, task.ids, task.space, share), transport, task.options, report);
   if (here) {
     task.shares.add(std::move(found));
   } else {
-    task.own.first = comm::share_of(transport, n).before;
+    task.own.first = comm::compute_share(transport, n).before;
     task.forest = std::move(found);
   }
 }
@@ -57,22 +60,23 @@ std::shared_ptr<ForestObject> euclidean_tree(const std::shared_ptr<Team>& team, 
   const auto task = std::make_shared<PointTask>();
   task->points = std::move(points);
   task->ids = std::move(ids);
-  task->space = space_of(task->points.shape(1), metric, angle, periodic);
+  task->space = make_space(task->points.shape(1), metric, angle, periodic);
   task->options.min_samples = min_samples;
   task->options.threads = threads;
-  task->ask = ask_of(most_distances, std::move(forecast), task->options);
+  task->ask = set_forecast(most_distances, std::move(forecast), task->options);
   task->own.count = task->points.shape(0);
-  run_asking(*task->ask, [&] {
-    team->run([task, here = team->here()](comm::Transport& transport, const Interrupt& interrupt) {
+  run_with_forecast(*task->ask, [&] {
+    team->run([task, here = team->is_local()](comm::Transport& transport, const Interrupt& interrupt) {
       find_tree(*task, here, transport, interrupt);
     });
   });
-  if (team->here()) task->forest = task->shares.take();
+  if (team->is_local()) task->forest = task->shares.release();
   if (task->ids) task->own.ids.assign(task->ids->data(), task->ids->data() + task->ids->size());
   return std::make_shared<ForestObject>(team, std::move(task->forest), std::move(task->own));
 }
 
-/// The same of minimum_spanning_forest().
+/// Arguments and results of merganser.minimum_spanning_forest(). A GraphTask owns its arrays, since an interrupted call
+/// may outlive its caller.
 struct GraphTask {
   graphs::EdgeList graph;
   msf::ForestOptions options;
@@ -81,17 +85,17 @@ struct GraphTask {
 };
 
 template <class T>
-std::uint64_t bits_of(T weight) {
+std::uint64_t weight_bits(T weight) {
   if constexpr (std::is_same_v<T, float>)
-    return graphs::bits_of(static_cast<double>(weight));
+    return graphs::ordered_bits(static_cast<double>(weight));
   else
-    return graphs::bits_of(weight);
+    return graphs::ordered_bits(weight);
 }
 
-/// Edges as they are kept, of the vertices below `vertices`. @throws InputError for an end that is none
+/// Converts edges to the library's form. @throws InputError naming the first edge with an end outside 0 .. vertices - 1
 template <class T>
-std::vector<graphs::Edge24> edges_of(std::uint64_t vertices, const Line<std::int64_t>& u, const Line<std::int64_t>& v,
-                                     const Line<T>& w) {
+std::vector<graphs::Edge24> make_edges(std::uint64_t vertices, const Line<std::int64_t>& u, const Line<std::int64_t>& v,
+                                       const Line<T>& w) {
   std::vector<graphs::Edge24> edges(u.size());
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const auto a = static_cast<std::uint64_t>(u.data()[i]);
@@ -100,11 +104,13 @@ std::vector<graphs::Edge24> edges_of(std::uint64_t vertices, const Line<std::int
       throw InputError("edge " + std::to_string(i) + ": (" + std::to_string(u.data()[i]) + ", " +
                        std::to_string(v.data()[i]) + "); allowed: vertices from 0 to below " +
                        std::to_string(vertices));
-    edges[i] = graphs::make_edge<graphs::Edge24>(a, b, bits_of(w.data()[i]));
+    edges[i] = graphs::make_edge<graphs::Edge24>(a, b, weight_bits(w.data()[i]));
   }
   return edges;
 }
 
+/// Body of minimum_spanning_forest() on one rank: finds the forest of all edges. Collective. Ranks that are threads
+/// share the edges of one array.
 void find_forest(GraphTask& task, bool here, comm::Transport& transport, const Interrupt& interrupt) {
   msf::Report report;
   interrupt.watch(report);
@@ -113,7 +119,7 @@ void find_forest(GraphTask& task, bool here, comm::Transport& transport, const I
     return;
   }
   const auto& all = std::get<std::vector<graphs::Edge24>>(task.graph.edges);
-  const RowRange share = rows_of(all.size(), transport.rank(), transport.size());
+  const RowRange share = row_share(all.size(), transport.rank(), transport.size());
   graphs::EdgeList mine{task.graph.vertices, task.graph.kind, {}, {}};
   mine.edges = std::vector<graphs::Edge24>(all.begin() + static_cast<std::ptrdiff_t>(share.begin),
                                            all.begin() + static_cast<std::ptrdiff_t>(share.end));
@@ -134,15 +140,15 @@ std::shared_ptr<ForestObject> spanning_forest(const std::shared_ptr<Team>& team,
                                                        : graphs::WeightKind::float64;
   task->options.sense = maximum ? msf::Sense::maximum : msf::Sense::minimum;
   task->options.threads = threads;
-  const bool here = team->here();
+  const bool here = team->is_local();
   team->run([=](comm::Transport& transport, const Interrupt& interrupt) {
     if (!here || transport.rank() == 0)
-      comm::agree(transport, [&] { task->graph.edges = edges_of(vertices, u, v, w); });
+      comm::agree(transport, [&] { task->graph.edges = make_edges(vertices, u, v, w); });
     else
       comm::agree(transport, [] {});
     find_forest(*task, here, transport, interrupt);
   });
-  if (here && team->ranks() > 1) task->forest = task->shares.take();
+  if (here && team->ranks() > 1) task->forest = task->shares.release();
   const Numbering own{0, static_cast<std::size_t>(here || team->rank() == 0 ? vertices : 0), {}};
   return std::make_shared<ForestObject>(team, std::move(task->forest), own);
 }
@@ -151,7 +157,7 @@ template <class T>
 void bind_spanning_forest(nb::module_& m) {
   m.def("spanning_forest", &spanning_forest<T>, nb::arg("team"), nb::arg("vertices"), nb::arg("u").noconvert(),
         nb::arg("v").noconvert(), nb::arg("w").noconvert(), nb::arg("maximum"), nb::arg("threads"),
-        "The forest of a graph: see merganser.minimum_spanning_forest().");
+        "Computes the forest of a graph: see merganser.minimum_spanning_forest().");
 }
 
 }  // namespace
@@ -160,7 +166,7 @@ void bind_trees(nb::module_& m) {
   m.def("euclidean_tree", &euclidean_tree, nb::arg("team"), nb::arg("points").noconvert(),
         nb::arg("ids").noconvert().none(), nb::arg("metric"), nb::arg("angle"), nb::arg("periodic"),
         nb::arg("min_samples"), nb::arg("threads"), nb::arg("most_distances"), nb::arg("forecast"),
-        "The tree of points: see merganser.euclidean_tree().");
+        "Computes the tree of points: see merganser.euclidean_tree().");
   bind_spanning_forest<std::uint64_t>(m);
   bind_spanning_forest<std::int64_t>(m);
   bind_spanning_forest<double>(m);

@@ -10,8 +10,8 @@ namespace merganser::announce {
 namespace {
 
 constexpr std::size_t kMinSlots = 16;
-constexpr std::size_t kKeep = 4096;  // entries or bytes of room that are always kept
-constexpr std::size_t kSpare = 8;    // room is given back if it is this many times what was used
+constexpr std::size_t kKeep = 4096;  // capacity, in entries or bytes, that is never released
+constexpr std::size_t kSpare = 8;    // greater capacity is released if it is this many times what was used
 
 std::size_t hash(const AnnouncementId& id) {
   std::uint64_t x = id.counter * 0x9E3779B97F4A7C15U + static_cast<std::uint64_t>(id.origin);
@@ -19,8 +19,9 @@ std::size_t hash(const AnnouncementId& id) {
   return static_cast<std::size_t>(x ^ (x >> 32));
 }
 
+/// Clears a vector, and releases capacity that a burst left and that was hardly used since.
 template <class T>
-void empty(std::vector<T>& items) {
+void clear_and_shrink(std::vector<T>& items) {
   const std::size_t used = items.size();
   items.clear();
   if (items.capacity() > kKeep && items.capacity() / kSpare > used) {
@@ -33,23 +34,23 @@ void empty(std::vector<T>& items) {
 
 namespace detail {
 
-/// An announcement on a shelf.
+/// Announcement stored in an epoch's store; its payload is a part of the store's bytes.
 struct Stored {
   AnnouncementId id;
-  std::size_t first;  ///< of its bytes
-  std::size_t length;
+  std::size_t first;   ///< offset of its payload
+  std::size_t length;  ///< bytes of its payload
   Topic topic;
   Delivery delivery;
 };
 
-/// What was announced after one and the same step: a set by id, and the bytes. Reused again and again; memory that a
-/// burst took is given back when it has not been needed for a while.
-class Shelf {
+/// Store of all announcements that were made after the same step: a hash set by id, which detects duplicates, and the payloads.
+/// Reused for later steps without allocation in the steady state.
+class StepStore {
  public:
-  /// @return its place, or nothing if it is there already
+  /// Adds an announcement. @return its index, or nothing if one with this id is stored already
   std::optional<std::size_t> add(AnnouncementId id, Topic topic, Delivery delivery, std::span<const std::byte> bytes) {
     if (2 * (stored_.size() + 1) > table_.size()) grow();
-    const std::size_t slot = slot_of(id);
+    const std::size_t slot = find_slot(id);
     if (table_[slot] != 0) return std::nullopt;
     stored_.push_back({id, bytes_.size(), bytes.size(), topic, delivery});
     table_[slot] = stored_.size();
@@ -63,18 +64,19 @@ class Shelf {
     } else if (!stored_.empty()) {
       std::fill(table_.begin(), table_.end(), 0);
     }
-    empty(stored_);
-    empty(bytes_);
+    clear_and_shrink(stored_);
+    clear_and_shrink(bytes_);
   }
   [[nodiscard]] std::size_t size() const noexcept { return stored_.size(); }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_.size(); }
   [[nodiscard]] const Stored& operator[](std::size_t place) const { return stored_[place]; }
-  [[nodiscard]] std::span<const std::byte> bytes_of(const Stored& stored) const {
+  [[nodiscard]] std::span<const std::byte> payload(const Stored& stored) const {
     return std::span(bytes_).subspan(stored.first, stored.length);
   }
 
  private:
-  [[nodiscard]] std::size_t slot_of(const AnnouncementId& id) const {
+  /// Linear probing: the slot of an id, or the free one in which it would be inserted.
+  [[nodiscard]] std::size_t find_slot(const AnnouncementId& id) const {
     std::size_t slot = hash(id) & (table_.size() - 1);
     while (table_[slot] != 0 && stored_[table_[slot] - 1].id != id) slot = (slot + 1) & (table_.size() - 1);
     return slot;
@@ -82,7 +84,7 @@ class Shelf {
 
   void grow() {
     table_.assign(std::max(kMinSlots, 2 * table_.size()), 0);
-    for (std::size_t place = 0; place < stored_.size(); ++place) table_[slot_of(stored_[place].id)] = place + 1;
+    for (std::size_t place = 0; place < stored_.size(); ++place) table_[find_slot(stored_[place].id)] = place + 1;
   }
 
   std::vector<Stored> stored_;
@@ -94,22 +96,22 @@ class Shelf {
 
 namespace {
 
-using detail::Shelf;
+using detail::StepStore;
 using detail::Stored;
 
-/// What stands before the bytes of an announcement in a message.
+/// Header of an announcement in a message; its payload follows.
 struct Header {
   std::uint64_t counter;
   std::int32_t origin;
   std::uint32_t length;
-  std::uint32_t age;  ///< hops made with this one
+  std::uint32_t age;  ///< steps since the announcement, the one of this message included: the hops made
   Topic topic;
   std::uint8_t delivery;
   std::uint8_t zero;
 };
 static_assert(sizeof(Header) == AnnouncementNetwork::header_bytes);
 
-constexpr std::size_t kMaxBytes = 0xFFFF'FFFF;  // that a header can say
+constexpr std::size_t kMaxBytes = 0xFFFF'FFFF;  // greatest value of Header::length
 
 void append(std::vector<std::byte>& message, const Header& header, std::span<const std::byte> bytes) {
   const std::size_t at = message.size();
@@ -150,21 +152,22 @@ struct AnnouncementNetwork::Impl {
     comm::agree(transport, [&] { farthest = eccentricity(network, rank); });
     ttl = static_cast<int>(std::max<std::int64_t>(1, transport.all_reduce(std::int64_t{farthest}, comm::Op::max)));
     mailbox = transport.mailbox(network.graph(rank));
-    shelves.resize(static_cast<std::size_t>(ttl) + 1);
+    stores.resize(static_cast<std::size_t>(ttl) + 1);
   }
 
   comm::Graph const& graph() const { return mailbox->graph(); }
-  /// What was announced after step t; those of the last ttl + 1 steps are held.
-  Shelf& shelf(std::int64_t t) { return shelves[static_cast<std::size_t>(t % (ttl + 1))]; }
+  /// Returns the store of the announcements made after step t: a ring of ttl + 1 stores, since an announcement made after step t is
+  /// received for the last time in step t + ttl.
+  StepStore& store(std::int64_t t) { return stores[static_cast<std::size_t>(t % (ttl + 1))]; }
 
-  void pass_on();
-  void read(std::size_t arc);
-  void take(const Header& header, std::span<const std::byte> bytes, int from);
-  void hand_over();
-  void tell_subscribers();
-  void deliver(const Shelf& from, const Stored& stored, std::int64_t announced);
-  void hold(std::int64_t count, std::size_t bytes);
-  void forget_oldest();
+  void forward();
+  void read_message(std::size_t arc);
+  void accept(const Header& header, std::span<const std::byte> bytes, int from);
+  void deliver_due();
+  void call_subscribers();
+  void deliver(const StepStore& from, const Stored& stored, std::int64_t announced);
+  void count_stored(std::int64_t count, std::size_t bytes);
+  void drop_oldest();
 
   AnnouncementOptions options;
   int rank;
@@ -172,17 +175,17 @@ struct AnnouncementNetwork::Impl {
   int ttl = 1;
   std::int64_t now = 0;
   std::uint64_t counter = 0;
-  std::size_t step_bytes = 0;  // announced here since the last step
+  std::size_t step_bytes = 0;  // payload bytes announced by this rank since the last step
   bool closed = false;
   std::unique_ptr<comm::Mailbox> mailbox;
-  std::vector<Shelf> shelves;
+  std::vector<StepStore> stores;
   struct Item {
     std::int64_t announced;
-    std::size_t place;  // on its shelf
+    std::size_t place;  // index in its store
   };
-  std::vector<Item> to_pass_on;
-  std::vector<Item> fresh;  // immediate ones that this step hands over
-  std::vector<Item> own;    // immediate ones announced here since the last step
+  std::vector<Item> to_forward;  // first received in the last step, or announced since
+  std::vector<Item> fresh;       // with Delivery::immediate, first received in this step
+  std::vector<Item> own;         // with Delivery::immediate, announced by this rank since the last step
   std::vector<Announcement> delivered;
   struct Subscriber {
     std::size_t number;
@@ -194,7 +197,7 @@ struct AnnouncementNetwork::Impl {
   AnnouncementStatistics statistics;
 };
 
-void AnnouncementNetwork::Impl::hold(std::int64_t count, std::size_t bytes) {
+void AnnouncementNetwork::Impl::count_stored(std::int64_t count, std::size_t bytes) {
   auto& s = statistics;
   s.held += count;
   s.held_bytes += static_cast<std::int64_t>(bytes);
@@ -202,21 +205,22 @@ void AnnouncementNetwork::Impl::hold(std::int64_t count, std::size_t bytes) {
   s.peak_bytes = std::max(s.peak_bytes, s.held_bytes);
 }
 
-/// Makes room for what will be announced after the step that begins: its shelf holds what is ttl + 1 steps older, whose
-/// last duplicates have come.
-void AnnouncementNetwork::Impl::forget_oldest() {
-  Shelf& oldest = shelf(now + 1);
+/// Clears the store that announcements made after the step that begins, now + 1, will use. In the ring it is the store of step now
+/// - ttl, whose announcements were delivered and received for the last time in step now.
+void AnnouncementNetwork::Impl::drop_oldest() {
+  StepStore& oldest = store(now + 1);
   statistics.held -= static_cast<std::int64_t>(oldest.size());
   statistics.held_bytes -= static_cast<std::int64_t>(oldest.bytes());
   oldest.clear();
 }
 
-void AnnouncementNetwork::Impl::pass_on() {
+/// Appends every announcement that was first received in the last step, or announced since, to the messages of all out-arcs.
+void AnnouncementNetwork::Impl::forward() {
   const std::size_t arcs = graph().out.size();
-  for (const Item& item : to_pass_on) {
-    const Shelf& from = shelf(item.announced);
+  for (const Item& item : to_forward) {
+    const StepStore& from = store(item.announced);
     const Stored& stored = from[item.place];
-    const auto bytes = from.bytes_of(stored);
+    const auto bytes = from.payload(stored);
     const Header header{stored.id.counter,
                         stored.id.origin,
                         static_cast<std::uint32_t>(bytes.size()),
@@ -227,7 +231,7 @@ void AnnouncementNetwork::Impl::pass_on() {
     for (std::size_t arc = 0; arc < arcs; ++arc) append(mailbox->outbox(arc), header, bytes);
     statistics.sent += static_cast<std::int64_t>(arcs);
   }
-  to_pass_on.clear();
+  to_forward.clear();
   for (std::size_t arc = 0; arc < arcs; ++arc) {
     const std::size_t bytes = mailbox->outbox(arc).size();
     ++statistics.messages;
@@ -236,7 +240,9 @@ void AnnouncementNetwork::Impl::pass_on() {
   }
 }
 
-void AnnouncementNetwork::Impl::read(std::size_t arc) {
+/// Parses the message of one in-arc and accepts its announcements. @throws CommError for a message that no correct step can have
+/// sent
+void AnnouncementNetwork::Impl::read_message(std::size_t arc) {
   const int from = graph().in[arc];
   auto message = mailbox->inbox(arc);
   while (!message.empty()) {
@@ -250,14 +256,16 @@ void AnnouncementNetwork::Impl::read(std::size_t arc) {
                       std::to_string(rank) + " in step " + std::to_string(now) +
                       " is damaged; do all ranks make the same steps?");
     }
-    take(header, message.subspan(sizeof(Header), header.length), from);
+    accept(header, message.subspan(sizeof(Header), header.length), from);
     message = message.subspan(sizeof(Header) + header.length);
   }
 }
 
-void AnnouncementNetwork::Impl::take(const Header& header, std::span<const std::byte> bytes, int from) {
+/// Stores a received announcement unless it is a duplicate, and schedules it for forwarding and delivery. Shortest paths need at
+/// most ttl hops, so an announcement of that age has reached every rank and is not forwarded.
+void AnnouncementNetwork::Impl::accept(const Header& header, std::span<const std::byte> bytes, int from) {
   const std::int64_t announced = now - header.age;
-  Shelf& to = shelf(announced);
+  StepStore& to = store(announced);
   const AnnouncementId id{header.origin, header.counter};
   if (header.origin == rank && header.counter >= counter) {
     throw CommError("announcements: rank " + std::to_string(from) + " passed on number " +
@@ -269,26 +277,28 @@ void AnnouncementNetwork::Impl::take(const Header& header, std::span<const std::
     ++statistics.duplicates;
     return;
   }
-  hold(1, bytes.size());
-  if (header.age < static_cast<std::uint32_t>(ttl)) to_pass_on.push_back({announced, *place});
+  count_stored(1, bytes.size());
+  if (header.age < static_cast<std::uint32_t>(ttl)) to_forward.push_back({announced, *place});
   if (delivery == Delivery::immediate) fresh.push_back({announced, *place});
 }
 
-void AnnouncementNetwork::Impl::deliver(const Shelf& from, const Stored& stored, std::int64_t announced) {
-  delivered.push_back({stored.id, announced, stored.topic, stored.delivery, from.bytes_of(stored)});
+void AnnouncementNetwork::Impl::deliver(const StepStore& from, const Stored& stored, std::int64_t announced) {
+  delivered.push_back({stored.id, announced, stored.topic, stored.delivery, from.payload(stored)});
 }
 
-void AnnouncementNetwork::Impl::hand_over() {
+/// Delivers what is due in this step: with Delivery::same_step all announcements that are ttl steps old, which every rank has by
+/// now, and with Delivery::immediate those first received. Sorting gives the order that does not depend on the order of messages.
+void AnnouncementNetwork::Impl::deliver_due() {
   delivered.clear();
   if (now >= ttl) {
-    const Shelf& ripe = shelf(now - ttl);
-    for (std::size_t i = 0; i < ripe.size(); ++i) {
-      if (ripe[i].delivery == Delivery::same_step) deliver(ripe, ripe[i], now - ttl);
+    const StepStore& due = store(now - ttl);
+    for (std::size_t i = 0; i < due.size(); ++i) {
+      if (due[i].delivery == Delivery::same_step) deliver(due, due[i], now - ttl);
     }
   }
   fresh.insert(fresh.end(), own.begin(), own.end());
   own.clear();
-  for (const Item& item : fresh) deliver(shelf(item.announced), shelf(item.announced)[item.place], item.announced);
+  for (const Item& item : fresh) deliver(store(item.announced), store(item.announced)[item.place], item.announced);
   fresh.clear();
   std::sort(delivered.begin(), delivered.end(), [](const Announcement& a, const Announcement& b) {
     return a.announced != b.announced ? a.announced < b.announced : a.id < b.id;
@@ -296,8 +306,9 @@ void AnnouncementNetwork::Impl::hand_over() {
   statistics.delivered += static_cast<std::int64_t>(delivered.size());
 }
 
-/// A subscriber may announce, subscribe and unsubscribe.
-void AnnouncementNetwork::Impl::tell_subscribers() {
+/// Calls the subscribers of the delivered announcements. A subscriber may announce, subscribe and unsubscribe: the list is copied,
+/// and one whose subscription has ended meanwhile is skipped.
+void AnnouncementNetwork::Impl::call_subscribers() {
   if (delivered.empty() || subscribers.empty()) return;
   const auto called = subscribers;
   for (const Announcement& a : delivered) {
@@ -330,27 +341,27 @@ AnnouncementId AnnouncementNetwork::announce(Topic topic, std::span<const std::b
                      std::to_string(m.options.max_step_bytes));
   }
   const AnnouncementId id{m.rank, m.counter};
-  const auto place = m.shelf(m.now).add(id, topic, delivery, bytes);
+  const auto place = m.store(m.now).add(id, topic, delivery, bytes);
   ++m.counter;
   m.step_bytes += bytes.size();
-  m.hold(1, bytes.size());
+  m.count_stored(1, bytes.size());
   ++m.statistics.announced;
-  m.to_pass_on.push_back({m.now, *place});
+  m.to_forward.push_back({m.now, *place});
   if (delivery == Delivery::immediate) m.own.push_back({m.now, *place});
   return id;
 }
 
 std::span<const Announcement> AnnouncementNetwork::step() {
   Impl& m = *impl_;
-  m.pass_on();
-  m.forget_oldest();
+  m.forward();
+  m.drop_oldest();  // after forward(), which has copied all that it needs of the stores
   m.mailbox->step();
   ++m.now;
   ++m.statistics.steps;
   m.step_bytes = 0;
-  for (std::size_t arc = 0; arc < m.graph().in.size(); ++arc) m.read(arc);
-  m.hand_over();
-  m.tell_subscribers();
+  for (std::size_t arc = 0; arc < m.graph().in.size(); ++arc) m.read_message(arc);
+  m.deliver_due();
+  m.call_subscribers();
   return m.delivered;
 }
 

@@ -1,3 +1,4 @@
+// Overlay networks on boxes: Manhattan Street Network and torus. The existing points of every line of the box form a ring.
 #include <algorithm>
 
 #include "merganser/announce/network.hpp"
@@ -8,8 +9,8 @@ namespace {
 
 constexpr int kMaxDimension = 30;
 
-/// True if x^power >= value.
-bool reaches(int x, int power, int value) {
+/// Returns true if x^power >= value, without overflow: the product is compared after every factor.
+bool is_power_at_least(int x, int power, int value) {
   std::int64_t product = 1;
   for (int i = 0; i < power; ++i) {
     product *= x;
@@ -18,13 +19,13 @@ bool reaches(int x, int power, int value) {
   return product >= value;
 }
 
-/// Least x with x^power >= value, in integers: pow() rounds.
-int root_above(int value, int power) {
+/// Returns the root of a value rounded up: the least x with x^power >= value, by bisection in integers, since pow() rounds.
+int ceil_root(int value, int power) {
   int low = 1;
   int high = value;
   while (low < high) {
     const int middle = low + (high - low) / 2;
-    if (reaches(middle, power, value))
+    if (is_power_at_least(middle, power, value))
       high = middle;
     else
       low = middle + 1;
@@ -43,18 +44,20 @@ std::vector<int> checked_extents(int vertices, int dimension, int least) {
   return box_extents(vertices, dimension);
 }
 
-/// The line through v along one dimension: its first vertex and how many of it exist.
+/// Line of the box through a vertex along one dimension.
 struct Line {
-  int base;
-  int length;
+  int base;    ///< its first vertex
+  int length;  ///< number of its points that exist, >= 1
 };
-Line line_of(int v, int x, int stride, int extent, int vertices) {
+/// Returns the line through vertex v, whose coordinate is x, along the dimension with the given stride and extent.
+Line find_line(int v, int x, int stride, int extent, int vertices) {
   const int base = v - x * stride;
   const bool whole = std::int64_t{base} + std::int64_t{extent - 1} * stride < vertices;
   return {base, whole ? extent : (vertices - 1 - base) / stride + 1};
 }
-int up(const Line& line, int v, int x, int stride) { return x + 1 == line.length ? line.base : v + stride; }
-int down(const Line& line, int v, int x, int stride) {
+// Successor and predecessor of v, whose coordinate is x, on the ring of a line.
+int next_up(const Line& line, int v, int x, int stride) { return x + 1 == line.length ? line.base : v + stride; }
+int next_down(const Line& line, int v, int x, int stride) {
   return x == 0 ? line.base + (line.length - 1) * stride : v - stride;
 }
 
@@ -66,7 +69,7 @@ std::vector<int> box_extents(int vertices, int dimension) {
   std::vector<int> extents;
   int left = vertices;
   for (int i = 0; i < dimension; ++i) {
-    extents.push_back(root_above(left, dimension - i));
+    extents.push_back(ceil_root(left, dimension - i));
     left = (left - 1) / extents.back() + 1;
   }
   return extents;
@@ -76,7 +79,7 @@ BoxNetwork::BoxNetwork(int vertices, std::vector<int> extents) : Network(vertice
   std::int64_t product = 1;
   for (const int n : extents_) {
     if (n < 1) throw UsageError("network: an extent of " + std::to_string(n) + "; allowed: at least 1");
-    // Beyond the last vertex no line has a second one, whatever its stride.
+    // Strides and product are limited so that they do not overflow: a stride of at least `vertices` means lines of one vertex.
     strides_.push_back(static_cast<int>(std::min<std::int64_t>(product, vertices)));
     product = std::min<std::int64_t>(product * n, INT64_MAX / 0x7fffffff);
   }
@@ -113,9 +116,11 @@ ManhattanStreetNetwork::ManhattanStreetNetwork(int vertices, std::vector<int> ex
 
 namespace {
 
-/// Calls use(x, stride, extent, upwards) for every dimension of vertex v.
+/// Calls use(x, stride, extent, upwards) for every dimension of vertex v: x is its coordinate, upwards the direction of the
+/// Manhattan Street Network, by the parity of the sum of the other coordinates. Unsigned divisions are faster, and this is the
+/// inner loop of searches.
 template <class Use>
-void each_street(int v, std::span<const int> extents, std::span<const int> strides, const Use& use) {
+void for_each_dimension(int v, std::span<const int> extents, std::span<const int> strides, const Use& use) {
   unsigned sum = 0;
   auto rest = static_cast<unsigned>(v);
   unsigned x[kMaxDimension];
@@ -134,23 +139,25 @@ void each_street(int v, std::span<const int> extents, std::span<const int> strid
 
 int ManhattanStreetNetwork::out_to(int v, int* to) const noexcept {
   int count = 0;
-  each_street(v, extents_, strides_, [&](int x, int stride, int extent, bool upwards) {
-    const Line line = line_of(v, x, stride, extent, vertices_);
-    if (line.length > 1) to[count++] = upwards ? up(line, v, x, stride) : down(line, v, x, stride);
+  for_each_dimension(v, extents_, strides_, [&](int x, int stride, int extent, bool upwards) {
+    const Line line = find_line(v, x, stride, extent, vertices_);
+    if (line.length > 1) to[count++] = upwards ? next_up(line, v, x, stride) : next_down(line, v, x, stride);
   });
   return count;
 }
 
 int ManhattanStreetNetwork::in_to(int v, int* to) const noexcept {
   int count = 0;
-  each_street(v, extents_, strides_, [&](int x, int stride, int extent, bool upwards) {
-    const Line line = line_of(v, x, stride, extent, vertices_);
-    if (line.length > 1) to[count++] = upwards ? down(line, v, x, stride) : up(line, v, x, stride);
+  for_each_dimension(v, extents_, strides_, [&](int x, int stride, int extent, bool upwards) {
+    const Line line = find_line(v, x, stride, extent, vertices_);
+    if (line.length > 1) to[count++] = upwards ? next_down(line, v, x, stride) : next_up(line, v, x, stride);
   });
   return count;
 }
 
-/// In a full box: 0 along even extents, anything along odd ones; of equal odd extents in falling order.
+/// In a full box x -> a + s x with s_i = (-1)^(sum of a_j, j not i) is an automorphism for any a that is 0 along odd extents, and
+/// so is an exchange of coordinates with equal extents (docs/announce.md): representatives have coordinate 0 along even extents,
+/// any coordinate along odd ones, and descending coordinates along equal odd extents.
 std::vector<int> ManhattanStreetNetwork::representatives() const {
   constexpr int kMax = 1'000'000;
   if (!full_) return {};
@@ -205,10 +212,10 @@ TorusNetwork::TorusNetwork(int vertices, int dimension)
 
 int TorusNetwork::out_to(int v, int* to) const noexcept {
   int count = 0;
-  each_street(v, extents_, strides_, [&](int x, int stride, int extent, bool) {
-    const Line line = line_of(v, x, stride, extent, vertices_);
-    if (line.length > 1) to[count++] = up(line, v, x, stride);
-    if (line.length > 2) to[count++] = down(line, v, x, stride);
+  for_each_dimension(v, extents_, strides_, [&](int x, int stride, int extent, bool) {
+    const Line line = find_line(v, x, stride, extent, vertices_);
+    if (line.length > 1) to[count++] = next_up(line, v, x, stride);
+    if (line.length > 2) to[count++] = next_down(line, v, x, stride);
   });
   return count;
 }

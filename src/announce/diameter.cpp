@@ -1,3 +1,4 @@
+// Distances and diameters of overlay networks for announcements, by breadth-first search over arcs that are computed on the fly.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -12,13 +13,14 @@
 namespace merganser::announce {
 namespace {
 
-[[noreturn]] void not_connected(const Network& network, int from, std::size_t reached) {
+[[noreturn]] void throw_not_connected(const Network& network, int from, std::size_t reached) {
   throw UsageError("network " + network.describe() + ": only " + std::to_string(reached) + " of " +
                    std::to_string(network.vertices()) + " vertices can be reached from vertex " + std::to_string(from) +
                    "; a network for announcements must be strongly connected");
 }
 
-/// Breadth-first search in levels: visit(v) says whether v is new. Returns the number of the last level.
+/// Breadth-first search by levels; visit(v, level) marks v and returns true if it was not marked before. Returns the greatest
+/// level.
 template <class Visit>
 int search(const Network& network, int from, bool reversed, std::vector<int>& queue, const Visit& visit) {
   std::vector<int> to(static_cast<std::size_t>(network.degree()) + 1);
@@ -37,7 +39,7 @@ int search(const Network& network, int from, bool reversed, std::vector<int>& qu
     }
     if (queue.size() > end) ++level;
   }
-  if (queue.size() != static_cast<std::size_t>(network.vertices())) not_connected(network, from, queue.size());
+  if (queue.size() != static_cast<std::size_t>(network.vertices())) throw_not_connected(network, from, queue.size());
   return level;
 }
 
@@ -45,7 +47,8 @@ constexpr std::size_t kWords = 8;
 constexpr std::size_t kLanes = 64 * kWords;
 using Lanes = std::array<std::uint64_t, kWords>;
 
-/// Searches from 512 vertices at a time, a bit each: who has reached v in one more step has reached v or an in-neighbour.
+/// Breadth-first searches from up to 512 vertices at a time, one bit ("lane") each: a search has reached v after one more level if
+/// it had reached v or an in-neighbour of v before. A pass over all arcs then advances all searches by one level.
 class ManySearches {
  public:
   explicit ManySearches(const Network& network) : vertices_(static_cast<std::size_t>(network.vertices())) {
@@ -59,7 +62,7 @@ class ManySearches {
     }
   }
 
-  /// Greatest distance from each of `sources`, at most kLanes of them.
+  /// Returns the eccentricity of each of `sources`, at most kLanes of them.
   std::vector<int> eccentricities(std::span<const int> sources) {
     now_.assign(vertices_, Lanes{});
     next_.resize(vertices_);
@@ -70,7 +73,7 @@ class ManySearches {
     }
     std::vector<int> last(sources.size(), 0);
     levels_ = 0;
-    for (Lanes moved = one_more(); moved != Lanes{}; moved = one_more()) {
+    for (Lanes moved = advance(); moved != Lanes{}; moved = advance()) {
       ++levels_;
       for (std::size_t i = 0; i < sources.size(); ++i) {
         if ((moved[i / 64] >> (i % 64) & 1) != 0) last[i] = levels_;
@@ -78,15 +81,16 @@ class ManySearches {
     }
     return last;
   }
-  [[nodiscard]] int levels() const noexcept { return levels_; }  ///< of the last call
+  /// Returns the number of levels of the last call of eccentricities().
+  [[nodiscard]] int levels() const noexcept { return levels_; }
 
  private:
-  /// One hop of all searches; says which reached something new.
-  Lanes one_more() {
+  /// Advances all searches by one level. Returns the lanes of those that reached a new vertex.
+  Lanes advance() {
     Lanes moved{};
     for (std::size_t v = 0; v < vertices_; ++v) {
       Lanes reached = now_[v];
-      if (reached != all_) {
+      if (reached != all_) {  // a vertex that all searches have reached gains nothing more
         for (std::size_t a = first_[v]; a < first_[v + 1]; ++a) {
           const Lanes& from = now_[static_cast<std::size_t>(in_[a])];
           for (std::size_t w = 0; w < kWords; ++w) reached[w] |= from[w];
@@ -100,14 +104,15 @@ class ManySearches {
   }
 
   std::size_t vertices_;
+  // Compressed rows of in-neighbours: those of v are in_[first_[v]] to in_[first_[v + 1] - 1].
   std::vector<std::size_t> first_;
   std::vector<int> in_;
-  std::vector<Lanes> now_, next_;
-  Lanes all_{};
+  std::vector<Lanes> now_, next_;  // by vertex: searches that have reached it
+  Lanes all_{};                    // lanes in use
   int levels_ = 0;
 };
 
-Diameter from_each_of(const Network& network, const std::vector<int>& sources) {
+Diameter diameter_from(const Network& network, const std::vector<int>& sources) {
   Diameter found;
   for (const int v : sources) found.value = std::max(found.value, eccentricity(network, v));
   found.sources = static_cast<std::int64_t>(sources.size());
@@ -116,23 +121,23 @@ Diameter from_each_of(const Network& network, const std::vector<int>& sources) {
   return found;
 }
 
-/// Which vertices are known to be no farther from anything than the greatest distance found: from v to anything it is at
-/// most the distance from v to w more than from w, so a search from w speaks for those near before it.
-class Bounded {
+/// Set of the vertices whose eccentricity is not yet known to be at most the greatest distance found. By the triangle inequality
+/// ecc(v) <= dist(v, w) + ecc(w), so a search from w bounds all vertices from which w is near.
+class UnboundedVertices {
  public:
-  explicit Bounded(const Network& network)
+  explicit UnboundedVertices(const Network& network)
       : network_(network), open_(static_cast<std::size_t>(network.vertices())), done_(open_.size(), 0) {
     std::iota(open_.begin(), open_.end(), 0);
   }
 
-  [[nodiscard]] bool all() const noexcept { return open_.empty(); }
-  /// Up to kLanes vertices not bounded yet, drawn at random.
+  [[nodiscard]] bool empty() const noexcept { return open_.empty(); }
+  /// Draws up to kLanes vertices of the set at random.
   std::vector<int> draw(Random& random) {
     const std::size_t count = std::min(kLanes, open_.size());
     for (std::size_t i = 0; i < count; ++i) std::swap(open_[i], open_[i + random.below(open_.size() - i)]);
     return {open_.begin(), open_.begin() + static_cast<std::ptrdiff_t>(count)};
   }
-  /// Bounds all from which w is at most `slack` steps away.
+  /// Marks all vertices from which w is at most `slack` hops away as bounded: a ball around w along reversed arcs.
   void bound(int w, int slack) {
     std::vector<int> near(static_cast<std::size_t>(network_.degree()) + 1);
     std::vector<int> ball{w};
@@ -149,34 +154,36 @@ class Bounded {
     }
     for (const int v : ball) done_[static_cast<std::size_t>(v)] = 1;
   }
-  void forget_done() {
+  /// Removes the vertices marked by bound() from the set.
+  void remove_bounded() {
     std::erase_if(open_, [this](int v) { return done_[static_cast<std::size_t>(v)] != 0; });
   }
 
  private:
   const Network& network_;
-  std::vector<int> open_;
-  std::vector<char> done_;
+  std::vector<int> open_;   // the set
+  std::vector<char> done_;  // by vertex: marked by bound()
 };
 
-/// Searches until every vertex is searched from or bounded, or as many arcs as allowed have been followed.
+/// Searches from random vertices until every vertex is searched from or bounded, or `effort` is spent; then the result is a lower
+/// bound.
 Diameter from_every_vertex(const Network& network, const DiameterEffort& effort) {
   const double arcs = static_cast<double>(network.vertices()) * network.degree();
   double left = static_cast<double>(effort.arcs);
   Diameter found;
   ManySearches searches(network);
-  Bounded bounded(network);
+  UnboundedVertices unbounded(network);
   Random random(effort.seed, 1, 0);
-  while (!bounded.all() && left >= 0) {
-    const std::vector<int> sources = bounded.draw(random);
+  while (!unbounded.empty() && left >= 0) {
+    const std::vector<int> sources = unbounded.draw(random);
     const std::vector<int> reach = searches.eccentricities(sources);
     found.value = std::max(found.value, *std::max_element(reach.begin(), reach.end()));
-    for (std::size_t i = 0; i < sources.size(); ++i) bounded.bound(sources[i], found.value - reach[i]);
-    bounded.forget_done();
+    for (std::size_t i = 0; i < sources.size(); ++i) unbounded.bound(sources[i], found.value - reach[i]);
+    unbounded.remove_bounded();
     found.sources += static_cast<std::int64_t>(sources.size());
     left -= arcs * searches.levels();
   }
-  found.exact = bounded.all();
+  found.exact = unbounded.empty();
   found.how =
       "from " + count_text(found.sources) +
       (found.exact ? " vertices, which bound the others" : " of " + count_text(network.vertices()) + " vertices");
@@ -203,7 +210,7 @@ Diameter from_sample(const Network& network, const DiameterEffort& effort) {
 }  // namespace
 
 std::vector<int> distances(const Network& network, int from, bool reversed) {
-  (void)(reversed ? network.in(from) : network.out(from));  // refuses a vertex that is none
+  (void)(reversed ? network.in(from) : network.out(from));  // throws for a number that is no vertex
   std::vector<int> steps(static_cast<std::size_t>(network.vertices()), -1);
   std::vector<int> queue;
   search(network, from, reversed, queue, [&](int v, int level) {
@@ -216,7 +223,7 @@ std::vector<int> distances(const Network& network, int from, bool reversed) {
 }
 
 int eccentricity(const Network& network, int from) {
-  (void)network.out(from);
+  (void)network.out(from);  // throws for a number that is no vertex
   std::vector<std::uint64_t> seen(static_cast<std::size_t>(network.vertices()) / 64 + 1);
   std::vector<int> queue;
   return search(network, from, false, queue, [&](int v, int) {
@@ -234,14 +241,14 @@ Diameter diameter(const Network& network, const DiameterEffort& effort) {
   const double allowed = static_cast<double>(effort.arcs);
   const auto proven = network.representatives();
   if (!proven.empty() && static_cast<double>(proven.size()) * arcs <= std::max(allowed, arcs)) {
-    return from_each_of(network, proven);
+    return diameter_from(network, proven);
   }
   const std::optional<int> bound = network.diameter_bound();
-  if (bound) {  // mostly reached at once
+  if (bound) {  // a sample mostly reaches it, which proves the diameter
     const Diameter found = from_sample(network, effort);
     if (found.exact) return found;
   }
-  // A pass over the lanes of one level is about as dear as following its arcs once.
+  // One level of kLanes searches costs about as much as following all arcs once. The levels are estimated by those from vertex 0.
   const double passes = std::min(1.0, k / kLanes);
   if (passes * arcs * (eccentricity(network, 0) + 1) <= allowed) {
     return from_every_vertex(network, effort);
@@ -256,7 +263,7 @@ std::optional<DimensionChoice> choose_dimension(int ranks, int budget_steps, con
   constexpr int kMaxDimensions = 30;
   for (int n = 2; n <= kMaxDimensions; ++n) {
     const ManhattanStreetNetwork network(ranks, n);
-    if (eccentricity(network, 0) > budget_steps) continue;
+    if (eccentricity(network, 0) > budget_steps) continue;  // a lower bound of the diameter that is cheap to compute
     const Diameter found = diameter(network, effort);
     if (found.value <= budget_steps) return DimensionChoice{n, found};
   }

@@ -21,8 +21,8 @@ void check_vertex(const Network& network, int v) {
                    std::to_string(network.vertices() - 1));
 }
 
-/// Appends w to the `count` vertices of `to` unless it is v or there already.
-int add(int v, int w, int* to, int count) {
+/// Appends w to the `count` vertices in `to`, unless it is v or among them. Returns the new count.
+int append_distinct(int v, int w, int* to, int count) {
   if (w == v || std::find(to, to + count, w) != to + count) return count;
   to[count] = w;
   return count + 1;
@@ -59,7 +59,8 @@ int HypercubeNetwork::out_to(int v, int* to) const noexcept {
   return count;
 }
 
-/// All bits but the highest are set: the vertex with the highest bit alone, which always exists, differs in all.
+/// The vertex with all bits set but the highest: the vertex with the highest bit alone, which always exists, differs from it in all
+/// bits, so their distance is the number of bits, an upper bound of every distance.
 std::vector<int> HypercubeNetwork::representatives() const { return {degree_ == 0 ? 0 : (1 << (degree_ - 1)) - 1}; }
 
 DeBruijnNetwork::DeBruijnNetwork(int vertices, int degree) : Network(vertices), base_(degree) {
@@ -73,17 +74,17 @@ int DeBruijnNetwork::out_to(int v, int* to) const noexcept {
   int count = 0;
   auto w = static_cast<int>(std::int64_t{v} * base_ % vertices_);
   for (int r = 0; r < base_ && count < degree_; ++r) {
-    count = add(v, w, to, count);
+    count = append_distinct(v, w, to, count);
     if (++w == vertices_) w = 0;
   }
   return count;
 }
 
-/// d u + r = v + m K for some r below d has one solution for each m below d.
+/// An in-neighbour u of v satisfies d u + r = v + m K for some r and m in [0, d); each m gives exactly one u.
 int DeBruijnNetwork::in_to(int v, int* to) const noexcept {
   int count = 0;
   for (int m = 0; m < base_ && count < degree_; ++m) {
-    count = add(v, static_cast<int>((v + std::int64_t{m} * vertices_) / base_), to, count);
+    count = append_distinct(v, static_cast<int>((v + std::int64_t{m} * vertices_) / base_), to, count);
   }
   return count;
 }

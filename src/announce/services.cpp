@@ -4,6 +4,8 @@ namespace merganser::announce {
 
 AgreedStop::AgreedStop(AnnouncementNetwork& network, Topic topic) : network_(network), topic_(topic) {
   subscription_ = network.subscribe(topic, [this](const Announcement& a) {
+    // Announcements of a step are delivered in the order of (announced, origin, counter), so the first one is the same on every
+    // rank.
     if (agreed_) return;
     agreed_ = Agreement{network_.now(), a.id.origin, a.announced,
                         std::string(reinterpret_cast<const char*>(a.bytes.data()), a.bytes.size())};

@@ -24,10 +24,10 @@ SharedNumbers::SharedNumbers(AnnouncementNetwork& network, std::size_t columns, 
       columns_(checked_columns(network, columns)),
       topic_(topic),
       last_(columns),
-      heard_(static_cast<std::size_t>(network.size()), 0),
+      received_(static_cast<std::size_t>(network.size()), 0),
       values_(columns * static_cast<std::size_t>(network.size())),
       sums_(columns) {
-  subscription_ = network.subscribe(topic, [this](const Announcement& a) { take(a); });
+  subscription_ = network.subscribe(topic, [this](const Announcement& a) { accept(a); });
 }
 
 SharedNumbers::~SharedNumbers() { network_.unsubscribe(subscription_); }
@@ -47,7 +47,7 @@ void SharedNumbers::publish(std::span<const double> mine) {
   published_ = true;
 }
 
-void SharedNumbers::take(const Announcement& announcement) {
+void SharedNumbers::accept(const Announcement& announcement) {
   if (announcement.bytes.size() != columns_ * sizeof(double)) {
     throw CommError("SharedNumbers: rank " + std::to_string(announcement.id.origin) + " sent " +
                     std::to_string(announcement.bytes.size()) + " bytes on topic " + std::to_string(topic_) +
@@ -55,13 +55,14 @@ void SharedNumbers::take(const Announcement& announcement) {
   }
   const auto rank = static_cast<std::size_t>(announcement.id.origin);
   double* mine = values_.data() + rank * columns_;
+  // The sums are exact, so subtracting the old value and adding the new one leaves no rounding error behind.
   for (std::size_t i = 0; i < columns_; ++i) {
     sums_[i].add(-mine[i]);
     std::memcpy(mine + i, announcement.bytes.data() + i * sizeof(double), sizeof(double));
     sums_[i].add(mine[i]);
   }
-  known_ += heard_[rank] == 0 ? 1 : 0;
-  heard_[rank] = 1;
+  known_ += received_[rank] == 0 ? 1 : 0;
+  received_[rank] = 1;
 }
 
 void SharedNumbers::check_column(std::size_t column) const {
@@ -78,9 +79,9 @@ double SharedNumbers::sum(std::size_t column) const {
 double SharedNumbers::best(std::size_t column, bool (*better)(double, double)) const {
   check_column(column);
   const double* found = nullptr;
-  for (std::size_t r = 0; r < heard_.size(); ++r) {
+  for (std::size_t r = 0; r < received_.size(); ++r) {
     const double& x = values_[r * columns_ + column];
-    if (heard_[r] != 0 && (found == nullptr || better(x, *found))) found = &x;
+    if (received_[r] != 0 && (found == nullptr || better(x, *found))) found = &x;
   }
   return found != nullptr ? *found : 0;
 }
@@ -93,13 +94,13 @@ double SharedNumbers::max(std::size_t column) const {
   return best(column, [](double a, double b) { return a > b; });
 }
 
-std::span<const double> SharedNumbers::of(int rank) const {
+std::span<const double> SharedNumbers::row(int rank) const {
   if (rank < 0 || rank >= network_.size()) {
     throw UsageError("SharedNumbers: rank " + std::to_string(rank) + "; allowed: 0 to below " +
                      std::to_string(network_.size()));
   }
   const auto r = static_cast<std::size_t>(rank);
-  return heard_[r] == 0 ? std::span<const double>() : std::span(values_).subspan(r * columns_, columns_);
+  return received_[r] == 0 ? std::span<const double>() : std::span(values_).subspan(r * columns_, columns_);
 }
 
 }  // namespace merganser::announce

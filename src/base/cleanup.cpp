@@ -13,12 +13,15 @@
 namespace merganser {
 namespace {
 
+/// State of an entry of the registry of temporary paths.
 enum class State : int { free, being_filled, file, folder };
 
+/// Entry of the registry of paths that a signal handler removes. `state` is set last and cleared first, so the handler
+/// reads the other members only while they are complete.
 struct Slot {
   std::atomic<State> state{State::free};
-  std::uint64_t order = 0;
-  pid_t owner = 0;
+  std::uint64_t order = 0;  // of registration
+  pid_t owner = 0;          // process that registered it: a child made by fork() has a copy of the registry
   std::array<char, kCleanupLength> path{};
 };
 static_assert(std::atomic<State>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
@@ -26,11 +29,13 @@ static_assert(std::atomic<State>::is_always_lock_free && std::atomic<bool>::is_a
 std::array<Slot, kCleanupNames> g_slots;
 std::atomic<std::uint64_t> g_order{0};
 std::atomic<bool> g_ending{false};
-std::atomic<int> g_making{0};       // threads that make files
-thread_local int t_making = 0;      // whether this one does
+std::atomic<int> g_making{0};       // threads in a scope of MakingFiles
+thread_local int t_making = 0;      // depth of such scopes of this thread
 constexpr int kMilliseconds = 300;  // that a thread may take from a name to its file
 
-void remove(State kind) noexcept {
+/// Removes the paths of one kind, the latest registration first. Each pass looks for the greatest order below the last one,
+/// since a signal handler may not allocate memory to sort.
+void remove_paths(State kind) noexcept {
   const pid_t self = ::getpid();
   for (std::uint64_t below = UINT64_MAX;;) {
     const Slot* last = nullptr;
@@ -46,6 +51,7 @@ void remove(State kind) noexcept {
 
 }  // namespace
 
+// Registration of a temporary path, lock-free, since a signal may arrive at any time.
 CleanupName::CleanupName(std::string_view path, bool folder) {
   if (path.empty() || path.size() >= kCleanupLength) return;
   for (int i = 0; i < kCleanupNames && slot_ < 0; ++i) {
@@ -72,6 +78,7 @@ CleanupName& CleanupName::operator=(CleanupName&& other) noexcept {
   return *this;
 }
 
+// End of a registration: the path has been removed or has become permanent.
 void CleanupName::release() noexcept {
   if (slot_ >= 0) g_slots[static_cast<std::size_t>(std::exchange(slot_, -1))].state = State::free;
 }
@@ -81,6 +88,7 @@ MakingFiles::MakingFiles() noexcept {
     ++t_making;
     return;
   }
+  // Counted before g_ending is read: either removal sees this scope and waits for it, or this scope sees that removal has begun.
   ++g_making;
   ++t_making;
   if (!g_ending) return;
@@ -92,20 +100,21 @@ MakingFiles::~MakingFiles() {
   if (--t_making == 0) --g_making;
 }
 
-void give_up_making() noexcept {
+void close_making_files() noexcept {
   if (std::exchange(t_making, 0) > 0) --g_making;
 }
 
+// Removal of all temporary paths by a signal handler; threads that are between a name and its file are waited for.
 void remove_cleanup_names() noexcept {
   const int saved = errno;
   g_ending = true;
-  // A thread that the signal has interrupted makes nothing any more.
+  // The handler runs on a thread that it has interrupted, so a scope of this very thread must not be waited for.
   for (int i = 0; i < kMilliseconds && g_making > std::min(t_making, 1); ++i) {
     const timespec pause{0, 1'000'000};
     ::nanosleep(&pause, nullptr);
   }
-  remove(State::file);
-  remove(State::folder);
+  remove_paths(State::file);
+  remove_paths(State::folder);
   errno = saved;
 }
 

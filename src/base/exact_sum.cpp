@@ -9,13 +9,15 @@
 namespace merganser {
 namespace {
 
-// A sum is an integer in units of 2^-1074, the smallest double, in limbs of 32 bits with room for carries above.
+// A sum is an integer in units of 2^-1074, the smallest double, in limbs of 32 bits, each in a word of 64: the upper half takes the
+// carries of up to 2^30 additions (each adds less than 2^32 to a limb) before they must be propagated. 68 limbs hold 2176 bits: the
+// 2098 from the least bit of the smallest double to the greatest of the largest, and the carries of 2^63 such numbers.
 constexpr int kLimbBits = 32;
 constexpr int kUnit = -1074;
 constexpr std::int64_t kLimbMask = (std::int64_t{1} << kLimbBits) - 1;
 constexpr std::int64_t kMaxPending = std::int64_t{1} << 30;  // additions before a limb could overflow
 
-/// Carries upwards until every limb but the last is in [0, 2^32): the one form of a sum.
+/// Propagates carries until every limb but the last is in [0, 2^32). This form is unique; the last limb has the sign of the sum.
 void normalise(std::int64_t* limbs) {
   for (int i = 0; i + 1 < ExactSum::kWords; ++i) {
     limbs[i + 1] += limbs[i] >> kLimbBits;
@@ -23,7 +25,8 @@ void normalise(std::int64_t* limbs) {
   }
 }
 
-/// Nearest double (ties to even) of a normalised non-negative sum.
+/// Rounds a normalised, non-negative sum to the nearest double, ties to even: 53 bits from the highest one set, then the next bit
+/// and whether any below it is set.
 double round_sum(const std::int64_t* limbs) {
   int top = ExactSum::kWords - 1;
   while (top > 0 && limbs[top] == 0) --top;
@@ -42,18 +45,21 @@ double round_sum(const std::int64_t* limbs) {
 
 }  // namespace
 
+// Exact addition: the mantissa is added to the limbs that its exponent selects.
 void ExactSum::add(double x) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
   const auto exponent = static_cast<int>(bits >> 52 & 0x7ff);
   if (exponent == 0x7ff) throw InputError("a sum met " + std::to_string(x) + "; allowed: finite values");
   const std::uint64_t fraction = bits & 0xfffffffffffffULL;
   const std::uint64_t mantissa = exponent == 0 ? fraction : fraction | 1ULL << 52;
+  // Bit of the sum that the lowest bit of the mantissa falls on; 53 bits, shifted by up to 31, touch at most three limbs.
   const int place = exponent == 0 ? 0 : exponent - 1;
   std::int64_t* limb = limbs_ + place / kLimbBits;
   const int shift = place % kLimbBits;
   const std::int64_t parts[3] = {static_cast<std::int64_t>(mantissa << shift) & kLimbMask,
                                  static_cast<std::int64_t>(mantissa >> (kLimbBits - shift)) & kLimbMask,
                                  static_cast<std::int64_t>(mantissa >> 1 >> (2 * kLimbBits - 1 - shift))};
+  // 0 or -1: (part ^ sign) - sign is then part or -part.
   const std::int64_t sign = -static_cast<std::int64_t>(bits >> 63);
   for (int i = 0; i < 3; ++i) limb[i] += (parts[i] ^ sign) - sign;
   if (++pending_ >= kMaxPending) {
@@ -62,6 +68,7 @@ void ExactSum::add(double x) {
   }
 }
 
+// Exact addition of another sum, as of another rank.
 void ExactSum::add(const ExactSum& o) {
   const ExactSum other = from_words(o.words().data());
   normalise(limbs_);
@@ -69,6 +76,7 @@ void ExactSum::add(const ExactSum& o) {
   pending_ = 1;
 }
 
+// Single rounding of the exact sum, independent of the order of additions.
 double ExactSum::value() const {
   ExactSum copy = *this;
   normalise(copy.limbs_);

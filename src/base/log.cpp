@@ -14,27 +14,31 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kNames{"error", "warning", "info", "debug"};
 
-struct Shared {
-  std::mutex mutex;
+/// Sink of the library's log, with its lock.
+struct LogState {
+  std::mutex mutex;  // held while the sink is called or replaced
   LogSink sink;
 };
 
-Shared& shared() {
-  static Shared s;
-  return s;
+/// Returns the state of the log of this process.
+LogState& log_state() {
+  static LogState state;
+  return state;
 }
 
-/// Moves the cursor, ends the line or changes the order in which the rest is shown.
-bool disturbs(char32_t c) {
+/// Returns true for C0 and C1 control characters, line and paragraph separators, and characters that reorder bidirectional text.
+bool is_unsafe_to_print(char32_t c) {
   return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || (c >= 0x200e && c <= 0x200f) ||
          (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 
+/// Appends a number as `mark` and hexadecimal digits.
 void append_hex(std::string& out, std::string_view mark, unsigned value, int digits) {
   out += mark;
   for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) out += "0123456789abcdef"[value >> shift & 15U];
 }
 
+/// Appends a text with control characters and invalid UTF-8 escaped.
 void append_escaped(std::string& out, std::string_view text) {
   while (!text.empty()) {
     const auto [code, bytes] = first_character(text);
@@ -42,7 +46,7 @@ void append_escaped(std::string& out, std::string_view text) {
       append_hex(out, "\\x", static_cast<unsigned char>(text[0]), 2);
     } else if (code == '\n' || code == '\t' || code == '\r') {
       out += code == '\n' ? "\\n" : code == '\t' ? "\\t" : "\\r";
-    } else if (disturbs(code)) {
+    } else if (is_unsafe_to_print(code)) {
       append_hex(out, bytes == 1 ? "\\x" : "\\u", code, bytes == 1 ? 2 : 4);
     } else {
       out += text.substr(0, bytes);
@@ -51,8 +55,8 @@ void append_escaped(std::string& out, std::string_view text) {
   }
 }
 
-/// The last place at or before `at` where no character is cut.
-std::size_t boundary(std::string_view text, std::size_t at) {
+/// Returns the last offset at or before `at` at which a UTF-8 character begins; `at` itself if there is none within four bytes.
+std::size_t character_boundary(std::string_view text, std::size_t at) {
   for (std::size_t back = 0; back < 4 && back < at; ++back)
     if ((static_cast<unsigned char>(text[at - back]) & 0xc0) != 0x80) return at - back;
   return at;
@@ -60,14 +64,15 @@ std::size_t boundary(std::string_view text, std::size_t at) {
 
 }  // namespace
 
+// Form of every text from outside in messages: one line, printable, of bounded length.
 std::string one_line(std::string_view text, std::size_t most) {
   std::string out;
   if (text.size() <= most) {
     append_escaped(out, text);
     return out;
   }
-  const std::size_t head = boundary(text, most / 2);
-  const std::size_t tail = boundary(text, text.size() - most / 2);
+  const std::size_t head = character_boundary(text, most / 2);
+  const std::size_t tail = character_boundary(text, text.size() - most / 2);
   append_escaped(out, text.substr(0, head));
   out += " [... " + std::to_string(tail - head) + " of " + std::to_string(text.size()) + " bytes left out ...] ";
   append_escaped(out, text.substr(tail));
@@ -75,18 +80,18 @@ std::string one_line(std::string_view text, std::size_t most) {
 }
 
 void set_log_sink(LogSink sink) {
-  const std::lock_guard lock(shared().mutex);
-  shared().sink = std::move(sink);
+  const std::lock_guard lock(log_state().mutex);
+  log_state().sink = std::move(sink);
 }
 
 void log(Level level, int rank, std::string_view text) {
-  const std::lock_guard lock(shared().mutex);
-  if (shared().sink) shared().sink(level, rank, text);
+  const std::lock_guard lock(log_state().mutex);
+  if (log_state().sink) log_state().sink(level, rank, text);
 }
 
 std::string_view level_name(Level level) { return kNames[static_cast<std::size_t>(level)]; }
 
-std::optional<Level> level_of(std::string_view name) {
+std::optional<Level> parse_level(std::string_view name) {
   for (std::size_t i = 0; i < kNames.size(); ++i)
     if (kNames[i] == name) return static_cast<Level>(i);
   return std::nullopt;

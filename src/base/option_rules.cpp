@@ -1,4 +1,4 @@
-// Which options go together, and what is said about those that do not, or that there are not.
+// Validation of command line options: options given twice, the rules UsedWith and NotWith, and suggestions for unknown options.
 #include <algorithm>
 
 #include "merganser/base/error.hpp"
@@ -7,6 +7,7 @@
 namespace merganser {
 namespace {
 
+/// Levenshtein distance by dynamic programming over one row of the table: O(a.size() * b.size()) time.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -22,40 +23,46 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+/// Returns a word without the dashes at its beginning.
 std::string_view without_dashes(std::string_view word) {
   return word.substr(std::min(word.find_first_not_of('-'), word.size()));
 }
 
 constexpr std::string_view kWithout = "without ";
 
-/// The name as one types it: "--steps", of a positional argument "IN".
+/// Returns the name as users type it: "--steps", of a positional argument "IN".
 std::string typed_name(const Option& o) { return (o.positional ? "" : "--") + o.name; }
 
+/// Returns a text with every occurrence of `what` replaced by `by`.
 std::string replaced(std::string text, std::string_view what, std::string_view by) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
     text.replace(at, what.size(), by);
   return text;
 }
 
-bool fits(std::string_view value, std::string_view word) {
+/// Returns true if a value matches a pattern in which '*' stands for any text, the empty one included.
+bool matches(std::string_view value, std::string_view word) {
   const std::size_t star = word.find('*');
   if (star == std::string_view::npos) return value == word;
   if (!value.starts_with(word.substr(0, star))) return false;
   for (std::size_t at = star; at <= value.size(); ++at)
-    if (fits(value.substr(at), word.substr(star + 1))) return true;
+    if (matches(value.substr(at), word.substr(star + 1))) return true;
   return false;
 }
 
-/// "with --gen or without --json"
+/// Joins conditions for a message: "with --gen or without --json".
 std::string conditions_text(const std::vector<std::string>& conditions) {
   return joined(conditions, " or ", [](const std::string& c) { return c.starts_with(kWithout) ? c : "with " + c; });
 }
 
 }  // namespace
 
+// Suggestion for a mistyped option or verb, by edit distance.
 std::string closest(std::string_view word, std::span<const std::string> known) {
   const std::string_view bare = without_dashes(word);
   std::string best;
+  // At most two edits, or a third of the letters of a long word; and fewer than half of the longer word, or any two short words
+  // match.
   std::size_t least = std::max<std::size_t>(2, bare.size() / 3) + 1;
   for (const auto& k : known) {
     const std::string_view other = without_dashes(k);
@@ -81,6 +88,7 @@ std::string uses_text(const Option& o) {
   return out;
 }
 
+// Rule that an option is given once, and not together with its --no- form.
 void OptionTable::check_once(const Option& o, const std::string& value) const {
   if (!o.given) return;
   const std::string name = typed_name(o);
@@ -93,8 +101,9 @@ void OptionTable::check_once(const Option& o, const std::string& value) const {
                    (many ? ", with its values between commas" : ""));
 }
 
-bool OptionTable::holds(const std::string& condition) const {
-  if (condition.starts_with(kWithout)) return !holds(condition.substr(kWithout.size()));
+// Evaluation of a condition of UsedWith or NotWith: "name", "name value|value", "without ...".
+bool OptionTable::is_met(const std::string& condition) const {
+  if (condition.starts_with(kWithout)) return !is_met(condition.substr(kWithout.size()));
   const std::size_t space = std::min(condition.find(' '), condition.size());
   const std::string name = condition.substr(0, space);
   const auto o = std::find_if(options_.begin(), options_.end(), [&](const Option& x) { return typed_name(x) == name; });
@@ -103,16 +112,17 @@ bool OptionTable::holds(const std::string& condition) const {
   if (space == condition.size()) return o->given && !text.empty() && text != "none" && !(o->flag && text == "false");
   for (const auto value : split_at(text, ','))
     for (const auto word : split_at(std::string_view(condition).substr(space + 1), '|'))
-      if (fits(value, word)) return true;
+      if (matches(value, word)) return true;
   return false;
 }
 
+// Rule that options without effect are errors: each given option must meet its conditions.
 void OptionTable::check_uses() const {
   for (const Option& o : options_) {
     if (!o.given) continue;
     for (const UseRule& rule : o.uses) {
       const auto first = std::find_if(rule.conditions.begin(), rule.conditions.end(),
-                                      [&](const std::string& condition) { return holds(condition); });
+                                      [&](const std::string& condition) { return is_met(condition); });
       if ((first == rule.conditions.end()) == rule.unless) continue;
       const std::string text = value_text(o.value());
       const std::string what = typed_name(o) + (o.flag ? "" : ": \"" + text + '"');
@@ -122,7 +132,8 @@ void OptionTable::check_uses() const {
   }
 }
 
-void OptionTable::unknown(const std::string& argument, std::span<const std::string> rest) const {
+// Error of an option that does not exist, with advice for options of other programs.
+void OptionTable::throw_unknown(const std::string& argument, std::span<const std::string> rest) const {
   std::vector<std::string> names;
   for (const auto& o : options_) {
     for (const auto& advice : o.advice) {

@@ -11,6 +11,7 @@
 namespace merganser {
 namespace {
 
+/// Returns a text in double quotes.
 std::string quoted(const std::string& text) { return '"' + text + '"'; }
 
 }  // namespace
@@ -34,20 +35,21 @@ std::string number_text(double x) {
 
 namespace {
 
-std::string text_of(std::monostate) { return {}; }
-std::string text_of(bool v) { return v ? "true" : "false"; }
-std::string text_of(std::int64_t v) { return std::to_string(v); }
-std::string text_of(double v) { return number_text(v); }
-std::string text_of(const std::string& v) { return v; }
+// One overload for each alternative of OptionValue.
+std::string format_value(std::monostate) { return {}; }
+std::string format_value(bool v) { return v ? "true" : "false"; }
+std::string format_value(std::int64_t v) { return std::to_string(v); }
+std::string format_value(double v) { return number_text(v); }
+std::string format_value(const std::string& v) { return v; }
 template <class T>
-std::string text_of(const std::vector<T>& v) {
-  return joined(v, ",", [](const T& item) { return text_of(item); });
+std::string format_value(const std::vector<T>& v) {
+  return joined(v, ",", [](const T& item) { return format_value(item); });
 }
 
 }  // namespace
 
 std::string value_text(const OptionValue& value) {
-  return std::visit([](const auto& v) { return text_of(v); }, value);
+  return std::visit([](const auto& v) { return format_value(v); }, value);
 }
 
 std::vector<std::string> split_commas(const std::string& text) {
@@ -72,8 +74,9 @@ void apply_check(const Check& check, double x, const std::string& text) {
 
 namespace {
 
+/// Parses a whole number. @throws UsageError for another text, and for numbers out of the type's range
 template <class T>
-T whole(const std::string& text, const char* allowed) {
+T parse_whole(const std::string& text, const char* allowed) {
   T v = 0;
   const char* end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, v);
@@ -84,7 +87,7 @@ T whole(const std::string& text, const char* allowed) {
 
 }  // namespace
 
-std::int64_t parse_integer(const std::string& text) { return whole<std::int64_t>(text, "an integer"); }
+std::int64_t parse_integer(const std::string& text) { return parse_whole<std::int64_t>(text, "an integer"); }
 
 int parse_int(const std::string& text) {
   const std::int64_t value = parse_integer(text);
@@ -100,26 +103,26 @@ double parse_number(const std::string& text) {
   return v;
 }
 
-void read(const std::string& text, std::string& v) { v = text; }
-void read(const std::string& text, double& v) { v = parse_number(text); }
-void read(const std::string& text, int& v) { v = parse_int(text); }
-void read(const std::string& text, std::int64_t& v) { v = parse_integer(text); }
-void read(const std::string& text, std::uint64_t& v) { v = whole<std::uint64_t>(text, "an integer >= 0"); }
-void read(const std::string& text, std::vector<std::string>& v) { v = split_commas(text); }
+void parse_value(const std::string& text, std::string& v) { v = text; }
+void parse_value(const std::string& text, double& v) { v = parse_number(text); }
+void parse_value(const std::string& text, int& v) { v = parse_int(text); }
+void parse_value(const std::string& text, std::int64_t& v) { v = parse_integer(text); }
+void parse_value(const std::string& text, std::uint64_t& v) { v = parse_whole<std::uint64_t>(text, "an integer >= 0"); }
+void parse_value(const std::string& text, std::vector<std::string>& v) { v = split_commas(text); }
 
-void read(const std::string& text, std::vector<int>& v) {
-  std::vector<int> out;
-  for (const auto& piece : split_commas(text)) read(piece, out.emplace_back());
+void parse_value(const std::string& text, std::vector<int>& v) {
+  std::vector<int> out;  // parsed whole before it is assigned: a bad piece leaves the value as it was
+  for (const auto& piece : split_commas(text)) parse_value(piece, out.emplace_back());
   v = std::move(out);
 }
 
-void read(const std::string& text, std::array<std::int64_t, 3>& v) {
+void parse_value(const std::string& text, std::array<std::int64_t, 3>& v) {
   const auto pieces = split_commas(text);
   if (pieces.size() != 3) reject(text, "three values, X,Y,Z");
   v = {parse_integer(pieces[0]), parse_integer(pieces[1]), parse_integer(pieces[2])};
 }
 
-void read(const std::string& text, AxisFlags& v) {
+void parse_value(const std::string& text, AxisFlags& v) {
   AxisFlags out{};
   if (text.empty()) reject(text, "letters of xyz, or none");
   for (const char c : text == "none" ? std::string() : text) {
@@ -138,6 +141,7 @@ std::string axes_text(const AxisFlags& axes) {
 
 }  // namespace detail
 
+// Modifier Words on a text option: its value must be one of the words.
 void OptionTable::apply(Option& o, const std::string*, Words words) {
   o.kind = joined(words.words, "|");
   o.set = [set = std::move(o.set), words = std::move(words.words)](const std::string& text) {
@@ -146,6 +150,7 @@ void OptionTable::apply(Option& o, const std::string*, Words words) {
   };
 }
 
+// Modifier Words on a list option: each value must be one of the words.
 void OptionTable::apply(Option& o, const std::vector<std::string>*, Words words) {
   o.set = [set = std::move(o.set), words = std::move(words.words)](const std::string& text) {
     for (const auto& piece : split_commas(text))
@@ -154,7 +159,7 @@ void OptionTable::apply(Option& o, const std::vector<std::string>*, Words words)
   };
 }
 
-Option OptionTable::named(std::string name, std::string help) const {
+Option OptionTable::make_option(std::string name, std::string help) const {
   Option o;
   o.name = std::move(name);
   o.help = std::move(help);
@@ -162,7 +167,7 @@ Option OptionTable::named(std::string name, std::string help) const {
   return o;
 }
 
-void OptionTable::finish(Option& o) {
+void OptionTable::set_initial(Option& o) {
   if (!o.initial.empty()) return;
   if (!o.flag) o.initial = value_text(o.value());
   if (o.flag && o.value() == OptionValue(true)) o.initial = "on; off: --no-" + o.name;
@@ -174,10 +179,12 @@ Option* OptionTable::find(const std::string& name) {
   return nullptr;
 }
 
-bool OptionTable::given(std::string_view name) const {
+bool OptionTable::is_given(std::string_view name) const {
   return std::any_of(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name && o.given; });
 }
 
+/// Sets the option that an argument names: --name value, --name=value, -n value, --flag, --no-flag. @param rest
+/// arguments after it @param used  number of these that were taken as value
 void OptionTable::set_named(const std::string& argument, std::span<const std::string> rest, std::size_t& used) {
   const bool is_long = argument.starts_with("--");
   std::string name = argument.substr(is_long ? 2 : 1);
@@ -192,6 +199,7 @@ void OptionTable::set_named(const std::string& argument, std::span<const std::st
   bool off = false;
   if (is_long) {
     o = find(name);
+    // An option whose own name begins with "no-" comes first; else --no-NAME switches a flag off, and nothing but a flag.
     if (o == nullptr && name.starts_with("no-")) {
       o = find(name.substr(3));
       off = o != nullptr && o->flag;
@@ -202,7 +210,7 @@ void OptionTable::set_named(const std::string& argument, std::span<const std::st
       if (name.size() == 1 && candidate.letter == name[0]) o = &candidate;
   }
   if (o == nullptr)
-    unknown(is_long ? "--" + name : argument, has_value ? std::span<const std::string>(&value, 1) : rest);
+    throw_unknown(is_long ? "--" + name : argument, has_value ? std::span<const std::string>(&value, 1) : rest);
   if (o->flag) {
     if (has_value)
       throw UsageError("--" + o->name + " has the value " + quoted(value) + "; allowed: --" + o->name + " or --no-" +
@@ -222,7 +230,7 @@ void OptionTable::set_named(const std::string& argument, std::span<const std::st
   o->given = true;
 }
 
-/// Returns true if the rest of the arguments belongs to the same option.
+/// Sets the next positional argument. Returns true if all arguments after this one belong to it, options included (modifier Rest).
 bool OptionTable::set_positional(const std::string& argument) {
   for (auto& o : options_) {
     if (!o.positional || (o.given && !o.list)) continue;
@@ -237,13 +245,14 @@ bool OptionTable::set_positional(const std::string& argument) {
   throw UsageError("unexpected argument " + quoted(argument) + "; allowed:" + synopsis());
 }
 
+// Parser of a command line: named options in any order, positional arguments in theirs, "--" ends the options.
 void OptionTable::parse(std::span<const std::string> arguments) {
   bool only_positional = false;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& a = arguments[i];
     if (!only_positional && a == "--") {
       only_positional = true;
-    } else if (!only_positional && a.size() > 1 && a[0] == '-') {
+    } else if (!only_positional && a.size() > 1 && a[0] == '-') {  // "-" alone is an argument: standard input or output
       std::size_t used = 0;
       set_named(a, arguments.subspan(i + 1), used);
       i += used;
@@ -267,6 +276,7 @@ std::string OptionTable::synopsis() const {
   return out + (named ? " [options]" : "");
 }
 
+// Options part of --help: name, kind and initial value to the left, wrapped text to the right.
 std::string OptionTable::help() const {
   constexpr std::size_t kColumn = 30;
   constexpr std::size_t kWidth = 110;

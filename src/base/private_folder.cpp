@@ -14,6 +14,7 @@
 
 namespace merganser {
 
+// Folder of temporary files: TMPDIR, else /tmp; tested here, since a later failure would name an unknown file.
 std::string temporary_folder() {
   const char* named = std::getenv("TMPDIR");
   const bool is_named = named != nullptr && *named != '\0';
@@ -33,8 +34,9 @@ std::string random_letters() {
   return out;
 }
 
+// Temporary folder that no other user can read, removed also by a signal.
 PrivateFolder::PrivateFolder(const std::string& parent) : path_(parent + "/.merganser-" + random_letters()) {
-  const MakingFiles making;
+  const MakingFiles making;  // registered and created in one scope: a signal handler on another thread waits for both
   itself_ = CleanupName(path_, true);
   if (::mkdir(path_.c_str(), 0700) != 0)
     throw InputError("cannot make a temporary folder in " + parent + ": " + std::strerror(errno));

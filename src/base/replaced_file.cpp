@@ -17,24 +17,27 @@ namespace merganser::detail {
 namespace {
 
 constexpr const char* kAcl = "system.posix_acl_access";
-constexpr mode_t kKept = 01777;  // writing clears set-user-ID and set-group-ID, so replacing does
+constexpr mode_t kKept = 01777;  // without set-user-ID and set-group-ID, which writing to the old file would clear too
 
+/// Throws InputError for a file that may not be replaced.
 [[noreturn]] void refuse(const OldFile& old, const std::string& why) {
   throw InputError("cannot write " + old.shown + ": " + why);
 }
 
+/// Formats a file mode: "0644".
 std::string octal(mode_t mode) {
   std::array<char, 16> text{};
   std::snprintf(text.data(), text.size(), "%04o", static_cast<unsigned>(mode & 07777));
   return text.data();
 }
 
-/// @return whether there is a file
-bool look(const OldFile& old, struct stat& s) {
+/// Reads the attributes of the file at the destination. @return false if there is none
+bool stat_old_file(const OldFile& old, struct stat& s) {
   return !old.base.empty() && ::fstatat(old.folder, old.base.c_str(), &s, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-void give_owner(const OldFile& old, const struct stat& s, int file) {
+/// Sets owner and group of a file to those of the old one. @throws InputError if this user may not
+void copy_owner(const OldFile& old, const struct stat& s, int file) {
   struct stat mine {};
   if (::fstat(file, &mine) != 0 || (mine.st_uid == s.st_uid && mine.st_gid == s.st_gid)) return;
   const uid_t user = mine.st_uid == s.st_uid ? static_cast<uid_t>(-1) : s.st_uid;
@@ -45,10 +48,11 @@ void give_owner(const OldFile& old, const struct stat& s, int file) {
                   "; allowed: a file of your own, or a new one");
 }
 
+/// Copies the access control list of the old file to an open file.
 void copy_acl(const OldFile& old, int file) {
   const std::string path = "/proc/self/fd/" + std::to_string(old.folder) + '/' + old.base;
   const ssize_t bytes = ::lgetxattr(path.c_str(), kAcl, nullptr, 0);
-  if (bytes <= 0) return;  // none, or a file system without
+  if (bytes <= 0) return;  // no list, or a file system that has none
   std::vector<char> acl(static_cast<std::size_t>(bytes));
   if (::lgetxattr(path.c_str(), kAcl, acl.data(), acl.size()) != bytes ||
       ::fsetxattr(file, kAcl, acl.data(), acl.size(), 0) != 0)
@@ -57,12 +61,13 @@ void copy_acl(const OldFile& old, int file) {
 
 }  // namespace
 
+// Permission to replace a file, although renaming would not need it.
 bool check_replaceable(const OldFile& old) {
   struct stat s {};
-  if (!look(old, s)) return false;
+  if (!stat_old_file(old, s)) return false;
   if (!S_ISREG(s.st_mode)) refuse(old, "it is a folder; allowed: a file");
   const bool for_nobody = (s.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0;
-  // By the identity that opens files; a system without this call leaves the rest to the mode.
+  // AT_EACCESS: by the effective user, which opens files. EINVAL: a system without this flag, where the mode alone decides.
   const bool not_for_us = ::faccessat(old.folder, old.base.c_str(), W_OK, AT_EACCESS) != 0 && errno != EINVAL;
   if (for_nobody || not_for_us)
     refuse(old, "it may not be written to (mode " + octal(s.st_mode) + ", user " + std::to_string(s.st_uid) +
@@ -72,13 +77,14 @@ bool check_replaceable(const OldFile& old) {
 
 void keep_owner(const OldFile& old, int file) {
   struct stat s {};
-  if (check_replaceable(old) && look(old, s)) give_owner(old, s, file);
+  if (check_replaceable(old) && stat_old_file(old, s)) copy_owner(old, s, file);
 }
 
+// Last step before a new file replaces an old one.
 void keep_owner_and_mode(const OldFile& old, int file) {
   struct stat s {};
-  if (!check_replaceable(old) || !look(old, s)) return;
-  give_owner(old, s, file);
+  if (!check_replaceable(old) || !stat_old_file(old, s)) return;
+  copy_owner(old, s, file);  // before the mode: a change of owner clears bits of it
   if (::fchmod(file, s.st_mode & kKept) != 0)
     refuse(old, std::string("its mode cannot be kept: ") + std::strerror(errno));
   copy_acl(old, file);

@@ -1,26 +1,28 @@
 #pragma once
-/// The rule for a file that an output replaces.
+/// Permission check for a file that an output replaces, and transfer of its owner, mode and access control list to the new file.
 #include <string>
 
 namespace merganser::detail {
 
-/// A name in an open folder, for messages as the user gave it.
+/// Destination of an output, at which a file may exist.
 struct OldFile {
-  const std::string& shown;
-  int folder;
-  const std::string& base;
+  const std::string& shown;  ///< path as the user gave it, for messages
+  int folder;                ///< descriptor of its folder
+  const std::string& base;   ///< name in the folder; empty for a stream, which replaces nothing
 };
 
-/// Refuses what may not be replaced: what is no plain file; a file to which this user could not write, or that is protected
-/// by a mode that lets nobody write, which counts for root too. @return whether there is a file @throws InputError
+/// Checks that the file at the destination, if there is one, may be replaced. @return true if there is a file
+/// @throws InputError if it is no regular file, this user may not write to it, or its mode grants write permission to nobody, which
+/// protects it from root too
 bool check_replaceable(const OldFile& old);
 
-/// Gives a new file owner and group of the one that it will replace, if there is one. @throws InputError if that is not
-/// allowed: then replacing it would take the file from its owner
+/// Sets owner and group of the new file (an open descriptor) to those of the file that it will replace, if there is one.
+/// @throws InputError if the system does not allow it: replacing the file would then take it from its owner
 void keep_owner(const OldFile& old, int file);
 
-/// As keep_owner(), and mode and access control list. Whoever writes to the file by its name has done so.
-/// @throws InputError if one of them cannot be kept
+/// Sets owner, group, mode and access control list of the new file (an open descriptor) to those of the file that it will replace,
+/// if there is one. To be called after all writes by name, since the mode may forbid to open the file again.
+/// @throws InputError if one of them cannot be set
 void keep_owner_and_mode(const OldFile& old, int file);
 
 }  // namespace merganser::detail

@@ -7,7 +7,7 @@
 namespace merganser {
 namespace {
 
-/// Three significant digits and a unit.
+/// Formats a number with three significant digits and a unit.
 std::string scaled(double x, const char* unit) {
   const double a = std::fabs(x);
   char buffer[400];

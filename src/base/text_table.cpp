@@ -15,25 +15,28 @@ namespace {
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+/// Table cell of a row, with its kind.
 struct Cell {
   std::string_view text;
   CellKind kind;
   bool quoted;
 };
 
-std::vector<Cell> cells_of(std::string_view row, char separator) {
+/// Splits a row into its table cells.
+std::vector<Cell> split_row(std::string_view row, char separator) {
   std::vector<Cell> cells;
   for (TableCells walk(row, separator); walk.next();)
-    cells.push_back({walk.cell(), cell_kind(walk.cell()), walk.quoted()});
+    cells.push_back({walk.cell(), cell_kind(walk.cell()), walk.is_quoted()});
   return cells;
 }
 
-bool has(const std::vector<Cell>& cells, CellKind kind) {
+/// Returns whether a row has a table cell of a kind.
+bool has_kind(const std::vector<Cell>& cells, CellKind kind) {
   return std::any_of(cells.begin(), cells.end(), [&](const Cell& c) { return c.kind == kind; });
 }
 
-/// Whether a character stands in a row outside of quotes.
-bool stands_in(std::string_view row, char what) {
+/// Returns true if a row contains a character outside of quotes.
+bool has_unquoted(std::string_view row, char what) {
   bool quoted = false;
   return std::any_of(row.begin(), row.end(), [&](char c) {
     quoted = quoted != (c == '"');
@@ -41,26 +44,29 @@ bool stands_in(std::string_view row, char what) {
   });
 }
 
-/// Every cell between tabs is one word: with blanks in cells, tabs and blanks separate alike.
-bool is_of_tabs(std::string_view row) {
-  const auto cells = cells_of(row, '\t');
+/// Returns true if every table cell between tabs is one word. If one has blanks in it, tabs may be blanks like others.
+bool is_separated_by_tabs(std::string_view row) {
+  const auto cells = split_row(row, '\t');
   return std::all_of(cells.begin(), cells.end(), [](const Cell& c) {
     return c.quoted ||
            (c.text.find(' ') == std::string_view::npos && !c.text.starts_with(',') && !c.text.ends_with(','));
   });
 }
 
-char separator_of(std::string_view first, std::string_view second) {
-  if (stands_in(first, ';')) return ';';
-  if (stands_in(first, '\t')) {
-    const bool second_fits = !second.empty() && stands_in(second, '\t') && is_of_tabs(second) &&
-                             cells_of(second, '\t').size() == cells_of(first, '\t').size();
-    if (is_of_tabs(first) || second_fits) return '\t';
+/// Returns the separator of a text table, from its first two rows. Semicolons come before tabs and tabs before commas,
+/// since tables with decimal commas are separated by semicolons or tabs. Names in a heading may contain blanks; tabs
+/// then separate if they do so in the second row.
+char find_separator(std::string_view first, std::string_view second) {
+  if (has_unquoted(first, ';')) return ';';
+  if (has_unquoted(first, '\t')) {
+    const bool second_fits = !second.empty() && has_unquoted(second, '\t') && is_separated_by_tabs(second) &&
+                             split_row(second, '\t').size() == split_row(first, '\t').size();
+    if (is_separated_by_tabs(first) || second_fits) return '\t';
   }
-  return stands_in(first, ',') ? ',' : ' ';
+  return has_unquoted(first, ',') ? ',' : ' ';
 }
 
-/// "1,5, 2,5": commas may be decimal marks or separators.
+/// Returns true for rows such as "1,5, 2,5", in which commas may be decimal marks or separators.
 bool is_ambiguous(std::string_view row) {
   if (row.find('.') != std::string_view::npos) return false;
   bool tight = false, loose = false;
@@ -81,13 +87,14 @@ constexpr const char* kIndex =
     "is a "
     "coordinate";
 
+/// Returns the reason why a heading is refused, given the number of table cells in the row below; empty if it is accepted.
 std::string check_heading(const std::vector<Cell>& names, std::size_t cells_below) {
   for (std::size_t c = 0; c < names.size(); ++c) {
     if (!names[c].text.empty() && (c > 0 || !names[c].text.starts_with("Unnamed: "))) continue;
     const std::string what = "heading, column " + std::to_string(c + 1) + " has no name";
     return c > 0 ? what + "; allowed: a name for each column" : kIndex;
   }
-  // Any line of words would be a table that holds nothing: a file that is none must not be read as an empty one.
+  // Any line of words would be the heading of an empty table; a file of another kind must not be read as one.
   if (cells_below == 0)
     return "column 1: " + cell_text(names[0].text) +
            ", names and no row below them; allowed: numbers, or a heading above rows";
@@ -99,22 +106,24 @@ std::string check_heading(const std::vector<Cell>& names, std::size_t cells_belo
 }
 
 bool is_whole(std::string_view cell, std::size_t value) { return cell == std::to_string(value); }
+/// Returns whether a table cell is a number with a decimal mark.
 bool is_fraction(const Cell& cell) {
   return cell.kind == CellKind::number && cell.text.find_first_of(".,") != std::string_view::npos;
 }
 
-/// Whether cells are 0, 1, ..., as pandas names columns that have no names.
-bool counts_from_zero(std::span<const Cell> cells) {
+/// Returns true if table cells are 0, 1, ..., as pandas names columns without names.
+bool are_counted_from_zero(std::span<const Cell> cells) {
   std::size_t counted = 0;
   while (counted < cells.size() && is_whole(cells[counted].text, counted)) ++counted;
   return counted == cells.size();
 }
 
-/// Rows of numbers that look like what pandas writes beside the numbers.
-std::string note_on(const std::vector<Cell>& first, const std::vector<Cell>& second) {
+/// Returns a warning if the first row looks like the column names, or the first column like the index, that pandas writes by
+/// default.
+std::string warn_of_index(const std::vector<Cell>& first, const std::vector<Cell>& second) {
   const std::size_t columns = first.size();
   if (columns < 2 || second.size() != columns) return {};
-  if (counts_from_zero(first) && std::any_of(second.begin(), second.end(), is_fraction))
+  if (are_counted_from_zero(first) && std::any_of(second.begin(), second.end(), is_fraction))
     return "row 1 is 0, 1, ... and is read as numbers; names of columns are left out by to_csv(FILE, header=False)";
   const bool index = (is_whole(first[0].text, 0) && is_whole(second[0].text, 1)) ||
                      (is_whole(first[0].text, 1) && is_whole(second[0].text, 2));
@@ -124,6 +133,7 @@ std::string note_on(const std::vector<Cell>& first, const std::vector<Cell>& sec
   return {};
 }
 
+/// First bytes of a file format that is no text table, with its description.
 struct Signature {
   std::string_view bytes;
   std::string_view what;
@@ -165,12 +175,13 @@ void TableCells::skip_blanks() {
   while (at_ != end_ && (*at_ == ' ' || (*at_ == '\t' && separator_ != '\t'))) ++at_;
 }
 
+// Step to the next table cell between separators.
 bool TableCells::next_between() {
   if (done_) return false;
   skip_blanks();
   quoted_ = at_ != end_ && *at_ == '"';
   if (quoted_) {
-    take_quoted();
+    read_quoted();
   } else {
     const char* const begin = at_;
     while (at_ != end_ && *at_ != separator_) ++at_;
@@ -185,8 +196,10 @@ bool TableCells::next_between() {
   return true;
 }
 
-void TableCells::take_quoted() {
+// Table cell in quotes, by RFC 4180.
+void TableCells::read_quoted() {
   const char* const begin = at_ + 1;
+  // Two quotes in a row are a quote within the text, as in RFC 4180.
   const char* last = begin;
   while (last != end_ && (*last != '"' || (last + 1 != end_ && last[1] == '"'))) last += *last == '"' ? 2 : 1;
   malformed_ = malformed_ || last == end_;
@@ -201,6 +214,7 @@ void TableCells::take_quoted() {
   while (at_ != end_ && *at_ != separator_) ++at_;
 }
 
+// Kind of a table cell: number, text, missing value or empty.
 CellKind cell_kind(std::string_view cell) {
   cell = trimmed(cell);
   if (cell.empty()) return CellKind::empty;
@@ -219,21 +233,22 @@ CellKind cell_kind(std::string_view cell) {
   return marks_alone || known ? CellKind::missing : CellKind::name;
 }
 
+// Detection of separator, heading and decimal mark from the first two rows.
 TableStart find_dialect(std::string_view first, std::string_view second) {
   TableStart start;
   if (first.empty()) return start;
-  const char separator = separator_of(first, second);
-  auto cells = cells_of(first, separator);
-  const auto below = cells_of(second, separator);
+  const char separator = find_separator(first, second);
+  auto cells = split_row(first, separator);
+  const auto below = split_row(second, separator);
   if (separator == '\t' && cells.size() > 1 && ends_with_tab(first) && (second.empty() || ends_with_tab(second)))
-    cells.pop_back();  // a tab that ends every row separates nothing
-  start.dialect = {separator, has(cells, CellKind::name) && !has(cells, CellKind::number), cells.size()};
+    cells.pop_back();  // a tab at the end of every row is no separator
+  start.dialect = {separator, has_kind(cells, CellKind::name) && !has_kind(cells, CellKind::number), cells.size()};
   if (start.dialect.heading) {
     start.refusal = check_heading(cells, second.empty() ? 0 : below.size());
     for (const Cell& c : cells) start.names.push_back(one_line(c.text, 40));
     return start;
   }
-  if (cells.size() > 1 && cells[0].kind == CellKind::empty && counts_from_zero(std::span(cells).subspan(1))) {
+  if (cells.size() > 1 && cells[0].kind == CellKind::empty && are_counted_from_zero(std::span(cells).subspan(1))) {
     start.refusal = kIndex;
     return start;
   }
@@ -248,7 +263,7 @@ TableStart find_dialect(std::string_view first, std::string_view second) {
         "points, or "
         "';' between cells with decimal commas";
   else
-    start.note = note_on(cells, below);
+    start.note = warn_of_index(cells, below);
   return start;
 }
 
@@ -281,9 +296,10 @@ std::string known_signature(std::string_view head) {
   return {};
 }
 
+// Recognition of binary files that a user gives for a text table.
 std::string foreign_text(std::string_view head) {
   if (const auto known = known_signature(head); !known.empty()) return known;
-  // Every other byte of the first two characters is 0.
+  // UTF-16 without a byte order mark: of the first two characters, if both are ASCII, the high or the low bytes are 0.
   const auto is_zero = [&](std::size_t at) { return head[at] == '\0'; };
   const bool pairs =
       head.size() > 3 && is_zero(0) == is_zero(2) && is_zero(1) == is_zero(3) && is_zero(0) != is_zero(1);

@@ -2,11 +2,13 @@
 
 namespace merganser {
 
+// Decoder of one UTF-8 character; invalid bytes have length 0.
 Utf8Character first_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
   if (lead < 0x80) return {lead, 1};
   const std::size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  // 0xc0 and 0xc1 begin overlong forms of ASCII, bytes above 0xf4 code points beyond U+10FFFF.
   if (lead < 0xc2 || lead > 0xf4 || text.size() < bytes) return {};
   char32_t code = lead & (0x7fU >> bytes);
   for (std::size_t i = 1; i < bytes; ++i) {

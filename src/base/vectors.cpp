@@ -16,17 +16,18 @@
 namespace merganser {
 namespace {
 
+/// Instruction set that Highway can use, with its bit.
 struct Target {
   std::string name;
   std::int64_t bit;
 };
 
-/// What is there before anything is disabled, the best first.
+/// Returns the instruction sets of build and processor, the best first, as they are before choose_vectors() disables any.
 const std::vector<Target>& all_targets() {
   static const std::vector<Target> all = [] {
     std::vector<Target> found;
     for (const std::int64_t bit : hwy::SupportedAndGeneratedTargets()) {
-      // Highway has two ways to do without vectors, of which a build has one.
+      // Highway has two targets without vector instructions, of which a build has one.
       const bool scalar = bit == HWY_SCALAR || bit == HWY_EMU128;
       found.push_back({scalar ? "SCALAR" : hwy::TargetName(bit), bit});
     }
@@ -35,30 +36,31 @@ const std::vector<Target>& all_targets() {
   return all;
 }
 
-/// "avx-512" and "AVX512" are one name.
-std::string plain(std::string_view name) {
+/// Converts the name of an instruction set to upper case without separators: "avx-512" and "AVX512" are one name, AVX3 in Highway.
+std::string normalised_name(std::string_view name) {
   std::string text;
   for (const char c : name)
     if (c != '-' && c != '_' && c != ' ') text += static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
   return text == "AVX512" ? "AVX3" : text;
 }
 
-/// The bit of Highway's for the name. @throws UsageError
+/// Returns Highway's bit of an instruction set by its name. @throws UsageError if build or processor does not support it
 std::int64_t find_target(const std::string& wanted) {
   for (const Target& target : all_targets())
-    if (plain(target.name) == plain(wanted)) return target.bit;
+    if (normalised_name(target.name) == normalised_name(wanted)) return target.bit;
   throw UsageError("MERGANSER_SIMD is \"" + wanted +
                    "\"; allowed on this processor: " + joined(vector_targets(), ", "));
 }
 
-/// Disables what is better than a target; a file that is not compiled for it uses the next one. Better ones have lower bits.
-void use_at_most(std::int64_t bit) {
-  // Both: the first holds when Highway looks again at what the processor has, the second from now on.
+/// Disables all instruction sets that are better than one; in Highway better ones have lower bits. A file that is not compiled for
+/// that one uses the next.
+void limit_targets(std::int64_t bit) {
+  // Both are needed: the first for later queries of the processor by Highway, the second for the table of functions in use now.
   hwy::DisableTargets(bit - 1);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
-/// Whether vectors of SVE are as long as those of NEON, which are cheaper to load then.
+/// Returns true if vectors of SVE are no longer than those of NEON (16 bytes): NEON is faster then, since its loads are cheaper.
 bool has_short_sve() {
 #if HWY_ARCH_ARM_A64 && defined(__linux__)
   const int length = ::prctl(PR_SVE_GET_VL);
@@ -76,15 +78,17 @@ std::vector<std::string> vector_targets() {
   return names;
 }
 
+// Choice of the instruction set of all kernels, once per process, by MERGANSER_SIMD or as the fastest that build and
+// processor have.
 void choose_vectors() {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   if (detail::vectors_chosen.load(std::memory_order_relaxed)) return;
-  (void)all_targets();  // before any is disabled
+  (void)all_targets();  // lists them before any is disabled
   if (const char* wanted = std::getenv("MERGANSER_SIMD"); wanted != nullptr && *wanted != '\0') {
-    use_at_most(find_target(wanted));
+    limit_targets(find_target(wanted));
   } else if (has_short_sve()) {
-    use_at_most(HWY_NEON);
+    limit_targets(HWY_NEON);
   }
   detail::vectors_chosen.store(true, std::memory_order_release);
 }

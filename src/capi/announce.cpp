@@ -6,7 +6,7 @@
 namespace merganser::capi {
 namespace {
 
-announce::AnnouncementOptions options_of(const mg_announcer_options* given) {
+announce::AnnouncementOptions convert_options(const mg_announcer_options* given) {
   const auto record = read_options(given, "options");
   announce::AnnouncementOptions options;
   if (record.max_bytes != 0) options.max_bytes = record.max_bytes;
@@ -14,6 +14,7 @@ announce::AnnouncementOptions options_of(const mg_announcer_options* given) {
   return options;
 }
 
+/// Announcement network behind a handle, and the list that its last step delivered, which the caller reads in place.
 class AnnouncerObject final : public OverTransport {
  public:
   static constexpr const char* kKind = "announcer";
@@ -44,25 +45,26 @@ extern "C" {
 int mg_announcer_new(mg_transport* transport, const char* network, int dimension, const mg_announcer_options* options,
                      mg_announcer** announcer) {
   return guard([&] {
-    auto over = object_of<TransportObject>(transport);
+    auto over = object_from<TransportObject>(transport);
     std::unique_ptr<announce::Network> arcs;
     announce::AnnouncementOptions limits;
+    // An invalid argument on one rank must fail on all: the others would wait for it in the collective constructor.
     comm::agree(over->get(), [&] {
-      need(announcer, "announcer");
-      need(network, "network");
-      limits = options_of(options);
+      check_not_null(announcer, "announcer");
+      check_not_null(network, "network");
+      limits = convert_options(options);
       arcs = announce::make_network(network, over->get().size(), dimension);
     });
-    make<AnnouncerObject>(announcer, over, *arcs, limits);
+    make_handle<AnnouncerObject>(announcer, over, *arcs, limits);
   });
 }
 
 int mg_announcer_announce(mg_announcer* announcer, int topic, const void* bytes, size_t count, int delivery) {
   return guard<AnnouncerObject>(announcer, [&](AnnouncerObject& object) {
-    within<int>(topic, 0, announce::kFirstServiceTopic - 1, "topic");
-    within<int>(delivery, MG_SAME_STEP, MG_IMMEDIATE, "delivery");
+    check_range<int>(topic, 0, announce::kFirstServiceTopic - 1, "topic");
+    check_range<int>(delivery, MG_SAME_STEP, MG_IMMEDIATE, "delivery");
     object.network.announce(static_cast<announce::Topic>(topic),
-                            array(static_cast<const std::byte*>(bytes), count, "bytes"),
+                            checked_array(static_cast<const std::byte*>(bytes), count, "bytes"),
                             static_cast<announce::Delivery>(delivery));
   });
 }
@@ -70,12 +72,12 @@ int mg_announcer_announce(mg_announcer* announcer, int topic, const void* bytes,
 int mg_announcer_step(mg_announcer* announcer, size_t* handed_over) {
   return guard<AnnouncerObject>(announcer, [&](AnnouncerObject& object) {
     object.step();
-    give_if(handed_over, object.received.size());
+    store_optional(handed_over, object.received.size());
   });
 }
 
 int mg_announcer_received(mg_announcer* announcer, const mg_announcement** announcements, size_t* count) {
-  return guard([&] { give(object_of<AnnouncerObject>(announcer)->received, announcements, count); });
+  return guard([&] { return_array(object_from<AnnouncerObject>(announcer)->received, announcements, count); });
 }
 
 int mg_announcer_time(mg_announcer* announcer, int* steps) {

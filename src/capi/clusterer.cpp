@@ -8,7 +8,7 @@
 
 namespace merganser::capi {
 
-std::size_t columns_of(const Schema& schema) {
+std::size_t num_columns(const Schema& schema) {
   std::size_t columns = 0;
   for (const Attribute& a : schema.attributes()) columns += static_cast<std::size_t>(a.components);
   return columns;
@@ -16,8 +16,9 @@ std::size_t columns_of(const Schema& schema) {
 
 namespace {
 
-/// Hands the members' components and volumes to a function in C, each beside the other.
-MergeCallback callback_in_c(mg_merge merge, void* user, std::size_t offset, std::size_t components) {
+/// Wraps a merge function in C, which takes the components and the volumes of all members in two contiguous arrays. The arrays
+/// are reused between calls.
+MergeCallback wrap_callback(mg_merge merge, void* user, std::size_t offset, std::size_t components) {
   return [=, values = std::vector<double>(), volumes = std::vector<double>()](std::span<const Member> members, double,
                                                                               double* out) mutable {
     values.clear();
@@ -30,9 +31,9 @@ MergeCallback callback_in_c(mg_merge merge, void* user, std::size_t offset, std:
   };
 }
 
-void add(SchemaObject& object, const char* name, int components, Rule rule) {
-  need(name, "name");
-  within(components, 1, 4096, "components");
+void add_attribute(SchemaObject& object, const char* name, int components, Rule rule) {
+  check_not_null(name, "name");
+  check_range(components, 1, 4096, "components");
   auto attributes = object.schema.attributes();
   attributes.push_back(
       {name, components, rule, std::vector<std::string>(static_cast<std::size_t>(components), name), ""});
@@ -40,17 +41,17 @@ void add(SchemaObject& object, const char* name, int components, Rule rule) {
   object.callbacks.emplace_back();
 }
 
-ClusterOptions options_of(const mg_clusterer_options* given, const SchemaObject& schema) {
+ClusterOptions convert_options(const mg_clusterer_options* given, const SchemaObject& schema) {
   const auto record = read_options(given, "options");
   ClusterOptions options;
   if (record.min_volume_ratio != 0) options.min_volume_ratio = record.min_volume_ratio;
-  options.search = flag(record.search, "options: search") ? Search::cells8 : Search::exact;
-  options.prune = flag(record.prune, "options: prune") ? Prune::iterative : Prune::single_pass;
+  options.search = read_flag(record.search, "options: search") ? Search::cells8 : Search::exact;
+  options.prune = read_flag(record.prune, "options: prune") ? Prune::iterative : Prune::single_pass;
   options.callbacks = schema.callbacks;
   return options;
 }
 
-/// The parcels and what merges them.
+/// Clusterer behind a handle and the container of this rank's parcels.
 class ClustererObject final : public OverTransport {
  public:
   static constexpr const char* kKind = "clusterer";
@@ -60,8 +61,8 @@ class ClustererObject final : public OverTransport {
         parcels(schema.schema),
         clusterer(transport(), decomposition, parcels.schema(), options) {}
 
-  /// Errors of one rank's columns alone leave what was there.
-  void put(const mg_columns& columns) {
+  /// Replaces the parcels by a copy of the columns. Local. If a value is invalid, the former parcels stay.
+  void set_parcels(const mg_columns& columns) {
     Parcels taken(parcels.schema());
     copy_in(columns, clusterer.decomposition().grid().box.lower[2], taken);
     parcels = std::move(taken);
@@ -71,7 +72,7 @@ class ClustererObject final : public OverTransport {
   Clusterer clusterer;
 };
 
-mg_step_numbers numbers_of(const StepReport& report) {
+mg_step_numbers to_step_numbers(const StepReport& report) {
   mg_step_numbers n{};
   n.before = report.before;
   n.small = report.small;
@@ -83,10 +84,11 @@ mg_step_numbers numbers_of(const StepReport& report) {
   return n;
 }
 
-std::string digest_of(const Parcels& parcels, comm::Transport& transport) {
+/// Returns the digest of the parcels of all ranks. Collective. The sum does not depend on their order.
+std::string global_digest(const Parcels& parcels, comm::Transport& transport) {
   Digest all;
   for (const Digest& part : comm::all_gather_value(transport, digest(parcels))) all += part;
-  return all.text();
+  return all.to_string();
 }
 
 }  // namespace
@@ -98,31 +100,31 @@ using namespace merganser::capi;
 extern "C" {
 
 int mg_schema_new(mg_schema** schema) {
-  return guard([&] { make<SchemaObject>(schema); });
+  return guard([&] { make_handle<SchemaObject>(schema); });
 }
 
 int mg_schema_epic(mg_schema** schema) {
-  return guard([&] { make<SchemaObject>(schema, Schema::epic()); });
+  return guard([&] { make_handle<SchemaObject>(schema, Schema::epic()); });
 }
 
 int mg_schema_add(mg_schema* schema, const char* name, int components, int rule) {
   return guard<SchemaObject>(schema, [&](SchemaObject& object) {
-    within<int>(rule, MG_MEAN, MG_ELLIPSOID, "rule");
-    add(object, name, components, static_cast<Rule>(rule));
+    check_range<int>(rule, MG_MEAN, MG_ELLIPSOID, "rule");
+    add_attribute(object, name, components, static_cast<Rule>(rule));
   });
 }
 
 int mg_schema_add_callback(mg_schema* schema, const char* name, int components, mg_merge merge, void* user) {
   return guard<SchemaObject>(schema, [&](SchemaObject& object) {
     if (merge == nullptr) throw UsageError("merge: a null pointer; allowed: a function");
-    add(object, name, components, Rule::callback);
+    add_attribute(object, name, components, Rule::callback);
     object.callbacks.back() =
-        callback_in_c(merge, user, object.schema.offset(name), static_cast<std::size_t>(components));
+        wrap_callback(merge, user, object.schema.offset(name), static_cast<std::size_t>(components));
   });
 }
 
 int mg_schema_columns(mg_schema* schema, size_t* columns) {
-  return guard_get<SchemaObject>(schema, columns, "columns", [](auto& object) { return columns_of(object.schema); });
+  return guard_get<SchemaObject>(schema, columns, "columns", [](auto& object) { return num_columns(object.schema); });
 }
 
 int mg_schema_free(mg_schema* schema) { return guard_free<SchemaObject>(schema); }
@@ -130,23 +132,25 @@ int mg_schema_free(mg_schema* schema) { return guard_free<SchemaObject>(schema);
 int mg_clusterer_new(mg_transport* transport, mg_decomposition* decomposition, mg_schema* schema,
                      const mg_clusterer_options* options, mg_clusterer** clusterer) {
   return guard([&] {
-    auto over = object_of<TransportObject>(transport);
+    auto over = object_from<TransportObject>(transport);
     std::shared_ptr<DecompositionObject> blocks;
     std::shared_ptr<SchemaObject> attributes;
     ClusterOptions how;
+    // An invalid argument on one rank must fail on all: the others would wait for it in the collective constructor.
     comm::agree(over->get(), [&] {
-      need(clusterer, "clusterer");
-      blocks = object_of<DecompositionObject>(decomposition);
-      attributes = object_of<SchemaObject>(schema);
-      how = options_of(options, *attributes);
+      check_not_null(clusterer, "clusterer");
+      blocks = object_from<DecompositionObject>(decomposition);
+      attributes = object_from<SchemaObject>(schema);
+      how = convert_options(options, *attributes);
     });
-    make<ClustererObject>(clusterer, std::move(over), blocks->value, *attributes, how);
+    make_handle<ClustererObject>(clusterer, std::move(over), blocks->value, *attributes, how);
   });
 }
 
 int mg_clusterer_put(mg_clusterer* clusterer, const mg_columns* columns) {
-  return guard<ClustererObject>(
-      clusterer, [&](ClustererObject& object) { object.put(checked_columns(columns, object.parcels.schema())); });
+  return guard<ClustererObject>(clusterer, [&](ClustererObject& object) {
+    object.set_parcels(checked_columns(columns, object.parcels.schema()));
+  });
 }
 
 int mg_clusterer_distribute(mg_clusterer* clusterer) {
@@ -160,14 +164,14 @@ int mg_clusterer_step(mg_clusterer* clusterer, mg_step_numbers* numbers) {
     if (numbers != nullptr) check_record(numbers, "numbers");
     static_cast<void>(object.transport());
     const StepReport report = object.clusterer.step(object.parcels);
-    if (numbers != nullptr) write_record(numbers_of(report), numbers, "numbers");
+    if (numbers != nullptr) write_record(to_step_numbers(report), numbers, "numbers");
   });
 }
 
 int mg_clusterer_redistribute(mg_clusterer* clusterer, int64_t* sent) {
   return guard<ClustererObject>(clusterer, [&](ClustererObject& object) {
     static_cast<void>(object.transport());
-    give_if(sent, object.clusterer.redistribute(object.parcels));
+    store_optional(sent, object.clusterer.redistribute(object.parcels));
   });
 }
 
@@ -180,14 +184,14 @@ int mg_clusterer_get(mg_clusterer* clusterer, const mg_columns* columns, size_t*
     const mg_columns to = checked_columns(columns, object.parcels.schema());
     check_capacity(to.count, object.parcels.size(), "columns: count");
     copy_out(object.parcels, to);
-    give_if(count, object.parcels.size());
+    store_optional(count, object.parcels.size());
   });
 }
 
 int mg_clusterer_digest(mg_clusterer* clusterer, char digest[33]) {
   return guard<ClustererObject>(clusterer, [&](ClustererObject& object) {
-    need(digest, "digest");
-    const std::string text = digest_of(object.parcels, object.transport());
+    check_not_null(digest, "digest");
+    const std::string text = global_digest(object.parcels, object.transport());
     std::copy_n(text.c_str(), 33, digest);
   });
 }

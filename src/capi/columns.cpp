@@ -11,13 +11,13 @@
 namespace merganser::capi {
 namespace {
 
-constexpr std::size_t kMaxParcels = std::size_t{1} << 31;  // of one rank
+constexpr std::size_t kMaxParcels = std::size_t{1} << 31;  // on one rank
 
 void check_strides(const mg_columns& c) {
   constexpr std::size_t kMax = std::size_t{1} << 16;
-  within<std::size_t>(c.position_stride, 1, kMax, "columns: position_stride");
+  check_range<std::size_t>(c.position_stride, 1, kMax, "columns: position_stride");
   for (std::size_t i = 0; i < c.attributes; ++i)
-    within<std::size_t>(stride_of(c, i), 1, kMax, "columns: the stride of a column");
+    check_range<std::size_t>(column_stride(c, i), 1, kMax, "columns: the stride of a column");
 }
 
 [[noreturn]] void throw_parcel(std::size_t i, const char* what, double value, const char* allowed) {
@@ -25,20 +25,23 @@ void check_strides(const mg_columns& c) {
                             "; allowed: " + allowed);
 }
 
-double finite(double value, std::size_t i, const char* what) {
+/// Returns the value. @throws InputError naming parcel i unless it is finite
+double checked_finite(double value, std::size_t i, const char* what) {
   if (!std::isfinite(value)) throw_parcel(i, what, value, "finite numbers");
   return value;
 }
 
-Site site_of(const mg_columns& c, double z, std::size_t i) {
+/// Reads position and volume of entry i. @param z  coordinate if there is no column z @throws InputError naming the entry
+Site checked_site(const mg_columns& c, double z, std::size_t i) {
   const std::size_t at = i * c.position_stride;
-  Site site{finite(c.x[at], i, "x"), finite(c.y[at], i, "y"), c.z != nullptr ? finite(c.z[at], i, "z") : z,
-            c.volume[i]};
+  Site site{checked_finite(c.x[at], i, "x"), checked_finite(c.y[at], i, "y"),
+            c.z != nullptr ? checked_finite(c.z[at], i, "z") : z, c.volume[i]};
   if (!is_volume(site.volume))
     throw Indexed<InputError>(IndexedText("parcel ") + Index{i} + ": " + volume_error(site.volume));
   return site;
 }
 
+/// Checks that ids are distinct on this rank. Ascending ids, the usual case, need no hash table.
 void check_ids(std::span<const std::int64_t> ids) {
   bool ascending = true;
   for (std::size_t i = 1; i < ids.size() && ascending; ++i) ascending = ids[i - 1] < ids[i];
@@ -54,18 +57,18 @@ void check_ids(std::span<const std::int64_t> ids) {
 
 mg_columns checked_columns(const mg_columns* given, const Schema& schema, bool ids) {
   mg_columns c = read_record(given, "columns");
-  within<std::size_t>(c.count, 0, kMaxParcels, "columns: count");
+  check_range<std::size_t>(c.count, 0, kMaxParcels, "columns: count");
   if (c.position_stride == 0) c.position_stride = 1;
-  if (c.attributes != columns_of(schema))
+  if (c.attributes != num_columns(schema))
     throw UsageError("columns: " + std::to_string(c.attributes) + " of attributes; the schema has " +
-                     std::to_string(columns_of(schema)));
-  need(c.columns, c.attributes, "columns: columns");
+                     std::to_string(num_columns(schema)));
+  check_not_null(c.columns, c.attributes, "columns: columns");
   check_strides(c);
-  need(c.x, c.count, "columns: x");
-  need(c.y, c.count, "columns: y");
-  need(c.volume, c.count, "columns: volume");
-  if (ids) need(c.ids, c.count, "columns: ids");
-  for (std::size_t i = 0; i < c.attributes; ++i) need(c.columns[i], c.count, "columns: the data of a column");
+  check_not_null(c.x, c.count, "columns: x");
+  check_not_null(c.y, c.count, "columns: y");
+  check_not_null(c.volume, c.count, "columns: volume");
+  if (ids) check_not_null(c.ids, c.count, "columns: ids");
+  for (std::size_t i = 0; i < c.attributes; ++i) check_not_null(c.columns[i], c.count, "columns: the data of a column");
   return c;
 }
 
@@ -74,11 +77,12 @@ void copy_in(const mg_columns& c, double z, Parcels& parcels) {
   parcels.resize(c.count);
   const std::size_t width = parcels.schema().width();
   for (std::size_t i = 0; i < c.count; ++i) {
-    parcels.site(i) = site_of(c, z, i);
+    parcels.site(i) = checked_site(c, z, i);
     double* const row = parcels.row(i);
     parcels.set_id(i, c.ids[i]);
     for (std::size_t a = 0; a < c.attributes; ++a)
-      row[1 + a] = finite(c.columns[a][i * stride_of(c, a)], i, "an attribute");
+      row[1 + a] = checked_finite(c.columns[a][i * column_stride(c, a)], i, "an attribute");
+    // Rows may be wider than their attributes. Padding gets defined bits, since rows are copied and sent whole.
     for (std::size_t a = 1 + c.attributes; a < width; ++a) row[a] = 0;
     if (const std::string wrong = row_error(parcels.schema(), row, parcels.site(i).volume); !wrong.empty())
       throw Indexed<InputError>(IndexedText("parcel ") + Index{i} + ": " + wrong);
@@ -95,7 +99,7 @@ void copy_out(const Parcels& parcels, const mg_columns& c) {
     c.volume[i] = site.volume;
     c.ids[i] = parcels.id(i);
     const double* const row = parcels.row(i);
-    for (std::size_t a = 0; a < c.attributes; ++a) c.columns[a][i * stride_of(c, a)] = row[1 + a];
+    for (std::size_t a = 0; a < c.attributes; ++a) c.columns[a][i * column_stride(c, a)] = row[1 + a];
   }
 }
 

@@ -11,6 +11,7 @@
 namespace merganser::capi {
 namespace {
 
+// return_array_as() gives the lists of the finder to C without a copy, so the records of both must have the same layout.
 static_assert(sizeof(mg_link) == sizeof(StarLink) && offsetof(mg_link, rank) == offsetof(StarLink, rank) &&
               offsetof(mg_link, centre) == offsetof(StarLink, centre) &&
               offsetof(mg_link, centre_id) == offsetof(StarLink, centre_id) &&
@@ -20,22 +21,23 @@ static_assert(sizeof(mg_receive) == sizeof(StarReceive) && offsetof(mg_receive, 
               offsetof(mg_receive, source_id) == offsetof(StarReceive, source_id) &&
               offsetof(mg_receive, distance2) == offsetof(StarReceive, distance2));
 
-FinderOptions options_of(const mg_finder_options* given) {
+FinderOptions convert_options(const mg_finder_options* given) {
   const auto record = read_options(given, "options");
   FinderOptions options;
-  options.prune = flag(record.prune, "options: prune") ? Prune::iterative : Prune::single_pass;
-  options.iterative.sub_communicator = flag(record.subcommunicator, "options: subcommunicator");
+  options.prune = read_flag(record.prune, "options: prune") ? Prune::iterative : Prune::single_pass;
+  options.iterative.sub_communicator = read_flag(record.subcommunicator, "options: subcommunicator");
   return options;
 }
 
-PointView points_of(const mg_points* given) {
+PointView to_point_view(const mg_points* given) {
   const auto record = read_record(given, "points");
   constexpr std::size_t kMaxStride = std::size_t{1} << 16;
-  within<std::size_t>(record.count, 0, std::size_t{1} << 31, "points: count");
-  within<std::size_t>(record.stride, 0, kMaxStride, "points: stride");
+  check_range<std::size_t>(record.count, 0, std::size_t{1} << 31, "points: count");
+  check_range<std::size_t>(record.stride, 0, kMaxStride, "points: stride");
   return {record.x, record.y, record.z, std::max<std::size_t>(record.stride, 1), record.count};
 }
 
+/// Star finder behind a handle, the stars of its last search, and buffers of lists that the caller reads in place.
 class FinderObject final : public OverTransport {
  public:
   static constexpr const char* kKind = "finder";
@@ -45,20 +47,21 @@ class FinderObject final : public OverTransport {
   void find(const PointView& points, const std::uint8_t* small, const std::int64_t* ids) {
     found_ = false;
     static_cast<void>(transport());
-    need(small, points.size, "small");
+    check_not_null(small, points.size, "small");
     finder.find(points, {small, points.size}, {ids, ids != nullptr ? points.size : 0});
     points_ = points.size;
     found_ = true;
   }
-  /// Number of points. @throws UsageError if there are no stars
+  /// Returns the number of points of the last search. @throws UsageError if there was none, it failed, or its stars were merged
   std::size_t points() {
     static_cast<void>(transport());
     if (!found_)
       throw UsageError("finder: no stars; allowed: after mg_finder_find() that ended well, before mg_finder_merge()");
     return points_;
   }
-  /// The points have changed: their stars are no more.
-  void forget() { found_ = false; }
+  /// Discards the stars, before the points that they refer to change.
+  void invalidate() { found_ = false; }
+  /// Fills sources, centres and holes, EPIC's merge lists, with positions counted from `base`.
   void fill_lists(int base);
 
   Box box;
@@ -84,6 +87,7 @@ void FinderObject::fill_lists(int base) {
     holes.push_back(position(l.source));
     if (l.rank == transport().rank()) centre_of[l.source] = position(l.centre);
   }
+  // Received rows stand behind the n own points, at n + k for receive k, and are holes once they have been merged.
   std::sort(holes.begin(), holes.end());
   sources.clear();
   centres.clear();
@@ -100,36 +104,37 @@ void FinderObject::fill_lists(int base) {
 }
 
 /// Copies the received rows to the caller.
-void deliver(FinderObject& object, void* received, std::size_t capacity) {
+void copy_received(FinderObject& object, void* received, std::size_t capacity) {
   check_capacity(capacity, object.received.size(), "capacity");
   if (!object.received.empty())
     std::copy(object.received.begin(), object.received.end(), static_cast<std::byte*>(received));
 }
 
-/// What can be told before anything is sent.
+/// Validates the arguments of a migration before any message is sent. @throws UsageError naming the argument
 void check_rows(FinderObject& object, std::size_t row_bytes, const void* received, std::size_t capacity) {
   constexpr std::size_t kMaxRowBytes = std::size_t{1} << 30;
   const std::size_t points = object.points();
-  within<std::size_t>(row_bytes, 0, kMaxRowBytes, "row_bytes");
-  within<std::size_t>(points, 0, PTRDIFF_MAX / std::max<std::size_t>(row_bytes, 1), "rows");
+  check_range<std::size_t>(row_bytes, 0, kMaxRowBytes, "row_bytes");
+  check_range<std::size_t>(points, 0, PTRDIFF_MAX / std::max<std::size_t>(row_bytes, 1), "rows");
   const std::size_t bytes = object.finder.receives().size() * row_bytes;
   check_capacity(capacity, bytes, "capacity");
-  need(received, bytes, "received");
+  check_not_null(received, bytes, "received");
 }
 
-Columns columns_in_cpp(const mg_columns& c) {
+/// Returns strided views of the caller's columns, which are merged in place.
+Columns column_views(const mg_columns& c) {
   Columns columns;
   columns.x = {c.x, c.position_stride};
   columns.y = {c.y, c.position_stride};
   columns.z = {c.z, c.position_stride};
   columns.volume = {c.volume, 1};
-  for (std::size_t a = 0; a < c.attributes; ++a) columns.attributes.push_back({c.columns[a], stride_of(c, a)});
+  for (std::size_t a = 0; a < c.attributes; ++a) columns.attributes.push_back({c.columns[a], column_stride(c, a)});
   if (c.ids != nullptr) columns.ids = {c.ids, c.count};
   columns.size = c.count;
   return columns;
 }
 
-/// Writes `value(link)` where a point merges and -1 where it stays.
+/// Fills an optional output array with value(link) for every point that merges and -1 for every other point.
 template <class T, class Value>
 void fill_places(FinderObject& object, T* to, const Value& value) {
   if (to == nullptr) return;
@@ -148,43 +153,44 @@ extern "C" {
 int mg_finder_new(mg_transport* transport, mg_decomposition* decomposition, const mg_finder_options* options,
                   mg_finder** finder) {
   return guard([&] {
-    auto over = object_of<TransportObject>(transport);
+    auto over = object_from<TransportObject>(transport);
     std::shared_ptr<DecompositionObject> blocks;
     FinderOptions how;
+    // An invalid argument on one rank must fail on all: the others would wait for it in the collective constructor.
     comm::agree(over->get(), [&] {
-      need(finder, "finder");
-      blocks = object_of<DecompositionObject>(decomposition);
-      how = options_of(options);
+      check_not_null(finder, "finder");
+      blocks = object_from<DecompositionObject>(decomposition);
+      how = convert_options(options);
     });
-    make<FinderObject>(finder, std::move(over), blocks->value, how);
+    make_handle<FinderObject>(finder, std::move(over), blocks->value, how);
   });
 }
 
 int mg_finder_find(mg_finder* finder, const mg_points* points, const uint8_t* small, const int64_t* ids) {
   return guard<FinderObject>(finder, [&](FinderObject& object) {
-    object.forget();  // whatever is wrong with the arguments
-    object.find(points_of(points), small, ids);
+    object.invalidate();  // first, so that invalid arguments leave no stars either
+    object.find(to_point_view(points), small, ids);
   });
 }
 
 int mg_finder_links(mg_finder* finder, const mg_link** links, size_t* count) {
   return guard<FinderObject>(finder, [&](FinderObject& object) {
     static_cast<void>(object.points());
-    give_as(object.finder.links(), links, count);
+    return_array_as(object.finder.links(), links, count);
   });
 }
 
 int mg_finder_sends(mg_finder* finder, const uint32_t** positions, size_t* count) {
   return guard<FinderObject>(finder, [&](FinderObject& object) {
     static_cast<void>(object.points());
-    give(object.finder.sends(), positions, count);
+    return_array(object.finder.sends(), positions, count);
   });
 }
 
 int mg_finder_receives(mg_finder* finder, const mg_receive** receives, size_t* count) {
   return guard<FinderObject>(finder, [&](FinderObject& object) {
     static_cast<void>(object.points());
-    give_as(object.finder.receives(), receives, count);
+    return_array_as(object.finder.receives(), receives, count);
   });
 }
 
@@ -200,7 +206,7 @@ int mg_finder_places(mg_finder* finder, int32_t* rank, int64_t* position, int64_
 
 int mg_finder_lists(mg_finder* finder, int base, mg_star_lists* lists) {
   return guard<FinderObject>(finder, [&](FinderObject& object) {
-    within(base, 0, 1, "base");
+    check_range(base, 0, 1, "base");
     check_record(lists, "lists");
     object.fill_lists(base);
     mg_star_lists record{};
@@ -217,9 +223,9 @@ int mg_finder_migrate(mg_finder* finder, const void* rows, size_t row_bytes, voi
   return guard<FinderObject>(finder, [&](FinderObject& object) {
     check_rows(object, row_bytes, received, capacity);
     const std::size_t bytes = object.points() * row_bytes;
-    need(rows, bytes, "rows");
+    check_not_null(rows, bytes, "rows");
     object.finder.migrate({static_cast<const std::byte*>(rows), bytes}, row_bytes, object.received);
-    deliver(object, received, capacity);
+    copy_received(object, received, capacity);
   });
 }
 
@@ -230,20 +236,20 @@ int mg_finder_migrate_packed(mg_finder* finder, size_t row_bytes, mg_pack pack, 
     if (pack == nullptr) throw UsageError("pack: a null pointer; allowed: a function");
     object.finder.migrate(
         row_bytes, [&](std::uint32_t position, std::byte* row) { pack(position, row, user); }, object.received);
-    deliver(object, received, capacity);
+    copy_received(object, received, capacity);
   });
 }
 
 int mg_finder_merge(mg_finder* finder, mg_schema* schema, const mg_columns* columns, size_t* left) {
   return guard<FinderObject>(finder, [&](FinderObject& object) {
-    const auto attributes = object_of<SchemaObject>(schema);
-    const Columns all = columns_in_cpp(checked_columns(columns, attributes->schema, false));
+    const auto attributes = object_from<SchemaObject>(schema);
+    const Columns all = column_views(checked_columns(columns, attributes->schema, false));
     if (all.size != object.points())
       throw_range("columns: count", std::to_string(all.size), std::to_string(object.points()) + ", the points found");
     MergeRules rules(attributes->schema, object.box);
     rules.callbacks = attributes->callbacks;
-    object.forget();
-    give_if(left, object.finder.merge(rules, all));
+    object.invalidate();  // merging moves the points, so the positions in links and lists no longer hold
+    store_optional(left, object.finder.merge(rules, all));
   });
 }
 

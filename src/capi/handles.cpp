@@ -10,10 +10,10 @@ namespace {
 struct Table {
   std::mutex mutex;
   std::unordered_map<std::uintptr_t, std::shared_ptr<Object>> objects;
-  std::uintptr_t next = 0x4d470001;  // odd, and no address that a program is likely to hold
+  std::uintptr_t next = 0x4d470001;  // odd, so never the address of an object, and unlikely to be another pointer
 };
 
-/// Lives as long as the process: programs free handles in destructors of their own globals.
+/// Returns the table of this process. It is never destroyed, since programs free handles in destructors of their globals.
 Table& table() {
   static Table* const the_table = new Table;
   return *the_table;
@@ -26,16 +26,16 @@ Table& table() {
 
 }  // namespace
 
-void* keep(std::shared_ptr<Object> object) {
+void* register_object(std::shared_ptr<Object> object) {
   Table& all = table();
   const std::lock_guard lock(all.mutex);
   const std::uintptr_t number = all.next;
   all.objects.emplace(number, std::move(object));
   all.next += 2;
-  return reinterpret_cast<void*>(number);  // NOLINT(performance-no-int-to-ptr): never looked behind
+  return reinterpret_cast<void*>(number);  // NOLINT(performance-no-int-to-ptr): never dereferenced
 }
 
-std::shared_ptr<Object> kept(const void* handle, const char* kind) {
+std::shared_ptr<Object> find_object(const void* handle, const char* kind) {
   if (handle == nullptr)
     throw UsageError(std::string(kind) + ": a null handle; allowed: one that was given and not freed");
   Table& all = table();
@@ -45,13 +45,13 @@ std::shared_ptr<Object> kept(const void* handle, const char* kind) {
   return found->second;
 }
 
-void let_go(const void* handle, const char* kind) {
+void unregister_handle(const void* handle, const char* kind) {
   Table& all = table();
   const std::lock_guard lock(all.mutex);
   if (all.objects.erase(reinterpret_cast<std::uintptr_t>(handle)) == 0) throw_unknown(kind);
 }
 
-std::size_t handles() {
+std::size_t num_handles() {
   Table& all = table();
   const std::lock_guard lock(all.mutex);
   return all.objects.size();

@@ -1,3 +1,4 @@
+/// Errors, versions and records of the C interface: the last failure of each thread, and the checks behind guard.hpp.
 #include <array>
 #include <exception>
 #include <new>
@@ -9,7 +10,7 @@
 namespace merganser::capi {
 namespace {
 
-/// What failed last in this thread. The text has room of its own: there may be no memory.
+/// Last failure of this thread. The text has storage of fixed size, since the failure may be a lack of memory.
 struct Failure {
   std::array<char, 4096> text{};
   int status = MG_OK;
@@ -17,14 +18,15 @@ struct Failure {
 };
 thread_local Failure failure;
 
-void copy(std::string_view text, std::array<char, 4096>& room) noexcept {
+/// Copies a text with a zero at its end, cut to the size of the buffer.
+void copy_truncated(std::string_view text, std::array<char, 4096>& room) noexcept {
   const std::size_t length = std::min(text.size(), room.size() - 1);
   std::copy_n(text.data(), length, room.data());
   room[length] = '\0';
 }
 
-int keep_as(int status, std::string_view text) noexcept {
-  copy(text, failure.text);
+int record_failure(int status, std::string_view text) noexcept {
+  copy_truncated(text, failure.text);
   failure.status = status;
   failure.error = std::current_exception();
   return status;
@@ -32,31 +34,31 @@ int keep_as(int status, std::string_view text) noexcept {
 
 }  // namespace
 
-int keep_error() noexcept {
+int record_error() noexcept {
   try {
     throw;
   } catch (const Error& e) {
-    return keep_as(e.exit_code(), e.what());
+    return record_failure(e.exit_code(), e.what());
   } catch (const std::bad_alloc&) {
-    return keep_as(MG_MEMORY, "there is no memory");
+    return record_failure(MG_MEMORY, "there is no memory");
   } catch (const std::length_error&) {
-    return keep_as(MG_MEMORY, "there is no memory for an array of this length");
+    return record_failure(MG_MEMORY, "there is no memory for an array of this length");
   } catch (const std::exception& e) {
-    return keep_as(MG_INTERNAL, e.what());
+    return record_failure(MG_INTERNAL, e.what());
   } catch (...) {
-    return keep_as(MG_INTERNAL, "an exception without a text");
+    return record_failure(MG_INTERNAL, "an exception without a text");
   }
 }
 
-/// What failed last, with positions in arrays counted from `first`.
 const char* error_from(int first) noexcept {
+  // Texts are stored with positions counted from 0, together with the exception, which can format them from 1.
   if (first != 1 || !failure.error) return failure.text.data();
   thread_local std::array<char, 4096> text;
   try {
     std::rethrow_exception(failure.error);
   } catch (const HasIndices& e) {
     try {
-      copy(e.indexed_text().text(1), text);
+      copy_truncated(e.indexed_text().to_string(1), text);
       return text.data();
     } catch (...) {  // no memory for the other text
     }
@@ -65,7 +67,7 @@ const char* error_from(int first) noexcept {
   return failure.text.data();
 }
 
-void rethrow_kept(int status) {
+void rethrow_recorded(int status) {
   if (failure.status == status && failure.error) std::rethrow_exception(failure.error);
   throw Error("the function that was run returned status " + std::to_string(status), status);
 }
@@ -75,7 +77,7 @@ void throw_range(const char* name, const std::string& value, const std::string& 
 }
 
 void check_size(std::size_t size, std::size_t first, std::size_t now, const void* record, const char* name) {
-  constexpr std::size_t kMax = 65536;  // a size beyond it was never set
+  constexpr std::size_t kMax = 65536;  // a greater size is an uninitialised field
   if (size < first || size > kMax)
     throw_range(name, "struct_size " + std::to_string(size), "sizeof of the record, " + std::to_string(now));
   const auto* const bytes = static_cast<const std::byte*>(record);

@@ -10,23 +10,23 @@
 namespace merganser::capi {
 namespace {
 
-comm::OpenOptions options_of(const mg_open_options* given) {
+comm::OpenOptions convert_options(const mg_open_options* given) {
   const auto record = read_options(given, "options");
   comm::OpenOptions options;
-  options.backend = text_or(record.backend, "auto");
-  options.decorators = text_or(record.decorators, "");
+  options.backend = string_or(record.backend, "auto");
+  options.decorators = string_or(record.decorators, "");
   return options;
 }
 
 }  // namespace
 
-Box box_of(const mg_box* given) {
+Box to_box(const mg_box* given) {
   const mg_box record = read_record(given, "box");
   Box box;
   for (std::size_t a = 0; a < 3; ++a) {
     box.lower[a] = record.lower[a];
     box.extent[a] = record.extent[a];
-    box.periodic[a] = flag(record.periodic[a], "box: periodic");
+    box.periodic[a] = read_flag(record.periodic[a], "box: periodic");
     const double upper = box.lower[a] + box.extent[a];
     if (!std::isfinite(box.lower[a]) || !std::isfinite(upper) || !(upper > box.lower[a]))
       throw InputError("box: extent " + number_text(box.extent[a]) + " from " + number_text(box.lower[a]) +
@@ -44,19 +44,19 @@ extern "C" {
 
 int mg_open_fortran(int communicator, const mg_open_options* options, mg_transport** transport) {
   return guard([&] {
-    need(transport, "transport");
-    make<TransportObject>(transport, comm::open(communicator, options_of(options)));
+    check_not_null(transport, "transport");
+    make_handle<TransportObject>(transport, comm::open(communicator, convert_options(options)));
   });
 }
 
 int mg_use_mpi(const char* where) {
-  return guard([&] { (void)comm::use_mpi(text_or(where, "")); });
+  return guard([&] { (void)comm::use_mpi(string_or(where, "")); });
 }
 
 int mg_open_alone(mg_transport** transport) {
   return guard([&] {
-    need(transport, "transport");
-    make<TransportObject>(transport, comm::open_alone());
+    check_not_null(transport, "transport");
+    make_handle<TransportObject>(transport, comm::open_alone());
   });
 }
 
@@ -67,17 +67,18 @@ int mg_transport_choice(mg_transport* transport, const char** choice) {
 int mg_run_threads(int ranks, mg_body body, void* user) {
   return guard([&] {
     if (body == nullptr) throw UsageError("body: a null pointer; allowed: a function");
-    within(ranks, 1, 1 << 20, "ranks");
+    check_range(ranks, 1, 1 << 20, "ranks");
     comm::RunOptions options;
     options.backend = "threads";
     options.ranks = ranks;
     comm::run(options, [&](comm::Transport& transport) {
       const auto object = std::make_shared<TransportObject>(transport);
-      auto* const handle = static_cast<mg_transport*>(keep(object));
+      auto* const handle = static_cast<mg_transport*>(register_object(object));
       const int status = body(handle, user);
       object->end();
-      guard([&] { static_cast<void>(free_handle<TransportObject>(handle)); });  // the body may have closed it
-      if (status != MG_OK) rethrow_kept(status);
+      // The body may have closed the handle, or stored it: a use after the run must fail, so it is freed here.
+      guard([&] { static_cast<void>(free_handle<TransportObject>(handle)); });
+      if (status != MG_OK) rethrow_recorded(status);
     });
   });
 }
@@ -97,13 +98,13 @@ int mg_transport_name(mg_transport* transport, const char** name) {
 }
 
 int mg_transport_barrier(mg_transport* transport) {
-  return guard([&] { object_of<TransportObject>(transport)->get().barrier(); });
+  return guard([&] { object_from<TransportObject>(transport)->get().barrier(); });
 }
 
 int mg_transport_sum(mg_transport* transport, int64_t* values, size_t n) {
   return guard<TransportObject>(transport, [&](TransportObject& object) {
-    within<std::size_t>(n, 0, std::size_t{1} << 24, "n");
-    object.get().all_reduce(array(values, n, "values"), comm::Op::sum);
+    check_range<std::size_t>(n, 0, std::size_t{1} << 24, "n");
+    object.get().all_reduce(checked_array(values, n, "values"), comm::Op::sum);
   });
 }
 

@@ -11,13 +11,15 @@
 namespace merganser::cluster {
 namespace {
 
-std::atomic<int> small_world = kSmallWorld;
+std::atomic<int> small_world = kSmallWorld;  // largest number of ranks that are all candidates; tests replace it
 
 }  // namespace
 
 SmallWorld::SmallWorld(int ranks) { small_world = ranks; }
 SmallWorld::~SmallWorld() { small_world = kSmallWorld; }
 
+// Candidates of the nearest-neighbour search: their reach comes from the gaps of a sample, and the cutoff is the
+// distance to the nearest block of a rank that is no candidate.
 CandidateRanks::CandidateRanks(comm::Transport& t, const Decomposition& d, const nearest::PointSet* sample)
     : decomposition_(d),
       all_ranks_(d.ranks() <= small_world),
@@ -29,7 +31,7 @@ CandidateRanks::CandidateRanks(comm::Transport& t, const Decomposition& d, const
     t.all_reduce({&gap, 1}, comm::Op::max);
     distance_ = 2 * gap;
   }
-  const std::vector<int> candidates = of(t.rank());
+  const std::vector<int> candidates = compute(t.rank());
   for (int r = 0; r < d.ranks(); ++r)
     if (r != t.rank() && !std::binary_search(candidates.begin(), candidates.end(), r))
       cutoff2_ = std::min(cutoff2_, d.distance2_between(t.rank(), r));
@@ -37,7 +39,7 @@ CandidateRanks::CandidateRanks(comm::Transport& t, const Decomposition& d, const
   t.all_reduce({&min_cutoff_, 1}, comm::Op::min);
 }
 
-std::vector<int> CandidateRanks::of(int rank) const {
+std::vector<int> CandidateRanks::compute(int rank) const {
   if (!all_ranks_) return distance_ > 0 ? decomposition_.within(rank, distance_) : decomposition_.neighbours(rank);
   std::vector<int> others(static_cast<std::size_t>(decomposition_.ranks()));
   std::iota(others.begin(), others.end(), 0);

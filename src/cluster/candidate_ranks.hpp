@@ -1,5 +1,6 @@
 #pragma once
-/// The candidate ranks of each rank, to which its search may send queries, and the search cutoff that follows.
+/// Candidate ranks: those to which the search of a rank may send queries, and the search cutoff within which they
+/// suffice.
 #include <vector>
 
 #include "merganser/comm/transport.hpp"
@@ -8,11 +9,13 @@
 
 namespace merganser::cluster {
 
-/// Up to this many ranks all ranks are candidates of each other: as many arcs as a block has neighbours in 3D.
+/// Largest number of ranks of which all are candidates of each other: a block in 3D has at most as many arcs then as
+/// with touching blocks, 26.
 inline constexpr int kSmallWorld = 27;
 
-/// Replaces kSmallWorld, during its lifetime, for what this process makes. For tests: the candidates of few ranks are then
-/// those whose blocks touch, as they are of many. The same on every process; not to be nested.
+/// Scoped replacement of kSmallWorld, for tests: while it lives, CandidateRanks made by this process treat more than
+/// `ranks` ranks as many, so that only ranks whose blocks touch are candidates. Every process must set the same number;
+/// scopes must not be nested.
 class SmallWorld {
  public:
   explicit SmallWorld(int ranks);
@@ -21,24 +24,26 @@ class SmallWorld {
   SmallWorld& operator=(const SmallWorld&) = delete;
 };
 
-/// The candidate ranks of a decomposition, a symmetric relation: all ranks up to kSmallWorld, above that the ranks whose
-/// blocks touch, or lie within twice the largest gap between parcels. Any rank can compute those of any other.
+/// Candidate ranks of a decomposition, the ranks to which a rank's search may send queries. The relation is symmetric.
+/// Up to kSmallWorld ranks all are candidates of each other; with more, the ranks whose blocks touch or lie within
+/// twice the largest gap between parcels. Any rank can compute the candidates of any other.
 class CandidateRanks {
  public:
-  /// Collective. Keeps a reference to the decomposition. @param sample  points spread like those to come; null: blocks that touch
+  /// Determines the reach of candidates and the search cutoffs. Collective. Refers to the decomposition, which must
+  /// outlive it. @param sample  points of this rank, distributed like those to come; null: blocks that touch
   CandidateRanks(comm::Transport& t, const Decomposition& d, const nearest::PointSet* sample);
 
-  /// The candidate ranks of `rank`, without itself, ascending. Cost: O(ranks) where a sample was given.
-  [[nodiscard]] std::vector<int> of(int rank) const;
-  /// The search cutoff of this rank, squared: no point of a rank that is no candidate is nearer.
+  /// Returns the candidate ranks of `rank`, without itself, ascending. Local. Cost: O(ranks) where a sample was given.
+  [[nodiscard]] std::vector<int> compute(int rank) const;
+  /// Returns the search cutoff of this rank, squared: no point of a rank that is no candidate is nearer.
   [[nodiscard]] double cutoff2() const { return cutoff2_; }
-  /// The least search cutoff of all ranks; infinite if all ranks are candidates of each other.
+  /// Returns the least search cutoff of all ranks; infinite if all ranks are candidates of each other.
   [[nodiscard]] double min_cutoff() const { return min_cutoff_; }
 
  private:
   const Decomposition& decomposition_;
-  bool all_ranks_;
-  double distance_ = 0;  // 0: blocks that touch
+  bool all_ranks_;       ///< all ranks are candidates of each other
+  double distance_ = 0;  // largest distance between blocks of candidates; 0: blocks that touch
   double cutoff2_;
   double min_cutoff_;
 };

@@ -7,7 +7,9 @@
 
 namespace merganser {
 
-Decomposition decomposition_of(const Grid& grid, const comm::Cartesian& cartesian, const std::array<int, 3>& axes) {
+// Decomposition of a grid over the ranks of an MPI Cartesian communicator, axis by axis.
+Decomposition cartesian_decomposition(const Grid& grid, const comm::Cartesian& cartesian,
+                                      const std::array<int, 3>& axes) {
   const std::size_t count = cartesian.shape.size();
   if (count < 1 || count > 3)
     throw UsageError("a Cartesian communicator of " + std::to_string(count) + " axes; allowed: 1 to 3");
@@ -25,7 +27,8 @@ Decomposition decomposition_of(const Grid& grid, const comm::Cartesian& cartesia
   const int ranks = shape[0] * shape[1] * shape[2];
   Decomposition tensor(grid, ranks,
                        std::to_string(shape[0]) + "x" + std::to_string(shape[1]) + "x" + std::to_string(shape[2]));
-  // The communicator's ranks have its last axis fastest, the decomposition's the third of the grid.
+  // MPI numbers the ranks of a Cartesian communicator with its last axis fastest, a Decomposition with the grid's third
+  // axis. If the two orders differ, the blocks are listed by rank instead.
   bool alike = true;
   std::vector<Decomposition::Block> blocks;
   for (int rank = 0; rank < ranks; ++rank) {

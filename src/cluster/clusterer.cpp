@@ -1,3 +1,5 @@
+// Merge step of the Clusterer (cluster.hpp): validation, star search by StarCore, migration of leaves, merge and
+// packing.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -18,25 +20,27 @@ namespace {
 
 constexpr std::size_t kMaxParcels = std::size_t{1} << 31;  // of one rank
 
-cluster::StarOptions stars_of(const ClusterOptions& o) { return {{o.search, false}, o.prune, o.iterative}; }
+/// Returns the options of the star search, search rule and pruning, that a merge step uses.
+cluster::StarOptions star_options(const ClusterOptions& o) { return {{o.search, false}, o.prune, o.iterative}; }
 
+/// Validates options and callbacks. Local. @throws UsageError
 void check(const ClusterOptions& o, const Schema& schema) {
   if (!(o.min_volume_ratio > 0) || !std::isfinite(o.min_volume_ratio))
     throw UsageError("min-volume-ratio: " + number_text(o.min_volume_ratio) + "; must be positive and finite");
-  cluster::check(stars_of(o));
+  cluster::check(star_options(o));
   for (std::size_t i = 0; i < schema.attributes().size(); ++i)
     if (schema.attributes()[i].rule == Rule::callback && (i >= o.callbacks.size() || !o.callbacks[i]))
       throw UsageError("attribute " + schema.attributes()[i].name + " is merged by a callback, but none is given");
 }
 
-/// What ranks that merge together are given alike.
+/// Returns the arguments of the constructor that must be equal on all ranks.
 std::vector<comm::UniformValue> uniform_values(const ClusterOptions& o, const Schema& schema, const Decomposition& d,
                                                bool parcels) {
   std::string callbacks;
   for (const auto& c : o.callbacks) callbacks += c ? '1' : '0';
   auto uniform = cluster::uniform_values(schema, d);
   uniform.push_back({"min-volume-ratio", number_text(o.min_volume_ratio)});
-  for (auto& star_value : cluster::uniform_values(stars_of(o))) uniform.push_back(std::move(star_value));
+  for (auto& star_value : cluster::uniform_values(star_options(o))) uniform.push_back(std::move(star_value));
   uniform.push_back({"the list of callbacks given", "'" + callbacks + "'"});
   uniform.push_back({"the argument `parcels`", parcels ? "given" : "null"});
   return uniform;
@@ -44,6 +48,7 @@ std::vector<comm::UniformValue> uniform_values(const ClusterOptions& o, const Sc
 
 }  // namespace
 
+/// State of a Clusterer: its copies of the arguments, the star search, and the buffers that steps reuse.
 struct Clusterer::Impl {
   Impl(comm::Transport& t, const Decomposition& d, const Schema& s, const ClusterOptions& o,
        const nearest::PointSet* sample)
@@ -51,24 +56,26 @@ struct Clusterer::Impl {
         decomposition(d),
         schema(s),
         options(o),
-        core(t, decomposition, stars_of(o), sample),
+        core(t, decomposition, star_options(o), sample),
         rules(schema, d.grid().box),
         checked(t.capabilities().checked) {
     rules.callbacks = o.callbacks;
   }
 
+  /// Merge step of Clusterer::step after validation: stars are found, leaves migrate to the ranks of their centres,
+  /// stars are merged and the container packed.
   StepReport step(Parcels& parcels) {
     StepReport report;
     const comm::Counters counted = transport.counters();
     cluster::Laps laps;
     report.before = static_cast<std::int64_t>(parcels.size());
     report.after = report.before;
-    make_room(parcels);
+    reserve_buffers(parcels);
     auto* const sites = reinterpret_cast<Site*>(sorted.data());
     const nearest::PointSet points(parcels, small_volume());
     const bool busy = core.find(points, sites, spare_rows.data(), report, laps);
     migrate(parcels);
-    laps.to(report.seconds.migrate);
+    laps.add_to(report.seconds.migrate);
     if (busy) {
       cluster::pack({.parcels = &parcels,
                      .spare_rows = &spare_rows,
@@ -82,13 +89,15 @@ struct Clusterer::Impl {
                      .lineage = options.lineage},
                     report);
       spend(Work::merge, parcels.size());
-      laps.to(report.seconds.merge);
+      laps.add_to(report.seconds.merge);
     }
     report.counters = transport.counters() - counted;
     return report;
   }
 
-  void make_room(const Parcels& parcels) {
+  /// Grows the buffers of the step. The rows of the search's scratch and of the next payload table share one buffer:
+  /// the search is over before pack() writes.
+  void reserve_buffers(const Parcels& parcels) {
     const std::size_t n = parcels.capacity();
     const std::size_t rows =
         std::max(n * schema.width() * sizeof(double), nearest::CellList::scratch_bytes(parcels.size()));
@@ -96,13 +105,16 @@ struct Clusterer::Impl {
     if (spare_rows.bytes() < rows) spare_rows = RawBuffer(), spare_rows = RawBuffer(rows);
   }
 
-  /// With the decorator `checked`: what is wrong on one rank, or between ranks, is told to every rank.
+  /// With the decorator `checked`: finds errors of one rank, or between ranks, and throws them on every rank.
+  /// Collective.
   void check(const Parcels& parcels) {
     comm::agree(transport, [&] { cluster::check_parcels(parcels, decomposition, transport.rank()); });
     cluster::check_distinct_over_ranks("parcel id", nearest::PointSet(parcels, 0).ids(nullptr), parcels.size(),
                                        transport);
   }
 
+  /// Sends the leaves of this rank to the ranks of their centres and stores those that arrive, in the order of
+  /// Links::in.
   void migrate(const Parcels& parcels) {
     const std::size_t row_bytes = schema.width() * sizeof(double);
     const Site* const sites = core.search().cells().sites();
@@ -128,6 +140,7 @@ struct Clusterer::Impl {
     }
   }
 
+  /// Returns the volume below which a parcel is small.
   [[nodiscard]] double small_volume() const { return decomposition.grid().cell_volume() / options.min_volume_ratio; }
 
   comm::Transport& transport;
@@ -137,13 +150,14 @@ struct Clusterer::Impl {
   cluster::StarCore core;
   MergeRules rules;
   bool checked;
-  std::int64_t in_transit = 0;  // sent by the last redistribute to a rank that is not their owner
+  std::int64_t in_transit = 0;  // parcels that the last redistribute sent to a rank that is not their owner
   RawBuffer sorted;             // sites in the order of cells
   RawBuffer spare_rows;         // the next payload table; scratch of the search before
   cluster::ReceivedParcels received_parcels;
   std::vector<std::byte> received_bytes;
 };
 
+// Validates the arguments on every rank and makes the communication objects that all merge steps use. Collective.
 Clusterer::Clusterer(comm::Transport& transport, const Decomposition& decomposition, const Schema& schema,
                      const ClusterOptions& options, const Parcels* parcels) {
   comm::agree(transport, [&] {
@@ -162,23 +176,27 @@ Clusterer::Clusterer(Clusterer&&) noexcept = default;
 
 const Decomposition& Clusterer::decomposition() const { return impl_->decomposition; }
 
+// One redistribution wave between merge steps. The component around holes serves one redistribution only.
 std::int64_t Clusterer::redistribute(Parcels& parcels) {
   impl_->core.mailbox().check_usable();
   const auto count = cluster::redistribute(parcels, impl_->decomposition, impl_->transport.rank(),
                                            impl_->core.mailbox(), impl_->core.far().component());
-  impl_->core.far().forget();
+  impl_->core.far().release_component();
   impl_->in_transit = count.in_transit;
   return count.sent;
 }
 
 std::int64_t Clusterer::in_transit() const { return impl_->in_transit; }
 
+// True if all ranks are candidates, or the candidates are the ranks whose blocks touch: then a merged parcel's owner is
+// a candidate.
 bool Clusterer::redistributes_in_one_wave() const {
   const auto& out = impl_->core.graph().out;
   const auto& d = impl_->decomposition;
   return out.size() + 1 == static_cast<std::size_t>(d.ranks()) || out == d.neighbours(impl_->transport.rank());
 }
 
+// Validation of the arguments of one merge step; Impl::step makes the step.
 StepReport Clusterer::step(Parcels& parcels) {
   if (!(parcels.schema() == impl_->schema))
     throw UsageError("step: the parcels have another schema than the Clusterer");

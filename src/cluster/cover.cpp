@@ -8,7 +8,8 @@
 namespace merganser::cluster {
 namespace {
 
-/// Offsets between cells whose farthest points are at most `reach` apart, near ones first.
+/// Returns the offsets (x, y, z) between two cells of a block of which no two points are more than `reach` apart,
+/// shortest offsets first.
 std::vector<std::array<std::int64_t, 3>> offsets_within(double reach, const Vec3& edge,
                                                         const std::array<std::int64_t, 3>& count) {
   std::array<std::int64_t, 3> most;
@@ -29,12 +30,15 @@ std::vector<std::array<std::int64_t, 3>> offsets_within(double reach, const Vec3
 
 }  // namespace
 
+// Coverage test of the far search, geometry: a sub-cell's diagonal is at most the reach, a little less than half the
+// cutoff.
 Cover::Cover(const Decomposition& decomposition, int rank, double cutoff) : always_(std::isinf(cutoff)) {
   if (always_) return;
   const Box& box = decomposition.grid().box;
   const auto block = decomposition.block(rank);
   double slack = 0;
   for (int a = 0; a < 3; ++a) slack = std::max(slack, 1e-11 * (box.extent[a] + std::fabs(box.lower[a])));
+  // Less than cutoff / 2 by more than all rounding: a block may count as not full without need, never as full wrongly.
   const double reach = cutoff / 2 * (1 - 1e-6) - slack;
   count_ = reach > 0 ? 1 : std::numeric_limits<double>::infinity();
   if (!(reach > 0)) return;
@@ -70,19 +74,23 @@ void Cover::Cells::mark(const Site& s) {
   here = 1;
 }
 
+// Coverage test of the far search: a parcel in each sub-cell, or in or around each sub-cell of half the edge. A block
+// that is not full takes part in the far search.
 bool Cover::is_full(const nearest::PointSet& points) {
   if (always_) return true;
   if (!(count_ <= static_cast<double>(points.size()))) return false;
-  // Where many are empty, their surroundings are too.
+  // Where more than a quarter are empty, the second test would most likely fail: it is left out, and the block counts
+  // as not full, which is always safe.
   return is_filled(points) || (cells_.unmarked <= cells_.marked.size() / 4 && is_surrounded(points));
 }
 
-/// Whether each sub-cell holds a parcel.
+/// First test of a full block: returns whether each sub-cell of the block holds a parcel.
 bool Cover::is_filled(const nearest::PointSet& points) {
   const std::size_t n = points.size();
   cells_.clear();
-  // Parcels are mostly in the order of cells: far jumps come by every sub-cell soon. A few jumps that miss one cost less
-  // than looking at every parcel where all are full.
+  // Parcels are mostly in the order of cells: jumps by the golden section of n reach every sub-cell soon, and, the
+  // stride being coprime to n, no parcel twice. A few jumps in vain cost less than reading every parcel where all
+  // sub-cells are full.
   const std::size_t jumps = std::min(n, 32 * cells_.unmarked);
   std::size_t stride = static_cast<std::size_t>(0.6180339887498949 * static_cast<double>(n)) | 1U;
   while (std::gcd(stride, n) != 1) stride += 2;
@@ -96,7 +104,8 @@ bool Cover::is_filled(const nearest::PointSet& points) {
   return cells_.unmarked == 0;
 }
 
-/// Whether each of the smaller cells has a parcel near all of its points.
+/// Second test of a full block: returns whether each sub-cell of half the edge has a parcel within the reach of all its
+/// points.
 bool Cover::is_surrounded(const nearest::PointSet& points) {
   halves_.clear();
   for (std::size_t i = 0; i < points.size(); ++i) halves_.mark(points.site(i));

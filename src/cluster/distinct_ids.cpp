@@ -14,17 +14,19 @@
 namespace merganser::cluster {
 namespace {
 
-constexpr std::int64_t kEmpty = std::numeric_limits<std::int64_t>::min();  // an id that nobody is likely to give
+// Marks empty slots: an unlikely id, which has_empty_ represents if it does occur.
+constexpr std::int64_t kEmpty = std::numeric_limits<std::int64_t>::min();
 constexpr const char* kAllowed = "; allowed: ids distinct over all ranks";
 
-/// Where an id begins to look for its slot among 2^(64 - shift) of them: Fibonacci hashing.
-std::size_t place(std::int64_t id, int shift) {
+/// Returns the first slot to probe for an id in a hash table of 2^(64 - shift) slots, by Fibonacci hashing.
+std::size_t hash_slot(std::int64_t id, int shift) {
   return static_cast<std::size_t>((static_cast<std::uint64_t>(id) * 0x9e3779b97f4a7c15U) >> shift);
 }
-int shift_for(std::size_t slots) { return 64 - std::countr_zero(slots); }
+/// Returns the argument `shift` of hash_slot() for a hash table of `slots` slots, a power of two.
+int hash_shift(std::size_t slots) { return 64 - std::countr_zero(slots); }
 
-/// Names point i, and the one before it that has its id.
-[[noreturn]] void refuse_second(const nearest::PointSet& points, std::size_t i) {
+/// Throws the error that point i has the id of an earlier one, which it finds by a second pass.
+[[noreturn]] void throw_duplicate(const nearest::PointSet& points, std::size_t i) {
   std::size_t first = 0;
   while (points.id(first) != points.id(i)) ++first;
   if (points.sites() != nullptr)
@@ -33,15 +35,16 @@ int shift_for(std::size_t slots) { return 64 - std::countr_zero(slots); }
                             " is that of point " + Index{first} + kAllowed);
 }
 
-/// The ids of a rank in a line, where they are in order.
+/// Range of the ids of a rank, if they ascend.
 struct IdRange {
-  std::int64_t ascending = 1;
-  std::int64_t count = 0;
+  std::int64_t ascending = 1;  ///< 1 if each id is above the one before, else 0
+  std::int64_t count = 0;      ///< number of ids
   std::int64_t first = 0;
   std::int64_t last = 0;
 };
 
-IdRange range_of(const links::Ids& ids, std::size_t count) {
+/// Returns the range of the ids of this rank. Local.
+IdRange compute_range(const links::Ids& ids, std::size_t count) {
   if (count == 0) return {};
   const auto id = [&](std::size_t i) { return ids[static_cast<std::uint32_t>(i)]; };
   IdRange range{1, static_cast<std::int64_t>(count), id(0), id(count - 1)};
@@ -50,10 +53,11 @@ IdRange range_of(const links::Ids& ids, std::size_t count) {
   return range;
 }
 
-/// Whether the ids of no two ranks can be the same, and those of no rank. Collective.
-bool surely_distinct(const links::Ids& ids, std::size_t count, comm::Transport& transport) {
+/// Returns whether ids ascend on every rank and the ranges of no two ranks overlap, so that all are distinct.
+/// Collective.
+bool has_disjoint_ranges(const links::Ids& ids, std::size_t count, comm::Transport& transport) {
   std::vector<IdRange> all;
-  for (const IdRange& range : comm::all_gather_value(transport, range_of(ids, count))) {
+  for (const IdRange& range : comm::all_gather_value(transport, compute_range(ids, count))) {
     if (range.ascending == 0) return false;
     if (range.count > 0) all.push_back(range);
   }
@@ -64,6 +68,7 @@ bool surely_distinct(const links::Ids& ids, std::size_t count, comm::Transport& 
 
 }  // namespace
 
+// Test that the ids of one rank's points are distinct, made in every search: ids first, first + 1, ... need no work.
 void IdSet::assign(const nearest::PointSet& points) {
   ids_ = points.ids(nullptr);
   size_ = points.size();
@@ -82,7 +87,8 @@ void IdSet::assign(const nearest::PointSet& points) {
   }
 }
 
-/// The cheapest way that will do; `id` gives that of a point.
+/// Chooses the cheapest representation: none for ascending ids, bits for a short range, else a hash table; `id` returns
+/// that of a point.
 template <class Id>
 void IdSet::assign_from(const nearest::PointSet& points, const Id& id) {
   std::size_t ascending = 1;
@@ -91,7 +97,8 @@ void IdSet::assign_from(const nearest::PointSet& points, const Id& id) {
   if (!assign_bits(points, id)) assign_hashed(points, id);
 }
 
-/// With room for half of the range of a few ids on both sides of it. False if the range is long, or some lie outside.
+/// Represents ids by bits of a range, estimated from a sample of the ids with a margin of half its length and more on
+/// both sides. Returns false if the range is long, or some ids lie outside.
 template <class Id>
 bool IdSet::assign_bits(const nearest::PointSet& points, const Id& id) {
   std::int64_t least = id(0);
@@ -115,13 +122,14 @@ bool IdSet::assign_bits(const nearest::PointSet& points, const Id& id) {
     std::uint64_t& word = words[at / 64];
     const std::uint64_t bit = std::uint64_t{1} << (at % 64);
     if ((word & bit) != 0) [[unlikely]]
-      refuse_second(points, i);
+      throw_duplicate(points, i);
     word |= bit;
   }
   kind_ = Kind::bits;
   return true;
 }
 
+/// Represents ids by a hash table with linear probing, at most half full.
 template <class Id>
 void IdSet::assign_hashed(const nearest::PointSet& points, const Id& id) {
   kind_ = Kind::hashed;
@@ -129,31 +137,32 @@ void IdSet::assign_hashed(const nearest::PointSet& points, const Id& id) {
   has_empty_ = false;
   std::int64_t* const slots = slots_.data();
   const std::size_t mask = slots_.size() - 1;
-  const int shift = shift_for(slots_.size());
+  const int shift = hash_shift(slots_.size());
   for (std::size_t i = 0; i < size_; ++i) {
     const std::int64_t it = id(i);
-    std::size_t at = place(it, shift);
+    std::size_t at = hash_slot(it, shift);
     while (slots[at] != kEmpty) {
       if (slots[at] == it) [[unlikely]]
-        refuse_second(points, i);
+        throw_duplicate(points, i);
       at = (at + 1) & mask;
     }
     if (it != kEmpty) {
       slots[at] = it;
     } else if (std::exchange(has_empty_, true)) {
-      refuse_second(points, i);
+      throw_duplicate(points, i);
     }
   }
 }
 
-/// Where the id is, or would be.
-std::size_t IdSet::slot_of(std::int64_t id) const {
+/// Returns the slot of an id, or the empty one where it would be inserted.
+std::size_t IdSet::find_slot(std::int64_t id) const {
   const std::size_t mask = slots_.size() - 1;
-  std::size_t at = place(id, shift_for(slots_.size()));
+  std::size_t at = hash_slot(id, hash_shift(slots_.size()));
   while (slots_[at] != id && slots_[at] != kEmpty) at = (at + 1) & mask;
   return at;
 }
 
+// Look-up in the set of this rank's ids, by the representation that assign() chose: binary search, bit, or hash table.
 bool IdSet::contains(std::int64_t id) const {
   if (size_ == 0) return false;
   switch (kind_) {
@@ -177,9 +186,10 @@ bool IdSet::contains(std::int64_t id) const {
     case Kind::hashed:
       break;
   }
-  return id == kEmpty ? has_empty_ : slots_[slot_of(id)] == id;
+  return id == kEmpty ? has_empty_ : slots_[find_slot(id)] == id;
 }
 
+// Start of a search: the set of other ranks' ids is emptied, its memory kept.
 void ForeignIds::begin(const IdSet& own, int rank) {
   own_ = &own;
   rank_ = rank;
@@ -187,21 +197,26 @@ void ForeignIds::begin(const IdSet& own, int rank) {
   size_ = 0;
 }
 
-ForeignIds::Met& ForeignIds::slot_of(std::int64_t id) {
+/// Returns the slot of an id in the hash table of received ids, or the empty slot where it would be inserted.
+ForeignIds::Met& ForeignIds::find_slot(std::int64_t id) {
   const std::size_t mask = slots_.size() - 1;
-  std::size_t at = place(id, shift_for(slots_.size()));
+  std::size_t at = hash_slot(id, hash_shift(slots_.size()));
   while (slots_[at].rank >= 0 && slots_[at].id != id) at = (at + 1) & mask;
   return slots_[at];
 }
 
+/// Doubles the hash table of received ids.
 void ForeignIds::grow() {
+  // At most half full, so that probing always ends at an empty slot.
   const std::vector<Met> old = std::move(slots_);
   slots_.assign(std::max<std::size_t>(64, 2 * old.size()), {0, -1});
   for (const Met& met : old)
-    if (met.rank >= 0) slot_of(met.id) = met;
+    if (met.rank >= 0) find_slot(met.id) = met;
 }
 
-void ForeignIds::meet(std::int64_t id, int rank) {
+// Check of an id that a search received from another rank: ids are distinct over all ranks, or decisions by id would be
+// undefined.
+void ForeignIds::insert(std::int64_t id, int rank) {
   const auto refuse = [&](int other) {
     throw InputError("id " + std::to_string(id) + " is that of a point on rank " +
                      std::to_string(std::min(rank, other)) + " and of one on rank " +
@@ -209,7 +224,7 @@ void ForeignIds::meet(std::int64_t id, int rank) {
   };
   if (own_->contains(id)) refuse(rank_);
   if (2 * size_ >= slots_.size()) grow();
-  Met& met = slot_of(id);
+  Met& met = find_slot(id);
   if (met.rank < 0) {
     met = {id, rank};
     ++size_;
@@ -218,9 +233,10 @@ void ForeignIds::meet(std::int64_t id, int rank) {
   }
 }
 
+// Collective check of the decorator `checked` and of distribute(): equal ids meet on the rank given by their value.
 void check_distinct_over_ranks(const std::string& name, const links::Ids& ids, std::size_t count,
                                comm::Transport& transport) {
-  if (surely_distinct(ids, count, transport)) return;
+  if (has_disjoint_ranges(ids, count, transport)) return;
   const auto ranks = static_cast<std::uint64_t>(transport.size());
   std::vector<std::vector<std::int64_t>> to(ranks);
   for (std::uint32_t i = 0; i < count; ++i) to[static_cast<std::uint64_t>(ids[i]) % ranks].push_back(ids[i]);
@@ -235,6 +251,7 @@ void check_distinct_over_ranks(const std::string& name, const links::Ids& ids, s
 
 }  // namespace merganser::cluster
 
+// Public form of the collective check that ids are distinct over all ranks, for a caller's array.
 void merganser::check_distinct(std::span<const std::int64_t> ids, comm::Transport& transport) {
   static constexpr std::int64_t kNone = 0;
   const auto* const first = reinterpret_cast<const std::byte*>(ids.empty() ? &kNone : ids.data());

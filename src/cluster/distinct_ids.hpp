@@ -1,5 +1,6 @@
 #pragma once
-/// Whether ids are distinct: among the points of a rank in every search, and against those of other ranks that a search meets.
+/// Checks that ids are distinct: among the points of a rank in every search, and against those of other ranks that a
+/// search receives.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,18 +10,19 @@
 
 namespace merganser::cluster {
 
-/// A set of ids that takes each once. Ids that ascend need no memory, those from a range of up to 32 times their number up to
-/// 9 bytes each, others 16 to 32.
+/// Set of the distinct ids of a rank's points. Ids that ascend need no memory, those from a range of up to 32 times
+/// their number up to 9 bytes each, others 16 to 32.
 class IdSet {
  public:
-  /// Takes the ids of these points, in place of what was there; `points` is read until the next call.
+  /// Replaces the contents by the ids of these points; `points` is read until the next call.
   /// @throws InputError naming two points with one id
   /// Cost: O(n), expected; memory is kept for the next call.
   void assign(const nearest::PointSet& points);
-  /// Whether one of the points has this id. Cost: O(1) expected; O(log n) where ids ascend.
+  /// Returns whether one of the points has this id. Cost: O(1) expected; O(log n) where ids ascend.
   [[nodiscard]] bool contains(std::int64_t id) const;
 
  private:
+  /// Representation of the set.
   enum class Kind : std::uint8_t { ascending, bits, hashed };
   template <class Id>
   void assign_from(const nearest::PointSet& points, const Id& id);
@@ -28,34 +30,36 @@ class IdSet {
   [[nodiscard]] bool assign_bits(const nearest::PointSet& points, const Id& id);
   template <class Id>
   void assign_hashed(const nearest::PointSet& points, const Id& id);
-  [[nodiscard]] std::size_t slot_of(std::int64_t id) const;
+  [[nodiscard]] std::size_t find_slot(std::int64_t id) const;
 
   Kind kind_ = Kind::ascending;
   links::Ids ids_;
   std::size_t size_ = 0;
-  std::uint64_t first_ = 0;           // id of the first bit
-  std::vector<std::uint64_t> words_;  // bits
-  std::vector<std::int64_t> slots_;   // a power of two of them; empty: kEmpty
-  bool has_empty_ = false;            // the id that marks empty slots is one of them
+  std::uint64_t first_ = 0;           // Kind::bits: id of the first bit
+  std::vector<std::uint64_t> words_;  // Kind::bits: one bit for each id of the range
+  std::vector<std::int64_t> slots_;   // Kind::hashed: open-addressing table, a power of two of them; empty: kEmpty
+  bool has_empty_ = false;            // whether kEmpty, which marks empty slots, is one of the ids
 };
 
-/// Ids of points of other ranks as they come in one search: none may be an id of this rank's, or come from two ranks. That is
-/// enough for all that ids decide: two points are compared by them on a rank that has one of them and was told of the
-/// other, or was told of both.
+/// Set of the ids of points of other ranks that one search receives: none may be an id of this rank, or come from two
+/// ranks. That is enough for all decisions by ids: two points are compared by them on a rank that has one of them and
+/// has received the other, or has received both.
 class ForeignIds {
  public:
-  /// Begins a search among points whose ids are `own`.
+  /// Empties the set for a search among points of rank `rank` whose ids are `own`.
   void begin(const IdSet& own, int rank);
-  /// @throws InputError naming the id and both ranks; on this rank alone
-  void meet(std::int64_t id, int rank);
+  /// Inserts the id of a point of another rank. @throws InputError naming the id and both ranks, on this rank alone, if
+  /// a point of this rank or of a third one has it
+  void insert(std::int64_t id, int rank);
 
  private:
+  /// Slot of the hash table: an id and the rank that it came from.
   struct Met {
     std::int64_t id;
     std::int32_t rank;  // -1: an empty slot
   };
   void grow();
-  [[nodiscard]] Met& slot_of(std::int64_t id);
+  [[nodiscard]] Met& find_slot(std::int64_t id);
 
   const IdSet* own_ = nullptr;
   int rank_ = 0;
@@ -63,9 +67,9 @@ class ForeignIds {
   std::vector<Met> slots_;
 };
 
-/// Refuses ids that two points have, on one rank or two: each goes to a rank that it says itself, where equal ones meet,
-/// unless they ascend on every rank and the ranges of ranks are apart. Collective.
-/// @param name  of such an id in an error
+/// Checks that ids are distinct over all ranks: each is sent to the rank given by its value, where equal ones are
+/// found, unless ids ascend on every rank and the ranges of ranks are disjoint. Collective.
+/// @param name  kind of id, for the error
 /// @throws InputError on every rank alike
 void check_distinct_over_ranks(const std::string& name, const links::Ids& ids, std::size_t count,
                                comm::Transport& transport);

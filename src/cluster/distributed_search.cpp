@@ -1,3 +1,5 @@
+// Distributed nearest-neighbour search of a merge step: the local search leaves points whose nearest parcel may be on
+// another rank; they are searched by queries to candidate ranks, and links across ranks are announced to their targets.
 #include "src/cluster/distributed_search.hpp"
 
 #include <algorithm>
@@ -13,29 +15,33 @@
 namespace merganser::cluster {
 namespace {
 
-/// "Who is nearest to this point, if nearer than what I know?" One without a point: "I am not full".
-struct Question {
+/// Query to a candidate rank for a point that is nearer to `point` than the nearest point found so far. A record whose
+/// `point` is NaN marks that the sender's block is not full; it is not a query, and has no reply.
+struct Query {
   Vec3 point;
-  double distance2;
-  std::int64_t id;  // of the nearest known; larger than any id if none
+  double distance2;  ///< squared distance of the nearest point found so far; infinite if none
+  std::int64_t id;   ///< id of that point; larger than any id if none
 };
-struct Answer {
+/// Reply to a Query: the point of the replying rank that is nearest to the query's point, if nearer than the nearest
+/// known to the query's sender.
+struct Reply {
   double distance2;
   std::int64_t id;
-  std::uint32_t vertex;  // kNone: nothing nearer here
+  std::uint32_t vertex;  // vertex on the replying rank; kNone: no nearer point there
   std::uint32_t position;
 };
-/// "My vertex has your vertex as its nearest."
+/// Announcement of a cross-rank link to the rank of its target.
 struct Announcement {
-  std::uint32_t target;
-  std::uint32_t source;
+  std::uint32_t target;  ///< vertex on the receiver
+  std::uint32_t source;  ///< vertex on the sender
   std::int64_t source_id;
   double distance2;
 };
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-nearest::Region region_of(const Decomposition& d, int rank) {
+/// Returns the region of a rank's block, with its walls.
+nearest::Region block_region(const Decomposition& d, int rank) {
   nearest::Region r;
   const auto block = d.block(rank);
   r.lower = block.lower;
@@ -50,9 +56,11 @@ nearest::Region region_of(const Decomposition& d, int rank) {
 
 }  // namespace
 
+// Sampling of the candidate ranks: the largest nearest-neighbour distance within this rank bounds how far blocks of
+// candidates may be apart.
 double largest_gap(const nearest::PointSet& points, const Decomposition& decomposition, int rank) {
   if (points.size() < 2) return std::numeric_limits<double>::infinity();
-  nearest::CellList cells(decomposition.grid().box, region_of(decomposition, rank));
+  nearest::CellList cells(decomposition.grid().box, block_region(decomposition, rank));
   cells.bin(points, {});
   const RawBuffer sorted(points.size() * sizeof(Site));
   const RawBuffer scratch(nearest::CellList::scratch_bytes(points.size()));
@@ -68,6 +76,8 @@ double largest_gap(const nearest::PointSet& points, const Decomposition& decompo
   return std::sqrt(gap2);
 }
 
+// Keeps the per-arc state of the search; the cover test is used by the exact search only, hence the infinite cutoff for
+// cells8.
 DistributedSearch::DistributedSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank,
                                      const SearchCutoff& cutoff, const SearchOptions& options)
     : mailbox_(mailbox),
@@ -76,15 +86,17 @@ DistributedSearch::DistributedSearch(comm::Mailbox& mailbox, const Decomposition
       cutoff2_(cutoff.own2),
       cover_(decomposition, rank, options.search == Search::exact ? cutoff.min : kInfinity),
       options_(options),
-      cells_(decomposition.grid().box, region_of(decomposition, rank)) {
+      cells_(decomposition.grid().box, block_region(decomposition, rank)) {
   const std::size_t arcs = mailbox_.graph().out.size();
-  asked_.resize(arcs);
-  i_asked_.resize(arcs);
-  was_asked_.resize(arcs);
+  queries_by_arc_.resize(arcs);
+  queried_.resize(arcs);
+  querying_.resize(arcs);
   open_neighbours_.resize(arcs);
 }
 
-bool DistributedSearch::ask(const nearest::PointSet& points, Site* sorted, std::byte* scratch, StepNumbers& report) {
+// First stage of a merge step's search: local search, then one wave of queries over all arcs.
+bool DistributedSearch::send_queries(const nearest::PointSet& points, Site* sorted, std::byte* scratch,
+                                     StepNumbers& report) {
   points_ = &points;
   own_ids_.assign(points);
   foreign_ids_.begin(own_ids_, rank_);
@@ -102,7 +114,7 @@ bool DistributedSearch::ask(const nearest::PointSet& points, Site* sorted, std::
   full_ = cover_.is_full(points);
   sorted_ = false;
   open_.clear();
-  for (auto& list : asked_) list.clear();
+  for (auto& list : queries_by_arc_) list.clear();
   links_.target.clear();
   links_.out.clear();
   links_.in.clear();
@@ -111,32 +123,35 @@ bool DistributedSearch::ask(const nearest::PointSet& points, Site* sorted, std::
     sort(sorted, scratch);
     search_local();
     spend(Work::search, points.size());
-    post_questions();
+    post_queries();
   }
   if (mailbox_.graph().out.empty()) return small_ > 0;
-  if (!take_questions() && small_ == 0) return false;
+  if (!receive_queries() && small_ == 0) return false;
   sort(sorted, scratch);
   return true;
 }
 
-/// One wave. Whether there are any.
-bool DistributedSearch::take_questions() {
-  const Question not_full{{std::nan(""), 0, 0}, 0, 0};
-  for (std::size_t arc = 0; arc < asked_.size(); ++arc) {
-    i_asked_[arc] = !asked_[arc].empty();
+/// Sends the posted queries to the candidate ranks and receives their queries, in one wave. @return whether a neighbour
+/// has sent a query to this rank
+bool DistributedSearch::receive_queries() {
+  // Sent last on each arc, so that the receiver finds it at the end of the message. A full rank adds nothing.
+  const Query not_full{{std::nan(""), 0, 0}, 0, 0};
+  for (std::size_t arc = 0; arc < queries_by_arc_.size(); ++arc) {
+    queried_[arc] = !queries_by_arc_[arc].empty();
     if (!full_) mailbox_.post(arc, not_full);
   }
   mailbox_.step();
   bool asked = false;
-  for (std::size_t arc = 0; arc < asked_.size(); ++arc) {
-    const auto questions = mailbox_.records<Question>(arc);
-    open_neighbours_[arc] = !questions.empty() && std::isnan(questions.back().point[0]);
-    was_asked_[arc] = questions.size() > open_neighbours_[arc];
-    asked = asked || was_asked_[arc];
+  for (std::size_t arc = 0; arc < queries_by_arc_.size(); ++arc) {
+    const auto queries = mailbox_.records<Query>(arc);
+    open_neighbours_[arc] = !queries.empty() && std::isnan(queries.back().point[0]);
+    querying_[arc] = queries.size() > open_neighbours_[arc];
+    asked = asked || querying_[arc];
   }
   return asked;
 }
 
+/// Sorts the points into the order of cells, once in a step, when that order is first needed.
 void DistributedSearch::sort(Site* sorted, std::byte* scratch) {
   if (sorted_) return;
   sorted_ = true;
@@ -145,6 +160,8 @@ void DistributedSearch::sort(Site* sorted, std::byte* scratch) {
   if (options_.search == Search::cells8) distance2_.resize(points_->size());
 }
 
+/// Local search: finds the nearest point of this rank to each small point; small points whose nearest may be on another
+/// rank are listed in open_.
 void DistributedSearch::search_local() {
   const links::Ids id = ids();
   if (options_.search == Search::exact) {
@@ -162,6 +179,7 @@ void DistributedSearch::search_local() {
     }
 }
 
+/// Returns the arcs to the other ranks that own one of the 8 cells around the nearest node of p, each once.
 std::vector<std::uint32_t> DistributedSearch::owners_cells8(const Vec3& p) const {
   std::vector<std::uint32_t> arcs;
   const Grid& grid = decomposition_.grid();
@@ -191,17 +209,19 @@ std::vector<std::uint32_t> DistributedSearch::owners_cells8(const Vec3& p) const
   return arcs;
 }
 
-void DistributedSearch::post_questions() {
+/// Posts queries to candidate ranks: in the exact search those whose blocks lie within the distance found. Equal
+/// distance counts, since a point there may have a lower id.
+void DistributedSearch::post_queries() {
   const auto& neighbours = mailbox_.graph().out;
   if (neighbours.empty()) return;
   for (std::uint32_t i = 0; i < open_.size(); ++i) {
     const Site& s = cells_.sites()[open_[i].local.vertex];
     const nearest::Best& best = open_[i].local.best;
     const Vec3 p{s.x, s.y, s.z};
-    const Question question{p, best.distance2, best.vertex == links::kNone ? INT64_MAX : best.id};
+    const Query query{p, best.distance2, best.vertex == links::kNone ? INT64_MAX : best.id};
     const auto post = [&](std::uint32_t arc) {
-      mailbox_.post(arc, question);
-      asked_[arc].push_back(i);
+      mailbox_.post(arc, query);
+      queries_by_arc_[arc].push_back(i);
     };
     if (options_.search == Search::cells8) {
       for (const std::uint32_t arc : owners_cells8(p)) post(arc);
@@ -212,13 +232,15 @@ void DistributedSearch::post_questions() {
   }
 }
 
-void DistributedSearch::answer() {
+// Second stage of a merge step's search: replies to neighbours' queries, then the best of the received replies and the
+// local nearest becomes each point's link.
+void DistributedSearch::exchange_replies() {
   const links::Ids id = ids();
-  for (std::size_t arc = 0; arc < was_asked_.size(); ++arc) {
-    if (!was_asked_[arc]) continue;
-    const auto questions = mailbox_.records<Question>(arc);
-    for (const Question& q : questions.first(questions.size() - open_neighbours_[arc])) {
-      if (q.id != INT64_MAX) meet(q.id, mailbox_.graph().in[arc]);
+  for (std::size_t arc = 0; arc < querying_.size(); ++arc) {
+    if (!querying_[arc]) continue;
+    const auto queries = mailbox_.records<Query>(arc);
+    for (const Query& q : queries.first(queries.size() - open_neighbours_[arc])) {
+      if (q.id != INT64_MAX) check_foreign_id(q.id, mailbox_.graph().in[arc]);
       nearest::Best best{q.distance2, q.id, links::kNone};
       if (options_.search == Search::cells8) {
         cells_.nearest_cells8({q.point}, id, best);
@@ -226,23 +248,25 @@ void DistributedSearch::answer() {
         cells_.nearest({q.point}, id, best);
       }
       const std::uint32_t position = best.vertex == links::kNone ? 0 : cells_.order()[best.vertex];
-      mailbox_.post(arc, Answer{best.distance2, best.id, best.vertex, position});
+      mailbox_.post(arc, Reply{best.distance2, best.id, best.vertex, position});
     }
-    spend(Work::search, questions.size());
+    spend(Work::search, queries.size());
   }
-  if (!asked_.empty()) mailbox_.step(was_asked_, i_asked_);
-  for (std::size_t arc = 0; arc < asked_.size(); ++arc) {
-    if (!i_asked_[arc]) continue;
-    const auto answers = mailbox_.records<Answer>(arc);
-    if (answers.size() != asked_[arc].size())
+  if (!queries_by_arc_.empty()) mailbox_.step(querying_, queried_);
+  for (std::size_t arc = 0; arc < queries_by_arc_.size(); ++arc) {
+    if (!queried_[arc]) continue;
+    const auto replies = mailbox_.records<Reply>(arc);
+    if (replies.size() != queries_by_arc_[arc].size())
       throw CommError("rank " + std::to_string(mailbox_.graph().in[arc]) + " answered " +
-                      std::to_string(answers.size()) + " of " + std::to_string(asked_[arc].size()) + " questions");
-    for (std::size_t k = 0; k < answers.size(); ++k) {
-      const Answer& a = answers[k];
+                      std::to_string(replies.size()) + " of " + std::to_string(queries_by_arc_[arc].size()) +
+                      " questions");
+    for (std::size_t k = 0; k < replies.size(); ++k) {
+      const Reply& a = replies[k];
       if (a.vertex == links::kNone) continue;
-      meet(a.id, mailbox_.graph().in[arc]);
-      Open& o = open_[asked_[arc][k]];
+      check_foreign_id(a.id, mailbox_.graph().in[arc]);
+      Open& o = open_[queries_by_arc_[arc][k]];
       nearest::Best& best = o.local.best;
+      // Several ranks may reply. The order is the total one of (distance, id), so the result does not depend on theirs.
       const bool none = best.vertex == links::kNone && o.remote_vertex == links::kNone;
       if (!none && (a.distance2 > best.distance2 || (a.distance2 == best.distance2 && a.id > best.id))) continue;
       best = {a.distance2, a.id, links::kNone};
@@ -253,44 +277,51 @@ void DistributedSearch::answer() {
   }
 }
 
-std::vector<FarQuestion> DistributedSearch::far_questions() {
-  std::vector<FarQuestion> questions;
-  far_asked_.clear();
+// Input of the far search: points of this rank whose nearest found so far is not within the search cutoff.
+std::vector<FarQuery> DistributedSearch::far_queries() {
+  std::vector<FarQuery> queries;
+  far_open_.clear();
   for (std::uint32_t i = 0; i < open_.size(); ++i) {
     const Open& o = open_[i];
     const nearest::Best& best = o.local.best;
     if (best.distance2 < cutoff2_) continue;
     const std::uint32_t v = o.local.vertex;
-    far_asked_.emplace_back(v, i);
+    far_open_.emplace_back(v, i);
     const Site& s = cells_.sites()[v];
     const bool none = best.vertex == links::kNone && o.remote_vertex == links::kNone;
-    questions.push_back(
+    queries.push_back(
         {{s.x, s.y, s.z}, best.distance2, none ? INT64_MAX : best.id, ids()[v], v, cells_.order()[v], rank_});
   }
-  std::sort(far_asked_.begin(), far_asked_.end());
-  return questions;
+  std::sort(far_open_.begin(), far_open_.end());
+  return queries;
 }
 
+// Local step of the far search: the point of this rank nearest to the point of a query flooded by another rank.
 void DistributedSearch::nearest(const Vec3& point, Site* sorted, std::byte* scratch, nearest::Best& best) {
   sort(sorted, scratch);
   cells_.nearest({point}, ids(), best);
 }
 
+// Result of the far search: the link of this vertex leads to a rank that is no candidate and travels along a route
+// instead of an arc.
 void DistributedSearch::mark_far_link(std::uint32_t vertex) {
-  const auto at = std::lower_bound(far_asked_.begin(), far_asked_.end(), std::pair(vertex, std::uint32_t{0}));
+  const auto at = std::lower_bound(far_open_.begin(), far_open_.end(), std::pair(vertex, std::uint32_t{0}));
   Open& o = open_[at->second];
   o.is_far_link = true;
   o.remote_vertex = links::kNone;
 }
 
+// Third stage of a merge step's search: each link across ranks is numbered on its arc and announced to the rank of its
+// target, which the pruning needs.
 void DistributedSearch::announce(StepNumbers& report) {
   for (const Open& o : open_)
     if (!o.is_far_link && o.remote_vertex == links::kNone && o.local.best.vertex == links::kNone) ++report.unmatched;
-  // Ordered by arc: count, then place.
-  std::vector<std::uint32_t> next(asked_.size() + 1, 0);
+  // Counting sort by arc. Within an arc links keep the order of open_, in which they are announced: the receiver
+  // numbers them by arrival, so both ends have the same slots.
+  std::vector<std::uint32_t> next(queries_by_arc_.size() + 1, 0);
   for (const Open& o : open_)
     if (o.remote_vertex != links::kNone) ++next[o.arc + 1];
-  for (std::size_t arc = 0; arc < asked_.size(); ++arc) next[arc + 1] += next[arc];
+  for (std::size_t arc = 0; arc < queries_by_arc_.size(); ++arc) next[arc + 1] += next[arc];
   const std::vector<std::uint32_t> first = next;
   links_.out.resize(next.back());
   for (const Open& o : open_) {
@@ -308,21 +339,22 @@ void DistributedSearch::announce(StepNumbers& report) {
     links_.target[v] = links::kAway | at;
     if (!distance2_.empty()) distance2_[v] = o.local.best.distance2;
   }
-  if (asked_.empty()) return;
+  if (queries_by_arc_.empty()) return;
   const links::Ids id = ids();
   for (const auto& l : links_.out)
     mailbox_.post(l.arc, Announcement{l.remote_vertex, l.vertex, id[l.vertex], l.distance2});
-  // Where positions of the remote ends are asked for, they follow the records.
+  // Positions of the sources, where they are needed, follow the announcements in the same order.
   if (options_.positions)
     for (const auto& l : links_.out) mailbox_.post(l.arc, cells_.order()[l.vertex]);
-  mailbox_.step(i_asked_, was_asked_);
-  take_announcements();
+  mailbox_.step(queried_, querying_);
+  receive_announcements();
 }
 
-void DistributedSearch::take_announcements() {
+/// Stores the announced links as Links::in, with the order of arrival as slots.
+void DistributedSearch::receive_announcements() {
   const std::size_t bytes = sizeof(Announcement) + (options_.positions ? sizeof(std::uint32_t) : 0);
-  for (std::uint32_t arc = 0; arc < was_asked_.size(); ++arc) {
-    if (!was_asked_[arc]) continue;
+  for (std::uint32_t arc = 0; arc < querying_.size(); ++arc) {
+    if (!querying_[arc]) continue;
     const auto message = mailbox_.inbox(arc);
     const std::size_t count = message.size() / bytes;
     const int rank = mailbox_.graph().in[arc];
@@ -333,7 +365,7 @@ void DistributedSearch::take_announcements() {
     for (std::uint32_t slot = 0; slot < count; ++slot) {
       Announcement a;
       std::memcpy(&a, message.data() + slot * sizeof a, sizeof a);
-      meet(a.source_id, rank);
+      check_foreign_id(a.source_id, rank);
       std::uint32_t position = 0;
       if (options_.positions) std::memcpy(&position, positions + slot * sizeof position, sizeof position);
       links_.in.push_back({a.target, a.source, arc, slot, a.source_id, a.distance2, rank, position});

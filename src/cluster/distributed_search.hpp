@@ -1,5 +1,6 @@
 #pragma once
-/// From sorted parcels to the links of one rank: local search, then questions to the ranks that may know better.
+/// Distributed nearest-neighbour search: local search, then queries to candidate ranks whose blocks lie within the
+/// distance found. Three waves over a symmetric process graph: queries, replies, announcements of cross-rank links.
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -13,74 +14,88 @@
 
 namespace merganser::cluster {
 
-/// Arcs that take part in a wave.
+/// Flag per arc: 1 if it takes part in a wave.
 using Arcs = std::vector<std::uint8_t>;
 
-/// Largest distance from a point to its nearest among this rank's own; infinite if there are fewer than two.
+/// Returns the largest distance from a point of this rank to its nearest neighbour among the points of this rank, in
+/// units of the box; infinite if the rank has fewer than two points. Local.
 double largest_gap(const nearest::PointSet& points, const Decomposition& decomposition, int rank);
 
-/// How a search goes; the same on every rank.
+/// Options of a search; the same on every rank.
 struct SearchOptions {
-  Search search = Search::exact;
-  /// The ends of links between ranks tell each other where in the container their points are (CrossLink::remote_position).
+  Search search = Search::exact;  ///< search rule
+  /// Whether both ends of cross-rank links exchange the positions of their points in the container
+  /// (CrossLink::remote_position).
   bool positions = false;
 };
 
-/// "Who is nearest to this point?", where that may be on a rank that is no candidate of its own.
-struct FarQuestion {
-  Vec3 point;
-  double distance2;  ///< of the nearest known
-  std::int64_t id;   ///< of the nearest known; larger than any id if none
-  std::int64_t source_id;
-  std::uint32_t vertex;
-  std::uint32_t position;  ///< in the container
-  std::int32_t rank;
+/// Query for the parcel nearest to a point, flooded among the ranks around a hole because that parcel may be on a rank
+/// that is no candidate of the sender. Sent as bytes.
+struct FarQuery {
+  Vec3 point;              ///< position of the parcel, in canonical coordinates
+  double distance2;        ///< squared distance of the nearest parcel found so far; infinite if none
+  std::int64_t id;         ///< id of that parcel; larger than any id if none
+  std::int64_t source_id;  ///< id of the parcel
+  std::uint32_t vertex;    ///< vertex of the parcel on its rank
+  std::uint32_t position;  ///< position of the parcel in the container of its rank
+  std::int32_t rank;       ///< rank of the parcel
   std::uint32_t unused = 0;
 };
 
-/// Nearest-neighbour graph of one rank over the neighbours of a symmetric graph.
+/// Search for the links of one rank over the neighbours of a symmetric graph. A step calls send_queries(),
+/// exchange_replies() and announce(), with the far search in between; the object is reused by every step.
 class DistributedSearch {
  public:
-  /// The least distance to a point of a rank that is no candidate.
+  /// Search cutoffs: the least distances between a point of a rank and a point of a rank that is no candidate of it.
   struct SearchCutoff {
     double own2;  ///< of this rank, squared
-    double min;   ///< least of all ranks
+    double min;   ///< least of all ranks, not squared
   };
   DistributedSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const SearchCutoff& cutoff,
                     const SearchOptions& options);
 
-  /// Bins, then asks the neighbours (one wave). False if neither this rank nor a neighbour has anything to do: the step
-  /// is over, but for far links. `sorted` and `scratch`: see CellList::sort.
+  /// Bins the points, searches the points of this rank, and sends queries to candidate ranks (one wave). Called by
+  /// every rank. Returns false if this rank has no small points and has received no queries: then the step is over on
+  /// this rank, except for far links. `sorted` and `scratch`: see CellList::sort.
   /// @throws InputError before anything is sent for a point that is not in this rank's block, or an id that two have
-  bool ask(const nearest::PointSet& points, Site* sorted, std::byte* scratch, StepNumbers& report);
-  /// Answers and takes answers (one wave); afterwards every link is known to its source, but for far ones.
-  void answer();
-  /// Tells the owners of targets on other ranks (one wave); afterwards links() is complete.
+  bool send_queries(const nearest::PointSet& points, Site* sorted, std::byte* scratch, StepNumbers& report);
+  /// Searches the nearest points of this rank for neighbours' queries and exchanges the replies (one wave over arcs
+  /// with queries). Afterwards every link except far links is stored on the rank of its source.
+  void exchange_replies();
+  /// Sends an announcement of each cross-rank link to the rank of its target (one wave over arcs with queries);
+  /// afterwards links() is complete. Adds the number of small points without a link to the report.
   void announce(StepNumbers& report);
 
-  // What FarSearch needs.
-  /// Whether points leave no large hole in this rank's block, known since ask(); see Cover.
-  [[nodiscard]] bool full() const { return full_; }
-  /// Per arc: the rank there is not full.
+  // Interface of FarSearch.
+  /// Returns whether points leave no large hole in this rank's block, valid since send_queries(); see Cover.
+  [[nodiscard]] bool is_full() const { return full_; }
+  /// Returns per arc whether the block of the neighbour is not full.
   [[nodiscard]] const Arcs& open_neighbours() const { return open_neighbours_; }
-  /// Points whose nearest may be on a rank that cannot be asked. After the answers.
-  [[nodiscard]] std::vector<FarQuestion> far_questions();
-  /// Improves `best` if a point of this rank is nearer to `point`; sorts them first if ask() did not have to.
+  /// Returns queries for the points whose nearest may be on a rank that is no candidate: the nearest known is not
+  /// within the cutoff. After exchange_replies().
+  [[nodiscard]] std::vector<FarQuery> far_queries();
+  /// Replaces `best` by the point of this rank nearest to `point`, if that is nearer. Sorts the points into the order
+  /// of cells first if send_queries() has not done so.
   void nearest(const Vec3& point, Site* sorted, std::byte* scratch, nearest::Best& best);
-  /// Takes note of the id of a point of another rank. @throws InputError if a point of this rank or of a third one has it
-  void meet(std::int64_t id, int rank) { foreign_ids_.meet(id, rank); }
-  /// Marks the link of a vertex with a far question as a far link.
+  /// Checks the id of a point of another rank. @throws InputError if a point of this rank or of a third one has it
+  void check_foreign_id(std::int64_t id, int rank) { foreign_ids_.insert(id, rank); }
+  /// Marks the link of a vertex for which far_queries() returned a query as a far link; announce() does not announce
+  /// far links.
   void mark_far_link(std::uint32_t vertex);
 
+  /// Returns the links of this rank.
   [[nodiscard]] links::Links& links() { return links_; }
+  /// Returns the cell list of this rank's points.
   [[nodiscard]] const nearest::CellList& cells() const { return cells_; }
+  /// Returns the squared length of each link, by vertex (cells8 only).
   [[nodiscard]] const std::vector<double>& distance2() const { return distance2_; }
-  /// Points given to ask().
+  /// Returns the number of points given to send_queries().
   [[nodiscard]] std::size_t size() const { return points_->size(); }
-  /// By vertex, of the points given to ask().
+  /// Returns the ids, by vertex, of the points given to send_queries().
   [[nodiscard]] links::Ids ids() const { return points_->ids(cells_.order()); }
 
  private:
+  /// Small point whose nearest may be on another rank, with the best reply so far.
   struct Open {
     nearest::CellList::Open local;  // best.vertex: local, or kNone where a remote one is nearer
     std::uint32_t arc = 0;
@@ -88,11 +103,12 @@ class DistributedSearch {
     std::uint32_t remote_position = 0;
     bool is_far_link = false;
   };
+  // Steps of the stages above; documented at their definitions.
   void sort(Site* sorted, std::byte* scratch);
   void search_local();
-  void post_questions();
-  bool take_questions();
-  void take_announcements();
+  void post_queries();
+  bool receive_queries();
+  void receive_announcements();
   [[nodiscard]] std::vector<std::uint32_t> owners_cells8(const Vec3& p) const;
 
   comm::Mailbox& mailbox_;
@@ -101,7 +117,7 @@ class DistributedSearch {
   double cutoff2_;
   Cover cover_;
   bool full_ = true;
-  bool sorted_ = false;  // the cells, in this step
+  bool sorted_ = false;  // the cells are sorted in this step
   SearchOptions options_;
   const nearest::PointSet* points_ = nullptr;
   IdSet own_ids_;
@@ -110,11 +126,11 @@ class DistributedSearch {
   links::Links links_;
   std::vector<double> distance2_;  // cells8: squared length of each link
   std::vector<Open> open_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> far_asked_;  // vertex, index into open_; ascending
-  std::vector<std::vector<std::uint32_t>> asked_;                   // per arc: indices into open_
-  Arcs i_asked_;
-  Arcs was_asked_;
-  Arcs open_neighbours_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> far_open_;  // vertex, index into open_; ascending
+  std::vector<std::vector<std::uint32_t>> queries_by_arc_;         // per arc: indices into open_
+  Arcs queried_;                                                   ///< arcs on which this rank has sent queries
+  Arcs querying_;                                                  ///< arcs on which queries have arrived
+  Arcs open_neighbours_;                                           ///< arcs to ranks that are not full
   std::int64_t small_ = 0;
 };
 

@@ -11,28 +11,31 @@
 namespace merganser::cluster {
 namespace {
 
-/// What a member tells: one word, its rank and two bits. With kMore come the numbers of its questions and of ranks, then
-/// its questions, then, if it is full, the ranks over its open arcs; if it is not, these are all its neighbours.
-constexpr std::uint32_t kFull = 2;
-constexpr std::uint32_t kMore = 1;
+// Format of an item, the description of a member that is flooded through the component. It begins with one word: the
+// rank, shifted by two, and the bits kFull and kMore. With kMore follow the number of queries and the number of listed
+// ranks, the queries, and the listed ranks. A full member lists the ranks over its open arcs; of a member that is not
+// full all arcs are open, so any rank can compute the list and the item has none.
+constexpr std::uint32_t kFull = 2;  ///< bit of an item's first word: the member's block is full
+constexpr std::uint32_t kMore = 1;  ///< bit of an item's first word: counts, queries and listed ranks follow
 
+/// Decoded head of an item, which describes a member of the component in a flooded message.
 struct ItemHead {
   int rank;
   bool full;
-  std::uint32_t questions;
+  std::uint32_t queries;
   std::uint32_t listed;
-  std::size_t bytes;  // of all of it
+  std::size_t bytes;  // length of the whole item
 };
 
-/// @throws CommError if the message ends within the item
+/// Decodes the head of the first item of a message. @throws CommError if the message ends within the item
 ItemHead read_head(std::span<const std::byte> message) {
   std::array<std::uint32_t, 3> words{};
   std::memcpy(words.data(), message.data(), std::min(message.size(), sizeof words));
   ItemHead head{static_cast<int>(words[0] >> 2), (words[0] & kFull) != 0, 0, 0, sizeof(std::uint32_t)};
   if ((words[0] & kMore) != 0) {
-    head.questions = words[1];
+    head.queries = words[1];
     head.listed = words[2];
-    head.bytes = sizeof words + head.questions * sizeof(FarQuestion) + head.listed * sizeof(std::int32_t);
+    head.bytes = sizeof words + head.queries * sizeof(FarQuery) + head.listed * sizeof(std::int32_t);
   }
   if (message.size() < head.bytes)
     throw CommError("a message tells " + std::to_string(message.size()) + " of " + std::to_string(head.bytes) +
@@ -40,29 +43,33 @@ ItemHead read_head(std::span<const std::byte> message) {
   return head;
 }
 
+/// Appends bytes to a message.
 void append(std::vector<std::byte>& to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
   const auto* const begin = static_cast<const std::byte*>(from);
   to.insert(to.end(), begin, begin + bytes);
 }
 
-std::vector<std::byte> make_item(int rank, bool full, const std::vector<FarQuestion>& questions,
+/// Encodes the item of this rank: its far queries and, if it is full, the ranks over its open arcs.
+std::vector<std::byte> make_item(int rank, bool full, const std::vector<FarQuery>& queries,
                                  const std::vector<std::int32_t>& listed) {
-  const bool more = !questions.empty() || !listed.empty();
+  const bool more = !queries.empty() || !listed.empty();
   const std::array<std::uint32_t, 3> words{
       static_cast<std::uint32_t>(rank) << 2 | (full ? kFull : 0) | (more ? kMore : 0),
-      static_cast<std::uint32_t>(questions.size()), static_cast<std::uint32_t>(listed.size())};
+      static_cast<std::uint32_t>(queries.size()), static_cast<std::uint32_t>(listed.size())};
   std::vector<std::byte> item;
   append(item, words.data(), more ? sizeof words : sizeof words[0]);
-  append(item, questions.data(), questions.size() * sizeof(FarQuestion));
+  append(item, queries.data(), queries.size() * sizeof(FarQuery));
   append(item, listed.data(), listed.size() * sizeof(std::int32_t));
   return item;
 }
 
+/// Distance of a member that the breadth-first search has not reached yet.
 constexpr std::uint32_t kUnreached = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
+// Component of ranks around large holes, empty until gather(); no arc is active.
 FarComponent::FarComponent(comm::Mailbox& mailbox, std::function<std::vector<int>(int)> neighbours, int rank)
     : mailbox_(mailbox), neighbours_(std::move(neighbours)), rank_(rank), active_(mailbox.graph().out.size()) {}
 
@@ -72,12 +79,13 @@ void FarComponent::clear() {
   named_.clear();
   joined_.clear();
   distances_.clear();
-  questions_.clear();
+  queries_.clear();
   reach_.clear();
   waves_ = 0;
 }
 
-void FarComponent::gather(bool full, const Arcs& open_neighbour, const std::vector<FarQuestion>& mine) {
+// Flooding of the far search: in each wave a rank forwards the items that arrived in the wave before.
+void FarComponent::gather(bool full, const Arcs& open_neighbour, const std::vector<FarQuery>& mine) {
   clear();
   const auto& to = mailbox_.graph().out;
   std::vector<std::int32_t> listed;
@@ -89,19 +97,23 @@ void FarComponent::gather(bool full, const Arcs& open_neighbour, const std::vect
     reach_[arc] = !full || open_neighbour[arc] ? std::numeric_limits<int>::max() : 0;
 
   std::vector<std::byte> fresh = make_item(rank_, full, mine, listed);
-  learn(fresh);
+  add_member(fresh);
   const auto wave = [&] {
     ++waves_;
     std::vector<std::byte> next;
     for (std::size_t arc = 0; arc < to.size(); ++arc)
-      if (active(arc, waves_)) append(mailbox_.outbox(arc), fresh.data(), fresh.size());
+      if (is_active(arc, waves_)) append(mailbox_.outbox(arc), fresh.data(), fresh.size());
     step(waves_);
     for (std::size_t arc = 0; arc < to.size(); ++arc)
-      if (active(arc, waves_)) take(arc, next);
+      if (is_active(arc, waves_)) receive_items(arc, next);
     fresh = std::move(next);
   };
+  // A rank listed by a member is a member too, and its item is forwarded until it has arrived everywhere: the set is
+  // empty only once the items of all members are here.
   while (!named_.empty()) wave();
-  index();
+  build_index();
+  // Now every member has the whole graph, so each can compute the eccentricity of its neighbours: an arc stays active
+  // for as many waves as the larger of its two ends' needs.
   const int own = waves_;
   bool again = false;
   for (std::size_t arc = 0; arc < to.size(); ++arc) {
@@ -110,36 +122,37 @@ void FarComponent::gather(bool full, const Arcs& open_neighbour, const std::vect
     reach_[arc] = std::max(own, static_cast<int>(*std::max_element(d.begin(), d.end())));
     again = again || reach_[arc] > own;
   }
-  if (again) wave();  // for neighbours that are one arc farther from some rank
+  if (again) wave();  // neighbours' eccentricities differ from this rank's by 1 at most
 }
 
-/// Takes up the new items of a message.
-void FarComponent::take(std::size_t arc, std::vector<std::byte>& fresh) {
+/// Stores the new items of a message and collects them in `fresh`, to be forwarded in the next wave.
+void FarComponent::receive_items(std::size_t arc, std::vector<std::byte>& fresh) {
   auto message = mailbox_.inbox(arc);
   while (!message.empty()) {
     const ItemHead head = read_head(message);
     if (!is_member(head.rank)) {
-      learn(message.first(head.bytes));
+      add_member(message.first(head.bytes));
       append(fresh, message.data(), head.bytes);
     }
     message = message.subspan(head.bytes);
   }
 }
 
-void FarComponent::learn(std::span<const std::byte> item) {
+/// Stores an item: a member, its open arcs and its queries.
+void FarComponent::add_member(std::span<const std::byte> item) {
   const ItemHead head = read_head(item);
   const std::byte* from =
-      item.data() + item.size() - head.questions * sizeof(FarQuestion) - head.listed * sizeof(std::int32_t);
-  const std::size_t before = questions_.size();
-  questions_.resize(before + head.questions);
-  if (head.questions > 0) std::memcpy(&questions_[before], from, head.questions * sizeof(FarQuestion));
-  from += head.questions * sizeof(FarQuestion);
+      item.data() + item.size() - head.queries * sizeof(FarQuery) - head.listed * sizeof(std::int32_t);
+  const std::size_t before = queries_.size();
+  queries_.resize(before + head.queries);
+  if (head.queries > 0) std::memcpy(&queries_[before], from, head.queries * sizeof(FarQuery));
+  from += head.queries * sizeof(FarQuery);
   Member member{head.rank, head.full, {}};
   if (member.full) {
     member.joined.resize(head.listed);
     if (head.listed > 0) std::memcpy(member.joined.data(), from, head.listed * sizeof(std::int32_t));
   } else {
-    member.joined = neighbours_of(head.rank);
+    member.joined = cached_neighbours(head.rank);
   }
   known_.insert(head.rank);
   named_.erase(head.rank);
@@ -148,40 +161,44 @@ void FarComponent::learn(std::span<const std::byte> item) {
   members_.push_back(std::move(member));
 }
 
-void FarComponent::index() {
+/// Sorts members and queries, so that they are in the same order on every member, and indexes the graph of open arcs.
+void FarComponent::build_index() {
   std::sort(members_.begin(), members_.end(), [](const Member& a, const Member& b) { return a.rank < b.rank; });
-  std::sort(questions_.begin(), questions_.end(), [](const FarQuestion& a, const FarQuestion& b) {
+  std::sort(queries_.begin(), queries_.end(), [](const FarQuery& a, const FarQuery& b) {
     return std::pair(a.rank, a.vertex) < std::pair(b.rank, b.vertex);
   });
   joined_.resize(members_.size());
   for (std::size_t i = 0; i < members_.size(); ++i)
-    for (const int r : members_[i].joined) joined_[i].push_back(static_cast<std::uint32_t>(position(r)));
+    for (const int r : members_[i].joined) joined_[i].push_back(static_cast<std::uint32_t>(member_index(r)));
 }
 
+// One wave of the flooding, over the arcs of which both ends still take part.
 void FarComponent::step(int wave) {
-  for (std::size_t arc = 0; arc < active_.size(); ++arc) active_[arc] = active(arc, wave);
+  for (std::size_t arc = 0; arc < active_.size(); ++arc) active_[arc] = is_active(arc, wave);
   mailbox_.step(active_, active_);
 }
 
-std::size_t FarComponent::position(int rank) const {
+/// Returns the position of a member in members_.
+std::size_t FarComponent::member_index(int rank) const {
   const auto at =
       std::lower_bound(members_.begin(), members_.end(), rank, [](const Member& m, int r) { return m.rank < r; });
   return static_cast<std::size_t>(at - members_.begin());
 }
 
-const std::vector<int>& FarComponent::neighbours_of(int rank) {
+/// Returns the neighbours of any rank in the process graph; computed once, since decompositions do not change.
+const std::vector<int>& FarComponent::cached_neighbours(int rank) {
   const auto [at, is_new] = neighbour_cache_.try_emplace(rank);
   if (is_new) at->second = neighbours_(rank);
   return at->second;
 }
 
-/// Arcs from each member to the root.
+/// Returns the number of arcs from each member to the root, by breadth-first search; stored until the next gather().
 const FarComponent::Distances& FarComponent::distances(int root) {
   const auto [at, is_new] = distances_.try_emplace(root);
   Distances& d = at->second;
   if (!is_new) return d;
   d.assign(members_.size(), kUnreached);
-  std::vector<std::uint32_t> queue{static_cast<std::uint32_t>(position(root))};
+  std::vector<std::uint32_t> queue{static_cast<std::uint32_t>(member_index(root))};
   d[queue[0]] = 0;
   for (std::size_t i = 0; i < queue.size(); ++i)
     for (const std::uint32_t next : joined_[queue[i]])
@@ -192,30 +209,34 @@ const FarComponent::Distances& FarComponent::distances(int root) {
   return d;
 }
 
-/// The lowest rank beside `rank` that is one arc nearer.
-int FarComponent::nearer(int rank, const Distances& to) const {
-  const std::size_t here = position(rank);
+/// Next rank of a route: returns the lowest among the neighbours of `rank` that are one arc nearer to the root of `to`.
+/// It is the lowest, so that every member computes the same route.
+int FarComponent::closer_neighbour(int rank, const Distances& to) const {
+  const std::size_t here = member_index(rank);
   for (const std::uint32_t beside : joined_[here])
     if (to[beside] + 1 == to[here]) return members_[beside].rank;
   throw CommError("no way over open arcs from rank " + std::to_string(rank));
 }
 
+// Route of a far link, along which its labels and its parcel are forwarded.
 std::vector<int> FarComponent::route(int from, int to) {
+  // Always computed from the higher rank to the lower, so that both directions have the same route.
   const Distances& d = distances(std::min(from, to));
   std::vector<int> way{std::max(from, to)};
-  while (way.back() != std::min(from, to)) way.push_back(nearer(way.back(), d));
+  while (way.back() != std::min(from, to)) way.push_back(closer_neighbour(way.back(), d));
   if (way.front() != from) std::reverse(way.begin(), way.end());
   return way;
 }
 
-int FarComponent::next(int to) { return nearer(rank_, distances(to)); }
+int FarComponent::next_hop(int to) { return closer_neighbour(rank_, distances(to)); }
 
-int FarComponent::reaching(int owner) {
+// Destination of a merged parcel whose owner is no candidate of this rank: from there one wave reaches the owner.
+int FarComponent::nearest_candidate_of(int owner) {
   if (is_member(owner)) return owner;
   const Distances& d = distances(rank_);
   int best = -1;
-  for (const int r : neighbours_of(owner))
-    if (is_member(r) && (best < 0 || d[position(r)] < d[position(best)])) best = r;
+  for (const int r : cached_neighbours(owner))
+    if (is_member(r) && (best < 0 || d[member_index(r)] < d[member_index(best)])) best = r;
   return best;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Ranks around large holes: how they tell each other what they look for, and the ways between them.
+/// Connected component of ranks around large holes in the parcels: flooding of queries and shortest routes within it.
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -13,45 +13,56 @@
 
 namespace merganser::cluster {
 
-/// The ranks that are joined with this one by OPEN ARCS: arcs of the process graph with an end that is not full (Cover).
-/// Both ends of an arc know whether it is open. Every rank of a component makes the same calls in the same order.
+/// Connected component of the process graph to which this rank belongs if only OPEN ARCS count, arcs with an end whose
+/// block is not full (Cover). Both ends of an arc agree on whether it is open. Every rank of a component makes the same
+/// calls in the same order.
 ///
-/// Flood: in each wave a rank passes on what came in the wave before. It knows all after as many waves as the farthest
-/// rank of its component is arcs away, sees that by itself (no rank is named that it has not heard of), and can then tell
-/// the same number for each neighbour. So both ends of an arc know that it takes part in as many waves as either needs.
+/// Flooding: in each wave a rank forwards the items that arrived in the wave before. It has those of all members after
+/// as many waves as the farthest rank of its component is arcs away, detects that locally (every rank that a member
+/// lists has sent its own item), and can then compute the same number for each neighbour. So both ends of an arc let it
+/// take part in as many waves as either needs.
 class FarComponent {
  public:
-  /// @param neighbours  arcs of any rank in the process graph
+  /// Makes the empty component of `rank`; gather() finds the members. Local.
+  /// @param neighbours  function that returns the neighbours of any rank in the process graph, ascending; local
   FarComponent(comm::Mailbox& mailbox, std::function<std::vector<int>(int)> neighbours, int rank);
 
-  /// Floods who is there and what each looks for. No wave where this rank has no open arc.
-  /// @param open_neighbour  per arc: the rank there is not full
-  void gather(bool full, const Arcs& open_neighbour, const std::vector<FarQuestion>& mine);
-  /// Forgets the component.
+  /// Finds the component and floods the queries of its members. Called by every rank; no wave where this rank has no
+  /// open arc.
+  /// @param full  whether the block of this rank is full
+  /// @param open_neighbour  per arc: 1 if the block of the neighbour at its other end is not full
+  /// @param mine  far queries of this rank
+  void gather(bool full, const Arcs& open_neighbour, const std::vector<FarQuery>& mine);
+  /// Removes the component: this rank has no open arc until the next gather().
   void clear();
 
-  /// Whether this rank has an open arc.
-  [[nodiscard]] bool joined() const { return members_.size() > 1; }
-  /// The questions of all members, by (rank, vertex): the same on each.
-  [[nodiscard]] const std::vector<FarQuestion>& questions() const { return questions_; }
+  /// Returns whether this rank has an open arc.
+  [[nodiscard]] bool has_open_arc() const { return members_.size() > 1; }
+  /// Returns the queries of all members, by (rank, vertex): the same on each.
+  [[nodiscard]] const std::vector<FarQuery>& queries() const { return queries_; }
 
-  /// Waves in which something that every member knows at their start reaches every other member.
+  /// Returns the number of waves after which an item that a member held before the first wave has reached every other
+  /// member.
   [[nodiscard]] int waves() const { return waves_; }
-  /// Whether an arc takes part in wave `wave`, 1 to waves().
-  [[nodiscard]] bool active(std::size_t arc, int wave) const { return !reach_.empty() && reach_[arc] >= wave; }
-  /// Makes wave `wave`; messages on active arcs have been posted.
+  /// Returns whether an arc takes part in wave `wave`, 1 to waves(). Both ends return the same.
+  [[nodiscard]] bool is_active(std::size_t arc, int wave) const { return !reach_.empty() && reach_[arc] >= wave; }
+  /// Exchanges the posted messages over the arcs that are active in wave `wave`.
   void step(int wave);
 
-  /// A shortest way over open arcs, both ends included: the same on every member, and backwards the way back.
+  /// Returns a shortest path over open arcs from member `from` to member `to`, both included: the same on every member,
+  /// and the reverse of route(to, from).
   [[nodiscard]] std::vector<int> route(int from, int to);
-  /// The member to which a message for `to` goes next, along some shortest way; `to` is another member.
-  [[nodiscard]] int next(int to);
-  /// Of the members that are `owner` or of which it is a candidate, the nearest to this rank; -1 if there is none.
-  [[nodiscard]] int reaching(int owner);
-  /// Arc of this rank to a neighbour.
+  /// Returns the neighbour to which a message for member `to` is forwarded next, along some shortest path; `to` is not
+  /// this rank.
+  [[nodiscard]] int next_hop(int to);
+  /// Returns `owner` if that rank is a member, else the member nearest to this rank that has `owner` as a candidate; -1
+  /// if no member has.
+  [[nodiscard]] int nearest_candidate_of(int owner);
+  /// Returns the arc of this rank to a neighbour.
   [[nodiscard]] std::size_t arc_to(int rank) const;
 
  private:
+  /// Member of the component, with the ranks over its open arcs.
   struct Member {
     int rank;
     bool full;
@@ -59,14 +70,14 @@ class FarComponent {
   };
   using Distances = std::vector<std::uint32_t>;
 
-  void learn(std::span<const std::byte> item);
-  void take(std::size_t arc, std::vector<std::byte>& fresh);
-  void index();
-  [[nodiscard]] std::size_t position(int rank) const;
+  void add_member(std::span<const std::byte> item);
+  void receive_items(std::size_t arc, std::vector<std::byte>& fresh);
+  void build_index();
+  [[nodiscard]] std::size_t member_index(int rank) const;
   [[nodiscard]] bool is_member(int rank) const { return known_.contains(rank); }
-  [[nodiscard]] const std::vector<int>& neighbours_of(int rank);
+  [[nodiscard]] const std::vector<int>& cached_neighbours(int rank);
   [[nodiscard]] const Distances& distances(int root);
-  [[nodiscard]] int nearer(int rank, const Distances& to) const;
+  [[nodiscard]] int closer_neighbour(int rank, const Distances& to) const;
 
   comm::Mailbox& mailbox_;
   std::function<std::vector<int>(int)> neighbours_;
@@ -74,11 +85,11 @@ class FarComponent {
   int rank_;
   std::vector<Member> members_;                     // by rank once all are known
   std::unordered_set<int> known_;                   // ranks of members_
-  std::unordered_set<int> named_;                   // named by a member, not heard of yet
+  std::unordered_set<int> named_;                   // ranks listed by a member whose own item has not arrived
   std::vector<std::vector<std::uint32_t>> joined_;  // per member: positions of the ranks over open arcs
   std::unordered_map<int, Distances> distances_;
-  std::vector<FarQuestion> questions_;
-  std::vector<int> reach_;  // per arc: waves it takes part in
+  std::vector<FarQuery> queries_;
+  std::vector<int> reach_;  // per arc: number of waves in which it takes part
   int waves_ = 0;
   Arcs active_;
 };

@@ -9,6 +9,8 @@
 
 namespace merganser::cluster {
 
+// Far search of a Clusterer or StarFinder. Far links are possible only in the exact search, and only where not all
+// ranks are candidates (then the cutoff is finite).
 FarSearch::FarSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, const CandidateRanks& candidates,
                      int rank, bool exact)
     : mailbox_(mailbox),
@@ -16,11 +18,12 @@ FarSearch::FarSearch(comm::Mailbox& mailbox, const Decomposition& decomposition,
       rank_(rank),
       possible_(exact && std::isfinite(candidates.min_cutoff())),
       component_(
-          mailbox, [&candidates](int r) { return candidates.of(r); }, rank) {}
+          mailbox, [&candidates](int r) { return candidates.compute(r); }, rank) {}
 
+// Component through which redistribute() sends merged parcels; null where the step had no far links.
 FarComponent* FarSearch::component() { return away_ ? &component_ : nullptr; }
 
-bool FarSearch::ends_here() const {
+bool FarSearch::has_link_ends() const {
   return std::any_of(links_.begin(), links_.end(),
                      [this](const FarLink& l) { return l.source_rank == rank_ || l.target_rank == rank_; });
 }
@@ -35,78 +38,86 @@ void FarSearch::clear() {
   far_in_.clear();
 }
 
+// Stage `far` of a merge step: queries that the candidate ranks could not decide are flooded around the hole, answered,
+// and the best replies become far links.
 void FarSearch::find(DistributedSearch& search, Site* sorted, std::byte* scratch) {
   clear();
   if (!possible_) return;
-  component_.gather(search.full(), search.open_neighbours(), search.far_questions());
-  if (component_.questions().empty()) return;
-  answer(search, sorted, scratch);
-  flood_answers();
-  take_links(search);
+  component_.gather(search.is_full(), search.open_neighbours(), search.far_queries());
+  if (component_.queries().empty()) return;
+  search_replies(search, sorted, scratch);
+  flood_replies();
+  store_links(search);
   away_ = !links_.empty();
-  find_ways();
+  find_routes();
 }
 
-bool FarSearch::improve(const Answer& answer) {
-  Answer& best = best_[answer.question];
-  if (best.rank >= 0 && std::tie(best.distance2, best.id) <= std::tie(answer.distance2, answer.id)) return false;
-  best = answer;
+/// Stores a reply to a flooded query if it is the best one so far, by (squared distance, id). Returns whether it is.
+bool FarSearch::update_best(const Reply& reply) {
+  Reply& best = best_[reply.query];
+  if (best.rank >= 0 && std::tie(best.distance2, best.id) <= std::tie(reply.distance2, reply.id)) return false;
+  best = reply;
   return true;
 }
 
-/// The best answers of this rank's parcels to the queries of ranks of which it is no candidate.
-void FarSearch::answer(DistributedSearch& search, Site* sorted, std::byte* scratch) {
-  const auto& questions = component_.questions();
+/// Local part of the far search: finds the parcel of this rank nearest to the point of each flooded query from a rank
+/// that is no candidate, and stores it as a reply to be flooded.
+void FarSearch::search_replies(DistributedSearch& search, Site* sorted, std::byte* scratch) {
+  const auto& queries = component_.queries();
   const auto& neighbours = mailbox_.graph().out;
-  best_.assign(questions.size(), {0, 0, 0, kNone, -1, 0});
+  best_.assign(queries.size(), {0, 0, 0, kNone, -1, 0});
   fresh_.clear();
   if (search.size() == 0) return;
-  for (std::uint32_t i = 0; i < questions.size(); ++i) {
-    const FarQuestion& q = questions[i];
+  for (std::uint32_t i = 0; i < queries.size(); ++i) {
+    const FarQuery& q = queries[i];
     if (q.rank == rank_ || std::binary_search(neighbours.begin(), neighbours.end(), q.rank) ||
         decomposition_.distance2_to_block(q.point, rank_) > q.distance2)
       continue;
-    search.meet(q.source_id, q.rank);
+    search.check_foreign_id(q.source_id, q.rank);
     nearest::Best best{q.distance2, q.id, kNone};
     search.nearest(q.point, sorted, scratch, best);
     if (best.vertex == kNone) continue;
-    const Answer found{best.distance2, best.id, i, best.vertex, rank_, search.cells().order()[best.vertex]};
-    if (improve(found)) fresh_.push_back(found);
+    const Reply found{best.distance2, best.id, i, best.vertex, rank_, search.cells().order()[best.vertex]};
+    if (update_best(found)) fresh_.push_back(found);
   }
 }
 
-/// Forwards an answer to all neighbours if it is better than the best one known here, else drops it.
-void FarSearch::flood_answers() {
+/// Floods the replies through the component: in each wave a rank forwards the replies that were better than its best
+/// reply to the same query, and drops the others. Afterwards every member has the best reply to every query.
+void FarSearch::flood_replies() {
   const std::size_t arcs = mailbox_.graph().out.size();
   for (int wave = 1; wave <= component_.waves(); ++wave) {
     for (std::size_t arc = 0; arc < arcs; ++arc)
-      if (component_.active(arc, wave)) mailbox_.post_all(arc, std::span<const Answer>(fresh_));
+      if (component_.is_active(arc, wave)) mailbox_.post_all(arc, std::span<const Reply>(fresh_));
     component_.step(wave);
     fresh_.clear();
     for (std::size_t arc = 0; arc < arcs; ++arc)
-      for (const Answer& a : mailbox_.records<Answer>(arc)) {
-        if (a.question >= best_.size())
+      for (const Reply& a : mailbox_.records<Reply>(arc)) {
+        if (a.query >= best_.size())
           throw CommError("rank " + std::to_string(mailbox_.graph().in[arc]) + " passed on an answer to question " +
-                          std::to_string(a.question) + " of " + std::to_string(best_.size()));
-        if (improve(a)) fresh_.push_back(a);
+                          std::to_string(a.query) + " of " + std::to_string(best_.size()));
+        if (update_best(a)) fresh_.push_back(a);
       }
   }
 }
 
-void FarSearch::take_links(DistributedSearch& search) {
-  const auto& questions = component_.questions();
-  for (std::size_t i = 0; i < questions.size(); ++i) {
-    const FarQuestion& q = questions[i];
-    const Answer& a = best_[i];
+/// Makes a far link of each query that has a reply; the same links on every member of the component.
+void FarSearch::store_links(DistributedSearch& search) {
+  const auto& queries = component_.queries();
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    const FarQuery& q = queries[i];
+    const Reply& a = best_[i];
     if (a.rank < 0) continue;
     links_.push_back({q.rank, a.rank, q.vertex, a.vertex, q.position, a.position, q.source_id, a.id, a.distance2});
-    if (q.rank != rank_) search.meet(q.source_id, q.rank);
-    if (a.rank != rank_) search.meet(a.id, a.rank);
+    if (q.rank != rank_) search.check_foreign_id(q.source_id, q.rank);
+    if (a.rank != rank_) search.check_foreign_id(a.id, a.rank);
     if (q.rank == rank_) search.mark_far_link(q.vertex);
   }
 }
 
-void FarSearch::find_ways() {
+/// Computes the route of every far link and lists the links that pass over arcs of this rank, in the order by which
+/// both ends of an arc number their slots.
+void FarSearch::find_routes() {
   for (std::uint32_t i = 0; i < links_.size(); ++i) {
     ways_.push_back(component_.route(links_[i].source_rank, links_[i].target_rank));
     const std::vector<int>& way = ways_.back();
@@ -123,14 +134,17 @@ void FarSearch::find_ways() {
   std::sort(in_.begin(), in_.end(), by_slot);
 }
 
-/// On each arc: the ordinary links, then far ones in order.
+/// Numbers the slots of far links on each arc: they follow the ordinary cross-rank links, so both ends of the arc
+/// compute the same numbers.
 void FarSearch::number_slots(std::vector<Pass>& passes, const std::vector<links::CrossLink>& ordinary) {
   std::vector<std::uint32_t> next(mailbox_.graph().out.size(), 0);
   for (const auto& l : ordinary) ++next[l.arc];
   for (Pass& p : passes) p.slot = next[p.arc]++;
 }
 
-void FarSearch::number(links::Links& links) {
+// Input of the pruning: far links that start or end on this rank become cross-rank links with a slot on the first or
+// last arc of their route; those that pass through become relays.
+void FarSearch::number_links(links::Links& links) {
   number_slots(out_, links.out);
   number_slots(in_, links.in);
   std::vector<Pass> relayed_in(links_.size(), {0, false, kNone, 0});
@@ -175,7 +189,8 @@ void FarSearch::number(links::Links& links) {
     if (!p.on) far_in_[find(in, p)] = p.link;
 }
 
-/// One wave: what is at step `hop` of its way goes one step on.
+/// One wave of the migration along far links: each parcel that is at hop `hop` of its route is forwarded to the next
+/// rank of the route. @param load  per far link: its payload, where this rank holds it
 void FarSearch::migrate_hop(std::size_t hop, std::size_t bytes, std::vector<std::vector<std::byte>>& load) {
   Arcs out(mailbox_.graph().out.size(), 0);
   Arcs in(out.size(), 0);
@@ -210,6 +225,7 @@ void FarSearch::migrate_hop(std::size_t hop, std::size_t bytes, std::vector<std:
   }
 }
 
+// Stage `migrate` of a merge step for far links: leaves travel along the routes to the ranks of their centres.
 void FarSearch::migrate(const links::Stars& stars, const Payload& payload) {
   // Per link: one byte, 1 if it is kept, then the parcel.
   std::vector<std::vector<std::byte>> load(links_.size());

@@ -1,5 +1,6 @@
 #pragma once
-/// Links between ranks that are no candidates of each other: found, numbered for the pruning, and used to migrate parcels.
+/// Far search: links between ranks that are no candidates of each other. Finds them by flooding, numbers them for the
+/// pruning, and migrates parcels along them.
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -10,85 +11,95 @@
 
 namespace merganser::cluster {
 
-/// A link whose ends are on ranks that are no candidates of each other.
+/// Far link: a link whose source and target are on ranks that are no candidates of each other. Every rank of the
+/// component stores the same far links in the same order.
 struct FarLink {
-  std::int32_t source_rank;
-  std::int32_t target_rank;
-  std::uint32_t source;  ///< vertex
-  std::uint32_t target;
-  std::uint32_t source_position;
-  std::uint32_t target_position;
-  std::int64_t source_id;
-  std::int64_t target_id;
-  double distance2;
+  std::int32_t source_rank;       ///< rank of the source
+  std::int32_t target_rank;       ///< rank of the target
+  std::uint32_t source;           ///< vertex of the source on its rank
+  std::uint32_t target;           ///< vertex of the target on its rank
+  std::uint32_t source_position;  ///< position of the source in the container of its rank
+  std::uint32_t target_position;  ///< position of the target in the container of its rank
+  std::int64_t source_id;         ///< global id of the source
+  std::int64_t target_id;         ///< global id of the target
+  double distance2;               ///< squared length
 };
 
-/// The far links of one step. A rank asks only its neighbours in the process graph. Where parcels leave a hole so large that
-/// a nearest parcel may lie beyond them, the ranks around it (FarComponent) tell each other their questions, then their
-/// answers; so each knows every far link between them, and the way it takes. Labels and parcels go along these ways.
+/// Far links of one step. Ordinary queries go to neighbours in the process graph only. Where parcels leave a hole so
+/// large that a nearest parcel may lie beyond them, the ranks around it (FarComponent) flood their queries, then their
+/// replies; so each stores every far link between them, and its route, a shortest path of the process graph. Labels and
+/// parcels are forwarded along these routes.
 ///
-/// Ranks without an open arc do nothing here. The others make, where no parcel has a far question, as many waves as the
-/// farthest of their component is arcs away; else twice as many, and to migrate one for each arc of the longest way.
+/// Ranks without an open arc do nothing here. The others make, where no parcel has a far query, as many waves as the
+/// farthest of their component is arcs away; else twice as many, and to migrate one for each arc of the longest route.
 class FarSearch {
  public:
-  /// Local. Collective is only the making of the process graph.
+  /// Makes a far search without links for `rank`. Local: the process graph of `mailbox` has been made before. @param
+  /// exact  whether the search rule is Search::exact
   FarSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, const CandidateRanks& candidates, int rank,
             bool exact);
 
-  /// Whether there can be far links at all: the same on every rank.
-  [[nodiscard]] bool possible() const { return possible_; }
-  /// Finds the far links around this rank and sets those of its parcels. Called by every rank after the answers.
-  /// `sorted` and `scratch`: see CellList::sort; used if this rank has not sorted its parcels yet.
+  /// Returns whether there can be far links at all: the same on every rank.
+  [[nodiscard]] bool is_possible() const { return possible_; }
+  /// Finds the far links of this rank's component and marks the links of this rank's parcels that are far. Called by
+  /// every rank after DistributedSearch::exchange_replies(); communicates within the component only. `sorted` and
+  /// `scratch`: see CellList::sort; used if this rank has not sorted its parcels yet.
   void find(DistributedSearch& search, Site* sorted, std::byte* scratch);
 
-  /// Forgets the far links of the step before.
+  /// Removes the far links of the step before.
   void clear();
-  /// Whether far links start or end here.
-  [[nodiscard]] bool ends_here() const;
-  /// Whether far links start or end here or pass by.
-  [[nodiscard]] bool passes_here() const { return !out_.empty() || !in_.empty(); }
-  /// Puts the far links into the list of links, and says which labels are to be passed on. After the announcement.
-  void number(links::Links& links);
-  /// Whether a link of Links::out is far.
-  [[nodiscard]] bool out_is_far(std::size_t k) const { return k < far_out_.size() && far_out_[k] != kNone; }
-  /// Whether a link of Links::in is far.
-  [[nodiscard]] bool in_is_far(std::size_t i) const { return i < far_in_.size() && far_in_[i] != kNone; }
+  /// Returns whether a far link has its source or target on this rank.
+  [[nodiscard]] bool has_link_ends() const;
+  /// Returns whether the route of some far link contains this rank.
+  [[nodiscard]] bool has_links() const { return !out_.empty() || !in_.empty(); }
+  /// Adds the far links of this rank to the lists of cross-rank links, with their slots, and the relays of far links
+  /// that pass through this rank. Called after DistributedSearch::announce().
+  void number_links(links::Links& links);
+  /// Returns whether entry k of Links::out is a far link.
+  [[nodiscard]] bool is_far_out(std::size_t k) const { return k < far_out_.size() && far_out_[k] != kNone; }
+  /// Returns whether entry i of Links::in is a far link.
+  [[nodiscard]] bool is_far_in(std::size_t i) const { return i < far_in_.size() && far_in_[i] != kNone; }
 
-  /// What is migrated for a vertex: how it is packed and unpacked.
+  /// Serialization callbacks of a parcel that migrates along a far link.
   struct Payload {
-    std::size_t bytes;                                                           ///< of one parcel
+    std::size_t bytes;                                                           ///< bytes of one parcel
     std::function<void(std::uint32_t vertex, std::vector<std::byte>& to)> pack;  ///< appends a parcel
-    std::function<void(std::size_t in, std::span<const std::byte>)> unpack;      ///< that of a link of Links::in
+    /// Stores the parcel that arrived along entry `in` of Links::in.
+    std::function<void(std::size_t in, std::span<const std::byte>)> unpack;
   };
-  /// Migrates the sources of kept far links to their targets, hop by hop. Called where passes_here().
+  /// Migrates the sources of kept far links to their targets, hop by hop: one wave for each hop of the longest route.
+  /// Called by ranks where has_links().
   void migrate(const links::Stars& stars, const Payload& payload);
 
-  /// The ranks around, as long as merged parcels may have to go far; forgotten by the next find(), or when taken.
+  /// Returns the component of this rank while merged parcels may have to be redistributed within it, else null: from a
+  /// find() with far links until the next find() or release_component().
   [[nodiscard]] FarComponent* component();
-  void forget() { away_ = false; }
+  /// Ends the use of component() for redistribution.
+  void release_component() { away_ = false; }
 
  private:
   static constexpr std::uint32_t kNone = links::kNone;
-  struct Answer {
+  /// Reply to a far query, as flooded: a parcel that is nearer than the nearest one known to the query's sender.
+  struct Reply {
     double distance2;
     std::int64_t id;
-    std::uint32_t question;
+    std::uint32_t query;
     std::uint32_t vertex;
     std::int32_t rank;
     std::uint32_t position;
   };
-  /// A far link on an arc of this rank.
+  /// Far link whose route passes over an arc of this rank.
   struct Pass {
     std::uint32_t arc;
-    bool on;  // it goes on from the rank to which the arc leads
+    bool on;  // whether its route continues beyond the head of the arc
     std::uint32_t link;
     std::uint32_t slot;
   };
-  void answer(DistributedSearch& search, Site* sorted, std::byte* scratch);
-  bool improve(const Answer& answer);
-  void flood_answers();
-  void take_links(DistributedSearch& search);
-  void find_ways();
+  void search_replies(DistributedSearch& search, Site* sorted, std::byte* scratch);
+  bool update_best(const Reply& reply);
+  void flood_replies();
+  void store_links(DistributedSearch& search);
+  void find_routes();
   void migrate_hop(std::size_t hop, std::size_t bytes, std::vector<std::vector<std::byte>>& load);
   void number_slots(std::vector<Pass>& passes, const std::vector<links::CrossLink>& ordinary);
 
@@ -98,10 +109,10 @@ class FarSearch {
   bool possible_;
   FarComponent component_;
   bool away_ = false;
-  std::vector<Answer> best_;   // per question; rank -1: none
-  std::vector<Answer> fresh_;  // to be passed on in the next wave
+  std::vector<Reply> best_;   // best reply per query; rank -1: none
+  std::vector<Reply> fresh_;  // replies to be forwarded in the next wave
   std::vector<FarLink> links_;
-  std::vector<std::vector<int>> ways_;  // per link
+  std::vector<std::vector<int>> ways_;  // route of each link: ranks, both ends included
   std::vector<Pass> out_;
   std::vector<Pass> in_;
   std::vector<std::uint32_t> far_out_;  // per Links::out: far link, or kNone

@@ -16,17 +16,18 @@
 namespace merganser::cluster {
 namespace {
 
-constexpr std::uint32_t kNobody = 0xffffffffU;
+constexpr std::uint32_t kNoMember = 0xffffffffU;
 
-/// The sources of each centre of this rank, as lists: first[centre], then next[member]. A member is a link or, from
-/// `links` on, an arrival.
+/// Sources of each centre of this rank, as linked lists: first[centre], then next[member]. A member is a link or, from
+/// `links` on, a received point.
 struct Lists {
   std::vector<std::uint32_t> first;
   std::vector<std::uint32_t> next;
-  std::vector<std::uint32_t> centres;  ///< in the order in which their first source is listed
+  std::vector<std::uint32_t> centres;  ///< centres in the order in which their first source is listed
 
+  /// Lists the sources of the centres on rank `rank`, from its own links and from the received points.
   Lists(std::size_t points, std::span<const StarLink> links, int rank, std::span<const StarReceive> receives)
-      : first(points, kNobody), next(links.size() + receives.size(), kNobody) {
+      : first(points, kNoMember), next(links.size() + receives.size(), kNoMember) {
     for (std::size_t k = 0; k < links.size(); ++k)
       if (links[k].rank == rank) add(links[k].centre, static_cast<std::uint32_t>(k));
     for (std::size_t k = 0; k < receives.size(); ++k)
@@ -34,13 +35,15 @@ struct Lists {
   }
 
  private:
+  /// Inserts a member at the front of its centre's list.
   void add(std::uint32_t centre, std::uint32_t member) {
-    if (first[centre] == kNobody) centres.push_back(centre);
+    if (first[centre] == kNoMember) centres.push_back(centre);
     next[member] = first[centre];
     first[centre] = member;
   }
 };
 
+/// Removes the marked entries of a column, keeping the order of the rest.
 void compact(const Column& column, std::size_t size, const std::vector<std::uint8_t>& gone) {
   if (column.data == nullptr) return;
   std::size_t to = 0;
@@ -52,11 +55,13 @@ void compact(const Column& column, std::size_t size, const std::vector<std::uint
 
 }  // namespace
 
+// Merge of StarFinder in the caller's columns; the columns are validated before anything is written.
 ColumnMerge::ColumnMerge(const MergeRules& rules, const Columns& columns, std::size_t points, const Ids& ids)
     : rules_(rules), columns_(columns), ids_(ids), width_(rules.schema->width()) {
   check(points);
 }
 
+// Validation of StarFinder::merge: columns, ids, volumes and attributes, before anything is sent or written.
 void ColumnMerge::check(std::size_t points) const {
   const auto& c = columns_;
   if (c.size != points)
@@ -80,7 +85,7 @@ void ColumnMerge::check(std::size_t points) const {
   if (ids_.given) {
     PointView all;
     all.size = points;
-    IdSet().assign({all, nullptr, c.ids.data(), 0, 0});  // members of a star are put in their order
+    IdSet().assign({all, nullptr, c.ids.data(), 0, 0});  // duplicates would leave the order of members undetermined
   }
   const auto usable = [](const Column& column) { return column.data != nullptr && column.stride > 0; };
   if (!usable(c.x) || !usable(c.y) || !usable(c.volume) ||
@@ -120,6 +125,7 @@ void ColumnMerge::write(std::uint32_t position, const Site& site, const double* 
   for (std::size_t c = 0; c < columns_.attributes.size(); ++c) put(columns_.attributes[c], row[1 + c]);
 }
 
+// Serialization of a leaf that migrates to the rank of its centre.
 void ColumnMerge::pack(std::uint32_t position, std::byte* row) const {
   Site site;
   std::vector<double> payload(width_);
@@ -128,6 +134,8 @@ void ColumnMerge::pack(std::uint32_t position, std::byte* row) const {
   std::memcpy(row + sizeof site, payload.data(), width_ * sizeof(double));
 }
 
+// Merge of the stars centred on this rank, members in the order of their ids, so that sums round alike on any number of
+// ranks.
 void ColumnMerge::run(std::span<const StarLink> links, int rank, std::span<const StarReceive> receives,
                       std::span<const std::byte> received) const {
   const Lists lists(columns_.size, links, rank, receives);
@@ -138,7 +146,7 @@ void ColumnMerge::run(std::span<const StarLink> links, int rank, std::span<const
     sites.resize(1);
     rows.resize(width_);
     read(centre, sites[0], rows.data());
-    for (std::uint32_t m = lists.first[centre]; m != kNobody; m = lists.next[m]) {
+    for (std::uint32_t m = lists.first[centre]; m != kNoMember; m = lists.next[m]) {
       sites.emplace_back();
       rows.resize(rows.size() + width_);
       double* const row = rows.data() + rows.size() - width_;
@@ -162,7 +170,8 @@ void ColumnMerge::run(std::span<const StarLink> links, int rank, std::span<const
   }
 }
 
-std::size_t ColumnMerge::take_out(std::span<const StarLink> links) const {
+// Compaction of the columns after the merge: the sources have become parts of their centres.
+std::size_t ColumnMerge::remove_sources(std::span<const StarLink> links) const {
   const std::size_t size = columns_.size;
   std::vector<std::uint8_t> gone(size, 0);
   for (const StarLink& link : links) gone[link.source] = 1;

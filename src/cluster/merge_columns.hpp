@@ -1,5 +1,5 @@
 #pragma once
-/// Merging stars in columns of a caller's.
+/// Merge of stars whose points are in columns, arrays of the caller's (StarFinder::merge).
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -8,32 +8,40 @@
 
 namespace merganser::cluster {
 
-/// The columns of one rank and the rules that they merge by. Rows of a payload are a Site and a payload row of the schema
-/// each, as in Parcels.
+/// Merge of one rank's stars of points in columns of the caller's, by the rules of their attributes. A row of the
+/// migrated payload is a Site followed by a payload row of the schema, as in Parcels.
 class ColumnMerge {
  public:
-  /// What is left of the merge in this rank's memory.
+  /// Ids of the points in the caller's memory, or their arithmetic replacement.
   struct Ids {
-    bool given;          ///< to find()
-    std::int64_t first;  ///< of the first point, where they are not given
+    bool given;          ///< whether ids were given to find()
+    std::int64_t first;  ///< id of the first point, where they were not; ids are then consecutive
   };
+  /// Validates the columns against the schema. Local.
   /// @throws UsageError where the columns are not those of the schema, or not for `points` points; InputError for a
   /// volume or attributes outside the bounds of parcels/limits.hpp
   ColumnMerge(const MergeRules& rules, const Columns& columns, std::size_t points, const Ids& ids);
 
+  /// Returns the bytes of one row of the payload.
   [[nodiscard]] std::size_t row_bytes() const { return sizeof(Site) + width_ * sizeof(double); }
-  /// Writes the row of a point.
+  /// Writes the payload row of a point, row_bytes() bytes.
   void pack(std::uint32_t position, std::byte* row) const;
-  /// Merges every star whose centre is on this rank. `received` holds a row for each of `receives`.
+  /// Merges every star whose centre is on this rank and writes the merged parcels to the columns. `received` holds one
+  /// row for each entry of `receives`, the leaves from other ranks. Local.
   void run(std::span<const StarLink> links, int rank, std::span<const StarReceive> receives,
            std::span<const std::byte> received) const;
-  /// Takes the sources out of all columns. @return points left
-  [[nodiscard]] std::size_t take_out(std::span<const StarLink> links) const;
+  /// Removes the sources, which have been merged, from all columns, keeping the order of the other points. @return
+  /// number of points left
+  [[nodiscard]] std::size_t remove_sources(std::span<const StarLink> links) const;
 
  private:
+  /// Validates the columns; see the constructor.
   void check(std::size_t points) const;
+  /// Reads a point into a site and a payload row, wrapped into the box.
   void read(std::uint32_t position, Site& site, double* row) const;
+  /// Writes a merged parcel to the columns.
   void write(std::uint32_t position, const Site& site, const double* row) const;
+  /// Returns the id of the point at a position of the columns.
   [[nodiscard]] std::int64_t id(std::uint32_t position) const {
     return columns_.ids.empty() ? ids_.first + position : columns_.ids[position];
   }

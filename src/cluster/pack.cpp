@@ -12,30 +12,34 @@
 namespace merganser::cluster {
 namespace {
 
-// While stars are merged, the slots of `target` hold their members as lists: a centre names its first source, a source
-// the next one. No other memory is needed, because a source is never a centre.
-constexpr std::uint32_t kSource = 0x80000000U;   ///< this vertex goes into another; low bits: next source
+// While stars are merged, the entries of `target` hold their members as linked lists: a centre holds its first source,
+// a source the next one. No other memory is needed, because a source is never a centre.
+constexpr std::uint32_t kSource = 0x80000000U;   ///< this vertex merges into another; low bits: next source
 constexpr std::uint32_t kHead = 0x40000000U;     ///< this vertex is a centre; low bits: first source
 constexpr std::uint32_t kMany = 0x20000000U;     ///< with kHead: it has more than one source
 constexpr std::uint32_t kEnd = 0x1fffffffU;      ///< low bits: no next source
-constexpr std::uint32_t kGone = kSource | kEnd;  ///< this vertex has gone to another rank
-constexpr std::size_t kAhead = 32;               ///< prefetch distance, in parcels; twice that for what leads to them
-constexpr std::uint32_t kChunk = 4096;           ///< vertices sorted into work lists at a time
-constexpr std::size_t kHistogram = 64;
+constexpr std::uint32_t kGone = kSource | kEnd;  ///< this vertex has migrated to another rank
+constexpr std::size_t kAhead = 32;      ///< prefetch distance, in parcels; twice that for the indices that lead to them
+constexpr std::uint32_t kChunk = 4096;  ///< vertices sorted into work lists at a time
+constexpr std::size_t kHistogram = 64;  ///< stars of fewer members are counted in an array, others in the report's map
 
-/// Work on a chunk of vertices, sorted by kind so that the loops over it have no branches to guess: whether a vertex is
-/// a source or a centre is as good as random. Positions are relative to the first survivor of the chunk.
+/// Work lists of a chunk of vertices, sorted by kind so that the loops over it have no branches to guess: whether a
+/// vertex is a source or a centre is as good as random. Positions are relative to the first survivor of the chunk.
 struct ChunkWork {
-  std::uint32_t survivors[kChunk];
-  std::uint32_t pairs[kChunk];  ///< centres with one source
-  std::uint32_t stars[kChunk];  ///< centres with more
+  std::uint32_t survivors[kChunk];  ///< vertices that remain as parcels
+  std::uint32_t pairs[kChunk];      ///< centres with one source
+  std::uint32_t stars[kChunk];      ///< centres with more
   std::uint32_t survivor_count;
   std::uint32_t pair_count;
   std::uint32_t star_count;
 };
 
+/// Merge and packing of one rank's parcels, chunk by chunk: survivors are copied to the new tables, then centres are
+/// merged there. Sources are read from the old tables, which no chunk overwrites: sites are sorted copies, rows go to a
+/// spare table.
 class Packer {
  public:
+  /// Prepares the merge of the stars in `in`; run() carries it out. Both arguments must outlive the object.
   Packer(const PackInput& in, StepReport& report)
       : in_(in),
         epic_(in.parcels->schema() == Schema::epic()),
@@ -48,6 +52,7 @@ class Packer {
         images_(in.rules->box),
         batch_(in.rules->box) {}
 
+  /// Merges the stars and packs the container: sources are listed per centre, then all chunks of vertices are written.
   void run() {
     if (n_ >= kEnd - in_.received_parcels->target.size())
       throw InputError(std::to_string(n_) + " parcels on one rank; at most " + std::to_string(kEnd) +
@@ -61,6 +66,8 @@ class Packer {
   }
 
  private:
+  /// Turns `target` into the linked lists of sources. A kept target has no kept link of its own, so its entry is free
+  /// for the head of its list.
   void list_sources() {
     std::uint32_t* const target = in_.target;
     std::array<std::uint32_t, kChunk> sources;
@@ -79,34 +86,40 @@ class Packer {
           continue;
         }
         const std::uint32_t code = target[t];
-        target[v] = kSource | (code & kEnd);  // kNone gives kEnd
-        target[t] = kHead | many(code) | v;
+        target[v] = kSource | (code & kEnd);  // of kNone the low bits are kEnd
+        target[t] = kHead | many_flag(code) | v;
       }
     }
     for (std::size_t a = 0; a < in_.received_parcels->target.size(); ++a) {
       const std::uint32_t t = in_.received_parcels->target[a];
       const std::uint32_t code = target[t];
       arrival_next_.push_back(code & kEnd);
-      target[t] = kHead | many(code) | (n_ + static_cast<std::uint32_t>(a));
+      target[t] = kHead | many_flag(code) | (n_ + static_cast<std::uint32_t>(a));
     }
   }
 
-  /// The flag of a vertex to which a source is added.
-  static std::uint32_t many(std::uint32_t code) { return is_head(code) ? kMany : 0; }
+  /// Returns the kMany flag of a centre to which a source is added: set from the second source on.
+  static std::uint32_t many_flag(std::uint32_t code) { return is_head(code) ? kMany : 0; }
 
+  /// Returns whether an entry of `target` is that of a centre. kNone has the bit kSource, hence is no centre.
   static bool is_head(std::uint32_t code) { return (code & (kSource | kHead)) == kHead; }
+  /// Returns whether an entry of `target` is that of a source, or of a vertex that has migrated.
   static bool is_source(std::uint32_t code) { return (code & kSource) != 0 && code != links::kNone; }
+  /// Returns the source after `member` in the linked list of its star; members from n_ on are received parcels.
   [[nodiscard]] std::uint32_t next(std::uint32_t member) const {
     return member < n_ ? in_.target[member] & kEnd : arrival_next_[member - n_];
   }
+  /// Returns the payload row of a member of a star, a parcel of this rank or a received one.
   [[nodiscard]] const double* row(std::uint32_t member) const {
     return member < n_ ? rows_ + static_cast<std::size_t>(in_.order[member]) * width_
                        : in_.received_parcels->rows.data() + static_cast<std::size_t>(member - n_) * width_;
   }
+  /// Returns the site (position and volume) of a member of a star, a parcel of this rank or a received one.
   [[nodiscard]] const Site& site(std::uint32_t member) const {
     return member < n_ ? in_.sorted[member] : in_.received_parcels->site[member - n_];
   }
 
+  /// Merges the stars and packs the survivors of all chunks of vertices. @return number of parcels after the step
   template <bool kEpic>
   std::size_t write() {
     std::size_t after = 0;
@@ -114,11 +127,11 @@ class Packer {
       sort_chunk(begin, std::min(n_ - begin, kChunk) + begin);
       copy_survivors<kEpic>(out_sites_ + after, out_rows_ + after * width_);
       for (std::uint32_t i = 0; i < work_.pair_count; ++i) {
-        if (i + kAhead < work_.pair_count) touch_row(first_source(work_.pairs[i + kAhead]));
+        if (i + kAhead < work_.pair_count) prefetch_row(first_source(work_.pairs[i + kAhead]));
         if (i % 4 == 0 && i / 4 < work_.star_count) {  // there are about five times as many pairs
           const std::uint32_t first = first_source(work_.stars[i / 4]);
-          touch_row(first);
-          touch_index(next(first));
+          prefetch_row(first);
+          prefetch_index(next(first));
         }
         const std::size_t j = after + work_.pairs[i];
         const std::uint32_t source = first_source(work_.pairs[i]);
@@ -128,9 +141,9 @@ class Packer {
           batch_.end();
           report_.merged_into_big +=
               static_cast<std::int64_t>(!(in_.sorted[work_.survivors[work_.pairs[i]]].volume < in_.small_volume));
-          if (in_.lineage) trace(source, out_rows_ + j * width_);
+          if (in_.lineage) record_lineage(source, out_rows_ + j * width_);
         } else {
-          merge_star_of(work_.survivors[work_.pairs[i]], j);
+          merge_star_at(work_.survivors[work_.pairs[i]], j);
         }
       }
       if constexpr (kEpic) {
@@ -138,10 +151,10 @@ class Packer {
         histogram_[2] += work_.pair_count;
       }
       for (std::uint32_t i = 0; i < work_.star_count; ++i) {
-        if (i + kAhead / 2 < work_.star_count) touch_row(next(first_source(work_.stars[i + kAhead / 2])));
+        if (i + kAhead / 2 < work_.star_count) prefetch_row(next(first_source(work_.stars[i + kAhead / 2])));
         const std::uint32_t centre = work_.survivors[work_.stars[i]];
         const std::size_t j = after + work_.stars[i];
-        if (!kEpic || !merge_two(centre, j)) merge_star_of(centre, j);
+        if (!kEpic || !merge_two(centre, j)) merge_star_at(centre, j);
       }
       if constexpr (kEpic) batch_.flush();  // rows of this chunk are still near
       after += work_.survivor_count;
@@ -149,6 +162,7 @@ class Packer {
     return after;
   }
 
+  /// Sorts the vertices of a chunk into the work lists survivors, pairs and stars, without branches.
   void sort_chunk(std::uint32_t begin, std::uint32_t end) {
     std::uint32_t survivors = 0;
     std::uint32_t pairs = 0;
@@ -167,41 +181,47 @@ class Packer {
     work_.star_count = stars;
   }
 
+  /// Copies sites and payload rows of the chunk's survivors to the new tables, before centres are merged there.
   template <bool kEpic>
   void copy_survivors(Site* sites, double* rows) {
     const std::size_t width = kEpic ? detail::kEpicWidth : width_;
     const std::uint32_t count = work_.survivor_count;
     for (std::uint32_t i = 0; i < count; ++i) {
-      const double* const ahead = row_of(work_.survivors[i + kAhead < count ? i + kAhead : i]);
+      const double* const ahead = payload_row(work_.survivors[i + kAhead < count ? i + kAhead : i]);
       __builtin_prefetch(ahead);
       __builtin_prefetch(ahead + width - 1);
       const std::uint32_t v = work_.survivors[i];
       const std::uint32_t code = in_.target[v];
-      touch_index(is_head(code) ? code & kEnd : v);
+      prefetch_index(is_head(code) ? code & kEnd : v);
       sites[i] = in_.sorted[v];
-      std::memcpy(rows + i * width, row_of(v), width * sizeof(double));
+      std::memcpy(rows + i * width, payload_row(v), width * sizeof(double));
     }
   }
-  [[nodiscard]] const double* row_of(std::uint32_t v) const {
+  /// Returns the payload row of a local vertex.
+  [[nodiscard]] const double* payload_row(std::uint32_t v) const {
     return rows_ + static_cast<std::size_t>(in_.order[v]) * width_;
   }
 
+  /// Returns the first source of the centre at a position among the chunk's survivors.
   [[nodiscard]] std::uint32_t first_source(std::uint32_t position) const {
     return in_.target[work_.survivors[position]] & kEnd;
   }
-  void touch_index(std::uint32_t member) const {
+  /// Prefetches the table entries (target, order, site) that lead to the payload row of a member of a star.
+  void prefetch_index(std::uint32_t member) const {
     if (member >= n_) return;
     __builtin_prefetch(&in_.target[member]);
     __builtin_prefetch(&in_.order[member]);
     __builtin_prefetch(&in_.sorted[member]);
   }
-  void touch_row(std::uint32_t member) const {
+  /// Prefetches the first and last cache line of the payload row of a member of a star.
+  void prefetch_row(std::uint32_t member) const {
     const double* const r = row(member);
     __builtin_prefetch(r);
     __builtin_prefetch(r + width_ - 1);
   }
 
-  /// Most stars with more than one source have two. @return false if this one has more
+  /// Merges a star of two sources, the most frequent with more than one, without a list of members. @return false if it
+  /// has more
   bool merge_two(std::uint32_t v, std::size_t j) {
     const std::uint32_t a = in_.target[v] & kEnd;
     const std::uint32_t b = next(a);
@@ -217,11 +237,12 @@ class Packer {
     report_.merged += 2;
     report_.merged_into_big += in_.sorted[v].volume < in_.small_volume ? 0 : 2;
     ++histogram_[3];
-    if (in_.lineage) trace(swap ? b : a, out), trace(swap ? a : b, out);
+    if (in_.lineage) record_lineage(swap ? b : a, out), record_lineage(swap ? a : b, out);
     return true;
   }
 
-  void merge_star_of(std::uint32_t v, std::size_t j) {
+  /// Merges the star of centre v, which has been copied to position j of the new tables.
+  void merge_star_at(std::uint32_t v, std::size_t j) {
     double* const out = out_rows_ + j * width_;
     collect(in_.target[v] & kEnd, out, in_.sorted[v]);
     if (epic_) {
@@ -231,11 +252,12 @@ class Packer {
     }
   }
 
-  void trace(std::uint32_t source, const double* centre) {
+  /// Adds the ids of a source and its centre to the report's lineage.
+  void record_lineage(std::uint32_t source, const double* centre) {
     report_.lineage.push_back({std::bit_cast<std::int64_t>(row(source)[0]), std::bit_cast<std::int64_t>(centre[0])});
   }
 
-  /// Sources of a star in the order of their ids, and the star's statistics.
+  /// Lists the sources of a star in the order of their ids, and counts the star.
   void collect(std::uint32_t first, const double* centre, const Site& centre_site) {
     members_.clear();
     for (std::uint32_t m = first; m != kEnd; m = next(m)) members_.push_back(m);
@@ -250,9 +272,10 @@ class Packer {
       ++report_.clusters[static_cast<int>(members_.size() + 1)];
     }
     if (in_.lineage)
-      for (const std::uint32_t m : members_) trace(m, centre);
+      for (const std::uint32_t m : members_) record_lineage(m, centre);
   }
 
+  /// Merges a star of EPIC's schema: in a batch if it is small, else at once.
   void merge_epic(Site& s, double* out) {
     if (members_.size() <= EpicMergeBatch::kMaxSources) {
       batch_.centre(members_.size(), &s, out);
@@ -265,6 +288,7 @@ class Packer {
         [&](std::size_t i) { return row(members_[i]); });
   }
 
+  /// Merges a star of any schema by the rules of its attributes (merge_star), centre first.
   void merge_general(Site& s, double* out) {
     star_.clear();
     const Site centre = s;
@@ -294,6 +318,7 @@ class Packer {
 
 }  // namespace
 
+// Last stage of a merge step: stars of this rank become parcels, in a container packed in the order of cells.
 void pack(const PackInput& in, StepReport& report) { Packer(in, report).run(); }
 
 }  // namespace merganser::cluster

@@ -1,5 +1,6 @@
 #pragma once
-/// The last stage of a step: stars become parcels, the rest moves up, everything in the order of cells.
+/// Last stage of a merge step: stars become parcels, sources are removed, and the container is packed in the order of
+/// cells.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -10,29 +11,32 @@
 
 namespace merganser::cluster {
 
-/// Leaves that came from other ranks to be merged into a vertex of this one.
+/// Leaves (parcels that merge into a centre) received from other ranks, to be merged into vertices of this rank; entry
+/// i of each array belongs to one leaf.
 struct ReceivedParcels {
-  std::vector<std::uint32_t> target;
+  std::vector<std::uint32_t> target;  ///< vertex of the centre
   std::vector<Site> site;
-  std::vector<double> rows;  ///< schema width doubles each
+  std::vector<double> rows;  ///< payload rows, schema width doubles each
   void clear() { target.clear(), site.clear(), rows.clear(); }
 };
 
-/// What the stage reads and writes. Vertices are positions in the sorted order.
+/// Arguments of pack(), which merges the stars of one rank into parcels and packs the rank's container. A vertex is a
+/// position in the order of cells, as in `sorted`.
 struct PackInput {
   Parcels* parcels;            ///< in: rows by container position, sites free to overwrite; out: the merged parcels
-  RawBuffer* spare_rows;       ///< room for the new payload table; exchanged for the old one
+  RawBuffer* spare_rows;       ///< memory of the new payload table; exchanged for the old one
   const Site* sorted;          ///< sites by vertex
   const std::uint32_t* order;  ///< container position by vertex
   std::uint32_t* target;       ///< kept links by vertex (links::kNone elsewhere); overwritten
-  const ReceivedParcels* received_parcels;
+  const ReceivedParcels* received_parcels;    ///< leaves from other ranks
   const std::vector<std::uint8_t>* departed;  ///< per away link: 1 if its vertex has left
-  const MergeRules* rules;
-  double small_volume;
-  bool lineage;
+  const MergeRules* rules;                    ///< merge rules of the attributes
+  double small_volume;                        ///< volume below which a parcel is small, for the report
+  bool lineage;                               ///< whether sources and centres are added to the report
 };
 
-/// Merges and packs; adds merged, after, clusters, merged_into_big and lineage to the report.
+/// Merges the stars of this rank and packs the container; adds merged, after, clusters, merged_into_big and lineage to
+/// the report. Local. @throws InputError for too many parcels
 void pack(const PackInput& in, StepReport& report);
 
 }  // namespace merganser::cluster

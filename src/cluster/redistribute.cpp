@@ -18,20 +18,22 @@ namespace merganser {
 namespace cluster {
 namespace {
 
+/// Validates the volume of parcel i. @throws InputError naming the parcel if its volume is out of bounds
 void check_volume(const Parcels& parcels, std::size_t i) {
   const double volume = parcels.site(i).volume;
   if (!is_volume(volume)) throw InputError("parcel id " + std::to_string(parcels.id(i)) + ": " + volume_error(volume));
 }
 
-/// A parcel on its way to a member of a component.
+/// Serialized parcel on its way through a FarComponent, to be forwarded to member `to`.
 struct ParcelInTransit {
   int to;
   std::vector<std::byte> parcel;
 };
 
-/// Takes out the parcels whose owner is no candidate of this rank, but of another member of the component.
-std::vector<ParcelInTransit> take_leaving(Parcels& parcels, const Decomposition& d, int rank,
-                                          const comm::Mailbox& mailbox, FarComponent& around) {
+/// Removes parcels from the container and returns them serialized: those whose owner is no candidate of this rank and
+/// can be reached through the component, because the owner is a member or a candidate of a member.
+std::vector<ParcelInTransit> extract_leaving(Parcels& parcels, const Decomposition& d, int rank,
+                                             const comm::Mailbox& mailbox, FarComponent& around) {
   const auto& neighbours = mailbox.graph().out;
   std::vector<ParcelInTransit> leaving;
   std::vector<std::uint8_t> gone(parcels.size(), 0);
@@ -40,25 +42,27 @@ std::vector<ParcelInTransit> take_leaving(Parcels& parcels, const Decomposition&
     wrap_into_box(d.grid().box, parcels, i, s, Walls::clamp);
     const int owner = d.owner({s.x, s.y, s.z});
     if (owner == rank || std::binary_search(neighbours.begin(), neighbours.end(), owner)) continue;
-    const int to = around.reaching(owner);
+    const int to = around.nearest_candidate_of(owner);
     if (to < 0) continue;
     gone[i] = 1;
     append_parcel(leaving.emplace_back(ParcelInTransit{to, {}}).parcel, parcels, i);
   }
-  if (!leaving.empty()) remove(parcels, gone);
+  if (!leaving.empty()) remove_parcels(parcels, gone);
   return leaving;
 }
 
-/// Sends parcels to members of the component that are their owners or have them as candidates. Called by every member.
-/// @return parcels sent from here, less those that have come here and will be sent again
+/// Redistribution around a large hole: sends parcels hop by hop to the members of the component that are their owners,
+/// or that have the owners as candidates. Called by every member.
+/// @return number of parcels sent from this rank, less the number of parcels that arrived here and will be sent once
+/// more
 std::int64_t send_to_members(Parcels& parcels, const Decomposition& d, int rank, comm::Mailbox& mailbox,
                              FarComponent& around) {
-  std::vector<ParcelInTransit> here = take_leaving(parcels, d, rank, mailbox, around);
+  std::vector<ParcelInTransit> here = extract_leaving(parcels, d, rank, mailbox, around);
   auto sent = static_cast<std::int64_t>(here.size());
   const std::size_t arcs = mailbox.graph().out.size();
   for (int wave = 1; wave <= around.waves(); ++wave) {
     for (const ParcelInTransit& t : here) {
-      const std::size_t arc = around.arc_to(around.next(t.to));
+      const std::size_t arc = around.arc_to(around.next_hop(t.to));
       mailbox.post(arc, std::int32_t{t.to});
       mailbox.post_all(arc, std::span<const std::byte>(t.parcel));
     }
@@ -77,7 +81,7 @@ std::int64_t send_to_members(Parcels& parcels, const Decomposition& d, int rank,
           here.push_back({to, {parcel.begin(), parcel.end()}});
           continue;
         }
-        take_parcels(parcel, parcels);
+        append_parcels(parcel, parcels);
         const Site& s = parcels.site(parcels.size() - 1);
         if (d.owner({s.x, s.y, s.z}) != rank) --sent;
       }
@@ -88,6 +92,8 @@ std::int64_t send_to_members(Parcels& parcels, const Decomposition& d, int rank,
 
 }  // namespace
 
+// Validation of a parcel's position before its owner is computed: a coordinate on a periodic axis is wrapped, one
+// beyond a wall clamped or refused.
 void wrap_into_box(const Box& box, const Parcels& parcels, std::size_t i, Site& s, Walls walls) {
   const Vec3 given{s.x, s.y, s.z};
   double* const x[3] = {&s.x, &s.y, &s.z};
@@ -100,7 +106,7 @@ void wrap_into_box(const Box& box, const Parcels& parcels, std::size_t i, Site& 
       continue;
     }
     const double inside = std::clamp(given[a], box.lower[a], box.lower[a] + box.extent[a]);
-    if (walls == Walls::refuse && std::fabs(given[a] - inside) > rounding_of(box, a))
+    if (walls == Walls::refuse && std::fabs(given[a] - inside) > rounding_bound(box, a))
       throw InputError("parcel id " + std::to_string(parcels.id(i)) + " at " + point_text(given) +
                        " is outside of a wall of the box " + box_text(box) +
                        "; allowed: positions between the walls; periodic axes are wrapped");
@@ -108,7 +114,8 @@ void wrap_into_box(const Box& box, const Parcels& parcels, std::size_t i, Site& 
   }
 }
 
-void remove(Parcels& parcels, const std::vector<std::uint8_t>& gone) {
+// Compaction of the container after parcels have been sent to their owners.
+void remove_parcels(Parcels& parcels, const std::vector<std::uint8_t>& gone) {
   const std::size_t row_bytes = parcels.schema().width() * sizeof(double);
   std::size_t j = 0;
   for (std::size_t i = 0; i < gone.size(); ++i) {
@@ -128,6 +135,7 @@ void check_ranks(const Decomposition& decomposition, const comm::Transport& tran
                    std::to_string(transport.size()) + "; they must be equal");
 }
 
+// Arguments of a collective constructor that all ranks must pass alike, as text for the comparison.
 std::vector<comm::UniformValue> uniform_values(const Schema& schema, const Decomposition& decomposition) {
   std::string attributes;
   for (const Attribute& a : schema.attributes())
@@ -147,12 +155,13 @@ std::vector<comm::UniformValue> uniform_values(const Decomposition& decompositio
   return {{"the grid", "'" + box + "'"}, {"the decomposition", decomposition.identity()}};
 }
 
+// Input check of the decorator `checked` before a merge step: volumes in bounds, every parcel on its owner.
 void check_parcels(const Parcels& parcels, const Decomposition& decomposition, int rank) {
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     const Site& s = parcels.site(i);
     const Vec3 p{s.x, s.y, s.z};
     check_volume(parcels, i);
-    // What is not in the box has no owner.
+    // A position outside of the box has no owner.
     const int owner = decomposition.grid().box.contains(p) ? decomposition.owner(p) : -1;
     if (owner != rank)
       throw InputError("parcel id " + std::to_string(parcels.id(i)) + " at " + point_text(p) + " is on rank " +
@@ -162,6 +171,7 @@ void check_parcels(const Parcels& parcels, const Decomposition& decomposition, i
   }
 }
 
+// Input check of the decorator `checked` before a star search: every point within the block of its rank.
 void check_points(const nearest::PointSet& points, const Decomposition& decomposition, int rank) {
   const auto block = decomposition.block(rank);
   const Box& box = decomposition.grid().box;
@@ -170,11 +180,14 @@ void check_points(const nearest::PointSet& points, const Decomposition& decompos
     const Vec3 p{s.x, s.y, s.z};
     bool inside = true;
     for (int a = 0; a < 3; ++a)
-      inside = inside && p[a] >= block.lower[a] - rounding_of(box, a) && p[a] <= block.upper[a] + rounding_of(box, a);
-    if (!inside) throw Indexed<InputError>(points.outside_text(i, block.lower, block.upper, box));
+      inside =
+          inside && p[a] >= block.lower[a] - rounding_bound(box, a) && p[a] <= block.upper[a] + rounding_bound(box, a);
+    if (!inside) throw Indexed<InputError>(points.describe_outside(i, block.lower, block.upper, box));
   }
 }
 
+// Redistribution between merge steps: parcels that a merge has moved out of this rank's block go to their owners in one
+// wave, through the component first where owners may be no candidates.
 Redistributed redistribute(Parcels& parcels, const Decomposition& decomposition, int rank, comm::Mailbox& mailbox,
                            FarComponent* around) {
   const Box& box = decomposition.grid().box;
@@ -199,15 +212,17 @@ Redistributed redistribute(Parcels& parcels, const Decomposition& decomposition,
     any = true;
     ++count.sent;
   }
-  if (any) remove(parcels, gone);
+  if (any) remove_parcels(parcels, gone);
   if (neighbours.empty()) return count;
   mailbox.step();
-  for (std::size_t arc = 0; arc < neighbours.size(); ++arc) take_parcels(mailbox.inbox(arc), parcels);
+  for (std::size_t arc = 0; arc < neighbours.size(); ++arc) append_parcels(mailbox.inbox(arc), parcels);
   return count;
 }
 
 }  // namespace cluster
 
+// Initial distribution: parcels on any rank go to their owners by one collective exchange, after all ranks have
+// validated theirs.
 void distribute(Parcels& parcels, const Decomposition& decomposition, comm::Transport& transport) {
   comm::agree(transport, [&] { cluster::check_ranks(decomposition, transport); });
   comm::check_uniform_across_ranks(transport, "distribute", cluster::uniform_values(parcels.schema(), decomposition));
@@ -227,8 +242,8 @@ void distribute(Parcels& parcels, const Decomposition& decomposition, comm::Tran
       gone[i] = 1;
     }
   });
-  cluster::remove(parcels, gone);
-  for (const auto message : comm::all_to_all(transport, std::move(to))) take_parcels(message, parcels);
+  cluster::remove_parcels(parcels, gone);
+  for (const auto message : comm::all_to_all(transport, std::move(to))) append_parcels(message, parcels);
 }
 
 }  // namespace merganser

@@ -1,3 +1,5 @@
+// Serial oracle of the merge step (reference.hpp): slow search, pruning and merge, written without the algorithms of
+// the fast path, that tests and `merganser verify` compare with.
 #include "merganser/cluster/reference.hpp"
 
 #include <algorithm>
@@ -16,16 +18,18 @@ namespace {
 
 using Cell = std::array<std::int64_t, 3>;
 
+/// Returns the position of parcel i.
 Vec3 position(const Parcels& parcels, std::size_t i) {
   const Site& s = parcels.site(i);
   return {s.x, s.y, s.z};
 }
 
-/// The candidates of one parcel, compared in the canonical order.
+/// Nearest of the candidates of one parcel, compared in the canonical order.
 class Nearest {
  public:
   Nearest(const Parcels& parcels, const Box& box, std::size_t i) : parcels_(parcels), box_(box), i_(i) {}
 
+  /// Replaces the nearest parcel by parcel j if that comes earlier in the canonical order.
   void consider(std::size_t j) {
     if (j == i_) return;
     const std::int64_t mine = parcels_.id(i_);
@@ -47,16 +51,18 @@ class Nearest {
   std::size_t i_;
 };
 
-/// Parcels by cell.
+/// Map from grid cells to their parcels.
 class Bins {
  public:
   Bins(const Parcels& parcels, const Grid& grid) : grid_(grid) {
-    for (std::size_t i = 0; i < parcels.size(); ++i) members_[cell_of(position(parcels, i))].push_back(i);
+    for (std::size_t i = 0; i < parcels.size(); ++i) members_[locate(position(parcels, i))].push_back(i);
   }
-  [[nodiscard]] Cell cell_of(const Vec3& p) const {
+  /// Returns the cell of a position.
+  [[nodiscard]] Cell locate(const Vec3& p) const {
     return {grid_.cell(0, p[0]), grid_.cell(1, p[1]), grid_.cell(2, p[2])};
   }
-  /// Considers all parcels of the cells first .. last, each cell once: periodic axes wrap, wall axes are clipped.
+  /// Considers all parcels of the cells first .. last as candidates, each cell once: periodic axes wrap, wall axes are
+  /// clipped.
   void consider(Nearest& nearest, const Cell& first, const Cell& last) const {
     std::array<std::vector<std::int64_t>, 3> along;
     for (int a = 0; a < 3; ++a) {
@@ -80,9 +86,9 @@ class Bins {
   std::map<Cell, std::vector<std::size_t>> members_;
 };
 
-/// Widens the ring of cells until nothing outside can be nearer.
+/// Exact search of the oracle: widens the cube of cells around parcel i until no parcel outside of it can be nearer.
 void search_rings(const Bins& bins, const Parcels& parcels, const Grid& grid, std::size_t i, Nearest& nearest) {
-  const Cell home = bins.cell_of(position(parcels, i));
+  const Cell home = bins.locate(position(parcels, i));
   const double spacing = std::min({grid.spacing(0), grid.spacing(1), grid.spacing(2)});
   const std::int64_t widest = *std::max_element(grid.cells.begin(), grid.cells.end());
   for (std::int64_t ring = 1;; ++ring) {
@@ -100,15 +106,16 @@ void search_rings(const Bins& bins, const Parcels& parcels, const Grid& grid, st
   }
 }
 
-/// The two cells beside the nearest grid node, on every axis.
+/// Search rule cells8 of the oracle: considers the parcels of the 2x2x2 cells around the grid node nearest to parcel i.
 void search_node(const Bins& bins, const Parcels& parcels, const Grid& grid, std::size_t i, Nearest& nearest) {
   const Vec3 p = position(parcels, i);
   const Cell node{grid.node(0, p[0]), grid.node(1, p[1]), grid.node(2, p[2])};
   bins.consider(nearest, {node[0] - 1, node[1] - 1, node[2] - 1}, node);
 }
 
-/// Follows links from `start` and returns the cycle it runs into, or nothing.
-std::vector<std::size_t> cycle_from(const LinkGraph& graph, std::size_t start, std::vector<std::size_t>& seen_by) {
+/// Follows links from `start` and returns the vertices of the cycle that they lead into; empty if there is no cycle or
+/// an earlier call has found it. `seen_by` holds per vertex the start of the first call that reached it.
+std::vector<std::size_t> find_cycle(const LinkGraph& graph, std::size_t start, std::vector<std::size_t>& seen_by) {
   std::vector<std::size_t> path;
   std::size_t v = start;
   for (;;) {
@@ -125,6 +132,7 @@ std::vector<std::size_t> cycle_from(const LinkGraph& graph, std::size_t start, s
 
 }  // namespace
 
+// Search of the oracle: each small parcel's nearest other parcel; every pair is compared where parcels are few.
 LinkGraph nearest(const Parcels& parcels, const Grid& grid, const std::vector<char>& is_small, Search search) {
   const std::size_t n = parcels.size();
   LinkGraph graph{std::vector<std::int64_t>(n, -1), std::vector<links::Key>(n)};
@@ -146,12 +154,14 @@ LinkGraph nearest(const Parcels& parcels, const Grid& grid, const std::vector<ch
   return graph;
 }
 
+// Oracle of the cutting of cycles of three and more links, which cells8 alone can yield: the greatest link of each is
+// dropped.
 std::int64_t cut_long_cycles(LinkGraph& graph) {
   const std::size_t n = graph.target.size();
   std::vector<std::size_t> seen_by(n, n);
   std::int64_t cut = 0;
   for (std::size_t start = 0; start < n; ++start) {
-    const std::vector<std::size_t> cycle = cycle_from(graph, start, seen_by);
+    const std::vector<std::size_t> cycle = find_cycle(graph, start, seen_by);
     if (cycle.size() < 3) continue;
     const std::size_t worst = *std::max_element(
         cycle.begin(), cycle.end(), [&](std::size_t a, std::size_t b) { return graph.key[a] < graph.key[b]; });
@@ -161,6 +171,7 @@ std::int64_t cut_long_cycles(LinkGraph& graph) {
   return cut;
 }
 
+// Oracle of the pruning: the published iterative algorithm in serial, its steps A to G in their order.
 void prune(LinkGraph& graph, const Parcels& parcels) {
   const std::size_t n = graph.target.size();
   std::vector<char> leaf(n, 0);
@@ -208,7 +219,7 @@ void prune(LinkGraph& graph, const Parcels& parcels) {
 
 namespace {
 
-/// Displacements from the centre, merged volume, weight and shift of a cluster.
+/// Sums of a star: displacements from the centre, merged volume and its reciprocal, shift of the merged position.
 struct Geometry {
   std::vector<Vec3> d;
   double volume = 0;
@@ -216,7 +227,8 @@ struct Geometry {
   Vec3 shift{0, 0, 0};
 };
 
-Geometry geometry_of(const Box& box, std::span<const Member> members) {
+/// Computes the geometric sums of a star relative to its centre, members in the order given.
+Geometry compute_geometry(const Box& box, std::span<const Member> members) {
   Geometry g;
   const Site& c = *members[0].site;
   g.volume = c.volume;
@@ -235,8 +247,9 @@ Geometry geometry_of(const Box& box, std::span<const Member> members) {
   return g;
 }
 
-/// Whether the sums of doubles above are right to 1e-12: see detail::ShapeSum. Else detail::wide_shape is asked.
-bool is_plain(const Box& box, std::span<const Member> members, std::size_t offset, const Shape& s) {
+/// Returns whether the sums of doubles are accurate to 1e-12 (see detail::ShapeSum); else detail::wide_shape computes
+/// the shape.
+bool is_plain(const Box& box, std::span<const Member> members, const Geometry& g, std::size_t offset, const Shape& s) {
   bool plain = members.size() <= 1 + detail::kMaxPlainSources;
   for (const Member& m : members) {
     const double* b = m.row + offset;
@@ -249,15 +262,18 @@ bool is_plain(const Box& box, std::span<const Member> members, std::size_t offse
   const auto coordinate = [](const Member& m, std::size_t a) {
     return a == 0 ? m.site->x : a == 1 ? m.site->y : m.site->z;
   };
-  for (std::size_t a = 0; a < 3; ++a)
+  for (std::size_t a = 0; a < 3; ++a) {
+    plain = plain && g.shift[a] * g.shift[a] <= detail::kMaxSpreadSquared * spread[a];
     for (const Member& m : members) {
       const double far = std::fabs(coordinate(m, a) - coordinate(members[0], a));
       const bool across = box.periodic[a] && far > 0.5 * box.extent[a];
       plain = plain && !(across && far * far > detail::kMaxSpreadSquared * spread[a]);
     }
+  }
   return plain;
 }
 
+/// Merges the shapes of a star, B11 to B23 from `offset` of a row on.
 void ellipsoid_reference(const Box& box, std::span<const Member> members, const Geometry& g, std::size_t offset,
                          double* out) {
   double s11 = 0, s12 = 0, s13 = 0, s22 = 0, s23 = 0, s33 = 0;
@@ -275,7 +291,7 @@ void ellipsoid_reference(const Box& box, std::span<const Member> members, const 
     s23 = s23 + share * (b[4] + (5 * y) * z);
     s33 = s33 + share * (detail::b33_plain(b, volume, b[0] * b[3] - b[1] * b[1]) + (5 * z) * z);
   }
-  if (!is_plain(box, members, offset, {s11, s12, s13, s22, s23, s33})) {
+  if (!is_plain(box, members, g, offset, {s11, s12, s13, s22, s23, s33})) {
     std::vector<detail::ShapeMember> all;
     for (const Member& m : members) all.push_back({*m.site, m.row + offset});
     if (detail::wide_shape(detail::Images(box), all, out)) return;
@@ -286,9 +302,11 @@ void ellipsoid_reference(const Box& box, std::span<const Member> members, const 
   for (std::size_t i = 0; i < 5; ++i) out[i] = f * s[i];
 }
 
-std::int64_t id_of(const Member& m) { return std::bit_cast<std::int64_t>(m.row[0]); }
+/// Returns the id of a member.
+std::int64_t member_id(const Member& m) { return std::bit_cast<std::int64_t>(m.row[0]); }
 
-/// Of the members that have a value; NaN if none has.
+/// Merge rules mean_present and sum_present: returns the mean, weighted by volume, or the sum of a column over the
+/// members that have a value; NaN if none has.
 double present_reference(std::span<const Member> members, std::size_t column, bool weighted) {
   std::vector<Member> with_value;
   std::copy_if(members.begin(), members.end(), std::back_inserter(with_value),
@@ -304,7 +322,7 @@ double present_reference(std::span<const Member> members, std::size_t column, bo
   return weighted ? sum * (1.0 / volume) : sum;
 }
 
-/// One attribute of a merged parcel, except for callbacks.
+/// Merges one attribute by its rule, except for callbacks.
 void attribute_reference(const Box& box, const Attribute& attribute, std::span<const Member> members, const Geometry& g,
                          std::size_t offset, double* out) {
   if (attribute.rule == Rule::ellipsoid) return ellipsoid_reference(box, members, g, offset, out);
@@ -322,7 +340,7 @@ void attribute_reference(const Box& box, const Attribute& attribute, std::span<c
     } else if (attribute.rule == Rule::largest) {
       *out = std::max_element(members.begin(), members.end(), [](const Member& a, const Member& b) {
                if (a.site->volume != b.site->volume) return a.site->volume < b.site->volume;
-               return id_of(a) > id_of(b);
+               return member_id(a) > member_id(b);
              })->row[c];
     } else {
       *out = members[0].row[c];
@@ -330,12 +348,14 @@ void attribute_reference(const Box& box, const Attribute& attribute, std::span<c
   }
 }
 
+/// Returns a coordinate wrapped on a periodic axis, else clamped onto the walls.
 double wrap_or_clamp(const Box& box, int axis, double x) {
   if (box.periodic[axis]) return box.wrap(axis, x);
   return std::clamp(x, box.lower[axis], box.lower[axis] + box.extent[axis]);
 }
 
-/// Merges every star and removes the sources.
+/// Merges every star of the link graph into its centre, removes the sources from the container, and adds the sizes of
+/// stars to the report.
 void merge_stars(Parcels& parcels, const MergeRules& rules, const reference::LinkGraph& graph, StepReport& report) {
   const Parcels before = parcels;
   std::map<std::size_t, std::vector<std::size_t>> sources;
@@ -360,13 +380,15 @@ void merge_stars(Parcels& parcels, const MergeRules& rules, const reference::Lin
 
 }  // namespace
 
+// Oracle of the merge of one star: each attribute by its rule, in plain sums whose order defines the bits of the
+// result.
 void merge_reference(const MergeRules& rules, std::span<const Member> members, Site& site, double* row) {
   const Site centre = *members[0].site;
   const std::size_t width = rules.schema->width();
   std::vector<double> merged(members[0].row, members[0].row + width);
   Site merged_site = centre;
   if (members.size() > 1) {
-    const Geometry g = geometry_of(rules.box, members);
+    const Geometry g = compute_geometry(rules.box, members);
     std::size_t offset = 1;
     for (std::size_t i = 0; i < rules.schema->attributes().size(); ++i) {
       const Attribute& attribute = rules.schema->attributes()[i];
@@ -387,6 +409,7 @@ void merge_reference(const MergeRules& rules, std::span<const Member> members, S
   std::copy(merged.begin(), merged.end(), row);
 }
 
+// Oracle of a whole merge step on one rank: search, cutting of long cycles, pruning, merge.
 StepReport cluster_reference(Parcels& parcels, const Grid& grid, const ClusterOptions& options) {
   StepReport report;
   const std::size_t n = parcels.size();

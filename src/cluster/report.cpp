@@ -1,7 +1,9 @@
+// Sum of step reports (report.hpp).
 #include "merganser/cluster/cluster.hpp"
 
 namespace merganser {
 
+// Sum of the reports of steps or ranks: counts and times add up, rounds of the pruning are maxima.
 StepReport& StepReport::operator+=(const StepReport& o) {
   before += o.before;
   small += o.small;

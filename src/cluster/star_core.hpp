@@ -1,5 +1,6 @@
 #pragma once
-/// What Clusterer and StarFinder have in common: from points to stars, and the way of those that leave.
+/// Common core of Clusterer and StarFinder: from points to stars, and the migration of payloads of leaves to their
+/// centres.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,10 +13,11 @@
 
 namespace merganser::cluster {
 
-/// Adds the time since the last lap to a stage.
+/// Stopwatch that attributes the time since the last call to a stage.
 class Laps {
  public:
-  void to(double& stage) {
+  /// Adds the seconds since the last call, or the construction, to `stage`.
+  void add_to(double& stage) {
     const double time = now();
     stage += time - last_;
     last_ = time;
@@ -25,45 +27,54 @@ class Laps {
   double last_ = now();
 };
 
-/// How stars are found; the same on every rank.
+/// Options of the star search; the same on every rank.
 struct StarOptions {
   SearchOptions search;
-  Prune prune = Prune::single_pass;
-  links::IterativeOptions iterative;
+  Prune prune = Prune::single_pass;   ///< pruning method
+  links::IterativeOptions iterative;  ///< parameters of Prune::iterative
 };
-/// @throws UsageError for a value that is none of its enumeration
+/// Validates the options. Local. @throws UsageError for a value that is none of its enumeration
 void check(const StarOptions& options);
-/// The options as values that every rank must give alike.
+/// Returns the options as values that must be equal on all ranks (comm::check_uniform_across_ranks).
 [[nodiscard]] std::vector<comm::UniformValue> uniform_values(const StarOptions& options);
 
-/// The stars of one rank, again and again over the same communication objects. Vertices are positions in the order of
-/// cells().
+/// Star search of one rank: finds the links among the points of a step and prunes them into stars, over the same
+/// communication objects in every step. Vertices are positions in the order of cells().
 class StarCore {
  public:
   /// Determines the candidate ranks and makes the communication objects. Collective.
-  /// @param sample  points spread like those to come, to find how far the candidates must reach; null: touching blocks will do
+  /// @param sample  points distributed like those to come, to determine how far the candidates must reach; null:
+  /// touching blocks
   StarCore(comm::Transport& transport, const Decomposition& decomposition, const StarOptions& options,
            const nearest::PointSet* sample);
 
-  /// Finds the stars; see Clusterer::step and StarFinder::find. Reads `points` until the next call.
+  /// Finds the stars among points: search, far search, announcement and pruning. Called by every rank; neighbours only,
+  /// unless the options are collective. Reads `points` until the next call.
   /// @param scratch  nearest::CellList::scratch_bytes(points.size()) bytes, free afterwards
   /// @param sorted   room for points.size() sites, read until the next call
-  /// @return false if there was nothing to do here: links() and stars() are then empty
+  /// @return false if this rank had nothing to search: links() and stars() are then empty
+  /// @throws InputError for invalid points or equal ids; Clusterer::step documents on which ranks
   bool find(const nearest::PointSet& points, Site* sorted, std::byte* scratch, StepNumbers& numbers, Laps& laps);
 
-  /// Forgets what was found: nothing is sent by migrate() until the next find().
-  void forget();
+  /// Removes the stars of the last find(): migrate() sends nothing until the next find().
+  void clear();
 
-  /// Writes the row of a vertex, row_bytes of them.
+  /// Callback that writes the row of a vertex, row_bytes bytes.
   using PackRow = std::function<void(std::uint32_t vertex, std::byte* row)>;
-  /// Sends a row for every kept link that leaves; appends to `received` those for kept links that arrive, in the order of
-  /// links().in. Called by every rank after find().
+  /// Sends a row for every kept link that leaves this rank; appends to `received` those for kept links that arrive, in
+  /// the order of links().in. Called by every rank after find(); neighbours only. @throws CommError if ranks differ in
+  /// row_bytes
   void migrate(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& received);
 
+  /// Returns the process graph of candidate ranks as seen by this rank.
   [[nodiscard]] const comm::Graph& graph() const { return graph_; }
+  /// Returns the mailbox over the process graph of candidate ranks.
   [[nodiscard]] comm::Mailbox& mailbox() { return *mailbox_; }
+  /// Returns the distributed search, with the links of the last find().
   [[nodiscard]] DistributedSearch& search() { return search_; }
+  /// Returns the stars of the last find().
   [[nodiscard]] const links::Stars& stars() const { return *stars_; }
+  /// Returns the far search, with the far links of the last find().
   [[nodiscard]] FarSearch& far() { return far_; }
 
  private:
@@ -85,7 +96,7 @@ class StarCore {
   links::Stars nothing_;
   links::Stars iterative_stars_;
   const links::Stars* stars_ = &nothing_;
-  bool busy_ = false;  // links start or end here
+  bool busy_ = false;  // links start or end on this rank
   Arcs active_out_;
   Arcs active_in_;
 };

@@ -18,12 +18,13 @@ namespace merganser {
 namespace {
 
 constexpr std::size_t kMaxPoints = std::size_t{1} << 31;  // of one rank
-constexpr std::uint32_t kChunk = 2048;                    // vertices
+constexpr std::uint32_t kChunk = 2048;                    // vertices listed at a time
 constexpr std::size_t kAhead = 32;                        // prefetch distance, in links
-constexpr int kIdBits = 40;                               // of a position, where ids are not given
+constexpr int kIdBits = 40;                               // bits of a position in ids that are not given
 
-cluster::StarOptions stars_of(const FinderOptions& o) { return {{Search::exact, true}, o.prune, o.iterative}; }
+cluster::StarOptions star_options(const FinderOptions& o) { return {{Search::exact, true}, o.prune, o.iterative}; }
 
+/// Validates the lengths and pointers of the arguments of find(). Local. @throws UsageError, InputError
 void check_lengths(const PointView& points, std::span<const std::uint8_t> small, std::span<const std::int64_t> ids) {
   if (points.size > kMaxPoints)
     throw InputError("find: " + std::to_string(points.size) + " points on one rank; allowed: up to " +
@@ -43,7 +44,7 @@ struct StarFinder::Impl {
   Impl(comm::Transport& t, const Decomposition& d, const FinderOptions& o)
       : transport(t),
         decomposition(d),
-        core(t, decomposition, stars_of(o), nullptr),
+        core(t, decomposition, star_options(o), nullptr),
         details(o.details),
         checked(t.capabilities().checked) {}
 
@@ -56,19 +57,20 @@ struct StarFinder::Impl {
     link_count = 0;
     sends.clear();
     receives.clear();
-    core.forget();  // so that nothing of the last find is left where this one is refused
+    core.clear();  // so that nothing of the last find is left where this one is refused
     if (checked) check(set);
-    make_room(points);
+    reserve_buffers(points);
     if (search(set, laps)) {
       list_links();
-      list_arrivals();
-      laps.to(numbers.seconds.prune);
+      list_receives();
+      laps.add_to(numbers.seconds.prune);
     }
     numbers.after = numbers.before - static_cast<std::int64_t>(link_count);
     numbers.counters = transport.counters() - counted;
   }
 
-  /// Most callers have wrapped their points: they are copied and wrapped only if the first reading finds one that is not.
+  /// Finds the stars. Most callers have wrapped their points: they are copied and wrapped only if the first reading
+  /// finds one that is not. No other rank notices, since that reading sends nothing.
   bool search(const nearest::PointSet& set, cluster::Laps& laps) {
     auto* const sites = reinterpret_cast<Site*>(sorted.data());
     given.emplace(set);
@@ -81,7 +83,8 @@ struct StarFinder::Impl {
     }
   }
 
-  void make_room(std::size_t n) {
+  /// Grows the buffers of the search; their contents are not kept.
+  void reserve_buffers(std::size_t n) {
     const auto grow = [](RawBuffer& buffer, std::size_t bytes) {
       if (buffer.bytes() < bytes) buffer = RawBuffer(), buffer = RawBuffer(bytes + bytes / 8);
     };
@@ -89,6 +92,8 @@ struct StarFinder::Impl {
     grow(scratch, nearest::CellList::scratch_bytes(n));
   }
 
+  /// Lists the links of points of this rank that merge, within the rank first, then those to other ranks in the order
+  /// of sends.
   void list_links() {
     const auto& search = core.search();
     const auto& l = core.search().links();
@@ -102,7 +107,8 @@ struct StarFinder::Impl {
     const auto here = static_cast<std::int32_t>(transport.rank());
     const auto n = static_cast<std::uint32_t>(l.target.size());
     const std::uint32_t* const target = l.target.data();
-    // In chunks: who has a link is as good as random to a branch, and the remote ends are all over the memory.
+    // In chunks, without a branch: which vertices have a link is unpredictable, and the ends are scattered over memory,
+    // so they are prefetched kAhead links before they are read. The list is padded by its last entry.
     std::array<std::uint32_t, kChunk + kAhead> sources;
     for (std::uint32_t begin = 0; begin < n; begin += kChunk) {
       const std::uint32_t end = std::min(n - begin, kChunk) + begin;
@@ -120,7 +126,7 @@ struct StarFinder::Impl {
         const std::uint32_t ahead = target[sources[i + kAhead]];
         __builtin_prefetch(&sites[ahead]);
         __builtin_prefetch(&order[ahead]);
-        ids.touch(target[sources[i + kAhead / 2]]);
+        ids.prefetch(target[sources[i + kAhead / 2]]);
         const std::uint32_t v = sources[i];
         const std::uint32_t t = target[v];
         const Site& a = sites[v];
@@ -137,7 +143,8 @@ struct StarFinder::Impl {
     link_count = static_cast<std::size_t>(out - reinterpret_cast<StarLink*>(links.data()));
   }
 
-  void list_arrivals() {
+  /// Lists the points of other ranks that merge into points of this one, in the order in which migrate() delivers them.
+  void list_receives() {
     const auto& l = core.search().links();
     const std::uint32_t* const order = core.search().cells().order();
     for (std::size_t i = 0; i < l.in.size(); ++i) {
@@ -149,11 +156,12 @@ struct StarFinder::Impl {
     numbers.merged = static_cast<std::int64_t>(link_count - sends.size() + receives.size());
   }
 
-  /// With the decorator `checked`: what find() would meet on this rank alone, or not at all, is told to every rank.
+  /// With the decorator `checked`: finds the errors that find() would throw on one rank, and ids that are equal on
+  /// different ranks, and throws them on every rank. Collective.
   void check(const nearest::PointSet& set) {
     comm::agree(transport, [&] {
       try {
-        check_here(set);
+        check_local(set);
       } catch (const Indexed<InputError>& e) {  // positions are those on this rank
         throw Indexed<InputError>(IndexedText("rank " + std::to_string(transport.rank()) + ": ") + e.indexed_text());
       }
@@ -161,26 +169,29 @@ struct StarFinder::Impl {
     cluster::check_distinct_over_ranks("id", set.ids(nullptr), set.size(), transport);
   }
 
-  void check_here(const nearest::PointSet& set) {
+  /// Throws the errors that find() would throw before it sends anything. Local.
+  void check_local(const nearest::PointSet& set) {
     cluster::check_points(wrap(set), decomposition, transport.rank());
     cluster::IdSet().assign(set);
   }
 
-  /// As a search reads them.
-  [[nodiscard]] nearest::PointSet set_of(const PointView& points, std::span<const std::uint8_t> small,
-                                         std::span<const std::int64_t> numbers) const {
+  /// Returns the view of points that the search reads.
+  [[nodiscard]] nearest::PointSet point_set(const PointView& points, std::span<const std::uint8_t> small,
+                                            std::span<const std::int64_t> numbers) const {
     return {points, small.data(), numbers.empty() ? nullptr : numbers.data(),
             static_cast<std::int64_t>(transport.rank()) << kIdBits, decomposition.grid().box.lower[2]};
   }
 
-  /// A copy of the points with periodic axes wrapped. Where a point comes to depends on its coordinates alone, not on the rank
-  /// that gives it: distances from the upper face of a periodic axis and from the lower one differ by rounding.
+  /// Copies the points, wrapped on periodic axes, and returns a view of the copy. The wrapped position depends on the
+  /// coordinates alone, not on the rank: distances from the upper face of a periodic axis and from the lower one differ
+  /// by rounding.
+  /// @throws InputError for a point that is then outside of the rank's block
   [[nodiscard]] nearest::PointSet wrap(const nearest::PointSet& set) {
     const Box& box = decomposition.grid().box;
     const PointView& from = set.points();
     const auto block = decomposition.block(transport.rank());
     const auto in_block = [&](int a, double x) {
-      const double slack = cluster::rounding_of(box, a);
+      const double slack = cluster::rounding_bound(box, a);
       return x >= block.lower[a] - slack && x <= block.upper[a] + slack;
     };
     const double* const axes[3] = {from.x, from.y, from.z};
@@ -200,11 +211,11 @@ struct StarFinder::Impl {
       }
       if (!inside)
         throw Indexed<InputError>(
-            set.outside_text(i, block.lower, block.upper, box) +
+            set.describe_outside(i, block.lower, block.upper, box) +
             (moved && !std::isnan(p[0] + p[1] + p[2]) ? "; this one is then at " + point_text(p) : ""));
     }
-    return set.at(width == 3 ? PointView::rows(wrapped.data(), from.size)
-                             : PointView::rows_2d(wrapped.data(), from.size));
+    return set.relocated(width == 3 ? PointView::rows(wrapped.data(), from.size)
+                                    : PointView::rows_2d(wrapped.data(), from.size));
   }
 
   comm::Transport& transport;
@@ -212,26 +223,26 @@ struct StarFinder::Impl {
   cluster::StarCore core;
   bool details;
   bool checked;
-  std::optional<nearest::PointSet> given;  // what the search reads
-  std::vector<double> wrapped;             // rows of points that did not all lie in the box
+  std::optional<nearest::PointSet> given;  // points that the search reads
+  std::vector<double> wrapped;             // rows of wrapped points, where some lay outside of the box
   RawBuffer sorted;
   RawBuffer scratch;
-  RawBuffer links;  // StarLink each
+  RawBuffer links;  // array of StarLink
   std::size_t link_count = 0;
   std::vector<std::uint32_t> sends;
   std::vector<StarReceive> receives;
   StepNumbers numbers;
-  std::size_t points = 0;           // of the last find()
-  cluster::ColumnMerge::Ids ids{};  // as well
+  std::size_t points = 0;           // number of points of the last find()
+  cluster::ColumnMerge::Ids ids{};  // ids of the last find()
 };
 
 StarFinder::StarFinder(comm::Transport& transport, const Decomposition& decomposition, const FinderOptions& options) {
   comm::agree(transport, [&] {
-    cluster::check(stars_of(options));
+    cluster::check(star_options(options));
     cluster::check_ranks(decomposition, transport);
   });
   auto uniform = cluster::uniform_values(decomposition);
-  for (auto& star_value : cluster::uniform_values(stars_of(options))) uniform.push_back(std::move(star_value));
+  for (auto& star_value : cluster::uniform_values(star_options(options))) uniform.push_back(std::move(star_value));
   comm::check_uniform_across_ranks(transport, "StarFinder", uniform);
   impl_ = std::make_unique<Impl>(transport, decomposition, options);
 }
@@ -248,13 +259,13 @@ void StarFinder::find(const PointView& points, std::span<const std::uint8_t> sma
   }
   const std::int64_t first_id = static_cast<std::int64_t>(impl_->transport.rank()) << kIdBits;
   impl_->ids = {!ids.empty(), first_id};
-  impl_->find(impl_->set_of(points, small, ids));
+  impl_->find(impl_->point_set(points, small, ids));
 }
 
 void StarFinder::check(const PointView& points, std::span<const std::uint8_t> small,
                        std::span<const std::int64_t> ids) {
   check_lengths(points, small, ids);
-  impl_->check_here(impl_->set_of(points, small, ids));
+  impl_->check_local(impl_->point_set(points, small, ids));
 }
 
 std::span<const StarLink> StarFinder::links() const {
@@ -290,7 +301,7 @@ std::size_t StarFinder::merge(const MergeRules& rules, const Columns& columns) {
   migrate(
       merge.row_bytes(), [&](std::uint32_t position, std::byte* row) { merge.pack(position, row); }, received);
   merge.run(links(), impl_->transport.rank(), receives(), received);
-  return merge.take_out(links());
+  return merge.remove_sources(links());
 }
 
 }  // namespace merganser

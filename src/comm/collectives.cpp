@@ -6,7 +6,8 @@
 
 namespace merganser::comm {
 
-Share share_of(Transport& transport, std::uint64_t mine) {
+// Exclusive prefix sum and total over ranks, by which items of all ranks are numbered.
+Share compute_share(Transport& transport, std::uint64_t mine) {
   Share share;
   const auto counts = all_gather_value(transport, mine);
   for (std::size_t rank = 0; rank < counts.size(); ++rank) {

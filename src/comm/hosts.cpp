@@ -10,7 +10,8 @@
 
 namespace merganser::comm {
 
-Host host_of(Transport& transport) {
+// Hosts are compared by name, which every rank gathers.
+Host find_host(Transport& transport) {
   if constexpr (kSimulated) return {transport.size(), transport.rank() == 0};  // all ranks are one process
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);

@@ -1,3 +1,4 @@
+// Environment of a job: rank and size from the variables of launchers, settings that work around faults of libraries.
 #include <unistd.h>
 
 #include <array>
@@ -13,12 +14,13 @@
 namespace merganser::comm {
 namespace {
 
+/// Environment variables in which a launcher passes rank and size.
 struct Names {
   const char* rank;
   const char* size;
 };
 
-// What launchers tell the processes they start, most specific first.
+// Variables that launchers set for the processes they start, most specific first.
 constexpr std::array kLaunchers{
     Names{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},  // Open MPI
     Names{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},    // MVAPICH2
@@ -29,7 +31,8 @@ constexpr std::array kLaunchers{
     Names{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},          // srun
 };
 
-std::optional<int> number(const char* name) {
+/// Returns the whole number in an environment variable; nothing if it is not set or no number.
+std::optional<int> read_number(const char* name) {
   const char* text = std::getenv(name);
   if (text == nullptr) return std::nullopt;
   const std::string_view view(text);
@@ -41,11 +44,13 @@ std::optional<int> number(const char* name) {
 
 }  // namespace
 
+// Rank and size of this process without initialising any library: from the variables of the launcher.
 World launcher_world() {
   if constexpr (kSimulated) return detail::simulated_world();
   for (const auto& names : kLaunchers) {
-    const auto rank = number(names.rank);
-    const auto size = number(names.size);
+    const auto rank = read_number(names.rank);
+    const auto size = read_number(names.size);
+    // A pair that is incomplete or inconsistent is a remainder of another launcher.
     if (rank && size && *size > 0 && *rank >= 0 && *rank < *size) return {*rank, *size};
   }
   return {};
@@ -53,6 +58,7 @@ World launcher_world() {
 
 std::vector<Setting> launcher_settings() { return launcher_settings(mpi_library(), shmem_library()); }
 
+// Settings by the libraries in use; each has the fault that it works around as its reason.
 std::vector<Setting> launcher_settings(const std::string& mpi, const std::string& shmem) {
   const bool open_mpi = (mpi + shmem).find("Open MPI") != std::string::npos;
   std::vector<Setting> settings;  // the one list: cmake/testing.cmake reads the lines of push_back too
@@ -95,6 +101,7 @@ std::vector<Setting> launcher_settings(const std::string& mpi, const std::string
   return settings;
 }
 
+// Settings that bind the libraries to the loopback interface, for jobs on one host.
 std::vector<Setting> loopback_settings(const std::string& mpi, const std::string& shmem, const std::string& interface) {
   const bool open_mpi = (mpi + shmem).find("Open MPI") != std::string::npos;
   const bool mpich = mpi.find("MPICH") != std::string::npos || mpi.find("Intel") != std::string::npos;

@@ -1,3 +1,4 @@
+// Search for the MPI libraries that this process has loaded, for plugins.hpp.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -13,12 +14,13 @@ namespace {
 constexpr const char* kVersionCall = "MPI_Get_library_version";
 constexpr std::size_t kVersionRoom = 16384;  // more than any MPI_MAX_LIBRARY_VERSION_STRING
 
+/// Program or shared library that this process has loaded.
 struct Object {
   std::string name;        // empty: the program
   std::uintptr_t address;  // where it is loaded
 };
 
-/// Names first, questions later: nothing may be opened while the dynamic linker walks its list.
+/// Copies the list of loaded objects, since nothing may be opened while the dynamic linker walks it.
 std::vector<Object> loaded_objects() {
   std::vector<Object> objects;
   const auto note = [](dl_phdr_info* info, std::size_t, void* to) {
@@ -30,14 +32,17 @@ std::vector<Object> loaded_objects() {
   return objects;
 }
 
+/// Returns the first line of a text, up to a zero byte.
 std::string first_line(std::string_view text) {
   return std::string(text.substr(0, std::min(text.find('\n'), text.find('\0'))));
 }
 
+/// Returns the part of a path behind the last slash.
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-/// By what the library says of itself: files are called libmpi.so.12, libmpich.so.12, libmpi.so, or libmpi-c0ffee.so.40.
-std::string abi_of(const std::string& path, std::string_view version) {
+/// Returns the binary interface by the version text, since names of files tell little: libmpi.so.12, libmpich.so.12,
+/// libmpi.so, or libmpi-c0ffee.so.40.
+std::string detect_abi(const std::string& path, std::string_view version) {
   const auto says = [&](std::string_view name) { return version.find(name) != std::string_view::npos; };
   if (base_name(path).starts_with("libmpi_abi")) return "mpi_abi";
   if (says("Open MPI")) return "openmpi";
@@ -45,13 +50,13 @@ std::string abi_of(const std::string& path, std::string_view version) {
   return {};
 }
 
-/// The version of the MPI that is in this very object; empty if none is.
-std::string version_in(const Object& object) {
+/// Returns the version of the MPI that is defined in this very object; empty if none is.
+std::string read_version(const Object& object) {
   const char* name = object.name.empty() ? nullptr : object.name.c_str();
-  // One more user for as long as it is looked at; without a name it is the program that is asked.
+  // RTLD_NOLOAD only adds a reference, so that the object stays loaded meanwhile; no name means the program itself.
   const std::unique_ptr<void, int (*)(void*)> handle(::dlopen(name, RTLD_LAZY | RTLD_NOLOAD), ::dlclose);
   if (handle == nullptr) return {};
-  void* call = ::dlsym(handle.get(), kVersionCall);  // in this object, or one behind it
+  void* call = ::dlsym(handle.get(), kVersionCall);  // in this object, or in one that it depends on: told apart below
   Dl_info where{};
   link_map* owner = nullptr;
   if (call == nullptr || ::dladdr1(call, &where, reinterpret_cast<void**>(&owner), RTLD_DL_LINKMAP) == 0) return {};
@@ -64,12 +69,13 @@ std::string version_in(const Object& object) {
 
 }  // namespace
 
+// Input of use_mpi(): a plug-in must call the very MPI that the program uses.
 std::vector<LoadedMpi> loaded_mpi() {
   std::vector<LoadedMpi> found;
   for (const Object& object : loaded_objects()) {
-    std::string version = version_in(object);
+    std::string version = read_version(object);
     if (version.empty()) continue;
-    std::string abi = abi_of(object.name, version);
+    std::string abi = detect_abi(object.name, version);
     found.push_back({object.name.empty() ? "the program itself" : object.name, std::move(version), std::move(abi)});
   }
   return found;

@@ -19,23 +19,24 @@ namespace {
 using detail::BackendEntry;
 using detail::TransportBase;
 
-/// A transport inside its decorators, which closes it at its end.
+/// Owner of a transport and its decorators; its destructor closes the transport, collectively.
 class Opened final : public detail::Decorator {
  public:
   Opened(std::unique_ptr<TransportBase> base, std::unique_ptr<Transport> decorated)
       : Decorator(decorated ? *decorated : *base, nullptr), base_(std::move(base)), decorated_(std::move(decorated)) {}
   ~Opened() override {
-    if (std::uncaught_exceptions() > 0 || over()) return;  // the others may be anywhere
+    // During unwinding the other ranks may be in any call, so nothing collective is safe.
+    if (std::uncaught_exceptions() > 0 || has_mpi_ended()) return;
     try {
       base_->close();
-    } catch (const std::exception&) {  // nobody is left to be told
+    } catch (const std::exception&) {  // a destructor cannot report it
     }
   }
 
  private:
   [[nodiscard]] std::unique_ptr<Transport> wrapped(std::unique_ptr<Transport> part) override { return part; }
-  /// Whether the program has ended MPI first, and OpenSHMEM with it: nothing is left to be freed.
-  [[nodiscard]] bool over() const {
+  /// Returns whether the program has finalised MPI, and OpenSHMEM with it: then nothing is left to be freed.
+  [[nodiscard]] bool has_mpi_ended() const {
     return capabilities().processes && detail::mpi() != nullptr && !detail::mpi()->communicators->running();
   }
 
@@ -43,19 +44,21 @@ class Opened final : public detail::Decorator {
   std::unique_ptr<Transport> decorated_;  // null without decorators
 };
 
-std::unique_ptr<Transport> opened(std::unique_ptr<TransportBase> base, const std::string& choice,
-                                  const std::vector<detail::DecoratorSpec>& decorators) {
+/// Wraps a transport into its decorators and an owner that closes it.
+std::unique_ptr<Transport> make_opened(std::unique_ptr<TransportBase> base, const std::string& choice,
+                                       const std::vector<detail::DecoratorSpec>& decorators) {
   base->note_choice(choice);
   auto decorated = detail::decorate(*base, decorators);
   return std::make_unique<Opened>(std::move(base), std::move(decorated));
 }
 
-/// A communicator of the caller's, and a transport of its ranks for what they must agree on first.
+/// A communicator of the caller's, and a temporary transport over it for checks and choices before the real one exists.
 struct Ranks {
-  int communicator;
-  TransportBase& control;
+  int communicator;        // as a Fortran handle
+  TransportBase& control;  // over two-sided MPI, which any communicator allows
 };
 
+/// Validates that a communication model can run on the ranks of a communicator. Local. @throws UsageError if it cannot
 void check_model(const BackendEntry& entry, const Ranks& ranks) {
   const std::string size = std::to_string(ranks.control.size());
   if (!entry.info.processes && ranks.control.size() > 1) {
@@ -65,22 +68,24 @@ void check_model(const BackendEntry& entry, const Ranks& ranks) {
   if (const std::string why = entry.refusal(ranks.communicator); !why.empty()) throw UsageError(why);
 }
 
-/// Whether no rank refuses it.
-bool all_can(const BackendEntry& entry, const Ranks& ranks) {
+/// Returns true on every rank if the communication model can run on all ranks of the communicator. Collective.
+bool is_accepted_by_all(const BackendEntry& entry, const Ranks& ranks) {
   if (entry.refusal == nullptr) return true;
   return ranks.control.all_reduce(entry.refusal(ranks.communicator).empty() ? 0 : 1, Op::max) == 0;
 }
 
-/// What every rank of the communicator says alike.
+/// Options of open() that have been checked to be equal on all ranks of the communicator.
 struct Wanted {
   std::string backend;
   std::vector<detail::DecoratorSpec> decorators;
 };
 
-Wanted agreed(const OpenOptions& options, const Ranks& ranks) {
-  Wanted wanted{detail::wanted_name(options.backend), {}};
+/// Validates the options of open() on every rank and compares them over all. Collective. @throws UsageError on every
+/// rank
+Wanted agree_on_options(const OpenOptions& options, const Ranks& ranks) {
+  Wanted wanted{detail::resolve_backend_name(options.backend), {}};
   agree(ranks.control, [&] {
-    detail::read_wait_limit_again();
+    detail::update_wait_limit();
     choose_vectors();
     wanted.decorators = detail::parse_decorators(options.decorators);
     if (wanted.backend != "auto") check_model(detail::find_model(wanted.backend), ranks);
@@ -89,19 +94,22 @@ Wanted agreed(const OpenOptions& options, const Ranks& ranks) {
   return wanted;
 }
 
-detail::Choice model_of(const Wanted& wanted, const OpenOptions& options, const Ranks& ranks) {
+/// Chooses the communication model of open(): the named model, threads for one rank, else the fastest by measurement.
+/// Collective.
+detail::Choice choose_model(const Wanted& wanted, const OpenOptions& options, const Ranks& ranks) {
   if (wanted.backend != "auto") return {&detail::find_model(wanted.backend), ""};
   if (ranks.control.size() == 1) return {&detail::find_model("threads"), ""};
   auto models = detail::process_models();
-  std::erase_if(models, [&](const BackendEntry* entry) { return !all_can(*entry, ranks); });
+  std::erase_if(models, [&](const BackendEntry* entry) { return !is_accepted_by_all(*entry, ranks); });
   const auto visit = [&](const BackendEntry& entry, const BackendEntry::Each& each) {
     detail::run_process([&] { return entry.open(ranks.communicator); }, each);
   };
-  return detail::choose({std::move(models), visit, options.pattern, options.choose});
+  return detail::measure_and_choose({std::move(models), visit, options.pattern, options.choose});
 }
 
-/// @throws UsageError beginning with `call` if there is nothing to be asked about the communicator
-const detail::Communicators& communicators_for(const std::string& call, int communicator) {
+/// Returns the calls for communicators of the MPI in use. Local.
+/// @throws UsageError, with `call` before the text, without MPI and for a communicator that cannot be used
+const detail::Communicators& require_communicators(const std::string& call, int communicator) {
   if (detail::mpi() == nullptr)
     throw UsageError(call +
                      ": this build has no MPI, so there are no communicators; allowed: open_alone(), run(), and a "
@@ -111,7 +119,7 @@ const detail::Communicators& communicators_for(const std::string& call, int comm
   return communicators;
 }
 
-/// Runs the self test of the model over these ranks, unless it has passed on all of them before.
+/// Runs the self test of the model over these ranks, unless all of them have passed it before. Collective.
 void self_test_over(const BackendEntry& entry, const Ranks& ranks) {
   const int size = ranks.control.size();
   if (size == 1) return;
@@ -119,46 +127,50 @@ void self_test_over(const BackendEntry& entry, const Ranks& ranks) {
   detail::run_process([&] { return entry.open(ranks.communicator); }, detail::run_self_test);
 }
 
+/// Opens a transport over the ranks of a communicator: options, model, self test, transport. Collective.
 std::unique_ptr<Transport> open_over(const Ranks& ranks, const OpenOptions& options) {
-  const Wanted wanted = agreed(options, ranks);
-  const detail::Choice choice = model_of(wanted, options, ranks);
+  const Wanted wanted = agree_on_options(options, ranks);
+  const detail::Choice choice = choose_model(wanted, options, ranks);
   self_test_over(*choice.entry, ranks);
   std::unique_ptr<TransportBase> base;
   agree(ranks.control, [&] { base = choice.entry->open(ranks.communicator); });
-  return opened(std::move(base), choice.line, wanted.decorators);
+  return make_opened(std::move(base), choice.line, wanted.decorators);
 }
 
 }  // namespace
 
+// Transport over a communicator of the program's; a temporary transport of p2p checks and measures before.
 std::unique_ptr<Transport> open(int communicator, const OpenOptions& options) {
-  (void)communicators_for("open", communicator);
+  (void)require_communicators("open", communicator);
   const auto control = detail::find_model("p2p").open(communicator);
   try {
     auto transport = open_over({communicator, *control}, options);
     control->close();
     return transport;
   } catch (const std::exception& e) {
-    if (detail::was_agreed(e)) control->close();
+    if (detail::was_agreed(e)) control->close();  // collective: only if every rank throws the same error
     throw;
   }
 }
 
 Cartesian cartesian(int communicator) {
-  Cartesian found = communicators_for("cartesian", communicator).cartesian(communicator);
+  Cartesian found = require_communicators("cartesian", communicator).cartesian(communicator);
   if (found.shape.empty())
     throw UsageError("cartesian: the communicator has no Cartesian topology; allowed: one made by MPI_Cart_create");
   return found;
 }
 
+// Transport of one rank, without any library.
 std::unique_ptr<Transport> open_alone(const std::string& decorators) {
   const auto list = detail::parse_decorators(decorators);
-  detail::read_wait_limit_again();
+  detail::update_wait_limit();
   choose_vectors();
-  return opened(detail::find_model("threads").start(), "", list);
+  return make_opened(detail::find_model("threads").start(), "", list);
 }
 
+// Transport for the life of an object instead of one call of run().
 Session::Session(const RunOptions& options) {
-  const detail::Choice choice = detail::model_of_job(options);
+  const detail::Choice choice = detail::choose_job_model(options);
   detail::check_ranks(options, choice.entry->info);
   if (!choice.entry->info.processes && options.ranks > 1) {
     throw UsageError("a Session of " + std::to_string(options.ranks) +
@@ -169,7 +181,7 @@ Session::Session(const RunOptions& options) {
   const auto decorators = detail::parse_decorators(options.decorators);
   detail::self_test_over_world(*choice.entry);
   try {
-    transport_ = opened(choice.entry->start(), choice.line, decorators);
+    transport_ = make_opened(choice.entry->start(), choice.line, decorators);
   } catch (const std::exception& e) {
     if (!detail::was_agreed(e)) detail::mark_local_failure();
     throw;

@@ -3,26 +3,31 @@
 #include "merganser/base/error.hpp"
 #include "merganser/comm/traffic_matrix.hpp"
 
-/// Flows as numbers of seven bits a byte, then six bits a character. Ranks are differences to the flow before; what
-/// follows from other numbers is left out: the class of a flow with one, the last count of one with more.
+/// Text encoding of the flows of a TrafficMatrix: numbers of seven bits a byte (LEB128), then six bits a character (as
+/// base64). Ranks are differences to the flow before. Redundant numbers are omitted: the size class of a flow with one
+/// class, which follows from its mean size, and the last count of a flow with more, which follows from the sum.
 namespace merganser::comm {
 namespace {
 
 constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-constexpr std::uint64_t kMoveStates = 4;
+constexpr std::uint64_t kMoveStates = 4;  // kinds of operation, with room for one more, in the low digit of a number
 
+/// Throws InputError for a text that pack_flows() cannot have written.
 [[noreturn]] void refuse_packed(const std::string& why) { throw InputError("packed traffic: " + why); }
 
+/// Encoder of numbers into text.
 class Writer {
  public:
-  void number(std::uint64_t value) {
+  /// Appends a number, seven bits a byte.
+  void write(std::uint64_t value) {
     do {
       const auto low = static_cast<std::uint8_t>(value & 0x7F);
       value >>= 7;
       bytes_.push_back(static_cast<std::uint8_t>(value == 0 ? low : low | 0x80));
     } while (value != 0);
   }
-  [[nodiscard]] std::string text() const {
+  /// Returns the numbers so far as text, six bits a character.
+  [[nodiscard]] std::string to_string() const {
     std::string out;
     std::uint32_t held = 0;
     unsigned bits = 0;
@@ -38,6 +43,7 @@ class Writer {
   std::vector<std::uint8_t> bytes_;
 };
 
+/// Decoder of numbers from text, which validates it.
 class Reader {
  public:
   explicit Reader(std::string_view text) {
@@ -50,21 +56,24 @@ class Reader {
       bits += 6;
       if (bits >= 8) bytes_.push_back(static_cast<std::uint8_t>(held >> (bits -= 8)));
     }
+    // The writer pads with fewer than 6 zero bits; anything else was cut.
     if (bits >= 6 || (held & ((1U << bits) - 1)) != 0) refuse_packed("it ends in the middle of a byte");
   }
-  [[nodiscard]] bool done() const { return at_ == bytes_.size(); }
-  std::uint64_t number() {
+  [[nodiscard]] bool is_done() const { return at_ == bytes_.size(); }
+  /// Reads the next number. @throws InputError if the text ends within it or it exceeds 63 bits
+  std::uint64_t read_number() {
     std::uint64_t value = 0;
     for (unsigned shift = 0;; shift += 7) {
-      if (done()) refuse_packed("it ends in the middle of a flow");
+      if (is_done()) refuse_packed("it ends in the middle of a flow");
       const std::uint8_t byte = bytes_[at_++];
-      if (shift >= 63 && byte > 0) refuse_packed("a number has more than 63 bits");
+      if (shift >= 63 && byte > 0) refuse_packed("a number has more than 63 bits");  // it must fit std::int64_t
       value |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
       if ((byte & 0x80) == 0) return value;
     }
   }
-  int rank(int base) {
-    const std::uint64_t value = number();
+  /// Reads a rank, given by its difference to `base`.
+  int read_rank(int base) {
+    const std::uint64_t value = read_number();
     if (value > static_cast<std::uint64_t>(std::numeric_limits<int>::max() - base))
       refuse_packed("a rank is out of range");
     return base + static_cast<int>(value);
@@ -75,11 +84,13 @@ class Reader {
   std::size_t at_ = 0;
 };
 
-/// The class of operations that are all in one.
+/// Returns the size class of the mean size of a flow's operations. If all operations are of one class, it is that
+/// class, because a class is an interval.
 std::size_t common_class(const TrafficFlow& flow) {
   return size_class(static_cast<std::uint64_t>(flow.bytes / flow.operations));
 }
 
+/// Reads the counts by size class of a flow, of which `classes` were counted.
 void read_sizes(Reader& in, TrafficFlow& flow, std::uint64_t classes) {
   if (classes == 0) return;
   if (classes == 1) {
@@ -87,10 +98,10 @@ void read_sizes(Reader& in, TrafficFlow& flow, std::uint64_t classes) {
     flow.sizes = {flow.operations};
     return;
   }
-  flow.first_class = in.number();
+  flow.first_class = in.read_number();
   std::int64_t left = flow.operations;
   for (std::uint64_t i = 0; i + 1 < classes; ++i) {
-    const auto count = static_cast<std::int64_t>(in.number());
+    const auto count = static_cast<std::int64_t>(in.read_number());
     if (count > left) refuse_packed("more operations are counted by size than there are");
     left -= count;
     flow.sizes.push_back(count);
@@ -102,45 +113,48 @@ void read_sizes(Reader& in, TrafficFlow& flow, std::uint64_t classes) {
 
 }  // namespace
 
+// Encoder of a run record's traffic: flows in ascending order, ranks as differences.
 std::string pack_flows(const std::vector<TrafficFlow>& flows) {
   Writer out;
   int from = 0;
   int to = 0;
   for (const TrafficFlow& flow : flows) {
-    out.number(static_cast<std::uint64_t>(flow.from - from));
-    out.number(static_cast<std::uint64_t>(flow.from == from ? flow.to - to : flow.to));
-    // Only where the last class holds all that is longer may one class not follow from the mean.
+    out.write(static_cast<std::uint64_t>(flow.from - from));
+    // Flows ascend by (from, to), so both differences are >= 0.
+    out.write(static_cast<std::uint64_t>(flow.from == from ? flow.to - to : flow.to));
+    // Counts from elsewhere may contradict their mean; then two classes, the second one empty, are written.
     const bool implied = flow.sizes.size() == 1 && flow.first_class == common_class(flow);
     const std::size_t classes = flow.sizes.size() == 1 && !implied ? 2 : flow.sizes.size();
-    out.number(static_cast<std::uint64_t>(flow.move) + kMoveStates * classes);
-    out.number(static_cast<std::uint64_t>(flow.operations));
-    out.number(static_cast<std::uint64_t>(flow.bytes));
+    out.write(static_cast<std::uint64_t>(flow.move) + kMoveStates * classes);
+    out.write(static_cast<std::uint64_t>(flow.operations));
+    out.write(static_cast<std::uint64_t>(flow.bytes));
     if (classes > 1) {
-      out.number(flow.first_class);
-      for (std::size_t i = 0; i + 1 < classes; ++i) out.number(static_cast<std::uint64_t>(flow.sizes[i]));
+      out.write(flow.first_class);
+      for (std::size_t i = 0; i + 1 < classes; ++i) out.write(static_cast<std::uint64_t>(flow.sizes[i]));
     }
     from = flow.from;
     to = flow.to;
   }
-  return out.text();
+  return out.to_string();
 }
 
+// Decoder of a run record's traffic.
 std::vector<TrafficFlow> unpack_flows(std::string_view text) {
   Reader in(text);
   std::vector<TrafficFlow> flows;
   int from = 0;
   int to = 0;
-  while (!in.done()) {
+  while (!in.is_done()) {
     TrafficFlow flow;
-    flow.from = in.rank(from);
-    flow.to = in.rank(flow.from == from ? to : 0);
-    const std::uint64_t kind = in.number();
+    flow.from = in.read_rank(from);
+    flow.to = in.read_rank(flow.from == from ? to : 0);
+    const std::uint64_t kind = in.read_number();
     if (kind % kMoveStates >= kMoves || kind / kMoveStates > kSizeClasses) {
       refuse_packed("there is no kind of operation " + std::to_string(kind));
     }
     flow.move = static_cast<Move>(kind % kMoveStates);
-    flow.operations = static_cast<std::int64_t>(in.number());
-    flow.bytes = static_cast<std::int64_t>(in.number());
+    flow.operations = static_cast<std::int64_t>(in.read_number());
+    flow.bytes = static_cast<std::int64_t>(in.read_number());
     if (flow.operations == 0) refuse_packed("a flow without operations");
     read_sizes(in, flow, kind / kMoveStates);
     from = flow.from;

@@ -19,12 +19,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Throws UsageError of use_mpi().
 [[noreturn]] void refuse(const std::string& why) { throw UsageError("use_mpi: " + why); }
 
-std::string named(const LoadedMpi& mpi) { return mpi.version + ", " + mpi.path; }
+/// Formats version and path of a loaded MPI library, for errors.
+std::string mpi_text(const LoadedMpi& mpi) { return mpi.version + ", " + mpi.path; }
 
-/// The one MPI of this process.
-LoadedMpi the_mpi() {
+/// Returns the MPI library of this process. @throws UsageError unless there is exactly one
+LoadedMpi find_only_mpi() {
   const auto all = loaded_mpi();
   if (all.empty()) {
     refuse(
@@ -32,52 +34,53 @@ LoadedMpi the_mpi() {
         "loaded (import mpi4py.MPI)");
   }
   if (all.size() > 1) {
-    refuse(std::to_string(all.size()) + " MPI libraries are loaded in this process: " + joined(all, "; ", named) +
+    refuse(std::to_string(all.size()) + " MPI libraries are loaded in this process: " + joined(all, "; ", mpi_text) +
            "; allowed: one. Communicators of one mean nothing to the other");
   }
   return all.front();
 }
 
-/// What the file of a plug-in says of itself.
+/// Label in the file of a plug-in, which names the MPI that the plug-in is for.
 struct Label {
-  fs::path path;
-  std::string abi;
-  std::string compiled;
-  std::string version;
+  fs::path path;         // of the plug-in
+  std::string abi;       // binary interface, as LoadedMpi::abi
+  std::string compiled;  // MPI of the mpi.h that it was compiled with
+  std::string version;   // version of merganser
 };
 
-/// "x" of "name=x;" in a text.
-std::string field(const std::string& text, const std::string& name) {
+/// Returns x of "name=x;" in a text, empty without such a part.
+std::string parse_field(const std::string& text, const std::string& name) {
   const std::size_t at = text.find(name + '=');
   if (at == std::string::npos) return {};
   const std::size_t begin = at + name.size() + 1;
   return text.substr(begin, text.find(';', begin) - begin);
 }
 
-/// Read without opening it as a library: one for another MPI has symbols that are not here.
-std::optional<Label> label_of(const fs::path& path) {
+/// Reads the label of a plug-in as a plain file, since a plug-in for another MPI cannot be opened: its symbols are missing.
+std::optional<Label> read_label(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   const std::size_t at = text.find(detail::kPluginMark);
   if (at == std::string::npos) return std::nullopt;
   const std::string mark = text.substr(at, text.find('\0', at) - at);
-  return Label{path, field(mark, "abi"), field(mark, "compiled"), field(mark, "merganser")};
+  return Label{path, parse_field(mark, "abi"), parse_field(mark, "compiled"), parse_field(mark, "merganser")};
 }
 
-std::vector<Label> plugins_in(const fs::path& folder) {
+/// Returns the labels of the plug-ins in a folder, by interface.
+std::vector<Label> list_plugins(const fs::path& folder) {
   std::vector<Label> labels;
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(folder, none)) {
     const std::string name = entry.path().filename();
     if (!name.starts_with("libmerganser_") || !name.ends_with(".so")) continue;
-    if (auto label = label_of(entry.path())) labels.push_back(std::move(*label));
+    if (auto label = read_label(entry.path())) labels.push_back(std::move(*label));
   }
   std::sort(labels.begin(), labels.end(), [](const Label& a, const Label& b) { return a.abi < b.abi; });
   return labels;
 }
 
-/// Where plug-ins are looked for if nobody says where.
-std::vector<fs::path> usual_folders() {
+/// Returns the folders that are searched for plug-ins by default, beside the file of this library.
+std::vector<fs::path> default_folders() {
   Dl_info here{};
   if (::dladdr(detail::core_mark(), &here) == 0 || here.dli_fname == nullptr) return {};
   std::error_code none;
@@ -86,27 +89,29 @@ std::vector<fs::path> usual_folders() {
   return {file.parent_path() / "plugins", file.parent_path() / "merganser" / "plugins"};
 }
 
+/// Returns a path as text.
 std::string path_text(const fs::path& path) { return path.string(); }
 
+/// Formats the error that a plug-in is for another interface than that of the MPI in this process.
 std::string mismatch(const Label& label, const LoadedMpi& mpi) {
   return "the plug-in " + label.path.string() + " is for the interface '" + label.abi + "' (compiled with " +
-         label.compiled + "), but the MPI in this process is " + named(mpi) + " (interface '" + mpi.abi +
+         label.compiled + "), but the MPI in this process is " + mpi_text(mpi) + " (interface '" + mpi.abi +
          "'); allowed: libmerganser_" + mpi.abi + ".so";
 }
 
-/// The plug-in that fits, by the label in its file.
-Label choose(const std::string& where, const LoadedMpi& mpi) {
+/// Returns the label of the plug-in for this MPI. @throws UsageError if there is none, with those found
+Label choose_plugin(const std::string& where, const LoadedMpi& mpi) {
   std::error_code none;
   if (!where.empty() && fs::is_regular_file(where, none)) {
-    const auto label = label_of(where);
-    if (!label) refuse(where + " is no plug-in of merganser; the MPI in this process is " + named(mpi));
+    const auto label = read_label(where);
+    if (!label) refuse(where + " is no plug-in of merganser; the MPI in this process is " + mpi_text(mpi));
     if (label->abi != mpi.abi) refuse(mismatch(*label, mpi));
     return *label;
   }
-  const auto folders = where.empty() ? usual_folders() : std::vector<fs::path>{where};
+  const auto folders = where.empty() ? default_folders() : std::vector<fs::path>{where};
   std::vector<Label> there;
   for (const fs::path& folder : folders) {
-    for (Label& label : plugins_in(folder)) {
+    for (Label& label : list_plugins(folder)) {
       const bool by_name = label.path.filename() == "libmerganser_" + mpi.abi + ".so";
       if (by_name && label.abi != mpi.abi) refuse(mismatch(label, mpi));
       if (label.abi == mpi.abi) return label;
@@ -114,57 +119,59 @@ Label choose(const std::string& where, const LoadedMpi& mpi) {
     }
   }
   refuse("no plug-in for " + (mpi.abi.empty() ? "the interface of " : "the interface '" + mpi.abi + "' of ") +
-         named(mpi) + " in " + joined(folders, ", ", path_text) +
+         mpi_text(mpi) + " in " + joined(folders, ", ", path_text) +
          "; there: " + (there.empty() ? "none" : joined(there, ", ", [](const Label& label) {
            return label.path.filename().string() + " (" + label.compiled + ")";
          })));
 }
 
-/// What the dynamic linker says of its last failure.
-std::string linker_text() {
+/// Returns the text of the dynamic linker's last failure.
+std::string linker_error() {
   const char* text = ::dlerror();
   return text != nullptr ? text : "unknown reason";
 }
 
-/// Opens the plug-in and takes it, unless it is not what it must be.
-void take(const Label& label, const LoadedMpi& mpi) {
-  const std::string both = label.path.string() + " for " + named(mpi);
+/// Opens a plug-in and registers its models. @throws UsageError if it does not match this library and this MPI
+void open_plugin(const Label& label, const LoadedMpi& mpi) {
+  const std::string both = label.path.string() + " for " + mpi_text(mpi);
   if (label.version != detail::core_version()) {
     refuse("the plug-in " + both + " is of merganser " + label.version + ", this library is " +
            std::string(detail::core_version()) + "; allowed: the same");
   }
-  // Python loads extensions, and MPI with them, for themselves alone.
+  // Python loads extensions, and MPI with them, by RTLD_LOCAL; the plug-in finds MPI's symbols only after this.
   const char* library = mpi.path.find('/') != std::string::npos ? mpi.path.c_str() : nullptr;
   if (::dlopen(library, RTLD_NOLOAD | RTLD_GLOBAL | RTLD_LAZY) == nullptr)
-    refuse("the MPI library " + named(mpi) + " cannot be opened to all: " + linker_text());
+    refuse("the MPI library " + mpi_text(mpi) + " cannot be opened to all: " + linker_error());
   std::unique_ptr<void, int (*)(void*)> handle(::dlopen(label.path.c_str(), RTLD_NOW | RTLD_LOCAL), ::dlclose);
-  if (handle == nullptr) refuse("the plug-in " + both + " cannot be opened: " + linker_text());
+  if (handle == nullptr) refuse("the plug-in " + both + " cannot be opened: " + linker_error());
   const auto* plugin = static_cast<const detail::Plugin*>(::dlsym(handle.get(), "merganser_plugin"));
-  if (plugin == nullptr) refuse("the plug-in " + both + " shows nothing: " + linker_text());
-  if (plugin->core() != detail::core_mark()) {
+  if (plugin == nullptr) refuse("the plug-in " + both + " shows nothing: " + linker_error());
+  if (plugin->core() != detail::core_mark()) {  // two copies would have two lists of models and two sets of errors
     refuse("the plug-in " + both +
            " has another copy of merganser than this program; allowed: programs that link libmerganser.so");
   }
   if (const std::string says = plugin->mpi->version(); says != mpi.version)
     refuse("the plug-in " + both + " calls another MPI: " + says);
-  detail::plug_in(*plugin, handle.release());
+  detail::register_plugin(*plugin, handle.release());
 }
 
-MpiInUse find_and_take(const std::string& where) {
-  LoadedMpi mpi = the_mpi();
+/// Finds the MPI of this process and, unless this library was built with MPI, opens the plug-in for it.
+MpiInUse find_and_open_plugin(const std::string& where) {
+  LoadedMpi mpi = find_only_mpi();
   if (detail::built_in_mpi() != nullptr) return {std::move(mpi), {}, {}};
-  const Label label = choose(where, mpi);
-  take(label, mpi);
+  const Label label = choose_plugin(where, mpi);
+  open_plugin(label, mpi);
   return {std::move(mpi), label.path.string(), label.compiled};
 }
 
 }  // namespace
 
+// Late binding to the program's MPI, once per process: the first call decides.
 const MpiInUse& use_mpi(const std::string& where) {
   static std::mutex mutex;
   static std::optional<MpiInUse> in_use;
   const std::scoped_lock lock(mutex);
-  if (!in_use) in_use = find_and_take(where);
+  if (!in_use) in_use = find_and_open_plugin(where);
   return *in_use;
 }
 

@@ -10,15 +10,17 @@
 namespace merganser::comm {
 namespace {
 
-constexpr std::size_t kHere = SIZE_MAX;  // instead of an arc: the rank is of that column itself
+constexpr std::size_t kHere = SIZE_MAX;  // in place of an arc: this rank is in that column, so no first hop is needed
 
-int side_of_square(int ranks) {
+/// Returns the least number whose square is at least `ranks`.
+int ceil_sqrt(int ranks) {
   int side = 1;
   while (side * side < ranks) ++side;
   return side;
 }
 
-/// Calls use(rank, message) for every message of a bundle.
+/// Calls use(rank, piece) for every piece of a message in a bundle received from rank `from`, where `rank` is the rank
+/// in the piece's heading. @throws CommError if the bundle ends within a piece
 template <class Heading, class Use>
 void unpack(std::span<const std::byte> bundle, int from, const Use& use) {
   while (!bundle.empty()) {
@@ -35,21 +37,25 @@ void unpack(std::span<const std::byte> bundle, int from, const Use& use) {
 
 }  // namespace
 
-RankGrid::RankGrid(int ranks) : ranks_(ranks), columns_(side_of_square(ranks)) {}
+RankGrid::RankGrid(int ranks) : ranks_(ranks), columns_(ceil_sqrt(ranks)) {}
 
+// Rule of the routing: the rank of the same row in the receiver's column, or, if the last row has no rank in that
+// column, a rank of the column in an upper row, given by this rank's own column.
 int RankGrid::first_hop(int rank, int column) const noexcept {
   const int same_row = row(rank) * columns_ + column;
+  // rows() > 1 here, since a single row has no missing column.
   return same_row < ranks_ ? same_row : this->column(rank) % (rows() - 1) * columns_ + column;
 }
 
-std::vector<int> RankGrid::before(int rank) const {
+// Inverse of first_hop(): the in-arcs of the first wave.
+std::vector<int> RankGrid::first_hop_senders(int rank) const {
   std::vector<int> ranks;
   const auto add = [&](int row) {
     for (int r = row * columns_; r < std::min(ranks_, (row + 1) * columns_); ++r)
       if (r != rank && first_hop(r, column(rank)) == rank) ranks.push_back(r);
   };
   add(row(rank));
-  if (row(rank) != rows() - 1) add(rows() - 1);
+  if (row(rank) != rows() - 1) add(rows() - 1);  // behind this row, so the ranks stay ascending
   return ranks;
 }
 
@@ -66,6 +72,8 @@ Graph RoutedMailbox::complete(int rank, int ranks) {
   return Graph::symmetric(std::move(others));
 }
 
+// Complete exchange in two hops: along rows to the receiver's column, then along the column, about 2 sqrt(ranks) arcs
+// each.
 RoutedMailbox::RoutedMailbox(Transport& transport, std::uint32_t most_piece)
     : Mailbox(complete(transport.rank(), transport.size())),
       rank_(transport.rank()),
@@ -73,7 +81,7 @@ RoutedMailbox::RoutedMailbox(Transport& transport, std::uint32_t most_piece)
       most_piece_(most_piece),
       grid_(ranks_),
       first_arc_(static_cast<std::size_t>(grid_.columns()), kHere) {
-  Graph first{{}, grid_.before(rank_)};
+  Graph first{{}, grid_.first_hop_senders(rank_)};
   for (int column = 0; column < grid_.columns(); ++column) {
     const int to = grid_.first_hop(rank_, column);
     if (to == rank_) continue;
@@ -90,11 +98,12 @@ void RoutedMailbox::step_some(std::span<const std::uint8_t>, std::span<const std
   throw CommError("Mailbox::step along some arcs, where messages go over other ranks; allowed: along all arcs");
 }
 
+// One wave of the routed mailbox: two waves, with messages regrouped by receiver in between.
 void RoutedMailbox::step_all() {
   empty_inboxes();
   send_first();
   first_->step();
-  pass_on();
+  forward();
   second_->step();
   deliver();
 }
@@ -107,6 +116,7 @@ void RoutedMailbox::empty_inboxes() {
   for (auto& box : inbox_) box = std::vector<std::byte>();
 }
 
+// Bundle of a hop: each message behind a heading with the rank at its other end, in pieces that 32 bits can count.
 void RoutedMailbox::append(std::vector<std::byte>& bundle, int rank, std::span<const std::byte> message) const {
   while (!message.empty()) {
     const auto piece = message.first(std::min<std::size_t>(message.size(), most_piece_));
@@ -118,12 +128,13 @@ void RoutedMailbox::append(std::vector<std::byte>& bundle, int rank, std::span<c
   }
 }
 
-/// That of the second hop. Column mates are all of the column in ascending order, without this rank.
-std::vector<std::byte>& RoutedMailbox::bundle_for(int receiver) {
+// Column mates are the ranks of the column in ascending order without this one, so rows behind this one move up by one arc.
+std::vector<std::byte>& RoutedMailbox::second_hop_bundle(int receiver) {
   const int row = grid_.row(receiver);
   return second_->outbox(static_cast<std::size_t>(row - (row > grid_.row(rank_) ? 1 : 0)));
 }
 
+// First hop: messages are bundled by the column of their receiver.
 void RoutedMailbox::send_first() {
   const MeasuredWork work;
   for (std::size_t i = 0; i < outbox_.size(); ++i) {
@@ -131,36 +142,39 @@ void RoutedMailbox::send_first() {
     if (outbox_[i].empty()) continue;
     const std::size_t hop = first_arc_[static_cast<std::size_t>(grid_.column(receiver))];
     if (hop == kHere)
-      append(bundle_for(receiver), rank_, outbox_[i]);
+      append(second_hop_bundle(receiver), rank_, outbox_[i]);
     else
       append(first_->outbox(hop), receiver, outbox_[i]);
     outbox_[i] = std::vector<std::byte>();
   }
 }
 
-void RoutedMailbox::pass_on() {
+// Second hop: messages that other ranks sent through this one are bundled by receiver.
+void RoutedMailbox::forward() {
   const MeasuredWork work;
   for (std::size_t i = 0; i < first_->graph().in.size(); ++i) {
     const int sender = first_->graph().in[i];
     unpack<Heading>(first_->inbox(i), sender, [&](std::uint32_t receiver, std::span<const std::byte> piece) {
       if (static_cast<int>(receiver) == rank_)
-        take(sender, piece);
+        append_to_inbox(sender, piece);
       else
-        append(bundle_for(static_cast<int>(receiver)), sender, piece);
+        append(second_hop_bundle(static_cast<int>(receiver)), sender, piece);
     });
   }
 }
 
+// End of the second hop: messages for this rank go to the inboxes of their senders.
 void RoutedMailbox::deliver() {
   const MeasuredWork work;
   for (std::size_t i = 0; i < second_->graph().in.size(); ++i) {
-    unpack<Heading>(
-        second_->inbox(i), second_->graph().in[i],
-        [&](std::uint32_t sender, std::span<const std::byte> piece) { take(static_cast<int>(sender), piece); });
+    unpack<Heading>(second_->inbox(i), second_->graph().in[i],
+                    [&](std::uint32_t sender, std::span<const std::byte> piece) {
+                      append_to_inbox(static_cast<int>(sender), piece);
+                    });
   }
 }
 
-void RoutedMailbox::take(int sender, std::span<const std::byte> piece) {
+void RoutedMailbox::append_to_inbox(int sender, std::span<const std::byte> piece) {
   auto& box = inbox_[arc(sender)];
   box.insert(box.end(), piece.begin(), piece.end());
 }

@@ -21,6 +21,7 @@
 namespace merganser::comm {
 namespace {
 
+/// Runs `body` on the ranks of a chosen communication model: threads of this process, or the processes of the job.
 void run_on(const detail::BackendEntry& entry, const RunOptions& options, const std::string& choice,
             const std::function<void(Transport&)>& body) {
   detail::check_ranks(options, entry.info);
@@ -41,7 +42,7 @@ void run_on(const detail::BackendEntry& entry, const RunOptions& options, const 
 
 std::span<const Backend> backends() {
   static detail::ListOfAll<Backend> all;
-  return all.get([] { return detail::infos_of<Backend>(detail::backend_entries()); });
+  return all.get([] { return detail::collect_infos<Backend>(detail::backend_entries()); });
 }
 
 void check_backend(std::string_view name) {
@@ -52,19 +53,21 @@ std::span<const std::string_view> missing_backends() { return detail::missing_ba
 
 bool launched() { return launcher_world().size > 1; }
 
+// Run of a program's body on all ranks: the model is chosen first, by name or measurement.
 void run(const RunOptions& options, const std::function<void(Transport&)>& body) {
-  const detail::Choice choice = detail::model_of_job(options);
+  const detail::Choice choice = detail::choose_job_model(options);
   run_on(*choice.entry, options, choice.line, body);
 }
 
+// Bound of the model threads, so that a run that would exhaust memory or threads is refused before any thread starts.
 void check_thread_ranks(int ranks) {
-  if (ranks <= 1) return;  // the thread that asks, which is there
-  // Stack and kernel memory of a thread, its transport and its share of the heap; what a gather holds of each other.
+  if (ranks <= 1) return;  // the calling thread exists already
+  // Per rank: stack and kernel memory of a thread, its transport and its part of the heap. Per pair: an entry of a gather.
   constexpr double kBytesPerRank = 48 * 1024;
   constexpr double kBytesPerPair = 64;
   const ThreadRoom room = thread_room();
   const auto there = static_cast<double>(available_bytes());
-  // The greatest P with P (a + b P) below what is there.
+  // The largest P with P (a + b P) <= available memory; without a known amount any 32-bit number is allowed.
   const double fit = there == 0
                          ? 0x1p31
                          : (std::sqrt(kBytesPerRank * kBytesPerRank + 4 * kBytesPerPair * there) - kBytesPerRank) /
@@ -78,6 +81,7 @@ void check_thread_ranks(int ranks) {
                    "); more ranks need processes on more machines: merganser run -n N");
 }
 
+// End of the job without collective calls; returns never.
 void abort(int exit_code) {
   if (detail::mpi() != nullptr) detail::mpi()->abort(exit_code);
   if (detail::shmem() != nullptr) detail::shmem()->abort(exit_code);
@@ -86,29 +90,33 @@ void abort(int exit_code) {
 
 namespace {
 
-constexpr auto kGrace = std::chrono::milliseconds(300);  // within which failures of other ranks are collected
-constexpr auto kMaxWait = std::chrono::seconds(10);      // until the rank that speaks has ended the job
-// In which the launcher passes on what a rank has told: Hydra drops what it has not read when a rank aborts.
+constexpr auto kGrace = std::chrono::milliseconds(300);  // in which notices of failures on other ranks are collected
+constexpr auto kMaxWait = std::chrono::seconds(10);      // until the reporting rank has ended the job
+// In which the launcher forwards the output of a rank: Hydra drops output that it has not read when a rank aborts.
 constexpr auto kForwarding = std::chrono::milliseconds(100);
 
-bool is_comm(int exit_code) { return exit_code == CommError("").exit_code(); }
+/// Returns whether an exit code is that of errors of communication.
+bool is_comm_exit_code(int exit_code) { return exit_code == CommError("").exit_code(); }
 
-/// Whether another rank's failure tells more than this one's: those of communication follow from others.
-bool tells_more(const detail::FailureNotice& theirs, const detail::FailureNotice& mine) {
-  if (is_comm(theirs.exit_code) != is_comm(mine.exit_code)) return is_comm(mine.exit_code);
+/// Returns true if another rank's failure is to be reported instead of this one's. Errors of communication are mostly
+/// consequences of another rank's failure, so they come last; then the lowest rank counts.
+bool takes_precedence(const detail::FailureNotice& theirs, const detail::FailureNotice& mine) {
+  const bool mine_is_comm = is_comm_exit_code(mine.exit_code);
+  if (is_comm_exit_code(theirs.exit_code) != mine_is_comm) return mine_is_comm;
   return theirs.rank < mine.rank;
 }
 
-/// Whether this rank is the one that tells the user.
-bool speaks(const detail::Library& library, int exit_code) {
-  if (!library.heard_failures().empty()) return false;
+/// Returns true on the one rank that reports its failure to the user. Sends a notice to the others and collects theirs.
+bool is_reporting_rank(const detail::Library& library, int exit_code) {
+  if (!library.received_failure_notices().empty()) return false;
   const detail::FailureNotice mine{launcher_world().rank, exit_code};
-  library.tell_failure(exit_code);
-  const bool foremost = mine.rank == 0 && !is_comm(exit_code);
+  library.send_failure_notice(exit_code);
+  // Nobody takes precedence over rank 0, which pauses only so that its notice leaves.
+  const bool foremost = mine.rank == 0 && !is_comm_exit_code(exit_code);
   const auto end = std::chrono::steady_clock::now() + (foremost ? kGrace / 10 : kGrace);
-  while (std::chrono::steady_clock::now() < end) {  // this also lets the notices leave
-    for (const auto& theirs : library.heard_failures()) {
-      if (tells_more(theirs, mine)) return false;
+  while (std::chrono::steady_clock::now() < end) {  // receiving makes progress on the notice sent, too
+    for (const auto& theirs : library.received_failure_notices()) {
+      if (takes_precedence(theirs, mine)) return false;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -117,17 +125,19 @@ bool speaks(const detail::Library& library, int exit_code) {
 
 }  // namespace
 
-void end_job(int exit_code, const std::function<void()>& tell) {
+// End of a job after a failure: one rank reports, the others wait until that rank has ended the job.
+void end_job(int exit_code, const std::function<void()>& report) {
   const detail::Library* library = detail::mpi() != nullptr ? detail::mpi() : detail::shmem();
-  if (launched() && library != nullptr && !speaks(*library, exit_code)) {
+  if (launched() && library != nullptr && !is_reporting_rank(*library, exit_code)) {
     std::this_thread::sleep_for(kMaxWait);
   } else {
-    tell();
+    report();
     if (launched()) std::this_thread::sleep_for(kForwarding);
   }
   abort(exit_code);
 }
 
+// Known faults of the libraries in use, for `merganser doctor`.
 std::vector<std::string> library_faults() {
   std::vector<std::string> known;
   for (const detail::Library* library : {detail::mpi(), detail::shmem()}) {

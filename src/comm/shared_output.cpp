@@ -12,19 +12,21 @@
 namespace merganser::comm {
 namespace {
 
+/// Throws InputError for a failed write, with the reason of the system.
 [[noreturn]] void fail(const std::string& path, int error) {
-  throw InputError("cannot write " + path + ": " + std::strerror(error) + room_left(path));
+  throw InputError("cannot write " + path + ": " + std::strerror(error) + free_space_note(path));
 }
 
 }  // namespace
 
+// File that all ranks write: rank 0 creates it, the others open it by name. Collective.
 SharedOutput::SharedOutput(std::string path, Transport& transport, std::int64_t bytes, OutputFile::Opened opened)
     : path_(std::move(path)), transport_(transport) {
   if (transport.size() > 1 && transport.capabilities().processes) opened = OutputFile::Opened::by_name;
   agree(transport_, [&] {
     if (transport_.rank() == 0) file_ = std::make_unique<OutputFile>(path_, bytes, opened);
   });
-  const auto name = from_first(transport_, file_ ? file_->name() : std::string());
+  const auto name = broadcast_from_first(transport_, file_ ? file_->name() : std::string());
   name_.assign(name.begin(), name.end());
 }
 
@@ -32,6 +34,7 @@ SharedOutput::~SharedOutput() {
   if (opened_ >= 0) ::close(opened_);
 }
 
+// Write of this rank's part at an offset; parts of ranks do not overlap.
 void SharedOutput::write(std::uint64_t at, const void* data, std::uint64_t bytes) {
   if (file_) return file_->write(at, data, bytes);
   if (opened_ < 0) opened_ = ::open(name_.c_str(), O_WRONLY | O_CLOEXEC);
@@ -51,18 +54,19 @@ void SharedOutput::hold_room() {
   });
 }
 
+// End of a shared file: every rank's data are on disk before the file gets its final name. Collective.
 void SharedOutput::commit() {
-  agree(transport_, [&] {  // what a rank wrote may fail as late as here
+  agree(transport_, [&] {  // file systems may report the failure of a write as late as in fsync() or close()
     const int opened = opened_;
     opened_ = -1;
-    if (opened >= 0 && ::fsync(opened) != 0 && errno != EINVAL) {
+    if (opened >= 0 && ::fsync(opened) != 0 && errno != EINVAL) {  // EINVAL: a file that cannot be synchronised
       const int error = errno;
       ::close(opened);
       fail(path_, error);
     }
     if (opened >= 0 && ::close(opened) != 0) fail(path_, errno);
   });
-  agree(transport_, [&] {
+  agree(transport_, [&] {  // after every rank has flushed: the final name shows complete data only
     if (file_) file_->commit();
   });
 }

@@ -31,6 +31,7 @@ std::vector<TrafficCount::Peer> TrafficCount::peers() const {
   return all;
 }
 
+// Traffic of an interval: peers that had none before are kept as they are.
 TrafficCount TrafficCount::since(const TrafficCount& before) const {
   TrafficCount difference = *this;
   for (const auto& [rank, traffic] : before.peers_) {
@@ -48,6 +49,7 @@ TrafficCount& TrafficCount::operator+=(const TrafficCount& o) {
   return *this;
 }
 
+// Entries are reset, not erased: objects hold pointers to the counts of their peers.
 void TrafficCount::restore(const TrafficCount& before) {
   for (auto& [rank, traffic] : peers_) {
     const auto found = before.peers_.find(rank);

@@ -14,13 +14,16 @@ namespace {
 
 constexpr std::array<std::string_view, kMoves> kMoveNames{"message", "put", "get"};
 
+/// Names a flow in errors: "puts from rank 1 to rank 3".
 std::string flow_text(const TrafficFlow& flow) {
   return std::string(move_name(flow.move)) + "s from rank " + std::to_string(flow.from) + " to rank " +
          std::to_string(flow.to);
 }
 
+/// Returns the key by which flows of a matrix are ordered and merged.
 auto flow_key(const TrafficFlow& flow) { return std::tuple(flow.from, flow.to, flow.move); }
 
+/// Validates a flow between two of `ranks` ranks. @throws InputError
 void check_flow(const TrafficFlow& flow, int ranks) {
   for (const int rank : {flow.from, flow.to}) {
     if (rank < 0 || rank >= ranks) {
@@ -49,6 +52,7 @@ void check_flow(const TrafficFlow& flow, int ranks) {
   }
 }
 
+/// Removes zeros from both ends of the counts by size, so that equal flows compare equal.
 void trim_sizes(TrafficFlow& flow) {
   while (!flow.sizes.empty() && flow.sizes.back() == 0) flow.sizes.pop_back();
   const auto first = std::find_if(flow.sizes.begin(), flow.sizes.end(), [](std::int64_t n) { return n != 0; });
@@ -56,6 +60,7 @@ void trim_sizes(TrafficFlow& flow) {
   flow.sizes.erase(flow.sizes.begin(), first);
 }
 
+/// Returns a + b. @throws InputError naming the flow if 64 bits do not hold the sum
 std::int64_t checked_sum(std::int64_t a, std::int64_t b, const TrafficFlow& flow) {
   if (a > std::numeric_limits<std::int64_t>::max() - b) {
     throw InputError("traffic: " + flow_text(flow) + " are more than 64 bits can count");
@@ -63,6 +68,8 @@ std::int64_t checked_sum(std::int64_t a, std::int64_t b, const TrafficFlow& flow
   return a + b;
 }
 
+/// Adds the counts of `more`, a flow of the same ends and kind, to `to`. Counts by size are kept only if both flows
+/// have them.
 void add_flow(TrafficFlow& to, const TrafficFlow& more) {
   const bool sizes_known = !to.sizes.empty() && !more.sizes.empty();
   to.operations = checked_sum(to.operations, more.operations, to);
@@ -81,9 +88,9 @@ void add_flow(TrafficFlow& to, const TrafficFlow& more) {
   to.sizes = std::move(sizes);
 }
 
-/// A flow in the form that ranks exchange.
+/// Flow of the counting rank in the form that ranks exchange.
 struct FlowRecord {
-  std::int32_t other;
+  std::int32_t other;  // the peer; the rank itself is the sender of the record
   std::uint32_t move;
   MoveCount count;
 };
@@ -92,7 +99,7 @@ struct FlowRecord {
 
 std::string_view move_name(Move move) { return kMoveNames[static_cast<std::size_t>(move)]; }
 
-Move move_of_name(std::string_view name) {
+Move parse_move(std::string_view name) {
   const auto found = std::find(kMoveNames.begin(), kMoveNames.end(), name);
   if (found == kMoveNames.end()) {
     throw InputError("traffic: unknown kind of operation \"" + std::string(name) + "\"; known: message, put, get");
@@ -100,6 +107,7 @@ Move move_of_name(std::string_view name) {
   return static_cast<Move>(found - kMoveNames.begin());
 }
 
+// Traffic between all ranks of a run: flows are validated, ordered, and merged if they have the same ends and kind.
 TrafficMatrix::TrafficMatrix(int ranks, std::vector<TrafficFlow> flows) : ranks_(ranks) {
   if (ranks < 1) throw InputError("traffic of " + std::to_string(ranks) + " ranks; allowed: 1 and more");
   for (TrafficFlow& flow : flows) {
@@ -137,6 +145,7 @@ std::int64_t TrafficMatrix::exchange_count() const {
   return most;
 }
 
+// Collective total of a run's traffic from the counts of each rank.
 TrafficMatrix gather_traffic(Transport& transport, const TrafficCount& mine) {
   std::vector<FlowRecord> records;
   for (const auto& peer : mine.peers()) {
@@ -156,7 +165,7 @@ TrafficMatrix gather_traffic(Transport& transport, const TrafficCount& mine) {
                        record.count.bytes,
                        0,
                        {record.count.sizes.begin(), record.count.sizes.end()}};
-      if (flow.move == Move::get) std::swap(flow.from, flow.to);
+      if (flow.move == Move::get) std::swap(flow.from, flow.to);  // bytes of a get flow towards the rank that counts it
       flows.push_back(std::move(flow));
     }
   }

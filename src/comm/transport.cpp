@@ -77,7 +77,7 @@ std::vector<std::byte> Transport::broadcast(std::span<const std::byte> mine) {
 
 namespace {
 
-/// What a rank asks for: ranks must ask for the same.
+/// Formats the arguments of a reduction, which must be equal on all ranks: "sum of 3 integers".
 std::string reduction_text(std::size_t values, bool integers, Op op) {
   constexpr std::array kNames{"sum", "min", "max"};
   const auto at = static_cast<std::size_t>(op);
@@ -85,12 +85,13 @@ std::string reduction_text(std::size_t values, bool integers, Op op) {
          (integers ? " integers" : " doubles");
 }
 
+/// Throws an error that all ranks throw alike, which keeps collective calls safe afterwards.
 [[noreturn]] void throw_on_every_rank(const CommError& error) {
   detail::note_agreed_error(error.what());
   throw error;
 }
 
-/// What the first ranks that differ ask for; every rank finds the same two.
+/// Throws CommError with the arguments of rank 0 and of the first rank that differs; the same message on every rank.
 [[noreturn]] void throw_differing(const std::vector<std::vector<std::byte>>& all) {
   const auto text = [&](std::size_t rank) {
     const std::string what(reinterpret_cast<const char*>(all[rank].data()), all[rank].size());
@@ -101,55 +102,63 @@ std::string reduction_text(std::size_t values, bool integers, Op op) {
   throw_on_every_rank(CommError("all_reduce: " + text(0) + ", but " + text(other)));
 }
 
+/// Returns a hash of bytes (FNV-1a), by which ranks compare their arguments.
 std::uint64_t digest(std::span<const std::byte> bytes) {  // FNV-1a
   std::uint64_t hash = 0xCBF29CE484222325U;
   for (const std::byte b : bytes) hash = (hash ^ static_cast<std::uint64_t>(b)) * 0x100000001B3U;
   return hash;
 }
 
-/// Maps integers to words in the same order, so that they can be compared as words.
+/// Sign bit: flipping it maps signed integers to unsigned words in the same order, so that min and max reduce as words.
 constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
 
-/// The least word and the largest one: whether ranks give the same.
-std::array<std::uint64_t, 2> least_and_not_largest(std::span<const std::byte> mine) {
+/// Returns the digest of this rank's bytes and its complement, to be reduced by minimum. The minima over ranks are
+/// complements of each other exactly if all digests are equal, since min(~d) = ~max(d): one reduction finds minimum and
+/// maximum.
+std::array<std::uint64_t, 2> uniformity_words(std::span<const std::byte> mine) {
   const std::uint64_t word = digest(mine);
   return {word, ~word};
 }
 
-bool same(const std::array<std::uint64_t, 2>& reduced) { return reduced[0] == ~reduced[1]; }
+/// Returns whether the reduced words of uniformity_words() show that all ranks have the same bytes.
+bool is_uniform(const std::array<std::uint64_t, 2>& reduced) { return reduced[0] == ~reduced[1]; }
 
 }  // namespace
 
-/// Ranks that ask for different things would get different answers, or none.
+// Validation of a collective call: ranks whose arguments differ would return different results, or hang in the library.
 void Transport::check_reduction(std::size_t values, bool integers, Op op) {
   const std::string text = reduction_text(values, integers, op);
   const auto mine = std::as_bytes(std::span(text));
-  auto words = least_and_not_largest(mine);
+  auto words = uniformity_words(mine);
   do_reduce(words, Op::min);
-  if (!same(words)) throw_differing(do_all_gather(mine));
+  if (!is_uniform(words)) throw_differing(do_all_gather(mine));
   if (op > Op::max)
     throw_on_every_rank(CommError("all_reduce: " + text + " on rank 0; allowed: Op::sum, Op::min, Op::max"));
 }
 
+// Reduction of doubles: gathered, summed on rank 0 in the order of ranks, and broadcast, so that every model gives the
+// same bits.
 void Transport::all_reduce(std::span<double> values, Op op) {
   ++counters().collectives;
   check_reduction(values.size(), false, op);
   if (values.empty()) return;
   const auto all = do_gather(std::as_bytes(values));
   std::vector<double> theirs(values.size());
-  for (std::size_t rank = 1; rank < all.size(); ++rank) {  // rank 0 begins with its own
+  // Only rank 0 has entries in `all`. It sums in the order of ranks, so that rounding depends on nothing else.
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
     std::memcpy(theirs.data(), all[rank].data(), values.size_bytes());
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = detail::combined(values[i], theirs[i], op);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = detail::reduce_pair(values[i], theirs[i], op);
   }
   const auto total = do_broadcast(std::as_bytes(values));
   std::memcpy(values.data(), total.data(), values.size_bytes());
 }
 
+// Reduction of integers as unsigned words, the one type that every model reduces.
 void Transport::all_reduce(std::span<std::int64_t> values, Op op) {
   ++counters().collectives;
   check_reduction(values.size(), true, op);
   if (values.empty()) return;
-  const std::uint64_t flipped = op == Op::sum ? 0 : kSign;  // words in the order of the integers
+  const std::uint64_t flipped = op == Op::sum ? 0 : kSign;  // sums modulo 2^64 need no flip, min and max do
   std::vector<std::uint64_t> words;
   for (const std::int64_t value : values) words.push_back(static_cast<std::uint64_t>(value) ^ flipped);
   do_reduce(words, op);
@@ -165,6 +174,7 @@ namespace {
 
 enum class Kind : std::uint8_t { none, verification, usage, input, comm, coded, memory, other };
 
+/// Error that a rank has thrown in agree(), in a form that can be sent to other ranks.
 struct Failure {
   Kind kind = Kind::none;
   int exit_code = 0;
@@ -172,25 +182,26 @@ struct Failure {
   std::exception_ptr original;
 };
 
-/// The text of an error, with the positions in it where it tells them.
-IndexedText text_of(const Error& error) {
+/// Returns the text of an error, with the positions of indices in the text if the error marks them.
+IndexedText error_text(const Error& error) {
   const auto* const indexed = dynamic_cast<const HasIndices*>(&error);
   return indexed != nullptr ? indexed->indexed_text() : IndexedText(error.what());
 }
 
-Failure failure_of(const std::function<void()>& local) {
+/// Runs `local` and returns the error that it threw, most derived type first; Kind::none if it returned.
+Failure catch_failure(const std::function<void()>& local) {
   try {
     local();
   } catch (const VerificationError& e) {
-    return {Kind::verification, e.exit_code(), text_of(e), std::current_exception()};
+    return {Kind::verification, e.exit_code(), error_text(e), std::current_exception()};
   } catch (const UsageError& e) {
-    return {Kind::usage, e.exit_code(), text_of(e), std::current_exception()};
+    return {Kind::usage, e.exit_code(), error_text(e), std::current_exception()};
   } catch (const InputError& e) {
-    return {Kind::input, e.exit_code(), text_of(e), std::current_exception()};
+    return {Kind::input, e.exit_code(), error_text(e), std::current_exception()};
   } catch (const CommError& e) {
-    return {Kind::comm, e.exit_code(), text_of(e), std::current_exception()};
+    return {Kind::comm, e.exit_code(), error_text(e), std::current_exception()};
   } catch (const Error& e) {
-    return {Kind::coded, e.exit_code(), text_of(e), std::current_exception()};
+    return {Kind::coded, e.exit_code(), error_text(e), std::current_exception()};
   } catch (const std::bad_alloc& e) {
     return {Kind::memory, 0, IndexedText(e.what()), std::current_exception()};
   } catch (const std::exception& e) {
@@ -201,8 +212,9 @@ Failure failure_of(const std::function<void()>& local) {
   return {};
 }
 
+/// Throws an error of the given kind, as another rank has thrown it.
 [[noreturn]] void rethrow(Kind kind, int exit_code, const IndexedText& indexed) {
-  const std::string text = indexed.text();
+  const std::string text = indexed.to_string();
   switch (kind) {
     case Kind::verification:
       throw VerificationError(text);
@@ -223,8 +235,9 @@ Failure failure_of(const std::function<void()>& local) {
   throw std::runtime_error(text);
 }
 
-/// A failure as bytes: positions in its text stay what they are, since the ranks' callers may count them differently.
-detail::Bytes encoded(const Failure& failure) {
+/// Encodes a failure as bytes, empty for Kind::none. Indices stay numbers, since callers on other ranks may count from
+/// 1.
+detail::Bytes encode_failure(const Failure& failure) {
   detail::Bytes bytes;
   if (failure.kind == Kind::none) return bytes;
   detail::append(bytes, failure.kind);
@@ -239,7 +252,8 @@ detail::Bytes encoded(const Failure& failure) {
   return bytes;
 }
 
-Failure decoded_failure(const detail::Bytes& bytes) {
+/// Decodes the bytes of encode_failure(), not empty.
+Failure decode_failure(const detail::Bytes& bytes) {
   Failure failure{detail::read<Kind>(bytes), detail::read<int>(bytes, sizeof(Kind)), {}, nullptr};
   std::size_t from = sizeof(Kind) + sizeof(int);
   const auto next = [&] {
@@ -266,8 +280,8 @@ Failure decoded_failure(const detail::Bytes& bytes) {
 
 namespace {
 
-/// Names and values as lines; the same number of them on ranks that make the same call.
-std::vector<std::string> lines_of(std::span<const std::byte> bytes) {
+/// Splits a text at its zero bytes. Ranks that make the same call have the same number of lines.
+std::vector<std::string> split_lines(std::span<const std::byte> bytes) {
   std::vector<std::string> lines(1);
   for (const std::byte b : bytes) {
     if (b == std::byte{0}) {
@@ -281,18 +295,20 @@ std::vector<std::string> lines_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
+// Collective comparison of arguments: one reduction of hashes; the texts are exchanged only if they differ.
 void check_uniform_across_ranks(Transport& transport, std::string_view what, const std::vector<UniformValue>& values) {
   std::string text(what);
   for (const UniformValue& value : values) text += '\0' + value.name + " is " + value.value;
   const auto mine = std::as_bytes(std::span(text));
-  auto words = least_and_not_largest(mine);
+  auto words = uniformity_words(mine);
   ++transport.counters().collectives;
   transport.do_reduce(words, Op::min);
-  if (same(words)) return;
+  if (is_uniform(words)) return;
+  // Every rank compares the same texts in the same order, so all throw the same error without further communication.
   const auto all = transport.all_gather(mine);
-  const auto first = lines_of(all[0]);
+  const auto first = split_lines(all[0]);
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    const auto theirs = lines_of(all[rank]);
+    const auto theirs = split_lines(all[rank]);
     for (std::size_t i = 0; i < std::min(first.size(), theirs.size()); ++i) {
       if (first[i] == theirs[i]) continue;
       const std::string name = i == 0 ? "" : first[0] + ": ";
@@ -305,18 +321,20 @@ void check_uniform_across_ranks(Transport& transport, std::string_view what, con
   throw_on_every_rank(CommError("check_uniform_across_ranks: ranks give different numbers of values"));
 }
 
+// Collective agreement on errors: one reduction if no rank fails, else all throw the error of the lowest rank that
+// failed.
 void agree(Transport& transport, const std::function<void()>& local) {
-  const Failure mine = failure_of(local);
+  const Failure mine = catch_failure(local);
   std::uint64_t failures = mine.kind == Kind::none ? 0 : 1;
   ++transport.counters().collectives;
   transport.do_reduce({&failures, 1}, Op::sum);
   if (failures == 0) return;
-  const auto all = transport.do_all_gather(encoded(mine));
+  const auto all = transport.do_all_gather(encode_failure(mine));
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].empty()) continue;
-    const Failure theirs = decoded_failure(all[rank]);
-    detail::note_agreed_error(theirs.text.text());
-    if (static_cast<int>(rank) == transport.rank()) std::rethrow_exception(mine.original);
+    const Failure theirs = decode_failure(all[rank]);
+    detail::note_agreed_error(theirs.text.to_string());
+    if (static_cast<int>(rank) == transport.rank()) std::rethrow_exception(mine.original);  // keeps its dynamic type
     rethrow(theirs.kind, theirs.exit_code, theirs.text);
   }
 }

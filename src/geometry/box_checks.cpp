@@ -6,7 +6,7 @@
 
 namespace merganser {
 
-bool between_walls(const Box& box, const Vec3& p) {
+bool is_between_walls(const Box& box, const Vec3& p) {
   for (int a = 0; a < 3; ++a) {
     const bool inside = p[a] >= box.lower[a] && p[a] <= box.lower[a] + box.extent[a];
     if (!std::isfinite(p[a]) || !(box.periodic[a] || inside)) return false;

@@ -20,7 +20,8 @@ std::string cells_text(const Grid& g) {
   return std::to_string(g.cells[0]) + "x" + std::to_string(g.cells[1]) + "x" + std::to_string(g.cells[2]) + " cells";
 }
 
-/// Area of the cuts per rank: what a boundary exchange is proportional to. A periodic axis in one part has no cut.
+/// Returns the total area between blocks, to which the volume of a boundary exchange is proportional. An undivided periodic axis
+/// has none.
 double cut_surface(const Grid& g, const std::array<int, 3>& s) {
   double area = 0;
   for (int a = 0; a < 3; ++a) {
@@ -32,6 +33,8 @@ double cut_surface(const Grid& g, const std::array<int, 3>& s) {
   return area;
 }
 
+/// Returns the factorisation of `ranks` into blocks along each axis with the least area between blocks, of those that fit the grid
+/// and divide at most `axes` axes; {0, 0, 0} if there is none. The first of equal ones, so all ranks find the same.
 std::array<int, 3> least_surface(const Grid& grid, int ranks, int axes) {
   std::array<int, 3> best{0, 0, 0};
   double least = std::numeric_limits<double>::infinity();
@@ -82,7 +85,7 @@ Decomposition::Decomposition(const Grid& grid, int ranks, const std::string& sha
         cells_text(grid) + " cannot be split into " + std::to_string(ranks) + " blocks (" + shape +
         "): no factorisation fits; allowed: numbers of ranks that are a product of at most the cells of each axis");
   for (int a = 0; a < 3; ++a) {
-    // The first ranks of an axis get the extra cells, as the published programs deal them.
+    // The first parts of an axis get the extra cells, as in the published programs.
     const std::int64_t each = grid.cells[a] / shape_[a];
     const std::int64_t extra = grid.cells[a] % shape_[a];
     for (int i = 0; i <= shape_[a]; ++i) cuts_[a].push_back(each * i + std::min<std::int64_t>(i, extra));
@@ -90,7 +93,7 @@ Decomposition::Decomposition(const Grid& grid, int ranks, const std::string& sha
 }
 
 void Decomposition::require_cells(const std::string& what) const {
-  if (by_cells()) return;
+  if (is_by_cells()) return;
   throw UsageError(what + ": the decomposition is by " + (kind_ == Kind::cuts ? "cuts" : "boxes") +
                    "; allowed: one whose blocks are runs of cells");
 }
@@ -131,10 +134,11 @@ Decomposition Decomposition::balanced(const std::array<std::vector<std::int64_t>
     std::int64_t sum = 0;
     std::size_t cell = 0;
     for (int part = 1; part < parts; ++part) {
+      // Equal to total * part / parts, rounded down, without the product, which may overflow.
       const std::int64_t want = total / parts * part + total % parts * part / parts;
       const auto least = static_cast<std::size_t>(d.cuts_[a][static_cast<std::size_t>(part) - 1]) + 1;
       const std::size_t most = cells - static_cast<std::size_t>(parts - part);
-      // A cut goes where the sum comes nearest to its share; every part keeps at least one cell.
+      // The cut goes where the prefix sum is nearest to its share, within the bounds that leave every part at least one cell.
       while (cell < most && (cell < least || sum + weight[a][cell] / 2 < want)) sum += weight[a][cell++];
       d.cuts_[a][static_cast<std::size_t>(part)] = static_cast<std::int64_t>(cell);
     }
@@ -193,7 +197,7 @@ double Decomposition::distance2_to_block(const Vec3& p, int rank) const {
   double d2 = 0;
   for (int a = 0; a < 3; ++a) {
     const double length = grid_.box.extent[a];
-    // Owners follow from cell numbers, which are rounded: a point may sit a rounding error beyond its block.
+    // Owners are computed from cell numbers, which are rounded: a point may lie a rounding error beyond the block of its owner.
     const double slack = 1e-12 * (length + std::fabs(grid_.box.lower[a]));
     double d = std::max({b.lower[a] - p[a], p[a] - b.upper[a], 0.0});
     if (grid_.box.periodic[a])
@@ -201,6 +205,7 @@ double Decomposition::distance2_to_block(const Vec3& p, int rank) const {
     d = std::max(d - slack, 0.0);
     d2 += d * d;
   }
+  // Below the exact sum in spite of its roundings: a bound that is too high would lose a nearest parcel.
   return d2 * (1 - 1e-14);
 }
 
@@ -258,7 +263,7 @@ int Decomposition::next_hop(int rank, int owner) const {
     if (c[a] == o[a]) continue;
     const int parts = shape_[a];
     int step = o[a] > c[a] ? 1 : -1;
-    // The shorter way round.
+    // On a periodic axis the shorter direction; at half the period both are equal, and the one without wrapping is taken.
     if (grid_.box.periodic[a] && 2 * std::abs(o[a] - c[a]) > parts) step = -step;
     c[a] = (c[a] + step + parts) % parts;
   }

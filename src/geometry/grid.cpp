@@ -1,3 +1,4 @@
+// Validation of grids: numbers of cells, extents, and cells that double precision can tell apart.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,7 +10,8 @@
 namespace merganser {
 namespace {
 
-/// Distance from the greater of two magnitudes to the next double above it.
+/// Returns the distance from the greater of two magnitudes to the next double above it: the greatest spacing of doubles between
+/// them.
 double spacing_of_doubles(double a, double b) {
   const double x = std::max(std::fabs(a), std::fabs(b));
   return std::nextafter(x, std::numeric_limits<double>::infinity()) - x;

@@ -11,7 +11,7 @@
 namespace merganser {
 namespace {
 
-constexpr double kRounding = 1e-9;  // of an edge of the box: faces nearer to each other are one
+constexpr double kRounding = 1e-9;  // faces nearer to each other than this share of the box's extent are identified
 
 std::string block_text(const Decomposition::Block& b) {
   std::string text;
@@ -20,8 +20,8 @@ std::string block_text(const Decomposition::Block& b) {
   return text;
 }
 
-/// Faces that differ by rounding become one, those of the box before others.
-void join_faces(const Box& box, std::vector<Decomposition::Block>& blocks) {
+/// Gives faces that differ by rounding one coordinate: that of the box if it is near, else that of the lowest of them.
+void identify_faces(const Box& box, std::vector<Decomposition::Block>& blocks) {
   for (int a = 0; a < 3; ++a) {
     const double slack = kRounding * box.extent[a];
     const double ends[2] = {box.lower[a], box.lower[a] + box.extent[a]};
@@ -39,7 +39,7 @@ void join_faces(const Box& box, std::vector<Decomposition::Block>& blocks) {
   }
 }
 
-/// @throws InputError for a block that is empty or reaches out of the box
+/// Checks one block. @throws InputError if it is empty or extends beyond the box
 void check_block(const Box& box, int rank, const Decomposition::Block& b) {
   for (int a = 0; a < 3; ++a) {
     const double upper = box.lower[a] + box.extent[a];
@@ -52,13 +52,13 @@ void check_block(const Box& box, int rank, const Decomposition::Block& b) {
   }
 }
 
-double share(const Box& box, const Decomposition::Block& b) {
+double volume_share(const Box& box, const Decomposition::Block& b) {
   double part = 1;
   for (int a = 0; a < 3; ++a) part *= (b.upper[a] - b.lower[a]) / box.extent[a];
   return part;
 }
 
-bool overlap(const Box& box, const Decomposition::Block& p, const Decomposition::Block& q) {
+bool has_overlap(const Box& box, const Decomposition::Block& p, const Decomposition::Block& q) {
   for (int a = 0; a < 3; ++a)
     if (std::min(p.upper[a], q.upper[a]) - std::max(p.lower[a], q.lower[a]) <= kRounding * box.extent[a]) return false;
   return true;
@@ -75,18 +75,18 @@ Decomposition Decomposition::from_boxes(const Grid& grid, std::vector<Block> blo
     for (int a = 0; a < 3; ++a)
       if (!std::isfinite(b.lower[a]) || !std::isfinite(b.upper[a]))
         throw InputError("box " + block_text(b) + "; allowed: finite coordinates");
-  join_faces(box, blocks);
+  identify_faces(box, blocks);
   double shares = 0;
   for (std::size_t r = 0; r < blocks.size(); ++r) {
     check_block(box, static_cast<int>(r), blocks[r]);
-    shares += share(box, blocks[r]);
+    shares += volume_share(box, blocks[r]);
     for (std::size_t other = 0; other < r; ++other)
-      if (overlap(box, blocks[r], blocks[other]))
+      if (has_overlap(box, blocks[r], blocks[other]))
         throw InputError("boxes of ranks " + std::to_string(other) + " and " + std::to_string(r) + ", " +
                          block_text(blocks[other]) + " and " + block_text(blocks[r]) +
                          ", overlap; allowed: boxes that touch at most");
   }
-  // Blocks that do not overlap miss what their shares lack of the whole.
+  // Blocks inside the box that do not overlap tile it if and only if their volumes add up to its own, up to rounding.
   if (std::fabs(shares - 1) > 6 * kRounding * static_cast<double>(blocks.size()))
     throw InputError("boxes hold " + number_text(100 * shares) +
                      " % of the domain; allowed: boxes that leave nothing out");
@@ -121,11 +121,11 @@ int Decomposition::Tiles::owner(const Decomposition& d, const Vec3& p) const {
       nearest = static_cast<int>(r);
     }
   }
-  return nearest;  // outside the box
+  return nearest;  // a point outside the box by rounding: the nearest block, the lowest rank of several
 }
 
 int Decomposition::Tiles::next_hop(int rank, int owner) const {
-  // Breadth first from the owner: the first neighbour of `rank` that is found is on a shortest way.
+  // Breadth-first search from the owner: the first vertex that has `rank` as a neighbour is on a shortest path.
   std::vector<std::uint8_t> seen(blocks.size(), 0);
   std::vector<int> wave{owner};
   seen[static_cast<std::size_t>(owner)] = 1;

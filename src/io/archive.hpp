@@ -1,5 +1,5 @@
 #pragma once
-/// What describes a file as bytes, so that the rank that has read it can tell the others.
+/// Serialises the description of a parcel file (ParcelFileInfo), so that the rank that has read it can broadcast it.
 #include <cstddef>
 #include <cstring>
 #include <optional>
@@ -13,62 +13,63 @@
 
 namespace merganser::io {
 
-/// Every field of a struct, in order, handed to `a`: packing and unpacking walk the same lists.
+// visit_fields() passes every field of a struct, in order, to an archive. Packing and unpacking share these lists, so both
+// ends agree on the format; it holds within one job only, whose ranks run the same program.
 template <class A>
-void fields(A& a, FileValues& v) {
+void visit_fields(A& a, FileValues& v) {
   a(v.type, v.count, v.bytes, v.strings);
 }
 template <class A>
-void fields(A& a, FileAttribute& v) {
+void visit_fields(A& a, FileAttribute& v) {
   a(v.name, v.values);
 }
 template <class A>
-void fields(A& a, FileStorage& v) {
+void visit_fields(A& a, FileStorage& v) {
   a(v.chunk, v.deflate, v.shuffle, v.checksum);
 }
 template <class A>
-void fields(A& a, FileVariable& v) {
+void visit_fields(A& a, FileVariable& v) {
   a(v.name, v.dimensions, v.attributes, v.storage, v.values, v.unwritten, v.skip_missing);
 }
 template <class A>
-void fields(A& a, FileDimension& v) {
+void visit_fields(A& a, FileDimension& v) {
   a(v.name, v.length, v.unlimited);
 }
 template <class A>
-void fields(A& a, FileGroup& v) {
+void visit_fields(A& a, FileGroup& v) {
   a(v.name, v.attributes, v.dimensions, v.variables, v.groups);
 }
 template <class A>
-void fields(A& a, FileLoss& v) {
+void visit_fields(A& a, FileLoss& v) {
   a(v.name, v.what);
 }
 template <class A>
-void fields(A& a, FileHeading& v) {
+void visit_fields(A& a, FileHeading& v) {
   a(v.root, v.columns, v.lost);
 }
 template <class A>
-void fields(A& a, Grid& v) {
+void visit_fields(A& a, Grid& v) {
   a(v.box.lower, v.box.extent, v.box.periodic, v.cells);
 }
 template <class A>
-void fields(A& a, Attribute& v) {
+void visit_fields(A& a, Attribute& v) {
   a(v.name, v.components, v.rule, v.component_names, v.unit);
 }
 template <class A>
-void fields(A& a, std::optional<double>& v) {  // its bytes are not defined where it holds nothing
+void visit_fields(A& a, std::optional<double>& v) {  // an empty one has indeterminate bytes, which must not be sent
   bool given = v.has_value();
   double value = v.value_or(0);
   a(given, value);
   if constexpr (A::kReads) v = given ? std::optional(value) : std::nullopt;
 }
 template <class A>
-void fields(A& a, ParcelFileInfo& v) {
+void visit_fields(A& a, ParcelFileInfo& v) {
   std::vector<Attribute> attributes = v.schema.attributes();
   a(v.grid, v.says_periodic, v.min_volume_ratio, v.parcels, v.time, v.classic, v.has_ids, attributes, v.heading);
   if constexpr (A::kReads) v.schema = Schema(std::move(attributes));
 }
 
-/// Walks the fields of a struct, and appends them to its bytes or reads them from there.
+/// Byte archive over the fields of structs: appends them to its bytes (packing) or reads them from given ones (unpacking).
 template <bool kReading>
 class Archive {
  public:
@@ -82,10 +83,11 @@ class Archive {
   [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:
+  /// Packs or unpacks the bytes of a value.
   void raw(void* at, std::size_t bytes) {
     if (bytes == 0) return;
     if constexpr (kReads) {
-      check(bytes);
+      check_left(bytes);
       std::memcpy(at, rest_.data(), bytes);
       rest_ = rest_.subspan(bytes);
     } else {
@@ -93,13 +95,15 @@ class Archive {
       bytes_.insert(bytes_.end(), from, from + bytes);
     }
   }
-  void check(std::size_t bytes) const {
+  /// Checks that `bytes` bytes are left to read. @throws CommError if fewer are left: a length is checked before memory
+  /// is allocated for it
+  void check_left(std::size_t bytes) const {
     if (bytes > rest_.size()) throw CommError("the description of a parcel file has arrived in part only");
   }
   template <class T>
   void one(T& value) {
-    if constexpr (requires { fields(*this, value); }) {
-      fields(*this, value);
+    if constexpr (requires { visit_fields(*this, value); }) {
+      visit_fields(*this, value);
     } else {
       static_assert(std::is_trivially_copyable_v<T>);
       raw(&value, sizeof value);
@@ -110,7 +114,7 @@ class Archive {
     std::size_t size = items.size();
     one(size);
     if constexpr (kReads) {
-      check(size);
+      check_left(size);
       items.resize(size);
     }
     if constexpr (sizeof(typename List::value_type) == 1) {

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t kSiteWidth = sizeof(Site) / sizeof(double);
 
-/// Calls f with a value of the C++ type of a number's type.
+/// Calls f with a zero of the C++ type that corresponds to a numeric NetCDF type.
 template <class F>
-void with_type(FileType type, F&& f) {
+void dispatch_type(FileType type, F&& f) {
   switch (type) {
     case FileType::i8:
       return f(std::int8_t{});
@@ -41,12 +41,14 @@ void with_type(FileType type, F&& f) {
   }
 }
 
+/// Returns the columns of EPIC's schema.
 const std::vector<Column>& own_columns() {
   static const std::vector<Column> list = columns(Schema::epic(), {});
   return list;
 }
 
-void take_from_file(Column& column, const FileHeading& heading) {
+/// Sets type and storage of a column to those of the file's variable of this name, if there is one.
+void apply_heading(Column& column, const FileHeading& heading) {
   column.in_file = heading.column(column.name);
   if (column.in_file == nullptr) return;
   column.type = static_cast<FileType>(column.in_file->values.type);
@@ -54,14 +56,16 @@ void take_from_file(Column& column, const FileHeading& heading) {
   column.may_lack = column.may_lack || column.in_file->skip_missing;
 }
 
-/// The numbers of a type between which every whole one is that of a double.
+/// Bounds of a numeric type of files. The bounds of 64-bit integers are narrowed to +-(2^53 - 1), within which a double
+/// represents every integer exactly.
 struct Range {
   double low;
   double high;
 };
-Range range_of(FileType type) {
+/// Returns the bounds of a numeric type.
+Range exact_range(FileType type) {
   Range range{};
-  with_type(type, [&](auto zero) {
+  dispatch_type(type, [&](auto zero) {
     using T = decltype(zero);
     range = {static_cast<double>(std::numeric_limits<T>::lowest()), static_cast<double>(std::numeric_limits<T>::max())};
     if (std::is_integral_v<T> && sizeof(T) == 8) range = {std::is_signed_v<T> ? -0x1p53 + 1 : 0, 0x1p53 - 1};
@@ -93,10 +97,11 @@ bool is_number(FileType type) {
 std::size_t type_bytes(FileType type) {
   if (type == FileType::text) return 1;
   std::size_t bytes = 0;
-  if (is_number(type)) with_type(type, [&](auto zero) { bytes = sizeof zero; });
+  if (is_number(type)) dispatch_type(type, [&](auto zero) { bytes = sizeof zero; });
   return bytes;
 }
 
+// Map between a parcel file's variables and the container: site first, then the components of the schema.
 std::vector<Column> columns(const Schema& schema, const FileHeading& heading) {
   const auto site = [](const char* name, const char* unit, const char* long_name, std::size_t offset) {
     return Column{.name = name, .unit = unit, .long_name = long_name, .in_site = true, .offset = offset, .storage = {}};
@@ -120,7 +125,7 @@ std::vector<Column> columns(const Schema& schema, const FileHeading& heading) {
       list.push_back(std::move(column));
     }
   }
-  for (Column& column : list) take_from_file(column, heading);
+  for (Column& column : list) apply_heading(column, heading);
   return list;
 }
 
@@ -128,7 +133,7 @@ Column id_column(const FileHeading& heading) {
   const std::string name(kIdName);
   Column column{
       .name = name, .unit = "1", .long_name = "id of the parcel", .computed = false, .epic = false, .storage = {}};
-  take_from_file(column, heading);
+  apply_heading(column, heading);
   column.type = FileType::i64;
   if (const FileVariable* like = heading.column("volume"); like != nullptr && column.in_file == nullptr)
     column.storage = like->storage;
@@ -141,14 +146,16 @@ bool is_own_name(std::string_view name) {
   return name == kIdName;
 }
 
+// Values of a variable go to the members of parcels.
 void scatter(Parcels& parcels, const Column& column, std::size_t first, const double* values, std::size_t count) {
-  if (count == 0) return;  // without parcels there are no tables
+  if (count == 0) return;  // an empty container has null tables, whose addresses must not be offset
   const std::size_t stride = column.in_site ? kSiteWidth : parcels.schema().width();
   double* to = (column.in_site ? reinterpret_cast<double*>(parcels.sites()) : parcels.rows()) + column.offset;
   to += first * stride;
   for (std::size_t i = 0; i < count; ++i) to[i * stride] = values[i];
 }
 
+// Members of parcels become the values of a variable.
 void gather(const Parcels& parcels, const Column& column, std::size_t first, double* values, std::size_t count) {
   if (count == 0) return;
   const std::size_t stride = column.in_site ? kSiteWidth : parcels.schema().width();
@@ -158,15 +165,16 @@ void gather(const Parcels& parcels, const Column& column, std::size_t first, dou
   for (std::size_t i = 0; i < count; ++i) values[i] = from[i * stride];
 }
 
+// Conversion on writing: bits are copied, floats narrowed, missing values filled.
 void to_file_type(const Column& column, const double* values, std::size_t count, std::vector<std::byte>& out) {
   out.resize(count * type_bytes(column.type));
   const bool fills = column.may_lack && column.computed;
-  const auto fill = fills ? missing_values(column).value() : std::nullopt;
+  const auto fill = fills ? missing_values(column).fill_value() : std::nullopt;
   if (!fills && (column.bits() || column.type == FileType::f64)) {
     if (count > 0) std::memcpy(out.data(), values, out.size());
     return;
   }
-  with_type(column.type, [&](auto zero) {
+  dispatch_type(column.type, [&](auto zero) {
     using T = decltype(zero);
     for (std::size_t i = 0; i < count; ++i) {
       const T value = fill && std::isnan(values[i]) ? static_cast<T>(*fill) : static_cast<T>(values[i]);
@@ -175,10 +183,11 @@ void to_file_type(const Column& column, const double* values, std::size_t count,
   });
 }
 
+// Check on writing that a narrower type of the file can hold a value.
 std::string check_fit(const Column& column, double value) {
   if (column.bits() || column.type == FileType::f64) return {};
-  if (!is_integer(column.type) && !column.computed) return {};  // what it was read as
-  const Range range = range_of(column.type);
+  if (!is_integer(column.type) && !column.computed) return {};  // a float that was only carried: widened, so it narrows
+  const Range range = exact_range(column.type);
   const bool whole = !is_integer(column.type) || value == std::floor(value);
   if (whole && value >= range.low && value <= range.high) return {};
   return column.name + " is " + number_text(value) + "; as " + type_name(column.type) + " it may be " +

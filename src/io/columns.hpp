@@ -1,5 +1,6 @@
 #pragma once
-/// The variables of a parcel file and where their values stand in the container.
+/// Columns of a parcel file: its variables over the parcels, and the members of the container (site or row) that hold
+/// their values.
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -10,10 +11,10 @@
 
 namespace merganser::io {
 
-/// The variable that holds ids; readers of EPIC's files pass it over.
+/// Name of the variable that holds ids in a parcel file; readers of EPIC's files ignore it.
 inline constexpr std::string_view kIdName = "merganser_id";
 
-/// NetCDF's numbers of its types, which this part of the module knows without the library.
+/// NetCDF's numbers of its atomic types, repeated here for code that must compile without the NetCDF library.
 enum class FileType : int {
   i8 = 1,
   text = 2,
@@ -28,41 +29,48 @@ enum class FileType : int {
   u64 = 11,
   string = 12
 };
+/// Returns NetCDF's name of an atomic type, as "double"; "number N" for types of the user's.
 [[nodiscard]] std::string type_name(FileType type);
+/// Returns true for integers and floating-point numbers, false for text and types of the user's.
 [[nodiscard]] bool is_number(FileType type);
+/// Returns true for integers of any width and sign.
 [[nodiscard]] bool is_integer(FileType type);
-/// Bytes of one value; 0 for strings and types of the user's.
+/// Returns the size of one value in bytes; 0 for strings and types of the user's.
 [[nodiscard]] std::size_t type_bytes(FileType type);
 
+/// Variable over the parcels: its name and type in the file, and its offset in the container.
 struct Column {
   std::string name;
   std::string unit;
   std::string long_name;
-  bool in_site = false;    ///< of Site, else of the payload row
-  std::size_t offset = 0;  ///< in doubles
-  bool computed = true;    ///< merging computes with it: a finite double. Else its bits are kept and mean nothing here.
+  bool in_site = false;    ///< the values are members of Site, else of the payload row
+  std::size_t offset = 0;  ///< within Site or row, in doubles
+  bool computed = true;    ///< merging computes with the values, finite doubles; else their bits are kept as they are
   FileType type = FileType::f64;
-  bool epic = true;       ///< one of EPIC's, which are doubles
+  bool epic = true;       ///< one of EPIC's variables, which are doubles
   bool may_lack = false;  ///< a parcel may have no value: NaN where merging computes with it, else the bits of the file
   FileStorage storage;
-  const FileVariable* in_file = nullptr;  ///< what the file it comes from says of it
+  const FileVariable* in_file = nullptr;  ///< description in the file it comes from; null for one that no file has
 
-  /// The container holds the 64 bits of an integer, not a double.
+  /// Returns true if the container holds the 64 bits of an integer in place of a double.
   [[nodiscard]] bool bits() const { return !computed && (type == FileType::i64 || type == FileType::u64); }
 };
 
-/// Position, volume, then every component of the schema; types and storage from the heading, where that knows them.
+/// Lists the columns of a parcel file: position, volume, then every component of the schema. Types and storage are those
+/// of the heading, which must outlive the result, for the variables that it describes.
 [[nodiscard]] std::vector<Column> columns(const Schema& schema, const FileHeading& heading);
-/// The ids; stored as the positions are.
+/// Returns the column of the ids, stored (chunks, compression) as the volumes are unless the heading describes it.
 [[nodiscard]] Column id_column(const FileHeading& heading);
-/// True for names that columns() of EPIC's schema uses, and for kIdName.
+/// Returns true for names that columns() of EPIC's schema uses, and for kIdName.
 [[nodiscard]] bool is_own_name(std::string_view name);
 
-/// Copies `values` into a column of parcels first .. first + count - 1, or out of it.
+/// Copies `count` values into a column of parcels first .. first + count - 1 of this rank's container.
 void scatter(Parcels& parcels, const Column& column, std::size_t first, const double* values, std::size_t count);
+/// Copies a column of parcels first .. first + count - 1 of this rank's container to `values`.
 void gather(const Parcels& parcels, const Column& column, std::size_t first, double* values, std::size_t count);
 
-/// Values of a column as they lie in memory in its type. Call check_fit() before.
+/// Converts values of a column to its type in the file; where a parcel may lack a value, NaN becomes the fill value.
+/// @pre check_fit() accepts every value: a cast out of range is undefined
 void to_file_type(const Column& column, const double* values, std::size_t count, std::vector<std::byte>& out);
 
 /// Checks that a value fits into the type of the column. Returns the error text, empty if it does.

@@ -1,4 +1,5 @@
-/// Values of files from numbers and back.
+/// Conversion between typed values of NetCDF files (FileValues) and C++ numbers, and the search for missing values in a
+/// variable that is held whole.
 #include <algorithm>
 #include <cstring>
 
@@ -10,7 +11,7 @@
 namespace merganser::io {
 namespace {
 
-FileValues raw(FileType type, const void* values, std::size_t count, std::size_t size) {
+FileValues copy_values(FileType type, const void* values, std::size_t count, std::size_t size) {
   FileValues out;
   out.type = static_cast<int>(type);
   out.count = static_cast<std::int64_t>(count);
@@ -19,9 +20,9 @@ FileValues raw(FileType type, const void* values, std::size_t count, std::size_t
   return out;
 }
 
-/// Calls use(value) for each value, in its own type.
+/// Calls use(value) for each value, read as a T. Copies bytes, since they need not be aligned for T.
 template <class T, class Use>
-void each(const FileValues& values, const Use& use) {
+void for_each_value(const FileValues& values, const Use& use) {
   for (std::size_t at = 0; at + sizeof(T) <= values.bytes.size(); at += sizeof(T)) {
     T value;
     std::memcpy(&value, values.bytes.data() + at, sizeof value);
@@ -29,25 +30,26 @@ void each(const FileValues& values, const Use& use) {
   }
 }
 
+/// Calls use(value) for each value in its own integer type; never for values of other types.
 template <class Use>
-void each_integer(const FileValues& values, const Use& use) {
+void for_each_integer(const FileValues& values, const Use& use) {
   switch (static_cast<FileType>(values.type)) {
     case FileType::i8:
-      return each<std::int8_t>(values, use);
+      return for_each_value<std::int8_t>(values, use);
     case FileType::i16:
-      return each<std::int16_t>(values, use);
+      return for_each_value<std::int16_t>(values, use);
     case FileType::i32:
-      return each<std::int32_t>(values, use);
+      return for_each_value<std::int32_t>(values, use);
     case FileType::u8:
-      return each<std::uint8_t>(values, use);
+      return for_each_value<std::uint8_t>(values, use);
     case FileType::u16:
-      return each<std::uint16_t>(values, use);
+      return for_each_value<std::uint16_t>(values, use);
     case FileType::u32:
-      return each<std::uint32_t>(values, use);
+      return for_each_value<std::uint32_t>(values, use);
     case FileType::i64:
-      return each<std::int64_t>(values, use);
+      return for_each_value<std::int64_t>(values, use);
     case FileType::u64:
-      return each<std::uint64_t>(values, use);
+      return for_each_value<std::uint64_t>(values, use);
     default:
       return;
   }
@@ -62,36 +64,36 @@ auto find_named(const List& list, std::string_view name) -> const typename List:
 }  // namespace
 
 FileValues file_values(std::span<const double> numbers) {
-  return raw(FileType::f64, numbers.data(), numbers.size(), sizeof(double));
+  return copy_values(FileType::f64, numbers.data(), numbers.size(), sizeof(double));
 }
 FileValues file_values(std::span<const std::int32_t> numbers) {
-  return raw(FileType::i32, numbers.data(), numbers.size(), sizeof(std::int32_t));
+  return copy_values(FileType::i32, numbers.data(), numbers.size(), sizeof(std::int32_t));
 }
 FileValues file_values(std::span<const std::int64_t> numbers) {
-  return raw(FileType::i64, numbers.data(), numbers.size(), sizeof(std::int64_t));
+  return copy_values(FileType::i64, numbers.data(), numbers.size(), sizeof(std::int64_t));
 }
-FileValues file_values(std::string_view text) { return raw(FileType::text, text.data(), text.size(), 1); }
+FileValues file_values(std::string_view text) { return copy_values(FileType::text, text.data(), text.size(), 1); }
 
-std::vector<double> numbers_of(const FileValues& values) {
+std::vector<double> to_doubles(const FileValues& values) {
   std::vector<double> out;
-  const auto take = [&](auto value) { out.push_back(static_cast<double>(value)); };
+  const auto append = [&](auto value) { out.push_back(static_cast<double>(value)); };
   if (values.type == static_cast<int>(FileType::f64)) {
-    each<double>(values, take);
+    for_each_value<double>(values, append);
   } else if (values.type == static_cast<int>(FileType::f32)) {
-    each<float>(values, take);
+    for_each_value<float>(values, append);
   } else {
-    each_integer(values, take);
+    for_each_integer(values, append);
   }
   return out;
 }
 
-std::vector<std::int64_t> integers_of(const FileValues& values) {
+std::vector<std::int64_t> to_integers(const FileValues& values) {
   std::vector<std::int64_t> out;
-  each_integer(values, [&](auto value) { out.push_back(static_cast<std::int64_t>(value)); });
+  for_each_integer(values, [&](auto value) { out.push_back(static_cast<std::int64_t>(value)); });
   return out;
 }
 
-std::string text_of(const FileValues& values) {
+std::string to_text(const FileValues& values) {
   if (values.type == static_cast<int>(FileType::string) && !values.strings.empty()) return values.strings.front();
   if (values.type != static_cast<int>(FileType::text)) return {};
   return {reinterpret_cast<const char*>(values.bytes.data()), values.bytes.size()};
@@ -109,23 +111,26 @@ const FileValues* find_variable(const FileGroup& group, std::string_view name) {
   return found == nullptr ? nullptr : &found->values;
 }
 
+// Missing values of a variable that is held whole, by the rule that parcel files use too.
 MissingMask find_missing(const FileVariable& variable) {
   const auto type = static_cast<FileType>(variable.values.type);
   const MissingValues missing(type, variable.attributes, variable.unwritten);
   if (!missing.problem().empty()) throw InputError("variable \"" + variable.name + "\": " + missing.problem());
   const Column column{.name = variable.name, .computed = false, .type = type, .storage = {}};
-  std::vector<double> values = numbers_of(variable.values);
+  std::vector<double> values = to_doubles(variable.values);
+  // Two 64-bit integers may round to one double, so the bits are compared instead: MissingValues expects them in place.
   if (column.bits() && !values.empty())
     std::memcpy(values.data(), variable.values.bytes.data(), values.size() * sizeof(double));
   MissingMask mask;
   for (const double value : values) {
-    const MissingValues::Kind kind = missing.of(column, value);
+    const MissingValues::Kind kind = missing.classify(column, value);
     mask.missing.push_back(kind == MissingValues::Kind::present ? 0 : 1);
     if (mask.missing.back() != 0 && mask.why.empty()) mask.why = missing.reason(kind);
   }
   return mask;
 }
 
+// Check of data files in which no value may be missing.
 void require_values(const std::string& path, const FileGroup& group, std::string_view name) {
   const FileVariable* const found = find_named(group.variables, name);
   if (found == nullptr) return;

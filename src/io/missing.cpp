@@ -11,7 +11,8 @@
 namespace merganser::io {
 namespace {
 
-/// NetCDF's fill values, which unwritten data have. Any byte may be meant, so those have none.
+/// Returns NetCDF's default fill value of a type, which data that were never written have. Types of one byte have none,
+/// since each of their values may be a datum.
 std::optional<long double> default_fill(FileType type) {
   switch (type) {
     case FileType::i16:
@@ -34,20 +35,21 @@ std::optional<long double> default_fill(FileType type) {
   }
 }
 
-/// The values as the widest numbers, exact; none if they are no numbers.
+/// Converts values of a file to long double, which is exact for every numeric type; an empty vector if they are no numbers.
 std::vector<long double> exact_numbers(const FileValues& values) {
   std::vector<long double> out;
   if (static_cast<FileType>(values.type) == FileType::u64) {
-    for (const std::int64_t x : integers_of(values)) out.push_back(static_cast<std::uint64_t>(x));
+    for (const std::int64_t x : to_integers(values)) out.push_back(static_cast<std::uint64_t>(x));
   } else if (is_integer(static_cast<FileType>(values.type))) {
-    for (const std::int64_t x : integers_of(values)) out.push_back(static_cast<long double>(x));
+    for (const std::int64_t x : to_integers(values)) out.push_back(static_cast<long double>(x));
   } else {
-    for (const double x : numbers_of(values)) out.push_back(x);
+    for (const double x : to_doubles(values)) out.push_back(x);
   }
   return out;
 }
 
-std::string text(long double value) {
+/// Formats a number with all digits of a 64-bit integer, which number_text() would round to a double.
+std::string exact_text(long double value) {
   const auto rounded = static_cast<double>(value);
   if (std::fabs(rounded) < 0x1p53 || rounded != std::floor(rounded) || std::fabs(rounded) > 0x1p64)
     return number_text(rounded);
@@ -55,7 +57,8 @@ std::string text(long double value) {
                    : std::to_string(static_cast<std::uint64_t>(value));
 }
 
-const FileAttribute* find(std::span<const FileAttribute> attributes, std::string_view name) {
+/// Returns the attribute of this name; null if there is none.
+const FileAttribute* find_by_name(std::span<const FileAttribute> attributes, std::string_view name) {
   for (const FileAttribute& a : attributes)
     if (a.name == name) return &a;
   return nullptr;
@@ -63,24 +66,27 @@ const FileAttribute* find(std::span<const FileAttribute> attributes, std::string
 
 }  // namespace
 
+// Rule for missing values by the attributes of a variable, after CF and NetCDF.
 MissingValues::MissingValues(FileType type, std::span<const FileAttribute> attributes,
                              std::span<const FileAttribute> unwritten)
     : type_(type) {
+  // Missing are NaN, the _FillValue, each missing_value, NetCDF's default fill value, and values out of range. For integers
+  // _FillValue replaces the default one, which could be a datum then; for floats the default one stays missing.
   default_fill_ = default_fill(type);
   for (const FileAttribute& a : attributes) {
-    if (a.name == "_FillValue" || a.name == "missing_value") take_fill(a);
-    if (a.name == "valid_range" || a.name == "valid_min" || a.name == "valid_max") take_range(a);
+    if (a.name == "_FillValue" || a.name == "missing_value") add_fill(a);
+    if (a.name == "valid_range" || a.name == "valid_min" || a.name == "valid_max") add_range(a);
   }
   const bool floating = type == FileType::f32 || type == FileType::f64;
-  if (fill_ && !floating) default_fill_.reset();  // unwritten values are then those of the attribute
-  const FileAttribute* const packed = find(attributes, "scale_factor");
+  if (fill_ && !floating) default_fill_.reset();  // the library then fills with the attribute's value
+  const FileAttribute* const packed = find_by_name(attributes, "scale_factor");
   for (const char* name : {"valid_range", "valid_min", "valid_max"}) {
-    const FileAttribute* const range = find(attributes, name);
+    const FileAttribute* const range = find_by_name(attributes, name);
     if (range == nullptr) continue;
-    if (const FileAttribute* const sign = find(attributes, "_Unsigned");
-        sign != nullptr && io::text_of(sign->values) == "true")
+    if (const FileAttribute* const sign = find_by_name(attributes, "_Unsigned");
+        sign != nullptr && io::to_text(sign->values) == "true")
       problem_ = std::string("the attributes ") + name + " and _Unsigned do not go together; allowed: an unsigned type";
-    if ((packed != nullptr || find(attributes, "add_offset") != nullptr) &&
+    if ((packed != nullptr || find_by_name(attributes, "add_offset") != nullptr) &&
         range->values.type != static_cast<int>(type))
       problem_ = std::string("the attribute ") + name +
                  " may be meant for packed or for unpacked values; allowed: the type of the variable, for packed ones";
@@ -90,7 +96,7 @@ MissingValues::MissingValues(FileType type, std::span<const FileAttribute> attri
   if (!best) best = default_fill_;
   to_write_ = best;
   for (const FileAttribute& a : unwritten) {
-    const std::vector<Number> values = numbers_in(a, 0);
+    const std::vector<Number> values = checked_numbers(a, 0);
     missing_.insert(missing_.end(), values.begin(), values.end());
   }
   first_ = to_write_ ? static_cast<double>(*to_write_) : std::numeric_limits<double>::quiet_NaN();
@@ -99,7 +105,7 @@ MissingValues::MissingValues(FileType type, std::span<const FileAttribute> attri
   listed_ = others > 1 || low_ || high_;
 }
 
-std::vector<MissingValues::Number> MissingValues::numbers_in(const FileAttribute& a, std::size_t count) {
+std::vector<MissingValues::Number> MissingValues::checked_numbers(const FileAttribute& a, std::size_t count) {
   std::vector<Number> out = exact_numbers(a.values);
   if (out.empty() || (count > 0 && out.size() != count)) {
     problem_ = "the attribute " + a.name + " has " + std::to_string(a.values.count) + " values of type " +
@@ -107,13 +113,13 @@ std::vector<MissingValues::Number> MissingValues::numbers_in(const FileAttribute
                (count == 0 ? std::string("numbers") : std::to_string(count) + (count == 1 ? " number" : " numbers"));
     out.clear();
   }
-  if (type_ == FileType::f32)  // compared with numbers of that type, as other readers do
+  if (type_ == FileType::f32)  // -999.9 as a double differs from the float stored, so both are compared as floats
     for (Number& x : out) x = static_cast<float>(x);
   return out;
 }
 
-void MissingValues::take_fill(const FileAttribute& a) {
-  const std::vector<Number> values = numbers_in(a, 0);
+void MissingValues::add_fill(const FileAttribute& a) {
+  const std::vector<Number> values = checked_numbers(a, 0);
   if (a.name == "_FillValue" && values.size() == 1 && !fill_) {
     fill_ = values[0];
   } else {
@@ -121,16 +127,18 @@ void MissingValues::take_fill(const FileAttribute& a) {
   }
 }
 
-void MissingValues::take_range(const FileAttribute& a) {
-  const std::vector<Number> values = numbers_in(a, a.name == "valid_range" ? 2 : 1);
+void MissingValues::add_range(const FileAttribute& a) {
+  const std::vector<Number> values = checked_numbers(a, a.name == "valid_range" ? 2 : 1);
   if (values.empty()) return;
   if (a.name != "valid_max") low_ = low_ ? std::max(*low_, values[0]) : values[0];
   if (a.name != "valid_min") high_ = high_ ? std::min(*high_, values.back()) : values.back();
 }
 
-/// @tparam T  double: 64-bit integers have been rounded to it, so what they are compared with is too
+/// Classifies a value by comparison with all values and ranges that mean missing.
+/// @tparam T  double or long double. 64-bit integers that were rounded to double must be compared with numbers rounded
+///            alike, hence the casts
 template <class T>
-MissingValues::Kind MissingValues::look(T value) const noexcept {
+MissingValues::Kind MissingValues::match(T value) const noexcept {
   const auto is = [&](Number x) { return value == static_cast<T>(x); };
   if (std::isnan(value)) return Kind::nan;
   if (fill_ && is(*fill_)) return Kind::fill;
@@ -139,12 +147,12 @@ MissingValues::Kind MissingValues::look(T value) const noexcept {
   if ((low_ && value < static_cast<T>(*low_)) || (high_ && value > static_cast<T>(*high_))) return Kind::out_of_range;
   return Kind::present;
 }
-template MissingValues::Kind MissingValues::look(double) const noexcept;
+template MissingValues::Kind MissingValues::match(double) const noexcept;
 
-MissingValues::Kind MissingValues::of_bits(double bits) const noexcept {
+MissingValues::Kind MissingValues::classify_bits(double bits) const noexcept {
   const auto word = std::bit_cast<std::uint64_t>(bits);
-  return look(type_ == FileType::u64 ? static_cast<Number>(word)
-                                     : static_cast<Number>(static_cast<std::int64_t>(word)));
+  return match(type_ == FileType::u64 ? static_cast<Number>(word)
+                                      : static_cast<Number>(static_cast<std::int64_t>(word)));
 }
 
 std::string MissingValues::reason(Kind kind) const {
@@ -152,18 +160,18 @@ std::string MissingValues::reason(Kind kind) const {
     case Kind::nan:
       return "NaN";
     case Kind::fill:
-      return "_FillValue " + text(*fill_);
+      return "_FillValue " + exact_text(*fill_);
     case Kind::default_fill:
-      return "never written: NetCDF's fill value " + text(*default_fill_);
+      return "never written: NetCDF's fill value " + exact_text(*default_fill_);
     case Kind::missing_value: {
       std::string list;
-      for (std::size_t i = 0; i < missing_.size() && i < 8; ++i) list += ' ' + text(missing_[i]);
+      for (std::size_t i = 0; i < missing_.size() && i < 8; ++i) list += ' ' + exact_text(missing_[i]);
       return "missing_value" + list;
     }
     case Kind::out_of_range:
-      if (!low_) return "above valid_max " + text(*high_);
-      if (!high_) return "below valid_min " + text(*low_);
-      return "outside valid_range " + text(*low_) + " to " + text(*high_);
+      if (!low_) return "above valid_max " + exact_text(*high_);
+      if (!high_) return "below valid_min " + exact_text(*low_);
+      return "outside valid_range " + exact_text(*low_) + " to " + exact_text(*high_);
     default:
       return "a value";
   }
@@ -174,10 +182,11 @@ MissingValues missing_values(const Column& column) {
   return {column.type, column.in_file->attributes, column.in_file->unwritten};
 }
 
+// Missing values of one rank's slice of a variable.
 void count_missing(const Column& column, const MissingValues& missing, std::int64_t place, std::span<double> values,
                    MissingCount& to) {
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const MissingValues::Kind kind = missing.of(column, values[i]);
+    const MissingValues::Kind kind = missing.classify(column, values[i]);
     if (kind == MissingValues::Kind::present) continue;
     if (to.count++ == 0) {
       to.first = place + static_cast<std::int64_t>(i);
@@ -187,7 +196,7 @@ void count_missing(const Column& column, const MissingValues& missing, std::int6
   }
 }
 
-std::string missing_text(const MissingCount& count, std::int64_t parcels, const MissingValues& missing) {
+std::string format_missing(const MissingCount& count, std::int64_t parcels, const MissingValues& missing) {
   return "variable \"" + count.name + "\": " + std::to_string(count.count) + " of " + std::to_string(parcels) +
          (count.count == 1 ? " values is missing, of parcel " : " values are missing, the first of parcel ") +
          std::to_string(count.first) + " (" + missing.reason(count.kind) + ")";

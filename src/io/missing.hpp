@@ -1,5 +1,6 @@
 #pragma once
-/// Which values of a variable mean that there is none. The one rule for all readers and writers: docs/parcel-files.md.
+/// Classification of a variable's values as present or missing, by the CF and NetCDF conventions for fill values and valid
+/// ranges. Readers and writers share this one rule: docs/parcel-files.md.
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -11,43 +12,50 @@
 
 namespace merganser::io {
 
-/// Decides by the type and the attributes of a variable, as they stand in a file: by the values stored, not unpacked ones.
+/// Classifier of values by the type and the attributes of a variable: of values as stored, before any unpacking.
 class MissingValues {
  public:
   enum class Kind : int { present, nan, fill, default_fill, missing_value, out_of_range };
 
-  /// A variable without attributes: NaN, and NetCDF's fill value of its type where that has more than one byte.
+  /// Makes the classifier of a variable without attributes: missing are NaN, and NetCDF's fill value of its type where
+  /// that has more than one byte.
   explicit MissingValues(FileType type) : MissingValues(type, {}, {}) {}
-  /// @param unwritten  further ones, which no file that is written will have
+  /// Makes the classifier of a variable of a file. Errors in attributes do not throw: see problem().
+  /// @param unwritten  further attributes with missing values, which are not carried into files that are written
   MissingValues(FileType type, std::span<const FileAttribute> attributes, std::span<const FileAttribute> unwritten);
 
-  /// The error text if the attributes do not define missing values: "the attribute missing_value is text; allowed: numbers".
+  /// Returns the error text if the attributes do not define missing values, as "the attribute missing_value is text;
+  /// allowed: numbers"; empty if they do.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
-  /// Of a value of the variable's type as a double; 64-bit integers whose bits are kept: of_bits().
-  [[nodiscard]] Kind of(double value) const noexcept {
+  /// Classifies a value of the variable's type that was converted to double; 64-bit integers whose bits are kept:
+  /// classify_bits(). The first test is the fast path of the usual case, in which one value alone means missing.
+  [[nodiscard]] Kind classify(double value) const noexcept {
     if (value == value && value != first_ && !listed_) return Kind::present;
-    return look(value);
+    return match(value);
   }
-  [[nodiscard]] Kind of_bits(double bits) const noexcept;
-  [[nodiscard]] Kind of(const Column& column, double value) const noexcept {
-    return column.bits() ? of_bits(value) : of(value);
+  /// Classifies a 64-bit integer whose bits stand in a double.
+  [[nodiscard]] Kind classify_bits(double bits) const noexcept;
+  /// Classifies a value of a column of the container, be it a double or the bits of a 64-bit integer.
+  [[nodiscard]] Kind classify(const Column& column, double value) const noexcept {
+    return column.bits() ? classify_bits(value) : classify(value);
   }
 
-  /// A value that means missing, to write for one: `_FillValue`, else the first `missing_value`, else NetCDF's fill value;
-  /// none for one byte without either.
-  [[nodiscard]] std::optional<long double> value() const noexcept { return to_write_; }
+  /// Returns the value to be written for a missing one: `_FillValue`, else the first `missing_value`, else NetCDF's fill
+  /// value; none for types of one byte without either.
+  [[nodiscard]] std::optional<long double> fill_value() const noexcept { return to_write_; }
 
-  /// The reason in words: "NaN", "_FillValue -999", "outside valid_range 0 to 1".
+  /// Returns the reason in words: "NaN", "_FillValue -999", "outside valid_range 0 to 1".
   [[nodiscard]] std::string reason(Kind kind) const;
 
  private:
   using Number = long double;  // holds every value of every type
   template <class T>
-  [[nodiscard]] Kind look(T value) const noexcept;
-  void take_fill(const FileAttribute& a);
-  void take_range(const FileAttribute& a);
-  [[nodiscard]] std::vector<Number> numbers_in(const FileAttribute& a, std::size_t count);
+  [[nodiscard]] Kind match(T value) const noexcept;
+  void add_fill(const FileAttribute& a);
+  void add_range(const FileAttribute& a);
+  /// Returns the numbers of an attribute; sets problem_ unless there are `count` (0: any number above 0).
+  [[nodiscard]] std::vector<Number> checked_numbers(const FileAttribute& a, std::size_t count);
 
   FileType type_;
   std::optional<Number> fill_;
@@ -55,28 +63,30 @@ class MissingValues {
   std::vector<Number> missing_;
   std::optional<Number> low_;
   std::optional<Number> high_;
-  double first_ = 0;     // a value that is missing
-  bool listed_ = false;  // there are others than it
+  double first_ = 0;     // one value that means missing
+  bool listed_ = false;  // further values mean missing, or a range is given
   std::optional<Number> to_write_;
   std::string problem_;
 };
 
-/// Of a column as the file says it, or of one that no file has.
+/// Returns the classifier of a column: by its attributes in the file it comes from, or by its type for a new one.
 [[nodiscard]] MissingValues missing_values(const Column& column);
 
-/// How many values of a column are missing, of all ranks or of one.
+/// Number of missing values of a column, on one rank or over all ranks.
 struct MissingCount {
-  std::string name;
-  std::int64_t count = 0;
-  std::int64_t first = -1;  ///< place in the file of the first
-  MissingValues::Kind kind = MissingValues::Kind::present;
+  std::string name;         ///< name of the column
+  std::int64_t count = 0;   ///< missing values
+  std::int64_t first = -1;  ///< place in the file of the first missing one, from 0; -1: none
+  MissingValues::Kind kind = MissingValues::Kind::present;  ///< reason of the first
 };
 
-/// Adds `values`, whose first stands at `place`, and turns missing ones that merging computes with into NaN.
+/// Adds the missing ones of `values`, the first of which is at `place` in the file, to a count, and replaces those that
+/// merging computes with by NaN.
 void count_missing(const Column& column, const MissingValues& missing, std::int64_t place, std::span<double> values,
                    MissingCount& to);
 
-/// "variable "humidity": 395 of 3072 values are missing, the first of parcel 5 (_FillValue -999)"
-[[nodiscard]] std::string missing_text(const MissingCount& count, std::int64_t parcels, const MissingValues& missing);
+/// Formats a count as "variable "humidity": 395 of 3072 values are missing, the first of parcel 5 (_FillValue -999)".
+/// @param parcels  number of parcels in the file
+[[nodiscard]] std::string format_missing(const MissingCount& count, std::int64_t parcels, const MissingValues& missing);
 
 }  // namespace merganser::io

@@ -13,13 +13,14 @@
 namespace merganser::io {
 namespace {
 
-/// A key and what it belongs to.
+/// Item of a sort of parcels: a key, and the index or place in the file of the parcel.
 struct Item {
   std::uint64_t key;
   std::uint64_t index;
 };
 
-/// By key; equal ones keep their order. 11 bits at a time, leaving out those that all keys share.
+/// Sorts by key, stably: a least-significant-digit radix sort with digits of 11 bits, whose 2048 counters fit the first
+/// cache. A digit that all keys share would permute nothing and is skipped.
 void sort_items(std::vector<Item>& items, std::vector<Item>& spare) {
   constexpr int kBits = 11;
   constexpr int kDigits = 6;
@@ -42,19 +43,21 @@ void sort_items(std::vector<Item>& items, std::vector<Item>& spare) {
   }
 }
 
-/// Unsigned numbers in the order of doubles.
-std::uint64_t key_of(double x) {
+/// Maps a double to an unsigned number in the same order: sets the sign bit of positive ones, inverts negative ones, whose
+/// magnitudes ascend the other way.
+std::uint64_t ordered_bits(double x) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
   return bits >> 63 != 0 ? ~bits : bits | std::uint64_t{1} << 63;
 }
 
-/// The order by content, component by component.
+/// Lexicographic order of parcels by (x, y, z, volume, attributes), then by id.
 class ContentOrder {
  public:
   explicit ContentOrder(const Schema& schema) : components_(kSite) {
     for (const Attribute& a : schema.attributes()) components_ += static_cast<std::size_t>(a.components);
   }
 
+  /// Returns true if parcel i of a precedes parcel j of b. @param from  first component that may differ
   [[nodiscard]] bool less(const Parcels& a, std::size_t i, const Parcels& b, std::size_t j,
                           std::size_t from = 0) const {
     for (std::size_t c = from; c < components_; ++c) {
@@ -65,34 +68,37 @@ class ContentOrder {
     return a.id(i) < b.id(j);
   }
 
-  /// Parcels from the first to the last.
+  /// Returns the indices of this rank's parcels in order: a radix sort by x, then by each next component within runs of
+  /// parcels that agree so far (most-significant-digit first).
   [[nodiscard]] std::vector<Item> sorted(const Parcels& parcels) const {
     std::vector<Item> items(parcels.size());
     for (std::size_t i = 0; i < items.size(); ++i) items[i] = {key(parcels, i, 0), i};
     std::vector<Item> spare;
     sort_items(items, spare);
-    spare = std::vector<Item>();  // {} would keep the memory
+    spare = std::vector<Item>();  // releases the memory; assigning {} would keep it
     sort_runs(parcels, items, 0);
     return items;
   }
 
  private:
   static constexpr std::size_t kSite = 4;
-  static constexpr std::size_t kFew = 16;  // compared in whole: fetching keys does not pay
+  static constexpr std::size_t kFew = 16;  // shorter runs are compared whole: fetching keys does not pay
 
+  /// Returns component c of parcel i as a number that sorts alike.
   [[nodiscard]] static std::uint64_t key(const Parcels& p, std::size_t i, std::size_t c) {
-    if (c >= kSite) return key_of(p.row(i)[1 + c - kSite]);
+    if (c >= kSite) return ordered_bits(p.row(i)[1 + c - kSite]);
     const Site& s = p.site(i);
-    return key_of(c == 0 ? s.x : c == 1 ? s.y : c == 2 ? s.z : s.volume);
+    return ordered_bits(c == 0 ? s.x : c == 1 ? s.y : c == 2 ? s.z : s.volume);
   }
 
-  /// Orders what agrees in the components up to `c`, which the keys hold.
+  /// Sorts every run of items with equal keys by the components after c. @pre sorted by components 0 .. c, key of c stored
   void sort_runs(const Parcels& parcels, std::span<Item> items, std::size_t c) const {
     for (std::size_t begin = 0, end = 0; begin < items.size(); begin = end) {
       while (end < items.size() && items[end].key == items[begin].key) ++end;
       if (end - begin > 1) sort_run(parcels, items.subspan(begin, end - begin), c + 1);
     }
   }
+  /// Sorts a run of items that agree in the components before c.
   void sort_run(const Parcels& parcels, std::span<Item> run, std::size_t c) const {
     if (run.size() <= kFew || c == components_) {
       std::sort(run.begin(), run.end(),
@@ -107,8 +113,8 @@ class ContentOrder {
   std::size_t components_;
 };
 
-/// Parcels of this rank, drawn at random, packed.
-std::vector<std::byte> drawn(const Parcels& parcels, int rank) {
+/// Draws a random sample of this rank's parcels, packed. Deterministic: the seed depends on the rank alone.
+std::vector<std::byte> draw_sample(const Parcels& parcels, int rank) {
   constexpr std::size_t kSamples = 128;  // per rank: parts then differ by some tenths
   std::vector<std::byte> out;
   // Not at equal distances in the file: those of a regular lattice could all have one coordinate.
@@ -118,33 +124,35 @@ std::vector<std::byte> drawn(const Parcels& parcels, int rank) {
   return out;
 }
 
-/// The first parcels of ranks 1, 2, ...: of a sample of all, those at equal distances in the order. Collective. One rank
-/// alone sees the sample: on every rank it would take memory that grows with the square of the ranks.
+/// Returns the splitters of the sample sort, the same on every rank: the first parcels of ranks 1, 2, ..., at equal
+/// distances in a sorted sample of all ranks. Collective. Rank 0 alone receives the sample, since one of each rank on each
+/// rank would take memory that grows with the square of their number.
 Parcels splitters(const Parcels& parcels, const ContentOrder& order, comm::Transport& transport) {
   const auto ranks = static_cast<std::size_t>(transport.size());
   std::vector<std::vector<std::byte>> to(ranks);
-  to[0] = drawn(parcels, transport.rank());
+  to[0] = draw_sample(parcels, transport.rank());
   const auto from = comm::all_to_all(transport, std::move(to));
   std::vector<std::byte> packed;
   if (transport.rank() == 0) {
     Parcels sample(parcels.schema());
-    for (const auto part : from) take_parcels(part, sample);
+    for (const auto part : from) append_parcels(part, sample);
     const std::vector<Item> all = order.sorted(sample);
     for (std::size_t r = 1; r < ranks && !all.empty(); ++r)
       append_parcel(packed, sample, all[r * all.size() / ranks].index);
   }
   Parcels chosen(parcels.schema());
-  take_parcels(comm::from_first(transport, packed), chosen);
+  append_parcels(comm::broadcast_from_first(transport, packed), chosen);
   return chosen;
 }
 
-/// Sends every parcel to the rank that its part of the order belongs to.
+/// Sends every parcel to the rank whose part of the order it belongs to, by binary search among the splitters. Collective.
 void send_to_slices(Parcels& parcels, const ContentOrder& order, comm::Transport& transport) {
   std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(transport.size()));
   const Parcels first = splitters(parcels, order, transport);
+  // Parts of a sample sort differ in size: a quarter more than the mean avoids most reallocations.
   for (auto& message : to) message.reserve(parcels.size() * parcels.parcel_bytes() * 5 / 4 / to.size());
   for (std::size_t i = 0; i < parcels.size(); ++i) {
-    std::size_t low = 0;  // splitters that are not behind parcel i
+    std::size_t low = 0;  // number of splitters that do not come after parcel i: its destination
     for (std::size_t high = first.size(); low < high;) {
       const std::size_t middle = (low + high) / 2;
       if (order.less(parcels, i, first, middle)) {
@@ -158,35 +166,39 @@ void send_to_slices(Parcels& parcels, const ContentOrder& order, comm::Transport
   parcels = Parcels(parcels.schema());
   auto from = comm::all_to_all(transport, std::move(to));
   for (std::size_t r = 0; r < from.size(); ++r) {
-    take_parcels(from[r], parcels);
+    append_parcels(from[r], parcels);
     from.drop(r);
   }
 }
 
-/// Every (id, place) on the rank that the id hashes to. Collective.
-std::vector<Item> send_home(std::span<const std::int64_t> ids, std::span<const std::int64_t> places,
-                            comm::Transport& transport) {
+/// Sends every (id, place) to the rank that the id hashes to and returns those received, so that equal ids meet on one
+/// rank. Collective.
+std::vector<Item> send_to_directory(std::span<const std::int64_t> ids, std::span<const std::int64_t> places,
+                                    comm::Transport& transport) {
   const auto ranks = static_cast<std::size_t>(transport.size());
   std::vector<Item> items(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i)
     items[i] = {static_cast<std::uint64_t>(ids[i]), static_cast<std::uint64_t>(places[i])};
   if (ranks == 1) return items;
-  return comm::send_to_owners<Item>(transport, items, [&](const Item& i) { return comm::rank_of_id(i.key, ranks); })
+  return comm::send_to_owners<Item>(transport, items, [&](const Item& i) { return comm::hash_to_rank(i.key, ranks); })
       .flat();
 }
 
 }  // namespace
 
+// Distributed sample sort of parcels without ids: splitters from a sample, one exchange, a local sort, then ids by
+// position.
 void number_by_content(Parcels& parcels, comm::Transport& transport, std::vector<FilePlace>* before) {
   const ContentOrder order(parcels.schema());
   if (transport.size() > 1) send_to_slices(parcels, order, transport);
-  auto id = static_cast<std::int64_t>(comm::share_of(transport, parcels.size()).before);
+  auto id = static_cast<std::int64_t>(comm::compute_share(transport, parcels.size()).before);
   for (const Item& item : order.sorted(parcels)) {
     if (before != nullptr) before->push_back({id, parcels.id(item.index)});
     parcels.set_id(item.index, id++);
   }
 }
 
+// Distributed check for duplicates: equal ids meet on the rank to which they hash.
 void check_ids(const std::string& file, std::span<const std::int64_t> ids, std::span<const std::int64_t> places,
                comm::Transport& transport) {
   comm::agree(transport, [&] {
@@ -195,7 +207,7 @@ void check_ids(const std::string& file, std::span<const std::int64_t> ids, std::
         throw InputError(file + ": parcel " + std::to_string(places[i]) + ": its id is " + std::to_string(ids[i]) +
                          "; allowed: 0 and above");
   });
-  std::vector<Item> items = send_home(ids, places, transport);
+  std::vector<Item> items = send_to_directory(ids, places, transport);
   std::vector<Item> spare;
   sort_items(items, spare);
   const auto same =

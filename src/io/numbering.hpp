@@ -1,5 +1,6 @@
 #pragma once
-/// Ids of parcels that come from files or go into them.
+/// Ids of parcels in files: numbering of parcels without ids by a distributed sample sort, and the check that ids are
+/// unique over all ranks.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -11,15 +12,17 @@
 
 namespace merganser::io {
 
-/// Gives every parcel its place in the order of (x, y, z, volume, attributes) over all ranks as its id: each number by
-/// value, -0 before 0; parcels that agree in every bit by the id that they come with, which must be unique. Parcels move
-/// between ranks: rank r ends up with the r-th part of that order, of about equal size. Collective.
-/// Cost: a sort; one message with its share of the parcels between any two ranks.
-/// @param before  gets the ids that this rank's parcels came with, as places, if not null
+/// Sorts the parcels of all ranks by (x, y, z, volume, attributes) and sets each one's id to its position in that order,
+/// from 0. Numbers compare by value, -0 before 0; parcels that agree in every bit compare by the id that they come with, which
+/// must be unique. Parcels move between ranks: rank r ends up with the r-th part of the order, of about equal size. The
+/// ids do not depend on the number of ranks. Collective.
+/// Cost: a sample sort; one message with its share of the parcels between any two ranks.
+/// @param before  receives (new id, former id as place) of the parcels that this rank ends up with, if not null
 void number_by_content(Parcels& parcels, comm::Transport& transport, std::vector<FilePlace>* before);
 
-/// Checks that ids are at least 0 and unique over all ranks. Collective.
-/// @param places  what to call the parcels in an error, one number each
+/// Checks that ids are at least 0 and unique over all ranks, in a distributed directory: every id is sent to the rank that
+/// it hashes to. Collective.
+/// @param places  number by which an error message names each parcel
 /// @throws InputError on every rank, naming the file and the parcels
 void check_ids(const std::string& file, std::span<const std::int64_t> ids, std::span<const std::int64_t> places,
                comm::Transport& transport);

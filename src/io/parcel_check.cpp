@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t kSiteColumns = 4;  // position and volume
 constexpr std::array<const char*, 3> kAxes{"x", "y", "z"};
 
-std::string outside(const std::string& name, double value, double low, double high) {
+/// Formats the error of a value out of range.
+std::string range_error(const std::string& name, double value, double low, double high) {
   return name + " is " + number_text(value) + "; allowed: " + number_text(low) + " to " + number_text(high);
 }
 
@@ -34,7 +35,7 @@ std::string check_site(const Site& site, const Box& box) {
 
 /// Checks that a value would not be read again as a missing one. Returns the error text, empty if it is not.
 std::string check_missing(const Column& column, const MissingValues& missing, double value) {
-  const MissingValues::Kind kind = missing.of(column, value);
+  const MissingValues::Kind kind = missing.classify(column, value);
   if (kind == MissingValues::Kind::present) return {};
   if (column.may_lack && (!column.computed || kind == MissingValues::Kind::nan)) return {};
   if (kind == MissingValues::Kind::nan) return column.computed ? std::string() : column.name + " is missing (NaN)";
@@ -42,14 +43,15 @@ std::string check_missing(const Column& column, const MissingValues& missing, do
          ", which in this variable means missing (" + missing.reason(kind) + ")";
 }
 
+/// Checks a value that merging computes with. Returns the error text, empty if it is valid.
 std::string check_value(const Column& column, double value, double most) {
   if (column.may_lack && std::isnan(value)) return {};
   if (!std::isfinite(value)) return column.name + " is " + number_text(value) + "; it must be finite";
-  if (std::fabs(value) > most) return outside(column.name, value, -most, most);
+  if (std::fabs(value) > most) return range_error(column.name, value, -most, most);
   return check_fit(column, value);
 }
 
-/// The attributes of one parcel, given the columns of its row.
+/// Validates the attributes of one parcel, given the columns of its row. Returns the error text, empty if they are valid.
 std::string check_row(const Schema& schema, const double* row, double volume, const Column* column,
                       const MissingValues* missing) {
   const double* values = row + 1;
@@ -80,6 +82,7 @@ void wrap_parcels(Parcels& parcels, const Box& box) {
   }
 }
 
+// Validation after reading and before writing: one rule, so that what is written can be read.
 void check_parcels(const Parcels& parcels, const Box& box, std::span<const Column> columns,
                    const std::function<std::string(std::size_t)>& name) {
   std::vector<MissingValues> missing;

@@ -1,5 +1,6 @@
 #pragma once
-/// What parcels must satisfy before the library works with them, and before they are written.
+/// Validation of parcels that were read from a file or are about to be written to one: positions, volumes, shapes,
+/// attributes and the types of their columns.
 #include <functional>
 #include <span>
 #include <string>
@@ -12,20 +13,21 @@
 namespace merganser::io {
 
 // Bounds of volumes, shapes and attributes: parcels/limits.hpp.
-inline constexpr double kMinLength = 1e-40;  ///< of the box along an axis
-inline constexpr double kMaxLength = 1e40;
+inline constexpr double kMinLength = 1e-40;  ///< least extent of the box along an axis
+inline constexpr double kMaxLength = 1e40;   ///< greatest extent of the box along an axis, and of its origin
 
-/// Brings positions on periodic axes into the box. What is not finite stays.
+/// Wraps this rank's positions on periodic axes into the box. Numbers that are not finite stay, for check_parcels().
 void wrap_parcels(Parcels& parcels, const Box& box);
 
-/// Checks every parcel: finite position inside the walls; volume, shape and attributes within the bounds; B33 that can
-/// be recovered; values that fit the types of their columns.
-/// @param name  what to call parcel i in an error: "in.nc: parcel 3"
+/// Checks every parcel of this rank: finite position inside the walls; volume, shape and attributes within the bounds; B33
+/// that can be recovered; values that fit the types of their columns and would not be read as missing. Local.
+/// @param name  returns the words by which an error names parcel i, as "in.nc: parcel 3"
 /// @throws InputError naming the first bad parcel, what is wrong, the value and what is allowed
 void check_parcels(const Parcels& parcels, const Box& box, std::span<const Column> columns,
                    const std::function<std::string(std::size_t)>& name);
 
-/// Attributes of type float become what the file will hold.
+/// Rounds this rank's attributes whose column is of type float to the values that the file will hold. Those that do not fit
+/// stay, for check_parcels().
 void round_to_types(Parcels& parcels, std::span<const Column> columns);
 
 }  // namespace merganser::io

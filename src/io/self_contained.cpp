@@ -1,4 +1,5 @@
-/// Files that hold all of their data.
+/// check_self_contained() of data_file.hpp: refuses files with references to other files before the NetCDF library opens
+/// them, since HDF5 follows such references on its own.
 #include <sys/stat.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-/// Further variables of a parcel file as attributes of its parcels.
+/// Variables of a parcel file beside EPIC's, added to the schema as attributes that merge by a rule of the user's.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -13,18 +13,22 @@
 namespace merganser::io {
 namespace {
 
-std::string text_of(const FileVariable& variable, std::string_view attribute) {
+/// Returns a variable's attribute of type char; empty if it has none of this name and type.
+std::string text_attribute(const FileVariable& variable, std::string_view attribute) {
   for (const FileAttribute& a : variable.attributes)
     if (a.name == attribute && a.values.type == static_cast<int>(FileType::text))
       return {reinterpret_cast<const char*>(a.values.bytes.data()), a.values.bytes.size()};
   return {};
 }
 
+/// Returns whether a variable has an attribute of this name.
 bool has_attribute(const FileVariable& variable, std::string_view attribute) {
   return std::any_of(variable.attributes.begin(), variable.attributes.end(),
                      [&](const FileAttribute& a) { return a.name == attribute; });
 }
 
+/// Validates a rule of the user's for a variable. @throws UsageError if values of the variable's type, or packed
+/// values, cannot merge by the rule
 void check_rule(const FileVariable& variable, const VariableRule& rule) {
   const auto type = static_cast<FileType>(variable.values.type);
   const std::string name = "variable " + rule.name + ", of type " + type_name(type) + ", ";
@@ -38,19 +42,21 @@ void check_rule(const FileVariable& variable, const VariableRule& rule) {
                      (is_integer(type) ? "" : "mean, ") + "centre, largest");
 }
 
-/// The rule by which values merge, given that some may be missing.
-Rule rule_of_present(const FileVariable& variable, const VariableRule& rule) {
+/// Returns the rule by which the values merge: with skip_missing, mean and sum become those of the present values.
+/// @throws UsageError if the type has no value that could be written for a missing one
+Rule effective_rule(const FileVariable& variable, const VariableRule& rule) {
   const bool computes = rule.rule == Rule::mean || rule.rule == Rule::sum;
   if (!rule.skip_missing || !computes) return rule.rule;
   const auto type = static_cast<FileType>(variable.values.type);
-  if (!MissingValues(type, variable.attributes, variable.unwritten).value())
+  if (!MissingValues(type, variable.attributes, variable.unwritten).fill_value())
     throw UsageError("variable " + rule.name + ", of type " + type_name(type) +
                      ", has no value that means missing, so that missing=skip could not write one; allowed: with an "
                      "attribute _FillValue");
   return rule.rule == Rule::mean ? Rule::mean_present : Rule::sum_present;
 }
 
-FileVariable* column_of(ParcelFileInfo& info, const std::string& name) {
+/// Returns the variable of this name over the parcels; null if there is none.
+FileVariable* find_column(ParcelFileInfo& info, const std::string& name) {
   const auto at = std::find_if(info.heading.columns.begin(), info.heading.columns.end(),
                                [&](const FileVariable& v) { return v.name == name; });
   return at == info.heading.columns.end() ? nullptr : &*at;
@@ -70,7 +76,7 @@ void set_min_volume_ratio(FileHeading& heading, double ratio) {
   heading.root.attributes.push_back({"min_vratio", std::move(value)});
 }
 
-std::vector<std::string> passed_over(const ParcelFileInfo& info) {
+std::vector<std::string> unread_variables(const ParcelFileInfo& info) {
   std::vector<std::string> names;
   for (const FileVariable& v : info.heading.columns)
     if (v.name != "t" && !is_own_name(v.name) && !info.schema.has(v.name)) names.push_back(v.name);
@@ -78,6 +84,7 @@ std::vector<std::string> passed_over(const ParcelFileInfo& info) {
   return names;
 }
 
+// Extension of the schema by variables of the file, sorted by name, so that the order of options does not matter.
 void add_variables(const std::string& path, ParcelFileInfo& info, std::span<const VariableRule> rules) {
   std::vector<VariableRule> sorted(rules.begin(), rules.end());
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
@@ -85,15 +92,16 @@ void add_variables(const std::string& path, ParcelFileInfo& info, std::span<cons
   for (const VariableRule& rule : sorted) {
     if (is_own_name(rule.name) || rule.name == "t" || rule.name == "vorticity" || rule.name == "B")
       throw UsageError("variable " + rule.name + " is one of EPIC's, whose rules are fixed");
-    FileVariable* const variable = column_of(info, rule.name);
+    FileVariable* const variable = find_column(info, rule.name);
     if (variable == nullptr) {
-      const std::string known = joined(passed_over(info));
+      const std::string known = joined(unread_variables(info));
       throw UsageError(path + " has no variable " + rule.name + " of numbers over its parcels; it has " +
                        (known.empty() ? "none beside EPIC's" : "beside EPIC's " + known));
     }
     check_rule(*variable, rule);
     variable->skip_missing = rule.skip_missing;
-    attributes.push_back({rule.name, 1, rule_of_present(*variable, rule), {rule.name}, text_of(*variable, "units")});
+    attributes.push_back(
+        {rule.name, 1, effective_rule(*variable, rule), {rule.name}, text_attribute(*variable, "units")});
   }
   info.schema = Schema(std::move(attributes));
 }

@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kProbeBytes = 24;
 constexpr int kProbeRounds = 2;
 
+/// Returns the kernels of all families, by model in the order of backends(), then by name.
 const std::vector<const detail::KernelEntry*>& entries() {
   static comm::detail::ListOfAll<const detail::KernelEntry*> sorted;
   return sorted.get([] {
@@ -22,14 +23,15 @@ const std::vector<const detail::KernelEntry*>& entries() {
       for (const auto& entry : family->kernels) all.push_back(&entry);
     }
     std::sort(all.begin(), all.end(), [](const auto* a, const auto* b) {
-      return std::pair(detail::place_of(a->info.model), a->info.name) <
-             std::pair(detail::place_of(b->info.model), b->info.name);
+      return std::pair(detail::model_index(a->info.model), a->info.name) <
+             std::pair(detail::model_index(b->info.model), b->info.name);
     });
     return all;
   });
 }
 
-std::size_t index_of(std::string_view name) {
+/// Returns the index of a kernel in entries(). @throws UsageError for an unknown name
+std::size_t kernel_index(std::string_view name) {
   const auto all = kernels();
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].name == name) return i;
@@ -40,20 +42,21 @@ std::size_t index_of(std::string_view name) {
   throw UsageError(text);
 }
 
-/// Why a kernel does not fit the ranks of a transport; empty if it does.
-std::string misfit(const KernelInfo& info, const comm::Transport& control) {
+/// Returns the reason why a kernel cannot run on the ranks of a transport (threads or processes); empty if it can.
+std::string describe_mismatch(const KernelInfo& info, const comm::Transport& control) {
   const bool processes = info.model != "threads";
   if (processes == control.capabilities().processes) return {};
   return processes ? "ranks are threads of one process here, this kernel needs processes"
                    : "ranks are processes here, this kernel needs threads";
 }
 
+// Test byte of the probe of a kernel: differs by sender, receiver, round and position.
 std::byte probe_byte(int from, int to, int round, std::size_t at) {
   return static_cast<std::byte>(static_cast<std::size_t>(from * 7 + to * 31 + round * 101) + at);
 }
 
-/// Sends a few bytes round a ring; empty if all came.
-std::string try_out(comm::Transport& control, std::string_view name) {
+/// Tries a kernel by an exchange of a few bytes along a ring. Collective. Returns the error; empty if all bytes arrived.
+std::string probe_kernel(comm::Transport& control, std::string_view name) {
   const int rank = control.rank();
   const int size = control.size();
   const int next = (rank + 1) % size;
@@ -84,6 +87,7 @@ std::string try_out(comm::Transport& control, std::string_view name) {
 
 }  // namespace
 
+// Registry of kernels, complete on first use: tables compiled in, then those of the plug-in for an MPI library.
 std::span<const detail::KernelFamily* const> detail::kernel_families() {
   static comm::detail::ListOfAll<const KernelFamily*> all;
   return all.get([] {
@@ -95,7 +99,8 @@ std::span<const detail::KernelFamily* const> detail::kernel_families() {
   });
 }
 
-std::size_t detail::place_of(std::string_view model) {
+// Position of a communication model in the order of kernels and gathers.
+std::size_t detail::model_index(std::string_view model) {
   const auto all = comm::backends();
   const auto at =
       std::find_if(all.begin(), all.end(), [&](const comm::Backend& backend) { return backend.name == model; });
@@ -104,32 +109,35 @@ std::size_t detail::place_of(std::string_view model) {
 
 std::span<const KernelInfo> kernels() {
   static comm::detail::ListOfAll<KernelInfo> all;
-  return all.get([] { return comm::detail::infos_of<KernelInfo>(entries()); });
+  return all.get([] { return comm::detail::collect_infos<KernelInfo>(entries()); });
 }
 
-const KernelInfo& kernel(std::string_view name) { return kernels()[index_of(name)]; }
+const KernelInfo& kernel(std::string_view name) { return kernels()[kernel_index(name)]; }
 
+// Factory of an exchange by the name of its kernel: all ranks agree that the kernel can run here, then on the plan.
 std::unique_ptr<Exchange> make_exchange(comm::Transport& control, std::string_view kernel, ExchangeSpec spec) {
   const detail::KernelEntry* entry = nullptr;
   agree(control, [&] {
-    entry = entries()[index_of(kernel)];
-    const std::string wrong = misfit(entry->info, control);
+    entry = entries()[kernel_index(kernel)];
+    const std::string wrong = describe_mismatch(entry->info, control);
     if (!wrong.empty()) throw UsageError(std::string(kernel) + ": " + wrong);
   });
   return entry->make(control, detail::make_plan(control, *entry, std::move(spec)));
 }
 
+// Kernels that a benchmark must leave out here, each with its reason.
 std::vector<Unusable> probe_kernels(comm::Transport& control, std::span<const std::string> names) {
   std::vector<Unusable> unusable;
   for (const auto& info : kernels()) {
     if (!names.empty() && std::find(names.begin(), names.end(), info.name) == names.end()) continue;
-    std::string reason = misfit(info, control);
-    if (reason.empty()) reason = try_out(control, info.name);
+    std::string reason = describe_mismatch(info, control);
+    if (reason.empty()) reason = probe_kernel(control, info.name);
     if (!reason.empty()) unusable.push_back({info.name, reason});
   }
   return unusable;
 }
 
+// Synchronised start of a measurement for the model of the ranks, from the first kernel family that has one.
 std::unique_ptr<Start> make_start(comm::Transport& control) {
   for (const auto* family : detail::kernel_families()) {
     for (const auto& entry : family->starts) {

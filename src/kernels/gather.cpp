@@ -13,24 +13,27 @@ namespace {
 
 constexpr std::int64_t kMaxBytes = 2'147'483'647;
 
+/// Returns the gathers of all families, by model in the order of backends(), then by kind.
 const std::vector<const detail::GatherEntry*>& gather_entries() {
   static comm::detail::ListOfAll<const detail::GatherEntry*> sorted;
   return sorted.get([] {
     std::vector<const detail::GatherEntry*> all;
     for (const auto* family : detail::kernel_families()) {
       for (const auto& entry : family->gathers) {
-        if (kSimulated && entry.info.kind != GatherKind::blocking) continue;  // SMPI has no other worth measuring
+        // In SMPI the other kinds are not worth measuring.
+        if (kSimulated && entry.info.kind != GatherKind::blocking) continue;
         all.push_back(&entry);
       }
     }
     std::sort(all.begin(), all.end(), [](const auto* a, const auto* b) {
-      return std::pair(detail::place_of(a->info.model), a->info.kind) <
-             std::pair(detail::place_of(b->info.model), b->info.kind);
+      return std::pair(detail::model_index(a->info.model), a->info.kind) <
+             std::pair(detail::model_index(b->info.model), b->info.kind);
     });
     return all;
   });
 }
 
+// Returns the registered all-gather of a model and a kind; null if there is none.
 const detail::GatherEntry* find_gather(std::string_view model, GatherKind kind) {
   for (const auto* entry : gather_entries()) {
     if (entry->info.model == model && entry->info.kind == kind) return entry;
@@ -51,14 +54,16 @@ std::string_view gather_name(GatherKind kind) {
 
 std::span<const GatherInfo> gathers() {
   static comm::detail::ListOfAll<GatherInfo> all;
-  return all.get([] { return comm::detail::infos_of<GatherInfo>(gather_entries()); });
+  return all.get([] { return comm::detail::collect_infos<GatherInfo>(gather_entries()); });
 }
 
+// Reason why a benchmark cannot measure an all-gather of this kind; empty if it can.
 std::string missing_gather(const comm::Transport& transport, GatherKind kind) {
   if (find_gather(transport.name(), kind) != nullptr) return {};
   return std::string(transport.name()) + " has no " + std::string(gather_name(kind)) + " all-gather";
 }
 
+// First half of an all-gather: this rank's part is handed over; a blocking kind communicates only in complete().
 void Gather::start(std::span<const std::byte> mine) {
   if (started_) throw UsageError("Gather::start: what was started before is not completed");
   if (mine.size() != part_bytes_) {
@@ -83,9 +88,10 @@ std::span<const std::byte> Gather::complete() {
   return all;
 }
 
+// Factory of an all-gather of the ranks' model, after all ranks have agreed on the size of a part.
 std::unique_ptr<Gather> make_gather(comm::Transport& control, GatherKind kind, std::size_t part_bytes) {
   const detail::GatherEntry* entry = find_gather(control.name(), kind);
-  // A number that no size can be stands for one that is too large.
+  // -1, which is no size, stands for one that is too large, so that every rank detects it by the reductions.
   const auto bytes = part_bytes > static_cast<std::size_t>(kMaxBytes) ? -1 : static_cast<std::int64_t>(part_bytes);
   const std::int64_t least = control.all_reduce(bytes, comm::Op::min);
   const std::int64_t most = control.all_reduce(bytes, comm::Op::max);

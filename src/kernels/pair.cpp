@@ -5,6 +5,7 @@
 
 namespace merganser::kernels {
 
+// Latency between ranks 0 and 1, measured by the first kernel family that can: the one of MPI.
 PairTimes time_pair(comm::Transport& control, double seconds) {
   if (!(seconds > 0)) throw UsageError("time_pair: " + std::to_string(seconds) + " seconds; allowed: more than 0");
   if (control.size() < 2) throw UsageError("time_pair: one rank; needed: two");

@@ -10,19 +10,23 @@
 namespace merganser::links {
 namespace {
 
-constexpr int kMaxRounds = 70;  // doubling passes any chain of 64-bit length
+// Pointer doubling contracts any chain whose length fits 64 bits; more rounds mean a cycle.
+constexpr int kMaxRounds = 70;
 
-/// Trees of one call. A local chain ends in its terminal: a root, or a vertex whose link leaves the rank.
+/// Contraction of trees by pointer doubling (Policy::trees). Each local chain ends in its terminal: a root, or a vertex
+/// whose link leaves the rank; only those links (exits) take part in the rounds.
 class Doubling {
  public:
+  /// Prepares the contraction on this rank: dual links lose one direction, which leaves trees; every vertex gets the
+  /// terminal of its local chain. Local.
   Doubling(Links& links, const Ids& ids, const Channels& channels) : links_(links), channels_(channels) {
     const MeasuredWork work;
     const comm::Graph& graph = channels.mailbox.graph();
     arc_of_.assign(static_cast<std::size_t>(channels.transport.size()), kNoArc);
     for (std::size_t a = 0; a < graph.out.size(); ++a) arc_of_[static_cast<std::size_t>(graph.out[a])] = a;
     CrossLinks cross;
-    refuse_relays(links);
-    cross.find(links, graph.out.size());
+    require_no_relays(links);
+    cross.build(links, graph.out.size());
     check_targets();
     drop_lower_ends(ids, cross);
     find_terminals();
@@ -32,17 +36,18 @@ class Doubling {
     }
   }
 
+  /// Runs rounds of pointer doubling until every exit of every rank points at a root. Collective.
   std::vector<Root> run(ContractStatistics& statistics) {
-    while (channels_.transport.all_reduce(open(), comm::Op::max) > 0) {
+    while (channels_.transport.all_reduce(has_open_exits(), comm::Op::max) > 0) {
       if (++statistics.rounds > kMaxRounds)
         throw InputError("a cycle of three or more links over several ranks; allowed: dual links only");
-      statistics.asked += ask();
-      answer();
-      take();
+      statistics.asked += send_queries();
+      send_replies();
+      receive_replies();
     }
     std::vector<Root> roots(links_.target.size());
     for (std::uint32_t v = 0; v < roots.size(); ++v) {
-      const Pointer end = look_up(v);
+      const Pointer end = find_pointer(v);
       roots[v] = {end.rank, end.vertex};
     }
     return roots;
@@ -50,12 +55,14 @@ class Doubling {
 
  private:
   static constexpr std::size_t kNoArc = SIZE_MAX;
+  /// Pointer of an exit to a vertex further along its chain.
   struct Pointer {
     std::int32_t rank;
     std::uint32_t vertex;
-    std::uint32_t done;  // it is a root
+    std::uint32_t done;  // 1 if the vertex is a root, else 0
   };
 
+  /// Validates the targets of this rank's links. @throws InputError for a target that is no other vertex
   void check_targets() const {
     const std::size_t n = links_.target.size();
     if (n >= kAway) throw InputError(std::to_string(n) + " vertices on one rank; allowed: below 2147483648");
@@ -69,6 +76,8 @@ class Doubling {
     }
   }
 
+  /// Drops the link of the lower id of each dual link, which makes that end a root. Both ends of a dual link that
+  /// crosses ranks compare the same two ids, so exactly one of them drops its link.
   void drop_lower_ends(const Ids& ids, const CrossLinks& cross) {
     for (std::uint32_t v = 0; v < links_.target.size(); ++v) {
       const std::uint32_t to = links_.target[v];
@@ -81,12 +90,14 @@ class Doubling {
     }
   }
 
+  /// Returns whether a local chain of links ends at v: a root, or a vertex whose link leaves the rank.
   [[nodiscard]] bool ends_chain(std::uint32_t v) const {
     const std::uint32_t to = links_.target[v];
     return to == kNone || (to & kAway) != 0;
   }
 
-  /// Every vertex is walked over twice at most: once to find the end of its chain, once to note it.
+  /// Finds the terminal of every local vertex. Every vertex is visited twice at most: once to find the end of its
+  /// chain, once to store it.
   void find_terminals() {
     const auto n = static_cast<std::uint32_t>(links_.target.size());
     terminal_.assign(n, kNone);
@@ -105,12 +116,16 @@ class Doubling {
     }
   }
 
-  [[nodiscard]] std::int64_t open() const {
+  /// Returns 1 if some exit of this rank does not point at a root yet, else 0: the operand of the reduction that ends
+  /// the rounds.
+  [[nodiscard]] std::int64_t has_open_exits() const {
     return std::any_of(exits_.begin(), exits_.end(), [](const Pointer& p) { return p.done == 0; }) ? 1 : 0;
   }
 
-  /// What this rank knows of one of its vertices.
-  [[nodiscard]] Pointer look_up(std::uint32_t vertex) const {
+  /// Returns the current pointer of a local vertex: its root if the terminal of its chain is one, else where the exit
+  /// there points.
+  /// @throws InputError for a vertex number that is out of range, which another rank has sent
+  [[nodiscard]] Pointer find_pointer(std::uint32_t vertex) const {
     if (vertex >= terminal_.size())
       throw InputError("a link to vertex " + std::to_string(vertex) + "; allowed: below " +
                        std::to_string(terminal_.size()) + ", those of its rank");
@@ -120,16 +135,21 @@ class Doubling {
     return exits_[to & ~kAway];
   }
 
-  std::int64_t ask() {
+  /// Sends one query for each exit whose target is on another rank and no root, and resolves local ones in `next_`. One
+  /// wave.
+  /// @return number of queries sent
+  std::int64_t send_queries() {
     MeasuredWork work;
-    asked_.clear();
+    queries_.clear();
+    // New pointers go to next_: replies of this round must come from the pointers at its start, or the number of rounds
+    // would depend on the order in which vertices are visited.
     next_ = exits_;
     std::int64_t questions = 0;
     for (std::uint32_t k = 0; k < exits_.size(); ++k) {
       const Pointer& p = exits_[k];
       if (p.done != 0) continue;
       if (p.rank == channels_.transport.rank()) {
-        next_[k] = look_up(p.vertex);
+        next_[k] = find_pointer(p.vertex);
         continue;
       }
       const std::size_t arc = arc_of_[static_cast<std::size_t>(p.rank)];
@@ -137,7 +157,7 @@ class Doubling {
         throw InputError("contraction of trees needs an arc to rank " + std::to_string(p.rank) +
                          "; allowed: a complete graph");
       channels_.mailbox.post(arc, p.vertex);
-      asked_.push_back({arc, k});
+      queries_.push_back({arc, k});
       ++questions;
     }
     work.end();
@@ -145,32 +165,35 @@ class Doubling {
     return questions;
   }
 
-  void answer() {
+  /// Replies to every query with the current pointer of the vertex, in the order of arrival. One wave.
+  void send_replies() {
     MeasuredWork work;
     comm::Mailbox& mailbox = channels_.mailbox;
     for (std::size_t a = 0; a < mailbox.graph().in.size(); ++a) {
       const std::size_t back = arc_of_[static_cast<std::size_t>(mailbox.graph().in[a])];
-      for (const auto vertex : mailbox.records<std::uint32_t>(a)) mailbox.post(back, look_up(vertex));
+      for (const auto vertex : mailbox.records<std::uint32_t>(a)) mailbox.post(back, find_pointer(vertex));
     }
     work.end();
     mailbox.step();
   }
 
-  void take() {
+  /// Stores the replies as the new pointers of the exits.
+  void receive_replies() {
     const MeasuredWork work;
     comm::Mailbox& mailbox = channels_.mailbox;
     std::vector<std::size_t> in_of(arc_of_.size(), 0);
     for (std::size_t a = 0; a < mailbox.graph().in.size(); ++a)
       in_of[static_cast<std::size_t>(mailbox.graph().in[a])] = a;
     std::vector<std::size_t> at(mailbox.graph().in.size(), 0);
-    for (const auto& [arc, k] : asked_) {  // answers come in the order of the questions
+    for (const auto& [arc, k] : queries_) {  // replies arrive in the order of the queries of each arc
       const std::size_t in = in_of[static_cast<std::size_t>(mailbox.graph().out[arc])];
       next_[k] = mailbox.records<Pointer>(in)[at[in]++];
     }
     exits_.swap(next_);
   }
 
-  struct Asked {
+  /// Query sent in this round, with the exit for which it was sent.
+  struct Query {
     std::size_t arc;
     std::uint32_t exit;
   };
@@ -180,9 +203,10 @@ class Doubling {
   std::vector<std::uint32_t> terminal_;
   std::vector<Pointer> exits_;  // by Links::out
   std::vector<Pointer> next_;
-  std::vector<Asked> asked_;
+  std::vector<Query> queries_;
 };
 
+/// Contracts stars (Policy::stars): the root of a vertex is the target of its kept link, or the vertex itself.
 std::vector<Root> contract_stars(Links& links, const Ids& ids, const Channels& channels,
                                  ContractStatistics& statistics) {
   PruneStatistics pruned;
@@ -206,6 +230,8 @@ std::vector<Root> contract_stars(Links& links, const Ids& ids, const Channels& c
 
 }  // namespace
 
+// Contraction of the components' links in a round of Boruvka's algorithm: the policy decides whether stars or whole
+// trees become one component.
 std::vector<Root> contract(Policy policy, Links& links, const Ids& ids, const Channels& channels,
                            ContractStatistics* statistics) {
   ContractStatistics unused;

@@ -10,6 +10,8 @@
 namespace merganser::links {
 namespace {
 
+/// Counts the links of each arc. @throws InputError unless arcs ascend, slots of each arc are 0, 1, ... and vertices
+/// are below `vertices`
 void count_slots(const std::vector<CrossLink>& list, std::size_t vertices, const char* direction,
                  std::vector<std::size_t>& count) {
   std::size_t last_arc = 0;
@@ -25,7 +27,8 @@ void count_slots(const std::vector<CrossLink>& list, std::size_t vertices, const
   }
 }
 
-/// Adds the slots of relays. What arrives has the first slots of an arc; of what leaves, any may be relays.
+/// Adds the slots of relays to the counts of each arc. On in-arcs links take the first slots and relays those above,
+/// because the receiver distinguishes them by slot alone; on out-arcs relays may take any slot.
 void count_relays(const Links& links, std::vector<std::size_t>& count_out, std::vector<std::size_t>& count_in) {
   const std::size_t arcs = count_in.size();
   const auto refuse = [&](const char* direction, std::uint32_t arc, std::uint32_t slot) {
@@ -56,19 +59,23 @@ void count_relays(const Links& links, std::vector<std::size_t>& count_out, std::
 
 }  // namespace
 
-void refuse_relays(const Links& links) {
+// Check of algorithms on links that communicate along arcs only: relayed labels exist in the single-pass pruning alone.
+void require_no_relays(const Links& links) {
   if (links.relays.empty()) return;
   throw InputError(std::to_string(links.relays.size()) +
                    " labels to be relayed between ranks that share no arc; allowed: in prune_single_pass alone");
 }
 
-void CrossLinks::find(const Links& links, std::size_t arcs) {
+// Index of cross-rank links before pruning or contraction: both ends of an arc number its links alike, so a wrong
+// numbering here would deliver labels to wrong links.
+void CrossLinks::build(const Links& links, std::size_t arcs) {
   count_out.assign(arcs, 0);
   count_in.assign(arcs, 0);
   if (links.relays.empty()) count_slots(links.out, links.target.size(), "out", count_out);
   count_slots(links.in, links.target.size(), "in", count_in);
   links_in = count_in;
   if (!links.relays.empty()) count_relays(links, count_out, count_in);
+  // `in` and `relays` are ordered by arc, so exclusive prefix sums of the counts give the first entry of each arc.
   first_in.assign(arcs, 0);
   first_relay.assign(arcs, 0);
   for (std::size_t arc = 1; arc < arcs; ++arc) {
@@ -93,7 +100,7 @@ void CrossLinks::find(const Links& links, std::size_t arcs) {
       throw InputError("vertex " + std::to_string(arriving.vertex) + " has cross-rank link " + std::to_string(k) +
                        " of " + std::to_string(links.out.size()));
     }
-    // By the id too: links that are relayed may come over one arc from vertices of one number, of different ranks.
+    // Compares the id too: relayed links may arrive over one arc from equal vertex numbers of different ranks.
     const CrossLink& leaving = links.out[k];
     if (leaving.arc != arriving.arc || leaving.remote_vertex != arriving.remote_vertex ||
         leaving.remote_id != arriving.remote_id)

@@ -1,5 +1,6 @@
 #pragma once
-/// Cross-rank links of one rank: where each arc starts, and which links are duals of each other.
+/// Index of the cross-rank links of one rank: slot counts per arc, and the opposite link of each dual link. Validates
+/// the numbering on which both ends rely.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -8,7 +9,8 @@
 
 namespace merganser::links {
 
-/// Made anew for every step; keeps its memory.
+/// Index of one rank's cross-rank links, for pruning and contraction. Rebuilt by each call of build(); buffers are
+/// reused.
 struct CrossLinks {
   std::vector<std::size_t> count_out;    ///< per arc: links that leave, and relays
   std::vector<std::size_t> count_in;     ///< per arc: links that arrive, and relays
@@ -18,12 +20,14 @@ struct CrossLinks {
   std::vector<std::uint32_t> dual_out;   ///< per Links::out: index of the opposite link in Links::in, or kNone
   std::vector<std::uint32_t> dual_in;    ///< per Links::in: index of the opposite link in Links::out, or kNone
 
+  /// Indexes the cross-rank links and relays of this rank over `arcs` arcs. Local.
   /// @throws InputError if links or relays are not ordered by arc and slot, or do not fill the slots of an arc, or if
   /// links name no vertex or disagree with Links::target
-  void find(const Links& links, std::size_t arcs);
+  void build(const Links& links, std::size_t arcs);
 };
 
-/// For what cannot pass labels on. @throws InputError if there are relays
-void refuse_relays(const Links& links);
+/// Checks that `links` holds no relays, for algorithms that communicate along arcs only. Local. @throws InputError if
+/// there are any
+void require_no_relays(const Links& links);
 
 }  // namespace merganser::links

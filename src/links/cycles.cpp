@@ -1,3 +1,4 @@
+// Cutting of link cycles longer than two (prune.hpp), which occur only with the search rule cells8.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -7,25 +8,27 @@
 #include "merganser/links/prune.hpp"
 #include "src/links/cross_links.hpp"
 
-// In a cycle the link before the largest is smaller than it. So the largest link of every cycle starts at a vertex with
-// an arriving link that is smaller than its own: an ascent. In a symmetric search there are none. From each ascent a
-// token walks along the links while they are smaller than the one it started on. It comes back if and only if that one
-// is the largest of a cycle.
+// Cuts cycles of three or more links at their largest link, by tokens (prune.hpp). In a cycle the link before the
+// largest is smaller than it. So the largest link of every cycle starts at a vertex with an arriving link that is
+// smaller than its own: an ascent. In a symmetric search there are none. A token is sent from each ascent and follows
+// the links while they are smaller than the one it started on. It returns to its origin if and only if that link is the
+// largest of a cycle.
 
 namespace merganser::links {
 namespace {
 
-/// A token, on its way to `vertex`.
+/// Token that follows links in search of its origin; `vertex` is the next vertex to visit.
 struct Token {
-  Key start;  ///< the link it started on
-  std::int32_t origin_rank;
-  std::uint32_t origin;
-  std::uint32_t vertex;  ///< by the numbering of the rank that holds or receives it
+  Key start;                 ///< key of the link on which the token started
+  std::int32_t origin_rank;  ///< rank of the ascent from which the token started
+  std::uint32_t origin;      ///< vertex of the ascent, by the numbering of origin_rank
+  std::uint32_t vertex;      ///< by the numbering of the rank that holds or receives it
   std::uint32_t padding = 0;
 };
 
-using Origin = std::pair<std::int32_t, std::uint32_t>;  // rank, vertex
+using Origin = std::pair<std::int32_t, std::uint32_t>;  // rank and vertex of the ascent from which a token started
 
+/// Distributed search for cycles of three or more links by tokens, one wave of messages for each hop between ranks.
 class Cutter {
  public:
   Cutter(Links& links, const Ids& ids, const std::vector<double>& distance2, const Channels& channels)
@@ -34,13 +37,13 @@ class Cutter {
   std::int64_t run();
 
  private:
-  void check();
+  void validate();
   void start_tokens();
   bool advance(Token& token);
   void walk(Token token);
-  bool wave();
+  bool forward_tokens();
   void cut_across();
-  void remove(std::vector<CrossLink>& list, const std::vector<std::vector<std::uint32_t>>& slots, bool leaving);
+  void remove_links(std::vector<CrossLink>& list, const std::vector<std::vector<std::uint32_t>>& slots, bool leaving);
 
   [[nodiscard]] bool is_dual(std::uint32_t v) const;
   [[nodiscard]] Key key(std::uint32_t v) const;
@@ -52,32 +55,36 @@ class Cutter {
   std::int32_t rank_;
   CrossLinks cross_;
   std::vector<std::uint8_t> ascent_;
-  std::set<std::pair<std::uint32_t, Origin>> visits_;  // ascent, token
-  std::vector<std::uint32_t> cut_;                     // vertices that lose their link
+  std::set<std::pair<std::uint32_t, Origin>> visits_;  // (ascent, origin of token) pairs met
+  std::vector<std::uint32_t> cut_;                     // local vertices whose link is cut
   std::int64_t posted_ = 0;
 };
 
+/// Returns the key of a link from its squared length and the ids of its ends, in either order.
 Key make_key(double distance2, std::int64_t a, std::int64_t b) { return {distance2, std::min(a, b), std::max(a, b)}; }
 
+/// Returns the key (squared length, lower id, higher id) of the link of vertex v.
 Key Cutter::key(std::uint32_t v) const {
   const std::uint32_t t = links_.target[v];
   const std::int64_t remote = (t & kAway) != 0 ? links_.out[t & ~kAway].remote_id : ids_[t];
   return make_key(distance2_[v], ids_[v], remote);
 }
 
+/// Returns whether the target of vertex v links back to v, on this rank or another.
 bool Cutter::is_dual(std::uint32_t v) const {
   const std::uint32_t t = links_.target[v];
   return (t & kAway) != 0 ? cross_.dual_out[t & ~kAway] != kNone : links_.target[t] == v;
 }
 
-void Cutter::check() {
+/// Validates the links of this rank and their squared lengths. Local. @throws InputError
+void Cutter::validate() {
   const std::size_t n = links_.target.size();
   if (distance2_.size() < n) {
     throw InputError("cut_long_cycles: " + std::to_string(distance2_.size()) + " distances for " + std::to_string(n) +
                      " vertices");
   }
-  refuse_relays(links_);
-  cross_.find(links_, channels_.mailbox.graph().out.size());
+  require_no_relays(links_);
+  cross_.build(links_, channels_.mailbox.graph().out.size());
   std::size_t leaving = 0;
   for (std::uint32_t v = 0; v < n; ++v) {
     const std::uint32_t t = links_.target[v];
@@ -94,12 +101,13 @@ void Cutter::check() {
   }
 }
 
-/// Marks every ascent, then sends a token from each.
+/// Marks every ascent of this rank, then starts a token from each. An ascent is compared by distance first; the keys
+/// are computed only if the distances do not decide.
 void Cutter::start_tokens() {
   const auto n = static_cast<std::uint32_t>(links_.target.size());
   std::vector<std::uint32_t> starts;
   ascent_.assign(n, 0);
-  const auto look = [&](double arriving, std::uint32_t v, const auto& arriving_key) {
+  const auto mark_if_ascent = [&](double arriving, std::uint32_t v, const auto& arriving_key) {
     if (ascent_[v] || links_.target[v] == kNone || arriving > distance2_[v]) return;
     if (is_dual(v) || !(arriving_key() < key(v))) return;
     ascent_[v] = 1;
@@ -107,10 +115,11 @@ void Cutter::start_tokens() {
   };
   for (std::uint32_t u = 0; u < n; ++u) {
     const std::uint32_t v = links_.target[u];
-    if (v < n) look(distance2_[u], v, [&] { return key(u); });
+    if (v < n) mark_if_ascent(distance2_[u], v, [&] { return key(u); });
   }
   for (const CrossLink& link : links_.in) {
-    look(link.distance2, link.vertex, [&] { return make_key(link.distance2, link.remote_id, ids_[link.vertex]); });
+    mark_if_ascent(link.distance2, link.vertex,
+                   [&] { return make_key(link.distance2, link.remote_id, ids_[link.vertex]); });
   }
   for (const std::uint32_t v : starts) {
     Token token{key(v), rank_, v, v};
@@ -118,7 +127,8 @@ void Cutter::start_tokens() {
   }
 }
 
-/// Moves a token along the link of its vertex. @return false if it left the rank
+/// Moves a token along the link of its vertex; over a cross-rank link it is posted for the next wave. @return false if
+/// it left the rank
 bool Cutter::advance(Token& token) {
   const std::uint32_t t = links_.target[token.vertex];
   if ((t & kAway) == 0) {
@@ -132,7 +142,7 @@ bool Cutter::advance(Token& token) {
   return false;
 }
 
-/// Walks a token that has come to a vertex until it dies, is home or leaves the rank.
+/// Advances a token until it dies, reaches its origin or leaves the rank.
 void Cutter::walk(Token token) {
   const Origin origin{token.origin_rank, token.origin};
   do {
@@ -142,13 +152,15 @@ void Cutter::walk(Token token) {
       return;
     }
     if (links_.target[v] == kNone || is_dual(v) || token.start < key(v)) return;
-    // Caught in a cycle of smaller links, it would pass the largest of them, an ascent, again and again.
+    // A token in a cycle of smaller links would circulate forever; it passes the largest of them, an ascent, so a
+    // second visit there ends it.
     if (ascent_[v] && !visits_.insert({v, origin}).second) return;
   } while (advance(token));
 }
 
-/// Passes tokens on. @return whether any rank had one to pass
-bool Cutter::wave() {
+/// Exchanges the tokens that have left their rank and advances those that arrive. Collective: one reduction and one
+/// wave. @return whether any rank had posted one
+bool Cutter::forward_tokens() {
   const std::int64_t posted = channels_.transport.all_reduce(std::exchange(posted_, 0), comm::Op::max);
   if (posted == 0) return false;
   channels_.mailbox.step();
@@ -167,8 +179,10 @@ bool Cutter::wave() {
   return true;
 }
 
-/// Takes the links with these slots (ascending, by arc) out of a list and numbers the others anew.
-void Cutter::remove(std::vector<CrossLink>& list, const std::vector<std::vector<std::uint32_t>>& slots, bool leaving) {
+/// Removes the links with these slots (ascending, by arc) from a list and renumbers the others from 0 on each arc. Both
+/// ends remove the same slots and keep the order of the rest, so their numbering stays equal.
+void Cutter::remove_links(std::vector<CrossLink>& list, const std::vector<std::vector<std::uint32_t>>& slots,
+                          bool leaving) {
   std::size_t kept = 0;
   std::vector<std::uint32_t> next(slots.size(), 0);
   for (CrossLink link : list) {
@@ -184,7 +198,8 @@ void Cutter::remove(std::vector<CrossLink>& list, const std::vector<std::vector<
   list.resize(kept);
 }
 
-/// Cuts, and tells the owners of targets on other ranks.
+/// Cuts the links of vertices in `cut_` and sends the slots of cross-rank ones to the ranks of their targets.
+/// Collective: one wave.
 void Cutter::cut_across() {
   const std::size_t arcs = channels_.mailbox.graph().out.size();
   std::vector<std::vector<std::uint32_t>> leaving(arcs);
@@ -206,14 +221,15 @@ void Cutter::cut_across() {
     const auto slots = channels_.mailbox.records<std::uint32_t>(arc);
     arriving[arc].assign(slots.begin(), slots.end());
   }
-  remove(links_.out, leaving, true);
-  remove(links_.in, arriving, false);
+  remove_links(links_.out, leaving, true);
+  remove_links(links_.in, arriving, false);
 }
 
+/// Cuts all cycles of three or more links at their largest link. Collective. @return number of cycles cut on all ranks
 std::int64_t Cutter::run() {
-  comm::agree(channels_.transport, [this] { check(); });
+  comm::agree(channels_.transport, [this] { validate(); });
   start_tokens();
-  while (wave()) {
+  while (forward_tokens()) {
   }
   const std::int64_t cut = channels_.transport.all_reduce(static_cast<std::int64_t>(cut_.size()), comm::Op::sum);
   if (cut > 0) cut_across();
@@ -222,6 +238,7 @@ std::int64_t Cutter::run() {
 
 }  // namespace
 
+// Step between search and pruning with the rule cells8, whose links may form cycles of three and more.
 std::int64_t cut_long_cycles(Links& links, const Ids& ids, const std::vector<double>& distance2,
                              const Channels& channels) {
   return Cutter(links, ids, distance2, channels).run();

@@ -1,3 +1,5 @@
+// Iterative pruning of links into stars by the published Algorithm 1 (prune.hpp): sweeps over flags that are put to and
+// fetched from the owners of targets.
 #include <algorithm>
 #include <exception>
 #include <limits>
@@ -15,7 +17,7 @@ namespace {
 using Flag = std::uint32_t;
 using Flags = comm::Segment<Flag>;
 
-/// A link, with the rank of its target by the group's numbering (kHere: this one).
+/// Link with the rank of its target by the numbering of the group (kHere: this rank).
 struct Edge {
   std::uint32_t from;
   std::uint32_t to;
@@ -23,22 +25,26 @@ struct Edge {
 };
 constexpr int kHere = -1;
 
+/// Kinds of flags; each vertex has one flag of each kind.
 enum Kind : std::size_t { kLeaf, kAvailable, kMerged, kKinds };
 
-/// The ranks that prune together, and their flags.
+/// Ranks that take part in the pruning (all, or a sub-communicator of those with links), and their segment of flags.
 struct Group {
-  std::unique_ptr<comm::Transport> sub;  // null: every rank takes part
+  std::unique_ptr<comm::Transport> sub;  // sub-communicator; null: every rank takes part
   comm::Transport* transport = nullptr;
   std::vector<int> rank_of_arc;
-  std::optional<Flags> flags;  // one Segment: what ends a phase of one kind of flag ends that of the others
-  std::size_t words = 0;       // of each kind
+  std::optional<Flags> flags;  // one Segment for all three kinds, so that one sync ends the phase of each
+  std::size_t words = 0;       // flags of each kind per rank
 
   [[nodiscard]] std::span<Flag> local(Kind kind) { return flags->local().subspan(kind * words, words); }
 };
 
-/// Algorithm 1 on one rank.
+/// Algorithm 1 of [frey2025] on one rank: the published sweeps over three flags per vertex (leaf, available, merged).
+/// Flags of a target are put to and fetched from its owner; every phase of puts or gets ends with a sync of the
+/// segment.
 class Sweeps {
  public:
+  /// Lists the links of this rank with the ranks of their targets in the group. Local.
   Sweeps(Group& group, const Links& links, const Ids& ids, PruneStatistics& statistics)
       : links_(links),
         ids_(ids),
@@ -59,6 +65,7 @@ class Sweeps {
     isolated_.resize(edges_.size());
   }
 
+  /// Runs rounds until no rank finds a merger, then the stage that decides dual links. Collective over the group.
   void run() {
     while (round()) {
     }
@@ -68,9 +75,9 @@ class Sweeps {
   }
 
   [[nodiscard]] const std::vector<Edge>& edges() const { return edges_; }
-  [[nodiscard]] bool kept(std::size_t edge) const { return keep_[edge] != 0; }
-  /// False if a vertex is source and target, which takes a cycle of three or more links.
-  [[nodiscard]] bool sound() const { return sound_; }
+  [[nodiscard]] bool is_kept(std::size_t edge) const { return keep_[edge] != 0; }
+  /// Returns false if some vertex is both a kept source and a target, which takes a cycle of three or more links.
+  [[nodiscard]] bool is_sound() const { return sound_; }
 
  private:
   bool round();
@@ -78,7 +85,9 @@ class Sweeps {
   void prune_duals();
   void prune_isolated_duals();
 
+  /// Returns the index, in the segment of its owner, of a flag of the target of a link.
   [[nodiscard]] std::size_t word(Kind kind, const Edge& edge) const { return kind * words_ + edge.to; }
+  /// Sets a flag of the target of a link, at once if the target is on this rank, else at the next sync.
   void put(Kind kind, const Edge& edge, Flag value) {
     if (edge.rank == kHere) {
       flags_.local()[word(kind, edge)] = value;
@@ -87,7 +96,7 @@ class Sweeps {
       ++statistics_.words_written;
     }
   }
-  /// The flag of the target is in got_[i] after the next sync.
+  /// Fetches a flag of the target of edge i; the flag is in got_[i] after the next sync.
   void get(Kind kind, std::size_t i) {
     const Edge& edge = edges_[i];
     if (edge.rank == kHere) {
@@ -97,7 +106,8 @@ class Sweeps {
       ++statistics_.words_read;
     }
   }
-  [[nodiscard]] bool wins_tie(const Edge& edge) const {
+  /// Returns whether the source has a lower global id than the target: the tie rule of isolated dual links.
+  [[nodiscard]] bool has_lower_id(const Edge& edge) const {
     const std::int64_t remote =
         edge.rank == kHere ? ids_[edge.to] : links_.out[links_.target[edge.from] & ~kAway].remote_id;
     return ids_[edge.from] < remote;
@@ -116,7 +126,7 @@ class Sweeps {
   bool sound_ = true;
 };
 
-/// Lines 2 to 10 of Algorithm 1. @return whether any rank found a merger
+/// Lines 2 to 10 of Algorithm 1: one round. @return whether any rank found a merger
 bool Sweeps::round() {
   for (const Edge& edge : edges_) {
     if (merged_[edge.from]) continue;
@@ -143,7 +153,7 @@ bool Sweeps::round() {
   bool again = false;
   for (std::size_t i = 0; i < edges_.size(); ++i) {
     const Edge& edge = edges_[i];
-    // A leaf is nobody's target, so no other rank writes the `merged` that is read here.
+    // A leaf is the target of no unmerged link, so no other rank writes the `merged` that is read here: no race.
     if (!leaf_[edge.from] || merged_[edge.from] || !got_[i]) continue;
     again = true;
     merged_[edge.from] = 1;
@@ -154,7 +164,7 @@ bool Sweeps::round() {
   return flags_.sync_any(again);
 }
 
-/// Lines 12 and 13.
+/// Lines 12 and 13 of Algorithm 1: marks the targets of unmerged leaves as available.
 void Sweeps::mark_leaf_targets() {
   for (const Edge& edge : edges_) {
     if (!merged_[edge.from] && leaf_[edge.from]) put(kAvailable, edge, 1);
@@ -162,7 +172,8 @@ void Sweeps::mark_leaf_targets() {
   flags_.sync();
 }
 
-/// Lines 14 and 15.
+/// Lines 14 and 15 of Algorithm 1: keeps the links of leaves, and of dual links those whose target is available; a dual
+/// link with neither end available is isolated, and its lower id becomes available.
 void Sweeps::prune_duals() {
   for (std::size_t i = 0; i < edges_.size(); ++i) {
     const std::uint32_t v = edges_[i].from;
@@ -186,14 +197,14 @@ void Sweeps::prune_duals() {
       isolated_[i] = got_[i] == 0;
     }
   }
-  // Only now: `available_` was still being read above.
+  // In a loop of its own: the loop above reads `available_` of every vertex.
   for (std::size_t i = 0; i < edges_.size(); ++i) {
-    if (isolated_[i] && wins_tie(edges_[i])) available_[edges_[i].from] = 1;
+    if (isolated_[i] && has_lower_id(edges_[i])) available_[edges_[i].from] = 1;
   }
   flags_.sync();
 }
 
-/// Line 16.
+/// Line 16 of Algorithm 1: of an isolated dual link keeps the link to the end that has become available.
 void Sweeps::prune_isolated_duals() {
   for (std::size_t i = 0; i < edges_.size(); ++i) {
     if (isolated_[i]) get(kAvailable, i);
@@ -206,61 +217,66 @@ void Sweeps::prune_isolated_duals() {
 
 }  // namespace
 
+/// State of the iterative pruning that calls reuse: the group of participating ranks and its segment of flags.
 struct IterativePruner::Impl {
   explicit Impl(const IterativeOptions& o) : options(o) {}
 
   IterativeOptions options;
   CrossLinks cross;
   Group group;
-  std::vector<std::uint8_t> members;  // by rank; empty: every rank
-  std::int64_t capacity = 0;          // words of each Segment
+  std::vector<std::uint8_t> members;  // by rank, 1: takes part; empty: every rank does
+  std::int64_t capacity = 0;          // flags of each kind for which the segment has room, on every rank
 
-  bool join(const Links& links, const Channels& channels);
+  bool prepare_group(const Links& links, const Channels& channels);
   void make_group(const Channels& channels, bool take_part);
   void make_flags(const comm::Graph& graph);
   void clear_flags(std::size_t vertices);
-  void share_kept(const Links& links, comm::Mailbox& mailbox, Stars& stars) const;
+  void send_kept(const Links& links, comm::Mailbox& mailbox, Stars& stars) const;
 };
 
 namespace {
 
 constexpr std::int64_t kRefused = std::numeric_limits<std::int64_t>::max();
 
-/// What a rank tells the others before they prune.
+/// Contribution of a rank to the agreement on group and capacity.
 struct Entry {
-  std::int64_t vertices;  // kRefused: its links are bad
-  std::int64_t takes_part;
+  std::int64_t vertices;    // number of local vertices; kRefused: its links are invalid
+  std::int64_t takes_part;  ///< 1 if it has links, else 0
 };
 
-/// By rank where the group may be a part of the ranks; else one entry, the largest of all.
-std::vector<Entry> gather(comm::Transport& transport, const Entry& mine, bool by_rank) {
+/// Gathers the entries of all ranks, by rank; where every rank takes part anyway, returns one entry with the maximum.
+/// Collective.
+std::vector<Entry> gather_entries(comm::Transport& transport, const Entry& mine, bool by_rank) {
   if (!by_rank) return {{transport.all_reduce(mine.vertices, comm::Op::max), 1}};
   return comm::all_gather_value(transport, mine);
 }
 
 }  // namespace
 
+/// Clears the flags of the first `vertices` vertices. Local.
 void IterativePruner::Impl::clear_flags(std::size_t vertices) {
   for (const Kind kind : {kLeaf, kAvailable, kMerged}) std::fill_n(group.local(kind).begin(), vertices, 0);
 }
 
-/// Makes group and flags fit, and clears the flags. Collective.
+/// Validates the links and prepares group and flags, reusing them if members and capacity still fit, and clears the
+/// flags. Collective.
 /// @return whether this rank takes part
-bool IterativePruner::Impl::join(const Links& links, const Channels& channels) {
+/// @throws InputError on every rank if the links of some rank are invalid
+bool IterativePruner::Impl::prepare_group(const Links& links, const Channels& channels) {
   comm::Transport& all = channels.transport;
   const bool by_rank = options.sub_communicator && all.capabilities().sub_transports;
   std::exception_ptr refusal;
   Entry mine{static_cast<std::int64_t>(links.target.size()), 0};
   try {
-    refuse_relays(links);
-    cross.find(links, channels.mailbox.graph().out.size());
+    require_no_relays(links);
+    cross.build(links, channels.mailbox.graph().out.size());
     const auto is_link = [](std::uint32_t t) { return t != kNone; };
     mine.takes_part = !links.in.empty() || std::any_of(links.target.begin(), links.target.end(), is_link);
   } catch (...) {
     refusal = std::current_exception();
     mine.vertices = kRefused;
   }
-  const auto entries = gather(all, mine, by_rank);
+  const auto entries = gather_entries(all, mine, by_rank);
   std::int64_t most = 1;
   std::vector<std::uint8_t> now;
   for (const Entry& entry : entries) {
@@ -280,7 +296,7 @@ bool IterativePruner::Impl::join(const Links& links, const Channels& channels) {
   if (fits) {
     if (takes_part) {
       clear_flags(links.target.size());
-      group.flags->sync();  // nobody puts before its neighbours have cleared
+      group.flags->sync();  // no put may arrive before the target's flags are cleared
     }
     return takes_part;
   }
@@ -290,10 +306,11 @@ bool IterativePruner::Impl::join(const Links& links, const Channels& channels) {
   return takes_part;
 }
 
+/// Makes the group of participating ranks, and its segment over the arcs between them. Collective.
 void IterativePruner::Impl::make_group(const Channels& channels, bool take_part) {
   comm::Transport& all = channels.transport;
   const std::vector<int>& neighbours = channels.mailbox.graph().out;
-  group.flags.reset();  // before what it was made from
+  group.flags.reset();  // before the transport that it was made from
   group.sub.reset();
   group.transport = &all;
   group.rank_of_arc = neighbours;
@@ -318,14 +335,15 @@ void IterativePruner::Impl::make_group(const Channels& channels, bool take_part)
   group.transport->barrier();
 }
 
+/// Makes the segment of flags over a process graph. Collective over the group.
 void IterativePruner::Impl::make_flags(const comm::Graph& graph) {
   group.words = static_cast<std::size_t>(capacity);
   group.flags.emplace(group.transport->segment<Flag>(graph, kKinds * group.words, options.epoch));
 }
 
-/// Tells the owner of each cross-rank target whether the link stays. In the published program the parcels that travel
-/// say so.
-void IterativePruner::Impl::share_kept(const Links& links, comm::Mailbox& mailbox, Stars& stars) const {
+/// Sends for each cross-rank link whether it is kept to the owner of its target. One wave over arcs with cross-rank
+/// links. In the published program the arrival of the parcels carries this information.
+void IterativePruner::Impl::send_kept(const Links& links, comm::Mailbox& mailbox, Stars& stars) const {
   const std::size_t arcs = cross.count_out.size();
   std::vector<std::uint8_t> sends(arcs);
   std::vector<std::uint8_t> receives(arcs);
@@ -352,6 +370,8 @@ IterativePruner::~IterativePruner() = default;
 IterativePruner::IterativePruner(IterativePruner&&) noexcept = default;
 IterativePruner& IterativePruner::operator=(IterativePruner&&) noexcept = default;
 
+// Iterative pruning (Algorithm 1): sweeps over the flags of vertices, then each target's rank receives whether its
+// cross-rank links are kept.
 Stars IterativePruner::prune(Links& links, const Ids& ids, const Channels& channels, PruneStatistics* statistics) {
   PruneStatistics counts;
   Stars stars;
@@ -359,19 +379,19 @@ Stars IterativePruner::prune(Links& links, const Ids& ids, const Channels& chann
   for (const std::uint32_t t : links.target)
     if (t < links.target.size()) stars.linked_targets += links.target[t] != kNone;
   bool sound = true;
-  if (impl_->join(links, channels)) {
+  if (impl_->prepare_group(links, channels)) {
     Sweeps sweeps(impl_->group, links, ids, counts);
     sweeps.run();
-    sound = sweeps.sound();
+    sound = sweeps.is_sound();
     counts.syncs = counts.rounds * (channels.transport.capabilities().one_sided ? 3 : 4) + 2;
     for (std::size_t i = 0; i < sweeps.edges().size(); ++i) {
       std::uint32_t& target = links.target[sweeps.edges()[i].from];
-      stars.kept += sweeps.kept(i);
-      if ((target & kAway) != 0) stars.out_kept[target & ~kAway] = sweeps.kept(i);
-      if (!sweeps.kept(i)) target = kNone;
+      stars.kept += sweeps.is_kept(i);
+      if ((target & kAway) != 0) stars.out_kept[target & ~kAway] = sweeps.is_kept(i);
+      if (!sweeps.is_kept(i)) target = kNone;
     }
   }
-  impl_->share_kept(links, channels.mailbox, stars);
+  impl_->send_kept(links, channels.mailbox, stars);
   if (!sound) {
     throw InputError(
         "prune_iterative: a vertex is source and target after the first stage; allowed: links whose only "
@@ -381,6 +401,7 @@ Stars IterativePruner::prune(Links& links, const Ids& ids, const Channels& chann
   return stars;
 }
 
+// Iterative pruning of one set of links, without objects to reuse.
 Stars prune_iterative(Links& links, const Ids& ids, const Channels& channels, const IterativeOptions& options,
                       PruneStatistics* statistics) {
   IterativePruner pruner(options);

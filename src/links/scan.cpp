@@ -1,4 +1,5 @@
-// Compiled once per vector target by Highway; see the end of the file for the dispatch.
+// Vectorised list passes of the single-pass pruning. Compiled once per vector target by Highway; the end of the file
+// has the dispatch.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/links/scan.cpp"
 #include <hwy/foreach_target.h>
@@ -15,17 +16,19 @@ namespace hn = hwy::HWY_NAMESPACE;
 using U = hn::CappedTag<std::uint32_t, kListSlack>;
 using I = hn::RebindToSigned<U>;
 
-/// Appends the lanes of the mask; may write a whole vector.
+/// Stores the lanes selected by the mask at `to` and returns their number; writes a whole vector, hence kListSlack.
 template <class V, class M>
 HWY_INLINE std::size_t append(V values, M mask, std::uint32_t* to) {
   hn::StoreU(hn::Compress(values, mask), U(), to);
   return hn::CountTrue(U(), mask);
 }
 
+/// First pass over the links: lists the vertices whose target is on this rank (target < n), by vector compress.
 LocalLinks list_local(const std::uint32_t* HWY_RESTRICT target, std::uint32_t n, std::uint32_t* HWY_RESTRICT list) {
   const U u;
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(u));
-  // Below n or not, unsigned: with the top bit flipped the signed order is the unsigned one.
+  // Tests target < n as unsigned numbers: with the top bit flipped the signed order is the unsigned one. kNone and
+  // kAway are not below n, because n < kAway.
   const I i;
   const auto flip = hn::Set(i, INT32_MIN);
   const auto bound = hn::Xor(hn::Set(i, static_cast<std::int32_t>(n)), flip);
@@ -48,6 +51,7 @@ LocalLinks list_local(const std::uint32_t* HWY_RESTRICT target, std::uint32_t n,
   return found;
 }
 
+/// Pass over a list of vertices that keeps one kind in place and moves another to `apart`, by vector compress.
 SplitLinks split_list(const std::uint8_t* HWY_RESTRICT kinds, std::uint32_t* list, std::size_t count,
                       std::uint32_t* HWY_RESTRICT apart) {
   const U u;
@@ -59,7 +63,8 @@ SplitLinks split_list(const std::uint8_t* HWY_RESTRICT kinds, std::uint32_t* lis
     const auto v = hn::LoadU(u, list + k);
     const auto kind = hn::PromoteTo(u, hn::LoadU(bytes, kinds + k));
     split.apart += append(v, hn::Eq(kind, hn::Set(u, kApart)), apart + split.apart);
-    split.kept += append(v, hn::Eq(kind, hn::Set(u, kKept)), list + split.kept);  // behind what is still to be read
+    // In place: kept <= k, so the whole vector that is written covers entries already read.
+    split.kept += append(v, hn::Eq(kind, hn::Set(u, kKept)), list + split.kept);
   }
   for (; k < count; ++k) {
     const std::uint32_t v = list[k];

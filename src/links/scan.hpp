@@ -1,28 +1,33 @@
 #pragma once
-/// The vectorised first passes of the single pass, chosen at run time for the CPU.
+/// Vectorised list passes of the single-pass pruning, dispatched at run time to the vector instructions of the CPU. All
+/// list order is ascending and kept.
 #include <cstddef>
 #include <cstdint>
 
 namespace merganser::links {
 
-/// Entries beyond the last one that the functions below may overwrite in a list.
+/// Entries beyond the last one that the functions below may overwrite in a list: one whole vector.
 inline constexpr std::size_t kListSlack = 64;
 
+/// Counts of vertices that list_local() returns.
 struct LocalLinks {
-  std::size_t local;     ///< vertices listed
+  std::size_t local;     ///< vertices listed, those whose target is on this rank
   std::size_t unlinked;  ///< vertices without a link
 };
-/// Lists the vertices with target[v] < n, in ascending order. `list` has room for n + kListSlack.
+/// Lists the vertices whose link has its target on this rank (target[v] < n), in ascending order, for the single-pass
+/// pruning. Local. @param list  room for n + kListSlack entries
 LocalLinks list_local(const std::uint32_t* target, std::uint32_t n, std::uint32_t* list);
 
-/// What becomes of an entry of a list; any other value: it goes.
+/// Destination of a list entry; entries of any value but kKept and kApart are dropped.
 enum Kind : std::uint8_t { kKept = 0, kGone = 1, kApart = 2 };
 
+/// Lengths of the two lists that split_list() writes.
 struct SplitLinks {
   std::size_t kept;   ///< entries left in the list
   std::size_t apart;  ///< entries moved to the other one
 };
-/// Splits a list by the kind of its entries; both parts keep their order. `apart` has kListSlack more than it needs.
+/// Splits a list by the kind of its entries, in place for kKept and into `apart` for kApart; both parts keep their
+/// order. `apart` has room for its entries + kListSlack.
 SplitLinks split_list(const std::uint8_t* kinds, std::uint32_t* list, std::size_t count, std::uint32_t* apart);
 
 }  // namespace merganser::links

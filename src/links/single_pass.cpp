@@ -1,3 +1,5 @@
+// Single-pass pruning of links into stars by the closed form (prune.hpp): each vertex is labelled once, each cross-rank
+// link carries one label.
 #include <algorithm>
 #include <string>
 
@@ -9,23 +11,25 @@
 namespace merganser::links {
 namespace {
 
-/// State of a vertex. One without a link, or in a local dual link, never waits: nobody else needs its label.
+/// State of a vertex in the labelling. A vertex without a link, or in a local dual link, never waits: no other vertex
+/// depends on its label.
 enum Mark : std::uint8_t { kChildless = 0, kParent = 1, kWaiting = 2 };
 
-/// Record of the Stream: the label in bit 0, the number of cross-rank labels it depends on above it. The label says what the
-/// receiver needs: along a link, 1 if its source is a LEAF, which merges into the target; between the ends of a dual link, 1 if
-/// the sender is a CENTRE.
+/// Packs a record of the Stream: the label in bit 0, above it the number of cross-rank labels on which it depends.
+/// Along a link the label is 1 if its source is a LEAF, which merges into the target; between the ends of a dual link,
+/// 1 if the sender is a CENTRE.
 std::uint32_t pack_label(bool label, std::uint32_t depth) { return depth << 1 | static_cast<std::uint32_t>(label); }
 
-/// yes ? a : b, without a branch: links are as good as random to a branch predictor.
-std::uint32_t choose(bool yes, std::uint32_t a, std::uint32_t b) {
+/// Returns yes ? a : b, without a branch: links are as good as random to a branch predictor.
+std::uint32_t select(bool yes, std::uint32_t a, std::uint32_t b) {
   return b ^ ((a ^ b) & (0U - static_cast<std::uint32_t>(yes)));
 }
 
-/// Memory that grows and never shrinks; contents are not kept.
+/// Uninitialised buffer that grows and never shrinks; growing discards its contents.
 template <class T>
 class Buffer {
  public:
+  /// Returns memory for at least n elements, whose contents are undefined.
   T* grow(std::size_t n) {
     if (n > capacity_) {
       data_ = std::unique_ptr<T[]>(new T[n]);
@@ -41,24 +45,26 @@ class Buffer {
 
 }  // namespace
 
+/// Single-pass pruning by the closed form (prune.hpp): labels local vertices from the leaves up, and exchanges one
+/// label for each cross-rank link. A vertex is labelled as soon as one child is a LEAF, or all are known not to be.
 struct SinglePass::Impl {
   Buffer<std::uint8_t> marks, centres, flags;
   Buffer<std::uint32_t> lists, pair_list, counters, depths;
   CrossLinks cross;
-  std::vector<std::uint8_t> remote_centre;  // per Links::in: the dual partner has a LEAF child
+  std::vector<std::uint8_t> remote_centre;  // per Links::in: 1 if the remote end of a dual link is a CENTRE
   Stars stars;
 
-  // One call.
+  // State of one call.
   Links* links = nullptr;
   comm::Stream* stream = nullptr;
   std::uint32_t n = 0;
   std::uint32_t* target = nullptr;
-  std::uint8_t* mark = nullptr;      // n + 1 entries: the last takes the writes that go nowhere
+  std::uint8_t* mark = nullptr;      // n + 1 entries; entry n is a sink for branch-free writes
   std::uint8_t* centre = nullptr;    // n + 1 entries: 1 if the vertex has a LEAF child
-  std::uint32_t* list = nullptr;     // vertices with a link, then fewer and fewer of them
+  std::uint32_t* list = nullptr;     // vertices with a link that are not labelled yet; shrinks from stage to stage
   std::uint32_t* pair = nullptr;     // the lower vertex of each local dual link
-  std::uint32_t* pending = nullptr;  // waiting vertices: children without a label
-  std::uint32_t* depth = nullptr;    // waiting vertices: cross-rank labels this one depends on
+  std::uint32_t* pending = nullptr;  // waiting vertices: number of children without a label
+  std::uint32_t* depth = nullptr;    // waiting vertices: length of the longest chain of cross-rank labels received
   std::size_t sources = 0;
   std::size_t pairs = 0;
   std::size_t waiting = 0;
@@ -66,7 +72,7 @@ struct SinglePass::Impl {
   std::int64_t linked_targets = 0;
   std::uint32_t rounds = 0;
 
-  void begin(Links& l, const Channels& channels);
+  void reset(Links& l, const Channels& channels);
   void scan();
   void send_childless();
   void label_leaves();
@@ -74,14 +80,16 @@ struct SinglePass::Impl {
   void count_children();
   void resolve(std::uint32_t v);
   void receive();
-  void take_label(std::size_t i, std::uint32_t value);
+  void process_label(std::size_t i, std::uint32_t value);
   void send(std::uint32_t k, bool centre_here, std::uint32_t depth_here);
   void resolve_local_duals(const Ids& ids);
   void resolve_cross_duals(const Ids& ids);
   void require_resolved(const Ids& ids) const;
 };
 
-void SinglePass::Impl::begin(Links& l, const Channels& channels) {
+/// Sets up the buffers for the links of one call and validates cross-rank links. @throws InputError before anything is
+/// sent
+void SinglePass::Impl::reset(Links& l, const Channels& channels) {
   links = &l;
   stream = &channels.stream;
   if (l.target.size() >= kAway) {
@@ -89,7 +97,7 @@ void SinglePass::Impl::begin(Links& l, const Channels& channels) {
   }
   n = static_cast<std::uint32_t>(l.target.size());
   target = l.target.data();
-  cross.find(l, stream->graph().out.size());
+  cross.build(l, stream->graph().out.size());
   mark = marks.grow(n + 1);
   centre = centres.grow(n + 1);
   std::fill_n(mark, n + 1, kChildless);
@@ -106,8 +114,9 @@ void SinglePass::Impl::begin(Links& l, const Channels& channels) {
   rounds = 0;
 }
 
-/// Lists the sources of local links, and apart from them the lower end of each local dual link; marks who has a child.
-/// Separate loops: each waits for other memory, and a processor looks further ahead in a short one.
+/// Lists the sources of local links, and apart from them the lower end of each local dual link; marks vertices with a
+/// child. Separate loops: each is bound by other memory accesses, and a processor looks further ahead in a short one.
+/// @throws InputError for a target that is no vertex, or a vertex that links to itself
 void SinglePass::Impl::scan() {
   const LocalLinks found = list_local(target, n, list);
   const std::uint32_t* const __restrict to = target;
@@ -124,7 +133,8 @@ void SinglePass::Impl::scan() {
     kinds[i] = static_cast<std::uint8_t>(dual + (dual & (v < t)));  // kKept; dual: kApart at the lower end, else kGone
   }
   linked_targets = linked;
-  // Duals mark their partner too: nobody asks for the mark of a vertex in a local dual link.
+  // Dual links mark their partner too, which does no harm: a vertex in a local dual link never waits, and for it
+  // childless and parent make no difference.
   for (std::size_t i = 0; i < found.local; ++i) marked[to[listed[i]]] = kParent;
   const SplitLinks split = split_list(kinds, list, found.local, pair);
   sources = split.kept;
@@ -139,6 +149,8 @@ void SinglePass::Impl::scan() {
   }
 }
 
+/// Sends the label of cross-rank link k. Of a link that is not dual the label decides: it is kept if the source is a
+/// LEAF. A dual link is decided in resolve_cross_duals(), from the labels of both ends.
 void SinglePass::Impl::send(std::uint32_t k, bool centre_here, std::uint32_t depth_here) {
   const CrossLink& link = links->out[k];
   const bool dual = cross.dual_out[k] != kNone;
@@ -149,7 +161,8 @@ void SinglePass::Impl::send(std::uint32_t k, bool centre_here, std::uint32_t dep
   if (centre_here) target[link.vertex] = kNone;
 }
 
-/// Marks the targets of arriving links, then sends the labels that need no work.
+/// Marks the targets of arriving links, then sends the labels of childless vertices, which are LEAFs and depend on no
+/// other label.
 void SinglePass::Impl::send_childless() {
   for (std::size_t i = 0; i < links->in.size(); ++i) {
     if (cross.dual_in[i] == kNone) mark[links->in[i].vertex] = kParent;
@@ -159,7 +172,7 @@ void SinglePass::Impl::send_childless() {
   }
 }
 
-/// Sources without a child are LEAFs: their targets are CENTREs. The other sources stay listed.
+/// Labels sources without a child as LEAF, and their targets as CENTRE. The other sources stay listed.
 void SinglePass::Impl::label_leaves() {
   const std::uint32_t* const __restrict to = target;
   const std::uint8_t* const __restrict marked = mark;
@@ -171,7 +184,7 @@ void SinglePass::Impl::label_leaves() {
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t v = listed[i];
     const bool childless = marked[v] == kChildless;
-    is_centre[choose(childless, to[v], nowhere)] = 1;
+    is_centre[select(childless, to[v], nowhere)] = 1;
     listed[parents] = v;
     parents += !childless;
   }
@@ -179,7 +192,7 @@ void SinglePass::Impl::label_leaves() {
   sources = parents;
 }
 
-/// Sources with a LEAF child drop their link. The others wait for a label.
+/// Drops the links of sources with a LEAF child, which are CENTREs. The others stay listed and wait for a label.
 void SinglePass::Impl::drop_centres() {
   std::uint32_t* const __restrict to = target;
   const std::uint8_t* const __restrict is_centre = centre;
@@ -191,7 +204,7 @@ void SinglePass::Impl::drop_centres() {
     const bool dropped = is_centre[v];
     listed[left] = v;
     left += !dropped;
-    to[v] = choose(dropped, kNone, to[v]);
+    to[v] = select(dropped, kNone, to[v]);
   }
   waiting = left;
   for (std::uint32_t k = 0; k < links->out.size(); ++k) {
@@ -205,14 +218,15 @@ void SinglePass::Impl::drop_centres() {
   }
 }
 
-/// Counts the children of waiting vertices, and labels those that depend on local labels only.
+/// Counts the children of waiting vertices, and labels those that depend on local labels only. A child that is already
+/// labelled is not listed, so it is not counted.
 void SinglePass::Impl::count_children() {
   const std::size_t listed = waiting;
   for (std::size_t i = 0; i < listed; ++i) {
     const std::uint32_t v = list[i];
     mark[v] = kWaiting;
     pending[v] = 0;
-    if (target[v] < n) pending[target[v]] = 0;  // counted below even where nobody asks
+    if (target[v] < n) pending[target[v]] = 0;  // written below also for targets that do not wait
     if (depth) depth[v] = 0;
   }
   for (const CrossLink& link : links->in) pending[link.vertex] = 0;
@@ -229,7 +243,8 @@ void SinglePass::Impl::count_children() {
   }
 }
 
-/// Gives a waiting vertex its label, then its target if that was the last it needed, and so on up the tree.
+/// Labels a waiting vertex, then its target if that was the last label it needed, and so on towards the root.
+/// Iterative, since chains may be as long as there are vertices.
 void SinglePass::Impl::resolve(std::uint32_t v) {
   for (;;) {
     mark[v] = kParent;
@@ -245,13 +260,17 @@ void SinglePass::Impl::resolve(std::uint32_t v) {
       target[v] = kNone;
     }
     if (mark[t] != kWaiting) return;
+    // A LEAF child decides alone: only its chain counts. Else the target depends on all children, hence on the longest
+    // chain.
     if (depth) depth[t] = leaf ? chain : std::max(depth[t], chain);
     if (!leaf && --pending[t] != 0) return;
     v = t;
   }
 }
 
-void SinglePass::Impl::take_label(std::size_t i, std::uint32_t value) {
+/// Processes the received label of entry i of Links::in: stores the label, and labels the link's target if that was the
+/// last label for which the target waited.
+void SinglePass::Impl::process_label(std::size_t i, std::uint32_t value) {
   const bool label = value & 1;
   const std::uint32_t chain = value >> 1;
   rounds = std::max(rounds, chain);
@@ -267,15 +286,19 @@ void SinglePass::Impl::take_label(std::size_t i, std::uint32_t value) {
   if (label || --pending[v] == 0) resolve(v);
 }
 
+/// Receives labels until all expected ones have arrived, and forwards those of relays. On an in-arc links have the
+/// first slots and relays those above, so the slot determines which it is.
 void SinglePass::Impl::receive() {
   const auto take = [this](std::size_t arc, std::size_t slot, std::uint32_t value) {
-    if (slot < cross.links_in[arc]) return take_label(cross.first_in[arc] + slot, value);
+    if (slot < cross.links_in[arc]) return process_label(cross.first_in[arc] + slot, value);
     const Relay& relay = links->relays[cross.first_relay[arc] + slot - cross.links_in[arc]];
     stream->send(relay.arc_out, relay.slot_out, value);
   };
   while (stream->take(take) != 0) stream->wait();
 }
 
+/// Checks that every vertex has been labelled. @throws InputError if a vertex still waits for a label: the vertex lies
+/// on, or behind, a cycle of three or more links
 void SinglePass::Impl::require_resolved(const Ids& ids) const {
   if (waiting == 0) return;
   for (std::uint32_t v = 0; v < n; ++v) {
@@ -285,6 +308,7 @@ void SinglePass::Impl::require_resolved(const Ids& ids) const {
   }
 }
 
+/// Decides the dual links within this rank: a CENTRE drops its link; if neither end is one, the lower global id does.
 void SinglePass::Impl::resolve_local_duals(const Ids& ids) {
   std::uint32_t* const __restrict to = target;
   const std::uint32_t* const __restrict lower = pair;
@@ -302,17 +326,19 @@ void SinglePass::Impl::resolve_local_duals(const Ids& ids) {
     isolated[count] = a;
     count += !a_takes & !b_takes;
     cut += a_takes & b_takes;
-    to[a] = choose(a_takes, kNone, b);
-    to[b] = choose(b_takes, kNone, a);
+    to[a] = select(a_takes, kNone, b);
+    to[b] = select(b_takes, kNone, a);
   }
   for (std::size_t i = 0; i < count; ++i) lower_stays[i] = ids[isolated[i]] < ids[to[isolated[i]]];
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t a = isolated[i];
-    to[choose(lower_stays[i], a, to[a])] = kNone;
+    to[select(lower_stays[i], a, to[a])] = kNone;
   }
   kept += static_cast<std::int64_t>(both - cut);
 }
 
+/// Decides the dual links between ranks by the same rule as local ones. Both ends evaluate it on the same two labels
+/// and ids, so they agree without a further message.
 void SinglePass::Impl::resolve_cross_duals(const Ids& ids) {
   for (std::uint32_t k = 0; k < links->out.size(); ++k) {
     const std::uint32_t i = cross.dual_out[k];
@@ -335,9 +361,11 @@ SinglePass::~SinglePass() = default;
 SinglePass::SinglePass(SinglePass&&) noexcept = default;
 SinglePass& SinglePass::operator=(SinglePass&&) noexcept = default;
 
+// Single-pass pruning in the order of the labels' dependencies: childless vertices, leaves, centres, then chains of
+// waiting vertices, then dual links.
 const Stars& SinglePass::prune(Links& links, const Ids& ids, const Channels& channels, PruneStatistics* statistics) {
   Impl& p = *impl_;
-  p.begin(links, channels);
+  p.reset(links, channels);
   const bool alone = links.in.empty() && links.out.empty() && links.relays.empty();
   p.scan();
   if (!alone) {
@@ -364,6 +392,7 @@ const Stars& SinglePass::prune(Links& links, const Ids& ids, const Channels& cha
   return p.stars;
 }
 
+// Single-pass pruning of one set of links, without buffers to reuse.
 Stars prune_single_pass(Links& links, const Ids& ids, const Channels& channels, PruneStatistics* statistics) {
   SinglePass pass;
   return pass.prune(links, ids, channels, statistics);

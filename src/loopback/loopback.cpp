@@ -1,5 +1,6 @@
-// Preloaded by `merganser run` into jobs whose ranks are all on this host: what would listen on all interfaces listens on the
-// loopback one. Open MPI's mpirun and its component btl/tcp bind to all, whatever their settings say.
+// Interposes bind() of the C library. `merganser run` preloads it into jobs whose ranks are all on this host, so that stream
+// sockets which would listen on all interfaces listen on the loopback one: Open MPI's mpirun and its component btl/tcp bind to
+// all, whatever their settings.
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -15,13 +16,15 @@ bool is_stream(int socket) noexcept {
   return ::getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_STREAM;
 }
 
-int bind_as_it_is(int socket, const void* address, socklen_t bytes) noexcept {
+// The system call itself: this library is loaded before the C library, whose bind() is hidden behind the one below.
+int system_bind(int socket, const void* address, socklen_t bytes) noexcept {
   return static_cast<int>(::syscall(SYS_bind, socket, address, bytes));
 }
 
 }  // namespace
 
-/// In the place of the C library's.
+/// Binds a socket as the C library's bind() does, but for stream sockets over IPv4 or IPv6 replaces the address "all
+/// interfaces" by the loopback address. Other addresses and sockets are passed on unchanged.
 extern "C" __attribute__((visibility("default"))) int bind(int socket, const sockaddr* address,
                                                            socklen_t bytes) noexcept {
   sockaddr_in v4{};
@@ -29,12 +32,12 @@ extern "C" __attribute__((visibility("default"))) int bind(int socket, const soc
   if (address != nullptr && bytes >= sizeof v4 && address->sa_family == AF_INET && is_stream(socket)) {
     std::memcpy(&v4, address, sizeof v4);
     if (v4.sin_addr.s_addr == htonl(INADDR_ANY)) v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return bind_as_it_is(socket, &v4, sizeof v4);
+    return system_bind(socket, &v4, sizeof v4);
   }
   if (address != nullptr && bytes >= sizeof v6 && address->sa_family == AF_INET6 && is_stream(socket)) {
     std::memcpy(&v6, address, sizeof v6);
     if (std::memcmp(&v6.sin6_addr, &in6addr_any, sizeof in6addr_any) == 0) v6.sin6_addr = in6addr_loopback;
-    return bind_as_it_is(socket, &v6, sizeof v6);
+    return system_bind(socket, &v6, sizeof v6);
   }
-  return bind_as_it_is(socket, address, bytes);
+  return system_bind(socket, address, bytes);
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// One question's winner so far, by the canonical rule: squared distance, then lowest id.
+/// Running minimum of one nearest-neighbour query by the canonical order: squared distance, then lowest id.
 #include <cmath>
 #include <limits>
 
@@ -7,61 +7,73 @@
 
 namespace merganser::nearest {
 
-/// Where candidates are looked up. `slack`: bound of the rounding of coordinates.
-struct Ground {
-  const Box& box;
-  double slack;
-  const Site* sites;
-  const links::Ids& ids;
+/// Arrays of the cell list from which a nearest-neighbour query reads its candidates.
+struct SearchContext {
+  const Box& box;         ///< domain, for the canonical distance
+  double slack;           ///< bound of the rounding of coordinates, absolute
+  const Site* sites;      ///< by vertex
+  const links::Ids& ids;  ///< by vertex
 };
 
+/// Running minimum of one nearest-neighbour query: the nearest candidate so far, of equal distances that of the lowest
+/// id. limit2() bounds the plain squared distance of candidates that can still win, rounding included.
 class BestSoFar {
  public:
-  BestSoFar(const Ground& ground, const CellList::Query& query, const Best& best)
-      : ground_(ground), query_(query), best_(best), stale_(best.vertex != links::kNone) {
-    narrow();
+  /// Starts the minimum at `best`, which may be a parcel of another rank or none.
+  BestSoFar(const SearchContext& context, const CellList::Query& query, const Best& best)
+      : context_(context), query_(query), best_(best), stale_(best.vertex != links::kNone) {
+    update_limit();
   }
 
+  /// Returns the query point.
   [[nodiscard]] const Vec3& point() const { return query_.point; }
+  /// Returns the squared distance of the best candidate; infinite if there is none.
   [[nodiscard]] double distance2() const { return best_.distance2; }
+  /// Returns the vertex of the best candidate; kNone if it is on another rank or there is none.
   [[nodiscard]] std::uint32_t vertex() const { return best_.vertex; }
-  /// Candidates whose plain squared distance to some image of the point exceeds this cannot win by that image.
+  /// Returns the bound of the search: candidates whose plain squared distance to some image of the point exceeds it
+  /// cannot win by that image.
   [[nodiscard]] double limit2() const { return limit2_; }
 
-  void offer(std::uint32_t v) {
-    const Site& s = ground_.sites[v];
-    const double d2 = ground_.box.distance2(query_.point, {s.x, s.y, s.z});
+  /// Replaces the best candidate by vertex v of this rank if v is nearer, or as near with a lower id.
+  void consider(std::uint32_t v) {
+    const Site& s = context_.sites[v];
+    const double d2 = context_.box.distance2(query_.point, {s.x, s.y, s.z});
     if (d2 > best_.distance2 || v == query_.self || v == best_.vertex) return;
     if (d2 == best_.distance2) {
-      // Ids lie in rows that the search does not touch otherwise: they are read for the winner and for ties only.
-      if (stale_) best_.id = ground_.ids[best_.vertex];
+      // Ids lie in rows that the search does not read otherwise: they are read for the winner and for ties only.
+      if (stale_) best_.id = context_.ids[best_.vertex];
       stale_ = false;
-      if (ground_.ids[v] > best_.id) return;
+      if (context_.ids[v] > best_.id) return;
     }
     const bool nearer = d2 < best_.distance2;
     best_.distance2 = d2;
     best_.vertex = v;
     stale_ = true;
-    if (nearer) narrow();
+    if (nearer) update_limit();
   }
 
+  /// Returns the best candidate with its id.
   [[nodiscard]] Best result() const {
     Best best = best_;
-    if (stale_) best.id = ground_.ids[best.vertex];
+    if (stale_) best.id = context_.ids[best.vertex];
     return best;
   }
 
  private:
-  void narrow() {
-    const double r = std::sqrt(best_.distance2) * (1 + 1e-14) + ground_.slack;
+  /// Computes the search limit from the distance of the best candidate.
+  void update_limit() {
+    // The plain distance to an image and the canonical one differ by the rounding of coordinates (slack) and of each
+    // operation (the factors); min() keeps the bound positive for distance 0.
+    const double r = std::sqrt(best_.distance2) * (1 + 1e-14) + context_.slack;
     limit2_ = r * r * (1 + 1e-12) + std::numeric_limits<double>::min();
   }
 
-  const Ground& ground_;
+  const SearchContext& context_;
   CellList::Query query_;
   Best best_;
   double limit2_ = 0;
-  bool stale_;  // best_.id is not read yet
+  bool stale_;  // best_.id has not been read yet
 };
 
 }  // namespace merganser::nearest

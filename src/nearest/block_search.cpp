@@ -1,4 +1,5 @@
-// Compiled once per vector target by Highway; see the end of the file for the dispatch.
+// Vectorised inner loop of the exact nearest-neighbour search. Compiled once per vector target by Highway; the end of
+// the file has the dispatch.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/nearest/block_search.cpp"
 #include <hwy/foreach_target.h>
@@ -19,10 +20,11 @@ using I = hn::RebindToSigned<F>;
 using VF = hn::Vec<F>;
 using VI = hn::Vec<I>;
 
-constexpr std::int32_t kFar = 0x7fffffff;
+constexpr std::int32_t kFar = 0x7fffffff;   // key of no candidate
 constexpr std::uint32_t kCandidates = 256;  // numbers fit the low byte of a key
 
-/// A small parcel; `self` is its number among the candidates, or none of theirs.
+/// Small parcel in filter coordinates. `self` is the number of the parcel among the candidates; kCandidates if it is
+/// none of them.
 struct Parcel {
   float x;
   float y;
@@ -30,7 +32,7 @@ struct Parcel {
   std::int32_t self;
 };
 
-/// The candidates of one node, gathered from four runs of memory.
+/// Candidates of one node: the parcels of the 2x2x2 cells around it, copied from four runs of memory.
 struct Block {
   alignas(64) float x[kCandidates + 64];
   alignas(64) float y[kCandidates + 64];
@@ -39,7 +41,8 @@ struct Block {
   std::uint32_t end[4];   // one beyond the last number of a run
   std::uint32_t size;
 
-  /// False if there are more candidates than numbers.
+  /// Copies the candidates of node (jx, jy, jz). Returns false if there are more than kCandidates, whose numbers would
+  /// not fit the low byte of a key.
   HWY_INLINE bool gather(const BlockSearch& s, int jx, int jy, int jz) {
     const F f;
     const auto lanes = static_cast<std::uint32_t>(hn::Lanes(f));
@@ -73,8 +76,9 @@ struct Block {
     return true;
   }
 
-  /// A parcel in the form that the search reads. A parcel in rounding reach of a node may be in none of the runs.
-  HWY_INLINE Parcel parcel(const BlockSearch& s, std::uint32_t v) const {
+  /// Returns small parcel v in filter coordinates, with its number among the candidates. A parcel within rounding of a
+  /// node may be in none of the runs.
+  HWY_INLINE Parcel load_parcel(const BlockSearch& s, std::uint32_t v) const {
     std::uint32_t self = kCandidates;
     for (int run = 0; run < 4; ++run) {
       const std::uint32_t number = v - base[run];
@@ -83,16 +87,18 @@ struct Block {
     }
     return {s.x[v], s.y[v], s.z[v], static_cast<std::int32_t>(self)};
   }
-  HWY_INLINE std::uint32_t run_of(std::uint32_t number) const {
+  /// Returns the run of a candidate by its number.
+  HWY_INLINE std::uint32_t find_run(std::uint32_t number) const {
     return static_cast<std::uint32_t>(number >= end[0]) + static_cast<std::uint32_t>(number >= end[1]) +
            static_cast<std::uint32_t>(number >= end[2]);
   }
 };
 
-/// Takes a vector of candidates, by the bits of their squared distances, into the two smallest keys per lane. A key is a squared
-/// distance (single precision) with its low byte replaced by the number of the candidate, so that one integer minimum keeps
-/// distance and candidate together. Vectors of SVE cannot be members, so the keys of a parcel are two variables.
-HWY_INLINE void take(VI d2, VI number, VI self, VI& first, VI& second) {
+/// Merges a vector of candidates, by the bits of their squared distances, into the two smallest keys per lane. A key is
+/// a squared distance (single precision) with its low byte replaced by the number of the candidate, so that one integer
+/// minimum keeps distance and candidate together: floats >= 0 compare as their bits do. Vectors of SVE cannot be
+/// members, so the keys of a parcel are two variables.
+HWY_INLINE void update_minima(VI d2, VI number, VI self, VI& first, VI& second) {
   const I i;
   VI key = hn::OrAnd(number, d2, hn::Set(i, ~0xff));
   key = hn::IfThenElse(hn::Eq(number, self), hn::Set(i, kFar), key);
@@ -100,8 +106,9 @@ HWY_INLINE void take(VI d2, VI number, VI self, VI& first, VI& second) {
   first = hn::Min(first, key);
 }
 
-/// Number of the candidate that is nearest beyond doubt and an upper bound of its distance; false if rounding leaves
-/// more than one, or there is none.
+/// Returns whether one candidate is nearest beyond doubt, with its number and an upper bound of its distance; false if
+/// rounding leaves more than one, or there is none. Two keys per lane suffice: of two or more below the limit, two are
+/// seen.
 HWY_INLINE bool is_unique(VI first, VI second, float coordinate_error, std::uint32_t* number, float* distance) {
   const I i;
   const std::int32_t best = hn::GetLane(hn::MinOfLanes(i, first));
@@ -111,6 +118,9 @@ HWY_INLINE bool is_unique(VI first, VI second, float coordinate_error, std::uint
   const float error = 2.0F * coordinate_error;  // of a distance, > sqrt(3) * coordinate_error
   const float d = std::sqrt(d2);
   *distance = d * 1.0001F + error;
+  // Upper bound of the filter's squared distance of any candidate that may be at least as near as the best one exactly.
+  // 1/8192 covers the digits that the low byte replaces and the rounding of the sums; 4.01 e (d + e) the change of two
+  // squares by an error e of each distance; 1e-37 underflow.
   const float limit = d2 * (1.0F + 1.0F / 8192) + 4.01F * error * (d + error) + 1e-37F;
   std::int32_t limit_bits;
   __builtin_memcpy(&limit_bits, &limit, sizeof limit);
@@ -119,7 +129,8 @@ HWY_INLINE bool is_unique(VI first, VI second, float coordinate_error, std::uint
   return (best < 0x7f000000) & (hn::CountTrue(i, hn::Lt(first, l)) + hn::CountTrue(i, hn::Lt(second, l)) == 1);
 }
 
-/// Bits of the squared distance.
+/// Returns the bits of the squared distances from one parcel to a vector of candidates; as integers they compare as the
+/// distances do.
 HWY_INLINE VI distance2(VF x, VF y, VF z, VF px, VF py, VF pz) {
   const VF dx = hn::Sub(x, px);
   const VF dy = hn::Sub(y, py);
@@ -153,34 +164,37 @@ HWY_INLINE void search(const Block& block, const Parcel& a, const Parcel& b, VI&
     const VF x = hn::Load(f, block.x + at);
     const VF y = hn::Load(f, block.y + at);
     const VF z = hn::Load(f, block.z + at);
-    take(distance2(x, y, z, ax, ay, az), number, a_self, a_first, a_second);
-    if constexpr (kTwo) take(distance2(x, y, z, bx, by, bz), number, b_self, b_first, b_second);
+    update_minima(distance2(x, y, z, ax, ay, az), number, a_self, a_first, a_second);
+    if constexpr (kTwo) update_minima(distance2(x, y, z, bx, by, bz), number, b_self, b_first, b_second);
     number = hn::Add(number, step);
   }
 }
 
-HWY_INLINE float least(float a, float b) { return a < b ? a : b; }
+HWY_INLINE float min_of_two(float a, float b) { return a < b ? a : b; }
 
-/// Lower and upper face of the two cells around a node on one axis: beyond them nothing has been seen.
+/// Lower and upper face, on one axis, of the two cells around a node: beyond them no candidate has been read.
 struct Faces {
   float lower;
   float upper;
 };
 
-HWY_INLINE Faces faces(const BlockSearch& s, int axis, int node) {
+/// Returns the faces of the two cells around a node on one axis, infinite at walls.
+HWY_INLINE Faces node_faces(const BlockSearch& s, int axis, int node) {
   Faces f;
   f.lower = node <= 1 ? s.far[axis][0] : static_cast<float>(node - 1) * s.width[axis];
   f.upper = node + 1 >= s.cells[axis] ? s.far[axis][1] : static_cast<float>(node + 1) * s.width[axis];
   return f;
 }
 
+/// Body of block_search(): searches the candidates around every node for the node's small parcels, two parcels at a
+/// time.
 void SearchNodes(const BlockSearch& s) {
   Block block{};  // beyond the last candidate, y and z must be numbers: a NaN may compare as the least key
   std::size_t node = 0;
   for (int jz = 0; jz <= s.cells[2]; ++jz) {
-    const Faces fz = faces(s, 2, jz);
+    const Faces fz = node_faces(s, 2, jz);
     for (int jy = 0; jy <= s.cells[1]; ++jy) {
-      const Faces fy = faces(s, 1, jy);
+      const Faces fy = node_faces(s, 1, jy);
       for (int jx = 0; jx <= s.cells[0]; ++jx, ++node) {
         const std::uint32_t begin = s.node_start[node];
         const std::uint32_t end = s.node_start[node + 1];
@@ -189,18 +203,20 @@ void SearchNodes(const BlockSearch& s) {
           for (std::uint32_t k = begin; k < end; ++k) s.open->push_back({s.by_node[k], links::kNone});
           continue;
         }
-        const Faces fx = faces(s, 0, jx);
-        const auto one = [&](std::uint32_t v, VI first, VI second) HWY_ATTR {
+        const Faces fx = node_faces(s, 0, jx);
+        const auto finish = [&](std::uint32_t v, VI first, VI second) HWY_ATTR {
           const float x = s.x[v];
           const float y = s.y[v];
           const float z = s.z[v];
           std::uint32_t number;
           float distance;
           const bool found = is_unique(first, second, s.coordinate_error, &number, &distance);
-          const float reach = least(least(least(x - fx.lower, fx.upper - x), least(y - fy.lower, fy.upper - y)),
-                                    least(z - fz.lower, fz.upper - z)) -
-                              1.5F * s.coordinate_error;  // of the parcel and of a face, each computed
-          const std::uint32_t candidate = found ? block.base[block.run_of(number)] + number : links::kNone;
+          // 1.5 errors of a coordinate: that of the parcel and that of a face, each computed
+          const float reach =
+              min_of_two(min_of_two(min_of_two(x - fx.lower, fx.upper - x), min_of_two(y - fy.lower, fy.upper - y)),
+                         min_of_two(z - fz.lower, fz.upper - z)) -
+              1.5F * s.coordinate_error;
+          const std::uint32_t candidate = found ? block.base[block.find_run(number)] + number : links::kNone;
           s.target[v] = candidate;
           if (!(found & (distance < reach))) s.open->push_back({v, candidate});
         };
@@ -210,16 +226,16 @@ void SearchNodes(const BlockSearch& s) {
         VI b_second = a_first;
         std::uint32_t k = begin;
         for (; k + 2 <= end; k += 2) {
-          const Parcel a = block.parcel(s, s.by_node[k]);
-          const Parcel b = block.parcel(s, s.by_node[k + 1]);
+          const Parcel a = block.load_parcel(s, s.by_node[k]);
+          const Parcel b = block.load_parcel(s, s.by_node[k + 1]);
           search<true>(block, a, b, a_first, a_second, b_first, b_second);
-          one(s.by_node[k], a_first, a_second);
-          one(s.by_node[k + 1], b_first, b_second);
+          finish(s.by_node[k], a_first, a_second);
+          finish(s.by_node[k + 1], b_first, b_second);
         }
         if (k < end) {
-          const Parcel last = block.parcel(s, s.by_node[k]);
+          const Parcel last = block.load_parcel(s, s.by_node[k]);
           search<false>(block, last, last, a_first, a_second, b_first, b_second);
-          one(s.by_node[k], a_first, a_second);
+          finish(s.by_node[k], a_first, a_second);
         }
       }
     }

@@ -1,4 +1,5 @@
-// Compiled once per vector target by Highway; see the end of the file for the dispatch.
+// Vectorised sweeps over all parcels for the cell list. Compiled once per vector target by Highway; the end of the file
+// has the dispatch.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/nearest/cell_keys.cpp"
 #include <hwy/foreach_target.h>
@@ -17,22 +18,26 @@ using VD = hn::Vec<D>;
 using I = hn::Rebind<std::int32_t, D>;
 using F = hn::Rebind<float, D>;
 
+/// Vector form of the map from positions to cells.
 struct Keys {
   const CellArithmetic& c;
 
+  /// Returns the cells of coordinates on one axis.
   HWY_INLINE hn::Vec<I> cell_on_axis(int axis, VD x) const {
     const D d;
     const VD g = hn::Mul(hn::Sub(x, hn::Set(d, c.lower[axis])), hn::Set(d, c.inverse_width[axis]));
     const VD top = hn::Set(d, static_cast<double>(c.cells[axis] - 1));
+    // Cut to the cells that there are: positions may lie outside by rounding.
     return hn::DemoteTo(I(), hn::Min(hn::Max(g, hn::Zero(d)), top));
   }
-  HWY_INLINE hn::Mask<D> inside(int axis, VD x) const {
+  /// Returns which coordinates are within the allowed range of one axis.
+  HWY_INLINE hn::Mask<D> is_inside(int axis, VD x) const {
     const D d;
     return hn::And(hn::Ge(x, hn::Set(d, c.least[axis])), hn::Le(x, hn::Set(d, c.most[axis])));
   }
 };
 
-/// Whether volumes are those of parcels, and which of them are small.
+/// Loads the sites of parcels: position, kind (0: small, 1: not) and whether the volume is is_volume().
 struct ParcelLoader {
   const Site* sites;
   double small_volume;
@@ -46,7 +51,7 @@ struct ParcelLoader {
   }
 };
 
-/// Points of a caller's in rows of three, or in columns.
+/// Loads the points of a caller's arrays, in rows of three numbers or in columns: position, and kind by the mask.
 template <bool kRows>
 struct PointLoader {
   const double* x0;
@@ -69,7 +74,7 @@ struct PointLoader {
   }
 };
 
-/// Keys of as many points as there are whole vectors of. @return how many
+/// Computes the keys of as many points as fill whole vectors. @return number of points done
 template <class Loader>
 HWY_INLINE std::size_t WholeVectors(const CellArithmetic& c, const Loader& from, std::size_t count,
                                     std::uint32_t* HWY_RESTRICT key, bool* fit) {
@@ -85,7 +90,7 @@ HWY_INLINE std::size_t WholeVectors(const CellArithmetic& c, const Loader& from,
     VD z;
     hn::Vec<I> kind;
     from.load(at, x, y, z, kind, all_fit);
-    all_fit = hn::And(all_fit, hn::And(keys.inside(0, x), hn::And(keys.inside(1, y), keys.inside(2, z))));
+    all_fit = hn::And(all_fit, hn::And(keys.is_inside(0, x), hn::And(keys.is_inside(1, y), keys.is_inside(2, z))));
     const auto row = hn::Add(hn::Mul(keys.cell_on_axis(2, z), hn::Set(i, c.cells[1])), keys.cell_on_axis(1, y));
     const auto cell = hn::Add(hn::Mul(row, hn::Set(i, c.cells[0])), keys.cell_on_axis(0, x));
     hn::StoreU(hn::Add(hn::Add(cell, cell), kind), i, reinterpret_cast<std::int32_t*>(key + at));
@@ -94,6 +99,7 @@ HWY_INLINE std::size_t WholeVectors(const CellArithmetic& c, const Loader& from,
   return at;
 }
 
+/// Body of cell_keys(), the first sweep of binning: chooses the loader by the layout of the points.
 bool CellKeys(const CellArithmetic& c, const PointSet& points, std::size_t first, std::size_t count,
               std::uint32_t* HWY_RESTRICT key) {
   bool fit = true;
@@ -109,7 +115,7 @@ bool CellKeys(const CellArithmetic& c, const PointSet& points, std::size_t first
     done = WholeVectors(c, columns, count, key, &fit);
   }
   if (!fit) return false;
-  // The rest, and points that lie otherwise, by way of a table of parcels.
+  // The rest, and points of any other layout, are copied to a table of sites whose volumes stand for the mask.
   const std::size_t lanes = hn::Lanes(D());
   for (; done < count; done += lanes) {
     Site few[8];
@@ -127,6 +133,7 @@ bool CellKeys(const CellArithmetic& c, const PointSet& points, std::size_t first
   return true;
 }
 
+/// Body of filter_coordinates(), the last sweep of sorting: single-precision coordinates for block_search().
 void FilterCoordinates(const Vec3& lower, double scale, const Site* HWY_RESTRICT sites, std::size_t count,
                        float* const (&to)[3]) {
   const D d;

@@ -1,5 +1,5 @@
 #pragma once
-/// The two sweeps over all parcels that sort them by cell, chosen at run time for the CPU.
+/// Vectorised sweeps over all parcels for the cell list: cell numbers and filter coordinates, dispatched at run time.
 #include <cstddef>
 #include <cstdint>
 
@@ -8,21 +8,21 @@
 
 namespace merganser::nearest {
 
-/// How positions become cells: cell = (x - lower) * inverse_width on each axis, cut to 0 .. cells - 1.
+/// Map from positions to cells: cell = (x - lower) * inverse_width on each axis, cut to 0 .. cells - 1.
 struct CellArithmetic {
   Vec3 lower;
   Vec3 inverse_width;
-  std::int32_t cells[3];
-  Vec3 least;  ///< positions allowed
-  Vec3 most;
+  std::int32_t cells[3];  ///< number of cells by axis
+  Vec3 least;             ///< least position allowed, by axis
+  Vec3 most;              ///< greatest position allowed, by axis
 };
 
-/// key[i] = 2 * cell of point first + i, + 1 if it is not small, for `count` points.
-/// @return false if a position is not allowed or a volume not is_volume(); the keys are then of no use
+/// Computes key[i] = 2 * cell of point first + i, + 1 if it is not small, for `count` points.
+/// @return false if a position is not allowed or a volume not is_volume(); the keys are then invalid
 bool cell_keys(const CellArithmetic& cells, const PointSet& points, std::size_t first, std::size_t count,
                std::uint32_t* key);
 
-/// Coordinates of the filter: (position - lower) * scale, rounded to single precision; to[a] for axis a.
+/// Computes the coordinates of the single-precision filter: (position - lower) * scale, rounded; to[a] for axis a.
 void filter_coordinates(const Vec3& lower, double scale, const Site* sites, std::size_t count, float* const (&to)[3]);
 
 }  // namespace merganser::nearest

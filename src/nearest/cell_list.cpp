@@ -16,15 +16,16 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kAhead = 24;  // prefetch distance, in parcels
-constexpr std::size_t kLot = 128;   // parcels
+constexpr std::size_t kLot = 128;   // parcels processed at a time
 
-/// Single-precision coordinates for the kernel.
+/// Writer of the single-precision coordinates of block_search().
 struct Filter {
   float* x;
   float* y;
   float* z;
   Vec3 lower;
   double scale;
+  /// Writes the filter coordinates of a position.
   void write(std::size_t vertex, const Vec3& p) const {
     x[vertex] = static_cast<float>((p[0] - lower[0]) * scale);
     y[vertex] = static_cast<float>((p[1] - lower[1]) * scale);
@@ -34,9 +35,10 @@ struct Filter {
 
 }  // namespace
 
+// Cell list of one rank's region; empty until bin() and sort().
 CellList::CellList(const Box& box, const Region& region)
     : box_(box), region_(region), lower_(region.lower), upper_(region.upper) {
-  // Blocks follow from cell numbers, positions from arithmetic: they agree up to rounding.
+  // Blocks follow from cell numbers, positions from arithmetic: they agree up to rounding, which slack_ bounds.
   for (int a = 0; a < 3; ++a) slack_ = std::max(slack_, 1e-12 * (box.extent[a] + std::fabs(box.lower[a])));
 }
 
@@ -44,6 +46,7 @@ CellList::CellList(CellList&&) noexcept = default;
 CellList& CellList::operator=(CellList&&) noexcept = default;
 CellList::~CellList() = default;
 
+/// Returns the cell of a coordinate on one axis, cut to the cells that there are.
 std::int64_t CellList::cell_on_axis(int axis, double x) const {
   if (canonical_) {
     const std::int64_t c = grid_.cell(axis, x) - first_[axis];
@@ -54,6 +57,8 @@ std::int64_t CellList::cell_on_axis(int axis, double x) const {
   return static_cast<std::int64_t>(g <= 0 ? 0.0 : (g >= top ? top : g));
 }
 
+// First half of building the cell list: the grid of cells is chosen and the points of each half-cell (small, other) are
+// counted. Where points crowd in a part of the region, the cells are confined to that part.
 std::int64_t CellList::bin(const PointSet& points, const Cut& cut) {
   n_ = points.size();
   if (n_ >= links::kAway)
@@ -70,10 +75,10 @@ std::int64_t CellList::bin(const PointSet& points, const Cut& cut) {
     choose_cells(cut.parcels_per_cell);
   }
   measure_cells();
-  // Cells that hold three times their share hardly occur by chance.
+  // Cells with three times the mean hardly occur by chance (Poisson): such cells mean that parcels crowd.
   const auto crowd = static_cast<std::uint32_t>(3 * std::clamp(cut.parcels_per_cell, kParcelsPerCell, 1e9));
   Census census = count(points, crowd);
-  if (!canonical_ && census.crowded > n_ / 4 && narrow_to(points)) {
+  if (!canonical_ && census.crowded > n_ / 4 && narrow_to_points(points)) {
     choose_cells(cut.parcels_per_cell);
     measure_cells();
     census = count(points, crowd);
@@ -82,6 +87,8 @@ std::int64_t CellList::bin(const PointSet& points, const Cut& cut) {
   return census.small;
 }
 
+/// Chooses the number of cells on each axis for a mean number of parcels per cell, with cells as near to cubes as the
+/// region permits.
 void CellList::choose_cells(double parcels_per_cell) {
   Vec3 extent{upper_[0] - lower_[0], upper_[1] - lower_[1], upper_[2] - lower_[2]};
   const double longest = std::max({extent[0], extent[1], extent[2]});
@@ -107,6 +114,7 @@ void CellList::choose_cells(double parcels_per_cell) {
   }
 }
 
+/// Computes widths and the scale of filter coordinates from the number of cells.
 void CellList::measure_cells() {
   for (int a = 0; a < 3; ++a) {
     width_[a] = (upper_[a] - lower_[a]) / static_cast<double>(cells_[a]);
@@ -115,6 +123,8 @@ void CellList::measure_cells() {
   scale_ = 1.0 / std::max({width_[0], width_[1], width_[2]});
 }
 
+/// Computes the half-cell of every point and counts the points of each half-cell. @throws InputError, Unwrapped: see
+/// bin()
 CellList::Census CellList::count(const PointSet& points, std::uint32_t crowd) {
   const std::size_t half_cells = 2 * static_cast<std::size_t>(cell_count());
   start_.assign(half_cells + 2, 0);
@@ -132,10 +142,12 @@ CellList::Census CellList::count(const PointSet& points, std::uint32_t crowd) {
   CellArithmetic arithmetic{lower_, inverse_width_, {}, low, high};
   for (int a = 0; a < 3; ++a) arithmetic.cells[a] = static_cast<std::int32_t>(cells_[a]);
   const bool vectors = !canonical_ && half_cells < (std::size_t{1} << 31);
-  // In lots: the counters of shuffled parcels are far apart, and are under way while keys are computed.
+  // In lots: the counters of shuffled parcels are far apart; they are prefetched for a whole lot before they are
+  // counted.
   for (std::size_t begin = 0; begin < n_; begin += kLot) {
     const std::size_t end = std::min(begin + kLot, n_);
     std::uint32_t* const key = key_.data();
+    // The vector code only detects an invalid point; the scalar code then finds which and throws.
     if (!vectors || !cell_keys(arithmetic, points, begin, end - begin, key + begin)) {
       for (std::size_t i = begin; i < end; ++i) {
         const Site s = points.site(i);
@@ -144,9 +156,9 @@ CellList::Census CellList::count(const PointSet& points, std::uint32_t crowd) {
         if (!inside && points.wraps_on_demand()) [[unlikely]]
           throw Unwrapped{};
         if (!inside) [[unlikely]]
-          throw Indexed<InputError>(points.outside_text(i, region_.lower, region_.upper, box_));
+          throw Indexed<InputError>(points.describe_outside(i, region_.lower, region_.upper, box_));
         if (!is_volume(s.volume)) [[unlikely]]
-          throw Indexed<InputError>(points.text(i) + ": " + volume_error(s.volume));
+          throw Indexed<InputError>(points.describe(i) + ": " + volume_error(s.volume));
         const auto cell = (cell_on_axis(2, s.z) * cells_[1] + cell_on_axis(1, s.y)) * cells_[0] + cell_on_axis(0, s.x);
         key[i] = static_cast<std::uint32_t>(2 * cell + (points.is_small(i) ? 0 : 1));
       }
@@ -164,7 +176,9 @@ CellList::Census CellList::count(const PointSet& points, std::uint32_t crowd) {
   return census;
 }
 
-bool CellList::narrow_to(const PointSet& points) {
+/// Narrows the region that is cut into cells to the bounding box of the points, if that has at most half of the volume.
+/// @return whether it was narrowed
+bool CellList::narrow_to_points(const PointSet& points) {
   Vec3 lower = region_.upper;
   Vec3 upper = region_.lower;
   for (std::size_t i = 0; i < n_; ++i) {
@@ -178,7 +192,7 @@ bool CellList::narrow_to(const PointSet& points) {
   double part = 1;  // of the region
   for (int a = 0; a < 3; ++a) {
     const double whole = region_.upper[a] - region_.lower[a];
-    // Cells remain much wider than what is lost by rounding.
+    // Keeps cells much wider than the rounding of coordinates, also where all points coincide on an axis.
     const double least = std::max(1e-6 * whole, 1e5 * slack_);
     const double missing = std::max(least - (upper[a] - lower[a]), 0.0);
     lower[a] = std::max(lower[a] - 0.5 * missing, region_.lower[a]);
@@ -191,13 +205,15 @@ bool CellList::narrow_to(const PointSet& points) {
   return true;
 }
 
+// Second half of building the cell list: a counting sort of the points by half-cell, filter coordinates, and k-d trees
+// of crowded half-cells.
 void CellList::sort(const PointSet& points, Site* sorted, std::byte* scratch) {
   sorted_ = sorted;
   filter_ = reinterpret_cast<float*>(scratch);
   by_node_ = reinterpret_cast<std::uint32_t*>(filter_ + 3 * (n_ + kPadding));
   if (order_.size() < n_) order_ = std::vector<std::uint32_t>(n_);
-  // start_[k + 2] holds the count of half-cell k. With its first position in start_[k + 1], the scatter leaves the
-  // first position of k + 1 there.
+  // start_[k + 2] holds the count of half-cell k. With its first position in start_[k + 1], the scatter, which advances
+  // it, leaves the first position of k + 1 there.
   const std::size_t half_cells = 2 * static_cast<std::size_t>(cell_count());
   std::uint32_t sum = 0;
   for (std::size_t k = 0; k < half_cells; ++k) {
@@ -217,7 +233,7 @@ void CellList::sort(const PointSet& points, Site* sorted, std::byte* scratch) {
     for (std::size_t begin = 0; begin < n_; begin += kLot) {
       const std::size_t end = std::min(begin + kLot, n_);
       for (std::size_t k = begin; k < end; ++k) {
-        points.touch(order_[std::min(k + kAhead, n_ - 1)]);
+        points.prefetch(order_[std::min(k + kAhead, n_ - 1)]);
         sorted_[k] = site_of(order_[k]);
       }
       filter_coordinates(lower_, scale_, sorted_ + begin, end - begin, {f.x + begin, f.y + begin, f.z + begin});
@@ -225,10 +241,11 @@ void CellList::sort(const PointSet& points, Site* sorted, std::byte* scratch) {
   });
   for (std::size_t k = n_; k < stride; ++k) f.x[k] = f.y[k] = f.z[k] = 1e30F;
   trees_.reset();
-  if (most_ > CrowdedTrees::kCrowded) grow_trees(points);
+  if (most_ > CrowdedTrees::kCrowded) build_trees(points);
 }
 
-void CellList::grow_trees(const PointSet& points) {
+/// Builds k-d trees of the crowded half-cells and rewrites the filter coordinates of their vertices, which it permutes.
+void CellList::build_trees(const PointSet& points) {
   std::vector<CrowdedTrees::Run> runs;
   for (std::size_t h = 0; h < 2 * static_cast<std::size_t>(cell_count()); ++h)
     if (start_[h + 1] - start_[h] > CrowdedTrees::kCrowded) runs.push_back({start_[h], start_[h + 1]});
@@ -236,11 +253,12 @@ void CellList::grow_trees(const PointSet& points) {
   const std::size_t stride = n_ + kPadding;
   const Filter f{filter_, filter_ + stride, filter_ + 2 * stride, lower_, scale_};
   for (const CrowdedTrees::Run& run : runs) {
-    trees_->grow(run, sorted_, order_.data(), points);
+    trees_->build(run, sorted_, order_.data(), points);
     for (std::uint32_t v = run.begin; v < run.end; ++v) f.write(v, {sorted_[v].x, sorted_[v].y, sorted_[v].z});
   }
 }
 
+/// Lists the small parcels under their nearest grid node.
 void CellList::list_by_node() {
   // A counting sort of the small parcels, which come in the order of cells: its accesses are nearly sequential.
   const std::size_t stride = n_ + kPadding;
@@ -271,14 +289,17 @@ void CellList::list_by_node() {
     for (std::uint32_t v = start_[2 * c]; v < start_[2 * c + 1]; ++v) by_node_[node_start_[node_of[m++] + 1]++] = v;
 }
 
-bool CellList::fit(BlockSearch& block) const {
+/// Fills the input of block_search(). @return false if plain differences in a block may not be the canonical ones (a
+/// period is too short)
+bool CellList::fill_block_search(BlockSearch& block) const {
   double reach = 0;
-  // Inside a block of two cells the plain difference is the canonical one only if it is at most half a period.
+  // Inside a block of two cells the plain difference is the canonical one only if it is at most half a period; 2.01
+  // covers rounding.
   bool plain = true;
   for (int a = 0; a < 3; ++a) {
     block.cells[a] = static_cast<int>(cells_[a]);
     block.width[a] = static_cast<float>(width_[a] * scale_);
-    // Faces may be far away: rounded to be nearer.
+    // Rounded towards the cells, so that the filter never takes a face for farther than it is.
     const double nearer = scale_ * (1 - 0x1p-22);
     const float far = std::numeric_limits<float>::infinity();
     block.far[a][0] = region_.wall_lower[a] ? -far : static_cast<float>((region_.lower[a] - lower_[a]) * nearer);
@@ -286,6 +307,7 @@ bool CellList::fit(BlockSearch& block) const {
     reach = std::max(reach, (upper_[a] - lower_[a]) * scale_);
     plain = plain && (!box_.periodic[a] || 2.01 * width_[a] <= 0.5 * box_.extent[a]);
   }
+  // Twice the rounding of coordinates up to reach + 2 in single precision.
   block.coordinate_error = static_cast<float>((reach + 2) * 0x1p-23);
   const std::size_t stride = n_ + kPadding;
   block.x = filter_;
@@ -297,11 +319,13 @@ bool CellList::fit(BlockSearch& block) const {
   return plain;
 }
 
+// Local search of a merge step: a vectorised single-precision filter decides most small parcels; the others are
+// searched in double precision.
 std::vector<CellList::Open> CellList::search_exact(std::vector<std::uint32_t>& target, const links::Ids& ids) {
   std::fill_n(target.begin(), n_, links::kNone);
   std::vector<BlockSearch::Open> undecided;
   BlockSearch block{};
-  if (fit(block)) {
+  if (fill_block_search(block)) {
     list_by_node();
     block.node_start = node_start_.data();
     block.target = target.data();
@@ -312,7 +336,7 @@ std::vector<CellList::Open> CellList::search_exact(std::vector<std::uint32_t>& t
       for (std::uint32_t v = start_[2 * c]; v < start_[2 * c + 1]; ++v) undecided.push_back({v, links::kNone});
   }
   std::vector<Open> open;
-  const Ground ground{box_, slack_, sorted_, ids};
+  const SearchContext context{box_, slack_, sorted_, ids};
   for (const auto [v, candidate] : undecided) {
     const Site& s = sorted_[v];
     const Vec3 p{s.x, s.y, s.z};
@@ -321,14 +345,16 @@ std::vector<CellList::Open> CellList::search_exact(std::vector<std::uint32_t>& t
       const Site& c = sorted_[candidate];
       best = {box_.distance2(p, {c.x, c.y, c.z}), 0, candidate};
     }
-    BestSoFar best_so_far(ground, {p, v}, best);
-    look(best_so_far);
+    BestSoFar best_so_far(context, {p, v}, best);
+    search_images(best_so_far);
     target[v] = best_so_far.vertex();
     if (!is_final(p, best_so_far.distance2())) open.push_back({v, best_so_far.result()});
   }
   return open;
 }
 
+/// Returns whether no point outside the region can be as near to p as `distance2`: the squared distance from p to the
+/// nearest face that is no wall is larger, with a margin for rounding. Then no other rank needs a query.
 bool CellList::is_final(const Vec3& p, double distance2) const {
   double reach = kInfinity;
   for (int a = 0; a < 3; ++a) {

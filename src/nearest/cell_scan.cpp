@@ -1,4 +1,5 @@
-// Searches around one point: cells that a ball or a shell touches, and trees in those that are crowded.
+// Nearest-neighbour query of one point in the cell list: cells that a ball or a shell intersects, and k-d trees in
+// crowded ones.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,7 +10,7 @@
 
 namespace merganser::nearest {
 
-/// Cells first .. last of a row along x.
+/// Row of cells along x, first .. last, at (y, z).
 struct CellList::Row {
   std::int64_t z;
   std::int64_t y;
@@ -17,28 +18,32 @@ struct CellList::Row {
   std::int64_t last;
 };
 
+/// Box of cells, lo .. hi on each axis, both included.
 struct CellList::CellBox {
   std::array<std::int64_t, 3> lo;
   std::array<std::int64_t, 3> hi;
 };
 
-/// Lower bound of the distance on one axis from x to anything in cells first .. last.
+/// Returns a lower bound of the distance on one axis from x to any parcel in cells first .. last.
 double CellList::gap(int axis, double x, std::int64_t first, std::int64_t last) const {
   const double below = lower_[axis] + static_cast<double>(first) * width_[axis] - x;
   const double above = x - (lower_[axis] + static_cast<double>(last + 1) * width_[axis]);
   return std::max(std::max(below, above) - slack_, 0.0);
 }
 
+// Query of a single point, as those from other ranks: all images of the point that a nearer parcel may be close to.
 void CellList::nearest(const Query& query, const links::Ids& ids, Best& best) const {
   if (n_ == 0) return;
-  const Ground ground{box_, slack_, sorted_, ids};
-  BestSoFar best_so_far(ground, query, best);
-  look(best_so_far);
+  const SearchContext context{box_, slack_, sorted_, ids};
+  BestSoFar best_so_far(context, query, best);
+  search_images(best_so_far);
   best = best_so_far.result();
 }
 
-void CellList::look(BestSoFar& best_so_far) const {
-  // The cells and their periodic images: the canonical separation is that to the nearest image.
+/// Searches for parcels nearer than the best so far around the query point, then around its periodic images.
+void CellList::search_images(BestSoFar& best_so_far) const {
+  // The canonical separation is that to the nearest image, so each image of the query point is searched for; images
+  // beyond the limit are skipped.
   const auto square_of_gap = [&](int axis, double x) {
     const double d = gap(axis, x, 0, cells_[axis] - 1);
     return d * d;
@@ -62,9 +67,12 @@ void CellList::look(BestSoFar& best_so_far) const {
   }
 }
 
+/// Searches the cells that intersect the ball around an image of the query point whose radius is the best distance so
+/// far.
 void CellList::scan_ball(const Vec3& image, BestSoFar& best_so_far) const {
   CellBox box;
   if (best_so_far.limit2() == std::numeric_limits<double>::infinity()) {
+    // No candidate yet: the query's own cell first, so that the ball is finite where that cell is not empty.
     for (int a = 0; a < 3; ++a) box.lo[a] = cell_on_axis(a, image[a]);
     scan_cells({box.lo[2], box.lo[1], box.lo[0], box.lo[0]}, &image, best_so_far);
   }
@@ -73,14 +81,15 @@ void CellList::scan_ball(const Vec3& image, BestSoFar& best_so_far) const {
     box.lo[a] = cell_on_axis(a, image[a] - r);
     box.hi[a] = cell_on_axis(a, image[a] + r);
   }
-  // A ball much larger than cells shrinks as nearer parcels are found.
+  // A ball of many cells shrinks as nearer parcels are found: nearer halves first, the rest is then mostly skipped.
   if ((box.hi[0] - box.lo[0] + 1) * (box.hi[1] - box.lo[1] + 1) * (box.hi[2] - box.lo[2] + 1) > 100)
     return scan_box(box, image, best_so_far);
   for (std::int64_t z = box.lo[2]; z <= box.hi[2]; ++z)
     for (std::int64_t y = box.lo[1]; y <= box.hi[1]; ++y) scan_row({z, y, box.lo[0], box.hi[0]}, image, best_so_far);
 }
 
-/// Halves the box until few cells remain, and looks at the nearer half first.
+/// Halves a box of cells until few remain, and searches the nearer half first. Recursion depth: the logarithm of the
+/// number of cells.
 void CellList::scan_box(const CellBox& box, const Vec3& image, BestSoFar& best_so_far) const {
   const bool is_row = box.lo[2] == box.hi[2] && box.lo[1] == box.hi[1];
   if (is_row) {
@@ -110,7 +119,8 @@ void CellList::scan_box(const CellBox& box, const Vec3& image, BestSoFar& best_s
     if (distance2[h] <= best_so_far.limit2()) scan_box(half[h], image, best_so_far);
 }
 
-/// Only the cells that the ball of the best so far touches.
+/// Searches the cells of a row that intersect the ball around an image of the query point whose radius is the best
+/// distance so far.
 void CellList::scan_row(const Row& row, const Vec3& image, BestSoFar& best_so_far) const {
   const double z = gap(2, image[2], row.z, row.z);
   const double y = gap(1, image[1], row.y, row.y);
@@ -122,7 +132,8 @@ void CellList::scan_row(const Row& row, const Vec3& image, BestSoFar& best_so_fa
   if (first <= last) scan_cells({row.z, row.y, first, last}, &image, best_so_far);
 }
 
-/// @param image  of the point, the only one that matters; null: all matter
+/// Searches the cells of a row: crowded half-cells by their trees, others by a scan.
+/// @param image  only image of the query point that matters; null: all matter
 void CellList::scan_cells(const Row& row, const Vec3* image, BestSoFar& best_so_far) const {
   const auto cell = static_cast<std::size_t>((row.z * cells_[1] + row.y) * cells_[0]);
   const std::size_t begin = 2 * (cell + static_cast<std::size_t>(row.first));
@@ -138,9 +149,11 @@ void CellList::scan_cells(const Row& row, const Vec3* image, BestSoFar& best_so_
   }
 }
 
+/// Compares the vertices begin .. end - 1 with the best so far; with an image, only vertices within the search limit of
+/// the image.
 void CellList::scan_run(std::uint32_t begin, std::uint32_t end, const Vec3* image, BestSoFar& best_so_far) const {
   if (image == nullptr) {
-    for (std::uint32_t v = begin; v < end; ++v) best_so_far.offer(v);
+    for (std::uint32_t v = begin; v < end; ++v) best_so_far.consider(v);
     return;
   }
   const Vec3 p = *image;
@@ -149,12 +162,15 @@ void CellList::scan_run(std::uint32_t begin, std::uint32_t end, const Vec3* imag
     const double x = s.x - p[0];
     const double y = s.y - p[1];
     const double z = s.z - p[2];
-    if (x * x + y * y + z * z <= best_so_far.limit2()) best_so_far.offer(v);
+    if (x * x + y * y + z * z <= best_so_far.limit2()) best_so_far.consider(v);
   }
 }
 
+// Query of the published search rule cells8: the candidates are the parcels of the 2x2x2 cells around the nearest grid
+// node, all compared.
 void CellList::nearest_cells8(const Query& query, const links::Ids& ids, Best& best) const {
-  // The two cells per axis around the nearest node, as cells of this rank; a cell met twice by wrapping counts once.
+  // The two cells per axis around the nearest node, in this rank's numbering; a cell that wrapping gives twice counts
+  // once.
   std::array<std::array<std::int64_t, 2>, 3> cell;
   std::array<int, 3> count{0, 0, 0};
   for (int a = 0; a < 3; ++a) {
@@ -168,8 +184,8 @@ void CellList::nearest_cells8(const Query& query, const links::Ids& ids, Best& b
       cell[a][static_cast<std::size_t>(count[a]++)] = here;
     }
   }
-  const Ground ground{box_, slack_, sorted_, ids};
-  BestSoFar best_so_far(ground, query, best);
+  const SearchContext context{box_, slack_, sorted_, ids};
+  BestSoFar best_so_far(context, query, best);
   for (int k = 0; k < count[2]; ++k)
     for (int j = 0; j < count[1]; ++j)
       for (int i = 0; i < count[0]; ++i)

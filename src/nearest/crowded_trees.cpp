@@ -12,63 +12,71 @@
 namespace merganser::nearest {
 namespace {
 
-constexpr std::uint32_t kLeaf = 16;  // most parcels of a part that is not halved
+constexpr std::uint32_t kLeaf = 16;  // maximum parcels of a part that is not halved
 
-/// How often a run is halved.
-int depth_of(std::uint32_t size) { return std::bit_width((size - 1) / kLeaf); }
+/// Returns the depth of the k-d tree of a run of `size` vertices: the number of times that the run is halved.
+int tree_depth(std::uint32_t size) { return std::bit_width((size - 1) / kLeaf); }
 
-std::size_t number_of(const CrowdedTrees::Run& run) {
+/// Returns the index of a run in first_box_. No two runs share one: each is longer than kCrowded vertices.
+std::size_t tree_index(const CrowdedTrees::Run& run) {
   return (run.begin + CrowdedTrees::kCrowded - 1) / CrowdedTrees::kCrowded;
 }
 
+/// Returns whether a bounding box is a single point: all parcels in it coincide.
 bool is_point(const Vec3& lower, const Vec3& upper) {
   return lower[0] == upper[0] && lower[1] == upper[1] && lower[2] == upper[2];
 }
 
-/// The container position travels in the place of the volume while sites are sorted.
-std::size_t position_in(const Site& s) { return std::bit_cast<std::uint64_t>(s.volume); }
+/// Returns the container position of a site, which stands in the place of its volume while sites are sorted.
+std::size_t container_position(const Site& s) { return std::bit_cast<std::uint64_t>(s.volume); }
 
 }  // namespace
 
-/// Parts are numbered as in a heap: the whole is 1, the halves of i are 2i and 2i + 1.
+/// Node of an implicit binary tree, numbered as in a heap: the whole is 1, the halves of i are 2i and 2i + 1.
 struct CrowdedTrees::Part {
   std::uint32_t number = 1;
   int level = 0;
-  [[nodiscard]] Run of(const Run& run) const {
+  /// Returns the vertices of this part of a run; sizes of parts of one level differ by 1 at most.
+  [[nodiscard]] Run range_in(const Run& run) const {
     const std::uint64_t size = run.end - run.begin;
     const std::uint64_t at = number - (std::uint64_t{1} << level);
     return {run.begin + static_cast<std::uint32_t>(size * at >> level),
             run.begin + static_cast<std::uint32_t>(size * (at + 1) >> level)};
   }
+  /// Returns the lower (0) or upper (1) half of this part.
   [[nodiscard]] Part half(std::uint32_t which) const { return {2 * number + which, level + 1}; }
 };
 
-class CrowdedTrees::Grower {
+/// Recursive construction of one tree: bounding box of each part, then a split at the median of its longest axis.
+class CrowdedTrees::Builder {
  public:
-  Grower(const Run& run, Site* sites, const PointSet& points, Bounds* bounds)
-      : run_(run), sites_(sites), points_(points), bounds_(bounds), depth_(depth_of(run.end - run.begin)) {}
+  /// Prepares the construction of the tree of a run; `bounds` has room for all boxes of the tree.
+  Builder(const Run& run, Site* sites, const PointSet& points, Bounds* bounds)
+      : run_(run), sites_(sites), points_(points), bounds_(bounds), depth_(tree_depth(run.end - run.begin)) {}
 
-  void grow(const Part& part) {
-    const Run r = part.of(run_);
+  /// Sorts the sites of a part so that its halves are parts, and stores the bounding boxes of all its parts.
+  void build(const Part& part) {
+    const Run r = part.range_in(run_);
     Site* const begin = sites_ + r.begin;
     Site* const end = sites_ + r.end;
-    const Bounds b = bounds_of(begin, end);
+    const Bounds b = compute_bounds(begin, end);
     bounds_[part.number - 1] = b;
     if (is_point(b.lower, b.upper)) {
-      // Only the two lowest ids can win, of which one may be the parcel that asks.
+      // All distances are equal: only the two lowest ids can win, of which one may be the query's own parcel.
       std::nth_element(begin, std::min(begin + 1, end), end, [&](const Site& s, const Site& t) {
-        return points_.id(position_in(s)) < points_.id(position_in(t));
+        return points_.id(container_position(s)) < points_.id(container_position(t));
       });
       return;
     }
     if (part.level == depth_) return;
-    halve(b, begin, sites_ + part.half(0).of(run_).end, end);
-    grow(part.half(0));
-    grow(part.half(1));
+    halve(b, begin, sites_ + part.half(0).range_in(run_).end, end);
+    build(part.half(0));
+    build(part.half(1));
   }
 
  private:
-  static Bounds bounds_of(const Site* begin, const Site* end) {
+  /// Returns the bounding box of the sites begin .. end - 1, at least one.
+  static Bounds compute_bounds(const Site* begin, const Site* end) {
     Bounds b{{begin->x, begin->y, begin->z}, {begin->x, begin->y, begin->z}};
     for (const Site* s = begin + 1; s < end; ++s) {
       const Vec3 p{s->x, s->y, s->z};
@@ -80,6 +88,7 @@ class CrowdedTrees::Grower {
     return b;
   }
 
+  /// Splits sites at the median of the longest axis of their bounding box.
   static void halve(const Bounds& b, Site* begin, Site* middle, Site* end) {
     const Vec3 e{b.upper[0] - b.lower[0], b.upper[1] - b.lower[1], b.upper[2] - b.lower[2]};
     if (e[0] >= e[1] && e[0] >= e[2]) {
@@ -98,30 +107,36 @@ class CrowdedTrees::Grower {
   int depth_;
 };
 
+// k-d trees of crowded half-cells: memory for all bounding boxes in one array.
 CrowdedTrees::CrowdedTrees(std::size_t n, const std::vector<Run>& runs) : first_box_(n / kCrowded + 1) {
   std::size_t boxes = 0;
   for (const Run& run : runs) {
-    first_box_[number_of(run)] = boxes;
-    boxes += (std::size_t{2} << depth_of(run.end - run.begin)) - 1;
+    first_box_[tree_index(run)] = boxes;
+    boxes += (std::size_t{2} << tree_depth(run.end - run.begin)) - 1;
   }
   bounds_.resize(boxes);
 }
 
-void CrowdedTrees::grow(const Run& run, Site* sites, std::uint32_t* order, const PointSet& points) {
+// While sites are sorted, each has its container position in place of its volume, so that only one array is permuted.
+void CrowdedTrees::build(const Run& run, Site* sites, std::uint32_t* order, const PointSet& points) {
   for (std::uint32_t v = run.begin; v < run.end; ++v) sites[v].volume = std::bit_cast<double>(std::uint64_t{order[v]});
-  Grower(run, sites, points, bounds_.data() + first_box_[number_of(run)]).grow({});
+  Builder(run, sites, points, bounds_.data() + first_box_[tree_index(run)]).build({});
   for (std::uint32_t v = run.begin; v < run.end; ++v) {
-    order[v] = static_cast<std::uint32_t>(position_in(sites[v]));
+    order[v] = static_cast<std::uint32_t>(container_position(sites[v]));
     sites[v].volume = points.site(order[v]).volume;
   }
 }
 
+/// Returns the least canonical squared distance from q to any point of a bounding box; a bound that rounding does not
+/// break.
 double CrowdedTrees::distance2_to(const Bounds& b, const Box& box, const Vec3& q) {
   Vec3 s;
   for (int a = 0; a < 3; ++a) {
     const double below = b.lower[a] - q[a];
     const double above = q[a] - b.upper[a];
     s[a] = std::max({below, above, 0.0});
+    // On a periodic axis the canonical separation is the smaller of |d| and period - |d|, so the least over the box is
+    // that of the nearer face, or the period less the distance to the farther face.
     if (box.periodic[a]) {
       const double farthest = std::max(b.upper[a] - q[a], q[a] - b.lower[a]);
       s[a] = std::min(s[a], std::max(box.extent[a] - farthest, 0.0));
@@ -130,31 +145,36 @@ double CrowdedTrees::distance2_to(const Bounds& b, const Box& box, const Vec3& q
   return (s[0] * s[0] + s[1] * s[1]) + s[2] * s[2];
 }
 
+// Query in one crowded half-cell: descends to the nearer half first and skips parts that are farther than the best so
+// far.
 void CrowdedTrees::search(const Run& run, const Box& box, BestSoFar& best_so_far) const {
-  const Bounds* const bounds = bounds_.data() + first_box_[number_of(run)] - 1;
-  const int depth = depth_of(run.end - run.begin);
-  const auto bound_of = [&](const Part& p) { return distance2_to(bounds[p.number], box, best_so_far.point()); };
+  const Bounds* const bounds = bounds_.data() + first_box_[tree_index(run)] - 1;
+  const int depth = tree_depth(run.end - run.begin);
+  const auto part_distance2 = [&](const Part& p) { return distance2_to(bounds[p.number], box, best_so_far.point()); };
+  /// Part to visit later, with its least distance.
   struct Later {
     Part part;
     double distance2;
   };
+  // Stack of parts to visit later. A tree has at most 27 levels below its root (fewer than 2^31 parcels, kLeaf in a
+  // part), and each adds at most one entry.
   std::array<Later, 32> later;
   std::size_t count = 0;
-  later[count++] = {{}, bound_of({})};
+  later[count++] = {{}, part_distance2({})};
   while (count > 0) {
     auto [part, distance2] = later[--count];
     // At the same distance a lower id may win.
     while (distance2 <= best_so_far.distance2()) {
-      const Run r = part.of(run);
+      const Run r = part.range_in(run);
       const Bounds& b = bounds[part.number];
       const bool point = is_point(b.lower, b.upper);
       if (point || part.level == depth) {
         const std::uint32_t end = point ? std::min(r.end, r.begin + 2) : r.end;
-        for (std::uint32_t v = r.begin; v < end; ++v) best_so_far.offer(v);
+        for (std::uint32_t v = r.begin; v < end; ++v) best_so_far.consider(v);
         break;
       }
-      Later near{part.half(0), bound_of(part.half(0))};
-      Later far{part.half(1), bound_of(part.half(1))};
+      Later near{part.half(0), part_distance2(part.half(0))};
+      Later far{part.half(1), part_distance2(part.half(1))};
       if (far.distance2 < near.distance2) std::swap(near, far);
       if (far.distance2 <= best_so_far.distance2()) later[count++] = far;
       part = near.part;

@@ -1,4 +1,5 @@
-// Compiled once per vector target by Highway; see the end of the file for the dispatch.
+// Vectorised scan of the points of a tree leaf for k-nearest lists. Compiled once per vector target by Highway; the end
+// of the file has the dispatch.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/nearest/leaf_scan.cpp"
 #include <hwy/foreach_target.h>
@@ -14,7 +15,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<double, 8>;
 using V = hn::Vec<D>;
 
-/// The canonical separation; an infinite period leaves |a - b|.
+/// Returns the canonical separation on one axis; an infinite period leaves |a - b|.
 template <bool kPeriodic>
 HWY_INLINE V separation(V a, V b, V period) {
   const V d = hn::Abs(hn::Sub(a, b));
@@ -22,9 +23,10 @@ HWY_INLINE V separation(V a, V b, V period) {
   return hn::Min(hn::Abs(hn::Sub(period, d)), d);
 }
 
+/// Returns the sum of squares, added from the left as the canonical distance is, without fused operations.
 HWY_INLINE V square_sum(V x, V y, V z) { return hn::Add(hn::Add(hn::Mul(x, x), hn::Mul(y, y)), hn::Mul(z, z)); }
 
-/// Lower bound of the separation to anything in lower .. upper.
+/// Returns a lower bound of the separation of p to anything in lower .. upper on one axis.
 template <bool kPeriodic>
 HWY_INLINE V gap(V p, V lower, V upper, V period) {
   const V zero = hn::Zero(D());
@@ -34,7 +36,8 @@ HWY_INLINE V gap(V p, V lower, V upper, V period) {
   return hn::Min(direct, hn::Max(hn::Sub(period, far), zero));
 }
 
-/// Puts a point into a list if it is among the best; of equal distances the lower id is better.
+/// Inserts a point into the k-nearest list of query q if the point is among the k best; of equal distances the lower id
+/// is better.
 HWY_INLINE void insert_by_id(const LeafPoints& points, const LeafLists& lists, std::uint32_t q, std::uint64_t point,
                              double distance2) {
   double* const d = lists.distance2 + static_cast<std::size_t>(q) * lists.keep;
@@ -52,9 +55,9 @@ HWY_INLINE void insert_by_id(const LeafPoints& points, const LeafLists& lists, s
   p[at] = point;
 }
 
-/// The lanes of a vector moved up by one, `first` in the lowest.
+/// Returns the lanes of a vector moved up by one, with `first` in the lowest.
 template <class Tag, class T>
-HWY_INLINE hn::Vec<Tag> moved_up(Tag tag, hn::Vec<Tag> v, T first) {
+HWY_INLINE hn::Vec<Tag> shift_up(Tag tag, hn::Vec<Tag> v, T first) {
   const hn::RebindToUnsigned<D> u;
   const auto lane = hn::Iota(u, 0);
   const auto below =
@@ -65,26 +68,27 @@ HWY_INLINE hn::Vec<Tag> moved_up(Tag tag, hn::Vec<Tag> v, T first) {
 
 using U = hn::RebindToUnsigned<D>;
 
-/// A list in a vector, or the part of one between two others.
+/// k-nearest list in a vector, or a part of a longer list: distances ascend over the lanes.
 struct Row {
   V distance2;
   hn::Vec<U> point;
 
+  /// Returns whether the list contains this distance already: a tie, which ids decide.
   HWY_INLINE bool holds(V d2) const { return !hn::AllFalse(D(), hn::Eq(distance2, d2)); }
-  /// Puts in a distance that is not there, without a branch on the outcome; larger ones change nothing. What is before
-  /// this part ends with `before`.
+  /// Inserts a distance that is not in the list, without a branch on the outcome; larger ones change nothing. The part
+  /// before this one ends with `before`.
   HWY_INLINE void insert(V d2, std::uint64_t number, double before, std::uint64_t point_before) {
     const D d;
     const U u;
-    const V below = moved_up(d, distance2, before);
+    const V below = shift_up(d, distance2, before);
     const auto shift = hn::RebindMask(u, hn::Lt(d2, below));
     const auto here = hn::RebindMask(u, hn::Lt(d2, distance2));
     distance2 = hn::Min(distance2, hn::Max(below, d2));
-    point = hn::IfThenElse(shift, moved_up(u, point, point_before), hn::IfThenElse(here, hn::Set(u, number), point));
+    point = hn::IfThenElse(shift, shift_up(u, point, point_before), hn::IfThenElse(here, hn::Set(u, number), point));
   }
 };
 
-/// The list of one point: in a vector if kOne, else in memory.
+/// k-nearest list of one query point: in a vector if kOne (as many entries as lanes), else in memory.
 template <bool kOne>
 struct List {
   const LeafPoints& points;
@@ -100,39 +104,44 @@ struct List {
         q(number),
         d2(l.distance2 + static_cast<std::size_t>(number) * l.keep),
         point(l.point + static_cast<std::size_t>(number) * l.keep),
-        row(at(0)) {}
-  HWY_INLINE Row at(std::uint32_t first) const { return {hn::Load(D(), d2 + first), hn::Load(U(), point + first)}; }
-  HWY_INLINE void keep(const Row& r, std::uint32_t first) const {
+        row(load(0)) {}
+  HWY_INLINE Row load(std::uint32_t first) const { return {hn::Load(D(), d2 + first), hn::Load(U(), point + first)}; }
+  HWY_INLINE void store(const Row& r, std::uint32_t first) const {
     hn::Store(r.distance2, D(), d2 + first);
     hn::Store(r.point, U(), point + first);
   }
+  /// Returns the distance of the last entry: the limit for further points.
   HWY_INLINE double last() const { return d2[lists.keep - 1]; }
 
+  /// Inserts a point; distances above last() change nothing. Ties go through memory by insert_by_id(), since ids are
+  /// not in the vector.
   HWY_INLINE void insert(double distance, std::uint64_t number) {
     const V x = hn::Set(D(), distance);
     if constexpr (kOne) {
       if (!row.holds(x)) return row.insert(x, number, -1.0, 0);
-      keep(row, 0);
+      store(row, 0);
       insert_by_id(points, lists, q, number, distance);
-      row = at(0);
+      row = load(0);
       return;
     }
     const auto lanes = static_cast<std::uint32_t>(hn::Lanes(D()));
     bool held = false;
-    for (std::uint32_t first = 0; first < lists.keep; first += lanes) held |= at(first).holds(x);
+    for (std::uint32_t first = 0; first < lists.keep; first += lanes) held |= load(first).holds(x);
     if (held) return insert_by_id(points, lists, q, number, distance);
     for (std::uint32_t first = lists.keep; first > 0;) {
       first -= lanes;
-      Row part = at(first);
+      Row part = load(first);
       part.insert(x, number, first > 0 ? d2[first - 1] : -1.0, first > 0 ? point[first - 1] : 0);
-      keep(part, first);
+      store(part, first);
     }
   }
-  HWY_INLINE void close() const {
-    if constexpr (kOne) keep(row, 0);
+  /// Writes a list that is in a vector to memory.
+  HWY_INLINE void store_vector() const {
+    if constexpr (kOne) store(row, 0);
   }
 };
 
+/// Run of points, begin .. end - 1.
 struct Run {
   std::uint32_t begin;
   std::uint32_t end;
@@ -140,7 +149,8 @@ struct Run {
 
 using Norm = merganser::nearest::Norm;
 
-/// How a number of axes and a norm are put together: three axes with squares, unrolled.
+/// Distance policy: three axes with the sum of squares, unrolled. A policy gives the distances of one position to
+/// points (operator()) and their lower bounds to a box (gaps).
 template <bool kPeriodic>
 struct Three {
   static HWY_INLINE V gaps(const LeafPoints& points, const double* lower, const double* upper, std::size_t at) {
@@ -171,20 +181,23 @@ struct Three {
   }
 };
 
+/// Returns the term of the first axis of a distance.
 template <Norm kNorm>
 HWY_INLINE V first_term(V s) {
   return kNorm == Norm::squares ? hn::Mul(s, s) : s;
 }
+/// Adds the term of a further axis to a distance.
 template <Norm kNorm>
 HWY_INLINE V add_term(V sum, V s) {
   if constexpr (kNorm == Norm::squares) return hn::Add(sum, hn::Mul(s, s));
   return kNorm == Norm::sum ? hn::Add(sum, s) : hn::Max(sum, s);
 }
 
-/// Any number of axes, any norm. A sum whose first terms are beyond `most` in all lanes is left there.
+/// Distance policy: any number of axes, any norm. A sum whose first terms are beyond `most` in all lanes is not
+/// completed, since any number above it will do.
 template <bool kPeriodic, Norm kNorm>
 struct Many {
-  static constexpr int kLook = 4;  // axes between two looks
+  static constexpr int kLook = 4;  // axes between two comparisons with the limit
 
   static HWY_INLINE V gaps(const LeafPoints& points, const double* lower, const double* upper, std::size_t at) {
     const D d;
@@ -223,7 +236,7 @@ struct Many {
   }
 };
 
-/// Points of the unit sphere: see kFarChord2.
+/// Distance policy: points of the unit sphere; see kFarChord2.
 struct Sphere {
   static HWY_INLINE V gaps(const LeafPoints& points, const double* lower, const double* upper, std::size_t at) {
     const D d;
@@ -232,7 +245,7 @@ struct Sphere {
     if (hn::AllFalse(d, far)) return chord2;
     alignas(64) double bound[8];
     hn::Store(chord2, d, bound);
-    for (std::size_t i = 0; i < hn::Lanes(d); ++i) bound[i] = least_on_sphere(bound[i]);
+    for (std::size_t i = 0; i < hn::Lanes(d); ++i) bound[i] = sphere_lower_bound(bound[i]);
     return hn::Load(d, bound);
   }
 
@@ -258,6 +271,7 @@ struct Sphere {
   }
 };
 
+/// Inserts the points of a run into the k-nearest list of query q.
 template <class Space, bool kCore, bool kOne>
 HWY_INLINE void scan_for(const LeafPoints& points, const LeafLists& lists, std::uint32_t q, const Run& run) {
   const D d;
@@ -281,12 +295,14 @@ HWY_INLINE void scan_for(const LeafPoints& points, const LeafLists& lists, std::
       const auto lane = static_cast<std::uint32_t>(__builtin_ctz(bits));
       if (at + lane != self) list.insert(found[lane], at + lane);
     }
-    list.close();
+    list.store_vector();
     last = hn::Set(d, list.last());
   }
   lists.limit[q] = list.last();
 }
 
+/// Inserts the points of a run into the k-nearest lists of all queries to which the run's bounding box is near enough.
+/// @return the greatest limit of all lists
 template <class Space, bool kCore, bool kOne>
 HWY_INLINE double scan_box(const LeafPoints& points, const LeafLists& lists, const double* lower, const double* upper,
                            const Run& run) {
@@ -305,18 +321,20 @@ HWY_INLINE double scan_box(const LeafPoints& points, const LeafLists& lists, con
   return hn::GetLane(hn::MaxOfLanes(d, worst));
 }
 
-/// What a scan is given.
+/// Points of a scan and their bounding box, one number per axis.
 struct ScanBox {
   const double* lower;
   const double* upper;
   Run run;
 };
+/// Selects the scan with or without core distances.
 template <class Space, bool kOne>
 double scan_cores(const LeafPoints& points, const LeafLists& lists, const ScanBox& box) {
   return points.core != nullptr ? scan_box<Space, true, kOne>(points, lists, box.lower, box.upper, box.run)
                                 : scan_box<Space, false, kOne>(points, lists, box.lower, box.upper, box.run);
 }
 
+/// Body of scan_leaf(), the leaf step of a k-nearest search in a tree: selects the distance policy by metric and axes.
 double ScanLeaf(const LeafPoints& points, const LeafLists& lists, const double* lower, const double* upper,
                 std::uint32_t begin, std::uint32_t end) {
   const ScanBox box{lower, upper, {begin, end}};
@@ -334,6 +352,7 @@ double ScanLeaf(const LeafPoints& points, const LeafLists& lists, const double* 
                            : scan_cores<Three<false>, false>(points, lists, box);
 }
 
+/// Computes the distances of a position to a run of points.
 template <class Space>
 HWY_INLINE void distances_in(const LeafPoints& points, const double* place, double most, const Run& run, double* to) {
   const D d;
@@ -343,6 +362,7 @@ HWY_INLINE void distances_in(const LeafPoints& points, const double* place, doub
   for (std::uint32_t at = run.begin; at < run.end; at += lanes) hn::StoreU(space(at, limit), d, to + (at - run.begin));
 }
 
+/// Body of leaf_distances(): selects the distance policy by metric.
 void LeafDistances(const LeafPoints& points, const double* place, double most, std::uint32_t begin, std::uint32_t end,
                    double* to) {
   const Run run{begin, end};

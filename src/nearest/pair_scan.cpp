@@ -1,4 +1,4 @@
-// Compiled once per vector target by Highway; see the end of the file for the dispatch.
+// Vectorised brute-force distances. Compiled once per vector target by Highway; the end of the file has the dispatch.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/nearest/pair_scan.cpp"
 #include <hwy/foreach_target.h>
@@ -15,7 +15,7 @@ using D = hn::CappedTag<double, 8>;
 using V = hn::Vec<D>;
 using Norm = merganser::nearest::Norm;
 
-/// One more axis of a distance; an infinite period leaves |a - b|.
+/// Adds the term of one axis to a distance; an infinite period leaves |a - b|.
 template <bool kPeriodic, Norm kNorm>
 HWY_INLINE V add_axis(V sum, V a, V b, V period) {
   V s = hn::Abs(hn::Sub(a, b));
@@ -24,18 +24,19 @@ HWY_INLINE V add_axis(V sum, V a, V b, V period) {
   return kNorm == Norm::sum ? hn::Add(sum, s) : hn::Max(sum, s);
 }
 
-/// Vectors of one group; their sums do not wait for each other.
-constexpr std::size_t kTogether = 4;
+/// Vectors of one group: their sums are independent, which hides the latency of the additions.
+constexpr std::size_t kGroupVectors = 4;
 
-/// The points from `first` on, one vector after the other. @return how many there were
+/// Computes the distances of one group of points from `first` on. Leaves the sums as they are once all are beyond their
+/// limits, since any number above a limit will do. @return number of points in the group
 template <bool kPeriodic, Norm kNorm>
-HWY_INLINE std::size_t compare_some(const PairPoints& points, const double* place, const double* most,
-                                    std::size_t first, double* to) {
+HWY_INLINE std::size_t compare_group(const PairPoints& points, const double* place, const double* most,
+                                     std::size_t first, double* to) {
   constexpr std::size_t kLook = 16;  // axes between two looks at the limits
   const D d;
   const std::size_t lanes = hn::Lanes(d);
-  const double* at[kTogether];
-  for (std::size_t v = 0; v < kTogether; ++v) {
+  const double* at[kGroupVectors];
+  for (std::size_t v = 0; v < kGroupVectors; ++v) {
     const std::size_t point = first + v * lanes;
     at[v] = points.data + point / 8 * 8 * points.axes + point % 8;
   }
@@ -62,16 +63,18 @@ HWY_INLINE std::size_t compare_some(const PairPoints& points, const double* plac
   hn::StoreU(s1, d, to + lanes);
   hn::StoreU(s2, d, to + 2 * lanes);
   hn::StoreU(s3, d, to + 3 * lanes);
-  return kTogether * lanes;
+  return kGroupVectors * lanes;
 }
 
+/// Computes the distances from one position to points begin .. end - 1, group by group.
 template <bool kPeriodic, Norm kNorm>
 void compare(const PairPoints& points, const double* place, const double* most, std::size_t begin, std::size_t end,
              double* to) {
   for (std::size_t i = begin; i < end;)
-    i += compare_some<kPeriodic, kNorm>(points, place, most + (i - begin), i, to + (i - begin));
+    i += compare_group<kPeriodic, kNorm>(points, place, most + (i - begin), i, to + (i - begin));
 }
 
+/// Body of pair_distances(), the inner loop of brute-force search: selects the code for norm and periodicity.
 void PairDistances(const PairPoints& points, const double* place, const double* most, std::size_t begin,
                    std::size_t end, double* to) {
   const auto with = [&](auto few, auto many) HWY_ATTR {

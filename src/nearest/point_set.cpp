@@ -7,6 +7,7 @@
 
 namespace merganser::nearest {
 
+// Points of a search that are parcels of a container: small by volume, ids from the payload rows.
 PointSet::PointSet(const Parcels& parcels, double small_volume)
     : size_(parcels.size()),
       small_volume_(small_volume),
@@ -14,6 +15,7 @@ PointSet::PointSet(const Parcels& parcels, double small_volume)
       id_base_(reinterpret_cast<const std::byte*>(parcels.rows())),
       id_stride_(parcels.schema().width() * sizeof(double)) {}
 
+// Points of a search in a caller's arrays: small by a mask, ids given or consecutive.
 PointSet::PointSet(const PointView& points, const std::uint8_t* small, const std::int64_t* ids, std::int64_t first_id,
                    double floor)
     : size_(points.size),
@@ -24,15 +26,17 @@ PointSet::PointSet(const PointView& points, const std::uint8_t* small, const std
       id_stride_(sizeof(std::int64_t)),
       first_id_(first_id) {}
 
-IndexedText PointSet::text(std::size_t i) const {
+// Name of a point in messages: parcels by id, points of a caller's by index.
+IndexedText PointSet::describe(std::size_t i) const {
   if (small_ == nullptr) return IndexedText("parcel id " + std::to_string(id(i)));
   return IndexedText("point ") + Index{i} + (id_base_ != nullptr ? " (id " + std::to_string(id(i)) + ")" : "");
 }
 
-IndexedText PointSet::outside_text(std::size_t i, const Vec3& lower, const Vec3& upper, const Box& box) const {
+// Error of binning for a point that is not in its rank's block, with the advice that fits its origin.
+IndexedText PointSet::describe_outside(std::size_t i, const Vec3& lower, const Vec3& upper, const Box& box) const {
   const Site s = site(i);
   const Vec3 p{s.x, s.y, s.z};
-  const IndexedText where = text(i) + " at " + point_text(p);
+  const IndexedText where = describe(i) + " at " + point_text(p);
   if (!std::all_of(p.begin(), p.end(), [](double x) { return std::isfinite(x); }))
     return where + "; allowed: finite numbers";
   const std::string block = ", " + point_text(lower) + " to " + point_text(upper);

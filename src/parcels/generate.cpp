@@ -16,18 +16,20 @@
 namespace merganser {
 namespace {
 
-// Random numbers are drawn from streams: one per cell for its parcels (index = parcel), one per cell for its count.
+// Random numbers come from counter-based streams, one per cell: index = parcel for its parcels, kCountIndex for its
+// count.
 constexpr std::uint32_t kCountIndex = 0xffffffffU;
 constexpr std::uint64_t kShuffleStream = ~std::uint64_t{0};
 
+/// Cosine and sine of an angle.
 struct Direction {
   double cosine;
   double sine;
 };
 
-/// Cosine and sine of a fraction of a turn in [0, 1], by Taylor series within an eighth of a turn: the same bits with
-/// every C library, which the library's own functions do not promise.
-Direction direction(double turns) {
+/// Returns cosine and sine of a fraction of a turn in [0, 1], by Taylor series within an eighth of a turn: the same
+/// bits with every C library, which the library's own functions do not promise.
+Direction cosine_sine(double turns) {
   const double quarter = std::floor(4 * turns + 0.5);
   const double x = 2 * std::numbers::pi * (turns - 0.25 * quarter);
   const double z = x * x;
@@ -48,7 +50,7 @@ Direction direction(double turns) {
   }
 }
 
-/// A coordinate in a cell: lower + (cell + u) * spacing, moved by the few roundings that keep it in that cell.
+/// Returns a coordinate in a cell, lower + (cell + u) * spacing, moved by the few roundings that keep it in that cell.
 double coordinate_in_cell(const Grid& grid, int axis, std::int64_t cell, double u) {
   double x = grid.box.lower[axis] + (static_cast<double>(cell) + u) * grid.spacing(axis);
   const double top = grid.box.lower[axis] + grid.box.extent[axis];
@@ -59,7 +61,7 @@ double coordinate_in_cell(const Grid& grid, int axis, std::int64_t cell, double 
   return x;
 }
 
-/// Ellipsoid of semi-axes a, b = a / aspect_ab, c = a / aspect_ac turned by azimuth and polar angle, as B11..B23.
+/// Ellipsoid of semi-axes a, b = a / aspect_ab, c = a / aspect_ac turned by azimuth and polar angle.
 struct Ellipsoid {
   double abc;
   double aspect_ac;
@@ -68,6 +70,7 @@ struct Ellipsoid {
   Direction polar;
 };
 
+/// Writes B11 B12 B13 B22 B23 of an ellipsoid.
 void write_shape(const Ellipsoid& e, double* b5) {
   const double a = cube_root(e.abc * e.aspect_ac * e.aspect_ab);
   const double b = a / e.aspect_ab;
@@ -88,6 +91,7 @@ void write_shape(const Ellipsoid& e, double* b5) {
   b5[4] = entry(1, 2);
 }
 
+/// Generator of the parcels of single cells. A parcel depends only on the seed, its cell and its number in the cell.
 class Generator {
  public:
   Generator(const RandomParcels& options, const Grid& grid) : options_(options), grid_(grid) {
@@ -100,13 +104,15 @@ class Generator {
                        " parcels each; allowed: ids that fit into 63 bits");
   }
 
+  /// Returns the number of parcels in a cell, by its number in the grid.
   [[nodiscard]] std::int64_t count(std::int64_t cell) const {
     if (!options_.variable_per_cell) return options_.per_cell;
     Random random(options_.seed, static_cast<std::uint64_t>(cell), kCountIndex);
     return 10 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(spread_)));
   }
 
-  void make(const std::array<std::int64_t, 3>& cell, std::int64_t k, Parcels& parcels, std::size_t at) const {
+  /// Writes parcel k of a cell to position `at` of the container.
+  void write_parcel(const std::array<std::int64_t, 3>& cell, std::int64_t k, Parcels& parcels, std::size_t at) const {
     const std::int64_t index = (cell[2] * grid_.cells[1] + cell[1]) * grid_.cells[0] + cell[0];
     Random random(options_.seed, static_cast<std::uint64_t>(index), static_cast<std::uint32_t>(k));
     Site& site = parcels.site(at);
@@ -120,8 +126,8 @@ class Generator {
     const double share = random.uniform() + 1 - options_.small_fraction;
     site.volume = std::max(0.25 * small_volume_, small_volume_ * share);
     Ellipsoid e{detail::semi_axes_product(site.volume), random.uniform(1, 4), random.uniform(1, 4), {}, {}};
-    e.azimuth = direction(random.uniform());
-    e.polar = direction(0.5 * random.uniform());
+    e.azimuth = cosine_sine(random.uniform());
+    e.polar = cosine_sine(0.5 * random.uniform());
     write_shape(e, row + 5);
   }
 
@@ -142,18 +148,20 @@ class Generator {
   std::int64_t stride_ = 0;
 };
 
-/// The cells of a block, x fastest, and where the parcels of each begin.
+/// Box of grid cells of one block, in the order x fastest, then y, then z.
 struct Cells {
   std::array<std::int64_t, 3> first;
   std::array<std::int64_t, 3> size;
 
   [[nodiscard]] std::int64_t count() const { return size[0] * size[1] * size[2]; }
-  [[nodiscard]] std::array<std::int64_t, 3> at(std::int64_t i) const {
+  /// Returns the i-th cell, by axis.
+  [[nodiscard]] std::array<std::int64_t, 3> cell(std::int64_t i) const {
     return {first[0] + i % size[0], first[1] + i / size[0] % size[1], first[2] + i / (size[0] * size[1])};
   }
 };
 
-Cells cells_of(const Decomposition& decomposition, int rank) {
+/// Returns the cells of a rank's block.
+Cells block_cells(const Decomposition& decomposition, int rank) {
   decomposition.require_cells("generate_random");
   const std::array<int, 3> part = decomposition.coordinates(rank);
   Cells cells{};
@@ -164,8 +172,8 @@ Cells cells_of(const Decomposition& decomposition, int rank) {
   return cells;
 }
 
-/// Row of the n-th parcel: n itself, or a random permutation. Empty for the identity.
-std::vector<std::uint64_t> places(bool shuffle, std::size_t n, std::uint64_t seed, int rank) {
+/// Returns the row of each parcel: a random permutation, or nothing for the identity.
+std::vector<std::uint64_t> row_permutation(bool shuffle, std::size_t n, std::uint64_t seed, int rank) {
   std::vector<std::uint64_t> to;
   if (!shuffle) return to;
   to.resize(n);
@@ -180,7 +188,7 @@ std::vector<std::uint64_t> places(bool shuffle, std::size_t n, std::uint64_t see
 Parcels generate_random(const RandomParcels& options, const Decomposition& decomposition, int rank) {
   const Grid& grid = decomposition.grid();
   const Generator generator(options, grid);
-  const Cells cells = cells_of(decomposition, rank);
+  const Cells cells = block_cells(decomposition, rank);
   const auto global = [&](const std::array<std::int64_t, 3>& c) {
     return (c[2] * grid.cells[1] + c[1]) * grid.cells[0] + c[0];
   };
@@ -189,17 +197,17 @@ Parcels generate_random(const RandomParcels& options, const Decomposition& decom
     total = static_cast<std::size_t>(cells.count() * options.per_cell);
   } else {
     for (std::int64_t i = 0; i < cells.count(); ++i)
-      total += static_cast<std::size_t>(generator.count(global(cells.at(i))));
+      total += static_cast<std::size_t>(generator.count(global(cells.cell(i))));
   }
 
   Parcels parcels;
   parcels.resize(total);
-  const std::vector<std::uint64_t> to = places(options.shuffle, total, options.seed, rank);
+  const std::vector<std::uint64_t> to = row_permutation(options.shuffle, total, options.seed, rank);
   std::size_t n = 0;
   for (std::int64_t i = 0; i < cells.count(); ++i) {
-    const std::array<std::int64_t, 3> cell = cells.at(i);
+    const std::array<std::int64_t, 3> cell = cells.cell(i);
     const std::int64_t count = generator.count(global(cell));
-    for (std::int64_t k = 0; k < count; ++k, ++n) generator.make(cell, k, parcels, to.empty() ? n : to[n]);
+    for (std::int64_t k = 0; k < count; ++k, ++n) generator.write_parcel(cell, k, parcels, to.empty() ? n : to[n]);
   }
   return parcels;
 }

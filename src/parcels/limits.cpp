@@ -10,7 +10,8 @@
 namespace merganser {
 namespace {
 
-std::string outside(const std::string& name, double value, double low, double high) {
+/// Formats the error that a value is out of range: name, value, allowed range.
+std::string format_range_error(const std::string& name, double value, double low, double high) {
   return name + " is " + number_text(value) + "; allowed: " + number_text(low) + " to " + number_text(high);
 }
 
@@ -26,19 +27,19 @@ std::string shape_error(const double* b5, double volume) {
   constexpr std::array<const char*, 5> kNames{"B11", "B12", "B13", "B22", "B23"};
   for (std::size_t i = 0; i < 5; ++i) {
     if (!std::isfinite(b5[i])) return std::string(kNames[i]) + " is " + number_text(b5[i]) + "; it must be finite";
-    if (std::fabs(b5[i]) > kMaxShape) return outside(kNames[i], b5[i], -kMaxShape, kMaxShape);
+    if (std::fabs(b5[i]) > kMaxShape) return format_range_error(kNames[i], b5[i], -kMaxShape, kMaxShape);
   }
-  if (singular(b5, volume))
+  if (is_singular(b5, volume))
     return "the ellipsoid is singular: B11 = " + number_text(b5[0]) + ", B12 = " + number_text(b5[1]) +
            ", B22 = " + number_text(b5[3]) +
            "; B11, B22 and B11 B22 - B12^2 must be positive, the last by more than its rounding unless the ellipsoid "
            "is a "
            "needle";
   const auto bad = [](double x) { return !(x >= kMinShape && x <= kMaxShape); };
-  if (bad(b5[0])) return outside("B11", b5[0], kMinShape, kMaxShape);
-  if (bad(b5[3])) return outside("B22", b5[3], kMinShape, kMaxShape);
+  if (bad(b5[0])) return format_range_error("B11", b5[0], kMinShape, kMaxShape);
+  if (bad(b5[3])) return format_range_error("B22", b5[3], kMinShape, kMaxShape);
   if (const double rest = b33(b5, volume); bad(rest))
-    return outside("B33, which follows from the volume and the other elements,", rest, kMinShape, kMaxShape);
+    return format_range_error("B33, which follows from the volume and the other elements,", rest, kMinShape, kMaxShape);
   return {};
 }
 
@@ -52,7 +53,7 @@ std::string row_error(const Schema& schema, const double* row, double volume) {
     } else if (attribute.rule == Rule::mean || attribute.rule == Rule::sum) {
       for (int c = 0; c < attribute.components; ++c)
         if (!(std::fabs(values[c]) <= kMaxAttribute))
-          return outside(attribute.name, values[c], -kMaxAttribute, kMaxAttribute);
+          return format_range_error(attribute.name, values[c], -kMaxAttribute, kMaxAttribute);
     }
     values += attribute.components;
   }

@@ -11,7 +11,7 @@
 namespace merganser {
 namespace {
 
-/// Payload row of the merged parcel while it is made: members may still be read.
+/// Temporary payload row of the merged parcel: the output may alias the centre's row, which later rules still read.
 class Draft {
  public:
   explicit Draft(std::size_t width) : large_(width > kSmall ? width : 0) {}
@@ -23,21 +23,23 @@ class Draft {
   std::vector<double> large_;
 };
 
-/// What every rule needs of the cluster.
+/// Members of a star, with the sums that every rule needs.
 struct Star {
   std::span<const Member> members;
   Box box;
-  double volume;
-  double w;    ///< 1 / volume
-  Vec3 shift;  ///< from the centre to the merged position
+  double volume;  ///< sum of the members' volumes
+  double w;       ///< 1 / volume
+  Vec3 shift;     ///< from the centre to the merged position
 };
 
+/// Returns the displacement of a member from the centre, to the nearest image.
 Vec3 displacement(const Box& box, const Site& from, const Site& centre) {
   return {box.displacement(0, from.x, centre.x), box.displacement(1, from.y, centre.y),
           box.displacement(2, from.z, centre.z)};
 }
 
-Star survey(std::span<const Member> members, const Box& box) {
+/// Computes the sums of a star in the canonical order: centre, then sources by id.
+Star sum_star(std::span<const Member> members, const Box& box) {
   const Site& centre = *members[0].site;
   Star star{members, box, centre.volume, 0, {}};
   for (std::size_t i = 1; i < members.size(); ++i) {
@@ -51,6 +53,7 @@ Star survey(std::span<const Member> members, const Box& box) {
   return star;
 }
 
+/// Merges the shapes of a star; the attribute begins at `offset` of a row.
 void merge_ellipsoid(const Star& star, std::size_t offset, double* out) {
   const Site& centre = *star.members[0].site;
   const detail::Images images(star.box);
@@ -59,7 +62,7 @@ void merge_ellipsoid(const Star& star, std::size_t offset, double* out) {
     const Member& m = star.members[i];
     Vec3 r = i == 0 ? Vec3{} : displacement(star.box, *m.site, centre);
     for (int a = 0; a < 3; ++a) r[a] = i == 0 ? -star.shift[a] : r[a] - star.shift[a];
-    sum.reach(*m.site, centre);
+    sum.add_distance(*m.site, centre);
     sum.add(m.site->volume * star.w, m.row + offset, m.site->volume, r);
   }
   const auto members = [&] {
@@ -67,10 +70,11 @@ void merge_ellipsoid(const Star& star, std::size_t offset, double* out) {
     for (const Member& m : star.members) all.push_back({*m.site, m.row + offset});
     return all;
   };
-  detail::store_shape(images, sum, star.members.size() - 1, star.volume, out, members);
+  detail::store_shape(images, sum, star.shift, star.members.size() - 1, star.volume, out, members);
 }
 
-const Member& largest(std::span<const Member> members) {
+/// Returns the member of largest volume; among equals that of the lowest id.
+const Member& largest_member(std::span<const Member> members) {
   const Member* best = &members[0];
   const auto id = [](const Member& m) { return std::bit_cast<std::int64_t>(m.row[0]); };
   for (const Member& m : members.subspan(1))
@@ -78,7 +82,7 @@ const Member& largest(std::span<const Member> members) {
   return *best;
 }
 
-/// Mean by volume, or sum, of the values that are there. @return NaN if none is
+/// Returns the mean by volume, or the sum, of the values of a column that are present; NaN if none is.
 double merge_present(const Star& star, std::size_t column, bool weighted) {
   double sum = 0;
   double volume = 0;
@@ -87,6 +91,7 @@ double merge_present(const Star& star, std::size_t column, bool weighted) {
     const double value = m.row[column];
     if (std::isnan(value)) continue;
     const double term = weighted ? m.site->volume * value : value;
+    // Not 0 + term, which would lose the sign of a zero.
     sum = any ? sum + term : term;
     volume += m.site->volume;
     any = true;
@@ -95,6 +100,7 @@ double merge_present(const Star& star, std::size_t column, bool weighted) {
   return weighted ? sum * (1 / volume) : sum;
 }
 
+/// Merges one attribute of a star by its rule into `out`. @throws UsageError without the callback that the rule needs
 void merge_attribute(const MergeRules& rules, std::size_t index, std::size_t offset, const Star& star, double* out) {
   const Attribute& attribute = rules.schema->attributes()[index];
   const auto components = static_cast<std::size_t>(attribute.components);
@@ -123,7 +129,7 @@ void merge_attribute(const MergeRules& rules, std::size_t index, std::size_t off
       std::memcpy(out, centre.row + offset, components * sizeof(double));
       return;
     case Rule::largest:
-      std::memcpy(out, largest(star.members).row + offset, components * sizeof(double));
+      std::memcpy(out, largest_member(star.members).row + offset, components * sizeof(double));
       return;
     case Rule::ellipsoid:
       merge_ellipsoid(star, offset, out);
@@ -138,6 +144,7 @@ void merge_attribute(const MergeRules& rules, std::size_t index, std::size_t off
   }
 }
 
+/// Returns whether a schema has the layout and rules of EPIC's, whatever the names: merge_epic() applies.
 bool is_epic(const Schema& schema) {
   if (&schema == &Schema::epic()) return true;
   const auto& a = schema.attributes();
@@ -161,7 +168,7 @@ void merge_star(const MergeRules& rules, std::span<const Member> members, Site& 
         [&](std::size_t i) { return members[i + 1].row; });
     return;
   }
-  const Star star = survey(members, rules.box);
+  const Star star = sum_star(members, rules.box);
   Draft draft(width);
   std::memcpy(draft.data(), centre.row, width * sizeof(double));
   std::size_t offset = 1;

@@ -1,6 +1,7 @@
-// Compiled once per vector target by Highway; see the end of the file for the dispatch. The order of operations is that
-// of detail/merge_epic.hpp, and nothing is fused. Vectors of SVE have no size: they are neither members nor elements of
-// arrays here, and what outlives a block lies in memory.
+// Vectorised merge of stars of EPIC's schema, one star per lane. Compiled once per vector target by Highway; the end of
+// the file has the dispatch. The order of operations is that of detail/merge_epic.hpp, and nothing is fused, so that
+// the bits are the same. Vectors of SVE have no size: they are neither members nor elements of arrays here, and values
+// that outlive a block are stored to memory.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/parcels/merge_batch.cpp"
 #include <hwy/foreach_target.h>
@@ -21,17 +22,20 @@ using V = hn::Vec<D>;
 using M = hn::Mask<D>;
 
 constexpr std::size_t kLanes = EpicMergeBatch::kLanes;
-/// Fields of a member, or numbers of any kind, of all lanes.
+/// One number for each lane.
 using Row = double[kLanes];
 
+/// Returns detail::rest33() of every lane.
 HWY_INLINE V rest33(V m11, V m12, V m13, V m22, V m23) {
   const D d;
   const V inner = hn::Sub(hn::Mul(m11, m23), hn::Mul(hn::Set(d, 2.0), hn::Mul(m12, m13)));
   return hn::Add(hn::Mul(m23, inner), hn::Mul(m13, hn::Mul(m13, m22)));
 }
-HWY_INLINE V product_of_axes(V volume) { return hn::Mul(volume, hn::Set(D(), 0.75 / std::numbers::pi)); }
+/// Returns detail::semi_axes_product() of every lane.
+HWY_INLINE V semi_axes_product(V volume) { return hn::Mul(volume, hn::Set(D(), 0.75 / std::numbers::pi)); }
 
-/// Adds (V_i w) (B_i + 5 r r^T), m the member's fields. @return whether the member's minor has kept its digits
+/// Adds the term (V_i w) (B_i + 5 r r^T) of one member to the sums, m being its fields. @return whether the member's
+/// minor has kept its digits
 HWY_INLINE M add_moment(V& s11, V& s12, V& s13, V& s22, V& s23, V& s33, std::size_t at, V share, const Row* m, V volume,
                         V x, V y, V z) {
   const D d;
@@ -42,7 +46,7 @@ HWY_INLINE M add_moment(V& s11, V& s12, V& s13, V& s22, V& s23, V& s33, std::siz
   const V m23 = hn::Load(d, m[12] + at);
   const V product = hn::Mul(m11, m22);
   const V minor = hn::Sub(product, hn::Mul(m12, m12));
-  const V abc = product_of_axes(volume);
+  const V abc = semi_axes_product(volume);
   const V m33 = hn::Div(hn::Add(hn::Mul(abc, abc), rest33(m11, m12, m13, m22, m23)), minor);
   const V five = hn::Set(d, 5.0);
   const V x5 = hn::Mul(five, x);
@@ -57,7 +61,8 @@ HWY_INLINE M add_moment(V& s11, V& s12, V& s13, V& s22, V& s23, V& s33, std::siz
   return hn::Le(product, hn::Mul(hn::Set(d, detail::kMaxCancellation), minor));
 }
 
-/// Images::along. `far` becomes the greatest distance in coordinates so far.
+/// Returns the displacement a - b on one axis, as Images::along does; accumulates the greatest distance in coordinates
+/// in `far`.
 HWY_INLINE V displacement(const detail::Images& images, int axis, V a, V b, double* far) {
   const D d;
   const V half = hn::Set(d, images.half[axis]);
@@ -68,15 +73,17 @@ HWY_INLINE V displacement(const detail::Images& images, int axis, V a, V b, doub
   return hn::IfThenElse(hn::Gt(plain, half), hn::Sub(plain, extent), below);
 }
 
-/// Whether displacements along an axis have kept their digits across its edge: ShapeSum::is_plain.
-HWY_INLINE M is_near(const detail::Images& images, int axis, const double* far, V spread) {
+/// Returns whether displacements along an axis have kept their digits across its edge and less the shift of the centre, as
+/// ShapeSum::is_plain does.
+HWY_INLINE M is_near(const detail::Images& images, int axis, const double* far, V shift, V spread) {
   const D d;
   const V reach = hn::Load(d, far);
-  return hn::Or(hn::Le(reach, hn::Set(d, images.half[axis])),
-                hn::Le(hn::Mul(reach, reach), hn::Mul(hn::Set(d, detail::kMaxSpreadSquared), spread)));
+  const V limit = hn::Mul(hn::Set(d, detail::kMaxSpreadSquared), spread);
+  return hn::And(hn::Or(hn::Le(reach, hn::Set(d, images.half[axis])), hn::Le(hn::Mul(reach, reach), limit)),
+                 hn::Le(hn::Mul(shift, shift), limit));
 }
 
-/// cube_root for lanes known to be in its first range, the first guess given.
+/// Returns cube_root() of lanes in its first range, from the given first guess.
 HWY_INLINE V cube_root_from(V x, V y) {
   const D d;
   const auto& p = detail::kCubeRoot;
@@ -91,17 +98,17 @@ HWY_INLINE V cube_root_from(V x, V y) {
   return hn::Sub(z, hn::Mul(hn::Sub(hn::Mul(hn::Mul(z, z), z), x), hn::Mul(z, hn::Mul(inverse, hn::Set(d, 1.0 / 3)))));
 }
 
-/// Arrays of a lot while it is merged.
+/// Intermediate results of a batch, by lane.
 struct Work {
   alignas(64) Row d[3 * EpicMergeBatch::kMaxSources];  ///< displacements of the sources from the centre: x y z, x y z
-  alignas(64) Row far[3];
-  alignas(64) Row out[EpicMergeBatch::kFields];
-  alignas(64) Row ratio;
-  alignas(64) Row guess;
-  alignas(64) Row plain;  ///< 1 where doubles are enough for the shape, else 0
+  alignas(64) Row far[3];  ///< greatest distance in coordinates of a source from the centre, by axis
+  alignas(64) Row out[EpicMergeBatch::kFields];  ///< fields of the merged parcels
+  alignas(64) Row ratio;                         ///< abc^2 / det
+  alignas(64) Row guess;                         ///< cube root of it: first guess, or the root itself
+  alignas(64) Row plain;                         ///< 1 where double precision suffices for the shape, else 0
 };
 
-/// Lanes from `at` on: volume and means, and where the merged parcels lie.
+/// Computes volumes, means and shifts of the merged parcels of the lanes from `at` on.
 HWY_INLINE void merge_sites(const EpicMergeBatch::Lot& lot, std::size_t sources, const detail::Images& images,
                             std::size_t at, Work& work) {
   const D d;
@@ -148,7 +155,7 @@ HWY_INLINE void merge_sites(const EpicMergeBatch::Lot& lot, std::size_t sources,
   }
 }
 
-/// Lanes from `at` on: shapes, and positions. After merge_sites().
+/// Computes shapes and positions of the merged parcels of the lanes from `at` on. After merge_sites().
 HWY_INLINE void merge_shapes(const EpicMergeBatch::Lot& lot, std::size_t sources, const detail::Images& images,
                              std::size_t at, Work& work) {
   const D d;
@@ -177,16 +184,16 @@ HWY_INLINE void merge_shapes(const EpicMergeBatch::Lot& lot, std::size_t sources
   hn::Store(hn::Add(hn::Load(d, m[0][0] + at), sx), d, work.out[0] + at);
   hn::Store(hn::Add(hn::Load(d, m[0][1] + at), sy), d, work.out[1] + at);
   hn::Store(hn::Add(hn::Load(d, m[0][2] + at), sz), d, work.out[2] + at);
-  const V abc = product_of_axes(volume);
+  const V abc = semi_axes_product(volume);
   const V product = hn::Mul(s11, s22);
   const V det = hn::Sub(hn::Mul(s33, hn::Sub(product, hn::Mul(s12, s12))), rest33(s11, s12, s13, s22, s23));
   const V bound = hn::Mul(product, s33);
   plain = hn::And(plain, hn::Le(bound, hn::Mul(hn::Set(d, detail::kMaxCancellation), det)));
   plain = hn::And(plain, hn::And(hn::Ge(bound, hn::Set(d, detail::kMinDeterminant)),
                                  hn::Le(bound, hn::Set(d, detail::kMaxDeterminant))));
-  plain = hn::And(
-      plain, hn::And(is_near(images, 0, work.far[0] + at, s11),
-                     hn::And(is_near(images, 1, work.far[1] + at, s22), is_near(images, 2, work.far[2] + at, s33))));
+  plain = hn::And(plain, hn::And(is_near(images, 0, work.far[0] + at, sx, s11),
+                                 hn::And(is_near(images, 1, work.far[1] + at, sy, s22),
+                                         is_near(images, 2, work.far[2] + at, sz, s33))));
   hn::Store(hn::IfThenElseZero(plain, hn::Set(d, 1.0)), d, work.plain + at);
   const V q = hn::Div(hn::Mul(abc, abc), det);
   hn::Store(q, d, work.ratio + at);
@@ -205,9 +212,9 @@ HWY_INLINE void merge_shapes(const EpicMergeBatch::Lot& lot, std::size_t sources
   hn::Store(hn::Mul(root, s23), d, work.out[12] + at);
 }
 
-/// The shape of one star for which doubles are not enough.
-HWY_NOINLINE void widen(const EpicMergeBatch::Lot& lot, std::size_t sources, const detail::Images& images,
-                        std::size_t lane, Work& work) {
+/// Recomputes the shape of one star in extended precision, where double precision does not suffice.
+HWY_NOINLINE void recompute_shape(const EpicMergeBatch::Lot& lot, std::size_t sources, const detail::Images& images,
+                                  std::size_t lane, Work& work) {
   double b5[EpicMergeBatch::kMaxSources + 1][detail::kEpicShape];
   detail::ShapeMember members[EpicMergeBatch::kMaxSources + 1];
   for (std::size_t i = 0; i <= sources; ++i) {
@@ -220,6 +227,8 @@ HWY_NOINLINE void widen(const EpicMergeBatch::Lot& lot, std::size_t sources, con
   for (std::size_t k = 0; k < detail::kEpicShape; ++k) work.out[8 + k][lane] = out[k];
 }
 
+/// Merges a batch, writes its stars to their sites and rows, and empties it. Lanes without a star hold old members,
+/// whose results are not written.
 void MergeLot(EpicMergeBatch::Lot& lot, std::size_t sources, const Box& box) {
   const D d;
   const detail::Images images(box);
@@ -230,7 +239,7 @@ void MergeLot(EpicMergeBatch::Lot& lot, std::size_t sources, const Box& box) {
   }
   for (std::size_t lane = 0; lane < lot.count; ++lane) {
     if (work.plain[lane] == 0) [[unlikely]]
-      widen(lot, sources, images, lane, work);
+      recompute_shape(lot, sources, images, lane, work);
     *lot.site[lane] = {detail::wrap_or_clamp(box, 0, work.out[0][lane]),
                        detail::wrap_or_clamp(box, 1, work.out[1][lane]),
                        detail::wrap_or_clamp(box, 2, work.out[2][lane]), work.out[3][lane]};

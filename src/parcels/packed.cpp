@@ -14,7 +14,7 @@ void append_parcel(std::vector<std::byte>& message, const Site& site, const doub
   std::memcpy(message.data() + at + sizeof site, row, width * sizeof(double));
 }
 
-void take_parcels(std::span<const std::byte> message, Parcels& parcels) {
+void append_parcels(std::span<const std::byte> message, Parcels& parcels) {
   const std::size_t bytes = parcels.parcel_bytes();
   if (message.size() % bytes != 0)
     throw CommError("a message of " + std::to_string(message.size()) + " bytes is no number of parcels of " +

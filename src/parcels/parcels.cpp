@@ -15,8 +15,9 @@
 namespace merganser {
 namespace {
 
-constexpr std::size_t kHuge = std::size_t{1} << 21;
+constexpr std::size_t kHuge = std::size_t{1} << 21;  ///< bytes of a huge page
 
+/// Returns the least multiple of `to` that is not below n.
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 
 }  // namespace
@@ -64,7 +65,7 @@ std::size_t Schema::offset(std::string_view name) const {
   throw UsageError("unknown attribute " + std::string(name) + "; known:" + known);
 }
 
-std::size_t Schema::offset_of(std::string_view name, int component) const {
+std::size_t Schema::component_offset(std::string_view name, int component) const {
   for (std::size_t i = 0; i < attributes_.size(); ++i) {
     const Attribute& a = attributes_[i];
     if (a.name == name) {
@@ -78,10 +79,11 @@ std::size_t Schema::offset_of(std::string_view name, int component) const {
     const auto at = std::find(names.begin(), names.end(), name);
     if (at != names.end() && component == 0) return offsets_[i] + static_cast<std::size_t>(at - names.begin());
   }
-  return offset(name);  // which is not there
+  return offset(name);  // throws: there is no such attribute
 }
 
-void* detail::take_memory(std::size_t& bytes) {
+void* detail::allocate_memory(std::size_t& bytes) {
+  // Rounded to whole huge pages for madvise(), and to a multiple of the alignment, as aligned_alloc() requires.
   const std::size_t step = bytes >= 4 * kHuge ? kHuge : 64;
   if (bytes > PTRDIFF_MAX - step) throw std::bad_alloc();
   bytes = round_up(bytes, step);
@@ -115,7 +117,7 @@ Column Parcels::find_column(std::string_view name, int component) const {
   const auto* const at = std::find(kSite.begin(), kSite.end(), name);
   if (at != kSite.end() && component == 0 && !schema_.has(name))
     return {reinterpret_cast<double*>(sites_.data()) + (at - kSite.begin()), sizeof(Site) / sizeof(double)};
-  return {reinterpret_cast<double*>(rows_.data()) + schema_.offset_of(name, component), schema_.width()};
+  return {reinterpret_cast<double*>(rows_.data()) + schema_.component_offset(name, component), schema_.width()};
 }
 
 Column Parcels::column(std::string_view name, int component) { return find_column(name, component); }

@@ -16,8 +16,8 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
-/// One Jacobi rotation that makes m[p][q] vanish; the rows of v follow. The relative threshold keeps small eigenvalues
-/// of a positive definite matrix as accurate as large ones. @return false if there was nothing to do
+/// Applies one Jacobi rotation that makes m[p][q] vanish; the rows of v follow. The relative threshold keeps small
+/// eigenvalues of a positive definite matrix as accurate as large ones. @return whether an element had to be rotated
 bool rotate(double (&m)[3][3], double (&v)[3][3], int p, int q) {
   const double off = m[p][q];
   if (off * off <= 0.0625 * kEpsilon * kEpsilon * std::fabs(m[p][p] * m[q][q])) return false;
@@ -42,11 +42,11 @@ bool rotate(double (&m)[3][3], double (&v)[3][3], int p, int q) {
   return true;
 }
 
-/// True where an ellipsoid is certainly too round and too small to be split. Let T = a^2 + b^2 + c^2 and D = (abc)^2. For
-/// p = (a/c)^2 and any b, T^3 / D >= 27/4 (p + 1)^2 / p (equal where b^2 is the mean of the others'), which grows with p: a
-/// T^3 / D below that of the limit has a/c below it. And a^2 <= T / 3 + 2 sqrt(J / 3), where 2 J is the sum of the squares of
-/// what B differs by from T / 3.
-bool certainly_short(const double* b5, double volume, double aspect, double longest) {
+/// Returns whether an ellipsoid is certainly too round and too small to be split, without computing its axes. Let T =
+/// a^2 + b^2 + c^2 and D = (abc)^2. For p = (a/c)^2 and any b, T^3 / D >= 27/4 (p + 1)^2 / p (equal where b^2 is the
+/// mean of the others'), which grows with p: a T^3 / D below that of the limit has a/c below it. And a^2 <= T / 3 + 2
+/// sqrt(J / 3), where 2 J is the sum of the squares of the elements of B - T / 3.
+bool is_certainly_short(const double* b5, double volume, double aspect, double longest) {
   constexpr double kMargin = 1 - 1e-9;
   const double last = b33(b5, volume);
   const double trace = b5[0] + b5[3] + last;
@@ -61,13 +61,14 @@ bool certainly_short(const double* b5, double volume, double aspect, double long
   return mean + 2 * std::sqrt(j / 3) < most;
 }
 
-/// Where split() finds things in a row.
+/// Offsets in a row of the attributes that split() changes.
 struct Layout {
-  std::size_t shape = 0;
-  std::vector<std::pair<std::size_t, std::size_t>> sums;  ///< offset, components
+  std::size_t shape = 0;                                  ///< offset of B11
+  std::vector<std::pair<std::size_t, std::size_t>> sums;  ///< offset and components of attributes that are halved
 };
 
-Layout layout_of(const Schema& schema) {
+/// Returns the offsets for a schema. @throws UsageError without an attribute of rule ellipsoid
+Layout find_layout(const Schema& schema) {
   Layout layout;
   std::size_t offset = 1;
   for (const Attribute& a : schema.attributes()) {
@@ -81,8 +82,8 @@ Layout layout_of(const Schema& schema) {
   return layout;
 }
 
-/// Brings a child into the box: periodic axes wrap, walls reflect the centre and the ellipsoid with it.
-void bring_inside(const Box& box, Site& site, double* b5) {
+/// Moves a child into the box: periodic axes wrap, walls reflect the centre and the ellipsoid with it.
+void move_into_box(const Box& box, Site& site, double* b5) {
   static constexpr std::array<std::array<int, 2>, 3> odd{{{1, 2}, {1, 4}, {2, 4}}};  // entries odd in x, y, z
   double* position[3] = {&site.x, &site.y, &site.z};
   for (int a = 0; a < 3; ++a) {
@@ -96,7 +97,7 @@ void bring_inside(const Box& box, Site& site, double* b5) {
   }
 }
 
-/// Makes parcel i one child and appends the other.
+/// Replaces parcel i by one child and appends the other.
 void split_one(Parcels& parcels, std::size_t i, const Axes& axes, const Layout& layout, const Box& box,
                std::int64_t new_id) {
   double* row = parcels.row(i);
@@ -121,15 +122,16 @@ void split_one(Parcels& parcels, std::size_t i, const Axes& axes, const Layout& 
   parcels.set_id(j, new_id);
   parcels.site(i) = plus;
   parcels.site(j) = minus;
-  bring_inside(box, parcels.site(i), parcels.row(i) + layout.shape);
-  bring_inside(box, parcels.site(j), parcels.row(j) + layout.shape);
+  move_into_box(box, parcels.site(i), parcels.row(i) + layout.shape);
+  move_into_box(box, parcels.site(j), parcels.row(j) + layout.shape);
 }
 
 }  // namespace
 
-Axes axes(const double* b5, double volume) {
+Axes principal_axes(const double* b5, double volume) {
   double m[3][3] = {{b5[0], b5[1], b5[2]}, {b5[1], b5[3], b5[4]}, {b5[2], b5[4], b33(b5, volume)}};
   double v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  // Cyclic Jacobi converges quadratically, so 30 sweeps are never reached; the limit ends the loop on NaN.
   for (int sweep = 0; sweep < 30; ++sweep) {
     bool turned = rotate(m, v, 0, 1);
     turned = rotate(m, v, 0, 2) || turned;
@@ -149,7 +151,7 @@ Axes axes(const double* b5, double volume) {
 std::int64_t split(Parcels& parcels, const Grid& grid, const SplitOptions& options) {
   if (!(options.max_aspect_ratio > 1))
     throw UsageError("max_aspect_ratio is " + std::to_string(options.max_aspect_ratio) + "; allowed: above 1");
-  const Layout layout = layout_of(parcels.schema());
+  const Layout layout = find_layout(parcels.schema());
   const double longest =
       options.max_semi_axis > 0 ? options.max_semi_axis : cube_root(detail::semi_axes_product(grid.cell_volume()));
   const std::size_t before = parcels.size();
@@ -159,10 +161,11 @@ std::int64_t split(Parcels& parcels, const Grid& grid, const SplitOptions& optio
   }
   std::int64_t splits = 0;
   for (std::size_t i = 0; i < before; ++i) {
+    // Children appended during the loop lie beyond `before`: none is split again.
     const double* b5 = parcels.row(i) + layout.shape;
     const double volume = parcels.site(i).volume;
-    if (certainly_short(b5, volume, options.max_aspect_ratio, longest)) continue;
-    const Axes shape = axes(b5, volume);
+    if (is_certainly_short(b5, volume, options.max_aspect_ratio, longest)) continue;
+    const Axes shape = principal_axes(b5, volume);
     const double a = std::sqrt(shape.square[0]);
     const double c = std::sqrt(std::max(shape.square[2], 0.0));
     if (a < longest && a < options.max_aspect_ratio * c) continue;

@@ -11,7 +11,7 @@
 namespace merganser {
 namespace {
 
-/// Of the words as little-endian bytes.
+/// Returns the hash of the words as little-endian bytes, so that digests are equal on machines of any byte order.
 std::uint64_t hash(const std::vector<std::uint64_t>& words, std::uint64_t seed) {
   if constexpr (std::endian::native == std::endian::big) {
     std::vector<std::uint64_t> swapped;
@@ -29,7 +29,7 @@ Digest& Digest::operator+=(const Digest& o) {
   return *this;
 }
 
-std::string Digest::text() const { return hex16_text(a) + hex16_text(b); }
+std::string Digest::to_string() const { return hex16_text(a) + hex16_text(b); }
 
 Digest digest(const Parcels& parcels) {
   std::size_t components = 0;  // without the padding of a row
@@ -60,6 +60,7 @@ void Moments::add(const Moments& o) {
 }
 
 Moments moments(const Parcels& parcels, const Box& box) {
+  /// Component of a conserved rule, weighted by volume for `mean`.
   struct Column {
     std::size_t offset;
     bool weighted;

@@ -1,5 +1,6 @@
 #pragma once
-/// Binary floating point with a mantissa of 64 * kLimbs bits, for the few parcels whose shapes cancel in doubles.
+/// Arbitrary-width binary floating point, with a mantissa of 64 * kLimbs bits, for the few merged parcels whose shapes
+/// cancel in doubles.
 #include <array>
 #include <bit>
 #include <cmath>
@@ -9,8 +10,9 @@
 
 namespace merganser::detail {
 
-/// Results are truncated: their error is below 2^(1 - 64 kLimbs) of the larger operand. The exponent has 64 bits, so that
-/// nothing overflows. Integer arithmetic only: the same bits on every CPU. Any finite double is exact.
+/// Binary floating-point number with + - *. Results are truncated: their error is below 2^(1 - 64 kLimbs) of the larger
+/// operand. The exponent has 64 bits, so that nothing overflows. Integer arithmetic only: the same bits on every CPU.
+/// Any finite double is exact.
 template <int kLimbs>
 class WideFloat {
  public:
@@ -29,9 +31,9 @@ class WideFloat {
 
   [[nodiscard]] bool is_zero() const { return limb_[kLimbs - 1] == 0; }
   [[nodiscard]] bool is_positive() const { return !is_zero() && !negative_; }
-  /// e where 2^(e - 1) <= |value| < 2^e. Not of zero.
+  /// Returns e where 2^(e - 1) <= |value| < 2^e. Not for zero.
   [[nodiscard]] std::int64_t exponent() const { return exponent_; }
-  /// The value over 2^exponent(), rounded to a double.
+  /// Returns the value over 2^exponent(), rounded to a double; magnitude 1/2 to 1.
   [[nodiscard]] double fraction() const {
     const double size = static_cast<double>(limb_[kLimbs - 1]) * 0x1p-64;
     return negative_ ? -size : size;
@@ -44,7 +46,7 @@ class WideFloat {
   friend WideFloat operator+(const WideFloat& a, const WideFloat& b) {
     if (a.is_zero()) return b;
     if (b.is_zero()) return a;
-    const bool swap = smaller(a, b);
+    const bool swap = is_smaller(a, b);
     const WideFloat& large = swap ? b : a;
     const WideFloat& small = swap ? a : b;
     return a.negative_ == b.negative_ ? add(large, small) : subtract(large, small);
@@ -75,16 +77,19 @@ class WideFloat {
 
  private:
   __extension__ using Double = unsigned __int128;
-  using Limbs = std::array<std::uint64_t, kLimbs>;  // the last is the highest, its highest bit is set
+  // The last limb is the most significant; its highest bit is set, unless all are 0.
+  using Limbs = std::array<std::uint64_t, kLimbs>;
 
-  static bool smaller(const WideFloat& a, const WideFloat& b) {
+  /// Returns whether |a| < |b|, neither of them zero.
+  static bool is_smaller(const WideFloat& a, const WideFloat& b) {
     if (a.exponent_ != b.exponent_) return a.exponent_ < b.exponent_;
     for (std::size_t i = kLimbs; i-- > 0;)
       if (a.limb_[i] != b.limb_[i]) return a.limb_[i] < b.limb_[i];
     return false;
   }
 
-  static Limbs shifted_right(const Limbs& from, std::uint64_t bits) {
+  /// Returns the limbs shifted right; bits that leave are lost.
+  static Limbs shift_right(const Limbs& from, std::uint64_t bits) {
     Limbs out{};
     if (bits >= static_cast<std::uint64_t>(kBits)) return out;
     const std::size_t limbs = bits / 64;
@@ -97,8 +102,9 @@ class WideFloat {
     return out;
   }
 
+  /// Returns a + b for equal signs and |a| >= |b|.
   static WideFloat add(const WideFloat& a, const WideFloat& b) {
-    const Limbs low = shifted_right(b.limb_, static_cast<std::uint64_t>(a.exponent_ - b.exponent_));
+    const Limbs low = shift_right(b.limb_, static_cast<std::uint64_t>(a.exponent_ - b.exponent_));
     WideFloat out = a;
     std::uint64_t carry = 0;
     for (std::size_t i = 0; i < kLimbs; ++i) {
@@ -106,17 +112,18 @@ class WideFloat {
       out.limb_[i] = static_cast<std::uint64_t>(sum);
       carry = static_cast<std::uint64_t>(sum >> 64);
     }
+    // A carry doubles the range: one bit is shifted out, and the lost leading 1 set.
     if (carry != 0) {
-      out.limb_ = shifted_right(out.limb_, 1);
+      out.limb_ = shift_right(out.limb_, 1);
       out.limb_[kLimbs - 1] |= std::uint64_t{1} << 63;
       ++out.exponent_;
     }
     return out;
   }
 
-  /// |a| >= |b|.
+  /// Returns a + b for opposite signs and |a| >= |b|; the sign is a's.
   static WideFloat subtract(const WideFloat& a, const WideFloat& b) {
-    const Limbs low = shifted_right(b.limb_, static_cast<std::uint64_t>(a.exponent_ - b.exponent_));
+    const Limbs low = shift_right(b.limb_, static_cast<std::uint64_t>(a.exponent_ - b.exponent_));
     Limbs rest{};
     std::uint64_t borrow = 0;
     for (std::size_t i = 0; i < kLimbs; ++i) {

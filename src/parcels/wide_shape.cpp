@@ -1,3 +1,5 @@
+// Shapes of merged parcels, and B33, where double precision cancels: the same formulas with a mantissa as wide as
+// necessary, and a few operations on doubles at the end. The same bits on every CPU.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,27 +15,28 @@ namespace merganser {
 namespace detail {
 namespace {
 
-constexpr std::int64_t kGuard = 64;  // bits that a result must have left
+constexpr std::int64_t kGuard = 64;  // significant bits that a result must keep
 
-/// What the five stored entries of a member give: B33 = over / under.
+/// B33 of one member as a fraction over / under, from its five stored entries.
 template <class W>
-struct Rest {
+struct B33Fraction {
   W over;
   W under;
-  W unsure;               // the part of `over` that hangs on the minor
-  bool rounding = false;  // the minor is
-  std::int64_t loss = 0;  // bits
+  W unsure;               // part of `over` whose quotient depends on the minor
+  bool rounding = false;  // the minor is within its rounding of 0
+  std::int64_t loss = 0;  // bits lost by cancellation in the minor
 };
 
-/// B33 = (u^2 + B13^2 m + B11 (abc)^2) / (B11 m) with m = B11 B22 - B12^2, u = B11 B23 - B12 B13: only m and u cancel.
+/// Computes B33 = (u^2 + B13^2 m + B11 (abc)^2) / (B11 m) with m = B11 B22 - B12^2, u = B11 B23 - B12 B13: only m and u
+/// cancel.
 /// @return nothing if the entries are not those of an ellipsoid
 template <class W>
-std::optional<Rest<W>> rest_of(const double* b5, double volume) {
+std::optional<B33Fraction<W>> compute_b33(const double* b5, double volume) {
   const W b11(b5[0]);
   const W b13(b5[2]);
   const W product = b11 * W(b5[3]);
   W minor = product - W(b5[1]) * W(b5[1]);
-  Rest<W> out;
+  B33Fraction<W> out;
   const W limit = W(kMinMinor) * product;
   if (!product.is_positive() || !(minor + limit).is_positive()) return {};
   out.rounding = !(minor - limit).is_positive();
@@ -47,7 +50,8 @@ std::optional<Rest<W>> rest_of(const double* b5, double volume) {
   return out;
 }
 
-/// a / b * 2^k rounded to a double.
+/// Returns a / b rounded to a double. Exponents are cut far outside the range of doubles, so that ldexp gives 0 or
+/// infinity.
 template <class W>
 double quotient(const W& a, const W& b) {
   if (a.is_zero()) return 0;
@@ -57,17 +61,17 @@ double quotient(const W& a, const W& b) {
 
 constexpr std::array<std::array<std::size_t, 2>, 5> kEntry{{{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}}};
 
-/// The second moment of a star, times the square of its volume; entry 33 is a fraction.
+/// Second moment of a star, times the square of its volume; entry 33 is a fraction over33 / under33.
 template <class W>
 struct Moment {
   std::array<W, 5> entry;
   W over33;
   W under33;
   W volume;
-  std::int64_t loss = 0;  // bits of the members' B33
+  std::int64_t loss = 0;  // bits lost in the members' B33
 };
 
-/// Displacement along an axis, exact: the image is that of Images::along.
+/// Returns the displacement along an axis, exact. The image is chosen by the rounded difference, as Images::along does.
 template <class W>
 W displacement(const Images& images, int axis, double a, double b) {
   const double d = a - b;
@@ -77,10 +81,11 @@ W displacement(const Images& images, int axis, double a, double b) {
   return exact;
 }
 
-/// With sums over V_i d_i d_i^T and V_i d_i, d_i from the largest member: their difference loses no more bits than the
-/// number of members has.
+/// Computes the second moment of a star from the sums over V_i d_i d_i^T and V_i d_i, with d_i from the largest member:
+/// their difference loses no more bits than the number of members has.
+/// @return nothing if some member is no ellipsoid
 template <class W>
-std::optional<Moment<W>> moment_of(const Images& images, std::span<const ShapeMember> members) {
+std::optional<Moment<W>> compute_moment(const Images& images, std::span<const ShapeMember> members) {
   const auto coordinates = [](const Site& s) { return Vec3{s.x, s.y, s.z}; };
   const Vec3 centre = coordinates(members[0].site);
   const auto from_centre = [&](const ShapeMember& m, std::size_t a) {
@@ -96,7 +101,7 @@ std::optional<Moment<W>> moment_of(const Images& images, std::span<const ShapeMe
   W square33;
   out.under33 = W(1);
   for (const ShapeMember& m : members) {
-    const auto rest = rest_of<W>(m.b5, m.site.volume);
+    const auto rest = compute_b33<W>(m.b5, m.site.volume);
     if (!rest) return {};
     const W v(m.site.volume);
     std::array<W, 3> d;
@@ -123,23 +128,26 @@ std::optional<Moment<W>> moment_of(const Images& images, std::span<const ShapeMe
   return out;
 }
 
+/// Result of one attempt; too_narrow: the mantissa has lost too many bits.
 enum class Outcome { done, too_narrow, no_ellipsoid };
 
+/// Computes the shape of a star with a mantissa of 64 * kLimbs bits, and checks that enough of them are left.
 template <int kLimbs>
-Outcome shape_in(const Images& images, std::span<const ShapeMember> members, double* b5) {
+Outcome compute_shape(const Images& images, std::span<const ShapeMember> members, double* b5) {
   using W = WideFloat<kLimbs>;
-  const auto moment = moment_of<W>(images, members);
+  const auto moment = compute_moment<W>(images, members);
   if (!moment) return Outcome::no_ellipsoid;
   const auto& [s11, s12, s13, s22, s23] = moment->entry;
   const W two(2);
   const W rest = s23 * (s11 * s23 - two * (s12 * s13)) + s13 * (s13 * s22);
   const W det = moment->over33 * (s11 * s22 - s12 * s12) - rest * moment->under33;
-  const W bound = moment->over33 * s11 * s22;
+  const W bound = moment->over33 * s11 * s22;  // product of the diagonal: the largest term of det
   const auto count_bits = static_cast<std::int64_t>(std::bit_width(members.size()));
   if (!det.is_positive()) return Outcome::too_narrow;
   const std::int64_t loss = moment->loss + bound.exponent() - det.exponent() + 2 * count_bits;
   if (W::kBits - loss < kGuard) return Outcome::too_narrow;
-  // The factor is the cube root of abc^2 / det.
+  // The factor is the cube root of abc^2 / det. Its exponent is split into 3 * third and a rest of 0 to 2, so that the
+  // cube root is taken of a number near 1 and nothing overflows.
   const W abc = moment->volume * W(0.75 / std::numbers::pi);
   const W over = abc * abc * moment->under33;
   const std::int64_t e = over.exponent() - det.exponent();
@@ -153,11 +161,13 @@ Outcome shape_in(const Images& images, std::span<const ShapeMember> members, dou
   return Outcome::done;
 }
 
+/// Returns whether all numbers of a member are finite, as WideFloat requires.
 bool is_finite(const ShapeMember& m) {
   return std::isfinite(m.site.x) && std::isfinite(m.site.y) && std::isfinite(m.site.z) &&
          std::isfinite(m.site.volume) && std::all_of(m.b5, m.b5 + 5, [](double b) { return std::isfinite(b); });
 }
 
+/// Returns whether a member's five entries are 0: no shape is given.
 bool has_no_shape(const ShapeMember& m) {
   return std::all_of(m.b5, m.b5 + 5, [](double b) { return b == 0; });
 }
@@ -170,30 +180,30 @@ bool wide_shape(const Images& images, std::span<const ShapeMember> members, doub
     std::fill_n(b5, 5, 0.0);
     return true;
   }
-  Outcome outcome = shape_in<4>(images, members, b5);
-  if (outcome == Outcome::too_narrow) outcome = shape_in<8>(images, members, b5);
-  if (outcome == Outcome::too_narrow) outcome = shape_in<32>(images, members, b5);
+  Outcome outcome = compute_shape<4>(images, members, b5);
+  if (outcome == Outcome::too_narrow) outcome = compute_shape<8>(images, members, b5);
+  if (outcome == Outcome::too_narrow) outcome = compute_shape<32>(images, members, b5);
   return outcome == Outcome::done;
 }
 
 double b33_wide(const double* b5, double volume) {
   const auto finite = [](double x) { return std::isfinite(x); };
   if (finite(volume) && std::all_of(b5, b5 + 5, finite))
-    if (const auto rest = rest_of<WideFloat<4>>(b5, volume)) return quotient(rest->over, rest->under);
+    if (const auto rest = compute_b33<WideFloat<4>>(b5, volume)) return quotient(rest->over, rest->under);
   return b33_plain(b5, volume, minor33(b5[0], b5[1], b5[3]));
 }
 
 }  // namespace detail
 
-bool singular(const double* b5, double volume) {
+bool is_singular(const double* b5, double volume) {
   for (int i = 0; i < 5; ++i)
     if (!std::isfinite(b5[i])) return true;
   const double product = b5[0] * b5[3];
   if (!(b5[0] > 0) || !(b5[3] > 0) || !(volume > 0) || !std::isfinite(volume) || !std::isfinite(product)) return true;
   if (product <= detail::kMaxCancellation * detail::minor33(b5[0], b5[1], b5[3])) return false;
-  const auto rest = detail::rest_of<detail::WideFloat<4>>(b5, volume);
+  const auto rest = detail::compute_b33<detail::WideFloat<4>>(b5, volume);
   if (!rest) return true;
-  // A needle: what hangs on the digits that the minor has lost is nothing beside the longest axis.
+  // A needle: the part of B33 that depends on the digits that the minor has lost is negligible beside the longest axis.
   const double longest = std::max({b5[0], b5[3], b5[2] / b5[0] * b5[2]});
   return rest->rounding && detail::quotient(rest->unsure, rest->under) > 1e-12 * longest;
 }

@@ -11,19 +11,19 @@
 namespace merganser {
 namespace {
 
-constexpr double kEnoughFreedom = 8;    // of five launches a side; what launches lack of it is assumed
-constexpr double kMinDeviation = 0.01;  // no launch is more alike than this to another
-constexpr double kTrim = 0.15;          // of each end, in means over timings
-constexpr double kTame = 3.7;           // 2.5 normal deviations, in median distances
-constexpr double kMedianLoss = 1.57;    // variance of a median to that of a mean
-constexpr double kPower = 0.95;         // of the test for the smallest detectable slowdown
-constexpr double kLargestLog = 700;     // of what still is a number
-// How the false alarms are shared out.
+constexpr double kEnoughFreedom = 8;    // degrees of freedom of five launches a side; with fewer, scatter is assumed
+constexpr double kMinDeviation = 0.01;  // lower bound of the relative scatter between launches
+constexpr double kTrim = 0.15;          // share of timings left out at each end of a trimmed mean
+constexpr double kWinsor = 3.7;  // limit of outliers in median absolute deviations: 2.5 standard deviations if normal
+constexpr double kMedianLoss = 1.57;  // variance of a median over that of a mean, for normal samples: pi / 2
+constexpr double kPower = 0.95;       // of the test for the smallest detectable slowdown
+constexpr double kLargestLog = 700;   // exp() of more overflows
+// Shares of the false alarms that the tests of the suite, of all families and of all timings may cause.
 constexpr double kSuiteShare = 0.4;
 constexpr double kFamilyShare = 0.4;
 constexpr double kTimingShare = 0.2;
 
-/// Logarithms of the medians of launches.
+/// Logarithms of times, one for each launch (its median) or for each round.
 using Blocks = std::vector<double>;
 using Members = std::vector<std::size_t>;
 
@@ -39,7 +39,7 @@ struct Suite {
   std::vector<Timing> timings;  // in the order of the pairs
 };
 
-/// A difference of logarithms and what its noise is.
+/// Estimated change: difference of the logarithms of times, with its noise.
 struct Estimate {
   double difference = 0;
   double deviation = 0;  // standard error
@@ -59,18 +59,19 @@ double mean(const std::vector<double>& x) {
   return x.empty() ? 0 : std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
 }
 
-double squares(const std::vector<double>& x) {
+/// Returns the sum of the squared deviations from the mean.
+double sum_of_squares(const std::vector<double>& x) {
   const double m = mean(x);
   return std::accumulate(x.begin(), x.end(), 0.0, [m](double s, double v) { return s + (v - m) * (v - m); });
 }
 
-std::size_t launches_of(const Launches& l) {
+std::size_t num_launches(const Launches& l) {
   return static_cast<std::size_t>(std::count_if(l.begin(), l.end(), [](const auto& x) { return !x.empty(); }));
 }
 
 void check(const TimedPair& p) {
   for (const auto* side : {&p.before, &p.after}) {
-    if (launches_of(*side) == 0) throw UsageError(p.key + " has no times on one side");
+    if (num_launches(*side) == 0) throw UsageError(p.key + " has no times on one side");
     for (const auto& launch : *side)
       for (const double x : launch)
         if (!(x > 0) || !std::isfinite(x))
@@ -88,24 +89,25 @@ void check(const CompareOptions& o) {
       throw UsageError("a floor is " + std::to_string(floor) + "; allowed: 0 and more");
 }
 
-/// Rounds that something disturbed, brought back to the edge of the others: a launch is what most of its rounds were.
-Blocks tamed(Blocks rounds) {
+/// Winsorises the rounds of a launch: moves outliers to kWinsor median absolute deviations from the median.
+Blocks winsorised(Blocks rounds) {
   if (rounds.size() < 4) return rounds;
   const double middle = median(rounds);
   std::vector<double> distances;
   for (const double b : rounds) distances.push_back(std::fabs(b - middle));
-  const double reach = kTame * median(std::move(distances));
+  const double reach = kWinsor * median(std::move(distances));
   for (auto& b : rounds) b = std::clamp(b, middle - reach, middle + reach);
   return rounds;
 }
 
 Blocks log_medians(const Launches& launches) {
-  Blocks out = medians_of(launches);
+  Blocks out = sample_medians(launches);
   for (double& x : out) x = std::log(x);
   return out;
 }
 
-/// Variance of the median of a launch, from its rounds; from the floor where no launch has two.
+/// Estimates the variance of the median of a launch from the scatter of its rounds, pooled over all launches; assumes single_floor
+/// if no launch has two rounds.
 double variance_within(const TimedPair& p, const CompareOptions& o) {
   double sum = 0, freedom = 0, inverse = 0, launches = 0;
   for (const auto* side : {&p.before, &p.after})
@@ -114,7 +116,7 @@ double variance_within(const TimedPair& p, const CompareOptions& o) {
       Blocks rounds;
       for (const double x : launch) rounds.push_back(std::log(x));
       const auto n = static_cast<double>(rounds.size());
-      sum += squares(tamed(std::move(rounds)));
+      sum += sum_of_squares(winsorised(std::move(rounds)));
       freedom += n - 1;
       inverse += (n > 2 ? kMedianLoss : 1) / n;
       launches += 1;
@@ -139,8 +141,8 @@ struct Scatter {
   double freedom = 0;
 };
 
-/// How launches of one side scatter: robust means over timings, launch by launch, of what each timing deviates from its
-/// own mean. So a timing that became faster or slower as a whole leaves it as it is.
+/// Estimates the scatter between launches of one side: launch by launch the trimmed mean, over timings, of the deviation of each
+/// timing from its own mean. So the level of a timing does not enter, only what a launch does to all timings.
 Scatter scatter(const Suite& s, const Members& members, Blocks Timing::*side) {
   std::vector<std::vector<double>> at;
   for (const std::size_t i : members) {
@@ -153,11 +155,11 @@ Scatter scatter(const Suite& s, const Members& members, Blocks Timing::*side) {
   if (at.empty()) return {};
   Blocks pooled;
   for (auto& values : at) pooled.push_back(trimmed_mean(std::move(values)));
-  return {squares(pooled), static_cast<double>(pooled.size()) - 1};
+  return {sum_of_squares(pooled), static_cast<double>(pooled.size()) - 1};
 }
 
-/// What some timings say together about the change.
-/// @param families  that they are of
+/// Estimates the change that some timings have in common, with its standard error.
+/// @param families  number of families that the timings belong to
 Estimate estimate(const Suite& s, const Members& members, std::size_t families, const CompareOptions& o) {
   const auto n = static_cast<double>(members.size());
   std::vector<double> differences;
@@ -175,9 +177,11 @@ Estimate estimate(const Suite& s, const Members& members, std::size_t families, 
   e.difference = trimmed_mean(std::move(differences));
   e.assumed = known < kEnoughFreedom;
   e.freedom = std::max(known, kEnoughFreedom);
-  const double parts = 1 + 1 / static_cast<double>(families) + 1 / n;  // in common, of each family, of each timing
+  // Effects on all timings, on each family and on each timing have equal variances; those of families and timings average out.
+  const double parts = 1 + 1 / static_cast<double>(families) + 1 / n;
   double variance = own;
   if (e.assumed) {
+    // Weighted by degrees of freedom, but never below the scatter that was observed.
     const double floor = o.launch_floor * o.launch_floor * parts + within;
     variance = std::max(own, (own * known + floor * (kEnoughFreedom - known)) / kEnoughFreedom);
   }
@@ -186,33 +190,35 @@ Estimate estimate(const Suite& s, const Members& members, std::size_t families, 
   return e;
 }
 
-Verdict verdict_of(double p, double ratio, const CompareOptions& o) {
+Verdict classify(double p, double ratio, const CompareOptions& o) {
   if (p > o.false_alarms) return Verdict::same;
   if (ratio >= 1 + o.threshold) return Verdict::slower;
   return ratio <= 1 / (1 + o.threshold) ? Verdict::faster : Verdict::small;
 }
 
-double ratio_of(double difference) { return std::exp(std::clamp(difference, -kLargestLog, kLargestLog)); }
+double to_ratio(double difference) { return std::exp(std::clamp(difference, -kLargestLog, kLargestLog)); }
 
-/// @param share  of the false alarms that this test may use up
-Change judged(std::string name, std::size_t timings, const Estimate& e, double share, const CompareOptions& o) {
+/// Tests an estimated change.
+/// @param share  share of the false alarms that this test may cause
+Change make_change(std::string name, std::size_t timings, const Estimate& e, double share, const CompareOptions& o) {
   Change c;
   c.name = std::move(name);
   c.timings = timings;
-  c.ratio = ratio_of(e.difference);
+  c.ratio = to_ratio(e.difference);
   const double half = student_quantile(0.025, e.freedom) * e.deviation;
-  c.low = ratio_of(e.difference - half);
-  c.high = ratio_of(e.difference + half);
+  c.low = to_ratio(e.difference - half);
+  c.high = to_ratio(e.difference + half);
   c.p = std::min(1.0, student_tail(std::fabs(e.difference) / e.deviation, e.freedom) / share);
   const double needed = student_quantile(share * o.false_alarms, e.freedom) * e.deviation;
   const double reach = student_quantile(1 - kPower, e.freedom) * e.deviation;
-  c.detectable = ratio_of(std::max(needed, std::log1p(o.threshold)) + reach) - 1;
-  c.verdict = verdict_of(c.p, c.ratio, o);
+  // The estimate of a slowdown of this size exceeds both the limit of significance and the threshold with probability kPower.
+  c.detectable = to_ratio(std::max(needed, std::log1p(o.threshold)) + reach) - 1;
+  c.verdict = classify(c.p, c.ratio, o);
   return c;
 }
 
-/// Timings that decide; all, if none does.
-Members deciding(const Suite& s) {
+/// Returns the indices of the timings that decide; of all, if none does.
+Members deciding_timings(const Suite& s) {
   Members out, all(s.pairs.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   for (const std::size_t i : all)
@@ -230,7 +236,7 @@ void compare_families(const Suite& s, const CompareOptions& o, SuiteComparison& 
   const auto tests = std::max<std::ptrdiff_t>(1, std::count(decides.begin(), decides.end(), true));
   for (std::size_t f = 0; f < members.size(); ++f) {
     const Estimate e = estimate(s, members[f], 1, o);
-    Change c = judged(s.families[f], members[f].size(), e, kFamilyShare / static_cast<double>(tests), o);
+    Change c = make_change(s.families[f], members[f].size(), e, kFamilyShare / static_cast<double>(tests), o);
     c.decides = decides[f];
     out.families.push_back(std::move(c));
   }
@@ -239,9 +245,9 @@ void compare_families(const Suite& s, const CompareOptions& o, SuiteComparison& 
 void compare_timings(const Suite& s, std::size_t tests, const CompareOptions& o, SuiteComparison& out) {
   for (std::size_t i = 0; i < s.pairs.size(); ++i) {
     const Estimate e = estimate(s, {i}, 1, o);
-    Change c = judged(s.pairs[i].key, 1, e, kTimingShare / static_cast<double>(tests), o);
-    c.before = median(medians_of(s.pairs[i].before));
-    c.after = median(medians_of(s.pairs[i].after));
+    Change c = make_change(s.pairs[i].key, 1, e, kTimingShare / static_cast<double>(tests), o);
+    c.before = median(sample_medians(s.pairs[i].before));
+    c.after = median(sample_medians(s.pairs[i].after));
     c.decides = s.pairs[i].decides;
     out.assumed = out.assumed || e.assumed;
     out.timings.push_back(std::move(c));
@@ -270,17 +276,17 @@ SuiteComparison compare_suites(std::span<const TimedPair> pairs, const CompareOp
   for (const auto& p : pairs) check(p);
   const Suite s = make_suite(pairs, o);
   SuiteComparison out;
-  const Members members = deciding(s);
-  out.suite = judged("suite", members.size(), estimate(s, members, s.families.size(), o), kSuiteShare, o);
+  const Members members = deciding_timings(s);
+  out.suite = make_change("suite", members.size(), estimate(s, members, s.families.size(), o), kSuiteShare, o);
   compare_families(s, o, out);
   compare_timings(s, members.size(), o, out);
-  const auto look = [&out](const Change& c) {
+  const auto count_verdict = [&out](const Change& c) {
     out.slower = out.slower || (c.decides && c.verdict == Verdict::slower);
     out.faster = out.faster || (c.decides && c.verdict == Verdict::faster);
   };
-  look(out.suite);
-  for (const auto& c : out.families) look(c);
-  for (const auto& c : out.timings) look(c);
+  count_verdict(out.suite);
+  for (const auto& c : out.families) count_verdict(c);
+  for (const auto& c : out.timings) count_verdict(c);
   return out;
 }
 

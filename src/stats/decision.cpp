@@ -10,7 +10,7 @@
 namespace merganser {
 namespace {
 
-constexpr std::uint32_t kNoiseStream = 1U << 20;  // apart from the streams of launches
+constexpr std::uint32_t kNoiseStream = 1U << 20;  // first index of random sequences for noise; lower ones: launches
 
 void check(const Candidate& c) {
   std::size_t samples = 0;
@@ -25,17 +25,19 @@ void check(const Candidate& c) {
     throw UsageError("the uncertainty of " + c.name + " is " + std::to_string(c.uncertainty) + "; allowed: 0 and more");
 }
 
-double centre(const Candidate& c) { return median(medians_of(c.launches)); }
+double central_time(const Candidate& c) { return median(sample_medians(c.launches)); }
 
-/// About standard normal, without functions whose last bit depends on the machine.
+/// Draws an approximately standard normal number as a sum of 12 uniform ones: unlike log() and cos(), it has the same bits on every
+/// machine.
 double normal(Random& random) {
   double sum = -6;
   for (int i = 0; i < 12; ++i) sum += random.uniform();
   return sum;
 }
 
-/// The time of one resample. Candidates with equal numbers of launches and samples draw the same ones.
-double resampled(const Candidate& c, std::size_t index, const DecisionOptions& o, int resample) {
+/// Computes the time of a candidate in one bootstrap resample. Candidates with equal numbers of launches and samples draw the same
+/// indices, so that a disturbance of a turn, which all share, cancels in their comparison.
+double resample_time(const Candidate& c, std::size_t index, const DecisionOptions& o, int resample) {
   const auto stream = static_cast<std::uint64_t>(resample);
   std::vector<double> medians, drawn;
   for (std::uint32_t slot = 0; slot < c.launches.size(); ++slot) {
@@ -45,24 +47,24 @@ double resampled(const Candidate& c, std::size_t index, const DecisionOptions& o
     for (std::size_t i = 0; i < launch.size(); ++i) drawn.push_back(launch[random.below(launch.size())]);
     if (!drawn.empty()) medians.push_back(median(drawn));
   }
-  const double time = medians.empty() ? centre(c) : median(std::move(medians));
+  const double time = medians.empty() ? central_time(c) : median(std::move(medians));
   if (c.uncertainty == 0) return time;
   Random noise(o.seed, stream, kNoiseStream + static_cast<std::uint32_t>(index));
   const double z = c.uncertainty * normal(noise);
-  return z >= 0 ? time * (1 + z) : time / (1 - z);  // as often and as far up as down, by ratio
+  return z >= 0 ? time * (1 + z) : time / (1 - z);  // symmetric as a ratio, and never negative
 }
 
 struct Draws {
   std::vector<std::vector<double>> times;  // by candidate, by resample
-  std::vector<int> wins;                   // by candidate
+  std::vector<int> wins;                   // by candidate: resamples in which it is the fastest
 };
 
-Draws draw(std::span<const Candidate> candidates, const DecisionOptions& o) {
+Draws draw_resamples(std::span<const Candidate> candidates, const DecisionOptions& o) {
   Draws d{std::vector<std::vector<double>>(candidates.size()), std::vector<int>(candidates.size())};
   for (int r = 0; r < o.resamples; ++r) {
     std::size_t best = 0;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-      d.times[i].push_back(resampled(candidates[i], i, o, r));
+      d.times[i].push_back(resample_time(candidates[i], i, o, r));
       if (d.times[i].back() < d.times[best].back()) best = i;
     }
     ++d.wins[best];
@@ -70,7 +72,7 @@ Draws draw(std::span<const Candidate> candidates, const DecisionOptions& o) {
   return d;
 }
 
-Interval saving_of(const std::vector<double>& best, const std::vector<double>& other, double share) {
+Interval saving_interval(const std::vector<double>& best, const std::vector<double>& other, double share) {
   std::vector<double> shares(best.size());
   for (std::size_t i = 0; i < best.size(); ++i) shares[i] = 1 - best[i] / other[i];
   return {quantile(shares, 0.025), share, quantile(shares, 0.975)};
@@ -78,7 +80,7 @@ Interval saving_of(const std::vector<double>& best, const std::vector<double>& o
 
 }  // namespace
 
-const Standing& Decision::of(std::size_t candidate) const {
+const Standing& Decision::standing(std::size_t candidate) const {
   for (const auto& s : order)
     if (s.candidate == candidate) return s;
   throw UsageError("candidate " + std::to_string(candidate) + " took no part in the decision; allowed: its candidates");
@@ -88,12 +90,12 @@ Decision decide(std::span<const Candidate> candidates, const DecisionOptions& o)
   if (candidates.empty()) throw UsageError("a decision without candidates; allowed: at least one");
   if (o.resamples < 1) throw UsageError("resamples is " + std::to_string(o.resamples) + "; allowed: 1 and more");
   for (const auto& c : candidates) check(c);
-  const Draws draws = draw(candidates, o);
+  const Draws draws = draw_resamples(candidates, o);
   Decision decision;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     Standing s;
     s.candidate = i;
-    s.time = {quantile(draws.times[i], 0.025), centre(candidates[i]), quantile(draws.times[i], 0.975)};
+    s.time = {quantile(draws.times[i], 0.025), central_time(candidates[i]), quantile(draws.times[i], 0.975)};
     s.probability = static_cast<double>(draws.wins[i]) / o.resamples;
     decision.order.push_back(s);
   }
@@ -110,7 +112,7 @@ Decision decide(std::span<const Candidate> candidates, const DecisionOptions& o)
     const bool within = s.time.value <= least * (1 + o.tie);
     s.told_apart = s.candidate == fastest || slower >= o.confidence * o.resamples;
     s.near_tie = s.candidate != fastest && (within || !s.told_apart);
-    s.saving = saving_of(best, mine, 1 - least / s.time.value);
+    s.saving = saving_interval(best, mine, 1 - least / s.time.value);
     if (within) decision.chosen = std::min(decision.chosen, s.candidate);
   }
   return decision;

@@ -1,4 +1,4 @@
-// The one file that sees Boost.Math, whose headers take long to compile.
+// Distributions by Boost.Math. The one file that includes it, since its headers take long to compile.
 #include "merganser/stats/distributions.hpp"
 
 #include <boost/math/distributions/binomial.hpp>
@@ -14,7 +14,7 @@ namespace merganser {
 namespace {
 
 using namespace boost::math::policies;
-/// Numbers that are too large or too small become infinite or 0, and nothing is computed in long double.
+/// Error policy: overflow gives infinity and underflow 0 instead of an exception, and nothing is computed in long double.
 using Quiet = policy<overflow_error<ignore_error>, underflow_error<ignore_error>, denorm_error<ignore_error>,
                      promote_double<false>>;
 using Normal = boost::math::normal_distribution<double, Quiet>;
@@ -22,6 +22,7 @@ using Student = boost::math::students_t_distribution<double, Quiet>;
 using Binomial = boost::math::binomial_distribution<double, Quiet>;
 using Poisson = boost::math::poisson_distribution<double, Quiet>;
 
+/// Returns true for infinitely many degrees of freedom. @throws UsageError unless freedom > 0
 bool is_normal(double freedom) {
   if (!(freedom > 0)) throw UsageError("degrees of freedom are " + std::to_string(freedom) + "; allowed: above 0");
   return std::isinf(freedom);

@@ -9,10 +9,10 @@
 namespace merganser {
 namespace {
 
-bool is_used(std::uint64_t count) { return count != 0; }
+bool is_positive(std::uint64_t count) { return count != 0; }
 
-/// Value in the middle of a bucket, within the range of the samples.
-double middle(std::size_t bucket, const Histogram& h) {
+/// Returns the value in the middle of a bucket, limited to the range of the samples.
+double bucket_middle(std::size_t bucket, const Histogram& h) {
   const auto low = static_cast<double>(Histogram::lowest(bucket));
   const double high = bucket + 1 < Histogram::kBuckets ? static_cast<double>(Histogram::lowest(bucket + 1) - 1)
                                                        : static_cast<double>(h.max());
@@ -34,7 +34,7 @@ Histogram& Histogram::operator+=(const Histogram& other) {
 
 double Histogram::quantile(double q) const {
   if (empty()) throw UsageError("quantile of an empty histogram; allowed: of at least one value");
-  // Sample i (from 0) stands at (i + 1/2) / n of the way; the samples of a bucket are spread evenly over it.
+  // Sample i (from 0) of n is the ((i + 1/2) / n)-quantile; the samples of a bucket are spread evenly over it.
   const double at = std::clamp(q, 0.0, 1.0) * static_cast<double>(count_);
   std::uint64_t below = 0;
   std::size_t b = 0;
@@ -45,7 +45,7 @@ double Histogram::quantile(double q) const {
   const auto low = static_cast<double>(lowest(b));
   const double high = b + 1 < kBuckets ? static_cast<double>(lowest(b + 1)) : static_cast<double>(max_) + 1;
   const double part = counts_[b] == 0 ? 0 : (at - static_cast<double>(below)) / static_cast<double>(counts_[b]);
-  // A bucket of one value holds that value and nothing else.
+  // A bucket that is 1 ns wide contains one value, which needs no interpolation.
   const double value = high - low <= 1 ? low : low + std::clamp(part, 0.0, 1.0) * (high - low);
   return std::clamp(value, static_cast<double>(min_), static_cast<double>(max_));
 }
@@ -56,24 +56,24 @@ double Histogram::sum_above(double q) const {
   double sum = 0;
   for (std::size_t b = kBuckets; b-- > 0 && left > 0;) {
     const std::uint64_t taken = std::min(left, counts_[b]);
-    sum += static_cast<double>(taken) * middle(b, *this);
+    sum += static_cast<double>(taken) * bucket_middle(b, *this);
     left -= taken;
   }
   return std::min(sum, sum_);
 }
 
 std::size_t Histogram::first() const {
-  const auto at = std::find_if(counts_.begin(), counts_.end(), is_used);
+  const auto at = std::find_if(counts_.begin(), counts_.end(), is_positive);
   return at == counts_.end() ? 0 : static_cast<std::size_t>(at - counts_.begin());
 }
 
 std::span<const std::uint64_t> Histogram::counts() const {
-  const auto last = std::find_if(counts_.rbegin(), counts_.rend(), is_used).base();
+  const auto last = std::find_if(counts_.rbegin(), counts_.rend(), is_positive).base();
   const std::size_t from = first();
   return std::span(counts_).subspan(from, static_cast<std::size_t>(last - counts_.begin()) - from);
 }
 
-Histogram Histogram::of(const Parts& parts) {
+Histogram Histogram::from_parts(const Parts& parts) {
   Histogram h;
   if (parts.counts.empty()) return h;
   if (parts.first >= kBuckets || parts.counts.size() > kBuckets - parts.first)

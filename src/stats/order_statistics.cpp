@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::uint64_t kExactUpTo = 1000;
 
-/// Largest k with P(Bin(n, q) <= k - 1) <= tail: the lower order statistic is k (from 1); 0 if there is none.
+/// Returns the largest k with P(Bin(n, q) <= k - 1) <= tail, 0 if there is none: the k-th smallest sample (from 1) is above the
+/// q-quantile if fewer than k samples are below it, which has that probability.
 std::uint64_t lower_rank(std::uint64_t n, double q, double tail) {
   std::uint64_t k = 0;
   while (k < n && binomial_up_to(k, n, q) <= tail) ++k;
@@ -25,12 +26,13 @@ void check_share(const char* what, double x) {
   if (!(x > 0 && x < 1)) throw UsageError(std::string(what) + " is " + number_text(x) + "; allowed: between 0 and 1");
 }
 
-/// Value of the order statistic `rank` (from 0) of a histogram.
+/// Returns the order statistic of a rank (from 0) of a histogram: sample i of n is its ((i + 1/2) / n)-quantile.
 double order_statistic(const Histogram& h, std::uint64_t rank) {
   return h.quantile((static_cast<double>(rank) + 0.5) / static_cast<double>(h.count()));
 }
 
-/// How far from both ends (in order statistics, interpolated) the interval of the median begins.
+/// Returns the distance of both ends of the median's interval from the extremes, in order statistics, interpolated between the last
+/// depth that reaches the confidence and the first that does not, by the formula of [hettmansperger1986].
 double median_depth(std::size_t n, double confidence) {
   const auto samples = static_cast<double>(n);
   if (n > kExactUpTo) return (samples - 1) / 2 - normal_quantile((1 + confidence) / 2) * std::sqrt(samples) / 2;
@@ -44,8 +46,9 @@ double median_depth(std::size_t n, double confidence) {
   return depth - 1 + (samples - depth) * part / (depth + (samples - 2 * depth) * part);
 }
 
-/// Lag-one autocorrelation of the ranks of a series, its bias towards the negative taken off; in [0, 0.9].
-double resemblance(std::span<const double> series, const std::vector<double>& sorted) {
+/// Estimates the lag-one autocorrelation of the ranks of a series, corrected by 1/n for its negative bias and clamped to [0, 0.9];
+/// ties get their mean rank.
+double rank_autocorrelation(std::span<const double> series, const std::vector<double>& sorted) {
   const auto n = static_cast<double>(series.size());
   std::vector<double> rank;
   double square = 0;
@@ -60,8 +63,8 @@ double resemblance(std::span<const double> series, const std::vector<double>& so
   return std::clamp(product / square + 1 / n, 0.0, 0.9);
 }
 
-/// Between order statistics, `at` counted from 0.
-double between(const std::vector<double>& sorted, double at) {
+/// Interpolates linearly between order statistics; `at` is a rank from 0.
+double interpolate(const std::vector<double>& sorted, double at) {
   const auto low = static_cast<std::size_t>(at);
   const double part = at - static_cast<double>(low);
   return part == 0 ? sorted[low] : sorted[low] + part * (sorted[low + 1] - sorted[low]);
@@ -70,7 +73,7 @@ double between(const std::vector<double>& sorted, double at) {
 }  // namespace
 
 bool allows_quantile(std::uint64_t samples, double q) {
-  // Against the rounding of 1 - q: 0.999 asks for 10,000 samples, not for one more.
+  // The tolerance is for the rounding of 1 - q: q = 0.999 requires 10,000 samples, not one more.
   return static_cast<double>(samples) * (1 - q) >= 10 * (1 - 1e-9);
 }
 
@@ -81,7 +84,7 @@ std::optional<OrderStatistics> quantile_bounds(std::uint64_t samples, double q, 
   const double tail = (1 - confidence) / 2;
   if (samples <= kExactUpTo) {
     const std::uint64_t low = lower_rank(samples, q, tail);
-    const std::uint64_t high = lower_rank(samples, 1 - q, tail);  // seen from the other end
+    const std::uint64_t high = lower_rank(samples, 1 - q, tail);  // the same problem in descending order
     if (low == 0 || high == 0) return std::nullopt;
     return OrderStatistics{low - 1, samples - high};
   }
@@ -109,7 +112,7 @@ Interval sample_median_interval(std::vector<double> samples, double confidence) 
   return {samples[ends.low], (samples[(n - 1) / 2] + samples[n / 2]) / 2, samples[ends.high]};
 }
 
-Spread spread_of(std::vector<double> samples) {
+Spread sample_spread(std::vector<double> samples) {
   if (samples.empty()) return {};
   const double least = *std::min_element(samples.begin(), samples.end());
   const auto count = static_cast<std::int64_t>(samples.size());
@@ -122,10 +125,10 @@ Interval block_median_interval(std::span<const double> blocks, double confidence
   std::vector<double> sorted(blocks.begin(), blocks.end());
   std::sort(sorted.begin(), sorted.end());
   const double last = static_cast<double>(sorted.size()) - 1;
-  const double r = resemblance(blocks, sorted);
+  const double r = rank_autocorrelation(blocks, sorted);
   const double half = (last / 2 - median_depth(sorted.size(), confidence)) * std::sqrt((1 + r) / (1 - r));
   const double low = std::max(0.0, last / 2 - half);
-  return {between(sorted, low), between(sorted, last / 2), between(sorted, last - low)};
+  return {interpolate(sorted, low), interpolate(sorted, last / 2), interpolate(sorted, last - low)};
 }
 
 }  // namespace merganser

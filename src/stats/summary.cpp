@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kResamples = 2000;
 
-/// SplitMix64.
-std::uint64_t next(std::uint64_t& state) { return mix64(state += 0x9e3779b97f4a7c15ULL); }
+/// Returns the next number of the generator SplitMix64.
+std::uint64_t next_random(std::uint64_t& state) { return mix64(state += 0x9e3779b97f4a7c15ULL); }
 
 double sorted_quantile(const std::vector<double>& sorted, double q) {
   const double at = q * static_cast<double>(sorted.size() - 1);
@@ -35,7 +35,7 @@ Summary summarise(std::vector<double> samples) {
 
 double median(std::vector<double> samples) { return summarise(std::move(samples)).median; }
 
-std::vector<double> medians_of(const std::vector<std::vector<double>>& samples) {
+std::vector<double> sample_medians(const std::vector<std::vector<double>>& samples) {
   std::vector<double> out;
   for (const auto& s : samples)
     if (!s.empty()) out.push_back(median(s));
@@ -54,7 +54,7 @@ Interval median_interval(const std::vector<double>& samples, double confidence, 
   medians.reserve(kResamples);
   std::vector<double> resample(samples.size());
   for (int r = 0; r < kResamples; ++r) {
-    for (auto& x : resample) x = samples[next(seed) % samples.size()];
+    for (auto& x : resample) x = samples[next_random(seed) % samples.size()];
     medians.push_back(median(resample));
   }
   std::sort(medians.begin(), medians.end());

@@ -1,3 +1,5 @@
+/// AnnouncementNetwork: delivery of random plans against a serial simulation, on every model and with delayed ranks; costs, memory,
+/// stalls.
 #include "merganser/announce/announcement_network.hpp"
 
 #include <gtest/gtest.h>
@@ -23,17 +25,18 @@ using merganser::comm::Transport;
 using namespace merganser::announce;
 using namespace merganser::test;
 
-/// What every rank announces, and when: the same on every rank, so each can tell what it must be handed.
+/// Schedule of announcements of all ranks, the same on every rank, so that each can compute what must be delivered to it.
 struct Plan {
   struct Entry {
     int origin;
-    std::int64_t step;  // made after so many steps
+    std::int64_t step;  // number of steps before the announcement
     Delivery delivery;
     Topic topic;
     std::vector<std::byte> bytes;
   };
   std::vector<Entry> entries;  // by (step, origin, order of making)
 
+  /// Draws a schedule, with bursts in some steps.
   static Plan random(int ranks, int steps, unsigned seed) {
     std::mt19937 numbers(seed);
     Plan plan;
@@ -59,7 +62,7 @@ struct Plan {
   }
 };
 
-/// What was handed over, in the order it was.
+/// Delivered announcement, ordered as deliveries must be.
 struct Got {
   std::int64_t at;
   std::int64_t announced;
@@ -71,11 +74,11 @@ struct Got {
   friend auto operator<=>(const Got&, const Got&) = default;
 };
 
-std::string text(std::span<const std::byte> bytes) {
+std::string to_string(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// A slow simulation: every announcement walks the network hop by hop; here is what `rank` must be handed.
+/// Computes by a serial breadth-first search, announcement by announcement, what must be delivered on a rank, in order.
 std::vector<Got> expected(const Network& network, const Plan& plan, int rank, int ttl, std::int64_t steps) {
   std::vector<Got> all;
   std::vector<std::uint64_t> counters(static_cast<std::size_t>(network.vertices()), 0);
@@ -99,14 +102,14 @@ std::vector<Got> expected(const Network& network, const Plan& plan, int rank, in
       hops[e.origin] = h;
     }
     const std::int64_t at = e.step + (e.delivery == Delivery::same_step ? ttl : std::max(1, hops[e.origin]));
-    if (at <= steps) all.push_back({at, e.step, e.origin, counter, e.topic, e.delivery, text(e.bytes)});
+    if (at <= steps) all.push_back({at, e.step, e.origin, counter, e.topic, e.delivery, to_string(e.bytes)});
     ++counter;
   }
   std::sort(all.begin(), all.end());
   return all;
 }
 
-/// Runs a plan on one rank, now and then asleep, and compares.
+/// Runs a schedule on this rank, with random sleeps if `naps`, and compares the deliveries with expected(). Called by every rank.
 void run_plan(Transport& t, const Network& network, const Plan& plan, int steps, bool naps) {
   AnnouncementNetwork announcements(t, network);
   const int ttl = announcements.time_to_live();
@@ -116,7 +119,7 @@ void run_plan(Transport& t, const Network& network, const Plan& plan, int steps,
   std::vector<Got> by_topic;
   announcements.subscribe(1, [&](const Announcement& a) {
     by_topic.push_back(
-        {announcements.now(), a.announced, a.id.origin, a.id.counter, a.topic, a.delivery, text(a.bytes)});
+        {announcements.now(), a.announced, a.id.origin, a.id.counter, a.topic, a.delivery, to_string(a.bytes)});
   });
   auto next = plan.entries.begin();
   while (announcements.now() < last) {
@@ -125,7 +128,8 @@ void run_plan(Transport& t, const Network& network, const Plan& plan, int steps,
     }
     if (naps && numbers() % 16 == 0) std::this_thread::sleep_for(std::chrono::microseconds(numbers() % 50));
     for (const Announcement& a : announcements.step()) {
-      got.push_back({announcements.now(), a.announced, a.id.origin, a.id.counter, a.topic, a.delivery, text(a.bytes)});
+      got.push_back(
+          {announcements.now(), a.announced, a.id.origin, a.id.counter, a.topic, a.delivery, to_string(a.bytes)});
     }
   }
   const auto want = expected(network, plan, t.rank(), ttl, last);
@@ -221,7 +225,7 @@ TEST_P(AnnouncementNetworkTest, misuse_is_refused_and_leaves_the_network_usable)
       EXPECT_THROW((void)a.as<int>(), CommError);
       EXPECT_EQ(a.as<std::int64_t>(), 0);
     });
-    // Where one step is enough, the first step has handed over the first two.
+    // If the time to live is one step, the first step has delivered the first two announcements already.
     EXPECT_EQ(came, t.size() * (network.time_to_live() == 1 ? 1 : 3));
   });
 }
@@ -250,7 +254,7 @@ TEST_P(AnnouncementNetworkTest, subscribers_may_announce_and_leave) {
   });
 }
 
-/// Threads only, any number of ranks.
+/// Runs the body on ranks that are threads, any number of them.
 void on_threads(int ranks, const std::string& decorators, const std::function<void(Transport&)>& body) {
   on_ranks({"threads", ranks, decorators}, body);
 }
@@ -285,7 +289,7 @@ TEST(AnnouncementThreadsTest, many_seeds_of_chaos_change_nothing) {
 
 TEST(AnnouncementThreadsTest, messages_of_a_step_do_not_depend_on_the_number_of_ranks) {
   if (launched()) GTEST_SKIP() << "threads need no launcher";
-  // What a rank sends in a step is one message per out-arc: n, and less only where a line has one vertex.
+  // A rank sends one message per out-arc in a step: n, and fewer only if a line of the box has one vertex.
   for (int ranks = 4; ranks <= 4096; ++ranks) {
     for (const int n : {2, 3, 5}) {
       const ManhattanStreetNetwork network(ranks, n);
@@ -363,8 +367,8 @@ TEST(AnnouncementThreadsTest, a_stalled_rank_delays_only_what_depends_on_it) {
   const auto hops = distances(graph, kStalled);
   const int farthest = *std::max_element(hops.begin(), hops.end());
   std::atomic<int> done{0};
-  // The stalled rank goes on only when all others have made as many steps as they may without it: h - 1. If one of them
-  // waited for it earlier, this test would never end.
+  // The stalled rank continues only after all others have made the h - 1 steps that they can make without it. If one of them waited
+  // for it earlier, this test would not end.
   on_threads(kRanks, "", [&](Transport& t) {
     AnnouncementNetwork network(t, graph);
     const int h = hops[static_cast<std::size_t>(t.rank())];

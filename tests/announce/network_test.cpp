@@ -1,3 +1,4 @@
+/// Overlay networks: arcs against a slow definition, diameters by search from every vertex, published values.
 #include "merganser/announce/network.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,8 @@ namespace {
 using merganser::UsageError;
 using namespace merganser::announce;
 
-/// Slow and obvious: coordinates by division, lines walked vertex by vertex.
+/// Computes the arcs of a Manhattan Street Network by its definition: coordinates are counted up, lines are walked vertex by
+/// vertex.
 std::map<int, std::set<int>> street_arcs(int k, const std::vector<int>& extents) {
   const auto id = [&](const std::vector<int>& x) {
     std::int64_t v = 0;
@@ -44,6 +46,7 @@ std::map<int, std::set<int>> street_arcs(int k, const std::vector<int>& extents)
   return arcs;
 }
 
+/// Computes an eccentricity by a plain breadth-first search, and expects that every vertex is reached.
 int slow_eccentricity(const Network& network, int from) {
   std::vector<int> d(static_cast<std::size_t>(network.vertices()), -1);
   std::queue<int> queue({from});
@@ -94,7 +97,7 @@ TEST(NetworkTest, streets_are_those_of_the_definition) {
   }
 }
 
-/// What every network must be.
+/// Expects that arcs are distinct and no loops, degrees are within the bound, and in-arcs are the reverse of out-arcs.
 void check_shape(const Network& network) {
   std::set<std::pair<int, int>> out;
   std::set<std::pair<int, int>> in;
@@ -211,8 +214,8 @@ TEST(NetworkTest, ten_million_vertices_are_searched_by_arithmetic) {
   EXPECT_LE(from_a_corner, 116);
 }
 
-/// Most messages on their way along an arc u -> v: 1 more than there are hops from v back to u.
-int most_on_an_arc(const Network& network) {
+/// Returns the greatest number of messages in transit on an arc u -> v: one more than the hops from v back to u.
+int max_in_transit(const Network& network) {
   int most = 0;
   for (int v = 0; v < network.vertices(); ++v) {
     std::vector<int> behind = network.in(v);
@@ -241,7 +244,7 @@ TEST(NetworkTest, messages_on_their_way_along_an_arc_are_as_many_as_the_document
   std::map<int, std::vector<int>> where;
   for (const auto& [dimension, worst] : said)
     for (int ranks = 370; ranks <= 392; ++ranks) {
-      const int most = most_on_an_arc(ManhattanStreetNetwork(ranks, dimension));
+      const int most = max_in_transit(ManhattanStreetNetwork(ranks, dimension));
       EXPECT_LE(most, worst) << ranks << " ranks, " << dimension << " dimensions";
       if (most == worst) where[dimension].push_back(ranks);
     }

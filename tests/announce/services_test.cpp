@@ -1,3 +1,4 @@
+/// SharedNumbers and AgreedStop on every model: exact sums of a known step, one agreed step.
 #include "merganser/announce/services.hpp"
 
 #include <gtest/gtest.h>
@@ -24,8 +25,8 @@ class ServicesTest : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, ServicesTest, testing::ValuesIn(setups({""}, {"chaos:3", "checked,chaos:4"})),
                          setup_name<testing::TestParamInfo<Setup>>);
 
-/// What a rank publishes after a step, of very different sizes; NaN where it publishes nothing new.
-double number_of(int rank, std::int64_t step) {
+/// Returns the number that a rank publishes after a step, of very different magnitudes; NaN if it publishes nothing then.
+double published_number(int rank, std::int64_t step) {
   std::mt19937 numbers(static_cast<unsigned>(1000 * rank + step));
   if (step > 0 && numbers() % 3 != 0) return std::numeric_limits<double>::quiet_NaN();
   const double size[] = {1e-20, 1, 1e17, -1e17, -3};
@@ -38,12 +39,12 @@ TEST_P(ServicesTest, sums_are_those_of_a_stated_step_and_exact) {
     SharedNumbers published(network, 2);
     EXPECT_EQ(published.age(), network.time_to_live());
     for (std::int64_t step = 0; step < 30; ++step) {
-      const double x = number_of(t.rank(), step);
+      const double x = published_number(t.rank(), step);
       if (x == x) published.publish(std::vector<double>{x, -x / 3});
       network.step();
       if (published.as_of() < 0) {
         EXPECT_EQ(published.known(), 0);
-        EXPECT_TRUE(published.of(0).empty());
+        EXPECT_TRUE(published.row(0).empty());
         continue;
       }
       ASSERT_TRUE(published.complete());
@@ -52,9 +53,9 @@ TEST_P(ServicesTest, sums_are_those_of_a_stated_step_and_exact) {
       double most = -least;
       for (int rank = 0; rank < t.size(); ++rank) {
         std::int64_t s = published.as_of();
-        while (number_of(rank, s) != number_of(rank, s)) --s;
-        const double theirs = number_of(rank, s);
-        EXPECT_EQ(published.of(rank)[0], theirs);
+        while (published_number(rank, s) != published_number(rank, s)) --s;
+        const double theirs = published_number(rank, s);
+        EXPECT_EQ(published.row(rank)[0], theirs);
         sum.add(-theirs / 3);
         least = std::min(least, theirs);
         most = std::max(most, theirs);
@@ -79,7 +80,7 @@ TEST_P(ServicesTest, numbers_that_stay_cost_nothing) {
     EXPECT_THROW(published.publish(std::vector<double>{}), UsageError);
     EXPECT_THROW(published.publish(std::vector<double>{std::numeric_limits<double>::infinity()}), UsageError);
     EXPECT_THROW((void)published.sum(1), UsageError);
-    EXPECT_THROW((void)published.of(t.size()), UsageError);
+    EXPECT_THROW((void)published.row(t.size()), UsageError);
     EXPECT_THROW(SharedNumbers(network, 0), UsageError);
     EXPECT_THROW(SharedNumbers(network, std::size_t{1} << 20), UsageError);
   });

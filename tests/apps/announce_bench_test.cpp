@@ -1,4 +1,4 @@
-/// The experiment of `announce bench`: what is counted is what the formulas say.
+/// Tests that the counts of the `announce bench` experiment equal those of its formulas, on every rank and model.
 #include <gtest/gtest.h>
 
 #include "apps/announce/bench.hpp"
@@ -34,7 +34,7 @@ TEST_P(AnnounceBenchModelTest, every_variant_that_the_model_has_counts_what_the_
   on_ranks(GetParam(), [](Transport& t) {
     std::vector<Exchanged> variants;
     for (const Exchanged e : kExchanged) {
-      const auto gather = gather_of(e);
+      const auto gather = gather_kind(e);
       if (!gather || merganser::kernels::missing_gather(t, *gather).empty()) variants.push_back(e);
     }
     EXPECT_GE(variants.size(), 3U);

@@ -1,4 +1,4 @@
-/// Input that cannot be merged: one clear line, exit code 3, no hang, on threads and on processes.
+/// Tests of input that cannot be merged: one error line, exit code 3 and no hang, with threads and with processes.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -17,7 +17,7 @@ namespace {
 using namespace merganser::test;
 constexpr std::chrono::seconds kSoon{30};
 
-/// Exit code, and exactly one line on standard error, which holds all of `says`.
+/// Expects an exit code, and exactly one line on standard error that contains all of `says`.
 void expect_one_line(const Outcome& o, int code, const Arguments& says) {
   EXPECT_EQ(o.code, code) << o.text();
   EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
@@ -30,8 +30,8 @@ struct BadInput {
   Arguments says;
 };
 
-/// The valid file with something spoiled.
-std::function<void(const std::string&)> spoiled(std::function<void(EpicFile&)> spoil) {
+/// Returns a function that writes a valid parcel file after `spoil` has changed it.
+std::function<void(const std::string&)> write_spoiled(std::function<void(EpicFile&)> spoil) {
   return [spoil = std::move(spoil)](const std::string& path) {
     EpicFile f;
     spoil(f);
@@ -40,7 +40,7 @@ std::function<void(const std::string&)> spoiled(std::function<void(EpicFile&)> s
 }
 
 std::function<void(const std::string&)> value(const char* variable, std::size_t parcel, double x) {
-  return spoiled([=](EpicFile& f) { f.variables[variable][parcel] = x; });
+  return write_spoiled([=](EpicFile& f) { f.variables[variable][parcel] = x; });
 }
 
 std::vector<BadInput> bad_inputs() {
@@ -57,8 +57,8 @@ std::vector<BadInput> bad_inputs() {
          std::filesystem::resize_file(p, std::filesystem::file_size(p) * 2 / 3);
        },
        {"in.nc", "truncated"}},
-      {"variable_missing", spoiled([](EpicFile& f) { f.variables.erase("B13"); }), {"variable B13 is missing"}},
-      {"wrong_length", spoiled([](EpicFile& f) { f.variables["B12"].resize(5); }), {"B12 has length 5"}},
+      {"variable_missing", write_spoiled([](EpicFile& f) { f.variables.erase("B13"); }), {"variable B13 is missing"}},
+      {"wrong_length", write_spoiled([](EpicFile& f) { f.variables["B12"].resize(5); }), {"B12 has length 5"}},
       {"nan_position", value("y_position", 3, nan), {"variable \"y_position\"", "of parcel 3 (NaN)"}},
       {"infinite_position", value("x_position", 5, inf), {"parcel 5", "x_position is inf"}},
       {"no_volume", value("volume", 2, 0), {"parcel 2", "volume is 0", "allowed: 1e-120"}},
@@ -162,7 +162,8 @@ TEST_F(BadOutput, a_record_on_standard_output_has_it_to_itself) {
   }
 }
 
-/// A device that is always full, one of our own where that can be made: a defect must not cost the machine its own.
+/// Returns the path of a device that is always full. It makes one of its own if it may, so that a defect of the program cannot
+/// remove /dev/full.
 std::string full_device(const Folder& folder) {
   const std::string path = folder.file("full");
   return ::mknod(path.c_str(), S_IFCHR | 0666, makedev(1, 7)) == 0 ? path : "/dev/full";
@@ -217,7 +218,7 @@ TEST_F(BadOutput, where_no_descriptor_is_left_is_told_as_that) {
   EXPECT_GT(told, 0);
 }
 
-/// HDF5 1.10 reads through a wild pointer here; a later one may refuse it by itself.
+/// HDF5 1.10 dereferences a wild pointer on this file; later versions may refuse it.
 TEST(BadInput, that_crashes_the_library_below_is_refused_like_any_other) {
   const auto file = std::filesystem::path(__FILE__).parent_path().parent_path() / "data" / "hdf5_crash.nc";
   const Folder folder;

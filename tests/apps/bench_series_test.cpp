@@ -1,4 +1,4 @@
-/// A series of merge steps that a launched job hands back in a record.
+/// Test of the round trip of a benchmark series through the run record of a launched job.
 #include <gtest/gtest.h>
 
 #include "apps/bench/series.hpp"
@@ -7,7 +7,7 @@ namespace {
 
 using merganser::app::BenchSeries;
 using merganser::app::Json;
-using merganser::app::series_of;
+using merganser::app::parse_series;
 using merganser::app::to_json;
 
 TEST(BenchSeries, comes_back_from_its_record_with_every_number_in_its_place) {
@@ -27,7 +27,7 @@ TEST(BenchSeries, comes_back_from_its_record_with_every_number_in_its_place) {
   series.cycles[0].stages.resize(1);
   series.cycles[0].copy = {0.5};
   const Json json = to_json(series);
-  const BenchSeries back = series_of(json);
+  const BenchSeries back = parse_series(json);
   EXPECT_EQ(back.total.counters, total.counters);
   EXPECT_EQ(json["counters_all_cycles"]["collectives"], 10);
   EXPECT_EQ(to_json(back), json);

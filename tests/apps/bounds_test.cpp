@@ -1,4 +1,4 @@
-/// Commands that ask for what no machine has: one line at once, with what is needed and what there is.
+/// Tests of commands that need more than any machine has: refused at once by one line, with the amount needed and the amount free.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace merganser::test;
 
-/// Exit code 2, and one line on standard error, which holds all of `says`.
+/// Expects exit code 2, and exactly one line on standard error that contains all of `says`.
 void expect_refused(const Arguments& command, const Arguments& says) {
   const Outcome o = run(command);
   EXPECT_EQ(o.code, 2) << o.text();
@@ -141,8 +141,8 @@ TEST_F(Bounds, no_compressed_name_gets_a_plain_file) {
   EXPECT_EQ(folder_.list(), (Arguments{"g.bin", "in.nc"}));
 }
 
-/// Highest resident memory of a command in KiB.
-long peak_of(Arguments arguments) {
+/// Runs a command and returns its highest resident memory in KiB; -1 if it fails.
+long measure_peak_memory(Arguments arguments) {
   arguments.insert(arguments.begin(), command_path());
   std::vector<char*> argv;
   for (auto& word : arguments) argv.push_back(word.data());
@@ -161,7 +161,7 @@ long peak_of(Arguments arguments) {
 
 TEST_F(Bounds, memory_of_cluster_does_not_grow_with_the_number_of_steps) {
   const auto peak = [&](const char* steps) {
-    return peak_of({"cluster", in_, "--ranks", "2", "--json", folder_.file("r.json"), "--steps", steps});
+    return measure_peak_memory({"cluster", in_, "--ranks", "2", "--json", folder_.file("r.json"), "--steps", steps});
   };
   const long few = peak("100"), many = peak("20000");
   ASSERT_GT(few, 0);

@@ -1,4 +1,4 @@
-/// Jobs that are started wrongly or lose a rank: an explanation, no hang, and files that are whole.
+/// Tests of jobs that are started wrongly or lose a rank: an explanation, no hang, and whole output files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,14 +14,14 @@ namespace {
 using namespace merganser::test;
 using std::chrono::milliseconds;
 constexpr auto kLong =
-    std::chrono::seconds(40);  // what ends at all ends in 10, but in more where 15 others are at work
+    std::chrono::seconds(40);  // a job that ends at all ends in 10 s, and in more on a machine with 15 other tests
 
 class BrokenRuns : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     ASSERT_EQ(run({"gen", "random", "--cells", "12,12,12", "--per-cell", "10", "-o", in_}).code, 0);
   }
-  /// Starts `cluster` and waits until all ranks are there.
+  /// Waits until the job has `wanted` ranks, for at most 20 s, and returns them; none if it has not.
   [[nodiscard]] std::vector<pid_t> all_ranks(const Program& job, std::size_t wanted) const {
     for (int i = 0; i < 4000; ++i) {
       if (auto ranks = job.ranks(); ranks.size() == wanted) return ranks;

@@ -1,4 +1,4 @@
-/// merganser cluster: the same result however it is run.
+/// Tests of `merganser cluster`: the same result for every number of ranks, model, pruning and decomposition, and its output files.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ TEST_P(HardInput, merges_to_the_same_bits_on_threads_and_on_processes_and_as_the
   const Outcome one = run({"cluster", in, "-o", folder.file("one.nc"), "--min-volume-ratio", "20", "--audit",
                            "--reference", "--json", record});
   ASSERT_EQ(one.code, 0) << one.text();
-  const auto result = json_of(record)["result"];
+  const auto result = read_json_file(record)["result"];
   EXPECT_EQ(result["n_before"].get<std::size_t>(), GetParam().blobs.size());
   if (GetParam().merged >= 0) {
     EXPECT_EQ(result["n_merged"].get<std::int64_t>(), GetParam().merged);
@@ -83,10 +83,10 @@ TEST(Cluster, makes_no_collective_call_in_its_loop_of_steps_and_tells_totals_of_
     return all;
   };
   ASSERT_EQ(run(with({})).code, 0);
-  const Json one = json_of(record)["result"];
+  const Json one = read_json_file(record)["result"];
   const auto expect_quiet_loop = [&](const Outcome& o, const std::string& model) {
     ASSERT_EQ(o.code, 0) << o.text();
-    const Json r = json_of(record);
+    const Json r = read_json_file(record);
     EXPECT_EQ(r["result"], one) << model;
     EXPECT_EQ(r["loop"]["collectives"], 0) << model;
     EXPECT_EQ(r["loop"]["redistribution_waves"], 5) << model;
@@ -99,9 +99,9 @@ TEST(Cluster, makes_no_collective_call_in_its_loop_of_steps_and_tells_totals_of_
   };
   expect_quiet_loop(run(with({"--ranks", "4", "--comm", "threads"})), "threads");
   for (const auto& model : process_models()) expect_quiet_loop(run_on(4, with({"--comm", model})), model);
-  // What needs collectives is counted as such.
+  // The collectives of --audit are counted.
   ASSERT_EQ(run(with({"--ranks", "4", "--comm", "threads", "--audit"})).code, 0);
-  EXPECT_GT(json_of(record)["loop"]["collectives"], 0);
+  EXPECT_GT(read_json_file(record)["loop"]["collectives"], 0);
 }
 
 TEST(Cluster, merging_what_was_written_again_is_the_same_as_two_steps) {
@@ -115,7 +115,7 @@ TEST(Cluster, merging_what_was_written_again_is_the_same_as_two_steps) {
   ASSERT_EQ(run({"cluster", middle, "-o", end, "--min-volume-ratio", "8", "--json", once}).code, 0);
   ASSERT_EQ(run({"cluster", in, "-o", both, "--min-volume-ratio", "8", "--steps", "2", "--json", twice}).code, 0);
   for (const char* key : {"n_after", "sum_volume", "digest"})
-    EXPECT_EQ(json_of(once)["result"][key], json_of(twice)["result"][key]) << key;
+    EXPECT_EQ(read_json_file(once)["result"][key], read_json_file(twice)["result"][key]) << key;
 }
 
 TEST(Cluster, writes_table_record_and_picture) {
@@ -151,8 +151,8 @@ TEST(Cluster, gives_the_published_counts_for_the_rayleigh_taylor_file) {
   const std::string record = folder.file("r.json");
   const Outcome o = run({"cluster", in, "-o", folder.file("out.nc"), "--min-volume-ratio", "20", "--json", record});
   ASSERT_EQ(o.code, 0) << o.text();
-  const Json expected = json_of(shared_data() + "epic-rt32-early.expected.json");
-  Json got = json_of(record)["result"];
+  const Json expected = read_json_file(shared_data() + "epic-rt32-early.expected.json");
+  Json got = read_json_file(record)["result"];
   EXPECT_EQ(got["digest"].get<std::string>().size(), 32U);
   got.erase("digest");
   ASSERT_EQ(got.size(), expected.size());
@@ -161,7 +161,7 @@ TEST(Cluster, gives_the_published_counts_for_the_rayleigh_taylor_file) {
       EXPECT_EQ(got[key], value) << key;
       continue;
     }
-    // Sums that cancel hold what is left of rounding: they are compared with the size of what was added.
+    // Sums that cancel consist of rounding errors, so the tolerance is relative to the summands.
     const auto x = got[key].is_array() ? got[key].get<std::vector<double>>() : std::vector{got[key].get<double>()};
     const auto y = value.is_array() ? value.get<std::vector<double>>() : std::vector{value.get<double>()};
     ASSERT_EQ(x.size(), y.size()) << key;

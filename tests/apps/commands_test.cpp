@@ -1,4 +1,4 @@
-/// Every verb: help, options, records.
+/// Tests of every verb from outside: help, options, records.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -132,7 +132,7 @@ TEST(Verify, finds_every_run_equal) {
   const Outcome o =
       run({"verify", "--ranks", "1,3", "--comm", "all", "--samples", "4", "--chaos", "8", "--json", record});
   ASSERT_EQ(o.code, 0) << o.text();
-  const Json result = json_of(record)["result"];
+  const Json result = read_json_file(record)["result"];
   EXPECT_EQ(result["failures"], 0);
   EXPECT_EQ(result["broken"], 0);
   EXPECT_EQ(result["lines"].size(), 2 * (1 + process_models().size()));
@@ -143,14 +143,14 @@ TEST(Verify, finds_every_run_equal) {
 
 class BenchRandom : public testing::Test {
  protected:
-  /// The record of a tiny benchmark.
+  /// Runs a tiny benchmark and returns the result of its record; null if it fails.
   Json bench(const Arguments& more) {
     const Outcome o = run(Arguments{"bench", "random", "--cells", "4,4,4", "--per-cell", "6", "--steps", "2", "--json",
                                     record_, "--csv", table_} +
                           more);
     EXPECT_EQ(o.code, 0) << o.text();
     text_ = o.out;
-    return o.code == 0 ? json_of(record_)["result"] : Json();
+    return o.code == 0 ? read_json_file(record_)["result"] : Json();
   }
   Folder folder_;
   std::string record_ = folder_.file("b.json");
@@ -229,9 +229,9 @@ TEST_F(Files, presets_give_way_to_options) {
   const std::string record = folder_.file("g.json");
   const Arguments base{"gen", "random", "-o", folder_.file("g.nc"), "--json", record, "--like-paper"};
   ASSERT_EQ(run(base + Arguments{"verification", "--cells", "4,4,4"}).code, 0);
-  EXPECT_EQ(json_of(record)["result"]["parcels"], 64 * 40);
+  EXPECT_EQ(read_json_file(record)["result"]["parcels"], 64 * 40);
   ASSERT_EQ(run(base + Arguments{"scaling", "--cells", "4,4,4", "--per-cell", "5"}).code, 0);
-  EXPECT_EQ(json_of(record)["result"]["parcels"], 64 * 5);
+  EXPECT_EQ(read_json_file(record)["result"]["parcels"], 64 * 5);
 }
 
 TEST_F(Files, can_be_benchmarked_in_turn) {
@@ -240,7 +240,7 @@ TEST_F(Files, can_be_benchmarked_in_turn) {
   const Outcome o = run({"bench", "files", folder_.file("a.nc"), folder_.file("b.nc"), "--ranks", "1,2", "--steps", "2",
                          "--json", record});
   ASSERT_EQ(o.code, 0) << o.text();
-  EXPECT_EQ(json_of(record)["result"]["files"]["n_before"], 27 * 40);
+  EXPECT_EQ(read_json_file(record)["result"]["files"]["n_before"], 27 * 40);
   ASSERT_EQ(run({"gen", "random", "--cells", "4,3,3", "-o", folder_.file("c.nc")}).code, 0);
   EXPECT_EQ(run({"bench", "files", folder_.file("a.nc"), folder_.file("c.nc")}).code, 3);
 }
@@ -248,7 +248,7 @@ TEST_F(Files, can_be_benchmarked_in_turn) {
 TEST_F(Files, the_record_says_how_it_was_made) {
   const std::string record = folder_.file("r.json");
   ASSERT_EQ(run({"cluster", folder_.file("a.nc"), "--json", record, "--ranks", "2"}).code, 0);
-  const Json r = json_of(record);
+  const Json r = read_json_file(record);
   for (const char* key : {"schema", "options", "provenance", "timings", "counters", "conservation", "result"})
     EXPECT_TRUE(r.contains(key)) << key;
   EXPECT_EQ(r["options"]["ranks"], 2) << r["options"];

@@ -1,4 +1,4 @@
-/// The regression gate from outside: exit codes, messages, what it compares.
+/// Tests of the regression gate `compare` from outside: exit codes, messages, what it compares.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -20,13 +20,13 @@ class Compare : public testing::Test {
     return folder_.file(name);
   }
   Outcome against(const Json& after, const Arguments& more = {}) {
-    // As if launches had been taken in turns: single records cannot show that.
+    // With a small --block-floor, as if launches had been taken in turns, which single records cannot show.
     Arguments words{"compare", write("before.json", topo_record({})), write("after.json", after), "--block-floor",
                     "0.1%"};
     words.insert(words.end(), more.begin(), more.end());
     return run(words);
   }
-  /// Five launches a side, the later ones slower, made at these seconds.
+  /// Compares launches made at the given seconds, those of AFTER 10 % slower; a negative second: a record without a time.
   Outcome at_seconds(const std::vector<int>& before, const std::vector<int>& after, const Arguments& more = {}) {
     const auto list = [&](const std::string& side, const std::vector<int>& seconds, double slow) {
       std::vector<std::string> files;
@@ -81,7 +81,7 @@ TEST_F(Compare, a_faster_run_is_no_regression) {
   EXPECT_TRUE(says(o, "faster")) << o.text();
 }
 
-/// One launch of three kernels, each with its times multiplied.
+/// Returns a record of one launch of the kernels in `factors`, their times multiplied by the factors.
 Json three_kernels(std::uint64_t seed, const std::map<std::string, double>& factors) {
   Json record = topo_record({.noise = 0.05, .seed = seed, .launches = 1});
   std::erase_if(record["topology"]["cells"].get_ref<Json::array_t&>(),
@@ -139,7 +139,7 @@ TEST_F(Compare, settings_of_libraries_that_differ_are_said) {
         "component btl differs", "binding differs"})
     EXPECT_TRUE(says(o, part)) << part << '\n' << o.text();
   EXPECT_FALSE(says(o, "SLURM_JOB_ID")) << o.text();
-  before["provenance"].erase("variables");  // a record of an older version does not tell
+  before["provenance"].erase("variables");  // as a record of an older version, which has none
   EXPECT_FALSE(says(run({"compare", write("c.json", before), write("a.json", after)}), "variable")) << o.text();
 }
 
@@ -277,6 +277,22 @@ TEST_F(Compare, a_stage_counts_by_its_share_of_the_step_before) {
   // The step became a hundred times faster, so that a small stage is a large part of it.
   EXPECT_EQ(run({"compare", before, write("small.json", cluster(0.01, 0.015, 0.025))}).code, 0);
   EXPECT_EQ(run({"compare", before, write("large.json", cluster(1, 0.5, 1.5))}).code, 5);
+}
+
+TEST_F(Compare, a_time_may_be_a_number_or_a_summary_over_ranks) {
+  const auto record = [](const Json& forest) {
+    Json j = topo_record({});
+    j.erase("topology");
+    j["command"] = "msf";
+    j["timings"] = {{"load", 0.5}, {"forest", forest}};
+    return j;
+  };
+  const std::string before = write("before.json", record(1.0));
+  EXPECT_EQ(run({"compare", before, write("same.json", record({{"max", 1.0}}))}).code, 0);
+  EXPECT_EQ(run({"compare", before, write("slow.json", record(50.0))}).code, 5);
+  const Outcome o = run({"compare", before, write("text.json", record("1 s"))});
+  EXPECT_EQ(o.code, 3);
+  EXPECT_TRUE(says(o, "timings.forest")) << o.text();
 }
 
 TEST_F(Compare, changes_beyond_all_measure_are_told_in_numbers) {

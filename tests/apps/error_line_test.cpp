@@ -1,4 +1,4 @@
-/// Every kind of exception becomes one line and its exit code.
+/// Tests that every kind of exception becomes one error line and the exit code of its kind.
 #include "apps/frame/error_line.hpp"
 
 #include <gtest/gtest.h>
@@ -28,9 +28,9 @@ struct Told {
 };
 
 template <class E>
-Told told(const E& error) {
+Told run_and_capture(const E& error) {
   testing::internal::CaptureStderr();
-  const int code = app::exit_code_of([&]() -> int { throw error; });
+  const int code = app::run_to_exit_code([&]() -> int { throw error; });
   return {code, testing::internal::GetCapturedStderr()};
 }
 
@@ -41,31 +41,31 @@ void expect(const Told& of, int code, const std::string& line) {
 }
 
 TEST(ErrorLineTest, errors_of_the_library_keep_their_code) {
-  expect(told(VerificationError("parcel 7 differs")), 1, "verification: parcel 7 differs\n");
-  expect(told(UsageError("--ranks 0; allowed: 1 and more")), 2, "usage: --ranks 0; allowed: 1 and more\n");
-  expect(told(InputError("a.nc: no such file")), 3, "input: a.nc: no such file\n");
-  expect(told(CommError("rank 2 is gone")), 4, "communication: rank 2 is gone\n");
+  expect(run_and_capture(VerificationError("parcel 7 differs")), 1, "verification: parcel 7 differs\n");
+  expect(run_and_capture(UsageError("--ranks 0; allowed: 1 and more")), 2, "usage: --ranks 0; allowed: 1 and more\n");
+  expect(run_and_capture(InputError("a.nc: no such file")), 3, "input: a.nc: no such file\n");
+  expect(run_and_capture(CommError("rank 2 is gone")), 4, "communication: rank 2 is gone\n");
 }
 
 TEST(ErrorLineTest, what_the_system_refuses_is_no_fault_of_the_program) {
   const auto full = std::make_error_code(std::errc::no_space_on_device);
-  expect(told(std::filesystem::filesystem_error("cannot copy", "a.nc", full)), 3, "input: ");
+  expect(run_and_capture(std::filesystem::filesystem_error("cannot copy", "a.nc", full)), 3, "input: ");
   const auto none = std::make_error_code(std::errc::resource_unavailable_try_again);
-  expect(told(std::system_error(none)), 4, "communication: ");
+  expect(run_and_capture(std::system_error(none)), 4, "communication: ");
 }
 
 TEST(ErrorLineTest, anything_else_is_an_internal_error_even_in_two_lines) {
-  expect(told(std::bad_alloc()), app::kInternalError, "internal error: out of memory");
-  expect(told(std::runtime_error("a\nb")), app::kInternalError, "internal error: ");
+  expect(run_and_capture(std::bad_alloc()), app::kInternalError, "internal error: out of memory");
+  expect(run_and_capture(std::runtime_error("a\nb")), app::kInternalError, "internal error: ");
 }
 
 TEST(ErrorLineTest, work_that_ends_well_says_nothing) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(app::exit_code_of([] { return 5; }), 5);
+  EXPECT_EQ(app::run_to_exit_code([] { return 5; }), 5);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
-/// Standard error of a rank, as launchers read it.
+/// Fixture in which standard error is a pipe, as in a rank that a launcher has started.
 class OfALauncher : public testing::Test {
  protected:
   void SetUp() override {
@@ -96,13 +96,13 @@ TEST_F(OfALauncher, a_line_has_been_read_when_the_rank_goes_on) {
     std::array<char, 200> line{};
     EXPECT_GT(::read(ends_[0], line.data(), line.size()), 0);
   });
-  app::print_line("no such file", 3);
+  app::print_error_line("no such file", 3);
   EXPECT_EQ(unread(), 0);
   reader.join();
 }
 
 TEST_F(OfALauncher, one_that_nobody_reads_is_not_waited_for_without_end) {
-  app::print_line("no such file", 3);
+  app::print_error_line("no such file", 3);
   EXPECT_GT(unread(), 0);
 }
 

@@ -1,4 +1,4 @@
-/// What a parcel file says of itself counts where no option says otherwise, in every verb, and what came from where is told.
+/// Tests that every verb takes values from the parcel file unless an option overrides them, and reports the source of each value.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -20,7 +20,7 @@ using Flags = std::array<bool, 3>;
 
 class FileAnswers : public testing::Test {
  protected:
-  /// Parcels in a box that is periodic in y alone, 20 the ratio.
+  /// Generates parcels in a box that is periodic in y only, with volume ratio 20.
   void generate(const Arguments& more = {}) {
     const Outcome o = run(Arguments{"gen", "random", "--cells", "4,4,4", "--per-cell", "20", "--periodic", "y",
                                     "--min-volume-ratio", "20", "-o", in_} +
@@ -47,12 +47,12 @@ TEST_F(FileAnswers, go_through_a_chain_of_commands) {
   EXPECT_TRUE(says(o.out, "periodic y (from " + in_ + "), min-volume-ratio 20 (from " + in_ + ")")) << o.out;
   EXPECT_TRUE(says(o.out, "periodic in y,")) << o.out;
   expect_file(out_, {false, true, false}, 20);
-  const Json record = json_of(record_);
+  const Json record = read_json_file(record_);
   EXPECT_EQ(record["options"]["periodic"], "y");
   EXPECT_EQ(record["options"]["min-volume-ratio"], 20);
   EXPECT_EQ(record["sources"]["periodic"]["source"], "from " + in_);
   EXPECT_GT(record["result"]["n_small"].get<int>(), 0) << record["result"];
-  // The same as if the options had said it, and not as without.
+  // The same result as with the values given by options.
   const Outcome said = run({"cluster", in_, "--periodic", "y", "--min-volume-ratio", "20"});
   EXPECT_EQ(said.err, "");
   EXPECT_TRUE(says(said.out, "periodic y (--periodic), min-volume-ratio 20 (--min-volume-ratio)")) << said.out;
@@ -70,7 +70,7 @@ TEST_F(FileAnswers, an_option_that_overrides_them_is_told) {
   EXPECT_TRUE(says(o.err, "--periodic xyz overrides " + in_ + ", which says y")) << o.err;
   EXPECT_TRUE(says(o.err, "--min-volume-ratio 10 overrides " + in_ + ", which says 20")) << o.err;
   expect_file(out_, {true, true, true}, 10);
-  EXPECT_EQ(json_of(record_)["sources"]["min-volume-ratio"],
+  EXPECT_EQ(read_json_file(record_)["sources"]["min-volume-ratio"],
             (Json{{"value", 10}, {"source", "--min-volume-ratio"}, {"in_file", 20}}));
 }
 
@@ -83,8 +83,8 @@ TEST_F(FileAnswers, that_are_missing_are_replaced_by_a_rule_that_is_told) {
                               "periodic in x and y), min-volume-ratio 40 (" +
                               in_ + " does not say: default of files without the attribute min_vratio)"))
       << o.out;
-  EXPECT_EQ(json_of(record_)["options"]["periodic"], "xy");
-  EXPECT_TRUE(json_of(record_)["sources"]["periodic"]["in_file"].is_null());
+  EXPECT_EQ(read_json_file(record_)["options"]["periodic"], "xy");
+  EXPECT_TRUE(read_json_file(record_)["sources"]["periodic"]["in_file"].is_null());
   expect_file(out_, {true, true, false}, 40);
 }
 
@@ -181,7 +181,7 @@ TEST_F(FileAnswers, of_a_flow_go_through_cluster_and_back) {
   ASSERT_EQ(on.code, 0) << on.text();
   EXPECT_TRUE(says(on.err, "--alpha 0.4 overrides " + out_ + ", which says 0.5")) << on.err;
   EXPECT_TRUE(says(on.out, "alpha 0.4 (--alpha)")) << on.out;
-  const Json record = json_of(record_);
+  const Json record = read_json_file(record_);
   EXPECT_EQ(record["options"]["min-volume-ratio"], 30);
   EXPECT_EQ(record["sources"]["min-volume-ratio"]["source"], "from " + out_);
   EXPECT_EQ(record["sources"]["periodic"]["value"], "xy");

@@ -1,5 +1,5 @@
 #pragma once
-/// Records of runs, read back.
+/// Reading of the run records that commands under test have written.
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -9,6 +9,7 @@ namespace merganser::test {
 
 using Json = nlohmann::ordered_json;
 
-inline Json json_of(const std::string& path) { return Json::parse(bytes_of(path)); }
+/// Parses a JSON file. @throws Json::parse_error if it is none
+inline Json read_json_file(const std::string& path) { return Json::parse(read_bytes(path)); }
 
 }  // namespace merganser::test

@@ -1,4 +1,4 @@
-/// JSON in and out: what a stranger's file can hold, and what a name can.
+/// Tests of JSON reading and writing: hostile files, and names of arbitrary bytes.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -20,7 +20,7 @@ std::string repeated(const std::string& text, int times) {
   return out;
 }
 
-/// What the parser says against a text; empty if nothing.
+/// Returns the parser's error message for a text; empty if it is accepted.
 std::string refusal(const std::string& text) {
   try {
     (void)parse_json(text, "f.json");

@@ -1,4 +1,4 @@
-/// Which launcher is taken, and what is refused.
+/// Tests of the choice of the launcher, of secrets in records, and of the variables that records hold.
 #include "apps/frame/launcher.hpp"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ TEST(Launcher, srun_is_asked_for_the_plugin_that_the_library_needs) {
   EXPECT_EQ(srun_option(kMpich, poor), "");
 }
 
-/// A program that answers what a launcher answers, and starts nothing.
+/// Fixture with scripts that print the version of a launcher and start nothing.
 class Pretended : public testing::Test {
  protected:
   std::string program(const std::string& name, const std::string& text) {

@@ -1,4 +1,4 @@
-/// Many ranks on one machine: the same parcels, and memory that does not grow with the square of the ranks.
+/// Tests of many ranks on one host: the same result, and memory that does not grow with the square of the number of ranks.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -9,7 +9,7 @@ namespace {
 
 using namespace merganser::test;
 
-/// The most memory that any process started so far has had, in bytes.
+/// Returns the highest resident memory of all child processes that have ended so far, in bytes.
 double most_memory_of_children() {
   rusage usage{};
   getrusage(RUSAGE_CHILDREN, &usage);
@@ -38,7 +38,7 @@ TEST_F(ManyRanks, as_threads_merge_the_same_and_take_no_memory_for_each_pair) {
     EXPECT_EQ(o.digest(), expected_) << ranks;
     if (few == 0) few = most_memory_of_children();
   }
-  // Four times as many ranks: four times as much would be in proportion, sixteen times for each pair of them.
+  // With four times as many ranks, memory proportional to ranks grows four times, memory proportional to pairs sixteen times.
   EXPECT_LT(most_memory_of_children(), 5 * few);
 }
 

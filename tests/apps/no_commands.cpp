@@ -1,4 +1,4 @@
-/// The table of commands belongs to the program; what is tested here needs none.
+/// Empty table of verbs for test programs, which link the verbs' code without the generated table of the command.
 #include "apps/frame/command.hpp"
 
 std::span<const merganser::app::CommandGroup> merganser::app::command_groups() { return {}; }

@@ -1,4 +1,5 @@
-/// Rules of options, over the tables of all verbs: what is given twice, is not used, or is no option, and advice as it is followed.
+/// Tests of the rules of options over the tables of all verbs: options given twice, unused or unknown, and advice that works when
+/// it is followed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,20 +15,20 @@ namespace {
 
 using namespace merganser::test;
 
-/// The options of every verb, as the program tells them.
+/// Returns the options of every verb as `list-options` prints them.
 const Json& tables() {
   static const Json all = Json::parse(run({"list-options"}).out);
   return all;
 }
 
-/// A command line and what must be said about it.
+/// Command line, and the part of the message it must cause.
 struct Line {
   std::string verb;
   Arguments arguments;
   std::string says;
 };
 
-/// What the parser says of each line; empty if it takes it. One process for all.
+/// Returns the parser's error message for each line; empty if it is accepted. Starts one process for all lines.
 std::vector<std::string> verdicts(const std::vector<Line>& lines) {
   const Folder folder;
   Json json = Json::array();
@@ -40,7 +41,7 @@ std::vector<std::string> verdicts(const std::vector<Line>& lines) {
   return out;
 }
 
-std::string text_of(const Line& line) {
+std::string line_text(const Line& line) {
   std::string out = line.verb;
   for (const auto& a : line.arguments) out += ' ' + a;
   return out;
@@ -51,12 +52,12 @@ void expect_said(const std::vector<Line>& lines) {
   ASSERT_EQ(said.size(), lines.size());
   for (std::size_t i = 0; i < lines.size(); ++i)
     EXPECT_NE(said[i].find(lines[i].says), std::string::npos)
-        << text_of(lines[i]) << ": \"" << said[i] << "\"; expected: \"" << lines[i].says << '"';
+        << line_text(lines[i]) << ": \"" << said[i] << "\"; expected: \"" << lines[i].says << '"';
 }
 
 std::string typed(const Json& o) { return (o["positional"] ? "" : "--") + o["name"].get<std::string>(); }
 
-/// As one types it; a list with commas.
+/// Formats a value as it is typed; lists with commas.
 std::string value_text(const Json& value) {
   if (!value.is_array()) return value.is_string() ? value.get<std::string>() : value.dump();
   std::string out;
@@ -64,7 +65,7 @@ std::string value_text(const Json& value) {
   return out;
 }
 
-/// Values that may be allowed, the likeliest first.
+/// Returns values that an option may accept, the likeliest first.
 Arguments candidates(const Json& o) {
   Arguments out;
   std::istringstream words(o["kind"].get<std::string>());
@@ -75,7 +76,7 @@ Arguments candidates(const Json& o) {
   return out;
 }
 
-/// For every option of every verb words that give it a value that is allowed, but for the rules.
+/// Returns for every option of every verb the words that give it an accepted value, whatever its rules.
 std::map<std::string, std::map<std::string, Arguments>> allowed_words() {
   std::vector<Line> lines;
   for (const auto& [verb, options] : tables().items())
@@ -140,7 +141,7 @@ TEST(OptionRules, name_options_that_there_are_and_values_that_these_may_have) {
         }
 }
 
-/// Words that make a condition true; "without" is true by itself where nothing else is given.
+/// Returns the words that make a condition true; none for "without", which is true if the option is not given.
 Arguments words_for(const std::string& condition, const Json& options) {
   if (condition.starts_with("without ")) return {};
   const auto space = condition.find(' ');
@@ -170,7 +171,7 @@ TEST(OptionRules, options_that_a_run_does_not_use_are_refused_by_every_verb) {
         for (const Json& condition : rule["conditions"])
           lines.push_back({verb, once + words_for(condition, options), typed(o)});
       }
-      // Alone, where an option is wanted that is not there.
+      // The option alone, if it requires another one.
       const bool wants = std::any_of(o["uses"].begin(), o["uses"].end(), [](const Json& rule) {
         const Json& any = rule["conditions"];
         return !rule["unless"] && std::all_of(any.begin(), any.end(), [](const std::string& c) {
@@ -182,9 +183,9 @@ TEST(OptionRules, options_that_a_run_does_not_use_are_refused_by_every_verb) {
   EXPECT_GT(rules, has_package("graph") ? 100U : 20U);
   const auto said = verdicts(lines);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    // Something that must be there, or another option of the line, may be named before.
+    // The message may be about a missing argument or another option of the line, which the parser finds first.
     const bool named = says(said[i], "is not used") || says(said[i], "is missing");
-    EXPECT_TRUE(named) << text_of(lines[i]) << ": \"" << said[i] << '"';
+    EXPECT_TRUE(named) << line_text(lines[i]) << ": \"" << said[i] << '"';
   }
 }
 
@@ -195,7 +196,7 @@ TEST(OptionRules, an_option_without_a_default_says_where_its_value_comes_from) {
       if (o["from_input"]) {
         EXPECT_TRUE(o["default"].is_null()) << verb << ' ' << typed(o);
         EXPECT_FALSE(o["default_text"].get<std::string>().empty()) << verb << ' ' << typed(o);
-      } else if (of_files.contains(verb)) {  // what a parcel file says
+      } else if (of_files.contains(verb)) {  // verbs that take these values from a parcel file
         EXPECT_NE(typed(o), "--periodic") << verb;
         EXPECT_NE(typed(o), "--min-volume-ratio") << verb;
       }
@@ -223,7 +224,7 @@ TEST(OptionRules, a_slip_gets_one_name_and_following_it_works) {
   for (const auto& verdict : verdicts(followed)) EXPECT_FALSE(says(verdict, "unknown option")) << verdict;
 }
 
-/// The words of the command in a message, from `begin` to `end`.
+/// Returns the words of a message between `begin` and `end`.
 Arguments command_in(const std::string& text, const std::string& begin, const std::string& end) {
   const auto from = text.find(begin) + begin.size();
   std::istringstream words(text.substr(from, text.find(end, from) - from));

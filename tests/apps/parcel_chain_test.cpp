@@ -1,5 +1,5 @@
-/// merganser cluster on files that came from elsewhere, and on its own: nothing is lost on the way, and the bits are the
-/// same for any number of ranks in any command of a chain.
+/// Tests of `merganser cluster` on files of other programs and on its own output: nothing is lost, and the bits are the same for
+/// any number of ranks in any command of a chain.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using namespace merganser::test;
 
 constexpr std::size_t kEdge = 10;  // of the lattice
 
-/// A lattice of parcels with ties everywhere, in the order that `place` gives, without ids.
+/// Returns a file with a lattice of parcels in which all distances are tied, in the order given by `place`, without ids.
 EpicFile lattice(const std::function<std::size_t(std::size_t)>& place) {
   EpicFile file;
   file.parcels = kEdge * kEdge * kEdge;
@@ -87,7 +87,7 @@ TEST(ParcelChain, gives_the_same_for_a_file_in_another_order) {
     EXPECT_EQ(expect_success(run({"cluster", other, "--steps", "2", "--ranks", ranks})).digest(), expected) << ranks;
 }
 
-/// Two rows of a text file.
+/// Reads the pairs of numbers of a text file, one a line.
 std::vector<std::pair<std::size_t, std::int64_t>> pairs(const std::string& path) {
   std::vector<std::pair<std::size_t, std::int64_t>> out;
   std::ifstream in(path);
@@ -150,7 +150,7 @@ TEST(ParcelLabels, tell_which_parcel_of_the_output_holds_each_of_the_input_over_
   EXPECT_EQ(shown.out, text);
 }
 
-/// The lattice with variables that EPIC does not know.
+/// Returns the lattice with variables beside EPIC's, a group and compression.
 EpicFile rich() {
   EpicFile file = lattice([](std::size_t i) { return i; });
   for (std::size_t i = 0; i < file.parcels; ++i) {
@@ -200,7 +200,7 @@ TEST(ParcelAttributes, merge_by_their_rules_and_are_written_with_all_else) {
   EXPECT_EQ(nc_inq_var_deflate(file, volume, &shuffle, &deflate, &level), NC_NOERR);
   EXPECT_EQ(level, 3);
   nc_close(file);
-  // What was printed is what is in the file.
+  // The digest that was printed is that of the file.
   const Outcome again = run({"cluster", out, "--min-volume-ratio", "1e9", "--attribute", rules});
   EXPECT_EQ(expect_success(again).digest(), *digests.begin());
 }
@@ -236,7 +236,7 @@ TEST(ParcelAttributes, without_a_rule_are_refused_by_name_and_the_old_output_sta
   EXPECT_EQ(run({"cluster", in, "-o", out, "--attribute", "humidity:drop,mass:sum,label:drop"}).code, 0);
 }
 
-/// The lattice with a further variable of which every third parcel lacks a value.
+/// Returns the lattice with a further variable whose value is missing for every third parcel.
 EpicFile with_gaps() {
   EpicFile file = lattice([](std::size_t i) { return i; });
   file.more = [](int id) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Small parcel files with what is hard to merge.
+/// Small parcel files that are hard to merge: ties, coincident parcels, parcels on walls, empty files.
 #include <functional>
 #include <string>
 #include <vector>
@@ -9,13 +9,13 @@
 
 namespace merganser::test {
 
-/// A place and a volume; volumes below 1 are small at --min-volume-ratio 20.
+/// Position and relative volume of a parcel; relative volumes below 1 are small at --min-volume-ratio 20.
 struct Blob {
   Vec3 at;
   double volume_over_limit;
 };
 
-/// Writes blobs with round shapes into an 8 x 8 x 8 grid, periodic in x and y.
+/// Writes a parcel file of spherical blobs on a grid of 8 x 8 x 8 cells, periodic in x and y.
 inline void write_blobs(const std::string& path, const std::vector<Blob>& blobs) {
   const Grid grid{.box = {{0, 0, 0}, {8, 8, 8}, {true, true, false}}, .cells = {8, 8, 8}};
   Parcels parcels;

@@ -1,4 +1,4 @@
-/// No result of the command destroys an input or another result, whatever the paths look like.
+/// Tests that no result of a verb overwrites an input or another result, whatever the paths look like.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -14,9 +14,9 @@ using namespace merganser;
 using namespace merganser::test;
 namespace fs = std::filesystem;
 
-std::string bytes(const std::string& path) { return fs::is_regular_file(path) ? bytes_of(path) : ""; }
+std::string bytes(const std::string& path) { return fs::is_regular_file(path) ? read_bytes(path) : ""; }
 
-/// A small input of every kind: a graph, a process graph, points, and two records.
+/// Fixture with a small input of every kind: a graph, a process graph, points, a record and a parcel file.
 class Paths : public testing::Test {
  protected:
   Paths() {
@@ -33,7 +33,7 @@ class Paths : public testing::Test {
   }
   [[nodiscard]] std::string at(const std::string& name) const { return folder_.file(name); }
 
-  /// The command is refused as one that is called wrongly, and no file changes.
+  /// Expects that a command ends with exit code 2 and a message that contains `why`, and that no file changes.
   void refuse(const Arguments& words, const std::string& why) {
     std::vector<std::pair<std::string, std::string>> before;
     for (const auto& name : folder_.list()) before.emplace_back(name, bytes(at(name)));

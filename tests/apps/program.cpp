@@ -20,10 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 using std::chrono::steady_clock;
-constexpr std::chrono::seconds kLimit{60};  // far beyond what any of these runs takes: what is met here hangs
+constexpr std::chrono::seconds kLimit{60};  // far above the time of any of these runs: a run that reaches it hangs
 
-/// Without the line that repeats the command, and what a build for coverage says where files may not grow.
-std::string without_echo(const std::string& text) {
+/// Removes the line in which `run` repeats its command, and messages of gcov in tests that limit the size of files.
+std::string remove_echo(const std::string& text) {
   std::istringstream in(text);
   std::string out;
   for (std::string line; std::getline(in, line);)
@@ -53,14 +53,14 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return out;
 }
 
-/// Parent of every process there is.
+/// Returns the parent of every process on this host.
 std::map<pid_t, pid_t> parents() {
   std::map<pid_t, pid_t> out;
   std::error_code gone;
   for (const auto& entry : fs::directory_iterator("/proc", gone)) {
     const pid_t pid = std::atoi(entry.path().filename().c_str());
     if (pid <= 0) continue;
-    const std::string stat = bytes_of(entry.path() / "stat");
+    const std::string stat = read_bytes(entry.path() / "stat");
     const auto name_end = stat.rfind(')');
     if (name_end != std::string::npos) out[pid] = std::atoi(stat.c_str() + name_end + 4);
   }
@@ -113,8 +113,8 @@ Outcome Program::wait(std::chrono::milliseconds limit) {
   } else {
     outcome.code = kOverdue;
   }
-  outcome.out = bytes_of(folder_.file("out"));
-  outcome.err = without_echo(bytes_of(folder_.file("err")));
+  outcome.out = read_bytes(folder_.file("out"));
+  outcome.err = remove_echo(read_bytes(folder_.file("err")));
   return outcome;
 }
 
@@ -126,7 +126,7 @@ std::vector<pid_t> Program::ranks() const {
     bool below = false;
     for (auto at = all.find(pid); at != all.end() && !below; at = all.find(at->second)) below = at->second == pid_;
     if (!below || fs::read_symlink("/proc/" + std::to_string(pid) + "/exe", gone) != fs::path(command_path())) continue;
-    if (parent == pid_) continue;  // of `run` the process that copies what the job prints
+    if (parent == pid_) continue;  // the process by which `run` copies the job's output
     bool starts_others = false;
     for (const auto& [child, its_parent] : all) starts_others = starts_others || its_parent == pid;
     if (!starts_others) out.push_back(pid);

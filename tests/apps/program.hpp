@@ -1,5 +1,5 @@
 #pragma once
-/// The command line program as a user sees it: started in a bare environment, watched from outside.
+/// Running of the command under test as a user does: in a bare environment, with exit code and output captured.
 #include <sys/types.h>
 
 #include <chrono>
@@ -12,13 +12,15 @@
 
 namespace merganser::test {
 
+/// Exit code and output of a command.
 struct Outcome {
-  int code = 0;     ///< 128 + number for a signal; kOverdue if it had to be stopped
+  int code = 0;     ///< exit code; 128 + number for a signal; kOverdue if it exceeded its time
   std::string out;  ///< standard output
   std::string err;  ///< standard error, without the line in which `run` repeats its command
 
-  /// What follows the word "digest" in the output; empty if nothing does.
+  /// Returns the rest of the line after the word "digest" in standard output; empty if there is none.
   [[nodiscard]] std::string digest() const;
+  /// Returns exit code and both streams as one text, for messages of failed expectations.
   [[nodiscard]] std::string text() const;
 };
 inline constexpr int kOverdue = -1;
@@ -29,23 +31,25 @@ inline Arguments operator+(Arguments a, const Arguments& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
+/// Returns whether a text contains a part.
 inline bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-/// On either stream.
+/// Returns whether a part is in the text of an outcome, on either stream.
 inline bool says(const Outcome& o, const std::string& part) { return says(o.text(), part); }
 
-/// A running program. Its process group is killed when the object dies.
+/// Running program in a process group of its own, which is killed at the end of the object's lifetime.
 class Program {
  public:
-  /// @param environment  variables beside PATH, HOME, TMPDIR and those of sanitizers
+  /// Starts a program. @param environment  variables beside PATH, HOME, TMPDIR and those of sanitizers
   explicit Program(Arguments command, const std::vector<std::pair<std::string, std::string>>& environment = {});
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-  /// Waits for the end; after `limit`, times patience(), all of it is killed.
+  /// Waits for the end of the program, at most `limit` times patience(). @return its outcome; code kOverdue if it has not ended,
+  /// and the destructor will kill it
   Outcome wait(std::chrono::milliseconds limit);
-  /// Processes below this one that run the program under test, without those that start others.
+  /// Returns the descendants of the program that run the command under test and have no children themselves: the ranks of a job.
   [[nodiscard]] std::vector<pid_t> ranks() const;
 
  private:
@@ -53,17 +57,17 @@ class Program {
   Folder folder_;
 };
 
-/// Path of the command under test.
+/// Returns the path of the command under test.
 std::string command_path();
-/// `merganser ARGUMENTS...`, to its end.
+/// Runs `merganser ARGUMENTS...` to its end, for at most a minute.
 Outcome run(const Arguments& arguments, const std::vector<std::pair<std::string, std::string>>& environment = {});
-/// `merganser run -n RANKS -- ARGUMENTS...`, to its end.
+/// Runs `merganser run -n RANKS -- ARGUMENTS...` to its end, for at most a minute.
 Outcome run_on(int ranks, const Arguments& arguments);
-/// Whether the command under test has a verb: the first words of these.
+/// Returns whether the command under test has the verb that these words begin with.
 bool has_verb(const Arguments& command);
-/// Whether the command under test has verbs of a package.
+/// Returns whether the command under test is built with a package.
 bool has_package(const std::string& package);
-/// The communication models of this build that need a launcher.
+/// Returns the communication models of this build whose ranks are processes, hence need a launcher.
 Arguments process_models();
 
 /// Waits until `what` is true, for at most 20 s. @return whether it became true
@@ -71,6 +75,6 @@ bool comes_true(const std::function<bool()>& what);
 
 }  // namespace merganser::test
 
-/// Skips the rest of a test, and says so, where the command is built without a package.
+/// Skips a test with a message if the command under test is built without a package.
 #define MERGANSER_NEEDS_PACKAGE(name) \
   if (!merganser::test::has_package(name)) GTEST_SKIP() << "this build is without the package " name

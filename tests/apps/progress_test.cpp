@@ -1,4 +1,4 @@
-/// The line that tells how far long work is.
+/// Tests of the progress line on a terminal.
 #include "apps/frame/progress.hpp"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@ TEST(Progress, is_one_line_that_goes_away_in_the_end) {
   testing::internal::CaptureStderr();
   {
     ProgressLine line = ProgressLine::forced(true);
-    EXPECT_TRUE(line.due());
-    line.count("cycle", 3, 2147483647);
+    EXPECT_TRUE(line.is_due());
+    line.show_count("cycle", 3, 2147483647);
   }
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "\r\033[Kcycle 3 of 2147483647\r\033[K");
 }
@@ -29,11 +29,11 @@ TEST(Progress, fits_into_a_terminal) {
 TEST(Progress, is_silent_where_there_is_no_terminal_and_where_it_is_not_wanted) {
   testing::internal::CaptureStderr();
   ProgressLine captured(true);
-  captured.count("step", 1, 2);
+  captured.show_count("step", 1, 2);
   ProgressLine unwanted = ProgressLine::forced(false);
   unwanted.show("x");
-  EXPECT_FALSE(unwanted.due());
-  merganser::app::share_progress(true)("rounds", 0.5);
+  EXPECT_FALSE(unwanted.is_due());
+  merganser::app::progress_callback(true)("rounds", 0.5);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 

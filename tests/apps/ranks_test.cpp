@@ -1,4 +1,5 @@
-/// Errors of ranks that are threads, as a verb meets them: the one that caused the others comes out, with its exit code.
+/// Tests of errors on ranks that are threads: the error that caused the others is rethrown, with its exit code; and of the choice
+/// between measured models.
 #include "apps/frame/ranks.hpp"
 
 #include <gtest/gtest.h>
@@ -15,9 +16,9 @@ namespace {
 
 using namespace merganser;
 
-Error error_of(int ranks, const std::function<void(comm::Transport&)>& body) {
+Error catch_error(int ranks, const std::function<void(comm::Transport&)>& body) {
   try {
-    app::on_ranks({"threads", ranks, ""}, body);
+    app::run_on_ranks({"threads", ranks, ""}, body);
   } catch (const Error& e) {
     return e;
   }
@@ -26,7 +27,7 @@ Error error_of(int ranks, const std::function<void(comm::Transport&)>& body) {
 
 TEST(OnRanksTest, an_error_of_one_rank_is_not_masked_by_those_who_waited_for_it) {
   for (int culprit = 0; culprit < 4; ++culprit) {
-    const Error e = error_of(4, [&](comm::Transport& t) {
+    const Error e = catch_error(4, [&](comm::Transport& t) {
       if (t.rank() == culprit) throw InputError("bad parcel");
       t.barrier();
     });
@@ -37,7 +38,7 @@ TEST(OnRanksTest, an_error_of_one_rank_is_not_masked_by_those_who_waited_for_it)
 
 TEST(OnRanksTest, nor_is_it_where_they_take_their_errors_for_known_to_all) {
   for (int i = 0; i < 10; ++i) {
-    const Error e = error_of(3, [](comm::Transport& t) {
+    const Error e = catch_error(3, [](comm::Transport& t) {
       if (t.rank() == 2) throw UsageError("ratio: -1");
       app::collective_try([&] { t.barrier(); });
     });
@@ -48,14 +49,14 @@ TEST(OnRanksTest, nor_is_it_where_they_take_their_errors_for_known_to_all) {
 
 TEST(OnRanksTest, an_error_that_all_ranks_share_names_none) {
   const Error e =
-      error_of(3, [](comm::Transport&) { app::collective_try([] { throw InputError("in.nc: no such file"); }); });
+      catch_error(3, [](comm::Transport&) { app::collective_try([] { throw InputError("in.nc: no such file"); }); });
   EXPECT_EQ(e.exit_code(), 3);
   EXPECT_STREQ(e.what(), "in.nc: no such file");
 }
 
 TEST(OnRanksTest, errors_of_the_system_are_told_with_the_exit_code_of_their_kind) {
   const auto thrown = [](const auto& what) {
-    return error_of(3, [&](comm::Transport& t) {
+    return catch_error(3, [&](comm::Transport& t) {
       if (t.rank() == 1) throw what;
       t.barrier();
     });
@@ -82,7 +83,7 @@ TEST(ChooseModelTest, takes_what_the_library_would_take_and_names_at_least_its_e
     for (const auto name : {"a", "b", "c", "d"}) {
       const double middle = 100 + 12 * random.uniform();
       comm::MeasuredModel m{name, {{}, {}, {}}, 0};
-      // Passes lie apart, so that the median over passes of their medians is the median of the second.
+      // The passes do not overlap, so that the median over passes of their medians is that of the second pass.
       for (int pass = 0; pass < 3; ++pass)
         for (const double off : {-1.0, 0.0, 1.0}) m.passes_ns[pass].push_back(middle + 3 * (pass - 1) + off);
       m.time_ns = middle;

@@ -1,4 +1,5 @@
-/// What `merganser run` does with the output of a job, and what a job on one host listens on.
+/// Tests of `merganser run`: the output of a job is whole or an error, and a job on one host listens on the loopback interface
+/// only.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -23,7 +24,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 namespace fs = std::filesystem;
 
-/// A launcher that prints, and starts nothing.
+/// Fixture with a launcher that runs a shell script and starts no ranks.
 class RunOutput : public testing::Test {
  protected:
   [[nodiscard]] std::pair<std::string, std::string> launcher(const std::string& body) const {
@@ -32,7 +33,7 @@ class RunOutput : public testing::Test {
     fs::permissions(path, fs::perms::owner_all);
     return {"MERGANSER_LAUNCHER", path};
   }
-  /// `run`, with standard output as a shell writes it.
+  /// Runs a job with standard output redirected as in a shell, by `where`.
   [[nodiscard]] Outcome to(const std::string& where, const std::string& body) const {
     return Program({"/bin/sh", "-c", "\"$0\" run -n 2 -- doctor " + where, command_path()}, {launcher(body)})
         .wait(seconds(60));
@@ -46,7 +47,7 @@ TEST_F(RunOutput, is_written_whole_or_an_error) {
   const std::string file = folder_.file("out");
   const Outcome good = to("> '" + file + "'", kPrints);
   EXPECT_EQ(good.code, 0) << good.text();
-  const std::string all = bytes_of(file);
+  const std::string all = read_bytes(file);
   ASSERT_EQ(all.size(), 300'000U);
   EXPECT_EQ(all.substr(299'997), "299");
   for (const auto& [where, why] :
@@ -74,7 +75,7 @@ TEST_F(RunOutput, that_nobody_reads_keeps_no_signal_from_ending_the_job) {
   const int reader = ::open(fifo.c_str(), O_RDWR | O_CLOEXEC);
   for (const bool launcher_ended : {true, false}) {
     fs::remove(begun);
-    // What fits into two pipes of 64 KiB lets the launcher end, more does not.
+    // Output that fits into two pipes of 64 KiB lets the launcher end; more blocks it.
     const std::string prints =
         launcher_ended ? "printf '%0100000d' 1\necho > '" + begun + "'\n" : "echo > '" + begun + "'\n" + kPrints;
     Program job({"/bin/sh", "-c", "exec \"$0\" run -n 2 -- doctor > '" + fifo + "'", command_path()},
@@ -98,7 +99,7 @@ TEST(RunJob, a_result_of_a_real_job_is_not_lost_in_silence) {
   EXPECT_TRUE(says(o.err, "input: cannot write to standard output: No space left on device")) << o.text();
 }
 
-/// Processes below one, and itself.
+/// Returns a process and all its descendants.
 std::set<pid_t> family(pid_t root) {
   std::multimap<pid_t, pid_t> children;
   for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -123,7 +124,7 @@ std::set<pid_t> family(pid_t root) {
   return out;
 }
 
-/// Addresses, as /proc/net writes them, on which some processes listen.
+/// Returns the addresses on which processes listen, in the notation of /proc/net.
 std::set<std::string> listening(const std::set<pid_t>& processes) {
   std::set<std::string> sockets;
   for (const pid_t process : processes) {

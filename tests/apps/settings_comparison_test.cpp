@@ -1,4 +1,4 @@
-/// Which settings of a launcher are measured, and what is said of them.
+/// Tests of the settings comparison of `doctor --measure`: its candidates, verdicts and tables.
 #include "apps/doctor/settings_comparison.hpp"
 
 #include <gtest/gtest.h>
@@ -16,11 +16,11 @@ namespace {
 
 using namespace merganser::test;
 using merganser::app::Candidate;
-using merganser::app::candidates_for;
 using merganser::app::comparison_json;
 using merganser::app::comparison_text;
-using merganser::app::components_of;
+using merganser::app::make_candidates;
 using merganser::app::MeasuredSettings;
+using merganser::app::parse_components;
 using merganser::app::verdicts;
 
 using Names = std::vector<std::string>;
@@ -37,7 +37,7 @@ bool holds(const Names& lines, const std::string& part) {
 }
 
 TEST(SettingsComparison, reads_which_components_there_are) {
-  const Names found = components_of(
+  const Names found = parse_components(
       "package:Open MPI\nmca:osc:sm:version:\"mca:2.1.0\"\nmca:osc:sm:version:\"api:3.0.0\"\n"
       "mca:pml:ob1:version:\"mca:2.1.0\"\nmca:short\noption:heterogeneous:no\n");
   EXPECT_EQ(found, (Names{"osc:sm", "pml:ob1"}));
@@ -45,7 +45,7 @@ TEST(SettingsComparison, reads_which_components_there_are) {
 
 TEST(SettingsComparison, compares_what_the_library_lets_one_choose) {
   const Names open_mpi =
-      texts(candidates_for("Open MPI v5.0.1", {"osc:sm", "osc:rdma", "btl:sm", "btl:tcp", "pml:ob1"}));
+      texts(make_candidates("Open MPI v5.0.1", {"osc:sm", "osc:rdma", "btl:sm", "btl:tcp", "pml:ob1"}));
   EXPECT_EQ(open_mpi.front(), "as merganser run sets it");
   for (const char* there : {"osc=sm", "osc=rdma", "pml=ob1 btl=self,sm", "pml=ob1 btl=self,tcp"})
     EXPECT_TRUE(holds(open_mpi, there)) << there;
@@ -53,14 +53,14 @@ TEST(SettingsComparison, compares_what_the_library_lets_one_choose) {
     EXPECT_FALSE(holds(open_mpi, not_there)) << not_there;
   EXPECT_EQ(open_mpi.back(), "both on one core, mpi_yield_when_idle=0");
 
-  const Names mpich = texts(candidates_for("MPICH Version: 4.0.2, device ch4:ofi", {}));
+  const Names mpich = texts(make_candidates("MPICH Version: 4.0.2, device ch4:ofi", {}));
   EXPECT_TRUE(holds(mpich, "FI_PROVIDER=tcp"));
   EXPECT_TRUE(holds(mpich, "MPIR_CVAR_NOLOCAL=1"));
   EXPECT_FALSE(holds(mpich, "UCX_TLS"));
   EXPECT_FALSE(holds(mpich, "osc="));
 }
 
-Names words_of(const std::string& line) {
+Names split_words(const std::string& line) {
   std::istringstream in(line);
   return {std::istream_iterator<std::string>(in), {}};
 }
@@ -106,12 +106,12 @@ TEST(SettingsComparison, tells_medians_factors_and_why_there_are_none) {
     return at == std::string::npos ? "no line with " + part : text.substr(at, text.find('\n', at) - at);
   };
   EXPECT_TRUE(says(text, "launches of each: 3")) << text;
-  EXPECT_EQ(words_of(line_of("as merganser run sets it")),
+  EXPECT_EQ(split_words(line_of("as merganser run sets it")),
             (Names{"as", "merganser", "run", "sets", "it", "20.0", "ns", "1.00", "400", "ns", "1.00"}));
-  EXPECT_EQ(words_of(line_of("osc_rdma_priority not set")),
+  EXPECT_EQ(split_words(line_of("osc_rdma_priority not set")),
             (Names{"osc_rdma_priority", "not", "set", "200", "ns", "10.00", "800", "ns", "2.00"}));
-  EXPECT_EQ(words_of(line_of("osc=ucx")), (Names{"osc=ucx", "-", "-", "200", "ns", "0.50"}));
-  EXPECT_EQ(words_of(line_of("osc=sm")), (Names{"osc=sm", "-", "-", "-", "-"}));
+  EXPECT_EQ(split_words(line_of("osc=ucx")), (Names{"osc=ucx", "-", "-", "200", "ns", "0.50"}));
+  EXPECT_EQ(split_words(line_of("osc=sm")), (Names{"osc=sm", "-", "-", "-", "-"}));
   EXPECT_TRUE(says(text, "osc=ucx: no window")) << text;
   EXPECT_TRUE(says(text, "osc=sm: did not end within 20 s")) << text;
   EXPECT_TRUE(says(text, "OMPI_MCA_osc_rdma_priority is right")) << text;
@@ -137,7 +137,7 @@ TEST(SettingsComparison, the_doctor_measures_every_candidate_or_says_why_not) {
   if (outcome.code == 4 && says(outcome, "did not end within")) GTEST_SKIP() << "busy machine: " << outcome.err;
   ASSERT_EQ(outcome.code, 0) << outcome.text();
   EXPECT_TRUE(says(outcome.out, "settings measured")) << outcome.out;
-  const auto measured = json_of(path).at("settings_measured");
+  const auto measured = read_json_file(path).at("settings_measured");
   EXPECT_EQ(measured.at("rounds"), 1);
   ASSERT_GE(measured.at("candidates").size(), 2U);
   EXPECT_EQ(measured.at("candidates")[0].at("ping_s").size(), 1U);

@@ -1,4 +1,4 @@
-/// Programs and jobs that are told to stop: one line, exit code 128 + number, nothing left behind.
+/// Tests of programs and jobs that are stopped by signals: one line, exit code 128 + number, no process or shared memory left.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -25,20 +25,20 @@ namespace fs = std::filesystem;
 
 bool is_alive(pid_t pid) { return fs::exists("/proc/" + std::to_string(pid) + "/exe"); }  // a dead one has no program
 
-pid_t parent_of(pid_t pid) {
+pid_t parent_process(pid_t pid) {
   std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
   const std::string stat{std::istreambuf_iterator<char>(in), {}};
   return std::atoi(stat.c_str() + stat.rfind(')') + 4);
 }
 
-/// The one between a job and its rank: Hydra's ranks are children of a helper of its.
-pid_t launcher_of(pid_t rank, pid_t job) {
+/// Returns the launcher, a child of the job. It need not be the parent of a rank: Hydra's ranks are children of its proxy.
+pid_t find_launcher(pid_t rank, pid_t job) {
   pid_t at = rank;
-  while (at > 1 && parent_of(at) != job) at = parent_of(at);
+  while (at > 1 && parent_process(at) != job) at = parent_process(at);
   return at;
 }
 
-Arguments shared_memory_of(const std::vector<pid_t>& processes) {
+Arguments mapped_shared_memory(const std::vector<pid_t>& processes) {
   Arguments files;
   for (const pid_t pid : processes) {
     std::ifstream in("/proc/" + std::to_string(pid) + "/maps");
@@ -50,7 +50,7 @@ Arguments shared_memory_of(const std::vector<pid_t>& processes) {
 
 const Arguments kLong{"--steps", "1000000", "--work-ms", "1", "--size", "8"};  // it is stopped
 
-/// Without what a library says of a rank that vanished: "[host:pid] Read -1, expected 160000, errno = 3".
+/// Counts the lines of a text, without messages of libraries about a lost rank: "[host:pid] Read -1, expected 160000, errno = 3".
 int own_lines(const std::string& text) {
   std::istringstream in(text);
   int n = 0;
@@ -67,17 +67,18 @@ struct Target {
 
 class StoppedJobs : public testing::TestWithParam<std::string> {
  protected:
-  /// Starts a job of two ranks and signals a part of it, right after ranks have begun or when they are at work.
+  /// Starts a job of two ranks, sends a signal to a part of it, right after the ranks have begun or while they work, and checks its
+  /// end.
   void stop(const Target& target, bool at_work) const {
     Arguments command{command_path(), "run", "-n", "2", "--", "announce", "bench", "--comm", GetParam()};
     command.insert(command.end(), kLong.begin(), kLong.end());
     Program job(command);
     std::vector<pid_t> all;
     ASSERT_TRUE(comes_true([&] { return (all = job.ranks()).size() == 2; }));
-    ASSERT_TRUE(!at_work || comes_true([&] { return !shared_memory_of(all).empty(); }));
+    ASSERT_TRUE(!at_work || comes_true([&] { return !mapped_shared_memory(all).empty(); }));
     if (at_work) std::this_thread::sleep_for(milliseconds(300));
-    const Arguments segments = shared_memory_of(all);
-    const pid_t launcher = launcher_of(all[0], job.pid());
+    const Arguments segments = mapped_shared_memory(all);
+    const pid_t launcher = find_launcher(all[0], job.pid());
     const pid_t hit = target.who == "rank" ? all[1] : target.who == "launcher" ? launcher : job.pid();
     all.push_back(launcher);
     ASSERT_GT(hit, 1) << "it has ended by itself, and 0 and 1 would be everybody";
@@ -119,7 +120,7 @@ TEST_P(StoppedJobs, name_the_rank_that_gets_the_signal) {
   stop({"rank", SIGHUP, 129, "interrupted: rank 1 was stopped by signal 1 (Hangup)"}, true);
 }
 
-/// A launcher as the test wants it.
+/// Fixture with a launcher that runs a shell script of the test.
 class Launchers : public testing::Test {
  protected:
   [[nodiscard]] std::string launcher(const std::string& body) const {
@@ -166,7 +167,7 @@ TEST_F(Launchers, that_end_with_0_when_told_to_stop_have_been_stopped_all_the_sa
 }
 
 TEST_F(Launchers, that_never_end_after_their_ranks_are_killed) {
-  // What `exec` puts in the place of the shell does not reap its children.
+  // A program that replaces the shell by `exec` does not reap its children.
   const Outcome killed =
       Program(doctor(), {{"MERGANSER_LAUNCHER", launcher("sh -c 'kill -9 $$' & exec sleep 1000\n")}}).wait(seconds(60));
   EXPECT_EQ(killed.code, 137) << killed.text();
@@ -248,7 +249,7 @@ TEST_F(Launchers, that_talk_without_end_are_asked_for_one_line_only) {
   EXPECT_NE(o.out.find("first\\x1b[2J line; fits"), std::string::npos) << o.out;
 }
 
-/// A job of threads, long enough to be stopped.
+/// Returns a command with two threads that runs until it is stopped.
 Arguments long_run() {
   Arguments command{command_path(), "announce", "bench", "--ranks", "2"};
   command.insert(command.end(), kLong.begin(), kLong.end());
@@ -332,7 +333,7 @@ TEST(ClosedOutput, no_file_takes_the_place_of_standard_output) {
   const Outcome good = run({"topo", "gen", "ring", "-o", folder.file("good.txt")});
   ASSERT_EQ(good.code, 0) << good.text();
   EXPECT_EQ(o.code, good.out.empty() ? 0 : 3);
-  EXPECT_EQ(bytes_of(out), bytes_of(folder.file("good.txt")));
+  EXPECT_EQ(read_bytes(out), read_bytes(folder.file("good.txt")));
 }
 
 TEST(ClosedOutput, a_reader_who_has_gone_ends_nothing_before_its_time) {

@@ -1,4 +1,4 @@
-/// The table of steps and ranks, of more steps than are sent at a time.
+/// Test of the table of steps and ranks, with more steps than one message to rank 0 holds.
 #include "apps/cluster/step_table.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TEST(StepTable, has_a_line_for_each_step_and_rank_in_order_on_the_first_rank_alo
       report.after = step;
       table.add(report);
     }
-    texts[static_cast<std::size_t>(t.rank())] = table.text(t);
+    texts[static_cast<std::size_t>(t.rank())] = table.to_csv(t);
   });
   EXPECT_EQ(texts[1] + texts[2], "");
   std::istringstream in(texts[0]);

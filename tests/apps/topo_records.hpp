@@ -1,5 +1,5 @@
 #pragma once
-/// Run records of topo bench made by hand.
+/// Synthetic run records of topo bench, with times by a formula and noise.
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -10,17 +10,19 @@
 
 namespace merganser::test {
 
+/// Parameters of a synthetic record.
 struct TopoRecord {
   double noise = 0.01;
-  double slow = 1;          ///< factor on all times,
-  std::string slow_kernel;  ///< or on those of this kernel
+  double slow = 1;          ///< factor on all times, or on those of slow_kernel
+  std::string slow_kernel;  ///< kernel whose times are multiplied; empty: all
   std::uint64_t seed = 1;
   int launches = 5;
   int ranks = 4;
-  std::string time;  ///< when it was made; empty: not told
+  std::string time;  ///< time at which the record was made; empty: the record has none
 };
 
-/// Graphs chain, one-way chain, complete and ring; two-sided, one-sided kernels with times of the form o + d (g + s G).
+/// Returns a record of the graphs chain, one-way chain, complete and ring with two-sided and one-sided kernels. Times follow
+/// o + d (g + s G) for degree d and message size s, as in the LogGP model.
 inline nlohmann::ordered_json topo_record(const TopoRecord& r) {
   using Json = nlohmann::ordered_json;
   struct Kernel {

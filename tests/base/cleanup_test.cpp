@@ -1,3 +1,4 @@
+/// Registry of temporary files: removal on a signal, threads that create files meanwhile, moves, forks, capacity.
 #include "merganser/base/cleanup.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ namespace {
 using namespace merganser;
 namespace fs = std::filesystem;
 
-/// Removal ends the use of the list in a process, so each test does it in a child.
+/// Temporary folder for one test. Removal ends the use of the registry in a process, so each test calls it in a child process.
 class Cleanup : public testing::Test {
  protected:
   Cleanup() {
@@ -82,7 +83,7 @@ TEST_F(Cleanup, waits_for_what_another_thread_is_making_and_lets_no_more_be_made
       CleanupName name;
       {
         const MakingFiles making;
-        const MakingFiles again;  // what is made is made of parts
+        const MakingFiles again;  // scopes may be nested
         name = CleanupName(late, true);
         named.set_value();
         ::usleep(20'000);  // descheduled between the name and the folder
@@ -109,8 +110,8 @@ TEST_F(Cleanup, a_thread_that_gives_up_making_is_not_waited_for) {
       std::thread maker([&] {
         const MakingFiles making;
         const MakingFiles again;
-        give_up_making();
-        give_up_making();
+        close_making_files();
+        close_making_files();
         given_up.set_value();
         while (true) ::pause();
       });
@@ -139,9 +140,9 @@ TEST_F(Cleanup, giving_up_nothing_leaves_the_making_of_another_thread_waited_for
     });
     maker.detach();
     named.get_future().wait();
-    give_up_making();
+    close_making_files();
     remove_cleanup_names();
-    ::usleep(100'000);  // what comes later shows
+    ::usleep(100'000);  // a folder that is created too late is seen after this time
   });
   EXPECT_FALSE(fs::exists(late));
 }
@@ -153,7 +154,8 @@ TEST_F(Cleanup, a_moved_name_has_one_owner) {
     CleanupName second(std::move(first));
     CleanupName third;
     third = std::move(second);
-    if (first.kept() || second.kept() || !third.kept()) ::_exit(1);  // NOLINT(bugprone-use-after-move)
+    // NOLINTNEXTLINE(bugprone-use-after-move)
+    if (first.is_registered() || second.is_registered() || !third.is_registered()) ::_exit(1);
     first.release();
     remove_cleanup_names();
   });
@@ -170,12 +172,13 @@ TEST_F(Cleanup, a_forked_child_leaves_the_names_of_its_parent) {
 TEST_F(Cleanup, keeps_as_many_names_as_promised_and_frees_their_places) {
   for (int round = 0; round < 2; ++round) {
     std::vector<CleanupName> names;
-    for (int i = 0; i < kCleanupNames; ++i) EXPECT_TRUE(names.emplace_back("x" + std::to_string(i), false).kept());
-    EXPECT_FALSE(CleanupName("one too many", false).kept());
+    for (int i = 0; i < kCleanupNames; ++i)
+      EXPECT_TRUE(names.emplace_back("x" + std::to_string(i), false).is_registered());
+    EXPECT_FALSE(CleanupName("one too many", false).is_registered());
   }
-  EXPECT_FALSE(CleanupName("", false).kept());
-  EXPECT_FALSE(CleanupName(std::string(kCleanupLength, 'x'), false).kept());
-  EXPECT_TRUE(CleanupName(std::string(kCleanupLength - 1, 'x'), false).kept());
+  EXPECT_FALSE(CleanupName("", false).is_registered());
+  EXPECT_FALSE(CleanupName(std::string(kCleanupLength, 'x'), false).is_registered());
+  EXPECT_TRUE(CleanupName(std::string(kCleanupLength - 1, 'x'), false).is_registered());
 }
 
 TEST_F(Cleanup, threads_take_and_free_places_at_the_same_time) {
@@ -186,7 +189,7 @@ TEST_F(Cleanup, threads_take_and_free_places_at_the_same_time) {
         for (int i = 0; i < 1000; ++i) {
           const std::string path = folder_ + '/' + std::to_string(t);
           const CleanupName name(path, false);
-          if (!name.kept()) ::_exit(1);
+          if (!name.is_registered()) ::_exit(1);
           std::ofstream{path} << i;
           if (i < 999) ::unlink(path.c_str());
         }

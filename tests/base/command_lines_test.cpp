@@ -1,4 +1,4 @@
-/// What stands on a command line is read in one way, whichever library might read it in another.
+/// Grammar of command lines: a table of arguments with the options that they set or the error that they cause.
 #include <gtest/gtest.h>
 
 #include "merganser/base/error.hpp"
@@ -10,6 +10,7 @@ using namespace merganser;
 
 enum class Color { red, green };
 
+/// Options of a usual command: one of each type.
 struct Usual {
   std::string in;
   std::vector<std::string> files;
@@ -40,7 +41,7 @@ void describe(Usual& o, V&& option) {
   option("color", o.color, "which", Choices<Color>{{{"red", Color::red}, {"green", Color::green}}});
 }
 
-/// Starts another program, whose options are not its own.
+/// Options of a command that starts another program, whose options it must not parse.
 struct Starter {
   int ranks = 1;
   bool loud = false;
@@ -53,13 +54,14 @@ void describe(Starter& o, V&& option) {
   option.positional("COMMAND", o.command, "what to start", Rest{}, Required{});
 }
 
-/// A line, its arguments apart by '|', and what comes of it: options given, or "E " and the error without known options.
+/// Command line, with '|' between arguments, and the expected outcome: the options given, or "E " and the error without its list of
+/// options.
 struct Case {
   std::string line, outcome;
 };
 
 template <class T>
-std::string outcome_of(const std::string& line) {
+std::string parse_outcome(const std::string& line) {
   std::vector<std::string> arguments(1);
   for (const char c : line)
     if (c == '|') {
@@ -203,7 +205,7 @@ TEST(CommandLines, are_read_in_one_way) {
       {"a|--!fast", "E unknown option --!fast; did you mean --fast?"},
       {"a|-!", "E unknown option -!"},
   };
-  for (const auto& c : cases) EXPECT_EQ(outcome_of<Usual>(c.line), c.outcome) << c.line;
+  for (const auto& c : cases) EXPECT_EQ(parse_outcome<Usual>(c.line), c.outcome) << c.line;
 }
 
 TEST(CommandLines, leave_the_options_of_another_program_alone) {
@@ -226,7 +228,7 @@ TEST(CommandLines, leave_the_options_of_another_program_alone) {
       {"--ranks=", "E --ranks: \"\"; allowed: an integer"},
       {"-5|a", "E unknown option -5"},
   };
-  for (const auto& c : cases) EXPECT_EQ(outcome_of<Starter>(c.line), c.outcome) << c.line;
+  for (const auto& c : cases) EXPECT_EQ(parse_outcome<Starter>(c.line), c.outcome) << c.line;
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+/// IdTable, by hashing and by pages, compared with the hash map of the standard library.
 #include "merganser/base/id_table.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,8 @@ namespace {
 
 using namespace merganser;
 
-/// Numbers of `count` keys below `universe`, some of them twice, by a table and by the standard library's.
+/// Inserts `count` random keys below `universe`, some of them twice, into a table and into a map of the standard library, and
+/// compares.
 void compare(IdTable table, std::uint64_t universe, std::size_t count) {
   std::unordered_map<std::uint64_t, std::uint32_t> expected;
   std::vector<std::uint64_t> keys;

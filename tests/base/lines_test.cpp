@@ -1,3 +1,4 @@
+/// Scanners of text: lines with offsets, words between separators, ids, integers and real numbers.
 #include "merganser/base/lines.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ TEST(Lines, are_walked_without_their_ends_and_know_where_they_stand) {
   EXPECT_EQ(walk.line(), "last") << "the last line stays";
   EXPECT_EQ(walk.after(), 114U);
   EXPECT_FALSE(LineWalk("").next());
-  EXPECT_EQ(lines_in("a\nb\nc"), 2U);
+  EXPECT_EQ(count_lines("a\nb\nc"), 2U);
 }
 
 TEST(Lines, are_words_between_separators) {

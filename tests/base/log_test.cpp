@@ -1,3 +1,4 @@
+/// Log messages: sink, levels, and the escaping of text to one line that is safe to print.
 #include "merganser/base/log.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@ namespace {
 
 using namespace merganser;
 
-/// Puts the initial state back.
+/// Restores the initial state, without a sink, after each test.
 class Log : public testing::Test {
  protected:
   void TearDown() override { set_log_sink({}); }
@@ -38,8 +39,9 @@ TEST_F(Log, hands_every_line_to_the_sink_one_at_a_time) {
 }
 
 TEST_F(Log, levels_and_their_names_belong_together) {
-  for (const Level l : {Level::error, Level::warning, Level::info, Level::debug}) EXPECT_EQ(level_of(level_name(l)), l);
-  EXPECT_EQ(level_of("loud"), std::nullopt);
+  for (const Level l : {Level::error, Level::warning, Level::info, Level::debug})
+    EXPECT_EQ(parse_level(level_name(l)), l);
+  EXPECT_EQ(parse_level("loud"), std::nullopt);
 }
 
 TEST_F(Log, standard_error_gets_important_lines_of_rank_0) {

@@ -1,3 +1,4 @@
+/// Option tables: parsing of every type, error messages, rules for the use of options, help, values as text; exit codes of errors.
 #include "merganser/base/options.hpp"
 
 #include <gtest/gtest.h>
@@ -58,8 +59,8 @@ Sample parsed(const std::vector<std::string>& arguments) {
   return s;
 }
 
-/// Text of the UsageError; empty if there is none.
-std::string error_of(const std::vector<std::string>& arguments) {
+/// Parses arguments and returns the text of the UsageError; empty if there is none.
+std::string parse_error(const std::vector<std::string>& arguments) {
   try {
     parsed(arguments);
   } catch (const UsageError& e) {
@@ -126,7 +127,7 @@ TEST(Options, refuse_with_the_option_the_value_and_what_is_allowed) {
       {{"in", "--periodic", "xx"}, "letters of xyz"},
       {{"in", "--model", "some"}, "allowed: any|none"}};
   for (const auto& [arguments, text] : cases)
-    EXPECT_NE(error_of(arguments).find(text), std::string::npos) << text << " in: " << error_of(arguments);
+    EXPECT_NE(parse_error(arguments).find(text), std::string::npos) << text << " in: " << parse_error(arguments);
 }
 
 TEST(Options, are_given_once) {
@@ -139,7 +140,7 @@ TEST(Options, are_given_once) {
       {{"--model", "any", "--model", "none"}, "\"any\" and \"none\""}};
   for (auto [arguments, text] : cases) {
     arguments.insert(arguments.begin(), "in");
-    EXPECT_NE(error_of(arguments).find(text), std::string::npos) << text << " in: " << error_of(arguments);
+    EXPECT_NE(parse_error(arguments).find(text), std::string::npos) << text << " in: " << parse_error(arguments);
   }
 }
 
@@ -254,8 +255,8 @@ TEST(Options, tell_which_were_given) {
   Sample s;
   OptionTable table(s);
   table.parse(std::vector<std::string>{"in", "--steps=1"});
-  EXPECT_TRUE(table.given("steps"));
-  EXPECT_FALSE(table.given("ratio"));
+  EXPECT_TRUE(table.is_given("steps"));
+  EXPECT_FALSE(table.is_given("ratio"));
 }
 
 TEST(Options, the_closest_word_is_found_if_it_is_close) {

@@ -1,3 +1,4 @@
+/// Atomic output files: replacement, permissions, symbolic links, killed writers, streams; identity of files; private folders.
 #include "merganser/base/output_file.hpp"
 
 #include <fcntl.h>
@@ -44,9 +45,9 @@ TEST(OutputFile, replaces_the_old_file_when_committed_and_not_before) {
     put(path, "old");
     OutputFile file(path, 3, opened);
     put(file.name(), "new");
-    EXPECT_EQ(bytes_of(path), "old");
+    EXPECT_EQ(read_bytes(path), "old");
     file.commit();
-    EXPECT_EQ(bytes_of(path), "new");
+    EXPECT_EQ(read_bytes(path), "new");
     EXPECT_EQ(folder.list(), std::vector<std::string>{"out.nc"});
   }
 }
@@ -60,14 +61,14 @@ TEST(OutputFile, leaves_nothing_behind_when_it_is_not_committed) {
       OutputFile file(path, 3, opened);
       put(file.name(), "half");
       file.write(4, "more", 4);
-      EXPECT_EQ(bytes_of(file.name()), "halfmore");
+      EXPECT_EQ(read_bytes(file.name()), "halfmore");
     }
-    EXPECT_EQ(bytes_of(path), "old");
+    EXPECT_EQ(read_bytes(path), "old");
     EXPECT_EQ(folder.list(), std::vector<std::string>{"out.nc"});
   }
 }
 
-/// Starts to write `path` and is killed before the end.
+/// Runs a child process that is killed while it writes a file.
 void write_and_be_killed(const std::string& path, OutputFile::Opened opened) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -97,9 +98,9 @@ TEST(OutputFile, removes_what_a_killed_program_left_of_the_same_file_and_nothing
   OutputFile last(path);
   last.write(0, "last", 4);
   last.commit();
-  EXPECT_EQ(bytes_of(path), "last");
+  EXPECT_EQ(read_bytes(path), "last");
   alive.commit();
-  EXPECT_EQ(bytes_of(path), "first") << "who is alive keeps its file";
+  EXPECT_EQ(read_bytes(path), "first") << "who is alive keeps its file";
   const auto names = folder.list();
   ASSERT_EQ(names.size(), 2U);
   EXPECT_TRUE(names[0].starts_with(".other.nc.merganser-")) << names[0];
@@ -119,7 +120,8 @@ TEST(OutputFile, has_the_usual_permissions_or_those_of_the_file_it_replaces) {
   EXPECT_EQ(fs::status(folder.file("b")).permissions(), fs::perms(0604));
 }
 
-/// Runs `work` in a process of its own, as another user if this one is root. @return what it says is wrong; empty if nothing is
+/// Runs `work` in a child process, as an unprivileged user if this one is root. @return the error that it returns; empty for
+/// success
 std::string as_plain_user(const std::function<std::string()>& work) {
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) return "no pipe";
@@ -147,7 +149,7 @@ TEST(OutputFile, replaces_no_file_that_may_not_be_written_to_not_even_for_root) 
   for (const auto way : kBothWays) EXPECT_THROW(OutputFile(folder.file("kept"), 0, way), InputError);
   EXPECT_THROW(check_output(folder.file("kept")), InputError);
   EXPECT_THROW(write_file(folder.file("kept"), "new"), InputError);
-  EXPECT_EQ(bytes_of(folder.file("kept")), "old");
+  EXPECT_EQ(read_bytes(folder.file("kept")), "old");
   EXPECT_EQ(folder.list().size(), 1U);
   {  // protected while the new one is made
     put(folder.file("late"), "old");
@@ -155,7 +157,7 @@ TEST(OutputFile, replaces_no_file_that_may_not_be_written_to_not_even_for_root) 
     fs::permissions(folder.file("late"), fs::perms(0444));
     EXPECT_THROW(file.commit(), InputError);
   }
-  EXPECT_EQ(bytes_of(folder.file("late")), "old");
+  EXPECT_EQ(read_bytes(folder.file("late")), "old");
 }
 
 TEST(OutputFile, a_plain_user_replaces_files_of_others_neither_where_the_folder_allows_it_nor_by_their_mode) {
@@ -177,10 +179,10 @@ TEST(OutputFile, a_plain_user_replaces_files_of_others_neither_where_the_folder_
                 }
               write_file(folder.file("own"), "a");
               write_file(folder.file("own"), "b");
-              return bytes_of(folder.file("own")) == "b" ? "" : "not replaced";
+              return read_bytes(folder.file("own")) == "b" ? "" : "not replaced";
             }),
             "");
-  EXPECT_EQ(bytes_of(folder.file("open")), "old");
+  EXPECT_EQ(read_bytes(folder.file("open")), "old");
 }
 
 TEST(OutputFile, what_root_replaces_stays_with_its_owner) {
@@ -198,7 +200,7 @@ TEST(OutputFile, what_root_replaces_stays_with_its_owner) {
     EXPECT_EQ(s.st_uid, 12345U);
     EXPECT_EQ(s.st_gid, 54321U);
     EXPECT_EQ(s.st_mode & 07777, 0620U);
-    EXPECT_EQ(bytes_of(folder.file("out")), "new");
+    EXPECT_EQ(read_bytes(folder.file("out")), "new");
     fs::remove(folder.file("out"));
   }
 }
@@ -226,13 +228,13 @@ TEST(OutputFile, writes_through_a_symbolic_link) {
   for (const char* name : {"link", "way/data", "way/../link", "way/./../real/data"}) {
     write_file(folder.file(name), name);
     EXPECT_TRUE(fs::is_symlink(folder.path() / "link"));
-    EXPECT_EQ(bytes_of(folder.file("real/data")), name);
+    EXPECT_EQ(read_bytes(folder.file("real/data")), name);
   }
   fs::create_symlink("round", folder.path() / "round");
   EXPECT_NE(refusal(folder.file("round")).find("Too many levels"), std::string::npos);
   fs::create_symlink("real/new", folder.path() / "dangling");
   write_file(folder.file("dangling"), "made");
-  EXPECT_EQ(bytes_of(folder.file("real/new")), "made");
+  EXPECT_EQ(read_bytes(folder.file("real/new")), "made");
 }
 
 TEST(OutputFile, refuses_what_is_no_place_for_a_file) {
@@ -276,12 +278,12 @@ TEST(OutputFile, follows_no_link_that_another_user_planted) {
     EXPECT_NE(refusal(folder.file(name)).find("belongs to another user"), std::string::npos) << name;
     EXPECT_THROW(check_output(folder.file(name)), InputError);
   }
-  EXPECT_EQ(bytes_of(mine.file("precious")), "mine");
+  EXPECT_EQ(read_bytes(mine.file("precious")), "mine");
   // In a folder where only its owner may write, a link of the owner is what it looks like.
   fs::permissions(folder.path(), fs::perms(0755));
   ASSERT_EQ(::chown(folder.path().c_str(), 12345, 12345), 0);
   write_file(folder.file("out.nc"), "new");
-  EXPECT_EQ(bytes_of(mine.file("precious")), "new");
+  EXPECT_EQ(read_bytes(mine.file("precious")), "new");
 }
 
 TEST(OutputFile, touches_no_file_under_a_name_that_looks_like_its_own) {
@@ -295,9 +297,9 @@ TEST(OutputFile, touches_no_file_under_a_name_that_looks_like_its_own) {
   put(folder.file(".out.nc.merganser-mine/thesis"), "pages");
   put(folder.file(".out.nc.merganser-mine/lock"), "");
   write_file(folder.file("out.nc"), "new");
-  EXPECT_EQ(bytes_of(mine.file("data")), "mine");
-  EXPECT_EQ(bytes_of(folder.file(".out.nc.merganser-notes")), "notes");
-  EXPECT_EQ(bytes_of(folder.file(".out.nc.merganser-mine/thesis")), "pages");
+  EXPECT_EQ(read_bytes(mine.file("data")), "mine");
+  EXPECT_EQ(read_bytes(folder.file(".out.nc.merganser-notes")), "notes");
+  EXPECT_EQ(read_bytes(folder.file(".out.nc.merganser-mine/thesis")), "pages");
 }
 
 TEST(OutputFile, gives_a_pipe_a_device_and_an_open_file_their_bytes) {
@@ -309,7 +311,7 @@ TEST(OutputFile, gives_a_pipe_a_device_and_an_open_file_their_bytes) {
   ASSERT_EQ(::write(open_file, "before ", 7), 7);
   write_file("/proc/self/fd/" + std::to_string(open_file), "after");
   ::close(open_file);
-  EXPECT_EQ(bytes_of(folder.file("log")), "before after");
+  EXPECT_EQ(read_bytes(folder.file("log")), "before after");
   EXPECT_THROW(OutputFile("/dev/null", 0, OutputFile::Opened::by_name), InputError);
 }
 
@@ -322,14 +324,14 @@ TEST(FileIdentity, is_one_for_all_names_of_a_file_and_before_it_exists) {
   fs::create_symlink("new", folder.path() / "later");
   for (const std::string& name : std::vector<std::string>{"soft", "hard", "here/a", "./a",
                                                           "here/../" + folder.path().filename().string() + "/a"}) {
-    EXPECT_TRUE(identity(folder.file(name)) == identity(folder.file("a"))) << name;
+    EXPECT_TRUE(file_identity(folder.file(name)) == file_identity(folder.file("a"))) << name;
   }
-  ASSERT_TRUE(identity(folder.file("new")));
+  ASSERT_TRUE(file_identity(folder.file("new")));
   for (const char* name : {"later", "here/new", "here/later"})
-    EXPECT_TRUE(identity(folder.file(name)) == identity(folder.file("new"))) << name;
-  EXPECT_FALSE(identity(folder.file("new")) == identity(folder.file("newer")));
-  EXPECT_FALSE(identity(folder.file("missing/new")));
-  EXPECT_FALSE(identity("/dev/null")->plain);
+    EXPECT_TRUE(file_identity(folder.file(name)) == file_identity(folder.file("new"))) << name;
+  EXPECT_FALSE(file_identity(folder.file("new")) == file_identity(folder.file("newer")));
+  EXPECT_FALSE(file_identity(folder.file("missing/new")));
+  EXPECT_FALSE(file_identity("/dev/null")->plain);
 }
 
 TEST(PrivateFolder, is_for_this_user_alone_and_goes_with_what_is_in_it) {

@@ -1,4 +1,4 @@
-/// What the system still gives, as files of /proc and /sys tell it.
+/// Available memory and threads from given files of /proc and /sys: nested control groups, limits of shell and kernel.
 #include "merganser/base/resources.hpp"
 
 #include <gtest/gtest.h>

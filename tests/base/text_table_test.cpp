@@ -1,3 +1,4 @@
+/// Text tables: table cells of a row, detection of the dialect, refused first rows, signatures of other formats.
 #include "merganser/base/text_table.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ using namespace merganser;
 std::vector<std::string> cells(std::string_view row, char separator) {
   std::vector<std::string> out;
   for (TableCells walk(row, separator); walk.next();)
-    out.push_back(walk.malformed() ? "malformed" : std::string(walk.cell()));
+    out.push_back(walk.is_malformed() ? "malformed" : std::string(walk.cell()));
   return out;
 }
 using Strings = std::vector<std::string>;

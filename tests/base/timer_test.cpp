@@ -1,3 +1,4 @@
+/// Monotonic clock, and accumulated times of stages.
 #include "merganser/base/timer.hpp"
 
 #include <gtest/gtest.h>

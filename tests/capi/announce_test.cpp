@@ -1,4 +1,4 @@
-// Announcements through C.
+// Tests of the C interface of announcement networks (capi/announce.h).
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// The clusterer of the C interface against that of C++: the same bits.
+// Tests of the C interface of the clusterer (capi/clusterer.h) against the C++ one: bitwise equal parcels, and errors.
 #include "merganser/capi/clusterer.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ RandomParcels input() {
   return o;
 }
 
-std::string by_cpp(int ranks, const ClusterOptions& options) {
+std::string digest_by_cpp(int ranks, const ClusterOptions& options) {
   std::string text;
   comm::run({.backend = "threads", .ranks = ranks}, [&](comm::Transport& t) {
     const Decomposition d(the_grid(), ranks);
@@ -42,7 +42,7 @@ std::string by_cpp(int ranks, const ClusterOptions& options) {
     }
     Digest all;
     for (const Digest& part : comm::all_gather_value(t, digest(p))) all += part;
-    if (t.rank() == 0) text = all.text();
+    if (t.rank() == 0) text = all.to_string();
   });
   return text;
 }
@@ -87,12 +87,12 @@ int steps_in_c(mg_transport* t, const mg_clusterer_options& options, std::string
 TEST(ClustererInC, gives_the_bits_of_cpp_on_any_number_of_ranks) {
   ClusterOptions options;
   options.min_volume_ratio = 20;
-  const std::string expected = by_cpp(1, options);
+  const std::string expected = digest_by_cpp(1, options);
   mg_clusterer_options in_c{};
   in_c.struct_size = sizeof in_c;
   in_c.min_volume_ratio = 20;
   for (const int ranks : {1, 2, 4}) {
-    EXPECT_EQ(by_cpp(ranks, options), expected);
+    EXPECT_EQ(digest_by_cpp(ranks, options), expected);
     std::string found;
     Digest columns;
     std::mutex mutex;
@@ -103,7 +103,7 @@ TEST(ClustererInC, gives_the_bits_of_cpp_on_any_number_of_ranks) {
       });
     }));
     EXPECT_EQ(found, expected) << ranks;
-    EXPECT_EQ(columns.text(), expected) << ranks;
+    EXPECT_EQ(columns.to_string(), expected) << ranks;
   }
 }
 
@@ -119,7 +119,7 @@ TEST(ClustererInC, prunes_and_searches_as_published_if_asked) {
   in_c.prune = 1;
   std::string found;
   EXPECT_OK(run_threads(2, [&](mg_transport* t) { return steps_in_c(t, in_c, found, [](const Parcels&) {}); }));
-  EXPECT_EQ(found, by_cpp(1, options));
+  EXPECT_EQ(found, digest_by_cpp(1, options));
 }
 
 /// A clusterer on one rank whose box is the unit cube of one cell, and its columns.

@@ -1,5 +1,5 @@
 #pragma once
-/// Parcels as columns, for calls of the C interface.
+/// Conversion between parcels and columns of arrays, for tests of the C interface.
 #include <cstdint>
 #include <vector>
 

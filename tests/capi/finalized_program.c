@@ -1,5 +1,5 @@
-/* Calls of the C interface after MPI_Finalize, over every model: what would communicate returns MG_COMMUNICATION, what frees
- * frees, and nothing ends the program. Ends with 1 and says what was wrong. */
+/* Test program: calls of the C interface after MPI_Finalize, over every model. Functions that would communicate return
+ * MG_COMMUNICATION, functions that free succeed, and none ends the program. Exits with 1 and a message on failure. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void check(int right, const char* what) {
 }
 
 /* A call that would communicate. */
-static void refused(int status, const char* what) {
+static void check_refused(int status, const char* what) {
   check(status == MG_COMMUNICATION && strstr(mg_error(), "MPI is finalised") != NULL, what);
 }
 
@@ -66,22 +66,22 @@ static void use(struct objects* o) {
   size_t n = 0;
   mg_finder* finder = NULL;
   mg_decomposition* blocks = NULL;
-  refused(mg_transport_barrier(o->transport), "barrier");
-  refused(mg_transport_sum(o->transport, sum, 1), "sum");
-  refused(mg_finder_find(o->finder, &points, small, ids), "find");
-  refused(mg_clusterer_step(o->clusterer, NULL), "step");
-  refused(mg_clusterer_redistribute(o->clusterer, NULL), "redistribute");
-  refused(mg_clusterer_distribute(o->clusterer), "distribute");
-  refused(mg_clusterer_digest(o->clusterer, digest), "digest");
-  refused(mg_announcer_step(o->announcer, &n), "a step of announcements");
-  refused(mg_decomposition_of_ranks(o->transport, &box, NULL, xyz, xyz, &blocks), "blocks of ranks");
-  refused(mg_finder_new(o->transport, o->blocks, NULL, &finder), "another finder");
+  check_refused(mg_transport_barrier(o->transport), "barrier");
+  check_refused(mg_transport_sum(o->transport, sum, 1), "sum");
+  check_refused(mg_finder_find(o->finder, &points, small, ids), "find");
+  check_refused(mg_clusterer_step(o->clusterer, NULL), "step");
+  check_refused(mg_clusterer_redistribute(o->clusterer, NULL), "redistribute");
+  check_refused(mg_clusterer_distribute(o->clusterer), "distribute");
+  check_refused(mg_clusterer_digest(o->clusterer, digest), "digest");
+  check_refused(mg_announcer_step(o->announcer, &n), "a step of announcements");
+  check_refused(mg_decomposition_of_ranks(o->transport, &box, NULL, xyz, xyz, &blocks), "blocks of ranks");
+  check_refused(mg_finder_new(o->transport, o->blocks, NULL, &finder), "another finder");
   check(mg_finder_migrate(o->finder, rows, 8, rows, sizeof rows) != MG_OK, "migrate after a find that was refused");
   check(finder == NULL && blocks == NULL, "nothing is made");
   check(!mg_clusterer_count(o->clusterer, &n) && n == 1, "what is here can be asked for");
 }
 
-static void let_go(struct objects* o) {
+static void free_objects(struct objects* o) {
   check(!mg_announcer_free(o->announcer) && !mg_clusterer_free(o->clusterer), "free");
   check(!mg_transport_close(o->transport) && !mg_finder_free(o->finder), "close, and free what was made over it");
   check(!mg_decomposition_free(o->blocks) && !mg_schema_free(o->schema), "free");
@@ -102,6 +102,6 @@ int main(int argc, char** argv) {
     if (all[i].transport != NULL) use(&all[i]);
   check(mg_open_fortran(0, NULL, &late) == MG_USAGE && late == NULL, "open");
   check(mg_decomposition_cartesian(0, &box, cells, NULL, &all[0].blocks) == MG_USAGE, "a Cartesian communicator");
-  for (i = 0; i < MODELS; ++i) let_go(&all[i]);
+  for (i = 0; i < MODELS; ++i) free_objects(&all[i]);
   return failed;
 }

@@ -1,4 +1,4 @@
-// Stars through C: those of C++, and merges that give the bits of the clusterer.
+// Tests of the C interface of the star finder (capi/finder.h): the stars are those of C++, and merges are bitwise equal.
 #include "merganser/capi/finder.h"
 
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ struct Step {
   std::map<std::int64_t, std::int64_t> centre_of;  // by id
 };
 
-Step by_clusterer(int ranks) {
+Step step_by_clusterer(int ranks) {
   Step step;
   Digest all;
   std::mutex mutex;
@@ -87,12 +87,12 @@ Step by_clusterer(int ranks) {
     all += digest(p);
     for (const auto& pair : report.lineage) step.centre_of[pair.source] = pair.centre;
   });
-  step.digest = all.text();
+  step.digest = all.to_string();
   return step;
 }
 
 TEST(FinderInC, finds_the_stars_of_the_clusterer_on_any_number_of_ranks) {
-  const Step expected = by_clusterer(1);
+  const Step expected = step_by_clusterer(1);
   ASSERT_GT(expected.centre_of.size(), 500U);
   for (const int ranks : {1, 2, 4}) {
     std::map<std::int64_t, std::int64_t> found;
@@ -110,7 +110,7 @@ TEST(FinderInC, finds_the_stars_of_the_clusterer_on_any_number_of_ranks) {
 }
 
 TEST(FinderInC, merges_columns_to_the_bits_of_the_clusterer) {
-  const std::string expected = by_clusterer(1).digest;
+  const std::string expected = step_by_clusterer(1).digest;
   for (const int prune : {0, 1}) {
     for (const int ranks : {1, 2, 4}) {
       Digest all;
@@ -131,7 +131,7 @@ TEST(FinderInC, merges_columns_to_the_bits_of_the_clusterer) {
         const std::lock_guard lock(mutex);
         all += digest(c.arrays.parcels(left));
       });
-      EXPECT_EQ(all.text(), expected) << ranks;
+      EXPECT_EQ(all.to_string(), expected) << ranks;
     }
   }
 }
@@ -218,7 +218,7 @@ TEST(FinderInC, moves_any_payload_to_the_rank_of_the_centre) {
 }
 
 TEST(FinderInC, gives_the_lists_that_EPIC_merges_by) {
-  const Step expected = by_clusterer(1);
+  const Step expected = step_by_clusterer(1);
   for (const int base : {0, 1}) {
     std::map<std::int64_t, std::int64_t> found;
     std::mutex mutex;

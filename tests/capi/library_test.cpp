@@ -1,4 +1,4 @@
-// What holds for every function: statuses, texts, handles, records.
+// Tests of the conventions of the C interface (capi/library.h): statuses, error texts, handles, records.
 #include "merganser/capi/library.h"
 
 #include <gtest/gtest.h>
@@ -157,7 +157,7 @@ TEST(Runs, end_with_a_status_that_the_body_made_up) {
 }
 
 TEST(Runs, leave_no_handle_behind_and_what_outlives_them_is_refused) {
-  const std::size_t before = capi::handles();
+  const std::size_t before = capi::num_handles();
   mg_announcer* kept[2] = {};
   mg_transport* old = nullptr;
   ASSERT_OK(run_threads(2, [&](mg_transport* t) {
@@ -166,14 +166,14 @@ TEST(Runs, leave_no_handle_behind_and_what_outlives_them_is_refused) {
     if (rank == 0) old = t;
     return mg_announcer_new(t, "torus", 2, nullptr, &kept[rank]);
   }));
-  EXPECT_EQ(capi::handles(), before + 2);
+  EXPECT_EQ(capi::num_handles(), before + 2);
   size_t none = 0;
   EXPECT_EQ(mg_announcer_step(kept[0], &none), MG_COMMUNICATION);
   EXPECT_STREQ(mg_error(), "transport: the run that it belonged to has ended");
   int rank = 0;
   EXPECT_EQ(mg_transport_rank(old, &rank), MG_USAGE);
   for (auto* announcer : kept) EXPECT_OK(mg_announcer_free(announcer));
-  EXPECT_EQ(capi::handles(), before);
+  EXPECT_EQ(capi::num_handles(), before);
 }
 
 TEST(Runs, of_no_ranks_or_nothing_are_refused) {

@@ -1,5 +1,5 @@
-/* The C interface over communicators of a program's: every model, parts of the world, two transports at once, errors of one
- * rank. Ends with 1 and says what was wrong. */
+/* Test program: the C interface over communicators of the caller, with every model, parts of the world, two transports at once,
+ * and errors of one rank. Exits with 1 and a message on failure. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static void check(int right, const char* what) {
   failed = 1;
 }
 
-static mg_finder* finder_over(mg_transport* transport, mg_decomposition** blocks) {
+static mg_finder* make_finder(mg_transport* transport, mg_decomposition** blocks) {
   const mg_box box = {sizeof box, {0, 0, 0}, {1, 1, 1}, {1, 0, 0}, 0};
   mg_finder* finder = NULL;
   int rank = -1, ranks = 0;
@@ -31,7 +31,7 @@ static mg_finder* finder_over(mg_transport* transport, mg_decomposition** blocks
 /* Two points of each rank, near its faces: pairs over the faces between ranks. */
 static void stars(mg_transport* transport) {
   mg_decomposition* blocks = NULL;
-  mg_finder* finder = finder_over(transport, &blocks);
+  mg_finder* finder = make_finder(transport, &blocks);
   int rank = 0, ranks = 0;
   double xyz[6] = {0.5, 0, 0.5, 0.5, 0, 0.5};
   const uint8_t small[2] = {1, 1};
@@ -48,7 +48,8 @@ static void stars(mg_transport* transport) {
   points.z = xyz + 2;
   check(!mg_finder_find(finder, &points, small, ids), "find");
   check(!mg_finder_places(finder, NULL, NULL, centres, NULL), "places");
-  if (ranks > 1 && rank + 1 < ranks) check(centres[1] == -1 || centres[1] == ids[1] + 1, "the partner is over the face");
+  if (ranks > 1 && rank + 1 < ranks)
+    check(centres[1] == -1 || centres[1] == ids[1] + 1, "the partner is over the face");
   if (ranks > 1 && rank > 0) check(centres[0] == -1 || centres[0] == ids[0] - 1, "the partner is over the lower face");
   sums[0] = (centres[0] >= 0) + (centres[1] >= 0);
   check(!mg_transport_sum(transport, sums, 1), "sum");
@@ -58,7 +59,7 @@ static void stars(mg_transport* transport) {
   check(!mg_finder_free(finder) && !mg_decomposition_free(blocks), "free");
 }
 
-static void over_every_model(void) {
+static void test_every_model(void) {
   const char* const models[] = {"p2p", "neighborhood", "rma", "auto", "shmem"};
   size_t i;
   for (i = 0; i < sizeof models / sizeof *models; ++i) {
@@ -78,7 +79,7 @@ static void over_every_model(void) {
 }
 
 /* One half of the world looks for stars, the other half does something else. */
-static void over_half_of_the_world(void) {
+static void test_half_of_the_world(void) {
   MPI_Comm half;
   int one = 1, sum = 0;
   MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, -world_rank, &half);
@@ -94,7 +95,7 @@ static void over_half_of_the_world(void) {
   MPI_Comm_free(&half);
 }
 
-static void two_at_once(void) {
+static void test_two_transports(void) {
   const mg_open_options rma = {sizeof rma, "rma", NULL};
   MPI_Comm backwards;
   mg_transport* transports[2] = {NULL, NULL};
@@ -105,14 +106,14 @@ static void two_at_once(void) {
   check(!mg_open(MPI_COMM_WORLD, NULL, &transports[0]), "first");
   check(!mg_open(backwards, &rma, &transports[1]), "second");
   MPI_Comm_free(&backwards); /* it was duplicated */
-  for (i = 0; i < 2; ++i) finders[i] = finder_over(transports[i], &blocks[i]);
+  for (i = 0; i < 2; ++i) finders[i] = make_finder(transports[i], &blocks[i]);
   for (i = 0; i < 2; ++i) stars(transports[i]);
   for (i = 0; i < 2; ++i) check(!mg_transport_close(transports[i]), "closed before what was made over it");
   for (i = 0; i < 2; ++i) check(!mg_finder_free(finders[i]) && !mg_decomposition_free(blocks[i]), "free");
 }
 
 /* With the decorator `checked` every rank is told of the error of one. */
-static void an_error_of_one_rank(void) {
+static void test_error_of_one_rank(void) {
   const mg_open_options options = {sizeof options, "p2p", "checked"};
   mg_transport* transport = NULL;
   mg_decomposition* blocks = NULL;
@@ -121,7 +122,7 @@ static void an_error_of_one_rank(void) {
   const uint8_t small[1] = {1};
   mg_points points = {sizeof points, 1, NULL, NULL, NULL, 3};
   check(!mg_open(MPI_COMM_WORLD, &options, &transport), "checked");
-  finder = finder_over(transport, &blocks);
+  finder = make_finder(transport, &blocks);
   xyz[1] = world_rank == world_size - 1 ? 7 : (world_rank + 0.5) / world_size;
   points.x = xyz;
   points.y = xyz + 1;
@@ -132,7 +133,7 @@ static void an_error_of_one_rank(void) {
   check(!mg_finder_free(finder) && !mg_decomposition_free(blocks) && !mg_transport_close(transport), "free");
 }
 
-static void refusals(void) {
+static void test_refusals(void) {
   mg_transport* transport = NULL;
   MPI_Comm between;
   MPI_Comm part;
@@ -152,11 +153,11 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);
-  over_every_model();
-  over_half_of_the_world();
-  two_at_once();
-  an_error_of_one_rank();
-  refusals();
+  test_every_model();
+  test_half_of_the_world();
+  test_two_transports();
+  test_error_of_one_rank();
+  test_refusals();
   MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   MPI_Finalize();
   check(mg_open_fortran(0, NULL, &early) == MG_USAGE, "after MPI_Finalize");

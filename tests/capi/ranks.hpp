@@ -1,5 +1,5 @@
 #pragma once
-/// Bodies on ranks, started by the C interface.
+/// Helpers that run a function on ranks that are threads, through the C interface.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -8,11 +8,11 @@
 
 namespace merganser::test {
 
-/// Fails the test, with the text, unless a call ended well.
+/// Fails the test, with the error text, unless a call returns MG_OK.
 #define EXPECT_OK(call) EXPECT_EQ(call, MG_OK) << mg_error()
 #define ASSERT_OK(call) ASSERT_EQ(call, MG_OK) << mg_error()
 
-/// Runs a body on thread ranks. The status of the run.
+/// Runs a function on ranks that are threads. Returns the status of the run.
 inline int run_threads(int ranks, const std::function<int(mg_transport*)>& body) {
   return mg_run_threads(
       ranks,

@@ -1,4 +1,5 @@
-"""The functions of the C interface are those of a list: in the headers, in the archive, and nothing else that has a C name.
+"""Test that the functions of the C interface are those of a list, in the headers and in the archive, and that no other C name is
+exported.
 
 symbols_test.py LIST HEADERS ARCHIVE NM: of the core tests/capi/symbols.txt and include/, of a package those of its own. What is
 in a list stays: a program that was linked against an older library must find it."""

@@ -1,3 +1,4 @@
+// Merge steps of the Clusterer over every model and number of ranks against the serial reference, bit for bit.
 #include "merganser/cluster/cluster.hpp"
 
 #include <gtest/gtest.h>
@@ -21,14 +22,14 @@ namespace {
 using namespace merganser;
 using namespace merganser::test;
 
-Grid grid_of(std::int64_t x, std::int64_t y, std::int64_t z, std::array<bool, 3> periodic = {true, true, false}) {
+Grid make_grid(std::int64_t x, std::int64_t y, std::int64_t z, std::array<bool, 3> periodic = {true, true, false}) {
   return {{{-0.3, 0.1, 0},
            {1.0 * static_cast<double>(x), 1.1 * static_cast<double>(y), 0.9 * static_cast<double>(z)},
            periodic},
           {x, y, z}};
 }
 
-/// Points in a box, given positions in units of its extent; volumes in units of V_min at ratio 20.
+/// Returns parcels at positions in units of the box's extent; volumes in units of V_min at ratio 20.
 Parcels parcels_at(const Grid& grid, const std::vector<Vec3>& unit, const std::vector<double>& volume) {
   Parcels p;
   p.resize(unit.size());
@@ -73,10 +74,10 @@ Outcome serial(const Parcels& all, const Grid& grid, const ClusterOptions& optio
   return o;
 }
 
-/// Every rank takes its share of `all`, merges, and the outcome of all ranks is put together.
+/// Merges over all ranks, each with the parcels of its block, and gathers the outcome of all. Collective.
 Outcome merged(comm::Transport& t, const Parcels& all, const Decomposition& d, const ClusterOptions& options,
                int steps = 1) {
-  Parcels mine = share(t, all, d);
+  Parcels mine = owned_parcels(t, all, d);
   Clusterer clusterer(t, d, all.schema(), options, &mine);
   Outcome o;
   for (int i = 0; i < steps; ++i) {
@@ -117,7 +118,7 @@ void expect_same(const Outcome& got, const Outcome& want) {
   EXPECT_EQ(got.report.long_cycles, want.report.long_cycles);
   EXPECT_EQ(got.report.merged_into_big, want.report.merged_into_big);
   EXPECT_EQ(got.report.clusters, want.report.clusters);
-  EXPECT_EQ(got.digest.text(), want.digest.text());
+  EXPECT_EQ(got.digest.to_string(), want.digest.to_string());
 }
 
 class ClustererTest : public testing::TestWithParam<Setup> {
@@ -145,7 +146,7 @@ class ClustererTest : public testing::TestWithParam<Setup> {
 INSTANTIATE_TEST_SUITE_P(Models, ClustererTest, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
 
 TEST_P(ClustererTest, random_parcels_merge_as_in_the_reference) {
-  const Grid grid = grid_of(8, 8, 7);
+  const Grid grid = make_grid(8, 8, 7);
   compare(random_parcels(grid, 3000, 1), grid);
 }
 
@@ -156,35 +157,35 @@ INSTANTIATE_TEST_SUITE_P(Models, ClustererOfPartsTest, testing::ValuesIn(setups_
                          setup_name<testing::TestParamInfo<Setup>>);
 
 TEST_P(ClustererOfPartsTest, parts_of_the_ranks_merge_as_in_the_reference) {
-  const Grid grid = grid_of(8, 8, 7);
+  const Grid grid = make_grid(8, 8, 7);
   compare(random_parcels(grid, 2000, 13), grid);
 }
 
 TEST_P(ClustererTest, every_choice_of_walls_merges_as_in_the_reference) {
   for (unsigned bits = 0; bits < 8; ++bits) {
-    const Grid grid = grid_of(7, 4, 5, {(bits & 1U) != 0, (bits & 2U) != 0, (bits & 4U) != 0});
+    const Grid grid = make_grid(7, 4, 5, {(bits & 1U) != 0, (bits & 2U) != 0, (bits & 4U) != 0});
     compare(random_parcels(grid, 400, bits), grid);
   }
 }
 
 TEST_P(ClustererTest, lattices_with_exact_ties_merge_as_in_the_reference) {
-  const Grid grid = grid_of(8, 8, 8);
+  const Grid grid = make_grid(8, 8, 8);
   compare(random_parcels(grid, 500, 3, 8), grid);
   compare(random_parcels(grid, 2000, 4, 16), grid);
 }
 
 TEST_P(ClustererTest, few_parcels_in_many_cells_merge_as_in_the_reference) {
-  const Grid grid = grid_of(9, 8, 8);
+  const Grid grid = make_grid(9, 8, 8);
   for (std::size_t n : {0U, 1U, 2U, 3U, 5U, 20U}) compare(random_parcels(grid, n, 5), grid);
 }
 
 TEST_P(ClustererTest, all_parcels_at_one_point_merge_as_in_the_reference) {
-  const Grid grid = grid_of(8, 8, 8);
+  const Grid grid = make_grid(8, 8, 8);
   compare(parcels_at(grid, std::vector<Vec3>(50, Vec3{0.499, 0.5, 0.25}), std::vector<double>(50, 0.7)), grid);
 }
 
 TEST_P(ClustererTest, clumped_parcels_merge_as_in_the_reference) {
-  const Grid grid = grid_of(8, 8, 8);
+  const Grid grid = make_grid(8, 8, 8);
   std::mt19937 random(7);
   std::normal_distribution<double> g(0.5, 0.01);
   std::vector<Vec3> unit(2500);
@@ -194,7 +195,7 @@ TEST_P(ClustererTest, clumped_parcels_merge_as_in_the_reference) {
 }
 
 TEST_P(ClustererTest, parcels_on_faces_and_corners_merge_as_in_the_reference) {
-  const Grid grid = grid_of(8, 4, 4, {true, true, true});
+  const Grid grid = make_grid(8, 4, 4, {true, true, true});
   std::mt19937 random(9);
   std::vector<Vec3> unit(600);
   for (auto& u : unit)
@@ -203,7 +204,7 @@ TEST_P(ClustererTest, parcels_on_faces_and_corners_merge_as_in_the_reference) {
 }
 
 TEST_P(ClustererTest, all_small_and_none_small_work) {
-  const Grid grid = grid_of(8, 8, 4);
+  const Grid grid = make_grid(8, 8, 4);
   Parcels p = random_parcels(grid, 800, 11);
   for (std::size_t i = 0; i < p.size(); ++i) p.site(i).volume *= 0.1;
   compare(p, grid);
@@ -228,7 +229,7 @@ TEST_P(ClustererTest, published_graph_cases_keep_their_clusters) {
 }
 
 TEST_P(ClustererTest, many_steps_with_redistribution_follow_the_reference) {
-  const Grid grid = grid_of(8, 8, 4);
+  const Grid grid = make_grid(8, 8, 4);
   const Parcels all = random_parcels(grid, 1500, 13);
   ClusterOptions options;
   options.min_volume_ratio = 8;
@@ -240,12 +241,12 @@ TEST_P(ClustererTest, many_steps_with_redistribution_follow_the_reference) {
 }
 
 TEST_P(ClustererTest, a_step_without_small_parcels_costs_one_wave_and_nothing_else) {
-  const Grid grid = grid_of(8, 8, 8);
+  const Grid grid = make_grid(8, 8, 8);
   Parcels all = random_parcels(grid, 1000, 15);
   for (std::size_t i = 0; i < all.size(); ++i) all.site(i).volume *= 100;
   on_ranks(GetParam(), [&](comm::Transport& t) {
     const Decomposition d(grid, t.size());
-    Parcels mine = share(t, all, d);
+    Parcels mine = owned_parcels(t, all, d);
     Clusterer clusterer(t, d, all.schema(), {});
     const StepReport r = clusterer.step(mine);
     EXPECT_EQ(r.counters.waves, t.size() > 1 ? 1 : 0);
@@ -254,7 +255,7 @@ TEST_P(ClustererTest, a_step_without_small_parcels_costs_one_wave_and_nothing_el
 }
 
 TEST_P(ClustererTest, a_step_makes_no_collective_and_few_waves) {
-  const Grid grid = grid_of(16, 16, 8);
+  const Grid grid = make_grid(16, 16, 8);
   RandomParcels config;
   config.per_cell = 12;
   on_ranks(GetParam(), [&](comm::Transport& t) {
@@ -266,7 +267,7 @@ TEST_P(ClustererTest, a_step_makes_no_collective_and_few_waves) {
     const StepReport r = clusterer.step(mine);
     EXPECT_EQ(r.counters.collectives, 0);
     EXPECT_EQ(r.counters.gets, 0);
-    EXPECT_LE(r.counters.waves, 4);  // ask, answer, announce, migrate; labels are no waves
+    EXPECT_LE(r.counters.waves, 4);  // queries, replies, announcements, migration; labels are no waves
     EXPECT_EQ(r.counters.records, r.cross_links);
     if (t.capabilities().one_sided) {
       EXPECT_EQ(r.counters.puts, r.cross_links);
@@ -275,7 +276,7 @@ TEST_P(ClustererTest, a_step_makes_no_collective_and_few_waves) {
 }
 
 TEST_P(ClustererTest, distribute_brings_every_parcel_home) {
-  const Grid grid = grid_of(8, 8, 8);
+  const Grid grid = make_grid(8, 8, 8);
   const Parcels all = random_parcels(grid, 500, 16);
   on_ranks(GetParam(), [&](comm::Transport& t) {
     const Decomposition d(grid, t.size());
@@ -304,13 +305,13 @@ class ThreadsTest : public testing::Test {
 };
 
 TEST_F(ThreadsTest, a_parcel_away_from_home_is_named_and_no_rank_is_left_waiting) {
-  const Grid grid = grid_of(8, 8, 8);
+  const Grid grid = make_grid(8, 8, 8);
   Parcels all = random_parcels(grid, 100, 17);
   for (const int ranks : {1, 2, 4}) {
     const Decomposition d(grid, ranks);
     try {
       run(ranks, [&](comm::Transport& t) {
-        Parcels mine = share(t, all, d);
+        Parcels mine = owned_parcels(t, all, d);
         if (t.rank() == ranks - 1) {
           mine.set_id(0, 4711);
           mine.site(0).x = grid.box.lower[0] + 3 * grid.box.extent[0];
@@ -325,7 +326,7 @@ TEST_F(ThreadsTest, a_parcel_away_from_home_is_named_and_no_rank_is_left_waiting
 }
 
 TEST_F(ThreadsTest, sixty_four_ranks_find_far_neighbours_if_told_of_the_parcels) {
-  const Grid grid = grid_of(8, 8, 8);
+  const Grid grid = make_grid(8, 8, 8);
   ClusterOptions options;
   options.min_volume_ratio = 20;
   for (const std::size_t n : {2U, 9U, 60U, 4000U}) {
@@ -339,7 +340,7 @@ TEST_F(ThreadsTest, sixty_four_ranks_find_far_neighbours_if_told_of_the_parcels)
 }
 
 TEST_F(ThreadsTest, a_parcel_that_goes_far_travels_on_from_neighbour_to_neighbour) {
-  const Grid grid = grid_of(40, 2, 2);
+  const Grid grid = make_grid(40, 2, 2);
   for (const int ranks : {4, 40}) {
     run(ranks, [&](comm::Transport& t) {
       const Decomposition d(grid, t.size(), std::to_string(ranks) + "x1x1");
@@ -363,13 +364,13 @@ TEST_F(ThreadsTest, a_parcel_that_goes_far_travels_on_from_neighbour_to_neighbou
 }
 
 TEST_F(ThreadsTest, an_empty_neighbourhood_is_searched_as_far_as_it_takes) {
-  const Grid grid = grid_of(8, 8, 8, {false, false, false});
+  const Grid grid = make_grid(8, 8, 8, {false, false, false});
   const Parcels all = parcels_at(grid, {{0.01, 0.01, 0.01}, {0.99, 0.99, 0.99}}, {0.5, 0.5});
   ClusterOptions options;
   options.min_volume_ratio = 20;
   run(64, [&](comm::Transport& t) {
     const Decomposition d(grid, t.size(), "4x4x4");
-    Parcels mine = share(t, all, d);
+    Parcels mine = owned_parcels(t, all, d);
     EXPECT_EQ(t.all_reduce(Clusterer(t, d, all.schema(), options).step(mine).merged, comm::Op::sum), 1);
     EXPECT_EQ(t.all_reduce(static_cast<std::int64_t>(mine.size()), comm::Op::sum), 1);
   });

@@ -1,4 +1,4 @@
-/// The audit of a run: whatever is wrong with a result is found, and said alike on every rank.
+/// Conservation check of a step: every fault of a result is found, with the same error on every rank.
 #include "merganser/cluster/conservation_check.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ class ConservationCheckTest : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, ConservationCheckTest, testing::ValuesIn(setups()),
                          setup_name<testing::TestParamInfo<Setup>>);
 
-/// This rank's of parcels given as id and volume: dealt out in turns.
+/// Returns this rank's part of parcels given as id and volume, distributed in turns.
 Parcels parcels(const comm::Transport& t, const std::vector<std::pair<std::int64_t, double>>& all) {
   Parcels mine(Schema{});
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -29,7 +29,8 @@ Parcels parcels(const comm::Transport& t, const std::vector<std::pair<std::int64
   return mine;
 }
 
-/// What the audit says of parcels 0 to 5, of which 1 and 2 are said to be merged into 0; empty if all is well.
+/// Returns the error of the check for parcels 0 to 5, of which 1 and 2 are reported as merged into 0; empty if there is
+/// none.
 std::string fault(comm::Transport& t, const std::vector<std::pair<std::int64_t, double>>& after,
                   const Merges& merges = {{1, 0}, {2, 0}}, bool duplicate = false) {
   std::vector<std::pair<std::int64_t, double>> before;

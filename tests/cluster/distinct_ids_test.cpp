@@ -1,4 +1,4 @@
-// Ids that two points have are found: those of a rank in every search, those of two ranks where they can matter.
+// Duplicate ids: those of one rank are found in every search, those of two ranks where they can matter.
 #include "src/cluster/distinct_ids.hpp"
 
 #include <gtest/gtest.h>
@@ -28,8 +28,8 @@ nearest::PointSet points_with(const Numbers& ids) {
   return {points, nullptr, ids.data(), 0, 0};
 }
 
-/// Ids that ascend, from a short range, and from all numbers.
-std::vector<Numbers> kinds_of_ids() {
+/// Returns ids that ascend, that come from a short range, and that come from all numbers.
+std::vector<Numbers> id_patterns() {
   constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   std::vector<Numbers> kinds{{-5, 0, 7, 9}, {7, 3, -9, 120, 0}, {kMax, 0, kMin, 17, -1}, {}, {4}};
@@ -42,7 +42,7 @@ std::vector<Numbers> kinds_of_ids() {
 
 TEST(IdSet, holds_each_id_and_no_other) {
   cluster::IdSet set;
-  for (const Numbers& ids : kinds_of_ids()) {
+  for (const Numbers& ids : id_patterns()) {
     set.assign(points_with(ids));
     const std::set<std::int64_t> all(ids.begin(), ids.end());
     for (const std::int64_t id : ids)
@@ -55,7 +55,7 @@ TEST(IdSet, holds_each_id_and_no_other) {
 }
 
 TEST(IdSet, refuses_an_id_that_two_points_have_and_names_both) {
-  for (Numbers ids : kinds_of_ids()) {
+  for (Numbers ids : id_patterns()) {
     if (ids.size() < 2) continue;
     for (const std::size_t other : {std::size_t{1}, ids.size() - 1}) {
       Numbers twice = ids;
@@ -73,7 +73,7 @@ TEST(IdSet, counts_positions_from_one_for_those_who_do) {
     cluster::IdSet().assign(points_with(twice));
     FAIL();
   } catch (const HasIndices& e) {
-    EXPECT_EQ(e.indexed_text().text(1), "point 2: id 3 is that of point 1; allowed: ids distinct over all ranks");
+    EXPECT_EQ(e.indexed_text().to_string(1), "point 2: id 3 is that of point 1; allowed: ids distinct over all ranks");
   }
 }
 
@@ -89,12 +89,12 @@ TEST(Agreement, carries_positions_in_texts_to_ranks_that_count_from_one) {
       EXPECT_STREQ(e.what(), "point 0 and point 9.");
       const auto* const indexed = dynamic_cast<const HasIndices*>(&e);
       ASSERT_NE(indexed, nullptr);
-      EXPECT_EQ(indexed->indexed_text().text(1), "point 1 and point 10.");
+      EXPECT_EQ(indexed->indexed_text().to_string(1), "point 1 and point 10.");
     }
   });
 }
 
-std::string of_run(int ranks, const char* decorators, const std::function<void(comm::Transport&)>& body) {
+std::string run_error(int ranks, const char* decorators, const std::function<void(comm::Transport&)>& body) {
   comm::RunOptions options{"threads", ranks};
   options.decorators = decorators;
   return refusal<InputError>([&] { comm::run(options, body); });
@@ -110,16 +110,16 @@ TEST(Ids, that_every_rank_numbers_for_itself_are_refused_by_a_search_that_compar
     StarFinder finder(t, d);
     finder.find(PointView::rows(mine.xyz.data(), mine.size()), mine.small, mine.ids);
   };
-  EXPECT_NE(of_run(2, "", body).find(" is that of a point on rank 0 and of one on rank 1"), std::string::npos);
-  EXPECT_NE(of_run(4, "", body).find("; allowed: ids distinct over all ranks"), std::string::npos);
-  EXPECT_NE(of_run(3, "checked", body).find("id 0 is there twice"), std::string::npos);
+  EXPECT_NE(run_error(2, "", body).find(" is that of a point on rank 0 and of one on rank 1"), std::string::npos);
+  EXPECT_NE(run_error(4, "", body).find("; allowed: ids distinct over all ranks"), std::string::npos);
+  EXPECT_NE(run_error(3, "checked", body).find("id 0 is there twice"), std::string::npos);
 }
 
 TEST(Ids, of_one_pair_over_a_face_are_refused_if_they_are_equal) {
   if (comm::launched()) GTEST_SKIP() << "a rank fails alone";
   const Grid grid{{{0, 0, 0}, {1, 1, 1}, {false, false, false}}, {2, 1, 1}};
   const auto text = [&](std::int64_t left, std::int64_t right) {
-    return of_run(2, "", [&](comm::Transport& t) {
+    return run_error(2, "", [&](comm::Transport& t) {
       const double xyz[3] = {t.rank() == 0 ? 0.49 : 0.52, 0.5, 0.5};
       const std::uint8_t small = 1;
       const std::int64_t id = t.rank() == 0 ? left : right;
@@ -151,7 +151,7 @@ TEST(Ids, of_parcels_are_refused_by_a_step_before_anything_has_changed) {
 TEST(Ids, are_compared_over_all_ranks_when_that_is_asked_for) {
   if (comm::launched()) GTEST_SKIP() << "threads only";
   const auto check = [](std::int64_t last) {
-    return of_run(3, "", [&](comm::Transport& t) {
+    return run_error(3, "", [&](comm::Transport& t) {
       const Numbers ids{3 * t.rank() + 2, 3 * t.rank(), t.rank() == 2 ? last : 3 * t.rank() + 1};
       check_distinct(ids, t);
     });

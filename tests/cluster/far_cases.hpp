@@ -1,5 +1,6 @@
 #pragma once
-/// Parcels with large holes between them, merged by ranks that ask only blocks that touch, beside the serial reference.
+/// Cases of the far search: parcels with large holes between them, merged by ranks whose candidates are touching
+/// blocks, and by the serial reference.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +26,7 @@ struct FarCase {
   std::string name;
 };
 
-/// A parcel at a place given in units of the box; volume in units of the largest small one.
+/// Appends a parcel at a position in units of the box; volume in units of the largest small one.
 inline void add_parcel(FarCase& c, const Vec3& unit, double volume) {
   const Box& box = c.grid.box;
   const auto at = [&](int a) {
@@ -49,7 +50,7 @@ inline FarCase empty_case(const std::array<std::int64_t, 3>& cells, const Vec3& 
   return {{{{-0.3, 0.1, 0}, extent, periodic}, cells}, Parcels(), name};
 }
 
-/// One of many kinds of sparse sets of parcels, by the seed.
+/// Generates one of many kinds of sparse sets of parcels, by the seed.
 inline FarCase random_case(unsigned seed, const std::array<std::int64_t, 3>& cells) {
   std::mt19937 random(seed);
   const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
@@ -86,7 +87,8 @@ inline FarCase random_case(unsigned seed, const std::array<std::int64_t, 3>& cel
   return c;
 }
 
-/// A bar that is full of parcels but for holes as long as a few of its `blocks` blocks, with a few parcels in them.
+/// Generates a bar that is full of parcels but for holes as long as a few of its `blocks` blocks, with a few parcels in
+/// them.
 inline FarCase holed_case(unsigned seed, int blocks) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> u(0, 1);
@@ -118,8 +120,8 @@ inline FarCase holed_case(unsigned seed, int blocks) {
   return c;
 }
 
-/// Moves every parcel by an amount that its id and the step tell, alike on any rank.
-inline void stir(Parcels& parcels, int step, double most) {
+/// Moves every parcel by an amount that depends on its id and the step only, hence is the same on any rank.
+inline void perturb(Parcels& parcels, int step, double most) {
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     std::mt19937 random(static_cast<unsigned>(parcels.id(i) * 31 + step));
     Site& s = parcels.site(i);
@@ -155,22 +157,22 @@ inline void bring_into_box(Parcels& parcels, const Box& box) {
   }
 }
 
-inline Merged reference_of(const FarCase& c, int steps, double stirred) {
+inline Merged run_reference(const FarCase& c, int steps, double stirred) {
   Merged m;
   Parcels p = c.parcels;
   for (int i = 0; i < steps; ++i) {
     const StepReport r = cluster_reference(p, c.grid, far_options());
-    m.digests.push_back(digest(p).text());
+    m.digests.push_back(digest(p).to_string());
     m.merged.push_back(r.merged);
     m.unmatched.push_back(r.unmatched);
     m.to_small.push_back(r.links_to_small);
-    stir(p, i, stirred);
+    perturb(p, i, stirred);
     bring_into_box(p, c.grid.box);
   }
   return m;
 }
 
-/// What the steps cost, over all ranks.
+/// Communication of the steps, over all ranks.
 struct FarCost {
   std::int64_t most_waves = 0;  // of a rank in a step
   std::int64_t messages = 0;
@@ -179,9 +181,10 @@ struct FarCost {
   std::int64_t cross_links = 0;
 };
 
-/// Steps of this transport, with a check that one redistribute() brings every merged parcel to its owner. Collective.
-inline Merged merged_far(comm::Transport& t, const FarCase& c, const std::string& shape, const ClusterOptions& options,
-                         int steps, double stirred, FarCost* cost = nullptr) {
+/// Makes steps over a transport, and checks that one redistribute() brings every merged parcel to its owner.
+/// Collective.
+inline Merged run_far_steps(comm::Transport& t, const FarCase& c, const std::string& shape,
+                            const ClusterOptions& options, int steps, double stirred, FarCost* cost = nullptr) {
   const Decomposition d(c.grid, t.size(), shape);
   const auto owner = [&](const Site& s) { return d.owner({s.x, s.y, s.z}); };
   Parcels mine;
@@ -201,7 +204,7 @@ inline Merged merged_far(comm::Transport& t, const FarCase& c, const std::string
     sums[1] += r.counters.bytes;
     sums[2] += r.counters.records;
     sums[3] += r.cross_links;
-    m.digests.push_back(total_digest(t, mine).text());
+    m.digests.push_back(total_digest(t, mine).to_string());
     m.merged.push_back(t.all_reduce(r.merged, comm::Op::sum));
     m.unmatched.push_back(t.all_reduce(r.unmatched, comm::Op::sum));
     m.to_small.push_back(t.all_reduce(r.links_to_small, comm::Op::sum));
@@ -209,7 +212,7 @@ inline Merged merged_far(comm::Transport& t, const FarCase& c, const std::string
     EXPECT_TRUE(clusterer.redistributes_in_one_wave());
     EXPECT_EQ(clusterer.in_transit(), 0) << c.name;
     for (std::size_t k = 0; k < mine.size(); ++k) EXPECT_EQ(owner(mine.site(k)), t.rank()) << c.name;
-    stir(mine, i, stirred);
+    perturb(mine, i, stirred);
     do clusterer.redistribute(mine);
     while (t.all_reduce(clusterer.in_transit(), comm::Op::sum) > 0);
   }

@@ -1,4 +1,4 @@
-// Nearest parcels beyond the ranks that may be asked: always found, never over a collective.
+// Far search: nearest parcels on ranks that are no candidates are always found, never by a collective.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -39,13 +39,13 @@ class FarThreads : public testing::Test {
   };
   /// @return what the steps cost
   static FarCost compare(const FarCase& c, const How& how) {
-    const Merged want = reference_of(c, how.steps, how.stirred);
+    const Merged want = run_reference(c, how.steps, how.stirred);
     FarCost cost;
     run(
         how.ranks,
         [&](comm::Transport& t) {
           FarCost mine;
-          const Merged got = merged_far(t, c, how.shape, far_options(how.prune), how.steps, how.stirred, &mine);
+          const Merged got = run_far_steps(t, c, how.shape, far_options(how.prune), how.steps, how.stirred, &mine);
           if (t.rank() != 0) return;
           expect_merged(got, want,
                         c.name + ", " + std::to_string(how.ranks) + " ranks, " + how.shape + " " + how.decorators);
@@ -210,7 +210,7 @@ FarCase islands(int blocks, const std::function<bool(int)>& dense) {
 TEST_F(FarThreads, holes_apart_from_each_other_cost_only_the_ranks_around_them) {
   const auto dense = [](int b) { return b % 16 >= 6; };  // holes of 6 blocks in 32
   const FarCase c = islands(32, dense);
-  const Merged want = reference_of(c, 1, 0);
+  const Merged want = run_reference(c, 1, 0);
   run(32, [&](comm::Transport& t) {
     const Decomposition d(c.grid, t.size(), "32x1x1");
     Parcels mine;
@@ -225,7 +225,7 @@ TEST_F(FarThreads, holes_apart_from_each_other_cost_only_the_ranks_around_them) 
     } else {
       EXPECT_GT(r.counters.waves, 4) << t.rank();
     }
-    EXPECT_EQ(total_digest(t, mine).text(), want.digests[0]);
+    EXPECT_EQ(total_digest(t, mine).to_string(), want.digests[0]);
   });
 }
 
@@ -315,9 +315,9 @@ TEST_P(FarTest, sparse_sets_merge_as_the_reference) {
   for (const Prune prune : {Prune::single_pass, Prune::iterative}) {
     for (unsigned seed = 0; seed < cases; ++seed) {
       const FarCase c = random_case(20000 + seed, kCells);
-      const Merged want = reference_of(c, 2, 0.1);
+      const Merged want = run_reference(c, 2, 0.1);
       on_ranks(GetParam(), [&](comm::Transport& t) {
-        const Merged got = merged_far(t, c, kShapes[seed % 3], far_options(prune), 2, 0.1);
+        const Merged got = run_far_steps(t, c, kShapes[seed % 3], far_options(prune), 2, 0.1);
         if (t.rank() == 0) expect_merged(got, want, c.name);
       });
     }

@@ -1,5 +1,5 @@
-/// No test: what StarFinder::find costs beside search and pruning of the Clusterer, on the same parcels in turns in one run:
-/// test_cluster_finder_cost [turns]. One rank, 2.6 million parcels, half of them small.
+/// Benchmark, no test: time of StarFinder::find beyond search and pruning of the Clusterer, on the same parcels in
+/// turns in one run: test_cluster_finder_cost [turns]. One rank, 2.6 million parcels, half of them small.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -46,8 +46,8 @@ void compare(comm::Transport& transport, bool shuffle, bool details, int turns) 
     const StageTimes stages = clusterer.step(copy).seconds;
     of_clusterer.push_back(stages.search + stages.exchange + stages.graph + stages.prune);
   };
-  of_finder = seconds_of({.timed = turns}, step,
-                         [&](std::int64_t) { finder.find(PointView::rows(xyz.data(), ids.size()), small, ids); });
+  of_finder = time_repeats({.timed = turns}, step,
+                           [&](std::int64_t) { finder.find(PointView::rows(xyz.data(), ids.size()), small, ids); });
   for (std::size_t turn = 0; turn < of_finder.size(); ++turn) ratios.push_back(of_finder[turn] / of_clusterer[turn]);
   std::printf("%-8s %-15s %zu points, medians of %d turns: Clusterer %.1f ms, StarFinder %.1f ms, ratio %.3f\n",
               shuffle ? "shuffled" : "ordered", details ? "with details" : "without details", ids.size(), turns,

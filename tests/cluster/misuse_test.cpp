@@ -1,4 +1,5 @@
-/// Ranks that are given different things, and parcels that cannot be: each is refused by all ranks alike, which go on.
+/// Misuse of Clusterer and distribute(): arguments that differ between ranks, and invalid parcels, are refused by all
+/// ranks alike, which can go on.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -39,7 +40,7 @@ struct Misuse {
   bool alone = true;  // also on one rank
 };
 
-/// A Clusterer whose options differ on the last rank.
+/// Makes a Clusterer whose options differ on the last rank.
 template <class Change>
 void cluster_with(Transport& t, const Change& change) {
   ClusterOptions options;
@@ -50,7 +51,7 @@ void cluster_with(Transport& t, const Change& change) {
   const Clusterer clusterer(t, Decomposition(g, t.size()), schema, options);
 }
 
-std::vector<Misuse> of_options() {
+std::vector<Misuse> option_misuses() {
   return {
       {"ratio", "Clusterer: min-volume-ratio is 20 on rank 0 and min-volume-ratio is 40 on rank",
        [](Transport& t) { cluster_with(t, [](auto& o, auto&, auto&) { o.min_volume_ratio = 40; }); }, false},
@@ -162,7 +163,7 @@ void step_with(Transport& t, const Change& change) {
   (void)clusterer.step(p);
 }
 
-std::vector<Misuse> of_parcels() {
+std::vector<Misuse> parcel_misuses() {
   return {
       {"negative_volume", "parcel id 6: volume is -1; allowed: 1e-120 to 1e+120",
        [](Transport& t) { distribute_with(t, [](Parcels& p) { p.site(6).volume = -1; }); }},
@@ -217,9 +218,9 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MisuseTest);
 INSTANTIATE_TEST_SUITE_P(Models, MisuseTest, testing::ValuesIn(setups({""}, {"checked"})),
                          setup_name<testing::TestParamInfo<Setup>>);
 
-TEST_P(MisuseTest, of_options_is_refused_on_every_rank_alike) { expect_refusals(of_options()); }
+TEST_P(MisuseTest, of_options_is_refused_on_every_rank_alike) { expect_refusals(option_misuses()); }
 
-TEST_P(MisuseTest, of_parcels_is_refused_on_every_rank_alike_before_one_is_moved) { expect_refusals(of_parcels()); }
+TEST_P(MisuseTest, of_parcels_is_refused_on_every_rank_alike_before_one_is_moved) { expect_refusals(parcel_misuses()); }
 
 TEST_P(MisuseTest, ids_that_are_distinct_in_any_order_are_not_refused) {
   on_ranks(GetParam(), [](Transport& t) {
@@ -234,8 +235,8 @@ TEST_P(MisuseTest, ids_that_are_distinct_in_any_order_are_not_refused) {
   });
 }
 
-/// What threads of one rank throw in a step, that ends the others' waits.
-std::string complaint_of_a_step(const char* decorators, void (*change)(Parcels&)) {
+/// Returns the error that one rank throws in a step, which ends the waits of the others.
+std::string step_error(const char* decorators, void (*change)(Parcels&)) {
   comm::RunOptions options;
   options.backend = "threads";
   options.ranks = 2;
@@ -250,20 +251,17 @@ std::string complaint_of_a_step(const char* decorators, void (*change)(Parcels&)
 
 TEST(StepMisuseTest, volumes_that_are_none_are_refused_in_every_step) {
   if (comm::launched()) GTEST_SKIP() << "a rank fails alone";
-  EXPECT_NE(complaint_of_a_step("", [](Parcels& p) { p.site(1).volume = -2; }).find("volume is -2"), std::string::npos);
-  EXPECT_NE(complaint_of_a_step("", [](Parcels& p) { p.site(1).volume = 1e-310; }).find("volume is 1e-310"),
-            std::string::npos);
-  EXPECT_NE(complaint_of_a_step("", [](Parcels& p) { p.site(0).volume = std::numeric_limits<double>::quiet_NaN(); })
+  EXPECT_NE(step_error("", [](Parcels& p) { p.site(1).volume = -2; }).find("volume is -2"), std::string::npos);
+  EXPECT_NE(step_error("", [](Parcels& p) { p.site(1).volume = 1e-310; }).find("volume is 1e-310"), std::string::npos);
+  EXPECT_NE(step_error("", [](Parcels& p) { p.site(0).volume = std::numeric_limits<double>::quiet_NaN(); })
                 .find("volume is nan; allowed"),
             std::string::npos);
 }
 
 TEST(StepMisuseTest, one_id_twice_and_parcels_that_are_not_at_home_are_found_where_it_is_checked) {
   if (comm::launched()) GTEST_SKIP() << "a rank fails alone";
-  EXPECT_NE(complaint_of_a_step("checked", [](Parcels& p) { p.set_id(1, p.id(0)); }).find("is there twice"),
-            std::string::npos);
-  EXPECT_NE(complaint_of_a_step("checked", [](Parcels& p) { p.site(1).z = 9; }).find("not inside the box"),
-            std::string::npos);
+  EXPECT_NE(step_error("checked", [](Parcels& p) { p.set_id(1, p.id(0)); }).find("is there twice"), std::string::npos);
+  EXPECT_NE(step_error("checked", [](Parcels& p) { p.site(1).z = 9; }).find("not inside the box"), std::string::npos);
 }
 
 TEST(StepMisuseTest, a_clusterer_kept_beyond_its_run_refuses_a_step) {

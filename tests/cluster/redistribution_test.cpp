@@ -1,4 +1,4 @@
-/// Redistribution over so many ranks that not all are candidates of each other.
+/// Redistribution of merged parcels over so many ranks that not all are candidates of each other.
 #include "merganser/cluster/redistribution.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using namespace merganser::test;
 constexpr int kRanks = 40;
 constexpr double kRatio = 20;
 
-void decorated(const std::string& decorators, const std::function<void(comm::Transport&)>& body) {
+void run_decorated(const std::string& decorators, const std::function<void(comm::Transport&)>& body) {
   comm::run({"threads", kRanks, decorators}, body);
 }
 
@@ -29,7 +29,7 @@ void decorated(const std::string& decorators, const std::function<void(comm::Tra
 Grid bar() { return {{{-1, 0, 0}, {40, 1, 1}, {true, false, false}}, {80, 2, 2}}; }
 Decomposition blocks() { return Decomposition(bar(), kRanks, "40x1x1"); }
 
-/// As many in every block. With few, blocks must ask beyond their neighbours.
+/// Returns parcels, as many in every block. With few, candidates lie beyond touching blocks.
 Parcels parcels_in_bar(std::size_t per_block, unsigned seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> u(0, 1);
@@ -46,7 +46,7 @@ Parcels parcels_in_bar(std::size_t per_block, unsigned seed) {
   return p;
 }
 
-bool all_home(const comm::Transport& t, const Parcels& mine, const Decomposition& d) {
+bool is_all_at_owners(const comm::Transport& t, const Parcels& mine, const Decomposition& d) {
   for (std::size_t i = 0; i < mine.size(); ++i)
     if (d.owner({mine.site(i).x, mine.site(i).y, mine.site(i).z}) != t.rank()) return false;
   return true;
@@ -67,9 +67,9 @@ Digest merged_serially(const Parcels& all, int steps) {
 TEST(Redistribution, makes_the_same_number_of_waves_on_every_rank_however_far_one_parcel_has_to_go) {
   const Parcels all = parcels_in_bar(2, 1);
   for (const char* decorators : {"", "chaos:3"}) {
-    decorated(decorators, [&](comm::Transport& t) {
+    run_decorated(decorators, [&](comm::Transport& t) {
       const Decomposition d = blocks();
-      Parcels mine = share(t, all, d);
+      Parcels mine = owned_parcels(t, all, d);
       Clusterer clusterer(t, d, all.schema(), options(), &mine);
       Redistribution redistribute(t, clusterer);
       ASSERT_TRUE(redistribute.announces());
@@ -82,7 +82,7 @@ TEST(Redistribution, makes_the_same_number_of_waves_on_every_rank_however_far_on
         const auto counted = t.counters();
         const int waves = redistribute(mine);
         EXPECT_EQ((t.counters() - counted).collectives, 0);
-        EXPECT_TRUE(all_home(t, mine, d));
+        EXPECT_TRUE(is_all_at_owners(t, mine, d));
         EXPECT_EQ(t.all_reduce(std::int64_t{waves}, comm::Op::min), waves);
         EXPECT_EQ(t.all_reduce(std::int64_t{waves}, comm::Op::max), waves);
         if (who == kRanks) {
@@ -102,9 +102,9 @@ TEST(Redistribution, of_merged_parcels_keeps_runs_equal_to_the_reference_where_f
   for (const std::size_t per_block : {2U, 4U, 100U}) {
     const Parcels all = parcels_in_bar(per_block, 5);
     const Digest want = merged_serially(all, kSteps);
-    decorated("", [&](comm::Transport& t) {
+    run_decorated("", [&](comm::Transport& t) {
       const Decomposition d = blocks();
-      Parcels mine = share(t, all, d);
+      Parcels mine = owned_parcels(t, all, d);
       Clusterer clusterer(t, d, all.schema(), options(), &mine);
       Redistribution redistribute(t, clusterer);
       EXPECT_EQ(redistribute.announces(), per_block < 100);
@@ -112,7 +112,7 @@ TEST(Redistribution, of_merged_parcels_keeps_runs_equal_to_the_reference_where_f
       for (int i = 0; i < kSteps; ++i) {
         clusterer.step(mine);
         redistribute(mine);
-        EXPECT_TRUE(all_home(t, mine, d));
+        EXPECT_TRUE(is_all_at_owners(t, mine, d));
       }
       EXPECT_EQ((t.counters() - counted).collectives, 0);
       EXPECT_EQ(redistribute.waves(), kSteps);
@@ -127,9 +127,9 @@ TEST(Redistribution, of_merged_parcels_keeps_runs_equal_to_the_reference_where_f
 TEST(Redistribution, refuses_a_parcel_that_no_merging_can_have_brought_so_far) {
   const Parcels all = parcels_in_bar(100, 5);
   try {
-    decorated("", [&](comm::Transport& t) {
+    run_decorated("", [&](comm::Transport& t) {
       const Decomposition d = blocks();
-      Parcels mine = share(t, all, d);
+      Parcels mine = owned_parcels(t, all, d);
       Clusterer clusterer(t, d, all.schema(), options(), &mine);
       Redistribution redistribute(t, clusterer);
       if (t.rank() == 7) mine.site(0).x += 19.5;

@@ -1,3 +1,4 @@
+// Serial reference of a merge step against published cases, the closed form, and the output of another program.
 #include "merganser/cluster/reference.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ namespace {
 using namespace merganser;
 using namespace merganser::test;
 
-ClusterOptions options_of(double ratio, Search search) {
+ClusterOptions make_options(double ratio, Search search) {
   ClusterOptions options;
   options.min_volume_ratio = ratio;
   options.search = search;
@@ -35,7 +36,7 @@ TEST_P(GraphCases, merge_as_published) {
   for (const Search search : {Search::exact, Search::cells8}) {
     Parcels parcels = graph_parcels(GetParam());
     const auto before = static_cast<std::int64_t>(parcels.size());
-    const StepReport report = cluster_reference(parcels, graph_grid(GetParam()), options_of(kGraphRatio, search));
+    const StepReport report = cluster_reference(parcels, graph_grid(GetParam()), make_options(kGraphRatio, search));
     EXPECT_EQ(report.merged, GetParam().merged) << GetParam().pattern;
     EXPECT_EQ(report.clusters, GetParam().clusters) << GetParam().pattern;
     EXPECT_EQ(report.after, before - GetParam().merged);
@@ -46,8 +47,8 @@ TEST_P(GraphCases, merge_as_published) {
 
 TEST(GraphCases, there_are_58) { EXPECT_EQ(graph_cases().size(), 58U); }
 
-/// The stars that pruning kept, each as its centre and then its sources sorted, by letters.
-std::set<std::string> stars_of(const PlaneCase& c, const Parcels& parcels, const std::vector<std::int64_t>& ids) {
+/// Formats the stars that pruning kept, each as its centre and then its sources sorted, by letters.
+std::set<std::string> format_stars(const PlaneCase& c, const Parcels& parcels, const std::vector<std::int64_t>& ids) {
   std::vector<char> is_small(parcels.size());
   const double smallest = plane_grid().cell_volume() / kPlaneRatio;
   for (std::size_t i = 0; i < parcels.size(); ++i) is_small[i] = parcels.site(i).volume < smallest;
@@ -86,8 +87,8 @@ TEST_P(PlaneCases, form_the_same_stars_for_every_order_of_storage_and_ids) {
     for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = 10 * static_cast<std::int64_t>(order[k]) + 3;
     std::vector<std::size_t> stored(c.points.size());
     std::iota(stored.begin(), stored.end(), 0);
-    EXPECT_EQ(stars_of(c, plane_parcels(c, stored, ids), ids), expected) << c.pattern;
-    EXPECT_EQ(stars_of(c, plane_parcels(c, order, ids), ids), expected) << c.pattern;
+    EXPECT_EQ(format_stars(c, plane_parcels(c, stored, ids), ids), expected) << c.pattern;
+    EXPECT_EQ(format_stars(c, plane_parcels(c, order, ids), ids), expected) << c.pattern;
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
@@ -99,13 +100,13 @@ TEST_P(PlaneCases, give_the_same_bits_for_every_order_of_storage) {
   std::set<std::string> digests;
   do {
     Parcels parcels = plane_parcels(c, order, ids);
-    cluster_reference(parcels, plane_grid(), options_of(kPlaneRatio, Search::exact));
-    digests.insert(digest(parcels).text());
+    cluster_reference(parcels, plane_grid(), make_options(kPlaneRatio, Search::exact));
+    digests.insert(digest(parcels).to_string());
   } while (std::next_permutation(order.begin(), order.end()));
   EXPECT_EQ(digests.size(), 1U);
 }
 
-/// Vertices with ids 0 .. n-1 and nothing else of interest.
+/// Returns parcels with ids 0 .. n-1 and no other data of interest.
 Parcels points(std::size_t n) {
   Parcels parcels;
   for (std::size_t i = 0; i < n; ++i) add_sphere(parcels, static_cast<std::int64_t>(i), {0, 0, 0}, 1);
@@ -120,7 +121,7 @@ TEST(ReferencePrune, the_graph_of_the_papers_first_figure_falls_into_its_stars) 
   EXPECT_EQ(graph.target, (std::vector<std::int64_t>{F, F, D, -1, H, -1, D, -1, -1, I, I, H}));
 }
 
-/// The closed form: a vertex is a CENTRE if some child other than its dual partner is a LEAF.
+/// Prunes by the closed form: a vertex is a CENTRE if some child other than its dual partner is a LEAF.
 std::vector<std::int64_t> closed_form(const std::vector<std::int64_t>& target) {
   const std::size_t n = target.size();
   std::vector<std::vector<std::size_t>> children(n);
@@ -223,10 +224,10 @@ TEST(ReferenceSearch, cells8_looks_no_further_than_the_block_of_the_nearest_node
 TEST(ReferenceStep, nothing_and_almost_nothing_work) {
   const Grid grid{{{0, 0, 0}, {1, 1, 1}, {true, true, false}}, {4, 4, 4}};
   Parcels none;
-  EXPECT_EQ(cluster_reference(none, grid, options_of(1, Search::exact)).after, 0);
+  EXPECT_EQ(cluster_reference(none, grid, make_options(1, Search::exact)).after, 0);
   Parcels one;
   add_sphere(one, 5, {0.5, 0.5, 0.5}, 1e-6);
-  const StepReport report = cluster_reference(one, grid, options_of(20, Search::exact));
+  const StepReport report = cluster_reference(one, grid, make_options(20, Search::exact));
   EXPECT_EQ(report.unmatched, 1);
   EXPECT_EQ(report.after, 1);
 }
@@ -235,7 +236,7 @@ TEST(ReferenceStep, all_parcels_at_one_point_merge_into_the_first_pair_of_ids) {
   const Grid grid{{{0, 0, 0}, {1, 1, 1}, {true, true, false}}, {4, 4, 4}};
   Parcels parcels;
   for (int i = 0; i < 20; ++i) add_sphere(parcels, 100 - i, {0.5, 0.5, 0.5}, 1e-6);
-  const StepReport report = cluster_reference(parcels, grid, options_of(20, Search::exact));
+  const StepReport report = cluster_reference(parcels, grid, make_options(20, Search::exact));
   // Everybody's least key is the pair with id 81, whose own is (81, 82).
   EXPECT_EQ(report.clusters, (std::map<int, std::int64_t>{{20, 1}}));
   EXPECT_EQ(parcels.id(0), 81);
@@ -247,7 +248,7 @@ TEST(ReferenceStep, a_lattice_of_exact_ties_keeps_its_volume_and_makes_stars_onl
   for (int i = 0; i < 512; ++i)
     add_sphere(parcels, (i * 193) % 512, {(i % 8 + 0.5) / 8, (i / 8 % 8 + 0.5) / 8, (i / 64 + 0.5) / 8}, 1e-6);
   const double before = moments(parcels, grid.box).volume.value();
-  const StepReport report = cluster_reference(parcels, grid, options_of(20, Search::exact));
+  const StepReport report = cluster_reference(parcels, grid, make_options(20, Search::exact));
   EXPECT_EQ(report.long_cycles, 0);
   EXPECT_EQ(report.after, 512 - report.merged);
   EXPECT_NEAR(moments(parcels, grid.box).volume.value(), before, 1e-15 * before);
@@ -261,7 +262,7 @@ TEST(ReferenceStep, a_random_configuration_merges_the_published_share_and_conser
   for (const Search search : {Search::exact, Search::cells8}) {
     Parcels parcels = generated_parcels(grid, 20, 42);
     const Moments before = moments(parcels, grid.box);
-    const StepReport report = cluster_reference(parcels, grid, options_of(20, search));
+    const StepReport report = cluster_reference(parcels, grid, make_options(20, search));
     const Moments after = moments(parcels, grid.box);
     EXPECT_NEAR(static_cast<double>(report.small) / static_cast<double>(report.before), 0.49995, 0.003);
     EXPECT_NEAR(static_cast<double>(report.merged) / static_cast<double>(report.before), 0.3689, 0.002);
@@ -272,7 +273,7 @@ TEST(ReferenceStep, a_random_configuration_merges_the_published_share_and_conser
   }
 }
 
-/// Folder of shared data; empty if there is none.
+/// Returns the folder of shared data; empty if there is none.
 std::filesystem::path shared_data() {
   const char* named = std::getenv("MERGANSER_SHARED");
   const std::filesystem::path root =
@@ -287,7 +288,7 @@ TEST(ReferenceStep, the_rayleigh_taylor_file_merges_as_another_program_merged_it
   const io::ParcelFileInfo info = io::read_info(file.string());
   Parcels parcels;
   comm::run({"threads", 1, "", {}}, [&](comm::Transport& t) { parcels = io::read_parcels(file.string(), info, t); });
-  const StepReport report = cluster_reference(parcels, info.grid, options_of(20, Search::exact));
+  const StepReport report = cluster_reference(parcels, info.grid, make_options(20, Search::exact));
   EXPECT_EQ(report.before, 374900);
   EXPECT_EQ(report.small, 42516);
   EXPECT_EQ(report.merged, 24912);

@@ -1,5 +1,6 @@
-/// A tiny merge loop, again and again, that must not grow: soak STEPS [MODEL] [RANKS]. Prints the resident memory and the
-/// open files of a rank at intervals; fails if either is larger at the end than after a quarter of the steps.
+/// Soak test: a tiny merge loop, repeated, whose memory must not grow: soak STEPS [MODEL] [RANKS]. Prints the resident
+/// memory and the open files of a rank at intervals; fails if either is larger at the end than after a quarter of the
+/// steps.
 #include <unistd.h>
 
 #include <bit>
@@ -30,8 +31,9 @@ struct Use {
   std::int64_t files = 0;
 };
 
-/// Of this process. One rank at a time, since the others of a process would count the folder that each has open.
-Use use() {
+/// Measures resident memory and open files of this process. One rank at a time, since the others of a process would
+/// count the folder that each has open.
+Use measure_use() {
   static std::mutex one;
   const std::lock_guard<std::mutex> lock(one);
   std::ifstream statm("/proc/self/statm");
@@ -43,8 +45,8 @@ Use use() {
   return u;
 }
 
-/// Two small parcels in every cell of a plane; half of the links cross the border between blocks.
-Parcels some(const Grid& grid, const Decomposition& d, int rank) {
+/// Returns two small parcels in every cell of a plane; half of the links cross the border between blocks.
+Parcels make_parcels(const Grid& grid, const Decomposition& d, int rank) {
   Parcels p;
   std::int64_t id = 0;
   for (int x = 0; x < grid.cells[0]; ++x) {
@@ -60,11 +62,11 @@ Parcels some(const Grid& grid, const Decomposition& d, int rank) {
   return p;
 }
 
-/// @return whether nothing has grown
-bool loop(comm::Transport& t, std::int64_t steps) {
+/// Runs the steps and measures. @return whether nothing has grown
+bool run_loop(comm::Transport& t, std::int64_t steps) {
   const Grid grid{{{0, 0, 0}, {4, 4, 1}, {true, true, false}}, {4, 4, 1}};
   const Decomposition d(grid, t.size());
-  const Parcels start = some(grid, d, t.rank());
+  const Parcels start = make_parcels(grid, d, t.rank());
   ClusterOptions options;
   options.min_volume_ratio = 20;
   std::unique_ptr<Clusterer> clusterer;
@@ -81,7 +83,7 @@ bool loop(comm::Transport& t, std::int64_t steps) {
     merged += clusterer->step(p).merged;
     clusterer->redistribute(p);
     if ((step + 1) % (steps / kLooks) != 0) continue;
-    last = use();
+    last = measure_use();
     if (step < steps / 4) early = last;
     if (t.rank() == 0) {
       std::printf("%9ld steps  %9ld bytes resident  %3ld files\n", static_cast<long>(step + 1),
@@ -110,7 +112,7 @@ int main(int argc, char** argv) {
   int code = 0;
   try {
     comm::run(options, [&](comm::Transport& t) {
-      if (!loop(t, steps) && t.rank() == 0) code = 1;
+      if (!run_loop(t, steps) && t.rank() == 0) code = 1;
     });
   } catch (const Error& e) {
     comm::end_job(e.exit_code(), [&] { std::fprintf(stderr, "soak: %s\n", e.what()); });

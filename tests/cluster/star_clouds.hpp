@@ -1,5 +1,5 @@
 #pragma once
-/// Points with a mask, and the stars that the oracle of the merge step finds among them.
+/// Points with a mask of small ones, and their stars by the serial reference.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -15,7 +15,7 @@
 
 namespace merganser::test {
 
-/// Points as one program would hold them: all of them, in every process.
+/// Points of a serial program, the same in every process.
 struct Cloud {
   Grid grid{{{-1, 0.25, 2}, {4, 3, 2}, {true, true, false}}, {8, 6, 4}};
   std::vector<double> xyz;  // three numbers each
@@ -54,10 +54,10 @@ struct Partner {
   double distance2;
   friend bool operator==(const Partner&, const Partner&) = default;
 };
-/// By id of the source.
+/// Partner of each source, by its id.
 using Pairs = std::map<std::int64_t, Partner>;
 
-/// What the oracle of the merge step finds, with volumes that stand for the mask.
+/// Returns the stars by the serial reference, with volumes that stand for the mask.
 inline Pairs oracle(const Cloud& cloud) {
   Parcels parcels((Schema()));
   std::vector<char> small(cloud.small.begin(), cloud.small.end());
@@ -76,7 +76,7 @@ inline Pairs oracle(const Cloud& cloud) {
   return pairs;
 }
 
-/// The share of one rank.
+/// Points of one rank's block.
 struct Share {
   Cloud cloud;
   explicit Share(const Cloud& all, const Decomposition& d, int rank) {

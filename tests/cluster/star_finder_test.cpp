@@ -1,3 +1,4 @@
+// StarFinder over every model and decomposition against the serial reference; merging of columns against the Clusterer.
 #include "merganser/cluster/star_finder.hpp"
 
 #include <gtest/gtest.h>
@@ -25,17 +26,17 @@ namespace {
 using namespace merganser;
 using namespace merganser::test;
 
-/// A pair as a rank tells it, to be put together.
-struct Told {
+/// Source and centre as one rank reports them, to be gathered.
+struct ReportedPair {
   std::int64_t source;
   std::int64_t centre;
   double distance2;
 };
 
-Pairs together(comm::Transport& t, const std::vector<Told>& mine) {
+Pairs gather_pairs(comm::Transport& t, const std::vector<ReportedPair>& mine) {
   Pairs pairs;
-  for (const Told& told : comm::all_gather(t, std::span<const Told>(mine)).flat())
-    EXPECT_TRUE(pairs.emplace(told.source, Partner{told.centre, told.distance2}).second) << told.source;
+  for (const ReportedPair& reported : comm::all_gather(t, std::span<const ReportedPair>(mine)).flat())
+    EXPECT_TRUE(pairs.emplace(reported.source, Partner{reported.centre, reported.distance2}).second) << reported.source;
   return pairs;
 }
 
@@ -56,8 +57,8 @@ class StarFinderTest : public testing::TestWithParam<Setup> {
 
   static void check(comm::Transport& t, StarFinder& finder, const Cloud& mine, const Pairs& want) {
     finder.find(PointView::rows(mine.xyz.data(), mine.size()), mine.small, mine.ids);
-    std::vector<Told> of_sources;
-    std::vector<Told> of_centres;
+    std::vector<ReportedPair> of_sources;
+    std::vector<ReportedPair> of_centres;
     std::size_t away = 0;
     for (const StarLink& l : finder.links()) {
       of_sources.push_back({mine.ids[l.source], l.centre_id, l.distance2});
@@ -76,7 +77,7 @@ class StarFinderTest : public testing::TestWithParam<Setup> {
     finder.migrate(
         sizeof(std::uint32_t),
         [](std::uint32_t position, std::byte* row) { std::memcpy(row, &position, sizeof position); }, positions);
-    // Each source tells where it thinks that its centre is.
+    // The rank of each source sends the centre that it has stored, for the rank of the centre to compare.
     struct Claim {
       std::int32_t from, to;
       std::uint32_t centre;
@@ -108,11 +109,11 @@ class StarFinderTest : public testing::TestWithParam<Setup> {
       EXPECT_NE(receives[k].rank, t.rank());
       of_centres.push_back({id, mine.ids[receives[k].centre], receives[k].distance2});
     }
-    const Pairs told_by_sources = together(t, of_sources);
-    const Pairs told_by_centres = together(t, of_centres);
+    const Pairs pairs_by_source = gather_pairs(t, of_sources);
+    const Pairs pairs_by_centre = gather_pairs(t, of_centres);
     if (t.rank() != 0) return;
-    EXPECT_TRUE(told_by_sources == want) << told_by_sources.size() << " of " << want.size();
-    EXPECT_TRUE(told_by_centres == want) << told_by_centres.size() << " of " << want.size();
+    EXPECT_TRUE(pairs_by_source == want) << pairs_by_source.size() << " of " << want.size();
+    EXPECT_TRUE(pairs_by_centre == want) << pairs_by_centre.size() << " of " << want.size();
   }
 };
 INSTANTIATE_TEST_SUITE_P(Models, StarFinderTest, testing::ValuesIn(setups()),
@@ -194,9 +195,9 @@ TEST_P(StarFinderTest, in_two_dimensions_is_as_in_a_plane_of_three) {
     for (std::size_t i = 0; i < mine.size(); ++i) xy.insert(xy.end(), {mine.at(i)[0], mine.at(i)[1]});
     StarFinder finder(t, d);
     finder.find(PointView::rows_2d(xy.data(), mine.size()), mine.small, mine.ids);
-    std::vector<Told> told;
-    for (const StarLink& l : finder.links()) told.push_back({mine.ids[l.source], l.centre_id, l.distance2});
-    const Pairs got = together(t, told);
+    std::vector<ReportedPair> reported;
+    for (const StarLink& l : finder.links()) reported.push_back({mine.ids[l.source], l.centre_id, l.distance2});
+    const Pairs got = gather_pairs(t, reported);
     if (t.rank() == 0) {
       EXPECT_TRUE(got == want);
     }
@@ -219,7 +220,7 @@ TEST_P(StarFinderTest, without_ids_numbers_points_by_rank_and_position) {
   });
 }
 
-/// A schema of which each attribute has another rule.
+/// Returns a schema of which each attribute has another rule.
 Schema many_rules() {
   return Schema({{"heat", 2, Rule::mean, {"h1", "h2"}, ""},
                  {"drops", 1, Rule::sum, {"drops"}, ""},
@@ -244,7 +245,7 @@ Parcels as_parcels(const Cloud& cloud, const Schema& schema, double small_volume
   return parcels;
 }
 
-/// Parcels as columns: one array for each number.
+/// Parcels as columns, one array for each number.
 struct Arrays {
   std::vector<std::vector<double>> numbers;  // x y z volume, then components
   std::vector<std::int64_t> ids;
@@ -301,7 +302,7 @@ TEST_P(StarFinderTest, merges_columns_as_the_clusterer_merges_parcels) {
       EXPECT_EQ(finder.numbers().merged, report.merged);
       const std::size_t left = finder.merge(MergeRules(schema, all.grid.box), columns);
       EXPECT_EQ(left, parcels.size());
-      EXPECT_EQ(total_digest(t, arrays.parcels(schema, left)).text(), total_digest(t, parcels).text());
+      EXPECT_EQ(total_digest(t, arrays.parcels(schema, left)).to_string(), total_digest(t, parcels).to_string());
     });
   }
 }
@@ -325,7 +326,7 @@ TEST_P(StarFinderTest, merges_no_less_with_the_clusterer_on_cuts_and_boxes) {
         clusterer.step(mine);
         clusterer.redistribute(mine);
       }
-      EXPECT_EQ(total_digest(t, mine).text(), digest(serial).text());
+      EXPECT_EQ(total_digest(t, mine).to_string(), digest(serial).to_string());
     }
   });
 }

@@ -1,4 +1,4 @@
-// One rule for positions outside of the box: periodic axes wrap, walls refuse.
+// Positions outside of the box: periodic axes wrap, walls refuse, by every interface.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -19,7 +19,8 @@ namespace {
 using namespace merganser;
 using namespace merganser::test;
 
-/// The cloud moved by whole periods, another number for each point, and wrapped again, which differs from it by rounding.
+/// Returns the cloud moved by whole periods, another number for each point, and wrapped again, which differs from it by
+/// rounding.
 struct Moved {
   Cloud outside;
   Cloud inside;
@@ -95,7 +96,7 @@ TEST(WrappedPoints, on_the_upper_face_belong_to_the_rank_whose_block_begins_at_t
   });
 }
 
-/// A cloud with points on the upper faces of its periodic axes, and near both faces.
+/// Returns a cloud with points on the upper faces of its periodic axes, and near both faces.
 Cloud cloud_on_faces() {
   Cloud cloud = random_cloud(700, 21);
   cloud.grid.box.lower = {0.1, -0.7, 2};
@@ -115,7 +116,7 @@ Cloud cloud_on_faces() {
   return cloud;
 }
 
-/// What merging gives, by id: the links with their distances, and the points that are left, all as bits.
+/// Result of merging, by id: the links with their distances, and the points that are left, all as bits.
 struct Merged {
   std::map<std::int64_t, std::pair<std::int64_t, std::uint64_t>> links;
   std::map<std::int64_t, std::vector<std::uint64_t>> left;

@@ -1,4 +1,4 @@
-/// One rank in this process, without MPI.
+/// Tests of open_alone(): a transport of one rank in this process, without MPI.
 #include <gtest/gtest.h>
 
 #include "merganser/base/error.hpp"

@@ -1,3 +1,4 @@
+/// Tests of the collective calls for records (collectives.hpp, questions.hpp), over every model.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,7 +66,7 @@ TEST_P(CollectivesTest, questions_are_answered_by_those_who_know_in_the_order_in
     std::vector<std::uint64_t> questions;  // a rank asks one more than the one before, some twice; rank 0 none
     for (int i = 0; i < 40 * t.rank(); ++i) questions.push_back(static_cast<std::uint64_t>(i * 7 % 100));
     const auto before = t.counters();
-    const auto answers = comm::ask<std::uint64_t>(t, questions, owner, answer);
+    const auto answers = comm::query_owners<std::uint64_t>(t, questions, owner, answer);
     EXPECT_EQ((t.counters() - before).collectives, 2);
     ASSERT_EQ(answers.size(), questions.size());
     for (std::size_t i = 0; i < answers.size(); ++i)
@@ -76,7 +77,7 @@ TEST_P(CollectivesTest, questions_are_answered_by_those_who_know_in_the_order_in
 TEST(RankOfId, shares_any_ids_about_evenly) {
   for (const std::uint64_t step : {1U, 2U, 4096U, 3U << 20}) {
     std::array<int, 7> count{};
-    for (std::uint64_t i = 0; i < 70000; ++i) ++count.at(comm::rank_of_id(i * step, 7));
+    for (std::uint64_t i = 0; i < 70000; ++i) ++count.at(comm::hash_to_rank(i * step, 7));
     for (const int n : count) EXPECT_NEAR(n, 10000, 300) << step;
   }
 }
@@ -135,11 +136,11 @@ TEST_P(CollectivesTest, gathered_records_lie_by_rank) {
     std::vector<double> squares;
     for (int r = 0; r < t.size(); ++r) squares.push_back(r * r);
     EXPECT_EQ(comm::all_gather_value(t, 1.0 * t.rank() * t.rank()), squares);
-    const auto share = comm::share_of(t, static_cast<std::uint64_t>(2 * t.rank()));
+    const auto share = comm::compute_share(t, static_cast<std::uint64_t>(2 * t.rank()));
     EXPECT_EQ(share.before, static_cast<std::uint64_t>(t.rank() * (t.rank() - 1)));
     EXPECT_EQ(share.all, static_cast<std::uint64_t>(t.size() * (t.size() - 1)));
     const std::string said = "rank " + std::to_string(t.rank());
-    const auto heard = comm::from_first(t, said);
+    const auto heard = comm::broadcast_from_first(t, said);
     EXPECT_EQ(std::string(heard.begin(), heard.end()), "rank 0");
     EXPECT_EQ(t.counters().collectives, 4);
   });
@@ -202,7 +203,7 @@ TEST_P(CollectivesTest, dealt_records_come_to_their_owners_in_order) {
     const int rounds = ((t.size() - 1) * kEach + 6) / 7;
     EXPECT_EQ(t.counters().collectives, t.size() == 1 ? 1 : 2 + rounds);
     if (t.size() > 1) {
-      EXPECT_EQ(comm::rounds_of(t, mine.size(), 7), static_cast<std::size_t>(rounds));
+      EXPECT_EQ(comm::count_rounds(t, mine.size(), 7), static_cast<std::size_t>(rounds));
     }
     EXPECT_THROW(
         (void)comm::send_to_owners(t, std::span<const Record>(std::array{Record{}}), [&](const Record&) { return -1; }),

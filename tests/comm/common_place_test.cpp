@@ -1,4 +1,4 @@
-/// Places of memory that ranks agree on, against a search through all lines of it.
+/// Tests of the allocator of symmetric memory for parts of a job, against a search through all lines of the memory.
 #include "src/comm/detail/common_place.hpp"
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@ namespace {
 
 using merganser::comm::Op;
 using merganser::comm::Transport;
-using merganser::comm::detail::common_place;
-using merganser::comm::detail::common_room;
+using merganser::comm::detail::find_common_capacity;
+using merganser::comm::detail::find_common_offset;
 using merganser::comm::detail::Highest;
 using merganser::comm::detail::Ranges;
 using namespace merganser::test;
@@ -26,9 +26,9 @@ TEST(RangesTest, places_are_the_lowest_and_what_is_given_back_is_free_again) {
   EXPECT_EQ(ranges.bytes(), 10 * kLine);
   EXPECT_EQ(ranges.largest(), 10 * kLine);
   EXPECT_EQ(ranges.lowest(1), 0U);
-  ranges.take(0, 1);  // a line
+  ranges.reserve(0, 1);  // a line
   EXPECT_EQ(ranges.lowest(1), kLine);
-  ranges.take(4 * kLine, 2 * kLine);
+  ranges.reserve(4 * kLine, 2 * kLine);
   EXPECT_EQ(ranges.lowest(3 * kLine), kLine);
   EXPECT_EQ(ranges.lowest(3 * kLine, 1), kLine);
   EXPECT_EQ(ranges.lowest(3 * kLine, kLine + 1), 6 * kLine);
@@ -37,7 +37,7 @@ TEST(RangesTest, places_are_the_lowest_and_what_is_given_back_is_free_again) {
   EXPECT_EQ(ranges.lowest(4 * kLine + 1), Ranges::kNowhere);
   EXPECT_EQ(ranges.lowest(1, 10 * kLine), Ranges::kNowhere);
   EXPECT_EQ(ranges.largest(), 4 * kLine);
-  ranges.give(4 * kLine);
+  ranges.release(4 * kLine);
   EXPECT_EQ(ranges.largest(), 9 * kLine);
   EXPECT_EQ(ranges.lowest(9 * kLine), kLine);
   EXPECT_EQ(Ranges().lowest(1), Ranges::kNowhere);
@@ -97,7 +97,7 @@ TEST_P(CommonPlaceTest, blocks_of_overlapping_groups_lie_where_a_search_through_
       if (numbers() % 3 == 0 && !blocks.empty()) {
         const auto one = blocks.begin() + static_cast<std::ptrdiff_t>(numbers() % blocks.size());
         mark(*one, false);
-        if (one->members[here]) ranges.give(one->at);
+        if (one->members[here]) ranges.release(one->at);
         blocks.erase(one);
         continue;
       }
@@ -113,16 +113,16 @@ TEST_P(CommonPlaceTest, blocks_of_overlapping_groups_lie_where_a_search_through_
       }
       reductions = 0;
       const Ranges* mine = block.members[here] ? &ranges : nullptr;
-      block.at = common_place(mine, block.lines * kLine - numbers() % kLine, highest);
+      block.at = find_common_offset(mine, block.lines * kLine - numbers() % kLine, highest);
       ASSERT_EQ(block.at, first_run(of_any, block.lines)) << "turn " << turn;
       ASSERT_LE(reductions, blocks.size() + 2);
-      ASSERT_EQ(common_room(mine, highest), room);
+      ASSERT_EQ(find_common_capacity(mine, highest), room);
       if (block.at == Ranges::kNowhere) {
         ++nowhere;
         continue;
       }
       mark(block, true);
-      if (block.members[here]) ranges.take(block.at, block.lines * kLine);
+      if (block.members[here]) ranges.reserve(block.at, block.lines * kLine);
       blocks.push_back(std::move(block));
     }
     EXPECT_GT(nowhere, 0);  // else the memory was never full

@@ -1,5 +1,5 @@
-/// A program whose MPI has a fault, that self_test_test starts: corrupt_probe FAULT MODEL [open] runs over a model, or opens
-/// it over a communicator, and says so.
+/// Program with a faulty MPI that self_test_test starts: corrupt_probe FAULT MODEL [open] runs a model, or opens it over a
+/// communicator, and prints the result.
 #include <mpi.h>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-/* A library that says it is an MPI and has nothing else of one. */
+/* Library that defines MPI_Get_library_version and no other call of MPI, for plugins_test. */
 #include <string.h>
 
 int MPI_Get_library_version(char* version, int* length);

@@ -1,4 +1,4 @@
-/// Objects that outlive their run, or their transport: they can be destroyed, and using one is refused.
+/// Tests of objects that outlive their run or their transport: they can be destroyed, and using one throws CommError.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,5 +1,5 @@
-/// What happens to whole jobs: traps of the installed libraries, wrong launchers, ranks that fail or are killed. The
-/// jobs are started in an environment with nothing but what lets the launcher work in a test.
+/// Tests of whole jobs: faults of the installed libraries, wrong launchers, ranks that fail or are killed. The jobs start in an
+/// environment with only the variables that the launcher needs.
 #include <gtest/gtest.h>
 
 #include "merganser/comm/runtime.hpp"

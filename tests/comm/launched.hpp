@@ -1,5 +1,5 @@
 #pragma once
-/// Jobs of the probe that a test of one process starts, in an environment with nothing but what lets the launcher work.
+/// Start of jobs of the probe from a test of one process, in an environment with only the variables that the launcher needs.
 #include <sys/wait.h>
 
 #include <array>

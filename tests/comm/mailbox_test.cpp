@@ -1,3 +1,4 @@
+/// Contract tests of Mailbox, over every model.
 #include <gtest/gtest.h>
 
 #include "merganser/base/error.hpp"

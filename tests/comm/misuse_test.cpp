@@ -1,5 +1,5 @@
-/// Calls that break the contract of communication: each is refused, on every rank that makes it, with a message that says
-/// what is allowed, and the ranks go on together.
+/// Tests of calls that break the communication contract: each throws, on every rank that makes it, with a message that gives
+/// what is allowed, and the ranks can continue.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-/// A program with an MPI of its own that open_test starts: open_probe CASE [MODEL...]. It begins and ends MPI itself, and
-/// says so; "wrong" is in its output if something is. With PROBE_PLUGINS, which may be empty, it takes a plug-in from there.
+/// Program with an MPI of its own that open_test starts: open_probe CASE [MODEL...]. It initialises and finalises MPI itself and
+/// prints the result, with "wrong" in it after a failure. With PROBE_PLUGINS, which may be empty, it uses a plug-in from there.
 #include <mpi.h>
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-/// Transports over ranks that run already. Programs with an MPI of their own are started in an environment with nothing
-/// but what lets the launcher work: their users have set nothing either.
+/// Tests of transports over ranks that run already (open.hpp). Programs with an MPI of their own start in an environment with
+/// only the variables that the launcher needs, as their users have set none.
 #include "merganser/comm/open.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-/// Several transports of some of the ranks at a time, which overlap, and lie within each other.
+/// Tests of several transports of some of the ranks at a time, overlapping and nested (Transport::subset).
 #include <gtest/gtest.h>
 
 #include <algorithm>

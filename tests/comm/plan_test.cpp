@@ -1,3 +1,4 @@
+/// Contract tests of Plan, over every model.
 #include <gtest/gtest.h>
 
 #include <random>

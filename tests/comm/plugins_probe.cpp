@@ -1,5 +1,5 @@
-/// A program that plugins_test starts: plugins_probe WHERE LIBRARY... opens libraries as Python does, each for itself, then
-/// takes a plug-in from WHERE, by several threads at once, and says what it has got, or why not.
+/// Program that plugins_test starts: plugins_probe WHERE LIBRARY... opens libraries by RTLD_LOCAL, as Python does, then uses a
+/// plug-in from WHERE, from several threads at once, and prints the plug-in in use or the error.
 #include <dlfcn.h>
 
 #include <iostream>

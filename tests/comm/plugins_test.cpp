@@ -1,4 +1,5 @@
-/// Plug-ins for MPIs that the library was not built with. Programs are started, because what a process has loaded stays.
+/// Tests of plug-ins for an MPI that the library was not built with. Each case is a process of its own, since a library that a
+/// process has loaded stays loaded.
 #include "merganser/comm/plugins.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-/// What a process may have on its way: the bound, and pieces that keep it.
+/// Tests of the bound on operations in flight between processes of a host, and of the pieces that keep it.
 #include "src/comm/detail/queue_part.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 namespace {
 
-using merganser::comm::detail::in_pieces;
+using merganser::comm::detail::for_each_piece;
 using merganser::comm::detail::queue_elements;
 using merganser::comm::detail::QueuePart;
 
@@ -39,10 +39,10 @@ TEST(QueuePartTest, what_is_no_number_of_elements_counts_as_not_set) {
 }
 
 TEST(QueuePartTest, all_processes_together_have_half_a_queue_and_each_an_element) {
-  EXPECT_EQ(QueuePart(8192, 4).most(), 1024);
-  EXPECT_EQ(QueuePart(64, 3).most(), 10);
-  EXPECT_EQ(QueuePart(64, 33).most(), 1);
-  EXPECT_EQ(QueuePart(2, 2).most(), 1);
+  EXPECT_EQ(QueuePart(8192, 4).max_elements(), 1024);
+  EXPECT_EQ(QueuePart(64, 3).max_elements(), 10);
+  EXPECT_EQ(QueuePart(64, 33).max_elements(), 1);
+  EXPECT_EQ(QueuePart(2, 2).max_elements(), 1);
 }
 
 TEST(QueuePartTest, pieces_fit_into_the_part_and_cover_all_bytes_in_order) {
@@ -50,10 +50,10 @@ TEST(QueuePartTest, pieces_fit_into_the_part_and_cover_all_bytes_in_order) {
     const QueuePart part(queue, 1);
     for (const std::size_t bytes : {0UL, 1UL, 8UL, 8128UL, 8191UL, 8192UL, 65535UL, 65536UL, 65537UL, 1000003UL}) {
       std::size_t done = 0;
-      in_pieces(bytes, part.piece(), [&](std::size_t at, std::size_t piece) {
+      for_each_piece(bytes, part.piece_bytes(), [&](std::size_t at, std::size_t piece) {
         EXPECT_EQ(at, done);
         EXPECT_GE(piece, 1U);
-        EXPECT_LE(QueuePart::elements_of(piece), part.most());
+        EXPECT_LE(QueuePart::num_elements(piece), part.max_elements());
         done = at + piece;
       });
       EXPECT_EQ(done, bytes);
@@ -62,9 +62,9 @@ TEST(QueuePartTest, pieces_fit_into_the_part_and_cover_all_bytes_in_order) {
 }
 
 TEST(QueuePartTest, pieces_are_64_KiB_where_these_fit) {
-  EXPECT_EQ(QueuePart(18, 1).piece(), 65536U);
-  EXPECT_EQ(QueuePart(8192, 4).piece(), 65536U);
-  EXPECT_EQ(QueuePart(16, 1).piece(), 8 * 8192U - 64);
+  EXPECT_EQ(QueuePart(18, 1).piece_bytes(), 65536U);
+  EXPECT_EQ(QueuePart(8192, 4).piece_bytes(), 65536U);
+  EXPECT_EQ(QueuePart(16, 1).piece_bytes(), 8 * 8192U - 64);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+/// Tests of RoutedMailbox, the all-to-all Mailbox in two hops, and of its grid of ranks.
 #include "merganser/comm/routed_mailbox.hpp"
 
 #include <gtest/gtest.h>
@@ -96,13 +97,13 @@ TEST(RankGridTest, leads_from_each_rank_to_each_in_two_hops_of_which_both_ends_k
       for (int column = 0; column < std::min(grid.columns(), ranks); ++column) {
         const int hop = grid.first_hop(from, column);
         ASSERT_TRUE(hop >= 0 && hop < ranks && grid.column(hop) == column) << ranks << ": " << from;
-        const auto senders = grid.before(hop);
+        const auto senders = grid.first_hop_senders(hop);
         ASSERT_EQ(std::count(senders.begin(), senders.end(), from), hop == from ? 0 : 1) << ranks << ": " << from;
       }
       const auto mates = grid.column_mates(from);
       ASSERT_EQ(static_cast<int>(mates.size()), (ranks - grid.column(from) + grid.columns() - 1) / grid.columns() - 1);
       ASSERT_EQ(std::count(mates.begin(), mates.end(), from), 0);
-      ASSERT_LE(static_cast<int>(grid.before(from).size()), grid.columns() + 1) << ranks;
+      ASSERT_LE(static_cast<int>(grid.first_hop_senders(from).size()), grid.columns() + 1) << ranks;
     }
   }
 }

@@ -1,3 +1,4 @@
+/// Tests of run() and the start of ranks: choice of the model, errors of ranks, limits of threads.
 #include "merganser/comm/runtime.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-/// Threads that poll inside of a ScopedYield give their core away, and nothing else of the program notices.
+/// Tests that threads which poll inside a ScopedYield yield their core, and that the rest of the program is not affected.
 #include "src/comm/detail/scoped_yield.hpp"
 
 #include <gtest/gtest.h>
@@ -220,15 +220,15 @@ TEST_F(ScopedYieldTest, ranks_of_a_host_are_those_that_some_launcher_tells) {
     if (const char* value = std::getenv(name); value != nullptr) before[name] = value;
     ::unsetenv(name);
   }
-  EXPECT_EQ(ranks_here(), 0);
+  EXPECT_EQ(count_local_ranks(), 0);
   ::setenv("SLURM_STEP_TASKS_PER_NODE", "4(x2)", 1);
-  EXPECT_EQ(ranks_here(), 4);
+  EXPECT_EQ(count_local_ranks(), 4);
   ::setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "3", 1);
-  EXPECT_EQ(ranks_here(), 3);
+  EXPECT_EQ(count_local_ranks(), 3);
   ::setenv("MPI_LOCALNRANKS", "many", 1);
-  EXPECT_EQ(ranks_here(), 3);
+  EXPECT_EQ(count_local_ranks(), 3);
   ::setenv("MPI_LOCALNRANKS", "2", 1);
-  EXPECT_EQ(ranks_here(), 2);
+  EXPECT_EQ(count_local_ranks(), 2);
   for (const char* name : kNames) ::unsetenv(name);
   for (const auto& [name, value] : before) ::setenv(name, value.c_str(), 1);
 }

@@ -1,3 +1,4 @@
+/// Contract tests of Segment, over every model.
 #include <gtest/gtest.h>
 
 #include <numeric>

@@ -1,4 +1,4 @@
-/// Models over an MPI that delivers wrong bits: refused when they are opened, left out by auto.
+/// Tests of models over an MPI that delivers wrong bits: open() refuses them, "auto" leaves them out.
 #include <gtest/gtest.h>
 
 #include "tests/comm/launched.hpp"

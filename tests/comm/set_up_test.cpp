@@ -1,3 +1,4 @@
+/// Tests that making objects takes no memory that grows with the number of ranks, and that errors of arcs are detected.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// A link of a simulated network against what its shares come to by hand.
+// Tests of a link of the simulated network, with bandwidth shared by weight, against values computed by hand.
 #include <gtest/gtest.h>
 
 #include <vector>

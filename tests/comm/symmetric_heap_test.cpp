@@ -1,4 +1,4 @@
-/// The model shmem with a small symmetric heap, of which a quarter is kept for transports of some of the ranks.
+/// Tests of the model shmem with a small symmetric heap, a quarter of which is reserved for transports of some of the ranks.
 #include <gtest/gtest.h>
 
 #include <algorithm>

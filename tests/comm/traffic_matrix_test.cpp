@@ -1,3 +1,4 @@
+/// Tests of the communication matrix: merging, gathering, packing into text.
 #include "merganser/comm/traffic_matrix.hpp"
 
 #include <gtest/gtest.h>
@@ -76,7 +77,7 @@ TEST(TrafficMatrix, contradictions_are_refused) {
               TrafficMatrix(2, {{0, 1, Move::put, 1, most, 0, {}}, {0, 1, Move::put, 1, 1, 0, {}}});
             }).find("more than 64 bits"),
             std::string::npos);
-  EXPECT_THROW((void)move_of_name("push"), InputError);
+  EXPECT_THROW((void)parse_move("push"), InputError);
 }
 
 TEST(TrafficMatrix, packing_gives_the_flows_back) {

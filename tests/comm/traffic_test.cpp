@@ -1,3 +1,4 @@
+/// Tests of the counters of traffic by peer, over every model.
 #include "merganser/comm/traffic.hpp"
 
 #include <gtest/gtest.h>

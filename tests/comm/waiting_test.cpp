@@ -1,4 +1,4 @@
-/// A rank that waits in vain says, after a limit, where it waits for whom and how much has come.
+/// Tests of the wait limit: a blocked rank throws, after it, with the call, the ranks it waits for and how much has arrived.
 #include <gtest/gtest.h>
 
 #include <atomic>

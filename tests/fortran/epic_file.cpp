@@ -63,7 +63,7 @@ int epic_file_cluster(char* digest_text) {
   options.min_volume_ratio = 20;
   Clusterer clusterer(*alone, decomposition, loaded.schema(), options);
   clusterer.step(loaded);
-  const std::string text = digest(loaded).text();
+  const std::string text = digest(loaded).to_string();
   std::copy_n(text.c_str(), 33, digest_text);
   return static_cast<int>(loaded.size());
 }

@@ -34,7 +34,7 @@ Finders& finders() {
 
 template <class Find>
 double seconds_once(const Find& find) {
-  return seconds_of(
+  return time_repeats(
       {.timed = 1}, [](std::int64_t) {}, [&](std::int64_t) { find(); })[0];
 }
 

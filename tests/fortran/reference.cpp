@@ -30,6 +30,6 @@ extern "C" void reference_digest(int steps, int n, const double* position, const
     clusterer.step(p);
     clusterer.redistribute(p);
   }
-  const std::string text = digest(p).text();
+  const std::string text = digest(p).to_string();
   std::copy_n(text.c_str(), 33, digest_text);
 }

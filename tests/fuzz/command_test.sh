@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# ./x fuzz and ./x coverage: what they tell without building, what they refuse, how often they run a pretended target, and what they
-# record; every target has seeds.
+# Test of ./x fuzz and ./x coverage without building: lists, refusals, the number of runs of a mock target, and the ledger; and that every
+# target has seeds.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 temporary=$(mktemp -d)
@@ -62,7 +62,7 @@ printf 'json\t%s\t100\t3\t0\t-\n' "$digest" >build-fuzz-quick/ledger.tsv
 printf 'json\t%s\t5000\t1\t1\t2030-01-02T03:04:05Z\n' "$digest" >build-fuzz-fast/ledger.tsv
 [ "$(tallied)" = "json 1300 144 5000 5000 2" ] || fail "runs of three builds: $(tallied)"
 
-# What is kept counts like what was run here, and is not counted twice.
+# Rows of the ledger count like runs of this build folder, and are not counted twice.
 kept() { grep -v '^#' tests/fuzz/ledger.tsv | tr '\t' ' '; }
 for time in once twice; do
   ./x fuzz --tally --keep >out
@@ -87,7 +87,7 @@ for time in before after; do
 done
 [ "$(kept | head -n 1)" = "json $changed fuzz 6000000020 3 0 -" ] || fail "sums beyond 2^31: $(kept)"
 
-# Only what was read is taken away: not other builds' ledgers where one is named, not what is written meanwhile.
+# Only entries that were read are removed: not ledgers of other builds if one is named, and not entries written meanwhile.
 mkdir build-mine pretended
 printf 'json\t%s\t400\t1\t0\t-\n' "$changed" >build-mine/ledger.tsv
 cp build-mine/ledger.tsv build-fuzz/ledger.tsv
@@ -113,7 +113,7 @@ rm pretended/sort
 [ "$(tallied)" = "json 6000007820 1000001303 0 0 0" ] || fail "a row that was written meanwhile: $(tallied)"
 [ "$(ls build-fuzz)" = ledger.tsv ] || fail "left in the folder of a build: $(ls build-fuzz)"
 
-# A pretended target, which does what stands in the file "does": how often it is run, and what is recorded.
+# A mock target that behaves as the file "does" says: the number of its runs, and the entries they leave.
 pretend dpkg-query <<<'#!/bin/sh
 echo installed'
 pretend cmake <<<'#!/bin/sh'

@@ -25,7 +25,7 @@ class Coverage(unittest.TestCase):
                              ("packages/graph/src/msf/local/forest.cpp", "msf"),
                              ("packages/graph/include/merganser/msf/forest.hpp", "msf"),
                              ("packages/graph/apps/msf/report.cpp", "apps/msf")]:
-            self.assertEqual(coverage.module_of(name), module)
+            self.assertEqual(coverage.module_name(name), module)
 
     def test_lines_are_counted_by_module_and_file(self):
         found = coverage.summary([file("src/io/a.cpp", [(1, 3), (2, 0), (3, 0), (4, 0), (9, 0)]),

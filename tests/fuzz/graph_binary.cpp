@@ -7,7 +7,7 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed_graph_binary(std::string_view input) { return feed_graph(file_of("graph.mgr", input), "binary", input); }
+bool feed_graph_binary(std::string_view input) { return feed_graph(make_file("graph.mgr", input), "binary", input); }
 
 }  // namespace
 

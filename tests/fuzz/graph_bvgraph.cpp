@@ -13,15 +13,15 @@ bool feed_graph_bvgraph(std::string_view input) {
   std::string_view rest = input.substr(std::min(cut + 1, input.size()));
   const std::size_t offsets =
       rest.empty() ? 0 : std::min<std::size_t>(static_cast<unsigned char>(rest[0]), rest.size() - 1);
-  file_of("web.properties", input.substr(0, cut));
-  file_of("web.offsets", rest.substr(rest.empty() ? 0 : 1, offsets));
-  const std::string stream = file_of("web.graph", rest.substr(std::min(offsets + 1, rest.size())));
+  make_file("web.properties", input.substr(0, cut));
+  make_file("web.offsets", rest.substr(rest.empty() ? 0 : 1, offsets));
+  const std::string stream = make_file("web.graph", rest.substr(std::min(offsets + 1, rest.size())));
   return feed_graph(stream.substr(0, stream.rfind('.')), "bvgraph", input);
 }
 
 }  // namespace
 
-// References make n^2 arcs of n bits: longer inputs would say nothing but that.
+// References make n^2 arcs from n bits: longer inputs would spend their time on that alone.
 extern const Target graph_bvgraph_target{"graph_bvgraph", 768, feed_graph_bvgraph};
 
 }  // namespace merganser::fuzz

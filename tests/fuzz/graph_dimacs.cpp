@@ -7,7 +7,7 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed_graph_dimacs(std::string_view input) { return feed_graph(file_of("graph.gr", input), "dimacs", input); }
+bool feed_graph_dimacs(std::string_view input) { return feed_graph(make_file("graph.gr", input), "dimacs", input); }
 
 }  // namespace
 

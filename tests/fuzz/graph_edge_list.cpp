@@ -8,7 +8,7 @@ namespace merganser::fuzz {
 namespace {
 
 bool feed_graph_edge_list(std::string_view input) {
-  return feed_graph(file_of("graph.txt", input), "edge-list", input);
+  return feed_graph(make_file("graph.txt", input), "edge-list", input);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // requires: graph zlib
 /// Reads a compressed edge list.
-/// The first byte tells how: even, the rest is the file as it is; odd, the rest is compressed here, in one to four members,
-/// and gives the graph that it gives uncompressed.
+/// If the first byte is even, the rest is the file itself; if odd, the rest is compressed here, in one to four members, and must
+/// give the same graph as uncompressed.
 #include <zlib.h>
 
 #include "tests/fuzz/support/files.hpp"
@@ -34,10 +34,11 @@ bool feed_compressed(std::string_view text, std::size_t members) {
     const std::size_t from = text.size() * i / members;
     bytes += member(text.substr(from, text.size() * (i + 1) / members - from));
   }
-  const std::string packed = file_of("graph.txt.gz", bytes), plain = file_of("plain.txt", text);
+  const std::string packed = make_file("graph.txt.gz", bytes), plain = make_file("plain.txt", text);
   test::WholeGraph a, b;
   const bool read = read_or_refuse([&] { a = test::read_whole(packed, {"edge-list"}); });
-  // A compressed file may speak of more vertices. What is compressed already is so in both files, in one of them twice.
+  // A compressed file may declare more vertices. Inputs that are compressed already are skipped: they would be
+  // compressed once in one file and twice in the other.
   if (!text.starts_with("\x1f\x8b") && read_or_refuse([&] { b = test::read_whole(plain, {"edge-list"}); })) {
     require(read, "a file is refused only where it is compressed");
     require(a.vertices == b.vertices && a.edges == b.edges && a.names == b.names, "compressed it is another graph");
@@ -49,8 +50,8 @@ bool feed_graph_gzip(std::string_view input) {
   const unsigned how = input.empty() ? 0 : static_cast<unsigned char>(input[0]);
   const std::string_view rest = input.substr(std::min<std::size_t>(1, input.size()));
   if (how % 2 == 1) return feed_compressed(rest, 1 + how / 2 % 4);
-  // Bombs are the system's memory's to refuse, which is not told here: so short that they are none.
-  return feed_graph(file_of("graph.gz", rest), "edge-list", input);
+  // Decompression bombs are refused by the system's free memory, which is hidden here; inputs are too short to be bombs.
+  return feed_graph(make_file("graph.gz", rest), "edge-list", input);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace merganser::fuzz {
 namespace {
 
 bool feed_graph_matrix_market(std::string_view input) {
-  return feed_graph(file_of("graph.mtx", input), "matrix-market", input);
+  return feed_graph(make_file("graph.mtx", input), "matrix-market", input);
 }
 
 }  // namespace

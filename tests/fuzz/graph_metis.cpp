@@ -7,7 +7,7 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed_graph_metis(std::string_view input) { return feed_graph(file_of("graph.metis", input), "metis", input); }
+bool feed_graph_metis(std::string_view input) { return feed_graph(make_file("graph.metis", input), "metis", input); }
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed_graph_parhip(std::string_view input) { return feed_graph(file_of("graph.parhip", input), "parhip", input); }
+bool feed_graph_parhip(std::string_view input) { return feed_graph(make_file("graph.parhip", input), "parhip", input); }
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed_graph_seen(std::string_view input) { return feed_graph(file_of("graph", input), "", input); }
+bool feed_graph_seen(std::string_view input) { return feed_graph(make_file("graph", input), "", input); }
 
 }  // namespace
 

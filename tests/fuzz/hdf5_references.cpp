@@ -8,7 +8,7 @@ namespace merganser::fuzz {
 namespace {
 
 bool feed_hdf5_references(std::string_view input) {
-  const std::string path = file_of("references.nc", input);
+  const std::string path = make_file("references.nc", input);
   return read_or_refuse([&] { io::check_self_contained(path); });
 }
 

@@ -1,6 +1,6 @@
 // requires: NetCDF
 /// Reads a parcel file in one of the classic formats.
-/// Input: what the file says (support/parcels.hpp).
+/// Input: a description of the file (support/parcels.hpp).
 #include <netcdf.h>
 
 #include <array>

@@ -1,6 +1,6 @@
 // requires: NetCDF
 /// Reads a parcel file in NetCDF-4, also as a file of arrays.
-/// Input: what the file says (support/parcels.hpp).
+/// Input: a description of the file (support/parcels.hpp).
 #include <netcdf.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace merganser::fuzz {
 namespace {
 
 bool feed(const std::string& path, std::string_view input) {
-  if (one_of(4, input)) {
+  if (is_selected(4, input)) {
     try {
       (void)io::read_data(path);
     } catch (const Error&) {  // what else is thrown is a finding
@@ -24,8 +24,8 @@ bool feed(const std::string& path, std::string_view input) {
   return feed_parcel_file(path, input, true);
 }
 
-/// Ends the process, with where they begin to differ, if they do.
-void same(const std::string& model, const std::string& library, const char* what) {
+/// Ends the process if both texts differ, with the place of the first difference.
+void check_equal(const std::string& model, const std::string& library, const char* what) {
   if (model == library) return;
   const auto at = std::mismatch(model.begin(), model.end(), library.begin(), library.end()).first - model.begin();
   const auto part = [from = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, at - 80))](const std::string& all) {
@@ -38,16 +38,16 @@ void same(const std::string& model, const std::string& library, const char* what
           "\", not \"" + part(library) + '"');
 }
 
-/// Most inputs are read from the model of a file; those that it does not know, and one in 128, from a file of the library,
-/// of which the model must have told the same.
+/// Reads most inputs from the model of a file. Inputs that the model does not cover, and one in 128, are read from a file of the
+/// library, which must give the same as the model.
 bool feed_parcels_netcdf4(std::string_view input) {
   const auto model = make_parcel_model(input);
-  if (model && !one_of(128, input)) return feed(*model, input);
+  if (model && !is_selected(128, input)) return feed(*model, input);
   const std::string parcels = model ? all_parcels(*model) : "", arrays = model ? all_arrays(*model) : "";
   const std::string path = make_parcel_file(NC_NETCDF4, input);
   if (!model) return feed(path, input);
-  same(parcels, all_parcels(path), "parcels");
-  same(arrays, all_arrays(path), "arrays");
+  check_equal(parcels, all_parcels(path), "parcels");
+  check_equal(arrays, all_arrays(path), "arrays");
   return feed(every_check ? path : *model, input);
 }
 

@@ -7,7 +7,7 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed_points_npy(std::string_view input) { return feed_points(file_of("points.npy", input), input); }
+bool feed_points_npy(std::string_view input) { return feed_points(make_file("points.npy", input), input); }
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 namespace merganser::fuzz {
 namespace {
 
-bool feed_points_text(std::string_view input) { return feed_points(file_of("points.txt", input), input); }
+bool feed_points_text(std::string_view input) { return feed_points(make_file("points.txt", input), input); }
 
 }  // namespace
 

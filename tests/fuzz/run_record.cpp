@@ -15,8 +15,8 @@ bool feed_run_record(std::string_view input) {
   static_cast<void>(read_or_refuse([&] { static_cast<void>(measured_hints(read_known(json, "file"), "file")); }));
   static_cast<void>(read_or_refuse([&] { static_cast<void>(machine_text(json, "file")); }));
   RecordFacts facts;
-  if (!read_or_refuse([&] { facts = facts_of(json, "file"); })) return false;
-  static_cast<void>(read_or_refuse([&] { join(facts, facts_of(json, "other")); }));
+  if (!read_or_refuse([&] { facts = extract_facts(json, "file"); })) return false;
+  static_cast<void>(read_or_refuse([&] { add_launches(facts, extract_facts(json, "other")); }));
   return true;
 }
 

@@ -13,9 +13,9 @@ using namespace app;
 
 void check(const comm::TrafficMatrix& traffic) {
   Json json;
-  // More than 64 bits can count are refused where they are added up.
+  // Sums that exceed 64 bits are refused when they are computed.
   if (!read_or_refuse([&] { json = traffic_json(traffic); })) return;
-  comm::TrafficMatrix again = traffic_of_json(parse_json(json_text(json), "again"), "again");
+  comm::TrafficMatrix again = parse_traffic(parse_json(json_text(json), "again"), "again");
   if (again.source == bytes_to_utf8(traffic.source)) again.source = traffic.source;  // JSON holds no other bytes
   require(again == traffic, "what was written is other traffic");
 }
@@ -27,7 +27,7 @@ bool feed_traffic(std::string_view input) {
   std::vector<std::string> paths;
   for (constexpr std::size_t most = 4; paths.size() < most && (paths.empty() || !input.empty());) {
     const std::size_t end = std::min(input.find('\0'), input.size());
-    paths.push_back(file_of("part-" + std::to_string(paths.size()), input.substr(0, end)));
+    paths.push_back(make_file("part-" + std::to_string(paths.size()), input.substr(0, end)));
     input.remove_prefix(std::min(end + 1, input.size()));
   }
   try {

@@ -1,3 +1,4 @@
+/// Decompositions by cuts and by boxes, compared with the same blocks by cells.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,7 +9,6 @@
 #include "merganser/geometry/decomposition.hpp"
 #include "tests/support/refusal.hpp"
 
-/// Decompositions by cuts and by boxes.
 namespace {
 
 using namespace merganser;
@@ -16,17 +16,17 @@ using namespace merganser::test;
 
 const Grid kGrid{{{-1, 2, 0}, {6, 3, 1}, {true, false, false}}, {12, 6, 2}};
 
-std::vector<Decomposition::Block> blocks_of(const Decomposition& d) {
+std::vector<Decomposition::Block> all_blocks(const Decomposition& d) {
   std::vector<Decomposition::Block> blocks;
   for (int r = 0; r < d.ranks(); ++r) blocks.push_back(d.block(r));
   return blocks;
 }
 
-Vec3 point_of_the_block(std::mt19937& random) {
+/// Draws a point of the domain of kGrid, often on a face of a cell.
+Vec3 random_point(std::mt19937& random) {
   std::uniform_real_distribution<double> u(0, 1);
   Vec3 p;
   for (int a = 0; a < 3; ++a) {
-    // Often on a face of a cell.
     const double f = random() % 3 == 0 ? static_cast<double>(random() % 13) / 12 : u(random);
     p[a] = kGrid.box.wrap(a, kGrid.box.lower[a] + f * kGrid.box.extent[a]);
   }
@@ -38,10 +38,10 @@ TEST(Blocks, by_cuts_at_faces_of_cells_are_those_by_cells) {
   const Decomposition cuts = Decomposition::from_cuts(kGrid, {{{1, 3}, {3.5}, {0.5}}});
   EXPECT_EQ(cuts.ranks(), 12);
   EXPECT_EQ(cuts.shape(), cells.shape());
-  EXPECT_FALSE(cuts.by_cells());
+  EXPECT_FALSE(cuts.is_by_cells());
   std::mt19937 random(1);
   for (int i = 0; i < 2000; ++i) {
-    const Vec3 p = point_of_the_block(random);
+    const Vec3 p = random_point(random);
     EXPECT_EQ(cuts.owner(p), cells.owner(p));
   }
   for (int r = 0; r < 12; ++r) {
@@ -57,10 +57,10 @@ TEST(Blocks, by_cuts_at_faces_of_cells_are_those_by_cells) {
 
 TEST(Blocks, by_boxes_behave_as_the_same_blocks_by_cells) {
   const Decomposition cells(kGrid, 12, "3x2x2");
-  const Decomposition boxes = Decomposition::from_boxes(kGrid, blocks_of(cells));
+  const Decomposition boxes = Decomposition::from_boxes(kGrid, all_blocks(cells));
   std::mt19937 random(2);
   for (int i = 0; i < 2000; ++i) {
-    const Vec3 p = point_of_the_block(random);
+    const Vec3 p = random_point(random);
     EXPECT_EQ(boxes.owner(p), cells.owner(p));
   }
   for (int r = 0; r < 12; ++r) {
@@ -71,7 +71,7 @@ TEST(Blocks, by_boxes_behave_as_the_same_blocks_by_cells) {
 }
 
 TEST(Blocks, of_any_size_own_what_lies_in_them) {
-  // A wheel around a middle block: no cut goes through.
+  // Four blocks around a middle one, which no cuts through the whole box can produce.
   const Grid grid{{{0, 0, 0}, {3, 3, 1}, {false, false, false}}};
   const Decomposition d = Decomposition::from_boxes(grid, {{{0, 0, 0}, {2, 1, 1}},
                                                            {{2, 0, 0}, {3, 2, 1}},
@@ -91,7 +91,7 @@ TEST(Blocks, of_any_size_own_what_lies_in_them) {
 
 TEST(Blocks, lead_to_every_owner_hop_by_hop) {
   const Decomposition cells({{{0, 0, 0}, {7, 5, 1}, {true, false, false}}, {7, 5, 1}}, 35, "7x5x1");
-  const Decomposition boxes = Decomposition::from_boxes(cells.grid(), blocks_of(cells));
+  const Decomposition boxes = Decomposition::from_boxes(cells.grid(), all_blocks(cells));
   for (const Decomposition& d : {cells, boxes})
     for (int from = 0; from < 35; ++from)
       for (int to = 0; to < 35; ++to) {
@@ -104,7 +104,7 @@ TEST(Blocks, lead_to_every_owner_hop_by_hop) {
 }
 
 TEST(Blocks, whose_faces_differ_by_rounding_are_joined) {
-  std::vector<Decomposition::Block> blocks = blocks_of(Decomposition(kGrid, 12, "3x2x2"));
+  std::vector<Decomposition::Block> blocks = all_blocks(Decomposition(kGrid, 12, "3x2x2"));
   std::mt19937 random(3);
   for (auto& b : blocks)
     for (int a = 0; a < 3; ++a) {
@@ -116,7 +116,7 @@ TEST(Blocks, whose_faces_differ_by_rounding_are_joined) {
 }
 
 TEST(Blocks, that_do_not_tile_the_box_are_refused) {
-  const std::vector<Decomposition::Block> good = blocks_of(Decomposition(kGrid, 4, "4x1x1"));
+  const std::vector<Decomposition::Block> good = all_blocks(Decomposition(kGrid, 4, "4x1x1"));
   const auto refused = [&](auto&& spoil) {
     auto blocks = good;
     spoil(blocks);
@@ -153,8 +153,8 @@ TEST(Blocks, that_differ_have_other_identities) {
   const Decomposition b = Decomposition::from_cuts(kGrid, {{{std::nextafter(1.3, 2.0)}, {}, {}}});
   EXPECT_NE(a.identity(), b.identity());
   EXPECT_EQ(a.identity(), Decomposition::from_cuts(kGrid, {{{1.3}, {}, {}}}).identity());
-  EXPECT_NE(Decomposition::from_boxes(kGrid, blocks_of(a)).identity(),
-            Decomposition::from_boxes(kGrid, blocks_of(b)).identity());
+  EXPECT_NE(Decomposition::from_boxes(kGrid, all_blocks(a)).identity(),
+            Decomposition::from_boxes(kGrid, all_blocks(b)).identity());
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+/// Box and grid: periodic wrapping, distances with equal bits from both ends, cells and nodes, by random cases.
 #include "merganser/geometry/box.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 #pragma once
-/// Random boxes, grids and points for properties.
+/// Generators of random boxes, grids and points for property tests.
 #include <rapidcheck.h>
 
 #include <bit>
@@ -12,13 +12,13 @@ namespace merganser::test {
 
 inline std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x); }
 
-/// A fraction in [0, 1), often exactly 0 or a multiple of 1/8.
+/// Draws a fraction in [0, 1), often exactly 0 or a multiple of 1/8.
 inline double any_fraction() {
   if (*rc::gen::inRange(0, 3) == 0) return *rc::gen::inRange(0, 8) / 8.0;
   return *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 53) * 0x1p-53;
 }
 
-/// Extents differ by axis; lower corners are 0, or up to a thousand extents away.
+/// Draws a box whose extents differ by axis, with a lower corner at 0 or up to a thousand extents away.
 inline Box any_box() {
   Box box;
   const double unit = *rc::gen::element(1.0, 1e-30, 1e30, 0.1);
@@ -30,7 +30,7 @@ inline Box any_box() {
   return box;
 }
 
-/// A point inside: below lower + extent on a periodic axis, at most there on one with walls.
+/// Draws a point inside a box: below lower + extent on a periodic axis, at most there on an axis with walls.
 inline Vec3 any_point(const Box& box) {
   Vec3 p;
   for (int a = 0; a < 3; ++a) {

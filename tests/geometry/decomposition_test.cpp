@@ -1,3 +1,4 @@
+/// Decompositions by cells: owners, neighbours, balancing, shapes of least area, errors, by random cases.
 #include "merganser/geometry/decomposition.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,7 @@ Grid unit_grid(std::array<std::int64_t, 3> cells, std::array<bool, 3> periodic =
   return {{{0, 0, 0}, {1, 1, 1}, periodic}, cells};
 }
 
-/// All ways to write `ranks` as a product of three that fit the grid.
+/// Returns all factorisations of `ranks` into three numbers that are at most the cells of each axis.
 std::vector<Shape> shapes_that_fit(const Grid& grid, int ranks) {
   std::vector<Shape> found;
   for (int x = 1; x <= ranks; ++x)
@@ -36,7 +37,7 @@ std::vector<Shape> shapes_that_fit(const Grid& grid, int ranks) {
 
 int axes_cut(const Shape& s) { return (s[0] > 1) + (s[1] > 1) + (s[2] > 1); }
 
-/// Total area of the faces between blocks; the two ends of a periodic axis meet.
+/// Returns the total area of the faces between blocks, including those across the boundary of divided periodic axes.
 double area_between_blocks(const Decomposition& d) {
   double area = 0;
   for (int a = 0; a < 3; ++a) {
@@ -59,7 +60,7 @@ Weights any_weights(const Grid& grid) {
   return weights;
 }
 
-/// Any decomposition of at most 64 ranks, half of them balanced.
+/// Draws a decomposition by cells of at most 64 ranks, half of the time balanced by random weights.
 Decomposition any_decomposition(std::int64_t most_cells = 9) {
   const Grid grid = any_grid(most_cells);
   const int ranks = *rc::gen::inRange(1, 65);
@@ -152,7 +153,7 @@ TEST(Owner, does_not_change_with_the_parts_of_the_other_axes) {
   }
 }
 
-/// Blocks touch if on every axis their runs of cells are equal, overlap or follow each other, possibly around the box.
+/// Returns true if two blocks touch: on every axis their indices differ by at most one, or by the period less one.
 bool touch(const Decomposition& d, int r, int s) {
   for (int a = 0; a < 3; ++a) {
     const int parts = d.shape()[a];
@@ -183,7 +184,7 @@ TEST(Neighbours, do_not_reach_through_a_wall) {
   EXPECT_TRUE(Decomposition(unit_grid({4, 4, 4}), 1).neighbours(0).empty());
 }
 
-std::int64_t weight_of(const Decomposition& d, int axis, int part, const Weights& weights) {
+std::int64_t part_weight(const Decomposition& d, int axis, int part, const Weights& weights) {
   const auto begin = weights[axis].begin();
   return std::accumulate(begin + d.cut(axis, part), begin + d.cut(axis, part + 1), std::int64_t{0});
 }
@@ -198,14 +199,14 @@ TEST(Balanced, keeps_the_shape_the_sum_and_a_cell_for_everybody) {
       std::int64_t sum = 0;
       for (int i = 0; i < d.shape()[a]; ++i) {
         RC_ASSERT(d.cut(a, i + 1) > d.cut(a, i));
-        sum += weight_of(d, a, i, weights);
+        sum += part_weight(d, a, i, weights);
       }
       RC_ASSERT(sum == std::accumulate(weights[a].begin(), weights[a].end(), std::int64_t{0}));
     }
   }));
 }
 
-/// Where no single slab weighs more than a share, no part misses its share by more than a slab.
+/// If no single slab of cells weighs more than an equal share, no part differs from its share by more than the heaviest slab.
 TEST(Balanced, misses_an_equal_share_by_at_most_one_slab) {
   EXPECT_TRUE(rc::check("share", [] {
     const int parts = *rc::gen::inRange(1, 9);
@@ -214,7 +215,7 @@ TEST(Balanced, misses_an_equal_share_by_at_most_one_slab) {
     for (std::int64_t c = 0; c < grid.cells[0]; ++c) weights[0].push_back(*rc::gen::inRange<std::int64_t>(50, 151));
     const Decomposition d = Decomposition(grid, parts, "1d").balanced(weights);
     const std::int64_t total = std::accumulate(weights[0].begin(), weights[0].end(), std::int64_t{0});
-    for (int i = 0; i < d.shape()[0]; ++i) RC_ASSERT(std::abs(weight_of(d, 0, i, weights) - total / parts) <= 151);
+    for (int i = 0; i < d.shape()[0]; ++i) RC_ASSERT(std::abs(part_weight(d, 0, i, weights) - total / parts) <= 151);
   }));
 }
 

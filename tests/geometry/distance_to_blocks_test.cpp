@@ -1,4 +1,5 @@
-/// Lower bounds decide which ranks are asked: too high a bound loses a partner, so they are compared with points.
+/// Lower bounds of distances to blocks, which select the ranks that receive queries: a bound that is too high would lose a nearest
+/// parcel, so they are compared with distances to random points of the blocks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,8 +23,8 @@ Decomposition few_blocks() {
   return {grid, static_cast<int>(x * y * z), std::to_string(x) + "x" + std::to_string(y) + "x" + std::to_string(z)};
 }
 
-/// Points of a block: corners, points on faces, points inside.
-Vec3 any_point_of(const Decomposition& d, int rank) {
+/// Draws a point of a rank's block: a corner, a point on a face, or a point inside.
+Vec3 any_block_point(const Decomposition& d, int rank) {
   const auto b = d.block(rank);
   Vec3 p;
   for (int a = 0; a < 3; ++a) {
@@ -34,7 +35,7 @@ Vec3 any_point_of(const Decomposition& d, int rank) {
   return p;
 }
 
-/// The exact distance on one axis from x to [lower, upper], over the images next to the box.
+/// Returns the exact distance on one axis from x to [lower, upper], the least over the box and its adjacent periodic images.
 double gap_on_axis(const Box& box, int a, double x, double lower, double upper) {
   double least = std::numeric_limits<double>::infinity();
   for (int image = -1; image <= 1; ++image) {
@@ -52,7 +53,7 @@ TEST(DistanceToABlock, is_never_above_that_to_a_point_of_it_nor_far_below_that_t
     const int rank = *rc::gen::inRange(0, d.ranks());
     const Vec3 p = any_point(box);
     const double bound = d.distance2_to_block(p, rank);
-    RC_ASSERT(bound <= box.distance2(p, any_point_of(d, rank)));
+    RC_ASSERT(bound <= box.distance2(p, any_block_point(d, rank)));
     const auto b = d.block(rank);
     double exact = 0;
     double slack = 0;
@@ -66,7 +67,7 @@ TEST(DistanceToABlock, is_never_above_that_to_a_point_of_it_nor_far_below_that_t
   }));
 }
 
-/// Owners follow from rounded cell numbers: such a point may lie a rounding error beyond the block of its owner.
+/// Owners are computed from rounded cell numbers, so a point beside a cut may lie a rounding error beyond the block of its owner.
 TEST(DistanceToABlock, of_a_point_to_its_owner_is_zero_beside_every_cut) {
   int beyond = 0;
   for (const double lower : {0.0, 0.1, -7.3})
@@ -93,9 +94,9 @@ TEST(DistanceBetweenBlocks, is_symmetric_and_never_above_that_of_two_of_their_po
     const int s = *rc::gen::inRange(0, d.ranks());
     const double bound = d.distance2_between(r, s);
     RC_ASSERT(bits(bound) == bits(d.distance2_between(s, r)));
-    RC_ASSERT(bound <= d.grid().box.distance2(any_point_of(d, r), any_point_of(d, s)));
-    RC_ASSERT(bound <= d.distance2_to_block(any_point_of(d, r), s) * (1 + 1e-9) ||
-              bound <= d.grid().box.distance2(any_point_of(d, r), any_point_of(d, s)));
+    RC_ASSERT(bound <= d.grid().box.distance2(any_block_point(d, r), any_block_point(d, s)));
+    RC_ASSERT(bound <= d.distance2_to_block(any_block_point(d, r), s) * (1 + 1e-9) ||
+              bound <= d.grid().box.distance2(any_block_point(d, r), any_block_point(d, s)));
   }));
 }
 

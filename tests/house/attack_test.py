@@ -11,11 +11,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 from attack import __main__ as command  # noqa: E402
-from attack import judge, mutate, samples, verbs  # noqa: E402
+from attack import judge, verbs  # noqa: E402
 from attack.attack import Attack  # noqa: E402
 from attack.attempt import run_case, shrink  # noqa: E402
 from attack.campaign import Campaign  # noqa: E402
 from attack.case import Case, Part, Recipe  # noqa: E402
+from attack.classes import columns, inputs  # noqa: E402
 from attack.processes import Result, marked  # noqa: E402
 from attack.world import World  # noqa: E402
 
@@ -146,17 +147,11 @@ class Findings(WithProgram):
 
 class Campaigns(WithProgram):
     def test_a_finding_is_shrunk_to_what_makes_it(self):
-        made = case("ill", spoiled=["work/in.txt"])
-        made.files["work/in.txt"] = b"line\n" * 300 + b"a bad line\n" + b"line\n" * 300
+        made = case("ill")
+        made.files["work/in.txt"] = Recipe(b" ".join, [b"a", b"bad", b"line"])
         made.parts.append(Part(["--steps", "3"], True))
         small = shrink(run_case(made, One(made), self.world), One(made), self.world, time.monotonic() + 60).case
         self.assertEqual(small.words(), ["ill", "in.txt", "out.txt"])
-        self.assertEqual(small.files["work/in.txt"], b"bad")
-
-    def test_steps_of_a_recipe_are_left_out(self):
-        made = case("ill", spoiled=["work/in.txt"])
-        made.files["work/in.txt"] = Recipe(b" ".join, [b"a", b"bad", b"line"], bytes_may_go=False)
-        small = shrink(run_case(made, One(made), self.world), One(made), self.world, time.monotonic() + 60).case
         self.assertEqual(small.files["work/in.txt"].steps, [b"bad"])
 
     def test_a_finding_is_told_once_counted_and_kept_with_the_line_that_makes_it_again(self):
@@ -200,7 +195,7 @@ class Campaigns(WithProgram):
 
     def test_a_sample_that_the_program_cannot_make_leaves_its_case_out(self):
         with self.assertRaisesRegex(verbs.Absent, "no verb graph convert"):
-            self.world.sample("graph:metis")
+            self.world.sample("g.mtx")
 
 
 class Parts(unittest.TestCase):
@@ -216,23 +211,34 @@ class Parts(unittest.TestCase):
         self.assertEqual([(o.letter, o.name, o.value) for o in verb.options],
                          [("-o", "--output", "FILE"), ("", "--quiet", ""), ("", "--comm", "auto|threads|rma")])
         self.assertEqual(verb.positionals, ["IN"])
-        self.assertEqual(verbs.verbs_of("  topo gen   make\n  run    start\n"), ["topo gen", "run"])
+        self.assertEqual(verbs.parse_verbs("  topo gen   make\n  run    start\n"), ["topo gen", "run"])
 
-    def test_the_same_seed_spoils_bytes_in_the_same_way(self):
-        for text in (b"1 2 3\n4 5 6\n" * 9, bytes(range(256))):
-            made = [mutate.mutate(random.Random("3/a/5"), text)[0] for _ in range(2)]
-            self.assertEqual(made[0], made[1])
-            others = {mutate.mutate(random.Random(i), text)[0] for i in range(50)}
-            self.assertGreater(len(others), 30)
+    def test_damage_changes_a_file_and_is_the_same_for_a_seed(self):
+        for content, ways in ((b"1 2 3\n4 5 6\n" * 9, inputs.TEXT), (bytes(range(256)), inputs.BINARY)):
+            for way in ways:
+                made = {way(random.Random(f"3/a/{i // 2}"), content) for i in range(40)}
+                self.assertNotIn(content, made, way)
+                self.assertTrue(1 < len(made) <= 20, way)
+
+    def test_an_index_has_a_heading_of_one_name(self):
+        seen = set()
+        for seed in range(100):
+            dialect = columns.Dialect(random.Random(seed), 3)
+            dialect.heading = ["x", "y", "z"]
+            columns.index(random.Random(seed), [[1.5, 2.5, 3.5]], dialect)
+            if " " in dialect.heading[0]:
+                self.assertTrue(dialect.quoted or dialect.separator.strip(" "), dialect.separator)
+            seen.add(dialect.heading[0])
+        self.assertEqual(seen, {"", "index", "Unnamed: 0"})
+
+    def test_what_may_be_as_large_as_it_likes_and_is_ended_is_no_finding(self):
+        ended = Result([], -9, b"", b"", 1, 0, too_large=True)
+        self.assertEqual([f.kind for f in judge.findings(case("copy"), ended, {}, {})], ["memory"])
+        self.assertEqual(judge.findings(case("copy", endless=True), ended, {}, {}), [])
 
     def test_the_line_that_run_repeats_is_no_error_line(self):
         result = Result([], 3, b"", b"+ mpirun -n 2\nmerganser: warning: slow\ninput: no\n", 0, 0)
         self.assertEqual(judge.error_lines(result), [b"input: no"])
-
-    def test_a_bvgraph_is_encoded_as_its_format_says(self):
-        files = samples.bvgraph([[1], []])
-        self.assertEqual(files["g.graph"], bytes([0b01001110]))  # gamma(1), gamma(2 (1 - 0)) = 010 011, gamma(0) = 1, filled up
-        self.assertIn(b"nodes=2\narcs=1\n", files["g.properties"])
 
     def test_wrong_options_are_refused(self):
         sys.stderr, kept = io.StringIO(), sys.stderr

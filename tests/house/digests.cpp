@@ -30,7 +30,7 @@ void merge(comm::Transport& transport, const Grid& grid, const RandomParcels& gi
   options.min_volume_ratio = given.min_volume_ratio;
   Clusterer clusterer(transport, decomposition, parcels.schema(), options);
   for (int step = 0; step < 2; ++step) (void)clusterer.step(parcels);
-  tell("parcels", digest(parcels).text());
+  tell("parcels", digest(parcels).to_string());
 }
 
 void all(comm::Transport& transport) {

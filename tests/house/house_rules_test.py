@@ -145,6 +145,13 @@ class HouseRules(unittest.TestCase):
         self.assert_breach("src/links/build/made.cpp", long, "1000 lines")
         self.assert_breach("made.cpp", long, "1000 lines")
 
+    def test_a_docstring_that_does_not_stand_alone_is_found(self):
+        for opening in ("What carries the packages.", "The same in 32 bits.", "As given.", "How many there are.", "As above, sorted."):
+            self.assert_breach("src/base/x.cpp", f"/// {opening}\nint f();\n", "stand alone")
+            self.assert_breach("packages/flow/src/flow/x.cpp", f"  /// {opening}\n  int f();\n", "stand alone")
+            self.assertEqual(self.breaches("src/base/x.cpp", f"/// Returns a number.\n/// {opening}\nint f();\n"), [])
+            self.assertEqual(self.breaches("tests/base/x.cpp", f"/// {opening}\nint f();\n"), [])
+
     def test_an_unknown_room_is_found(self):
         self.assert_breach("src/attic/a.cpp", "int a;\n", "not in the table")
 

@@ -1,3 +1,4 @@
+/// Tests of io: every kind of invalid parcel file gives an InputError on all ranks that names the fault.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -183,7 +184,7 @@ class BadFiles : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, BadFiles, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
 
 /// The InputError that reading gives, the same on every rank; "" if there is none.
-std::string error_of(Transport& t, const std::string& path) {
+std::string error_message(Transport& t, const std::string& path) {
   std::string what;
   try {
     const io::ParcelFileInfo info = io::read_info(path, t);
@@ -212,7 +213,7 @@ TEST_P(BadFiles, give_every_rank_one_line_that_says_what_is_wrong) {
         bad.spoil(file);
         file.make(path);
       });
-      const std::string what = error_of(t, path);
+      const std::string what = error_message(t, path);
       EXPECT_EQ(what.find('\n'), std::string::npos);
       EXPECT_EQ(what.find(path), 0U) << bad.name << ": " << what;
       for (const char* part : bad.says) EXPECT_NE(what.find(part), std::string::npos) << bad.name << ": " << what;
@@ -262,7 +263,7 @@ TEST_P(BadFiles, what_is_no_netcdf_file_is_told_apart) {
   on_ranks(GetParam(), [](Transport& t) {
     const Folder folder(t);
     const auto says = [&](const std::string& path, const char* part) {
-      const std::string what = error_of(t, path);
+      const std::string what = error_message(t, path);
       EXPECT_NE(what.find(part), std::string::npos) << what;
       EXPECT_NE(what.find(path), std::string::npos) << what;
     };
@@ -293,7 +294,7 @@ TEST_P(BadFiles, a_truncated_file_is_refused_wherever_it_ends) {
         EpicFile().make(path);
         std::filesystem::resize_file(path, whole * part / 1000);
       });
-      const std::string what = error_of(t, path);
+      const std::string what = error_message(t, path);
       EXPECT_NE(what.find("truncated or damaged"), std::string::npos) << part << ": " << what;
     }
     t.barrier();
@@ -301,7 +302,7 @@ TEST_P(BadFiles, a_truncated_file_is_refused_wherever_it_ends) {
 }
 
 /// B23 in chunks of two parcels with checksums, one bit of the last value flipped.
-void make_with_a_bad_end(const std::string& path) {
+void write_file_with_bad_tail(const std::string& path) {
   EpicFile file;
   file.variables.erase("B23");
   const std::vector<double> values{1e-4, 2e-4, 3e-4, 4e-4, 5e-4, 0.000612345678};
@@ -335,8 +336,8 @@ TEST_P(BadFiles, a_part_that_only_the_last_rank_reads_is_an_error_on_every_rank_
   on_ranks(GetParam(), [](Transport& t) {
     const Folder folder(t);
     const std::string path = folder.file("end.nc");
-    on_first(t, [&] { make_with_a_bad_end(path); });
-    const std::string what = error_of(t, path);
+    on_first(t, [&] { write_file_with_bad_tail(path); });
+    const std::string what = error_message(t, path);
     EXPECT_NE(what.find("read B23"), std::string::npos) << what;
     t.barrier();
   });
@@ -355,7 +356,7 @@ TEST_P(BadFiles, a_file_that_changed_since_it_was_looked_at_is_refused) {
 }
 
 /// Makes a variable over the parcels of a type of its own; B11 is then that.
-void make_strange(const std::string& path, const std::string& kind) {
+void write_invalid_file(const std::string& path, const std::string& kind) {
   EpicFile file;
   file.variables.erase("B11");
   file.more = [&](int id) {
@@ -386,10 +387,10 @@ TEST(StrangeTypes, are_refused_by_name_on_any_number_of_ranks_every_time) {
   const Folder folder;
   const std::string path = folder.file("strange.nc");
   for (const std::string kind : {"string", "compound", "vlen", "opaque", "enum"}) {
-    make_strange(path, kind);
+    write_invalid_file(path, kind);
     for (int run = 0; run < 42; ++run) {
       comm::run({"threads", 2 + run % 6, ""}, [&](Transport& t) {
-        const std::string what = error_of(t, path);
+        const std::string what = error_message(t, path);
         EXPECT_NE(what.find("the variable B11 has type "), std::string::npos) << kind << ": " << what;
         EXPECT_NE(what.find("; it must be double"), std::string::npos) << kind << ": " << what;
       });
@@ -399,7 +400,7 @@ TEST(StrangeTypes, are_refused_by_name_on_any_number_of_ranks_every_time) {
 }
 
 /// A file whose dimension n_parcels is huge but holds no value.
-void make_hollow(const std::string& path, std::size_t parcels) {
+void write_file_without_values(const std::string& path, std::size_t parcels) {
   int file = 0;
   int dimension[2] = {0, 0};
   ASSERT_EQ(nc_create(path.c_str(), NC_NETCDF4 | NC_CLOBBER, &file), NC_NOERR);
@@ -419,7 +420,7 @@ void make_hollow(const std::string& path, std::size_t parcels) {
 TEST(HugeFiles, a_claim_that_the_bytes_of_the_file_cannot_hold_is_refused_before_memory_is_taken) {
   const Folder folder;
   const std::string path = folder.file("hollow.nc");
-  make_hollow(path, 3'000'000'000);
+  write_file_without_values(path, 3'000'000'000);
   try {
     static_cast<void>(io::read_info(path));
     FAIL() << "no error";
@@ -431,7 +432,7 @@ TEST(HugeFiles, a_claim_that_the_bytes_of_the_file_cannot_hold_is_refused_before
 TEST(HugeFiles, more_than_2_to_the_31_parcels_are_counted) {
   const Folder folder;
   const std::string path = folder.file("hollow.nc");
-  make_hollow(path, 3'000'000'000);
+  write_file_without_values(path, 3'000'000'000);
   std::filesystem::resize_file(path, 250'000'000);  // sparse: what 3e9 parcels would need at the least
   EXPECT_EQ(io::read_info(path).parcels, 3'000'000'000);
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// Parcel files that hold more than EPIC's variables.
+/// Helpers that create EPIC parcel files with further variables, attributes and groups, which io must carry through.
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace merganser::test {
 
-inline void ok(int status) { ASSERT_EQ(status, NC_NOERR) << nc_strerror(status); }
+inline void expect_no_error(int status) { ASSERT_EQ(status, NC_NOERR) << nc_strerror(status); }
 
 inline int dimension(int file, const char* name) {
   int id = -1;
@@ -25,10 +25,10 @@ template <class T>
 int over_parcels(int file, const char* name, nc_type type, const std::vector<T>& values) {
   const std::array<int, 2> shape{dimension(file, "t"), dimension(file, "n_parcels")};
   int variable = -1;
-  ok(nc_def_var(file, name, type, 2, shape.data(), &variable));
+  expect_no_error(nc_def_var(file, name, type, 2, shape.data(), &variable));
   const std::array<std::size_t, 2> start{0, 0};
   const std::array<std::size_t, 2> count{1, values.size()};
-  ok(nc_put_vara(file, variable, start.data(), count.data(), values.data()));
+  expect_no_error(nc_put_vara(file, variable, start.data(), count.data(), values.data()));
   return variable;
 }
 
@@ -37,7 +37,7 @@ inline const std::vector<std::int64_t> kLabels{1, std::numeric_limits<std::int64
 /// Variables over the parcels of other types.
 inline void add_other_variables(int file) {
   const int humidity = over_parcels<double>(file, "humidity", NC_DOUBLE, {.1, .2, .3, .4, .5, .6});
-  ok(nc_put_att_text(file, humidity, "units", 5, "kg/kg"));
+  expect_no_error(nc_put_att_text(file, humidity, "units", 5, "kg/kg"));
   over_parcels<float>(file, "theta", NC_FLOAT, {300.1F, 301, 302, 303, 304, 305});
   over_parcels<std::int64_t>(file, "label", NC_INT64, kLabels);
   over_parcels<std::int16_t>(file, "age", NC_SHORT, {1, 2, 3, 4, 5, 6});

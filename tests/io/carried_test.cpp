@@ -1,4 +1,4 @@
-/// What a file holds besides EPIC's values goes through reading and writing.
+/// Tests of io: attributes, groups and variables besides EPIC's are carried from the file read to the file written.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -20,20 +20,20 @@ using comm::Transport;
 
 void add_attributes(int file) {
   const char* texts[2] = {"first", "second"};
-  ok(nc_put_att_string(file, NC_GLOBAL, "texts", 2, texts));
-  ok(nc_put_att_text(file, NC_GLOBAL, "file_type", 7, "parcels"));
-  ok(nc_put_att_text(file, NC_GLOBAL, "history", 7, "a\nb and"));
-  ok(nc_put_att_text(file, NC_GLOBAL, "empty", 0, ""));
+  expect_no_error(nc_put_att_string(file, NC_GLOBAL, "texts", 2, texts));
+  expect_no_error(nc_put_att_text(file, NC_GLOBAL, "file_type", 7, "parcels"));
+  expect_no_error(nc_put_att_text(file, NC_GLOBAL, "history", 7, "a\nb and"));
+  expect_no_error(nc_put_att_text(file, NC_GLOBAL, "empty", 0, ""));
   const std::array<unsigned long long, 1> big{std::numeric_limits<unsigned long long>::max()};
-  ok(nc_put_att_ulonglong(file, NC_GLOBAL, "big", NC_UINT64, 1, big.data()));
+  expect_no_error(nc_put_att_ulonglong(file, NC_GLOBAL, "big", NC_UINT64, 1, big.data()));
   const std::array<float, 2> floats{0.1F, -2.5F};
-  ok(nc_put_att_float(file, NC_GLOBAL, "floats", NC_FLOAT, 2, floats.data()));
+  expect_no_error(nc_put_att_float(file, NC_GLOBAL, "floats", NC_FLOAT, 2, floats.data()));
   const std::array<signed char, 1> byte{-3};
-  ok(nc_put_att_schar(file, NC_GLOBAL, "byte", NC_BYTE, 1, byte.data()));
-  ok(nc_put_att_text(file, NC_GLOBAL, "Conventions", 6, "CF-1.7"));
+  expect_no_error(nc_put_att_schar(file, NC_GLOBAL, "byte", NC_BYTE, 1, byte.data()));
+  expect_no_error(nc_put_att_text(file, NC_GLOBAL, "Conventions", 6, "CF-1.7"));
   int volume = -1;
-  ok(nc_inq_varid(file, "volume", &volume));
-  ok(nc_put_att_text(file, volume, "units", 4, "km^3"));
+  expect_no_error(nc_inq_varid(file, "volume", &volume));
+  expect_no_error(nc_put_att_text(file, volume, "units", 4, "km^3"));
 }
 
 void add_groups(int file) {
@@ -41,19 +41,19 @@ void add_groups(int file) {
   int inner = -1;
   int dimensions = -1;
   int variable = -1;
-  ok(nc_def_grp(file, "physics", &group));
-  ok(nc_put_att_text(group, NC_GLOBAL, "scheme", 3, "rk4"));
-  ok(nc_def_grp(group, "constants", &inner));
-  ok(nc_def_dim(inner, "three", 3, &dimensions));
-  ok(nc_def_var(inner, "values", NC_FLOAT, 1, &dimensions, &variable));
+  expect_no_error(nc_def_grp(file, "physics", &group));
+  expect_no_error(nc_put_att_text(group, NC_GLOBAL, "scheme", 3, "rk4"));
+  expect_no_error(nc_def_grp(group, "constants", &inner));
+  expect_no_error(nc_def_dim(inner, "three", 3, &dimensions));
+  expect_no_error(nc_def_var(inner, "values", NC_FLOAT, 1, &dimensions, &variable));
   const std::array<float, 3> values{1.5F, 2.5F, -0.1F};
-  ok(nc_put_var_float(inner, variable, values.data()));
-  ok(nc_def_var(file, "scalar", NC_INT, 0, nullptr, &variable));
+  expect_no_error(nc_put_var_float(inner, variable, values.data()));
+  expect_no_error(nc_def_var(file, "scalar", NC_INT, 0, nullptr, &variable));
   const int seven = 7;
-  ok(nc_put_var_int(file, variable, &seven));
+  expect_no_error(nc_put_var_int(file, variable, &seven));
 }
 
-void everything(int file) {
+void add_all_parts(int file) {
   add_attributes(file);
   add_groups(file);
   add_other_variables(file);
@@ -96,13 +96,13 @@ TEST_P(Carried, attributes_groups_variables_types_and_compression_are_in_the_fil
     const std::string in = folder.file("in.nc"), out = folder.file("out.nc");
     make(t, in, [](EpicFile& f) {
       f.deflate = 4;
-      f.more = everything;
+      f.more = add_all_parts;
     });
     io::ParcelFileInfo info = io::read_info(in, t);
     EXPECT_TRUE(info.heading.lost.empty());
-    EXPECT_EQ(io::passed_over(info), (std::vector<std::string>{"age", "humidity", "label", "theta"}));
+    EXPECT_EQ(io::unread_variables(info), (std::vector<std::string>{"age", "humidity", "label", "theta"}));
     io::add_variables(in, info, kRules);
-    EXPECT_TRUE(io::passed_over(info).empty());
+    EXPECT_TRUE(io::unread_variables(info).empty());
     const Parcels parcels = io::read_parcels(in, info, t);
     const Decomposition blocks(info.grid, t.size());
     io::write_parcels(out, parcels, blocks, info.time, t, info.heading);
@@ -138,10 +138,10 @@ TEST_P(Carried, text_variables_are_written_by_every_model) {
       f.more = [](int file) {
         int two = -1;
         int names = -1;
-        ok(nc_def_dim(file, "two", 2, &two));
-        ok(nc_def_var(file, "names", NC_STRING, 1, &two, &names));
+        expect_no_error(nc_def_dim(file, "two", 2, &two));
+        expect_no_error(nc_def_var(file, "names", NC_STRING, 1, &two, &names));
         const char* values[2] = {"one", "two and more"};
-        ok(nc_put_var_string(file, names, values));
+        expect_no_error(nc_put_var_string(file, names, values));
       };
     });
     const io::ParcelFileInfo info = io::read_info(in, t);
@@ -194,17 +194,17 @@ TEST_P(Carried, variables_over_dimensions_that_may_grow_keep_their_shapes) {
       f.more = [](int id) {
         int table = -1, names = -1;
         std::array<int, 2> shape{};
-        ok(nc_def_dim(id, "row", NC_UNLIMITED, &shape[0]));
-        ok(nc_def_dim(id, "column", NC_UNLIMITED, &shape[1]));
+        expect_no_error(nc_def_dim(id, "row", NC_UNLIMITED, &shape[0]));
+        expect_no_error(nc_def_dim(id, "column", NC_UNLIMITED, &shape[1]));
         const std::array<std::size_t, 2> start{0, 0}, count{2, 3};
         const std::array<int, 6> values{1, 2, 3, 4, 5, 6};
         std::array<const char*, 2> texts{"first", "second"};
-        ok(nc_def_var(id, "table", NC_INT, 2, shape.data(), &table));
-        ok(nc_def_var(id, "names", NC_STRING, 1, shape.data(), &names));
+        expect_no_error(nc_def_var(id, "table", NC_INT, 2, shape.data(), &table));
+        expect_no_error(nc_def_var(id, "names", NC_STRING, 1, shape.data(), &names));
         const std::array<std::size_t, 2> few{4, 4};
-        ok(nc_def_var_chunking(id, table, NC_CHUNKED, few.data()));
-        ok(nc_put_vara_int(id, table, start.data(), count.data(), values.data()));
-        ok(nc_put_vara_string(id, names, start.data(), count.data(), texts.data()));
+        expect_no_error(nc_def_var_chunking(id, table, NC_CHUNKED, few.data()));
+        expect_no_error(nc_put_vara_int(id, table, start.data(), count.data(), values.data()));
+        expect_no_error(nc_put_vara_string(id, names, start.data(), count.data(), texts.data()));
       };
     });
     const io::ParcelFileInfo info = io::read_info(in, t);
@@ -223,22 +223,22 @@ TEST(CarriedValues, of_variables_shorter_than_dimensions_that_grew_stay_in_place
   EpicFile file;
   file.more = [](int id) {
     std::array<int, 2> shape{};
-    ok(nc_def_dim(id, "row", NC_UNLIMITED, &shape[0]));
-    ok(nc_def_dim(id, "column", NC_UNLIMITED, &shape[1]));
+    expect_no_error(nc_def_dim(id, "row", NC_UNLIMITED, &shape[0]));
+    expect_no_error(nc_def_dim(id, "column", NC_UNLIMITED, &shape[1]));
     const std::array<std::size_t, 2> start{0, 0};
     const std::array<int, 6> values{1, 2, 3, 4, 5, 6};
     for (const auto& [name, columns] : {std::pair{"whole", 3}, {"part", 2}}) {
       int variable = -1;
       const std::array<std::size_t, 2> count{2, static_cast<std::size_t>(columns)};
-      ok(nc_def_var(id, name, NC_INT, 2, shape.data(), &variable));
-      ok(nc_put_vara_int(id, variable, start.data(), count.data(), values.data()));
+      expect_no_error(nc_def_var(id, name, NC_INT, 2, shape.data(), &variable));
+      expect_no_error(nc_put_vara_int(id, variable, start.data(), count.data(), values.data()));
     }
   };
   file.make(in);
   const std::vector<std::int64_t> whole{1, 2, 3, 4, 5, 6}, part{1, 2, NC_FILL_INT, 3, 4, NC_FILL_INT};
   for (const io::FileGroup& group : {io::read_info(in).heading.root, io::read_data(in)}) {
-    EXPECT_EQ(io::integers_of(*io::find_variable(group, "whole")), whole);
-    EXPECT_EQ(io::integers_of(*io::find_variable(group, "part")), part);
+    EXPECT_EQ(io::to_integers(*io::find_variable(group, "whole")), whole);
+    EXPECT_EQ(io::to_integers(*io::find_variable(group, "part")), part);
   }
 }
 
@@ -250,12 +250,12 @@ TEST_P(Carried, variables_that_are_called_as_dimensions_are_written) {
       f.more = [](int id) {
         int number = -1;
         const int parcels = dimension(id, "n_parcels");
-        ok(nc_def_dim(id, "row", 3, &number));
+        expect_no_error(nc_def_dim(id, "row", 3, &number));
         for (const char* name : {"row", "world%size"}) {  // none over the dimension of its name
-          ok(nc_def_var(id, name, NC_INT, 1, &parcels, &number));
+          expect_no_error(nc_def_var(id, name, NC_INT, 1, &parcels, &number));
           const std::array<std::size_t, 2> start{0}, count{2};
           const std::array<int, 2> values{7, 8};
-          ok(nc_put_vara_int(id, number, start.data(), count.data(), values.data()));
+          expect_no_error(nc_put_vara_int(id, number, start.data(), count.data(), values.data()));
         }
       };
     });
@@ -266,7 +266,7 @@ TEST_P(Carried, variables_that_are_called_as_dimensions_are_written) {
     io::write_parcels(out, parcels, Decomposition(info.grid, t.size()), info.time, t, info.heading);
     io::ParcelFileInfo again = io::read_info(out, t);
     io::add_variables(out, again, rules);
-    EXPECT_EQ(total_digest(t, io::read_parcels(out, again, t)).text(), total_digest(t, parcels).text());
+    EXPECT_EQ(total_digest(t, io::read_parcels(out, again, t)).to_string(), total_digest(t, parcels).to_string());
     ASSERT_EQ(again.heading.root.dimensions.size(), 1U);
     EXPECT_EQ(again.heading.root.dimensions[0].length, 3);
     t.barrier();

@@ -1,4 +1,4 @@
-/// Files of arrays: what is written is read again, whole or not at all.
+/// Tests of io/data_file.hpp: arrays written to a NetCDF file are read again, and a file appears whole or not at all.
 #include "merganser/io/data_file.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using namespace merganser;
 using namespace merganser::io;
 using namespace merganser::test;
 
-FileGroup sample() {
+FileGroup sample_group() {
   FileGroup root;
   const std::vector<double> numbers{1.5, -0.0, 1e300, 4, 5, 6};
   const std::vector<std::int64_t> counts{1, std::int64_t{1} << 60};
@@ -40,21 +40,21 @@ TEST_P(DataFile, gives_back_every_bit_that_rank_0_wrote) {
   on_ranks(GetParam(), [](comm::Transport& t) {
     const Folder folder(t);
     const std::string path = folder.file("data.nc");
-    write_data(path, t.rank() == 0 ? sample() : FileGroup(), t);
+    write_data(path, t.rank() == 0 ? sample_group() : FileGroup(), t);
     t.barrier();
     if (t.rank() == 0) {
       const FileGroup file = read_data(path);
-      const FileGroup expected = sample();
+      const FileGroup expected = sample_group();
       for (const FileVariable& v : expected.variables) {
         const FileValues* const found = find_variable(file, v.name);
         ASSERT_NE(found, nullptr) << v.name;
         EXPECT_EQ(found->bytes, v.values.bytes);
         EXPECT_EQ(found->type, v.values.type);
       }
-      EXPECT_EQ(text_of(*find_attribute(file, "file_type")), "sample");
-      EXPECT_EQ(integers_of(*find_attribute(file, "ncells")), (std::vector<std::int64_t>{3, 4, 5}));
-      EXPECT_EQ(numbers_of(*find_attribute(file, "ncells")), (std::vector<double>{3, 4, 5}));
-      EXPECT_EQ(integers_of(*find_variable(file, "count"))[1], std::int64_t{1} << 60);
+      EXPECT_EQ(to_text(*find_attribute(file, "file_type")), "sample");
+      EXPECT_EQ(to_integers(*find_attribute(file, "ncells")), (std::vector<std::int64_t>{3, 4, 5}));
+      EXPECT_EQ(to_doubles(*find_attribute(file, "ncells")), (std::vector<double>{3, 4, 5}));
+      EXPECT_EQ(to_integers(*find_variable(file, "count"))[1], std::int64_t{1} << 60);
       EXPECT_NE(find_attribute(file, "merganser_version"), nullptr);
       EXPECT_EQ(find_variable(file, "none"), nullptr);
     }
@@ -66,18 +66,18 @@ TEST_P(DataFile, that_does_not_fit_its_dimensions_is_refused_and_the_old_one_sta
   on_ranks(GetParam(), [](comm::Transport& t) {
     const Folder folder(t);
     const std::string path = folder.file("data.nc");
-    write_data(path, sample(), t);
+    write_data(path, sample_group(), t);
     t.barrier();
-    const std::string before = bytes_of(path);
-    FileGroup wrong = sample();
+    const std::string before = read_bytes(path);
+    FileGroup wrong = sample_group();
     wrong.dimensions[1].length = 4;
     EXPECT_THROW(write_data(path, wrong, t), InputError);
-    wrong = sample();
+    wrong = sample_group();
     wrong.variables[1].dimensions = {"z"};
     EXPECT_THROW(write_data(path, wrong, t), InputError);
     t.barrier();
-    EXPECT_EQ(bytes_of(path), before);
-    EXPECT_THROW(write_data(folder.file("none/data.nc"), sample(), t), InputError);
+    EXPECT_EQ(read_bytes(path), before);
+    EXPECT_THROW(write_data(folder.file("none/data.nc"), sample_group(), t), InputError);
     t.barrier();
   });
 }

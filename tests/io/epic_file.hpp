@@ -1,5 +1,5 @@
 #pragma once
-/// A small valid EPIC file, made with the NetCDF library alone, and ways to spoil it.
+/// A small valid EPIC parcel file, created with the NetCDF library alone, and fields by which tests make it invalid.
 #include <gtest/gtest.h>
 #include <netcdf.h>
 
@@ -43,40 +43,42 @@ struct EpicFile {
 
   void make(const std::string& path) const {
     int file = 0;
-    ok(nc_create(path.c_str(), format | NC_CLOBBER, &file));
+    expect_no_error(nc_create(path.c_str(), format | NC_CLOBBER, &file));
     std::map<std::size_t, int> dimension;
-    ok(nc_def_dim(file, parcel_dimension.c_str(), parcels, &dimension[parcels]));
+    expect_no_error(nc_def_dim(file, parcel_dimension.c_str(), parcels, &dimension[parcels]));
     int t = 0;
-    ok(nc_def_dim(file, "t", NC_UNLIMITED, &t));
+    expect_no_error(nc_def_dim(file, "t", NC_UNLIMITED, &t));
     for (const auto& [name, values] : attributes) {
       if (text_attributes)
-        ok(nc_put_att_text(file, NC_GLOBAL, name.c_str(), 3, "abc"));
+        expect_no_error(nc_put_att_text(file, NC_GLOBAL, name.c_str(), 3, "abc"));
       else
-        ok(nc_put_att_double(file, NC_GLOBAL, name.c_str(), NC_DOUBLE, values.size(), values.data()));
+        expect_no_error(nc_put_att_double(file, NC_GLOBAL, name.c_str(), NC_DOUBLE, values.size(), values.data()));
     }
     for (const auto& [name, values] : variables) {
       const std::size_t n = values.size();
-      if (dimension.count(n) == 0) ok(nc_def_dim(file, ("n" + std::to_string(n)).c_str(), n, &dimension[n]));
+      if (dimension.count(n) == 0)
+        expect_no_error(nc_def_dim(file, ("n" + std::to_string(n)).c_str(), n, &dimension[n]));
       const std::vector<int> shape = time ? std::vector<int>{t, dimension[n]} : std::vector<int>{dimension[n]};
       const nc_type type = types.count(name) != 0 ? types.at(name) : NC_DOUBLE;
       int variable = 0;
-      ok(nc_def_var(file, name.c_str(), type, static_cast<int>(shape.size()), shape.data(), &variable));
+      expect_no_error(nc_def_var(file, name.c_str(), type, static_cast<int>(shape.size()), shape.data(), &variable));
       if (deflate > 0) {
-        ok(nc_def_var_deflate(file, variable, 1, 1, deflate));
-        ok(nc_def_var_fletcher32(file, variable, NC_FLETCHER32));
+        expect_no_error(nc_def_var_deflate(file, variable, 1, 1, deflate));
+        expect_no_error(nc_def_var_fletcher32(file, variable, NC_FLETCHER32));
       }
       const std::size_t start[2] = {0, 0};
       const std::vector<std::size_t> count = time ? std::vector<std::size_t>{1, n} : std::vector<std::size_t>{n};
-      if (format != NC_NETCDF4) ok(nc_enddef(file));
-      if (time_level && type != NC_CHAR) ok(nc_put_vara_double(file, variable, start, count.data(), values.data()));
-      if (format != NC_NETCDF4) ok(nc_redef(file));
+      if (format != NC_NETCDF4) expect_no_error(nc_enddef(file));
+      if (time_level && type != NC_CHAR)
+        expect_no_error(nc_put_vara_double(file, variable, start, count.data(), values.data()));
+      if (format != NC_NETCDF4) expect_no_error(nc_redef(file));
     }
     if (more) more(file);
-    ok(nc_close(file));
+    expect_no_error(nc_close(file));
   }
 
  private:
-  static void ok(int status) { ASSERT_EQ(status, NC_NOERR) << nc_strerror(status); }
+  static void expect_no_error(int status) { ASSERT_EQ(status, NC_NOERR) << nc_strerror(status); }
 };
 
 }  // namespace merganser::test

@@ -1,5 +1,5 @@
 #pragma once
-/// A temporary folder for tests.
+/// Temporary folder of a test, removed with its contents at the end.
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class Folder {
       made.owner_ = false;
       name = made.path_.string();
     }
-    const auto told = comm::from_first(t, name);
+    const auto told = comm::broadcast_from_first(t, name);
     path_ = std::string(told.begin(), told.end());
   }
   Folder(const Folder&) = delete;
@@ -45,7 +45,7 @@ class Folder {
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-  /// Names of what is in the folder, sorted.
+  /// Returns the names of the entries of the folder, sorted.
   [[nodiscard]] std::vector<std::string> list() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(path_))
@@ -59,8 +59,8 @@ class Folder {
   std::filesystem::path path_;
 };
 
-/// What is in a file; nothing if there is none, or it goes away meanwhile, as those of /proc do.
-inline std::string bytes_of(const std::filesystem::path& path) {
+/// Returns the contents of a file; empty if it does not exist, or disappears meanwhile, as files of /proc do.
+inline std::string read_bytes(const std::filesystem::path& path) {
   std::ostringstream all;
   all << std::ifstream(path, std::ios::binary).rdbuf();
   return all.str();

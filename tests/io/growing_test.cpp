@@ -1,5 +1,5 @@
-/// Variables over a dimension that grows are read at a cost that grows with their number, not with its square, to the values
-/// that NetCDF gives one by one.
+/// Tests of io: reading variables over unlimited dimensions takes time linear in their number, and gives the values that NetCDF
+/// returns for single entries.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -31,9 +31,9 @@ namespace {
 using namespace merganser;
 using namespace merganser::test;
 
-int define(int file, const std::string& name, nc_type type, const std::vector<int>& shape) {
+int define_variable(int file, const std::string& name, nc_type type, const std::vector<int>& shape) {
   int variable = -1;
-  ok(nc_def_var(file, name.c_str(), type, static_cast<int>(shape.size()), shape.data(), &variable));
+  expect_no_error(nc_def_var(file, name.c_str(), type, static_cast<int>(shape.size()), shape.data(), &variable));
   return variable;
 }
 
@@ -42,10 +42,10 @@ void make_many(const std::string& path, int count) {
   EpicFile file;
   file.more = [&](int id) {
     for (int i = 0; i < count; ++i) {
-      const int mean = define(id, "mean" + std::to_string(i), NC_DOUBLE, {dimension(id, "t")});
+      const int mean = define_variable(id, "mean" + std::to_string(i), NC_DOUBLE, {dimension(id, "t")});
       const std::size_t at = 0;
       const double value = i;
-      if (i % 3 > 0) ok(nc_put_var1_double(id, mean, &at, &value));  // the others were never written
+      if (i % 3 > 0) expect_no_error(nc_put_var1_double(id, mean, &at, &value));  // the others were never written
       over_parcels<float>(id, ("tracer" + std::to_string(i)).c_str(), NC_FLOAT, {1, 2, 3, 4, 5, 6});
     }
   };
@@ -101,22 +101,22 @@ void add_every_type(int id) {
     const std::array<std::size_t, 1> last{2};
     const std::array<std::size_t, 1> first{0};
     const std::array<unsigned char, 8> bits{0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x37, 0x38};
-    ok(nc_put_var1(id, define(id, name, type, over_t), last.data(), bits.data()));
-    ok(nc_put_var1(id, define(id, name + "_short", type, over_t), first.data(), bits.data()));
-    const int filled = define(id, name + "_filled", type, over_t);
-    ok(nc_def_var_fill(id, filled, NC_FILL, bits.data()));
-    ok(nc_put_var1(id, filled, first.data(), bits.data()));
-    const int never = define(id, name + "_never", type, over_t);
-    ok(nc_def_var_fill(id, never, NC_FILL, bits.data()));
-    const int without = define(id, name + "_without_fill", type, over_t);
-    ok(nc_def_var_fill(id, without, NC_NOFILL, nullptr));
-    ok(nc_put_var1(id, without, first.data(), bits.data()));
+    expect_no_error(nc_put_var1(id, define_variable(id, name, type, over_t), last.data(), bits.data()));
+    expect_no_error(nc_put_var1(id, define_variable(id, name + "_short", type, over_t), first.data(), bits.data()));
+    const int filled = define_variable(id, name + "_filled", type, over_t);
+    expect_no_error(nc_def_var_fill(id, filled, NC_FILL, bits.data()));
+    expect_no_error(nc_put_var1(id, filled, first.data(), bits.data()));
+    const int never = define_variable(id, name + "_never", type, over_t);
+    expect_no_error(nc_def_var_fill(id, never, NC_FILL, bits.data()));
+    const int without = define_variable(id, name + "_without_fill", type, over_t);
+    expect_no_error(nc_def_var_fill(id, without, NC_NOFILL, nullptr));
+    expect_no_error(nc_put_var1(id, without, first.data(), bits.data()));
   }
   const char* text = "a text";
   const std::array<std::size_t, 1> at{2};
   const std::array<std::size_t, 1> first{0};
-  ok(nc_put_var1_string(id, define(id, "words", NC_STRING, over_t), at.data(), &text));
-  ok(nc_put_var1_string(id, define(id, "words_short", NC_STRING, over_t), first.data(), &text));
+  expect_no_error(nc_put_var1_string(id, define_variable(id, "words", NC_STRING, over_t), at.data(), &text));
+  expect_no_error(nc_put_var1_string(id, define_variable(id, "words_short", NC_STRING, over_t), first.data(), &text));
 }
 
 /// Shapes, chunks, packing, byte order, names.
@@ -124,35 +124,35 @@ void add_every_shape(int id) {
   int n = -1;
   int m = -1;
   int u = -1;
-  ok(nc_def_dim(id, "n", 5, &n));
-  ok(nc_def_dim(id, "m", 3, &m));
-  ok(nc_def_dim(id, "u", NC_UNLIMITED, &u));
+  expect_no_error(nc_def_dim(id, "n", 5, &n));
+  expect_no_error(nc_def_dim(id, "m", 3, &m));
+  expect_no_error(nc_def_dim(id, "u", NC_UNLIMITED, &u));
   const int t = dimension(id, "t");
   std::vector<double> values;
   for (int i = 0; i < 100; ++i) values.push_back(std::sin(i));
   const auto put = [&](int group, int variable, const std::vector<std::size_t>& length) {
     const std::vector<std::size_t> start(length.size(), 0);
-    ok(nc_put_vara_double(group, variable, start.data(), length.data(), values.data()));
+    expect_no_error(nc_put_vara_double(group, variable, start.data(), length.data(), values.data()));
   };
-  const int packed = define(id, "packed", NC_DOUBLE, {t, n, m});
+  const int packed = define_variable(id, "packed", NC_DOUBLE, {t, n, m});
   const std::array<std::size_t, 3> chunk{2, 2, 3};
-  ok(nc_def_var_chunking(id, packed, NC_CHUNKED, chunk.data()));
-  ok(nc_def_var_deflate(id, packed, 1, 1, 5));
-  ok(nc_def_var_fletcher32(id, packed, NC_FLETCHER32));
+  expect_no_error(nc_def_var_chunking(id, packed, NC_CHUNKED, chunk.data()));
+  expect_no_error(nc_def_var_deflate(id, packed, 1, 1, 5));
+  expect_no_error(nc_def_var_fletcher32(id, packed, NC_FLETCHER32));
   put(id, packed, {3, 5, 3});
-  const int big = define(id, "big_endian", NC_INT, {t, n});
-  ok(nc_def_var_endian(id, big, NC_ENDIAN_BIG));
+  const int big = define_variable(id, "big_endian", NC_INT, {t, n});
+  expect_no_error(nc_def_var_endian(id, big, NC_ENDIAN_BIG));
   put(id, big, {3, 5});
-  put(id, define(id, "t_behind", NC_FLOAT, {n, t}), {5, 3});
-  put(id, define(id, "both_grow", NC_DOUBLE, {t, u}), {3, 4});
-  put(id, define(id, "both_grow_short", NC_DOUBLE, {u, t}), {2, 2});
-  put(id, define(id, "long_u", NC_DOUBLE, {u}), {7});
-  put(id, define(id, "n", NC_DOUBLE, {t}), {3});  // bears the name of a dimension that it is not over
-  put(id, define(id, "u", NC_DOUBLE, {u}), {7});  // holds the coordinates of a dimension
+  put(id, define_variable(id, "t_behind", NC_FLOAT, {n, t}), {5, 3});
+  put(id, define_variable(id, "both_grow", NC_DOUBLE, {t, u}), {3, 4});
+  put(id, define_variable(id, "both_grow_short", NC_DOUBLE, {u, t}), {2, 2});
+  put(id, define_variable(id, "long_u", NC_DOUBLE, {u}), {7});
+  put(id, define_variable(id, "n", NC_DOUBLE, {t}), {3});  // bears the name of a dimension that it is not over
+  put(id, define_variable(id, "u", NC_DOUBLE, {u}), {7});  // holds the coordinates of a dimension
   int group = -1;
-  ok(nc_def_grp(id, "inner", &group));
-  put(group, define(group, "in_group", NC_DOUBLE, {t, n}), {2, 5});
-  put(group, define(group, "m", NC_DOUBLE, {t}), {3});
+  expect_no_error(nc_def_grp(id, "inner", &group));
+  put(group, define_variable(group, "in_group", NC_DOUBLE, {t, n}), {2, 5});
+  put(group, define_variable(group, "m", NC_DOUBLE, {t}), {3});
 }
 
 /// Compares each value with what NetCDF reads alone; of t the last level.
@@ -160,13 +160,13 @@ void expect_single_values(int file, const io::FileGroup& group, int& compared) {
   for (const io::FileVariable& v : group.variables) {
     SCOPED_TRACE(group.name + "/" + v.name);
     int variable = -1;
-    ok(nc_inq_varid(file, v.name.c_str(), &variable));
+    expect_no_error(nc_inq_varid(file, v.name.c_str(), &variable));
     int rank = 0;
-    ok(nc_inq_varndims(file, variable, &rank));
+    expect_no_error(nc_inq_varndims(file, variable, &rank));
     std::vector<int> dimensions(static_cast<std::size_t>(rank));
-    ok(nc_inq_vardimid(file, variable, dimensions.data()));
+    expect_no_error(nc_inq_vardimid(file, variable, dimensions.data()));
     std::vector<std::size_t> lengths(dimensions.size()), at(dimensions.size());
-    for (std::size_t d = 0; d < lengths.size(); ++d) ok(nc_inq_dimlen(file, dimensions[d], &lengths[d]));
+    for (std::size_t d = 0; d < lengths.size(); ++d) expect_no_error(nc_inq_dimlen(file, dimensions[d], &lengths[d]));
     for (std::int64_t i = 0; i < v.values.count; ++i) {
       auto rest = static_cast<std::size_t>(i);
       for (std::size_t d = lengths.size(); d-- > 0;) {
@@ -177,20 +177,20 @@ void expect_single_values(int file, const io::FileGroup& group, int& compared) {
       ++compared;
       if (v.values.type == NC_STRING) {
         char* text = nullptr;
-        ok(nc_get_var1_string(file, variable, at.data(), &text));
+        expect_no_error(nc_get_var1_string(file, variable, at.data(), &text));
         EXPECT_EQ(v.values.strings[static_cast<std::size_t>(i)], text == nullptr ? "" : text);
-        ok(nc_free_string(1, &text));
+        expect_no_error(nc_free_string(1, &text));
         continue;
       }
       std::array<std::byte, 8> value{};
-      ok(nc_get_var1(file, variable, at.data(), value.data()));
+      expect_no_error(nc_get_var1(file, variable, at.data(), value.data()));
       const std::size_t bytes = v.values.bytes.size() / static_cast<std::size_t>(v.values.count);
       EXPECT_EQ(std::memcmp(value.data(), v.values.bytes.data() + static_cast<std::size_t>(i) * bytes, bytes), 0) << i;
     }
   }
   for (const io::FileGroup& inner : group.groups) {
     int id = -1;
-    ok(nc_inq_grp_ncid(file, inner.name.c_str(), &id));
+    expect_no_error(nc_inq_grp_ncid(file, inner.name.c_str(), &id));
     expect_single_values(id, inner, compared);
   }
 }
@@ -204,21 +204,21 @@ TEST(Growing, variables_of_every_type_and_shape_have_the_values_that_netcdf_give
     add_every_shape(id);
     for (const char* name : {"x_position", "y_position", "z_position"}) {  // these have all levels
       int variable = -1;
-      ok(nc_inq_varid(id, name, &variable));
+      expect_no_error(nc_inq_varid(id, name, &variable));
       const std::array<std::size_t, 2> start{2, 0};
       const std::array<std::size_t, 2> count{1, EpicFile::kParcels};
       const std::array<double, EpicFile::kParcels> values{.1, .2, .3, .4, .5, .6};
-      ok(nc_put_vara_double(id, variable, start.data(), count.data(), values.data()));
+      expect_no_error(nc_put_vara_double(id, variable, start.data(), count.data(), values.data()));
     }
   };
   file.make(path);
   const io::ParcelFileInfo info = io::read_info(path);
   int id = -1;
-  ok(nc_open(path.c_str(), NC_NOWRITE, &id));
+  expect_no_error(nc_open(path.c_str(), NC_NOWRITE, &id));
   int compared = 0;
   expect_single_values(id, info.heading.root, compared);
   EXPECT_GT(compared, 110);
-  ok(nc_close(id));
+  expect_no_error(nc_close(id));
 }
 
 }  // namespace

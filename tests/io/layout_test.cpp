@@ -1,3 +1,4 @@
+/// Tests of src/io/layout.hpp: slices, counts beyond 32 bits, chunk lengths and file sizes.
 #include "src/io/layout.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ TEST(Layout, equal_slices_differ_by_one_at_most_and_cover_all) {
 
 TEST(Layout, counts_beyond_32_bits_stay_exact) {
   const std::array<std::int64_t, 3> counts{3'000'000'000, 0, 5'000'000'001};
-  const Layout layout = stacked(counts);
+  const Layout layout = layout_from_counts(counts);
   EXPECT_EQ(layout.first, (std::vector<std::int64_t>{0, 3'000'000'000, 3'000'000'000, 8'000'000'001}));
   EXPECT_EQ(layout.count(2), 5'000'000'001);
   EXPECT_EQ(layout.largest(), 5'000'000'001);
@@ -30,14 +31,14 @@ TEST(Layout, counts_beyond_32_bits_stay_exact) {
 }
 
 TEST(Layout, a_file_keeps_32_bit_positions_as_long_as_they_fit) {
-  const auto fits = [](std::int64_t n) { return stacked(std::span(&n, 1)).fits_int(); };
+  const auto fits = [](std::int64_t n) { return layout_from_counts(std::span(&n, 1)).fits_int(); };
   EXPECT_TRUE(fits(0x7ffffffe));
   EXPECT_FALSE(fits(0x7fffffff));  // an empty rank after it would start at 2^31
 }
 
 TEST(Layout, a_sum_beyond_63_bits_is_refused) {
   const std::array<std::int64_t, 2> counts{std::numeric_limits<std::int64_t>::max(), 1};
-  EXPECT_THROW(static_cast<void>(stacked(counts)), InputError);
+  EXPECT_THROW(static_cast<void>(layout_from_counts(counts)), InputError);
 }
 
 TEST(Layout, chunks_are_small_for_large_files) {

@@ -1,4 +1,4 @@
-/// Missing values are missing: refused with the variable, how many and the first, or skipped where a rule says so.
+/// Tests of missing values in parcel files: an error with the variable, their number and the first, or skipped by a rule.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -28,8 +28,8 @@ INSTANTIATE_TEST_SUITE_P(Models, Missing, testing::ValuesIn(setups()), setup_nam
 
 void attribute(int file, const char* variable, const char* name, nc_type type, const std::vector<double>& values) {
   int number = -1;
-  ok(nc_inq_varid(file, variable, &number));
-  ok(nc_put_att_double(file, number, name, type, values.size(), values.data()));
+  expect_no_error(nc_inq_varid(file, variable, &number));
+  expect_no_error(nc_put_att_double(file, number, name, type, values.size(), values.data()));
 }
 
 /// A file with a further variable `humidity`, whose attributes come before its values, as NetCDF wants.
@@ -40,10 +40,10 @@ std::function<void(EpicFile&)> humidity(nc_type type, const std::vector<T>& valu
     f.more = [=](int file) {
       const std::array<int, 2> shape{dimension(file, "t"), dimension(file, "n_parcels")};
       int variable = -1;
-      ok(nc_def_var(file, "humidity", type, 2, shape.data(), &variable));
+      expect_no_error(nc_def_var(file, "humidity", type, 2, shape.data(), &variable));
       if (attributes) attributes(file);
       const std::array<std::size_t, 2> start{0, 0}, count{1, values.size()};
-      ok(nc_put_vara(file, variable, start.data(), count.data(), values.data()));
+      expect_no_error(nc_put_vara(file, variable, start.data(), count.data(), values.data()));
     };
   };
 }
@@ -134,7 +134,7 @@ TEST_P(Missing, values_are_refused_with_the_variable_how_many_and_the_first_on_e
     for (const Case& c : kCases) {
       make(t, path, c.make);
       std::vector<io::VariableRule> rules;
-      for (const std::string& name : io::passed_over(io::read_info(path, t))) rules.push_back({name, c.rule});
+      for (const std::string& name : io::unread_variables(io::read_info(path, t))) rules.push_back({name, c.rule});
       const std::string error = read(t, path, rules).error;
       EXPECT_EQ(error.find(path + ": variable \""), 0U) << error;
       EXPECT_NE(error.find(c.says), std::string::npos) << error << "\nexpected: " << c.says;
@@ -177,7 +177,7 @@ TEST_P(Missing, values_that_a_rule_skips_are_written_as_the_files_own_fill_value
       const Found back = again(t, found, out, skip);
       ASSERT_EQ(back.error, "");
       EXPECT_EQ(back.missing.at(0).count, count);
-      EXPECT_EQ(total_digest(t, back.parcels).text(), total_digest(t, found.parcels).text());
+      EXPECT_EQ(total_digest(t, back.parcels).to_string(), total_digest(t, found.parcels).to_string());
       EXPECT_NE(read(t, out, refuse).error.find("variable \"humidity\": " + std::to_string(count)), std::string::npos);
     };
     const double fill = -999;
@@ -237,9 +237,9 @@ TEST(MissingTime, is_refused) {
     file.more = [&](int id) {
       const int t = dimension(id, "t");
       int variable = -1;
-      ok(nc_def_var(id, "t", NC_DOUBLE, 1, &t, &variable));
+      expect_no_error(nc_def_var(id, "t", NC_DOUBLE, 1, &t, &variable));
       const std::size_t at = 0;
-      ok(nc_put_var1_double(id, variable, &at, &value));
+      expect_no_error(nc_put_var1_double(id, variable, &at, &value));
     };
     file.make(path);
     const std::string what = test::refusal<InputError>([&] { static_cast<void>(io::read_info(path)); });

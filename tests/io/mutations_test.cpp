@@ -1,4 +1,4 @@
-/// A file with arbitrary bytes changed, cut out or cut off is read or refused: no crash, no hang, no wild allocation.
+/// Fuzz test of io: files with bytes changed, removed or cut off are read or refused, without crash, hang or huge allocation.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -43,7 +43,7 @@ TEST(MutatedFiles, are_read_or_refused_and_never_more) {
   const Folder folder;
   const std::string good = folder.file("good.nc"), path = folder.file("mutated.nc");
   EpicFile().make(good);
-  const std::string bytes = bytes_of(good);
+  const std::string bytes = read_bytes(good);
   Counts counts;
   comm::run({"threads", 1, ""}, [&](comm::Transport& t) {
     for (std::uint64_t seed = 1; seed <= 2500 && !testing::Test::HasFatalFailure(); ++seed) {
@@ -59,7 +59,7 @@ TEST(MutatedFiles, every_byte_of_a_header_may_be_wrong) {
   const Folder folder;
   const std::string good = folder.file("good.nc"), path = folder.file("mutated.nc");
   EpicFile().make(good);
-  const std::string bytes = bytes_of(good);
+  const std::string bytes = read_bytes(good);
   Counts counts;
   comm::run({"threads", 1, ""}, [&](comm::Transport& t) {
     for (std::size_t at = 0; at < 1500 && !testing::Test::HasFatalFailure(); ++at) {

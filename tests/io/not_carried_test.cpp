@@ -1,4 +1,4 @@
-/// What a file holds besides EPIC's values and cannot be carried through reading and writing is named.
+/// Tests of io: parts of a file that cannot be carried from reading to writing are listed as lost.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,15 +37,15 @@ TEST(NotCarriedNames, of_what_cannot_be_carried_are_listed) {
     int type = 0;
     int variable = -1;
     int wide = -1;
-    ok(nc_def_opaque(id, 4, "blob", &type));
+    expect_no_error(nc_def_opaque(id, 4, "blob", &type));
     const int blob = 3;
-    ok(nc_put_att(id, NC_GLOBAL, "odd", type, 1, &blob));
+    expect_no_error(nc_put_att(id, NC_GLOBAL, "odd", type, 1, &blob));
     const std::array<int, 2> shape{dimension(id, "t"), dimension(id, "n_parcels")};
-    ok(nc_def_var(id, "blobs", type, 2, shape.data(), &variable));
-    ok(nc_def_var(id, "letters", NC_CHAR, 2, shape.data(), &variable));
-    ok(nc_def_dim(id, "wide", 3, &wide));
+    expect_no_error(nc_def_var(id, "blobs", type, 2, shape.data(), &variable));
+    expect_no_error(nc_def_var(id, "letters", NC_CHAR, 2, shape.data(), &variable));
+    expect_no_error(nc_def_dim(id, "wide", 3, &wide));
     const std::array<int, 2> tensor{shape[1], wide};
-    ok(nc_def_var(id, "tensor", NC_DOUBLE, 2, tensor.data(), &variable));
+    expect_no_error(nc_def_var(id, "tensor", NC_DOUBLE, 2, tensor.data(), &variable));
   };
   file.make(in);
   const io::ParcelFileInfo info = io::read_info(in);
@@ -62,10 +62,11 @@ TEST_P(NotCarried, fill_values_that_the_library_would_not_write_are_left_out_and
     make(t, in, [](EpicFile& f) {
       f.more = [](int id) {
         int odd = -1;
-        ok(nc_def_var(id, "odd", NC_DOUBLE, 0, nullptr, &odd));
+        expect_no_error(nc_def_var(id, "odd", NC_DOUBLE, 0, nullptr, &odd));
         const std::array<double, 2> values{7, 8};
         EXPECT_NE(nc_put_att_double(id, odd, "_FillValue", NC_FLOAT, 2, values.data()), NC_NOERR);  // there nonetheless
-        ok(nc_put_att_double(id, NC_GLOBAL, "_FillValue", NC_FLOAT, 2, values.data()));  // means nothing there
+        expect_no_error(
+            nc_put_att_double(id, NC_GLOBAL, "_FillValue", NC_FLOAT, 2, values.data()));  // means nothing there
       };
     });
     const io::ParcelFileInfo info = io::read_info(in, t);
@@ -87,14 +88,14 @@ TEST(NotCarriedNames, of_what_is_called_as_variables_of_every_written_file_are_l
     int number = -1;
     const int time = dimension(id, "t");
     const float fill = -1;
-    ok(nc_def_var(id, "xlo", NC_DOUBLE, 0, nullptr, &number));
-    ok(nc_def_grp(id, "yhi", &number));
-    ok(nc_def_grp(id, "world%size", &number));
-    ok(nc_def_var(id, "t", NC_FLOAT, 1, &time, &number));
-    ok(nc_put_att_float(id, number, "_FillValue", NC_FLOAT, 1, &fill));  // t is written as doubles
+    expect_no_error(nc_def_var(id, "xlo", NC_DOUBLE, 0, nullptr, &number));
+    expect_no_error(nc_def_grp(id, "yhi", &number));
+    expect_no_error(nc_def_grp(id, "world%size", &number));
+    expect_no_error(nc_def_var(id, "t", NC_FLOAT, 1, &time, &number));
+    expect_no_error(nc_put_att_float(id, number, "_FillValue", NC_FLOAT, 1, &fill));  // t is written as doubles
     const std::size_t first = 0;
     const double zero = 0;
-    ok(nc_put_var1_double(id, number, &first, &zero));
+    expect_no_error(nc_put_var1_double(id, number, &first, &zero));
   };
   file.make(in);
   const io::ParcelFileInfo info = io::read_info(in);
@@ -111,11 +112,11 @@ TEST(NotCarriedNames, of_time_levels_before_the_last_are_listed) {
   file.more = [](int id) {
     int variable = -1;
     const int time = dimension(id, "t");
-    ok(nc_def_var(id, "t", NC_DOUBLE, 1, &time, &variable));
+    expect_no_error(nc_def_var(id, "t", NC_DOUBLE, 1, &time, &variable));
     const std::array<double, 3> times{1, 2, 3};
     const std::array<std::size_t, 1> start{0};
     const std::array<std::size_t, 1> count{3};
-    ok(nc_put_vara_double(id, variable, start.data(), count.data(), times.data()));
+    expect_no_error(nc_put_vara_double(id, variable, start.data(), count.data(), times.data()));
   };
   file.make(in);
   const io::ParcelFileInfo info = io::read_info(in);
@@ -126,7 +127,7 @@ TEST(NotCarriedNames, of_time_levels_before_the_last_are_listed) {
 }
 
 /// The error of adding one rule to a file with all of add_other_variables().
-std::string refusal(const std::string& name, Rule rule) {
+std::string rule_error(const std::string& name, Rule rule) {
   const Folder folder;
   const std::string in = folder.file("in.nc");
   EpicFile file;
@@ -142,15 +143,15 @@ std::string refusal(const std::string& name, Rule rule) {
 }
 
 TEST(NotCarriedRules, that_do_not_fit_the_variable_are_refused) {
-  EXPECT_EQ(refusal("label", Rule::centre), "none");
-  EXPECT_NE(refusal("label", Rule::mean).find("of type int64, cannot hold a mean; allowed: sum, centre"),
+  EXPECT_EQ(rule_error("label", Rule::centre), "none");
+  EXPECT_NE(rule_error("label", Rule::mean).find("of type int64, cannot hold a mean; allowed: sum, centre"),
             std::string::npos);
-  EXPECT_NE(refusal("nothing", Rule::sum).find("beside EPIC's age, humidity, label, theta"), std::string::npos);
-  EXPECT_NE(refusal("B11", Rule::sum).find("one of EPIC's"), std::string::npos);
+  EXPECT_NE(rule_error("nothing", Rule::sum).find("beside EPIC's age, humidity, label, theta"), std::string::npos);
+  EXPECT_NE(rule_error("B11", Rule::sum).find("one of EPIC's"), std::string::npos);
 }
 
 /// The error of reading and then changing the one attribute of parcel 3 to `value`.
-std::string misfit(const io::VariableRule& rule, double value) {
+std::string fit_error(const io::VariableRule& rule, double value) {
   const Folder folder;
   const std::string in = folder.file("in.nc"), out = folder.file("out.nc");
   EpicFile file;
@@ -184,12 +185,12 @@ TEST(NotCarriedValues, that_cannot_be_read_leave_no_memory_behind) {
   EpicFile file;
   file.more = [&](int id) {  // HDF5 1.10 does not read the second chunk, which is never written, after the first
     int number = -1, two = -1;
-    ok(nc_def_dim(id, "two", 2, &two));
-    ok(nc_def_var(id, "texts", NC_STRING, 1, &two, &number));
+    expect_no_error(nc_def_dim(id, "two", 2, &two));
+    expect_no_error(nc_def_var(id, "texts", NC_STRING, 1, &two, &number));
     const std::array<std::size_t, 1> start{0}, one{1};
-    ok(nc_def_var_chunking(id, number, NC_CHUNKED, one.data()));
+    expect_no_error(nc_def_var_chunking(id, number, NC_CHUNKED, one.data()));
     const char* text = long_text.c_str();
-    ok(nc_put_vara_string(id, number, start.data(), one.data(), &text));
+    expect_no_error(nc_put_vara_string(id, number, start.data(), one.data(), &text));
   };
   file.make(in);
   const auto read = [&] {
@@ -215,13 +216,14 @@ TEST(NotCarriedValues, that_their_type_does_not_hold_are_refused_naming_the_parc
   const auto has = [](const std::string& what, const std::string& part) {
     EXPECT_NE(what.find(part), std::string::npos) << what;
   };
-  has(misfit({"age", Rule::sum}, 40000),
+  has(fit_error({"age", Rule::sum}, 40000),
       "parcel with id 33: age is 40000; as short it may be a whole number from -32768");
-  has(misfit({"age", Rule::sum}, 1.5), "age is 1.5; as short");
-  has(misfit({"theta", Rule::mean}, 1e39), "theta is 1e+39; as float");
-  has(misfit({"humidity", Rule::mean}, std::numeric_limits<double>::quiet_NaN()), "humidity is nan; it must be finite");
-  has(misfit({"age", Rule::sum}, std::numeric_limits<double>::infinity()), "age is inf; it must be finite");
-  has(misfit({"label", Rule::sum}, 0), "parcel 1: label is 9223372036854775808; as int64 it may be");
+  has(fit_error({"age", Rule::sum}, 1.5), "age is 1.5; as short");
+  has(fit_error({"theta", Rule::mean}, 1e39), "theta is 1e+39; as float");
+  has(fit_error({"humidity", Rule::mean}, std::numeric_limits<double>::quiet_NaN()),
+      "humidity is nan; it must be finite");
+  has(fit_error({"age", Rule::sum}, std::numeric_limits<double>::infinity()), "age is inf; it must be finite");
+  has(fit_error({"label", Rule::sum}, 0), "parcel 1: label is 9223372036854775808; as int64 it may be");
 }
 
 }  // namespace

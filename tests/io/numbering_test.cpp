@@ -1,3 +1,4 @@
+/// Tests of src/io/numbering.hpp: ids by content do not depend on ranks or order; ids that are not unique are refused.
 #include "src/io/numbering.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +33,7 @@ Content content(const Parcels& p, std::size_t i) {
 }
 
 /// Parcels of few different coordinates, so that every component decides somewhere, and some that are equal in all.
-Parcels crowded(std::size_t n) {
+Parcels parcels_with_ties(std::size_t n) {
   Parcels all;
   Random random(7, 0, 0);
   for (std::size_t i = 0; i < n; ++i) {
@@ -46,7 +47,7 @@ Parcels crowded(std::size_t n) {
 }
 
 /// Every rank's part, in slices of the given order.
-Parcels part_of(const Parcels& all, const std::vector<std::size_t>& order, Transport& t) {
+Parcels local_part(const Parcels& all, const std::vector<std::size_t>& order, Transport& t) {
   const auto ranks = static_cast<std::size_t>(t.size());
   const auto rank = static_cast<std::size_t>(t.rank());
   Parcels mine;
@@ -74,7 +75,7 @@ std::map<std::int64_t, Content> by_id(const Parcels& mine, Transport& t) {
 }
 
 TEST_P(Numbering, gives_the_places_in_the_order_of_content_for_any_order_and_number_of_ranks) {
-  const Parcels all = crowded(1500);
+  const Parcels all = parcels_with_ties(1500);
   std::vector<Content> expected;
   for (std::size_t i = 0; i < all.size(); ++i) expected.push_back(content(all, i));
   std::sort(expected.begin(), expected.end(), [](const Content& a, const Content& b) {
@@ -92,7 +93,7 @@ TEST_P(Numbering, gives_the_places_in_the_order_of_content_for_any_order_and_num
       Random random(11, 0, 0);
       for (std::size_t i = shuffled.size(); shuffle && i > 1; --i)
         std::swap(shuffled[i - 1], shuffled[random.below(i)]);
-      Parcels mine = part_of(all, shuffled, t);
+      Parcels mine = local_part(all, shuffled, t);
       std::vector<io::FilePlace> before;
       io::number_by_content(mine, t, &before);
       const auto got = by_id(mine, t);
@@ -141,7 +142,7 @@ TEST_P(Numbering, of_fewer_parcels_than_ranks_works) {
   });
 }
 
-std::string refusal(Transport& t, const std::vector<std::int64_t>& ids) {
+std::string check_ids_error(Transport& t, const std::vector<std::int64_t>& ids) {
   std::vector<std::int64_t> places;
   for (std::size_t i = 0; i < ids.size(); ++i) places.push_back(static_cast<std::int64_t>(i) * t.size() + t.rank());
   std::string what = "none";
@@ -159,16 +160,16 @@ TEST_P(Numbering, ids_that_are_negative_or_not_unique_are_named_on_every_rank) {
     const std::int64_t high = std::int64_t{1} << 62;
     std::vector<std::int64_t> ids;
     for (std::int64_t i = 0; i < 100; ++i) ids.push_back(high - i * t.size() - t.rank());
-    EXPECT_EQ(refusal(t, ids), "none");
-    EXPECT_EQ(refusal(t, {}), "none");
+    EXPECT_EQ(check_ids_error(t, ids), "none");
+    EXPECT_EQ(check_ids_error(t, {}), "none");
     auto twice = ids;
     if (t.rank() == t.size() - 1) twice[99] = high;
     const std::string second = std::to_string(99 * t.size() + t.size() - 1);
-    EXPECT_EQ(refusal(t, twice),
+    EXPECT_EQ(check_ids_error(t, twice),
               "in.nc: parcels 0 and " + second + " have the same id, " + std::to_string(high) + "; ids must be unique");
     auto negative = ids;
     if (t.rank() == 0) negative[3] = -2;
-    EXPECT_EQ(refusal(t, negative),
+    EXPECT_EQ(check_ids_error(t, negative),
               "in.nc: parcel " + std::to_string(3 * t.size()) + ": its id is -2; allowed: 0 and above");
   });
 }

@@ -1,3 +1,4 @@
+/// Tests of io/parcel_file.hpp: parcels that are written and read again, EPIC's layout, and errors agreed on by all ranks.
 #include "merganser/io/parcel_file.hpp"
 
 #include <gtest/gtest.h>
@@ -209,7 +210,7 @@ TEST_P(ParcelFile, other_attributes_are_written_under_the_names_of_their_compone
 }
 
 /// The error that every rank must get, the same on each.
-std::string error_of(Transport& t, const std::function<void()>& body) {
+std::string error_message(Transport& t, const std::function<void()>& body) {
   std::string what = "no error";
   try {
     body();
@@ -226,7 +227,7 @@ TEST_P(ParcelFile, a_place_that_cannot_be_written_is_refused_on_every_rank) {
     const Decomposition decomposition(some_grid(), t.size());
     for (const std::string& path : {folder.file("missing/a.nc"), std::string("/dev/null"), folder.path().string(),
                                     std::string("/proc/self/a.nc")}) {
-      const std::string what = error_of(t, [&] { io::write_parcels(path, Parcels(), decomposition, 0, t); });
+      const std::string what = error_message(t, [&] { io::write_parcels(path, Parcels(), decomposition, 0, t); });
       EXPECT_NE(what.find("cannot write"), std::string::npos) << path << ": " << what;
     }
     t.barrier();
@@ -267,13 +268,13 @@ TEST_P(ParcelFile, a_full_disk_is_an_error_on_every_rank_and_leaves_the_old_file
       std::optional<FullDisk> full;
       if (t.rank() == 0 || t.capabilities().processes) full.emplace(100'000);
       t.barrier();
-      what = error_of(t, [&] { io::write_parcels(path, parcels, decomposition, 0, t); });
+      what = error_message(t, [&] { io::write_parcels(path, parcels, decomposition, 0, t); });
       t.barrier();
     }
     EXPECT_NE(what.find("cannot write " + path + ": it needs"), std::string::npos) << what;
     EXPECT_NE(what.find("bytes are free"), std::string::npos) << what;
     if (t.rank() == 0) {
-      EXPECT_EQ(bytes_of(path), "old");
+      EXPECT_EQ(read_bytes(path), "old");
       EXPECT_EQ(folder.list(), std::vector<std::string>{"a.nc"});
     }
     t.barrier();
@@ -299,7 +300,7 @@ TEST_P(ParcelFile, the_rayleigh_taylor_file_is_the_same_for_every_number_of_rank
     EXPECT_EQ(info.parcels, 374900);
     EXPECT_NEAR(info.time, 3.106, 1e-3);
     const Parcels parcels = io::read_parcels(file.string(), info, t);
-    EXPECT_EQ(total_digest(t, parcels).text(), "ceb77ebe2374edb94eff685a219f4ca1");
+    EXPECT_EQ(total_digest(t, parcels).to_string(), "ceb77ebe2374edb94eff685a219f4ca1");
   });
 }
 

@@ -1,4 +1,4 @@
-/// Files that lead to other files are refused by name before any of these is opened.
+/// Tests of io: files that refer to other files are refused, with the reference named, before another file is opened.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -1,3 +1,4 @@
+/// Exchange kernels of every model: bytes delivered over many graphs, counters, lost notifications, synchronised start, errors.
 #include "merganser/kernels/exchange.hpp"
 
 #include <gtest/gtest.h>
@@ -24,21 +25,21 @@ using namespace merganser::kernels;
 using namespace merganser::test;
 using merganser::UsageError;
 
-/// Over every model: kernels do not depend on the model of the transport that they are made by.
+/// Tests with a control transport of every model, since kernels of all models can be made with any.
 class ControlTest : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, ControlTest, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
 
-/// Over threads, or the first model of processes.
-std::vector<Setup> setups_of_one_model() {
+/// Returns the setups of one model: threads, or the first model of processes.
+std::vector<Setup> one_model_setups() {
   auto all = setups();
   std::erase_if(all, [first = all.front().backend](const Setup& setup) { return setup.backend != first; });
   return all;
 }
 class ExchangeTest : public testing::TestWithParam<Setup> {};
-INSTANTIATE_TEST_SUITE_P(Models, ExchangeTest, testing::ValuesIn(setups_of_one_model()),
+INSTANTIATE_TEST_SUITE_P(Models, ExchangeTest, testing::ValuesIn(one_model_setups()),
                          setup_name<testing::TestParamInfo<Setup>>);
 
-/// The kernels that run over the ranks of t, and are there.
+/// Returns the kernels that can run on the ranks of t (threads or processes), without the one that not every OpenSHMEM supports.
 std::vector<KernelInfo> usable(Transport& t) {
   std::vector<KernelInfo> infos;
   for (const auto& info : merganser::kernels::kernels()) {
@@ -55,8 +56,8 @@ Graph chain(const Transport& t) {
   return Graph::symmetric(neighbours);
 }
 
-/// Bytes of an arc: some are empty, some are odd, some are longer than a library sends at once.
-std::size_t size_of(int from, int to, unsigned salt) {
+/// Returns the bytes of an arc, by its ends: zero, odd, and longer than libraries send eagerly are among them.
+std::size_t arc_bytes(int from, int to, unsigned salt) {
   static constexpr std::size_t sizes[] = {1, 0, 7, 64, 65, 1023, 4096, 20001};
   return sizes[(static_cast<unsigned>(from) * 5U + static_cast<unsigned>(to) * 3U + salt) % std::size(sizes)];
 }
@@ -65,17 +66,16 @@ struct Sizes {
   std::vector<std::size_t> out;
   std::vector<std::size_t> in;
 };
-Sizes sizes_of(const Transport& t, const Graph& graph, unsigned salt) {
+Sizes arc_sizes(const Transport& t, const Graph& graph, unsigned salt) {
   Sizes sizes;
-  for (const int to : graph.out) sizes.out.push_back(size_of(t.rank(), to, salt));
-  for (const int from : graph.in) sizes.in.push_back(size_of(from, t.rank(), salt));
+  for (const int to : graph.out) sizes.out.push_back(arc_bytes(t.rank(), to, salt));
+  for (const int from : graph.in) sizes.in.push_back(arc_bytes(from, t.rank(), salt));
   return sizes;
 }
 Sizes equal_sizes(const Graph& graph, std::size_t bytes) {
   return {std::vector(graph.out.size(), bytes), std::vector(graph.in.size(), bytes)};
 }
-
-std::byte byte_of(int from, int to, unsigned round, std::size_t at) {
+std::byte test_byte(int from, int to, unsigned round, std::size_t at) {
   return static_cast<std::byte>(static_cast<unsigned>(from) * 17U + static_cast<unsigned>(to) * 59U + round * 101U +
                                 static_cast<unsigned>(at) * 7U + static_cast<unsigned>(at >> 8));
 }
@@ -84,17 +84,17 @@ void fill(const Transport& t, Exchange& exchange, std::size_t buffer, unsigned r
   const auto& out = exchange.graph().out;
   for (std::size_t arc = 0; arc < out.size(); ++arc) {
     const auto source = exchange.source(arc, buffer);
-    for (std::size_t at = 0; at < source.size(); ++at) source[at] = byte_of(t.rank(), out[arc], round, at);
+    for (std::size_t at = 0; at < source.size(); ++at) source[at] = test_byte(t.rank(), out[arc], round, at);
   }
 }
 
-/// Bytes of all landing zones that are not what their sender wrote.
+/// Returns the number of bytes, in all landing zones, that differ from what the senders wrote.
 std::size_t wrong_bytes(const Transport& t, Exchange& exchange, std::size_t buffer, unsigned round) {
   const auto& in = exchange.graph().in;
   std::size_t wrong = 0;
   for (std::size_t arc = 0; arc < in.size(); ++arc) {
     const auto landing = exchange.landing(arc, buffer);
-    for (std::size_t at = 0; at < landing.size(); ++at) wrong += landing[at] != byte_of(in[arc], t.rank(), round, at);
+    for (std::size_t at = 0; at < landing.size(); ++at) wrong += landing[at] != test_byte(in[arc], t.rank(), round, at);
   }
   return wrong;
 }
@@ -114,7 +114,7 @@ TEST_P(ExchangeTest, every_kernel_delivers_every_byte_over_every_graph) {
     for (const auto& info : usable(t)) {
       unsigned salt = 0;
       for (const auto& graph : graphs) {
-        const auto [out, in] = sizes_of(t, graph, salt++);
+        const auto [out, in] = arc_sizes(t, graph, salt++);
         const auto exchange = make_exchange(t, info.name, {graph, out, in, 2});
         EXPECT_EQ(exchange->info().name, info.name);
         for (unsigned round = 0; round < 4; ++round) expect_round(t, *exchange, round % 2, round);
@@ -126,7 +126,7 @@ TEST_P(ExchangeTest, every_kernel_delivers_every_byte_over_every_graph) {
 TEST_P(ExchangeTest, iterations_may_follow_each_other_without_quiescing) {
   on_ranks(GetParam(), [](Transport& t) {
     const Graph graph = random_graph(t, 9);
-    const auto [out, in] = sizes_of(t, graph, 3);
+    const auto [out, in] = arc_sizes(t, graph, 3);
     for (const auto& info : usable(t)) {
       const auto exchange = make_exchange(t, info.name, {graph, out, in, 3});
       for (std::size_t buffer = 0; buffer < 3; ++buffer) fill(t, *exchange, buffer, static_cast<unsigned>(buffer));
@@ -143,7 +143,7 @@ TEST_P(ExchangeTest, iterations_may_follow_each_other_without_quiescing) {
 TEST_P(ExchangeTest, what_a_notified_kernel_delivers_is_there_without_quiescing) {
   on_ranks(GetParam(), [](Transport& t) {
     const Graph graph = complete(t);
-    const auto [out, in] = sizes_of(t, graph, 1);
+    const auto [out, in] = arc_sizes(t, graph, 1);
     for (const auto& info : usable(t)) {
       if (info.completion != Completion::notified && info.completion != Completion::global) continue;
       const auto exchange = make_exchange(t, info.name, {graph, out, in, 1});
@@ -163,7 +163,7 @@ TEST_P(ControlTest, kernels_may_be_interleaved_and_freed_in_any_order) {
     const auto infos = usable(t);
     std::vector<std::unique_ptr<Exchange>> exchanges;
     const Graph graph = chain(t);
-    const auto [out, in] = sizes_of(t, graph, 2);
+    const auto [out, in] = arc_sizes(t, graph, 2);
     const auto start = make_start(t);
     for (const auto& info : infos) exchanges.push_back(make_exchange(t, info.name, {graph, out, in, 1}));
     for (const auto& exchange : exchanges) {
@@ -175,7 +175,7 @@ TEST_P(ControlTest, kernels_may_be_interleaved_and_freed_in_any_order) {
       exchanges[i * 7 % exchanges.size()]->iterate(0);
     }
     for (const auto& exchange : exchanges) expect_round(t, *exchange, 0, 2);
-    // Each rank lets go of them in an order of its own; what is made next frees what all have let go of.
+    // Each rank destroys them in another order; the next make_exchange() frees those that all ranks have destroyed.
     for (std::size_t i = 0; i < exchanges.size(); ++i) {
       exchanges[(i + static_cast<std::size_t>(t.rank())) % exchanges.size()].reset();
       if (i == exchanges.size() / 2) expect_round(t, *make_exchange(t, infos.front().name, {graph, out, in, 1}), 0, 3);
@@ -202,8 +202,8 @@ TEST_P(ExchangeTest, a_smaller_size_leaves_the_bytes_behind_it_alone) {
         const auto other = exchange->landing(arc, 0);
         const auto landing = exchange->landing(arc, 1);
         for (std::size_t at = 0; at < landing.size(); ++at) {
-          wrong += landing[at] != byte_of(graph.in[arc], t.rank(), at < 1001 ? 2 : 1, at);
-          wrong += other[at] != byte_of(graph.in[arc], t.rank(), 0, at);
+          wrong += landing[at] != test_byte(graph.in[arc], t.rank(), at < 1001 ? 2 : 1, at);
+          wrong += other[at] != test_byte(graph.in[arc], t.rank(), 0, at);
         }
       }
       EXPECT_EQ(wrong, 0U) << info.name;
@@ -235,7 +235,7 @@ TEST_P(ExchangeTest, what_an_iteration_does_is_counted) {
   });
 }
 
-/// By which rank 0 tells the others, beside the exchange, that it has seen enough: a file that appears. Collective.
+/// Signal from rank 0 to all others that does not use the exchange under test: a file that appears. Its constructor is collective.
 class SeenFile {
  public:
   explicit SeenFile(Transport& t) {
@@ -245,7 +245,7 @@ class SeenFile {
     path_ = std::filesystem::temp_directory_path() /
             ("merganser-seen-" + std::to_string(first[0]) + "-" + std::to_string(first[1]));
   }
-  void tell() const { std::ofstream(path_).put('1'); }
+  void signal() const { std::ofstream(path_).put('1'); }
   void await() const {
     while (!std::filesystem::exists(path_)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -255,7 +255,8 @@ class SeenFile {
   std::filesystem::path path_;
 };
 
-/// True if missing() says `wanted` to another thread while iterate() waits; the others are told, or after 20 s anyway.
+/// Returns true if missing(), called by another thread while iterate() waits, returns `wanted` within 20 s. Then signals the other
+/// ranks.
 bool is_seen_missing(Exchange& exchange, const std::vector<int>& wanted, const SeenFile& file) {
   bool seen = false;
   std::thread watchdog([&] {
@@ -263,15 +264,14 @@ bool is_seen_missing(Exchange& exchange, const std::vector<int>& wanted, const S
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       seen = exchange.missing() == wanted;
     }
-    file.tell();
+    file.signal();
   });
   exchange.iterate(0);
   watchdog.join();
   return seen;
 }
 
-// Everybody sends to rank 0. Rank 1 leaves out a notification, and sends the next one a while later: that is the one
-// rank 0 goes on with.
+// All ranks send to rank 0. Every other rank omits a notification and sends the next one later, with which rank 0 continues.
 TEST_P(ExchangeTest, a_lost_notification_shows_who_is_missing) {
   on_ranks(GetParam(), [](Transport& t) {
     if (t.size() < 2) return;
@@ -376,7 +376,7 @@ TEST_P(ControlTest, kernels_work_on_some_of_the_ranks) {
     const auto part = t.subset(t.size() == 1 || t.rank() > 0);
     if (!part) return t.barrier();
     const Graph graph = complete(*part);
-    const auto sizes = sizes_of(*part, graph, 4);
+    const auto sizes = arc_sizes(*part, graph, 4);
     const ExchangeSpec spec{graph, sizes.out, sizes.in, 1};
     const auto try_out = [&](std::string_view model, const auto& action) {
       const bool possible = model != "shmem" || part->size() == t.size();

@@ -1,4 +1,4 @@
-/// All-gathers of a fixed size: everybody's part comes to everybody, in the calls of every model.
+/// All-gathers of equal parts by the calls of every model: contents, overlap, counters, errors.
 #include "merganser/kernels/gather.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using namespace merganser::test;
 
 constexpr GatherKind kKinds[] = {GatherKind::blocking, GatherKind::non_blocking, GatherKind::neighborhood};
 
-std::vector<GatherKind> kinds_of(const Transport& t) {
+std::vector<GatherKind> available_kinds(const Transport& t) {
   std::vector<GatherKind> kinds;
   for (const GatherKind kind : kKinds) {
     if (kernels::missing_gather(t, kind).empty()) kinds.push_back(kind);
@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Models, GatherTest, testing::ValuesIn(setups({""}, {"ch
 
 TEST_P(GatherTest, every_part_comes_to_every_rank_round_after_round) {
   on_ranks(GetParam(), [](Transport& t) {
-    for (const GatherKind kind : kinds_of(t)) {
+    for (const GatherKind kind : available_kinds(t)) {
       for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{40'001}}) {
         const auto gather = kernels::make_gather(t, kind, bytes);
         EXPECT_EQ(gather->part_bytes(), bytes);
@@ -64,7 +64,7 @@ TEST_P(GatherTest, every_part_comes_to_every_rank_round_after_round) {
 
 TEST_P(GatherTest, gathers_that_overlap_do_not_mix) {
   on_ranks(GetParam(), [](Transport& t) {
-    for (const GatherKind kind : kinds_of(t)) {
+    for (const GatherKind kind : available_kinds(t)) {
       const auto one = kernels::make_gather(t, kind, 12);
       const auto other = kernels::make_gather(t, kind, 300);
       for (int round = 0; round < 4; ++round) {
@@ -90,7 +90,7 @@ TEST_P(GatherTest, a_non_blocking_gather_starts_without_waiting) {
 
 TEST_P(GatherTest, calls_are_counted_and_messages_where_the_call_tells) {
   on_ranks(GetParam(), [](Transport& t) {
-    for (const GatherKind kind : kinds_of(t)) {
+    for (const GatherKind kind : available_kinds(t)) {
       const auto gather = kernels::make_gather(t, kind, 10);
       const auto before = t.counters();
       for (int round = 0; round < 3; ++round) {
@@ -126,7 +126,7 @@ TEST_P(GatherTest, a_gather_that_the_model_does_not_have_is_refused_by_name) {
 
 TEST_P(GatherTest, wrong_use_is_refused_and_leaves_the_gather_usable) {
   on_ranks(GetParam(), [](Transport& t) {
-    for (const GatherKind kind : kinds_of(t)) {
+    for (const GatherKind kind : available_kinds(t)) {
       EXPECT_THROW((void)kernels::make_gather(t, kind, std::size_t{1} << 31), UsageError);
       if (t.size() > 1) {
         EXPECT_THROW((void)kernels::make_gather(t, kind, static_cast<std::size_t>(t.rank())), UsageError);

@@ -1,3 +1,4 @@
+/// Table of the benchmark kernels of a build: order, names, completion classes.
 #include <gtest/gtest.h>
 
 #include <string_view>

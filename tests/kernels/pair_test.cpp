@@ -1,4 +1,4 @@
-/// A ping and a put between two ranks.
+/// Latency measurement between two ranks: a ping-pong and a put, with the same result on every rank.
 #include "merganser/kernels/pair.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Both policies of contraction against walks over the whole graph, dealt to any number of ranks over every model.
+// Contraction by both policies against walks over the whole graph, distributed to any number of ranks over every model.
 #include "merganser/links/contract.hpp"
 
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ class ContractTest : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, ContractTest, testing::ValuesIn(setups({"", "chaos:5"})),
                          setup_name<testing::TestParamInfo<Setup>>);
 
-/// Which links remain: trees keep all but the one of the lower id of each dual link.
-Kept kept_by(Policy policy, const LinkGraph& graph) {
+/// Returns the links that a policy keeps: trees keep all but the one of the lower id of each dual link.
+Kept expected_kept(Policy policy, const LinkGraph& graph) {
   if (policy == Policy::stars) return published_sweeps(graph);
   Kept kept(static_cast<std::size_t>(graph.size()));
   for (int v = 0; v < graph.size(); ++v)
@@ -29,7 +29,7 @@ Kept kept_by(Policy policy, const LinkGraph& graph) {
 
 void expect_contraction(Policy policy, const LinkGraph& graph, const std::vector<int>& owner, unsigned seed,
                         const Wiring& wiring, const std::string& where) {
-  const Kept kept = kept_by(policy, graph);
+  const Kept kept = expected_kept(policy, graph);
   const int ranks = wiring.channels.transport.size();
   std::vector<PartOfGraph> parts;
   for (int r = 0; r < ranks; ++r) {

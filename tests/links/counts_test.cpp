@@ -1,4 +1,4 @@
-// What pruning costs in communication.
+// Communication counters of both prunings against the numbers that follow from the algorithms.
 #include <gtest/gtest.h>
 
 #include "tests/links/distribute_links.hpp"
@@ -42,7 +42,8 @@ TEST_P(CountsTest, the_single_pass_sends_one_record_per_cross_rank_link_and_noth
   });
 }
 
-/// Sums of Algorithm 1's counts over all ranks; rounds and what follows from them are the same on each.
+/// Returns the sums of Algorithm 1's counters over all ranks; rounds and numbers derived from them are the same on
+/// each.
 PruneStatistics count_sweeps(comm::Transport& t, const LinkGraph& graph, const std::vector<int>& owner) {
   Wiring wiring(t);
   PartOfGraph part = distribute_links(graph, owner, t.rank(), wiring.neighbours, 1);

@@ -14,8 +14,8 @@ using namespace merganser::test;
 class CyclesTest : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, CyclesTest, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
 
-/// After the cut every rank must hold exactly the links of `cut`, numbered alike at both ends, and the stars of `cut`
-/// must come out.
+/// Checks that after the cut every rank holds exactly the links of `cut`, numbered alike at both ends, and that pruning
+/// gives the stars of `cut`.
 void expect_cut(const LinkGraph& graph, Wiring& wiring, const std::vector<int>& owner, unsigned seed) {
   const auto [cut, cycles] = without_long_cycles(graph);
   const int rank = wiring.channels.transport.rank();

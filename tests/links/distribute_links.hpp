@@ -1,5 +1,5 @@
 #pragma once
-/// A whole graph dealt to ranks, as one of them sees it.
+/// Distribution of a whole graph of links to ranks: the part of one rank, as the pruning takes it.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -10,11 +10,11 @@
 
 namespace merganser::test {
 
-/// The part of one rank. Vertices are numbered in the order of `vertex`.
+/// Part of the graph on one rank. Vertices are numbered in the order of `vertex`.
 struct PartOfGraph {
   std::vector<int> vertex;      ///< per local vertex: the vertex of the whole graph
   std::vector<int> in_source;   ///< per Links::in: the source, by the whole graph's numbering
-  std::vector<int> out_source;  ///< per Links::out: the same
+  std::vector<int> out_source;  ///< per Links::out: the source, by the whole graph's numbering
   std::vector<std::int64_t> id;
   std::vector<double> distance2;
   links::Links links;
@@ -22,9 +22,9 @@ struct PartOfGraph {
   [[nodiscard]] links::Ids ids() const { return {reinterpret_cast<const std::byte*>(id.data())}; }
 };
 
-/// Deals the vertices of `graph`, vertex v to rank owner[v]. Every rank numbers its vertices in an order that the seed
-/// shuffles. `neighbours` are the ranks at the arcs of a symmetric process graph; every rank with links to or from here
-/// must be among them.
+/// Distributes the vertices of `graph`, vertex v to rank owner[v]. Every rank numbers its vertices in an order that the
+/// seed shuffles. `neighbours` are the ranks at the arcs of a symmetric process graph; every rank with links to or from
+/// this rank must be among them.
 inline PartOfGraph distribute_links(const LinkGraph& graph, const std::vector<int>& owner, int rank,
                                     const std::vector<int>& neighbours, unsigned seed) {
   const int n = graph.size();
@@ -67,7 +67,7 @@ inline PartOfGraph distribute_links(const LinkGraph& graph, const std::vector<in
   return part;
 }
 
-/// Every other rank, starting with the next.
+/// Returns every other rank, starting with the next.
 inline std::vector<int> all_others(const comm::Transport& t) {
   std::vector<int> others;
   for (int i = 1; i < t.size(); ++i) others.push_back((t.rank() + i) % t.size());
@@ -81,7 +81,7 @@ inline std::vector<int> random_owners(Random& random, int n, int ranks) {
   return owner;
 }
 
-/// The communication objects of a rank that may have links with every other one.
+/// Communication objects of a rank that may have links with every other one.
 class Wiring {
  public:
   explicit Wiring(comm::Transport& transport)

@@ -1,5 +1,5 @@
 #pragma once
-/// Small graphs with at most one link per vertex: the paper's, special ones and random ones.
+/// Generators of small graphs with at most one link per vertex: the paper's, special ones and random ones.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -44,7 +44,7 @@ inline LinkGraph figure_one() {
   return make_graph({5, 5, 3, 4, 7, 2, 3, 4, 7, 8, 8, 7});
 }
 
-/// 0 -> 1 -> ... -> n - 1, which has no link.
+/// Returns the chain 0 -> 1 -> ... -> n - 1, whose last vertex has no link.
 inline LinkGraph chain(int n) {
   std::vector<int> target(static_cast<std::size_t>(n));
   std::iota(target.begin(), target.end(), 1);
@@ -52,14 +52,14 @@ inline LinkGraph chain(int n) {
   return make_graph(std::move(target));
 }
 
-/// 1 .. n - 1 point at 0; 0 points back at 1 if `dual`.
+/// Returns a star: 1 .. n - 1 link to 0; 0 links back to 1 if `dual`.
 inline LinkGraph star(int n, bool dual) {
   std::vector<int> target(static_cast<std::size_t>(n), 0);
   target[0] = dual ? 1 : -1;
   return make_graph(std::move(target));
 }
 
-/// 0 <-> 1 with `a` leaves at 0 and `b` at 1.
+/// Returns the dual link 0 <-> 1 with `a` leaves at 0 and `b` at 1.
 inline LinkGraph dual_with_leaves(int a, int b) {
   std::vector<int> target{1, 0};
   target.insert(target.end(), static_cast<std::size_t>(a), 0);
@@ -67,7 +67,7 @@ inline LinkGraph dual_with_leaves(int a, int b) {
   return make_graph(std::move(target));
 }
 
-/// Trees of any shape whose roots have no link or are in a dual link.
+/// Returns random trees whose roots have no link or are in a dual link.
 inline LinkGraph random_forest(Random& random, int n) {
   std::vector<int> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
@@ -92,8 +92,8 @@ inline LinkGraph random_forest(Random& random, int n) {
   return graph;
 }
 
-/// Points of a small lattice or of the unit cube in 1 to 3 dimensions, each of a random part of them linked to its
-/// nearest other point in the strict order of links::Key.
+/// Returns the nearest-neighbour graph of points of a small lattice or of the unit cube in 1 to 3 dimensions: each of a
+/// random part of them is linked to its nearest other point in the strict order of links::Key.
 inline LinkGraph nearest_neighbours(Random& random, int n) {
   const int dimensions = 1 + below(random, 3);
   const bool lattice = below(random, 2) == 0;
@@ -121,7 +121,8 @@ inline LinkGraph nearest_neighbours(Random& random, int n) {
   return graph;
 }
 
-/// Any function without fixed points, so with cycles of any length; the distance belongs to the pair, many are equal.
+/// Returns a random function without fixed points, so with cycles of any length; the distance belongs to the pair, many
+/// are equal.
 inline LinkGraph any_links(Random& random, int n) {
   std::vector<int> target(static_cast<std::size_t>(n), -1);
   const int reach = 1 + below(random, n);  // small: long cycles

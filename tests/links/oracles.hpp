@@ -1,5 +1,5 @@
 #pragma once
-/// Slow, obvious ways to the same stars, on a whole graph.
+/// Serial oracles of pruning and of cutting cycles, slow and obvious, on a whole graph.
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -10,7 +10,8 @@ namespace merganser::test {
 
 using Kept = std::vector<bool>;  ///< by source
 
-/// The published serial sweeps over three flags; the choice inside an isolated dual link is by global id.
+/// Returns the links kept by the published serial sweeps over three flags; the choice inside an isolated dual link is
+/// by global id.
 inline Kept published_sweeps(const LinkGraph& graph) {
   const int n = graph.size();
   std::vector<bool> leaf(n), available(n), merged(n);
@@ -57,7 +58,7 @@ inline Kept published_sweeps(const LinkGraph& graph) {
   return kept;
 }
 
-/// The closed form, by recursion.
+/// Returns the links kept by the closed form, by recursion.
 inline Kept closed_form(const LinkGraph& graph) {
   const int n = graph.size();
   std::vector<std::vector<int>> children(n);
@@ -85,7 +86,7 @@ inline Kept closed_form(const LinkGraph& graph) {
   return kept;
 }
 
-/// No kept target is itself a kept source.
+/// Returns whether no kept target is itself a kept source.
 inline bool are_stars(const LinkGraph& graph, const Kept& kept) {
   for (int v = 0; v < graph.size(); ++v) {
     if (kept[v] && kept[graph.target[v]]) return false;
@@ -93,7 +94,7 @@ inline bool are_stars(const LinkGraph& graph, const Kept& kept) {
   return true;
 }
 
-/// The graph without the largest link of each cycle of three or more, and how many there were.
+/// Returns the graph without the largest link of each cycle of three or more, and the number of these cycles.
 inline std::pair<LinkGraph, int> without_long_cycles(LinkGraph graph) {
   const int n = graph.size();
   int cycles = 0;

@@ -1,4 +1,4 @@
-// Both prunings against two oracles, on graphs dealt to any number of ranks over every model.
+// Both prunings against two oracles, on graphs distributed to any number of ranks over every model.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -14,7 +14,7 @@ using namespace merganser;
 using namespace merganser::test;
 using links::Stars;
 
-/// Links and stars of one rank must be the part of `kept` that it sees.
+/// Checks that links and stars of one rank are the part of `kept` that belongs to it.
 void expect_kept(const LinkGraph& graph, const Kept& kept, const PartOfGraph& part, const Stars& stars,
                  const std::string& where) {
   std::int64_t count = 0;

@@ -1,4 +1,4 @@
-// What pruning says about bad links, and graphs at its limits. On threads only.
+// Refusal of invalid links by both prunings, and graphs at their limits. On threads only.
 #include <gtest/gtest.h>
 
 #include "merganser/base/error.hpp"

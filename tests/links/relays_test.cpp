@@ -1,4 +1,5 @@
-// Labels between ranks that share no arc: passed on, in slots that both ends of every arc know.
+// Relayed labels of the single-pass pruning: links between ranks that share no arc, in slots that both ends of every
+// arc number alike.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -13,7 +14,7 @@ namespace {
 using namespace merganser;
 using namespace merganser::test;
 
-/// Ranks in a line: a label passes every rank between its ends.
+/// Process graph of ranks in a line: a label is relayed by every rank between its ends.
 struct Line {
   explicit Line(comm::Transport& t) {
     if (t.rank() > 0) neighbours.push_back(t.rank() - 1);
@@ -26,7 +27,7 @@ struct Line {
   std::unique_ptr<comm::Stream> stream;
 };
 
-/// One rank's part of a graph, and which of its links are which.
+/// Part of a graph on one rank, with the numbers of its links in the whole graph.
 struct Part {
   std::vector<int> vertex;
   std::vector<std::int64_t> id;
@@ -35,9 +36,10 @@ struct Part {
   std::vector<int> out_source;
 };
 
-/// Numbers the slots of each arc as Clusterer does: links between its ends, then links that end at its head, then others,
-/// each by their source.
-Part deal(const LinkGraph& graph, const std::vector<int>& owner, int rank, const std::vector<int>& neighbours) {
+/// Distributes a graph and numbers the slots of each arc as Clusterer does: links between its ends, then links that end
+/// at its head, then others, each by their source.
+Part distribute_part(const LinkGraph& graph, const std::vector<int>& owner, int rank,
+                     const std::vector<int>& neighbours) {
   Part part;
   std::vector<std::uint32_t> local(graph.target.size());
   std::map<int, std::uint32_t> count;
@@ -93,7 +95,7 @@ Part deal(const LinkGraph& graph, const std::vector<int>& owner, int rank, const
 void expect_stars(comm::Transport& t, Line& line, const LinkGraph& graph, const std::vector<int>& owner,
                   const std::string& where) {
   const Kept kept = published_sweeps(graph);
-  Part part = deal(graph, owner, t.rank(), line.neighbours);
+  Part part = distribute_part(graph, owner, t.rank(), line.neighbours);
   const links::Ids ids{reinterpret_cast<const std::byte*>(part.id.data())};
   const links::Stars stars = prune_single_pass(part.links, ids, {t, *line.mailbox, *line.stream});
   for (std::size_t v = 0; v < part.vertex.size(); ++v)
@@ -166,7 +168,7 @@ TEST_F(RelaysOnThreads, wrongly_numbered_ones_are_named_before_a_label_is_sent) 
   const auto spoilt = [](const std::function<void(links::Relay&)>& spoil) {
     on_ranks({"threads", 3, ""}, [&](comm::Transport& t) {
       Line line(t);
-      Part part = deal(chain(6), {0, 2, 0, 2, 0, 2}, t.rank(), line.neighbours);
+      Part part = distribute_part(chain(6), {0, 2, 0, 2, 0, 2}, t.rank(), line.neighbours);
       if (t.rank() != 1) return;
       spoil(part.links.relays.at(1));
       const links::Ids ids{reinterpret_cast<const std::byte*>(part.id.data())};
@@ -183,7 +185,7 @@ TEST_F(RelaysOnThreads, wrongly_numbered_ones_are_named_before_a_label_is_sent) 
 TEST_F(RelaysOnThreads, are_refused_where_labels_are_not_passed_on) {
   on_ranks({"threads", 3, ""}, [](comm::Transport& t) {
     Line line(t);
-    Part part = deal(chain(6), {0, 2, 0, 2, 0, 2}, t.rank(), line.neighbours);
+    Part part = distribute_part(chain(6), {0, 2, 0, 2, 0, 2}, t.rank(), line.neighbours);
     const links::Ids ids{reinterpret_cast<const std::byte*>(part.id.data())};
     EXPECT_THROW(prune_iterative(part.links, ids, {t, *line.mailbox, *line.stream}), InputError);
   });

@@ -1,4 +1,5 @@
-/// The box is split over ranks: what one rank settles alone must be right for all, and what it answers others exact.
+/// Exact search in a box that is split over ranks: links that one rank decides alone must be right for all, and its
+/// replies to others exact.
 #include <gtest/gtest.h>
 
 #include "merganser/geometry/decomposition.hpp"
@@ -46,7 +47,7 @@ Split any_split(int most, AnyCloud&& any) {
   return split;
 }
 
-std::size_t index_of(const Parcels& parcels, std::int64_t id) {
+std::size_t find_id(const Parcels& parcels, std::int64_t id) {
   std::size_t i = 0;
   while (parcels.id(i) != id) ++i;
   return i;
@@ -54,7 +55,7 @@ std::size_t index_of(const Parcels& parcels, std::int64_t id) {
 
 constexpr auto kAll = [](std::size_t) { return true; };
 
-/// Every rank of a split searches; what it settles and what it leaves open is right.
+/// Checks the search of every rank of a split: both the decided links and the open ones are right.
 void expect_exact(const Split& split) {
   const Box& box = split.cloud.box;
   const Parcels& all = split.cloud.parcels;
@@ -74,7 +75,7 @@ void expect_exact(const Split& split) {
       const bool small = mine.site(i).volume < kSmall;
       RC_ASSERT(small || sorted.target(v) == -1);
       if (!small || is_open[i] != 0) continue;
-      const Nearest expected = oracle(box, all, index_of(all, mine.id(i)), kAll);
+      const Nearest expected = oracle(box, all, find_id(all, mine.id(i)), kAll);
       RC_ASSERT(sorted.target(v) >= 0);
       RC_ASSERT(mine.id(static_cast<std::size_t>(sorted.target(v))) ==
                 all.id(static_cast<std::size_t>(expected.index)));
@@ -82,7 +83,7 @@ void expect_exact(const Split& split) {
   }
 }
 
-/// A question from any rank: the best known so far may be elsewhere, and wins a tie if its id is lower.
+/// Checks queries from any rank: the best known so far may be on another rank, and wins a tie if its id is lower.
 void expect_exact_answers(const Split& split) {
   const Box& box = split.cloud.box;
   const Parcels& all = split.cloud.parcels;

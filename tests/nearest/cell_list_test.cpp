@@ -1,3 +1,4 @@
+// Cell list: sorting of parcels by cells, choice of cells, and refusal of parcels outside of the region.
 #include "merganser/nearest/cell_list.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ using namespace merganser::test;
 
 const Box kBox{{0, 0, 0}, {1, 1, 1}, {true, true, false}};
 
-/// Every parcel once, cell by cell, the small ones of a cell first, and the sites moved along.
+/// Checks that every parcel is listed once, cell by cell, the small ones of a cell first, with its site.
 void expect_sorted(const Sorted& sorted, const Parcels& parcels) {
   const nearest::CellList& cells = sorted.cells();
   ASSERT_EQ(cells.size(), parcels.size());

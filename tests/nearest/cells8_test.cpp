@@ -1,4 +1,4 @@
-/// The published search: candidates in the 2x2x2 cells around the nearest grid node, nothing beyond.
+/// Published search rule cells8: candidates in the 2x2x2 cells around the nearest grid node, none beyond.
 #include <gtest/gtest.h>
 
 #include "merganser/geometry/decomposition.hpp"
@@ -10,8 +10,8 @@ namespace {
 using namespace merganser;
 using namespace merganser::test;
 
-/// The cut of a rank: its cells of the grid.
-nearest::CellList::Cut cut_of(const Decomposition& d, int rank) {
+/// Returns the cut of a rank's region: its cells of the grid.
+nearest::CellList::Cut block_cut(const Decomposition& d, int rank) {
   nearest::CellList::Cut cut;
   const auto c = d.coordinates(rank);
   cut.grid = &d.grid();
@@ -22,7 +22,7 @@ nearest::CellList::Cut cut_of(const Decomposition& d, int rank) {
   return cut;
 }
 
-nearest::Region region_of(const Decomposition& d, int rank) {
+nearest::Region block_region(const Decomposition& d, int rank) {
   const auto block = d.block(rank);
   nearest::Region r{block.lower, block.upper};
   const auto c = d.coordinates(rank);
@@ -33,8 +33,8 @@ nearest::Region region_of(const Decomposition& d, int rank) {
   return r;
 }
 
-/// Whether point q lies in one of the two cells per axis beside the node nearest to p.
-bool in_block_of(const Grid& grid, const Vec3& p, const Vec3& q) {
+/// Returns whether point q lies in one of the two cells per axis beside the node nearest to p.
+bool is_in_block(const Grid& grid, const Vec3& p, const Vec3& q) {
   for (int a = 0; a < 3; ++a) {
     const std::int64_t node = grid.node(a, p[a]);
     const std::int64_t cell = grid.cell(a, q[a]);
@@ -61,7 +61,7 @@ TEST(Cells8, finds_the_partner_of_the_quadratic_search_among_the_eight_cells_on_
       Parcels mine;
       for (std::size_t i = 0; i < all.size(); ++i)
         if (d.owner(position(all, i)) == rank) mine.append(all.site(i), all.row(i));
-      const Sorted sorted(grid.box, region_of(d, rank), mine, cut_of(d, rank));
+      const Sorted sorted(grid.box, block_region(d, rank), mine, block_cut(d, rank));
       std::vector<std::uint32_t> vertex_of(mine.size());
       for (std::uint32_t v = 0; v < mine.size(); ++v) vertex_of[sorted.cells().order()[v]] = v;
       std::size_t next = 0;
@@ -72,7 +72,7 @@ TEST(Cells8, finds_the_partner_of_the_quadratic_search_among_the_eight_cells_on_
         nearest::Best best;
         sorted.cells().nearest_cells8(query, sorted.ids(), best);
         const Nearest expected = oracle(grid.box, all, i, [&](std::size_t j) {
-          return d.owner(position(all, j)) == rank && in_block_of(grid, p, position(all, j));
+          return d.owner(position(all, j)) == rank && is_in_block(grid, p, position(all, j));
         });
         RC_ASSERT((best.vertex == links::kNone) == (expected.index < 0));
         if (expected.index < 0) continue;
@@ -91,7 +91,7 @@ TEST(Cells8, does_not_see_a_nearer_parcel_beyond_the_eight_cells) {
   add_point(parcels, 0, {1.45, 1.4, 1.4}, true);   // nearest node (1, 1, 1): cells 0 and 1
   add_point(parcels, 1, {2.01, 1.4, 1.4}, false);  // 0.56 away, in cell 2
   add_point(parcels, 2, {0.5, 1.4, 1.4}, false);   // 0.95 away, in cell 0
-  const Sorted sorted(grid.box, whole(grid.box), parcels, cut_of(d, 0));
+  const Sorted sorted(grid.box, whole(grid.box), parcels, block_cut(d, 0));
   std::uint32_t self = 0;
   while (sorted.cells().order()[self] != 0) ++self;
   const nearest::CellList::Query query{{1.45, 1.4, 1.4}, self};
@@ -109,7 +109,7 @@ TEST(Cells8, counts_a_cell_once_that_it_meets_twice_around_the_box) {
   Parcels parcels;
   add_point(parcels, 7, {0.1, 0.1, 0.1}, true);
   add_point(parcels, 8, {0.9, 0.9, 0.9}, true);
-  const Sorted sorted(grid.box, whole(grid.box), parcels, cut_of(d, 0));
+  const Sorted sorted(grid.box, whole(grid.box), parcels, block_cut(d, 0));
   for (std::uint32_t v = 0; v < 2; ++v) {
     const Site& s = sorted.cells().sites()[v];
     nearest::Best best;

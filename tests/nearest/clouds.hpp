@@ -1,5 +1,6 @@
 #pragma once
-/// Parcels placed so that a search goes wrong if it can, and the quadratic search that knows the answer.
+/// Generators of parcels at positions that are hard for a search (ties, faces, clusters), and the quadratic search as
+/// oracle.
 #include <rapidcheck.h>
 
 #include <algorithm>
@@ -31,7 +32,7 @@ inline void add_point(Parcels& parcels, std::int64_t id, const Vec3& p, bool sma
   parcels.set_id(i, id);
 }
 
-/// How the coordinates of one axis are chosen.
+/// Distribution of the coordinates of one axis.
 enum class Along { uniform, lattice, faces, clusters, one_plane, few_values };
 
 class Coordinates {
@@ -39,7 +40,7 @@ class Coordinates {
   Coordinates(Along along, std::mt19937_64& random) : along_(along), random_(random), steps_(1 + random() % 12) {
     for (double& c : centre_) c = unit();
   }
-  /// In [0, 1].
+  /// Returns the next coordinate, in [0, 1].
   double next() {
     switch (along_) {
       case Along::uniform:
@@ -74,7 +75,7 @@ struct Cloud {
   Parcels parcels;
 };
 
-/// Up to `most` parcels in any box; ids are distinct, in no order, also negative.
+/// Generates up to `most` parcels in any box; ids are distinct, in no order, also negative.
 inline Cloud any_cloud(const Box& box, int most) {
   const int n = *rc::gen::inRange(0, most + 1);
   const int small_of_8 = *rc::gen::element(0, 1, 4, 8);
@@ -100,7 +101,8 @@ inline Cloud any_cloud(const Box& box, int most) {
   return cloud;
 }
 
-/// Groups of parcels that crowd: at points, in blobs, on lines, planes and lattices, in the midst of others or alone.
+/// Generates groups of crowded parcels: at points, in blobs, on lines, planes and lattices, in the midst of others or
+/// alone.
 inline Cloud any_crowd(const Box& box, int most) {
   std::mt19937_64 random(*rc::gen::arbitrary<std::uint64_t>());
   const auto unit = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
@@ -141,13 +143,14 @@ inline Vec3 position(const Parcels& parcels, std::size_t i) {
   return {parcels.site(i).x, parcels.site(i).y, parcels.site(i).z};
 }
 
-/// What a quadratic search knows: the container position of the nearest, and its key.
+/// Result of a quadratic search: the container position of the nearest, and its key.
 struct Nearest {
   std::int64_t index = -1;
   links::Key key;
 };
 
-/// The nearest of all parcels but `i` to parcel i, in the total order of links, among those that `allowed` lets pass.
+/// Returns the nearest of all parcels but `i` to parcel i, in the total order of links, among those that `allowed`
+/// accepts.
 template <class Allowed>
 Nearest oracle(const Box& box, const Parcels& parcels, std::size_t i, Allowed&& allowed) {
   Nearest best;
@@ -160,7 +163,7 @@ Nearest oracle(const Box& box, const Parcels& parcels, std::size_t i, Allowed&& 
   return best;
 }
 
-/// A cell list and the memory it works in.
+/// Cell list with the memory that it works in.
 class Sorted {
  public:
   Sorted(const Box& box, const nearest::Region& region, const Parcels& parcels, const nearest::CellList::Cut& cut)
@@ -198,7 +201,7 @@ class Sorted {
   std::int64_t small_ = 0;
 };
 
-/// The region of a rank that owns the whole box.
+/// Returns the region of a rank that owns the whole box.
 inline nearest::Region whole(const Box& box) {
   nearest::Region r;
   for (int a = 0; a < 3; ++a) {
@@ -209,7 +212,7 @@ inline nearest::Region whole(const Box& box) {
   return r;
 }
 
-/// Empty if search_exact finds what the quadratic search finds, for every parcel.
+/// Compares search_exact with the quadratic search for every parcel. @return the first difference as text; empty: none
 inline std::string difference(const Cloud& cloud, const nearest::CellList::Cut& cut) {
   const Parcels& parcels = cloud.parcels;
   Sorted sorted(cloud.box, whole(cloud.box), parcels, cut);

@@ -1,4 +1,4 @@
-/// Parcels that crowd: the exact search stays exact, and stays fast enough for the time limit of this test.
+/// Exact search among crowded parcels: it stays exact, and fast enough for the time limit of this test.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -16,7 +16,7 @@ constexpr int kMany = 300000;  // a quadratic search takes minutes for them
 
 std::int64_t shuffled(std::int64_t i) { return i * 7919 % 1000003; }
 
-/// Distance squared from the parcel at a container position to its target.
+/// Returns the squared distance from the parcel at a container position to its target.
 double distance2_to_target(const Cloud& cloud, const Sorted& sorted, std::uint32_t vertex) {
   const auto i = static_cast<std::size_t>(sorted.container(vertex));
   return cloud.box.distance2(position(cloud.parcels, i),
@@ -170,7 +170,7 @@ TEST(Crowds, on_a_lattice_in_a_corner_have_the_lowest_id_beside_them_as_partner)
   }
 }
 
-/// As other ranks ask: from points that are no parcels, near the crowd and far from it.
+/// Queries as other ranks send them: from points that are no parcels, near the crowd and far from it.
 TEST(Crowds, answer_questions_from_elsewhere) {
   std::mt19937_64 random(4);
   const auto next = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };

@@ -1,4 +1,4 @@
-/// One rank owns the box: the exact search against the quadratic one, same partner, same bits.
+/// Exact search of a rank that owns the box against the quadratic search: same partner, same bits.
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
@@ -10,7 +10,7 @@ namespace {
 using namespace merganser;
 using namespace merganser::test;
 
-/// Every vector target that this machine can run, one after the other.
+/// Calls an action with every vector target that this machine can run, one after the other.
 template <class Action>
 void on_every_target(Action&& action) {
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {

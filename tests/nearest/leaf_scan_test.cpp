@@ -1,4 +1,4 @@
-/// Lists of nearest neighbours, on every kind of vectors, against sorted lists of all points.
+/// Lists of nearest neighbours from scans of leaves, with every kind of vectors, against sorted lists of all points.
 #include "merganser/nearest/leaf_scan.hpp"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ struct Points {
   }
 };
 
-/// What points there are.
+/// Kind of point set: numbers, axes, norm, ties.
 struct Kind {
   std::size_t n = 90;
   std::size_t axes = 3;
@@ -59,7 +59,8 @@ struct Kind {
   nearest::Norm norm = nearest::Norm::squares;
 };
 
-/// Places on a lattice of `steps` points per axis, so that few steps make many ties. Every second axis may have a period.
+/// Returns points on a lattice of `steps` points per axis, so that few steps make many ties. Every second axis may have
+/// a period.
 Points random_points(const Kind& kind, std::uint64_t seed) {
   Points p;
   p.norm = kind.norm;
@@ -91,7 +92,7 @@ struct alignas(64) Aligned {
   T at[8];
 };
 
-/// Neighbours of `first` .. `first + count` - 1 among all points, scanned run by run.
+/// Checks the neighbours of `first` .. `first + count` - 1 among all points, scanned run by run.
 void expect_exact(const Points& p, std::uint32_t first, std::uint32_t count, std::uint32_t keep, std::uint32_t run) {
   const auto n = static_cast<std::uint32_t>(p.ids.size());
   const std::size_t rows = std::size_t{count} * keep;

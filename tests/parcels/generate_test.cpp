@@ -1,3 +1,4 @@
+// Artificial parcel configurations: the same for any decomposition, with the distributions of the paper.
 #include "merganser/parcels/generate.hpp"
 
 #include <gtest/gtest.h>
@@ -16,39 +17,40 @@ namespace {
 
 using namespace merganser;
 
-Grid grid_of(std::array<std::int64_t, 3> cells) {
+Grid make_grid(std::array<std::int64_t, 3> cells) {
   return {{{-1.3, 0.7, 5}, {3.1, 2.3, 1.7}, {true, true, false}}, cells};
 }
 
-Digest digest_of(const RandomParcels& options, const Decomposition& decomposition) {
+Digest generated_digest(const RandomParcels& options, const Decomposition& decomposition) {
   Digest sum;
   for (int r = 0; r < decomposition.ranks(); ++r) sum += digest(generate_random(options, decomposition, r));
   return sum;
 }
 
 TEST(GenerateRandom, makes_the_same_parcels_for_every_decomposition) {
-  const Grid grid = grid_of({6, 5, 4});
+  const Grid grid = make_grid({6, 5, 4});
   for (const bool variable : {false, true}) {
     RandomParcels options;
     options.variable_per_cell = variable;
-    const Digest expected = digest_of(options, Decomposition(grid, 1));
+    const Digest expected = generated_digest(options, Decomposition(grid, 1));
     const std::map<int, std::string> shapes{{2, "auto"}, {3, "1d"}, {4, "1x2x2"}, {6, "auto"}, {8, "2x2x2"}};
     for (const auto& [ranks, shape] : shapes)
-      EXPECT_EQ(digest_of(options, Decomposition(grid, ranks, shape)), expected) << ranks << shape;
+      EXPECT_EQ(generated_digest(options, Decomposition(grid, ranks, shape)), expected) << ranks << shape;
     const Decomposition uneven =
         Decomposition(grid, 4, "2x2x1")
             .balanced({std::vector<std::int64_t>{9, 1, 1, 1, 1, 1}, std::vector<std::int64_t>{1, 1, 1, 1, 9},
                        std::vector<std::int64_t>{1, 1, 1, 1}});
-    EXPECT_EQ(digest_of(options, uneven), expected);
+    EXPECT_EQ(generated_digest(options, uneven), expected);
   }
 }
 
 TEST(GenerateRandom, has_the_digest_it_always_had) {
-  EXPECT_EQ(digest_of({}, Decomposition(grid_of({4, 4, 4}), 1)).text(), "c050cd6ce85b5800fc6107b95d9fc839");
+  EXPECT_EQ(generated_digest({}, Decomposition(make_grid({4, 4, 4}), 1)).to_string(),
+            "c050cd6ce85b5800fc6107b95d9fc839");
 }
 
 TEST(GenerateRandom, changes_with_the_seed_but_not_with_shuffling) {
-  const Decomposition whole(grid_of({4, 4, 4}), 1);
+  const Decomposition whole(make_grid({4, 4, 4}), 1);
   RandomParcels options;
   const Parcels ordered = generate_random(options, whole, 0);
   options.shuffle = true;
@@ -62,7 +64,7 @@ TEST(GenerateRandom, changes_with_the_seed_but_not_with_shuffling) {
 }
 
 TEST(GenerateRandom, puts_every_parcel_into_its_cell_and_counts_ids_by_cell) {
-  const Grid grid = grid_of({7, 3, 5});
+  const Grid grid = make_grid({7, 3, 5});
   RandomParcels options;
   options.per_cell = 9;
   const Parcels parcels = generate_random(options, Decomposition(grid, 1), 0);
@@ -95,7 +97,7 @@ TEST(GenerateRandom, keeps_to_cells_that_rounding_would_leave) {
 }
 
 TEST(GenerateRandom, draws_from_the_distributions_of_the_paper) {
-  const Grid grid = grid_of({16, 16, 16});
+  const Grid grid = make_grid({16, 16, 16});
   const Parcels parcels = generate_random({}, Decomposition(grid, 1), 0);
   const auto n = static_cast<double>(parcels.size());
   const double smallest = grid.cell_volume() / 20;
@@ -114,8 +116,8 @@ TEST(GenerateRandom, draws_from_the_distributions_of_the_paper) {
     }
     ASSERT_LE(std::fabs(row[4]), 1);
     buoyancy += row[4] * row[4];
-    ASSERT_FALSE(singular(row + 5, parcels.site(i).volume));
-    const Axes a = axes(row + 5, parcels.site(i).volume);
+    ASSERT_FALSE(is_singular(row + 5, parcels.site(i).volume));
+    const Axes a = principal_axes(row + 5, parcels.site(i).volume);
     ASSERT_LE(a.square[0], a.square[2] * 16.0001);
     ac += std::sqrt(a.square[0] / a.square[2]);
     ab += std::sqrt(a.square[0] / a.square[1]);
@@ -134,13 +136,13 @@ TEST(GenerateRandom, draws_from_the_distributions_of_the_paper) {
 TEST(GenerateRandom, the_long_axis_has_a_uniform_polar_angle) {
   // Of an axis (cos t sin p, sin t sin p, cos p) with p uniform in (0, pi): <cos^2 p> = 1/2, and it is along z for
   // a parcel whose other axes are equal. Take those with nearly equal shorter axes.
-  const Grid grid = grid_of({16, 16, 16});
+  const Grid grid = make_grid({16, 16, 16});
   const Parcels parcels = generate_random({}, Decomposition(grid, 1), 0);
   double sum = 0;
   double x = 0;
   double n = 0;
   for (std::size_t i = 0; i < parcels.size(); ++i) {
-    const Axes a = axes(parcels.row(i) + 5, parcels.site(i).volume);
+    const Axes a = principal_axes(parcels.row(i) + 5, parcels.site(i).volume);
     if (a.square[0] < 2 * a.square[1]) continue;
     sum += a.vector[0][2] * a.vector[0][2];
     x += a.vector[0][0] * a.vector[0][0];
@@ -151,7 +153,7 @@ TEST(GenerateRandom, the_long_axis_has_a_uniform_polar_angle) {
 }
 
 TEST(GenerateRandom, reaches_the_asked_share_of_small_parcels) {
-  const Grid grid = grid_of({16, 16, 8});
+  const Grid grid = make_grid({16, 16, 8});
   for (const double fraction : {0.0, 0.1, 0.9, 1.0}) {
     RandomParcels options;
     options.small_fraction = fraction;
@@ -164,7 +166,7 @@ TEST(GenerateRandom, reaches_the_asked_share_of_small_parcels) {
 }
 
 TEST(GenerateRandom, a_varying_number_per_cell_is_between_ten_and_its_bound) {
-  const Grid grid = grid_of({12, 12, 6});
+  const Grid grid = make_grid({12, 12, 6});
   RandomParcels options;
   options.per_cell = 40;
   options.variable_per_cell = true;
@@ -184,7 +186,7 @@ TEST(GenerateRandom, a_varying_number_per_cell_is_between_ten_and_its_bound) {
 }
 
 TEST(GenerateRandom, refuses_options_out_of_range) {
-  const Decomposition whole(grid_of({2, 2, 2}), 1);
+  const Decomposition whole(make_grid({2, 2, 2}), 1);
   const auto refused = [&](auto change) {
     RandomParcels options;
     change(options);

@@ -1,3 +1,4 @@
+// Merge of one star: cube root, shapes, merge rules and conserved moments against the formulas and the plain reference.
 #include "merganser/parcels/merge.hpp"
 
 #include <gtest/gtest.h>
@@ -55,8 +56,8 @@ TEST(Shape, b33_and_determinant_belong_together) {
     const auto b = shape(squares, frame(2 * angle(random), angle(random)));
     const double product = squares[0] * squares[1] * squares[2];
     EXPECT_NEAR(det3({b[0], b[1], b[2], b[3], b[4], b[5]}), product, 1e-13 * product);
-    EXPECT_NEAR(b33(b.data(), volume_of(squares)), b[5], 1e-12 * b[5]);
-    EXPECT_FALSE(singular(b.data(), volume_of(squares)));
+    EXPECT_NEAR(b33(b.data(), ellipsoid_volume(squares)), b[5], 1e-12 * b[5]);
+    EXPECT_FALSE(is_singular(b.data(), ellipsoid_volume(squares)));
   }
 }
 
@@ -65,8 +66,8 @@ TEST(Shape, b33_does_not_depend_on_the_unit_of_length) {
   const Frame f = frame(0.3, 0.7);
   for (const double unit : {1e-12, 1e-3, 1e12}) {
     const auto b = shape({squares[0] * unit, squares[1] * unit, squares[2] * unit}, f);
-    EXPECT_FALSE(singular(b.data(), volume_of(squares) * std::pow(unit, 1.5))) << unit;
-    EXPECT_NEAR(b33(b.data(), volume_of(squares) * std::pow(unit, 1.5)), b[5], 1e-13 * b[5]) << unit;
+    EXPECT_FALSE(is_singular(b.data(), ellipsoid_volume(squares) * std::pow(unit, 1.5))) << unit;
+    EXPECT_NEAR(b33(b.data(), ellipsoid_volume(squares) * std::pow(unit, 1.5)), b[5], 1e-13 * b[5]) << unit;
   }
 }
 
@@ -74,21 +75,21 @@ TEST(Shape, what_b33_cannot_be_recovered_from_is_singular) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double inf = std::numeric_limits<double>::infinity();
   const double good[5] = {1, 0.5, 0, 1, 0};
-  EXPECT_FALSE(singular(good, 1));
+  EXPECT_FALSE(is_singular(good, 1));
   const double bad[][5] = {{1, 1, 0, 1, 0},   {1, 1.5, 0, 1, 0},       {0, 0, 0, 1, 0},        {1, 0, 0, 0, 0},
                            {-1, 0, 0, -1, 0}, {nan, 0, 0, 1, 0},       {1, 0, inf, 1, 0},      {1, 0, 0, 1, nan},
                            {0, 0, 0, 0, 0},   {1, 1 - 1e-16, 0, 1, 0}, {1e200, 0, 0, 1e200, 0}};
   const double thin[5] = {1, 1, 0.5, 1, 0.5};  // a needle, whose B33 is B13^2 / B11
-  EXPECT_FALSE(singular(thin, 1e-16));
+  EXPECT_FALSE(is_singular(thin, 1e-16));
   EXPECT_NEAR(b33(thin, 1e-16), 0.25, 1e-15);
-  EXPECT_TRUE(singular(thin, 1e-9)) << "or a disc";
-  for (const auto& b : bad) EXPECT_TRUE(singular(b, 1)) << b[0] << ' ' << b[1] << ' ' << b[3];
+  EXPECT_TRUE(is_singular(thin, 1e-9)) << "or a disc";
+  for (const auto& b : bad) EXPECT_TRUE(is_singular(b, 1)) << b[0] << ' ' << b[1] << ' ' << b[3];
 }
 
 Box open_box(double half) { return {{-half, -half, -half}, {2 * half, 2 * half, 2 * half}, {true, true, false}}; }
 
 /// Merges all parcels, the first as the centre, and returns the result as a container of one.
-Parcels merged(const Parcels& parcels, const Box& box) {
+Parcels merge_all(const Parcels& parcels, const Box& box) {
   std::vector<Member> members;
   for (std::size_t i = 0; i < parcels.size(); ++i) members.push_back({&parcels.site(i), parcels.row(i)});
   Parcels result(parcels.schema());
@@ -110,7 +111,7 @@ TEST(MergeStar, a_sphere_with_eight_around_it_becomes_a_sphere) {
         const double b = x < 0 ? (z < 0 ? 1.8 : 1.7) : (z < 0 ? 1.4 : 1.5);
         add_ellipsoid(parcels, static_cast<std::int64_t>(parcels.size()), {x, y, z}, sphere(0.25), frame(0, 0), b);
       }
-  const Parcels one = merged(parcels, open_box(kPi / 2));
+  const Parcels one = merge_all(parcels, open_box(kPi / 2));
   EXPECT_NEAR(one.site(0).volume, 10.430087609918, 1e-12);
   EXPECT_NEAR(one.site(0).x, 0, 2e-15);
   EXPECT_NEAR(one.site(0).y, 0, 2e-15);
@@ -131,12 +132,12 @@ TEST(MergeStar, the_halves_of_a_split_ellipsoid_give_it_back) {
       Parcels parcels;
       add_ellipsoid(parcels, 0, {reach * f[0][0], reach * f[0][1], reach * f[0][2]}, half, f, 1.8);
       add_ellipsoid(parcels, 1, {-reach * f[0][0], -reach * f[0][1], -reach * f[0][2]}, half, f, 1.4);
-      const Parcels one = merged(parcels, open_box(10));
+      const Parcels one = merge_all(parcels, open_box(10));
       const auto expected = shape(parent, f);
       for (std::size_t k = 0; k < 5; ++k) EXPECT_NEAR(one.row(0)[kShape + k], expected[k], 2e-15);
       EXPECT_NEAR(one.row(0)[kBuoyancy], 1.6, 2e-15);
       EXPECT_NEAR(one.site(0).x, 0, 2e-15);
-      EXPECT_NEAR(one.site(0).volume, volume_of(parent), 2e-14);
+      EXPECT_NEAR(one.site(0).volume, ellipsoid_volume(parent), 2e-14);
     }
   }
 }
@@ -153,8 +154,8 @@ TEST(MergeStar, a_cluster_across_a_periodic_edge_is_that_in_the_middle_moved) {
     add_ellipsoid(middle, i, x, {0.02, 0.01, 0.03}, f);
     add_ellipsoid(edge, i, {box.wrap(0, x[0] + 1), box.wrap(1, x[1] + 1), x[2]}, {0.02, 0.01, 0.03}, f);
   }
-  const Parcels a = merged(middle, box);
-  const Parcels b = merged(edge, box);
+  const Parcels a = merge_all(middle, box);
+  const Parcels b = merge_all(edge, box);
   EXPECT_NEAR(b.site(0).x, box.wrap(0, a.site(0).x + 1), 1e-15);
   EXPECT_NEAR(b.site(0).y, box.wrap(1, a.site(0).y + 1), 1e-15);
   for (std::size_t k = 0; k < 5; ++k) EXPECT_NEAR(b.row(0)[kShape + k], a.row(0)[kShape + k], 1e-16);
@@ -165,7 +166,7 @@ TEST(MergeStar, the_result_is_symmetric_where_the_members_are) {
     Parcels parcels;
     add_ellipsoid(parcels, 0, {0, 0, 0}, {1.44, 1.44, 1.44}, frame(0, 0));
     for (const double d : {-1.2, 1.2}) add_ellipsoid(parcels, 1 + (d > 0), {d, sign * d, 0}, {.4, .4, .4}, frame(0, 0));
-    const Parcels one = merged(parcels, open_box(10));
+    const Parcels one = merge_all(parcels, open_box(10));
     const double* b = one.row(0) + kShape;
     EXPECT_NEAR(b[0], b[3], 1e-15);
     EXPECT_GT(sign * b[1], 0.1);
@@ -192,7 +193,7 @@ TEST(MergeStar, moments_are_conserved_and_the_determinant_is_the_volumes) {
       vb += s.volume * parcels.row(parcels.size() - 1)[kBuoyancy];
       vx = {vx[0] + s.volume * s.x, vx[1] + s.volume * s.y, vx[2] + s.volume * s.z};
     }
-    const Parcels one = merged(parcels, open_box(50));
+    const Parcels one = merge_all(parcels, open_box(50));
     const Site& s = one.site(0);
     EXPECT_NEAR(s.volume, volume, 1e-14 * volume);
     EXPECT_NEAR(s.volume * one.row(0)[kBuoyancy], vb, 1e-13);
@@ -238,14 +239,14 @@ TEST(MergeStar, rounding_does_not_carry_a_parcel_through_a_wall) {
     add_ellipsoid(parcels, 0, {far, far, -1}, {1e-6, 1e-6, 1e-6}, frame(0, 0));
     add_ellipsoid(parcels, 1, {0, 0, -1}, {1, 1, 1}, frame(0, 0));
     parcels.site(0).volume *= 0x1p-40;
-    const Parcels one = merged(parcels, box);
+    const Parcels one = merge_all(parcels, box);
     ASSERT_TRUE(box.contains({one.site(0).x, one.site(0).y, one.site(0).z}));
     clamped += one.site(0).x == 0;
   }
   EXPECT_GT(clamped, 0);
 }
 
-/// EPIC's attributes and one of every other rule.
+/// Returns a schema with EPIC's attributes and one of every other rule.
 Schema rich_schema() {
   std::vector<Attribute> a = Schema::epic().attributes();
   a.push_back({"mass", 2, Rule::sum, {"m1", "m2"}, "kg"});
@@ -261,7 +262,7 @@ struct Cluster {
   std::vector<Member> members;
 };
 
-/// Random members around a point that may be near a periodic edge, with ascending ids from the second on.
+/// Returns random members around a point that may be near a periodic edge, with ascending ids from the second on.
 Cluster random_cluster(const Schema& schema, const Box& box, std::size_t n, std::mt19937_64& random) {
   const auto u = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
   Cluster cluster{Parcels(schema), {}};
@@ -336,7 +337,7 @@ TEST(MergeStar, follows_the_rule_of_each_attribute) {
   parcels.append({0, 0, 0, 2}, rows[1]);
   parcels.append({0, 0, 0, 1}, rows[2]);
   for (std::int64_t i = 0; i < 3; ++i) parcels.set_id(static_cast<std::size_t>(i), 5 + i);
-  const Parcels one = merged(parcels, open_box(1));
+  const Parcels one = merge_all(parcels, open_box(1));
   EXPECT_EQ(one.id(0), 5);
   EXPECT_EQ(one.row(0)[1], 2.5);
   EXPECT_EQ(one.row(0)[2], 8);
@@ -344,7 +345,7 @@ TEST(MergeStar, follows_the_rule_of_each_attribute) {
   EXPECT_EQ(one.row(0)[4], 2);
   parcels.site(1).volume = 1;  // three equals: the lowest id
   parcels.set_id(2, 1);
-  EXPECT_EQ(merged(parcels, open_box(1)).row(0)[4], 5);
+  EXPECT_EQ(merge_all(parcels, open_box(1)).row(0)[4], 5);
 }
 
 TEST(MergeStar, counts_only_members_with_a_value_under_the_rules_of_present_ones) {
@@ -358,7 +359,7 @@ TEST(MergeStar, counts_only_members_with_a_value_under_the_rules_of_present_ones
       parcels.append({0, 0, 0, volumes[i]}, row);
       parcels.set_id(i, static_cast<std::int64_t>(i));
     }
-    const Parcels one = merged(parcels, open_box(1));
+    const Parcels one = merge_all(parcels, open_box(1));
     return std::array<double, 2>{one.row(0)[1], one.row(0)[2]};
   };
   EXPECT_EQ(merge({1, 2, 5}), (std::array<double, 2>{20 * (1.0 / 6), 8}));
@@ -375,7 +376,7 @@ TEST(MergeStar, names_the_attribute_whose_callback_is_missing) {
   const double row[2] = {0, 1};
   for (int i = 0; i < 2; ++i) parcels.append({0, 0, 0, 1}, row);
   try {
-    static_cast<void>(merged(parcels, open_box(1)));
+    static_cast<void>(merge_all(parcels, open_box(1)));
     FAIL() << "no error";
   } catch (const UsageError& e) {
     EXPECT_NE(std::string(e.what()).find("odd"), std::string::npos);

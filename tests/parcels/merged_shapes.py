@@ -86,8 +86,8 @@ def directions(rng, place, count):
     return [[(i + 1) * x for x in u] for i in range(count)]
 
 
-def star(rng, members, ratio, shape, place, distance):
-    """Parcels whose radii are about `ratio` of their distances."""
+def star(rng, members, ratio, shape, place, distance, heavy=0.0):
+    """Parcels whose radii are about `ratio` of their distances; the first source's is 10^heavy times that."""
     extent = 40 * distance
     box = {"lower": [-extent / 2] * 3, "extent": [extent] * 3, "periodic": [1, 1, 0]}
     origin = [rng.uniform(-0.05, 0.05) * extent for _ in range(3)]
@@ -95,7 +95,7 @@ def star(rng, members, ratio, shape, place, distance):
         origin[0] = 0.49 * extent
     out = []
     for i, to in enumerate([[0.0, 0.0, 0.0], *directions(rng, place, members - 1)]):
-        r = distance * ratio * 10 ** rng.uniform(-0.3, 0.3)
+        r = distance * ratio * 10 ** (rng.uniform(-0.3, 0.3) + (heavy if i == 1 else 0.0))
         long = r * 10 ** rng.uniform(0.2, 1.5)
         squares = {"sphere": [r * r] * 3, "needle": [long * long, r * r, r * r], "flat": [long * long, long * long, r * r],
                    "any": [r * r * rng.uniform(0.3, 3) for _ in range(3)]}[shape]
@@ -112,13 +112,17 @@ def star(rng, members, ratio, shape, place, distance):
 def main():
     rng = random.Random(29)
     print("# Made by merged_shapes.py: see there.")
-    kinds = [(ratio, rng.choice(SHAPES), rng.choice(PLACES), 1.0) for ratio in RATIOS for _ in range(7)]
-    kinds += [(1e-3, "sphere", "any", 10.0**e) for e in (-37, -12, 9)]  # volumes from 1e-120 to 1e18
-    kinds += [(1e-40, "sphere", "line", 1.0), (1e-30, "sphere", "diagonal", 1.0), (1e-12, "any", "any", 1e13)]
-    for i, (ratio, shape, place, distance) in enumerate(kinds):
+    kinds = [(ratio, rng.choice(SHAPES), rng.choice(PLACES), 1.0, 0.0) for ratio in RATIOS for _ in range(7)]
+    kinds += [(1e-3, "sphere", "any", 10.0**e, 0.0) for e in (-37, -12, 9)]  # volumes from 1e-120 to 1e18
+    kinds += [(1e-40, "sphere", "line", 1.0, 0.0), (1e-30, "sphere", "diagonal", 1.0, 0.0), (1e-12, "any", "any", 1e13, 0.0)]
+    # Sources 1e4 to 1e42 times as heavy as their centre: less its shift, nothing of their displacement is left.
+    drawn = random.Random(30)
+    kinds += [(10.0 ** -(1.5 * h + 3), drawn.choice(SHAPES), drawn.choice(PLACES), 1.0, float(h))
+              for h in range(1, 15) for _ in range(2)]
+    for i, (ratio, shape, place, distance, heavy) in enumerate(kinds):
         members = (2, 2, 2, 3, 4, 5, 10)[i % 7] if ratio > 1e-10 else 2
-        box, parcels = star(rng, members, ratio, shape, place, distance)
-        print(members, *map(repr, box["lower"] + box["extent"]), *box["periodic"], f"{shape}_{place}_{ratio:g}")
+        box, parcels = star(rng, members, ratio, shape, place, distance, heavy)
+        print(members, *map(repr, box["lower"] + box["extent"]), *box["periodic"], f"{shape}_{place}_{ratio:g}" + (f"_heavy_{heavy:g}" if heavy else ""))
         for x, volume, b in parcels:
             print(*map(repr, [*x, volume, *b]))
         print(*map(repr, merged(box, parcels)))

@@ -34,7 +34,7 @@ struct Star {
   }
 };
 
-std::vector<Star> stars() {
+std::vector<Star> read_stars() {
   std::ifstream file(MERGANSER_SOURCE_DIR "/tests/parcels/merged_shapes.txt");
   std::vector<Star> out;
   for (std::string line; std::getline(file, line);) {
@@ -66,7 +66,7 @@ std::vector<Star> stars() {
   return out;
 }
 
-/// The greatest deviation from what is expected, in units of the axes.
+/// Returns the greatest deviation from the expected shape, in units of the axes.
 double deviation(const Star& star, const double* b5) {
   const double* e = star.expected;
   const double x = std::sqrt(e[0]);
@@ -82,7 +82,7 @@ double deviation(const Star& star, const double* b5) {
 }
 
 TEST(MergedShapes, are_right_to_1e_12_whatever_the_distance_between_members) {
-  const std::vector<Star> all = stars();
+  const std::vector<Star> all = read_stars();
   ASSERT_GT(all.size(), 60U);
   for (const Star& star : all) {
     Site site;
@@ -94,7 +94,7 @@ TEST(MergedShapes, are_right_to_1e_12_whatever_the_distance_between_members) {
 }
 
 TEST(MergedShapes, have_the_same_bits_in_the_reference_and_in_vectors) {
-  for (const Star& star : stars()) {
+  for (const Star& star : read_stars()) {
     const MergeRules rules(Schema::epic(), star.box);
     Site site, plain_site;
     double row[10], plain[10];

@@ -1,3 +1,4 @@
+// Container of parcels: sizes, and columns by name.
 #include "merganser/parcels/parcels.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Counter-based random numbers (base/random.hpp) against published answers and the moments of their distributions.
 #include "merganser/base/random.hpp"
 
 #include <gtest/gtest.h>

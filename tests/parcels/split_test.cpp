@@ -1,3 +1,4 @@
+// Splitting of ellipsoids: principal axes, children, ids, and conserved moments.
 #include "merganser/parcels/split.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ TEST(Axes, reproduce_the_matrix_and_are_orthonormal) {
   for (int sample = 0; sample < 2000; ++sample) {
     const Vec3 squares{std::pow(10, exponent(random)), std::pow(10, exponent(random)), std::pow(10, exponent(random))};
     const auto b = shape(squares, frame(2 * angle(random), angle(random)));
-    const Axes a = axes(b.data(), volume_of(squares));
+    const Axes a = principal_axes(b.data(), ellipsoid_volume(squares));
     ASSERT_GE(a.square[0], a.square[1]);
     ASSERT_GE(a.square[1], a.square[2]);
     const double matrix[3][3] = {{b[0], b[1], b[2]}, {b[1], b[3], b[4]}, {b[2], b[4], b[5]}};
@@ -44,11 +45,11 @@ TEST(Axes, reproduce_the_matrix_and_are_orthonormal) {
 
 TEST(Axes, are_exact_for_spheres_and_ellipsoids_along_the_coordinates) {
   const double sphere[5] = {2.25, 0, 0, 2.25, 0};
-  const Axes round = axes(sphere, volume_of({2.25, 2.25, 2.25}));
+  const Axes round = principal_axes(sphere, ellipsoid_volume({2.25, 2.25, 2.25}));
   EXPECT_EQ(round.square[0], 2.25);
   EXPECT_NEAR(round.square[2], 2.25, 1e-15);
   const double along[5] = {1, 0, 0, 9, 0};
-  const Axes a = axes(along, volume_of({1, 9, 4}));
+  const Axes a = principal_axes(along, ellipsoid_volume({1, 9, 4}));
   EXPECT_EQ(a.square[0], 9);
   EXPECT_NEAR(a.square[1], 4, 1e-14);
   EXPECT_EQ(a.square[2], 1);
@@ -71,7 +72,7 @@ TEST(Split, the_children_are_where_and_what_they_must_be) {
         const double offset[3] = {s.x - 1, s.y - 2, s.z - 3};
         EXPECT_NEAR(std::fabs(dot(offset, f[0].data())), 0.75, 1e-14);
         EXPECT_NEAR(dot(offset, offset), 0.75 * 0.75, 1e-14);
-        EXPECT_EQ(s.volume, 0.5 * volume_of(parent));
+        EXPECT_EQ(s.volume, 0.5 * ellipsoid_volume(parent));
         EXPECT_EQ(parcels.row(child)[kBuoyancy], 0.5);
         const auto expected = shape({parent[0] / 4, parent[1], parent[2]}, f);
         for (std::size_t k = 0; k < 5; ++k) EXPECT_NEAR(parcels.row(child)[kShape + k], expected[k], 1e-14);
@@ -146,7 +147,7 @@ TEST(Split, a_quick_look_never_overlooks_a_long_parcel) {
     const double ab = 1 + (ac - 1) * angle(random) / kPi;
     Parcels parcels;
     add_ellipsoid(parcels, 0, {0, 0, 0}, {a2, a2 / (ab * ab), a2 / (ac * ac)}, frame(2 * angle(random), angle(random)));
-    const Axes exact = axes(parcels.row(0) + kShape, parcels.site(0).volume);
+    const Axes exact = principal_axes(parcels.row(0) + kShape, parcels.site(0).volume);
     const double a = std::sqrt(exact.square[0]);
     const bool is_long = a >= 1.2 || a >= 4 * std::sqrt(exact.square[2]);
     long_ones += is_long;

@@ -1,3 +1,4 @@
+// Exact sums, digests and moments of parcels: the same bits for any order and distribution.
 #include "merganser/parcels/statistics.hpp"
 
 #include <gtest/gtest.h>
@@ -18,14 +19,14 @@ using namespace merganser;
 
 std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x); }
 
-double exact(const std::vector<double>& values) {
+double exact_sum(const std::vector<double>& values) {
   ExactSum sum;
   for (const double x : values) sum.add(x);
   return sum.value();
 }
 
-/// Doubles of all signs and sizes between 2^-e and 2^e.
-std::vector<double> wild(std::size_t n, int e, std::uint64_t seed) {
+/// Returns doubles of all signs and sizes between 2^-e and 2^e.
+std::vector<double> random_values(std::size_t n, int e, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<double> values(n);
   for (double& x : values) {
@@ -38,8 +39,8 @@ std::vector<double> wild(std::size_t n, int e, std::uint64_t seed) {
 TEST(ExactSum, of_nothing_is_zero) { EXPECT_EQ(bits(ExactSum().value()), bits(0.0)); }
 
 TEST(ExactSum, has_the_same_bits_for_every_order_and_split) {
-  std::vector<double> values = wild(500, 900, 1);
-  const double expected = exact(values);
+  std::vector<double> values = random_values(500, 900, 1);
+  const double expected = exact_sum(values);
   std::mt19937 random(2);
   for (int i = 0; i < 50; ++i) {
     std::shuffle(values.begin(), values.end(), random);
@@ -47,7 +48,7 @@ TEST(ExactSum, has_the_same_bits_for_every_order_and_split) {
     for (const double x : values) ranks[random() % 4].add(x);
     ExactSum all;
     for (const ExactSum& rank : ranks) all.add(ExactSum::from_words(rank.words().data()));
-    ASSERT_EQ(bits(exact(values)), bits(expected));
+    ASSERT_EQ(bits(exact_sum(values)), bits(expected));
     ASSERT_EQ(bits(all.value()), bits(expected));
   }
 }
@@ -67,33 +68,33 @@ TEST(ExactSum, of_values_whose_sum_long_double_holds_exactly_is_that_sum_rounded
 }
 
 TEST(ExactSum, cancels_to_the_last_bit) {
-  std::vector<double> values = wild(1000, 1000, 4);
+  std::vector<double> values = random_values(1000, 1000, 4);
   const std::size_t n = values.size();
   for (std::size_t i = 0; i < n; ++i) values.push_back(-values[i]);
   values.push_back(0x1p-1074);
   std::shuffle(values.begin(), values.end(), std::mt19937(5));
-  EXPECT_EQ(exact(values), 0x1p-1074);
-  EXPECT_EQ(exact({1e300, 1, -1e300}), 1);
-  EXPECT_EQ(exact({-1e300, -1, 1e300}), -1);
+  EXPECT_EQ(exact_sum(values), 0x1p-1074);
+  EXPECT_EQ(exact_sum({1e300, 1, -1e300}), 1);
+  EXPECT_EQ(exact_sum({-1e300, -1, 1e300}), -1);
 }
 
 TEST(ExactSum, rounds_to_nearest_with_ties_to_even) {
-  EXPECT_EQ(exact({1, 0x1p-53}), 1);
-  EXPECT_EQ(exact({1, 0x1p-53, 0x1p-1074}), 1 + 0x1p-52);
-  EXPECT_EQ(exact({1 + 0x1p-52, 0x1p-53}), 1 + 0x1p-51);
-  EXPECT_EQ(exact({-1, -0x1p-53, -0x1p-1074}), -1 - 0x1p-52);
-  EXPECT_EQ(exact({0x1p53, 1}), 0x1p53);
+  EXPECT_EQ(exact_sum({1, 0x1p-53}), 1);
+  EXPECT_EQ(exact_sum({1, 0x1p-53, 0x1p-1074}), 1 + 0x1p-52);
+  EXPECT_EQ(exact_sum({1 + 0x1p-52, 0x1p-53}), 1 + 0x1p-51);
+  EXPECT_EQ(exact_sum({-1, -0x1p-53, -0x1p-1074}), -1 - 0x1p-52);
+  EXPECT_EQ(exact_sum({0x1p53, 1}), 0x1p53);
 }
 
 TEST(ExactSum, holds_the_smallest_and_largest_doubles) {
   const double max = std::numeric_limits<double>::max();
   const double tiny = std::numeric_limits<double>::denorm_min();
   for (const double x : {max, -max, tiny, -tiny, 3 * tiny, 0x1p-1022, 0x1.fffffffffffffp-1023}) {
-    EXPECT_EQ(bits(exact({x})), bits(x));
+    EXPECT_EQ(bits(exact_sum({x})), bits(x));
   }
-  EXPECT_EQ(exact({max, max, -max}), max);
-  EXPECT_EQ(exact({max, max}), std::numeric_limits<double>::infinity());
-  EXPECT_EQ(exact({-max, -max}), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(exact_sum({max, max, -max}), max);
+  EXPECT_EQ(exact_sum({max, max}), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(exact_sum({-max, -max}), -std::numeric_limits<double>::infinity());
 }
 
 TEST(ExactSum, words_of_equal_sums_are_equal) {
@@ -113,7 +114,7 @@ TEST(ExactSum, refuses_what_is_not_finite) {
   EXPECT_THROW(sum.add(-std::numeric_limits<double>::infinity()), InputError);
 }
 
-Parcels some(std::size_t n, const Schema& schema = Schema::epic()) {
+Parcels random_parcels(std::size_t n, const Schema& schema = Schema::epic()) {
   Parcels parcels(schema);
   std::mt19937_64 random(11);
   const auto u = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
@@ -127,7 +128,7 @@ Parcels some(std::size_t n, const Schema& schema = Schema::epic()) {
 }
 
 TEST(Digest, does_not_depend_on_order_or_split) {
-  const Parcels parcels = some(200);
+  const Parcels parcels = random_parcels(200);
   const Digest expected = digest(parcels);
   std::vector<std::size_t> order(parcels.size());
   std::iota(order.begin(), order.end(), 0);
@@ -138,12 +139,12 @@ TEST(Digest, does_not_depend_on_order_or_split) {
   Digest sum = digest(first);
   sum += digest(second);
   EXPECT_EQ(sum, expected);
-  EXPECT_EQ(sum.text().size(), 32U);
-  EXPECT_EQ(sum.text(), expected.text());
+  EXPECT_EQ(sum.to_string().size(), 32U);
+  EXPECT_EQ(sum.to_string(), expected.to_string());
 }
 
 TEST(Digest, sees_every_bit_of_every_value) {
-  const Parcels parcels = some(5);
+  const Parcels parcels = random_parcels(5);
   const Digest expected = digest(parcels);
   for (std::size_t word = 0; word < 4 + Schema::epic().width(); ++word) {
     Parcels other = parcels;
@@ -156,7 +157,7 @@ TEST(Digest, sees_every_bit_of_every_value) {
 }
 
 TEST(Digest, tells_swapped_attributes_of_two_parcels) {
-  Parcels parcels = some(2);
+  Parcels parcels = random_parcels(2);
   const Digest expected = digest(parcels);
   std::swap(parcels.row(0)[4], parcels.row(1)[4]);
   EXPECT_NE(digest(parcels), expected);
@@ -165,7 +166,7 @@ TEST(Digest, tells_swapped_attributes_of_two_parcels) {
 TEST(Digest, ignores_the_padding_of_a_row) {
   const Schema schema({{"mass", 2, Rule::sum, {"m1", "m2"}, "kg"}});  // id and two components: one double of padding
   ASSERT_EQ(schema.width(), 4U);
-  Parcels parcels = some(3, schema);
+  Parcels parcels = random_parcels(3, schema);
   const Digest expected = digest(parcels);
   parcels.row(1)[3] += 1;
   EXPECT_EQ(digest(parcels), expected);

@@ -268,4 +268,4 @@ def test_points_at_the_upper_bound_of_a_box_with_walls_lie_in_it(d):
 
 def test_the_period_of_an_axis_is_the_difference_of_its_bounds():
     for lower, upper in rounded_boxes(10):
-        assert merganser._arrays.box_of((lower, upper), [True, False], 2)[1][0] == upper - lower
+        assert merganser._arrays.parse_box((lower, upper), [True, False], 2)[1][0] == upper - lower

@@ -1,3 +1,4 @@
+/// Regression gate on suites of known changes; tails of Student's distribution against tables.
 #include "merganser/stats/compare.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-/// How often the gate is wrong, and how often it finds what it says it finds, by simulation. Seeds are fixed.
+/// Error rates of the regression gate by simulation with fixed seeds: false alarms, and detection of the slowdowns that it reports
+/// as detectable.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,25 +61,26 @@ TEST_P(CompareTrials, false_alarms_are_at_most_as_many_as_is_said) {
   EXPECT_LE(alarms, 0.05 * trials);
 }
 
-/// Which part of a comparison is changed and looked at.
+/// Part of a suite that a trial makes slower: all timings, a family or one timing.
 struct Part {
-  std::function<bool(std::size_t)> holds;
-  std::function<const Change&(const SuiteComparison&)> of;
+  std::function<bool(std::size_t)> contains;  // whether a timing, by its index, belongs to the part
+  std::function<const Change&(const SuiteComparison&)> select_change;  // the change of the part in a comparison
 };
 
-/// @param detectable  becomes the median of the reported smallest detectable slowdowns
-int found_as_said(const World& w, int trials, const Part& part, double& detectable) {
-  std::vector<double> said;
+/// Returns the number of trials in which a slowdown of the part by the reported smallest detectable one is found.
+/// @param detectable  set to the median of the reported smallest detectable slowdowns
+int count_detected(const World& w, int trials, const Part& part, double& detectable) {
+  std::vector<double> reported;
   const int n = count(trials, [&](auto t) {
     std::vector<TimedPair> pairs = unchanged(w, 50000 + t);
-    said.push_back(part.of(compare_suites(pairs)).detectable);
-    const double slower = 1 + said.back();
+    reported.push_back(part.select_change(compare_suites(pairs)).detectable);
+    const double slower = 1 + reported.back();
     for (std::size_t i = 0; i < pairs.size(); ++i)
-      if (part.holds(i)) scale(pairs[i], slower);
+      if (part.contains(i)) scale(pairs[i], slower);
     const SuiteComparison c = compare_suites(pairs);
-    return c.slower && part.of(c).verdict == Verdict::slower;
+    return c.slower && part.select_change(c).verdict == Verdict::slower;
   });
-  detectable = median(std::move(said));
+  detectable = median(std::move(reported));
   return n;
 }
 
@@ -93,10 +95,10 @@ TEST_P(CompareTrials, the_smallest_detectable_slowdown_is_found_in_nineteen_of_t
   const std::pair<const char*, const Part*> parts[] = {{"all", &all}, {"kernel", &kernel}, {"cell", &cell}};
   for (const auto& [name, part] : parts) {
     double detectable = 0;
-    const int found = found_as_said(w, trials, *part, detectable);
+    const int found = count_detected(w, trials, *part, detectable);
     RecordProperty(name, found);
     RecordProperty(std::string(name) + "_detectable_percent", static_cast<int>(100 * detectable + 0.5));
-    EXPECT_GE(found, 0.92 * trials) << name;  // 19 of 20, less what chance and wild launches may take
+    EXPECT_GE(found, 0.92 * trials) << name;  // 19 of 20, less a margin for chance and launches with heavy tails
   }
 }
 
@@ -165,7 +167,8 @@ TEST_P(CompareTrials, sides_that_change_places_change_the_verdict_only) {
   }
 }
 
-/// The default suite of the benchmark on a machine of its own: what a tenth needs.
+/// Returns the number of trials in which the gate finds the default suite of the benchmark slower, with kernel `which` (-1: all)
+/// slower by the factor `slow`.
 int found(const World& w, int trials, double slow, int which, std::uint64_t seed, double floor = 0.07) {
   return count(trials, [&](auto t) {
     return compare_suites(changed(w, seed + t, slow, which), {.launch_floor = floor}).slower;
@@ -190,8 +193,9 @@ TEST(CompareDefaultSuite, one_launch_finds_a_tenth_only_where_launches_are_known
   EXPECT_LE(found(quiet, 100, 1, -1, 6000, 0.015), 1);
 }
 
-/// What changed on the machine between the launches before and those after, which none of their scatters shows.
-void move_after(const World& w, std::uint64_t seed, std::vector<TimedPair>& pairs) {
+/// Multiplies the times of the second side by random factors, common, by kernel and by timing: a change of the machine between the
+/// launches of the two sides, which the scatter within neither of them contains.
+void shift_after_side(const World& w, std::uint64_t seed, std::vector<TimedPair>& pairs) {
   Random random(77, seed, 0);
   const double block = 0.05 * std::sqrt(2.0);
   const double common = block * detail::normal(random);
@@ -208,7 +212,7 @@ TEST(CompareOneSideAfterTheOther, raises_too_many_alarms_unless_blocks_are_assum
     const auto alarms = [&](double between_sides) {
       return count(300, [&](auto t) {
         auto pairs = unchanged(w, 1000 + t);
-        move_after(w, t, pairs);
+        shift_after_side(w, t, pairs);
         return compare_suites(pairs, {.between_sides = between_sides}).slower;
       });
     };

@@ -1,3 +1,4 @@
+/// Pearson's correlation against values worked out by hand, and its invariances.
 #include "merganser/stats/correlation.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ TEST(Pearson, is_one_for_lines_and_zero_for_what_has_nothing_in_common) {
 }
 
 TEST(Pearson, is_the_quotient_worked_out_by_hand) {
-  // What differs from the means, 3 and 4: -2 -1 0 1 2 and -2 -2 1 -1 4. Products: 4 + 2 + 0 - 1 + 8; squares: 10, 26.
+  // Deviations from the means 3 and 4: -2 -1 0 1 2 and -2 -2 1 -1 4. Products: 4 + 2 + 0 - 1 + 8; squares: 10, 26.
   EXPECT_DOUBLE_EQ(pearson(Values{1, 2, 3, 4, 5}, Values{2, 2, 5, 3, 8}), 13 / std::sqrt(10.0 * 26.0));
 }
 

@@ -1,3 +1,4 @@
+/// Choice of the fastest candidate: clear winners, ties, noise, disturbances of a turn, coverage of intervals.
 #include "merganser/stats/decision.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ using namespace merganser;
 
 Candidate one(const std::string& name, std::vector<double> samples) { return {name, {std::move(samples)}, 0}; }
 
-/// Samples around `centre` with a relative scatter.
+/// Makes a candidate with three launches of nine samples, uniform around `centre` with a relative scatter.
 Candidate noisy(const std::string& name, double centre, double scatter, std::uint64_t stream) {
   Candidate c{name, {}, 0};
   for (std::uint32_t launch = 0; launch < 3; ++launch) {
@@ -30,9 +31,9 @@ TEST(Decision, a_clear_winner_is_named_with_its_saving) {
   EXPECT_EQ(d.order[0].candidate, 1U);
   EXPECT_EQ(d.chosen, 1U);
   EXPECT_EQ(d.order[0].probability, 1);
-  EXPECT_EQ(d.of(0).saving.value, 0.5);
-  EXPECT_EQ(d.of(0).saving.low, 0.5);
-  EXPECT_EQ(d.of(2).saving.value, 1 - 5.0 / 8);
+  EXPECT_EQ(d.standing(0).saving.value, 0.5);
+  EXPECT_EQ(d.standing(0).saving.low, 0.5);
+  EXPECT_EQ(d.standing(2).saving.value, 1 - 5.0 / 8);
   for (const auto& s : d.order) EXPECT_FALSE(s.near_tie);
 }
 
@@ -41,8 +42,8 @@ TEST(Decision, among_ties_the_first_in_the_order_given_is_taken) {
   const Decision d = decide(c);
   EXPECT_EQ(d.order[0].candidate, 1U);
   EXPECT_EQ(d.chosen, 0U);
-  EXPECT_TRUE(d.of(0).near_tie);
-  EXPECT_TRUE(d.of(2).near_tie);
+  EXPECT_TRUE(d.standing(0).near_tie);
+  EXPECT_TRUE(d.standing(2).near_tie);
   EXPECT_EQ(decide(c, {.tie = 0.01}).chosen, 1U);
 }
 
@@ -57,17 +58,17 @@ TEST(Decision, the_choice_between_equals_does_not_depend_on_the_noise) {
 TEST(Decision, what_noise_hides_is_not_told_apart) {
   const std::vector<Candidate> c{one("a", {60, 100, 140, 90, 110}), one("b", {120, 95, 150, 70, 108})};
   const Decision d = decide(c);
-  EXPECT_TRUE(d.of(0).near_tie || d.of(1).near_tie);
-  EXPECT_FALSE(d.of(0).told_apart && d.of(1).told_apart);
+  EXPECT_TRUE(d.standing(0).near_tie || d.standing(1).near_tie);
+  EXPECT_FALSE(d.standing(0).told_apart && d.standing(1).told_apart);
   Candidate unsure = one("a", {100});
   unsure.uncertainty = 0.3;
   Candidate other = one("b", {110});
   other.uncertainty = 0.3;
   const Decision guess = decide(std::vector<Candidate>{unsure, other});
-  EXPECT_TRUE(guess.of(1).near_tie);
-  EXPECT_FALSE(guess.of(1).told_apart);
-  EXPECT_GT(guess.of(0).probability, 0.5);
-  EXPECT_LT(guess.of(0).probability, 0.75);
+  EXPECT_TRUE(guess.standing(1).near_tie);
+  EXPECT_FALSE(guess.standing(1).told_apart);
+  EXPECT_GT(guess.standing(0).probability, 0.5);
+  EXPECT_LT(guess.standing(0).probability, 0.75);
   EXPECT_EQ(guess.chosen, 0U);
 }
 
@@ -81,8 +82,8 @@ TEST(Decision, what_disturbs_a_turn_disturbs_all_and_tells_nothing) {
     b.launches[0].push_back(1.1 * disturbance);
   }
   const Decision d = decide(std::vector<Candidate>{a, b});
-  EXPECT_EQ(d.of(0).probability, 1);
-  EXPECT_TRUE(d.of(1).told_apart);
+  EXPECT_EQ(d.standing(0).probability, 1);
+  EXPECT_TRUE(d.standing(1).told_apart);
 }
 
 TEST(Decision, probabilities_add_up_and_equal_samples_give_equal_decisions) {

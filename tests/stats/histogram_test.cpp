@@ -13,7 +13,7 @@ namespace {
 
 using merganser::Histogram;
 
-/// Durations over nine decades, most of them short.
+/// Returns n random durations in nanoseconds over nine decades, most of them short.
 std::vector<std::uint64_t> durations(std::size_t n, std::uint64_t seed) {
   merganser::Random random(seed, 0, 0);
   std::vector<std::uint64_t> out(n);
@@ -21,7 +21,7 @@ std::vector<std::uint64_t> durations(std::size_t n, std::uint64_t seed) {
   return out;
 }
 
-Histogram histogram_of(const std::vector<std::uint64_t>& samples) {
+Histogram make_histogram(const std::vector<std::uint64_t>& samples) {
   Histogram h;
   for (const auto x : samples) h.add(x);
   return h;
@@ -52,7 +52,7 @@ TEST(Histogram, takes_at_most_64_KiB_and_reaches_beyond_60_s) {
 
 TEST(Histogram, gives_quantiles_to_three_digits) {
   auto samples = durations(20001, 1);
-  const Histogram h = histogram_of(samples);
+  const Histogram h = make_histogram(samples);
   std::sort(samples.begin(), samples.end());
   for (const double q : {0.0, 0.01, 0.25, 0.5, 0.9, 0.99, 0.999, 1.0}) {
     const auto exact = static_cast<double>(samples[static_cast<std::size_t>(q * 20000)]);
@@ -75,26 +75,26 @@ TEST(Histogram, is_the_same_whether_samples_are_added_or_histograms) {
   const auto samples = durations(3000, 2);
   Histogram merged;
   for (std::size_t part = 0; part < 3; ++part)
-    merged += histogram_of({samples.begin() + static_cast<std::ptrdiff_t>(part) * 1000,
-                            samples.begin() + static_cast<std::ptrdiff_t>(part + 1) * 1000});
+    merged += make_histogram({samples.begin() + static_cast<std::ptrdiff_t>(part) * 1000,
+                              samples.begin() + static_cast<std::ptrdiff_t>(part + 1) * 1000});
   merged += Histogram();
-  EXPECT_EQ(merged, histogram_of(samples));
+  EXPECT_EQ(merged, make_histogram(samples));
   EXPECT_EQ(merged.count(), 3000U);
 }
 
 TEST(Histogram, comes_back_from_its_parts) {
-  const Histogram h = histogram_of(durations(500, 3));
+  const Histogram h = make_histogram(durations(500, 3));
   const Histogram::Parts parts{h.first(), {h.counts().begin(), h.counts().end()}, h.min(), h.max(), h.sum()};
   EXPECT_NE(parts.counts.front(), 0U);
   EXPECT_NE(parts.counts.back(), 0U);
-  EXPECT_EQ(Histogram::of(parts), h);
-  EXPECT_TRUE(Histogram::of({}).empty());
+  EXPECT_EQ(Histogram::from_parts(parts), h);
+  EXPECT_TRUE(Histogram::from_parts({}).empty());
 }
 
 TEST(Histogram, refuses_parts_that_contradict_themselves) {
-  EXPECT_THROW((void)Histogram::of({Histogram::kBuckets, {1}, 1, 1, 1}), merganser::InputError);
-  EXPECT_THROW((void)Histogram::of({SIZE_MAX, {1, 1}, 1, 1, 1}), merganser::InputError);
-  EXPECT_THROW((void)Histogram::of({7, {1}, 9, 9, 9}), merganser::InputError);
+  EXPECT_THROW((void)Histogram::from_parts({Histogram::kBuckets, {1}, 1, 1, 1}), merganser::InputError);
+  EXPECT_THROW((void)Histogram::from_parts({SIZE_MAX, {1, 1}, 1, 1, 1}), merganser::InputError);
+  EXPECT_THROW((void)Histogram::from_parts({7, {1}, 9, 9, 9}), merganser::InputError);
 }
 
 TEST(Histogram, counts_what_lies_above_every_bucket) {

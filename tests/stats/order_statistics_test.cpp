@@ -1,4 +1,5 @@
-/// Order statistics: which quantiles a sample allows, and whether intervals cover what they promise.
+/// Order statistics: sample sizes that allow a quantile, ranks against tables, and the coverage of confidence intervals by
+/// simulation.
 #include "merganser/stats/order_statistics.hpp"
 
 #include <gtest/gtest.h>
@@ -15,6 +16,7 @@ namespace {
 
 using namespace merganser;
 
+/// Draws a standard normal number by the transformation of Box and Muller.
 double normal(Random& random) {
   return std::sqrt(-2 * std::log(1 - random.uniform())) * std::cos(2 * std::numbers::pi * random.uniform());
 }
@@ -82,7 +84,7 @@ TEST(QuantileInterval, is_the_whole_sample_where_that_is_small) {
 }
 
 TEST(Spread, has_the_least_and_an_interval_of_order_statistics) {
-  const Spread few = spread_of({3, 1, 2});
+  const Spread few = sample_spread({3, 1, 2});
   EXPECT_EQ(few.min, 1);
   EXPECT_EQ(few.count, 3);
   EXPECT_EQ(few.median.low, 1);
@@ -90,17 +92,17 @@ TEST(Spread, has_the_least_and_an_interval_of_order_statistics) {
   EXPECT_EQ(few.median.high, 3);
   std::vector<double> fifteen;
   for (int i = 15; i > 0; --i) fifteen.push_back(i);
-  const Spread many = spread_of(fifteen);  // ranks 4 and 12 of 15: P(Binomial(15, 1/2) <= 3) = 0.0176
+  const Spread many = sample_spread(fifteen);  // ranks 4 and 12 of 15: P(Binomial(15, 1/2) <= 3) = 0.0176
   EXPECT_EQ(many.median.low, 4);
   EXPECT_EQ(many.median.value, 8);
   EXPECT_EQ(many.median.high, 12);
   EXPECT_EQ(many.min, 1);
-  EXPECT_EQ(spread_of({}).count, 0);
+  EXPECT_EQ(sample_spread({}).count, 0);
 }
 
-/// Blocks as rounds of a benchmark make them: each has a level of its own, neighbouring levels resemble each other, and
-/// the samples of a block scatter around its level with a tail on one side.
-std::vector<std::vector<double>> blocks_of(std::uint32_t launch, int blocks, int samples, double correlation) {
+/// Draws blocks like the rounds of a benchmark: each block has a level, the levels form an autoregressive series with the given
+/// lag-one correlation, and the samples of a block scatter around its level with a longer tail above.
+std::vector<std::vector<double>> draw_blocks(std::uint32_t launch, int blocks, int samples, double correlation) {
   Random random(11, static_cast<std::uint64_t>(correlation * 100) + 1, launch);
   std::vector<std::vector<double>> out;
   double level = normal(random) / std::sqrt(1 - correlation * correlation);
@@ -115,17 +117,18 @@ std::vector<std::vector<double>> blocks_of(std::uint32_t launch, int blocks, int
   return out;
 }
 
-double middle_of(std::vector<double> x) {
+double sample_median(std::vector<double> x) {
   std::sort(x.begin(), x.end());
   return (x[(x.size() - 1) / 2] + x[x.size() / 2]) / 2;
 }
 
+/// Returns the percentage of 1,000 series whose interval contains the true median.
 double block_coverage(int blocks, double correlation) {
   constexpr int kLaunches = 1000;
   int covered = 0;
   for (std::uint32_t launch = 0; launch < kLaunches; ++launch) {
     std::vector<double> medians;
-    for (auto& b : blocks_of(launch, blocks, 21, correlation)) medians.push_back(middle_of(std::move(b)));
+    for (auto& b : draw_blocks(launch, blocks, 21, correlation)) medians.push_back(sample_median(std::move(b)));
     const auto interval = block_median_interval(medians);
     covered += interval.low <= 1000.0 && 1000.0 <= interval.high ? 1 : 0;
   }
@@ -148,11 +151,11 @@ TEST(BlockMedianInterval, covers_90_to_98_percent_for_blocks_that_are_independen
 }
 
 TEST(BlockMedianInterval, is_not_taken_in_by_many_samples_that_are_alike) {
-  // The interval that takes the 16 x 200 samples for independent misses most of the time.
+  // An interval that assumes the 16 x 200 samples to be independent misses the median most of the time.
   int naive = 0;
   for (std::uint32_t launch = 0; launch < 200; ++launch) {
     Histogram all;
-    for (const auto& b : blocks_of(launch, 16, 200, 0))
+    for (const auto& b : draw_blocks(launch, 16, 200, 0))
       for (const double x : b) all.add(static_cast<std::uint64_t>(std::llround(x * 100)));
     const auto interval = quantile_interval(all, 0.5);
     naive += interval.low <= 100'000 && 100'000 <= interval.high ? 1 : 0;

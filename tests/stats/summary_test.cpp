@@ -1,3 +1,4 @@
+/// Summaries, quantiles and bootstrap intervals of small samples.
 #include "merganser/stats/summary.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 #pragma once
-/// Suites of timings drawn from a known model, disturbed on every level, as such measurements are.
+/// Simulated suites of timings for tests of the regression gate, drawn from a model with noise of launches, kernels, configurations
+/// and rounds.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -9,20 +10,21 @@
 
 namespace merganser::test {
 
-/// Without changes the size and the scatter of the default suite of the benchmark on a machine of its own.
+/// Model of a suite and of its noise. The defaults are size and scatter of the default suite of the benchmark on a machine without
+/// other load. A "cell" is one configuration of a kernel.
 struct World {
   int kernels = 8, cells = 36, launches = 10, rounds = 4;
-  double launch = 0.02;    ///< relative deviation of what a launch does to everything,
-  double kernel = 0.015;   ///< to one kernel,
-  double cell = 0.04;      ///< to one cell,
-  double round = 0.04;     ///< and what a round does to a cell
+  double launch = 0.02;    ///< relative standard deviation of the effect of a launch on all timings
+  double kernel = 0.015;   ///< relative standard deviation of the effect of a launch on one kernel
+  double cell = 0.04;      ///< relative standard deviation of the effect of a launch on one configuration
+  double round = 0.04;     ///< relative standard deviation of the effect of a round on one configuration
   double outliers = 0.05;  ///< share of rounds that take up to three times as long
-  double wild = 0;         ///< share of launches that are three times as far off as the others
-  double states = 0.15;    ///< distance of the two states that every twelfth cell has
+  double wild = 0;         ///< share of launches whose effects have three times the standard deviation
+  double states = 0.15;    ///< difference of the logarithms of the two states that every twelfth configuration has
 };
 
-/// What was measured of 100 launches on a shared virtual machine (docs/measurements.md): 6.5 % that all timings of a launch
-/// have in common, 7 % of their own, three kernels at three sizes.
+/// Returns the model of three kernels at three sizes on a shared virtual machine, as measured in 100 launches
+/// (docs/measurements.md): effects of 6.5 % that all timings of a launch have in common, and 7 % of their own.
 inline World shared_machine(int launches, double wild = 0) {
   return {.kernels = 3,
           .cells = 3,
@@ -38,12 +40,14 @@ inline World shared_machine(int launches, double wild = 0) {
 
 namespace detail {
 
+/// Draws an approximately standard normal number: the sum of 12 uniform ones.
 inline double normal(Random& r) {
   double sum = -6;
   for (int i = 0; i < 12; ++i) sum += r.uniform();
   return sum;
 }
 
+/// Draws the times of one side of all pairs.
 inline void add_side(const World& w, std::uint64_t side, bool after, std::vector<TimedPair>& pairs) {
   for (int l = 0; l < w.launches; ++l) {
     Random r(side, static_cast<std::uint64_t>(l), 0);
@@ -53,7 +57,7 @@ inline void add_side(const World& w, std::uint64_t side, bool after, std::vector
       const double shared = common + width * w.kernel * normal(r);
       for (int c = 0; c < w.cells; ++c) {
         TimedPair& p = pairs[static_cast<std::size_t>(k * w.cells + c)];
-        // Some cells have two states, near what the clock resolves.
+        // Some configurations have two states, as short timings near the resolution of the clock do.
         const double states = c % 12 == 0 ? w.states * (r.uniform() < 0.5 ? 1 : 0) : 0;
         const double mine = shared + w.cell * normal(r) + states;
         auto& rounds = (after ? p.after : p.before).emplace_back();
@@ -69,13 +73,13 @@ inline void add_side(const World& w, std::uint64_t side, bool after, std::vector
 
 }  // namespace detail
 
-/// All times of the second side of a pair, times a factor.
+/// Multiplies all times of the second side of a pair by a factor.
 inline void scale(TimedPair& pair, double factor) {
   for (auto& launch : pair.after)
     for (auto& x : launch) x *= factor;
 }
 
-/// Two records of one world, without a change; seeds give independent ones.
+/// Draws two sides of a suite from the same model; different seeds give independent suites.
 inline std::vector<TimedPair> unchanged(const World& w, std::uint64_t seed) {
   std::vector<TimedPair> pairs;
   for (int k = 0; k < w.kernels; ++k)
@@ -86,7 +90,8 @@ inline std::vector<TimedPair> unchanged(const World& w, std::uint64_t seed) {
   return pairs;
 }
 
-/// The same with kernel `which`, or all if that is negative, slower by a factor.
+/// Draws two sides of a suite from the same model, and multiplies the times of kernel `which` (negative: all) on the second by a
+/// factor.
 inline std::vector<TimedPair> changed(const World& w, std::uint64_t seed, double factor, int which = -1) {
   std::vector<TimedPair> pairs = unchanged(w, seed);
   for (auto& p : pairs)

@@ -17,7 +17,7 @@ short run sees all of them. A finding is made smaller (bytes, options, ranks), s
 and kept with its files under --keep. Limits of time grow with the load of the machine.
 
   ./x attack                              all classes for two minutes
-  ./x attack inputs json --for 10m        two of them
+  ./x attack inputs links --for 10m       two of them
   ./x attack signals --seed 7 --case 12   one case again
 
 Ends with 0 if nothing was found, 1 otherwise, 2 for a wrong option."""

@@ -1,4 +1,4 @@
-"""Runs one case in a folder of its own and tells what is wrong; makes it smaller while that stays wrong."""
+"""Runs one case in a folder of its own, judges it, and shrinks it while the finding remains."""
 import signal
 import time
 
@@ -10,14 +10,14 @@ END_S = 10  # seconds in which a program that is interrupted must end, times the
 
 
 class Attempt:
-    """What a case left: its result, and the findings, the most severe first."""
+    """Result and findings of one run of a case, the most severe finding first."""
 
     def __init__(self, case, result, findings):
         self.case, self.result, self.findings = case, result, findings
 
 
 def interrupt_if_endless(case, program, scale):
-    """After a while, if there is work for hours, ends it as a user would."""
+    """Interrupts a case that has work for hours after a while, as a user would."""
     if not case.endless or program.ended(3 * scale):
         return program.wait()
     program.signal(program.pid, signal.SIGINT)
@@ -28,7 +28,7 @@ def interrupt_if_endless(case, program, scale):
 
 
 def run_case(case, attack, world):
-    """One run, judged. The attack can drive it itself (`drive`) and add to what must hold (`check`)."""
+    """Runs and judges a case once. The class of attack may run the command by itself (`drive`) and add findings (`check`)."""
     folder = Folder(world.scratch)
     try:
         folder.lay(case)
@@ -50,10 +50,10 @@ def run_case(case, attack, world):
 
 
 def read_again(case, result, folder, world):
-    """The program must be able to read what it says it wrote."""
+    """Returns findings if the program cannot read outputs that it reported as written."""
     for words in case.read_again:
         again = world.run(words, folder)
-        # The output was read; it is the result of merging it once more that is refused. That may be: where volumes are
+        # The output was read; only the result of merging it once more is refused, which is allowed: where volumes are
         # far too small for their distances (1e-22 in cells of 0.5), a merge can give a vertical disc that five elements
         # do not describe (docs/parcel-files.md).
         refused = again.code == 3 and again.err.startswith(b"input: the result of ")
@@ -64,7 +64,7 @@ def read_again(case, result, folder, world):
 
 
 def shrink(attempt, attack, world, until):
-    """The smallest case found by then that shows the same kind of finding."""
+    """Returns the smallest case found before the deadline that still shows a finding of the same kind."""
     kind = attempt.findings[0].kind
     best, progress, tried = attempt, True, 0
     while progress and not best.case.racy:

@@ -1,4 +1,4 @@
-"""Deals cases of all classes out to jobs until the time is over; collects, shrinks and keeps what they find."""
+"""Distributes cases of all classes over parallel jobs until the time is over; collects, shrinks and stores findings."""
 import os
 import random
 import shutil
@@ -22,7 +22,7 @@ class Tally:
 
 
 class Campaign:
-    """All of one call. `say` prints a line."""
+    """State of one call of ./x attack. `say` prints a line."""
 
     def __init__(self, world, attacks, seed, keep, say=print):
         self.world, self.seed, self.keep, self.say = world, seed, keep, say
@@ -35,7 +35,7 @@ class Campaign:
         self.left_out = {}  # cases by the verb that the program lacks
 
     def case(self, attack, number):
-        """The same one for a seed and a number, whoever asks."""
+        """Returns the case of a seed and a number, the same for every caller."""
         return attack.make(random.Random(f"{self.seed}/{attack.name}/{number}"), self.world)
 
     def run(self, seconds, jobs):
@@ -54,7 +54,7 @@ class Campaign:
                 thread.join()
 
     def take(self):
-        """The class that had the least time so far, and the number of its next case."""
+        """Returns the class that has had the least time so far, and the number of its next case."""
         with self.lock:
             attack = min(self.attacks, key=lambda a: (self.tallies[a.name].seconds / a.weight, self.attacks.index(a)))
             tally = self.tallies[attack.name]
@@ -147,7 +147,7 @@ class Campaign:
             f"  again: ./x attack {attack.name} --seed {self.seed} --case {number}   kept: {kept}"]))
 
     def keep_case(self, attack, number, attempt):
-        """Inputs of the smallest case, its command line, exit code and what it said."""
+        """Stores the inputs of the smallest case, its command line, exit code and output. Returns the folder."""
         path = os.path.join(self.keep, f"{attack.name}-{self.seed}-{number}")
         shutil.rmtree(path, ignore_errors=True)
         os.makedirs(path)
@@ -168,7 +168,7 @@ class Campaign:
         return path
 
     def summary(self):
-        """Lines for each class and for all; and the number of findings."""
+        """Returns lines for each class and for all, and the number of findings."""
         lines, cases, found = [], 0, 0
         for attack in self.attacks:
             tally = self.tallies[attack.name]

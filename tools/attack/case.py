@@ -1,4 +1,4 @@
-"""A case: a command with its files, what must hold after it, and the smaller cases that it can be shrunk to."""
+"""Description of a case: a command with its files, the conditions it must meet, and the smaller cases it can be shrunk to."""
 import copy
 import os
 import shlex
@@ -10,14 +10,14 @@ WROTE = (0, 1, 5)  # exit codes with which outputs are complete: the work was do
 
 @dataclass
 class Part:
-    """Words of a command that belong together, as --ranks 3; what is optional may be left out by the shrinker."""
+    """Words of a command that belong together, as --ranks 3; the shrinker may remove optional parts."""
     words: list
     optional: bool = False
 
 
 @dataclass
 class Case:
-    """All names are relative to the case's folder: work/in.nc. The program runs in work."""
+    """A command and its files. Names are relative to the case's folder, as work/in.nc; the program runs in work."""
     what: str = ""  # one line: what is unusual in it
     verb: str = ""
     parts: list = field(default_factory=list)
@@ -25,7 +25,6 @@ class Case:
     folders: list = field(default_factory=list)
     links: dict = field(default_factory=dict)
     hard_links: dict = field(default_factory=dict)
-    spoiled: list = field(default_factory=list)  # files whose bytes the shrinker may take away
     inputs: list = field(default_factory=list)  # must keep their bytes
     outputs: list = field(default_factory=list)  # may change if the exit code says that the work was done
     old_or_new: bool = False  # outputs may be new whatever the exit code: what ended the run may have come after them
@@ -52,7 +51,7 @@ class Case:
 
 
 def quoted(word):
-    """As a shell would read it, in printable characters."""
+    """Quotes a word for a shell, in printable characters."""
     if word.isprintable() and word.isascii():
         return shlex.quote(word)
     text = os.fsencode(word).decode("latin-1").encode("unicode_escape").decode().replace("'", "\\'")
@@ -65,10 +64,9 @@ def shown(word):
 
 @dataclass
 class Recipe:
-    """Bytes that are made of a base by steps, so that the shrinker can leave steps out. `build(steps)` gives bytes."""
+    """Bytes made from a base by steps, which the shrinker can remove one by one. `build(steps)` returns the bytes."""
     build: object
     steps: list
-    bytes_may_go: bool = True
     made: bytes = None
 
     def bytes(self):
@@ -79,18 +77,18 @@ class Recipe:
     def smaller(self):
         for i in range(len(self.steps)):
             if len(self.steps) > 1:
-                yield Recipe(self.build, self.steps[:i] + self.steps[i + 1:], self.bytes_may_go)
+                yield Recipe(self.build, self.steps[:i] + self.steps[i + 1:])
 
 
 @dataclass
 class Finding:
-    """What is wrong: `kind` groups findings, `text` says it of this one."""
+    """One violated condition: `kind` groups findings, `text` describes this one."""
     kind: str
     text: str
 
 
 def smaller_cases(case):
-    """Cases with less in them, the greatest step first."""
+    """Yields cases with less in them, the largest reduction first."""
     def changed(**what):
         new = copy.copy(case)
         for name, value in what.items():
@@ -107,25 +105,7 @@ def smaller_cases(case):
             if len(word) > 64:
                 new = Part(part.words[:k] + [word[:len(word) // 2]] + part.words[k + 1:], part.optional)
                 yield changed(parts=case.parts[:i] + [new] + case.parts[i + 1:])
-    for name in case.spoiled:
-        content = case.files.get(name, b"")
+    for name, content in case.files.items():
         if isinstance(content, Recipe):
             for recipe in content.smaller():
                 yield changed(files={**case.files, name: recipe})
-            if not content.bytes_may_go or len(content.steps) > 1:
-                continue
-            content = content.bytes()
-        for piece in without_pieces(content):
-            yield changed(files={**case.files, name: piece})
-
-
-def without_pieces(content):
-    """Without a half, a quarter, ... of the bytes; lines where there are lines."""
-    lines = content.splitlines(keepends=True) if b"\0" not in content else []
-    units = lines if 1 < len(lines) <= 2000 else content
-    size = len(units) // 2
-    while size >= max(1, len(units) // 64):
-        for at in range(0, len(units), size):
-            rest = units[:at] + units[at + size:]
-            yield b"".join(rest) if isinstance(rest, list) else rest
-        size //= 2

@@ -1,15 +1,15 @@
-"""The folder that a case runs in, and what changed in it."""
+"""The folder that a case runs in, and detection of changes in it."""
 import hashlib
 import os
 import shutil
 import tempfile
 
-# Left in $TMPDIR by the launcher, not by the program.
+# Files that launchers, not the program, leave in $TMPDIR.
 OF_THE_LAUNCHER = ("ompi.", "openmpi-sessions", "pmix-", "prte")
 
 
 def state(path):
-    """What there is at a path: comparable, and short."""
+    """Returns a short, comparable description of the object at a path."""
     if os.path.islink(path):
         return ("link", os.readlink(path))
     if os.path.isdir(path):
@@ -24,7 +24,7 @@ def state(path):
 
 
 class Folder:
-    """work (where the program runs), outside (nothing of it may change), tmp ($TMPDIR), home."""
+    """Folder of a case: work (where the program runs), outside (nothing in it may change), tmp ($TMPDIR), home."""
     PARTS = ("work", "outside", "tmp", "home")
 
     def __init__(self, parent):
@@ -36,7 +36,7 @@ class Folder:
         return os.path.join(self.path, name)
 
     def lay(self, case):
-        """Files, links and owners of a case."""
+        """Creates the files, links and owners of a case."""
         for name in case.folders:
             os.makedirs(self.at(name), exist_ok=True)
         for name, content in case.files.items():
@@ -49,7 +49,7 @@ class Folder:
             os.link(self.at(target), self.at(name))
 
     def states(self):
-        """State of everything, by name."""
+        """Returns the state of every object in the folder, by name."""
         found = {}
         for part in self.PARTS:
             top = self.at(part)
@@ -69,7 +69,7 @@ class Folder:
 
 
 def changes(before, after):
-    """{name: "new" | "gone" | "changed"}"""
+    """Returns {name: "new" or "gone" or "changed"} since the last state."""
     out = {name: "gone" for name in before.keys() - after.keys()}
     out |= {name: "new" for name in after.keys() - before.keys()}
     out |= {name: "changed" for name in before.keys() & after.keys() if before[name] != after[name]}

@@ -1,4 +1,4 @@
-"""What must hold after any run, whatever it was given."""
+"""Conditions that must hold after every run, whatever its input."""
 import re
 
 from .case import WROTE, Finding
@@ -16,7 +16,8 @@ SANITIZER = re.compile(rb"ERROR: (Address|Thread|Leak)Sanitizer|runtime error:|A
 
 
 def error_lines(result):
-    """Lines of standard error but the log and the command that `run` repeats (which a newline in it makes several)."""
+    """Returns the lines of standard error without the log and the command that `run` repeats (several lines if it has
+    newlines)."""
     text = result.err
     if text.startswith(b"+ "):
         repeated = text.find(b"\n")
@@ -25,7 +26,7 @@ def error_lines(result):
 
 
 def signature(result):
-    """The first error line without what differs from case to case."""
+    """Returns the first error line without the parts that differ from case to case."""
     lines = error_lines(result)
     if not lines:
         return ""
@@ -37,7 +38,7 @@ def signature(result):
 def of_end(case, result):
     if result.hung and not case.endless:
         yield Finding("hang", f"did not end within {result.seconds:.0f} s")
-    if result.too_large:
+    if result.too_large and not case.endless:  # which may ask for as much as it likes
         yield Finding("memory", f"took {case.limits.get('rss_kib', RSS_AT_MOST_KIB) >> 10} MiB in one process and was ended")
     if result.hung or result.too_large:
         return
@@ -59,7 +60,7 @@ def of_end(case, result):
 
 
 def another_failed(result, name):
-    """True if the error is that of writing another result: each is whole by itself, and what came before it is there."""
+    """Returns whether the error is that of writing another result: each is whole by itself, so earlier results exist."""
     failed = re.search(rb"cannot write ([^\n:]+):", result.err)
     return failed is not None and failed[1].rsplit(b"/", 1)[-1] != name.rsplit("/", 1)[-1].encode(errors="surrogateescape")
 
@@ -93,7 +94,7 @@ def of_text(case, result):
 
 
 def findings(case, result, before, after):
-    """All that is wrong, the most severe first."""
+    """Returns all findings of a run, the most severe first."""
     found = [*of_files(case, result, before, after), *of_end(case, result)]
     if not result.hung and not result.too_large:
         found += of_text(case, result)

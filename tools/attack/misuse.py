@@ -10,7 +10,7 @@ import ctypes
 import functools
 import random
 import sys
-from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint8, c_void_p
+from ctypes import byref, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint8, c_void_p
 
 OK, USAGE, INPUT, COMMUNICATION = 0, 2, 3, 4
 REFUSED = (USAGE, INPUT, COMMUNICATION)
@@ -43,7 +43,7 @@ class OpenOptions(ctypes.Structure):
 
 
 class Wrong(Exception):
-    """What the library did is not what it must do."""
+    """A call of the library had another effect than documented."""
 
 
 def array(kind, values):
@@ -52,7 +52,7 @@ def array(kind, values):
 
 
 class Cloud:
-    """All points, on a lattice so that distances are often equal; every rank makes the same."""
+    """All points, on a lattice so that distances are often equal; the same on every rank."""
 
     def __init__(self, seed):
         rng = random.Random(seed)
@@ -67,7 +67,8 @@ class Cloud:
         return d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
 
     def stars(self):
-        """By definition, {id of a source: id of its centre}: see docs/architecture.md and tests/python/test_stars.py."""
+        """Returns {id of a source: id of its centre} by the definition: see docs/architecture.md and
+        tests/python/test_stars.py."""
         by_id = dict(zip(self.ids, self.at))
         links = {i: min((j for j in self.ids if j != i), key=lambda j: (self.distance2(by_id[i], by_id[j]), j))
                  for i, small in zip(self.ids, self.small) if small}
@@ -89,7 +90,7 @@ class Cloud:
 
 
 class Rank:
-    """One rank's objects and what is known of them."""
+    """One rank's handles and the state that they must have."""
 
     def __init__(self, library, cloud, transport, mpi):
         self.c, self.cloud, self.transport, self.mpi = library, cloud, transport, mpi
@@ -103,7 +104,7 @@ class Rank:
         self.rank, self.ranks = rank.value, ranks.value
         self.make()
 
-    # ---- what is asked of every call ----
+    # ---- conditions of every call ----
 
     def text(self):
         return self.c.mg_error().decode(errors="replace")
@@ -119,7 +120,7 @@ class Rank:
             raise Wrong(f"{what}: refused without a text")
 
     def over(self, status, what, good=True):
-        """A call that communicates: it must end well, unless MPI or the transport has ended."""
+        """Makes a call that communicates, which must succeed unless MPI or the transport has ended."""
         if self.finalised:
             self.must_not(status, what + " after MPI_Finalize")
             return False
@@ -171,7 +172,7 @@ class Rank:
             points.stride = 1 << 40
         mask, numbers = array(c_uint8, small), array(c_int64, ids)
         status = self.c.mg_finder_find(self.finder, None if how == "null" and bad else byref(points), mask, numbers)
-        # One rank with too few points to be bad makes the good call and waits for others that have left: see main().
+        # A rank with too few points for the bad call makes the good one and waits for ranks that have left: see main().
         self.found = self.over(status, f"find {how}", not bad)
         if self.found:
             self.check_stars(ids)
@@ -250,7 +251,7 @@ class Rank:
     fresh = False
 
     def do_fresh(self, _):
-        """Parcels as they were, then a step, which must merge what the definition says."""
+        """Restores the parcels and makes a step, which must merge what the definition says."""
         self.do_put("")
         self.fresh = True
         self.do_step("")
@@ -276,14 +277,14 @@ class Rank:
             self.must(getattr(self.c, f"mg_{name}")(None), name + " of NULL")
 
     def do_other(self, _):
-        """Handles of other kinds, and none at all."""
+        """Passes handles of other kinds, and null handles."""
         count = c_size_t()
         for handle in (self.finder, self.schema, c_void_p(1), c_void_p(0x4d470001 + 2**20), c_void_p(ctypes.addressof(count))):
             self.must_not(self.c.mg_clusterer_count(handle, byref(count)), "count of another handle")
             self.must_not(self.c.mg_clusterer_free(handle), "free of another handle")
 
     def do_freed(self, _):
-        """Twice freed, and used afterwards."""
+        """Frees handles twice, and uses them afterwards."""
         schema = c_void_p()
         self.must(self.c.mg_schema_new(byref(schema)), "schema")
         self.must(self.c.mg_schema_free(schema), "free")
@@ -291,7 +292,7 @@ class Rank:
         self.must_not(self.c.mg_schema_add(schema, b"salt", 1, 0), "used after it was freed")
 
     def do_close(self, _):
-        """The transport before what was made over it, which goes on."""
+        """Frees the transport before the objects made over it, which must remain usable."""
         if not self.mpi or self.closed:
             return
         self.must(self.c.mg_transport_close(self.transport), "close")

@@ -1,4 +1,4 @@
-"""Runs programs under limits and knows every process that came of them, by a mark in their environment."""
+"""Runs programs under limits and tracks all their descendants, by a mark in their environment."""
 import ctypes
 import itertools
 import os
@@ -18,7 +18,7 @@ _numbers = itertools.count()
 
 @dataclass
 class Limits:
-    """What a program may take; None is what the machine allows."""
+    """Resource limits of a program; None is the machine's own."""
     seconds: float = 20
     address_space: int = None
     file_size: int = 1 << 30
@@ -59,21 +59,21 @@ def _read(path):
 
 
 def marked(mark):
-    """Ids of the living processes that carry a mark."""
+    """Returns the ids of the living processes that carry a mark."""
     wanted = f"{MARK}={mark}\0".encode()
     found = []
     for name in os.listdir("/proc"):
-        if name.isdigit() and wanted in _read(f"/proc/{name}/environ") + b"\0" and state_of(int(name)) not in "ZX":
+        if name.isdigit() and wanted in _read(f"/proc/{name}/environ") + b"\0" and process_state(int(name)) not in "ZX":
             found.append(int(name))
     return found
 
 
-def state_of(pid):
+def process_state(pid):
     stat = _read(f"/proc/{pid}/stat")
     return chr(stat[stat.rfind(b")") + 2]) if b")" in stat else "X"
 
 
-def command_of(pid):
+def process_command(pid):
     return _read(f"/proc/{pid}/cmdline").replace(b"\0", b" ").decode(errors="replace").strip()[:200]
 
 
@@ -83,7 +83,7 @@ def rss_kib(pid):
 
 
 def shared_files(pids):
-    """Files of /dev/shm that processes have mapped."""
+    """Returns the files of /dev/shm that processes have mapped."""
     found = set()
     for pid in pids:
         for line in _read(f"/proc/{pid}/maps").splitlines():
@@ -94,7 +94,7 @@ def shared_files(pids):
 
 
 def children_alive(mark, grace):
-    """Those that still carry the mark after `grace` seconds: what ends by itself in that time is not meant."""
+    """Returns the processes that still carry the mark after `grace` seconds, in which others may end by themselves."""
     end = time.monotonic() + grace
     while True:
         pids = marked(mark)
@@ -104,15 +104,15 @@ def children_alive(mark, grace):
 
 
 class OutOfTime(Exception):
-    """The time for all cases is over: what still runs is ended, and not judged."""
+    """The time for all cases is over: programs that still run are ended, and not judged."""
 
 
 class Exhausted(Exception):
-    """The machine gives no more processes or threads: nobody's fault here, and nothing to judge."""
+    """The machine has no more processes or threads: no fault of the program, and nothing to judge."""
 
 
 class Reader(threading.Thread):
-    """Takes what comes through a pipe: a file would be met by limits on the size of files."""
+    """Reader of a pipe with the output of a program: a file would be subject to limits on the size of files."""
 
     def __init__(self, pipe):
         super().__init__(daemon=True)
@@ -127,7 +127,7 @@ class Reader(threading.Thread):
 
 
 class Program:
-    """A program that runs."""
+    """Running program under limits, with all its descendants."""
 
     def __init__(self, words, cwd, environment, limits, stopped=False, deadline=None):
         self.words, self.limits, self.deadline = words, limits, deadline
@@ -156,7 +156,7 @@ class Program:
         return bool(select.select([self.descriptor], [], [], max(0, seconds))[0])
 
     def signal(self, pid, number, whom=""):
-        """To one process of this program; what it has mapped of /dev/shm is looked for after the end."""
+        """Sends a signal to one process of this program, and records the files of /dev/shm that it has mapped, for wait()."""
         self.shared |= shared_files(self.processes())
         self.signal_at = time.monotonic()
         self.signalled = whom
@@ -167,7 +167,7 @@ class Program:
             return False
 
     def wait(self, grace=2.0, until=None):
-        """Until the end, or ends it after the limit (or `until` seconds from now); then looks for what is left."""
+        """Waits for the end, or ends the program after the limit (or `until` seconds from now); then looks for what is left."""
         end = self.began + self.limits.seconds if until is None else time.monotonic() + until
         too_large = False
         while not self.ended(min(0.1, end - time.monotonic())):
@@ -189,7 +189,7 @@ class Program:
         os.close(self.descriptor)
         self.process.returncode = os.waitstatus_to_exitcode(status)
         left = [] if hung or too_large else children_alive(self.mark, grace)
-        commands = [command_of(pid) for pid in left]
+        commands = [process_command(pid) for pid in left]
         self.end_all()
         for reader in (self.out, self.err):
             reader.join(5)
@@ -212,7 +212,7 @@ class Program:
 
 
 class Watch:
-    """Tells the names that appear in folders while a program runs, however short they live (inotify)."""
+    """Watch of folders (inotify) that records all names that appear while a program runs, however short they exist."""
     CREATED, MOVED = 0x100, 0x80
 
     def __init__(self, folders):
@@ -225,7 +225,7 @@ class Watch:
         return bool(select.select([self.descriptor], [], [], max(0, seconds))[0])
 
     def names(self):
-        """(folder, name) of all that appeared since the last call."""
+        """Returns (folder, name) of all that appeared since the last call."""
         found = []
         try:
             while data := os.read(self.descriptor, 65536):

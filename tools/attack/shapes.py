@@ -1,4 +1,4 @@
-"""Commands with all the files that they read (<) and write (>): for attacks on paths, links, names and disks."""
+"""Command templates with all files that they read (<) and write (>), for attacks on paths, links, names and disks."""
 from dataclasses import dataclass
 
 from .case import Case, Part
@@ -29,20 +29,12 @@ TEXTS = (
     "announce bench --ranks 2 --size 8 --steps 2 --work-ms 0 --edge 2 --json >r.json",
     "verify --ranks 2 --comm threads --samples 0 <in.nc --json >v.json",
 )
-SAMPLES = {"in.nc": "parcels", "g.txt": "graph:edge-list", "g.mtx": "graph:matrix-market", "p.txt": "points:text",
-           "r.json": "record:cluster", "r2.json": "record:cluster", "k.json": "record:bench", "p.bin": "topo:binary",
-           "p2.bin": "topo:small"}
 OLD = b"old output\n"
-
-
-def sample(world, name):
-    content = world.sample(SAMPLES[name])
-    return content if isinstance(content, bytes) else content[name]
 
 
 @dataclass
 class Slot:
-    """A place of a command where a path stands."""
+    """A word of a command template that is a path."""
     at: int  # index of the word
     name: str
     reads: bool
@@ -58,7 +50,7 @@ class Shape:
         return " ".join(self.words[:2]) if self.words[0] in ("topo", "graph", "gen", "bench", "announce") else self.words[0]
 
     def case(self, world, names=None, with_old=True):
-        """The command with the files that it reads; `names` puts other paths in the place of the slots'."""
+        """Returns the command with the files that it reads; `names` replaces the paths of slots."""
         names = names or {}
         words = list(self.words)
         for i, slot in enumerate(self.slots):
@@ -67,7 +59,7 @@ class Shape:
         for i, slot in enumerate(self.slots):
             place = "work/" + names.get(i, slot.name).removeprefix("./")
             if slot.reads:
-                case.files[place] = sample(world, slot.name)
+                case.files[place] = world.sample(slot.name)
                 case.inputs.append(place)
             else:
                 case.outputs.append(place)
@@ -90,5 +82,5 @@ SHAPES = [parse(text) for text in TEXTS]
 
 
 def known(world):
-    """Those whose verb this program has."""
+    """Returns the templates whose verb this program has."""
     return [s for s in SHAPES if s.verb in world.verbs]

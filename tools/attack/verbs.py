@@ -1,4 +1,4 @@
-"""The verbs of the command and their options, as --help tells them."""
+"""The verbs of the command and their options, parsed from --help."""
 import re
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ OPTION = re.compile(r"^  (?:(-\w), )?(--[a-z][a-z0-9-]*)(?: (\S+))?(?:  .*)?$")
 POSITIONAL = re.compile(r"^  ([A-Z]{2,})(?:  .*)?$")
 
 
-# All that classes use. A program that was built without some of the packages lacks theirs.
+# All verbs that classes use. A program that was built without some of the packages lacks their verbs.
 KNOWN = ("announce bench", "announce demo", "announce table2", "announce table3", "bench files", "bench msf", "bench random",
          "cluster", "compare", "doctor", "flow", "gen random", "graph convert", "linkage", "msf", "run", "topo advise", "topo bench",
          "topo convert", "topo extract", "topo gen", "topo replay", "topo table2", "topo tail", "verify")
@@ -22,7 +22,7 @@ class Absent(Exception):
 
 
 def named(words):
-    """The known verb that a command is of, behind `run ... --` if that starts it; None if there is none."""
+    """Returns the known verb of a command, behind `run ... --` if that starts it; None if there is none."""
     if words[:1] == ["run"] and "--" in words:
         words = words[words.index("--") + 1:]
     return next((verb for verb in KNOWN if words[:len(verb.split())] == verb.split()), None)
@@ -42,7 +42,7 @@ class Verb:
     positionals: list = field(default_factory=list)
 
 
-def verbs_of(help_text):
+def parse_verbs(help_text):
     return [m[1] for m in map(VERB.match, help_text.splitlines()) if m]
 
 

@@ -1,4 +1,4 @@
-"""What all cases share: the program, its verbs, valid inputs, how slow the machine is at the moment."""
+"""State shared by all cases: the program, its verbs, valid inputs, and the present slowness of the machine."""
 import math
 import os
 import shutil
@@ -12,7 +12,7 @@ from . import samples, verbs
 from .processes import Limits, Program
 
 MODELS = ("p2p", "neighborhood", "rma", "shmem")
-# What the launcher and its libraries need, `merganser run` sets.
+# Settings of the launcher and its libraries are not among them: `merganser run` sets these.
 KEPT = ("PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS")
 
 
@@ -53,7 +53,7 @@ class World:
         return mine
 
     def scale(self):
-        """How many times slower than a quiet machine this one is now: by its load, and by what a start takes."""
+        """Returns how many times slower than a quiet machine this one is now: from its load, and from the time of a start."""
         with self.lock:
             if time.monotonic() > self.scaled_at + 5:
                 began = time.monotonic()
@@ -67,13 +67,13 @@ class World:
 
     def read_verbs(self):
         found = {}
-        names = verbs.verbs_of(self.ask(["--help"]))
+        names = verbs.parse_verbs(self.ask(["--help"]))
         for name in names:
             found[name] = verbs.parse(name, self.ask([*name.split(), "--help"]))
         return found
 
     def require(self, words):
-        """@throws Absent if the command is of a verb that the program lacks"""
+        """Validates that the program has the verb of a command. @throws Absent if it has not"""
         verb = verbs.named(words)
         if verb in self.absent:
             raise verbs.Absent(verb)
@@ -83,17 +83,17 @@ class World:
                               check=False, env=self.environment(self.scratch)).stdout.decode(errors="replace")
 
     def sample(self, name):
-        """Valid bytes by name, {name: bytes} for inputs of several files; made once. See samples.py."""
+        """Returns valid bytes by name, made once. See samples.py."""
         with self.lock:
             if name not in self.made:
-                timed = name.startswith("record:")
+                timed = name in samples.RECORDS
                 self.made[name] = self.same_again(name) if timed and self.keep_samples else samples.make(name, self)
             return self.made[name]
 
     def same_again(self, name):
-        """A sample that holds times, as the last call with this program made it: else a case could not be run again."""
+        """Returns a sample that holds times from the last call with this program, so that a case can be repeated exactly."""
         about = os.stat(self.program)
-        path = os.path.join(self.keep_samples, f"{about.st_mtime_ns:x}", name.replace(":", "-"))
+        path = os.path.join(self.keep_samples, f"{about.st_mtime_ns:x}", name)
         if not os.path.exists(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)
             for old in os.listdir(self.keep_samples):
@@ -105,27 +105,20 @@ class World:
         with open(path, "rb") as file:
             return file.read()
 
-    def make_with_program(self, words, name):
-        """What the program writes to the file `name` with these words."""
-        return self.make_several(words)[name]
-
-    def make_several(self, words, given=()):
+    def make(self, words, name, given=()):
+        """Returns the bytes that the program writes to the file `name` when called with these words where the files `given` are."""
         self.require(words)
         folder = tempfile.mkdtemp(prefix="sample-", dir=self.scratch)
         try:
-            for name, content in dict(given).items():
-                with open(os.path.join(folder, name), "wb") as file:
+            for one, content in dict(given).items():
+                with open(os.path.join(folder, one), "wb") as file:
                     file.write(content)
             done = subprocess.run([self.program, *words], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
                                   timeout=120, check=False, env=self.environment(folder, {"TMPDIR": folder}))
             if done.returncode != 0:
                 raise RuntimeError(f"no sample: merganser {' '.join(words)}: exit {done.returncode}, {done.stderr[:300]!r}")
-            found = {}
-            for name in os.listdir(folder):
-                if os.path.isfile(os.path.join(folder, name)):
-                    with open(os.path.join(folder, name), "rb") as file:
-                        found[name] = file.read()
-            return found
+            with open(os.path.join(folder, name), "rb") as file:
+                return file.read()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -135,13 +128,13 @@ class World:
                                  self.environment(folder.path, case.environment), Limits(**case.limits), stopped, self.deadline))
 
     def keep(self, program):
-        """Programs that run are known, so that none outlives this tool."""
+        """Registers a running program, so that none outlives this tool."""
         with self.lock:
             self.running = [p for p in self.running if p.process.returncode is None] + [program]
         return program
 
     def run(self, words, folder, seconds=20):
-        """One more command in the folder of a case."""
+        """Runs one more command in the folder of a case and returns its result."""
         self.require(words)
         program = Program([self.program, *words], folder.at("work"), self.environment(folder.path),
                           Limits(seconds=seconds * self.scale()), deadline=self.deadline)

@@ -71,16 +71,16 @@ def parse(words):
 
 
 def command_line(o):
-    """COMMAND as it is run on the first host."""
+    """Returns COMMAND as it is run on the first host."""
     if o.exec:
         return o.command
     program = os.path.realpath(os.path.join(o.build, "bin", "merganser"))
     own = o.command[0] in STARTS_ITSELF or o.command[:2] == ["topo", "bench"]
-    return [program, *([] if own else ["run", "-n", ranks_of(o.command) or str(o.count), "--"]), *o.command]
+    return [program, *([] if own else ["run", "-n", requested_ranks(o.command) or str(o.count), "--"]), *o.command]
 
 
-def ranks_of(command):
-    """What a command line says of its number of ranks; None if nothing."""
+def requested_ranks(command):
+    """Returns the number of ranks that a command line asks for; None if it gives none."""
     for i, word in enumerate(command):
         if word == "--ranks" and i + 1 < len(command):
             return command[i + 1]
@@ -90,7 +90,7 @@ def ranks_of(command):
 
 
 def body(o):
-    """What is done on a set of hosts."""
+    """Runs the command on a set of hosts and returns its exit code."""
     def run(hosts):
         if not o.quiet:
             print(f"hosts: {o.count} (host0 to host{o.count - 1}), delay {o.delay * 1e6:g} us each way", file=sys.stderr,

@@ -1,6 +1,7 @@
-// forward DELAY_NS INTERFACE...: a switch that hands every frame on after a delay. It learns where addresses are. A frame
-// is due at the time at which the kernel took it plus the delay, so it does not matter how late this program looks.
-// A line "cut N" on standard input: nothing passes to or from port N (from 0) any more. On SIGTERM it prints how many frames it handed on and how much later than due: "frames N late_us MEDIAN MAX".
+// Network switch with a delay, for emulated hosts: forward DELAY_NS INTERFACE... forwards every frame after the delay, and learns
+// the port of each address. A frame is due at the kernel's time of receipt plus the delay, so scheduling of this program does not
+// add to it. A line "cut N" on standard input cuts port N (from 0) off. On SIGTERM it prints the number of forwarded frames and
+// their lateness: "frames N late_us MEDIAN MAX".
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -66,7 +67,8 @@ static int open_port(const char *name) {
   const int s = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (s < 0) die("a socket for frames");
   const int one = 1, room = 16 << 20;
-  // Without the header of offloads a segment that the sender left to its card would be too long to be sent on.
+  // With the header of offloads, the kernel cuts a segment that the sender left to its network card, which is too long to be
+  // forwarded.
   if (setsockopt(s, SOL_PACKET, PACKET_VNET_HDR, &one, sizeof one) != 0) die("PACKET_VNET_HDR");
   if (setsockopt(s, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof one) != 0) die("PACKET_IGNORE_OUTGOING");
   if (setsockopt(s, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof one) != 0) die("SO_TIMESTAMPNS");
@@ -84,7 +86,7 @@ static void learn(const unsigned char *address, int port) {
       known[i].port = port;
       return;
     }
-  if (addresses == (int)(sizeof known / sizeof *known)) return;  // frames to it go everywhere
+  if (addresses == (int)(sizeof known / sizeof *known)) return;  // the table is full: frames to this address are flooded
   memcpy(known[addresses].bytes, address, ETH_ALEN);
   known[addresses++].port = port;
 }
@@ -95,7 +97,7 @@ static int port_of(const unsigned char *address) {
   return -1;
 }
 
-// Keeps the ring ordered: times of different ports may come a little out of order.
+// Inserts a frame and keeps the ring ordered by due time: receipts of different ports may be slightly out of order.
 static void keep(struct Frame frame) {
   unsigned long at = end++;
   while (at > first && waiting[(at - 1) % kWaiting].due > frame.due) {
@@ -105,7 +107,7 @@ static void keep(struct Frame frame) {
   waiting[at % kWaiting] = frame;
 }
 
-// One frame that has come, if there is one.
+// Receives one frame of a port, if there is one.
 static int take(int port, int64_t delay) {
   static unsigned char bytes[kFrame];
   char control[256];
@@ -123,7 +125,7 @@ static int take(int port, int64_t delay) {
   frame.due += delay;
   frame.bytes = end - first < kWaiting ? malloc((size_t)got) : NULL;
   if (frame.bytes == NULL) {
-    ++dropped;  // as a switch does that is full
+    ++dropped;  // as a switch with a full queue does
     return 1;
   }
   memcpy(frame.bytes, bytes, (size_t)got);
@@ -160,7 +162,7 @@ static void wait_for_work(struct pollfd *ready) {
   struct timespec limit = {0, 200000000};
   if (first != end) {
     const int64_t left = waiting[first % kWaiting].due - clock_ns() - kEarlyNs;
-    if (left <= 0) {  // so near that sleeping would be late
+    if (left <= 0) {  // due within kEarlyNs: sleeping would make it late
       limit.tv_nsec = 0;
     } else if (left < limit.tv_nsec) {
       limit.tv_nsec = left;
@@ -174,7 +176,7 @@ static void hear(struct pollfd *orders) {
   const ssize_t n = read(orders->fd, line, sizeof line - 1);
   int port = -1;
   line[n > 0 ? n : 0] = '\0';
-  if (n <= 0) orders->fd = -1;  // nobody is there to order anything
+  if (n <= 0) orders->fd = -1;  // standard input is closed: no more commands
   if (sscanf(line, "cut %d", &port) == 1 && port >= 0 && port < ports) is_cut[port] = 1;
 }
 
@@ -192,7 +194,7 @@ int main(int count, char **words) {
   }
   prctl(PR_SET_TIMERSLACK, 1);
   const struct sched_param soon = {.sched_priority = 1};
-  sched_setscheduler(0, SCHED_FIFO, &soon);  // where it is allowed: a late frame would be a longer delay
+  sched_setscheduler(0, SCHED_FIFO, &soon);  // if it is allowed, since a late frame adds to the delay
   signal(SIGTERM, stop);
   signal(SIGINT, SIG_IGN);
   const int64_t delay = atoll(words[1]);

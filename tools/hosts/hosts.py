@@ -1,4 +1,4 @@
-"""A set of emulated hosts: who they are, how they are joined, and what runs on the first of them."""
+"""A set of emulated hosts: their processes, the network between them, and the program on the first of them."""
 import os
 import select
 import signal
@@ -61,7 +61,7 @@ class Host:
         self.ready = go_w
 
     def _live(self, files, told, go):
-        """The process of the host: sets up what is its own, then does nothing but to reap."""
+        """Main function of the host's process: sets up its namespaces, then reaps children until it ends."""
         try:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             ns.private_mounts()
@@ -107,7 +107,8 @@ class Files:
 
 
 class Network:
-    """The switch: this process's own network namespace, with a bridge, or with the forwarder if there is a delay."""
+    """Switch between the hosts: this process's own network namespace, with a bridge, or with the forwarder if there is a
+    delay."""
 
     def __init__(self, hosts, delay_s, forwarder):
         self.hosts = hosts
@@ -133,7 +134,7 @@ class Network:
             ns.call("ip", "link", "set", port, "master", "switch")
 
     def _wait_for_links(self):
-        """The kernel tells a moment later that a link is up, and libraries leave out one that is not."""
+        """Waits until the kernel reports links as up, which it does late; libraries leave out an interface that is down."""
         waiting = list(self.hosts)
         for _ in range(500):
             waiting = [h for h in waiting if " state UP " not in subprocess.run(
@@ -145,7 +146,7 @@ class Network:
         raise ns.NotAllowed(f"the link of {waiting[0].name} does not come up")
 
     def cut(self, number):
-        """No frame passes to or from this host any more; nobody is told, as when a cable is pulled at the far end."""
+        """Cuts a host off: no frame passes to or from it, and no one is notified, as when a cable is pulled at the far end."""
         port = f"port{number}"
         if self.forwarder is None:
             ns.call("ip", "link", "set", port, "nomaster")
@@ -154,7 +155,7 @@ class Network:
             self.forwarder.stdin.flush()
 
     def end(self):
-        """What the forwarder has to say: frames, and by how many microseconds they were late (median, most)."""
+        """Returns the forwarder's statistics: frames, and by how many microseconds they were late (median, most)."""
         if self.forwarder is None:
             return ""
         self.forwarder.terminate()
@@ -169,7 +170,7 @@ class Network:
 
 
 def processes_on(host):
-    """Processes of the program under test on a host, as this process numbers them."""
+    """Returns the processes of the program under test on a host, by their numbers in this process's namespace."""
     space = os.readlink(f"/proc/{host.pid}/ns/uts")
     found = []
     for entry in os.listdir("/proc"):
@@ -188,7 +189,7 @@ def processes_on(host):
 
 
 class Happening:
-    """Something that happens to a host at a time: "cut", "kill" (one rank) or "off" (all of the host)."""
+    """Event on a host at a given time: "cut", "kill" (one rank) or "off" (all processes of the host)."""
 
     def __init__(self, what, host, seconds):
         self.what, self.host, self.seconds = what, host, seconds

@@ -16,7 +16,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class NotAllowed(Exception):
-    """The system refuses namespaces; says which call and why."""
+    """The system refuses namespaces; the message names the call and the reason."""
 
 
 def unshare(flags):
@@ -25,7 +25,7 @@ def unshare(flags):
 
 
 def unshare_as_root(flags):
-    """As root, or as a user that is root in a user namespace of its own."""
+    """Enters new namespaces, as root, or as a user that is root in a user namespace of its own."""
     if os.geteuid() == 0:
         unshare(flags)
         return
@@ -40,7 +40,7 @@ def unshare_as_root(flags):
 
 
 def die_with_parent(parent):
-    """This process is killed when `parent` ends. Called in the child, right after fork()."""
+    """Makes the kernel kill this process when `parent` ends. Called in the child, right after fork()."""
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # it has ended before
         os._exit(1)
@@ -55,17 +55,17 @@ def call(*command):
 
 
 def private_mounts():
-    """Mounts of this namespace are seen nowhere else."""
+    """Makes mounts of this namespace invisible elsewhere."""
     call("mount", "--make-rprivate", "/")
 
 
 def fresh_sys():
-    """What /sys says of interfaces is of the namespace in which it was mounted."""
+    """Mounts /sys anew: it shows the interfaces of the namespace in which it was mounted."""
     subprocess.run(["mount", "-t", "sysfs", "sysfs", "/sys"], stderr=subprocess.DEVNULL, check=False)
 
 
 def fresh_folder(path, keep):
-    """An empty folder of this namespace at `path`. What lies in it of `keep` stays where it was."""
+    """Mounts an empty folder of this namespace at `path`, with the folders in `keep` bound to where they were."""
     kept = [k for k in keep if k == path or k.startswith(path + "/")]
     if path in kept:
         return

@@ -1,4 +1,4 @@
-"""Making a set of hosts, running something on it, and ending it with all that runs in it."""
+"""Creation of a set of hosts, running of a command on it, and its end with all that runs in it."""
 import os
 import shutil
 import signal
@@ -32,12 +32,12 @@ class Set:
         self.network = Network(self.hosts, delay_s, program)
 
     def environment(self):
-        """Of a command on the first host that starts ranks on all."""
+        """Returns the environment of a command on the first host that starts ranks on all."""
         hostfile = self.files.write("hostfile", "".join(f"{h.name}\n" for h in self.hosts))
         return settings.for_command(os.environ, remote_shell(self.files, self.hosts), hostfile, WAIT_LIMIT_S)
 
     def run(self, command, environment, happenings=()):
-        """Runs a command to its end on the first host, with what happens meanwhile. @return its exit code"""
+        """Runs a command to its end on the first host, with events at their times. @return its exit code"""
         began = time.monotonic()
         child = subprocess.Popen([*ns.entering(self.hosts[0].pid), *command], env=environment)
         told = []
@@ -61,7 +61,7 @@ class Set:
         return 128 - child.returncode if child.returncode < 0 else child.returncode
 
     def _reap(self, child):
-        """What has lost its parent comes to the first process of its namespace."""
+        """Reaps orphans, which come to the first process of its namespace."""
         own = {child.pid, self.network.forwarder.pid if self.network.forwarder else 0}
         try:
             while (ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
@@ -73,12 +73,13 @@ class Set:
 
 
 def shared_folders(build):
-    """What all hosts see although it may lie in a folder that each has for itself."""
+    """Returns the folders that all hosts share although they may lie in a folder that each has for itself."""
     return {os.getcwd(), os.path.dirname(os.path.dirname(HERE)), os.path.realpath(build)}
 
 
 def not_shared(command, build):
-    """The first file named in a command line that lies where each host has a folder of its own; None if there is none."""
+    """Returns the first file named in a command line that lies in a folder which each host has for itself; None if there is
+    none."""
     shared = [os.path.realpath(s) for s in shared_folders(build)]
     for word in command:
         path = os.path.realpath(word.partition("=")[2] if word.startswith("-") and "=" in word else word)
@@ -89,7 +90,7 @@ def not_shared(command, build):
 
 
 def forwarder(folder):
-    """The program that delays frames, made where it is missing or older than its source."""
+    """Returns the path of the program that delays frames, compiled if it is missing or older than its source."""
     source, program = os.path.join(HERE, "forward.c"), os.path.join(folder, "forward")
     if os.path.exists(program) and os.path.getmtime(program) > os.path.getmtime(source):
         return program
@@ -104,7 +105,7 @@ def forwarder(folder):
 
 
 def remote_shell(files, hosts):
-    """A program that launchers call as they call ssh: HOST COMMAND..."""
+    """Returns a program that launchers call in place of ssh: HOST COMMAND..."""
     numbers = "\n".join(f"  {h.name} | {h.address}) pid={h.pid} ;;" for h in hosts)
     login = " ".join(f"'{n}={v}'" for n, v in settings.for_login(os.environ).items() if "'" not in v)
     along = " ".join('${%s+"%s=$%s"}' % (n, n, n) for n in settings.TAKEN_ALONG)

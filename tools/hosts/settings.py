@@ -1,7 +1,7 @@
-"""What programs on emulated hosts find in their environment: where the hosts are, and how libraries shall talk."""
+"""Environment of programs on emulated hosts: host lists, and settings of the libraries' transports."""
 import os
 
-# Libraries that would look for faster ways than the network, or bind every host's first rank to the same core.
+# Settings that keep libraries to the network, since all hosts share this machine's memory, and its cores to all ranks.
 TALK = {
     "OMPI_MCA_pml": "ob1",
     "OMPI_MCA_btl": "tcp,self",
@@ -17,15 +17,15 @@ TALK = {
     "HYDRA_IFACE": "eth0",
     "FI_PROVIDER": "tcp",
 }
-# What a program started over the network has there, as from a file that every login reads.
+# Environment of a program started on another host, as from a file that every login reads.
 LOGIN = ("PATH", "HOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TMPDIR", "ASAN_OPTIONS", "TSAN_OPTIONS")
-# What the remote shell takes along, as ssh does with SendEnv: launchers hand on their own variables only.
+# Variables that the remote shell passes on, as ssh does with SendEnv: launchers pass on their own variables only.
 TAKEN_ALONG = ("MERGANSER_COMM", "MERGANSER_TEST_MODELS", "MERGANSER_TEST_RANKS", "MERGANSER_WAIT_LIMIT",
                "SHMEM_SYMMETRIC_HEAP_SIZE", "UCX_DEBUG_SIGNO")
 
 
 def for_command(environment, remote, hostfile, wait_limit_s):
-    """The environment of the command on the first host. What the user has set stays."""
+    """Returns the environment of the command on the first host. Variables that the user has set are kept."""
     out = dict(environment)
     for name, value in TALK.items():
         out.setdefault(name, value)
@@ -41,7 +41,7 @@ def for_command(environment, remote, hostfile, wait_limit_s):
 
 
 def for_login(environment):
-    """The environment of a program started on another host: bare, as ssh gives it."""
+    """Returns the environment of a program started on another host: bare, as ssh gives it."""
     out = {name: environment[name] for name in LOGIN if name in environment}
     out.update({name: value for name, value in TALK.items() if name.startswith(("UCX_", "FI_"))})
     if os.geteuid() == 0:

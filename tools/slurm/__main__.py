@@ -47,7 +47,7 @@ def parse(words):
 
 
 def plugin(program):
-    """The plug-in of srun that starts ranks of the library of this program."""
+    """Returns the plug-in of srun that starts ranks of the library of this program."""
     got = subprocess.run([program, "doctor", "--json", "-"], capture_output=True, text=True, check=True)
     libraries = json.loads(got.stdout)
     return "pmix" if "Open MPI" in libraries["mpi"] + libraries["openshmem"] else "pmi2"
@@ -66,7 +66,7 @@ def command_line(o, folder):
         return ["srun", *size, f"--mpi={o.mpi or plugin(program)}", "--kill-on-bad-exit", program, *o.command]
     own = o.command[0] in STARTS_ITSELF or o.command[:2] == ["topo", "bench"]
     words = [program, *([] if own else ["run", "-n", str(o.ranks), "--"]), *o.command]
-    # Its standard output is the file of the job, which is read to the end here.
+    # The job writes its standard output to a file, which is read here while it grows, to its end.
     return ["sh", "-c", 'log=$1; shift; : >"$log"; tail -n +1 -f "$log" & reader=$!; '
             'sbatch --quiet --wait -o "$log" "$@"; code=$?; sleep 0.2; kill $reader; exit $code',
             "sh", os.path.join(folder, "batch.log"), *size,
@@ -74,7 +74,7 @@ def command_line(o, folder):
 
 
 def body(o):
-    """What is done on a set of hosts."""
+    """Runs the command on a set of hosts with Slurm and returns its exit code."""
     def run(hosts):
         cpus = -(-o.ranks // o.nodes)
         slurm = cluster.Slurm(hosts.files, hosts.hosts, cpus)

@@ -1,4 +1,4 @@
-"""Slurm without systemd and without a trace: munged, slurmctld, and a slurmd on each emulated host."""
+"""Slurm without systemd, which leaves nothing behind: munged, slurmctld, and a slurmd on each emulated host."""
 import os
 import pwd
 import secrets
@@ -12,11 +12,11 @@ PROGRAMS = ("munged", "slurmctld", "slurmd", "srun", "sbatch", "scancel", "sinfo
 
 
 class Failed(Exception):
-    """A part of Slurm does not start; says which, and the end of its log."""
+    """A part of Slurm does not start; the message names it, with the end of its log."""
 
 
 def configuration(folder, hosts, cpus):
-    """slurm.conf: everything it keeps lies in `folder`; each node takes `cpus` tasks, however few cores there are."""
+    """Returns slurm.conf: all state lies in `folder`; each node takes `cpus` tasks, however few cores there are."""
     nodes = "".join(f"NodeName={h.name} NodeAddr={h.address} CPUs={cpus} State=UNKNOWN\n" for h in hosts)
     return f"""ClusterName=merganser
 SlurmctldHost={hosts[0].name}({hosts[0].address})
@@ -71,12 +71,12 @@ class Slurm:
         raise Failed(f"nodes do not become idle: {self._end_of_log('slurmctld')}")
 
     def call(self, *words):
-        """A program of Slurm's on the first host."""
+        """Runs a program of Slurm on the first host."""
         return subprocess.run([*ns.entering(self.hosts[0].pid), *words], env={**os.environ, "SLURM_CONF": self.conf},
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
 
     def _munge(self):
-        """Knows a user by the key that all hosts share. It wants to be a user of its own, and its folders to be his."""
+        """Starts munged, which authenticates users by a key that all hosts share. It needs a user and folders of its own."""
         user = pwd.getpwnam("munge")
         folder = os.path.join(self.folder, "munge")
         os.makedirs(folder)
@@ -108,7 +108,7 @@ class Slurm:
 
 
 def missing():
-    """What is not installed; empty if nothing."""
+    """Returns the programs that are not installed; empty if none is missing."""
     for program in PROGRAMS:
         if not any(os.access(os.path.join(f, program), os.X_OK) for f in (*os.environ["PATH"].split(":"), "/usr/sbin")):
             return program

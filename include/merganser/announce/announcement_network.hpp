@@ -1,5 +1,5 @@
 #pragma once
-/// Telling every rank without a collective: messages are stored and passed on, one hop per step.
+/// Broadcast from any rank to all ranks without a collective: announcements are flooded over a sparse network, one hop per step.
 ///
 ///     AnnouncementNetwork network(transport, *make_network("manhattan", transport.size(), 3));   // collective
 ///     network.announce(topic, bytes);                       // any rank, any time between steps
@@ -17,33 +17,35 @@
 
 namespace merganser::announce {
 
-/// Tells the users of one network apart. Those from kFirstServiceTopic are taken by the services of this library, unless
-/// you give them others.
+/// Number that distinguishes the users of one network. Topics from kFirstServiceTopic on are the defaults of the services of this
+/// library.
 using Topic = std::uint16_t;
+/// Lowest topic that services of this library use by default.
 inline constexpr Topic kFirstServiceTopic = 0xFF00;
 
-/// When an announcement made after step t is handed over.
+/// Step that delivers an announcement which its origin made after its step t.
 enum class Delivery : std::uint8_t {
-  same_step,  ///< on every rank, its origin too, by step t + time_to_live()
-  immediate,  ///< on a rank h hops from the origin by step t + h; on the origin by step t + 1
+  same_step,  ///< step t + time_to_live() on every rank, the origin included
+  immediate,  ///< step t + h on a rank that is h hops from the origin; step t + 1 on the origin
 };
 
-/// Never used twice during the lifetime of a network.
+/// Identifier of an announcement, unique during the lifetime of a network.
 struct AnnouncementId {
-  int origin = 0;             ///< rank that announced
-  std::uint64_t counter = 0;  ///< 0, 1, 2, ... of that rank
+  int origin = 0;             ///< rank that made the announcement
+  std::uint64_t counter = 0;  ///< number of announcements that this rank had made before
   friend auto operator<=>(const AnnouncementId&, const AnnouncementId&) = default;
 };
 
-/// What was announced, as step() hands it over.
+/// Announcement as step() delivers it.
 struct Announcement {
   AnnouncementId id;
-  std::int64_t announced = 0;  ///< number of steps the origin had made when it announced
+  std::int64_t announced = 0;  ///< number of steps that the origin had made before the announcement
   Topic topic = 0;
   Delivery delivery = Delivery::same_step;
-  std::span<const std::byte> bytes;  ///< valid until the next step()
+  std::span<const std::byte> bytes;  ///< payload, valid until the next step()
 
-  /// The bytes as one T. @throws CommError if their number is another
+  /// Returns the payload as a value of type T, which must be trivially copyable. @throws CommError if it does not have the size of
+  /// a T
   template <class T>
   [[nodiscard]] T as() const {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -57,101 +59,111 @@ struct Announcement {
   void check_size(std::size_t wanted) const;
 };
 
-/// Limits of what is announced; the same on every rank.
+/// Limits of an AnnouncementNetwork; equal on all ranks.
 struct AnnouncementOptions {
-  std::size_t max_bytes = std::size_t{1} << 20;       ///< of one announcement; at least 1
-  std::size_t max_step_bytes = std::size_t{1} << 24;  ///< of all that one rank announces between two steps
+  std::size_t max_bytes = std::size_t{1} << 20;       ///< greatest payload of one announcement, in bytes; at least 1
+  std::size_t max_step_bytes = std::size_t{1} << 24;  ///< greatest sum of payloads of a rank between two steps
 };
 
-/// What one rank has done and holds.
+/// Counters of an AnnouncementNetwork on this rank.
 struct AnnouncementStatistics {
-  std::int64_t steps = 0;
-  std::int64_t announced = 0;   ///< here
-  std::int64_t delivered = 0;   ///< handed over here
-  std::int64_t duplicates = 0;  ///< came again and were dropped
-  std::int64_t sent = 0;        ///< announcements put on arcs: each counts once per out-arc
-  std::int64_t messages = 0;    ///< one per out-arc and step
-  std::int64_t empty = 0;       ///< of these without any announcement
-  std::int64_t bytes = 0;       ///< in messages: payloads, and header_bytes each
-  std::int64_t held = 0;        ///< announcements remembered now
-  std::int64_t held_bytes = 0;  ///< payload bytes of these
-  std::int64_t peak_held = 0;
-  std::int64_t peak_bytes = 0;
+  std::int64_t steps = 0;       ///< steps made
+  std::int64_t announced = 0;   ///< announcements made on this rank
+  std::int64_t delivered = 0;   ///< announcements delivered on this rank
+  std::int64_t duplicates = 0;  ///< announcements that were received again and dropped
+  std::int64_t sent = 0;        ///< announcements put on out-arcs: each counts once per out-arc
+  std::int64_t messages = 0;    ///< messages sent: one per out-arc and step
+  std::int64_t empty = 0;       ///< messages without any announcement
+  std::int64_t bytes = 0;       ///< bytes of the messages: payloads, and header_bytes for each announcement
+  std::int64_t held = 0;        ///< announcements stored now
+  std::int64_t held_bytes = 0;  ///< payload bytes stored now
+  std::int64_t peak_held = 0;   ///< greatest value of `held` so far
+  std::int64_t peak_bytes = 0;  ///< greatest value of `held_bytes` so far
 };
 
-/// Spreads announcements over every rank of a transport.
+/// Floods announcements from any rank to all ranks of a transport, along the arcs of a sparse network.
 ///
-/// Made together: collective, a few reductions. After that nothing is collective: a step is one message (perhaps empty)
-/// along each arc of the network, and a rank waits only for its in-neighbours. A rank that stalls after step t lets a
-/// rank h hops behind it complete step t + h - 1.
+/// The constructor is collective. After that no call is collective: a step sends one message (perhaps empty) along each arc of the
+/// network, and a rank waits for its in-neighbours only. If a rank stalls after step t, a rank that is h hops from it can still
+/// complete step t + h - 1.
 ///
-/// Promises, for every model, number of ranks and order of messages:
-/// - every announcement is handed over exactly once on every rank, at the step that Delivery names;
-/// - announcements handed over by one step come in the order of (announced, origin, counter). So those of one origin and
-///   one kind of delivery come in the order in which they were made, and those of the same step are one sequence, the same
-///   on every rank: a total order;
-/// - ids are remembered for time_to_live() steps, the longest that a duplicate can take; then they are forgotten. What
-///   is held is what all ranks announced in the last time_to_live() + 1 steps, and never more:
-///   ranks * (time_to_live() + 1) * max_step_bytes bytes at most.
+/// Guarantees, for every communication model, number of ranks and order of messages:
+/// - every announcement is delivered exactly once on every rank, by the step that Delivery names;
+/// - announcements delivered by one step are ordered by (announced, origin, counter). So those of one origin and one kind of
+/// delivery are delivered in the order in which they were made, and those with Delivery::same_step in one total order, the same on
+/// every rank;
+/// - an announcement is stored for time_to_live() + 1 steps, since no duplicate can arrive later: at most
+///   ranks * (time_to_live() + 1) * max_step_bytes bytes on each rank.
 ///
-/// Every rank must make the same number of steps. A rank's network is used by one thread at a time.
+/// Every rank must make the same number of steps. On a rank a network is used by one thread at a time.
 class AnnouncementNetwork {
  public:
-  /// Makes the network together. Collective. The time to live is the exact diameter: every rank measures the distances
-  /// from itself, O(arcs) time.
-  /// @throws UsageError on every rank if the network has not one vertex per rank, or ranks passed different networks or
+  /// Opens the network on all ranks of the transport, which must outlive it. Collective. The time to live is the exact diameter of
+  /// the network, at least 1: every rank computes the distances from itself, in O(arcs of the network) time.
+  /// @param network  graph with one vertex per rank, equal on all ranks; not needed afterwards
+  /// @throws UsageError on every rank if the network does not have one vertex per rank, or ranks passed different networks or
   /// options
   AnnouncementNetwork(comm::Transport& transport, const Network& network, const AnnouncementOptions& options = {});
   ~AnnouncementNetwork();
   AnnouncementNetwork(AnnouncementNetwork&&) noexcept;
   AnnouncementNetwork& operator=(AnnouncementNetwork&&) noexcept;
 
-  /// Takes bytes for every rank, this one too; they leave with the next step. Local. Sizes need no agreement; zero bytes
-  /// are fine. May be called by a subscriber: what it announces leaves with the step after.
-  /// @throws UsageError if the bytes are too many, for one announcement or this step, or after close()
+  /// Announces bytes to all ranks, this one included; the next step sends them. Local; any rank may call it at any time, from a
+  /// subscriber too (then the step after the current one sends them).
+  /// @param bytes  payload, copied; of any size from 0 to max_bytes, which other ranks need not know
+  /// @return identifier of the announcement
+  /// @throws UsageError if the payload exceeds max_bytes or the sum since the last step exceeds max_step_bytes, and after close()
   AnnouncementId announce(Topic topic, std::span<const std::byte> bytes, Delivery delivery = Delivery::same_step);
-  /// The same with the bytes of one value.
+  /// Announces the bytes of one trivially copyable value to all ranks, this one included; Announcement::as() reads it. Local.
+  /// @return identifier of the announcement
+  /// @throws UsageError if the value exceeds max_bytes or the sum since the last step exceeds max_step_bytes, and after close()
   template <class T>
   AnnouncementId announce_value(Topic topic, const T& value, Delivery delivery = Delivery::same_step) {
     static_assert(std::is_trivially_copyable_v<T>);
     return announce(topic, std::as_bytes(std::span(&value, 1)), delivery);
   }
 
-  /// Takes everything one hop further. Called by every rank. Returns what it hands over, all topics; valid until the
-  /// next step.
-  /// @throws CommError if a message is damaged, or what the Mailbox throws (a wait over MERGANSER_WAIT_LIMIT names the
-  /// ranks waited for)
+  /// Forwards announcements by one hop: sends one message, perhaps empty, along each out-arc and waits for one along each in-arc.
+  /// Every rank must call it the same number of times; not collective.
+  /// @return announcements that this step delivers, of all topics, in the order of (announced, origin, counter); valid until the
+  /// next step
+  /// @throws CommError if a message is malformed, or if the wait for in-neighbours exceeds MERGANSER_WAIT_LIMIT, with their ranks
   std::span<const Announcement> step();
-  /// What the last step handed over.
+  /// Returns the announcements that the last step delivered, of all topics; valid until the next step. Local.
   [[nodiscard]] std::span<const Announcement> received() const noexcept;
 
-  /// Gets an announcement that is handed over.
+  /// Function that receives a delivered announcement.
   using Take = std::function<void(const Announcement&)>;
-  /// Calls `take` for every announcement of a topic, in the order of delivery, at the end of the step that hands it over
-  /// (those subscribed first are called first). Returns a number for unsubscribe().
+  /// Subscribes to a topic on this rank: at the end of every step, `take` is called for each announcement of the topic that the
+  /// step delivers, in the order of delivery; earlier subscriptions are called first. It may announce, subscribe and unsubscribe.
+  /// Local.
+  /// @return number of the subscription, for unsubscribe()
   std::size_t subscribe(Topic topic, Take take);
-  /// Ends a subscription, by the number that subscribe() returned.
+  /// Ends a subscription by the number that subscribe() returned. Local.
   void unsubscribe(std::size_t subscription);
 
-  /// No announcements from this rank any more; it goes on passing on those of others. Local, may be repeated.
+  /// Forbids further announcements by this rank, which goes on forwarding those of others. Local; may be repeated.
   void close() noexcept;
-  /// Makes time_to_live() steps, after which everything announced before has been handed over on every rank. Called by
-  /// every rank. `take` sees what they hand over; subscribers too.
+  /// Makes time_to_live() steps, after which all announcements made before are delivered on every rank. Called by every rank.
+  /// @param take  called for every announcement that these steps deliver, of all topics, in addition to the subscribers
   void drain(const Take& take = {});
 
-  [[nodiscard]] std::int64_t now() const noexcept;  ///< steps made
-  [[nodiscard]] int time_to_live() const noexcept;  ///< steps to every rank: the diameter, at least 1
-  /// This rank.
+  /// Returns the number of steps made.
+  [[nodiscard]] std::int64_t now() const noexcept;
+  /// Returns the number of steps after which an announcement has reached every rank: the diameter of the network, at least 1.
+  [[nodiscard]] int time_to_live() const noexcept;
+  /// Returns the rank of the caller in the transport.
   [[nodiscard]] int rank() const noexcept;
-  /// Number of ranks.
+  /// Returns the number of ranks of the transport.
   [[nodiscard]] int size() const noexcept;
-  [[nodiscard]] const comm::Graph& graph() const noexcept;  ///< the arcs of this rank
-  /// The limits, as given.
+  /// Returns the in- and out-neighbours of this rank in the network.
+  [[nodiscard]] const comm::Graph& graph() const noexcept;
+  /// Returns the limits that the network was made with.
   [[nodiscard]] const AnnouncementOptions& options() const noexcept;
-  /// What this rank has done so far.
+  /// Returns the counters of this rank.
   [[nodiscard]] const AnnouncementStatistics& statistics() const noexcept;
 
-  static constexpr std::size_t header_bytes = 24;  ///< that each announcement adds to its bytes on the wire
+  static constexpr std::size_t header_bytes = 24;  ///< bytes of a message for each announcement besides its payload
 
  private:
   struct Impl;

@@ -1,5 +1,6 @@
 #pragma once
-/// Networks for announcements: sparse directed graphs over any number of ranks whose arcs follow by arithmetic.
+/// Overlay networks for announcements: sparse directed graphs over any number of ranks whose arcs are computed, not stored
+/// (Manhattan Street Network, torus, hypercube, de Bruijn network), and their diameters.
 ///
 ///     const auto network = make_network("manhattan", transport.size(), 3);
 ///     network->out(rank);  network->in(rank);  diameter(*network).value;
@@ -17,60 +18,69 @@
 
 namespace merganser::announce {
 
-/// A directed graph over the vertices 0 .. vertices() - 1. Nothing is stored per vertex.
+/// Directed graph over the vertices 0 .. vertices() - 1, one per rank, without memory per vertex. All member functions are local.
 class Network {
  public:
   virtual ~Network() = default;
 
-  /// The name that make_network() takes: "manhattan", "torus", "hypercube", "debruijn".
+  /// Returns the name that make_network() takes: "manhattan", "torus", "hypercube" or "debruijn".
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
-  /// Name and size for people: "manhattan 4x4x4".
+  /// Describes the network for reports and error messages, by name and parameters: "manhattan 4x4x4".
   [[nodiscard]] virtual std::string describe() const = 0;
-  /// Number of vertices.
+  /// Returns the number of vertices.
   [[nodiscard]] int vertices() const noexcept { return vertices_; }
-  /// The greatest number of arcs that leave (or enter) a vertex, as the construction bounds it.
+  /// Returns an upper bound of the numbers of arcs that leave, and that enter, a vertex.
   [[nodiscard]] int degree() const noexcept { return degree_; }
 
-  /// Neighbours of v, each once, without v. @throws UsageError unless 0 <= v < vertices()
+  /// Returns the out-neighbours of a vertex, each once, without the vertex itself. @throws UsageError unless 0 <= v < vertices()
   [[nodiscard]] std::vector<int> out(int v) const;
-  /// Vertices with an arc to v, each once, without v. @throws UsageError unless 0 <= v < vertices()
+  /// Returns the in-neighbours of a vertex, each once, without the vertex itself. @throws UsageError unless 0 <= v < vertices()
   [[nodiscard]] std::vector<int> in(int v) const;
-  /// The arcs of one rank, for a Mailbox.
+  /// Returns the arcs of one rank as a process graph, for Transport::mailbox().
   [[nodiscard]] comm::Graph graph(int rank) const { return {out(rank), in(rank)}; }
 
-  /// out() for inner loops: writes to `to`, which has room for degree() vertices; returns how many there are.
+  /// Writes the out-neighbours of a vertex, each once, to an array, without allocation or checks. For inner loops.
+  /// @param v   vertex in [0, vertices())
+  /// @param to  array of at least degree() elements
+  /// @return number of out-neighbours
   virtual int out_to(int v, int* to) const noexcept = 0;
-  /// in() for inner loops, likewise.
+  /// Writes the in-neighbours of a vertex, each once, to an array, without allocation or checks. For inner loops.
+  /// @param v   vertex in [0, vertices())
+  /// @param to  array of at least degree() elements
+  /// @return number of in-neighbours
   virtual int in_to(int v, int* to) const noexcept = 0;
 
-  /// Vertices such that a greatest distance starts at one of them, which is proven (docs/announce.md), mostly because
-  /// every vertex is the image of one of them under an automorphism; empty: nothing is known.
+  /// Returns vertices of which at least one has an eccentricity equal to the diameter, by a proof in docs/announce.md (mostly:
+  /// every vertex is the image of one of them under an automorphism). Empty if no such set is known.
   [[nodiscard]] virtual std::vector<int> representatives() const { return {}; }
-  /// A proven upper bound of the diameter; nothing where none is known.
+  /// Returns a proven upper bound of the diameter; nothing if none is known.
   [[nodiscard]] virtual std::optional<int> diameter_bound() const { return std::nullopt; }
 
  protected:
-  /// @throws UsageError unless 1 <= vertices
+  /// Sets the number of vertices. @throws UsageError unless 1 <= vertices
   explicit Network(int vertices);
   int vertices_;
   int degree_ = 0;
 };
 
-/// The extents of the box that holds K vertices in n dimensions: N_i = ceil(K_i^(1/(n-i))), K_(i+1) = ceil(K_i / N_i).
-/// Their product is at least K; the last extent is the slowest. @throws UsageError unless K >= 1, 1 <= n <= 30
+/// Computes the extents of a nearly cubic box for K vertices in n dimensions: N_i = ceil(K_i^(1/(n-i))), K_(i+1) = ceil(K_i / N_i),
+/// with K_0 = K. Their product is at least K; the first extent belongs to the coordinate that varies fastest.
+/// @throws UsageError unless K >= 1 and 1 <= n <= 30
 [[nodiscard]] std::vector<int> box_extents(int vertices, int dimension);
 
-/// A box whose vertices 0 .. K - 1 exist, in the order of ids, first coordinate fastest. A line is what differs in one
-/// coordinate only; what exists of it is a prefix, and that is made a ring. So an incomplete box needs no special case.
+/// Network whose vertices are the points of a box, numbered with the first coordinate fastest, of which the first K exist.
+///
+/// A line of the box is the set of points that differ in one coordinate only. Its existing points are a prefix of it, along which
+/// arcs form a ring; so a box that is not full needs no special case.
 class BoxNetwork : public Network {
  public:
-  /// Lengths of the box, the first coordinate first.
+  /// Returns the extents of the box, that of the first coordinate first.
   [[nodiscard]] const std::vector<int>& extents() const noexcept { return extents_; }
-  /// Number of coordinates.
+  /// Returns the number of coordinates.
   [[nodiscard]] int dimension() const noexcept { return static_cast<int>(extents_.size()); }
-  /// True if the last hyperplane is complete: K is the product of the extents.
+  /// Returns true if all points of the box exist: the number of vertices is the product of the extents.
   [[nodiscard]] bool full() const noexcept { return full_; }
-  /// Coordinates of a vertex.
+  /// Returns the coordinates of a vertex, the first one first.
   [[nodiscard]] std::vector<int> coordinates(int v) const;
   [[nodiscard]] std::string describe() const override;
 
@@ -81,30 +91,36 @@ class BoxNetwork : public Network {
   bool full_ = false;
 };
 
-/// Manhattan Street Network of any number of vertices: one arc per dimension, upwards where the sum of the other
-/// coordinates is even, downwards where it is odd, round in the ring of the line. Degree n. Strongly connected: every arc
-/// lies on a ring, and lowering the highest coordinate that is not 0 step by step leads to vertex 0.
+/// Manhattan Street Network of any number of vertices: one out-arc per dimension, in ascending direction if the sum of the other
+/// coordinates is even, descending if it is odd, cyclic along the line. Degree n. Strongly connected: every arc lies on a ring, and
+/// decreasing the highest coordinate that is not 0 step by step leads to vertex 0.
 /// Source: [berghoff2018, section II-A]; parity rule: [comellas2008].
 class ManhattanStreetNetwork final : public BoxNetwork {
  public:
-  /// @throws UsageError unless vertices >= 1 and 2 <= dimension <= 30
+  /// Makes a network on the box with box_extents(vertices, dimension). @throws UsageError unless vertices >= 1 and 2 <= dimension
+  /// <= 30
   ManhattanStreetNetwork(int vertices, int dimension);
-  /// With extents of your own. @throws UsageError unless there are two or more, all >= 1, their product holds `vertices`
+  /// Makes a network on a box with given extents. @throws UsageError unless there are 2 to 30 of them, all >= 1, with a product of
+  /// at least `vertices`, and vertices >= 1
   ManhattanStreetNetwork(int vertices, std::vector<int> extents);
   [[nodiscard]] std::string_view name() const noexcept override { return "manhattan"; }
   int out_to(int v, int* to) const noexcept override;
   int in_to(int v, int* to) const noexcept override;
   [[nodiscard]] std::vector<int> representatives() const override;
 
-  /// ceil(sum of extents / 2): what the published diameters follow, in 61 of 63 cases. The true diameter can be one more.
+  /// Returns ceil(sum of extents / 2), the formula that 61 of the 63 published diameters follow. The true diameter can be greater
+  /// by one.
   [[nodiscard]] int published_diameter() const;
-  /// Eq. (1) of [berghoff2018] for a full box of even extents, where it is exact; nothing for other boxes.
+  /// Returns the exact diameter of a full box with even extents by Eq. (1) of [berghoff2018]; nothing for other boxes.
   [[nodiscard]] std::optional<int> regular_diameter() const;
 };
 
-/// The same box with arcs both ways along every line: degree 2 n.
+/// Torus of any number of vertices in n dimensions: arcs in both directions along every line of the box, cyclic. Degree at most 2
+/// n.
 class TorusNetwork final : public BoxNetwork {
  public:
+  /// Makes a torus on the box with box_extents(vertices, dimension). @throws UsageError unless vertices >= 1 and 1 <= dimension <=
+  /// 30
   TorusNetwork(int vertices, int dimension);
   [[nodiscard]] std::string_view name() const noexcept override { return "torus"; }
   int out_to(int v, int* to) const noexcept override;
@@ -113,10 +129,12 @@ class TorusNetwork final : public BoxNetwork {
   [[nodiscard]] std::optional<int> diameter_bound() const override;
 };
 
-/// v and w are neighbours if their numbers differ in one bit and both exist. Strongly connected for every number of
-/// vertices: clearing a bit always leads to a vertex that exists; the diameter is the number of bits, ceil(log2 K).
+/// Hypercube of any number of vertices K: two existing vertices are neighbours if their numbers differ in one bit. Strongly
+/// connected for every K, since clearing a bit always leads to an existing vertex; the diameter is the number of bits, ceil(log2
+/// K).
 class HypercubeNetwork final : public Network {
  public:
+  /// Makes a hypercube of the given number of vertices. @throws UsageError unless vertices >= 1
   explicit HypercubeNetwork(int vertices);
   [[nodiscard]] std::string_view name() const noexcept override { return "hypercube"; }
   [[nodiscard]] std::string describe() const override;
@@ -126,12 +144,13 @@ class HypercubeNetwork final : public Network {
   [[nodiscard]] std::optional<int> diameter_bound() const override { return degree_; }
 };
 
-/// Generalised de Bruijn network: v leads to (d v + r) mod K for r = 0 .. d - 1, for any K; arcs of a vertex to itself
-/// and repeated ones are left out. Strongly connected with a diameter of at most ceil(log_d K): after k steps the
-/// vertices reached are d^k consecutive ones. Source: [reddy1980], [imase1981].
+/// Generalised de Bruijn network of any number of vertices K and degree d: arcs from v to (d v + r) mod K for r = 0 .. d - 1,
+/// without loops and repeated arcs. Strongly connected with a diameter of at most ceil(log_d K), since k hops reach d^k consecutive
+/// vertices.
+/// Source: [reddy1980], [imase1981].
 class DeBruijnNetwork final : public Network {
  public:
-  /// @throws UsageError unless degree >= 2
+  /// Makes a network of the given number of vertices and degree. @throws UsageError unless vertices >= 1 and degree >= 2
   DeBruijnNetwork(int vertices, int degree);
   [[nodiscard]] std::string_view name() const noexcept override { return "debruijn"; }
   [[nodiscard]] std::string describe() const override;
@@ -143,47 +162,57 @@ class DeBruijnNetwork final : public Network {
   int base_;
 };
 
-/// The names that make_network knows.
+/// Returns the names that make_network() accepts.
 [[nodiscard]] std::span<const std::string_view> network_names();
-/// Makes a network by its name. `dimension`: of manhattan and torus; the degree of debruijn; hypercube ignores it.
-/// @throws UsageError for an unknown name, with the list, and for numbers that the network does not allow
+/// Makes a network by its name, one of network_names(). Local.
+/// @param dimension  dimension of "manhattan" and "torus", degree of "debruijn"; "hypercube" ignores it
+/// @throws UsageError for an unknown name, with the list of names, and for numbers that the network does not allow
 [[nodiscard]] std::unique_ptr<Network> make_network(std::string_view name, int vertices, int dimension);
 
 // ---- distances ----
 
-/// Steps from `from` to every vertex (or, reversed, from every vertex to it). O(arcs) time, 8 bytes per vertex.
+/// Computes the number of hops from a vertex to every vertex or, reversed, from every vertex to it, by breadth-first search. Local.
+/// @return distances by vertex
+/// @throws UsageError unless 0 <= from < vertices(), and if the network is not strongly connected
+/// Cost: O(arcs) time, 8 bytes of memory per vertex.
 [[nodiscard]] std::vector<int> distances(const Network& network, int from, bool reversed = false);
-/// The greatest of them. 4 bytes and a bit per vertex.
+/// Computes the eccentricity of a vertex, the greatest number of hops from it to any vertex, by breadth-first search. Local.
+/// @throws UsageError unless 0 <= from < vertices(), and if the network is not strongly connected
+/// Cost: O(arcs) time, 4 bytes and one bit of memory per vertex.
 [[nodiscard]] int eccentricity(const Network& network, int from);
 
-/// How far a search for a diameter goes.
+/// Bounds of the work to compute a diameter.
 struct DiameterEffort {
-  std::int64_t arcs =
-      4'000'000'000;       ///< as many arcs may be followed, about, to be exact; above that a sample is taken
-  int sources = 8;         ///< vertices of a sample
-  std::uint64_t seed = 1;  ///< that draws them
+  /// Approximate number of arcs that an exact computation may follow; beyond that a sample is taken.
+  std::int64_t arcs = 4'000'000'000;
+  int sources = 8;         ///< number of vertices in a sample
+  std::uint64_t seed = 1;  ///< seed by which the vertices of a sample are drawn
 };
 
-/// The greatest distance in a network, or the greatest that was found.
+/// Diameter of a network, or a lower bound of it.
 struct Diameter {
-  int value = 0;             ///< the greatest distance found
-  bool exact = true;         ///< false: a lower bound, since only some vertices were searched from
-  std::int64_t sources = 0;  ///< searched from
-  std::string how;           ///< "from every vertex", "from 1 vertex, all are alike", "from 8 of 2,282,544 vertices"
+  int value = 0;             ///< greatest distance found, in hops
+  bool exact = true;         ///< true: the diameter; false: a lower bound, since only some vertices were searched from
+  std::int64_t sources = 0;  ///< number of vertices that were searched from
+  std::string how;           ///< method, for reports: "from every vertex", "from 8 of 2,282,544 vertices"
 };
 
-/// The diameter: exact from the representatives of the symmetry if that is proven, from every vertex where `effort`
-/// allows, or as soon as a proven bound is reached; else a lower bound from a sample, and said so.
-/// Memory: 128 + 4 * degree bytes a vertex where the search from every vertex is needed and allowed, else 5 bytes.
+/// Computes the diameter of a network. Local.
+///
+/// The result is exact if the network has representatives(), if a sample reaches diameter_bound(), or if `effort` allows searches
+/// that cover every vertex; else it is a lower bound from a sample, with exact = false.
+/// @throws UsageError if the network is not strongly connected
+/// Memory: 128 + 4 * degree bytes per vertex if searches from every vertex are needed and allowed, else 5 bytes.
 [[nodiscard]] Diameter diameter(const Network& network, const DiameterEffort& effort = {});
 
-/// Answer to: which dimension of a Manhattan Street Network spreads an announcement within so many steps?
+/// Dimension of a Manhattan Street Network, with the diameter of that network.
 struct DimensionChoice {
-  int dimension = 0;  ///< the least that will do
-  Diameter diameter;  ///< of that network
+  int dimension = 0;
+  Diameter diameter;
 };
-/// The least dimension of a Manhattan Street Network that will do. Local.
-/// @return nothing if no dimension up to 30 will do
+/// Returns the least dimension, from 2 to 30, of a Manhattan Street Network whose diameter is at most `budget_steps`: the number of
+/// steps in which an announcement must reach all ranks. Local.
+/// @return nothing if there is no such dimension
 /// @throws UsageError unless ranks >= 1 and budget_steps >= 1
 [[nodiscard]] std::optional<DimensionChoice> choose_dimension(int ranks, int budget_steps,
                                                               const DiameterEffort& effort = {});

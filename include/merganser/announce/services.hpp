@@ -1,5 +1,5 @@
 #pragma once
-/// What ranks agree on without a collective: the end of a run.
+/// Agreement of all ranks on the step after which a run ends, over an announcement network, without a collective.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,18 +10,21 @@
 
 namespace merganser::announce {
 
+/// Default topic of AgreedStop.
 inline constexpr Topic kStopTopic = kFirstServiceTopic;
 
-/// What all ranks have agreed on.
+/// Request to stop that all ranks have agreed on; equal on all ranks.
 struct Agreement {
-  std::int64_t step = 0;       ///< AnnouncementNetwork::now() on every rank when it learns of it
-  int origin = 0;              ///< who asked
-  std::int64_t announced = 0;  ///< when: steps it had made
-  std::string reason;
+  std::int64_t step = 0;       ///< step that delivered the request on every rank: AnnouncementNetwork::now() after it
+  int origin = 0;              ///< rank that made the request
+  std::int64_t announced = 0;  ///< number of steps that this rank had made before the request
+  std::string reason;          ///< text that was passed to AgreedStop::request()
 };
 
-/// "Snapshot, then end, at the same step": whoever asks, and if several ask at once, every rank learns of one and the same
-/// request in the same step, time_to_live() steps after it was made.
+/// Agreement to stop after the same step on every rank, for a last snapshot and the like.
+///
+/// Any rank may request a stop. The request is delivered on every rank by the same step, time_to_live() steps after it was made; of
+/// several requests all ranks select the same one.
 ///
 ///     AgreedStop stop(network);
 ///     for (;;) {
@@ -33,14 +36,17 @@ struct Agreement {
 ///     write_snapshot();
 class AgreedStop : Pinned {
  public:
-  /// Takes part in the agreement. Local, but to be made on every rank before the first step. The network must outlive
-  /// this and stay where it is.
+  /// Subscribes to a topic of the network. Local, but every rank must make one before the first step, with the same topic. The
+  /// network must outlive this object and must not be moved.
   explicit AgreedStop(AnnouncementNetwork& network, Topic topic = kStopTopic);
   ~AgreedStop();
 
-  /// Asks every rank to stop. Local. Asking again, or when it is agreed already, does nothing. @throws as announce()
+  /// Announces a request to stop to all ranks. Local; any rank may call it between steps. A second request of this rank, and one
+  /// after an agreement, does nothing. @throws UsageError if the reason exceeds the limits of the network, or after
+  /// AnnouncementNetwork::close()
   void request(std::string_view reason = {});
-  /// Of the requests that came, the first in (step of asking, rank): the same on every rank. Once there it stays.
+  /// Returns the request that all ranks have agreed on: of those delivered, the first by (step of the request, rank). Nothing
+  /// before; it does not change afterwards. The same on every rank after the same step. Local.
   [[nodiscard]] const std::optional<Agreement>& agreed() const noexcept { return agreed_; }
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
-/// Numbers of every rank, known to every rank, with a stated age and without a collective.
+/// Sums, minima and maxima over all ranks of numbers that ranks publish, over an announcement network: a reduction without a
+/// collective, whose result has a known age in steps.
 ///
 ///     SharedNumbers totals(network, 2);
 ///     totals.publish({{parcels, energy}});     // any rank, when its numbers have changed
@@ -15,45 +16,55 @@
 
 namespace merganser::announce {
 
+/// Default topic of SharedNumbers.
 inline constexpr Topic kSharedNumbersTopic = kFirstServiceTopic + 1;
 
-/// The same columns of numbers on every rank; their sums, least and greatest values over all ranks.
+/// Table of numbers, one row per rank and the same columns on every rank, that is replicated on all ranks, with reductions over the
+/// ranks.
 ///
-/// What one rank publishes is seen by all in the same step, time_to_live() steps later. So in the same step every rank has
-/// the same bits: sums are exact until they are rounded once. Only changes are announced: numbers that stay cost nothing.
-/// Memory: 8 bytes per rank and column.
+/// A row that a rank publishes is delivered on all ranks by the same step, time_to_live() steps later. So after the same step all
+/// ranks have the same bits; sums are exact until they are rounded once. Only changed rows are announced. Memory: 8 bytes per rank
+/// and column.
 class SharedNumbers : Pinned {
  public:
-  /// Makes room for the numbers of every rank. Local, but to be made on every rank with the same columns and topic
-  /// before the first step that follows the first publish(). The network must outlive this and stay where it is. Two
-  /// SharedNumbers of one network need different topics.
-  /// @throws UsageError if columns < 1 or the numbers of one rank are more than one announcement holds
+  /// Makes an empty table. Local, but every rank must make one, with the same columns and topic, before the first step that follows
+  /// the first publish() of any rank. The network must outlive this object and must not be moved. Two tables on one network need
+  /// different topics.
+  /// @param columns  numbers per rank, at least 1
+  /// @throws UsageError if columns < 1 or a row exceeds max_bytes of the network
   SharedNumbers(AnnouncementNetwork& network, std::size_t columns, Topic topic = kSharedNumbersTopic);
   ~SharedNumbers();
 
-  /// This rank's numbers from now on. Local; announces nothing if they are those of last time.
-  /// @throws UsageError for another number of columns or a number that is not finite, and as announce()
+  /// Publishes the row of this rank, which replaces the one before. Local; announces nothing if the row is bitwise equal to that.
+  /// @param mine  one finite number per column
+  /// @throws UsageError for another number of columns, for a number that is not finite, and if the network does not accept the
+  /// announcement
   void publish(std::span<const double> mine);
 
-  /// Number of ranks whose numbers have arrived here. Sums and the like are over these.
+  /// Returns the number of ranks whose rows have been delivered on this rank. Reductions are over these.
   [[nodiscard]] int known() const noexcept { return known_; }
-  /// Whether the numbers of every rank have arrived here.
+  /// Returns true if the rows of all ranks have been delivered on this rank.
   [[nodiscard]] bool complete() const noexcept { return known_ == network_.size(); }
-  /// Everything here is what ranks had published when they had made this many steps. Negative: nothing yet.
+  /// Returns the step whose state the table has: each row is the last that its rank published before it had made more steps than
+  /// this. Negative: no row can have been delivered yet.
   [[nodiscard]] std::int64_t as_of() const noexcept { return network_.now() - network_.time_to_live(); }
-  [[nodiscard]] int age() const noexcept { return network_.time_to_live(); }  ///< steps from then to now
+  /// Returns the age of the table: the number of steps from as_of() to now.
+  [[nodiscard]] int age() const noexcept { return network_.time_to_live(); }
 
-  /// Sum over the ranks whose numbers have arrived; 0 where there are none. @throws UsageError unless column < columns
+  /// Returns the sum of a column over the ranks whose rows have been delivered, rounded once; 0 without any. Local.
+  /// @throws UsageError unless column < columns
   [[nodiscard]] double sum(std::size_t column) const;
-  /// Least value of a column over the ranks whose numbers have arrived. @throws UsageError as sum()
+  /// Returns the least value of a column over the ranks whose rows have been delivered; 0 without any. Local; O(ranks).
+  /// @throws UsageError unless column < columns
   [[nodiscard]] double min(std::size_t column) const;
-  /// Greatest value of a column over the ranks whose numbers have arrived. @throws UsageError as sum()
+  /// Returns the greatest value of a column over the ranks whose rows have been delivered; 0 without any. Local; O(ranks).
+  /// @throws UsageError unless column < columns
   [[nodiscard]] double max(std::size_t column) const;
-  /// The numbers of one rank; empty if they have not arrived. @throws UsageError unless rank is one
-  [[nodiscard]] std::span<const double> of(int rank) const;
+  /// Returns the row of one rank; empty if it has not been delivered. Local. @throws UsageError unless 0 <= rank < ranks
+  [[nodiscard]] std::span<const double> row(int rank) const;
 
  private:
-  void take(const Announcement& announcement);
+  void accept(const Announcement& announcement);
   void check_column(std::size_t column) const;
   [[nodiscard]] double best(std::size_t column, bool (*better)(double, double)) const;
 
@@ -61,12 +72,12 @@ class SharedNumbers : Pinned {
   std::size_t columns_;
   Topic topic_;
   std::size_t subscription_;
-  std::vector<double> last_;  // published here
+  std::vector<double> last_;  // last row that this rank published
   bool published_ = false;
   int known_ = 0;
-  std::vector<char> heard_;     // by rank
-  std::vector<double> values_;  // by rank, then column
-  std::vector<ExactSum> sums_;
+  std::vector<char> received_;  // by rank: a row has been delivered
+  std::vector<double> values_;  // by rank, then column; 0 before the first delivery
+  std::vector<ExactSum> sums_;  // by column, over all ranks
 };
 
 }  // namespace merganser::announce

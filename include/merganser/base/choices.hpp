@@ -8,11 +8,11 @@
 
 namespace merganser {
 
-/// Words and the values of an enumeration that they stand for.
+/// Table that maps the values of an enumeration to their names and back.
 template <class E>
 struct Choices {
-  std::vector<std::pair<std::string, E>> words;
-  /// The word of a value; empty if it has none.
+  std::vector<std::pair<std::string, E>> words;  ///< name and value, in the order in which help texts list them
+  /// Returns the first name of a value; an empty string if the table does not have the value.
   [[nodiscard]] std::string name(E value) const {
     for (const auto& [word, e] : words)
       if (e == value) return word;

@@ -1,5 +1,5 @@
 #pragma once
-/// Names of temporary files and folders that must not be left behind when a signal ends the program.
+/// Registry of temporary files and folders that are removed when a signal ends the program.
 ///
 ///     const CleanupName name("/data/out.nc.part", false);  // before the file is made
 ///     ... make it, fill it, rename or remove it ...        // and the object dies after that
@@ -12,47 +12,53 @@
 
 namespace merganser {
 
-/// Keeps one name in the list of what is to be removed for as long as the object lives. Any thread; no locks, no memory
-/// from the heap, O(kCleanupNames). The name is kept as it is, so a relative one needs a program that stays in its folder.
+/// Registration of one path for removal, which lasts as long as the object lives.
 ///
-/// Beyond kCleanupNames at a time, and for names that the system could not open (kCleanupLength and longer), nothing is
-/// kept: only a signal that comes meanwhile would show it, by a file that stays. A child made by fork() removes none of
-/// its parent's.
+/// Any thread may make one. It takes no lock and no memory from the heap; cost: O(kCleanupNames). The path is stored as it
+/// is given, so a relative one is valid only while the program does not change its working directory.
+///
+/// If kCleanupNames paths are registered already, or the path has kCleanupLength bytes or more (which no system call would
+/// accept), nothing is registered and nothing is thrown: the file then outlives a program that a signal ends. A child process
+/// made by fork() removes no path that its parent registered.
 class CleanupName {
  public:
   CleanupName() = default;
-  /// @param folder  an empty folder, removed by rmdir; else a file
+  /// Registers a path; is_registered() tells whether there was a free entry.
+  /// @param folder  true: a folder, removed by rmdir(), so only if it is empty; false: a file, removed by unlink()
   CleanupName(std::string_view path, bool folder);
   ~CleanupName() { release(); }
   CleanupName(CleanupName&& other) noexcept;
   CleanupName& operator=(CleanupName&& other) noexcept;
 
-  /// The name is no longer to be removed, for example because the file has its final name now.
+  /// Ends the registration, for example because the file has its final name now. Does nothing without one.
   void release() noexcept;
-  /// True if the name is in the list.
-  [[nodiscard]] bool kept() const noexcept { return slot_ >= 0; }
+  /// Returns true if the path is registered for removal.
+  [[nodiscard]] bool is_registered() const noexcept { return slot_ >= 0; }
 
  private:
   int slot_ = -1;
 };
-inline constexpr int kCleanupNames = 256;
-inline constexpr std::size_t kCleanupLength = 4096;  ///< PATH_MAX of Linux
+inline constexpr int kCleanupNames = 256;            ///< paths that can be registered at a time, in one process
+inline constexpr std::size_t kCleanupLength = 4096;  ///< bytes of a path with its terminating zero: PATH_MAX of Linux
 
-/// Held while files and folders whose names are kept are made: remove_cleanup_names() on another thread waits for it
-/// (0.3 s at most, as launchers kill after one second), and one that comes later than that does not return. So nothing is
-/// made behind its back.
+/// Scope in which registered files and folders are created. May be nested.
+///
+/// remove_cleanup_names() on another thread waits until no such scope is open (0.3 s at most, since launchers kill a process one
+/// second after the signal). A scope that is entered after removal has begun blocks for ever, so no file is created after the
+/// registry was walked.
 class MakingFiles : Pinned {
  public:
   MakingFiles() noexcept;
   ~MakingFiles();
 };
 
-/// This thread goes on with nothing that it was making: for a handler that does not return while that of another thread
-/// removes what is kept (async-signal-safe).
-void give_up_making() noexcept;
+/// Closes all MakingFiles scopes of the calling thread, which creates no file any more. For a signal handler that does not
+/// return while the handler of another thread calls remove_cleanup_names(), which would wait for this thread otherwise.
+/// Async-signal-safe.
+void close_making_files() noexcept;
 
-/// Removes everything that is in the list, files before folders and what came last before what came first, and keeps
-/// every later CleanupName from returning: for a signal handler that ends the program next (async-signal-safe).
+/// Removes every registered path of this process, files before folders and within each the latest first, and blocks every later
+/// constructor of CleanupName and MakingFiles. For a signal handler that ends the program next. Async-signal-safe.
 void remove_cleanup_names() noexcept;
 
 }  // namespace merganser

@@ -1,5 +1,5 @@
 #pragma once
-/// Errors of the library. It throws; it never prints, exits or aborts.
+/// Exception classes of the library, one for each exit code of the command. The library throws; it never prints, exits or aborts.
 #include <stdexcept>
 #include <string>
 
@@ -7,30 +7,31 @@
 
 namespace merganser {
 
-/// Base of every error the library throws. A message says what, the value, and what is allowed.
+/// Base class of every exception that the library throws. what() names the thing, its value and what is allowed.
 class Error : public std::runtime_error {
  public:
   Error(const std::string& what, int exit_code) : std::runtime_error(what), exit_code_(exit_code) {}
-  /// Exit status of the command line program: 1 verification, 2 usage, 3 input, 4 communication.
+  /// Returns the exit code of a program that ends by this error: 1 verification, 2 usage, 3 input, 4 communication.
   [[nodiscard]] int exit_code() const noexcept { return exit_code_; }
 
  private:
   int exit_code_;
 };
 
-/// A result is not what it must be. Exit code 1.
+/// Error thrown if a computed result fails its verification. Exit code 1.
 struct VerificationError : Error {
   explicit VerificationError(const std::string& what) : Error(what, 1) {}
 };
-/// The caller asks for what makes no sense: a bad option, argument or combination of them. Exit code 2.
+/// Error thrown for an invalid option or argument, or for a combination of them that is not allowed. Exit code 2.
 struct UsageError : Error {
   explicit UsageError(const std::string& what) : Error(what, 2) {}
 };
-/// Data is bad, or cannot be read or written: files, parcels, graphs. Exit code 3.
+/// Error thrown for invalid data (files, parcels, graphs) and for files that cannot be read or written. Exit code 3.
 struct InputError : Error {
   explicit InputError(const std::string& what) : Error(what, 3) {}
 };
-/// Ranks cannot talk: a call against the contract of comm, a library that fails, a wait in vain. Exit code 4.
+/// Error thrown if communication fails: a call against the contract of the module comm, an error of MPI or OpenSHMEM, a wait that
+/// exceeds its limit. Exit code 4.
 struct CommError : Error {
   explicit CommError(const std::string& what) : Error(what, 4) {}
 };

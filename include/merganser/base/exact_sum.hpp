@@ -1,5 +1,5 @@
 #pragma once
-/// Sums that depend on no order.
+/// Exact summation of doubles in a fixed-point accumulator, so that sums do not depend on the order of additions.
 #include <cstdint>
 #include <vector>
 
@@ -7,21 +7,21 @@
 
 namespace merganser {
 
-/// Sum of doubles without rounding until read: the same bits in any order and for any split over ranks.
-/// Holds any finite doubles; add() costs a few nanoseconds.
+/// Accumulator that sums finite doubles exactly and rounds once, in value(): the result has the same bits for any order of the
+/// additions and any distribution of the summands over ranks. add() of a number costs a few nanoseconds.
 class ExactSum {
  public:
   /// Adds a number. @throws InputError if it is not finite
   void add(double x);
-  /// Adds another sum.
+  /// Adds all that another accumulator holds.
   void add(const ExactSum& o);
-  /// The sum, rounded once to the nearest double.
+  /// Returns the sum, rounded once to the nearest double (ties to even).
   [[nodiscard]] double value() const;
   static constexpr int kWords = 68;  ///< length of words()
-  /// The sum for sending; from_words(words()) is the same sum.
+  /// Returns the exact sum as kWords integers in a normal form, for messages: equal sums give equal words.
   [[nodiscard]] std::vector<std::int64_t> words() const;
-  /// The sum that words() were taken of.
-  /// @param words  kWords of them, as words() gave them
+  /// Makes the accumulator whose words() were sent.
+  /// @param words  kWords of them, as words() returned them
   static ExactSum from_words(const std::int64_t* words);
 
  private:

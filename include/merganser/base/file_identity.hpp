@@ -1,5 +1,5 @@
 #pragma once
-/// Which file a path leads to, for paths that must be different files.
+/// Identity of the file that a path names, for checks that inputs and outputs are different files.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,30 +8,33 @@
 
 namespace merganser {
 
-/// Two paths lead to one file if, and only if, these are equal: through links of any kind, and also before it exists.
+/// Identity of a file, equal for two paths if and only if they name one file: through hard and symbolic links, and also before the
+/// file exists. `plain` does not take part in the comparison.
 struct FileIdentity {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;  ///< of the file; of its folder if it does not exist
-  std::string name;         ///< in the folder; empty if it exists
-  bool plain = false;       ///< a plain file, or none yet: not a folder, device or pipe
+  std::uint64_t device = 0;  ///< of the file; of its folder if the file does not exist
+  std::uint64_t inode = 0;   ///< of the file; of its folder if the file does not exist
+  std::string name;          ///< name in the folder if the file does not exist; empty if it exists
+  bool plain = false;        ///< true for a regular file and for none; false for a folder, device or pipe
 
   friend bool operator==(const FileIdentity& a, const FileIdentity& b) {
     return a.device == b.device && a.inode == b.inode && a.name == b.name;
   }
 };
 
-/// The file that a path leads to. Local.
-/// @return nothing if the folder of the path does not exist
-[[nodiscard]] std::optional<FileIdentity> identity(const std::string& path);
+/// Returns the identity of the file that a path names, all links followed. Local.
+/// @return nothing if the folder of the path does not exist, or OutputFile would not follow a link on the way
+[[nodiscard]] std::optional<FileIdentity> file_identity(const std::string& path);
 
-/// A path as its folder, without links, and the name of the file in there.
+/// Resolved location of an output: folder and name.
 struct Place {
-  std::string folder;
-  std::string name;
-  bool stream = false;  ///< what stands there is a device, a pipe, or an open file of a process
+  std::string folder;   ///< absolute path without symbolic links
+  std::string name;     ///< name of the file in the folder
+  bool stream = false;  ///< true for a device, a pipe, or an open file of a process (/proc/self/fd/N)
 };
 
-/// Follows links as OutputFile says. @throws InputError for a link that may not be followed, or a path without end
-[[nodiscard]] Place place_of_output(const std::string& path);
+/// Resolves the path of an output: follows symbolic links by the rules of OutputFile. The file need not exist. Local.
+/// @throws InputError for a link of another user that may not be followed, for more than 40 links, and for a path that names a
+/// folder
+[[nodiscard]] Place resolve_output(const std::string& path);
 
 }  // namespace merganser

@@ -1,5 +1,5 @@
 #pragma once
-/// Numbers for distinct 64-bit keys, in the order of first sight.
+/// Hash table that numbers distinct 64-bit keys consecutively, in the order of their first insertion.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -10,14 +10,17 @@
 
 namespace merganser {
 
-/// By hashing; or, where keys will be dense, by pages of a table that are made when first touched: no hash, no probing,
-/// and neighbours in memory for keys that are neighbours. At most 2^32 - 1 keys.
+/// Map of 64-bit keys to the numbers 0, 1, 2, ... in the order of first insertion; at most 2^32 - 1 keys. Keys are never removed.
+///
+/// Implemented by open addressing; or, where the keys are dense in their range, by a direct table whose pages of 1,024 entries are
+/// allocated when first written: no hash, no probing, and adjacent keys are adjacent in memory. Not thread-safe.
 class IdTable {
  public:
-  static constexpr std::uint32_t kNone = 0xffffffffU;
+  static constexpr std::uint32_t kNone = 0xffffffffU;  ///< result of find() for a key that was not inserted
 
-  /// @param expected  how many different keys to expect, at most
-  /// @param universe  keys are below it; 0: not known
+  /// Makes an empty table. It is direct if `universe` is known and at most about eight times `expected`, else a hash table.
+  /// @param expected  number of distinct keys to reserve room for; more may be inserted
+  /// @param universe  exclusive upper bound of the keys; 0: unknown. A greater key must not be inserted
   explicit IdTable(std::size_t expected = 0, std::uint64_t universe = 0) {
     if (universe > 0 && universe / 8 <= expected)
       pages_.resize(static_cast<std::size_t>(universe >> kPageBits) + 1);
@@ -25,29 +28,29 @@ class IdTable {
       grow(std::bit_ceil(2 * expected + 16));
   }
 
-  /// The key's number, a new one if it has none.
+  /// Returns the number of a key; a key that is not in the table is inserted and gets the next number. Amortised O(1).
   std::uint32_t insert(std::uint64_t key) {
-    std::uint32_t& number = pages_.empty() ? hashed(key) : paged(key);
+    std::uint32_t& number = pages_.empty() ? hash_entry(key) : page_entry(key);
     if (number == kNone) {
       number = static_cast<std::uint32_t>(keys_.size());
       keys_.push_back(key);
     }
     return number;
   }
-  /// The key's number, kNone if it has none.
+  /// Returns the number of a key, kNone if it was not inserted. O(1) on average.
   [[nodiscard]] std::uint32_t find(std::uint64_t key) const {
-    if (pages_.empty()) return slots_[slot_of(key)];
+    if (pages_.empty()) return slots_[find_slot(key)];
     const auto page = static_cast<std::size_t>(key >> kPageBits);
     return page < pages_.size() && pages_[page] ? pages_[page][static_cast<std::size_t>(key & (kPage - 1))] : kNone;
   }
-  /// By number.
+  /// Returns the keys, each at the index that is its number.
   [[nodiscard]] const std::vector<std::uint64_t>& keys() const noexcept { return keys_; }
 
  private:
   static constexpr unsigned kPageBits = 10;
   static constexpr std::size_t kPage = std::size_t{1} << kPageBits;
 
-  std::uint32_t& paged(std::uint64_t key) {
+  std::uint32_t& page_entry(std::uint64_t key) {
     auto& page = pages_[static_cast<std::size_t>(key >> kPageBits)];
     if (!page) {
       page = std::unique_ptr<std::uint32_t[]>(new std::uint32_t[kPage]);
@@ -55,17 +58,19 @@ class IdTable {
     }
     return page[static_cast<std::size_t>(key & (kPage - 1))];
   }
-  std::uint32_t& hashed(std::uint64_t key) {
+  std::uint32_t& hash_entry(std::uint64_t key) {
+    // At most half of the slots are in use, so every probe sequence ends at a free one.
     if (2 * keys_.size() >= slots_.size()) grow(2 * slots_.size());
-    return slots_[slot_of(key)];
+    return slots_[find_slot(key)];
   }
-  [[nodiscard]] std::size_t place(std::uint64_t key) const {
+  /// First slot of the probe sequence, by multiplicative hashing: the middle bits of the product depend on all bits of the key.
+  [[nodiscard]] std::size_t hash_slot(std::uint64_t key) const {
     key = (key ^ (key >> 32)) * 0x9e3779b97f4a7c15ULL;
     return static_cast<std::size_t>(key >> 20) & mask_;
   }
-  /// Where the key is, or would be.
-  [[nodiscard]] std::size_t slot_of(std::uint64_t key) const {
-    std::size_t at = place(key);
+  /// Linear probing: the slot of the key, or the free one in which it would be inserted.
+  [[nodiscard]] std::size_t find_slot(std::uint64_t key) const {
+    std::size_t at = hash_slot(key);
     while (slots_[at] != kNone && keys_[slots_[at]] != key) at = (at + 1) & mask_;
     return at;
   }
@@ -73,16 +78,16 @@ class IdTable {
     slots_.assign(slots, kNone);
     mask_ = slots - 1;
     for (std::uint32_t i = 0; i < keys_.size(); ++i) {
-      std::size_t at = place(keys_[i]);
+      std::size_t at = hash_slot(keys_[i]);
       while (slots_[at] != kNone) at = (at + 1) & mask_;
       slots_[at] = i;
     }
   }
 
-  std::vector<std::uint64_t> keys_;
-  std::vector<std::uint32_t> slots_;
-  std::size_t mask_ = 0;
-  std::vector<std::unique_ptr<std::uint32_t[]>> pages_;
+  std::vector<std::uint64_t> keys_;                      // by number
+  std::vector<std::uint32_t> slots_;                     // numbers; a power of two of them
+  std::size_t mask_ = 0;                                 // slots - 1
+  std::vector<std::unique_ptr<std::uint32_t[]>> pages_;  // numbers by key; empty: hashing is used
 };
 
 }  // namespace merganser

@@ -1,5 +1,6 @@
 #pragma once
-/// Texts of errors that name positions in arrays of a caller's: counted from 0 in C, C++ and Python, from 1 in Fortran.
+/// Error messages that name array indices, which each language binding prints in its base: from 0 in C, C++ and Python, from 1 in
+/// Fortran.
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -10,36 +11,38 @@
 
 namespace merganser {
 
-/// A position in an array of the caller's, from 0, within a text. A number below 0 that somebody gave as one stays that.
+/// Zero-based index into an array of the caller, as a part of an IndexedText. A negative number that a caller passed is stored
+/// converted to std::size_t and printed as negative again.
 struct Index {
-  std::size_t value;
+  std::size_t value;  ///< from 0
 };
 
-/// A text with positions in it, which can be counted from 0 or 1: IndexedText("point ") + Index{3} + " is not finite".
+/// Message with array indices in it, whose base (0 or 1) is chosen when it is printed:
+/// IndexedText("point ") + Index{3} + " is not finite".
 class IndexedText {
  public:
   IndexedText() = default;
   explicit IndexedText(std::string_view text) : text_(text) {}
 
-  /// Appends words.
+  /// Appends text without indices.
   friend IndexedText operator+(IndexedText a, std::string_view b) {
     a.text_ += b;
     return a;
   }
-  /// Appends a position.
+  /// Appends an index.
   friend IndexedText operator+(IndexedText a, Index b) {
     a.indices_.emplace_back(a.text_.size(), b.value);
     return a;
   }
-  /// Appends a text with its positions.
+  /// Appends a message with its indices.
   friend IndexedText operator+(IndexedText a, const IndexedText& b) {
     for (const auto& [at, value] : b.indices_) a.indices_.emplace_back(a.text_.size() + at, value);
     a.text_ += b.text_;
     return a;
   }
 
-  /// The text, with positions counted from `first`.
-  [[nodiscard]] std::string text(std::size_t first = 0) const {
+  /// Returns the message with indices printed so that the first element of an array has the index `first`, 0 or 1.
+  [[nodiscard]] std::string to_string(std::size_t first = 0) const {
     std::string out;
     std::size_t done = 0;
     for (const auto& [at, value] : indices_) {
@@ -48,9 +51,10 @@ class IndexedText {
     }
     return out.append(text_, done);
   }
-  /// The words alone.
+  /// Returns the message without its indices.
   [[nodiscard]] const std::string& words() const noexcept { return text_; }
-  /// By position: where among the words it stands, and its value.
+  /// Returns the indices in the order of the message: the offset in words() at which each is inserted, in bytes, and its value,
+  /// from 0.
   [[nodiscard]] const std::vector<std::pair<std::size_t, std::size_t>>& indices() const noexcept { return indices_; }
 
  private:
@@ -58,11 +62,11 @@ class IndexedText {
   std::vector<std::pair<std::size_t, std::size_t>> indices_;  // ascending
 };
 
-/// What an error with positions in its text is, besides an Error.
+/// Interface of errors whose message names array indices, for bindings that catch such an error and print it in their base.
 class HasIndices {
  public:
   virtual ~HasIndices() = default;
-  /// The text of the error.
+  /// Returns the message of the error, with indices in any base.
   [[nodiscard]] const IndexedText& indexed_text() const noexcept { return text_; }
 
  protected:
@@ -74,10 +78,10 @@ class HasIndices {
   IndexedText text_;
 };
 
-/// An error (InputError, UsageError) that names positions; what() counts them from 0.
+/// Error of class Kind (InputError, UsageError) whose message names array indices; what() prints them from 0.
 template <class Kind>
 struct Indexed final : Kind, HasIndices {
-  explicit Indexed(IndexedText text) : Kind(text.text()), HasIndices(std::move(text)) {}
+  explicit Indexed(IndexedText text) : Kind(text.to_string()), HasIndices(std::move(text)) {}
 };
 
 }  // namespace merganser

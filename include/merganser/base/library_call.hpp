@@ -1,15 +1,17 @@
 #pragma once
-/// Which file a library is at that may crash where the file is damaged, so that the crash can be explained.
+/// Record of the file that a thread reads through a library which may crash on damaged files (HDF5), so that a signal handler
+/// can name the file.
 ///
-/// The library installs no handler: a program that handles SIGSEGV and its like asks library_call_file() in it.
+/// merganser installs no handler: a program that handles SIGSEGV and the like calls library_call_file() from its own.
 #include "merganser/base/pinned.hpp"
 
 namespace merganser {
 
-/// Held around calls of such a library, on the thread that makes them. O(1).
+/// Scope around calls of a library that may crash on a damaged file, on the thread that makes them. May be nested; O(1).
 class LibraryCall : Pinned {
  public:
-  /// @param file  lives as long as the object
+  /// Records that the calling thread works on a file.
+  /// @param file  path, which must live as long as the object
   explicit LibraryCall(const char* file) noexcept;
   ~LibraryCall();
 
@@ -17,7 +19,7 @@ class LibraryCall : Pinned {
   const char* before_;
 };
 
-/// The file of the innermost LibraryCall of this thread; null if there is none. Async-signal-safe.
+/// Returns the path of the innermost LibraryCall of the calling thread; null if there is none. Async-signal-safe.
 [[nodiscard]] const char* library_call_file() noexcept;
 
 }  // namespace merganser

@@ -1,5 +1,5 @@
 #pragma once
-/// Text taken apart: lines, words, numbers. All readers of text formats walk and parse by these.
+/// Scanners for text formats: lines of a buffer, words of a line, numbers. All readers of text files use them.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -12,12 +12,13 @@
 
 namespace merganser {
 
-/// The lines of a text one by one, without their ends ("\n" or "\r\n").
+/// Forward iteration over the lines of a text, without their ends ("\n" or "\r\n"). Refers to the text, which must outlive it.
 class LineWalk {
  public:
-  /// @param offset  of the text in its file
+  /// Starts before the first line.
+  /// @param offset  position of the text in its file, in bytes, which at() and after() add
   explicit LineWalk(std::string_view text, std::uint64_t offset = 0) : text_(text), offset_(offset) {}
-  /// Goes to the next line. @return false at the end; line() and at() are then those of the last line
+  /// Advances to the next line. @return false at the end of the text; line() and at() then still describe the last line
   bool next() {
     if (next_ >= text_.size()) return false;
     const std::size_t end = std::min(text_.find('\n', next_), text_.size());
@@ -27,11 +28,11 @@ class LineWalk {
     next_ = end + 1;
     return true;
   }
-  /// The line, without its end.
+  /// Returns the current line, without its end.
   [[nodiscard]] std::string_view line() const { return line_; }
-  /// Offset of the line.
+  /// Returns the offset of the first byte of the current line in the file.
   [[nodiscard]] std::uint64_t at() const { return at_; }
-  /// Offset of the next line.
+  /// Returns the offset of the first byte after the current line and its end, in the file.
   [[nodiscard]] std::uint64_t after() const { return offset_ + std::min(next_, text_.size()); }
 
  private:
@@ -42,54 +43,57 @@ class LineWalk {
   std::size_t next_ = 0;
 };
 
-/// Number of lines that end in a text. The line at offset `at` of a text has the number 1 + lines_in(text up to it).
-[[nodiscard]] inline std::uint64_t lines_in(std::string_view text) {
+/// Returns the number of line feeds in a text. A line that begins at an offset has the number, from 1, of 1 + count_lines(text
+/// before that offset).
+[[nodiscard]] inline std::uint64_t count_lines(std::string_view text) {
   return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-/// Words of a line between separators, of which any number may stand together.
+/// Forward iteration over the words of a line, which one or more of the separators kSeparators divide. Refers to the line.
 template <char... kSeparators>
 class WordsBetween {
  public:
   explicit WordsBetween(std::string_view line) : at_(line.data()), end_(line.data() + line.size()) {}
-  /// The next word; an empty text at the end.
+  /// Returns the next word; an empty string at the end of the line.
   std::string_view next() {
     skip();
     const char* const begin = at_;
-    while (at_ != end_ && !separates(*at_)) ++at_;
+    while (at_ != end_ && !is_separator(*at_)) ++at_;
     return {begin, static_cast<std::size_t>(at_ - begin)};
   }
-  /// What is left of the line, from its next word on.
+  /// Returns the part of the line from the next word on, with all separators in it.
   std::string_view rest() {
     skip();
     return {at_, static_cast<std::size_t>(end_ - at_)};
   }
-  /// Whether a character stands between words.
-  static constexpr bool separates(char c) { return ((c == kSeparators) || ...); }
+  /// Returns true if a character is one of the separators.
+  static constexpr bool is_separator(char c) { return ((c == kSeparators) || ...); }
 
  private:
   void skip() {
-    while (at_ != end_ && separates(*at_)) ++at_;
+    while (at_ != end_ && is_separator(*at_)) ++at_;
   }
   const char* at_;
   const char* end_;
 };
-/// Words between blanks and tabs.
+/// Forward iteration over the words of a line that blanks and tabs separate.
 using BlankWords = WordsBetween<' ', '\t'>;
 
-/// A whole word as a number below 2^63, of digits alone. @return false if it is none; `value` is then anything
+/// Parses a whole word as an id: digits alone, below 2^63. @return false if it is not one; `value` is then undefined
 inline bool parse_id(std::string_view word, std::uint64_t& value) {
   const char* const end = word.data() + word.size();
   const auto [stop, error] = std::from_chars(word.data(), end, value);
   return error == std::errc() && stop == end && value < (std::uint64_t{1} << 63);
 }
-/// A whole word as an integer of 64 bits, perhaps with a minus.
+/// Parses a whole word as a signed integer of 64 bits, without a plus sign. @return false if it is not one; `value` is then
+/// undefined
 inline bool parse_integer(std::string_view word, std::int64_t& value) {
   const char* const end = word.data() + word.size();
   const auto [stop, error] = std::from_chars(word.data(), end, value);
   return error == std::errc() && stop == end;
 }
-/// A whole word as a number: digits, point, exponent, a sign, or "inf". NaN and what a double cannot hold are none.
+/// Parses a whole word as a decimal number, with a sign, a point and an exponent if there are any, or as "inf".
+/// @return false for other words, NaN, and numbers outside the range of double; `value` is then undefined
 inline bool parse_real(std::string_view word, double& value) {
   if (word.starts_with('+')) word.remove_prefix(1);
   const char* const end = word.data() + word.size();

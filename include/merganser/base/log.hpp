@@ -1,5 +1,5 @@
 #pragma once
-/// Where lines of log go. The library never prints: what it has to say goes to a sink that the program sets.
+/// Log messages and the sink that a program installs for them. The library itself never prints.
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -10,30 +10,32 @@
 
 namespace merganser {
 
-/// How much a line of log matters, the most first.
+/// Severity of a log message, the most severe first.
 enum class Level { error, warning, info, debug };
 
-/// Takes a line of log; called from any thread, one call at a time.
+/// Function that receives log messages. It may be called from any thread, and is never called by two at a time.
 using LogSink = std::function<void(Level level, int rank, std::string_view text)>;
 
-/// Replaces the sink; an empty one (the initial state) drops every line.
+/// Replaces the sink of this process; an empty sink, the initial state, drops every message. Any thread may call it. Local.
 void set_log_sink(LogSink sink);
 
-/// Hands a line to the sink. @param rank  who says it; 0 where there is one rank only
+/// Passes a message to the sink of this process. Any thread may call it. Local.
+/// @param rank  rank that the message is from; 0 where there is one rank only
 void log(Level level, int rank, std::string_view text);
 
-/// The text as one line that is safe to print: control characters, what is no UTF-8 and what turns the direction of
-/// text around are escaped (`\n`, `\x1b`, `\u202e`), and of a text of more than `most` bytes the middle is left out,
-/// with a note of its length. For everything that may repeat what a user, a file or another program has said.
+/// Returns the text as one line that is safe to print. Control characters, bytes that are not UTF-8 and characters that change the
+/// direction of text are escaped (`\n`, `\x1b`, `\u202e`); of a text of more than `most` bytes the middle is replaced by a note of
+/// how many bytes are left out. For every text that may repeat what a user, a file or another program provided.
 [[nodiscard]] std::string one_line(std::string_view text, std::size_t most = 2000);
 
-/// The name of a level: "error", "warning", "info", "debug".
+/// Returns the name of a level: "error", "warning", "info" or "debug".
 [[nodiscard]] std::string_view level_name(Level level);
-/// The level of such a name; nothing for other texts.
-[[nodiscard]] std::optional<Level> level_of(std::string_view name);
+/// Parses the name of a level, the inverse of level_name(). @return nothing for other texts
+[[nodiscard]] std::optional<Level> parse_level(std::string_view name);
 
-/// A sink that writes "merganser: warning: text" (with "[rank 3]" where `every_rank`) to standard error, for programs.
-/// Lines above `most` are dropped, and lines of ranks other than 0 too unless `every_rank`.
+/// Makes a sink that writes lines "merganser: warning: text" to standard error, for programs.
+/// @param most        least severe level that is written; less severe messages are dropped
+/// @param every_rank  false: messages of ranks other than 0 are dropped; true: all are written, with "[rank 3]" in front
 [[nodiscard]] LogSink stderr_sink(Level most, bool every_rank);
 
 }  // namespace merganser

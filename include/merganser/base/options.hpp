@@ -1,5 +1,6 @@
 #pragma once
-/// Options: one `describe` function per struct lists its fields; flags, `--help` and the run record all walk that list.
+/// Command line options: one `describe` function per struct lists its fields with name, help text and checks; parser, `--help` and
+/// run record all walk that list, so they cannot differ.
 ///
 ///     struct MergeOptions { double min_volume_ratio = 40; };
 ///     template <class V> void describe(MergeOptions& o, V&& option) {
@@ -26,123 +27,127 @@
 
 namespace merganser {
 
-/// Value of an option as the run record keeps it; std::monostate: none, where the input gives it.
+/// Value of an option as the run record stores it; std::monostate: no value, since the input determines it.
 using OptionValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
                                  std::vector<double>, std::vector<std::string>, std::monostate>;
 
-/// When an option is used: UsedWith or NotWith, as parse() checks it and --help shows it.
+/// Condition for the use of an option, of class UsedWith or NotWith, which parse() checks and --help shows.
 struct UseRule {
-  bool unless = false;                  ///< true: used where none of the conditions holds; false: where one does
-  std::vector<std::string> conditions;  ///< as of UsedWith
+  bool unless = false;  ///< true: used where none of the conditions holds; false: where at least one holds
+  std::vector<std::string> conditions;  ///< "--NAME", "--NAME WORD|WORD" or "without CONDITION", as UsedWith explains
 };
 
-/// What is said where somebody types an option that a table does not have.
+/// Error text for an option that a table does not have but that users are likely to type.
 struct Advice {
-  std::string typed;  ///< "-n"
+  std::string typed;  ///< the option as it is typed: "-n"
   std::string text;   ///< "{value}" stands for the argument after it, "{command}" for the table's command
 };
 
-/// What a program does with the files that an option names.
+/// Access of the program to the files that an option names.
 enum class FileRole : std::uint8_t { none, reads, writes };
 
-/// One field of an option struct. Made by OptionTable.
+/// Description of one option, bound to a field of an option struct. Made by OptionTable.
 struct Option {
-  std::string name;  ///< "min-volume-ratio"; of a positional argument: "FILE"
-  char letter = 0;   ///< short form, 'o' for -o
-  std::string kind;  ///< what stands for the value in --help; empty for a flag
-  std::string help;
-  std::string section;
-  std::string initial;  ///< default as text; empty: none
-  bool flag = false;    ///< takes no value; --no-NAME switches it off
-  bool positional = false;
-  bool list = false;  ///< a positional that takes every remaining positional argument
-  bool rest = false;  ///< and, after its first, every remaining argument
-  bool required = false;
-  bool hidden = false;      ///< not in --help
-  bool given = false;       ///< set by parse()
-  bool from_input = false;  ///< has no default of its own: the input gives the value
-  FileRole role = FileRole::none;
-  std::vector<UseRule> uses;                    ///< all must hold where the option is given
-  std::vector<Advice> advice;                   ///< for options that the table does not have
-  std::function<void(const std::string&)> set;  ///< @throws UsageError without the option's name
+  std::string name;         ///< name without dashes, "min-volume-ratio"; of a positional argument: "FILE"
+  char letter = 0;          ///< short form, 'o' for -o; 0: none
+  std::string kind;         ///< metavariable of the value in --help, "N"; empty for a flag
+  std::string help;         ///< text of --help
+  std::string section;      ///< heading in --help; empty: "Options"
+  std::string initial;      ///< default value as text; empty: none
+  bool flag = false;        ///< takes no value; --no-NAME switches it off
+  bool positional = false;  ///< an argument without a dash
+  bool list = false;        ///< a positional that takes every remaining positional argument
+  bool rest = false;      ///< a positional list that, after its first, takes every remaining argument, options included
+  bool required = false;  ///< parse() refuses arguments without it
+  bool hidden = false;    ///< not in --help
+  bool given = false;     ///< the arguments of parse() contained it
+  bool from_input = false;         ///< has no default of its own: the input determines the value
+  FileRole role = FileRole::none;  ///< access to the files that the value names
+  std::vector<UseRule> uses;       ///< all must hold if the option is given
+  std::vector<Advice> advice;      ///< error texts for options that the table does not have
+  /// Parses and stores a value. @throws UsageError without the option's name
+  std::function<void(const std::string&)> set;
+  /// Returns the present value.
   std::function<OptionValue()> value;
 };
 
 // ---- what may follow the help text of an option ----
 
-/// Restriction of a number; `allowed` completes "allowed: ...".
+/// Range check of a numeric option; of an option with a list of numbers it is applied to each.
 struct Check {
-  std::string allowed;
-  std::function<bool(double)> ok;
+  std::string allowed;             ///< range as text, which completes "allowed: ..."
+  std::function<bool(double)> ok;  ///< returns true for a value in range
 };
-/// Numbers above 0.
+/// Makes a check that accepts finite numbers greater than 0.
 [[nodiscard]] Check positive();
-/// Numbers from `lowest` on.
+/// Makes a check that accepts finite numbers greater than or equal to `lowest`.
 [[nodiscard]] Check at_least(double lowest);
-/// Numbers from `lowest` to `highest`, both included.
+/// Makes a check that accepts numbers from `lowest` to `highest`, both included.
 [[nodiscard]] Check between(double lowest, double highest);
-/// One-letter form: -o.
+/// Modifier: gives an option a one-letter form, -o.
 struct Letter {
-  char letter;
+  char letter;  ///< without the dash
 };
-/// Placeholder in --help instead of that of the type.
+/// Modifier: replaces the metavariable of the value in --help, which follows from the type otherwise.
 struct Kind {
-  std::string kind;
+  std::string kind;  ///< the metavariable, "N"
 };
-/// What --help shows as default instead of the value, for values that stand for something else.
+/// Modifier: replaces the default that --help shows, for values that stand for something else.
 struct Initial {
-  std::string text;
+  std::string text;  ///< shown in brackets
 };
-/// The option is not in --help.
+/// Modifier: leaves the option out of --help.
 struct Hidden {};
-/// Of a positional list: what follows its first argument belongs to it too, options included.
+/// Modifier of a positional list: all arguments after its first belong to it, options included.
 struct Rest {};
-/// The option must be given.
+/// Modifier: parse() refuses arguments without this option.
 struct Required {};
-/// The value names a file (or is a list of them) that is read. Values may be something else too, as long as no file has
+/// Modifier: the value is the name of a file that is read, or a list of such names. Other values are allowed too, if no file has
 /// that name.
 struct Reads {};
-/// The same of files that are written.
+/// Modifier: the value is the name of a file that is written, or a list of such names.
 struct Writes {};
-/// The option is used only where one of the conditions holds; parse() refuses it elsewhere. A condition is "--NAME" (of a
-/// positional argument: "NAME"): given, not empty, and switched on if it is a flag. Or "--NAME WORD|WORD": its value, given
-/// or not, is one of the words, of a list one of its values is; '*' stands for any text. "without CONDITION" turns one round. A
-/// value "none" counts as not given. Several rules must all hold.
+/// Modifier: the option is used only if one of the conditions holds; parse() refuses it otherwise.
+///
+/// A condition is "--NAME" (of a positional argument "NAME"): that option is given, its value is neither empty nor "none", and a
+/// flag is switched on. Or "--NAME WORD|WORD": the value of that option, given or not, is one of the words; of a list, at least one
+/// of its values is; '*' in a word stands for any text. "without CONDITION" negates a condition. Several rules must all hold.
 struct UsedWith : UseRule {
   /// Makes the rule of these conditions, of which one must hold.
   UsedWith(std::initializer_list<std::string> any) : UseRule{false, any} {}
 };
-/// The option is not used where one of the conditions holds; parse() refuses it there.
+/// Modifier: the option is not used if one of the conditions, written as those of UsedWith, holds; parse() refuses it then.
 struct NotWith : UseRule {
   /// Makes the rule of these conditions, of which none may hold.
   NotWith(std::initializer_list<std::string> any) : UseRule{true, any} {}
 };
-/// The input of the program may give the value, so the option has no default: its type is std::optional. --help shows
-/// `text` in the place of the default: where the value comes from, and what holds where the input does not say.
+/// Modifier of an option of type std::optional: without the option the input of the program determines the value.
 struct FromInput {
+  /// Text that --help shows instead of a default: the source of the value, and the value if the input has none.
   std::string text;
 };
-/// What to say where somebody types `typed`, which is no option here.
+/// Modifier: adds an error text for an option that the table does not have.
 struct Instead : Advice {
   /// Makes the advice for what is typed; "{value}" and "{command}" are replaced as in Advice::text.
   Instead(std::string typed_option, std::string advice) : Advice{std::move(typed_option), std::move(advice)} {}
 };
-/// The words a string option may be.
+/// Modifier of an option of strings: the allowed values.
 struct Words {
   std::vector<std::string> words;
 };
 
-/// A value as --help and messages show it.
+/// Formats a value as --help and error messages show it and as parse() reads it: "true", "3", "a,b"; empty for no value.
 [[nodiscard]] std::string value_text(const OptionValue& value);
-/// The known word that `word` is a slip of the hand for: the closest one if it is close, else the only one that begins with
-/// `word`; empty if there is none. Dashes in front do not count.
+/// Returns the known word that a mistyped word most likely means: the one of least edit distance, if that is small, else the only
+/// one that begins with `word`; an empty string if there is none. Leading dashes are ignored.
 [[nodiscard]] std::string closest(std::string_view word, std::span<const std::string> known);
-/// When an option is used, as --help says it: " (only with --method hdbscan)"; empty where no rule is.
+/// Formats the rules for the use of an option as --help shows them: " (only with --method hdbscan)"; empty without rules.
 [[nodiscard]] std::string uses_text(const Option& o);
-/// Pieces between commas. An empty text has none. @throws UsageError for an empty piece
+/// Splits a list at its commas; an empty text gives an empty list. @throws UsageError for an empty piece
 [[nodiscard]] std::vector<std::string> split_commas(const std::string& text);
 
 namespace detail {
+// These parse a whole text; all throw UsageError with the text and what is allowed.
 std::int64_t parse_integer(const std::string& text);
 int parse_int(const std::string& text);
 double parse_number(const std::string& text);
@@ -150,26 +155,27 @@ std::string axes_text(const AxisFlags& axes);
 [[noreturn]] void reject(const std::string& text, const std::string& allowed);
 void apply_check(const Check& check, double x, const std::string& text);
 
-// What stands for a value of a type in --help, how it is read, and how the record keeps it.
-constexpr const char* kind_of(const std::string&) { return "TEXT"; }
-constexpr const char* kind_of(double) { return "X"; }
-constexpr const char* kind_of(std::int64_t) { return "N"; }
-constexpr const char* kind_of(int) { return "N"; }
-constexpr const char* kind_of(std::uint64_t) { return "N"; }
-constexpr const char* kind_of(const std::vector<int>&) { return "N,N,..."; }
-constexpr const char* kind_of(const std::vector<std::string>&) { return "A,B,..."; }
-constexpr const char* kind_of(const std::array<std::int64_t, 3>&) { return "X,Y,Z"; }
-constexpr const char* kind_of(const AxisFlags&) { return "AXES"; }
+// Three overload sets, with one overload for each type of option: metavariable of the value in --help, parser, value for the run
+// record.
+constexpr const char* metavariable(const std::string&) { return "TEXT"; }
+constexpr const char* metavariable(double) { return "X"; }
+constexpr const char* metavariable(std::int64_t) { return "N"; }
+constexpr const char* metavariable(int) { return "N"; }
+constexpr const char* metavariable(std::uint64_t) { return "N"; }
+constexpr const char* metavariable(const std::vector<int>&) { return "N,N,..."; }
+constexpr const char* metavariable(const std::vector<std::string>&) { return "A,B,..."; }
+constexpr const char* metavariable(const std::array<std::int64_t, 3>&) { return "X,Y,Z"; }
+constexpr const char* metavariable(const AxisFlags&) { return "AXES"; }
 
-void read(const std::string& text, std::string& v);
-void read(const std::string& text, double& v);
-void read(const std::string& text, std::int64_t& v);
-void read(const std::string& text, int& v);
-void read(const std::string& text, std::uint64_t& v);
-void read(const std::string& text, std::vector<int>& v);
-void read(const std::string& text, std::vector<std::string>& v);
-void read(const std::string& text, std::array<std::int64_t, 3>& v);
-void read(const std::string& text, AxisFlags& v);
+void parse_value(const std::string& text, std::string& v);
+void parse_value(const std::string& text, double& v);
+void parse_value(const std::string& text, std::int64_t& v);
+void parse_value(const std::string& text, int& v);
+void parse_value(const std::string& text, std::uint64_t& v);
+void parse_value(const std::string& text, std::vector<int>& v);
+void parse_value(const std::string& text, std::vector<std::string>& v);
+void parse_value(const std::string& text, std::array<std::int64_t, 3>& v);
+void parse_value(const std::string& text, AxisFlags& v);
 
 template <class T>
 inline constexpr bool is_optional = false;
@@ -177,21 +183,22 @@ template <class T>
 inline constexpr bool is_optional<std::optional<T>> = true;
 
 template <class T>
-constexpr const char* kind_of(const std::optional<T>&) {
-  return kind_of(T());
+constexpr const char* metavariable(const std::optional<T>&) {
+  return metavariable(T());
 }
 template <class T>
-void read(const std::string& text, std::optional<T>& v) {
+void parse_value(const std::string& text, std::optional<T>& v) {
   T value{};
-  read(text, value);
+  parse_value(text, value);
   v = std::move(value);
 }
 
 template <class T>
-OptionValue value_of(const T& v) {
+OptionValue to_option_value(const T& v) {
   if constexpr (is_optional<T>) {
-    return v ? value_of(*v) : OptionValue(std::monostate());
+    return v ? to_option_value(*v) : OptionValue(std::monostate());
   } else if constexpr (std::is_same_v<T, std::uint64_t>) {
+    // OptionValue has no unsigned integer: a seed above 2^63 - 1 is recorded as a decimal string.
     if (v > static_cast<std::uint64_t>(INT64_MAX)) return std::to_string(v);
     return static_cast<std::int64_t>(v);
   } else if constexpr (std::is_same_v<T, int>) {
@@ -217,7 +224,9 @@ void check_all(const Check& check, const T& v, const std::string& text) {
 }
 }  // namespace detail
 
-/// The options of one struct (and the structs it describes in turn), bound to an instance.
+/// Command line parser of one option struct, and of the structs that its describe() describes in turn, bound to an instance.
+///
+/// Used by one thread; local. It is also the visitor that describe() calls.
 class OptionTable : Pinned {
  public:
   /// Binds to `options`, which must outlive the table. Its present values are the defaults.
@@ -227,23 +236,29 @@ class OptionTable : Pinned {
   }
 
   // ---- for describe ----
-  /// Options after this stand under a heading in --help.
+  /// Begins a section of --help: options that are added after this call are listed under its title.
   void section(std::string title) { section_ = std::move(title); }
 
+  /// Adds an option --NAME that is bound to `v`.
+  /// @param extra  modifiers: Check, Letter, Kind, Initial, Hidden, Required, Reads, Writes, UsedWith, NotWith, FromInput, Instead,
+  /// Words
   template <class T, class... Extra>
   void operator()(std::string name, T& v, std::string help, Extra&&... extra) {
     Option& o = add(std::move(name), v, std::move(help));
     (apply(o, &v, std::forward<Extra>(extra)), ...);
-    finish(o);
+    set_initial(o);
   }
+  /// Adds an option --NAME of an enumeration, whose values are given by the names in `choices`.
+  /// @param extra  modifiers: Letter, Kind, Initial, Hidden, Required, UsedWith, NotWith, Instead
   template <class E, class... Extra>
   requires std::is_enum_v<E>
   void operator()(std::string name, E& v, std::string help, Choices<E> choices, Extra&&... extra) {
     Option& o = add_enum(std::move(name), v, std::move(help), std::move(choices));
     (apply(o, &v, std::forward<Extra>(extra)), ...);
-    finish(o);
+    set_initial(o);
   }
-  /// An argument without a dash. A vector of strings takes all that remain.
+  /// Adds a positional argument; one of type vector of strings takes all positional arguments that remain.
+  /// @param extra  modifiers, as those of an option, and Rest
   template <class T, class... Extra>
   void positional(std::string name, T& v, std::string help, Extra&&... extra) {
     Option& o = add(std::move(name), v, std::move(help));
@@ -257,10 +272,11 @@ class OptionTable : Pinned {
       };
     }
     (apply(o, &v, std::forward<Extra>(extra)), ...);
-    finish(o);
+    set_initial(o);
   }
 
-  /// Rules and advice for options that another struct describes.
+  /// Adds a modifier (UsedWith, NotWith, Instead, Hidden and others without a type) to options that were added before, by name.
+  /// Names that the table does not have are ignored.
   template <class Rule>
   void restrict(std::initializer_list<std::string_view> names, const Rule& rule) {
     for (const auto name : names)
@@ -269,39 +285,40 @@ class OptionTable : Pinned {
   }
 
   // ---- for programs ----
-  /// Tells messages which command the options belong to, as "topo bench".
+  /// Sets the name of the command, as "topo bench", which replaces "{command}" in error messages.
   void set_command(std::string name) { command_ = std::move(name); }
-  /// Sets the options from arguments: --name value, --name=value, -x value, --flag, --no-flag, positional; after "--"
-  /// everything is positional. An option may be given once, a list too. Options that a rule says are not used here are
-  /// refused. @throws UsageError naming the option, the value and what is allowed
+  /// Sets the options from arguments: --name value, --name=value, -x value, --flag, --no-flag, positional; after "--" all arguments
+  /// are positional. An option may be given once, a list too. A value that is refused leaves the one before.
+  /// @throws UsageError, naming the option, the value and what is allowed, for an unknown option, a bad value, an option given
+  /// twice, a missing required one, and one that its rules say is not used with the others
   void parse(std::span<const std::string> arguments);
-  /// All options, in the order in which describe() names them.
+  /// Returns all options, in the order in which describe() names them.
   [[nodiscard]] const std::vector<Option>& options() const noexcept { return options_; }
-  /// True if parse() saw the option.
-  [[nodiscard]] bool given(std::string_view name) const;
-  /// Part of a --help text: positional arguments, then the sections.
+  /// Returns true if the arguments of parse() contained the option; false for a name that the table does not have.
+  [[nodiscard]] bool is_given(std::string_view name) const;
+  /// Formats the options for --help: positional arguments, then the sections, in lines of at most 110 columns.
   [[nodiscard]] std::string help() const;
-  /// What follows the name of a command in its usage: " IN [FILE...] [options]".
+  /// Formats the arguments of a usage line, which follow the name of the command: " IN [FILE...] [options]".
   [[nodiscard]] std::string synopsis() const;
 
  private:
   template <class T>
   Option& add(std::string name, T& v, std::string help) {
-    Option o = named(std::move(name), std::move(help));
+    Option o = make_option(std::move(name), std::move(help));
     if constexpr (std::is_same_v<T, bool>) {
       o.flag = true;
       o.set = [&v](const std::string& text) { v = text == "true"; };
       o.value = [&v]() -> OptionValue { return v; };
     } else {
-      o.kind = detail::kind_of(v);
-      o.set = [&v](const std::string& text) { detail::read(text, v); };
-      o.value = [&v] { return detail::value_of(v); };
+      o.kind = detail::metavariable(v);
+      o.set = [&v](const std::string& text) { detail::parse_value(text, v); };
+      o.value = [&v] { return detail::to_option_value(v); };
     }
     return options_.emplace_back(std::move(o));
   }
   template <class E>
   Option& add_enum(std::string name, E& v, std::string help, Choices<E> choices) {
-    Option o = named(std::move(name), std::move(help));
+    Option o = make_option(std::move(name), std::move(help));
     o.kind = joined(choices.words, "|", [](const auto& choice) { return choice.first; });
     o.set = [&v, all = o.kind, words = choices.words](const std::string& text) {
       for (const auto& [word, e] : words)
@@ -314,6 +331,7 @@ class OptionTable : Pinned {
     o.value = [&v, choices]() -> OptionValue { return choices.name(v); };
     return options_.emplace_back(std::move(o));
   }
+  // One overload for each modifier. Those that change `set` wrap the function there, so modifiers are applied in the order given.
   template <class T>
   static void apply(Option& o, T* v, Check check) {
     o.set = [set = std::move(o.set), check = std::move(check), v](const std::string& text) {
@@ -345,15 +363,15 @@ class OptionTable : Pinned {
   }
   static void apply(Option& o, const std::string*, Words words);
   static void apply(Option& o, const std::vector<std::string>*, Words words);
-  [[nodiscard]] Option named(std::string name, std::string help) const;
-  void finish(Option& o);
+  [[nodiscard]] Option make_option(std::string name, std::string help) const;
+  void set_initial(Option& o);
   Option* find(const std::string& name);
   void set_named(const std::string& argument, std::span<const std::string> rest, std::size_t& used);
   bool set_positional(const std::string& argument);
   void check_once(const Option& o, const std::string& value) const;
   void check_uses() const;
-  [[nodiscard]] bool holds(const std::string& condition) const;
-  [[noreturn]] void unknown(const std::string& argument, std::span<const std::string> rest) const;
+  [[nodiscard]] bool is_met(const std::string& condition) const;
+  [[noreturn]] void throw_unknown(const std::string& argument, std::span<const std::string> rest) const;
 
   std::vector<Option> options_;
   std::string section_;

@@ -1,10 +1,10 @@
 #pragma once
-/// What stays where it was made.
+/// Base class of types that can be neither copied nor moved.
 #include "merganser/base/language.hpp"
 
 namespace merganser {
 
-/// Base of classes whose objects are neither copied nor moved: `class File : Pinned`.
+/// Base class that deletes copy and move, for objects whose address others hold or that own a resource: `class File : Pinned`.
 class Pinned {
  public:
   Pinned() = default;

@@ -1,5 +1,5 @@
 #pragma once
-/// A folder for files that hand something from one process to another.
+/// Temporary folders with unpredictable names, for files that one process passes to another.
 #include <map>
 #include <string>
 
@@ -8,24 +8,28 @@
 
 namespace merganser {
 
-/// The folder for temporary files: TMPDIR, else /tmp. @throws InputError if it is no folder that can be written to
+/// Returns the folder for temporary files: the value of TMPDIR, else /tmp. @throws InputError if it does not exist or cannot be
+/// written to
 [[nodiscard]] std::string temporary_folder();
 
-/// Twelve letters and digits that nobody can know before. @throws InputError if the system gives no random bytes
+/// Returns twelve random letters and digits (60 bits) of the system's generator, which no other user can predict.
+/// @throws InputError if the system gives no random bytes
 [[nodiscard]] std::string random_letters();
 
-/// Made under a name that nobody can know before, entered by this user only, and removed with everything in it when it
-/// goes out of scope; with the files that it was told of if a signal ends the program (cleanup.hpp).
+/// Temporary folder with an unpredictable name that only this user may enter (mode 0700). The destructor removes it with everything
+/// in it; if a signal ends the program, the files that file() named are removed, and the folder if nothing else is in it
+/// (cleanup.hpp).
 class PrivateFolder : Pinned {
  public:
-  /// @param parent  where it is made; if other hosts use it too, a folder that they see
-  /// @throws InputError if it cannot be made
+  /// Creates the folder. Local.
+  /// @param parent  folder in which it is created; if processes on other hosts use it, one on a shared file system
+  /// @throws InputError if it cannot be created
   explicit PrivateFolder(const std::string& parent = temporary_folder());
   ~PrivateFolder();
 
-  /// Where it is.
+  /// Returns the path of the folder.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// Path of a file in it, by this process or one that it starts.
+  /// Returns the path of a file in the folder, which this process or one that it starts may create, and registers it for removal.
   std::string file(const std::string& name);
 
  private:

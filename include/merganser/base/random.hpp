@@ -1,6 +1,6 @@
 #pragma once
-/// Counter-based random numbers: a number is a function of (seed, stream, index) and of nothing else, so that any rank
-/// can make any part of a configuration. Philox4x32-10; the test holds the published known answers.
+/// Counter-based random numbers (Philox4x32-10): a number is a function of (seed, stream, index) and its position alone, so that
+/// any rank can generate any part of a configuration.
 #include <array>
 #include <cstdint>
 
@@ -8,14 +8,15 @@
 
 namespace merganser {
 
-/// A bijection whose bits all depend on every bit of x: the finaliser of SplitMix64. Source: [steele2014].
+/// Hashes 64 bits by a bijection in which every bit of the result depends on every bit of x: the finaliser of SplitMix64.
+/// Source: [steele2014].
 [[nodiscard]] constexpr std::uint64_t mix64(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
   return x ^ (x >> 31);
 }
 
-/// One block of Philox4x32-10: 128 random bits from a 128-bit counter and a 64-bit key. Source: [salmon2011].
+/// Computes one block of Philox4x32-10: 128 random bits from a 128-bit counter and a 64-bit key. Source: [salmon2011].
 [[nodiscard]] constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
                                                             std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
@@ -29,26 +30,32 @@ namespace merganser {
   return counter;
 }
 
-/// The random numbers of one (seed, stream, index), one after the other: up to 2^33.
+/// Sequence of pseudo-random numbers of one (seed, stream, index): up to 2^33 words of 64 bits. Sequences with different arguments
+/// are independent. Not thread-safe.
 class Random {
  public:
+  /// Starts at the beginning of a sequence. O(1).
+  /// @param seed    seed of the configuration
+  /// @param stream  purpose, or the number of an object
+  /// @param index   sub-sequence within the stream
   Random(std::uint64_t seed, std::uint64_t stream, std::uint32_t index)
       : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
         stream_{static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(stream >> 32)},
         index_(index) {}
 
-  /// 64 random bits.
+  /// Returns the next 64 random bits.
   std::uint64_t bits() {
     if (half_ == 0) block_ = philox({next_++, index_, stream_[0], stream_[1]}, key_);
     const std::uint64_t word = block_[2 * half_] | static_cast<std::uint64_t>(block_[2 * half_ + 1]) << 32;
     half_ ^= 1;
     return word;
   }
-  /// A number uniform in [0, 1), a multiple of 2^-53.
+  /// Returns the next number, uniform in [0, 1), a multiple of 2^-53.
   double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
-  /// A number uniform in [low, high).
+  /// Returns the next number, uniform from `low` to `high` (which rounding may reach).
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
-  /// Uniform integer below `bound` >= 1; without bias beyond 2^-64 * bound.
+  /// Returns the next integer, uniform in [0, bound), for bound >= 1. The bias is at most 2^-64 * bound: the high word of a
+  /// product, without rejection, so each call takes exactly one word of the sequence.
   std::uint64_t below(std::uint64_t bound) {
     __extension__ using Wide = unsigned __int128;
     return static_cast<std::uint64_t>((static_cast<Wide>(bits()) * bound) >> 64);
@@ -57,10 +64,10 @@ class Random {
  private:
   std::array<std::uint32_t, 2> key_;
   std::array<std::uint32_t, 2> stream_;
-  std::array<std::uint32_t, 4> block_{};
+  std::array<std::uint32_t, 4> block_{};  // the last block of Philox: two words of 64 bits
   std::uint32_t index_;
-  std::uint32_t next_ = 0;
-  std::uint32_t half_ = 0;
+  std::uint32_t next_ = 0;  // counter of the next block
+  std::uint32_t half_ = 0;  // word of block_ that comes next; 0: a new block is needed
 };
 
 }  // namespace merganser

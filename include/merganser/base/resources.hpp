@@ -1,5 +1,5 @@
 #pragma once
-/// What the system still gives this process: memory, threads, room on a disk. The limits of a container count.
+/// Resources that are still available to this process: memory, threads, disk space, with the limits of containers (control groups).
 #include <cstdint>
 #include <string>
 
@@ -7,23 +7,25 @@
 
 namespace merganser {
 
-/// Memory that the system can still give, in bytes; 0 if it does not tell.
+/// Returns the memory that this process can still allocate, in bytes: the least of what the system has available, what its control
+/// groups leave, and what the limit of address space leaves; 0 if it is unknown. Local.
 [[nodiscard]] std::int64_t available_bytes();
 
-/// How many more threads this process can start, and the limit that says so ("pids.max of /sys/fs/cgroup/a").
+/// Number of threads that this process can still start, and the limit that determines it.
 struct ThreadRoom {
-  std::int64_t more = 0;
-  std::string limit;
+  std::int64_t more = 0;  ///< threads in addition to those that run, >= 0
+  std::string limit;      ///< name of the limit: "pids.max of /sys/fs/cgroup/a"
 };
-/// The least of: the container's limit of tasks, those of the kernel and of the user, mappings and address space for
-/// stacks. Memory is not looked at. Cost: some files of /proc, well below a millisecond.
+/// Returns the number of threads that this process can still start: the least that the limits of tasks of its control groups, of
+/// the kernel and of the user, the number of memory mappings and the address space for stacks allow. Memory is not considered.
+/// Local. Cost: reads some files of /proc, well below a millisecond.
 [[nodiscard]] ThreadRoom thread_room();
 
-/// Free on the disk that a file lies on or would lie on, in bytes; 0 if the system does not tell.
+/// Returns the free space, in bytes, of the file system on which a file lies or would be created; 0 if it is unknown. Local.
 [[nodiscard]] std::int64_t free_disk_bytes(const std::string& path);
 
 namespace detail {
-/// Folder that /proc and /sys are looked for in. Tests put there what another system would say.
+/// Prefix of /proc and /sys; empty except in tests, which put files of another system there.
 inline std::string system_root;
 }  // namespace detail
 

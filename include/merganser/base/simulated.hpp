@@ -1,9 +1,9 @@
 #pragma once
-/// Simulated machines: whether the ranks of this build are simulated, and the time that their own work takes there.
+/// Simulated machines (SimGrid's SMPI): the simulated time that local work of a rank takes.
 ///
-/// Built for SimGrid's SMPI (CMake option MERGANSER_SIMULATED), all ranks are played by one process, one after the other, in a
-/// time of their own, which now() tells. Messages take what the simulated network says; work takes what spend() says, and
-/// nothing otherwise. In other builds spend() is nothing.
+/// In a build with the CMake option MERGANSER_SIMULATED all ranks are contexts of one process, run one after the other, and now()
+/// returns the simulated time. The simulated network determines the time of messages; local work takes the time that spend() or
+/// MeasuredWork adds, and no time otherwise. In other builds these functions do nothing.
 #include <cstddef>
 
 #include "merganser/base/pinned.hpp"
@@ -12,16 +12,16 @@
 namespace merganser {
 
 #ifdef MERGANSER_SIMULATED
-/// Whether ranks are simulated.
+/// True in builds whose ranks are simulated.
 inline constexpr bool kSimulated = true;
 #else
-/// Whether ranks are simulated.
+/// True in builds whose ranks are simulated.
 inline constexpr bool kSimulated = false;
 #endif
 
-/// Local work of a merge step that takes time.
+/// Kinds of local work of a merge step, each with a cost per unit.
 enum class Work {
-  search,           ///< binning, sorting and searching, by parcels; answers, by questions
+  search,           ///< binning, sorting and searching, by parcels; replies to queries, by queries
   graph,            ///< numbering links, by parcels
   prune,            ///< single pass, by parcels
   prune_iterative,  ///< Algorithm 1, all rounds, by parcels
@@ -35,30 +35,35 @@ void busy_simulated(double seconds);
 double processor_seconds_simulated();
 }  // namespace detail
 
-/// Keeps this rank busy until now() is `end`; at once if it is later already.
+/// Blocks the calling rank, working, until now() reaches `end` in seconds; returns at once if that time has passed. Local.
 inline void busy_until(double end) {
   if constexpr (kSimulated) return detail::busy_simulated(end - now());
   while (now() < end) {
   }
 }
 
-/// Lets this simulated rank work for `count` times the seconds that the variable MERGANSER_SIMULATED_COSTS names for `work`
-/// ("search=1e-7,merge=5e-8"; what is not named takes no time). @throws UsageError if the variable is not of that form
+/// Advances the simulated time of the calling rank by `count` times the cost of one unit of `work`. Local.
+///
+/// The environment variable MERGANSER_SIMULATED_COSTS gives the costs in seconds ("search=1e-7,merge=5e-8"); a kind of work that it
+/// does not name takes no time. Does nothing in builds without simulation. @throws UsageError if the variable is not of that form
 inline void spend([[maybe_unused]] Work work, [[maybe_unused]] std::size_t count) {
   if constexpr (kSimulated) detail::spend_simulated(work, count);
 }
 
-/// A stretch of a rank's own work that is measured while it is done, for work whose cost no count tells: with the variable
-/// MERGANSER_SIMULATED_WORK=measured it takes in simulated time the processor time that it took here, without the variable none.
-/// Nothing may be sent or waited for in it, and no other one may begin in it. @throws UsageError for another value
+/// Scope of local work whose simulated time is the processor time that it takes on this machine, for work without a known cost per
+/// unit.
+///
+/// It is measured if the environment variable MERGANSER_SIMULATED_WORK is "measured"; with "none" or without the variable it takes
+/// no simulated time. The scope must contain no communication and no other MeasuredWork. Does nothing in builds without simulation.
+/// @throws UsageError for another value of the variable
 class MeasuredWork : Pinned {
  public:
-  /// Begins it.
+  /// Starts the measurement.
   MeasuredWork() {
     if constexpr (kSimulated) began_ = detail::processor_seconds_simulated();
   }
   ~MeasuredWork() { end(); }
-  /// Ends it before the block ends.
+  /// Ends the measurement before the scope ends, and advances the simulated time.
   void end() {
     if constexpr (kSimulated) {
       if (began_ >= 0) detail::busy_simulated(detail::processor_seconds_simulated() - began_);
@@ -67,7 +72,7 @@ class MeasuredWork : Pinned {
   }
 
  private:
-  double began_ = -1;
+  double began_ = -1;  // processor time in seconds; negative: not measured, or ended
 };
 
 }  // namespace merganser

@@ -1,5 +1,5 @@
 #pragma once
-/// Numbers and lists as texts.
+/// Formatting of numbers with units for reports, and splitting and joining of strings.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -10,17 +10,22 @@
 
 namespace merganser {
 
-[[nodiscard]] std::string count_text(std::int64_t n);      ///< a count: 374,900
-[[nodiscard]] std::string seconds_text(double s);          ///< a time: 12.3 ms
-[[nodiscard]] std::string bytes_text(double bytes);        ///< an amount of memory: 28.6 MiB
-[[nodiscard]] std::string hex16_text(std::uint64_t word);  ///< 16 digits: 00c0ffee00c0ffee
+/// Formats an integer with commas between groups of three digits: 374,900.
+[[nodiscard]] std::string count_text(std::int64_t n);
+/// Formats a time in seconds with three significant digits and the unit ns, us, ms or s: 12.3 ms.
+[[nodiscard]] std::string seconds_text(double s);
+/// Formats a number of bytes with three significant digits and a binary unit: 28.6 MiB.
+[[nodiscard]] std::string bytes_text(double bytes);
+/// Formats a word as 16 hexadecimal digits: 00c0ffee00c0ffee.
+[[nodiscard]] std::string hex16_text(std::uint64_t word);
 
-/// The pieces between separators, empty ones too; an empty text is one. They are parts of `text`.
+/// Splits a text at every separator. Empty pieces are kept, so an empty text gives one. The pieces refer to `text`.
 [[nodiscard]] std::vector<std::string_view> split_at(std::string_view text, char separator);
-/// The text without the characters `blank` at both ends.
+/// Returns the text without leading and trailing characters that are in `blank`. Refers to `text`.
 [[nodiscard]] std::string_view trimmed(std::string_view text, std::string_view blank = " \t");
 
-/// The items with `between` them, each as `text` (a function, or a member) gives it: "a, b".
+/// Joins items to one string with `between` them: "a, b". `text` is a function or a pointer to a member that converts an item to
+/// text.
 template <class Items, class Text = std::identity>
 [[nodiscard]] std::string joined(const Items& items, std::string_view between = ", ", Text text = {}) {
   std::string out;
@@ -33,7 +38,7 @@ template <class Items, class Text = std::identity>
   return out;
 }
 
-/// Shortest decimal text that reads back as the same double.
+/// Formats a double as the shortest decimal text that parses to the same bits.
 [[nodiscard]] std::string number_text(double x);
 
 }  // namespace merganser

@@ -1,6 +1,6 @@
 #pragma once
-/// Tables of text: what separates the cells of a row is found once, from the first rows, and every row must fit it. All readers of
-/// columns use it.
+/// Parsing of text tables (CSV and the like): separator and heading are detected once, from the first two rows, and every row must
+/// match them. All readers of tables of numbers use it.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,20 +10,21 @@
 
 namespace merganser {
 
-/// The cells of a row one by one, without the blanks around them and without quotes (").
+/// Forward iteration over the table cells of a row, without surrounding blanks and quotes ("). Refers to the row.
 class TableCells {
  public:
-  /// @param separator  ',', ';' or a tab: exactly one stands between two cells; ' ': any number of blanks and tabs
+  /// Starts before the first table cell of a row without a line end.
+  /// @param separator  ',', ';' or a tab: exactly one is between two table cells; ' ': any number of blanks and tabs is
   TableCells(std::string_view row, char separator);
-  /// Goes to the next cell. @return false behind the last one
+  /// Advances to the next table cell. @return false after the last one
   bool next() {
     if (separator_ != ' ') return next_between();
-    // Most tables are of this kind.
+    // Inline, since most tables are separated by blanks and reading them is bound by this loop.
     while (at_ != end_ && (*at_ == ' ' || *at_ == '\t')) ++at_;
     if (at_ == end_) return false;
     quoted_ = *at_ == '"';
     if (quoted_) {
-      take_quoted();
+      read_quoted();
       return true;
     }
     const char* const begin = at_;
@@ -31,16 +32,17 @@ class TableCells {
     cell_ = {begin, static_cast<std::size_t>(at_ - begin)};
     return true;
   }
-  /// The cell, without blanks around it and quotes.
+  /// Returns the current table cell, without surrounding blanks and quotes.
   [[nodiscard]] std::string_view cell() const { return cell_; }
-  /// Whether the cell stands in quotes.
-  [[nodiscard]] bool quoted() const { return quoted_; }
-  /// A quote has no end on this line, or something else than a separator follows it.
-  [[nodiscard]] bool malformed() const { return malformed_; }
+  /// Returns true if the current table cell is in quotes.
+  [[nodiscard]] bool is_quoted() const { return quoted_; }
+  /// Returns true if a quote of the row, up to the current table cell, is not closed or is followed by something else than a
+  /// separator.
+  [[nodiscard]] bool is_malformed() const { return malformed_; }
 
  private:
   bool next_between();
-  void take_quoted();
+  void read_quoted();
   void skip_blanks();
 
   const char* at_;
@@ -52,49 +54,53 @@ class TableCells {
   std::string_view cell_;
 };
 
-/// What a cell is by its first characters. A number-like cell may still be none ("1x").
+/// Class of a table cell by its first characters. One of class number may still fail to parse ("1x").
 enum class CellKind : std::uint8_t { empty, missing, number, name };
-/// missing: nan, na, n/a, null, none, nil, nat, inf, infinity and the like, with a sign or in <>, any case; number: a digit, perhaps
-/// after a sign or a point, comes first.
+/// Classifies a table cell. Missing: nan, na, n/a, null, none, nil, nat, inf, infinity and the like, with a sign or in <>, in any
+/// case, and punctuation such as "?" or "-"; number: begins with a digit, possibly after a sign or a point; empty: blanks alone;
+/// else name.
 [[nodiscard]] CellKind cell_kind(std::string_view cell);
 
-/// How a table is written.
+/// Format of a text table.
 struct TableDialect {
-  char separator = ' ';
-  bool heading = false;       ///< the first row has the names of the columns
-  std::uint64_t columns = 0;  ///< 0: the table has no row
+  char separator = ' ';       ///< ',', ';', a tab, or ' ' for any number of blanks and tabs
+  bool heading = false;       ///< true if the first row has the names of the columns
+  std::uint64_t columns = 0;  ///< number of columns; 0: the table has no row
 };
 
-/// What the first rows of a table tell.
+/// Result of the analysis of the first two rows of a table.
 struct TableStart {
   TableDialect dialect;
-  std::string refusal;             ///< why the first row is refused, "column 2: ..."; empty: it is not
-  std::string note;                ///< what may not be meant as it is read; empty: nothing
-  std::vector<std::string> names;  ///< of the columns, cut and printable; empty: no heading
+  std::string refusal;  ///< reason why the first row is ambiguous or invalid, "column 2: ..."; empty if it is neither
+  std::string note;     ///< warning about a row that is read as numbers but may be a heading or an index; empty: none
+  std::vector<std::string> names;  ///< names of the columns, cut to 40 bytes and printable; empty without a heading
 };
 
-/// The dialect of a table. Rules: docs/tables.md.
-/// @param first, second  its first two rows, without comments and line ends; empty: there is none
+/// Detects the dialect of a table, by the rules of docs/tables.md.
+/// @param first, second  its first two rows, without comments and line ends; empty if there are fewer
 [[nodiscard]] TableStart find_dialect(std::string_view first, std::string_view second);
 
-/// "3 columns x, y, z; separator ','; heading", for reports.
+/// Describes the dialect of a table for reports: "3 columns x, y, z; separator ','; heading".
 [[nodiscard]] std::string dialect_text(const TableDialect& dialect, const std::vector<std::string>& names);
 
-/// A cell as messages show it: in quotes, cut, and told what it is if it is empty or a missing number.
+/// Formats a table cell for messages: in quotes and cut to 40 bytes, with a remark if it is empty or a missing number.
 [[nodiscard]] std::string cell_text(std::string_view cell);
 
-/// What the first bytes of a file say that it is, if they are those of a packed file, an archive, another encoding than UTF-8 or a
-/// known binary format, with what to do: "packed by bzip2; allowed: ...". Empty: none of these.
+/// Identifies a file by its first bytes as a compressed file, an archive, text in another encoding than UTF-8, or a known binary
+/// format.
+/// @param head  the first bytes of the file; 262 are needed to identify all formats
+/// @return the format with advice, "packed by bzip2; allowed: ..."; an empty string for other files
 [[nodiscard]] std::string known_signature(std::string_view head);
-/// Returns what known_signature() does, and tells UTF-16 without a byte order mark by its zero bytes too. Empty: text, perhaps with a
-/// byte order mark of UTF-8.
+/// Identifies a file that is not text in UTF-8 or ASCII by its first bytes: by known_signature(), or as UTF-16 without a byte order
+/// mark by its zero bytes. @return the format with advice; an empty string for text, with or without a byte order mark of UTF-8
 [[nodiscard]] std::string foreign_text(std::string_view head);
 
-/// The byte order mark of UTF-8, which a text may begin with.
+/// Byte order mark of UTF-8, which a text may begin with.
 inline constexpr std::string_view kUtf8Mark{"\xef\xbb\xbf", 3};
 
-/// Whether a line, without its end, has a carriage return in it, as where lines end with CR alone.
+/// Returns true if a line, without its end, contains a carriage return, as in files whose lines end with CR alone.
 [[nodiscard]] inline bool has_bare_return(std::string_view line) { return line.find('\r') != std::string_view::npos; }
+/// Error text for a line with has_bare_return().
 inline constexpr std::string_view kBareReturnText =
     "a carriage return (CR) without a line feed; allowed: lines that end with LF or CR LF (tr '\\r' '\\n' < FILE > "
     "NEW)";

@@ -1,5 +1,5 @@
 #pragma once
-/// Wall-clock time of named stages.
+/// Accumulated wall-clock time of named stages of a program.
 ///
 ///     Profile profile;
 ///     { Scope s{profile, "read"}; read(); }
@@ -12,32 +12,34 @@
 
 namespace merganser {
 
-/// Seconds of a clock that never goes back.
+/// Returns the time of a monotonic clock in seconds, of simulated time in builds for SimGrid. Differences alone have a meaning, on
+/// one host.
 [[nodiscard]] double now();
 
-/// Seconds and calls by stage, in order of first use. One rank's; not shared between threads.
+/// Accumulated time and number of calls of each stage, of one rank. Not thread-safe.
 class Profile {
  public:
-  /// Time spent in one stage.
+  /// Accumulated time of one stage.
   struct Stage {
     std::string name;
-    double seconds = 0;
-    long calls = 0;
+    double seconds = 0;  ///< sum over the calls
+    long calls = 0;      ///< number of calls
   };
-  /// Adds a call of so many seconds to a stage.
+  /// Adds one call with its duration in seconds to a stage, which is created by its first call.
   void add(std::string_view stage, double seconds);
-  /// Seconds of a stage; 0 for one that is not there.
+  /// Returns the accumulated seconds of a stage; 0 for one without calls.
   [[nodiscard]] double seconds(std::string_view stage) const;
-  /// All stages, in the order of their first use.
+  /// Returns all stages, in the order of their first call.
   [[nodiscard]] const std::vector<Stage>& stages() const noexcept { return stages_; }
 
  private:
   std::vector<Stage> stages_;
 };
 
-/// Adds the time from here to the end of the block to a stage.
+/// Scope whose duration is added to a stage of a profile when it ends, by an exception too.
 class Scope : Pinned {
  public:
+  /// Starts the clock. `profile` and the characters of `stage` must outlive the scope.
   Scope(Profile& profile, std::string_view stage) : profile_(profile), stage_(stage), start_(now()) {}
   ~Scope() { profile_.add(stage_, now() - start_); }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The one loop that measures how long something takes: warm-up, repetitions, the clock, turns.
+/// Benchmark loop with warm-up and repetitions, which all measurements of this library use.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -8,15 +8,17 @@
 
 namespace merganser {
 
-/// How often something is done for its time.
+/// Number of repetitions of a benchmark loop.
 struct Repeats {
-  std::int64_t timed = 1;
-  std::int64_t warm_up = 0;  ///< before, numbered -warm_up to -1, with no time taken
-  bool pipelined = false;    ///< a repetition begins where the one before has ended, not after its `ready`
+  std::int64_t timed = 1;    ///< repetitions that are timed, numbered from 0
+  std::int64_t warm_up = 0;  ///< repetitions before, numbered -warm_up to -1, whose times are dropped
+  bool pipelined = false;    ///< a repetition is timed from the end of the one before, not from the end of its ready(i)
 };
 
-/// Does ready(i) and then, inside the clock, body(i), and gives the readings of `clock` to done(i, begin, end), which is
-/// outside it, like ready(i) unless pipelined. Local, but for what the three do.
+/// Runs a benchmark loop: for every repetition i it calls ready(i), then body(i), which is timed, then done(i, begin, end) with the
+/// readings of clock() before and after body(i). Time of done(i) and ready(i) is not part of the measurement, unless pipelined,
+/// where it counts to the next repetition. done(i) is not called in the warm-up. Local, except for communication in the functions
+/// passed.
 template <class Clock, class Ready, class Body, class Done>
 void repeat(const Repeats& repeats, Clock&& clock, Ready&& ready, Body&& body, Done&& done) {
   auto end = clock();
@@ -29,16 +31,18 @@ void repeat(const Repeats& repeats, Clock&& clock, Ready&& ready, Body&& body, D
   }
 }
 
-/// The seconds of each timed repetition.
+/// Runs a benchmark loop and returns the seconds of each timed repetition of body(i), in order; ready(i) is called before each,
+/// untimed.
 template <class Ready, class Body>
-[[nodiscard]] std::vector<double> seconds_of(const Repeats& repeats, Ready&& ready, Body&& body) {
+[[nodiscard]] std::vector<double> time_repeats(const Repeats& repeats, Ready&& ready, Body&& body) {
   std::vector<double> out;
   repeat(repeats, now, ready, body, [&out](std::int64_t, double begin, double end) { out.push_back(end - begin); });
   return out;
 }
 
-/// Which of n is the i-th to have its turn in a pass: odd passes go backwards, so that a drift of the machine falls on all.
-[[nodiscard]] constexpr std::size_t in_turn(int pass, std::size_t i, std::size_t n) {
+/// Returns the index of the configuration that is measured i-th, of n, in a pass over all. Odd passes run backwards, so a linear
+/// drift of the machine affects all configurations alike.
+[[nodiscard]] constexpr std::size_t turn_index(int pass, std::size_t i, std::size_t n) {
   return pass % 2 == 0 ? i : n - 1 - i;
 }
 

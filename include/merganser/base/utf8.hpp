@@ -1,5 +1,5 @@
 #pragma once
-/// Text as UTF-8, where it may be none: names of files are any bytes.
+/// Decoding of UTF-8 that validates its input, since names of files may be any bytes.
 #include <cstddef>
 #include <string_view>
 
@@ -7,13 +7,14 @@
 
 namespace merganser {
 
-/// One character of a text.
+/// Decoded character.
 struct Utf8Character {
-  char32_t code = 0;
-  std::size_t bytes = 0;  ///< 0: what is there is no UTF-8
+  char32_t code = 0;      ///< code point
+  std::size_t bytes = 0;  ///< length of its encoding, 1 to 4; 0: the bytes are not valid UTF-8
 };
 
-/// The character that a text, not empty, begins with. Overlong forms, halves of pairs and what is beyond U+10FFFF are none.
+/// Decodes the first character of a text, which must not be empty. Overlong forms, surrogates and code points beyond U+10FFFF are
+/// invalid.
 [[nodiscard]] Utf8Character first_character(std::string_view text);
 
 }  // namespace merganser

@@ -1,12 +1,12 @@
 #pragma once
-/// Telling every rank without a collective.
+/// C interface of announcement networks: broadcasts from any rank to all ranks without a collective call.
 #include "merganser/capi/transport.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/// Spreads announcements over every rank of a transport, one hop per step.
+/// Announcement network over all ranks of a transport, which forwards announcements by one hop per step.
 typedef struct mg_announcer mg_announcer;
 
 /// Limits; the same on every rank. Zero in every field: the default.
@@ -16,39 +16,43 @@ typedef struct mg_announcer_options {
   size_t max_step_bytes;  ///< of all that a rank announces between two steps; 0: 2^24
 } mg_announcer_options;
 
-/// When an announcement is handed over.
+/// Time of delivery of an announcement.
 enum mg_delivery {
-  MG_SAME_STEP = 0,  ///< on every rank at the same step, mg_announcer_time() steps later
-  MG_IMMEDIATE = 1   ///< as soon as it is there
+  MG_SAME_STEP = 0,  ///< on all ranks at the same step, mg_announcer_time() steps later
+  MG_IMMEDIATE = 1   ///< on each rank at the step at which it arrives
 };
 
-/// What was announced. Records of lists have no size: they never change.
+/// Announcement that was delivered. Records of lists have no struct_size: they are the same in all versions.
 typedef struct mg_announcement {
-  int32_t origin;  ///< rank that announced
-  uint16_t topic;
+  int32_t origin;     ///< rank that announced it
+  uint16_t topic;     ///< 0 to 65279, as passed to mg_announcer_announce()
   uint16_t delivery;  ///< of enum mg_delivery
-  uint64_t counter;   ///< 0, 1, 2, ... of that rank
-  int64_t announced;  ///< steps the origin had made
-  const void* bytes;  ///< valid until the next step
-  size_t byte_count;
+  uint64_t counter;   ///< number among the announcements of the origin, from 0
+  int64_t announced;  ///< number of steps that the origin had made when it announced
+  const void* bytes;  ///< contents, valid until the next step
+  size_t byte_count;  ///< number of bytes
 } mg_announcement;
 
-/// Makes the network together. Collective.
+/// Creates an announcement network over a transport. Collective.
 /// @param network    "manhattan", "torus", "hypercube" or "debruijn"
-/// @param dimension  of manhattan and torus; the degree of debruijn
-/// @param options    NULL: defaults
+/// @param dimension  number of dimensions of manhattan and torus; degree of debruijn
+/// @param options    the same on every rank; NULL: defaults
 MG_API int mg_announcer_new(mg_transport* transport, const char* network, int dimension,
                             const mg_announcer_options* options, mg_announcer** announcer);
-/// Takes bytes for every rank, this one too; they leave with the next step. Local. @param topic  0 to 65279
+/// Copies bytes to be sent to all ranks, this one included, from the next step on. Local.
+/// @param topic     0 to 65279
 /// @param delivery  of enum mg_delivery
 MG_API int mg_announcer_announce(mg_announcer* announcer, int topic, const void* bytes, size_t count, int delivery);
-/// Takes everything one hop further. Called by every rank. @param handed_over  their number; NULL: not wanted
+/// Forwards all announcements by one hop along the arcs of the network and delivers those that are due. Called by every rank;
+/// communicates with neighbours of the network only.
+/// @param handed_over  number of announcements delivered on this rank; NULL: not wanted
 MG_API int mg_announcer_step(mg_announcer* announcer, size_t* handed_over);
-/// What the last step handed over, in the order of (announced, origin, counter). Valid until the next step.
+/// Returns the announcements that the last step delivered on this rank, ordered by (announced, origin, counter). Local. The
+/// array is valid until the next step.
 MG_API int mg_announcer_received(mg_announcer* announcer, const mg_announcement** announcements, size_t* count);
-/// Steps until an announcement is on every rank.
+/// Returns the time to live: the number of steps after which an announcement has reached all ranks. Local.
 MG_API int mg_announcer_time(mg_announcer* announcer, int* steps);
-/// Lets go of it.
+/// Frees an announcer; NULL is accepted. Every rank must free it.
 MG_API int mg_announcer_free(mg_announcer* announcer);
 
 #ifdef __cplusplus

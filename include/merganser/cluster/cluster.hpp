@@ -1,5 +1,8 @@
 #pragma once
-/// One merge step: search, prune, migrate, merge. This is the library's front door.
+/// Merge step of parcels over a transport: search, prune, migrate, merge; and redistribution of parcels to their
+/// owners.
+/// Invariant: the merged parcels have the same bits for any number of ranks, decomposition, model and order of
+/// messages.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -12,58 +15,63 @@
 
 namespace merganser {
 
-/// Merges small parcels with their nearest neighbours, step after step, over one transport.
+/// Clusterer: merges small parcels with their nearest neighbours, step after step, over one transport.
 ///
 ///     Clusterer clusterer(transport, decomposition, parcels.schema(), options);   // collective
 ///     StepReport report = clusterer.step(parcels);                               // neighbours only
 ///
-/// Parcels must be inside the box and on the rank that owns their cell (see distribute(), redistribute()). The result, row for
-/// row, depends neither on the number of ranks nor on the model, decomposition or order. After a step the parcels of a
-/// rank are in the order of its cells. A merged parcel stays on the rank of its centre, even if its new position
-/// belongs to another: call redistribute() before the next step.
+/// Parcels must be inside the box and on the rank that owns their cell (see distribute(), redistribute()). The result,
+/// row for row, depends neither on the number of ranks nor on the model, decomposition or order. After a step the
+/// parcels of a rank are in the order of its cells. A merged parcel stays on the rank of its centre, even if its new
+/// position belongs to another: call redistribute() before the next step.
 ///
-/// The candidate ranks of a rank, to which its search may send queries, are fixed when the Clusterer is made: all ranks up to
-/// 27, above that those whose blocks touch its own, or those that the parcels given to the constructor call for. That bounds what a step costs where parcels
-/// are everywhere, not what it finds: around a hole so large that a nearest parcel may lie beyond, ranks ask on from
-/// neighbour to neighbour, and the parcels travel so. Ranks that are not beside such a hole take no part in it.
+/// The candidate ranks of a rank, to which its search may send queries, are fixed by the constructor: all ranks up to
+/// 27, above that those whose blocks touch its own, or those that the parcels given to the constructor require. That
+/// bounds the cost of a step where parcels are everywhere, not its result: around a hole so large that a nearest parcel
+/// may lie beyond, queries are forwarded from neighbour to neighbour, and parcels migrate along the same routes. Ranks
+/// that are not beside such a hole take no part in this.
 class Clusterer {
  public:
   /// Determines the candidate ranks and makes the communication objects. Collective.
-  /// @param parcels  this rank's parcels, or parcels spread like those to come: it declares as many ranks as these need,
-  ///                 with a factor to spare, so that steps make fewer waves; null: touching blocks
-  /// @throws UsageError on every rank alike for bad options or a callback that is missing, or if ranks differ in the
-  /// options (but for lineage), the schema, the grid or the decomposition
+  /// @param parcels  this rank's parcels, or a sample distributed like those to come: as many ranks become candidates
+  /// as these require, with a factor to spare, so that steps make fewer waves; null: ranks with touching blocks
+  /// @throws UsageError on every rank alike for invalid options or a callback that is missing, or if ranks differ in
+  /// the options (but for lineage), the schema, the grid or the decomposition
   Clusterer(comm::Transport& transport, const Decomposition& decomposition, const Schema& schema,
             const ClusterOptions& options, const Parcels* parcels = nullptr);
   ~Clusterer();
   Clusterer(Clusterer&&) noexcept;
 
-  /// Makes one merge step. Called by every rank; talks to neighbours only: at most 4 waves, and labels along chains of
-  /// cross-rank links; one wave where nobody near has small parcels. No collective with Search::exact and
-  /// Prune::single_pass. Above 27 ranks those around a hole wider than blocks make more waves: as many as the farthest of
-  /// them is arcs away, three times that at most where a parcel does have its nearest beyond the candidate ranks.
-  /// In such a step Prune::iterative, which writes into neighbours only, gives way to Prune::single_pass: the same stars.
-  /// @throws InputError on this rank alone, before anything is sent, for a parcel that is not in this rank's block, a volume
-  /// that is not positive and finite, or an id that two parcels of this rank have; later if an id that another rank sends is
-  /// that of a parcel of this rank or of a third one. With the decorator `checked` every rank throws, and all ids of all
-  /// ranks are compared.
+  /// Makes one merge step: small parcels merge with their nearest, stars become single parcels. Called by every rank;
+  /// communicates with neighbours only: at most 4 waves, and labels along chains of cross-rank links; one wave if
+  /// neither this rank nor a neighbour has small parcels. No collective with Search::exact and Prune::single_pass.
+  /// Above 27 ranks those around a hole wider than blocks make more waves: as many as the farthest of them is arcs
+  /// away, three times that at most where a parcel does have its nearest beyond the candidate ranks. In such a step
+  /// Prune::iterative, which writes to neighbours only, is replaced by Prune::single_pass: the same stars.
+  /// @return counts and times of this rank
+  /// @throws InputError on this rank alone, before anything is sent, for a parcel that is not in this rank's block, a
+  /// volume out of the bounds of limits.hpp, or an id that two parcels of this rank have; later if an id that another
+  /// rank sends is that of a parcel of this rank or of a third one. With the decorator `checked` every rank throws, and
+  /// all ids of all ranks are compared.
   StepReport step(Parcels& parcels);
 
-  /// Sends parcels that left this rank's block to their owner, with one neighbour wave, after bringing them back into
-  /// periodic axes; one that has moved beyond a wall is put onto it. Parcels that are not a neighbour's travel on in the
-  /// next call (Redistribution makes as many as it takes); but after a step that merged over a large hole, the ranks around it
-  /// make as many waves first as bring its merged parcels to ranks of which the owner is a candidate. Called by every rank.
-  /// @return parcels sent
+  /// Sends parcels that left this rank's block to their owner, with one neighbour wave, after wrapping them on periodic
+  /// axes; one that has moved beyond a wall is moved onto it. Parcels whose owner is no neighbour are forwarded by the
+  /// next call (Redistribution makes as many as necessary); but after a step that merged over a large hole, the ranks
+  /// around it first make as many waves as bring its merged parcels to ranks of which the owner is a candidate. Called
+  /// by every rank; neighbours only.
+  /// @return number of parcels sent by this rank
   std::int64_t redistribute(Parcels& parcels);
-  /// Of the parcels that the last redistribute() sent, those that are still in transit: not at their owner yet. Local.
+  /// Returns how many of the parcels that the last redistribute() sent are still in transit: not at their owner yet.
+  /// Local.
   [[nodiscard]] std::int64_t in_transit() const;
-  /// Whether the candidates of this rank are all ranks, or exactly those whose blocks touch its own. Local. Where it is
-  /// true on every rank, one redistribute() after a step() brings every merged parcel to its owner: along each axis it lies between its centre and
-  /// one of the sources, which come from touching blocks, or over a large hole. Parcels that you have moved yourself may
-  /// travel farther.
+  /// Returns whether the candidates of this rank are all ranks, or exactly those whose blocks touch its own. Local. If
+  /// it is true on every rank, one redistribute() after a step() brings every merged parcel to its owner: along each
+  /// axis it lies between its centre and one of the sources, which come from touching blocks, or over a large hole.
+  /// Parcels that the caller has moved may travel farther.
   [[nodiscard]] bool redistributes_in_one_wave() const;
 
-  /// As given.
+  /// Returns the decomposition given to the constructor.
   [[nodiscard]] const Decomposition& decomposition() const;
 
  private:
@@ -71,17 +79,18 @@ class Clusterer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Brings every parcel to its owner from wherever it is, after bringing it into periodic axes. Collective
-/// (set-up). Beside the parcels it moves the ids, 8 bytes each, to find those that are there twice, unless they ascend on
-/// every rank and the ranges of ranks are apart, as in what a file gives.
+/// Sends every parcel to its owner from any rank, after wrapping it on periodic axes. Collective (set-up). Besides the
+/// parcels it sends the ids, 8 bytes each, to find duplicates, unless they ascend on every rank and the ranges of ranks
+/// are disjoint, as in parcels read from a file.
 /// @throws UsageError if the decomposition is for another number of ranks, or ranks differ in it or in the schema
-/// @throws InputError for a coordinate that is not finite or, by more than rounding, outside of a wall, a volume that is not
-/// from 1e-120 to 1e120, or an id that two
-/// parcels have; all on every rank alike, with nothing moved yet
+/// @throws InputError for a coordinate that is not finite or, by more than rounding, outside of a wall, a volume that
+/// is not from 1e-120 to 1e120, or an id that two parcels have; all on every rank alike, with nothing moved yet
 void distribute(Parcels& parcels, const Decomposition& decomposition, comm::Transport& transport);
 
-/// Refuses ids that two points have, on one rank or on two. Collective (set-up). Moves 8 bytes for each id, unless they ascend
-/// on every rank and the ranges of ranks are apart. @throws InputError naming the id, on every rank alike
+/// Checks that ids are distinct over all ranks. Collective (set-up). Sends 8 bytes for each id, unless ids ascend on
+/// every rank and the ranges of ranks are disjoint.
+/// @param ids  of this rank's points
+/// @throws InputError naming the id, on every rank alike
 void check_distinct(std::span<const std::int64_t> ids, comm::Transport& transport);
 
 }  // namespace merganser

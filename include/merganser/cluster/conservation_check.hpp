@@ -1,5 +1,5 @@
 #pragma once
-/// The conservation check of a merge step: every parcel before it is in exactly one parcel after it.
+/// Conservation check of a merge step: every parcel before it is in exactly one parcel after it, and volumes add up.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -10,26 +10,31 @@
 
 namespace merganser {
 
-/// Checks that one step conserves parcels and volumes. Each rank checks the parcels whose ids hash to it, so no rank needs all.
+/// Verifier of one merge step: parcels and volumes are conserved. Each rank checks the parcels whose ids hash to it, so
+/// no rank needs all.
 ///
 ///     ConservationCheck check(transport, parcels);
 ///     const StepReport report = clusterer.step(parcels);         // with ClusterOptions::lineage
 ///     check.verify(parcels, report.lineage);
 ///
-/// For tests and audits, not for steps that are to be fast. Cost: 32 bytes a parcel, sent and sorted, when it is made and
+/// For tests and audits, not for production steps. Cost: 32 bytes a parcel, sent and sorted, in the constructor and
 /// three times that at most in verify().
 class ConservationCheck {
  public:
-  /// Enters the parcels before the step. Collective. The transport must outlive this.
+  /// Stores the parcels before the step on the ranks to which their ids hash. Collective. The transport must outlive
+  /// this object.
   ConservationCheck(comm::Transport& transport, const Parcels& before);
 
-  /// Compares with the parcels after the step. `merged`: every parcel merged away and its centre, each on any one rank. Checks
-  /// that every parcel before is either still there or merged, never both and never twice; that nothing else is there; that
-  /// every centre is still there; and that the volume of each is, bit for bit, the sum of its members'. Collective.
+  /// Compares with the parcels after the step: every parcel before is either still there or merged, never both and
+  /// never twice; nothing else is there; every centre is still there; and the volume of each is, bit for bit, the sum
+  /// of its members'. Collective.
+  /// @param after  parcels of this rank after the step
+  /// @param merged  every parcel merged away and its centre, each on any one rank
   /// @throws VerificationError on every rank, naming the parcel
   void verify(const Parcels& after, std::span<const StepReport::MergedPair> merged);
 
  private:
+  /// Statement about one parcel, sent to the rank that checks it.
   struct Entry {
     std::int64_t id;
     std::int64_t other;

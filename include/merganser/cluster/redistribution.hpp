@@ -1,5 +1,6 @@
 #pragma once
-/// Redistribution of merged parcels to their owners, over any distance, without a collective.
+/// Redistribution of merged parcels to their owners, over any distance, without a collective: waves of
+/// Clusterer::redistribute, and announcements by which all ranks find that none is left.
 #include <cstdint>
 #include <optional>
 
@@ -8,29 +9,30 @@
 
 namespace merganser {
 
-/// Makes as many waves of Clusterer::redistribute as it takes, on every rank the same number.
+/// Repeated Clusterer::redistribute, as many waves as necessary, the same number on every rank.
 ///
 ///     Redistribution redistribute(transport, clusterer);                 // collective
 ///     for (...) { clusterer.step(parcels); redistribute(parcels); }      // neighbours only
 ///
-/// One wave is enough, and nothing else is sent, where Clusterer::redistributes_in_one_wave() is true on every rank: up to 27
-/// ranks, and above that unless parcels are so few that candidate ranks lie beyond touching blocks. There each wave is
-/// followed by time_to_live() steps of an announcement network (about log4 of the ranks), in which a rank that has forwarded a parcel
-/// announces it; without any such announcement all parcels are on their owners.
+/// One wave suffices, and nothing else is sent, if Clusterer::redistributes_in_one_wave() is true on every rank: up to
+/// 27 ranks, and above that unless parcels are so few that candidate ranks lie beyond touching blocks. Otherwise each
+/// wave is followed by time_to_live() steps of an announcement network (about log4 of the ranks), in which a rank that
+/// has forwarded a parcel announces it; a wave without any such announcement is the last, since all parcels are on
+/// their owners.
 class Redistribution {
  public:
-  /// Determines over all ranks whether one wave is enough, and makes the network where it is not. Collective. Both must outlive this
-  /// and stay where they are.
+  /// Determines over all ranks whether one wave suffices, and makes the announcement network if not. Collective.
+  /// Transport and Clusterer must outlive this object and keep their addresses.
   Redistribution(comm::Transport& transport, Clusterer& clusterer);
 
   /// Sends the parcels of every rank to their owners. Called by every rank after a step. No collective.
   /// @return waves made, the same on every rank
-  /// @throws InputError naming the rank if a parcel has come farther than merging can bring it, where one wave is enough
+  /// @throws InputError naming the rank if a parcel has come farther than merging can bring it, where one wave suffices
   int operator()(Parcels& parcels);
 
-  /// Waves made so far, the same on every rank.
+  /// Returns the number of waves made so far, the same on every rank.
   [[nodiscard]] std::int64_t waves() const noexcept { return waves_; }
-  /// Whether waves are followed by announcements; the same on every rank.
+  /// Returns whether waves are followed by announcements; the same on every rank.
   [[nodiscard]] bool announces() const noexcept { return network_.has_value(); }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// What a merge step did.
+/// Report of a merge step: counts, times and lineage of one rank.
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -9,45 +9,46 @@
 
 namespace merganser {
 
-/// Seconds per stage on this rank, in the order of the step.
+/// Times of the stages of a step on this rank, in seconds, in the order of the step.
 struct StageTimes {
   double search = 0;    ///< bin, sort, local nearest search
-  double exchange = 0;  ///< ask and answer
-  double graph = 0;     ///< links, announcement
-  double prune = 0;
-  double migrate = 0;
-  double merge = 0;  ///< merge and pack
-  /// Sum over all stages.
+  double exchange = 0;  ///< queries, replies, and far links
+  double graph = 0;     ///< assembly of links, announcement
+  double prune = 0;     ///< pruning into stars
+  double migrate = 0;   ///< migration of leaves to their centres
+  double merge = 0;     ///< merge and pack
+  /// Returns the sum over all stages, in seconds.
   [[nodiscard]] double total() const { return search + exchange + graph + prune + migrate + merge; }
 };
 
-/// Numbers of a step on one rank.
+/// Counts, times and communication of a step on one rank.
 struct StepNumbers {
-  std::int64_t before = 0;
-  std::int64_t small = 0;
-  std::int64_t merged = 0;  ///< sources whose centre is on this rank
-  std::int64_t after = 0;
+  std::int64_t before = 0;           ///< parcels before the step
+  std::int64_t small = 0;            ///< small parcels before the step
+  std::int64_t merged = 0;           ///< sources whose centre is on this rank
+  std::int64_t after = 0;            ///< parcels after the step
   std::int64_t long_cycles = 0;      ///< cycles of three or more links that were cut (cells8 only)
-  std::int64_t unmatched = 0;        ///< small parcels without any other parcel in reach
+  std::int64_t unmatched = 0;        ///< small parcels without any other parcel within reach
   std::int64_t links_to_small = 0;   ///< links before pruning whose target is small
   std::int64_t cross_links = 0;      ///< links from this rank to another
   std::int64_t merged_into_big = 0;  ///< kept links whose target is not small
-  StageTimes seconds;
-  comm::Counters counters;  ///< of this step
-  links::PruneStatistics pruning;
+  StageTimes seconds;                ///< times of the stages
+  comm::Counters counters;           ///< of this step
+  links::PruneStatistics pruning;    ///< communication of the pruning
 };
 
-/// What one step did on one rank.
+/// Report of one step on one rank; those of ranks or steps can be added.
 struct StepReport : StepNumbers {
-  std::map<int, std::int64_t> clusters;  ///< by number of members, centre included, counted where the centre is
-  /// Ids of a source and its centre, counted where the centre is; empty unless ClusterOptions::lineage.
+  /// Number of stars by number of members, centre included, counted on the rank of the centre
+  std::map<int, std::int64_t> clusters;
+  /// Ids of a source and its centre, reported on the rank of the centre; none unless ClusterOptions::lineage.
   struct MergedPair {
-    std::int64_t source;
-    std::int64_t centre;
+    std::int64_t source;  ///< id of the parcel merged away
+    std::int64_t centre;  ///< id of the parcel that it merged into
   };
   std::vector<MergedPair> lineage;
 
-  /// Adds another rank's or step's report (times add).
+  /// Adds the report of another rank or step; of pruning rounds and syncs it takes the maximum.
   StepReport& operator+=(const StepReport& o);
 };
 

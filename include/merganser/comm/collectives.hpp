@@ -3,9 +3,9 @@
 ///
 /// Every rank of the transport makes the same calls in the same order, with the same type. They are for set-up, files and
 /// algorithms in rounds, never for a merge step. A call is one collective call of the transport unless it says otherwise.
-/// Records are sent from where they lie and read where they have arrived; only what returns a vector copies them, and
-/// send_to_owners() sorts a copy. A rank that gets a message whose length is no multiple of the size of a record throws
-/// CommError: its sender runs another version of the program.
+/// Records are sent from the caller's memory and read in the received messages; only functions that return a vector copy
+/// them, and send_to_owners() sorts a copy. A rank that receives a message whose length is no multiple of the size of a
+/// record throws CommError: the sender runs another version of the program.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -22,13 +22,13 @@
 namespace merganser::comm {
 
 namespace detail {
-/// @throws CommError if `bytes` of a message from `rank` are no whole records of `record` bytes
+/// Checks the length of a message from `rank`. @throws CommError if `bytes` is no multiple of `record`, both in bytes
 void check_whole_records(std::size_t bytes, std::size_t record, std::size_t rank);
 [[noreturn]] void throw_not_one(std::size_t records, std::size_t rank);
 [[noreturn]] void throw_no_owner(std::int64_t owner, std::size_t ranks);
 }  // namespace detail
 
-/// The records that came, by rank of their sender. It owns the messages; its spans lead into them.
+/// Records received in a collective call, by rank of their sender. Owns the messages; its spans point into them.
 template <class T>
 class Received {
   static_assert(std::is_trivially_copyable_v<T>, "records travel as bytes");
@@ -36,7 +36,7 @@ class Received {
 
  public:
   Received() = default;
-  /// @throws CommError if a message does not hold whole records
+  /// Takes ownership of one message per rank. @throws CommError if a message does not hold whole records
   explicit Received(std::vector<std::vector<std::byte>> messages) : messages_(std::move(messages)) {
     by_rank_.reserve(messages_.size());
     for (const auto& bytes : messages_) {
@@ -50,27 +50,27 @@ class Received {
   Received& operator=(const Received&) = delete;
   ~Received() = default;
 
-  /// Number of ranks.
+  /// Returns the number of senders: that of ranks, or 0 where nothing is received.
   [[nodiscard]] std::size_t size() const noexcept { return by_rank_.size(); }
-  /// What rank r sent, in its order.
+  /// Returns the records from `rank`, in the order in which it sent them.
   [[nodiscard]] std::span<const T> operator[](std::size_t rank) const { return by_rank_[rank]; }
-  /// The first rank's records; with end(), for loops over ranks.
+  /// Returns an iterator to the records of rank 0, a span; with end(), for loops over ranks.
   [[nodiscard]] auto begin() const noexcept { return by_rank_.begin(); }
-  /// Behind the last rank's.
+  /// Returns the iterator behind the records of the last rank.
   [[nodiscard]] auto end() const noexcept { return by_rank_.end(); }
 
-  /// Number of records of all ranks.
+  /// Returns the number of records from all ranks together.
   [[nodiscard]] std::size_t records() const noexcept {
     std::size_t count = 0;
     for (const auto& theirs : by_rank_) count += theirs.size();
     return count;
   }
-  /// Gives back the memory of what rank r sent.
+  /// Frees the message from `rank`, which then has no records.
   void drop(std::size_t rank) {
     by_rank_[rank] = {};
     messages_[rank] = std::vector<std::byte>();  // {} would keep the memory
   }
-  /// Appends all records to a vector, rank after rank; each message is dropped as soon as it has been copied.
+  /// Appends all records to a vector, rank after rank; each message is freed as soon as it has been copied.
   void append_to(std::vector<T>& all) && {
     const std::size_t size_after = all.size() + records();
     if (size_after > all.capacity()) all.reserve(std::max(size_after, 2 * all.size()));
@@ -79,7 +79,7 @@ class Received {
       drop(rank);
     }
   }
-  /// All records, rank after rank; the messages are dropped.
+  /// Returns all records, rank after rank, in one vector; the messages are freed.
   [[nodiscard]] std::vector<T> flat() && {
     std::vector<T> all;
     std::move(*this).append_to(all);
@@ -87,17 +87,18 @@ class Received {
   }
 
  private:
-  std::vector<std::vector<std::byte>> messages_;  // aligned for every T above, as memory from new is
+  std::vector<std::vector<std::byte>> messages_;  // memory from new is aligned for every T, see the assertion
   std::vector<std::span<const T>> by_rank_;
 };
 
-/// Every rank's records, by rank. `mine` is a vector, array, span or string.
+/// Returns every rank's records, by rank, on every rank; numbers may differ. Collective.
+/// @param mine  vector, array, span or string of this rank's records
 template <std::ranges::contiguous_range Range>
 [[nodiscard]] auto all_gather(Transport& transport, const Range& mine) {
   return Received<std::ranges::range_value_t<Range>>(transport.all_gather(std::as_bytes(std::span(mine))));
 }
 
-/// Every rank's value, by rank. @throws CommError if a rank has sent something else than one value
+/// Returns every rank's value, by rank, on every rank. Collective. @throws CommError if a rank has not sent one value
 template <class T>
 [[nodiscard]] std::vector<T> all_gather_value(Transport& transport, const T& mine) {
   const auto all = all_gather(transport, std::span(&mine, 1));
@@ -110,17 +111,17 @@ template <class T>
   return values;
 }
 
-/// Where a rank's things lie if those of all are counted rank after rank.
+/// Range of one rank in a global numbering that counts the elements of all ranks, rank after rank.
 struct Share {
-  std::uint64_t before = 0;  ///< those of lower ranks
-  std::uint64_t all = 0;
+  std::uint64_t before = 0;  ///< number of elements on lower ranks (exclusive prefix sum): the first global index
+  std::uint64_t all = 0;     ///< number of elements on all ranks
 };
-/// The share of a rank that has `mine` things. Collective.
-[[nodiscard]] Share share_of(Transport& transport, std::uint64_t mine);
+/// Computes the exclusive prefix sum over ranks, and the total, of the numbers `mine`. Collective; gathers 8 bytes a rank.
+[[nodiscard]] Share compute_share(Transport& transport, std::uint64_t mine);
 
-/// Rank 0's records, on every rank; those of the others are not looked at.
+/// Returns the records that rank 0 passes, on every rank; `mine` of other ranks is ignored. Collective.
 template <std::ranges::contiguous_range Range>
-[[nodiscard]] auto from_first(Transport& transport, const Range& mine) {
+[[nodiscard]] auto broadcast_from_first(Transport& transport, const Range& mine) {
   using T = std::ranges::range_value_t<Range>;
   static_assert(std::is_trivially_copyable_v<T>, "records travel as bytes");
   const std::vector<std::byte> told = transport.broadcast(std::as_bytes(std::span(mine)));
@@ -130,7 +131,8 @@ template <std::ranges::contiguous_range Range>
   return records;
 }
 
-/// to[r] goes to rank r; what came, by rank. Nothing is packed: the transport reads the lists where they are.
+/// Sends to[r] to rank r and returns the records received, by sender. Collective. Nothing is packed: the transport reads the
+/// lists in the caller's memory. @throws CommError unless `to` has one entry per rank
 template <class T>
 [[nodiscard]] Received<T> all_to_all(Transport& transport, const std::vector<std::span<const T>>& to) {
   std::vector<std::span<const std::byte>> bytes;
@@ -138,33 +140,37 @@ template <class T>
   for (const auto& list : to) bytes.push_back(std::as_bytes(list));
   return Received<T>(transport.all_to_all(bytes));
 }
+/// Sends the list to[r] to rank r and returns the records received, by sender. Collective.
+/// @throws CommError unless `to` has one entry per rank
 template <class T>
 [[nodiscard]] Received<T> all_to_all(Transport& transport, const std::vector<std::vector<T>>& to) {
   return all_to_all(transport, std::vector<std::span<const T>>(to.begin(), to.end()));
 }
-/// The same; the lists are given back before the call returns.
+/// Sends the list to[r] to rank r, frees the lists, and returns the records received, by sender. Collective.
+/// @throws CommError unless `to` has one entry per rank
 template <class T>
 [[nodiscard]] Received<T> all_to_all(Transport& transport, std::vector<std::vector<T>>&& to) {
   const auto lists = std::move(to);
   return all_to_all(transport, lists);
 }
 
-/// Every rank's records on rank 0, by rank; nothing on the others, where it has size 0.
+/// Returns every rank's records, by rank, on rank 0, and on the others an object of size 0. Collective.
 template <std::ranges::contiguous_range Range>
 [[nodiscard]] auto gather_to_first(Transport& transport, const Range& mine) {
   return Received<std::ranges::range_value_t<Range>>(transport.gather(std::as_bytes(std::span(mine))));
 }
 
-/// Every record goes to rank owner(record). What came, by rank, in the order in which each rank had it.
-/// @throws CommError if there is no such rank
+/// Sends every record to rank owner(record) and returns the records received, by sender, in the sender's order. Collective.
+/// @throws CommError if owner() returns no rank: on this rank alone, before anything is sent
 template <class T, class Owner>
 [[nodiscard]] Received<T> send_to_owners(Transport& transport, std::span<const T> records, const Owner& owner) {
   const auto ranks = static_cast<std::size_t>(transport.size());
+  // Counting sort by owner, which is stable: first[r] is where the records for rank r begin. owner() is called once each.
   std::vector<std::size_t> first(ranks + 1);
   std::vector<std::uint32_t> owners(records.size());
   for (std::size_t i = 0; i < records.size(); ++i) {
     const auto to = static_cast<std::int64_t>(owner(records[i]));
-    if (static_cast<std::uint64_t>(to) >= ranks) detail::throw_no_owner(to, ranks);
+    if (static_cast<std::uint64_t>(to) >= ranks) detail::throw_no_owner(to, ranks);  // negative ones too
     owners[i] = static_cast<std::uint32_t>(to);
     ++first[owners[i] + 1];
   }
@@ -178,31 +184,34 @@ template <class T, class Owner>
   return all_to_all(transport, to);
 }
 
-/// What a rank sends in one round of send_to_owners_in_rounds(), unless told otherwise.
+/// Default limit of the bytes that a rank sends in one round of send_to_owners_in_rounds().
 inline constexpr std::size_t kRoundBytes = std::size_t{1} << 25;
 
-/// Rounds in which all ranks have sent what they have, at most `round` records each in one. One reduction, on more than
-/// one rank.
-[[nodiscard]] inline std::size_t rounds_of(Transport& transport, std::size_t records, std::size_t round) {
+/// Returns the number of rounds in which every rank can send its `records`, at most `round` of them in each: the maximum
+/// over ranks. Collective: one reduction; local on one rank.
+[[nodiscard]] inline std::size_t count_rounds(Transport& transport, std::size_t records, std::size_t round) {
   const auto mine = static_cast<std::int64_t>((records + round - 1) / round);
   return static_cast<std::size_t>(transport.size() == 1 ? mine : transport.all_reduce(mine, Op::max));
 }
 
-/// send_to_owners() in rounds, so that the memory for messages is bounded: a rank sends at most `round` records in one.
-/// use(records) is told what came, by rank within a round. One reduction, and a collective call a round; none on one rank, where all
-/// records are handed to use() at once.
+/// Sends every record to rank owner(record) in rounds, so that the memory for messages is bounded: a rank sends at most
+/// `round` records in each. Calls use(records) on the receiver, once per sender and round, in the order of ranks.
+/// Collective: one reduction, and an exchange per round. On one rank nothing is sent: use() is called once with all records.
+/// @throws CommError if owner() returns no rank
 template <class T, class Owner, class Use>
 void send_to_owners_in_rounds(Transport& transport, std::span<const T> records, const Owner& owner, const Use& use,
                               std::size_t round = kRoundBytes / sizeof(T)) {
   if (transport.size() == 1) return use(records);
-  const std::size_t rounds = rounds_of(transport, records.size(), round);
+  const std::size_t rounds = count_rounds(transport, records.size(), round);
   for (std::size_t i = 0; i < rounds; ++i) {
     const auto left = records.subspan(std::min(records.size(), i * round));
     for (const auto theirs : send_to_owners(transport, left.first(std::min(left.size(), round)), owner)) use(theirs);
   }
 }
 
-/// The same as one vector.
+/// Sends every record to rank owner(record), at most `round` records of a rank at a time, and returns the records received,
+/// round after round, by sender within a round. Collective: one reduction, and an exchange per round; local on one rank.
+/// @throws CommError if owner() returns no rank
 template <class T, class Owner>
 [[nodiscard]] std::vector<T> send_to_owners_in_rounds(Transport& transport, std::vector<T> records, const Owner& owner,
                                                       std::size_t round = kRoundBytes / sizeof(T)) {

@@ -1,15 +1,15 @@
 #pragma once
-/// Which ranks share a machine, and so its memory.
+/// Ranks that share a host, and so its memory.
 #include "merganser/comm/transport.hpp"
 
 namespace merganser::comm {
 
-/// The machine of this rank.
+/// Occupation of the host of this rank.
 struct Host {
-  int ranks = 1;      ///< on it
-  bool first = true;  ///< rank 0 is one of them
+  int ranks = 1;      ///< number of ranks on it, at least 1
+  bool first = true;  ///< true if rank 0 runs on it
 };
-/// By the names of the machines. Collective (set-up); one gather of 256 bytes.
-[[nodiscard]] Host host_of(Transport& transport);
+/// Returns the host of this rank; hosts are told apart by their names. Collective; one gather of 256 bytes a rank.
+[[nodiscard]] Host find_host(Transport& transport);
 
 }  // namespace merganser::comm

@@ -1,5 +1,5 @@
 #pragma once
-/// Settings for a job whose ranks are all on one host, where nothing need listen to other hosts.
+/// Launcher settings of a job whose ranks are all on one host, so that no socket listens for other hosts.
 #include <string>
 #include <vector>
 
@@ -7,9 +7,10 @@
 
 namespace merganser::comm {
 
-/// Settings with which libraries that call themselves `mpi` and `shmem` ("none": there is none), and their launchers, listen and
-/// connect on one interface alone: the loopback one of the host. They hold only where the libraries heed them; Open MPI 4
-/// binds to all interfaces all the same. Local.
+/// Returns environment variables that make the libraries whose version strings are `mpi` and `shmem` ("none": absent), and
+/// their launchers, listen and connect on one interface alone. Open MPI 4 binds to all interfaces nevertheless; src/loopback
+/// corrects that. Local.
+/// @param interface  name of the loopback interface of the host
 [[nodiscard]] std::vector<Setting> loopback_settings(const std::string& mpi, const std::string& shmem,
                                                      const std::string& interface);
 

@@ -9,8 +9,8 @@
 
 namespace merganser::comm {
 
-/// Makes a transport over an intra-communicator, as open() of open.hpp does over its handle. Where MPI_Comm is an int the
-/// two are one.
+/// Makes a transport over an intra-communicator of the caller's; promises and errors are those of open() in open.hpp, which
+/// takes the Fortran handle. Collective over the communicator. Not defined where MPI_Comm is an int, which open() takes.
 template <class Communicator>
 requires(std::is_same_v<Communicator, MPI_Comm> && !std::is_same_v<Communicator, int>)
     [[nodiscard]] std::unique_ptr<Transport> open(Communicator communicator, const OpenOptions& options = {}) {
@@ -18,7 +18,7 @@ requires(std::is_same_v<Communicator, MPI_Comm> && !std::is_same_v<Communicator,
   int ended = 0;
   MPI_Initialized(&started);
   MPI_Finalized(&ended);
-  const bool runs = started != 0 && ended == 0;  // else there are no handles, and open() says why
+  const bool runs = started != 0 && ended == 0;  // handles cannot be converted otherwise; open() then throws
 #if defined(MPI_ABI_VERSION)
   return open(runs ? MPI_Comm_toint(communicator) : 0, options);
 #else

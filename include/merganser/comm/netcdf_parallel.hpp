@@ -1,19 +1,21 @@
 #pragma once
-/// Making one NetCDF file by all processes at once. It stands here because NetCDF's parallel header includes MPI's.
+/// Collective creation of one NetCDF file by all processes. In comm, the only module that includes mpi.h, since NetCDF's
+/// parallel header includes it.
 #include <string>
 
 #include "merganser/comm/transport.hpp"
 
 namespace merganser::comm {
 
-/// True if the ranks of `transport` are the processes of the MPI world, in the same order, and the NetCDF library of this
-/// build makes files collectively. The same answer on every rank. Collective.
+/// Returns true if the ranks of `transport` are the processes of MPI_COMM_WORLD, in the same order, and the NetCDF library
+/// of this build creates files collectively. The same on every rank. Collective.
 [[nodiscard]] bool netcdf_is_parallel(Transport& transport);
 
-/// nc_create_par of a NetCDF-4 file that replaces what is there, over the MPI world: the library's status, its file
-/// number in `id`. Collective. Only where netcdf_is_parallel().
+/// Creates a NetCDF-4 file over MPI_COMM_WORLD by nc_create_par, in place of one of that name; returns the status of the
+/// library, and the file number in `id`. Collective. Only if netcdf_is_parallel() returns true.
 [[nodiscard]] int netcdf_create(const std::string& path, int& id);
-/// Makes writes of a variable collective: every process then takes part in each, perhaps with no element.
+/// Makes writes of a variable collective, so that every process takes part in each, perhaps with no element; returns the
+/// status of the library. Collective. Only if netcdf_is_parallel() returns true.
 [[nodiscard]] int netcdf_make_collective(int id, int variable);
 
 }  // namespace merganser::comm

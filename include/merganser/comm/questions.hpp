@@ -1,5 +1,5 @@
 #pragma once
-/// Questions that other ranks answer: who knows is a function of the question.
+/// Distributed directory: queries to the ranks that own the answers, where the owner is a function of the query.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,16 +10,17 @@
 
 namespace merganser::comm {
 
-/// The rank that keeps what is known of an id, where ids say nothing of ranks: even shares of whatever ids there are.
-[[nodiscard]] inline std::size_t rank_of_id(std::uint64_t id, std::size_t ranks) {
+/// Returns the rank, 0 to ranks - 1, that an id hashes to, evenly for consecutive and other ids. The same on every rank.
+[[nodiscard]] inline std::size_t hash_to_rank(std::uint64_t id, std::size_t ranks) {
   return static_cast<std::size_t>((id * 0x9e3779b97f4a7c15ULL >> 32) % ranks);
 }
 
-/// Every question goes to rank owner(question), which answers it by answer(question). The answers, in the order of the
-/// questions. Two collective calls; what a rank asks itself is not sent. Questions and answers are records.
+/// Sends every question to rank owner(question), which replies with answer(question), and returns the answers in the order
+/// of the questions. Collective, two exchanges; questions of a rank to itself are not sent. Questions and answers are
+/// trivially copyable.
 template <class Question, class Owner, class Answer>
-[[nodiscard]] auto ask(Transport& transport, std::span<const Question> questions, const Owner& owner,
-                       const Answer& answer) {
+[[nodiscard]] auto query_owners(Transport& transport, std::span<const Question> questions, const Owner& owner,
+                                const Answer& answer) {
   using Reply = decltype(answer(questions.front()));
   const auto ranks = static_cast<std::size_t>(transport.size());
   const auto me = static_cast<std::size_t>(transport.rank());
@@ -33,6 +34,7 @@ template <class Question, class Owner, class Answer>
     for (const Question& q : asked[r]) replies[r].push_back(answer(q));
   }
   const auto told = all_to_all(transport, std::move(replies));
+  // Owners reply in the order of arrival, which is the order of this rank's questions, so a counter per owner suffices.
   std::vector<std::size_t> next(ranks, 0);
   std::vector<Reply> out;
   out.reserve(questions.size());

@@ -1,6 +1,6 @@
 #pragma once
-/// Starting the ranks of a program over a communication model. Only run() and the Session of open.hpp start and end MPI
-/// and OpenSHMEM.
+/// Start and end of the ranks of a program over a communication model: threads, or processes of a launcher. Only run() and
+/// the Session of open.hpp start and end MPI and OpenSHMEM.
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -20,102 +20,110 @@ struct Backend {
   bool processes;                ///< needs a launcher for more than one rank
 };
 
-/// The models in this build, in fixed order, "threads" first.
+/// Returns the communication models of this build, and of a plug-in in use, in a fixed order with "threads" first.
+/// Local.
 [[nodiscard]] std::span<const Backend> backends();
-/// Names of models this build lacks and why, for doctor: "shmem: OpenSHMEM not found at configure time".
+/// Returns one line on each communication model that this build lacks, for `merganser doctor`: "shmem: OpenSHMEM not
+/// found at configure time". Local.
 [[nodiscard]] std::span<const std::string_view> missing_backends();
 
-/// Refuses a name that is neither "auto" nor that of a model in this build. @throws UsageError with the list of names
+/// Validates the name of a communication model: "auto" or a name from backends(). Local. @throws UsageError with the
+/// list of names
 void check_backend(std::string_view name);
 
-/// True if a launcher (mpirun, srun, ...) started this process as one of several ranks.
+/// Returns true if a launcher (mpirun, srun, ...) started this process as one of several ranks. Local.
 [[nodiscard]] bool launched();
 
-/// A model that "auto" has measured.
+/// Measurement of one communication model by which the model "auto" chooses: its name and times.
 struct MeasuredModel {
-  std::string_view name;
-  /// Of a wave and a round of records, on the slowest rank, by pass; sample i of all models is from the same turn.
+  std::string_view name;  ///< as in backends()
+  /// Times in ns by pass, each the maximum over ranks of the time of one wave and one round of records. Models are
+  /// measured in turns; sample i of every model is from turn i.
   std::vector<std::vector<double>> passes_ns;
-  double time_ns = 0;  ///< median over passes of the median of each
+  double time_ns = 0;  ///< median over passes of the median of each pass, in ns
 };
-/// What is decided about models that were measured.
+/// Decision of the model "auto" among the models that were measured.
 struct ModelChoice {
   std::size_t chosen = 0;           ///< index of the model to run
-  std::vector<std::size_t> equals;  ///< others that may be as good, for the line of Transport::choice()
+  std::vector<std::size_t> equals;  ///< indices of others that may be as fast, for the line of Transport::choice()
 };
-/// Decides among at least one model, in the order of backends(). Called on every rank with the same times; must say the
-/// same on each.
+/// Function that chooses a communication model by the measurements, at least one, in the order of backends(). Called on
+/// every rank with the same times; must return the same decision on each.
 using ChooseModel = std::function<ModelChoice(std::span<const MeasuredModel>)>;
 
-/// The first of the models whose time is within 5 % of the least; equals are the others of these. Local.
+/// Chooses the first of the models whose time is within 5 % of the minimum; `equals` are the others within 5 %. Local.
 /// @throws UsageError for no model
 [[nodiscard]] ModelChoice first_of_the_fastest(std::span<const MeasuredModel> models);
 
-/// Which model runs on how many ranks.
+/// Options of run(): the model, the number of ranks, the decorators.
 struct RunOptions {
   std::string backend = "auto";  ///< a name of backends(), or "auto"; the variable MERGANSER_COMM overrides "auto"
   int ranks = 0;           ///< `threads`: number of ranks (0: one). Processes: checked against the launcher if not 0
   std::string decorators;  ///< comma list: "checked", "chaos:SEED"
-  /// Process graph that "auto" measures on, from (rank, size); empty: eight neighbours in a near-square grid.
+  /// Process graph that "auto" measures on, as a function of (rank, size); empty: eight neighbours in a near-square grid.
   std::function<Graph(int rank, int size)> pattern;
-  ChooseModel choose = first_of_the_fastest;  ///< how "auto" decides on what it measured
-  /// `threads` within this process, though a launcher may have started it as one of several: "auto" is then `threads`,
-  /// models of processes are refused. For a program that is a rank of something else and calls the library by itself.
+  ChooseModel choose = first_of_the_fastest;  ///< decision of "auto" from the measured times
+  /// Run `threads` within this process, though a launcher may have started it as one of several: "auto" is then `threads`,
+  /// models of processes are refused. For a rank of another parallel program that uses the library on its own.
   bool within_process = false;
 };
 
-/// Thrown on threads that wait, when another rank has failed. Let it pass: run() throws that rank's error instead.
+/// Error that ends the waits of thread ranks when another rank has failed. Programs do not catch it: run() then throws the
+/// error of the failed rank.
 struct Released : CommError {
   Released() : CommError("another rank has failed") {}
 };
 
 /// Runs `body` once on every rank over the chosen model and returns when all have ended.
 ///
-/// Without a launcher: `threads`, in this process. Under one: called by every process; `threads` is then refused
-/// unless the world has one rank, or `within_process` says that the launcher's ranks are not meant. If `body` throws on one thread rank the others are released from their waits and the
-/// error is rethrown: of several that failed by themselves that of the lowest rank, a CommError only if there is no other.
-/// In processes the caller ends the job (see end_job()).
+/// Without a launcher it starts threads in this process. Under one every process calls it; `threads` is then refused
+/// unless the world has one rank or `within_process` is set. If `body` throws on a thread rank, the waits of the others
+/// end with Released and the error is rethrown: of several errors that of the lowest rank, a CommError only if there is
+/// no other. In processes the error passes through, and the caller ends the job (see end_job()).
 /// @throws UsageError for an unknown or missing model, with the list of names
 /// @throws CommError if the launcher promised several ranks and the library sees one ("N singletons")
 void run(const RunOptions& options, const std::function<void(Transport&)>& body);
 
-/// Refuses a number of ranks that cannot be threads of this process: more than the system allows, or than fit into its
-/// memory with what transports keep for each rank and each pair of ranks. run() asks before it makes anything; call it
-/// before the first of several runs. Local. @throws UsageError with what is allowed
+/// Validates a number of thread ranks for this process: within the system's limit of threads, and within available memory,
+/// of which transports need some for each rank and each pair of ranks. run() calls it before it makes anything; call it
+/// before the first of several runs. Local. @throws UsageError with the largest number allowed
 void check_thread_ranks(int ranks);
 
-/// Which of how many processes.
+/// Rank of a process in its job, and the number of processes of the job.
 struct World {
-  int rank = 0;
-  int size = 1;
+  int rank = 0;  ///< 0 to size - 1
+  int size = 1;  ///< at least 1
 };
-/// Rank and size of this process as the launcher tells them, without starting anything (0 and 1 without one).
+/// Returns rank and size of this process from the launcher's environment variables; 0 and 1 without a launcher. Local;
+/// starts no library.
 [[nodiscard]] World launcher_world();
 
-/// Ends every process of the job with `exit_code`. For main() only.
+/// Ends every process of the job with `exit_code`. Called by any rank, from main() only.
 [[noreturn]] void abort(int exit_code);
 
-/// The same for a rank that has failed by itself: of several that fail at about the same time one alone calls `tell`, to
-/// print its message, and gives the exit code. That is the first one, or among those within a fraction of a second the
-/// lowest, one with a CommError (4) only if there is no other. Waits for so long, unless it can be no other.
-[[noreturn]] void end_job(int exit_code, const std::function<void()>& tell);
+/// Ends every process of the job after a failure of this rank. Of several ranks that fail at about the same time one alone
+/// calls `report`, to print its message, and gives the exit code: the first one, or among those within 0.3 s the lowest
+/// rank, one with a CommError (4) only if there is no other. Blocks for that time, unless no other rank can take precedence.
+/// Called by any rank that failed, from main() only.
+[[noreturn]] void end_job(int exit_code, const std::function<void()>& report);
 
-/// A variable of the environment.
+/// Environment variable that a job needs.
 struct Setting {
-  std::string name;   ///< of the variable
-  std::string value;  ///< that it should have
-  std::string why;    ///< what goes wrong without it
+  std::string name;   ///< name of the variable
+  std::string value;  ///< value that it should have
+  std::string why;    ///< fault that occurs without it
 };
-/// Settings that work around faults of the installed libraries; `merganser run` exports those not yet set.
+/// Returns the settings that work around faults of the installed libraries; `merganser run` exports those not yet set. Local.
 [[nodiscard]] std::vector<Setting> launcher_settings();
-/// The same for libraries that call themselves `mpi` and `shmem`; "none": there is none.
+/// Returns the settings that work around faults of the libraries whose version strings are `mpi` and `shmem`; "none" stands
+/// for an absent library. Local.
 [[nodiscard]] std::vector<Setting> launcher_settings(const std::string& mpi, const std::string& shmem);
-/// Faults that the installed libraries are known to have and that are avoided here, a sentence each, for doctor. Others show
-/// in the test that every model has to pass when it is first opened over several ranks.
+/// Returns the known faults of the installed libraries that this library avoids, a sentence each, for doctor. Unknown ones
+/// are detected by the self test that every model passes when it is first opened over several ranks. Local.
 [[nodiscard]] std::vector<std::string> library_faults();
-/// Version string of the MPI library, "none" where absent. Does not start it.
+/// Returns the version string of the MPI library, "none" where absent. Local; does not start it.
 [[nodiscard]] std::string mpi_library();
-/// The same of the OpenSHMEM library.
+/// Returns the version string of the OpenSHMEM library, "none" where absent. Local; does not start it.
 [[nodiscard]] std::string shmem_library();
 
 }  // namespace merganser::comm

@@ -1,5 +1,5 @@
 #pragma once
-/// A file that all ranks write, and that appears whole or not at all.
+/// Output file that all ranks write in parallel, and that appears whole under its name or not at all.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,33 +10,38 @@
 
 namespace merganser::comm {
 
-/// An OutputFile of rank 0 that the other ranks open too.
+/// Output file under a temporary name, created by rank 0 and opened by the other ranks once they write. Its writes are
+/// independent; beginning and committing it are collective. A destructor without commit() removes it.
 class SharedOutput : Pinned {
  public:
-  /// Begins the file. Collective.
-  /// @param bytes   how large the file will be; 0: unknown
+  /// Creates the file under a temporary name. Collective. `transport` must outlive it.
+  /// @param bytes   final size of the file in bytes, to be checked against free space; 0: unknown
   /// @param opened  by_name: a library opens name(); else only write() is used
-  /// @throws InputError on every rank if the destination is no place for it
+  /// @throws InputError on every rank if no file can be made at `path`
   SharedOutput(std::string path, Transport& transport, std::int64_t bytes = 0,
                OutputFile::Opened opened = OutputFile::Opened::here);
-  /// Removes what was not committed.
+  /// Closes the file, and removes it if it was not committed. Local.
   ~SharedOutput();
 
-  /// Under which any rank may open the file until commit().
+  /// Returns the temporary name, under which any rank may open the file until commit().
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  /// Writes at a place of the file, from this rank. @throws InputError on this rank
+  /// Writes `bytes` bytes at offset `at` (in bytes) of the file. Local, independent of other ranks.
+  /// @throws InputError on this rank only
   void write(std::uint64_t at, const void* data, std::uint64_t bytes);
-  /// As OutputFile::hold_room(). Collective. @throws InputError on every rank
+  /// Reserves disk space for the whole file, where the file system can, so that a library does not run out of it while it
+  /// writes. Called by every rank once the file exists and before it has data. Collective.
+  /// @throws InputError on every rank if there is too little space
   void hold_room();
-  /// Gives the file its name. Collective. @throws InputError on every rank; then the old file is still there
+  /// Flushes the file on all ranks and renames it to its final name. Collective.
+  /// @throws InputError on every rank; a former file of that name is then unchanged
   void commit();
 
  private:
   std::string path_;
   Transport& transport_;
   std::string name_;
-  std::unique_ptr<OutputFile> file_;  // of rank 0
-  int opened_ = -1;                   // descriptor on the others, once they write
+  std::unique_ptr<OutputFile> file_;  // on rank 0 only
+  int opened_ = -1;                   // descriptor on the other ranks, -1 until they write
 };
 
 }  // namespace merganser::comm

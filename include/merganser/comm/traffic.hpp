@@ -1,5 +1,5 @@
 #pragma once
-/// How much a rank moves to and from each other rank. Counted always; a few additions per operation.
+/// Counters of the operations and bytes between one rank and each other rank. Always on; a few additions per operation.
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace merganser::comm {
 
-/// How bytes move between two ranks.
+/// Kind of operation that moves bytes between two ranks.
 enum class Move : std::uint8_t {
   message,  ///< a message sent
   put,      ///< written into the other's memory
@@ -19,22 +19,22 @@ enum class Move : std::uint8_t {
 };
 inline constexpr std::size_t kMoves = 3;
 
-/// Number of size classes: 0 holds nothing but empty operations, c holds 2^(c-1) to 2^c - 1 bytes, the last one
-/// everything above.
+/// Number of size classes: class 0 holds operations of 0 bytes, class c those of 2^(c-1) to 2^c - 1 bytes, the last one
+/// all larger ones too.
 inline constexpr std::size_t kSizeClasses = 48;
-/// The size class of an operation of so many bytes.
+/// Returns the size class of an operation of `bytes` bytes, 0 to kSizeClasses - 1.
 [[nodiscard]] constexpr std::size_t size_class(std::uint64_t bytes) noexcept {
   const auto width = static_cast<std::size_t>(std::bit_width(bytes));
   return width < kSizeClasses ? width : kSizeClasses - 1;
 }
 
-/// Operations of one kind on one arc.
+/// Counts of operations of one kind between this rank and one other.
 struct MoveCount {
-  std::int64_t operations = 0;
-  std::int64_t bytes = 0;
-  std::array<std::int64_t, kSizeClasses> sizes{};  ///< operations by size class
+  std::int64_t operations = 0;                     ///< number of operations
+  std::int64_t bytes = 0;                          ///< payload of all operations
+  std::array<std::int64_t, kSizeClasses> sizes{};  ///< number of operations by size class
 
-  /// Counts one operation of so many bytes.
+  /// Counts one operation of `moved` bytes.
   void add(std::size_t moved) noexcept {
     ++operations;
     bytes += static_cast<std::int64_t>(moved);
@@ -45,38 +45,40 @@ struct MoveCount {
   friend bool operator==(const MoveCount&, const MoveCount&) = default;
 };
 
-/// What one rank has moved to (message, put) or from (get) another.
+/// Counts of one rank towards another, by kind: messages and puts to it, gets from it.
 struct PeerTraffic {
-  std::array<MoveCount, kMoves> moves;
+  std::array<MoveCount, kMoves> moves;  ///< indexed by Move
 
-  /// Counts one operation.
+  /// Counts one operation of `bytes` bytes.
   void add(Move move, std::size_t bytes) noexcept { moves[static_cast<std::size_t>(move)].add(bytes); }
   [[nodiscard]] const MoveCount& operator[](Move move) const noexcept { return moves[static_cast<std::size_t>(move)]; }
-  /// True if nothing was counted.
+  /// Returns true if no operation was counted.
   [[nodiscard]] bool empty() const noexcept;
   friend bool operator==(const PeerTraffic&, const PeerTraffic&) = default;
 };
 
-/// Traffic of one rank, by other rank. Over all peers the bytes of messages and puts add up to Counters::bytes, the
-/// operations to Counters::messages and Counters::puts. A get of n words is one operation here and n in Counters::gets.
-/// A message that carries nothing but the puts and gets of a Segment counts as an empty one: its bytes are theirs.
-/// Memory: O(ranks talked to).
+/// Row of the communication matrix that one rank counts: its operations by other rank. Over all peers the bytes of messages
+/// and puts add up to Counters::bytes, the operations to Counters::messages and Counters::puts. A get of n words is one
+/// operation here and n in Counters::gets. A message that carries nothing but the puts and gets of a Segment counts as an
+/// empty one, since its bytes are counted as theirs. Memory: O(peers with traffic).
 class TrafficCount {
  public:
-  /// Another rank, and what was moved to and from it.
+  /// Counts towards one other rank.
   struct Peer {
-    int rank;
-    PeerTraffic traffic;
+    int rank;             ///< the other rank
+    PeerTraffic traffic;  ///< operations of this rank towards it
   };
 
-  /// The counts of a peer, made where missing. Its address stays the same for the life of this object.
+  /// Returns the counts towards `rank`, inserted where missing. The address is stable for the life of this object, so
+  /// backends keep pointers to it.
   [[nodiscard]] PeerTraffic& peer(int rank) { return peers_[rank]; }
-  /// Peers with at least one operation, ascending by rank.
+  /// Returns the peers with at least one operation, ascending by rank.
   [[nodiscard]] std::vector<Peer> peers() const;
-  /// What has come since `before`, an earlier copy of this.
+  /// Returns the difference to `before`, an earlier copy of this object: the operations since then.
   [[nodiscard]] TrafficCount since(const TrafficCount& before) const;
+  /// Adds the counts of `o`, peer by peer.
   TrafficCount& operator+=(const TrafficCount& o);
-  /// Sets every count to that of `before`; addresses of peers stay.
+  /// Resets every count to that of `before`, an earlier copy of this object; addresses of peers stay valid.
   void restore(const TrafficCount& before);
 
  private:

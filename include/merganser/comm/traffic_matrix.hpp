@@ -1,5 +1,5 @@
 #pragma once
-/// The traffic between all ranks of one run: flows from rank to rank, gathered, joined and packed into text.
+/// Communication matrix of a run: operations and bytes between each pair of ranks, gathered, merged and packed into text.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,49 +12,50 @@
 
 namespace merganser::comm {
 
-/// Operations of one kind from one rank to another. Bytes flow from `from` to `to`: a get by rank 2 of what rank 5 owns is
-/// a flow from 5 to 2.
+/// Entry of a communication matrix: operations of one kind from one rank to another. Bytes flow from `from` to `to`: a get by
+/// rank 2 of what rank 5 owns is a flow from 5 to 2.
 struct TrafficFlow {
-  int from = 0;
-  int to = 0;
-  Move move = Move::message;
-  std::int64_t operations = 0;
-  std::int64_t bytes = 0;
-  /// Operations by size class (size_class) from `first_class` on; neither begins nor ends with 0. Empty where sizes
-  /// are not known.
-  std::size_t first_class = 0;
+  int from = 0;                 ///< rank that the bytes leave
+  int to = 0;                   ///< rank that the bytes reach
+  Move move = Move::message;    ///< kind of operation
+  std::int64_t operations = 0;  ///< number of operations, >= 0
+  std::int64_t bytes = 0;       ///< payload of all operations, >= 0
+  std::size_t first_class = 0;  ///< size class (see size_class()) of sizes[0]
+  /// Number of operations per size class from `first_class` on; neither the first nor the last is 0. Empty if unknown.
   std::vector<std::int64_t> sizes;
 
   friend bool operator==(const TrafficFlow&, const TrafficFlow&) = default;
 };
-/// The name of a kind of operation: "message", "put", "get".
+/// Returns the name of a kind of operation: "message", "put" or "get".
 [[nodiscard]] std::string_view move_name(Move move);
-/// The kind of operation that a name stands for.
-/// @throws InputError for an unknown name
-[[nodiscard]] Move move_of_name(std::string_view name);
+/// Parses the name of a kind of operation: "message", "put" or "get".
+/// @throws InputError for any other name
+[[nodiscard]] Move parse_move(std::string_view name);
 
-/// TrafficMatrix between all ranks of one run.
+/// Sparse communication matrix between all ranks of one run.
 class TrafficMatrix {
  public:
+  /// Makes a matrix of one rank without flows.
   TrafficMatrix() = default;
-  /// Flows in any order; those with equal ends and move are added up, empty ones left out. @throws InputError for a rank
-  /// outside 0 .. ranks - 1, a flow of a rank to itself, a negative count, sizes that contradict the operations
+  /// Makes a matrix from flows in any order; flows with equal ends and kind are added up, empty ones left out. Local.
+  /// @throws InputError for a rank outside 0 to ranks - 1, a flow from a rank to itself, a negative count, sizes that
+  ///         contradict the operations, and sums beyond 64 bits
   TrafficMatrix(int ranks, std::vector<TrafficFlow> flows);
 
-  /// Number of ranks.
+  /// Returns the number of ranks, at least 1.
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
-  /// Ascending by (from, to, move), each once.
+  /// Returns the flows that are not empty, ascending by (from, to, move), each key once.
   [[nodiscard]] const std::vector<TrafficFlow>& flows() const noexcept { return flows_; }
-  /// Operations of all flows.
+  /// Returns the number of operations of all flows. @throws InputError beyond 64 bits
   [[nodiscard]] std::int64_t operations() const;
-  /// Bytes of all flows.
+  /// Returns the number of bytes of all flows. @throws InputError beyond 64 bits
   [[nodiscard]] std::int64_t bytes() const;
 
-  /// How often the pattern was repeated (steps, phases), where the source knows; at least 1.
+  /// Number of repetitions of the pattern (steps, phases), at least 1; empty if the source does not give it.
   std::optional<std::int64_t> exchanges;
-  std::string source;  ///< where the numbers come from, for people
+  std::string source;  ///< origin of the numbers, for people
 
-  /// Known exchanges, else the most operations of one flow, at least 1.
+  /// Returns `exchanges` if known, else the largest number of operations of one flow, at least 1.
   [[nodiscard]] std::int64_t exchange_count() const;
 
   friend bool operator==(const TrafficMatrix&, const TrafficMatrix&) = default;
@@ -64,12 +65,13 @@ class TrafficMatrix {
   std::vector<TrafficFlow> flows_;
 };
 
-/// The counts of every rank put together. Collective; every rank gets the result.
+/// Gathers the counts of every rank into one matrix, on every rank. Collective.
 [[nodiscard]] TrafficMatrix gather_traffic(Transport& transport, const TrafficCount& mine);
 
-/// Flows as text of letters, digits, "+" and "/": about 14 characters for a flow of one size class.
+/// Encodes flows, in the order of TrafficMatrix::flows(), as text of letters, digits, "+" and "/": about 14 characters for a
+/// flow of one size class. Local.
 [[nodiscard]] std::string pack_flows(const std::vector<TrafficFlow>& flows);
-/// The flows that pack_flows() made such a text of.
+/// Decodes flows from a text that pack_flows() made. Local.
 /// @throws InputError if the text was not made by pack_flows
 [[nodiscard]] std::vector<TrafficFlow> unpack_flows(std::string_view text);
 

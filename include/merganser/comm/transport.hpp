@@ -1,9 +1,10 @@
 #pragma once
-/// The communication contract: what algorithms see of a machine.
+/// The communication contract: the interface through which distributed algorithms use a communication model.
 ///
 /// A Transport makes four objects. Mailbox: one message of any size per arc and step. Segment: words of memory that
-/// neighbours put into and get from, in phases. Stream: a known number of small records per arc, single assignment.
-/// Plan: a ghost pattern known on both sides. Every backend makes all four; docs/communication.md compares them.
+/// neighbours put into and get from, in phases. Stream: rounds of small records, whose number on each arc both ends hold
+/// beforehand. Plan: a repeated ghost exchange with a fixed pattern. Every backend makes all four; docs/communication.md
+/// compares them.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -24,8 +25,8 @@ namespace detail {
 class Decorator;
 }
 
-/// Directed process graph as one rank sees it. The position of a rank in a list is the number of its arc.
-/// Ranks are distinct within a list; a rank may be its own neighbour.
+/// Directed process graph, restricted to the arcs of one rank. The position of a rank in a list is the number of its arc,
+/// from 0. Ranks are distinct within a list; a rank may be its own neighbour.
 struct Graph {
   std::vector<int> out;  ///< ranks this rank sends to
   std::vector<int> in;   ///< ranks this rank receives from
@@ -34,8 +35,8 @@ struct Graph {
   static Graph symmetric(std::vector<int> neighbours) { return {neighbours, std::move(neighbours)}; }
 };
 
-/// What a rank has sent, put, got and waited for. Cheap, always on. Counts of this rank only. What a rank sends to,
-/// puts to or gets from itself is not counted, but for `records`. A fetch_or counts as a put and a get.
+/// Counts of the communication operations of one rank since its transport was made. Always on; a few additions per
+/// operation. Operations of a rank on itself are not counted, except in `records`. A fetch_or counts as a put and a get.
 struct Counters {
   std::int64_t messages = 0;     ///< two-sided messages sent (not empty)
   std::int64_t bytes = 0;        ///< payload bytes sent or put
@@ -43,30 +44,34 @@ struct Counters {
   std::int64_t puts = 0;         ///< one-sided puts of payload words (Segment, Stream)
   std::int64_t gets = 0;         ///< one-sided gets of payload words
   std::int64_t bytes_got = 0;    ///< payload bytes that these gets read; not part of `bytes`
-  std::int64_t records = 0;      ///< Stream records sent, whatever carried them
+  std::int64_t records = 0;      ///< Stream records sent, by put or in a message
   std::int64_t syncs = 0;        ///< Segment synchronisations
   std::int64_t epochs = 0;       ///< one-sided access epochs opened
   std::int64_t collectives = 0;  ///< calls that every rank of the transport must make
 
+  /// Adds the counts of `o`, element by element.
   Counters& operator+=(const Counters& o);
+  /// Returns the element-wise difference: the operations between an earlier copy `b` and `a`.
   friend Counters operator-(Counters a, const Counters& b);
   friend bool operator==(const Counters&, const Counters&) = default;
 };
 
-/// One message of any size per arc and step. No collective after it is made.
+/// Sparse neighbourhood exchange: one message of any size per arc of the process graph and step.
 ///
-/// This object and the three below belong to the transport that made them. One that outlives it, or the run, may be
+/// Making one is collective over the transport, a step is not: a rank waits for its in-neighbours only.
+/// Mailbox, Segment, Stream and Plan belong to the transport that made them. One that outlives it, or the run, may be
 /// destroyed; using it throws CommError.
 class Mailbox : Pinned {
  public:
+  /// For derived classes; programs call Transport::mailbox().
   explicit Mailbox(Graph graph) : graph_(std::move(graph)), outbox_(graph_.out.size()), inbox_(graph_.in.size()) {}
   virtual ~Mailbox() = default;
 
-  /// The arcs, as given.
+  /// Returns the arcs of this rank that were given to Transport::mailbox().
   [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
 
-  /// The message that the next step sends along out-arc `arc`: append to it freely. A step leaves it empty, with its
-  /// capacity kept.
+  /// Returns the message that the next step sends along out-arc `arc`, for the caller to append to. A step leaves it
+  /// empty and keeps its capacity.
   /// @throws CommError if there is no such arc
   [[nodiscard]] std::vector<std::byte>& outbox(std::size_t arc) {
     if (arc >= outbox_.size()) throw_no_arc("out", arc, outbox_.size());
@@ -92,29 +97,32 @@ class Mailbox : Pinned {
     box.insert(box.end(), bytes.begin(), bytes.end());
   }
 
-  /// Sends the outboxes and waits until one message (perhaps empty) from every in-arc has arrived.
-  /// Called by every rank of the graph.
+  /// Sends the outboxes and waits until one message (perhaps empty) from every in-arc has arrived. Every rank of the
+  /// graph calls it equally often; it synchronises with the in-neighbours only.
+  /// @throws CommError if the transport has ended
   void step() {
     check_usable();
     step_all();
   }
 
-  /// The same along some arcs only: out-arc i takes part if active_out[i] != 0, in-arc i if active_in[i] != 0. Both
-  /// ends of an arc must mark it in the same step of theirs; a rank without active arcs need not call. Outboxes of
-  /// arcs that are not active must be empty, their inboxes become empty.
+  /// Sends and receives along the active arcs only: out-arc i is active if active_out[i] != 0, in-arc i if
+  /// active_in[i] != 0. Both ends of an arc must mark it in the same step of theirs; a rank without active arcs need not
+  /// call. Outboxes of arcs that are not active must be empty, their inboxes become empty.
+  /// @throws CommError if the transport has ended, or the Mailbox has no steps along some arcs (RoutedMailbox)
   void step(std::span<const std::uint8_t> active_out, std::span<const std::uint8_t> active_in) {
     check_usable();
     step_some(active_out, active_in);
   }
 
-  /// The message that in-arc `arc` delivered in the last step; valid until the next step.
+  /// Returns the message that in-arc `arc` delivered in the last step; valid until the next step.
   /// @throws CommError if there is no such arc
   [[nodiscard]] std::span<const std::byte> inbox(std::size_t arc) const {
     if (arc >= inbox_.size()) throw_no_arc("in", arc, inbox_.size());
     return inbox_[arc];
   }
 
-  /// The same as records of type T. @throws CommError if the length is no multiple of sizeof(T)
+  /// Returns the message that in-arc `arc` delivered in the last step as records of type T, without a copy; valid until
+  /// the next step. @throws CommError if there is no such arc, or the length is no multiple of sizeof(T)
   template <class T>
   [[nodiscard]] std::span<const T> records(std::size_t arc) const {
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 16);
@@ -123,13 +131,16 @@ class Mailbox : Pinned {
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
-  /// Refuses work once the transport has ended.
-  /// @throws CommError if the transport that made this has ended; step() asks by itself
+  /// Throws once the transport has ended; step() calls it first. Local.
+  /// @throws CommError if the transport that made this has ended
   virtual void check_usable() const = 0;
 
  protected:
+  /// Implements step() along all arcs; the transport still lives.
   virtual void step_all() = 0;
+  /// Implements step() along the marked arcs; the transport still lives.
   virtual void step_some(std::span<const std::uint8_t> active_out, std::span<const std::uint8_t> active_in) = 0;
+  /// Throws CommError if `bytes`, the length of a message, is no multiple of `record`, the size of one record in bytes.
   static void check_record_size(std::size_t bytes, std::size_t record);
   [[noreturn]] static void throw_no_arc(const char* side, std::size_t arc, std::size_t arcs);
 
@@ -138,60 +149,61 @@ class Mailbox : Pinned {
   std::vector<std::vector<std::byte>> inbox_;
 };
 
-/// How a one-sided backend opens access epochs of a Segment.
+/// Extent of the access epochs that a one-sided backend opens for a Segment; the results are the same.
 enum class Epoch : std::uint8_t {
   lifetime,       ///< one epoch for the lifetime of the segment, operations completed at sync (default)
   per_phase,      ///< one epoch between two syncs, as [frey2025] proposes for future work
   per_operation,  ///< lock, operate, flush, unlock for every word, as [frey2025] measured
 };
 
-/// Untyped body of Segment: `words` words of `word_bytes` (4 or 8) bytes on this rank.
+/// Untyped implementation of Segment, for a backend to derive from: words of 4 or 8 bytes on every rank. The calls promise
+/// what those of Segment promise.
 class SegmentBody {
  public:
   virtual ~SegmentBody() = default;
-  /// Refuses work once the transport has ended. @throws CommError if the transport that made this has ended
+  /// Throws once the transport has ended. Local. @throws CommError if the transport that made this has ended
   virtual void check_usable() const = 0;
-  /// The words of this rank.
+  /// Returns the words of this rank, in memory that stays where it is.
   [[nodiscard]] virtual std::byte* local() = 0;
-  /// As Segment::put().
+  /// Writes one word of `rank`, at `index` counted in words; visible to its owner after the next sync.
   virtual void put(int rank, std::size_t index, const void* word) = 0;
-  /// As Segment::get().
+  /// Reads `count` words of `rank` from `index` on into `to`, which is filled by the next sync.
   virtual void get(int rank, std::size_t index, std::size_t count, void* to) = 0;
-  /// As Segment::fetch_or().
+  /// Replaces one word of `rank` by its bitwise OR with `word`, atomically; `old` holds the former value after the next sync.
   virtual void fetch_or(int rank, std::size_t index, const void* word, void* old) = 0;
-  /// As Segment::sync().
+  /// Ends the phase between neighbours of the graph. Every rank of the graph calls it.
   virtual void sync() = 0;
-  /// As Segment::sync_any().
+  /// Ends the phase between all ranks and returns the logical OR of their `mine`. Collective.
   virtual bool sync_any(bool mine) = 0;
 };
 
-/// Words on every rank that neighbours put into and get from, in phases ended by sync().
+/// Window of words (4 or 8 bytes) on every rank that neighbours put into and get from, in phases that sync() ends.
 ///
 /// Operations take effect some time between their call and the next sync; after sync all are visible to the owner.
-/// A get delivers at sync a value from before or during the phase. Equal puts to one word in a phase are fine; reading
-/// a local word that is remotely written in the same phase is a bug, which the `checked` decorator finds.
-/// `rank` is this rank or an out-neighbour. fetch_or is atomic with respect to fetch_or.
+/// A get delivers at sync a value from before or during the phase. Several puts of equal values to one word in a phase are
+/// allowed; reading a local word that is remotely written in the same phase is an error, which the `checked` decorator
+/// finds. `rank` is this rank or an out-neighbour. fetch_or is atomic with respect to fetch_or.
 template <class T>
 class Segment {
   static_assert(std::is_trivially_copyable_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
 
  public:
-  /// Made by Transport::segment().
+  /// Wraps the implementation of a backend; programs call Transport::segment(). `words` is the number on this rank.
   Segment(std::unique_ptr<SegmentBody> body, std::size_t words) : body_(std::move(body)), words_(words) {}
-  /// The words of this rank. Those that others put into may be read after the sync that ends the phase.
+  /// Returns the words of this rank. Those that others put into may be read after the sync that ends the phase.
   [[nodiscard]] std::span<T> local() { return {reinterpret_cast<T*>(body_->local()), words_}; }
-  /// Writes one word of `rank`. @throws CommError for a rank that is neither this one nor an out-neighbour, or has no
-  /// such word
+  /// Writes one word of `rank`, which its owner may read after the next sync.
+  /// @throws CommError if `rank` is neither this rank nor an out-neighbour, or has no word `index`
   void put(int rank, std::size_t index, T word) { body_->put(rank, index, &word); }
-  /// Reads `count` words of `rank` from `index` on into `to`, which is filled by the next sync. @throws CommError as
-  /// put()
+  /// Reads `count` words of `rank` from `index` on into `to`, which is filled by the next sync and must live until then.
+  /// @throws CommError if `rank` is neither this rank nor an out-neighbour, or has no such words
   void get(int rank, std::size_t index, std::size_t count, T* to) { body_->get(rank, index, count, to); }
-  /// Takes the bits of `word` into one word of `rank`; `old` gets what it was before, by the next sync. @throws
-  /// CommError as put()
+  /// Replaces one word of `rank` by its bitwise OR with `word`; `old` holds the former value after the next sync.
+  /// @throws CommError if `rank` is neither this rank nor an out-neighbour, or has no word `index`
   void fetch_or(int rank, std::size_t index, T word, T* old) { body_->fetch_or(rank, index, &word, old); }
-  /// Ends the phase with the neighbours of the graph. Called by every rank of the graph.
+  /// Ends the phase between neighbours of the graph. Every rank of the graph calls it.
   void sync() { body_->sync(); }
-  /// Ends the phase with every rank; returns the logical OR of `mine`. Collective.
+  /// Ends the phase between all ranks and returns the logical OR of their `mine`. Collective.
   bool sync_any(bool mine) { return body_->sync_any(mine); }
 
  private:
@@ -199,176 +211,187 @@ class Segment {
   std::size_t words_;
 };
 
-/// Single assignment: in one round every arc delivers a number of records known to both ends, in any grouping and
-/// order. A rank knows how much will come, so a round needs no termination detection, barrier or reduction.
+/// Rounds of fine-grained active messages of fixed size: in one round every arc delivers a number of records that both ends
+/// hold beforehand, in any grouping and order, so a round needs no termination detection, barrier or reduction.
 ///
-/// Rounds: open() starts one; it ends on a rank when all its records have been sent and taken. Two rounds must be
+/// open() starts a round; it ends on a rank when all its records have been sent and taken. Two rounds must be
 /// separated, on every arc that carries records, by a Mailbox step (else a fast sender could overwrite a slot).
-/// A record is a value below 2^32; slots on an arc are 0 .. count - 1, each sent once per round.
+/// A record is a value below 2^32; slots on an arc are 0 .. count - 1, each sent once per round (single assignment).
 class Stream : Pinned {
  public:
+  /// For derived classes; programs call Transport::stream().
   explicit Stream(Graph graph) : graph_(std::move(graph)) {}
   virtual ~Stream() = default;
 
-  /// The arcs, as given.
+  /// Returns the arcs of this rank that were given to Transport::stream().
   [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
 
-  /// Gets a record that has arrived.
+  /// Callback that receives one record: its in-arc, its slot on that arc, its value.
   using Take = std::function<void(std::size_t arc, std::size_t slot, std::uint32_t value)>;
 
-  /// Starts a round. Local. counts_out[i]: records this rank will send along out-arc i; counts_in[i]: records in-arc i
-  /// will deliver. @throws CommError if the round before has not been taken
+  /// Starts a round. Local. counts_out[i] is the number of records that this rank will send along out-arc i, counts_in[i]
+  /// the number that in-arc i will deliver. @throws CommError if records of the round before have not been taken
   virtual void open(std::span<const std::size_t> counts_out, std::span<const std::size_t> counts_in) = 0;
-  /// Sends a record; it may be held back until take(), wait() or finish().
+  /// Sends `value` to slot `slot` of out-arc `arc`; the record may be buffered until take(), wait() or finish().
   virtual void send(std::size_t arc, std::size_t slot, std::uint32_t value) = 0;
-  /// Hands over every record that has arrived and not been taken, and lets held-back records go. The callback may
+  /// Passes every record that has arrived and not been taken to the callback, and sends buffered records. The callback may
   /// call send(). Returns the number of records still to come in this round. Does not block.
   virtual std::size_t take(const Take& callback) = 0;
-  /// Waits until something has arrived (or nothing more is to come), driving progress.
+  /// Blocks until a record has arrived (or none is still to come); makes progress on this rank's sends meanwhile.
   virtual void wait() = 0;
-  /// Completes all sends of this round locally. Call once after the last take(). @throws CommError if records of the
-  /// round have not been sent or not been taken
+  /// Completes all sends of this round locally. Call once after the last take().
+  /// @throws CommError if records of the round have not been sent or not been taken
   virtual void finish() = 0;
-  /// Refuses work once the transport has ended.
-  /// @throws CommError if the transport that made this has ended; the calls above ask by themselves
+  /// Throws once the transport has ended; the other calls of this class do so too. Local.
+  /// @throws CommError if the transport that made this has ended
   virtual void check_usable() const = 0;
 
  protected:
   Graph graph_;
 };
 
-/// Ghost pattern: element indices (into a local array) that each out-neighbour needs, in the order it expects them.
+/// Communication pattern of a ghost exchange, as held by one rank. The number that an out-arc sends equals the number that
+/// the same arc delivers at its other end.
 struct Pattern {
-  std::vector<std::vector<std::size_t>> out;  ///< per out-arc: local element indices to send
-  std::vector<std::size_t> in;                ///< per in-arc: number of elements that will come
+  std::vector<std::vector<std::size_t>>
+      out;                      ///< per out-arc: indices of local elements to send, in the order of arrival
+  std::vector<std::size_t> in;  ///< per in-arc: number of elements to receive
 };
 
-/// A known ghost exchange, repeated many times.
+/// Persistent ghost exchange: a pattern set up once and executed many times.
 class Plan : Pinned {
  public:
   virtual ~Plan() = default;
-  /// Part of the ghosts of one in-arc: elements first .. first + data.size() / element size.
+  /// Part of the ghosts of one in-arc: elements first to first + data.size() / element size - 1.
   struct Chunk {
     std::size_t arc;                  ///< in-arc
     std::size_t first;                ///< position of its first element among those of the arc
     std::span<const std::byte> data;  ///< the elements
   };
-  /// Gets a chunk that has arrived; its data is valid until the call returns.
+  /// Callback that receives one chunk; the chunk's data is valid until the callback returns.
   using Use = std::function<void(const Chunk&)>;
-  /// Sends the pattern's elements of `local` and hands over what arrives, chunk by chunk, the next chunk moving while
-  /// the callback works. Called by every rank of the graph.
+  /// Sends the pattern's elements of `local` and passes the ghosts to the callback, chunk by chunk, while later chunks
+  /// are in transit. Every rank of the graph calls it equally often.
   /// @throws CommError if the pattern sends an element that `local` does not hold
   virtual void pull(std::span<const std::byte> local, const Use& use) = 0;
 
  protected:
 };
 
-/// Reductions. A sum of integers wraps around.
+/// Reduction operations. A sum of integers wraps around.
 enum class Op : std::uint8_t { sum, min, max };
 
-/// What a model really does: for algorithms that have a choice, for tests and for reports.
+/// Properties of a model, for algorithms that have a choice, for tests and for reports.
 struct Capabilities {
-  bool one_sided = false;       ///< Segment, Stream and Mailbox are made of remote memory access
+  bool one_sided = false;       ///< Segment, Stream and Mailbox use remote memory access
   bool subset_waves = true;     ///< Mailbox::step on some arcs uses the backend's own model
   bool sub_transports = false;  ///< Transport::subset works
   bool processes = false;       ///< ranks are processes, not threads
   bool checked = false;         ///< the decorator `checked` is around it: checks that cost time are wanted
 };
 
-/// How large a Stream is.
+/// Capacity of a Stream; equal on all ranks.
 struct StreamOptions {
-  std::size_t slots_per_arc = 16384;  ///< records per arc that go the direct way; more go through messages
+  std::size_t slots_per_arc =
+      16384;  ///< slots per arc that a one-sided backend keeps in memory; records beyond go by message
 };
-/// How a Plan cuts what it sends.
+/// Element and chunk sizes of a Plan; equal at both ends of every arc.
 struct PlanOptions {
-  std::size_t element_bytes = 8;      ///< of one element
-  std::size_t chunk_elements = 4096;  ///< elements of an arc that travel, and are handed over, together
+  std::size_t element_bytes = 8;      ///< size of one element in bytes
+  std::size_t chunk_elements = 4096;  ///< elements of an arc that are sent, and passed to the callback, together
 };
 
-/// An argument that must be uniform across ranks, as a name and a value in text.
+/// Name and text of one argument that must be uniform across ranks.
 struct UniformValue {
   std::string name;
   std::string value;
 };
 
-/// One rank's end of a communication model: rank, size, collectives for set-up, and the four objects. Made by run() of
-/// runtime.hpp, which hands it to the body of the program and ends it when that returns, or by open() of open.hpp over
-/// ranks that run already.
+/// Communicator with its attached objects, as one rank holds it: rank, size, collectives for set-up, and the four objects.
+/// Made by run() of runtime.hpp, which passes it to the body of the program and ends it when that returns, or by open()
+/// of open.hpp over ranks that run already. Not thread-safe: one thread of a rank uses it at a time.
 class Transport : Pinned {
  public:
   virtual ~Transport() = default;
 
-  /// Number of this rank, 0 to size() - 1.
+  /// Returns the number of this rank, 0 to size() - 1.
   [[nodiscard]] virtual int rank() const noexcept = 0;
-  /// Number of ranks.
+  /// Returns the number of ranks.
   [[nodiscard]] virtual int size() const noexcept = 0;
-  /// The model, a name of backends(), whatever decorators are around it.
+  /// Returns the name of the model as backends() lists it, also inside decorators.
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
-  /// What "auto" measured and picked, one line; empty if a model was named or there was nothing to choose.
+  /// Returns one line on the times that "auto" measured and the model it chose; empty if a model was named or only one fitted.
   [[nodiscard]] virtual std::string_view choice() const noexcept = 0;
-  /// What the model really does.
+  /// Returns the properties of the model; the same on every rank.
   [[nodiscard]] virtual Capabilities capabilities() const noexcept = 0;
-  /// What this rank has done so far; subtract an earlier copy to get what a part of the program did.
+  /// Returns the counts of this rank since the transport was made; subtract an earlier copy for those of a part.
   [[nodiscard]] virtual Counters& counters() noexcept { return counters_; }
-  /// The same by other rank. Counts of this rank only.
+  /// Returns the operations and bytes of this rank by other rank, since the transport was made.
   [[nodiscard]] virtual TrafficCount& traffic() noexcept { return traffic_; }
 
   // ---- set-up and statistics: collective over every rank, never inside a merge step ----
-  /// Returns when every rank has called it. Collective.
+  /// Blocks until every rank has called it. Collective.
   void barrier();
-  /// Element-wise reduction in the order of ranks, so sums of doubles have the same bits on every rank and in every
-  /// model; every rank gets the result in `values`. Collective.
+  /// Reduces doubles element by element, in the order of ranks, so that sums have the same bits on every rank and in every
+  /// model; `values` holds the result on every rank. Collective.
   /// @throws CommError on every rank if ranks differ in the operation, the type or the number of values
-  /// Cost: a gather on rank 0 and a broadcast; only there there is memory for the values of all.
+  /// Cost: a gather on rank 0 and a broadcast; only rank 0 needs memory for the values of all.
   void all_reduce(std::span<double> values, Op op);
-  /// The same for integers, by the reductions of the library. Collective.
+  /// Reduces integers element by element, by the reduction of the model's library; `values` holds the result on every rank.
+  /// Collective. @throws CommError on every rank if ranks differ in the operation, the type or the number of values
   void all_reduce(std::span<std::int64_t> values, Op op);
-  /// The same for one integer. Collective.
+  /// Reduces one integer per rank and returns the result on every rank. Collective.
+  /// @throws CommError on every rank if ranks differ in the operation, the type or the number of values
   [[nodiscard]] std::int64_t all_reduce(std::int64_t value, Op op);
-  /// Every rank's bytes, by rank; numbers of bytes may differ. For records see collectives.hpp. Collective.
+  /// Returns every rank's bytes, by rank, on every rank; lengths may differ. For records see collectives.hpp. Collective.
   [[nodiscard]] std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine);
-  /// to[r] goes to rank r; returns what came, by rank. Collective. @throws CommError unless `to` has size() entries
+  /// Sends to[r] to rank r and returns the messages received, by sender; lengths may differ. Collective.
+  /// @throws CommError unless `to` has size() entries
   [[nodiscard]] std::vector<std::vector<std::byte>> all_to_all(std::span<const std::span<const std::byte>> to);
-  /// The same of messages that are owned. Collective.
+  /// Sends the message to[r] to rank r and returns the messages received, by sender; lengths may differ. Collective.
+  /// @throws CommError unless `to` has size() entries
   [[nodiscard]] std::vector<std::vector<std::byte>> all_to_all(const std::vector<std::vector<std::byte>>& to);
-  /// Every rank's bytes, by rank, on rank 0; nothing, not even empty messages, on the others. Collective.
+  /// Returns every rank's bytes, by rank, on rank 0 and an empty vector on the others; lengths may differ. Collective.
   [[nodiscard]] std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine);
-  /// Rank 0's bytes; those of the others are not looked at. Collective.
+  /// Returns the bytes that rank 0 passes, on every rank; `mine` of other ranks is ignored. Collective.
   [[nodiscard]] std::vector<std::byte> broadcast(std::span<const std::byte> mine);
 
   // ---- the four objects: making one is collective, using one is not ----
-  /// Makes a Mailbox over the graph that the ranks give together. Collective.
-  /// @throws CommError on every rank if a graph names a rank that is not there, or one twice in a list, or the ends of
-  /// an
-  ///         arc do not both name it
+  /// Makes a Mailbox over the process graph whose arcs the ranks give, each its own (distributed graph). Collective.
+  /// @throws CommError on every rank for an invalid graph: a rank out of range, a rank twice in a list, or an arc that
+  ///         only one of its ends lists
   [[nodiscard]] virtual std::unique_ptr<Mailbox> mailbox(Graph graph) = 0;
-  /// Makes a Stream. Collective. @throws CommError as mailbox(), and for options out of range
+  /// Makes a Stream over the process graph whose arcs the ranks give, each its own. Collective.
+  /// @throws CommError on every rank for an invalid graph (see mailbox()), and for options out of range
   [[nodiscard]] virtual std::unique_ptr<Stream> stream(Graph graph, StreamOptions options) = 0;
-  /// Makes a Plan. Collective. @throws CommError as mailbox(), and if the ends of an arc differ in the number of
-  /// elements, their size or that of chunks
+  /// Makes a Plan over the process graph whose arcs the ranks give, each its own. Collective.
+  /// @throws CommError on every rank for an invalid graph (see mailbox()), and if the ends of an arc differ in the number
+  ///         of elements, their size or that of chunks
   [[nodiscard]] virtual std::unique_ptr<Plan> plan(Graph graph, Pattern pattern, PlanOptions options) = 0;
-  /// Makes a Segment. Collective. @param words  on this rank; ranks may differ
-  /// @throws CommError as mailbox(), and where there is no memory
+  /// Makes a Segment over the process graph whose arcs the ranks give, each its own. Collective.
+  /// @param words  number on this rank; ranks may differ
+  /// @throws CommError on every rank for an invalid graph (see mailbox()), and where memory does not suffice
   template <class T>
   [[nodiscard]] Segment<T> segment(Graph graph, std::size_t words, Epoch epoch = Epoch::lifetime) {
     return {segment_body(std::move(graph), words, sizeof(T), epoch), words};
   }
-  /// What segment() is made of. Collective.
+  /// Makes the untyped implementation of a Segment: `words` words of `word_bytes` (4 or 8) on this rank. Collective.
   [[nodiscard]] virtual std::unique_ptr<SegmentBody> segment_body(Graph graph, std::size_t words,
                                                                   std::size_t word_bytes, Epoch epoch) = 0;
 
-  /// Transport of the ranks that pass true; null on the others. It belongs to this one, which ends it at its own end.
-  /// Collective. @throws CommError where the model has no sub-groups (capabilities().sub_transports is false); on every rank
-  /// where it has no memory for one
+  /// Makes a transport of the ranks that pass true, in their order, and returns null on the others. It belongs to this
+  /// transport, whose end is its end too. Collective over this transport.
+  /// @throws CommError if the model has no sub-groups (capabilities().sub_transports is false); on every rank if its
+  ///         memory does not suffice
   [[nodiscard]] virtual std::unique_ptr<Transport> subset(bool take_part) = 0;
 
  protected:
+  // The collectives of a backend; the public calls count them and check their arguments first.
   virtual void do_barrier() = 0;
-  /// Element-wise reduction of words, the same number and operation on every rank; sums wrap around.
+  /// Reduces unsigned words element by element; number and operation are the same on every rank, sums wrap around.
   virtual void do_reduce(std::span<std::uint64_t> words, Op op) = 0;
   [[nodiscard]] virtual std::vector<std::vector<std::byte>> do_gather(std::span<const std::byte> mine) = 0;
   [[nodiscard]] virtual std::vector<std::byte> do_broadcast(std::span<const std::byte> mine) = 0;
-  /// Every rank's bytes, by rank.
   [[nodiscard]] virtual std::vector<std::vector<std::byte>> do_all_gather(std::span<const std::byte> mine) = 0;
   [[nodiscard]] virtual std::vector<std::vector<std::byte>> do_all_to_all(
       std::span<const std::span<const std::byte>> to) = 0;
@@ -385,13 +408,15 @@ class Transport : Pinned {
   friend void agree(Transport& transport, const std::function<void()>& local);
 };
 
-/// Checks that every rank gives the same values; `what` begins the message. Collective; one reduction of 16 bytes.
-/// For options and other arguments that ranks are to be given alike, where a difference would hang them or go unseen.
-/// @throws UsageError on every rank alike, with the first name that differs and two of its values
+/// Checks that logically collective arguments (options and the like) have the same values on every rank, where a difference
+/// would make ranks hang or go unnoticed. Collective; one reduction of 16 bytes.
+/// @param what  the beginning of the message
+/// @throws UsageError, the same on every rank, with the first name that differs and two of its values
 void check_uniform_across_ranks(Transport& transport, std::string_view what, const std::vector<UniformValue>& values);
 
-/// Runs `local` on this rank; if it threw on any rank, every rank throws the error of the lowest such rank, of the same
-/// type. Collective. For errors a user can cause: one message, one exit code, no rank left waiting.
+/// Runs `local` on every rank; if it throws on any rank, every rank throws the error of the lowest such rank, of the same
+/// type, so that a job fails with one message and one exit code and no rank hangs. Collective.
+/// Cost: one reduction of 8 bytes, and a gather of the errors if there are any.
 void agree(Transport& transport, const std::function<void()>& local);
 
 }  // namespace merganser::comm

@@ -1,5 +1,6 @@
 #pragma once
-/// The domain, its grid of cells, and the canonical arithmetic that every rank and CPU must agree on bit for bit.
+/// Domain (periodic or walled box), its grid of cells, and the distance formulas, which give the same bits on every rank and
+/// processor.
 ///
 /// The library is compiled without floating-point contraction (-ffp-contract=off); do not add fused operations here.
 #include <array>
@@ -16,27 +17,31 @@ using Vec3 = std::array<double, 3>;
 
 /// Axis-aligned box, each axis periodic or bounded by walls.
 struct Box {
-  Vec3 lower{0, 0, 0};
-  Vec3 extent{1, 1, 1};  ///< > 0
-  std::array<bool, 3> periodic{true, true, false};
+  Vec3 lower{0, 0, 0};                              ///< coordinates of the lower corner
+  Vec3 extent{1, 1, 1};                             ///< edge lengths, > 0
+  std::array<bool, 3> periodic{true, true, false};  ///< true: the axis is periodic; false: it is bounded by walls
 
+  /// Returns true if corner, extents and periodicity are equal.
   friend bool operator==(const Box&, const Box&) = default;
 
-  /// Coordinate on a periodic axis brought into [lower, lower + extent); unchanged on a wall axis.
-  /// Valid for any finite x; exact for x already inside.
+  /// Maps a coordinate into the box by periodicity: into [lower, lower + extent) on a periodic axis, unchanged on an axis with
+  /// walls.
+  /// @param axis  0, 1 or 2
+  /// @param x     any finite coordinate; returned unchanged if it is inside already
   [[nodiscard]] double wrap(int axis, double x) const {
     if (!periodic[axis]) return x;
     const double lo = lower[axis];
     const double len = extent[axis];
     if (x >= lo && x < lo + len) return x;
     double y = x - len * std::floor((x - lo) / len);
+    // Rounding may leave y outside by one unit; both faces of a periodic axis are the same plane, so `lo` is right for either.
     if (y < lo) y = lo;
     if (y >= lo + len) y = lo;
     return y;
   }
 
-  /// One axis of the canonical separation: |a - b|, or L - |a - b| where that is smaller on a periodic axis. The same
-  /// bits from both ends. a and b must be inside the box.
+  /// Returns the distance of two coordinates on one axis: |a - b|, or on a periodic axis of length L the smaller of |a - b| and
+  /// L - |a - b|. Exchanging a and b gives the same bits. a and b must be inside the box.
   [[nodiscard]] double separation(int axis, double a, double b) const {
     const double d = std::fabs(a - b);
     if (!periodic[axis]) return d;
@@ -44,7 +49,8 @@ struct Box {
     return e < d ? e : d;
   }
 
-  /// Canonical squared distance: (sx*sx + sy*sy) + sz*sz with s = separation.
+  /// Returns the squared distance of two points inside the box, the least over all periodic images: (sx*sx + sy*sy) + sz*sz with
+  /// s = separation(), added in this order on every rank. Exchanging the points gives the same bits.
   [[nodiscard]] double distance2(const Vec3& a, const Vec3& b) const {
     const double x = separation(0, a[0], b[0]);
     const double y = separation(1, a[1], b[1]);
@@ -52,7 +58,8 @@ struct Box {
     return (x * x + y * y) + z * z;
   }
 
-  /// Signed displacement a - b with the period that makes it shortest: d, d - L if d > L/2, d + L if d < -L/2.
+  /// Returns the signed displacement from b to the nearest periodic image of a on one axis of length L: d = a - b, d - L if d >
+  /// L/2, d + L if d < -L/2; a - b on an axis with walls. a and b must be inside the box.
   [[nodiscard]] double displacement(int axis, double a, double b) const {
     double d = a - b;
     if (periodic[axis]) {
@@ -66,7 +73,7 @@ struct Box {
     return d;
   }
 
-  /// True if a point lies in the box, its faces included. False for NaN.
+  /// Returns true if a point lies in the box, its faces included; false for NaN.
   [[nodiscard]] bool contains(const Vec3& p) const {
     for (int a = 0; a < 3; ++a)
       if (!(p[a] >= lower[a] && p[a] <= lower[a] + extent[a])) return false;
@@ -74,44 +81,47 @@ struct Box {
   }
 };
 
-/// Box cut into cells.
+/// Regular grid: a box divided into equal cells.
 struct Grid {
   Box box;
-  std::array<std::int64_t, 3> cells{1, 1, 1};  ///< >= 1 each
+  std::array<std::int64_t, 3> cells{1, 1, 1};  ///< number of cells along each axis, >= 1
 
+  /// Returns true if boxes and numbers of cells are equal.
   friend bool operator==(const Grid&, const Grid&) = default;
 
-  /// Edge of a cell along one axis.
+  /// Returns the edge length of a cell along one axis.
   [[nodiscard]] double spacing(int axis) const { return box.extent[axis] / static_cast<double>(cells[axis]); }
-  /// Volume of a cell.
+  /// Returns the volume of a cell.
   [[nodiscard]] double cell_volume() const { return spacing(0) * spacing(1) * spacing(2); }
-  /// Number of cells.
+  /// Returns the number of cells of the grid.
   [[nodiscard]] std::int64_t cell_count() const { return cells[0] * cells[1] * cells[2]; }
 
-  /// Cell index on one axis, clamped to [0, cells): the canonical rule that decides who owns a parcel.
+  /// Returns the index of the cell that contains a coordinate on one axis, clamped to [0, cells). Every rank uses this formula to
+  /// determine the owner of a position, so all find the same one. Coordinates that are not finite are not allowed.
   [[nodiscard]] std::int64_t cell(int axis, double x) const {
     const double g = std::floor((x - box.lower[axis]) / spacing(axis));
     const auto top = static_cast<double>(cells[axis] - 1);
     return static_cast<std::int64_t>(g < 0 ? 0.0 : (g > top ? top : g));
   }
-  /// Nearest grid node on one axis (ties away from zero), in 0 .. cells.
+  /// Returns the index, in 0 .. cells, of the grid node nearest to a coordinate inside the box on one axis; ties are rounded up.
   [[nodiscard]] std::int64_t node(int axis, double x) const {
     return static_cast<std::int64_t>(std::round((x - box.lower[axis]) / spacing(axis)));
   }
 };
 
-/// Cells along one axis at most, and in all fewer than: what balances blocks keeps a number for every cell of an axis, and
-/// what numbers cells does so in 64-bit integers and in memory of the ranks.
+/// Greatest number of cells along one axis: balancing stores a number for each.
 inline constexpr std::int64_t kMaxAxisCells = std::int64_t{1} << 24;
+/// Exclusive upper bound of the number of cells of a grid: cell numbers are 64-bit integers, and ranks store arrays by cell.
 inline constexpr double kMaxCells = 0x1p40;
-/// Edge of a cell at least, in units of the spacing of doubles at the corners of the box.
+/// Least edge of a cell, in units of the distance between adjacent doubles at the corners of the box.
 inline constexpr double kMinCellSpacings = 4;
 
-/// Checks that cells can be counted and told apart: from 1 to kMaxAxisCells along each axis, fewer than kMaxCells in all, a
-/// finite origin, extents from 1e-100 to 1e100 (squared distances neither underflow nor overflow), and edges of cells that
-/// are at least kMinCellSpacings times the distance between neighbouring doubles at the corners of the box. Decompositions
-/// and the readers and writers of files call it. Local. @throws InputError beginning with `name`, with the value and what is
-/// allowed
+/// Checks that the cells of a grid can be numbered, and told apart in double precision: 1 to kMaxAxisCells cells along each axis,
+/// fewer than kMaxCells in all, a finite origin, extents from 1e-100 to 1e100 (squared distances neither underflow nor overflow),
+/// and cell edges of at least kMinCellSpacings times the distance between adjacent doubles at the corners of the box. Local.
+/// Constructors of decompositions, and readers and writers of files, call it.
+/// @param name  beginning of the error message
+/// @throws InputError, with the value and what is allowed
 void check_grid(const Grid& grid, const std::string& name = "grid");
 
 }  // namespace merganser

@@ -1,5 +1,6 @@
 #pragma once
-/// What a parcel file holds besides the values of its parcels: read with the file, carried into files made from it.
+/// Contents of a NetCDF parcel file except the values of its parcels (attributes, dimensions, other variables, groups):
+/// read with the file and carried into files made from it.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,69 +11,69 @@
 
 namespace merganser::io {
 
-/// Values of one of NetCDF's own types, as they lie in memory.
+/// Array of values of one of NetCDF's atomic types, in its representation in memory.
 struct FileValues {
-  int type = 0;  ///< NetCDF's number of it: 6 is double, 12 string
-  std::int64_t count = 0;
-  std::vector<std::byte> bytes;      ///< all but strings
-  std::vector<std::string> strings;  ///< of type string
+  int type = 0;                      ///< NetCDF's number of the type: 6 is double, 12 string
+  std::int64_t count = 0;            ///< number of values
+  std::vector<std::byte> bytes;      ///< the values, of every type but string
+  std::vector<std::string> strings;  ///< the values of type string
 };
 
-/// Of a file, a group or a variable.
+/// Named attribute of a file, a group or a variable.
 struct FileAttribute {
   std::string name;
   FileValues values;
 };
 
-/// How a variable over the parcels lies in the file.
+/// Storage of a variable over the parcels in the file: chunking and filters.
 struct FileStorage {
-  std::int64_t chunk = 0;  ///< parcels; 0: not said
-  int deflate = 0;         ///< level; 0: not compressed
-  bool shuffle = false;
-  bool checksum = false;
+  std::int64_t chunk = 0;  ///< length of a chunk in parcels; 0: unspecified
+  int deflate = 0;         ///< compression level, 0 to 9; 0: not compressed
+  bool shuffle = false;    ///< the shuffle filter precedes compression
+  bool checksum = false;   ///< chunks carry a Fletcher32 checksum
 };
 
-/// A variable of a file.
+/// Variable of a file: name, shape, attributes, storage and values.
 struct FileVariable {
   std::string name;
-  std::vector<std::string> dimensions;
+  std::vector<std::string> dimensions;  ///< names, slowest first
   std::vector<FileAttribute> attributes;
   FileStorage storage;
-  FileValues values;  ///< of those over the parcels the type alone
-  std::vector<FileAttribute>
-      unwritten;              ///< a `_FillValue` that is not one value of the type: it is obeyed, not carried
+  FileValues values;  ///< of variables over the parcels the type alone
+  /// A `_FillValue` that is not one value of the variable's type: it defines missing values, but is not carried.
+  std::vector<FileAttribute> unwritten;
   bool skip_missing = false;  ///< a parcel may lack a value: rule missing=skip
 };
 
-/// A dimension of a file.
+/// Dimension of a file or group.
 struct FileDimension {
   std::string name;
-  std::int64_t length = 0;
-  bool unlimited = false;
+  std::int64_t length = 0;  ///< number of entries, at least 0
+  bool unlimited = false;   ///< variables may grow along it
 };
 
-/// Attributes, dimensions, variables and groups that say nothing about single parcels, level by level.
+/// Group of a file: attributes, dimensions, variables and subgroups that do not hold values of single parcels.
 struct FileGroup {
-  std::string name;  ///< empty: the file itself
+  std::string name;  ///< empty for the root group
   std::vector<FileAttribute> attributes;
   std::vector<FileDimension> dimensions;
   std::vector<FileVariable> variables;
   std::vector<FileGroup> groups;
 };
 
-/// Something that cannot be carried.
+/// Part of a file that cannot be carried into files made from it.
 struct FileLoss {
-  std::string name;  ///< of the variable, with its groups, or of the attribute
-  std::string what;  ///< "variable label, of type string"
+  std::string name;  ///< path of the variable with its groups, or name of the attribute
+  std::string what;  ///< description for the user, as "variable label, of type string"
 };
 
-/// The reader fills it, the writer takes it. An empty one is that of a new file.
+/// Description of a parcel file that the reader fills and the writer applies. An empty one describes a new file.
 struct FileHeading {
-  FileGroup root;                     ///< without what every parcel file has, and the writer makes anew
+  FileGroup root;                     ///< root group, without the parts that the writer creates in every parcel file
   std::vector<FileVariable> columns;  ///< variables over the parcels, and `t`: types, attributes, storage
-  std::vector<FileLoss> lost;
+  std::vector<FileLoss> lost;         ///< parts that files made from this one will lack
 
-  /// Null if the file has no such variable over the parcels.
+  /// Returns the variable over the parcels of this name, or null if the file has none. Local.
   [[nodiscard]] const FileVariable* column(std::string_view name) const;
 };
 

@@ -1,8 +1,8 @@
 #pragma once
-/// Exchange kernels: one exchange along the arcs of a process graph, in the very calls that a program would make in each
-/// model, for measuring. A kernel belongs to a completion class; only kernels of one class do the same work.
+/// Benchmark kernels: one exchange along the arcs of a process graph, by the calls of MPI or OpenSHMEM that a program would make in
+/// each communication model. A kernel belongs to a completion class; only kernels of one class do the same work and are compared.
 ///
-/// A kernel is a file in src/kernels/families/; what is there is in the table kernels().
+/// The kernels of a model are a file in src/kernels/families/; kernels() lists those of this build.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,116 +17,128 @@
 
 namespace merganser::kernels {
 
-/// What is true on a rank when its Exchange::iterate() returns.
+/// Completion class of a kernel: the state of the exchange when Exchange::iterate() returns on a rank.
 enum class Completion : std::uint8_t {
-  local,     ///< its sources may be used again; nothing is known of the targets
-  remote,    ///< what it sent (or asked for) has landed; the targets are not told
-  notified,  ///< local, and what its in-neighbours sent has landed here
-  global,    ///< the exchange has ended on every rank
+  local,     ///< the sources of this rank may be overwritten; data may not have arrived at the targets
+  remote,    ///< the data that this rank puts or gets has arrived; the targets of a put are not notified
+  notified,  ///< the sources of this rank may be overwritten, and the data of its in-neighbours has arrived
+  global,    ///< the exchange is complete on every rank
 };
-/// Their names in records and options, in the order of the enumeration, in which tables and advice show them too.
+/// Names of the completion classes in records and options, in the order of the enumeration, in which tables show them too.
 inline constexpr std::array<std::string_view, 4> kCompletionNames{"local", "remote", "notified", "global"};
-/// Name of one of them.
+/// Returns the name of a completion class: "local", "remote", "notified" or "global".
 [[nodiscard]] constexpr std::string_view completion_name(Completion completion) {
   return kCompletionNames[static_cast<std::size_t>(completion)];
 }
 
-/// What a kernel is, for tables and choices.
+/// Description of a kernel.
 struct KernelInfo {
-  std::string_view name;         ///< "rma.put-flush": model, dot, what it does
+  std::string_view name;         ///< model, dot, operations: "rma.put-flush"
   std::string_view model;        ///< a name of comm::backends(): "threads", "p2p", "neighborhood", "rma", "shmem"
-  std::string_view description;  ///< the calls of one iteration
+  std::string_view description;  ///< calls of one iteration, for tables
   Completion completion;
-  bool pulls = false;  ///< receivers fetch (get); else senders send
+  bool pulls = false;  ///< true: receivers get the data; false: senders send or put it
 };
-/// The kernels of this build, by model in the order of backends(), then by name.
+/// Returns the kernels of this build, by model in the order of comm::backends(), then by name. Local.
 [[nodiscard]] std::span<const KernelInfo> kernels();
-/// The kernel of a name.
+/// Returns the description of a kernel by its name. Local.
 /// @throws UsageError for an unknown name, with the list of names
 [[nodiscard]] const KernelInfo& kernel(std::string_view name);
 
-/// Where and how much. Arcs are those of `graph`, as one rank sees it.
+/// Arcs and sizes of an exchange on one rank.
 struct ExchangeSpec {
-  comm::Graph graph;
-  std::vector<std::size_t> bytes_out;  ///< per out-arc: capacity in bytes
-  std::vector<std::size_t> bytes_in;   ///< per in-arc: the same number as the sender's
-  std::size_t buffers = 1;             ///< sets of buffers, for iterations that take them in turn
+  comm::Graph graph;                   ///< out- and in-neighbours of this rank
+  std::vector<std::size_t> bytes_out;  ///< by out-arc: capacity in bytes
+  std::vector<std::size_t> bytes_in;   ///< by in-arc: capacity in bytes, equal to that on the sender
+  std::size_t buffers = 1;             ///< number of sets of source and landing zones, 1 to 2^20, equal on all ranks
 };
 
-/// One kernel bound to a graph. Every arc has its own source and its own landing zone, apart from all others, zero at
-/// first. Destroying one is not collective; its window or symmetric memory is freed when a later exchange is made that
-/// all ranks have let go of it before, or when the library ends. `control` must live as long.
+/// Kernel bound to the arcs of a process graph, with a source zone for each out-arc and a landing zone for each in-arc.
+///
+/// Zones are disjoint, aligned to cache lines, and zero at first. The control transport must outlive the exchange. Destruction is
+/// local: the window or symmetric memory is freed by the next make_exchange() after all ranks have destroyed theirs, or when the
+/// library ends.
 class Exchange : Pinned {
  public:
   virtual ~Exchange() = default;
 
-  /// What kernel it is.
+  /// Returns the description of the kernel.
   [[nodiscard]] virtual const KernelInfo& info() const noexcept = 0;
-  /// The arcs, as given.
+  /// Returns the arcs of this rank that the exchange was made with.
   [[nodiscard]] virtual const comm::Graph& graph() const noexcept = 0;
 
-  /// Bytes per arc from now on, at most the capacity of the spec; both ends of an arc must give the same number. Local;
-  /// every rank of the graph must have left quiesce(), and call quiesce() again before the next iterate(). What landing
-  /// zones hold stays, also behind a smaller size. @throws UsageError
+  /// Sets the number of bytes that each arc carries from now on. Local; between two calls of quiesce() without an iterate() in
+  /// between on any rank. Zones keep their contents, beyond a smaller size too.
+  /// @param bytes_out  by out-arc, at most the capacity
+  /// @param bytes_in   by in-arc, equal to the number that the sender passes
+  /// @throws UsageError for another number of arcs or a size above the capacity
   virtual void resize(std::span<const std::size_t> bytes_out, std::span<const std::size_t> bytes_in) = 0;
 
-  /// What the next iterate(buffer) sends along an out-arc (or an out-neighbour will fetch).
+  /// Returns the source zone of an out-arc, whose contents the next iterate(buffer) transfers. Local.
+  /// @throws UsageError for an arc or a buffer that does not exist
   [[nodiscard]] virtual std::span<std::byte> source(std::size_t arc, std::size_t buffer) = 0;
-  /// What an in-arc delivered in the last iterate(buffer); see quiesce().
+  /// Returns the landing zone of an in-arc, which holds the data of the last iterate(buffer) after quiesce(). Local.
+  /// @throws UsageError for an arc or a buffer that does not exist
   [[nodiscard]] virtual std::span<std::byte> landing(std::size_t arc, std::size_t buffer) = 0;
 
-  /// Makes one exchange. Called by every rank of the graph the same number of times with the same `buffer`. What lands
-  /// in an iteration may be read until a sender can begin the next one with that buffer: between two calls of quiesce().
+  /// Makes one exchange; this is the function that is measured. Called by every rank of the graph the same number of times with the
+  /// same buffers. A landing zone may be read until a sender can begin the next iteration with that buffer, so between two calls of
+  /// quiesce().
+  /// @throws UsageError for a buffer that does not exist, CommError if the library fails or a wait exceeds MERGANSER_WAIT_LIMIT
   virtual void iterate(std::size_t buffer) = 0;
 
-  /// Makes writes into sources known to those who fetch, and completes every iteration so far on every rank: all landing
-  /// zones may be read. Collective; not part of what is measured.
+  /// Completes all iterations so far on every rank, so that landing zones may be read, and makes stores into source zones visible
+  /// to ranks that get them. Collective; not part of a measurement.
   virtual void quiesce() = 0;
 
-  /// What one iteration does on this rank, but for arcs to itself. Notifications count: an empty message as a message, a
-  /// word as a put. `bytes` are those of the payload that this rank sends, puts or gets.
+  /// Returns the operations of one iteration on this rank, without arcs from the rank to itself. A notification counts as a message
+  /// or a put; `bytes` is the payload that this rank sends, puts or gets. Local.
   [[nodiscard]] virtual comm::Counters per_iteration() const = 0;
 
-  /// Ranks that an iterate() which does not end still waits for: in-neighbours, with two-sided messages also
-  /// out-neighbours that have not taken theirs. Where the library waits in one call and cannot tell: all in-neighbours,
-  /// or the targets of a put that nobody is told of, or all others if it waits for all. Empty outside iterate(). May be
-  /// called by another thread while iterate() runs.
+  /// Returns the ranks that a running iterate() still waits for: in-neighbours, and with two-sided messages out-neighbours that
+  /// have not received theirs. Where the library waits in one call and does not tell: all in-neighbours, the targets of a put
+  /// without notification, or all other ranks of a global kernel. Empty outside iterate(). Another thread may call it while
+  /// iterate() runs.
   [[nodiscard]] virtual std::vector<int> missing() const = 0;
 
-  /// The next iterate() leaves out what tells the target of an out-arc (message or signal), as a lost one would. For
-  /// tests of watchdogs. The target goes on with the next one that it gets along this arc, and is one behind from then
-  /// on: such an exchange is good for nothing more. False where the kernel has no such thing.
+  /// Makes the next iterate() omit the notification (message or signal) of an out-arc, as if it were lost. For tests of watchdogs.
+  /// The target continues with the next notification of this arc and is one iteration behind from then on, so the exchange is not
+  /// usable afterwards.
+  /// @return false if the kernel has no notification that can be omitted
   virtual bool drop_next(std::size_t arc) = 0;
 };
 
-/// Makes a kernel on the ranks of `control`. Kernels of all process models can be made, and used in any order, in one
-/// process, whatever model `control` is of; kernels of "threads" need `control` to be of that model. Collective.
-/// @throws UsageError if the kernel does not fit `control` or the spec contradicts itself, CommError where the library
-/// lacks what it needs or memory (a symmetric heap too small: the message says how large it must be); on every rank.
+/// Makes an exchange by a kernel on the ranks of `control`. Collective.
+///
+/// `control` is used for set-up and quiesce() and must outlive the exchange. It may be of any model of processes for kernels of all
+/// models of processes, which can be interleaved in one process; kernels of "threads" need a control transport of threads.
+/// @throws UsageError if the kernel does not fit `control` or the specifications of the ranks contradict each other, CommError if
+/// the library lacks a function or memory (for a symmetric heap with the size that is needed); the same on every rank
 [[nodiscard]] std::unique_ptr<Exchange> make_exchange(comm::Transport& control, std::string_view kernel,
                                                       ExchangeSpec spec);
 
-/// A kernel that cannot be used here, and why: "shmem.put-signal-native: shmem_putmem_signal is not in OpenSHMEM 1.4".
+/// Kernel that cannot be used on the given ranks.
 struct Unusable {
-  std::string_view kernel;
-  std::string reason;
+  std::string_view kernel;  ///< name of the kernel
+  std::string reason;       ///< "shmem_putmem_signal is not in OpenSHMEM 1.4; 1.5 has it"
 };
-/// The kernels that cannot be used here, found by trying each on a small ring. Collective.
+/// Returns the kernels that cannot be used on the ranks of `control`, determined by an exchange of each on a ring. Collective; the
+/// same result on every rank.
 /// @param names  kernels to try; empty: all
 [[nodiscard]] std::vector<Unusable> probe_kernels(comm::Transport& control, std::span<const std::string> names = {});
 
-/// Starts an iteration at about the same time on every rank: a dissemination barrier, ceil(log2(ranks)) rounds of one
-/// small message each, in the model of `control`.
+/// Synchronised start of a measurement: a dissemination barrier, ceil(log2(ranks)) rounds of one small message each, in the model
+/// of the control transport.
 class Start {
  public:
   virtual ~Start() = default;
-  /// Returns at about the same time on every rank. Called by every rank.
+  /// Blocks until every rank has called it, and returns at about the same time on all. Collective.
   virtual void wait() = 0;
-  /// Rank that wait() waits for in this moment, -1 if none. May be called by another thread.
+  /// Returns the rank that wait() waits for at the moment, -1 if none. Another thread may call it while wait() runs.
   [[nodiscard]] virtual int waits_for() const = 0;
 };
-/// Makes a Start on the ranks of `control`, which must live as long. Collective.
-/// @throws UsageError where `control` is OpenSHMEM's and not of all processes in their order
+/// Makes a synchronised start on the ranks of `control`, which must outlive it. Collective.
+/// @throws UsageError if `control` is a transport of OpenSHMEM without all processes in their order
 [[nodiscard]] std::unique_ptr<Start> make_start(comm::Transport& control);
 
 }  // namespace merganser::kernels

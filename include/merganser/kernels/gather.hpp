@@ -1,8 +1,9 @@
 #pragma once
-/// All-gathers of a fixed size in the very calls of each model, for measuring: the part of every rank to every rank.
+/// All-gathers of equal parts for measurements, by the calls of each communication model: every rank receives the parts of all
+/// ranks.
 ///
-/// A gather is made once and used again and again: start() hands over this rank's part, complete() returns all of them.
-/// What lies between is where a non-blocking one may work. What a model has is in gathers().
+/// A gather is made once and repeated: start() passes the part of this rank, complete() returns all parts. A non-blocking gather
+/// may proceed between the two. gathers() lists those of this build.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,43 +16,44 @@
 
 namespace merganser::kernels {
 
-/// Which call gathers.
+/// Call by which an all-gather is made.
 enum class GatherKind : std::uint8_t {
-  blocking,      ///< one blocking call, made by complete()
-  non_blocking,  ///< a call made by start(), waited for by complete()
-  neighborhood,  ///< a neighbourhood collective on the complete graph: every part goes to every rank on its own arc
+  blocking,      ///< one blocking collective, called by complete()
+  non_blocking,  ///< a non-blocking collective, called by start() and completed by complete()
+  neighborhood,  ///< a neighbourhood collective on the complete graph: every part is sent to every rank on its own arc
 };
-[[nodiscard]] std::string_view gather_name(GatherKind kind);  ///< "blocking", "non-blocking", "neighborhood"
+/// Returns the name of a kind of gather: "blocking", "non-blocking" or "neighborhood". @throws UsageError for another value
+[[nodiscard]] std::string_view gather_name(GatherKind kind);
 
-/// What a gather of one model is, for tables.
+/// Description of a gather of one model.
 struct GatherInfo {
   GatherKind kind;
   std::string_view model;        ///< a name of comm::backends()
-  std::string_view description;  ///< the calls of one gather
+  std::string_view description;  ///< calls of one gather, for tables
 };
-/// The gathers of this build, by model in the order of backends(), then by kind.
+/// Returns the gathers of this build, by model in the order of comm::backends(), then by kind. Local.
 [[nodiscard]] std::span<const GatherInfo> gathers();
-/// Why the model of a transport has no gather of this kind; empty if it has. Local.
+/// Returns the error text if the model of a transport has no gather of a kind; an empty string if it has one. Local.
 [[nodiscard]] std::string missing_gather(const comm::Transport& transport, GatherKind kind);
 
-/// One all-gather, made again and again. Ranks call start() and complete() in turns, and gathers of one transport in
-/// the same order on every rank. What was started must be completed before a gather is destroyed, unless an error is on
-/// its way.
+/// All-gather of equal parts that is repeated. Every rank calls start() and complete() alternately, and those of several gathers of
+/// one transport in the same order. A gather that was started must be completed before it is destroyed, except by an exception.
 class Gather : Pinned {
  public:
   virtual ~Gather() = default;
 
-  /// What gather it is.
+  /// Returns the description of the gather.
   [[nodiscard]] const GatherInfo& info() const noexcept { return info_; }
-  /// As given: bytes of every rank.
+  /// Returns the number of bytes of the part of each rank.
   [[nodiscard]] std::size_t part_bytes() const noexcept { return part_bytes_; }
 
-  /// Hands over this rank's part, which is copied. Called by every rank. Counted in the transport: a collective call, with
-  /// `neighborhood` also a message of part_bytes() to every other rank. @throws UsageError if `mine` is not part_bytes()
-  /// long or what was started before is not completed
+  /// Starts a gather with the part of this rank, which is copied. Called by every rank; does not wait for others. The counters of
+  /// the transport count a collective call, and with `neighborhood` also a message of part_bytes() to every other rank.
+  /// @throws UsageError if `mine` does not have part_bytes() bytes or the gather is started already
   void start(std::span<const std::byte> mine);
-  /// Waits for the part of every rank. Called by every rank. Part r is bytes r * part_bytes() .. (r + 1) * part_bytes() - 1.
-  /// Valid until the next start(). @throws UsageError if nothing was started
+  /// Waits for the parts of all ranks. Called by every rank.
+  /// @return all parts in the order of ranks, part_bytes() bytes each; valid until the next start()
+  /// @throws UsageError if the gather is not started, CommError if the library fails or a wait exceeds MERGANSER_WAIT_LIMIT
   [[nodiscard]] std::span<const std::byte> complete();
 
  protected:
@@ -69,10 +71,10 @@ class Gather : Pinned {
   bool started_ = false;
 };
 
-/// Makes a gather on the ranks of `control`, which must live as long. Collective. Memory: (ranks + 1) * part_bytes.
-/// @param part_bytes  of every rank, the same on all, at most 2^31 - 1
-/// @throws UsageError where the model has no such gather or ranks differ in part_bytes, CommError where the library lacks
-/// memory (a symmetric heap too small: the message says so); alike on every rank
+/// Makes a gather in the model of `control`, on its ranks; `control` must outlive it. Collective. Memory: (ranks + 1) * part_bytes.
+/// @param part_bytes  bytes of the part of each rank, equal on all ranks, at most 2^31 - 1
+/// @throws UsageError if the model has no such gather or ranks differ in part_bytes, CommError if the library lacks memory (for a
+/// symmetric heap with the size that is needed); the same on every rank
 [[nodiscard]] std::unique_ptr<Gather> make_gather(comm::Transport& control, GatherKind kind, std::size_t part_bytes);
 
 }  // namespace merganser::kernels

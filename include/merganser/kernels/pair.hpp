@@ -1,5 +1,6 @@
 #pragma once
-/// The smallest operations between two ranks, in the blocking calls of MPI: they show which component of the library serves.
+/// Latency of the smallest operations between two ranks by blocking calls of MPI, which shows the transport that the MPI library
+/// selected.
 #include <string>
 
 #include "merganser/base/language.hpp"
@@ -7,17 +8,18 @@
 
 namespace merganser::kernels {
 
-/// Medians of what rank 0 has measured with rank 1.
+/// Median latencies between ranks 0 and 1, measured by rank 0.
 struct PairTimes {
-  double ping_s = 0;       ///< a message of 8 bytes, one way: half of there and back
-  double put_flush_s = 0;  ///< MPI_Put of 8 bytes and MPI_Win_flush; 0 where there is no window
-  std::string put_error;   ///< why there is no window; empty if there is one
+  double ping_s = 0;       ///< half of a round trip of a message of 8 bytes, in seconds
+  double put_flush_s = 0;  ///< MPI_Put of 8 bytes and MPI_Win_flush, in seconds; 0 if there is no window
+  std::string put_error;   ///< error of the library if it could not allocate a window; empty if it could
 };
 
-/// Measures each for about so many seconds on the first two ranks; the others wait. Collective over all processes of the
-/// job, on a transport of any model of processes. @return the same on every rank
-/// @param seconds  of each of the two, positive
-/// @throws UsageError without MPI, with one rank, for ranks that are threads, or seconds that are not positive
+/// Measures latencies between ranks 0 and 1; the other ranks wait. Collective over all processes of the job, on a transport of any
+/// model of processes.
+/// @param seconds  duration of each of the two measurements, positive
+/// @return the same on every rank
+/// @throws UsageError in a build without MPI, with one rank, for ranks that are threads, and for seconds that are not positive
 [[nodiscard]] PairTimes time_pair(comm::Transport& control, double seconds);
 
 }  // namespace merganser::kernels

@@ -1,5 +1,8 @@
 #pragma once
-/// Contraction of a graph of links: every vertex learns which vertex stands for it from now on.
+/// Contraction of nearest-neighbour graphs, as in Boruvka's algorithm: every tree (or star) of links is merged into one
+/// root vertex.
+/// Invariant: after a call every vertex of this rank has exactly one root, the same for all vertices of its tree or
+/// star.
 #include <cstdint>
 #include <vector>
 
@@ -8,33 +11,40 @@
 
 namespace merganser::links {
 
-/// Which links a round of contraction keeps.
+/// Policy that selects the links kept by a round of contraction.
 enum class Policy : std::uint8_t {
-  stars,  ///< those that prune_single_pass keeps: short chains of messages, about 0.42 of the vertices remain
-  trees,  ///< all but one of each dual link: whole trees contract, about 0.30 remain
+  stars,  ///< links that prune_single_pass keeps: short chains of messages, about 0.42 of the vertices remain
+  trees,  ///< all but one link of each dual link: whole trees contract, about 0.30 of the vertices remain
 };
 
-/// Where a vertex goes: a vertex of some rank, perhaps itself.
+/// Root of a vertex: the vertex, perhaps the same one, that represents it after contraction, by owning rank and local
+/// index.
 struct Root {
-  std::int32_t rank = 0;
-  std::uint32_t vertex = 0;
+  std::int32_t rank = 0;     ///< owner of the root
+  std::uint32_t vertex = 0;  ///< index of the root by the numbering of its owner
   friend bool operator==(const Root&, const Root&) = default;
 };
 
-/// What one contraction took on this rank.
+/// Cost counters of one contraction on this rank.
 struct ContractStatistics {
-  std::int64_t rounds = 0;  ///< waves of questions (trees), or as PruneStatistics::rounds (stars)
-  std::int64_t asked = 0;   ///< questions of this rank to others (trees), or labels sent (stars)
+  /// Waves of queries (trees); longest chain of cross-rank labels, as PruneStatistics::rounds (stars)
+  std::int64_t rounds = 0;
+  std::int64_t asked = 0;  ///< queries sent to other ranks (trees), or labels sent (stars)
 };
 
-/// Contracts a graph of links and tells the root of every vertex of this rank. Of a dual link the end with the lower
+/// Contracts a graph of links: returns the root of every vertex of this rank. Of a dual link the end with the lower
 /// global id loses its link; the roots of trees are those ends and the vertices without a link. On return links.target
 /// holds the kept links only (kNone elsewhere); a kept link to another rank stays kAway | index.
 ///
-/// trees: chains within a rank are followed, chains over ranks by pointer doubling; a reduction ends the rounds.
-/// Collective over the transport; the mailbox's graph must lead to every other rank. stars: see prune_single_pass.
-/// @param links  only 2-cycles, CrossLinks ordered by arc, then slot
-/// @throws InputError for links that are not as said; for a cycle of three or more links (trees)
+/// Policy::trees: collective over the transport. Chains within a rank are followed, chains over ranks are shortened by
+/// pointer doubling; one reduction per round detects termination. The mailbox's graph must contain an arc to every
+/// other rank.
+/// Policy::stars: called by every rank with a cross-rank link, no collective, as prune_single_pass.
+/// @param links  cycles of length 2 only; `out` and `in` ordered by arc, then slot; no relays with Policy::trees
+/// @param ids  global ids of the local vertices, unique over all ranks
+/// @param statistics  written if not null
+/// @return one root per local vertex, in the order of links.target
+/// @throws InputError for links that violate these conditions, for a cycle of three or more links (trees)
 /// Cost (trees): O(links) work a round, at most 2 + log2(longest chain of cross-rank links) rounds of two waves.
 std::vector<Root> contract(Policy policy, Links& links, const Ids& ids, const Channels& channels,
                            ContractStatistics* statistics = nullptr);

@@ -1,10 +1,11 @@
 #pragma once
-/// Parcels of one rank sorted by cells of a search grid, and the exact nearest-neighbour search among them.
+/// Cell list (linked-cell grid) of the parcels of one rank, and the exact nearest-neighbour search in it. Local: no
+/// communication.
 ///
 /// The search grid is not the physical grid: it is cut so that a cell holds a few parcels, whatever the physical cells
-/// hold. Within a cell small parcels come first. Rows of cells are contiguous along x, so a block of 2x2x2 cells is four
-/// runs of memory. Where parcels crowd, the cells are cut over the part of the region that holds any, and cells
-/// that are crowded nevertheless are searched by trees.
+/// hold. Within a cell small parcels come first. Rows of cells are contiguous along x, so a block of 2x2x2 cells is
+/// four runs of memory. Where parcels crowd, only the part of the region that holds any is cut into cells, and cells
+/// that are still crowded are searched by k-d trees.
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -17,116 +18,127 @@
 
 namespace merganser::nearest {
 
-/// The part of the box that a rank owns. A face is a wall if nothing lies beyond it.
+/// Box-shaped part of the domain that a rank owns. A face is a wall if nothing lies beyond it.
 struct Region {
-  Vec3 lower;
-  Vec3 upper;
-  std::array<bool, 3> wall_lower{};
-  std::array<bool, 3> wall_upper{};
+  Vec3 lower;                        ///< lower corner, in units of the box
+  Vec3 upper;                        ///< upper corner
+  std::array<bool, 3> wall_lower{};  ///< by axis: the lower face is a wall
+  std::array<bool, 3> wall_upper{};  ///< by axis: the upper face is a wall
 };
 
-/// Nearest candidate found so far. Candidates of one parcel compare by (distance2, id): the same as by links::Key.
+/// Nearest candidate of one point so far. Candidates of one point compare by (distance2, id), the same order as that of
+/// links::Key.
 struct Best {
-  double distance2 = std::numeric_limits<double>::infinity();
-  std::int64_t id = 0;
-  std::uint32_t vertex = links::kNone;  ///< kNone: not one of this rank's parcels
+  double distance2 = std::numeric_limits<double>::infinity();  ///< squared distance; infinite: no candidate yet
+  std::int64_t id = 0;                                         ///< global id of the candidate
+  std::uint32_t vertex = links::kNone;  ///< vertex of the candidate on this rank; kNone: none, or on another rank
 };
 
-/// Size of the search cells: about a dozen parcels balance visits to empty space against candidates (measured).
+/// Mean number of parcels per search cell: about a dozen balance visits to empty space against candidates (measured).
 inline constexpr double kParcelsPerCell = 12;
 
 class BestSoFar;
 class CrowdedTrees;
 struct BlockSearch;
 
-/// Sorted parcels of one rank. A vertex is a position in the sorted order.
+/// Cell list of one rank. bin() counts, sort() orders, then any number of searches. A vertex is a position in the
+/// sorted order.
 class CellList {
  public:
+  /// @param region  block of this rank; its parcels must lie in it, up to rounding
   CellList(const Box& box, const Region& region);
   CellList(CellList&&) noexcept;
   CellList& operator=(CellList&&) noexcept;
   ~CellList();
 
-  /// How to cut the region: `parcels_per_cell` parcels per cube-like cell; or the given cells (search rule cells8).
+  /// Parameters of the search grid: `parcels_per_cell` parcels per cube-like cell; or the given cells (search rule
+  /// cells8).
   struct Cut {
-    double parcels_per_cell = kParcelsPerCell;
-    std::array<std::int64_t, 3> cells{0, 0, 0};  ///< not 0: exactly these, cut by ...
-    const Grid* grid = nullptr;                  ///< ... the canonical cells of this grid, ...
-    std::array<std::int64_t, 3> first{0, 0, 0};  ///< ... starting with this one
+    double parcels_per_cell = kParcelsPerCell;   ///< mean parcels per cell, > 0
+    std::array<std::int64_t, 3> cells{0, 0, 0};  ///< number of cells by axis; 0: from parcels_per_cell
+    const Grid* grid = nullptr;                  ///< with `cells`: grid of which they are the canonical cells
+    std::array<std::int64_t, 3> first{0, 0, 0};  ///< with `cells`: the first of them in the grid, by axis
   };
 
-  /// Counts the points per cell and the small ones. Cheap: reads the positions once, or three times if they crowd.
+  /// Counts the points per cell and the small ones. Reads the positions once, or three times if they crowd.
   /// @return number of small points
-  /// @throws InputError for a point outside the region, naming it and its coordinates; Unwrapped instead, and where a point is
-  /// not in the box on a periodic axis, for points that are wrapped on demand
+  /// @throws InputError for a point outside the region, naming it and its coordinates, or a volume that is not
+  /// is_volume(); for points that are wrapped on demand Unwrapped instead, also where a point is not in the box on a
+  /// periodic axis
   std::int64_t bin(const PointSet& points, const Cut& cut);
-  /// Sorts the parcels by cells. Writes sorted sites to `sorted` (n sites); `scratch` (scratch_bytes(n)) is used until
-  /// the search is done.
+  /// Sorts the points given to bin() by cells. Writes sorted sites to `sorted` (n sites, kept until the searches are
+  /// done); `scratch` (scratch_bytes(n)) is used until the searches are done.
   /// Cost: O(n); O(m log m) time and 6 to 12 bytes of memory each for m parcels in cells with more than 64 of a kind.
   void sort(const PointSet& points, Site* sorted, std::byte* scratch);
-  /// Bytes that sort() needs for n parcels.
+  /// Returns the bytes of scratch memory that sort() needs for n parcels.
   [[nodiscard]] static std::size_t scratch_bytes(std::size_t n) {
     return 3 * (n + kPadding) * sizeof(float) + 2 * n * sizeof(std::uint32_t);
   }
 
-  /// A small parcel whose nearest neighbour is not certain from the block around it: `best` is the nearest known.
+  /// Small parcel whose nearest neighbour may be on another rank; `best` is the nearest parcel of this rank.
   struct Open {
     std::uint32_t vertex;
     Best best;
   };
-  /// Nearest other parcel of every small parcel: target[v] for those that are certain; the rest are returned, completed as far
-  /// as this rank's own parcels and their periodic images go. target[v] = kNone for parcels that are not small.
-  /// @param ids  global ids by vertex
+  /// Finds the nearest other parcel of every small parcel among this rank's parcels and their periodic images.
+  /// target[v] = kNone for parcels that are not small or have no other.
+  /// @param target  written, one per vertex: nearest vertex
+  /// @param ids  global ids by vertex; lower ones win ties
+  /// @return the small parcels that may have a nearer parcel outside the region, with the best of this rank
   /// Cost: O(n log n) wherever the parcels are.
   std::vector<Open> search_exact(std::vector<std::uint32_t>& target, const links::Ids& ids);
 
-  /// A point to search around, in canonical coordinates, anywhere in the box.
+  /// Query point in canonical coordinates, anywhere in the box.
   struct Query {
     Vec3 point;
-    std::uint32_t self = links::kNone;  ///< the vertex it is, if it is one of this rank's
+    /// Vertex at this point, which is no candidate; kNone: it is not one of this rank's
+    std::uint32_t self = links::kNone;
   };
-  /// Improves `best`: the exact nearest among this rank's parcels, if nearer than `best`.
+  /// Replaces `best` by the exact nearest among this rank's parcels, if that is nearer (or as near with a lower id).
   void nearest(const Query& query, const links::Ids& ids, Best& best) const;
 
-  /// The published rule: candidates in this rank's cells among the 8 around the nearest node of the grid given to bin().
+  /// Replaces `best` by the nearest by the published rule, if that is nearer: candidates are this rank's parcels in the
+  /// 8 cells around the nearest node of the grid given to bin().
   void nearest_cells8(const Query& query, const links::Ids& ids, Best& best) const;
 
-  /// Parcels in the list.
+  /// Returns the number of parcels in the list.
   [[nodiscard]] std::size_t size() const noexcept { return n_; }
-  /// Whether a vertex is a small point.
+  /// Returns whether a vertex is a small point.
   [[nodiscard]] bool is_small(std::uint32_t vertex) const { return (key_[order_[vertex]] & 1U) == 0; }
-  /// Sites by vertex, as sort() wrote them.
+  /// Returns the sites by vertex, written by sort() to the caller's memory.
   [[nodiscard]] const Site* sites() const noexcept { return sorted_; }
-  /// Container position of a vertex.
+  /// Returns the position of each vertex in the points given to bin().
   [[nodiscard]] const std::uint32_t* order() const noexcept { return order_.data(); }
-  /// Number of search cells.
+  /// Returns the number of search cells.
   [[nodiscard]] std::int64_t cell_count() const noexcept { return cells_[0] * cells_[1] * cells_[2]; }
-  /// Small parcels of a cell are the vertices start(2c) .. start(2c+1), the others start(2c+1) .. start(2c+2).
+  /// Returns the first vertex of a half-cell: small parcels of cell c are the vertices start(2c) .. start(2c+1) - 1,
+  /// the others start(2c+1) .. start(2c+2) - 1.
   [[nodiscard]] std::uint32_t start(std::size_t half_cell) const { return start_[half_cell]; }
-  /// As given.
+  /// Returns the region given to the constructor.
   [[nodiscard]] const Region& region() const noexcept { return region_; }
 
-  /// Name of the vector target that search_exact uses on this CPU.
+  /// Returns the name of the vector instructions that search_exact uses on this CPU, as "AVX3".
   [[nodiscard]] static const char* vector_target();
 
  private:
   static constexpr std::size_t kPadding = 64;
   void choose_cells(double parcels_per_cell);
   void measure_cells();
+  /// Occupation of the cells, for the choice of the search grid.
   struct Census {
-    std::int64_t small = 0;
+    std::int64_t small = 0;   ///< small parcels
     std::size_t crowded = 0;  // parcels in cells with more than `crowd`
-    std::uint32_t most = 0;   // parcels of one half-cell
+    std::uint32_t most = 0;   // parcels of the fullest half-cell
   };
   [[nodiscard]] Census count(const PointSet& points, std::uint32_t crowd);
-  [[nodiscard]] bool narrow_to(const PointSet& points);
-  void grow_trees(const PointSet& points);
+  [[nodiscard]] bool narrow_to_points(const PointSet& points);
+  void build_trees(const PointSet& points);
   void list_by_node();
-  [[nodiscard]] bool fit(BlockSearch& block) const;
+  [[nodiscard]] bool fill_block_search(BlockSearch& block) const;
   [[nodiscard]] bool is_final(const Vec3& p, double distance2) const;
   [[nodiscard]] std::int64_t cell_on_axis(int axis, double x) const;
   [[nodiscard]] double gap(int axis, double x, std::int64_t first, std::int64_t last) const;
-  void look(BestSoFar& best_so_far) const;
+  void search_images(BestSoFar& best_so_far) const;
   void scan_ball(const Vec3& image, BestSoFar& best_so_far) const;
   struct CellBox;
   void scan_box(const CellBox& box, const Vec3& image, BestSoFar& best_so_far) const;

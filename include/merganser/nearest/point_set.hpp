@@ -1,5 +1,6 @@
 #pragma once
-/// What a search reads of the points of a rank, wherever they are kept.
+/// Read-only view of the points of a rank for the nearest-neighbour search: positions, small or not, ids. Copies
+/// nothing.
 #include <cstdint>
 
 #include "merganser/base/indexed_text.hpp"
@@ -10,41 +11,45 @@
 
 namespace merganser::nearest {
 
-/// Thrown by CellList::bin() where a point is not where Box::wrap() would bring it, for points that are wrapped on demand.
+/// Exception of CellList::bin() for points that are wrapped on demand: some point is not where Box::wrap() would bring
+/// it.
 struct Unwrapped {};
 
-/// Positions, who looks for a neighbour, and ids: of parcels, or in arrays of a caller's. Reads them where they are, and
-/// is valid as long as they are there.
+/// View of the points to search: of a container of parcels, or of a caller's arrays. Valid as long as the memory that
+/// it refers to.
 class PointSet {
  public:
-  /// Parcels, of which those with less than a volume are small.
+  /// Views parcels; those with a volume below `small_volume` are small.
   PointSet(const Parcels& parcels, double small_volume);
-  /// Points, of which those with small[i] != 0 are small. `floor` is the z of points in two dimensions.
+  /// Views the points of a caller's arrays; those with small[i] != 0 are small, which means that a neighbour is
+  /// searched for them.
   /// @param ids  null: first_id, first_id + 1, ...
+  /// @param floor  z of points in two dimensions
   PointSet(const PointView& points, const std::uint8_t* small, const std::int64_t* ids, std::int64_t first_id,
            double floor);
 
-  /// Number of points.
+  /// Returns the number of points.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// Parcels with less than this volume are small.
+  /// Returns the volume below which parcels are small; 0 for points of a caller's arrays.
   [[nodiscard]] double small_volume() const noexcept { return small_volume_; }
-  /// Position of a point, and the volume of a parcel (a point has 1).
+  /// Returns the position of point i, and the volume of a parcel (1 for a point of a caller's arrays).
   [[nodiscard]] Site site(std::size_t i) const {
     if (sites_ != nullptr) return sites_[i];
     const std::size_t at = i * points_.stride;
     return {points_.x[at], points_.y[at], points_.z != nullptr ? points_.z[at] : floor_, 1};
   }
-  /// Whether a point looks for a neighbour.
+  /// Returns whether point i is small: a neighbour is searched for it.
   [[nodiscard]] bool is_small(std::size_t i) const {
     return sites_ != nullptr ? sites_[i].volume < small_volume_ : small_[i] != 0;
   }
-  /// The table of parcels; null for points of a caller's.
+  /// Returns the table of sites of the parcels; null for points of a caller's arrays.
   [[nodiscard]] const Site* sites() const noexcept { return sites_; }
-  /// The caller's points and mask; of no use for parcels.
+  /// Returns the caller's points; empty for parcels.
   [[nodiscard]] const PointView& points() const noexcept { return points_; }
-  /// See points().
+  /// Returns the caller's mask, one byte per point; null for parcels.
   [[nodiscard]] const std::uint8_t* small() const noexcept { return small_; }
-  /// Calls f(site_of) with a function from a position to its site that has no branches, for hot loops.
+  /// Calls f(site_of) with a function from a position to its site that is specialised for the storage and has no
+  /// branches, for hot loops.
   template <class F>
   void visit(const F& f) const {
     if (sites_ != nullptr) {
@@ -55,19 +60,19 @@ class PointSet {
       f([this](std::size_t i) { return site(i); });
     }
   }
-  /// From now on bin() tells by Unwrapped if a point is outside of the box on a periodic axis, or on its upper face.
+  /// Makes CellList::bin() throw Unwrapped if a point is outside of the box on a periodic axis, or on its upper face.
   void wrap_on_demand() noexcept { on_demand_ = true; }
-  /// Whether it does.
+  /// Returns whether CellList::bin() throws Unwrapped for such points, after wrap_on_demand().
   [[nodiscard]] bool wraps_on_demand() const noexcept { return on_demand_; }
-  /// The same points of a caller's, with their mask and ids, elsewhere.
-  [[nodiscard]] PointSet at(const PointView& points) const {
+  /// Returns a view of the same points at the given positions, with their mask and ids, not wrapped on demand.
+  [[nodiscard]] PointSet relocated(const PointView& points) const {
     PointSet moved = *this;
     moved.points_ = points;
     moved.on_demand_ = false;
     return moved;
   }
-  /// Lets the site of a point come from memory ahead of time.
-  void touch(std::size_t i) const {
+  /// Prefetches the memory of point i's site.
+  void prefetch(std::size_t i) const {
     if (sites_ != nullptr) {
       __builtin_prefetch(sites_ + i);
       return;
@@ -76,14 +81,15 @@ class PointSet {
     if (points_.stride == 1) __builtin_prefetch(points_.y + i);
     if (points_.z != nullptr) __builtin_prefetch(points_.z + i * points_.stride);
   }
-  /// Ids by vertex, for an order of the points.
+  /// Returns the ids by vertex, for an order of the points (vertex -> point); null: ids by point.
   [[nodiscard]] links::Ids ids(const std::uint32_t* order) const { return {id_base_, id_stride_, order, first_id_}; }
-  /// Id of a point.
+  /// Returns the id of point i.
   [[nodiscard]] std::int64_t id(std::size_t i) const { return ids(nullptr)[static_cast<std::uint32_t>(i)]; }
-  /// Words for errors: "parcel id 7", "point 3 (id 7)".
-  [[nodiscard]] IndexedText text(std::size_t i) const;
-  /// Words for an error: point i is not in the block lower .. upper of its rank, and what is allowed.
-  [[nodiscard]] IndexedText outside_text(std::size_t i, const Vec3& lower, const Vec3& upper, const Box& box) const;
+  /// Returns the name of point i for error messages: "parcel id 7", "point 3 (id 7)".
+  [[nodiscard]] IndexedText describe(std::size_t i) const;
+  /// Returns the message of the error that point i is not in the block lower .. upper of its rank, with what is
+  /// allowed.
+  [[nodiscard]] IndexedText describe_outside(std::size_t i, const Vec3& lower, const Vec3& upper, const Box& box) const;
 
  private:
   std::size_t size_;

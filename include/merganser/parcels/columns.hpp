@@ -1,5 +1,5 @@
 #pragma once
-/// Parcels as columns of the caller's: a structure of arrays.
+/// Views of a caller's parcels as a structure of arrays: one strided column per number. Nothing is copied or owned.
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -10,19 +10,21 @@
 
 namespace merganser {
 
-/// A column of numbers: entry i is data[i * stride]. Which entries there are is known to who has made it.
+/// Strided view of numbers: entry i is data[i * stride]. Its length is not stored; it is that of the arrays it was made
+/// from.
 template <class T>
 struct ColumnOf {
-  T* data = nullptr;
-  std::size_t stride = 1;
+  T* data = nullptr;       ///< first entry; null: there is no such column
+  std::size_t stride = 1;  ///< numbers from one entry to the next, >= 1
+  /// Returns entry i, which is not checked.
   [[nodiscard]] T& operator[](std::size_t i) const { return data[i * stride]; }
 };
-/// Numbers that may be changed.
+/// Column of numbers that may be changed.
 using Column = ColumnOf<double>;
-/// Numbers that may be read.
+/// Column of numbers that may be read only.
 using ConstColumn = ColumnOf<const double>;
 
-/// Ids that are kept as the bits of doubles, one in each row.
+/// Read-only view of ids that are stored as the bits of doubles, one in each row.
 class IdColumn {
  public:
   explicit IdColumn(ConstColumn bits) : bits_(bits) {}
@@ -32,16 +34,16 @@ class IdColumn {
   ConstColumn bits_;
 };
 
-/// All that a parcel has, in arrays of the caller's, each with an entry per parcel. A schema (parcels.hpp) says how the
-/// attributes merge.
+/// Parcels in arrays of the caller's, each with an entry per parcel. The rules by which attributes merge are those of a
+/// schema (parcels.hpp).
 struct Columns {
-  Column x;
-  Column y;
-  Column z;                        ///< null data in two dimensions
-  Column volume;                   ///< > 0
+  Column x;                        ///< x coordinates, in units of the box
+  Column y;                        ///< y coordinates
+  Column z;                        ///< z coordinates; null data in two dimensions
+  Column volume;                   ///< volumes, > 0, within the bounds of limits.hpp
   std::vector<Column> attributes;  ///< one per component, in the order of the schema's attributes and their components
-  std::span<std::int64_t> ids;     ///< as given to find(); empty: none
-  std::size_t size = 0;            ///< parcels
+  std::span<std::int64_t> ids;     ///< ids, as given to find(); empty: none
+  std::size_t size = 0;            ///< number of parcels
 };
 
 }  // namespace merganser

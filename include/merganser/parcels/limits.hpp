@@ -1,7 +1,7 @@
 #pragma once
-/// Magnitudes that merging accepts, far beyond any fluid's: within them products, squares, third powers, reciprocals and
-/// sums over 2^62 parcels stay finite, in merging as in reports. Readers of files and every interface that
-/// takes arrays apply these limits.
+/// Range checks of parcels: the magnitudes that merging accepts, far beyond any fluid's. Within them products, squares,
+/// third powers, reciprocals and sums over 2^62 parcels stay finite, in merging as in reports. Readers of files and
+/// every interface that takes arrays apply these limits.
 #include <string>
 
 #include "merganser/parcels/parcels.hpp"
@@ -10,21 +10,22 @@
 
 namespace merganser {
 
-inline constexpr double kMinVolume = 1e-120;
-inline constexpr double kMaxVolume = 1e120;
-inline constexpr double kMinShape = 1e-200;     ///< B11, B22, B33
-inline constexpr double kMaxShape = 1e80;       ///< every entry of B
-inline constexpr double kMaxAttribute = 1e100;  ///< vorticity, buoyancy and what else is averaged or summed
+inline constexpr double kMinVolume = 1e-120;  ///< volume, at least
+inline constexpr double kMaxVolume = 1e120;   ///< volume, at most
+inline constexpr double kMinShape = 1e-200;   ///< B11, B22 and B33, at least
+inline constexpr double kMaxShape = 1e80;     ///< magnitude of every entry of B, at most
+/// Magnitude of vorticity, buoyancy and every other attribute that is averaged or summed, at most
+inline constexpr double kMaxAttribute = 1e100;
 
-/// Whether a parcel may have this volume. False for NaN.
+/// Returns whether a parcel may have this volume. False for NaN.
 [[nodiscard]] constexpr bool is_volume(double volume) { return volume >= kMinVolume && volume <= kMaxVolume; }
 
 /// Validates a volume. Returns the error text, such as "volume is 1e-310; allowed: 1e-120 to 1e+120"; empty
 /// if it is valid.
 [[nodiscard]] std::string volume_error(double volume);
 
-/// Validates an ellipsoid: the five entries, and B33, which follows from them and the volume. Returns the error text, empty if
-/// it is valid.
+/// Validates an ellipsoid: the five entries B11 B12 B13 B22 B23, and B33, which follows from them and the volume.
+/// Returns the error text, empty if it is valid.
 /// @param volume  one that is_volume()
 [[nodiscard]] std::string shape_error(const double* b5, double volume);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Merging a star: the members of a cluster become its centre. The arithmetic is canonical: the same members give the
+/// Merge of a star: its members become one parcel, the centre. The arithmetic is canonical: the same members give the
 /// same bits in any order of arrival, on any rank and CPU.
 ///
 /// Centre c, sources s in ascending global id, all sums accumulated in the order c, s1, s2, ...:
@@ -12,12 +12,14 @@
 ///       the six entries 11 12 13 22 23 33,  B_i,33 = b33(B_i, V_i);
 ///       f = cube_root(square(V (0.75 / pi)) / det3(S));  B_jk = f * S_jk
 ///
-/// det3(S) cancels where members are flat, long, or small beside their distances, and so does b33. Where more than
-/// detail::kMaxCancellation is lost, the shape is evaluated with a mantissa as wide as it takes (detail::wide_shape): it is
-/// right to 1e-12 of the axes for any members. Where the entries of all members are 0, no shape is given: they stay 0.
+/// det3(S) cancels where members are flat, long, or small compared with their distances, and so does b33. Where more
+/// than detail::kMaxCancellation is lost, the shape is evaluated with a mantissa as wide as necessary
+/// (detail::wide_shape): it is accurate to 1e-12 of the axes for any members. Where the entries of all members are 0,
+/// no shape is given: they stay 0.
 ///
-/// Each sum S_jk starts from 0, the others from their first term. A centre without sources is left as it is, bit for bit.
-/// The id of the centre stays. Sources: [frey2025]; EPIC 0.14.3 for the factor 5 (exact second moment of an ellipsoid).
+/// Each sum S_jk starts from 0, the others from their first term. A centre without sources is left as it is, bit for
+/// bit. The id of the centre stays. Sources: [frey2025]; EPIC 0.14.3 for the factor 5 (exact second moment of an
+/// ellipsoid).
 #include <functional>
 #include <span>
 #include <vector>
@@ -30,27 +32,29 @@ namespace merganser {
 
 // Shape, cube_root, det3, b33 and singular: parcels/detail/ellipsoid.hpp, inline.
 
-/// One member of a cluster.
+/// Member of a star.
 struct Member {
-  const Site* site;
-  const double* row;
+  const Site* site;   ///< position and volume
+  const double* row;  ///< payload row of the schema
 };
 
-/// Writes a component block of a merged parcel: members (centre first, then by id), merged volume, output.
+/// Callback that computes the components of one attribute of a merged parcel from the members (centre first, then by
+/// id) and the merged volume, and writes them to `out`.
 using MergeCallback = std::function<void(std::span<const Member>, double volume, double* out)>;
 
-/// How parcels of one schema merge in one box.
+/// Rules by which parcels of one schema merge in one box. Refers to the schema, which must outlive it.
 struct MergeRules {
   MergeRules(const Schema& schema, const Box& box) : schema(&schema), box(box) {}
   const Schema* schema;
-  Box box;
-  std::vector<MergeCallback> callbacks;  ///< by attribute index; needed where the rule is `callback`
+  Box box;                               ///< domain, for displacements and wrapping
+  std::vector<MergeCallback> callbacks;  ///< by attribute index; required where the rule is `callback`
 };
 
 /// Merges members[0] (the centre) with the others, given in ascending id, into `site` and `row` (which may be the
-/// centre's own). Reference: merge_reference in cluster/reference.hpp. Hot loops over EPIC's schema may call
-/// detail::merge_epic (parcels/detail/merge_epic.hpp), which gives the same bits.
-/// @throws UsageError where the schema asks for a callback that `rules` does not hold
+/// centre's own). Local. The serial oracle of this function is merge_reference() in cluster/reference.hpp. Hot loops
+/// over EPIC's schema may call detail::merge_epic (parcels/detail/merge_epic.hpp), which gives the same bits.
+/// @param members  at least one
+/// @throws UsageError where the schema needs a callback that `rules` does not hold
 void merge_star(const MergeRules& rules, std::span<const Member> members, Site& site, double* row);
 
 }  // namespace merganser

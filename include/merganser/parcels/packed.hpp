@@ -1,5 +1,6 @@
 #pragma once
-/// Parcels as messages: site and payload row, Parcels::parcel_bytes() each, of one schema on both sides.
+/// Serialization of parcels to messages: site and payload row, Parcels::parcel_bytes() each. Sender and receiver use
+/// the same schema.
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -10,11 +11,11 @@ namespace merganser {
 
 /// Appends a parcel with `width` numbers in its row to a message.
 void append_parcel(std::vector<std::byte>& message, const Site& site, const double* row, std::size_t width);
-/// The same for parcel i of a container.
+/// Appends parcel i of a container to a message.
 inline void append_parcel(std::vector<std::byte>& message, const Parcels& from, std::size_t i) {
   append_parcel(message, from.site(i), from.row(i), from.schema().width());
 }
 /// Appends the parcels of a message to the container. @throws CommError if the length is no multiple of a parcel
-void take_parcels(std::span<const std::byte> message, Parcels& parcels);
+void append_parcels(std::span<const std::byte> message, Parcels& parcels);
 
 }  // namespace merganser

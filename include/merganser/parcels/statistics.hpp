@@ -1,5 +1,6 @@
 #pragma once
-/// Digest, sums and checks of a set of parcels; independent of order and of how they are spread over ranks.
+/// Digest and conserved moments of a set of parcels: independent of order, of the number of ranks and of the
+/// distribution over them.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,28 +11,30 @@
 
 namespace merganser {
 
-/// Order-independent digest of ids and all bits of all attributes: two 64-bit sums of a hash per parcel. Add the
-/// digests of the ranks word by word (modulo 2^64).
+/// Order-independent digest (multiset hash) of ids and all bits of all attributes: two 64-bit sums of a hash per
+/// parcel. The digest of several ranks' parcels is the sum of theirs, word by word (modulo 2^64).
 struct Digest {
-  std::uint64_t a = 0;
-  std::uint64_t b = 0;
+  std::uint64_t a = 0;  ///< sum of the first hash of each parcel
+  std::uint64_t b = 0;  ///< sum of the second hash of each parcel
+  /// Adds the digest of other parcels.
   Digest& operator+=(const Digest& o);
-  [[nodiscard]] std::string text() const;  ///< the digest as 32 hexadecimal digits
+  [[nodiscard]] std::string to_string() const;  ///< the digest as 32 hexadecimal digits
   friend bool operator==(const Digest&, const Digest&) = default;
 };
-/// Digest of one rank's parcels. Local.
+/// Computes the digest of one rank's parcels. Local.
 [[nodiscard]] Digest digest(const Parcels& parcels);
 
-/// Conserved quantities of one rank's parcels.
+/// Conserved quantities of one rank's parcels as exact sums, which do not depend on the order of addition.
 struct Moments {
-  std::int64_t parcels = 0;
-  ExactSum volume;
-  ExactSum volume_position[3];             ///< on wall axes; periodic axes are not well defined and stay 0
-  std::vector<ExactSum> volume_attribute;  ///< per component of rule mean: sum of V a; of the sums: sum of a
-  /// Adds those of another rank.
+  std::int64_t parcels = 0;     ///< number of parcels
+  ExactSum volume;              ///< sum of V
+  ExactSum volume_position[3];  ///< sum of V x on wall axes; 0 on periodic axes, where it is not well defined
+  /// Per component of a conserved rule: sum of V a for `mean`, of a for the sums
+  std::vector<ExactSum> volume_attribute;
+  /// Adds the moments of other parcels, such as another rank's.
   void add(const Moments& o);
 };
-/// Sums over one rank's parcels. Local.
+/// Computes the moments of one rank's parcels. Local.
 [[nodiscard]] Moments moments(const Parcels& parcels, const Box& box);
 
 }  // namespace merganser

@@ -1,10 +1,10 @@
 #pragma once
-/// A regression gate: has a suite of timings become slower?
+/// Regression gate: statistical test of whether a suite of timings has become slower.
 ///
-/// What is tested is not each timing for itself only but what many of them say together: all of them, and each family (a
-/// kernel, a stage). The scatter that counts is that between launches; rounds of one launch know little of it, so where
-/// launches are few, what they cannot tell is assumed. No test of a family or a timing looks at any other one: what
-/// became faster elsewhere changes nothing. The method and how well it works: docs/compare.md.
+/// The suite as a whole, each family (the timings of one kernel or stage) and each single timing are tested. The noise is the
+/// scatter between launches of the program; rounds within one launch underestimate it, so with few launches a minimum is assumed.
+/// The test of a family or timing does not depend on any other one: an improvement elsewhere does not hide a slowdown. Method and
+/// error rates: docs/compare.md.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -16,69 +16,73 @@
 
 namespace merganser {
 
-/// Times by launch; within a launch by round, in order of time.
+/// Times by launch, and within a launch by round, in the order in which they were measured.
 using Launches = std::vector<std::vector<double>>;
 
-/// What both sides timed.
+/// Times of one timing before and after a change of the program.
 struct TimedPair {
-  std::string key;
-  std::string family;  ///< timings that would become slower together
-  Launches before;
-  Launches after;
-  bool decides = true;  ///< false: reported, but too small a part of anything to fail a suite
+  std::string key;      ///< name of the timing
+  std::string family;   ///< name of the group of timings that are expected to become slower together
+  Launches before;      ///< times of the old program, at least one, positive, in any unit
+  Launches after;       ///< times of the new program, in the same unit
+  bool decides = true;  ///< false: the timing is reported, but cannot make the suite fail
 };
 
-/// What counts as a change, and how sure it must be.
+/// Parameters of the regression gate.
 struct CompareOptions {
-  double threshold = 0.05;     ///< smallest change that matters, as a share, > 0
-  double false_alarms = 0.01;  ///< chance that a suite without a change is found to be slower, in (0, 1)
-  /// Relative standard deviation of what a launch does to all its timings, and of as much again to each family and to
-  /// each timing, >= 0. Assumed as far as launches are fewer than five a side.
+  double threshold = 0.05;     ///< smallest relative change that matters, > 0
+  double false_alarms = 0.01;  ///< probability that a suite without a change is reported as slower, in (0, 1)
+  /// Relative standard deviation, >= 0, of the effect of a launch that all its timings have in common; effects of the same size on
+  /// each family and on each timing are added. Assumed with a weight that falls to 0 at five launches a side.
   double launch_floor = 0.07;
-  double single_floor =
-      0.20;  ///< the same of a timing that was taken once in each launch and so shows no scatter, >= 0
-  /// Relative standard deviation of what else differs between the sides, however many launches they have, >= 0: where one
-  /// side was launched after the other, what changed on the machine in between. As much again for each family and timing.
+  /// Relative standard deviation, >= 0, that is assumed within a launch for a timing with one round per launch.
+  double single_floor = 0.20;
+  /// Relative standard deviation, >= 0, of differences between the two sides that no number of launches averages out: where one
+  /// side was launched after the other, changes of the machine in between. Effects of the same size on each family and timing are
+  /// added.
   double between_sides = 0;
 };
 
-/// What is said of a timing, a family or the suite.
+/// Result of the test of a timing, a family or the suite.
 enum class Verdict : std::uint8_t {
-  same,    ///< no change shown
-  slower,  ///< shown, and at least the threshold
-  faster,  ///< shown, and at least the threshold
-  small,   ///< shown, but below the threshold
+  same,    ///< no significant change
+  slower,  ///< significant, and slower by at least the threshold
+  faster,  ///< significant, and faster by at least the threshold
+  small,   ///< significant, but below the threshold
 };
-[[nodiscard]] std::string_view verdict_name(Verdict verdict);  ///< "same", "slower", "faster", "small change"
+/// Returns the name of a verdict: "same", "slower", "faster" or "small change".
+[[nodiscard]] std::string_view verdict_name(Verdict verdict);
 
-/// How one timing, a family or the whole suite has changed.
+/// Estimated change of one timing, a family or the whole suite.
 struct Change {
-  std::string name;         ///< key, family, or "suite"
-  std::size_t timings = 1;  ///< pairs it is made of
-  double before = 0;        ///< seconds or whatever the samples are in; 0 unless of a single timing
-  double after = 0;
-  double ratio = 1;          ///< after / before
-  double low = 1, high = 1;  ///< 95 % interval of it
-  double p = 1;              ///< chance that noise shows as much in this direction in any of the tests of the suite
-  double detectable = 0;     ///< the smallest slowdown that is detected in 19 of 20 cases, as a share
+  std::string name;         ///< key of the timing, name of the family, or "suite"
+  std::size_t timings = 1;  ///< number of pairs that it is estimated from
+  double before = 0;        ///< median time of the old program, in the unit of the samples; 0 unless of a single timing
+  double after = 0;         ///< median time of the new program, in the unit of the samples; 0 unless of a single timing
+  double ratio = 1;         ///< after / before
+  double low = 1, high = 1;  ///< 95 % confidence interval of the ratio
+  double p = 1;              ///< one-sided p-value, corrected for the number of tests of the suite, in [0, 1]
+  double detectable = 0;     ///< smallest relative slowdown that is detected in 19 of 20 cases
   Verdict verdict = Verdict::same;
-  bool decides = true;
+  bool decides = true;  ///< false: cannot make the suite fail
 };
 
-/// All changes, and the verdict.
+/// Result of the regression gate.
 struct SuiteComparison {
-  Change suite;
-  std::vector<Change> families;
-  std::vector<Change> timings;  ///< in the order of the pairs
-  bool assumed = false;         ///< launches are so few that part of the scatter was assumed
-  bool slower = false;          ///< the verdict: something that decides is slower
-  bool faster = false;          ///< something is faster
+  Change suite;                  ///< change of all timings that decide
+  std::vector<Change> families;  ///< in the order in which the pairs name them first
+  std::vector<Change> timings;   ///< in the order of the pairs
+  bool assumed = false;          ///< true if launches are so few that part of the scatter was assumed
+  bool slower = false;           ///< result of the gate: true if suite, a family or a timing that decides is slower
+  bool faster = false;           ///< true if suite, a family or a timing that decides is faster
 };
 
-/// Compares the two sides of a suite. Local. Medians of rounds, robust means over timings, one-sided tests with
-/// Student's distribution, the false alarms shared out beforehand (Bonferroni): the result for a family or a timing is
-/// a function of its own times, of how many families and timings there are, and of the options. @throws UsageError for
-/// no pairs, a side without times, a time that is not positive and finite, or options out of range
+/// Compares the times of a suite before and after a change of the program. Local.
+///
+/// Uses medians of rounds, trimmed means over timings, and one-sided tests with Student's distribution; the allowed false alarms
+/// are divided among the tests beforehand (Bonferroni). The result for a family or a timing is a function of its own times, of the
+/// number of families and timings, and of the options.
+/// @throws UsageError for no pairs, a side without times, a time that is not positive and finite, or options out of range
 [[nodiscard]] SuiteComparison compare_suites(std::span<const TimedPair> pairs, const CompareOptions& options = {});
 
 }  // namespace merganser

@@ -1,8 +1,8 @@
 #pragma once
-/// Which of several ways to do the same work is the fastest, and how sure that is.
+/// Choice of the fastest of several candidates (implementations, communication models) from timings, with its confidence.
 ///
-/// Everything here is a function of the samples alone, made of sums, products and comparisons: ranks that decide on the
-/// same numbers decide the same.
+/// The result is a function of the samples alone, by sums, products and comparisons: ranks with the same samples choose the same
+/// candidate, without communication.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,49 +13,51 @@
 
 namespace merganser {
 
-/// One way, and how long it took.
+/// Candidate with its measured times.
 struct Candidate {
   std::string name;
-  /// Times by launch (or pass), in order of time. Where candidates were measured in turns, sample i of each is from the
-  /// same turn, and what disturbed a turn is taken to have disturbed all.
+  /// Times by launch (or pass), positive, in the order in which they were measured. Where candidates were measured in turns, sample
+  /// i of each is from the same turn, and a disturbance of a turn is taken to affect all candidates.
   std::vector<std::vector<double>> launches;
-  /// Relative standard error beyond what the samples show: of a prediction, or of what every launch has in common.
+  /// Relative standard error, >= 0, that the scatter of the samples does not contain: of a prediction, or common to all launches.
   double uncertainty = 0;
 };
 
-/// Where one candidate stands.
+/// Result for one candidate.
 struct Standing {
   std::size_t candidate = 0;  ///< index of the candidate
   Interval time;              ///< median over launches of the median of each, and its 95 % interval
-  double probability = 0;     ///< that it is the fastest
-  bool near_tie = false;      ///< within the tie of the fastest, or not told apart from it
-  bool told_apart = true;     ///< slower than the fastest with the asked confidence; true for the fastest
-  /// 1 - fastest / this, with its 95 % interval; negative where this one is faster.
+  double probability = 0;     ///< share of resamples in which it is the fastest, in [0, 1]
+  bool near_tie = false;      ///< within the tie of the fastest, or not significantly slower; false for the fastest
+  bool told_apart = true;     ///< significantly slower than the fastest; true for the fastest
+  /// Relative saving of the fastest over this candidate, 1 - fastest / this, and its 95 % interval, which may reach below 0.
   Interval saving;
 };
 
-/// All candidates in order, and the one to take.
+/// Ranking of all candidates, and the chosen one.
 struct Decision {
   std::vector<Standing> order;  ///< by time, fastest first; equal times in the order given
-  /// Index of the candidate to take: the first, in the order given, within the tie of the fastest. So a choice between
-  /// equals does not change from run to run.
+  /// Index of the chosen candidate: the first, in the order given, within the tie of the fastest. So a choice between equally fast
+  /// candidates does not change from run to run.
   std::size_t chosen = 0;
 
-  /// The standing of a candidate by its index. @throws UsageError for an index that is none
-  [[nodiscard]] const Standing& of(std::size_t candidate) const;
+  /// Returns the result of a candidate by its index in the order given. @throws UsageError if there is no such candidate
+  [[nodiscard]] const Standing& standing(std::size_t candidate) const;
 };
 
-/// When two candidates count as different.
+/// Parameters of decide().
 struct DecisionOptions {
-  double tie = 0.05;         ///< differences up to this share do not matter, >= 0
-  double confidence = 0.95;  ///< with which two are told apart
-  int resamples = 1000;
-  std::uint64_t seed = 1;
+  double tie = 0.05;         ///< relative differences up to this do not matter, >= 0
+  double confidence = 0.95;  ///< share of resamples in which a candidate must be slower to be significantly slower
+  int resamples = 1000;      ///< resamples of the bootstrap, >= 1
+  std::uint64_t seed = 1;    ///< seed of the resamples
 };
 
-/// Decides by a bootstrap over launches and, within them, over samples. Local.
-/// @throws UsageError without candidates, for one without samples, and for a time that is not positive and finite
-/// Cost: resamples x all samples.
+/// Ranks candidates by their times, and chooses one, by a bootstrap over launches and, within them, over samples. Local; equal
+/// arguments give equal results on every rank.
+/// @throws UsageError without candidates, for one without samples, for a time that is not positive and finite, and for fewer than 1
+/// resamples
+/// Cost: O(resamples * number of samples of all candidates), and their sorting.
 [[nodiscard]] Decision decide(std::span<const Candidate> candidates, const DecisionOptions& options = {});
 
 }  // namespace merganser

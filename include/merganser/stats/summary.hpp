@@ -1,5 +1,5 @@
 #pragma once
-/// Statistics of small samples: what timings are reported as.
+/// Summary statistics of small samples of timings: median, quantiles, bootstrap interval.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace merganser {
 
-/// Least, middle and greatest of a sample.
+/// Minimum, median, mean and maximum of a sample.
 struct Summary {
   double min = 0;
   double median = 0;
@@ -17,26 +17,28 @@ struct Summary {
   std::size_t count = 0;
 };
 
-/// All zero for an empty sample. The median of an even number is the mean of the middle two.
+/// Computes the summary of a sample; all zero for an empty one. The median of an even number of samples is the mean of the middle
+/// two.
 [[nodiscard]] Summary summarise(std::vector<double> samples);
-/// The median alone.
+/// Computes the median of a sample; 0 for an empty one. The median of an even number of samples is the mean of the middle two.
 [[nodiscard]] double median(std::vector<double> samples);
-/// The median of each sample that is not empty, as those of launches.
-[[nodiscard]] std::vector<double> medians_of(const std::vector<std::vector<double>>& samples);
-/// The q-quantile, 0 <= q <= 1, linear between the order statistics. @throws UsageError for an empty sample
+/// Computes the median of each of several samples, such as those of launches; empty samples are skipped.
+[[nodiscard]] std::vector<double> sample_medians(const std::vector<std::vector<double>>& samples);
+/// Computes the q-quantile of a sample, for 0 <= q <= 1, by linear interpolation between order statistics.
+/// @throws UsageError for an empty sample
 [[nodiscard]] double quantile(std::vector<double> samples, double q);
 
-/// A value that was estimated, mostly a median, and the confidence interval that holds it.
+/// Estimated value, mostly a median, with its confidence interval.
 struct Interval {
-  double low = 0;
-  double value = 0;
-  double high = 0;
-  /// Width over value; 0 unless the value is positive.
+  double low = 0;    ///< lower end of the interval
+  double value = 0;  ///< the estimate
+  double high = 0;   ///< upper end of the interval
+  /// Returns the width of the interval divided by the value; 0 unless the value is positive.
   [[nodiscard]] double relative_width() const noexcept { return value > 0 ? (high - low) / value : 0; }
 };
 
-/// Bootstrap (percentile) interval of the median: 2,000 resamples drawn from a fixed seed, so the same samples give the
-/// same interval. One sample gives an interval of no width. @throws UsageError for an empty sample
+/// Computes the median of a sample with its bootstrap (percentile) interval from 2,000 resamples. The seed is fixed, so the same
+/// samples give the same interval. A sample of one value gives an interval of zero width. @throws UsageError for an empty sample
 [[nodiscard]] Interval median_interval(const std::vector<double>& samples, double confidence = 0.95,
                                        std::uint64_t seed = 1);
 

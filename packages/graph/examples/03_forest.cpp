@@ -18,7 +18,7 @@ graphs::EdgeList lattice(int rank, int size) {
   std::vector<graphs::Edge12> edges;
   for (std::uint64_t v = static_cast<std::uint64_t>(rank); v < graph.vertices; v += static_cast<std::uint64_t>(size)) {
     const auto weight = [v](std::uint64_t w) {
-      return graphs::bits_of(static_cast<float>((v * 7 + w * 13) % 1009) / 8);
+      return graphs::ordered_bits(static_cast<float>((v * 7 + w * 13) % 1009) / 8);
     };
     if (v % 5 == 0) continue;  // a hole to the right and above
     if (v % kSide + 1 < kSide) edges.push_back(graphs::make_edge<graphs::Edge12>(v, v + 1, weight(v + 1)));

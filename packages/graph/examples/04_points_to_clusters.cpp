@@ -39,7 +39,7 @@ msf::Points points(int rank, int size) {
 void cluster(comm::Transport& transport) {
   msf::Report report;  // times, messages and bytes of each phase
   msf::EuclideanOptions options;
-  options.min_samples = 10;  // weights are mutual reachability distances, as HDBSCAN* wants them
+  options.min_samples = 10;  // weights are mutual reachability distances, as HDBSCAN* needs them
   const msf::Forest mine =
       msf::euclidean_forest(points(transport.rank(), transport.size()), transport, options, report);
   const msf::Forest tree = msf::gather_forest(mine, transport);

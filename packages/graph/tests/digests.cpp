@@ -1,4 +1,4 @@
-// Digests of forests, for tests/house/digests.cpp.
+// Digests of spanning forests of graphs and points, for tests/house/digests.cpp, which compares them between builds.
 #include <string>
 
 #include "merganser/base/random.hpp"

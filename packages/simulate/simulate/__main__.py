@@ -1,4 +1,4 @@
-"""./x simulate --machine NAME --ranks N,... [-- COMMAND ...], or --study NAME"""
+"""The command ./x simulate --machine NAME --ranks N,... [-- COMMAND ...], or --study NAME."""
 import signal
 import sys
 
@@ -14,7 +14,7 @@ studies   {studies}"""
 
 
 def run_command(o):
-    """Any command of the program, once for each number of ranks."""
+    """Runs any command of the program, once for each number of ranks. @return what the record holds"""
     merganser = steps.simulated_program(o)
     runs = []
     for ranks in o.ranks:
@@ -29,13 +29,14 @@ def run_command(o):
 
 
 def run_steps(o):
+    """Simulates merge steps by ranks, model and pruning, and prints their table. @return what the record holds"""
     steps.simulated_program(o)
-    block = o.cells if o.strong is None else tuple(max(1, round(n)) for n in steps.block_of(o))
+    block = o.cells if o.strong is None else tuple(max(1, round(n)) for n in steps.middle_block(o))
     known = None
     if o.work != "none":
         real = steps.program(o.build, "./x build makes it; --work none does without")
         known = work.costs(real, block, o.simulated, again=o.work == "again")
-    # What is not timed takes no time: set-up, and totals behind a step. The published reductions are MPI's all the same.
+    # Untimed parts cost nothing: set-up, and totals after a step. The published reductions are MPI's and cost time all the same.
     environment = {"MERGANSER_SIMULATED_COSTS": work.variable(known) if known else "", "MERGANSER_SIMULATED_COLLECTIVES": "free"}
     runs = []
     for ranks in o.ranks:

@@ -14,7 +14,7 @@ from .results import write
 WITHIN = 0.10
 ROUNDS = 10
 LIMITS = runner.Limits(seconds=120, bytes=2 * 2**30)
-# Name in figures.c: what it is, unit, whether published as a bandwidth, field of published.Row.
+# Name in figures.c, description, unit (MB/s where a bandwidth was published), field of published.Row.
 FIGURES = (
     ("p2p", "P2P, latency", "us", "p2p_us"),
     ("put", "RMA put, latency (lock, put, unlock)", "us", "put_us"),
@@ -23,7 +23,7 @@ FIGURES = (
     ("put64", "RMA put, bandwidth (epochs of 64)", "MB/s", "put_mb_s"),
     ("get64", "RMA get, bandwidth (epochs of 64)", "MB/s", "get_mb_s"),
 )
-# Not published for RMA; the nearest figure is that of SHMEM, which waits for the same.
+# Not published for RMA; the nearest figure is that of SHMEM, which waits for the same completion.
 UNPUBLISHED = (("put_flush", "RMA put and flush in an open epoch", "shmem_put_us"),
                ("get_flush", "RMA get and flush in an open epoch", "shmem_get_us"))
 
@@ -39,14 +39,16 @@ class Figure:
     simulated: float
 
     def difference(self):
+        """Returns the relative deviation of the simulated from the published figure."""
         return self.simulated / self.published - 1
 
     def missed(self):
+        """Returns true if the deviation exceeds WITHIN, or is not a number."""
         return not abs(self.difference()) <= WITHIN
 
 
 def times(machine, per_node, program, folder):
-    """Microseconds by name between two ranks. @param per_node  2: on one node; 1: on two"""
+    """Runs figures.c on a simulated machine. @param per_node  2: on one node; 1: on two  @return microseconds by name"""
     with open(f"{folder}/figures.txt", "w+", encoding="ascii") as out:
         runner.simulate(machines.platform(machine, 2, per_node=per_node), program, [str(ROUNDS)], {}, LIMITS, f"figures of {machine}",
                         out)
@@ -55,7 +57,7 @@ def times(machine, per_node, program, folder):
 
 
 def compare(machine, program, folder):
-    """All figures of a machine: those with a published counterpart, and the others beside SHMEM's."""
+    """Returns all figures of a machine: those with a published counterpart, and the others beside SHMEM's."""
     found, others = [], []
     for place, per_node, rows in (("on node", 2, published.ON_NODE), ("off node", 1, published.OFF_NODE)):
         us = times(machine, per_node, program, folder)
@@ -69,6 +71,7 @@ def compare(machine, program, folder):
 
 
 def table(figures):
+    """Formats the figures with a published counterpart, marking those that are missed."""
     lines = [f"{'machine':8} {'place':9} {'what':38} {'unit':5} {'published':>9} {'simulated':>9} {'difference':>10}"]
     for f in figures:
         lines.append(f"{f.machine:8} {f.place:9} {f.what:38} {f.unit:5} {f.published:9.2f} {f.simulated:9.2f} {f.difference():+10.1%}"
@@ -77,6 +80,7 @@ def table(figures):
 
 
 def other_table(figures):
+    """Formats the figures without a published counterpart."""
     lines = [f"{'machine':8} {'place':9} {'what (not published)':38} {'simulated us':>12}  SHMEM, published"]
     for f in figures:
         lines.append(f"{f.machine:8} {f.place:9} {f.what:38} {f.simulated:12.2f} {f.published:17.2f}")
@@ -84,7 +88,7 @@ def other_table(figures):
 
 
 def calibrate(names):
-    """Figures of machines. @throws runner.Failed where SimGrid is not there or a simulation fails"""
+    """Returns the figures of machines. @throws runner.Failed where SimGrid is missing or a simulation fails"""
     lacking = smpi.missing()
     if lacking:
         raise runner.Failed(f"there is no program {lacking}; Debian's package libsimgrid-dev has it", 77)

@@ -1,4 +1,4 @@
-"""A study: its cases one after the other, each kept in the record as soon as it is there, so that a study can be gone on with."""
+"""Campaigns: the cases of a study are simulated in succession, and stored in its record one by one, so that it can be continued."""
 import hashlib
 import json
 import os
@@ -18,10 +18,10 @@ REACHED_LIMIT = 4  # exit code
 class Case:
     """One simulation of a study.
 
-    @param series  what all cases have in common that differ in their number of ranks only, in words
-    @param key     everything that its result depends on, besides the program and the machine
-    @param run     called without arguments; returns its result, which JSON can hold
-    @param cannot  why it cannot be simulated, or empty
+    @param series  description of the cases that differ in their number of ranks only
+    @param key     everything that the result depends on, besides the program and the machine
+    @param run     function without arguments; returns the result, as JSON can represent it
+    @param cannot  reason why it cannot be simulated, or empty
     """
     series: str
     ranks: int
@@ -34,10 +34,10 @@ class Case:
 class Study:
     """A named set of cases.
 
-    @param about     in a line
+    @param about     description in one line
     @param defaults  of options, by name
-    @param cases     cases(o): the cases of parsed options, in ascending order of ranks within a series
-    @param text      text(results): what is printed of the cases that were simulated
+    @param cases     cases(o): the cases for parsed options, in ascending order of ranks within a series
+    @param text      text(results): formats the results of the cases that were simulated
     """
     about: str
     defaults: dict
@@ -46,11 +46,12 @@ class Study:
 
 
 def say(text):
+    """Prints a line on standard error."""
     print(text, file=sys.stderr, flush=True)
 
 
 def fingerprint(path):
-    """Of a program: 16 digits that differ for another one."""
+    """Returns 16 hexadecimal digits that identify the contents of a program."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         while block := file.read(1 << 20):
@@ -59,9 +60,9 @@ def fingerprint(path):
 
 
 def known(path, name):
-    """Finished cases of a record that is there, by key; nothing if there is none.
+    """Returns the finished cases of an existing record, by key; nothing if there is no file.
 
-    @throws Failed  for a file that is no record of this study: it would be overwritten
+    @throws Failed  for a file that is not a record of this study, since it would be overwritten
     """
     if not path or not os.path.exists(path):
         return {}
@@ -76,7 +77,7 @@ def known(path, name):
 
 
 def simulated(case, what):
-    """The case as the record has it. @throws Failed  for what is not just too long or too large"""
+    """Simulates a case. @return its entry for the record  @throws Failed  unless it merely reached a limit of time or memory"""
     if case.cannot:
         say(f"{what}: not simulated: {case.cannot}")
         return {"not_done": case.cannot}
@@ -92,7 +93,7 @@ def simulated(case, what):
 
 
 def run(study, o, words):
-    """Simulates what the record does not have yet, writes it after every case, and prints the table. @return the exit code"""
+    """Simulates the cases that the record lacks, writes it after every case, and prints the table. @return the exit code"""
     before = known(o.json, o.study)
     program = fingerprint(steps.simulated_program(o))
     cases = study.cases(o)
@@ -134,7 +135,7 @@ def run(study, o, words):
 
 
 def without_paths(words):
-    """The command line without what tells where files of this machine are."""
+    """Returns the command line with paths reduced to file names, since folders of this machine are not part of a record."""
     kept = []
     for word in words:
         kept.append(os.path.basename(word) if os.sep in word else word)

@@ -1,4 +1,4 @@
-"""Options of ./x simulate."""
+"""Options of ./x simulate: parsing and checks."""
 import argparse
 import os
 import re
@@ -34,18 +34,21 @@ Exit codes: 0, or that of COMMAND; 1 a simulation failed; 2 a wrong option; 4 it
 
 
 def number_list(text):
+    """Parses "N,N,...". @throws argparse.ArgumentTypeError"""
     if not re.fullmatch(r"\d+(,\d+)*", text):
         raise argparse.ArgumentTypeError(f'"{text}"; allowed: numbers of ranks, as 64,256,1024')
     return [int(n) for n in text.split(",")]
 
 
 def cells(text):
+    """Parses "AxBxC", none of them 0. @throws argparse.ArgumentTypeError"""
     if not re.fullmatch(r"\d+x\d+x\d+", text) or "0" in text.split("x"):
         raise argparse.ArgumentTypeError(f'"{text}"; allowed: cells along x, y and z, as 4x4x4')
     return tuple(int(n) for n in text.split("x"))
 
 
-def words_of(known):
+def name_list(known):
+    """Returns a parser for lists of known names, separated by commas."""
     def parse(text):
         words = text.split(",")
         for word in words:
@@ -56,6 +59,7 @@ def words_of(known):
 
 
 def positive(text):
+    """Parses a number above 0. @throws argparse.ArgumentTypeError"""
     try:
         value = float(text)
     except ValueError:
@@ -66,6 +70,7 @@ def positive(text):
 
 
 def share(text):
+    """Parses a number above 0 and up to 1. @throws argparse.ArgumentTypeError"""
     value = positive(text)
     if value > 1:
         raise argparse.ArgumentTypeError(f'"{text}"; allowed: above 0, up to 1')
@@ -73,6 +78,7 @@ def share(text):
 
 
 def noise(text):
+    """Parses "ONE_IN:LATE[/WINDOW]". @throws argparse.ArgumentTypeError"""
     m = re.fullmatch(r"(\d+):(\d+(?:\.\d+)?)(us|ms)(?:/(\d+(?:\.\d+)?)(us|ms))?", text)
     if not m:
         raise argparse.ArgumentTypeError(f'"{text}"; allowed: ONE_IN:LATE or ONE_IN:LATE/WINDOW, as 1000:1ms or 1000:1ms/10ms')
@@ -85,6 +91,7 @@ def noise(text):
 
 
 def parser():
+    """Returns the parser of the command line."""
     p = argparse.ArgumentParser(prog="./x simulate", description=TEXT, formatter_class=argparse.RawDescriptionHelpFormatter,
                                 usage="./x simulate --machine NAME --ranks N,... [options] [-- COMMAND ...]\n"
                                       "       ./x simulate --study NAME --machine NAME [options]")
@@ -93,7 +100,7 @@ def parser():
     p.add_argument("--machine", choices=machines.MACHINES, help="whose nodes and network")
     p.add_argument("--ranks", type=number_list, metavar="N,...", help=f"numbers of ranks, 1 to {machines.MAX_RANKS}")
     p.add_argument("--per-node", type=int, metavar="N", help="ranks on a node [as many as the paper used]")
-    p.add_argument("--comm", type=words_of(MODELS), default=["p2p"], metavar="MODEL,...",
+    p.add_argument("--comm", type=name_list(MODELS), default=["p2p"], metavar="MODEL,...",
                    help=f"communication models: {', '.join(MODELS)} [p2p]")
     p.add_argument("--json", metavar="FILE", help="record to write; of a study: to go on with, if it is there")
     p.add_argument("--noise", type=noise, metavar="ONE_IN:LATE[/WINDOW]",
@@ -101,7 +108,7 @@ def parser():
     p.add_argument("--limit", type=positive, default=3600.0, metavar="S", help="real seconds that a simulation may take [3600]")
     p.add_argument("--memory", type=positive, default=16.0, metavar="GIB", help="memory that it may take [16]")
     steps = p.add_argument_group("merge steps, without a COMMAND")
-    steps.add_argument("--prune", type=words_of(PRUNINGS), default=list(PRUNINGS), metavar="NAME,...",
+    steps.add_argument("--prune", type=name_list(PRUNINGS), default=list(PRUNINGS), metavar="NAME,...",
                        help=f"{', '.join(PRUNINGS)} [both]")
     steps.add_argument("--cells", type=cells, default=(4, 4, 4), metavar="AxBxC", help="cells of each rank: weak scaling [4x4x4]")
     steps.add_argument("--strong", type=cells, metavar="AxBxC", help="cells of the whole grid, on any number of ranks")
@@ -125,6 +132,7 @@ def parser():
 
 
 def count(least, most):
+    """Returns a parser for whole numbers from least to most."""
     def parse(text):
         if not re.fullmatch(r"\d{1,9}", text) or not least <= int(text) <= most:
             raise argparse.ArgumentTypeError(f'"{text}"; allowed: {least} to {most}')
@@ -133,13 +141,14 @@ def count(least, most):
 
 
 def graph(text):
+    """Parses the name of a generated graph. @throws argparse.ArgumentTypeError"""
     if not re.fullmatch(r"(rmat|rgg2d|rgg3d|gnm|ba):\d{1,2}:\d{1,4}", text):
         raise argparse.ArgumentTypeError(f'"{text}"; allowed: rmat, rgg2d, rgg3d, gnm or ba with two numbers, as rmat:16:16')
     return text
 
 
-def study_of(words):
-    """The study that a command line names, if there is one of that name."""
+def find_study(words):
+    """Returns the study that a command line names; None if there is none of that name."""
     for i, word in enumerate(words):
         name = word.removeprefix("--study=") if word.startswith("--study=") else words[i + 1] if word == "--study" and words[i + 1:] else None
         if name in STUDIES:
@@ -148,9 +157,10 @@ def study_of(words):
 
 
 def parse(words):
+    """Parses and checks a command line; a study's defaults come before what the user gives. Ends the program for wrong options."""
     p = parser()
     at = words.index("--") if "--" in words else len(words)
-    study = study_of(words[:at])
+    study = find_study(words[:at])
     if study:
         p.set_defaults(**study.defaults)
     o = p.parse_args(words[:at])

@@ -1,9 +1,9 @@
-/// What MPI calls cost on a simulated machine, and noise of its operating system. Link this file as an object (not out of an
-/// archive) into what smpirun runs, with -Wl,-Bsymbolic so that it is what the program calls. It reads, at MPI_Init, the
-/// variables of machines.py: MERGANSER_SMPI_COSTS (without it calls cost what SMPI says) and MERGANSER_SMPI_NOISE.
+/// Costs of MPI calls on a simulated machine, and noise of its operating system, for SimGrid's SMPI. Link this file as an object
+/// (not out of an archive) into what smpirun runs, with -Wl,-Bsymbolic so that the program calls these functions. At MPI_Init it
+/// reads the variables of machines.py: MERGANSER_SMPI_COSTS (without it SMPI's own costs hold) and MERGANSER_SMPI_NOISE.
 ///
-/// Overheads of messages and the time on the wire are callbacks of SimGrid's; collectives pay them too. One-sided calls are
-/// wrapped: SMPI's lock is free, and its flush waits until data have come, not until the origin knows.
+/// Overheads of messages and the time on the wire are callbacks of SimGrid; collectives pay them too. One-sided calls are
+/// wrapped: SMPI's lock is free, and its flush ends when the data have arrived, not when the origin is notified of that.
 #include <smpi/smpi.h>
 #include <unistd.h>
 
@@ -21,43 +21,49 @@
 #include <string>
 #include <vector>
 
-#undef getpid  // SMPI makes a number of the rank of it
+#undef getpid  // SMPI defines it as a number derived from the rank
 
 namespace {
 
 namespace s4u = simgrid::s4u;
 
-/// Of two ranks on one node, or on two; seconds. See machines.py.
+/// Costs between two ranks on one node, or on two nodes; seconds. See class Costs of machines.py.
 struct Costs {
   double overhead = 0, wire = 0, put = 0, get = 0, epoch = 0, put_done = 0, get_done = 0;
 };
 
+/// Kind of MPI call that a rank is in.
 enum class Doing : std::uint8_t { message, put, get, flush };
 
-/// What is known of a rank. Operations to a target that the origin does not know to be done: bit 1 puts, bit 2 gets.
+/// State of a rank. `open`: targets with operations that are not known to be complete; bit 1 puts, bit 2 gets.
 struct Rank {
   Doing doing = Doing::message;
   std::map<std::pair<MPI_Win, int>, int> open;
-  std::set<std::pair<MPI_Win, int>> unchecked;  // locked without asking
+  std::set<std::pair<MPI_Win, int>> unchecked;  // locked with MPI_MODE_NOCHECK
   double computes_since = 0;
   std::int64_t window = -1;
 };
 
+/// State of the simulation, shared by all ranks.
 struct State {
   Costs near, far;
   double one_in = 0, late = 0, window = 0;
   std::uint64_t seed = 0;
-  std::deque<Rank> ranks;  // by process id, which counts from 1; a rank is referred to while others come
+  std::deque<Rank>
+      ranks;  // by process id, which counts from 1; a deque, since references must stay valid while it grows
 };
 
-State* state = nullptr;  // of the simulation; every rank has a copy of this pointer where SMPI makes variables private
+State* state =
+    nullptr;  // one for the simulation; every rank has a copy of this pointer where SMPI makes variables private
 
-[[noreturn]] void refuse(const std::string& what) {
+/// Ends the simulation with a message and exit code 2.
+[[noreturn]] void fail(const std::string& what) {
   std::fprintf(stderr, "simulate: %s\n", what.c_str());
   std::_Exit(2);
 }
 
-std::map<std::string, double> numbers(const char* variable) {
+/// Parses a variable "NAME=NUMBER NAME=NUMBER ..."; ends the simulation for anything else.
+std::map<std::string, double> parse_numbers(const char* variable) {
   std::map<std::string, double> found;
   const char* text = std::getenv(variable);
   std::istringstream words(text == nullptr ? "" : text);
@@ -66,32 +72,36 @@ std::map<std::string, double> numbers(const char* variable) {
     char* end = nullptr;
     const double value = at == std::string::npos ? -1 : std::strtod(word.c_str() + at + 1, &end);
     if (end == nullptr || *end != 0 || !(value >= 0)) {
-      refuse(std::string(variable) + ": \"" + word + "\"; allowed: NAME=NUMBER, 0 or more");
+      fail(std::string(variable) + ": \"" + word + "\"; allowed: NAME=NUMBER, 0 or more");
     }
     found[word.substr(0, at)] = value;
   }
   return found;
 }
 
-Costs costs_of(const std::map<std::string, double>& all, const std::string& place) {
+/// Returns the costs of one place, "near" or "far"; ends the simulation if one is missing.
+Costs find_costs(const std::map<std::string, double>& all, const std::string& place) {
   const auto value = [&](const char* name) {
     const auto at = all.find(place + "." + name);
-    if (at == all.end()) refuse("MERGANSER_SMPI_COSTS lacks " + place + "." + name);
+    if (at == all.end()) fail("MERGANSER_SMPI_COSTS lacks " + place + "." + name);
     return at->second;
   };
   return {value("overhead"), value("wire"),     value("put"),     value("get"),
           value("epoch"),    value("put_done"), value("get_done")};
 }
 
-Rank& me() {
+/// Returns the state of the calling rank.
+Rank& this_rank() {
   const auto id = static_cast<std::size_t>(s4u::this_actor::get_pid());
   if (id >= state->ranks.size()) state->ranks.resize(id + 1);
   return state->ranks[id];
 }
 
+/// Returns the costs between two hosts: one host is one node.
 const Costs& between(const s4u::Host* a, const s4u::Host* b) { return a == b ? state->near : state->far; }
 
-const Costs& to(int target, MPI_Win window) {
+/// Returns the costs to a target of a window. Process ids of ranks are consecutive, so the target's follows from its rank.
+const Costs& costs_to(int target, MPI_Win window) {
   MPI_Group group;
   PMPI_Win_get_group(window, &group);
   MPI_Group all;
@@ -106,13 +116,15 @@ const Costs& to(int target, MPI_Win window) {
   return between(s4u::this_actor::get_host(), s4u::Actor::by_pid(id)->get_host());
 }
 
-void spend(double seconds) {
+/// Lets simulated time pass on the calling rank.
+void sleep_for(double seconds) {
   if (seconds > 0) s4u::this_actor::sleep_for(seconds);
 }
 
+/// Callback of SMPI: overhead of a send. SMPI implements put and get by messages, so the kind of call decides.
 double send_cost(std::size_t, s4u::Host* from, s4u::Host* target) {
   const Costs& c = between(from, target);
-  switch (me().doing) {
+  switch (this_rank().doing) {
     case Doing::put:
       return c.put;
     case Doing::get:
@@ -122,10 +134,12 @@ double send_cost(std::size_t, s4u::Host* from, s4u::Host* target) {
   }
 }
 
+/// Callback of SMPI: overhead of a receive; none for the messages within one-sided operations, whose target does not compute.
 double receive_cost(std::size_t, s4u::Host* from, s4u::Host* target) {
-  return me().doing == Doing::message ? between(from, target).overhead : 0;
+  return this_rank().doing == Doing::message ? between(from, target).overhead : 0;
 }
 
+/// Callback of SimGrid: factor on the latency of a route that adds the time on the wire to the latencies of its links.
 double latency_factor(double, const s4u::Host* from, const s4u::Host* target, const std::vector<s4u::Link*>& links,
                       const std::unordered_set<s4u::NetZone*>&) {
   double links_s = 0;
@@ -133,9 +147,9 @@ double latency_factor(double, const s4u::Host* from, const s4u::Host* target, co
   return links_s > 0 ? (links_s + between(from, target).wire) / links_s : 1;
 }
 
-/// Once for a simulation; later ranks find what the first has made. The environment is all they surely share: a property of
-/// the platform is set when the first rank has had to wait, which is too late.
-void start() {
+/// Initialises the state once for a simulation; later ranks find the address in the environment, the only thing that they all share
+/// by then: a property of the platform is set only when the first rank has had to wait, which is too late.
+void initialise() {
   const std::string ours = std::to_string(getpid()) + ":";
   const char* known = std::getenv("MERGANSER_SMPI_STATE");
   if (known != nullptr && std::string(known).rfind(ours, 0) == 0) {
@@ -145,27 +159,27 @@ void start() {
   state = new State;
   setenv("MERGANSER_SMPI_STATE", (ours + std::to_string(reinterpret_cast<std::uintptr_t>(state))).c_str(), 1);
   if (std::getenv("MERGANSER_SMPI_COSTS") != nullptr) {
-    const auto all = numbers("MERGANSER_SMPI_COSTS");
-    state->near = costs_of(all, "near");
-    state->far = costs_of(all, "far");
+    const auto all = parse_numbers("MERGANSER_SMPI_COSTS");
+    state->near = find_costs(all, "near");
+    state->far = find_costs(all, "far");
     smpi_register_op_cost_callback(SmpiOperation::SEND, send_cost);
     smpi_register_op_cost_callback(SmpiOperation::ISEND, send_cost);
     smpi_register_op_cost_callback(SmpiOperation::RECV, receive_cost);
     s4u::Engine::get_instance()->get_netzone_root()->get_network_model()->set_lat_factor_cb(latency_factor);
   }
-  auto noise = numbers("MERGANSER_SMPI_NOISE");
+  auto noise = parse_numbers("MERGANSER_SMPI_NOISE");
   if (noise.empty()) return;
   state->one_in = noise["one_in"];
   state->late = noise["late"];
   state->window = noise["window"];
   state->seed = static_cast<std::uint64_t>(noise["seed"]);
   if (state->one_in < 1 || state->late <= 0 || state->window < state->late) {
-    refuse("MERGANSER_SMPI_NOISE: allowed: one_in 1 or more, 0 < late <= window, in seconds");
+    fail("MERGANSER_SMPI_NOISE: allowed: one_in 1 or more, 0 < late <= window, in seconds");
   }
 }
 
-/// A number in [0, 1) that follows from the seed, the rank and k (the finaliser of splitmix64, twice).
-double chance(std::uint64_t rank, std::uint64_t k) {
+/// Returns a number in [0, 1) that depends on the seed, the rank and k alone (the finaliser of splitmix64, twice).
+double random_fraction(std::uint64_t rank, std::uint64_t k) {
   const auto mix = [](std::uint64_t z) {
     z += 0x9e3779b97f4a7c15;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -175,56 +189,60 @@ double chance(std::uint64_t rank, std::uint64_t k) {
   return static_cast<double>(mix(mix(state->seed ^ (rank << 40)) + k) >> 11) * 0x1p-53;
 }
 
-/// Holds the rank up if it was hit between two times. @param computed  it computed then, and did not wait
-void suffer(Rank& rank, double from, double until, bool computed) {
+/// Delays a rank by the noise that strikes it between two times, at most once per window.
+/// @param computed  true: it computed then, and loses the whole delay; false: it waited, and loses what exceeds the wait
+void apply_noise(Rank& rank, double from, double until, bool computed) {
   const auto id = static_cast<std::uint64_t>(s4u::this_actor::get_pid());
   const auto last = static_cast<std::int64_t>(until / state->window);
   for (auto k = std::max(rank.window + 1, static_cast<std::int64_t>(from / state->window)); k <= last; ++k) {
     const auto draw = 2 * static_cast<std::uint64_t>(k);
-    const double begin = (static_cast<double>(k) + chance(id, draw)) * state->window;
-    if (begin > until) return;  // not yet
+    const double begin = (static_cast<double>(k) + random_fraction(id, draw)) * state->window;
+    if (begin > until) return;  // strikes later
     rank.window = k;
-    if (chance(id, draw + 1) * state->one_in >= 1) continue;
-    spend(computed && begin >= from ? state->late : begin + state->late - s4u::Engine::get_clock());
+    if (random_fraction(id, draw + 1) * state->one_in >= 1) continue;
+    sleep_for(computed && begin >= from ? state->late : begin + state->late - s4u::Engine::get_clock());
   }
 }
 
-/// A call of MPI, and what it does.
+/// Scope of an MPI call, with the kind of its messages.
 class Operation {
  public:
   explicit Operation(Doing doing = Doing::message) {
-    if (state != nullptr) me().doing = doing;
+    if (state != nullptr) this_rank().doing = doing;
   }
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
   ~Operation() {
-    if (state != nullptr) me().doing = Doing::message;
+    if (state != nullptr) this_rank().doing = Doing::message;
   }
 
  private:
   merganser::simulated::Call call_;
 };
 
-void note(MPI_Win window, int target, int bit) {
-  if (state != nullptr) me().open[{window, target}] |= bit;
+/// Records an operation to a target that is not known to be complete.
+void record_operation(MPI_Win window, int target, int bit) {
+  if (state != nullptr) this_rank().open[{window, target}] |= bit;
 }
 
-/// The origin gets to know that its operations to a target are done; those to several come back together.
-void settle(MPI_Win window, int target) {
+/// Completes the operations to a target (negative: to all) at the origin. Acknowledgements of several targets arrive together, so
+/// the longest delay counts.
+void complete_operations(MPI_Win window, int target) {
   if (state == nullptr) return;
   double longest = 0;
-  auto& open = me().open;
+  auto& open = this_rank().open;
   for (auto at = open.lower_bound({window, target < 0 ? 0 : target}); at != open.end() && at->first.first == window;) {
     if (target >= 0 && at->first.second != target) break;
-    const Costs& c = to(at->first.second, window);
+    const Costs& c = costs_to(at->first.second, window);
     if ((at->second & 1) != 0) longest = std::max(longest, c.put_done);
     if ((at->second & 2) != 0) longest = std::max(longest, c.get_done);
     at = open.erase(at);
   }
-  spend(longest);
+  sleep_for(longest);
 }
 
-double half_epoch(int target, MPI_Win window) { return state == nullptr ? 0 : to(target, window).epoch / 2; }
+/// Returns half the cost of an epoch: that of opening or of closing it.
+double half_epoch(int target, MPI_Win window) { return state == nullptr ? 0 : costs_to(target, window).epoch / 2; }
 
 }  // namespace
 
@@ -246,14 +264,14 @@ bool has_noise() { return state != nullptr && state->one_in > 0; }
 
 Call::Call() {
   if (!has_noise()) return;
-  suffer(me(), me().computes_since, s4u::Engine::get_clock(), true);
+  apply_noise(this_rank(), this_rank().computes_since, s4u::Engine::get_clock(), true);
   began_ = s4u::Engine::get_clock();
 }
 
 Call::~Call() {
   if (!has_noise()) return;
-  suffer(me(), began_, s4u::Engine::get_clock(), false);
-  me().computes_since = s4u::Engine::get_clock();
+  apply_noise(this_rank(), began_, s4u::Engine::get_clock(), false);
+  this_rank().computes_since = s4u::Engine::get_clock();
 }
 
 }  // namespace merganser::simulated
@@ -262,51 +280,51 @@ extern "C" {
 
 int MPI_Init(int* argc, char*** argv) {
   const int result = PMPI_Init(argc, argv);
-  start();
+  initialise();
   return result;
 }
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   const int result = PMPI_Init_thread(argc, argv, required, provided);
-  start();
+  initialise();
   return result;
 }
 
 int MPI_Put(const void* from, int count, MPI_Datatype type, int target, MPI_Aint at, int target_count,
             MPI_Datatype target_type, MPI_Win window) {
   const Operation call(Doing::put);
-  note(window, target, 1);
+  record_operation(window, target, 1);
   return PMPI_Put(from, count, type, target, at, target_count, target_type, window);
 }
 int MPI_Get(void* result, int count, MPI_Datatype type, int target, MPI_Aint at, int target_count,
             MPI_Datatype target_type, MPI_Win window) {
   const Operation call(Doing::get);
-  note(window, target, 2);
+  record_operation(window, target, 2);
   return PMPI_Get(result, count, type, target, at, target_count, target_type, window);
 }
-/// SMPI makes a get and a put of it and waits for both.
+/// SMPI implements it by a get and a put, and waits for both.
 int MPI_Fetch_and_op(const void* operand, void* result, MPI_Datatype type, int target, MPI_Aint at, MPI_Op op,
                      MPI_Win window) {
   const Operation call(Doing::get);
   return PMPI_Fetch_and_op(operand, result, type, target, at, op, window);
 }
-/// With MPI_MODE_NOCHECK nobody has to be asked, nor told in the end.
+/// With MPI_MODE_NOCHECK no lock is acquired, so neither opening nor closing the epoch costs a round trip.
 int MPI_Win_lock(int type, int target, int assert, MPI_Win window) {
   const Operation call(Doing::flush);
   if ((assert& MPI_MODE_NOCHECK) == 0) {
-    spend(half_epoch(target, window));
+    sleep_for(half_epoch(target, window));
   } else if (state != nullptr) {
-    me().unchecked.insert({window, target});
+    this_rank().unchecked.insert({window, target});
   }
   return PMPI_Win_lock(type, target, assert, window);
 }
 int MPI_Win_unlock(int target, MPI_Win window) {
   const Operation call(Doing::flush);
   const int result = PMPI_Win_unlock(target, window);
-  settle(window, target);
-  if (state == nullptr || me().unchecked.erase({window, target}) == 0) spend(half_epoch(target, window));
+  complete_operations(window, target);
+  if (state == nullptr || this_rank().unchecked.erase({window, target}) == 0) sleep_for(half_epoch(target, window));
   return result;
 }
-/// Until the data are there; the origin may still not know.
+/// Waits for the arrival of the data at the target, as SMPI does; completion at the origin is not waited for.
 int MPI_Win_flush_local(int target, MPI_Win window) {
   const Operation call(Doing::flush);
   return PMPI_Win_flush(target, window);
@@ -314,31 +332,31 @@ int MPI_Win_flush_local(int target, MPI_Win window) {
 int MPI_Win_flush(int target, MPI_Win window) {
   const Operation call(Doing::flush);
   const int result = PMPI_Win_flush(target, window);
-  settle(window, target);
+  complete_operations(window, target);
   return result;
 }
 int MPI_Win_flush_all(MPI_Win window) {
   const Operation call(Doing::flush);
   if (state == nullptr) return PMPI_Win_flush_all(window);
-  // SMPI's own asks every rank of the window.
+  // SMPI's own function sends a request to every rank of the window: only targets with open operations are flushed.
   int result = MPI_SUCCESS;
-  const auto& open = me().open;
+  const auto& open = this_rank().open;
   std::vector<int> targets;
   for (auto at = open.lower_bound({window, 0}); at != open.end() && at->first.first == window; ++at) {
     targets.push_back(at->first.second);
   }
   for (const int target : targets) result = std::max(result, PMPI_Win_flush(target, window));
-  settle(window, -1);
+  complete_operations(window, -1);
   return result;
 }
 int MPI_Win_unlock_all(MPI_Win window) {
   const Operation call(Doing::flush);
   const int result = PMPI_Win_unlock_all(window);
-  settle(window, -1);
+  complete_operations(window, -1);
   return result;
 }
 
-/// Calls whose only change is that noise may strike before and in them.
+/// Wraps calls that are changed by noise alone, which may strike before and during them.
 #define MERGANSER_NOISY(name, parameters, arguments) \
   int MPI_##name parameters {                        \
     const Operation call;                            \

@@ -1,32 +1,35 @@
 #pragma once
-/// What costs.cpp knows of a simulated machine, for those who carry messages themselves. C++17, as costs.cpp is.
+/// Costs of messages of a simulated machine, as costs.cpp has read them, for code that simulates messages by itself. C++17, as
+/// costs.cpp is.
 
 namespace merganser::simulated {
 
-/// Seconds that a message takes besides the links it travels over.
+/// Time of a message besides the latency of the links that it crosses, s.
 struct MessageCosts {
-  double overhead_s = 0;  ///< of its sender, and of its receiver
-  double wire_s = 0;      ///< more than the latencies of the links
+  double overhead_s = 0;  ///< overhead of its sender, and again of its receiver
+  double wire_s = 0;      ///< time on the wire in excess of the latencies of the links
 };
-/// Of messages between two ranks; zeros where MERGANSER_SMPI_COSTS is not set. After MPI_Init.
+/// Returns the costs of messages between two ranks on one node, or on two; zeros where MERGANSER_SMPI_COSTS is not set. To be
+/// called after MPI_Init.
 [[nodiscard]] MessageCosts message_costs(bool on_one_node);
 
-/// Seconds that calls of one-sided communication take (machines.py, Costs).
+/// Time of one-sided calls, s (class Costs of machines.py).
 struct OneSidedCosts {
   double put_s = 0;       ///< overhead of a put
-  double get_s = 0;       ///< and of a get
-  double epoch_s = 0;     ///< of asking for a window and giving it back, together
-  double put_done_s = 0;  ///< from the arrival of the last put until its origin knows
-  double get_done_s = 0;
+  double get_s = 0;       ///< overhead of a get
+  double epoch_s = 0;     ///< opening and closing an epoch of a target, together
+  double put_done_s = 0;  ///< from the arrival of the last put until its completion is known at the origin
+  double get_done_s = 0;  ///< from the arrival of the last get until its completion is known at the origin
 };
-/// To a target; as message_costs().
+/// Returns the costs of one-sided calls to a target on this node, or on another; zeros where MERGANSER_SMPI_COSTS is not set. To be
+/// called after MPI_Init.
 [[nodiscard]] OneSidedCosts one_sided_costs(bool on_one_node);
 
-/// Whether noise of the operating system is simulated. After MPI_Init.
+/// Returns true if noise of the operating system is simulated. To be called after MPI_Init.
 [[nodiscard]] bool has_noise();
 
-/// Around what is a call of MPI to a rank: noise of the operating system may strike before it, as the rank computes, and in
-/// it, as it waits.
+/// Scope of a communication call: noise of the operating system may strike before it, while the rank computes, and in it, while the
+/// rank waits.
 class Call {
  public:
   Call();

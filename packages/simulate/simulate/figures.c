@@ -1,6 +1,6 @@
-// figures ROUNDS: what the tests behind Tables 3 and 4 of the clustering paper (see published.py) take between two ranks, one line
-// "NAME MICROSECONDS" each: half a round trip; a window of 64 messages and its answer; an epoch of 1 and of 64 operations;
-// and, which is not published, an operation and MPI_Win_flush in an epoch that is open all the time.
+// figures ROUNDS: the tests behind Tables 3 and 4 of the clustering paper (see published.py) between two ranks, one line
+// "NAME MICROSECONDS" each: half a round trip; a window of 64 messages and its reply; an epoch of 1 and of 64 operations;
+// and, which is not published, an operation and MPI_Win_flush in an epoch that stays open.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

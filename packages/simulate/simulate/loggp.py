@@ -21,20 +21,20 @@ LIMITS = runner.Limits(seconds=120, bytes=2 * 2**30)
 
 @dataclass(frozen=True)
 class Parameters:
-    """Of LogGP, in seconds; big_g per byte."""
+    """Parameters of LogGP, in seconds; big_g per byte."""
     latency: float
     overhead: float
     gap: float
     big_g: float
 
     def way(self, size):
-        """From the begin of a send to the end of its receive."""
+        """Returns the time from the begin of a send to the end of its receive, of `size` bytes."""
         return self.latency + 2 * self.overhead + (size - 1) * self.big_g
 
 
 @dataclass(frozen=True)
 class Observation:
-    """What messages.c prints. @param what  way, send or window"""
+    """One line of messages.c. @param what  way, send or window"""
     what: str
     size: int
     count: int
@@ -42,7 +42,7 @@ class Observation:
 
 
 def least_squares(rows, values):
-    """The x that minimises |rows x - values|, by normal equations. @throws ValueError if the rows do not determine it"""
+    """Returns the x that minimises |rows x - values|, by normal equations. @throws ValueError if the rows do not determine it"""
     n = len(rows[0])
     scale = [max(abs(row[i]) for row in rows) or 1.0 for i in range(n)]
     a = [[sum(row[i] / scale[i] * row[j] / scale[j] for row in rows) for j in range(n)]
@@ -60,7 +60,7 @@ def least_squares(rows, values):
 
 
 def fit(observations):
-    """Parameters that fit observations best, each weighed by its own size. @throws ValueError if they say too little"""
+    """Fits the parameters to observations by relative errors. @throws ValueError if the observations do not determine them"""
     rows, values = [], []
     for o in observations:
         row = {"way": [1, 2, 0, o.size - 1], "send": [0, 1, 0, 0],
@@ -71,7 +71,7 @@ def fit(observations):
 
 
 def observe(machine, per_node):
-    """Simulated messages between two ranks. @param per_node  2: on one node; 1: on two"""
+    """Simulates messages between two ranks. @param per_node  2: on one node; 1: on two  @return the observations"""
     lacking = smpi.missing()
     if lacking:
         raise runner.Failed(f"there is no program {lacking}; Debian's package libsimgrid-dev has it", 77)
@@ -85,7 +85,7 @@ def observe(machine, per_node):
 
 
 def replay(run, near, far, machine):
-    """Seconds on the critical path of a pruning of which a record says what it did, without the rank's own work.
+    """Returns the seconds on the critical path of a pruning from the counts of its record, without the rank's own work.
 
     A wave is one message to and from each neighbour: the sends, one way, the receives of the others. A reduction or barrier of n ranks
     is ceil(log2 n) ways. In Algorithm 1 over rma every operation is an epoch of its own. In the single pass labels
@@ -111,7 +111,7 @@ def replay(run, near, far, machine):
 
 
 def own_work(run, work):
-    """Seconds of a rank's own work in a pruning: simulated with the costs of the record, not messages."""
+    """Returns the seconds of a rank's own work in a pruning, which was simulated with the costs in the record and is no message."""
     if not work:
         return 0.0
     name = "prune-iterative" if run["prune"] == "iterative" else "prune"
@@ -119,13 +119,13 @@ def own_work(run, work):
 
 
 def factor(runs, replayed, work):
-    """How much longer pruning takes than its messages: weighed so that every run counts alike."""
+    """Fits how much longer pruning takes than its messages; every run has the same weight."""
     ratios = [(run["slowest_s"]["prune"] - own_work(run, work)) / r for run, r in zip(runs, replayed)]
     return least_squares([[1.0]] * len(ratios), ratios)[0]
 
 
-def grown(runs, ranks):
-    """A run that was not simulated: counts of a rank as in the largest run, those on the critical path grown with log2 of the ranks.
+def extrapolate_run(runs, ranks):
+    """Extrapolates a run: counts of a rank as in the largest run, those on the critical path extrapolated with log2 of the ranks.
 
     @param runs  of one model and pruning, weak scaling, two numbers of ranks or more
     """
@@ -141,7 +141,7 @@ def grown(runs, ranks):
 
 
 def predict(record, near, far, fit_to, ranks):
-    """For each model and pruning, pruning by number of ranks: (ranks, simulated or None, replayed, how it was used)."""
+    """Returns, for each model and pruning, the factor and by number of ranks (ranks, simulated or None, replayed, use)."""
     groups = {}
     for run in record["runs"]:
         groups.setdefault((run["model"], run["prune"]), []).append(run)
@@ -155,7 +155,7 @@ def predict(record, near, far, fit_to, ranks):
         known = {r["ranks"]: r for r in runs}
         lines = []
         for n in sorted({*known, *ranks}):
-            run = known.get(n) or grown(runs, n)
+            run = known.get(n) or extrapolate_run(runs, n)
             value = k * replay(run, near, far, machine) + own_work(run, work)
             seen = run["slowest_s"]["prune"] if n in known else None
             use = "extrapolated" if n not in known else "fitted" if any(r["ranks"] == n for r in fitted) else "predicted"
@@ -165,6 +165,7 @@ def predict(record, near, far, fit_to, ranks):
 
 
 def table(predicted):
+    """Formats what predict() returns."""
     rows = [f"{'model':14} {'pruning':12} {'factor':>6} {'ranks':>7} {'simulated us':>13} {'replayed us':>12} {'difference':>10}"]
     for (model, prune), (k, lines) in predicted.items():
         for ranks, seen, value, use in lines:
@@ -182,7 +183,7 @@ def main(words):
     p.add_argument("--ranks", default="", metavar="N,...", help="numbers of ranks to extrapolate to")
     o = p.parse_args(words)
     try:
-        record = joined([read(path) for path in o.record], o.machine)
+        record = join_records([read(path) for path in o.record], o.machine)
         near, far = fit(observe(o.machine, 2)), fit(observe(o.machine, 1))
         for place, q in (("on node", near), ("off node", far)):
             print(f"{o.machine} {place}: L {q.latency * 1e6:.3f} us, o {q.overhead * 1e6:.3f} us, g {q.gap * 1e6:.3f} us, "
@@ -198,12 +199,13 @@ def main(words):
 
 
 def read(path):
+    """Reads a record."""
     with open(path, encoding="utf-8") as file:
         return json.load(file)
 
 
-def joined(records, machine):
-    """Runs of several records as one. @throws ValueError if one is of another machine or no weak scaling"""
+def join_records(records, machine):
+    """Joins the runs of several records. @throws ValueError if one is of another machine or not of weak scaling"""
     for r in records:
         if r.get("schema") != "merganser-simulation" or r["machine"] != machine or r.get("scaling") != "weak":
             raise ValueError(f"a record of {r.get('machine')}, {r.get('scaling')} scaling; allowed: of {machine}, weak")

@@ -2,7 +2,7 @@
 
 A node is one SimGrid host with as many cores as ranks: ranks of a node talk over its loopback, which nobody shares.
 Nodes are joined by a dragonfly (every switch of a group is linked to every other, one switch of a group to each other group)
-or a tree of two levels. Ranks are dealt out node by node, in their order or as compact tiles of their process grid (`dealt()`).
+or a tree of two levels. Ranks are dealt out node by node, in their order or as compact tiles of their process grid (`place_ranks()`).
 
 What a message costs besides the network (overheads, epochs of one-sided calls, noise) cannot be said in a platform file for
 pairs of ranks on and off a node. costs.cpp does it: it must be linked into what is simulated, and reads
@@ -17,7 +17,7 @@ MAX_RANKS = 65536
 
 @dataclass(frozen=True)
 class Shape:
-    """What a machine is made of.
+    """Structure of a machine.
 
     @param per_node   ranks on a node: what the paper's scaling of random parcels used
     @param topology   of SimGrid: DRAGONFLY or FAT_TREE
@@ -51,21 +51,21 @@ SHAPES = {
 }
 MACHINES = tuple(SHAPES)
 PLACES = ("rows", "tiles")
-# What both libraries take for few bytes. SMPI's own choices make communicators of nodes in the first MPI_Allreduce, which takes
-# time and memory with the square of the ranks (62 s with 1,024).
+# Algorithms that both libraries use for few bytes. SMPI's defaults create communicators per node in the first MPI_Allreduce, whose
+# time and memory grow with the square of the ranks (62 s with 1,024).
 COLLECTIVES = {"allreduce": "rdb", "barrier": "ompi_bruck", "bcast": "binomial_tree", "reduce": "binomial", "gather": "ompi_binomial",
                "allgather": "bruck", "allgatherv": "ompi_bruck", "alltoall": "bruck"}
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What calls cost between two ranks, in us.
+    """Costs of calls between two ranks, in us.
 
     @param overhead   of a rank for a message that it sends, and for one that it receives
-    @param wire       from the end of the one to the begin of the other
+    @param wire       from the end of the sender's overhead to the begin of the receiver's
     @param put, get   overhead of an operation
     @param epoch      of MPI_Win_lock and MPI_Win_unlock together, besides the operations
-    @param put_done, get_done  from the arrival of the last operation until the origin knows (MPI_Win_flush, _unlock)
+    @param put_done, get_done  from the arrival of the last operation until the origin is notified (MPI_Win_flush, _unlock)
     """
     overhead: float
     wire: float
@@ -77,12 +77,12 @@ class Costs:
 
 
 def costs(row):
-    """Solves for what reproduces a row of Tables 3 and 4: as many unknowns as figures, but for one.
+    """Computes the costs that reproduce a row of Tables 3 and 4: as many unknowns as figures, but for one.
 
     Two-sided: half a round trip is overhead + wire + overhead; a window takes 64 overheads of the sender, then the last
-    message's way, then the answer's. One-sided: each further operation of an epoch costs an overhead. What is left of an
+    message's way, then the reply's. One-sided: each further operation of an epoch costs an overhead. What is left of an
     epoch of one operation is the way there, the way back, and the epoch. The figures do not tell the latter two apart: the way
-    back is taken to be as long as the way there, for the cheaper of put and get, and what the other needs more to be its.
+    back is assumed to be as long as the way there, for the cheaper of put and get, and the excess of the other to be its own.
     """
     more = published.WINDOW - 1
     overhead = (row.window_us("p2p") - 2 * row.p2p_us) / more
@@ -95,11 +95,11 @@ def costs(row):
 
 @dataclass(frozen=True)
 class Noise:
-    """Jitter of the operating system: in every window of time each rank is held up once with probability 1 / one_in.
+    """Jitter of the operating system: in every window of time each rank is delayed once with probability 1 / one_in.
 
-    The begin is anywhere in the window. A rank that computes loses late_s, one that waits only what is left of it when what
-    it waits for has come. Which ranks, and when, follows from the seed alone. With window_s = late_s one rank in one_in is held up at any
-    time.
+    The begin is anywhere in the window. A rank that computes loses late_s; one that waits loses what remains of it when the
+    message that it waits for has arrived. Ranks and times follow from the seed alone. With window_s = late_s one rank in one_in is
+    delayed at any time.
     """
     one_in: int = 1000
     late_s: float = 1e-3
@@ -112,18 +112,19 @@ class Noise:
                              "allowed: one in 1 or more, and 0 < late <= window")
 
     def text(self):
+        """Formats the noise as costs.cpp reads it."""
         return f"one_in={self.one_in} late={self.late_s:g} window={self.window_s:g} seed={self.seed}"
 
 
 @dataclass(frozen=True)
 class Platform:
-    """What smpirun needs.
+    """Arguments of a simulation run: platform, hosts, settings, variables.
 
     @param xml          text of a platform file
     @param hosts        name of the host of each rank: lines of a host file
-    @param config       settings, each to be given as --cfg=SETTING
+    @param config       settings, each passed as --cfg=SETTING
     @param environment  variables that costs.cpp reads
-    @param notes        what is simulated though the machine does not have it
+    @param notes        properties of the simulation that the real machine does not have
     """
     machine: str
     ranks: int
@@ -136,14 +137,14 @@ class Platform:
 
 
 def tile_shape(per_node, blocks):
-    """Blocks along x and y of a tile for one node: of all with so many ranks, or the most below, that fit the grid, the squarest."""
+    """Returns the blocks along x and y of one node's tile: as many as fit both node and grid, in the squarest shape."""
     x, y = blocks[0], blocks[1]
     shapes = [(a, min(y, per_node // a)) for a in range(1, min(x, per_node) + 1)]
     return min(shapes, key=lambda s: (-s[0] * s[1], s[0] + s[1]))
 
 
-def dealt(ranks, per_node, place, blocks):
-    """The node of each rank. Ranks count through a grid of blocks, the last axis first.
+def place_ranks(ranks, per_node, place, blocks):
+    """Returns the node of each rank. Ranks count through a grid of blocks, the last axis first.
 
     @param place   rows: in their order; tiles: in compact tiles of the grid along x and y, one after the other
     @param blocks  ranks along x, y and z, for tiles
@@ -169,12 +170,12 @@ def dealt(ranks, per_node, place, blocks):
 
 
 def platform(machine, ranks, noise=None, per_node=None, place="rows", blocks=None):
-    """A machine with enough nodes for so many ranks.
+    """Returns a machine with enough nodes for a number of ranks.
 
     @param ranks     1 to 65,536
     @param noise     a Noise, or None
     @param per_node  ranks on a node, 1 to its cores [what the paper used]
-    @param place, blocks  which ranks share a node: see dealt()
+    @param place, blocks  which ranks share a node: see place_ranks()
     @throws ValueError  says what is allowed
     """
     if machine not in SHAPES:
@@ -192,15 +193,15 @@ def platform(machine, ranks, noise=None, per_node=None, place="rows", blocks=Non
     environment = {"MERGANSER_SMPI_COSTS": costs_text(near, far, shape)}
     if noise is not None:
         environment["MERGANSER_SMPI_NOISE"] = noise.text()
-    # Times are compared with a precision of 1 ns unless told otherwise, and some costs are not much more.
+    # SimGrid compares times with a precision of 1 ns by default, and some costs are not much more.
     config = ["smpi/bw-factor:0:1", "smpi/simulate-computation:no", "surf/precision:1e-12", "network/crosstraffic:no",
               *(f"smpi/{call}:{algorithm}" for call, algorithm in COLLECTIVES.items())]
-    return Platform(machine, ranks, each, xml(shape, nodes, each, near), [f"node-{n}" for n in dealt(ranks, each, place, blocks)], config,
+    return Platform(machine, ranks, each, xml(shape, nodes, each, near), [f"node-{n}" for n in place_ranks(ranks, each, place, blocks)], config,
                     environment, notes)
 
 
 def costs_text(near, far, shape):
-    """Costs in seconds, as costs.cpp reads them. Two nodes of one switch are two links apart, which the platform has."""
+    """Formats costs in seconds, as costs.cpp reads them. Two nodes of one switch are two links apart, which the platform has."""
     words = []
     for place, c, extra in (("near", near, 0.0), ("far", far, far.wire - 2 * shape.hop_us)):
         values = {"overhead": c.overhead, "wire": extra, "put": c.put, "get": c.get, "epoch": c.epoch,
@@ -210,11 +211,11 @@ def costs_text(near, far, shape):
 
 
 def topology(shape, nodes):
-    """SimGrid's parameters of a topology with at least so many nodes, and how many it has."""
+    """Returns SimGrid's parameters of a topology with at least `nodes` nodes, and how many it has. @throws ValueError"""
     if shape.topology == "DRAGONFLY":
         groups = -(-nodes // shape.group)
         switches = shape.group // shape.per_switch
-        # One router of a group leads to each other group, over six links: more groups than routers cannot be.
+        # One router of a group leads to each other group, over six links: so there cannot be more groups than routers.
         if groups > switches:
             raise ValueError(f"{nodes} nodes; allowed: {switches * shape.group}, a dragonfly of {switches} groups")
         return f"{groups},6;1,1;{switches},1;{shape.per_switch}", groups * shape.group
@@ -223,6 +224,7 @@ def topology(shape, nodes):
 
 
 def xml(shape, nodes, per_node, near):
+    """Returns the text of a platform file."""
     parameters, count = topology(shape, nodes)
     return f"""<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">

@@ -1,5 +1,5 @@
-// messages ROUNDS: what LogGP's parameters are fitted to (loggp.py), between two ranks; a line "WHAT BYTES COUNT SECONDS" each:
-// way: half a round trip; send: the call that starts a message; window: COUNT messages one after the other, until all have come.
+// messages ROUNDS: times between two ranks that LogGP's parameters are fitted to (loggp.py), a line "WHAT BYTES COUNT SECONDS"
+// each: way: half a round trip; send: the call that starts a message; window: COUNT messages in succession, until all have arrived.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,8 @@ static double way(int rank, int rounds, int bytes) {
   return (MPI_Wtime() - began) / rounds / 2;
 }
 
-// Times at the receiver, from the moment at which the sender begins: both leave the barrier before.
+// Returns the time at which the receiver has all messages, counted from the sender's first call: both leave the barrier before, and
+// simulated clocks agree.
 static double window(int rank, int count, double *send_s) {
   MPI_Request requests[kMax];
   for (int k = 0; rank == 1 && k < count; ++k) MPI_Irecv(&received[4 * k], 4, MPI_CHAR, 0, 2, MPI_COMM_WORLD, &requests[k]);

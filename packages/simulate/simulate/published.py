@@ -1,4 +1,4 @@
-"""What was measured on the real machines. Source: [frey2025] (docs/sources.md), Tables 1, 3 and 4.
+"""Figures measured on the real machines. Source: [frey2025] (docs/sources.md), Tables 1, 3 and 4.
 
 Both tables come from the OSU micro-benchmarks 7.5 with messages of 4 bytes. "On node" is two cores of one NUMA domain.
 
@@ -17,7 +17,7 @@ BYTES = 4
 
 @dataclass(frozen=True)
 class Row:
-    """One line of Tables 3 and 4: latency in us, bandwidth in MB/s."""
+    """One row of Tables 3 and 4: latency in us, bandwidth in MB/s."""
     p2p_us: float
     put_us: float
     get_us: float
@@ -28,7 +28,7 @@ class Row:
     get_mb_s: float
 
     def window_us(self, what):
-        """Time of a window of 64 messages of a bandwidth test. @param what  p2p, put or get"""
+        """Returns the time of a window of 64 messages of a bandwidth test. @param what  p2p, put or get"""
         return WINDOW * BYTES / getattr(self, f"{what}_mb_s")
 
 

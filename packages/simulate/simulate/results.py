@@ -1,4 +1,4 @@
-"""Results in JSON: a file appears whole or not at all, and is on the disk before its name is."""
+"""Results as JSON files, written atomically: to a temporary file that is synced to disk before it is renamed."""
 import contextlib
 import json
 import os
@@ -8,7 +8,7 @@ from .runner import Failed
 
 
 def write(path, record, option="--json"):
-    """Writes a record. Raises Failed, which names the option that the path came by."""
+    """Writes a record. @param option  the option that gave the path, for errors  @throws Failed if the file cannot be written"""
     folder, name = os.path.split(os.path.realpath(path))
     draft = None
     try:
@@ -35,7 +35,7 @@ def write(path, record, option="--json"):
 
 
 def _mode(path):
-    """Rights of the file that is there, or those of a new one."""
+    """Returns the permissions of the existing file, or those of a new one."""
     with contextlib.suppress(OSError):
         return os.stat(path).st_mode & 0o7777
     mask = os.umask(0)

@@ -1,4 +1,4 @@
-"""One simulation: the process that plays all ranks, what it took in real time and memory, and its limits."""
+"""Running one simulation: the process that simulates all ranks, its real time and memory, and its limits."""
 import contextlib
 import os
 import re
@@ -10,16 +10,16 @@ import tempfile
 import time
 from dataclasses import dataclass
 
-# Ranks are contexts of one thread and share all variables; the program keeps none that belongs to a rank. Privatisation would
-# need a memory map for each rank, of which the system allows some 65,000.
+# Ranks are contexts of one thread and share all variables; the program has no global variable that belongs to a rank. Privatisation
+# would need a memory map for each rank, of which the system allows some 65,000.
 #
-# smpi/async-small-thresh: messages below it travel when they are sent, as small ones do over real networks, and not when the
-# receiver asks for them. smpi/test: a test of a request takes no time; ranks wait instead of testing.
+# smpi/async-small-thresh: messages below it are transferred when they are sent, as small ones are over real networks, and not when
+# the receiver posts its receive. smpi/test: a test of a request takes no time; ranks wait instead of testing.
 SETTINGS = ["smpi/privatization:no", "smpi/async-small-thresh:65536", "smpi/test:0", "contexts/factory:raw", "contexts/stack-size:512",
             "contexts/guard-size:0", "network/model:SMPI"]
-# Blocks of the heap instead of memory maps, of which there are only so many. The heap grows by what is asked for and no more: what
-# it has already, calloc() clears, and the stacks of 16,384 ranks would be 8 GiB in memory instead of 0.25.
-# Small blocks that are free are kept by their size, up to 65,535 instead of seven: messages come and go by the million.
+# Blocks of the heap instead of memory maps, whose number is limited. The heap grows by the requested size and no more: calloc()
+# clears memory that the heap already has, and the stacks of 16,384 ranks would then occupy 8 GiB instead of 0.25.
+# The cache of small free blocks holds up to 65,535 of each size instead of seven: messages come and go by the million.
 ENVIRONMENT = {"MALLOC_MMAP_THRESHOLD_": "1073741824", "MALLOC_TOP_PAD_": "0", "MALLOC_TRIM_THRESHOLD_": "1073741824",
                "GLIBC_TUNABLES": "glibc.malloc.tcache_count=65535"}
 POLL_S = 0.2
@@ -28,7 +28,7 @@ TIMES = re.compile(r"^(\[[^\n]*smpi_utils/INFO\] [^\n]*|The simulation took [^\n
 
 
 class Failed(Exception):
-    """A simulation that did not end well. @param code  exit code that the user is given"""
+    """A simulation that failed. @param code  exit code of the command"""
 
     def __init__(self, text, code=1):
         super().__init__(text)
@@ -37,13 +37,14 @@ class Failed(Exception):
 
 @dataclass(frozen=True)
 class Limits:
+    """Limits of a simulation: real seconds, and bytes of memory."""
     seconds: float
     bytes: float
 
 
 @dataclass(frozen=True)
 class Taken:
-    """What a simulation took of this machine, and how long the simulated run was."""
+    """Real time and memory that a simulation took, and the simulated time."""
     real_s: float
     cpu_s: float
     peak_bytes: int
@@ -51,7 +52,7 @@ class Taken:
 
 
 def smpimain():
-    """SimGrid's program that opens what is simulated. smpirun, which starts it, splits arguments at spaces, so it is not used."""
+    """Returns SimGrid's program that loads the simulated one. smpirun, which starts it, splits arguments at spaces: it is not used."""
     smpirun = shutil.which("smpirun")
     if smpirun is None:
         raise Failed("there is no smpirun; install SimGrid (Debian: libsimgrid-dev)", 2)
@@ -63,7 +64,7 @@ def smpimain():
 
 
 def resident(process):
-    """Bytes of a process in memory; 0 if it has gone."""
+    """Returns the resident bytes of a process; 0 if it has ended."""
     try:
         with open(f"/proc/{process}/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -72,22 +73,25 @@ def resident(process):
 
 
 class Progress:
-    """One line on a terminal that changes; elsewhere nothing."""
+    """A progress line on standard error, if that is a terminal."""
 
     def __init__(self, what):
         self.what = what
         self.shown = sys.stderr.isatty()
 
     def show(self, seconds, size):
+        """Shows elapsed seconds and bytes of memory."""
         if self.shown:
             print(f"\r\033[K{self.what}: {seconds:.0f} s, {size / 2**30:.2f} GiB", end="", file=sys.stderr, flush=True)
 
     def end(self):
+        """Erases the line."""
         if self.shown:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 def command_line(platform, program, arguments, folder):
+    """Writes platform and host file into a folder, and returns the command line that simulates a program."""
     files = {}
     for name, text in (("platform.xml", platform.xml), ("hosts", "\n".join(platform.hosts) + "\n")):
         files[name] = os.path.join(folder, name)
@@ -100,6 +104,7 @@ def command_line(platform, program, arguments, folder):
 
 
 def stop(process):
+    """Ends a process that was started here, by SIGTERM and, after 5 s, SIGKILL."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         if process.returncode is not None:
             return
@@ -113,7 +118,7 @@ def stop(process):
 
 
 def watch(process, limits, progress):
-    """Waits for the end, within the limits. @return seconds, those of a core, peak bytes"""
+    """Waits for a process to end. @return real seconds, CPU seconds, peak bytes  @throws Failed  if it exceeds a limit"""
     began = time.monotonic()
     try:
         while True:
@@ -135,20 +140,21 @@ def watch(process, limits, progress):
 
 
 def simulated_seconds(told):
+    """Returns the simulated time from SimGrid's report; not a number if there is none."""
     found = re.search(r"Simulated time: ([0-9.eE+-]+) seconds", told)
     return float(found[1]) if found else float("nan")
 
 
-def of_the_program(told):
-    """What the program has written to standard error, without SimGrid's report of times."""
+def program_errors(told):
+    """Returns what the program has written to standard error, without SimGrid's report of times."""
     return TIMES.sub("", told).strip()
 
 
 def simulate(platform, program, arguments, environment, limits, what, output=None):
-    """Runs a program on a simulated machine.
+    """Runs a program on a simulated machine, and prints what it writes to standard error. @return what it took
 
-    @param output  file for its standard output, or None: it is dropped
-    @throws Failed  with what it said, where it did not end with 0
+    @param output  file for its standard output, or None: discarded
+    @throws Failed  with its message, where it did not end with 0
     """
     with tempfile.TemporaryDirectory(prefix="merganser-simulate-") as folder:
         words = command_line(platform, program, arguments, folder)
@@ -163,15 +169,15 @@ def simulate(platform, program, arguments, environment, limits, what, output=Non
             told = errors.read()
         if process.returncode != 0:
             raise Failed(reason(process.returncode, told), process.returncode if 0 < process.returncode < 128 else 70)
-        said = of_the_program(told)
+        said = program_errors(told)
         if said:
             print(said, file=sys.stderr)
         return Taken(seconds, cpu, peak, simulated_seconds(told))
 
 
 def reason(code, told):
-    """Why a simulation ended, in a line or two."""
-    own = of_the_program(told)
+    """Describes why a simulation failed, in a line or two."""
+    own = program_errors(told)
     if "Deadlock" in own or "deadlock" in own:
         return "the simulated ranks wait for each other for ever (a deadlock): " + own.strip()[:600]
     if code < 0:

@@ -1,4 +1,4 @@
-"""One simulation: of merge steps, or of a command that writes a record."""
+"""Single simulations: of merge steps, or of a command that writes a record."""
 import json
 import os
 import tempfile
@@ -7,6 +7,7 @@ from . import cases, machines, runner
 
 
 def program(folder, what):
+    """Returns the path of the program of a build. @throws Failed, which says `what` to do, if it is missing"""
     path = os.path.realpath(os.path.join(folder, "bin", "merganser"))
     if not os.path.isfile(path):
         raise runner.Failed(f"{path} is not there; {what}", 2)
@@ -14,17 +15,19 @@ def program(folder, what):
 
 
 def simulated_program(o):
+    """Returns the path of the program for simulated ranks. @throws Failed if it is missing"""
     return program(o.simulated, "cmake --preset simgrid && cmake --build --preset simgrid makes it")
 
 
 def about(platform):
+    """Returns the settings of a simulation, for its record."""
     return {"config": platform.config, "environment": platform.environment, "ranks_on_a_node": platform.per_node,
             "notes": platform.notes, "settings": runner.SETTINGS,
             "messages": os.environ.get("MERGANSER_SIMULATED_MESSAGES", "timers")}
 
 
-def recorded(o, platform, arguments, environment, what):
-    """Runs a command of the program that writes a run record. @return what it took, and the record"""
+def run_with_record(o, platform, arguments, environment, what):
+    """Runs a command of the program that writes a run record. @return what the simulation took, and the record"""
     with tempfile.TemporaryDirectory(prefix="merganser-simulate-") as folder:
         path = os.path.join(folder, "record.json")
         taken = runner.simulate(platform, simulated_program(o), [*arguments, "--json", path], environment, o.limits, what)
@@ -33,30 +36,30 @@ def recorded(o, platform, arguments, environment, what):
 
 
 def cost(taken):
-    """What a simulation took, for a record."""
+    """Returns what a simulation took, for its record."""
     return {"simulated_s": taken.simulated_s, "real_s": taken.real_s, "cpu_s": taken.cpu_s, "peak_bytes": taken.peak_bytes}
 
 
 def merge_steps(o, case, prune, model, environment):
-    """One simulation of merge steps: the record of its last cycle, and what it took."""
+    """Simulates merge steps. @return the record of the last cycle, and what the simulation took"""
     platform = machines.platform(o.machine, case.ranks, o.noise, o.per_node, o.place, case.blocks)
     arguments = ["merge-steps", *case.arguments(), "--per-cell", str(cases.PER_CELL), "--cycles", str(o.cycles), "--prune", prune,
                  "--small-within", repr(o.small_within), "--comm", model]
-    taken, record = recorded(o, platform, arguments, environment, f"{o.machine}, {case.ranks:,} ranks, {model}, {prune}")
+    taken, record = run_with_record(o, platform, arguments, environment, f"{o.machine}, {case.ranks:,} ranks, {model}, {prune}")
     result = record["result"]
     last = result["cycles"][-1]
     return {"ranks": case.ranks, "model": model, "prune": prune, "cells": case.cells, "blocks": case.blocks, **last,
             "cycles": result["cycles"], **cost(taken), "platform": about(platform)}
 
 
-def block_of(o):
-    """Cells of a rank where the grid is the same for all: in the middle of the numbers asked for."""
+def middle_block(o):
+    """Returns the cells of a rank of strong scaling, on the middle one of the numbers of ranks."""
     case = cases.strong(o.ranks[len(o.ranks) // 2], o.strong)
     return [n / b for n, b in zip(case.cells, case.blocks)]
 
 
 def same_bits(runs):
-    """Every model and pruning must give the same parcels."""
+    """Checks that every model and pruning gave the same parcels. @return no lines for the report  @throws Failed otherwise"""
     digests = {}
     for r in runs:
         digests.setdefault((r["ranks"], tuple(r["cells"])), set()).add(r["counts"]["digest"])

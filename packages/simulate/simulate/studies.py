@@ -6,16 +6,16 @@ from .campaign import Case, Study
 
 # 256 x 512 x 32 cells [frey2025, section 3.2.1] with a quarter as many along each axis: 1 / 64 of the cells.
 STRONG_CELLS = (64, 128, 8)
-# Contraction goes on by Kruskal below so many components: what is left then is a few waves of nearly empty messages each.
+# Contraction continues by Kruskal below this number of components: the rest would be a few waves of nearly empty messages each.
 BASE_CASE = 1024
-# Announcements under way in a step, of all ranks: each rank would be a square of the ranks.
+# Announcements per step, of all ranks together: one of each rank would make their number the square of the ranks.
 ANNOUNCED_A_STEP = 16
-WORK_MS = 65  # of a step: the announcement paper's
-MOST_GATHERED = 3 * 2**30  # bytes that the all-gathers of all ranks may take here
+WORK_MS = 65  # of a step, as in the announcement paper
+MOST_GATHERED = 3 * 2**30  # bytes that the all-gathers of all ranks may occupy in the simulating process
 
 
 def environment(o, block, notes):
-    """Of merge steps: what a rank's own work takes. Set-up, which is not timed, takes nothing."""
+    """Returns the variables of a simulation of merge steps: a rank's own work; set-up, which is not timed, takes nothing."""
     known = None
     if o.work != "none":
         real = steps.program(o.build, "./x build makes it; --work none does without")
@@ -25,11 +25,12 @@ def environment(o, block, notes):
 
 
 def without_cycles(result):
+    """Returns a result without the times of single cycles."""
     return {name: value for name, value in result.items() if name != "cycles"}
 
 
 def step_cases(o, case_of):
-    """Merge steps on every number of ranks, over every model, with every pruning."""
+    """Returns the cases of merge steps: every number of ranks, model and pruning. @param case_of  case_of(ranks): the grid"""
     made = []
     for model in o.comm:
         for prune in o.prune:
@@ -49,7 +50,7 @@ def step_cases(o, case_of):
 
 
 def growth(results, ideal):
-    """How times grow from the fewest ranks on. @param ideal  ideal(fewest, more): by how much the work of a rank shrinks"""
+    """Describes the efficiency relative to the fewest ranks. @param ideal  ideal(fewest, more): decrease of a rank's work"""
     lines = []
     for series in dict.fromkeys((r["model"], r["prune"]) for r in results):
         of = sorted((r for r in results if (r["model"], r["prune"]) == series), key=lambda r: r["ranks"])
@@ -64,6 +65,7 @@ def growth(results, ideal):
 
 
 def step_text(ideal):
+    """Returns the function that formats results of merge steps."""
     def text(results):
         steps.same_bits(results)
         lines = [table.text(results), "times in us, simulated, of the slowest rank; late: ranks that end 0.5 ms after the first or later"]
@@ -72,6 +74,7 @@ def step_text(ideal):
 
 
 def forest_cases(o):
+    """Returns the cases of spanning forests: by method and ranks, with messages alone and with the work of ranks."""
     made = []
     for measured in ([False] if o.work == "none" else [False, True]):
         for method in ("kruskal", "boruvka"):
@@ -83,8 +86,8 @@ def forest_cases(o):
                 def run(ranks=ranks, arguments=arguments, measured=measured, method=method):
                     platform = machines.platform(o.machine, ranks, o.noise, o.per_node)
                     variables = {"MERGANSER_SIMULATED_WORK": "measured" if measured else "none"}
-                    taken, record = steps.recorded(o, platform, arguments, variables, f"{o.machine}, {ranks:,} ranks, {method}")
-                    return {"ranks": ranks, "method": method, "work": "measured" if measured else "none", **forest_of(record),
+                    taken, record = steps.run_with_record(o, platform, arguments, variables, f"{o.machine}, {ranks:,} ranks, {method}")
+                    return {"ranks": ranks, "method": method, "work": "measured" if measured else "none", **summarise_forest(record),
                             **steps.cost(taken), "platform": steps.about(platform)}
 
                 key = {"arguments": arguments, "per_node": o.per_node, "noise": o.noise.text() if o.noise else None}
@@ -92,8 +95,8 @@ def forest_cases(o):
     return made
 
 
-def forest_of(record):
-    """What a record of msf tells of time, by stage, and of messages."""
+def summarise_forest(record):
+    """Returns times by stage and counts of messages from a record of msf."""
     phases = {name: {"most_s": p["seconds"]["max"], "median_s": p["seconds"]["median"],
                      **{c: p["counters"][c] for c in ("messages", "bytes", "waves", "collectives")}}
               for name, p in record["phases"].items()}
@@ -108,6 +111,7 @@ FOREST_STAGES = ("partition", "local forest", "lookup", "choose", "contract", "b
 
 
 def forest_text(results):
+    """Formats results of spanning forests. @throws ValueError if digests of one graph differ"""
     digests = {(r["input"]["source"], r["digest"]) for r in results}
     if len(digests) != len({r["input"]["source"] for r in results}):
         raise ValueError(f"digests differ: {sorted(digests)}; allowed: one forest of a graph")
@@ -121,11 +125,12 @@ def forest_text(results):
 
 
 def gathered_bytes(ranks, size):
-    """Of all ranks' all-gathers, where they are SMPI's: what each has in the end, and while it comes. Else all ranks share one."""
+    """Returns the bytes of all ranks' all-gathers: over SMPI each rank's result and its messages; as timers one shared result."""
     return 2 * size * ranks * ranks if os.environ.get("MERGANSER_SIMULATED_MESSAGES") == "smpi" else size * ranks
 
 
 def announce_cases(o):
+    """Returns the cases of announcements: by exchange (none, network, all-gather) and ranks."""
     made = []
     for exchange in ("none", "network", "all-gather"):
         for ranks in o.ranks:
@@ -139,17 +144,18 @@ def announce_cases(o):
 
             def run(ranks=ranks, arguments=arguments, exchange=exchange, every=every):
                 platform = machines.platform(o.machine, ranks, o.noise, o.per_node)
-                # Set-up alone: the all-gathers that are timed are no transport's.
+                # Only set-up is free of cost: the all-gathers that are timed do not use the transport's collectives.
                 variables = {"MERGANSER_SIMULATED_COLLECTIVES": "free"}
-                taken, record = steps.recorded(o, platform, arguments, variables, f"{o.machine}, {ranks:,} ranks, {exchange}")
-                return {"ranks": ranks, "every": every, **announced(record), **steps.cost(taken), "platform": steps.about(platform)}
+                taken, record = steps.run_with_record(o, platform, arguments, variables, f"{o.machine}, {ranks:,} ranks, {exchange}")
+                return {"ranks": ranks, "every": every, **summarise_announcements(record), **steps.cost(taken), "platform": steps.about(platform)}
 
             key = {"arguments": arguments, "per_node": o.per_node, "noise": o.noise.text() if o.noise else None}
             made.append(Case(exchange, ranks, key, run, cannot))
     return made
 
 
-def announced(record):
+def summarise_announcements(record):
+    """Returns the times of steps from a record of announce bench."""
     bench = record["announce_bench"]
     variant = bench["variants"][0]
     return {"exchange": variant["exchange"], "step_s": variant["steps_and_ranks"]["median"],
@@ -159,6 +165,7 @@ def announced(record):
 
 
 def announce_text(results):
+    """Formats results of announcements."""
     rows = [["ranks", "beside the halo", "step, ms", "slowest, ms", "efficiency", "against fewest", "real s", "core s", "MiB"]]
     for r in results:
         fewest = min((x for x in results if x["exchange"] == r["exchange"]), key=lambda x: x["ranks"])

@@ -1,14 +1,16 @@
-"""What is printed: tables, and merge steps in one."""
+"""Tables of simulated merge steps, and the comparison of prunings in words."""
 STAGES = ("search", "exchange", "graph", "prune", "migrate", "merge", "step")
 HEADINGS = ("ranks", "model", "pruning", *STAGES, "syncs", "waves", "chain", "msgs/rank", "late", "real s", "core s", "MiB", "digest")
 
 
 def microseconds(seconds):
+    """Formats seconds as microseconds, with three digits or more."""
     us = seconds * 1e6
     return f"{us:,.0f}" if us >= 100 else f"{us:.1f}" if us >= 1 else f"{us:.2f}"
 
 
 def row(run):
+    """Returns the entries of one run's row."""
     counts = run["counts"]
     synchronisations = counts["prune_syncs"] + counts["prune_reductions"]
     return [f"{run['ranks']:,}", run["model"], run["prune"], *[microseconds(run["slowest_s"][s]) for s in STAGES],
@@ -18,18 +20,19 @@ def row(run):
 
 
 def aligned(rows):
-    """Rows of as many texts each, right-aligned in columns."""
+    """Formats rows of equal length as right-aligned columns."""
     widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(cell.rjust(w) for cell, w in zip(r, widths)).rstrip() for r in rows]
     return "\n".join(lines)
 
 
 def text(runs):
+    """Formats the table of runs of merge steps."""
     return aligned([list(HEADINGS)] + [row(r) for r in runs])
 
 
 def sentences(runs):
-    """How the prunings compare, and how each grows."""
+    """Describes how the prunings compare, and how the time of each grows."""
     by = {(r["model"], r["prune"], r["ranks"]): r["slowest_s"]["prune"] for r in runs}
     said = []
     for model in dict.fromkeys(r["model"] for r in runs):

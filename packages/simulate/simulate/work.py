@@ -1,4 +1,4 @@
-"""What a rank's own work costs: seconds per parcel of each stage, measured once on this machine without simulation."""
+"""Costs of a rank's own work: seconds per parcel of each stage, measured once on this machine without simulation."""
 import json
 import os
 import statistics
@@ -15,7 +15,7 @@ STAGES = {"search": "search", "graph": "graph", "merge": "merge"}
 
 
 def steps(program, block, prune):
-    """Merge steps on one rank, as big as a simulated rank's."""
+    """Runs merge steps on one real rank with the block of a simulated one. @return the record  @throws Failed"""
     with tempfile.TemporaryDirectory(prefix="merganser-simulate-") as folder:
         path = os.path.join(folder, "steps.json")
         words = [program, "merge-steps", "--cells", ",".join(map(str, block)), "--per-cell", str(cases.PER_CELL), "--periodic", "none",
@@ -31,12 +31,13 @@ def steps(program, block, prune):
 
 
 def measure(program, block):
-    """Costs by name, in seconds, and where they were measured. The first decile over cycles: others that use the machine only ever
-    add, and where they are many they add to more than half of the cycles."""
+    """Measures the costs by name, in seconds, with the machine that they are from. The first decile over cycles counts: other users
+    of the machine only ever add to times, and many of them add to more than half of the cycles."""
     by_prune = {prune: steps(program, block, prune) for prune in ("single-pass", "iterative")}
     record = by_prune["single-pass"]
 
     def per_parcel(of, value):
+        """Returns the first decile over cycles of a value per parcel, without the first two cycles, which allocate memory."""
         return statistics.quantiles((value(c) / c["counts"]["before"] for c in of["result"]["cycles"][2:]), n=10)[0]
 
     costs = {name: per_parcel(record, lambda c, s=stage: c["slowest_s"][s]) for stage, name in STAGES.items()}
@@ -49,7 +50,7 @@ def measure(program, block):
 
 
 def known(path, block):
-    """Costs measured before for a block of this size, or None."""
+    """Returns the costs measured before for a block of this size, or None."""
     try:
         with open(path, encoding="utf-8") as file:
             work = json.load(file)
@@ -59,7 +60,7 @@ def known(path, block):
 
 
 def costs(program, block, folder, again=False):
-    """Costs measured once for each size of block, and kept beside the simulated build."""
+    """Returns costs that are measured once for each size of block, and stored beside the simulated build."""
     path = os.path.join(folder, "work-" + "x".join(map(str, block)) + ".json")
     work = None if again else known(path, block)
     if work is None:
@@ -69,5 +70,5 @@ def costs(program, block, folder, again=False):
 
 
 def variable(work):
-    """As MERGANSER_SIMULATED_COSTS wants it."""
+    """Formats costs as MERGANSER_SIMULATED_COSTS requires."""
     return ",".join(f"{name}={seconds:.6g}" for name, seconds in work["costs_s"].items())

@@ -1,4 +1,4 @@
-// What an exchange costs on a process graph of your own, in every model: ./06_measure_your_graph 4, or
+// Measures what an exchange costs on a process graph of your own, in every communication model: ./06_measure_your_graph 4, or
 // mpirun -n 4 ./06_measure_your_graph.
 #include <cstdio>
 #include <vector>
@@ -10,7 +10,7 @@
 
 using namespace merganser;
 
-// Who sends how much to whom: 8 KiB to the next rank, 1 KiB to the one before, 64 bytes to rank 0.
+// Every rank sends 8 KiB to the next rank, 1 KiB to the one before, and 64 bytes to rank 0.
 graphs::ProcessGraph my_graph(int ranks) {
   if (ranks < 2) throw UsageError("nobody to send to; allowed: 2 ranks or more");
   std::vector<std::vector<graphs::ProcessGraph::Arc>> rows(static_cast<std::size_t>(ranks));
@@ -25,9 +25,9 @@ graphs::ProcessGraph my_graph(int ranks) {
 void measure(comm::Transport& transport) {
   topology::MeasureOptions options;
   options.graphs = {{"mine", my_graph(transport.size())}};
-  options.sizes = {{.bytes = 1, .weights = true}};  // as many bytes as the weights of the arcs say
-  options.seconds = 1;                              // more makes the intervals narrow
-  for (const auto& kernel : kernels::kernels())     // all that this build has; those that cannot be used are told
+  options.sizes = {{.bytes = 1, .weights = true}};  // the weights of the arcs are bytes
+  options.seconds = 1;                              // a longer time narrows the intervals
+  for (const auto& kernel : kernels::kernels())     // all of this build; unusable ones are reported
     if (kernel.completion == kernels::Completion::notified) options.kernels.emplace_back(kernel.name);
   const topology::Measurement found = topology::measure(transport, options);
   if (transport.rank() != 0) return;

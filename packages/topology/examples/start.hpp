@@ -1,5 +1,5 @@
 #pragma once
-/// What every example ends with.
+/// Entry point that the examples share: starts the ranks, and reports errors.
 #include <cstdio>
 #include <cstdlib>
 #include <functional>

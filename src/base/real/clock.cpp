@@ -1,3 +1,4 @@
+// Clock of Profile, Scope and timings in builds for real machines: the monotonic clock of the system.
 #include <chrono>
 
 #include "merganser/base/timer.hpp"

@@ -1,3 +1,4 @@
+// Clock of Profile, Scope and timings in builds for SimGrid: the simulated time.
 #include <simgrid/engine.h>
 
 #include "merganser/base/timer.hpp"

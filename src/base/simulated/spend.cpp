@@ -1,3 +1,4 @@
+// Simulated time of local work under SimGrid: by the costs that MERGANSER_SIMULATED_COSTS gives, or as measured on this machine.
 #include <simgrid/actor.h>
 #include <simgrid/host.h>
 #include <time.h>
@@ -19,6 +20,7 @@ constexpr const char* kVariable = "MERGANSER_SIMULATED_COSTS";
 constexpr std::array<std::string_view, 6> kNames{"search", "graph", "prune", "prune-iterative", "migrate", "merge"};
 using Costs = std::array<double, kNames.size()>;  // seconds
 
+/// Throws UsageError for a part of the variable that is no cost.
 [[noreturn]] void refuse(std::string_view part) {
   std::string names;
   for (const auto name : kNames) names += " " + std::string(name);
@@ -26,6 +28,7 @@ using Costs = std::array<double, kNames.size()>;  // seconds
                    "\"; allowed: NAME=SECONDS with seconds >= 0, separated by commas; names:" + names);
 }
 
+/// Parses one cost, NAME=SECONDS.
 void read_cost(std::string_view part, Costs& costs) {
   const auto equals = part.find('=');
   if (equals == std::string_view::npos) refuse(part);
@@ -39,6 +42,7 @@ void read_cost(std::string_view part, Costs& costs) {
   refuse(part);
 }
 
+/// Returns the costs of local work per parcel, by the variable.
 Costs read_costs() {
   Costs costs{};
   const char* text = std::getenv(kVariable);
@@ -51,6 +55,7 @@ Costs read_costs() {
   return costs;
 }
 
+/// Returns whether local work takes the processor time that it takes on this machine.
 bool read_measured() {
   const char* text = std::getenv("MERGANSER_SIMULATED_WORK");
   const std::string_view value = text == nullptr ? "" : text;
@@ -61,18 +66,20 @@ bool read_measured() {
 
 }  // namespace
 
+// Simulated time of a stage's local work, in proportion to its number of parcels.
 void spend_simulated(Work work, std::size_t count) {
-  static const Costs costs = read_costs();  // of all ranks
+  static const Costs costs = read_costs();  // shared by all ranks, which are contexts of one process
   const double seconds = costs[static_cast<std::size_t>(work)] * static_cast<double>(count);
   busy_simulated(seconds);
 }
 
 void busy_simulated(double seconds) {
-  // Work, not sleep: a host that is slower for a while is noticed.
+  // Executed as work of the host, not slept: a host whose speed changes during the simulation then takes longer.
   if (seconds > 0) sg_actor_execute(seconds * sg_host_get_speed(sg_host_self()));
 }
 
-/// -1 if work is not measured. All ranks are one thread.
+/// Returns the processor time of the process in seconds; -1 if MERGANSER_SIMULATED_WORK is not "measured". All ranks run on one
+/// thread, so between two calls without communication it is the time of one rank.
 double processor_seconds_simulated() {
   static const bool measured = read_measured();
   if (!measured) return -1;

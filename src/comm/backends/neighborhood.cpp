@@ -8,14 +8,14 @@
 #include "src/comm/detail/limits.hpp"
 #include "src/comm/detail/registry.hpp"
 
-/// A wave over the whole graph is one pair of neighbourhood collectives: sizes, then messages. Waves over some arcs,
-/// Streams and Plans cannot be, since every neighbour would have to take part; they go two-sided.
+/// The model neighborhood: a wave over the whole graph is one pair of MPI's neighbourhood collectives, for sizes and messages.
+/// Waves over some arcs, Streams and Plans use two-sided messages, since a collective would need every neighbour.
 namespace merganser::comm::detail {
 namespace {
 
-/// The graph that the library is told: where degrees must be equal, with an arc back for each that has none. Ours come
-/// first, in their order; nothing is sent along the others.
-Graph told(const Graph& graph) {
+/// Returns the graph of the MPI communicator: `graph`, and, for libraries that need equal in- and out-degrees, a reverse arc
+/// for each arc without one. The arcs of `graph` come first, in their order; the others carry empty messages.
+Graph library_graph(const Graph& graph) {
   if (!unequal_degrees_fail()) return graph;
   Graph both = graph;
   const auto add = [](std::vector<int>& to, const std::vector<int>& from) {
@@ -27,13 +27,14 @@ Graph told(const Graph& graph) {
   return both;
 }
 
-/// One neighbour's part of an alltoallw: absolute addresses, so nothing is packed, and a datatype of its own where the
-/// count does not fit.
+/// Arguments of one side of MPI_Ineighbor_alltoallw: absolute addresses, so that nothing is packed, and a datatype of its own
+/// for a message that is longer than a count of type int allows.
 class Parts : Pinned {
  public:
   explicit Parts(std::size_t arcs) : counts_(arcs + 1), places_(arcs + 1), types_(arcs + 1, MPI_BYTE) {}
   ~Parts() { free(); }
 
+  /// Sets the buffer of an arc.
   void set(std::size_t arc, const std::byte* data, std::size_t bytes) {
     check(MPI_Get_address(data, &places_[arc]), "MPI_Get_address");
     counts_[arc] = static_cast<int>(bytes);
@@ -42,6 +43,7 @@ class Parts : Pinned {
     wide_.push_back(arc);
     counts_[arc] = 1;
   }
+  /// Frees the datatypes that were made for long messages.
   void free() noexcept {
     for (const std::size_t arc : wide_) MPI_Type_free(&types_[arc]);  // sets what it frees to null
     for (const std::size_t arc : wide_) types_[arc] = MPI_BYTE;
@@ -52,6 +54,7 @@ class Parts : Pinned {
   [[nodiscard]] const MPI_Datatype* types() const { return types_.data(); }
 
  private:
+  /// Makes a datatype of `bytes` contiguous bytes: whole pieces of max_piece_bytes and a rest.
   static MPI_Datatype wide_type(std::size_t bytes) {
     const auto piece = static_cast<int>(max_piece_bytes);
     const auto pieces = static_cast<int>(bytes / max_piece_bytes);
@@ -68,28 +71,29 @@ class Parts : Pinned {
     return wide;
   }
 
-  std::vector<int> counts_;
-  std::vector<MPI_Aint> places_;
-  std::vector<MPI_Datatype> types_;
-  std::vector<std::size_t> wide_;
+  std::vector<int> counts_;          // per arc; one element more, so that no list is empty
+  std::vector<MPI_Aint> places_;     // per arc: absolute address
+  std::vector<MPI_Datatype> types_;  // per arc
+  std::vector<std::size_t> wide_;    // arcs with a datatype of their own
 };
 
+/// Mailbox of the model neighborhood: steps along all arcs are neighbourhood collectives, others two-sided messages.
 class NeighborhoodMailbox final : public MessageMailbox {
  public:
   NeighborhoodMailbox(Place place, Graph graph, std::unique_ptr<Link> link, std::shared_ptr<const Communicator> comm)
       : MessageMailbox(std::move(place), std::move(graph), std::move(link)),
         comm_(std::move(comm)),
-        told_(told(graph_)),
-        out_bytes_(told_.out.size() + 1),
-        in_bytes_(told_.in.size() + 1),
-        out_(told_.out.size()),
-        in_(told_.in.size()) {}
+        library_graph_(library_graph(graph_)),
+        out_bytes_(library_graph_.out.size() + 1),
+        in_bytes_(library_graph_.in.size() + 1),
+        out_(library_graph_.out.size()),
+        in_(library_graph_.in.size()) {}
 
  protected:
   void step_all() override {
     const Waiter::Describe describe = [this] {
       std::string text =
-          place_.text() + ", full step " + std::to_string(full_steps_) + ": not every neighbour of ranks";
+          place_.to_string() + ", full step " + std::to_string(full_steps_) + ": not every neighbour of ranks";
       for (const int rank : graph_.in) text += " " + std::to_string(rank);
       return text + " has come (MPI does not tell which)";
     };
@@ -113,20 +117,21 @@ class NeighborhoodMailbox final : public MessageMailbox {
     complete({&request, 1}, "MPI_Ineighbor_alltoallw", describe);
     out_.free();
     in_.free();
-    if (self_out_ != ArcOf::kNone) deliver_self();
+    if (self_out_ != ArcIndex::kNone) deliver_self();
     empty_outboxes();
   }
 
  private:
   std::shared_ptr<const Communicator> comm_;
-  Graph told_;
+  Graph library_graph_;
   std::uint64_t full_steps_ = 0;
-  std::vector<std::int64_t> out_bytes_;
+  std::vector<std::int64_t> out_bytes_;  // per arc: length of the message
   std::vector<std::int64_t> in_bytes_;
   Parts out_;
   Parts in_;
 };
 
+/// Transport of the model neighborhood.
 class Neighborhood final : public MpiTransport {
  public:
   using MpiTransport::MpiTransport;
@@ -139,12 +144,13 @@ class Neighborhood final : public MpiTransport {
   [[nodiscard]] std::unique_ptr<MpiTransport> make(MPI_Comm parent) const override {
     return std::make_unique<Neighborhood>(parent);
   }
+  /// Makes a Mailbox with a graph communicator of its own. Collective.
   std::unique_ptr<Mailbox> make_mailbox(Graph graph, Place place) override {
     auto some_arcs = link(graph);
     if constexpr (kSimulated)
       return simulated_neighborhood(std::move(place), std::move(graph), std::move(some_arcs), comm(), next_tag());
     std::erase_if(graphs_, [](const auto& known) { return known.expired(); });
-    auto all_arcs = std::make_shared<Communicator>(graph_communicator(comm(), told(graph)));
+    auto all_arcs = std::make_shared<Communicator>(graph_communicator(comm(), library_graph(graph)));
     graphs_.push_back(all_arcs);
     return std::make_unique<NeighborhoodMailbox>(std::move(place), std::move(graph), std::move(some_arcs),
                                                  std::move(all_arcs));
@@ -157,7 +163,8 @@ class Neighborhood final : public MpiTransport {
   }
 
  private:
-  std::vector<std::weak_ptr<Communicator>> graphs_;  // of mailboxes that may outlive this
+  // Of mailboxes, which may outlive the transport; freed in release().
+  std::vector<std::weak_ptr<Communicator>> graphs_;
 };
 
 }  // namespace

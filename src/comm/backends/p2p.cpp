@@ -3,12 +3,12 @@
 #include "src/comm/backends/mpi/transport.hpp"
 #include "src/comm/detail/registry.hpp"
 
-/// The model p2p: two-sided messages, non-blocking sends and matched probes, which are MpiTransport's own (mpi/transport.cpp,
-/// mpi/link.cpp) and which the other models over MPI use for what they do not do otherwise. This file registers it. Nothing
-/// is collective once an object is made.
+/// The model p2p: MPI two-sided, non-blocking sends and matched probes, as MpiTransport implements them (mpi/transport.cpp,
+/// mpi/link.cpp) for the other models over MPI too. This file registers it. No call is collective once an object is made.
 namespace merganser::comm::detail {
 namespace {
 
+/// Transport of the model p2p.
 class P2p final : public MpiTransport {
  public:
   using MpiTransport::MpiTransport;

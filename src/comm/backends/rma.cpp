@@ -9,23 +9,25 @@
 #include "src/comm/detail/registry.hpp"
 #include "src/comm/detail/scoped_yield.hpp"
 
-/// MPI one-sided: windows made by MPI_Win_allocate, one access epoch for the lifetime of the window, one flush per phase.
+/// The model rma: MPI one-sided, windows made by MPI_Win_allocate, by default one passive-target access epoch for the lifetime
+/// of a window and one flush per phase.
 namespace merganser::comm::detail {
 namespace {
 
-constexpr std::size_t kSourceWords = 4096;
+constexpr std::size_t kSourceWords = 4096;  // words put since the last flush whose sources are kept
 
+/// Window to be freed in MPI_Finalize, and whether its lifetime epoch is open.
 struct KeptWindow {
   MPI_Win window;
   bool open;
 };
-/// Those not freed yet, in the order in which all of their ranks have made them.
+/// Windows not freed yet, in the order of their creation, which is the same on all ranks of each.
 std::vector<std::shared_ptr<KeptWindow>>& kept_windows() {
   static auto* all = new std::vector<std::shared_ptr<KeptWindow>>;  // never destroyed: MPI ends after statics
   return *all;
 }
 
-/// When MPI ends all ranks are there, and free what they have left.
+/// Frees the remaining windows in MPI_Finalize, which is collective, so that all ranks get here.
 int free_kept_windows(MPI_Comm, int, void*, void*) {
   const ScopedYield yield;
   for (const auto& kept : kept_windows()) {
@@ -36,18 +38,20 @@ int free_kept_windows(MPI_Comm, int, void*, void*) {
   return MPI_SUCCESS;
 }
 
+/// Registers a window to be freed in MPI_Finalize if it has not been freed before.
 std::shared_ptr<KeptWindow> keep_until_mpi_ends(MPI_Win window) {
   static const bool asked = [] {
-    when_mpi_ends(free_kept_windows);
+    register_finalize_callback(free_kept_windows);
     return true;
   }();
   (void)asked;
   return kept_windows().emplace_back(std::make_shared<KeptWindow>(KeptWindow{window, false}));
 }
 
+/// One-sided memory of the model rma: a window made by MPI_Win_allocate.
 class RmaMemory final : public Memory {
  public:
-  /// Collective. `error` says what went wrong here, if something did.
+  /// Allocates the window. Collective over `comm`. @param error  set to the error text of this rank if it fails here
   RmaMemory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters, std::string& error)
       : comm_(comm), epoch_(epoch), counters_(counters), sources_(kSourceWords) {
     const MPI_Aint size = window_bytes(bytes);
@@ -95,6 +99,7 @@ class RmaMemory final : public Memory {
           "MPI_Fetch_and_op");
   }
 
+  /// Flushes the operations since the last flush; the copies of put words may be reused then.
   void complete() override {
     const ScopedYield yield(ScopedYield::Call::brief);
     if (dirty_ && by_rank_) {
@@ -107,6 +112,7 @@ class RmaMemory final : public Memory {
     used_ = 0;
   }
 
+  /// Makes puts of others visible to loads (MPI_Win_sync), and progress in MPI by a probe.
   void progress() override {
     sync_window(window_, comm_, open_);
     int found = 0;
@@ -128,7 +134,8 @@ class RmaMemory final : public Memory {
   }
 
  private:
-  /// An operation on its own, where an epoch is opened for each.
+  /// Guard around one operation: opens and closes an access epoch of its own in Epoch::per_operation, else marks the target
+  /// for the next flush.
   class Operation {
    public:
     Operation(RmaMemory& memory, int rank) : memory_(memory), rank_(rank) {
@@ -151,11 +158,12 @@ class RmaMemory final : public Memory {
     int rank_;
   };
 
+  /// Marks a rank as target of an operation since the last flush.
   void touch(int rank) {
     if (by_rank_ && std::find(touched_.begin(), touched_.end(), rank) == touched_.end()) touched_.push_back(rank);
   }
 
-  /// A copy of a word that lives until the next complete().
+  /// Returns a copy of a word that lives until the next complete(): MPI_Put may read its origin as late as the flush.
   const void* source(std::uint64_t word) {
     if (used_ == sources_.size()) {
       complete();
@@ -165,15 +173,18 @@ class RmaMemory final : public Memory {
     return &sources_[used_++];
   }
 
+  /// Records whether an epoch is open, also for the release in MPI_Finalize.
   void note_open(bool open) {
     open_ = open;
     if (kept_) kept_->open = open;
   }
+  /// Opens a passive-target access epoch to all ranks.
   void open_epoch() {
     check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
     ++counters_.epochs;
     note_open(true);
   }
+  /// Closes the access epoch, which completes all operations.
   void close_epoch() {
     const ScopedYield yield;
     check(MPI_Win_unlock_all(window_), "MPI_Win_unlock_all");
@@ -188,14 +199,15 @@ class RmaMemory final : public Memory {
   MPI_Win window_ = MPI_WIN_NULL;
   std::shared_ptr<KeptWindow> kept_;
   std::byte* base_ = nullptr;
-  std::vector<std::uint64_t> sources_;
-  std::size_t used_ = 0;
-  bool open_ = false;
-  bool dirty_ = false;
-  bool by_rank_ = flush_all_is_early();
-  std::vector<int> touched_;  // ranks to be flushed, if they are by themselves
+  std::vector<std::uint64_t> sources_;   // copies of words put since the last flush
+  std::size_t used_ = 0;                 // number of them
+  bool open_ = false;                    // an epoch on all ranks is open
+  bool dirty_ = false;                   // operations since the last flush
+  bool by_rank_ = flush_all_is_early();  // flush each rank instead of all at once
+  std::vector<int> touched_;             // ranks to flush, if by_rank_
 };
 
+/// Transport of the model rma.
 class Rma final : public OneSided<MpiTransport> {
  public:
   using OneSided::OneSided;
@@ -216,7 +228,7 @@ class Rma final : public OneSided<MpiTransport> {
     if constexpr (kSimulated) return simulated_memory(comm(), bytes, epoch, counters_);
     std::string error;
     auto memory = std::make_shared<RmaMemory>(comm(), bytes, epoch, counters_, error);
-    this->agree_on(error);  // also: every block is zero before anybody puts
+    this->agree_on(error);  // also a barrier: every block is zero before the first put
     return memory;
   }
 };

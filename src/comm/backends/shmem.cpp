@@ -13,15 +13,17 @@
 #include "src/comm/detail/process.hpp"
 #include "src/comm/detail/registry.hpp"
 
-/// OpenSHMEM 1.4: symmetric blocks of the largest size asked for, fences instead of flushes. Set-up needs nothing but puts,
-/// gets and barriers, so this works without MPI too. Nothing but the memory of the whole job is made by collective calls of
-/// the library, which know no parts of it.
+/// The model shmem: OpenSHMEM 1.4, symmetric blocks of the maximum size over ranks, fences instead of flushes. Set-up uses
+/// puts, gets and barriers only, so it works without MPI too. Only memory of the whole job is allocated by collective calls of
+/// the library, which has none for parts of it.
 namespace merganser::comm::detail {
 namespace {
 
+/// One-sided memory of the model shmem: a block at the same address of the symmetric heap of every member.
 class ShmemMemory final : public Memory {
  public:
-  /// `barrier` as for free_symmetric(), called by free() alone, while the transport lives.
+  /// Takes ownership of `data`. @param barrier  barrier of the members that completes puts; only free() calls it, while the
+  /// transport lives
   ShmemMemory(std::byte* data, std::shared_ptr<const Members> members, long* idle_word, std::function<void()> barrier)
       : data_(data), members_(std::move(members)), idle_word_(idle_word), barrier_(std::move(barrier)) {}
 
@@ -39,10 +41,10 @@ class ShmemMemory final : public Memory {
     comm::detail::put_word(reinterpret_cast<std::uint32_t*>(data_ + offset), half, pe(rank));
   }
   void get(int rank, std::size_t offset, void* to, std::size_t bytes) override {
-    get_bytes_soon(to, data_ + offset, bytes, pe(rank));
+    get_bytes_nbi(to, data_ + offset, bytes, pe(rank));
   }
-  /// Open MPI 4.1.4: shmem_..._atomic_fetch_or changes nothing and a 32-bit compare-and-swap aborts (its issue 11257).
-  /// So both widths go through a 64-bit compare-and-swap of the aligned word around them.
+  /// In Open MPI 4.1.4 shmem_..._atomic_fetch_or changes nothing and a 32-bit compare-and-swap aborts (its issue 11257). So
+  /// both widths use a 64-bit compare-and-swap of the aligned word around them.
   void fetch_or(int rank, std::size_t offset, std::uint64_t operand, void* old, std::size_t bytes) override {
     const std::size_t inside = offset % sizeof(std::uint64_t);
     auto* target = reinterpret_cast<std::uint64_t*>(data_ + offset - inside);
@@ -60,7 +62,7 @@ class ShmemMemory final : public Memory {
   void order() override { order_puts(); }
   void commit() override { release_sources(); }
   void complete() override { complete_puts(); }
-  void progress() override { let_shmem_work(idle_word_); }
+  void progress() override { progress_shmem(idle_word_); }
   void free() override { free_symmetric(data_, barrier_); }
 
  private:
@@ -72,11 +74,12 @@ class ShmemMemory final : public Memory {
   std::function<void()> barrier_;
 };
 
+/// Transport of the model shmem.
 class Shmem final : public OneSided<ShmemCollectives> {
  public:
   using OneSided::OneSided;
   ~Shmem() override {
-    // As in rma: a sub-transport ends with its owner, ranks that unwind an error leave the memory.
+    // A sub-transport ends with its owner. While an error unwinds nothing collective is called, and the memory stays.
     if (std::uncaught_exceptions() == 0 && shmem_started()) close();
   }
   [[nodiscard]] std::string_view name() const noexcept override { return "shmem"; }
@@ -87,6 +90,7 @@ class Shmem final : public OneSided<ShmemCollectives> {
 
  protected:
   std::shared_ptr<Memory> allocate(std::size_t bytes, Epoch) override {
+    // Whole words of 8 bytes, since fetch_or() swaps the word around one of 4; the same size on every rank, as is symmetric.
     std::uint64_t most = (std::max(bytes, sizeof(std::uint64_t)) + 7) / 8 * 8;
     do_reduce({&most, 1}, Op::max);
     const Symmetric block = symmetric_zeros(*members(), most, highest());
@@ -95,6 +99,7 @@ class Shmem final : public OneSided<ShmemCollectives> {
   }
 };
 
+// Sub-transport over some processes, with a board in reserved symmetric memory.
 std::unique_ptr<Transport> Shmem::subset(bool take_part) {
   ++counters_.collectives;
   const std::byte mine{static_cast<std::uint8_t>(take_part ? 1 : 0)};
@@ -106,14 +111,15 @@ std::unique_ptr<Transport> Shmem::subset(bool take_part) {
     part.pes.push_back(members()->pes[r]);
   }
   if (part.pes.empty()) return nullptr;
-  free_what_is_left();
-  std::byte* const board = new_board(part, highest());  // those who stay out help to find a place
+  free_unused_memory();
+  std::byte* const board = new_board(part, highest());  // its reductions are over all ranks of this transport
   if (!take_part) return nullptr;
   auto transport = std::make_unique<Shmem>(std::move(part), board);
   adopt(*transport);
   return transport;
 }
 
+/// Makes the transport of all processes of the job. Collective.
 std::unique_ptr<TransportBase> start() {
   start_shmem();
   Members all = all_members();
@@ -121,7 +127,7 @@ std::unique_ptr<TransportBase> start() {
   return std::make_unique<Shmem>(std::move(all), board);
 }
 
-/// Reductions over any transport of the ranks.
+/// Returns a function that computes element-wise maxima over the ranks of any transport; words stay below 2^63.
 Highest highest_over(Transport& control) {
   return [&control](std::span<std::uint64_t> words) {
     std::vector<std::int64_t> values(words.begin(), words.end());
@@ -130,13 +136,16 @@ Highest highest_over(Transport& control) {
   };
 }
 
-Members members_of(int communicator) {
+/// Returns the processes of an MPI communicator by their numbers in OpenSHMEM, which equal ranks in MPI_COMM_WORLD.
+/// Local.
+Members find_members(int communicator) {
   Members members{0, mpi()->communicators->world_ranks(communicator)};
   const auto mine = std::find(members.pes.begin(), members.pes.end(), mpi()->communicators->world().rank);
   members.rank = static_cast<int>(mine - members.pes.begin());
   return members;
 }
 
+/// Returns the reason why the model shmem cannot run on the ranks of a communicator; empty if it can. Local.
 std::string refusal(int communicator) {
   const Communicators& communicators = *mpi()->communicators;
   const std::vector<int> pes = communicators.world_ranks(communicator);
@@ -153,8 +162,10 @@ std::string refusal(int communicator) {
          "may be destroyed at once), or another model";
 }
 
+/// Makes a transport over the ranks of a communicator; a transport of p2p agrees on the place of its memory.
+/// Collective.
 std::unique_ptr<TransportBase> open_over(int communicator) {
-  Members members = members_of(communicator);
+  Members members = find_members(communicator);
   if (static_cast<int>(members.pes.size()) == mpi()->communicators->world().size) start_shmem();
   std::byte* board = nullptr;
   run_process([&] { return find_model("p2p").open(communicator); },

@@ -8,10 +8,11 @@
 #include "src/comm/detail/message_transport.hpp"
 #include "src/comm/detail/registry.hpp"
 
-/// Ranks are threads of this process; a message is a vector that changes hands.
+/// The model threads: ranks are threads of this process; a message is a vector that is moved from a queue to the receiver.
 namespace merganser::comm::detail {
 namespace {
 
+/// Link over the queues of a Hub. A send copies the message, so it is complete at once.
 class ThreadLink final : public Link {
  public:
   ThreadLink(std::shared_ptr<Hub> hub, int rank, std::uint64_t number, const Graph& graph)
@@ -51,7 +52,10 @@ class ThreadLink final : public Link {
     return arc;
   }
 
+  /// Blocks until a message arrives for this rank, another rank fails, or the wait limit passes.
   void idle(Waiter& waiter) override {
+    // A few polls without the lock, then sleep until a message arrives. seen_ was read under the lock with an empty queue, so
+    // any message since then has changed the version, and none is missed.
     constexpr int kYields = 4;
     for (int i = 0; i < kYields; ++i) {
       if (desk_.version.load(std::memory_order_acquire) != seen_) return;
@@ -74,10 +78,11 @@ class ThreadLink final : public Link {
   std::uint64_t number_;
   int rank_;
   std::vector<int> out_;
-  ArcOf in_;
-  std::uint64_t seen_ = 0;
+  ArcIndex in_;
+  std::uint64_t seen_ = 0;  // version of the queue when it was last found empty
 };
 
+/// Transport of the model threads, of one rank that is a thread of this process.
 class ThreadTransport final : public MessageTransport {
  public:
   ThreadTransport(std::shared_ptr<Hub> hub, int rank) : hub_(std::move(hub)), rank_(rank) {}
@@ -97,7 +102,7 @@ class ThreadTransport final : public MessageTransport {
   }
   void do_barrier() override {
     check_usable();
-    hub_->meet(rank_, Call::barrier);
+    hub_->rendezvous(rank_, Call::barrier);
   }
   void do_reduce(std::span<std::uint64_t> words, Op op) override {
     check_usable();
@@ -110,7 +115,7 @@ class ThreadTransport final : public MessageTransport {
   std::vector<Bytes> do_exchange(std::span<const int> ranks, const std::vector<Bytes>& messages) override;
 
  private:
-  /// Of what `part` tells of each rank.
+  /// Returns copies of the bytes part(rank) of every rank, by rank.
   template <class Part>
   [[nodiscard]] std::vector<Bytes> copies(const Part& part) const {
     std::vector<Bytes> all;
@@ -126,7 +131,7 @@ class ThreadTransport final : public MessageTransport {
 std::vector<Bytes> ThreadTransport::do_gather(std::span<const std::byte> mine) {
   check_usable();
   std::vector<Bytes> all;
-  hub_->show(rank_, Call::gather, mine, [&](const auto& shown) {
+  hub_->expose(rank_, Call::gather, mine, [&](const auto& shown) {
     if (rank_ == 0) all = copies(shown);
   });
   return all;
@@ -135,18 +140,20 @@ std::vector<Bytes> ThreadTransport::do_gather(std::span<const std::byte> mine) {
 Bytes ThreadTransport::do_broadcast(std::span<const std::byte> mine) {
   check_usable();
   Bytes told;
-  hub_->show(rank_, Call::broadcast, mine, [&](const auto& shown) { told.assign(shown(0).begin(), shown(0).end()); });
+  hub_->expose(rank_, Call::broadcast, mine, [&](const auto& shown) { told.assign(shown(0).begin(), shown(0).end()); });
   return told;
 }
 
+// Exchange of descriptors between neighbours in a handshake: each rank exposes its messages and reads those of its
+// partners.
 std::vector<Bytes> ThreadTransport::do_exchange(std::span<const int> ranks, const std::vector<Bytes>& messages) {
   check_usable();
   struct Post {
-    ArcOf place;
+    ArcIndex place;
     const std::vector<Bytes>& messages;
   };
   std::vector<Bytes> came;
-  hub_->show(rank_, Call::set_up, Post{ArcOf(ranks), messages}, [&](const auto& shown) {
+  hub_->expose(rank_, Call::set_up, Post{ArcIndex(ranks), messages}, [&](const auto& shown) {
     for (const int other : ranks) came.push_back(shown(other).messages.at(shown(other).place(rank_)));
   });
   return came;
@@ -155,19 +162,20 @@ std::vector<Bytes> ThreadTransport::do_exchange(std::span<const int> ranks, cons
 std::vector<Bytes> ThreadTransport::do_all_gather(std::span<const std::byte> mine) {
   check_usable();
   std::vector<Bytes> all;
-  hub_->show(rank_, Call::all_gather, mine, [&](const auto& shown) { all = copies(shown); });
+  hub_->expose(rank_, Call::all_gather, mine, [&](const auto& shown) { all = copies(shown); });
   return all;
 }
 
 std::vector<Bytes> ThreadTransport::do_all_to_all(std::span<const BytesView> to) {
   check_usable();
   std::vector<Bytes> all;
-  hub_->show(rank_, Call::all_to_all, to, [&](const auto& shown) {
+  hub_->expose(rank_, Call::all_to_all, to, [&](const auto& shown) {
     all = copies([&](int other) { return shown(other)[static_cast<std::size_t>(rank_)]; });
   });
   return all;
 }
 
+// Sub-transport: the lowest rank that takes part makes a hub, which the others get by reference.
 std::unique_ptr<Transport> ThreadTransport::subset(bool take_part) {
   ++counters_.collectives;
   const std::byte flag{static_cast<unsigned char>(take_part ? 1 : 0)};
@@ -186,7 +194,7 @@ std::unique_ptr<Transport> ThreadTransport::subset(bool take_part) {
     hub = std::make_shared<Hub>(members);
     hub_->adopt(hub);
   }
-  hub_->show(rank_, Call::subset, std::shared_ptr<Hub>(hub), [&](const auto& shown) {
+  hub_->expose(rank_, Call::subset, std::shared_ptr<Hub>(hub), [&](const auto& shown) {
     if (take_part) hub = shown(leader);
   });
   if (!take_part) return nullptr;
@@ -195,42 +203,47 @@ std::unique_ptr<Transport> ThreadTransport::subset(bool take_part) {
   return part;
 }
 
+/// Makes a transport of one rank, the calling thread.
 std::unique_ptr<TransportBase> start_one() { return std::make_unique<ThreadTransport>(std::make_shared<Hub>(1), 0); }
-std::unique_ptr<TransportBase> open_one(int) { return start_one(); }  // open() has seen that there is one
+std::unique_ptr<TransportBase> open_one(int) { return start_one(); }  // open() has checked that there is one rank
 
-/// How much an error tells: those of communication may follow from others, those of released ranks do.
-enum class Tells : std::uint8_t { nothing, little, all };
+/// Relation of an error to the failure of a run: errors of released ranks are consequences of another one, those of
+/// communication may be.
+enum class Significance : std::uint8_t { consequence, possible_consequence, cause };
 
-Tells tells(const std::exception_ptr& error) {
+/// Returns the significance of a rank's error for the run.
+Significance classify_error(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const Released&) {
-    return Tells::nothing;
+    return Significance::consequence;
   } catch (const Error& e) {
-    return e.exit_code() == CommError("").exit_code() ? Tells::little : Tells::all;
+    return e.exit_code() == CommError("").exit_code() ? Significance::possible_consequence : Significance::cause;
   } catch (...) {
-    return Tells::all;
+    return Significance::cause;
   }
 }
 
-/// Throws what ended the ranks, if anything did: of the errors that tell most that of the lowest rank.
+/// Rethrows the most significant error of the ranks, of several such that of the lowest rank; returns if there is none.
 void rethrow_cause(const std::vector<std::exception_ptr>& errors) {
-  for (const Tells most : {Tells::all, Tells::little, Tells::nothing}) {
+  for (const Significance most : {Significance::cause, Significance::possible_consequence, Significance::consequence}) {
     for (const auto& error : errors) {
-      if (error && tells(error) == most) std::rethrow_exception(error);
+      if (error && classify_error(error) == most) std::rethrow_exception(error);
     }
   }
 }
 
-/// Holds threads back until all are there, so that one that cannot be started costs no work.
+/// Start barrier: threads begin the body only once all have been started, so that a thread that cannot be started fails the
+/// run before any work.
 class Gate {
  public:
+  /// Lets all threads pass, or cancels the run if not all could be started.
   void open(bool all_there) {
     const std::scoped_lock lock(mutex_);
     state_ = all_there ? State::open : State::given_up;
     moved_.notify_all();
   }
-  /// @return false if the run is given up
+  /// Blocks until open() was called. @return false if the run is cancelled
   bool pass() {
     std::unique_lock lock(mutex_);
     moved_.wait(lock, [this] { return state_ != State::closed; });
@@ -244,6 +257,7 @@ class Gate {
   State state_ = State::closed;
 };
 
+/// Runs `each` on `ranks` threads, the calling thread being rank 0. @throws the error of the rank that failed
 void run_threads(int ranks, const BackendEntry::Each& each) {
   check_thread_ranks(ranks);
   const auto hub = std::make_shared<Hub>(ranks);
@@ -256,7 +270,7 @@ void run_threads(int ranks, const BackendEntry::Each& each) {
       ThreadTransport transport(hub, rank);
       each(transport);
     } catch (...) {
-      if (released) return;
+      if (released) return;  // a consequence of another rank's error, which is stored
       errors[static_cast<std::size_t>(rank)] = std::current_exception();
       hub->poison();
     }

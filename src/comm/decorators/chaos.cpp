@@ -1,3 +1,5 @@
+// The decorator "chaos": a transport around another one that reorders, splits and delays what the communication contract leaves
+// open, by random numbers from a seed, to find programs that depend on it.
 #include <algorithm>
 #include <chrono>
 #include <random>
@@ -12,20 +14,23 @@
 namespace merganser::comm::detail {
 namespace {
 
+/// Returns a hash of two numbers, from which seeds and colours are derived.
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) { return mix64(a * 0x9E3779B97F4A7C15U + b + 0x632BE59BD9B4E019U); }
 
-/// Numbers from a seed that says everything: the same seed makes the same choices.
+/// Random choices that the seed determines, so that a failing run can be repeated.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : numbers_(seed) {}
+  /// Returns true with a probability of 1 in n.
   [[nodiscard]] bool one_in(unsigned n) { return numbers_() % n == 0; }
+  /// Returns a random number in [0, n).
   [[nodiscard]] std::size_t below(std::size_t n) { return numbers_() % n; }
   template <class T>
   void shuffle(std::vector<T>& items) {
     std::shuffle(items.begin(), items.end(), numbers_);
   }
-  /// Lets others run, for a moment or, rarely, longer.
-  void nap() {
+  /// Sometimes yields the core, rarely sleeps for up to 100 us, so that other ranks overtake.
+  void pause() {
     if (one_in(3)) std::this_thread::yield();
     if (one_in(64)) std::this_thread::sleep_for(std::chrono::microseconds(below(100)));
   }
@@ -34,7 +39,9 @@ class Dice {
   std::mt19937_64 numbers_;
 };
 
-/// A full wave is sometimes two: over the arcs of one colour, then of the other. Both ends know the colour of an arc.
+/// Mailbox of the decorator "chaos": full waves are sometimes split into two partial waves, along the arcs of one
+/// colour, then of the other. The colour of an arc is a hash of its ends and the wave, so both ends compute the same
+/// colour.
 class ChaosMailbox final : public Mailbox {
  public:
   ChaosMailbox(std::unique_ptr<Mailbox> inner, Counters& counters, int rank, std::uint64_t shared, std::uint64_t own)
@@ -50,38 +57,40 @@ class ChaosMailbox final : public Mailbox {
   void step_all() override {
     const std::uint64_t wave = mix(shared_, waves_++);
     if (wave % 2 == 0) {
-      pass_on();
+      forward();
       inner_->step();
-      for (std::size_t arc = 0; arc < inbox_.size(); ++arc) bring_back(arc);
-      dice_.nap();
+      for (std::size_t arc = 0; arc < inbox_.size(); ++arc) take_inbox(arc);
+      dice_.pause();
       return;
     }
-    const std::int64_t waves = counters_.waves;
+    const std::int64_t waves = counters_.waves;  // the program has made one wave, not two
     step_colour(wave, 0);
     step_colour(wave, 1);
     counters_.waves = waves + 1;
   }
 
   void step_some(std::span<const std::uint8_t> active_out, std::span<const std::uint8_t> active_in) override {
-    check_wave(graph_, outbox_, active_out, active_in);  // before anything has left
-    pass_on();
+    check_wave(graph_, outbox_, active_out, active_in);  // before outboxes are copied
+    forward();
     inner_->step(active_out, active_in);
-    for (std::size_t arc = 0; arc < inbox_.size(); ++arc) bring_back(arc);
+    for (std::size_t arc = 0; arc < inbox_.size(); ++arc) take_inbox(arc);
   }
 
  private:
-  void pass_on() {
-    dice_.nap();
-    for (std::size_t arc = 0; arc < outbox_.size(); ++arc) pass_on(arc);
+  void forward() {
+    dice_.pause();
+    for (std::size_t arc = 0; arc < outbox_.size(); ++arc) forward(arc);
   }
-  void pass_on(std::size_t arc) {
+  void forward(std::size_t arc) {
     inner_->outbox(arc).assign(outbox_[arc].begin(), outbox_[arc].end());
     outbox_[arc].clear();
   }
-  void bring_back(std::size_t arc) {
+  /// Copies a received message from the inner mailbox.
+  void take_inbox(std::size_t arc) {
     const auto came = inner_->inbox(arc);
     inbox_[arc].assign(came.begin(), came.end());
   }
+  /// Makes a partial wave over the arcs of one colour.
   void step_colour(std::uint64_t wave, std::uint64_t colour) {
     const auto has_colour = [&](int from, int to) {
       return mix(wave, (static_cast<std::uint64_t>(from) << 32) | static_cast<std::uint64_t>(to)) % 2 == colour;
@@ -90,25 +99,25 @@ class ChaosMailbox final : public Mailbox {
     std::vector<std::uint8_t> in(inbox_.size());
     for (std::size_t arc = 0; arc < out.size(); ++arc) {
       out[arc] = has_colour(rank_, graph_.out[arc]);
-      if (out[arc] != 0) pass_on(arc);
+      if (out[arc] != 0) forward(arc);
     }
     for (std::size_t arc = 0; arc < in.size(); ++arc) in[arc] = has_colour(graph_.in[arc], rank_);
-    dice_.nap();
+    dice_.pause();
     inner_->step(out, in);
     for (std::size_t arc = 0; arc < in.size(); ++arc) {
-      if (in[arc] != 0) bring_back(arc);
+      if (in[arc] != 0) take_inbox(arc);
     }
   }
 
   std::unique_ptr<Mailbox> inner_;
   Counters& counters_;
   int rank_;
-  std::uint64_t shared_;
-  Dice dice_;
+  std::uint64_t shared_;  // seed of the object, the same on every rank
+  Dice dice_;             // by a seed of this rank
   std::uint64_t waves_ = 0;
 };
 
-/// Records leave late and in any order; arrivals are handed over late and in any order.
+/// Stream of the decorator "chaos": records are sent late and in any order, and delivered late and in any order.
 class ChaosStream final : public Stream {
  public:
   ChaosStream(std::unique_ptr<Stream> inner, std::uint64_t seed)
@@ -125,17 +134,17 @@ class ChaosStream final : public Stream {
     check_usable();
     rules_.send(arc, slot);
     held_.push_back({arc, slot, value});
-    if (dice_.one_in(16)) let_go(4);
+    if (dice_.one_in(16)) release_held(4);
   }
 
   std::size_t take(const Take& callback) override {
-    dice_.nap();
-    let_go(2);
+    dice_.pause();
+    release_held(2);
     (void)inner_->take([this](std::size_t arc, std::size_t slot, std::uint32_t value) {
       arrived_.push_back({arc, slot, value});
     });
     dice_.shuffle(arrived_);
-    // At least one, so that whoever asks again and again gets there.
+    // At least one, so that repeated calls end.
     std::size_t now = arrived_.empty() ? 0 : 1 + dice_.below(arrived_.size());
     for (; now > 0; --now) {
       const StreamRecord record = arrived_.back();
@@ -148,7 +157,7 @@ class ChaosStream final : public Stream {
 
   void wait() override {
     check_usable();
-    let_go(1);
+    release_held(1);
     if (arrived_.empty() && left_ > 0) inner_->wait();
   }
 
@@ -156,14 +165,14 @@ class ChaosStream final : public Stream {
   void finish() override {
     check_usable();
     if (left_ > 0) throw CommError("Stream::finish: " + std::to_string(left_) + " records have not been taken");
-    let_go(1);
+    release_held(1);
     inner_->finish();
     rules_.close();
   }
 
  private:
   /// Sends each held record with a probability of 1 in n, in any order.
-  void let_go(unsigned n) {
+  void release_held(unsigned n) {
     dice_.shuffle(held_);
     std::vector<StreamRecord> kept;
     for (const StreamRecord& record : held_) {
@@ -184,7 +193,7 @@ class ChaosStream final : public Stream {
   std::size_t left_ = 0;
 };
 
-/// Operations happen at once or at the latest legal moment, then in any order.
+/// Segment of the decorator "chaos": operations are buffered and issued in any order, some early and all by the sync.
 class ChaosSegment final : public SegmentBody {
  public:
   ChaosSegment(std::unique_ptr<SegmentBody> inner, WordLimits limits, std::size_t word_bytes, std::uint64_t seed)
@@ -202,16 +211,17 @@ class ChaosSegment final : public SegmentBody {
     operate(Kind::fetch_or, rank, index, 1, word, old);
   }
   void sync() override {
-    let_go();
+    release_held();
     inner_->sync();
   }
   bool sync_any(bool mine) override {
-    let_go();
+    release_held();
     return inner_->sync_any(mine);
   }
 
  private:
   enum class Kind : std::uint8_t { put, get, fetch_or };
+  /// Buffered operation on a word of the segment.
   struct Operation {
     Kind kind;
     int rank;
@@ -221,16 +231,17 @@ class ChaosSegment final : public SegmentBody {
     void* to;
   };
 
+  /// Buffers an operation after validating its target; sometimes issues all buffered ones.
   void operate(Kind kind, int rank, std::size_t index, std::size_t count, const void* word, void* to) {
     check_usable();
     limits_.check(rank, index, count);
     Operation operation{kind, rank, index, count, 0, to};
     if (word != nullptr) std::memcpy(&operation.word, word, word_bytes_);
     held_.push_back(operation);
-    if (dice_.one_in(4)) let_go();
+    if (dice_.one_in(4)) release_held();
   }
-  void let_go() {
-    dice_.nap();
+  void release_held() {
+    dice_.pause();
     dice_.shuffle(held_);
     for (const Operation& o : held_) {
       if (o.kind == Kind::put) inner_->put(o.rank, o.index, &o.word);
@@ -247,7 +258,8 @@ class ChaosSegment final : public SegmentBody {
   std::vector<Operation> held_;
 };
 
-/// Chunks come in smaller parts and in any order, some of them after all others.
+/// Plan of the decorator "chaos": chunks are delivered in smaller parts and in any order, some after all others have
+/// arrived.
 class ChaosPlan final : public Plan {
  public:
   ChaosPlan(std::unique_ptr<Plan> inner, std::size_t element_bytes, std::uint64_t seed)
@@ -256,29 +268,32 @@ class ChaosPlan final : public Plan {
   void pull(std::span<const std::byte> local, const Use& use) override {
     std::vector<Held> held;
     inner_->pull(local, [&](const Chunk& chunk) {
-      dice_.nap();
+      dice_.pause();
       const std::size_t elements = chunk.data.size() / element_bytes_;
       const std::size_t cut = dice_.below(elements + 1);
       keep(held, chunk, 0, cut);
       keep(held, chunk, cut, elements);
       dice_.shuffle(held);
-      if (dice_.one_in(2)) hand_over(held, use);
+      if (dice_.one_in(2)) deliver(held, use);
     });
-    while (!held.empty()) hand_over(held, use);
+    while (!held.empty()) deliver(held, use);
   }
 
  private:
+  /// Part of a chunk that has arrived and is delivered later.
   struct Held {
     std::size_t arc;
     std::size_t first;
     Bytes data;
   };
+  /// Copies elements begin .. end - 1 of a chunk for later delivery.
   void keep(std::vector<Held>& held, const Chunk& chunk, std::size_t begin, std::size_t end) const {
     if (begin == end) return;
     const auto part = chunk.data.subspan(begin * element_bytes_, (end - begin) * element_bytes_);
     held.push_back({chunk.arc, chunk.first + begin, Bytes(part.begin(), part.end())});
   }
-  static void hand_over(std::vector<Held>& held, const Use& use) {
+  /// Passes the last held part to the callback.
+  static void deliver(std::vector<Held>& held, const Use& use) {
     const Held one = std::move(held.back());
     held.pop_back();
     use({one.arc, one.first, one.data});
@@ -289,52 +304,56 @@ class ChaosPlan final : public Plan {
   Dice dice_;
 };
 
+/// Transport of the decorator "chaos": forwards all calls to an inner transport, and disturbs the objects it makes.
 class Chaos final : public Decorator {
  public:
   Chaos(Transport& inner, std::unique_ptr<Transport> owned, std::uint64_t seed)
       : Decorator(inner, std::move(owned)), seed_(seed), dice_(mix(seed, static_cast<std::uint64_t>(rank()))) {}
 
   [[nodiscard]] std::unique_ptr<Mailbox> mailbox(Graph graph) override {
-    const std::uint64_t shared = next();
-    return std::make_unique<ChaosMailbox>(inner().mailbox(std::move(graph)), counters(), rank(), shared, own(shared));
+    const std::uint64_t shared = next_seed();
+    return std::make_unique<ChaosMailbox>(inner().mailbox(std::move(graph)), counters(), rank(), shared,
+                                          rank_seed(shared));
   }
   [[nodiscard]] std::unique_ptr<Stream> stream(Graph graph, StreamOptions options) override {
-    return std::make_unique<ChaosStream>(inner().stream(std::move(graph), options), own(next()));
+    return std::make_unique<ChaosStream>(inner().stream(std::move(graph), options), rank_seed(next_seed()));
   }
   [[nodiscard]] std::unique_ptr<Plan> plan(Graph graph, Pattern pattern, PlanOptions options) override {
     auto plan = inner().plan(std::move(graph), std::move(pattern), options);
-    return std::make_unique<ChaosPlan>(std::move(plan), options.element_bytes, own(next()));
+    return std::make_unique<ChaosPlan>(std::move(plan), options.element_bytes, rank_seed(next_seed()));
   }
   [[nodiscard]] std::unique_ptr<SegmentBody> segment_body(Graph graph, std::size_t words, std::size_t word_bytes,
                                                           Epoch epoch) override {
     auto body = inner().segment_body(graph, words, word_bytes, epoch);
-    return std::make_unique<ChaosSegment>(std::move(body), WordLimits(inner(), graph, words), word_bytes, own(next()));
+    return std::make_unique<ChaosSegment>(std::move(body), WordLimits(inner(), graph, words), word_bytes,
+                                          rank_seed(next_seed()));
   }
 
  protected:
   void do_barrier() override {
-    dice_.nap();
+    dice_.pause();
     Decorator::do_barrier();
   }
   void do_reduce(std::span<std::uint64_t> words, Op op) override {
-    dice_.nap();
+    dice_.pause();
     Decorator::do_reduce(words, op);
   }
   [[nodiscard]] std::vector<Bytes> do_all_gather(std::span<const std::byte> mine) override {
-    dice_.nap();
+    dice_.pause();
     return Decorator::do_all_gather(mine);
   }
 
  private:
   [[nodiscard]] std::unique_ptr<Transport> wrapped(std::unique_ptr<Transport> part) override {
-    const std::uint64_t seed = next();
+    const std::uint64_t seed = next_seed();
     if (!part) return nullptr;
     Transport& its = *part;
     return std::make_unique<Chaos>(its, std::move(part), seed);
   }
-  /// A seed for the next object, the same on every rank.
-  std::uint64_t next() { return mix(seed_, ++objects_); }
-  std::uint64_t own(std::uint64_t shared) const { return mix(shared, static_cast<std::uint64_t>(rank())); }
+  /// Returns a seed for the next object, the same on every rank since objects are made collectively.
+  std::uint64_t next_seed() { return mix(seed_, ++objects_); }
+  /// Returns a seed that differs between ranks.
+  std::uint64_t rank_seed(std::uint64_t shared) const { return mix(shared, static_cast<std::uint64_t>(rank())); }
 
   std::uint64_t seed_;
   std::uint64_t objects_ = 0;

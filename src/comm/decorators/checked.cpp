@@ -1,3 +1,4 @@
+// The decorator "checked": a transport around another one that detects violations of the communication contract.
 #include <algorithm>
 #include <memory>
 #include <sstream>
@@ -13,10 +14,11 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// Mailbox waves taken part in with each rank, over all mailboxes of a transport.
+/// Number of Mailbox messages exchanged with each rank, by rank, over all mailboxes of a transport.
 using WaveLog = std::vector<std::int64_t>;
 
-/// Every message carries its number on the arc and the kind of its wave.
+/// Mailbox of the decorator "checked": each message has a header with its number on the arc and the kind of its wave,
+/// which the receiver compares with its own.
 class CheckedMailbox final : public Mailbox {
  public:
   CheckedMailbox(std::unique_ptr<Mailbox> inner, Place place, std::shared_ptr<WaveLog> waves)
@@ -45,9 +47,9 @@ class CheckedMailbox final : public Mailbox {
     Kind kind;
   };
   void step(Kind kind, std::span<const std::uint8_t> active_out, std::span<const std::uint8_t> active_in) {
-    const std::vector<std::size_t> sizes = pass_on(kind, active_out);
+    const std::vector<std::size_t> sizes = forward(kind, active_out);
     {
-      const Uncounted quiet(*place_.counters, *place_.traffic);  // messages are longer here
+      const Uncounted quiet(*place_.counters, *place_.traffic);  // the inner mailbox would count the headers too
       if (kind == Kind::full) {
         inner_->step();
       } else {
@@ -61,12 +63,12 @@ class CheckedMailbox final : public Mailbox {
     }
     for (std::size_t arc = 0; arc < inbox_.size(); ++arc) {
       inbox_[arc].clear();
-      if (active_in[arc] != 0) bring_back(kind, arc);
+      if (active_in[arc] != 0) take_inbox(kind, arc);
     }
   }
 
-  /// Hands the outboxes to the inner mailbox. @return their sizes
-  std::vector<std::size_t> pass_on(Kind kind, std::span<const std::uint8_t> active_out) {
+  /// Copies the outboxes behind headers into the inner mailbox. @return their sizes
+  std::vector<std::size_t> forward(Kind kind, std::span<const std::uint8_t> active_out) {
     std::vector<std::size_t> sizes;
     for (const auto& box : outbox_) sizes.push_back(box.size());
     for (std::size_t arc = 0; arc < outbox_.size(); ++arc) {
@@ -80,7 +82,8 @@ class CheckedMailbox final : public Mailbox {
     return sizes;
   }
 
-  void bring_back(Kind kind, std::size_t arc) {
+  /// Checks the header of the message of an in-arc and copies the message. @throws CommError if the ends disagree on the wave
+  void take_inbox(Kind kind, std::size_t arc) {
     const auto message = inner_->inbox(arc);
     const auto header = read<Header>(message);
     const std::string from = "Mailbox::step: the message from rank " + std::to_string(graph_.in[arc]) + " to rank " +
@@ -102,11 +105,12 @@ class CheckedMailbox final : public Mailbox {
   std::unique_ptr<Mailbox> inner_;
   Place place_;
   std::shared_ptr<WaveLog> waves_;
-  std::vector<std::uint64_t> sent_;
-  std::vector<std::uint64_t> taken_;
+  std::vector<std::uint64_t> sent_;   // per out-arc: number of messages
+  std::vector<std::uint64_t> taken_;  // per in-arc: number of messages
 };
 
-/// Every slot is sent once, both ends of an arc count alike, and a wave lies between two rounds.
+/// Stream of the decorator "checked": checks that every slot is sent once, that both ends of an arc pass the same count
+/// (sent by a second Stream), and that a Mailbox step separates two rounds.
 class CheckedStream final : public Stream {
  public:
   CheckedStream(std::unique_ptr<Stream> inner, std::unique_ptr<Stream> counts, Place place,
@@ -142,6 +146,7 @@ class CheckedStream final : public Stream {
     inner_->send(arc, slot, value);
   }
 
+  /// Compares the counts that have arrived, then passes on records: first those that wait() has received early.
   std::size_t take(const Take& callback) override {
     check_usable();
     (void)take_counts();
@@ -154,10 +159,10 @@ class CheckedStream final : public Stream {
     });
   }
 
-  /// Looks for counts too: the sender of one that is wrong may have found out, and send no records any more.
+  /// Polls for counts besides records: a sender with a wrong count may have thrown, and its records never arrive.
   void wait() override {
     check_usable();
-    Waiter waiter([this] { return missing(); });
+    Waiter waiter([this] { return describe_wait(); });
     while (early_.empty()) {
       (void)take_counts();
       const std::size_t left = inner_->take([this](std::size_t arc, std::size_t slot, std::uint32_t value) {
@@ -169,6 +174,7 @@ class CheckedStream final : public Stream {
     }
   }
 
+  /// Ends the round: all counts must have arrived and been compared, and all announced records been sent.
   void finish() override {
     inner_->finish();
     const Uncounted quiet(*place_.counters, *place_.traffic);
@@ -180,6 +186,7 @@ class CheckedStream final : public Stream {
   void check_usable() const override { inner_->check_usable(); }
 
  private:
+  /// Checks that a Mailbox step separates this round from the last round on each arc in use. @throws CommError if not
   void check_waves(std::span<const std::size_t> counts, const std::vector<int>& ranks,
                    std::vector<std::int64_t>& seen) {
     for (std::size_t arc = 0; arc < ranks.size(); ++arc) {
@@ -193,6 +200,7 @@ class CheckedStream final : public Stream {
     }
   }
 
+  /// Compares the counts of records that senders announced with the expected ones. @return counts still to come
   std::size_t take_counts() {
     const Uncounted quiet(*place_.counters, *place_.traffic);
     return counts_->take([this](std::size_t arc, std::size_t, std::uint32_t count) {
@@ -203,7 +211,7 @@ class CheckedStream final : public Stream {
     });
   }
 
-  [[nodiscard]] std::string missing() const {
+  [[nodiscard]] std::string describe_wait() const {
     std::string text = "rank " + std::to_string(place_.rank) + " in Stream (checked):";
     for (std::size_t arc = 0; arc < expected_.size(); ++arc) {
       if (came_[arc] == expected_[arc]) continue;
@@ -218,16 +226,17 @@ class CheckedStream final : public Stream {
   std::unique_ptr<Stream> counts_;
   Place place_;
   std::shared_ptr<WaveLog> waves_;
-  std::vector<std::int64_t> waves_out_;  // per arc: waves with that rank when the arc last carried a round
+  std::vector<std::int64_t> waves_out_;  // per arc: messages with that rank when the arc last carried a round
   std::vector<std::int64_t> waves_in_;
-  std::vector<std::size_t> expected_;  // per in-arc
-  std::vector<std::size_t> came_;      // per in-arc: of them
-  std::vector<StreamRecord> early_;    // came while wait() looked for counts
+  std::vector<std::size_t> expected_;  // per in-arc: records of the round
+  std::vector<std::size_t> came_;      // per in-arc: of them, those taken
+  std::vector<StreamRecord> early_;    // records that wait() has taken
   SendRules rules_;
 };
 
-/// At sync every operation on a word is reported to its owner: two different values put in one phase, a put and a
-/// fetch_or, or a put and a local write are conflicts. What a get asks for is handed over at sync, not before.
+/// Segment of the decorator "checked": sends a log of the operations to the owners at sync, which detect conflicts
+/// between operations on one word in one phase: puts of different values, a put and a fetch_or, or a put and a local
+/// write. Results of gets are delivered at sync, not before.
 class CheckedSegment final : public SegmentBody {
  public:
   struct Parts {
@@ -254,25 +263,25 @@ class CheckedSegment final : public SegmentBody {
 
   void get(int rank, std::size_t index, std::size_t count, void* to) override {
     parts_.limits->check(rank, index, count);
-    parts_.body->get(rank, index, count, later(to, count * word_bytes_));
+    parts_.body->get(rank, index, count, defer(to, count * word_bytes_));
   }
 
   void fetch_or(int rank, std::size_t index, const void* word, void* old) override {
     parts_.limits->check(rank, index, 1);
     log(rank, {index, 0, 1}, word);
-    parts_.body->fetch_or(rank, index, word, later(old, word_bytes_));
+    parts_.body->fetch_or(rank, index, word, defer(old, word_bytes_));
   }
 
   void sync() override {
     exchange_logs();
     parts_.body->sync();
-    hand_over();
+    deliver();
   }
 
   bool sync_any(bool mine) override {
     exchange_logs();
     const bool any = parts_.body->sync_any(mine);
-    hand_over();
+    deliver();
     return any;
   }
 
@@ -282,6 +291,7 @@ class CheckedSegment final : public SegmentBody {
     std::uint64_t word;
     std::uint64_t is_or;
   };
+  /// First operation on a word in this phase, and the rank that made it.
   struct Known {
     Entry entry;
     int from;
@@ -301,31 +311,33 @@ class CheckedSegment final : public SegmentBody {
     }
   }
 
-  /// Memory of our own for an answer; the user's is filled with a pattern that nobody takes for a result.
-  void* later(void* to, std::size_t bytes) {
+  /// Returns memory of our own for a result, and fills the user's with a pattern that shows reads before sync.
+  void* defer(void* to, std::size_t bytes) {
     constexpr int kPattern = 0xA5;
     if (bytes > 0) std::memset(to, kPattern, bytes);
     wanted_.push_back(std::make_unique<Wanted>(Wanted{Bytes(bytes), to}));
     return wanted_.back()->bytes.data();
   }
 
-  void note(Words& words, const Entry& entry, int from) const {
+  /// Compares an operation with another one on the same word in this phase, and stores it. @throws CommError on a conflict
+  void check_conflict(Words& words, const Entry& entry, int from) const {
     const auto [at, first] = words.try_emplace(entry.index, Known{entry, from});
     if (first) return;
     const Known& known = at->second;
     if (known.entry.is_or != entry.is_or) {
-      throw CommError(name(entry.index) + " is put and or-ed, by ranks " + std::to_string(known.from) + " and " +
-                      std::to_string(from));
+      throw CommError(describe_word(entry.index) + " is put and or-ed, by ranks " + std::to_string(known.from) +
+                      " and " + std::to_string(from));
     }
     if (entry.is_or == 0 && known.entry.word != entry.word) {
       std::ostringstream text;
-      text << name(entry.index) << " is put 0x" << std::hex << known.entry.word << std::dec << " by rank " << known.from
-           << " and 0x" << std::hex << entry.word << std::dec << " by rank " << from;
+      text << describe_word(entry.index) << " is put 0x" << std::hex << known.entry.word << std::dec << " by rank "
+           << known.from << " and 0x" << std::hex << entry.word << std::dec << " by rank " << from;
       throw CommError(text.str());
     }
   }
 
-  /// The owner may not write what others write. A word that changed is theirs only if it holds what they put.
+  /// Detects words that others put to and the owner wrote. A word that has changed since the beginning of the phase was changed
+  /// by the put only if it holds the value put. @throws CommError on a conflict
   void check_local_writes(const Words& words) const {
     for (const auto& [index, known] : words) {
       if (known.from == place_.rank || known.entry.is_or != 0) continue;
@@ -333,25 +345,28 @@ class CheckedSegment final : public SegmentBody {
       const std::byte* now = parts_.body->local() + at;
       const bool written = std::memcmp(now, before_.data() + at, word_bytes_) != 0;
       if (written && std::memcmp(now, &known.entry.word, word_bytes_) != 0) {
-        throw CommError(name(index) + " is put by rank " + std::to_string(known.from) + " and written by its owner");
+        throw CommError(describe_word(index) + " is put by rank " + std::to_string(known.from) +
+                        " and written by its owner");
       }
     }
   }
 
+  /// Sends the logs of the phase to the owners and checks those received for conflicts. @throws CommError on a conflict
   void exchange_logs() {
     check_usable();
     const Uncounted quiet(*place_.counters, *place_.traffic);
-    // The owner's own puts are noted last: for them its local memory says nothing.
+    // Only the first operation on a word is stored, so the owner's own puts come last: check_local_writes() skips these.
     parts_.logs->step();
     Words words;
     for (std::size_t arc = 0; arc < parts_.logs->graph().in.size(); ++arc) {
-      for (const Entry& entry : parts_.logs->records<Entry>(arc)) note(words, entry, parts_.logs->graph().in[arc]);
+      for (const Entry& entry : parts_.logs->records<Entry>(arc))
+        check_conflict(words, entry, parts_.logs->graph().in[arc]);
     }
-    for (const Entry& entry : own_) note(words, entry, place_.rank);
+    for (const Entry& entry : own_) check_conflict(words, entry, place_.rank);
     check_local_writes(words);
   }
 
-  void hand_over() {
+  void deliver() {
     for (const auto& wanted : wanted_) {
       if (!wanted->bytes.empty()) std::memcpy(wanted->to, wanted->bytes.data(), wanted->bytes.size());
     }
@@ -364,7 +379,7 @@ class CheckedSegment final : public SegmentBody {
     own_.clear();
   }
 
-  [[nodiscard]] std::string name(std::uint64_t index) const {
+  [[nodiscard]] std::string describe_word(std::uint64_t index) const {
     return "Segment: in one phase word " + std::to_string(index) + " of rank " + std::to_string(place_.rank);
   }
 
@@ -372,15 +387,16 @@ class CheckedSegment final : public SegmentBody {
   Parts parts_;
   std::size_t words_;
   std::size_t word_bytes_;
-  ArcOf out_arc_;
+  ArcIndex out_arc_;
   std::vector<Entry> own_;
   Bytes before_;  // the words when the phase began
   std::vector<std::unique_ptr<Wanted>> wanted_;
 };
 
-/// Ends that disagree about an arc leave a rank waiting for ever; under this decorator it gives up.
+/// Limit of waits under this decorator, since ends that disagree about an arc would leave a rank blocked for ever.
 constexpr double kWaitLimitSeconds = 120;
 
+/// Transport of the decorator "checked": wraps the mailboxes, streams and segments of an inner transport in checks.
 class Checked final : public Decorator {
  public:
   Checked(Transport& inner, std::unique_ptr<Transport> owned)
@@ -394,13 +410,13 @@ class Checked final : public Decorator {
     return all;
   }
   [[nodiscard]] std::unique_ptr<Mailbox> mailbox(Graph graph) override {
-    return std::make_unique<CheckedMailbox>(inner().mailbox(std::move(graph)), here(), waves_);
+    return std::make_unique<CheckedMailbox>(inner().mailbox(std::move(graph)), make_place(), waves_);
   }
   [[nodiscard]] std::unique_ptr<Stream> stream(Graph graph, StreamOptions options) override {
     auto records = inner().stream(graph, options);
     const Uncounted quiet(*this);
     auto counts = inner().stream(std::move(graph), {.slots_per_arc = 0});
-    return std::make_unique<CheckedStream>(std::move(records), std::move(counts), here(), waves_);
+    return std::make_unique<CheckedStream>(std::move(records), std::move(counts), make_place(), waves_);
   }
   [[nodiscard]] std::unique_ptr<SegmentBody> segment_body(Graph graph, std::size_t words, std::size_t word_bytes,
                                                           Epoch epoch) override {
@@ -409,7 +425,7 @@ class Checked final : public Decorator {
     const Uncounted quiet(*this);
     parts.limits = std::make_unique<WordLimits>(inner(), graph, words);
     parts.logs = inner().mailbox(std::move(graph));
-    return std::make_unique<CheckedSegment>(here(), std::move(parts), words, word_bytes);
+    return std::make_unique<CheckedSegment>(make_place(), std::move(parts), words, word_bytes);
   }
 
  private:
@@ -418,7 +434,9 @@ class Checked final : public Decorator {
     Transport& its = *part;
     return std::make_unique<Checked>(its, std::move(part));
   }
-  Place here() { return {rank(), &counters(), &traffic(), nullptr, {}}; }  // who is alive, the inner object knows
+  Place make_place() {
+    return {rank(), &counters(), &traffic(), nullptr, {}};
+  }  // no liveness token: the inner object checks it
 
   std::shared_ptr<WaveLog> waves_;
 };

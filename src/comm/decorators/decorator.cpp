@@ -5,6 +5,7 @@
 
 namespace merganser::comm::detail {
 
+// Sizes of a decorated Segment on all ranks, since its operations are validated before the inner Segment sees them.
 WordLimits::WordLimits(Transport& transport, const Graph& graph, std::size_t words) : here_(transport.rank()) {
   const Uncounted quiet(transport);
   words_ = all_gather_value(transport, words);
@@ -25,6 +26,7 @@ void SendRules::open(std::span<const std::size_t> counts_out) {
   open_ = true;
 }
 
+// Check of a record sent on a decorated Stream: each slot of the announced count exactly once.
 void SendRules::send(std::size_t arc, std::size_t slot) {
   const std::string what = "Stream::send: arc " + std::to_string(arc) + ", slot " + std::to_string(slot);
   if (!open_) throw CommError(what + ", but no round is open");

@@ -1,5 +1,5 @@
 #pragma once
-/// What transports around transports share.
+/// Base class and tools of decorators: transports that wrap another transport to check or disturb its use.
 #include <memory>
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace merganser::comm::detail {
 
-/// Passes everything on; counts nothing itself.
+/// Transport that forwards every call to an inner one, whose counters it shares.
 class Decorator : public Transport {
  public:
   Decorator(Transport& inner, std::unique_ptr<Transport> owned) : inner_(inner), owned_(std::move(owned)) {}
@@ -33,7 +33,7 @@ class Decorator : public Transport {
                                                           Epoch epoch) override {
     return inner_.segment_body(std::move(graph), words, word_bytes, epoch);
   }
-  /// In a decorator of the same kind.
+  /// Makes a transport of the ranks that pass true, inside a decorator of the same kind; null on the others. Collective.
   [[nodiscard]] std::unique_ptr<Transport> subset(bool take_part) override { return wrapped(inner_.subset(take_part)); }
 
  protected:
@@ -50,7 +50,8 @@ class Decorator : public Transport {
     return inner_.do_all_to_all(to);
   }
   [[nodiscard]] Transport& inner() noexcept { return inner_; }
-  /// What subset() makes of a transport of some of the ranks, or of null. Collective.
+  /// Wraps a transport of some of the ranks into a decorator of the same kind; `part` is null on the other ranks. Called on
+  /// every rank by subset().
   [[nodiscard]] virtual std::unique_ptr<Transport> wrapped(std::unique_ptr<Transport> part) = 0;
 
  private:
@@ -58,14 +59,15 @@ class Decorator : public Transport {
   std::unique_ptr<Transport> owned_;
 };
 
-/// A record of a Stream that is held back.
+/// Record of a Stream that a decorator buffers.
 struct StreamRecord {
   std::size_t arc;
   std::size_t slot;
   std::uint32_t value;
 };
 
-/// While it lives, what a decorator does for itself is not counted.
+/// Guard that restores the communication counters of a transport at its end, so that a decorator's own communication is
+/// not counted.
 class Uncounted : Pinned {
  public:
   Uncounted(Counters& counters, TrafficCount& traffic)
@@ -83,12 +85,12 @@ class Uncounted : Pinned {
   TrafficCount traffic_before_;
 };
 
-/// The words of a segment's owners, so that an operation that is held back is refused at once if it is wrong.
+/// Numbers of words of a Segment on the reachable ranks, so that a buffered operation is validated when it is called.
 class WordLimits {
  public:
-  /// Collective over every rank.
+  /// Gathers the number of words of every rank. Collective; not counted.
   WordLimits(Transport& transport, const Graph& graph, std::size_t words);
-  /// @throws CommError
+  /// Validates the target of an operation. @throws CommError for a rank that is no out-neighbour, or words out of range
   void check(int rank, std::size_t index, std::size_t count) const;
 
  private:
@@ -97,12 +99,14 @@ class WordLimits {
   std::vector<std::uint8_t> reachable_;  // by rank
 };
 
-/// The rules of sending on a Stream, with memory of every slot.
+/// Checker of the sends of one rank on a decorated Stream: marks every slot of a round that has been sent.
 class SendRules {
  public:
+  /// Begins a round with counts_out[arc] records along each out-arc.
   void open(std::span<const std::size_t> counts_out);
+  /// Ends the round; sends are errors until the next open().
   void close() { open_ = false; }
-  /// @throws CommError if the round is not open, there is no such slot, or it has been sent
+  /// Validates and marks a send. @throws CommError if no round is open, the slot is out of range, or it was sent before
   void send(std::size_t arc, std::size_t slot);
 
  private:

@@ -9,6 +9,7 @@
 namespace merganser::comm::detail {
 namespace {
 
+/// Entry of the table of decorators.
 struct Known {
   std::string_view name;
   bool needs_seed;
@@ -17,7 +18,8 @@ struct Known {
 
 constexpr std::array kKnown{Known{"checked", false, make_checked}, Known{"chaos", true, make_chaos}};
 
-const Known& find(const std::string& name) {
+/// Returns the table's entry of a decorator. @throws UsageError for an unknown name, with the list of names
+const Known& find_decorator(const std::string& name) {
   for (const Known& known : kKnown) {
     if (known.name == name) return known;
   }
@@ -26,10 +28,11 @@ const Known& find(const std::string& name) {
   throw UsageError(text);
 }
 
+/// Parses one item of the list of decorators, "name" or "name:seed". @throws UsageError
 DecoratorSpec parse_one(const std::string& word) {
   const auto colon = word.find(':');
   DecoratorSpec spec{word.substr(0, colon)};
-  const Known& known = find(spec.name);
+  const Known& known = find_decorator(spec.name);
   if (known.needs_seed != (colon != std::string::npos)) {
     throw UsageError("decorator '" + word +
                      "': " + (known.needs_seed ? "a seed is needed, as in " : "takes no seed: ") + spec.name +
@@ -55,11 +58,12 @@ std::vector<DecoratorSpec> parse_decorators(const std::string& list) {
   return specs;
 }
 
+// Wraps from the last decorator of the list outwards, so that the first one sees the program's calls first.
 std::unique_ptr<Transport> decorate(Transport& inner, const std::vector<DecoratorSpec>& list) {
   std::unique_ptr<Transport> outer;
   for (auto spec = list.rbegin(); spec != list.rend(); ++spec) {
     Transport& wrapped = outer ? *outer : inner;
-    outer = find(spec->name).make(wrapped, std::move(outer), spec->seed);
+    outer = find_decorator(spec->name).make(wrapped, std::move(outer), spec->seed);
   }
   return outer;
 }

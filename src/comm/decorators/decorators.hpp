@@ -1,5 +1,5 @@
 #pragma once
-/// Transports around transports.
+/// Decorators: transports around other ones, for checks and disturbance, chosen by name.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -9,23 +9,28 @@
 
 namespace merganser::comm::detail {
 
-/// Around `inner`, which it owns if that is a decorator too: finds violations of the communication contract.
+/// Makes the decorator "checked", which detects violations of the communication contract. Local.
+/// @param owned  the object of `inner` if the decorator is to own it, else null
+/// @param seed   not used
 [[nodiscard]] std::unique_ptr<Transport> make_checked(Transport& inner, std::unique_ptr<Transport> owned,
                                                       std::uint64_t seed);
-/// The same: seeded legal reordering, splitting and delay of everything; a failing seed can be replayed.
+/// Makes the decorator "chaos", which reorders, splits and delays operations as far as the contract allows. Local.
+/// @param owned  the object of `inner` if the decorator is to own it, else null
+/// @param seed   determines all choices, so that a failing run can be repeated; the same on every rank
 [[nodiscard]] std::unique_ptr<Transport> make_chaos(Transport& inner, std::unique_ptr<Transport> owned,
                                                     std::uint64_t seed);
 
-/// One word of RunOptions::decorators: "name" or "name:number".
+/// Parsed item of RunOptions::decorators: "name" or "name:seed".
 struct DecoratorSpec {
   std::string name;
   std::uint64_t seed = 0;
 };
 
-/// @throws UsageError for an unknown name or a bad number, with the list of names
+/// Parses a comma list of decorators. Local. @throws UsageError for an unknown name or a bad seed, with the list of names
 [[nodiscard]] std::vector<DecoratorSpec> parse_decorators(const std::string& list);
 
-/// `inner` inside the decorators, the first of the list outermost; null if the list is empty. `inner` must outlive it.
+/// Wraps `inner` into the decorators, the first of the list outermost; returns null if the list is empty. `inner` must outlive
+/// the result. Local.
 [[nodiscard]] std::unique_ptr<Transport> decorate(Transport& inner, const std::vector<DecoratorSpec>& list);
 
 }  // namespace merganser::comm::detail

@@ -11,15 +11,16 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr int kWarmUp = 2;
-constexpr int kRounds = 7;
+constexpr int kWarmUp = 2;              // rounds before the measured ones
+constexpr int kRounds = 7;              // measured rounds per pass
 constexpr int kPasses = 3;              // each measures every model, the odd ones backwards
-constexpr double kTie = 0.05;           // differences up to this share do not matter
-constexpr double kEnoughNs = 1e9;       // of measured time; no further pass after it
+constexpr double kTie = 0.05;           // relative differences of times up to this count as a tie
+constexpr double kEnoughNs = 1e9;       // no further pass begins after this much measured time
 constexpr std::size_t kRecords = 64;    // per arc, like the labels of a merge step
 constexpr std::size_t kMessage = 4096;  // bytes per arc, like its announcements
 
-/// The eight neighbours in a near-square periodic grid of ranks: what most decompositions come to.
+/// Returns the default process graph of the measurement: the eight neighbours in a near-square periodic grid of ranks,
+/// as most decompositions have.
 Graph grid_graph(int rank, int size) {
   int columns = static_cast<int>(std::sqrt(static_cast<double>(size)));
   while (size % columns != 0) --columns;
@@ -38,14 +39,15 @@ Graph grid_graph(int rank, int size) {
   return Graph::symmetric(neighbours);
 }
 
-/// Times of a wave and a round of records, each that of the slowest rank; the same on every rank.
+/// Measures a communication model: returns the times in ns of a Mailbox wave with a Stream round, each the maximum over
+/// ranks; the same on every rank. Collective.
 std::vector<double> measure_ns(Transport& transport, const Graph& graph) {
   const auto mailbox = transport.mailbox(graph);
   const auto stream = transport.stream(graph, {.slots_per_arc = kRecords});
   const std::vector<std::size_t> counts_out(graph.out.size(), kRecords);
   const std::vector<std::size_t> counts_in(graph.in.size(), kRecords);
   const Bytes message(kMessage);
-  std::vector<double> times = seconds_of(
+  std::vector<double> times = time_repeats(
       {kRounds, kWarmUp}, [](std::int64_t) {},
       [&](std::int64_t) {
         for (std::size_t arc = 0; arc < graph.out.size(); ++arc) mailbox->outbox(arc) = message;
@@ -62,26 +64,27 @@ std::vector<double> measure_ns(Transport& transport, const Graph& graph) {
   return times;
 }
 
-/// What is known of one model.
+/// Measurements of one communication model for the choice "auto", or the error that ended them.
 struct Trial {
   const BackendEntry* entry;
   MeasuredModel measured;
   std::string failure;
 };
 
-/// The mean of the middle two of an even number.
+/// Returns the median; of an even number of values the mean of the middle two, in a form that does not overflow.
 double median(std::vector<double> x) {
   std::sort(x.begin(), x.end());
   const std::size_t upper = x.size() / 2;
   return x.size() % 2 == 1 ? x[upper] : x[upper - 1] + 0.5 * (x[upper] - x[upper - 1]);
 }
 
-/// Measures a model once more. @return nanoseconds spent, the same on every rank
+/// Makes one pass of the measurement of a communication model. Collective. @return nanoseconds spent, the same on every
+/// rank, so that all ranks end the passes alike
 double measure(Trial& trial, const Candidates& candidates) {
   try {
     std::vector<double> times;
     candidates.visit(*trial.entry, [&](TransportBase& transport) {
-      run_self_test(transport);  // the first time; what delivers wrong bits is left out
+      run_self_test(transport);  // at the first pass; a model that delivers wrong bits is not measured
       const auto& pattern = candidates.pattern ? candidates.pattern : grid_graph;
       times = measure_ns(transport, pattern(transport.rank(), transport.size()));
     });
@@ -97,7 +100,7 @@ double measure(Trial& trial, const Candidates& candidates) {
   }
 }
 
-/// What was measured, for people.
+/// Formats the measured times and errors of all models on one line, for Transport::choice().
 std::string describe(const std::vector<Trial>& trials) {
   std::string line;
   for (const auto& t : trials) {
@@ -112,6 +115,7 @@ std::string describe(const std::vector<Trial>& trials) {
 
 }  // namespace
 
+// Candidates of the choice "auto" under a launcher.
 std::vector<const BackendEntry*> process_models() {
   std::vector<const BackendEntry*> models;
   for (const auto* entry : backend_entries())
@@ -119,13 +123,15 @@ std::vector<const BackendEntry*> process_models() {
   return models;
 }
 
-Choice choose(const Candidates& candidates) {
+// Rule of the communication model "auto": models are measured in turns over several passes, so that a slow phase of the
+// machine hits all; a model that fails is left out.
+Choice measure_and_choose(const Candidates& candidates) {
   std::vector<Trial> trials;
   for (const auto* entry : candidates.models) trials.push_back({entry, {entry->info.name, {}, 0}, ""});
   double spent = 0;
   for (int pass = 0; pass < kPasses && spent < kEnoughNs; ++pass) {
     for (std::size_t i = 0; i < trials.size(); ++i) {
-      Trial& trial = trials[in_turn(pass, i, trials.size())];
+      Trial& trial = trials[turn_index(pass, i, trials.size())];
       if (trial.failure.empty()) spent += measure(trial, candidates);
     }
   }
@@ -163,6 +169,8 @@ Choice choose(const Candidates& candidates) {
 
 namespace merganser::comm {
 
+// Default decision of "auto": among equally fast models the order of backends() decides, so that the choice does not
+// change from run to run.
 ModelChoice first_of_the_fastest(std::span<const MeasuredModel> models) {
   if (models.empty()) throw UsageError("a choice among no models; allowed: at least one");
   double least = models.front().time_ns;

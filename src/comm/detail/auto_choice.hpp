@@ -1,5 +1,5 @@
 #pragma once
-/// The model "auto".
+/// Choice of a communication model by measurement, for the name "auto".
 #include <functional>
 #include <string>
 #include <vector>
@@ -8,25 +8,28 @@
 
 namespace merganser::comm::detail {
 
+/// Result of the choice of a communication model: the model, and the reason.
 struct Choice {
   const BackendEntry* entry = nullptr;
-  std::string line;  ///< what was measured, for people; empty if nothing was
+  std::string line;  ///< the measured times, for people; empty if nothing was measured
 };
 
-/// What to measure, and over which ranks.
+/// Arguments of measure_and_choose(): the communication models to measure, and the ranks and the process graph to
+/// measure them on.
 struct Candidates {
-  std::vector<const BackendEntry*> models;
+  std::vector<const BackendEntry*> models;  ///< in the order of backends()
   /// Opens a transport of a model, runs a body over it and closes it. Collective over the ranks that choose.
   std::function<void(const BackendEntry&, const BackendEntry::Each&)> visit;
   std::function<Graph(int rank, int size)> pattern;  ///< empty: eight neighbours in a grid
   ChooseModel choose;                                ///< empty: first_of_the_fastest
 };
 
-/// Every model of processes in this build.
+/// Returns the models of processes in this build, in the order of backends(). Local.
 [[nodiscard]] std::vector<const BackendEntry*> process_models();
 
-/// Measures the candidates, in turns, and picks one as `choose` says; the same on every rank. Collective.
-/// @throws UsageError if none of them works
-[[nodiscard]] Choice choose(const Candidates& candidates);
+/// Measures the candidate models in turns and chooses one by `choose`; the same on every rank. Collective over the
+/// ranks that `visit` opens transports on.
+/// @throws UsageError if no model works
+[[nodiscard]] Choice measure_and_choose(const Candidates& candidates);
 
 }  // namespace merganser::comm::detail

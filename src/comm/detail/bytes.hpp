@@ -1,5 +1,5 @@
 #pragma once
-/// Values to bytes and back, for set-up messages.
+/// Serialisation of trivially copyable values, for messages at set-up.
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -13,11 +13,12 @@ namespace merganser::comm::detail {
 using Bytes = std::vector<std::byte>;
 using BytesView = std::span<const std::byte>;
 
-/// Messages as Transport::all_to_all takes them.
+/// Returns a view of each message, as Transport::all_to_all() takes them.
 [[nodiscard]] inline std::vector<BytesView> views(const std::vector<Bytes>& messages) {
   return {messages.begin(), messages.end()};
 }
 
+/// Appends the bytes of a value to a message.
 template <class T>
 void append(Bytes& to, const T& value) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -26,6 +27,7 @@ void append(Bytes& to, const T& value) {
   std::memcpy(to.data() + at, &value, sizeof(T));
 }
 
+/// Returns a message that holds the bytes of a value.
 template <class T>
 [[nodiscard]] Bytes to_bytes(const T& value) {
   Bytes bytes;
@@ -33,7 +35,7 @@ template <class T>
   return bytes;
 }
 
-/// The value at offset `at` of a message. @throws CommError if the message is too short
+/// Returns the value at offset `at` (in bytes) of a message. @throws CommError if the message is too short
 template <class T>
 [[nodiscard]] T read(std::span<const std::byte> from, std::size_t at = 0) {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -4,8 +4,10 @@
 
 namespace merganser::comm::detail {
 
+// Deferred collective release of windows and symmetric memory, at the next collective creation.
 void CollectivePool::free_unused(const Sum& sum) {
   if (resources_.empty()) return;
+  // A count of 1 is the pool's own reference. The sum makes every rank free the same ones, in the same order.
   std::vector<std::int64_t> in_use;
   for (const auto& resource : resources_) in_use.push_back(resource.use_count() > 1 ? 1 : 0);
   sum(in_use);
@@ -17,6 +19,7 @@ void CollectivePool::free_unused(const Sum& sum) {
   resources_ = std::move(left);
 }
 
+// Release at the end of a transport, in the order of creation, which is the same on every rank.
 void CollectivePool::free_all() {
   for (const auto& resource : resources_) resource->free();
   resources_.clear();

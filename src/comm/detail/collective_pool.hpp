@@ -1,5 +1,5 @@
 #pragma once
-/// A pool of resources whose release is collective: MPI windows and communicators, symmetric memory.
+/// Pool of resources whose release is collective: MPI windows and communicators, symmetric memory.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -10,34 +10,35 @@
 
 namespace merganser::comm::detail {
 
-/// A resource of all ranks, such as a window, that all of them must free in the same order.
+/// Resource of all ranks, such as a window, that all of them must free in the same order.
 class CollectiveResource : Pinned {
  public:
   virtual ~CollectiveResource() = default;
-  /// Frees it on every rank. Collective.
+  /// Frees the resource on every rank. Collective.
   virtual void free() = 0;
 };
 
-/// Keeps collective resources and frees those that no rank uses any more, at calls that are collective anyway. So the
-/// destructors of objects that use them need not be collective and may run in any order.
+/// Owner of collective resources (windows, symmetric memory). It frees the resources that no rank uses any more within
+/// calls that are collective anyway, so that the destructors of objects that use a resource need not be collective and
+/// may run in any order.
 class CollectivePool {
  public:
-  /// Adds up numbers over all ranks, element by element. Collective.
+  /// Function that sums numbers over all ranks, element by element. Collective.
   using Sum = std::function<void(std::span<std::int64_t>)>;
 
   /// Frees the resources that no rank uses any more. Collective; called before a new resource is made.
   void free_unused(const Sum& sum);
-  /// Adds a new resource and returns it; every rank adds the same ones in the same order.
+  /// Adds a new resource to the pool and returns it. Local, but every rank adds the same resources in the same order.
   template <class T>
   std::shared_ptr<T> add(std::shared_ptr<T> resource) {
     resources_.push_back(resource);
     return resource;
   }
-  /// Frees all resources; nobody may use one any more. Collective.
+  /// Frees all resources, in the order in which they were added; no object may use one any more. Collective.
   void free_all();
 
  private:
-  std::vector<std::shared_ptr<CollectiveResource>> resources_;
+  std::vector<std::shared_ptr<CollectiveResource>> resources_;  // in the same order on every rank
 };
 
 }  // namespace merganser::comm::detail

@@ -5,6 +5,7 @@
 
 namespace merganser::comm::detail {
 
+// First fit in the free pieces between the allocations, which are in ascending order.
 std::uint64_t Ranges::lowest(std::uint64_t bytes, std::uint64_t from) const {
   bytes = std::max<std::uint64_t>(1, bytes);
   std::uint64_t at = (from + kLine - 1) / kLine * kLine;
@@ -26,16 +27,19 @@ std::size_t Ranges::largest() const {
   return std::max(most, bytes_ - at);
 }
 
-void Ranges::take(std::uint64_t at, std::uint64_t bytes) {
+void Ranges::reserve(std::uint64_t at, std::uint64_t bytes) {
   taken_[at] = at + std::max<std::uint64_t>(1, (bytes + kLine - 1) / kLine) * kLine;
 }
 
-void Ranges::give(std::uint64_t at) { taken_.erase(at); }
+void Ranges::release(std::uint64_t at) { taken_.erase(at); }
 
-std::uint64_t common_place(const Ranges* ranges, std::uint64_t bytes, const Highest& highest) {
-  // Nobody goes back, and who stays behind the one that is farthest must go on: so the search ends.
+// Allocation of symmetric memory: agreement on one offset that is free on every member, by maxima only.
+std::uint64_t find_common_offset(const Ranges* ranges, std::uint64_t bytes, const Highest& highest) {
+  // Every rank searches from the largest candidate on, which no common offset can lie below. Candidates never decrease, and
+  // one below the maximum must increase in the next round, so the search ends.
   for (std::uint64_t from = 0;;) {
     const std::uint64_t mine = ranges == nullptr ? 0 : ranges->lowest(bytes, from);
+    // One maximum gives both extremes: that of kNowhere - x is kNowhere - min(x). Zeros of non-members change neither.
     std::array<std::uint64_t, 2> words{mine, ranges == nullptr ? 0 : Ranges::kNowhere - mine};
     highest(words);
     const std::uint64_t farthest = words[0];
@@ -45,7 +49,8 @@ std::uint64_t common_place(const Ranges* ranges, std::uint64_t bytes, const High
   }
 }
 
-std::uint64_t common_room(const Ranges* ranges, const Highest& highest) {
+// Minimum over members by a maximum of complements, to which non-members contribute 0.
+std::uint64_t find_common_capacity(const Ranges* ranges, const Highest& highest) {
   std::uint64_t word = ranges == nullptr ? 0 : Ranges::kNowhere - ranges->largest();
   highest({&word, 1});
   return Ranges::kNowhere - word;

@@ -1,5 +1,6 @@
 #pragma once
-/// Memory that some ranks must find at one place of each of them, while every rank knows only what it has taken itself.
+/// Distributed allocator of symmetric memory: blocks at the same offset on some of the ranks, each of which stores only its
+/// own allocations.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,39 +10,46 @@
 
 namespace merganser::comm::detail {
 
-/// What is taken of so many bytes. Places and sizes are whole lines of kLine bytes; sizes are rounded up to them.
+/// Free list of one rank's part of symmetric memory: its allocations within a range of bytes. Offsets and sizes are
+/// multiples of kLine; sizes are rounded up.
 class Ranges {
  public:
-  static constexpr std::size_t kLine = 64;
+  static constexpr std::size_t kLine = 64;  ///< unit of allocation in bytes, a cache line
+  /// Value in place of an offset: no free piece is large enough.
   static constexpr std::uint64_t kNowhere = std::numeric_limits<std::int64_t>::max();
 
+  /// Makes an empty range of `bytes` bytes, rounded down to whole lines.
   explicit Ranges(std::size_t bytes = 0) : bytes_(bytes / kLine * kLine) {}
 
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-  /// The lowest place from `from` on where so many bytes are free; kNowhere if there is none.
+  /// Returns the lowest offset >= `from` at which `bytes` bytes are free (first fit); kNowhere if no free piece is
+  /// large enough.
   [[nodiscard]] std::uint64_t lowest(std::uint64_t bytes, std::uint64_t from = 0) const;
-  /// The most that is free in one piece.
+  /// Returns the size of the largest free piece in bytes.
   [[nodiscard]] std::size_t largest() const;
-  /// Takes bytes that are free.
-  void take(std::uint64_t at, std::uint64_t bytes);
-  /// Gives back all that was taken at this place at once.
-  void give(std::uint64_t at);
+  /// Marks `bytes` free bytes from offset `at` on as allocated.
+  void reserve(std::uint64_t at, std::uint64_t bytes);
+  /// Frees the allocation that reserve() made at offset `at`.
+  void release(std::uint64_t at);
 
  private:
   std::size_t bytes_;
-  std::map<std::uint64_t, std::uint64_t> taken_;  // from, to
+  std::map<std::uint64_t, std::uint64_t> taken_;  // begin and end offsets of the allocations
 };
 
-/// Element-wise maximum over all ranks that call it, of words up to Ranges::kNowhere.
+/// Function that replaces each word of a span by its maximum over the calling ranks; words are at most
+/// Ranges::kNowhere. Collective over these ranks.
 using Highest = std::function<void(std::span<std::uint64_t>)>;
 
-/// The lowest place where so many bytes are free on every member, kNowhere if there is none; the same on all that call.
-/// Collective over the ranks of `highest`, which give the same number of bytes. Ranks without ranges are no members: they
-/// help to reduce. Takes nothing.
-/// Cost: reductions of two words, at most one for every piece that some member has taken and two more.
-[[nodiscard]] std::uint64_t common_place(const Ranges* ranges, std::uint64_t bytes, const Highest& highest);
+/// Finds the lowest offset at which `bytes` bytes of symmetric memory are free on every member; kNowhere if there is
+/// none. The result is the same on all ranks; nothing is reserved. Collective over the ranks of `highest`, which pass
+/// the same `bytes`.
+/// @param ranges  allocations of this rank; null on ranks that are no members and take part in the reductions only
+/// Cost: reductions of two words, at most the number of allocations of all members and two more.
+[[nodiscard]] std::uint64_t find_common_offset(const Ranges* ranges, std::uint64_t bytes, const Highest& highest);
 
-/// What every member has free in one piece at least. Collective, as above.
-[[nodiscard]] std::uint64_t common_room(const Ranges* ranges, const Highest& highest);
+/// Returns the minimum over members of the largest free piece in bytes; the same on all ranks. Collective over the ranks of
+/// `highest`; `ranges` is null on ranks that are no members.
+[[nodiscard]] std::uint64_t find_common_capacity(const Ranges* ranges, const Highest& highest);
 
 }  // namespace merganser::comm::detail

@@ -4,7 +4,7 @@
 
 namespace merganser::comm::detail {
 
-/// Longest message that is handed to a library at once; longer ones travel in pieces.
+/// Longest message in bytes that is passed to a library in one call; longer ones are sent in pieces.
 inline std::size_t max_piece_bytes = std::size_t{1} << 30;
 
 }  // namespace merganser::comm::detail

@@ -4,9 +4,10 @@
 
 namespace merganser::comm::detail {
 
-ArcOf::ArcOf(std::span<const int> ranks) {
+// Index from ranks to arcs: a table where ranks are few or low, else a sorted list.
+ArcIndex::ArcIndex(std::span<const int> ranks) {
   constexpr std::size_t kAlways = 64;
-  constexpr std::size_t kTimes = 8;  // a list as long as the ranks are many, on each, would be their square together
+  constexpr std::size_t kTimes = 8;  // a table by rank on every rank would be quadratic memory in all
   const int highest = ranks.empty() ? -1 : *std::max_element(ranks.begin(), ranks.end());
   if (highest < 0 || static_cast<std::size_t>(highest) < kAlways + kTimes * ranks.size()) {
     dense_.assign(static_cast<std::size_t>(highest + 1), kNone);
@@ -17,7 +18,8 @@ ArcOf::ArcOf(std::span<const int> ranks) {
   std::sort(sorted_.begin(), sorted_.end(), [](const Entry& a, const Entry& b) { return a.rank < b.rank; });
 }
 
-std::size_t ArcOf::operator()(int rank) const noexcept {
+// Look-up of the arc to a rank, made for every remote operation.
+std::size_t ArcIndex::operator()(int rank) const noexcept {
   if (rank < 0) return kNone;
   if (sorted_.empty()) {
     const auto at = static_cast<std::size_t>(rank);

@@ -1,5 +1,5 @@
 #pragma once
-/// What the message-based objects need of a machine: messages along the arcs of one graph.
+/// Point-to-point layer beneath the message-based objects: messages along the arcs of one process graph.
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -11,30 +11,33 @@
 
 namespace merganser::comm::detail {
 
-/// Messages of any size along the arcs of one graph, whole and in order on each arc. Nothing here is collective and
-/// nothing but idle() blocks for long. Arcs of a rank to itself are not served; the objects above short-circuit them.
+/// Channel for messages of any size along the arcs of one graph, delivered whole and in order on each arc. No call is
+/// collective, and none but idle() blocks. Arcs of a rank to itself are not served; the objects above short-circuit them.
 class Link : Pinned {
  public:
   virtual ~Link() = default;
 
-  /// Starts sending along out-arc `arc`. `message` must stay as it is until sent() has said true.
+  /// Starts sending along out-arc `arc`. The caller must not change `message` until sent() has returned true.
   virtual void send(std::size_t arc, std::span<const std::byte> message) = 0;
-  /// True if no message is being read any more. Drives progress.
+  /// Returns true if all sends are complete locally, so that their buffers may be reused. Makes progress.
   [[nodiscard]] virtual bool sent() = 0;
-  /// Takes a message that has arrived whole into `message` and returns its in-arc, if there is one. Drives progress.
+  /// Moves a message that has arrived whole into `message` and returns its in-arc, if there is one. Makes progress.
   [[nodiscard]] virtual std::optional<std::size_t> receive(std::vector<std::byte>& message) = 0;
-  /// The caller will do nothing but receive before so many messages have come, and says so before each call of receive(). A hint,
-  /// with which simulated ranks wait once instead of once a message; it holds until sent().
+  /// Hints, before each call of receive(), that the caller only receives until `messages` messages have arrived, so that
+  /// simulated ranks block once instead of once per message. The hint holds until sent() is called.
   virtual void expect([[maybe_unused]] std::size_t messages) {}
-  /// Called between fruitless calls.
+  /// Blocks for a short time; called after calls that made no progress. @throws CommError after the wait limit
   virtual void idle(Waiter& waiter) { waiter.idle(); }
 };
 
-/// Arc of a rank in a list of ranks.
-class ArcOf {
+/// Index from ranks to their positions in a list of ranks, the arcs of a process graph.
+class ArcIndex {
  public:
+  /// Value in place of an arc: the rank is not in the list.
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  explicit ArcOf(std::span<const int> ranks);
+  /// Makes the index of a list of distinct ranks.
+  explicit ArcIndex(std::span<const int> ranks);
+  /// Returns the position of `rank` in the list, kNone if it is not there. O(1), or O(log n) for sparse lists.
   [[nodiscard]] std::size_t operator()(int rank) const noexcept;
 
  private:

@@ -1,24 +1,27 @@
 #pragma once
-/// The liveness token of a transport: objects that outlive it may be destroyed, but not used.
+/// Liveness token of a transport: objects that outlive it may be destroyed, but not used.
 #include <string>
 
 #include "merganser/base/error.hpp"
 
 namespace merganser::comm::detail {
 
-/// Whether a transport has ended: shared by it and the objects made from it, which may outlive it. Of one rank, so used by
-/// one thread.
+/// Flag that a transport has ended, shared by it and the objects made from it, which may outlive it. Belongs to one rank, so
+/// one thread uses it.
 class LivenessToken {
  public:
+  /// Marks the transport as ended.
   void end() noexcept { ended_ = true; }
-  /// From now on it also ends when the library beneath does: the program may end MPI while transports are open.
+  /// Ties the token to the library beneath: once `library_runs` returns false, the token counts as ended. Needed
+  /// because the program may finalise MPI while transports are open.
   void depend_on(bool (*library_runs)()) noexcept { library_runs_ = library_runs; }
   [[nodiscard]] bool ended() const noexcept { return ended_ || library_ended(); }
-  /// @throws CommError if the transport has ended; `what` names the call
+  /// Throws CommError if the transport or its library has ended. @param what  name of the call, for the message
   void check(const char* what) const {
     if (ended()) refuse(what);
   }
-  /// The same within a round that check() has let begin: it does not ask the library.
+  /// Throws CommError if the transport has ended. For calls within a round that check() admitted: it skips the check of the
+  /// library, which would cost a call for each record.
   void check_round(const char* what) const {
     if (ended_) refuse(what);
   }

@@ -1,5 +1,5 @@
 #pragma once
-/// Memory that other ranks put into and get from, whatever the library: what the one-sided models are built on.
+/// Remotely accessible memory over any one-sided library: the base of the one-sided models.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -9,31 +9,35 @@
 
 namespace merganser::comm::detail {
 
-/// One block per rank, zero at first. Nothing here is collective; making and freeing one is, see CollectivePool.
+/// Window of one-sided memory with one block per rank, zero at first; offsets are in bytes. The calls are local or
+/// one-sided, none is collective; only creation and release of a Memory are, see CollectivePool.
 class Memory : public CollectiveResource {
  public:
+  /// Returns the block of this rank.
   [[nodiscard]] virtual std::byte* data() noexcept = 0;
-  /// `from` must stay as it is until order(), commit() or complete().
+  /// Puts `bytes` bytes into the block of `rank`. The caller must not change `from` until order(), commit() or complete().
   virtual void put(int rank, std::size_t offset, const void* from, std::size_t bytes) = 0;
-  /// Puts the first 4 or 8 bytes of an aligned word, which its reader sees whole.
+  /// Puts the low 4 or 8 bytes (`bytes`) of `word` to an aligned offset, as one access: a reader never sees a part of it.
   virtual void put_word(int rank, std::size_t offset, std::uint64_t word, std::size_t bytes = 8) = 0;
-  /// `to` is filled by complete().
+  /// Gets `bytes` bytes from the block of `rank` into `to`, which is filled by complete().
   virtual void get(int rank, std::size_t offset, void* to, std::size_t bytes) = 0;
-  /// Atomic with other fetch_ors; `old` is filled by complete(). `bytes` is 4 or 8.
+  /// Replaces an aligned word of `rank` by its bitwise OR with `operand`, atomically with other fetch_or() calls; complete()
+  /// fills `old` with the former value. `bytes` is 4 or 8.
   virtual void fetch_or(int rank, std::size_t offset, std::uint64_t operand, void* old, std::size_t bytes) = 0;
-  /// What was put before lands before what is put after.
+  /// Orders puts (OpenSHMEM: fence): those before the call become visible before those after it, per target rank.
   virtual void order() { complete(); }
-  /// What was put is on its way.
+  /// Issues all puts so far, so that they reach their targets without waiting for completion; buffers may be reused.
   virtual void commit() { complete(); }
-  /// Everything has landed, everything wanted has come.
+  /// Completes all operations of this rank locally and at their targets (OpenSHMEM: quiet; MPI: flush).
   virtual void complete() = 0;
-  /// Lets the library work and makes what others have put visible here.
+  /// Makes progress in the library, and puts of other ranks visible to loads of this one.
   virtual void progress() = 0;
-  /// Ends and begins an access epoch, where there is one per phase.
+  /// Ends the access epoch of a phase, where the Segment has one per phase.
   virtual void end_phase() {}
+  /// Begins the access epoch of a phase, where the Segment has one per phase.
   virtual void begin_phase() {}
 
-  /// A word that another rank puts.
+  /// Loads a word of this rank's block that another rank puts, with acquire order.
   [[nodiscard]] std::uint64_t word(std::size_t offset) noexcept {
     return merganser::detail::load_word(*reinterpret_cast<std::uint64_t*>(data() + offset), std::memory_order_acquire);
   }

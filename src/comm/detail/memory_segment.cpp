@@ -6,15 +6,16 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// Operations go straight to the owner's block. A sync completes them and tells every neighbour, in either direction of
-/// an arc, that this phase is over here; it ends when all have said so.
+/// Segment over one-sided memory: operations access the owner's block directly. A sync completes the operations, puts
+/// the number of the phase into a control word at every neighbour, in either direction of an arc, and waits until the
+/// control words of all neighbours have that number.
 class MemorySegment final : public SegmentBody {
  public:
   MemorySegment(Place place, Graph graph, SegmentParts parts, std::size_t words, std::size_t word_bytes)
       : place_(std::move(place)),
         graph_(std::move(graph)),
         parts_(std::move(parts)),
-        peers_(peers_of(place_, graph_.out)),
+        peers_(find_peers(place_, graph_.out)),
         out_arc_(graph_.out),
         words_(words),
         word_bytes_(word_bytes) {
@@ -58,13 +59,15 @@ class MemorySegment final : public SegmentBody {
     parts_.words->fetch_or(rank, index * word_bytes_, operand, old, word_bytes_);
   }
 
+  // The words of the phase are complete at their targets before the control words are put, so a rank that has read those of
+  // all neighbours may read its memory. A neighbour can be one phase ahead; "<" accepts its larger number.
   void sync() override {
     end_phase();
     for (std::size_t i = 0; i < parts_.neighbours.size(); ++i) {
       parts_.control->put_word(parts_.neighbours[i], parts_.their_place[i], phase_);
     }
     parts_.control->commit();
-    Waiter waiter([this] { return missing(); });
+    Waiter waiter([this] { return describe_wait(); });
     for (std::size_t i = 0; i < parts_.neighbours.size(); ++i) {
       while (parts_.control->word(8 * i) < phase_) {
         parts_.control->progress();
@@ -78,14 +81,15 @@ class MemorySegment final : public SegmentBody {
   bool sync_any(bool mine) override {
     end_phase();
     ++place_.counters->collectives;
-    const bool any = parts_.any(mine);
+    const bool any = parts_.any(mine);  // a reduction over all ranks separates the phases as a barrier would
     parts_.words->progress();
     parts_.words->begin_phase();
     return any;
   }
 
  private:
-  /// Counts by peer of an out-neighbour; null for this rank. @throws CommError for words that are not there
+  /// Validates the target of an operation and returns the traffic counts of that out-neighbour, null for this rank.
+  /// @throws CommError for a rank or words out of range
   PeerTraffic* check(int rank, std::size_t index, std::size_t count) const {
     check_usable();
     if (rank == place_.rank) {
@@ -93,22 +97,24 @@ class MemorySegment final : public SegmentBody {
       return nullptr;
     }
     const std::size_t arc = out_arc_(rank);
-    if (arc == ArcOf::kNone) throw_no_neighbour(rank, place_.rank);
+    if (arc == ArcIndex::kNone) throw_no_neighbour(rank, place_.rank);
     check_words(rank, index, count, parts_.remote_words[arc]);
     return peers_[arc];
   }
 
-  [[nodiscard]] std::string missing() {
+  /// Describes a sync that waits for neighbours, for the error of a wait that exceeds its limit.
+  [[nodiscard]] std::string describe_wait() {
     std::vector<std::uint8_t> late;
     for (std::size_t i = 0; i < parts_.neighbours.size(); ++i) {
       late.push_back(parts_.control->word(8 * i) < phase_ ? 1 : 0);
     }
     const auto ended = std::count(late.begin(), late.end(), 0);
-    return place_.text() + ", sync " + std::to_string(phase_) + ": " + std::to_string(ended) + " of " +
+    return place_.to_string() + ", sync " + std::to_string(phase_) + ": " + std::to_string(ended) + " of " +
            std::to_string(late.size()) + " neighbours have ended the phase, no word " +
            marked_ranks(parts_.neighbours, late);
   }
 
+  /// Ends the phase of this rank: its operations are complete at their targets afterwards.
   void end_phase() {
     check_usable();
     ++place_.counters->syncs;
@@ -121,7 +127,7 @@ class MemorySegment final : public SegmentBody {
   Graph graph_;
   SegmentParts parts_;
   std::vector<PeerTraffic*> peers_;  // per out-arc
-  ArcOf out_arc_;
+  ArcIndex out_arc_;
   std::size_t words_;
   std::size_t word_bytes_;
   std::uint64_t phase_ = 0;

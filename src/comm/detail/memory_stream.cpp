@@ -7,20 +7,24 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr unsigned kRoundShift = 32;
+constexpr unsigned kRoundShift = 32;  // bits of a slot's word below the number of the round: the value
 
+/// Loads the word of a slot; slot -1 is the word of the round before the slots.
 std::uint64_t load(const std::byte* slots, std::ptrdiff_t slot) {
   const auto* word = reinterpret_cast<const std::uint64_t*>(slots) + slot;
   return merganser::detail::load_word(*word, std::memory_order_acquire);
 }
 
-std::int32_t ahead_of(std::uint32_t round, std::uint64_t word) {
+/// Returns the number of rounds by which a slot's word is ahead of `round`, negative if the word is of an earlier
+/// round. The signed difference is right across the wrap-around of round numbers.
+std::int32_t rounds_ahead(std::uint32_t round, std::uint64_t word) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(word >> kRoundShift) - round);
 }
 
-/// A record is one put into the slot that its receiver assigned: the round of the arc and the value in one word. So
-/// no slot needs a reset and a record needs no notice. Records beyond the slots go as messages. Ahead of the slots of an
-/// arc stands a word with the round and the number of its records, so that ends that disagree find out.
+/// Stream over one-sided memory: a record is one put into its slot at the receiver, of the round of the arc and the value in
+/// one word. So slots need no reset between rounds and records need no notification. Records beyond the slots are sent as
+/// messages. A word before the slots of an arc has the round and the number of its records, so that ends whose counts
+/// differ are detected.
 class MemoryStream final : public MessageStream {
  public:
   MemoryStream(Place place, Graph graph, std::unique_ptr<Link> link, std::shared_ptr<Memory> memory, StreamSlots slots)
@@ -30,6 +34,7 @@ class MemoryStream final : public MessageStream {
         slots_data_(memory_->data() + slots_.mine),
         pending_(graph_.in.size()) {}
 
+  /// Opens a round: puts the round's number and count of records before the slots of each out-arc.
   void open(std::span<const std::size_t> counts_out, std::span<const std::size_t> counts_in) override {
     MessageStream::open(counts_out, counts_in);
     for (std::size_t arc = 0; arc < pending_.size(); ++arc) {
@@ -44,6 +49,7 @@ class MemoryStream final : public MessageStream {
     }
   }
 
+  /// Sends a record by one put into its slot at the receiver; beyond the slots, by a message.
   void send(std::size_t arc, std::size_t slot, std::uint32_t value) override {
     if (slot >= slots_.per_arc || arc == self_out_) {
       MessageStream::send(arc, slot, value);
@@ -56,6 +62,8 @@ class MemoryStream final : public MessageStream {
     uncommitted_ = true;
   }
 
+  /// Passes the records that have arrived in slots, then those in messages, to the callback. @return records still to
+  /// come
   std::size_t take(const Take& callback) override {
     check_usable();
     commit();
@@ -73,8 +81,8 @@ class MemoryStream final : public MessageStream {
   void wait() override {
     check_usable();
     commit();
-    ship_all();
-    Waiter waiter([this] { return missing(); });
+    flush_all();
+    Waiter waiter([this] { return describe_wait(); });
     while (left_ > 0 && !something_arrived()) {
       memory_->progress();
       link_->idle(waiter);
@@ -89,34 +97,39 @@ class MemoryStream final : public MessageStream {
   }
 
  private:
-  [[nodiscard]] const std::byte* slots_of(std::size_t arc) const {
+  /// Returns the first slot of an in-arc in this rank's block.
+  [[nodiscard]] const std::byte* slots_begin(std::size_t arc) const {
     return slots_data_ + arc * slots_.arc_bytes() + StreamSlots::slot_at(0);
   }
-  /// @throws CommError if the sender has told another number of records than is expected here
+  /// Compares the number of records that the sender has put with the one expected here. @throws CommError if they differ, or
+  /// if the sender has begun its next round before records of this one were taken
   void check_count(std::size_t arc) const {
     if (in_[arc].count == 0 || arc == self_in_) return;
-    const std::uint64_t word = load(slots_of(arc), -1);
-    const auto ahead = ahead_of(in_[arc].round, word);
+    const std::uint64_t word = load(slots_begin(arc), -1);
+    const auto ahead = rounds_ahead(in_[arc].round, word);
     if (ahead > 0 && in_[arc].left > 0) throw_ahead(arc);
     const auto count = static_cast<std::uint32_t>(word);
     if (ahead == 0 && count != in_[arc].count) throw_other_count(arc, count);
   }
 
+  /// Throws the error that a sender has begun its next round too early.
   [[noreturn]] void throw_ahead(std::size_t arc) const {
     throw CommError("Stream: rank " + std::to_string(graph_.in[arc]) +
                     " has sent records of its next round over records not taken on rank " +
                     std::to_string(place_.rank) + "; rounds must be separated by a Mailbox step");
   }
 
+  /// Passes the records in the slots of an in-arc that belong to this round and have not been passed yet to the
+  /// callback.
   void take_slots(std::size_t arc, const Take& callback) {
     auto& pending = pending_[arc];
-    const std::byte* slots = slots_of(arc);
+    const std::byte* slots = slots_begin(arc);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < pending.size(); ++i) {
       const std::uint32_t slot = pending[i];
       const std::uint64_t word = load(slots, slot);
-      const auto ahead = ahead_of(in_[arc].round, word);
-      if (ahead < 0) {
+      const auto ahead = rounds_ahead(in_[arc].round, word);
+      if (ahead < 0) {  // still the word of an earlier round
         pending[kept++] = slot;
         continue;
       }
@@ -128,11 +141,12 @@ class MemoryStream final : public MessageStream {
     pending.resize(kept);
   }
 
+  /// Returns whether a record of this round is in a slot or a message has arrived.
   [[nodiscard]] bool something_arrived() {
     for (std::size_t arc = 0; arc < pending_.size(); ++arc) {
       if (pending_[arc].empty()) continue;
       check_count(arc);
-      const std::byte* slots = slots_of(arc);
+      const std::byte* slots = slots_begin(arc);
       for (const std::uint32_t slot : pending_[arc]) {
         if (static_cast<std::uint32_t>(load(slots, slot) >> kRoundShift) == in_[arc].round) return true;
       }
@@ -140,6 +154,7 @@ class MemoryStream final : public MessageStream {
     return something_queued() || collect();
   }
 
+  /// Issues the puts since the last commit, if any.
   void commit() {
     if (!uncommitted_) return;
     memory_->commit();

@@ -7,9 +7,10 @@ namespace merganser::comm::detail {
 
 std::size_t position(std::span<const int> ranks, int rank) {
   const auto found = std::find(ranks.begin(), ranks.end(), rank);
-  return found == ranks.end() ? ArcOf::kNone : static_cast<std::size_t>(found - ranks.begin());
+  return found == ranks.end() ? ArcIndex::kNone : static_cast<std::size_t>(found - ranks.begin());
 }
 
+// Count of communication operations of an object: in the transport's counters, and by peer.
 void Place::count(Move move, std::size_t bytes, PeerTraffic* peer, std::size_t operations) const {
   auto& count = move == Move::message ? counters->messages : move == Move::put ? counters->puts : counters->gets;
   count += static_cast<std::int64_t>(operations);
@@ -17,7 +18,7 @@ void Place::count(Move move, std::size_t bytes, PeerTraffic* peer, std::size_t o
   if (peer != nullptr) peer->add(move, bytes);
 }
 
-std::vector<PeerTraffic*> peers_of(const Place& place, std::span<const int> ranks) {
+std::vector<PeerTraffic*> find_peers(const Place& place, std::span<const int> ranks) {
   std::vector<PeerTraffic*> peers;
   for (const int rank : ranks) peers.push_back(place.traffic != nullptr ? &place.traffic->peer(rank) : nullptr);
   return peers;
@@ -31,6 +32,7 @@ std::string marked_ranks(std::span<const int> ranks, std::span<const std::uint8_
   return text.empty() ? text : "from ranks" + text;
 }
 
+// Validation of the arguments of a partial Mailbox wave.
 void check_wave(const Graph& graph, const std::vector<Bytes>& outbox, std::span<const std::uint8_t> active_out,
                 std::span<const std::uint8_t> active_in) {
   if (active_out.size() != outbox.size() || active_in.size() != graph.in.size()) {
@@ -46,12 +48,13 @@ void check_wave(const Graph& graph, const std::vector<Bytes>& outbox, std::span<
   }
 }
 
+// Mailbox of models that send messages; arcs of this rank to itself do not use the Link.
 MessageMailbox::MessageMailbox(Place place, Graph graph, std::unique_ptr<Link> link)
     : Mailbox(std::move(graph)),
       place_(std::move(place)),
       self_out_(position(graph_.out, place_.rank)),
       self_in_(position(graph_.in, place_.rank)),
-      peers_(peers_of(place_, graph_.out)),
+      peers_(find_peers(place_, graph_.out)),
       link_(std::move(link)),
       early_(graph_.in.size()),
       all_out_(graph_.out.size(), 1),
@@ -73,6 +76,7 @@ void MessageMailbox::deliver_self() { inbox_[self_in_].swap(outbox_[self_out_]);
 
 void MessageMailbox::step_all() { MessageMailbox::step_some(all_out_, all_in_); }
 
+// One wave of a Mailbox: send the outboxes of active arcs, receive a message along each active in-arc.
 void MessageMailbox::step_some(std::span<const std::uint8_t> active_out, std::span<const std::uint8_t> active_in) {
   check_wave(graph_, outbox_, active_out, active_in);
   count_wave(active_out);
@@ -81,12 +85,15 @@ void MessageMailbox::step_some(std::span<const std::uint8_t> active_out, std::sp
   empty_outboxes();
 }
 
+/// Begins the sends of a wave along the active out-arcs.
 void MessageMailbox::start(std::span<const std::uint8_t> active_out) {
   for (std::size_t arc = 0; arc < outbox_.size(); ++arc) {
     if (active_out[arc] != 0 && arc != self_out_) link_->send(arc, outbox_[arc]);
   }
 }
 
+/// Receives the messages of a wave along the active in-arcs and completes the wave's sends. Blocks; other waves'
+/// messages are kept for later.
 void MessageMailbox::await(std::span<const std::uint8_t> active_in) {
   waiting_.assign(active_in.begin(), active_in.end());
   ++steps_;
@@ -99,7 +106,7 @@ void MessageMailbox::await(std::span<const std::uint8_t> active_in) {
     if (arc == self_in_) {
       deliver_self();
       waiting_[arc] = 0;
-    } else if (!early_[arc].empty()) {
+    } else if (!early_[arc].empty()) {  // in the order of arrival, which is that of the sender's steps
       inbox_[arc].swap(early_[arc].front());
       early_[arc].erase(early_[arc].begin());
       waiting_[arc] = 0;
@@ -107,7 +114,8 @@ void MessageMailbox::await(std::span<const std::uint8_t> active_in) {
       ++pending;
     }
   }
-  Waiter waiter([this] { return missing(); });
+  Waiter waiter([this] { return describe_wait(); });
+  // The loop receives until its own sends are complete too, since a neighbour may need this rank to receive first.
   bool sent = false;
   while (pending > 0 || !(sent = sent || link_->sent())) {
     if constexpr (kSimulated) link_->expect(pending);
@@ -119,16 +127,17 @@ void MessageMailbox::await(std::span<const std::uint8_t> active_in) {
       --pending;
       inbox_[*arc].swap(buffer_);
       waiter.reset();
-    } else {
+    } else {  // of a later step of this neighbour: a message of this step has arrived, or the arc is not active in it
       early_[*arc].push_back(std::move(buffer_));
       buffer_.clear();
     }
   }
 }
 
-std::string MessageMailbox::missing() const {
+/// Describes a wave that waits for messages, for the error of a wait that exceeds its limit.
+std::string MessageMailbox::describe_wait() const {
   const auto missing = std::count_if(waiting_.begin(), waiting_.end(), [](auto on) { return on != 0; });
-  const std::string where = place_.text() + ", step " + std::to_string(steps_) + ": " +
+  const std::string where = place_.to_string() + ", step " + std::to_string(steps_) + ": " +
                             std::to_string(expected_ - static_cast<std::size_t>(missing)) + " of " +
                             std::to_string(expected_) + " messages have come";
   if (missing > 0) return where + ", none " + marked_ranks(graph_.in, waiting_);

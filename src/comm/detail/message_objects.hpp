@@ -1,5 +1,5 @@
 #pragma once
-/// The four objects over a Link. They serve every backend that moves messages, whatever carries them.
+/// Mailbox, Stream, Segment and Plan over a Link, for every backend that sends messages.
 #include <deque>
 #include <functional>
 #include <memory>
@@ -13,30 +13,34 @@
 
 namespace merganser::comm::detail {
 
-/// Where an object is: its rank, the counts it adds to, and what it is called in messages to people.
+/// Context of a Mailbox, Stream, Segment or Plan: this rank, the counters that its operations add to, and its name in
+/// errors.
 struct Place {
-  int rank = 0;
-  Counters* counters = nullptr;
-  TrafficCount* traffic = nullptr;                ///< null: not counted by peer
-  std::shared_ptr<const LivenessToken> liveness;  ///< of the transport that the counts belong to
+  int rank = 0;                                   ///< this rank
+  Counters* counters = nullptr;                   ///< operation counts of the transport
+  TrafficCount* traffic = nullptr;                ///< counts by peer of the transport; null: not counted by peer
+  std::shared_ptr<const LivenessToken> liveness;  ///< token of the transport that the counts belong to
   std::string name;  ///< "Mailbox 3": numbered in the order of creation, alike on every rank
 
-  /// "rank 1 in Mailbox 3": how the description of a wait begins.
-  [[nodiscard]] std::string text() const { return "rank " + std::to_string(rank) + " in " + name; }
-  /// Counts operations that move so many bytes together. @param peer  the other rank; null: not counted by peer
+  /// Returns the beginning of the description of a wait: "rank 1 in Mailbox 3".
+  [[nodiscard]] std::string to_string() const { return "rank " + std::to_string(rank) + " in " + name; }
+  /// Counts `operations` operations that move `bytes` bytes together. @param peer  the other rank; null: not counted by peer
   void count(Move move, std::size_t bytes, PeerTraffic* peer, std::size_t operations = 1) const;
 };
 
-/// "from ranks 0 3" for those marked; "" if none is. For descriptions of waits.
+/// Returns "from ranks 0 3" for the marked ones of a list of ranks, "" if none is marked; for descriptions of waits.
 [[nodiscard]] std::string marked_ranks(std::span<const int> ranks, std::span<const std::uint8_t> marks);
 
-/// The counts of every neighbour in a list of ranks; null where nothing is counted by peer.
-[[nodiscard]] std::vector<PeerTraffic*> peers_of(const Place& place, std::span<const int> ranks);
+/// Returns the traffic counts of each rank in a list; null pointers where nothing is counted by peer.
+[[nodiscard]] std::vector<PeerTraffic*> find_peers(const Place& place, std::span<const int> ranks);
 
-/// @throws CommError unless the marks fit the graph and only active arcs have something in their outbox
+/// Validates the marks of Mailbox::step() along some arcs. @throws CommError unless there is one mark per arc of the graph
+/// and the outboxes of arcs that are not active are empty
 void check_wave(const Graph& graph, const std::vector<Bytes>& outbox, std::span<const std::uint8_t> active_out,
                 std::span<const std::uint8_t> active_in);
 
+/// Mailbox over a Link. A message of a neighbour's later step may arrive early; it is kept until this rank makes that
+/// step.
 class MessageMailbox : public Mailbox {
  public:
   MessageMailbox(Place place, Graph graph, std::unique_ptr<Link> link);
@@ -48,8 +52,9 @@ class MessageMailbox : public Mailbox {
 
   /// Counts the messages of a wave over all arcs.
   void count_wave() { count_wave(all_out_); }
+  /// Clears the outboxes of all arcs after a wave; their memory is kept.
   void empty_outboxes();
-  /// Hands the outbox of a rank's arc to itself over to its inbox.
+  /// Moves the outbox of the arc of this rank to itself to its inbox.
   void deliver_self();
 
   Place place_;
@@ -62,18 +67,19 @@ class MessageMailbox : public Mailbox {
   void count_wave(std::span<const std::uint8_t> active_out);
   void start(std::span<const std::uint8_t> active_out);
   void await(std::span<const std::uint8_t> active_in);
-  [[nodiscard]] std::string missing() const;
+  [[nodiscard]] std::string describe_wait() const;
 
   std::unique_ptr<Link> link_;
-  std::vector<std::vector<Bytes>> early_;  // of a neighbour that is ahead; an empty deque would have 0.6 kB
-  std::vector<std::uint8_t> waiting_;
-  std::uint64_t steps_ = 0;
-  std::size_t expected_ = 0;  // messages of this step
+  std::vector<std::vector<Bytes>> early_;  // per in-arc: messages of later steps; an empty deque would take 0.6 kB
+  std::vector<std::uint8_t> waiting_;      // per in-arc: 1 if the message of this step has not arrived
+  std::uint64_t steps_ = 0;                // number of the current step, from 1
+  std::size_t expected_ = 0;               // number of messages of this step
   std::vector<std::uint8_t> all_out_;
   std::vector<std::uint8_t> all_in_;
   Bytes buffer_;
 };
 
+/// Stream over a Link: records of an arc are buffered and sent in messages, each with the round and the record count.
 class MessageStream : public Stream {
  public:
   MessageStream(Place place, Graph graph, std::unique_ptr<Link> link);
@@ -86,33 +92,39 @@ class MessageStream : public Stream {
   void check_usable() const override { place_.liveness->check("Stream"); }
 
  protected:
+  /// Record of a Stream as sent in a message.
   struct Record {
     std::uint32_t slot;
     std::uint32_t value;
   };
+  /// Message that has arrived along an in-arc.
   struct Arrival {
     std::size_t arc;
     Bytes message;
   };
-  /// Both ends number the rounds in which an arc carries records, since a rank without records may leave one out.
+  /// State of an arc. Both ends number the rounds in which the arc carries records, since a rank without records may omit a
+  /// round; so the numbers agree although ranks may have opened different numbers of rounds.
   struct Arc {
-    std::uint32_t round = 0;
-    std::size_t count = 0;
-    std::size_t left = 0;
+    std::uint32_t round = 0;  // number of the current round, from 1
+    std::size_t count = 0;    // records of the round
+    std::size_t left = 0;     // of them, those not sent or not taken
   };
 
+  /// Validates a record to send and counts it. @throws CommError outside of a round or beyond its counts
   void check_send(std::size_t arc, std::size_t slot);
+  /// Throws CommError: the sender of an in-arc passes another count of records than this rank expects.
   [[noreturn]] void throw_other_count(std::size_t arc, std::size_t count) const;
-  /// Queues a record for the next message along `arc`.
+  /// Buffers a record for the next message along `arc`.
   void post(std::size_t arc, Record record);
-  /// Sends what is queued.
-  void ship_all();
-  /// Moves arrived messages to the queue; true if there was one.
+  /// Sends all buffered records.
+  void flush_all();
+  /// Moves arrived messages to the queue of this Stream; returns true if a message had arrived.
   bool collect();
-  /// Hands over queued messages and records to this rank itself.
-  void hand_over(const Take& callback);
+  /// Passes the records of queued messages, and those of this rank to itself, to the callback.
+  void deliver(const Take& callback);
+  /// Returns whether records have arrived that no callback has received yet.
   [[nodiscard]] bool something_queued() const { return !arrived_.empty() || !own_.empty(); }
-  [[nodiscard]] std::string missing() const;
+  [[nodiscard]] std::string describe_wait() const;
 
   Place place_;
   std::vector<PeerTraffic*> peers_;  // per out-arc
@@ -121,41 +133,46 @@ class MessageStream : public Stream {
   std::unique_ptr<Link> link_;
   std::vector<Arc> out_;
   std::vector<Arc> in_;
-  std::size_t left_ = 0;
-  bool open_ = false;
+  std::size_t left_ = 0;  // records of the round not taken, over all in-arcs
+  bool open_ = false;     // between open() and finish()
 
  private:
-  void ship(std::size_t arc);
-  void hand_over(const Arrival& arrival, const Take& callback);
+  void flush(std::size_t arc);
+  void deliver(const Arrival& arrival, const Take& callback);
   void reclaim();
 
-  std::vector<Bytes> held_;    // per out-arc: records not sent yet, behind their header
-  std::vector<Bytes> flying_;  // being sent
-  std::vector<Bytes> spare_;
-  std::vector<Record> own_;
-  std::deque<Arrival> arrived_;
-  std::deque<Arrival> later_;  // of a round not opened here yet
+  std::vector<Bytes> held_;      // per out-arc: records not sent yet, behind their header
+  std::vector<Bytes> flying_;    // messages being sent, which the Link still reads
+  std::vector<Bytes> spare_;     // empty buffers, to be reused with their capacity
+  std::vector<Record> own_;      // records of this rank to itself
+  std::deque<Arrival> arrived_;  // messages not passed to a callback yet
+  std::deque<Arrival> later_;    // of a round not opened here yet
 };
 
-/// What a Segment of messages is made of.
+/// Parts of a Segment over messages: the mailboxes of its operations and replies, and the sizes of the neighbours'
+/// memory.
 struct SegmentLogs {
-  std::unique_ptr<Mailbox> forward;       ///< logs
-  std::unique_ptr<Mailbox> backward;      ///< answers, on the reversed graph
-  std::shared_ptr<Counters> scratch;      ///< what the mailboxes count in
-  std::vector<std::size_t> remote_words;  ///< words of each out-neighbour
-  std::function<bool(bool)> any;          ///< logical OR over all ranks
+  std::unique_ptr<Mailbox> forward;       ///< logs of operations, to their targets
+  std::unique_ptr<Mailbox> backward;      ///< replies, on the reversed graph
+  std::shared_ptr<Counters> scratch;      ///< counters of the two mailboxes
+  std::vector<std::size_t> remote_words;  ///< per out-neighbour: number of words
+  std::function<bool(bool)> any;          ///< logical OR over all ranks; collective
 };
+/// Makes a Segment over messages, with `memory` as the words of this rank. Local; the graph is that of the mailboxes.
 [[nodiscard]] std::unique_ptr<SegmentBody> message_segment(Place place, SegmentLogs logs, std::size_t words,
                                                            std::size_t word_bytes, Bytes memory);
 
+/// Makes a Plan (repeated ghost exchange) over messages. Local; both ends of every arc have checked pattern and
+/// options.
 [[nodiscard]] std::unique_ptr<Plan> message_plan(Place place, Graph graph, std::unique_ptr<Link> link, Pattern pattern,
                                                  PlanOptions options);
 
-/// @throws CommError unless words index .. index + count - 1 are among `words`
+/// Validates a range of words of `rank`. @throws CommError unless index to index + count - 1 are below `words`
 void check_words(int rank, std::size_t index, std::size_t count, std::size_t words);
+/// Throws CommError: `rank` is no out-neighbour of the rank `here`.
 [[noreturn]] void throw_no_neighbour(int rank, int here);
 
-/// Position of `rank` in a list, or ArcOf::kNone.
+/// Returns the position of `rank` in a list, ArcIndex::kNone if it is not there. O(n); ArcIndex is for repeated use.
 [[nodiscard]] std::size_t position(std::span<const int> ranks, int rank);
 
 }  // namespace merganser::comm::detail

@@ -5,12 +5,14 @@
 namespace merganser::comm::detail {
 namespace {
 
+/// Plan (repeated ghost exchange) over messages of one chunk of elements each. Chunks of an arc arrive in order, so
+/// their positions are not sent; chunks of a neighbour's next pull may arrive early and are kept.
 class MessagePlan final : public Plan {
  public:
   MessagePlan(Place place, Graph graph, std::unique_ptr<Link> link, Pattern pattern, PlanOptions options)
       : place_(std::move(place)),
         graph_(std::move(graph)),
-        peers_(peers_of(place_, graph_.out)),
+        peers_(find_peers(place_, graph_.out)),
         link_(std::move(link)),
         pattern_(std::move(pattern)),
         options_(options),
@@ -25,6 +27,8 @@ class MessagePlan final : public Plan {
     }
   }
 
+  /// Performs one exchange: sends the elements of the pattern from `local` chunk by chunk and passes received chunks to
+  /// `use`.
   void pull(std::span<const std::byte> local, const Use& use) override {
     place_.liveness->check("Plan::pull");
     if (highest_ > local.size() / options_.element_bytes) {
@@ -37,21 +41,22 @@ class MessagePlan final : public Plan {
       in_[arc].next = 0;
       if (graph_.in[arc] != place_.rank) left_ += pattern_.in[arc];
     }
-    Waiter waiter([this] { return missing(); });
+    Waiter waiter([this] { return describe_wait(); });
     std::size_t started = 0;
-    // Two stages are under way at a time: one moves while the callback works on what came before.
+    // A stage is one chunk of every arc. Two are in flight at a time, so that one moves while the callback works on the chunks
+    // before; each has buffers of its own, which are reused once the Link has sent both.
     const auto advance = [&] {
       if (started == stages_ || !link_->sent()) return false;
       for (int i = 0; i < 2 && started < stages_; ++i) start_stage(started++, local);
       return true;
     };
     advance();
-    if (self_out_ != ArcOf::kNone) own(local, use);
+    if (self_out_ != ArcIndex::kNone) deliver_own(local, use);
     for (std::size_t arc = 0; arc < in_.size(); ++arc) {
       while (!in_[arc].early.empty() && in_[arc].next < pattern_.in[arc]) {
         const Bytes chunk = std::move(in_[arc].early.front());
         in_[arc].early.erase(in_[arc].early.begin());
-        hand_over(arc, chunk, use);
+        deliver(arc, chunk, use);
       }
     }
     while (left_ > 0 || started < stages_ || !link_->sent()) {
@@ -60,8 +65,8 @@ class MessagePlan final : public Plan {
       if (!arc) {
         if (!advanced) link_->idle(waiter);
       } else if (in_[*arc].next < pattern_.in[*arc]) {
-        advance();
-        hand_over(*arc, buffer_, use);
+        advance();  // before the callback, which may take long
+        deliver(*arc, buffer_, use);
         waiter.reset();
       } else {
         in_[*arc].early.push_back(buffer_);  // of a neighbour's next pull
@@ -70,14 +75,16 @@ class MessagePlan final : public Plan {
   }
 
  private:
+  /// State of an in-arc in the present pull, and chunks that arrived early.
   struct Arriving {
     std::size_t next = 0;      // first element of the next chunk
     std::vector<Bytes> early;  // of the next pull
   };
 
+  /// Copies a chunk of an out-arc's elements, from number `first` of the pattern on, into a message.
   void gather(std::size_t arc, std::size_t first, std::span<const std::byte> local, Bytes& to) const {
     const auto& elements = pattern_.out[arc];
-    const std::size_t last = first + std::min(elements.size() - first, options_.chunk_elements);
+    const std::size_t last = first + std::min(elements.size() - first, options_.chunk_elements);  // no overflow
     const std::size_t size = options_.element_bytes;
     to.resize((last - first) * size);
     for (std::size_t i = first; i < last; ++i) {
@@ -85,7 +92,8 @@ class MessagePlan final : public Plan {
     }
   }
 
-  void own(std::span<const std::byte> local, const Use& use) {
+  /// Passes the elements that this rank sends to itself to the callback, chunk by chunk.
+  void deliver_own(std::span<const std::byte> local, const Use& use) {
     const std::size_t arc = position(graph_.in, place_.rank);
     for (std::size_t first = 0; first < pattern_.out[self_out_].size(); first += options_.chunk_elements) {
       gather(self_out_, first, local, buffer_);
@@ -93,6 +101,7 @@ class MessagePlan final : public Plan {
     }
   }
 
+  /// Sends chunk number `stage` of every out-arc that has so many.
   void start_stage(std::size_t stage, std::span<const std::byte> local) {
     const std::size_t first = stage * options_.chunk_elements;  // below some arc's number of elements
     for (std::size_t arc = 0; arc < graph_.out.size(); ++arc) {
@@ -104,7 +113,8 @@ class MessagePlan final : public Plan {
     }
   }
 
-  void hand_over(std::size_t arc, const Bytes& chunk, const Use& use) {
+  /// Passes a received chunk with its position to the callback.
+  void deliver(std::size_t arc, const Bytes& chunk, const Use& use) {
     const std::size_t first = in_[arc].next;
     const std::size_t count = chunk.size() / options_.element_bytes;
     in_[arc].next += count;
@@ -112,8 +122,9 @@ class MessagePlan final : public Plan {
     use({arc, first, chunk});
   }
 
-  [[nodiscard]] std::string missing() const {
-    std::string text = place_.text() + ", pull " + std::to_string(pulls_) + ":";
+  /// Describes a pull that waits for chunks, for the error of a wait that exceeds its limit.
+  [[nodiscard]] std::string describe_wait() const {
+    std::string text = place_.to_string() + ", pull " + std::to_string(pulls_) + ":";
     for (std::size_t arc = 0; arc < in_.size(); ++arc) {
       if (graph_.in[arc] == place_.rank || in_[arc].next == pattern_.in[arc]) continue;
       text += " " + std::to_string(in_[arc].next) + " of " + std::to_string(pattern_.in[arc]) +
@@ -131,8 +142,8 @@ class MessagePlan final : public Plan {
   Pattern pattern_;
   PlanOptions options_;
   std::size_t self_out_;
-  std::size_t stages_ = 0;
-  std::size_t highest_ = 0;              // largest element index asked of this rank, plus one
+  std::size_t stages_ = 0;               // most chunks of any out-arc
+  std::size_t highest_ = 0;              // largest index of an element that this rank sends, plus one
   std::vector<std::vector<Bytes>> out_;  // [stage % 2][out-arc]
   std::vector<Arriving> in_;
   std::size_t left_ = 0;  // elements still to come in this pull

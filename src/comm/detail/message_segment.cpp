@@ -5,15 +5,17 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr unsigned kKindBits = 2;
+constexpr unsigned kKindBits = 2;  // of the first word of a log entry; the index has 62, more than memory has words
 constexpr std::uint64_t kKindMask = (1U << kKindBits) - 1;
 
+/// Returns a word of 4 or 8 bytes in the low bytes of 8, in memory order, as apply_logs() copies it back.
 std::uint64_t widen(const void* word, std::size_t word_bytes) {
   std::uint64_t value = 0;
   std::memcpy(&value, word, word_bytes);
   return value;
 }
 
+/// Replaces the word at `target` by its bitwise OR with the word at `operand`; neither need be aligned.
 template <class T>
 void or_into(void* target, const void* operand) {
   T a;
@@ -24,21 +26,22 @@ void or_into(void* target, const void* operand) {
   std::memcpy(target, &a, sizeof a);
 }
 
-/// What carries puts, gets and answers is empty in itself: their bytes have been counted.
+/// Counts the messages that carry logs or replies as empty: their bytes are counted as puts and gets.
 void count_carriers(Mailbox& logs, const std::vector<PeerTraffic*>& peers) {
   for (std::size_t arc = 0; arc < peers.size(); ++arc) {
     if (peers[arc] != nullptr && !logs.outbox(arc).empty()) peers[arc]->add(Move::message, 0);
   }
 }
 
-/// Puts, gets and fetch_ors are logged per neighbour and travel at sync; owners answer in a second wave of the asked.
+/// Segment over messages: puts, gets and fetch_ors are logged per neighbour and sent at sync; owners apply the logged
+/// operations and reply to gets and fetch_ors in a second wave, only along arcs with such operations.
 class MessageSegment final : public SegmentBody {
  public:
   MessageSegment(Place place, SegmentLogs parts, std::size_t words, std::size_t word_bytes, Bytes memory)
       : place_(std::move(place)),
         parts_(std::move(parts)),
-        out_peers_(peers_of(place_, parts_.forward->graph().out)),
-        in_peers_(peers_of(place_, parts_.forward->graph().in)),
+        out_peers_(find_peers(place_, parts_.forward->graph().out)),
+        in_peers_(find_peers(place_, parts_.forward->graph().in)),
         out_arc_(parts_.forward->graph().out),
         words_(words),
         word_bytes_(word_bytes),
@@ -84,9 +87,11 @@ class MessageSegment final : public SegmentBody {
     wanted_[to].push_back({old, word_bytes_});
   }
 
+  /// Ends a phase in two waves: logs to the owners, replies back.
   void sync() override {
     check_usable();
     ++place_.counters->syncs;
+    // Owners mark the same arcs from the logs, so both ends of an arc agree on whether the second wave uses it.
     for (std::size_t arc = 0; arc < wanted_.size(); ++arc) asked_[arc] = wanted_[arc].empty() ? 0 : 1;
     const Counters before = *parts_.scratch;
     count_carriers(*parts_.forward, out_peers_);
@@ -99,35 +104,41 @@ class MessageSegment final : public SegmentBody {
   }
 
   bool sync_any(bool mine) override {
-    sync();
+    sync();  // each rank has its neighbours' operations; the reduction then adds all ranks
     ++place_.counters->collectives;
     return parts_.any(mine);
   }
 
  private:
+  /// Destination on this rank of the reply to a get or fetch_or.
   struct Wanted {
     void* to;
     std::size_t bytes;
   };
   enum Kind : std::uint64_t { kPut, kGet, kOr };
+  /// Logged operation on a word of another rank, as sent to the owner.
   struct Entry {
-    std::uint64_t index_and_kind;
-    std::uint64_t operand;
+    std::uint64_t index_and_kind;  // index in words << kKindBits | Kind
+    std::uint64_t operand;         // word of a put or fetch_or, number of words of a get
   };
 
+  /// Validates the target of an operation and returns its out-arc. @throws CommError
   std::size_t arc(int rank, std::size_t index, std::size_t count) const {
     check_usable();
     const std::size_t arc = out_arc_(rank);
     const bool own = rank == place_.rank;
-    if (!own && arc == ArcOf::kNone) throw_no_neighbour(rank, place_.rank);
+    if (!own && arc == ArcIndex::kNone) throw_no_neighbour(rank, place_.rank);
     check_words(rank, index, count, own ? words_ : parts_.remote_words[arc]);
     return arc;
   }
 
+  /// Logs an operation, to be sent to the owner at the next sync.
   void log(std::size_t arc, Kind kind, std::size_t index, std::uint64_t operand) {
     parts_.forward->post(arc, Entry{(static_cast<std::uint64_t>(index) << kKindBits) | kind, operand});
   }
+  /// Returns a word of this rank's memory.
   [[nodiscard]] std::byte* word(std::size_t index) { return memory_.data() + index * word_bytes_; }
+  /// Performs a fetch_or on a word of this rank.
   void apply_or(std::size_t index, const void* operand, void* old) {
     std::memcpy(old, word(index), word_bytes_);
     if (word_bytes_ == sizeof(std::uint32_t)) {
@@ -137,6 +148,7 @@ class MessageSegment final : public SegmentBody {
     }
   }
 
+  /// Applies the operations that neighbours have logged to this rank's memory, and posts replies to gets and fetch_ors.
   void apply_logs() {
     for (std::size_t arc = 0; arc < answers_.size(); ++arc) {
       answers_[arc] = 0;
@@ -161,6 +173,8 @@ class MessageSegment final : public SegmentBody {
     }
   }
 
+  /// Stores the received replies at their destinations. Replies come in the order of the log, so their positions are
+  /// not sent.
   void collect_answers() {
     for (std::size_t arc = 0; arc < wanted_.size(); ++arc) {
       const auto answer = parts_.backward->inbox(arc);
@@ -177,13 +191,13 @@ class MessageSegment final : public SegmentBody {
   SegmentLogs parts_;
   std::vector<PeerTraffic*> out_peers_;  // per out-arc
   std::vector<PeerTraffic*> in_peers_;   // per in-arc
-  ArcOf out_arc_;
+  ArcIndex out_arc_;
   std::size_t words_;
   std::size_t word_bytes_;
   Bytes memory_;
   std::vector<std::vector<Wanted>> wanted_;  // per out-arc, in log order
-  std::vector<std::uint8_t> asked_;          // per out-arc
-  std::vector<std::uint8_t> answers_;        // per in-arc
+  std::vector<std::uint8_t> asked_;          // per out-arc: 1 if a reply is expected
+  std::vector<std::uint8_t> answers_;        // per in-arc: 1 if a reply is sent
 };
 
 }  // namespace

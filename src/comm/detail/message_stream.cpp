@@ -5,21 +5,23 @@
 namespace merganser::comm::detail {
 namespace {
 
+/// Header of a Stream's message, before its records.
 struct Header {
   std::uint32_t round;
   std::uint32_t count;  // records of the whole round, for a check
 };
 
-constexpr std::size_t kFullBytes = 16384;  // a message of this size goes at once
-constexpr std::size_t kKeptBuffers = 64;
-constexpr std::size_t kMaxRecords = 0xFFFFFFFF;  // on an arc in a round
+constexpr std::size_t kFullBytes = 16384;        // a message of this size is sent without waiting for more records
+constexpr std::size_t kKeptBuffers = 64;         // most empty buffers that are kept for reuse
+constexpr std::size_t kMaxRecords = 0xFFFFFFFF;  // on an arc in a round, as the header's 32 bits hold
 
 }  // namespace
 
+// Stream of models that send messages; records of this rank to itself do not use the Link.
 MessageStream::MessageStream(Place place, Graph graph, std::unique_ptr<Link> link)
     : Stream(std::move(graph)),
       place_(std::move(place)),
-      peers_(peers_of(place_, graph_.out)),
+      peers_(find_peers(place_, graph_.out)),
       self_out_(position(graph_.out, place_.rank)),
       self_in_(position(graph_.in, place_.rank)),
       link_(std::move(link)),
@@ -27,6 +29,7 @@ MessageStream::MessageStream(Place place, Graph graph, std::unique_ptr<Link> lin
       in_(graph_.in.size()),
       held_(graph_.out.size()) {}
 
+// Begin of a round of a Stream: counts per arc, and the round number of each arc that carries records.
 void MessageStream::open(std::span<const std::size_t> counts_out, std::span<const std::size_t> counts_in) {
   place_.liveness->check("Stream::open");
   if (open_ && left_ > 0) {
@@ -54,6 +57,7 @@ void MessageStream::open(std::span<const std::size_t> counts_out, std::span<cons
     left_ += counts_in[arc];
   }
   open_ = true;
+  // Messages that were ahead of the last round may be of this one; deliver() compares their rounds again.
   for (auto& arrival : later_) arrived_.push_back(std::move(arrival));
   later_.clear();
 }
@@ -72,6 +76,7 @@ void MessageStream::check_send(std::size_t arc, std::size_t slot) {
   ++place_.counters->records;
 }
 
+// Records are buffered per arc and sent in messages, when full or when this rank calls take(), wait() or finish().
 void MessageStream::send(std::size_t arc, std::size_t slot, std::uint32_t value) {
   check_send(arc, slot);
   post(arc, {static_cast<std::uint32_t>(slot), value});
@@ -85,10 +90,11 @@ void MessageStream::post(std::size_t arc, Record record) {
   auto& message = held_[arc];
   if (message.empty()) append(message, Header{out_[arc].round, static_cast<std::uint32_t>(out_[arc].count)});
   append(message, record);
-  if (message.size() >= kFullBytes) ship(arc);
+  if (message.size() >= kFullBytes) flush(arc);
 }
 
-void MessageStream::ship(std::size_t arc) {
+/// Sends the buffered records of an out-arc as one message.
+void MessageStream::flush(std::size_t arc) {
   place_.count(Move::message, held_[arc].size() - sizeof(Header), peers_[arc]);
   flying_.push_back(std::move(held_[arc]));
   held_[arc].clear();
@@ -99,12 +105,13 @@ void MessageStream::ship(std::size_t arc) {
   link_->send(arc, flying_.back());
 }
 
-void MessageStream::ship_all() {
+void MessageStream::flush_all() {
   for (std::size_t arc = 0; arc < held_.size(); ++arc) {
-    if (!held_[arc].empty()) ship(arc);
+    if (!held_[arc].empty()) flush(arc);
   }
 }
 
+/// Returns the buffers of messages that the Link has sent to the spare ones.
 void MessageStream::reclaim() {
   if (flying_.empty() || !link_->sent()) return;
   for (auto& message : flying_) {
@@ -132,7 +139,8 @@ void MessageStream::throw_other_count(std::size_t arc, std::size_t count) const 
                   std::to_string(in_[arc].count));
 }
 
-void MessageStream::hand_over(const Arrival& arrival, const Take& callback) {
+/// Passes the records of one message of this round to the callback. @throws CommError if the sender's count differs
+void MessageStream::deliver(const Arrival& arrival, const Take& callback) {
   const auto header = read<Header>(arrival.message);
   auto& arc = in_[arrival.arc];
   const std::size_t records = (arrival.message.size() - sizeof(Header)) / sizeof(Record);
@@ -149,7 +157,7 @@ void MessageStream::hand_over(const Arrival& arrival, const Take& callback) {
   }
 }
 
-void MessageStream::hand_over(const Take& callback) {
+void MessageStream::deliver(const Take& callback) {
   while (something_queued()) {
     for (std::size_t i = 0; i < own_.size(); ++i) {  // the callback may add to it
       const Record record = own_[i];
@@ -162,12 +170,13 @@ void MessageStream::hand_over(const Take& callback) {
     if (arrived_.empty()) return;
     Arrival arrival = std::move(arrived_.front());
     arrived_.pop_front();
+    // The signed difference of round numbers is right across their wrap-around, since neighbours are near each other.
     const auto ahead = static_cast<std::int32_t>(read<Header>(arrival.message).round - in_[arrival.arc].round);
     if (ahead > 0) {
       later_.push_back(std::move(arrival));
       continue;
     }
-    hand_over(arrival, callback);
+    deliver(arrival, callback);
     if (spare_.size() < kKeptBuffers) {
       arrival.message.clear();
       spare_.push_back(std::move(arrival.message));
@@ -175,26 +184,29 @@ void MessageStream::hand_over(const Take& callback) {
   }
 }
 
+// Progress of a round of a Stream: the callback may send records itself, which are flushed before the return.
 std::size_t MessageStream::take(const Take& callback) {
   place_.liveness->check_round("Stream::take");
-  ship_all();
+  flush_all();
   collect();
-  hand_over(callback);
-  ship_all();
+  deliver(callback);
+  flush_all();  // records that the callback has sent
   reclaim();
   return left_;
 }
 
+// Blocks until a record has arrived or the round is complete.
 void MessageStream::wait() {
   place_.liveness->check_round("Stream::wait");
-  ship_all();
-  Waiter waiter([this] { return missing(); });
+  flush_all();
+  Waiter waiter([this] { return describe_wait(); });
   while (left_ > 0 && !something_queued() && !collect()) {
     reclaim();
     link_->idle(waiter);
   }
 }
 
+// End of a round of a Stream: all announced records have been sent and taken.
 void MessageStream::finish() {
   place_.liveness->check_round("Stream::finish");
   for (std::size_t arc = 0; arc < out_.size(); ++arc) {
@@ -203,18 +215,19 @@ void MessageStream::finish() {
                     " records to rank " + std::to_string(graph_.out[arc]) + " have not been sent");
   }
   if (left_ > 0) throw CommError("Stream::finish: " + std::to_string(left_) + " records have not been taken");
-  ship_all();
-  Waiter waiter([this] { return missing(); });
+  flush_all();
+  Waiter waiter([this] { return describe_wait(); });
   while (!link_->sent()) {
-    // A neighbour that is ahead may need this rank to receive before it can.
+    // A neighbour may be unable to complete its sends before this rank receives them.
     if (!collect()) link_->idle(waiter);
   }
   reclaim();
   open_ = false;
 }
 
-std::string MessageStream::missing() const {
-  std::string text = place_.text() + ":";
+// Text of the error of a wait that exceeds its limit: the records missing, by sender.
+std::string MessageStream::describe_wait() const {
+  std::string text = place_.to_string() + ":";
   for (std::size_t arc = 0; arc < in_.size(); ++arc) {
     if (in_[arc].left == 0) continue;
     text += " " + std::to_string(in_[arc].count - in_[arc].left) + " of " + std::to_string(in_[arc].count) +

@@ -7,23 +7,25 @@
 namespace merganser::comm::detail {
 namespace {
 
+/// Properties of the sender's side of an arc of a Plan, which its receiver compares with its own.
 struct PlanDescriptor {
   std::uint64_t element_bytes;
   std::uint64_t chunk_elements;
   std::uint64_t count;
 };
 
-/// "Plan: chunk_elements is 0; allowed: 1 to 5"; empty if it is.
+/// Returns "Plan: chunk_elements is 0; allowed: 1 to 5" for a value out of range, else an empty text.
 std::string range_error(const char* what, std::size_t value, std::size_t least, std::size_t most) {
   if (value >= least && value <= most) return {};
   return std::string(what) + " is " + std::to_string(value) + "; allowed: " + std::to_string(least) + " to " +
          std::to_string(most);
 }
 
-constexpr std::size_t kMaxBytes = PTRDIFF_MAX;  // of anything in memory
+constexpr std::size_t kMaxBytes = PTRDIFF_MAX;  // of any object in memory
 
 }  // namespace
 
+// Validation of the arguments of Transport::plan() on this rank.
 std::string plan_error(const Graph& graph, const Pattern& pattern, const PlanOptions& options) {
   std::string error = range_error("Plan: element_bytes", options.element_bytes, 1, kMaxBytes);
   if (!error.empty()) return error;
@@ -46,6 +48,7 @@ std::string plan_error(const Graph& graph, const Pattern& pattern, const PlanOpt
   return {};
 }
 
+// Validation of the arguments of Transport::stream() on this rank.
 std::string stream_error(const Graph& graph, const StreamOptions& options) {
   constexpr std::size_t kReserved = std::size_t{1} << 32;  // for rings and the words of rounds
   const std::size_t arcs = std::max<std::size_t>(1, graph.in.size());
@@ -53,6 +56,7 @@ std::string stream_error(const Graph& graph, const StreamOptions& options) {
                      (kMaxBytes - kReserved) / sizeof(std::uint64_t) / arcs);
 }
 
+// Validation of the arguments of Transport::segment_body() on this rank.
 std::string segment_error(std::size_t words, std::size_t word_bytes, Epoch epoch) {
   if (word_bytes != 4 && word_bytes != 8) {
     return "Segment: words of " + std::to_string(word_bytes) + " bytes; allowed: 4 and 8";
@@ -63,7 +67,7 @@ std::string segment_error(std::size_t words, std::size_t word_bytes, Epoch epoch
   return range_error("Segment: number of words", words, 0, kMaxBytes / word_bytes);
 }
 
-Place MessageTransport::place(const char* kind) {
+Place MessageTransport::make_place(const char* kind) {
   return {rank(), &counters_, &traffic_, liveness(), std::string(kind) + " " + std::to_string(++objects_)};
 }
 
@@ -72,25 +76,29 @@ std::unique_ptr<Mailbox> MessageTransport::make_mailbox(Graph graph, Place place
   return std::make_unique<MessageMailbox>(std::move(place), std::move(graph), std::move(link_of_graph));
 }
 
+// Logical OR of a Segment's sync_any() over all ranks.
 bool MessageTransport::any(bool mine) {
   std::uint64_t any = mine ? 1 : 0;
   do_reduce({&any, 1}, Op::max);
   return any != 0;
 }
 
+// Collective creation of a Mailbox over messages.
 std::unique_ptr<Mailbox> MessageTransport::mailbox(Graph graph) {
   ++counters_.collectives;
   handshake(graph);
-  return make_mailbox(std::move(graph), place("Mailbox"));
+  return make_mailbox(std::move(graph), make_place("Mailbox"));
 }
 
+// Collective creation of a Stream over messages.
 std::unique_ptr<Stream> MessageTransport::stream(Graph graph, StreamOptions options) {
   ++counters_.collectives;
   handshake(graph, {}, {}, stream_error(graph, options));
   auto link_of_graph = link(graph);
-  return std::make_unique<MessageStream>(place("Stream"), std::move(graph), std::move(link_of_graph));
+  return std::make_unique<MessageStream>(make_place("Stream"), std::move(graph), std::move(link_of_graph));
 }
 
+// Collective creation of a Plan over messages; the handshake compares the numbers of elements at both ends of each arc.
 std::unique_ptr<Plan> MessageTransport::plan(Graph graph, Pattern pattern, PlanOptions options) {
   ++counters_.collectives;
   std::vector<Bytes> descriptors;
@@ -113,12 +121,14 @@ std::unique_ptr<Plan> MessageTransport::plan(Graph graph, Pattern pattern, PlanO
   }
   agree_on(error);
   auto link_of_graph = link(graph);
-  return message_plan(place("Plan"), std::move(graph), std::move(link_of_graph), std::move(pattern), options);
+  return message_plan(make_place("Plan"), std::move(graph), std::move(link_of_graph), std::move(pattern), options);
 }
 
+// Collective creation of a Segment over messages: two mailboxes, for logs of operations and for replies.
 std::unique_ptr<SegmentBody> MessageTransport::segment_body(Graph graph, std::size_t words, std::size_t word_bytes,
                                                             Epoch epoch) {
   ++counters_.collectives;
+  // An allocation that fails on one rank becomes an error of all ranks in the handshake.
   std::string error = segment_error(words, word_bytes, epoch);
   Bytes memory;
   try {
@@ -133,8 +143,8 @@ std::unique_ptr<SegmentBody> MessageTransport::segment_body(Graph graph, std::si
     parts.remote_words.push_back(static_cast<std::size_t>(read<std::uint64_t>(size)));
   }
   parts.scratch = std::make_shared<Counters>();
-  const Graph reversed{graph.in, graph.out};
-  Place here = place("Segment");
+  const Graph reversed{graph.in, graph.out};  // replies travel against the arcs
+  Place here = make_place("Segment");
   const Place quiet{rank(), parts.scratch.get(), nullptr, liveness(), here.name + " (logs)"};
   parts.forward = make_mailbox(std::move(graph), quiet);
   parts.backward = make_mailbox(reversed, quiet);

@@ -9,6 +9,7 @@
 
 namespace merganser::comm::detail {
 
+// Look-up of a communication model by the name in options.
 const BackendEntry& find_model(std::string_view name) {
   for (const auto* entry : backend_entries()) {
     if (entry->info.name == name) return *entry;
@@ -19,26 +20,29 @@ const BackendEntry& find_model(std::string_view name) {
   throw UsageError(text);
 }
 
-std::string wanted_name(const std::string& backend) {
+std::string resolve_backend_name(const std::string& backend) {
   if (backend != "auto") return backend;
   const char* pinned = std::getenv("MERGANSER_COMM");
   return pinned != nullptr && *pinned != '\0' ? pinned : "auto";
 }
 
-Choice model_of_job(const RunOptions& options) {
-  const std::string name = wanted_name(options.backend);
+// Rule of the option `comm`: a named model, else threads without a launcher, else the fastest by measurement.
+Choice choose_job_model(const RunOptions& options) {
+  const std::string name = resolve_backend_name(options.backend);
   if (name != "auto") return {&find_model(name), ""};
   if (options.within_process || (!kSimulated && !launched())) return {&find_model("threads"), ""};
   const auto visit = [](const BackendEntry& entry, const BackendEntry::Each& each) { run_process(entry.start, each); };
-  return choose({process_models(), visit, options.pattern, options.choose});
+  return measure_and_choose({process_models(), visit, options.pattern, options.choose});
 }
 
+// Self test of the chosen model before a run; simulated ranks have no library to test.
 void self_test_over_world(const BackendEntry& entry) {
   if (kSimulated || !entry.info.processes || !launched() || self_test_passed(entry.info.name, launcher_world().size))
     return;
   run_process(entry.start, run_self_test);
 }
 
+// Validation of the number of ranks against the model (threads or processes) and the launcher.
 void check_ranks(const RunOptions& options, const Backend& backend) {
   if (kSimulated && !backend.processes) {
     throw UsageError("model '" + std::string(backend.name) +

@@ -1,5 +1,5 @@
 #pragma once
-/// Finding the model that options ask for.
+/// Selection of the communication model that options name.
 #include <string>
 #include <string_view>
 
@@ -8,21 +8,23 @@
 
 namespace merganser::comm::detail {
 
-/// @throws UsageError for a name of no model in this build, with the list of names
+/// Returns the communication model of this name. Local. @throws UsageError if this build has no such model, with the
+/// list of names
 [[nodiscard]] const BackendEntry& find_model(std::string_view name);
 
-/// `backend`, or what the variable MERGANSER_COMM names in place of "auto".
-[[nodiscard]] std::string wanted_name(const std::string& backend);
+/// Returns `backend`, or the value of the variable MERGANSER_COMM in place of "auto" if it is set. Local.
+[[nodiscard]] std::string resolve_backend_name(const std::string& backend);
 
-/// The model of a job: named, or `threads` without a launcher, or measured. Collective over the launcher's world.
-/// @throws UsageError as find_model() and choose()
-[[nodiscard]] Choice model_of_job(const RunOptions& options);
+/// Chooses the communication model of a job: the named model, else `threads` without a launcher, else the fastest model
+/// by measurement. Collective over the launcher's world. @throws UsageError for an unknown name, and if no model works
+[[nodiscard]] Choice choose_job_model(const RunOptions& options);
 
-/// Proves a model of processes over all ranks of the job by a transport of its own, unless that was done (self_test.hpp).
-/// Collective. @throws CommError if it delivers wrong bits
+/// Runs the self test (self_test.hpp) of a model of processes over all ranks of the job, by a transport of its own, unless
+/// it has passed. Collective. @throws CommError if the model delivers wrong bits
 void self_test_over_world(const BackendEntry& entry);
 
-/// @throws UsageError if a model cannot have RunOptions::ranks under this launcher
+/// Validates the number of ranks in `options` against the communication model and the launcher. Local. @throws
+/// UsageError if the model cannot run on so many ranks
 void check_ranks(const RunOptions& options, const Backend& backend);
 
 }  // namespace merganser::comm::detail

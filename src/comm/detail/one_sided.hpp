@@ -1,5 +1,5 @@
 #pragma once
-/// Transports whose objects live in one-sided memory.
+/// Transports whose Mailbox, Stream, Segment and Plan use one-sided memory: message rings, slots and windows.
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,71 +10,78 @@
 
 namespace merganser::comm::detail {
 
-/// Ring size of an object with so many in-arcs: all rings of an object together stay within a budget.
+/// Returns the size in bytes of each ring of an object with `in_arcs` in-arcs, 4 KiB to 256 KiB, so that all rings of an
+/// object stay within a budget of 4 MiB where the minimum allows.
 [[nodiscard]] std::size_t ring_bytes_for(std::size_t in_arcs);
-/// Rings of Streams carry what does not fit into the slots only.
+/// Size of each ring of a Stream in bytes: small, since rings carry only the records beyond the slots.
 inline constexpr std::size_t kStreamRingBytes = 16384;
 
-/// Where the rings of a rank lie in its block, from `offset` on: a head word per in-arc (written by the sender: bytes
-/// sent so far), a credit word per out-arc (written by the receiver: bytes taken so far), then the rings.
+/// Layout of the rings in the block of a rank, from `offset` on: a head word per in-arc (put by the sender: bytes sent so
+/// far), a credit word per out-arc (put by the receiver: bytes taken so far), then a ring per in-arc. Offsets in bytes.
 struct RingLayout {
-  std::size_t offset = 0;
-  std::size_t in_arcs = 0;
-  std::size_t out_arcs = 0;
-  std::size_t ring_bytes = 0;
+  std::size_t offset = 0;      ///< offset of the first head word in the block
+  std::size_t in_arcs = 0;     ///< number of in-arcs of this rank
+  std::size_t out_arcs = 0;    ///< number of out-arcs of this rank
+  std::size_t ring_bytes = 0;  ///< size of each ring
 
+  // Offsets of the head word of an in-arc, the credit word of an out-arc, the ring of an in-arc, and the end.
   [[nodiscard]] std::size_t head(std::size_t arc) const { return offset + 8 * arc; }
   [[nodiscard]] std::size_t credit(std::size_t arc) const { return offset + 8 * (in_arcs + arc); }
   [[nodiscard]] std::size_t ring(std::size_t arc) const { return offset + 8 * (in_arcs + out_arcs) + ring_bytes * arc; }
   [[nodiscard]] std::size_t end() const { return ring(in_arcs); }
 };
 
-/// What the ends of an arc tell each other about the sender's and the receiver's block.
+/// Descriptor of one end of an arc of ring memory: offsets in the block of the rank that sends the descriptor.
 struct RingAddress {
-  std::uint64_t head = 0;
-  std::uint64_t ring = 0;
-  std::uint64_t ring_bytes = 0;
-  std::uint64_t credit = 0;
+  std::uint64_t head = 0;        ///< offset of the head word; from the receiver
+  std::uint64_t ring = 0;        ///< offset of the ring; from the receiver
+  std::uint64_t ring_bytes = 0;  ///< size of the ring; from the receiver
+  std::uint64_t credit = 0;      ///< offset of the credit word; from the sender
 };
-/// What this rank says against each in-arc, and along each out-arc.
+/// Returns the descriptors that this rank sends to the sender of each in-arc in the handshake. Local.
 [[nodiscard]] std::vector<Bytes> receiver_descriptors(const RingLayout& layout);
+/// Returns the descriptors that this rank sends to the receiver of each out-arc in the handshake. Local.
 [[nodiscard]] std::vector<Bytes> sender_descriptors(const RingLayout& layout);
-/// Messages through a ring of bytes per arc in the receiver's block. `remote` is what the handshake with
-/// sender_descriptors() and receiver_descriptors() returned.
+/// Makes a Link with a ring buffer per arc in the receiver's block. Local. @param remote  result of the handshake with
+/// sender_descriptors() and receiver_descriptors()
 [[nodiscard]] std::unique_ptr<Link> ring_link(std::shared_ptr<Memory> memory, const Graph& graph,
                                               const RingLayout& layout, const RemoteDescriptors& remote);
 
-/// Where the slots of a Stream lie.
+/// Layout of the slots of a Stream in the blocks of its ranks; each arc has a word for the round, then its slots.
 struct StreamSlots {
-  std::size_t mine = 0;  ///< offset of what belongs to in-arc 0 in this rank's block
-  std::size_t per_arc = 0;
-  std::vector<std::uint64_t> theirs;  ///< per out-arc: where that begins in the receiver's block
+  std::size_t mine = 0;               ///< offset of the memory of in-arc 0 in this rank's block
+  std::size_t per_arc = 0;            ///< number of slots per arc, the same on every rank
+  std::vector<std::uint64_t> theirs;  ///< per out-arc: offset of the arc's memory in the receiver's block
 
-  /// The word of the round, then the slots.
+  /// Returns the size of an arc's memory in bytes: the word of the round, then the slots.
   [[nodiscard]] std::size_t arc_bytes() const { return (1 + per_arc) * sizeof(std::uint64_t); }
+  /// Returns the offset of a slot within the memory of its arc.
   [[nodiscard]] static std::size_t slot_at(std::size_t slot) { return (1 + slot) * sizeof(std::uint64_t); }
 };
+/// Makes a Stream whose records are puts into slots of the receiver; records beyond the slots use the Link. Local.
 [[nodiscard]] std::unique_ptr<Stream> memory_stream(Place place, Graph graph, std::unique_ptr<Link> link,
                                                     std::shared_ptr<Memory> memory, StreamSlots slots);
 
-/// What a Segment is made of.
+/// Parts of a Segment in one-sided memory: its words, and the control words by which a sync waits for neighbours.
 struct SegmentParts {
-  std::shared_ptr<Memory> words;
-  std::shared_ptr<Memory> control;         ///< a word per neighbour: phases it has ended
-  std::vector<std::size_t> remote_words;   ///< per out-neighbour
-  std::vector<int> neighbours;             ///< senders and receivers, without this rank
+  std::shared_ptr<Memory> words;          ///< the words of the Segment
+  std::shared_ptr<Memory> control;        ///< a word per neighbour: number of phases it has ended
+  std::vector<std::size_t> remote_words;  ///< per out-neighbour: number of words
+  std::vector<int> neighbours;            ///< ranks at the other ends of in- and out-arcs, without this rank, ascending
   std::vector<std::uint64_t> their_place;  ///< per neighbour: offset of this rank's word in its control block
-  std::function<bool(bool)> any;           ///< logical OR over all ranks
+  std::function<bool(bool)> any;           ///< logical OR over all ranks; collective
 };
+/// Makes a Segment whose puts and gets access the owner's memory directly. Local.
 [[nodiscard]] std::unique_ptr<SegmentBody> memory_segment(Place place, Graph graph, SegmentParts parts,
                                                           std::size_t words, std::size_t word_bytes);
 
-/// Size of the block of fault_of(): one word more on each rank than on the one before.
+/// Returns the size in bytes of the block of `rank` for test_memory(): one word more on each rank than on the one before.
 [[nodiscard]] std::size_t memory_test_bytes(int rank);
-/// Puts, gets and ORs known words in such blocks, and says what came out wrong here. Collective.
-[[nodiscard]] std::string fault_of(Memory& memory, int rank, int size, const std::function<void()>& barrier);
+/// Tests remote memory by puts, gets and fetch_ors of known words between neighbouring ranks, in blocks of differing sizes.
+/// Returns the fault found on this rank, empty if there is none. Collective.
+[[nodiscard]] std::string test_memory(Memory& memory, int rank, int size, const std::function<void()>& barrier);
 
-/// `Base` brings the collectives; a subclass brings allocate().
+/// Transport over one-sided memory. `Base` supplies the collectives, a derived class allocate().
 template <class Base>
 class OneSided : public Base {
  public:
@@ -82,12 +89,13 @@ class OneSided : public Base {
 
   [[nodiscard]] std::string memory_fault() override {
     const auto memory = new_memory(memory_test_bytes(this->rank()), Epoch::lifetime);
-    return fault_of(*memory, this->rank(), this->size(), [this] { this->do_barrier(); });
+    return test_memory(*memory, this->rank(), this->size(), [this] { this->do_barrier(); });
   }
 
+  /// Makes a Stream whose records are puts into slots at the receiver. Collective.
   [[nodiscard]] std::unique_ptr<Stream> stream(Graph graph, StreamOptions options) override {
     ++this->counters_.collectives;
-    this->agree_on(first_of(stream_error(graph, options), graph));
+    this->agree_on(first_error(stream_error(graph, options), graph));
     const RingLayout rings{0, graph.in.size(), graph.out.size(), kStreamRingBytes};
     StreamSlots slots{rings.end(), options.slots_per_arc, {}};
     auto memory = new_memory(slots.mine + graph.in.size() * slots.arc_bytes(), Epoch::lifetime);
@@ -106,18 +114,20 @@ class OneSided : public Base {
     }
     this->agree_on(error);
     auto link = ring_link(memory, graph, rings, remote);
-    return memory_stream(this->place("Stream"), std::move(graph), std::move(link), std::move(memory), std::move(slots));
+    return memory_stream(this->make_place("Stream"), std::move(graph), std::move(link), std::move(memory),
+                         std::move(slots));
   }
 
+  /// Makes a Segment in windows of one-sided memory. Collective.
   [[nodiscard]] std::unique_ptr<SegmentBody> segment_body(Graph graph, std::size_t words, std::size_t word_bytes,
                                                           Epoch epoch) override {
     ++this->counters_.collectives;
-    this->agree_on(first_of(segment_error(words, word_bytes, epoch), graph));
+    this->agree_on(first_error(segment_error(words, word_bytes, epoch), graph));
     SegmentParts parts;
-    parts.neighbours = neighbours_of(graph, this->rank());
+    parts.neighbours = list_neighbours(graph, this->rank());
     parts.words = new_memory(words * word_bytes, epoch);
     parts.control = new_memory(parts.neighbours.size() * 8, Epoch::lifetime);
-    // What a neighbour must know: how many words there are here, and which control word is its own.
+    // Descriptor for a neighbour: the number of words here, and the offset of its control word.
     const auto descriptor = [&](int neighbour) {
       Bytes bytes = to_bytes(static_cast<std::uint64_t>(words));
       append(bytes, static_cast<std::uint64_t>(8 * position(parts.neighbours, neighbour)));
@@ -132,7 +142,7 @@ class OneSided : public Base {
     const auto note = [&](const std::vector<int>& ranks, const std::vector<Bytes>& descriptors) {
       for (std::size_t arc = 0; arc < ranks.size(); ++arc) {
         const std::size_t at = position(parts.neighbours, ranks[arc]);
-        if (at != ArcOf::kNone) parts.their_place[at] = read<std::uint64_t>(descriptors[arc], 8);
+        if (at != ArcIndex::kNone) parts.their_place[at] = read<std::uint64_t>(descriptors[arc], 8);
       }
     };
     note(graph.out, remote.from_out);
@@ -141,8 +151,8 @@ class OneSided : public Base {
       parts.remote_words.push_back(static_cast<std::size_t>(read<std::uint64_t>(one)));
     }
     parts.any = [this](bool mine) { return this->any(mine); };
-    auto body = memory_segment(this->place("Segment"), std::move(graph), std::move(parts), words, word_bytes);
-    this->do_barrier();  // with an epoch per phase the first one is open on every rank now
+    auto body = memory_segment(this->make_place("Segment"), std::move(graph), std::move(parts), words, word_bytes);
+    this->do_barrier();  // with an epoch per phase, nobody puts before the first epoch is open on every rank
     return body;
   }
 
@@ -151,13 +161,15 @@ class OneSided : public Base {
     pool_.free_all();
     Base::release();
   }
-  /// Frees the memory of objects that every rank has destroyed. Collective.
-  void free_what_is_left() {
+  /// Frees the memory of objects that all ranks have destroyed. Collective.
+  void free_unused_memory() {
     pool_.free_unused([this](std::span<std::int64_t> values) { this->add(values); });
   }
-  /// A block of at least so many bytes, zero. Collective; throws alike on every rank.
+  /// Allocates a block of at least `bytes` bytes on this rank, zero; ranks may differ. Collective.
+  /// @throws CommError on every rank if memory does not suffice
   virtual std::shared_ptr<Memory> allocate(std::size_t bytes, Epoch epoch) = 0;
 
+  /// Makes a Link of message rings in one-sided memory. Collective.
   std::unique_ptr<Link> link(const Graph& graph) override {
     const RingLayout rings{0, graph.in.size(), graph.out.size(), ring_bytes_for(graph.in.size())};
     auto memory = new_memory(rings.end(), Epoch::lifetime);
@@ -166,13 +178,14 @@ class OneSided : public Base {
   }
 
  private:
+  /// Allocates memory after freeing what no rank uses any more. Collective.
   std::shared_ptr<Memory> new_memory(std::size_t bytes, Epoch epoch) {
-    free_what_is_left();
+    free_unused_memory();
     return pool_.add(allocate(bytes, epoch));
   }
 
-  /// Errors in the graph, too, are found before memory is made from it.
-  std::string first_of(const std::string& error, const Graph& graph) const {
+  /// Returns `error`, or the error in the graph, which must be found before memory is sized by it. Local.
+  std::string first_error(const std::string& error, const Graph& graph) const {
     return error.empty() ? graph_error(graph, this->size()) : error;
   }
 

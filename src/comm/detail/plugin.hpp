@@ -1,33 +1,35 @@
 #pragma once
-/// What a plug-in shows to the library that opens it: a Plugin named merganser_plugin. Made by cmake/plugin_table.cpp.in.
+/// Interface between the library and a plug-in that it opens: a symbol merganser_plugin of type Plugin, which
+/// cmake/plugin_table.cpp.in generates.
 #include <string_view>
 
 #include "src/comm/detail/registry.hpp"
 
 namespace merganser::comm::detail {
 
-/// In the file of every plug-in, so that what it is for can be read before it is opened:
+/// Beginning of the label in the file of every plug-in, from which its ABI can be read without opening it:
 /// "merganser plug-in: abi=openmpi; compiled=Open MPI 4.1.4; merganser=0.1.0;".
 inline constexpr std::string_view kPluginMark = "merganser plug-in: abi=";
 
+/// Table that a plug-in (communication models built against another MPI) exports to the library.
 struct Plugin {
-  const char* mark;
-  /// core_mark() as the plug-in sees it: whether the two share one library.
-  const void* (*core)();
-  const BackendEntry* const* backends;
-  std::size_t backend_count;
-  const Library* mpi;
+  const char* mark;       ///< label of the plug-in, see kPluginMark
+  const void* (*core)();  ///< core_mark() as linked into the plug-in; differs if there are two copies of the library
+  const BackendEntry* const* backends;  ///< communication models of the plug-in
+  std::size_t backend_count;            ///< number of these models
+  const Library* mpi;                   ///< calls of the MPI that the plug-in is built against
 };
 
-/// An address that is another in every copy of this library in a process.
+/// Returns an address that is different in every copy of this library in a process.
 [[nodiscard]] const void* core_mark();
-/// Version of merganser that this was built as.
+/// Returns the version of merganser that this library was built as.
 [[nodiscard]] std::string_view core_version();
 
-/// A datum that the plug-in in use shows by this name; null without a plug-in, or without such a datum.
+/// Returns the address of a symbol of the plug-in in use; null without a plug-in, or without such a symbol.
 [[nodiscard]] const void* plugin_symbol(const char* name);
 
-/// From now on its models and its MPI are this library's. Once; it stays for ever. `handle` is the dynamic linker's.
-void plug_in(const Plugin& plugin, void* handle);
+/// Adds the models and the MPI of a plug-in to this library, for the life of the process. Called once, under a lock of the
+/// caller. @param handle  the plug-in's handle of the dynamic linker
+void register_plugin(const Plugin& plugin, void* handle);
 
 }  // namespace merganser::comm::detail

@@ -14,8 +14,8 @@ namespace merganser::comm::detail {
 namespace {
 std::atomic<bool> local_failure{false};
 
-/// Refuses a rank of a step of Slurm whose library would find nobody: Open MPI ends it with pages of its own, others run
-/// as if they were alone. Launchers that Slurm starts, and its plug-ins for MPI, leave a variable.
+/// Throws CommError for a rank of a Slurm step whose library would find no other ranks: Open MPI ends such a rank with pages
+/// of text, other libraries run as single processes. Launchers that Slurm starts, and its plug-ins for MPI, set a variable.
 void check_step() {
   const World promised = launcher_world();
   if (std::getenv("SLURM_STEP_NUM_TASKS") == nullptr || promised.size < 2) return;
@@ -30,14 +30,17 @@ void check_step() {
 
 }  // namespace
 
+// Start of a process as a rank, before MPI or OpenSHMEM is initialised: settings that avoid known faults of the
+// libraries.
 void apply_runtime_workarounds() {
   check_step();
   const char* wanted = std::getenv("MERGANSER_SETTINGS");
   if (wanted != nullptr && std::string_view(wanted) == "none") return;
-  for (const auto& setting : launcher_settings()) setenv(setting.name.c_str(), setting.value.c_str(), 0);
+  constexpr int kKeep = 0;  // a variable that the user has set stays
+  for (const auto& setting : launcher_settings()) setenv(setting.name.c_str(), setting.value.c_str(), kKeep);
 }
 
-constexpr std::array kKept{SIGINT, SIGTERM, SIGHUP};
+constexpr std::array kKept{SIGINT, SIGTERM, SIGHUP};  // signals whose actions KeptSignals restores
 
 KeptSignals::KeptSignals() {
   for (std::size_t i = 0; i < kKept.size(); ++i) ::sigaction(kKept[i], nullptr, &before_[i]);
@@ -47,6 +50,7 @@ KeptSignals::~KeptSignals() {
   for (std::size_t i = 0; i < kKept.size(); ++i) ::sigaction(kKept[i], &before_[i], nullptr);
 }
 
+// Check after the initialisation of a library: a launcher of another library starts every process as a job of its own.
 void check_world(int rank, int size, const char* library) {
   const World promised = launcher_world();
   if (promised.size == size && promised.rank == rank) return;
@@ -57,6 +61,7 @@ void check_world(int rank, int size, const char* library) {
                   "srun plug-in of the library that this program is linked with (merganser doctor shows it)");
 }
 
+// Frame of a run whose ranks are processes: the transport is closed collectively only if all ranks get there.
 void run_process(const std::function<std::unique_ptr<TransportBase>()>& open,
                  const std::function<void(TransportBase&)>& each) {
   std::unique_ptr<TransportBase> transport;
@@ -65,7 +70,7 @@ void run_process(const std::function<std::unique_ptr<TransportBase>()>& open,
     each(*transport);
   } catch (const std::exception& e) {
     if (was_agreed(e)) {
-      if (transport) transport->close();
+      if (transport) transport->close();  // collective, and every rank gets here with the same error
     } else {
       local_failure = true;
     }

@@ -1,5 +1,5 @@
 #pragma once
-/// State of a process as one rank of a job.
+/// Start, end and failure of a process as one rank of a job.
 #include <array>
 #include <csignal>
 #include <functional>
@@ -10,14 +10,15 @@
 
 namespace merganser::comm::detail {
 
-/// Exports the launcher_settings() that take effect from within a process, those not set yet, after refusing a rank of srun that
-/// no plug-in for MPI has prepared. To be called before a library is started. @throws CommError
+/// Sets the environment variables of launcher_settings() that are not set yet. Local; called before a library is initialised.
+/// @throws CommError for a rank that srun started without its plug-in for MPI, which would run alone
 void apply_runtime_workarounds();
 
-/// Puts back what the program does on SIGINT, SIGTERM and SIGHUP when it dies: around the start of a library. Open MPI's
-/// OpenSHMEM swallows SIGTERM, and UCX takes SIGHUP as a wish for debugging, so ranks that are told to stop would not.
+/// Guard that restores the actions of SIGINT, SIGTERM and SIGHUP at its end, for the initialisation of a library: Open MPI's
+/// OpenSHMEM ignores SIGTERM, and UCX uses SIGHUP for debugging, so ranks would not end by these signals.
 class KeptSignals : Pinned {
  public:
+  /// Stores the present actions of the signals.
   KeptSignals();
   ~KeptSignals();
 
@@ -25,16 +26,18 @@ class KeptSignals : Pinned {
   std::array<struct sigaction, 3> before_{};
 };
 
-/// @throws CommError if the launcher promised several ranks and the library sees `size`
+/// Compares rank and size that a library reports with those of the launcher. Local. @throws CommError if they differ
 void check_world(int rank, int size, const char* library);
 
-/// Opens a transport, runs `each` and closes the transport if all ranks leave alike.
+/// Opens a transport, runs `each` over it and closes it, also after an error that all ranks throw alike. Collective. Any other
+/// error marks a local failure and passes through without a collective call.
 void run_process(const std::function<std::unique_ptr<TransportBase>()>& open,
                  const std::function<void(TransportBase&)>& each);
 
-/// Notes that this process ends with an error that the other ranks have not agreed on.
+/// Marks that this process ends with an error that other ranks do not throw. Local.
 void mark_local_failure();
-/// Whether mark_local_failure() was called, or run() ended with such an error: the process must not wait for others any more.
+/// Returns true if mark_local_failure() was called or run() ended with such an error: the process must not enter a collective
+/// call, such as MPI_Finalize, any more. Local.
 [[nodiscard]] bool failed_locally();
 
 }  // namespace merganser::comm::detail

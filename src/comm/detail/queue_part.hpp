@@ -1,31 +1,33 @@
 #pragma once
-/// How much of the queues in shared memory one process of a job may fill. UCX 1.13 delivers other bytes, or none, when the
-/// queue of a process has no room.
+/// Bound on the operations in flight between processes of a host, a workaround: UCX 1.13 delivers wrong bytes, or none, when
+/// the shared-memory queue of a process is full.
 #include <algorithm>
 #include <cstddef>
 
 namespace merganser::comm::detail {
 
-/// Elements of the shorter one of the queues that UCX may use between processes of a host: UCX_POSIX_FIFO_SIZE and
-/// UCX_SYSV_FIFO_SIZE, or what UCX takes itself (64) for one that is not set or no number from 2 on.
+/// Returns the length in elements of the shorter one of the queues that UCX may use between processes of a host: the values
+/// of UCX_POSIX_FIFO_SIZE and UCX_SYSV_FIFO_SIZE, with UCX's default of 64 for one that is not set or no number >= 2. Local.
 [[nodiscard]] long queue_elements();
 
-/// The part of one process. Where none has more on its way, nothing is put into a full queue; half of it is for answers.
+/// Share of one process in the queue of another one. If no process has more in flight, no queue is ever full; half of the
+/// queue is left for replies.
 class QueuePart {
  public:
-  static constexpr std::size_t kElement = 8192;  // bytes that UCX has behind an element
+  static constexpr std::size_t kElement = 8192;  ///< bytes that one element of the queue carries
 
+  /// Divides a queue of `queue` elements among `ranks` processes of a host, >= 1.
   QueuePart(long queue, int ranks) : most_(std::max(1L, queue / 2 / ranks)) {}
 
-  /// Elements, at least one.
-  [[nodiscard]] long most() const noexcept { return most_; }
-  /// What so many bytes take.
-  [[nodiscard]] static long elements_of(std::size_t bytes) noexcept { return 1 + static_cast<long>(bytes / kElement); }
-  /// Bytes of the longest piece that fits, 64 KiB at most.
-  [[nodiscard]] std::size_t piece() const noexcept {
+  /// Returns the number of elements that one process may have in flight, at least 1.
+  [[nodiscard]] long max_elements() const noexcept { return most_; }
+  /// Returns the number of elements that an operation of `bytes` bytes occupies, rounded up.
+  [[nodiscard]] static long num_elements(std::size_t bytes) noexcept { return 1 + static_cast<long>(bytes / kElement); }
+  /// Returns the largest piece in bytes that fits into the share, at most 64 KiB.
+  [[nodiscard]] std::size_t piece_bytes() const noexcept {
     constexpr std::size_t kLongest = std::size_t{64} << 10;
     constexpr std::size_t kLine = 64;  // so that all but the last piece are whole lines
-    if (most_ >= elements_of(kLongest)) return kLongest;
+    if (most_ >= num_elements(kLongest)) return kLongest;
     return static_cast<std::size_t>(most_) * kElement - kLine;
   }
 
@@ -33,9 +35,9 @@ class QueuePart {
   long most_;
 };
 
-/// Calls each(at, bytes) for pieces of at most so many bytes, in order.
+/// Calls each(at, bytes) for consecutive pieces of at most `piece` bytes of a range of `bytes` bytes, in order.
 template <class Each>
-void in_pieces(std::size_t bytes, std::size_t piece, const Each& each) {
+void for_each_piece(std::size_t bytes, std::size_t piece, const Each& each) {
   for (std::size_t at = 0; at < bytes; at += piece) each(at, std::min(piece, bytes - at));
 }
 

@@ -11,8 +11,9 @@ namespace merganser::comm::detail {
 namespace {
 
 std::atomic<const Plugin*> in_use{nullptr};
-void* in_use_handle = nullptr;  // set before
+void* in_use_handle = nullptr;  // set before in_use, whose release store publishes it
 
+/// Returns whether a communication model of this name is in this build or the plug-in in use.
 bool is_there(std::string_view name) {
   const auto all = backend_entries();
   return std::any_of(all.begin(), all.end(), [&](const BackendEntry* entry) { return entry->info.name == name; });
@@ -20,17 +21,19 @@ bool is_there(std::string_view name) {
 
 }  // namespace
 
-bool plugged_in() noexcept { return in_use.load(std::memory_order_acquire) != nullptr; }
+bool has_plugin() noexcept { return in_use.load(std::memory_order_acquire) != nullptr; }
 
-void plug_in(const Plugin& plugin, void* handle) {
+// Registration of a plug-in; from then on the registry lists its models after those of this library.
+void register_plugin(const Plugin& plugin, void* handle) {
   in_use_handle = handle;
   in_use.store(&plugin, std::memory_order_release);
 }
 
-const void* plugin_symbol(const char* name) { return plugged_in() ? ::dlsym(in_use_handle, name) : nullptr; }
+const void* plugin_symbol(const char* name) { return has_plugin() ? ::dlsym(in_use_handle, name) : nullptr; }
 
-const void* core_mark() { return &in_use; }
+const void* core_mark() { return &in_use; }  // a variable of this file: every copy of the library has its own
 
+// Registry of communication models: those of this library, then those of the plug-in in use.
 std::span<const BackendEntry* const> backend_entries() {
   static ListOfAll<const BackendEntry*> all;
   return all.get([] {
@@ -42,10 +45,11 @@ std::span<const BackendEntry* const> backend_entries() {
   });
 }
 
+// Models that were not built, without those that a plug-in adds.
 std::span<const std::string_view> missing_backend_names() {
   static ListOfAll<std::string_view> all;
   return all.get([] {
-    const auto own = built_in_lacks();
+    const auto own = built_in_missing_names();
     std::vector<std::string_view> lacks(own.begin(), own.end());
     std::erase_if(lacks, [](std::string_view line) { return is_there(line.substr(0, line.find(':'))); });
     return lacks;

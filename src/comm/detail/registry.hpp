@@ -1,6 +1,6 @@
 #pragma once
-/// The models and libraries in this build, and those of a plug-in once one is in use (plugin.hpp). The table behind these
-/// functions is made at configure time from the files in src/comm/backends/, see cmake/comm.cmake.
+/// Registry of the communication models and libraries in this build, and of those of a plug-in once one is in use
+/// (plugin.hpp). CMake generates its table from the files in src/comm/backends/, see cmake/comm.cmake.
 #include <array>
 #include <functional>
 #include <memory>
@@ -16,89 +16,101 @@
 
 namespace merganser::comm::detail {
 
-/// What a file in backends/ defines, named <file>_backend.
+/// Description and entry points of one backend, defined as <file>_backend in a file of backends/.
 struct BackendEntry {
+  /// Function that is run over a transport.
   using Each = std::function<void(TransportBase&)>;
 
   using Made = std::unique_ptr<TransportBase>;
 
   Backend info;
-  /// Transport of all ranks of the job, whose libraries it starts if nobody has. Collective. `threads`: of one rank.
+  /// Makes the transport of all ranks of the job, and initialises MPI or OpenSHMEM if it has not been. Collective.
+  /// `threads`: makes a transport of one rank.
   Made (*start)();
-  /// Transport of the ranks of an intra-communicator, given as its Fortran handle, while MPI runs. Collective over it.
-  /// `threads`: of one rank.
+  /// Makes a transport of the ranks of an intra-communicator, given as its Fortran handle, while MPI runs. Collective over
+  /// it. `threads`: makes a transport of one rank.
   Made (*open)(int communicator);
-  /// Runs `each` on so many threads. Null for models of processes.
+  /// Runs `each` on `ranks` threads. Null for models of processes.
   void (*run)(int ranks, const Each& each) = nullptr;
-  /// Why it cannot have the ranks of an intra-communicator, empty if it can; the same on each of them. Null: it can always.
+  /// Returns the reason why the model cannot run on the ranks of an intra-communicator, empty if it can; the same on
+  /// each of the ranks. Null: the model always can.
   std::string (*refusal)(int communicator) = nullptr;
 };
 
-/// What a rank that fails by itself tells the others, see end_job().
+/// Notice that a failing rank sends to the others, see end_job().
 struct FailureNotice {
-  int rank = 0;
-  int exit_code = 0;
+  int rank = 0;       ///< the failing rank in the launcher's world
+  int exit_code = 0;  ///< its exit code
 };
 
-/// Communicators of the caller's, by their Fortran handles, and the life of MPI.
+/// Calls for communicators of the caller's, by their Fortran handles, and for the state of MPI. All are local.
 struct Communicators {
-  /// Why there can be no transport over this one: MPI does not run, none or two groups of ranks. Empty if there can.
+  /// Returns the reason why a transport cannot use a communicator: MPI does not run, it is MPI_COMM_NULL or an
+  /// inter-communicator. Empty if it can.
   std::string (*refusal)(int communicator);
-  /// Which rank of MPI_COMM_WORLD each of its ranks is, by rank; -1 for those that are none of it.
+  /// Returns the rank in MPI_COMM_WORLD of each rank of a communicator; -1 for those that are not in it.
   std::vector<int> (*world_ranks)(int communicator);
-  /// This process in MPI_COMM_WORLD.
+  /// Returns rank and size of this process in MPI_COMM_WORLD.
   World (*world)();
-  /// Shape of a Cartesian communicator; no axes if it is none.
+  /// Returns the topology of a Cartesian communicator; without axes for another one.
   Cartesian (*cartesian)(int communicator);
-  /// Whether MPI has been started and has not been ended.
+  /// Returns true if MPI is initialised and not finalised.
   bool (*running)();
-  /// Whether the program has started MPI, so that it ends it.
-  bool (*of_program)();
-  /// Has `end` called when MPI begins to end.
+  /// Returns true if the program, not this library, has initialised MPI, and so finalises it.
+  bool (*is_started_by_program)();
+  /// Registers a function that is called at the beginning of MPI_Finalize.
   void (*at_end)(void (*end)());
 };
 
-/// A message-passing library that processes need.
+/// Entry points of a message-passing library that models of processes need.
 struct Library {
+  /// Returns the version string of the library, on one line.
   std::string (*version)();
-  /// Ends the job, if the library has been started.
+  /// Ends the job with `exit_code` if the library is initialised.
   void (*abort)(int exit_code);
-  /// Starts the library, once; it is ended when the process ends.
+  /// Initialises the library, once; it is finalised when the process ends.
   void (*start)();
-  /// Lets the started library work; null where it has no call for that.
+  /// Makes progress in the library; null if it has no call for that.
   void (*progress)() = nullptr;
-  /// Tells every other rank that this one fails with `exit_code`. Local: those who do not listen miss nothing. Null where
-  /// the library cannot, like the next.
-  void (*tell_failure)(int exit_code) = nullptr;
-  /// What others have told so far.
-  std::vector<FailureNotice> (*heard_failures)() = nullptr;
-  /// What open() and models of other libraries ask of MPI; null elsewhere.
+  /// Sends a notice to every other rank that this rank fails with `exit_code`. Local: no rank needs to receive the
+  /// notice. Null if the library has no means for notices; then received_failure_notices is null too.
+  void (*send_failure_notice)(int exit_code) = nullptr;
+  /// Returns the notices of other ranks that have arrived so far. Local.
+  std::vector<FailureNotice> (*received_failure_notices)() = nullptr;
+  /// Calls for communicators, if this is MPI; else null.
   const Communicators* communicators = nullptr;
-  /// Faults that this version of it is known to have, and how they are avoided. Null: none are known of any.
+  /// Returns the known faults of this version of the library, with their workarounds. Null: no faults are known of any
+  /// version.
   std::vector<std::string> (*faults)() = nullptr;
 };
 
-/// What was compiled in.
+/// Returns the backends compiled into this library.
 [[nodiscard]] std::span<const BackendEntry* const> built_in_entries();
-[[nodiscard]] std::span<const std::string_view> built_in_lacks();
-[[nodiscard]] const Library* built_in_mpi();  ///< null where absent
+/// Returns a line on each backend that was not compiled into this library, and why.
+[[nodiscard]] std::span<const std::string_view> built_in_missing_names();
+/// Returns the MPI that this library was built with; null without one.
+[[nodiscard]] const Library* built_in_mpi();
 
-/// What there is now. Lists given before a plug-in came stay valid.
+/// Returns the backends of this library and of the plug-in in use. Lists returned before it was registered stay valid.
 [[nodiscard]] std::span<const BackendEntry* const> backend_entries();
+/// Returns a line on each backend that neither this library nor the plug-in in use has.
 [[nodiscard]] std::span<const std::string_view> missing_backend_names();
-[[nodiscard]] const Library* mpi();    ///< null where absent
-[[nodiscard]] const Library* shmem();  ///< null where absent
+/// Returns the MPI of the plug-in in use, else the one that this library was built with; null without either.
+[[nodiscard]] const Library* mpi();
+/// Returns the OpenSHMEM that this library was built with; null without one.
+[[nodiscard]] const Library* shmem();
 
-/// Whether a plug-in is in use.
-[[nodiscard]] bool plugged_in() noexcept;
+/// Returns true if a plug-in is in use. Thread-safe.
+[[nodiscard]] bool has_plugin() noexcept;
 
-/// A list of what there is, made when it is first asked for, and once more after a plug-in has come.
+/// Lazily made list over all backends. A second list is made at the first use after a plug-in was registered, so that
+/// spans over the first list stay valid. Thread-safe.
 template <class T>
 class ListOfAll {
  public:
   template <class Make>
   [[nodiscard]] const std::vector<T>& get(const Make& make) {
-    const std::size_t now = plugged_in() ? 1 : 0;
+    const std::size_t now = has_plugin() ? 1 : 0;
     std::call_once(made_[now], [&] { lists_[now] = make(); });
     return lists_[now];
   }
@@ -108,9 +120,9 @@ class ListOfAll {
   std::array<std::vector<T>, 2> lists_;
 };
 
-/// The `info` of each of a list of entries.
+/// Returns the `info` of each of a list of entries.
 template <class Info, class Entries>
-[[nodiscard]] std::vector<Info> infos_of(const Entries& entries) {
+[[nodiscard]] std::vector<Info> collect_infos(const Entries& entries) {
   std::vector<Info> infos;
   for (const auto* entry : entries) infos.push_back(entry->info);
   return infos;

@@ -7,12 +7,15 @@ namespace merganser::comm::detail {
 namespace {
 
 constexpr std::size_t kWord = sizeof(std::uint64_t);
-constexpr std::size_t kShort = 4096;  // copied behind its length, so that one put carries both
+constexpr std::size_t kShort = 4096;  // longest message in bytes that is copied behind its length, for one put of both
 
+/// Returns a length in bytes rounded up to whole words.
 std::size_t padded(std::size_t bytes) { return (bytes + kWord - 1) / kWord * kWord; }
 
-/// A message is its length in 8 bytes and its bytes padded to a multiple of 8. Messages longer than the ring flow
-/// through it, both ends working. No limit on the length.
+/// Link over one-sided memory: a ring buffer per arc in the receiver's block, with one writer and one reader. Flow
+/// control is by a head word at the receiver and a credit word at the sender; both only grow, modulo 2^64. In the ring
+/// a message is its length in 8 bytes, then its bytes padded to a multiple of 8. Messages longer than the ring pass
+/// through it in parts.
 class RingLink final : public Link {
  public:
   RingLink(std::shared_ptr<Memory> memory, const Graph& graph, const RingLayout& layout,
@@ -57,32 +60,36 @@ class RingLink final : public Link {
   }
 
   void idle(Waiter& waiter) override {
-    if (moved_) waiter.reset();  // part of a long message
+    if (moved_) waiter.reset();  // a part of a long message is progress, though no message is complete
     moved_ = false;
     waiter.idle();
   }
 
  private:
+  /// Sender's end of an arc: its ring at the receiver and the messages that are not completely in it.
   struct Sending {
     int rank = 0;
     RingAddress to;
-    std::uint64_t written = 0;
-    std::deque<std::span<const std::byte>> queue;
-    bool inside = false;  // the length of the first message is in the ring
-    std::size_t at = 0;   // and so many of its bytes
-    Bytes staging;        // a short message with its length, put at once
+    std::uint64_t written = 0;                     // bytes put into the ring so far
+    std::deque<std::span<const std::byte>> queue;  // messages not completely in the ring
+    bool inside = false;                           // the length of the first message is in the ring
+    std::size_t at = 0;                            // number of its bytes that are in the ring
+    Bytes staging;                                 // length, and bytes if short, of the message begun in this push
   };
+  /// Receiver's end of an arc: the read position in its ring and the message being assembled.
   struct Receiving {
     int rank = 0;
-    std::uint64_t credit = 0;  // where the sender looks
-    std::uint64_t taken = 0;
-    std::uint64_t returned = 0;
-    Bytes message;
-    std::size_t length = 0;
-    std::size_t at = 0;
-    bool inside = false;  // the length has been read
+    std::uint64_t credit = 0;    // offset of the credit word in the sender's block
+    std::uint64_t taken = 0;     // bytes copied out of the ring so far
+    std::uint64_t returned = 0;  // of them, those that the sender has credit for
+    Bytes message;               // the message being received
+    std::size_t length = 0;      // its length
+    std::size_t at = 0;          // number of its bytes received
+    bool inside = false;         // its length has been read
   };
 
+  /// Puts as much of the queued messages of all busy arcs as fits into their rings. order() separates the data from the
+  /// head words, so a receiver that reads a head word finds all bytes before that position in its ring.
   void push() {
     if (busy_.empty()) return;
     pushed_.clear();
@@ -98,7 +105,8 @@ class RingLink final : public Link {
     std::erase_if(busy_, [this](std::size_t arc) { return out_[arc].queue.empty(); });
   }
 
-  /// Puts the start of a message: its length, and the rest too if it is short and fits.
+  /// Puts the length of the first queued message of an arc into the ring, and its bytes too if the message is short and
+  /// fits.
   void begin_message(std::size_t number, std::size_t space) {
     auto& arc = out_[number];
     const auto message = arc.queue.front();
@@ -114,7 +122,8 @@ class RingLink final : public Link {
     if (whole) arc.queue.pop_front();
   }
 
-  /// Puts what fits of the messages of one arc, at most one start of a message; false if nothing did.
+  /// Puts as much of the queued messages of one arc as fits into its ring, and begins at most one message; returns
+  /// false if nothing fits.
   bool push(std::size_t number) {
     auto& arc = out_[number];
     const std::uint64_t before = arc.written;
@@ -130,6 +139,7 @@ class RingLink final : public Link {
         continue;
       }
       const auto message = arc.queue.front();
+      // Whole words until the end, so that `written` stays a multiple of 8 and a length never wraps around the ring's end.
       const std::size_t part = std::min(space / kWord * kWord, message.size() - arc.at);
       put_into_ring(arc, message.data() + arc.at, part);
       arc.at += part;
@@ -141,6 +151,7 @@ class RingLink final : public Link {
     return arc.written != before;
   }
 
+  /// Puts bytes at the write position of an arc's ring, in two parts at its end.
   void put_into_ring(Sending& arc, const std::byte* from, std::size_t bytes) {
     const std::size_t start = arc.written % arc.to.ring_bytes;
     const std::size_t first = std::min<std::size_t>(bytes, arc.to.ring_bytes - start);
@@ -148,7 +159,8 @@ class RingLink final : public Link {
     if (bytes > first) memory_->put(arc.rank, arc.to.ring, from + first, bytes - first);
   }
 
-  /// Takes what has come on an arc, up to the end of a message; true if that was reached.
+  /// Copies bytes that have arrived in an arc's ring to the message being assembled, up to its end; returns true if the
+  /// message is complete.
   bool pull(std::size_t number) {
     auto& arc = in_[number];
     const std::uint64_t head = memory_->word(layout_.head(number));
@@ -156,7 +168,7 @@ class RingLink final : public Link {
     moved_ = true;
     if (!arc.inside) {
       std::uint64_t length = 0;
-      take_from_ring(number, reinterpret_cast<std::byte*>(&length), kWord);
+      copy_from_ring(number, reinterpret_cast<std::byte*>(&length), kWord);
       arc.taken += kWord;
       arc.length = static_cast<std::size_t>(length);
       arc.message.resize(arc.length);
@@ -165,16 +177,17 @@ class RingLink final : public Link {
     }
     const auto available = static_cast<std::size_t>(head - arc.taken);
     const std::size_t part = std::min(available, arc.length - arc.at);
-    take_from_ring(number, arc.message.data() + arc.at, part);
+    copy_from_ring(number, arc.message.data() + arc.at, part);
     arc.at += part;
     const bool whole = arc.at == arc.length;
     arc.taken += whole ? padded(part) : part;
     arc.inside = !whole;
-    give_credit(arc);
+    return_credit(arc);
     return whole;
   }
 
-  void take_from_ring(std::size_t number, std::byte* to, std::size_t bytes) {
+  /// Copies bytes from the read position of an arc's ring, in two parts at its end.
+  void copy_from_ring(std::size_t number, std::byte* to, std::size_t bytes) {
     const std::size_t start = in_[number].taken % layout_.ring_bytes;
     const std::byte* ring = memory_->data() + layout_.ring(number);
     const std::size_t first = std::min(bytes, layout_.ring_bytes - start);
@@ -182,7 +195,9 @@ class RingLink final : public Link {
     if (bytes > first) std::memcpy(to + first, ring, bytes - first);
   }
 
-  void give_credit(Receiving& arc) {
+  /// Returns credit to the sender of an arc, a quarter of the ring at a time: that takes few puts, and the sender still
+  /// has room for the rest.
+  void return_credit(Receiving& arc) {
     if (arc.taken - arc.returned < layout_.ring_bytes / 4) return;
     arc.returned = arc.taken;
     memory_->put_word(arc.rank, arc.credit, arc.taken);
@@ -193,15 +208,16 @@ class RingLink final : public Link {
   RingLayout layout_;
   std::vector<Sending> out_;
   std::vector<Receiving> in_;
-  std::vector<std::size_t> busy_;    // out-arcs with something queued
-  std::vector<std::size_t> pushed_;  // those of them that moved in this push
-  std::size_t next_ = 0;             // in-arc to look at first, so that none starves
-  bool uncommitted_ = false;
-  bool moved_ = false;
+  std::vector<std::size_t> busy_;    // out-arcs with queued messages
+  std::vector<std::size_t> pushed_;  // of them, those with progress in this push
+  std::size_t next_ = 0;             // in-arc to poll first (round robin, so that none starves)
+  bool uncommitted_ = false;         // credit words have been put since the last commit()
+  bool moved_ = false;               // progress since the last idle()
 };
 
 }  // namespace
 
+// Handshake of ring memory, receiver's side: where the sender of an in-arc puts its data and head word.
 std::vector<Bytes> receiver_descriptors(const RingLayout& layout) {
   std::vector<Bytes> descriptors;
   for (std::size_t arc = 0; arc < layout.in_arcs; ++arc) {
@@ -211,6 +227,7 @@ std::vector<Bytes> receiver_descriptors(const RingLayout& layout) {
   return descriptors;
 }
 
+// Handshake of ring memory, sender's side: where the receiver of an out-arc puts its credit word.
 std::vector<Bytes> sender_descriptors(const RingLayout& layout) {
   std::vector<Bytes> descriptors;
   for (std::size_t arc = 0; arc < layout.out_arcs; ++arc) {

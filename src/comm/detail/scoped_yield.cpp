@@ -22,39 +22,46 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr long kSpinNs = 50'000;
-constexpr long kSleepNs = 50'000;
-constexpr long kPatienceNs = 1'000'000;  // as long as a Waiter yields
+constexpr long kSpinNs = 50'000;         // time between two sleeps in a guarded call
+constexpr long kSleepNs = 50'000;        // length of a sleep
+constexpr long kPatienceNs = 1'000'000;  // about the time for which a Waiter yields before it sleeps
 
+/// Time after which a guarded call begins to sleep: never, after kPatienceNs, or after kSpinNs.
 enum class Mode { off, patient, oversubscribed };
 std::atomic<Mode> mode{Mode::off};
-std::atomic<int> number{0};  // of the signal; 0: none is free
+std::atomic<int> number{0};  // number of the signal; 0: no signal is free
 
-/// Trivial, since the last calls of a library are made at exit, after the objects of threads have gone.
+/// Per-thread state of ScopedYield: the POSIX timer whose signal makes the thread sleep while a library polls. The type
+/// is trivially destructible, because a library may make its last calls at exit, after the destructors of thread-local
+/// objects have run.
 struct ThreadTimer {
   timer_t id;
-  bool asked;
-  bool there;
-  volatile std::sig_atomic_t depth;
+  bool asked;                        // has_timer() has run in this thread
+  bool there;                        // the thread has a timer
+  volatile std::sig_atomic_t depth;  // number of nested ScopedYields; read in the signal handler
 };
 thread_local ThreadTimer timer{};
 
-void set(long ns) noexcept {
+/// Arms the timer of this thread to send its signal once, after `ns` nanoseconds; 0 disarms the timer.
+void arm_timer(long ns) noexcept {
   itimerspec when{};
   when.it_value.tv_nsec = ns;
   ::timer_settime(timer.id, 0, &when, nullptr);
 }
 
+/// Signal handler of the timer, which sleeps in the middle of a polling library call so that another rank gets the
+/// core. Makes only async-signal-safe calls and keeps errno of the interrupted code.
 void sleep_in_signal(int) {
   const int saved = errno;
   const timespec rest{0, kSleepNs};
   ::nanosleep(&rest, nullptr);
-  if (timer.depth > 0) set(kSpinNs);  // counted from now: a timer that went on by itself would leave no time for work
+  // Re-armed after the sleep: a periodic timer could fire during it and leave no time for work.
+  if (timer.depth > 0) arm_timer(kSpinNs);
   errno = saved;
 }
 
-/// Takes the highest real-time signal that does what it does by default.
-void take_signal() {
+/// Installs the handler on the highest real-time signal that has its default action, that is which the program does not use.
+void reserve_signal() {
   for (int candidate = SIGRTMAX; candidate >= SIGRTMIN; --candidate) {
     struct sigaction now {};
     if (::sigaction(candidate, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) continue;
@@ -67,7 +74,8 @@ void take_signal() {
   }
 }
 
-/// False if this thread has none: the system refuses, or the signal is blocked here.
+/// Returns whether this thread has a timer for ScopedYield; the first call in a thread creates it. False if no signal
+/// is free, the thread blocks the signal, or the system refuses a timer: then the thread polls without sleeping.
 bool has_timer() noexcept {
   if (timer.asked) return timer.there;
   timer.asked = true;
@@ -83,15 +91,18 @@ bool has_timer() noexcept {
   return timer.there;
 }
 
-/// Those that the launcher may use: a rank itself may be bound to one.
-int cores_of_job() {
+/// Returns the number of cores that the job may use on this host; 0 if unknown. It is the affinity of the parent
+/// process, the launcher, because a rank itself may be bound to a single core.
+int count_job_cores() {
   cpu_set_t set;
   if (::sched_getaffinity(::getppid(), sizeof set, &set) != 0 && ::sched_getaffinity(0, sizeof set, &set) != 0)
     return 0;
   return CPU_COUNT(&set);
 }
 
-Mode wanted(int ranks) {
+/// Chooses the mode of ScopedYield: by the variable MERGANSER_YIELD if set, else by whether `ranks`, the processes of
+/// the job on this host, exceed its cores. @throws UsageError for a bad value of the variable
+Mode choose_mode(int ranks) {
   const char* text = std::getenv("MERGANSER_YIELD");
   const std::string_view value = text != nullptr ? text : "";
   if (value == "0") return Mode::off;
@@ -99,20 +110,22 @@ Mode wanted(int ranks) {
   if (!value.empty())
     throw UsageError("MERGANSER_YIELD is '" + std::string(value) +
                      "'; allowed: 0 (ranks that wait keep their core), 1 (they sleep), or not set");
-  return ranks > cores_of_job() ? Mode::oversubscribed : Mode::patient;
+  return ranks > count_job_cores() ? Mode::oversubscribed : Mode::patient;
 }
 
 }  // namespace
 
+// Set-up of ScopedYield in a process: the mode, and once the signal whose handler sleeps.
 void enable_yielding(int ranks) {
   static std::atomic<int> known{0};
   if (ranks > 0) known = ranks;
-  mode = wanted(known);
+  mode = choose_mode(known);
   static std::once_flag once;
-  if (mode != Mode::off) std::call_once(once, take_signal);
+  if (mode != Mode::off) std::call_once(once, reserve_signal);
 }
 
-int ranks_here() {
+// Input of enable_yielding(): each launcher has a variable of its own.
+int count_local_ranks() {
   for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_STEP_TASKS_PER_NODE"}) {
     const char* text = std::getenv(name);
     const int ranks = text != nullptr ? std::atoi(text) : 0;  // "4(x2)" is 4
@@ -123,18 +136,21 @@ int ranks_here() {
 
 bool oversubscribed() noexcept { return mode.load(std::memory_order_relaxed) == Mode::oversubscribed; }
 
+// Begin of a guarded library call: the outermost guard of a thread arms its timer.
 ScopedYield::ScopedYield(Call call) noexcept : on_(false) {
   const Mode now = mode.load(std::memory_order_relaxed);
   if (now == Mode::off || (now == Mode::patient && call == Call::brief) || !has_timer()) return;
   on_ = true;
   timer.depth = timer.depth + 1;
-  if (timer.depth == 1) set(now == Mode::oversubscribed ? kSpinNs : kPatienceNs);
+  if (timer.depth == 1) arm_timer(now == Mode::oversubscribed ? kSpinNs : kPatienceNs);
 }
 
+// End of a guarded library call: the outermost guard disarms the timer, so that the program's own system calls are not
+// interrupted.
 ScopedYield::~ScopedYield() {
   if (!on_) return;
   timer.depth = timer.depth - 1;
-  if (timer.depth == 0) set(0);
+  if (timer.depth == 0) arm_timer(0);
 }
 
 }  // namespace merganser::comm::detail

@@ -1,34 +1,38 @@
 #pragma once
-/// Yields the core while a library waits. MPICH polls without ever yielding: where ranks are more than cores, the
-/// rank that all wait for gets its turn when the system takes the core from one that waits, milliseconds per message. And
-/// Hydra makes every rank a session of its own, for which Linux keeps a share of the core (autogroups): among those sched_yield()
-/// does nothing, only sleep does.
+/// Yielding of the core while a library polls, for oversubscribed jobs. MPICH polls without ever yielding: with more ranks
+/// than cores, the rank that all wait for runs only when the system preempts a polling one, milliseconds per message. Hydra
+/// starts every rank in a session of its own, to which Linux gives a share of the core (autogroups): between those
+/// sched_yield() has no effect, sleeping has.
 #include "merganser/base/pinned.hpp"
 
 namespace merganser::comm::detail {
 
 /// Enables ScopedYield in this process, for a library that polls. Before the first call a ScopedYield does nothing.
-/// MERGANSER_YIELD=0 leaves it off, 1 takes ranks for more than cores, whatever they are. May be called again.
-/// @param ranks  processes of the job on this host, as ranks_here(); 0: not known, and what an earlier call knew holds
-/// @throws UsageError if MERGANSER_YIELD is something else
+/// MERGANSER_YIELD=0 leaves it off, 1 treats the ranks as oversubscribed. May be called again. Local.
+/// @param ranks  number of processes of the job on this host, from count_local_ranks(); 0: unknown, the number of an earlier
+///               call holds
+/// @throws UsageError if MERGANSER_YIELD has another value
 void enable_yielding(int ranks);
 
-/// Processes of the job on this host, as Hydra, Open MPI's launcher or Slurm tells them; 0 if nobody does.
-[[nodiscard]] int ranks_here();
+/// Returns the number of processes of the job on this host, from variables of Hydra, Open MPI's launcher or Slurm; 0 without
+/// one. Local.
+[[nodiscard]] int count_local_ranks();
 
-/// Whether ranks are more than cores, so that who waits should soon sleep.
+/// Returns true if the job has more ranks than cores on this host, so that waits should sleep early. Local.
 [[nodiscard]] bool oversubscribed() noexcept;
 
-/// During its lifetime, a thread that stays in calls of the library sleeps repeatedly: 50 us after every 50 us, from the first
-/// millisecond on, or from the first 50 us on where ranks are oversubscribed. A timer of this thread sends one of the real-time
-/// signals that the program does not use. Outside of a ScopedYield none is sent, so sleep and system calls of the program are
-/// not interrupted; system calls inside are restarted. May be nested.
+/// Guard around a call of the library, during which this thread sleeps repeatedly: 50 us after every 50 us, after the first
+/// millisecond, or after the first 50 us if ranks are oversubscribed. A timer of this thread sends it a real-time signal that
+/// the program does not use, and the handler sleeps. Outside of a ScopedYield none is sent, so sleep and system calls of the
+/// program are not interrupted; system calls inside are restarted. May be nested.
 class ScopedYield : Pinned {
  public:
+  /// Kind of the guarded call.
   enum class Call {
-    collective,  ///< waits for other ranks
-    brief        ///< mostly returns at once, where two system calls would be felt: only where ranks are oversubscribed
+    collective,  ///< blocks until other ranks make their calls
+    brief        ///< mostly returns at once, so two system calls would cost too much: guarded only if oversubscribed
   };
+  /// Begins the guarded section: arms the timer of this thread if yielding is enabled for this kind of call.
   explicit ScopedYield(Call call = Call::collective) noexcept;
   ~ScopedYield();
 

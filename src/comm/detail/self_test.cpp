@@ -18,30 +18,34 @@ constexpr double kPatienceSeconds = 30;
 constexpr std::size_t kRecords = 5;
 
 std::mutex good_mutex;
-std::set<std::pair<std::string, int>> good;
+std::set<std::pair<std::string, int>> good;  // models that have passed, with the number of ranks
 
-/// Gives up waiting for what a fault keeps away.
-class Patience : Pinned {
+/// Guard that sets a limit of waits where there is none, so that data lost by a faulty library end the test.
+class ScopedWaitLimit : Pinned {
  public:
-  Patience() : before_(wait_limit()) {
+  ScopedWaitLimit() : before_(wait_limit()) {
     if (before_ <= 0) set_default_wait_limit(kPatienceSeconds);
   }
-  ~Patience() { set_default_wait_limit(before_); }
+  ~ScopedWaitLimit() { set_default_wait_limit(before_); }
 
  private:
   double before_;
 };
 
+/// Returns word number `at` of the test pattern that `from` sends to `to`: never 0, as untouched memory is, and
+/// different for every arc and position.
 std::uint64_t pattern(int from, int to, std::size_t at) {
   return 1 + static_cast<std::uint64_t>(from) * 1000003 + static_cast<std::uint64_t>(to) * 10007 + at;
 }
 
-[[noreturn]] void wrong(const Transport& t, const std::string& what, std::uint64_t is, std::uint64_t expected) {
+/// Throws CommError for a word that has arrived with wrong bits.
+[[noreturn]] void throw_wrong(const Transport& t, const std::string& what, std::uint64_t is, std::uint64_t expected) {
   throw CommError("rank " + std::to_string(t.rank()) + ": " + what + " is " + std::to_string(is) + ", " +
                   std::to_string(expected) + " was sent");
 }
 
-/// Everybody sends to rank 0: numbers of arcs in and out differ on every rank.
+/// Returns this rank's part of the graph in which all other ranks send to rank 0, whose numbers of in- and out-arcs
+/// differ between ranks.
 Graph star(const Transport& t) {
   Graph graph;
   if (t.rank() != 0) graph.out.push_back(0);
@@ -49,7 +53,8 @@ Graph star(const Transport& t) {
   return graph;
 }
 
-/// Everybody sends to the next, but for the last: memory for what arrives differs.
+/// Returns this rank's part of the graph in which every rank but the last sends to the next one, so that the sizes of
+/// receive memory differ.
 Graph path(const Transport& t) {
   Graph graph;
   if (t.rank() + 1 < t.size()) graph.out.push_back(t.rank() + 1);
@@ -57,11 +62,14 @@ Graph path(const Transport& t) {
   return graph;
 }
 
+/// Returns the length in bytes of a rank's message in a wave of the test: odd lengths in the first wave, some empty
+/// messages in the second.
 std::size_t message_bytes(int from, int wave) {
   const auto r = static_cast<std::size_t>(from);
   return wave == 0 ? 4 * r + 3 : (from % 2 == 0 ? 70 : 0);
 }
 
+/// Tests a Mailbox by two waves of known bytes to rank 0. Collective. @throws CommError on every rank
 void test_messages(TransportBase& t) {
   const auto box = t.mailbox(star(t));
   for (int wave = 0; wave < 2; ++wave) {
@@ -74,16 +82,17 @@ void test_messages(TransportBase& t) {
         const auto came = box->records<std::uint8_t>(arc);
         const std::string of = " of a message from rank " + std::to_string(from);
         if (came.size() != message_bytes(from, wave))
-          wrong(t, "the length" + of, came.size(), message_bytes(from, wave));
+          throw_wrong(t, "the length" + of, came.size(), message_bytes(from, wave));
         for (std::size_t i = 0; i < came.size(); ++i) {
           const auto expected = static_cast<std::uint8_t>(pattern(from, wave, i));
-          if (came[i] != expected) wrong(t, "byte " + std::to_string(i) + of, came[i], expected);
+          if (came[i] != expected) throw_wrong(t, "byte " + std::to_string(i) + of, came[i], expected);
         }
       }
     });
   }
 }
 
+/// Tests a Segment by a put and a get of known words at the next rank. Collective. @throws CommError on every rank
 void test_words(TransportBase& t) {
   const auto words = static_cast<std::size_t>(t.rank()) + 2;
   auto segment = t.segment<std::uint64_t>(path(t), words);
@@ -98,16 +107,17 @@ void test_words(TransportBase& t) {
   segment.sync();
   agree(t, [&] {
     if (next < t.size() && got != pattern(next, next, 0))
-      wrong(t, "a word got from rank " + std::to_string(next), got, pattern(next, next, 0));
+      throw_wrong(t, "a word got from rank " + std::to_string(next), got, pattern(next, next, 0));
     for (std::size_t i = 0; i < words; ++i) {
       const int from = i == 1 && t.rank() > 0 ? t.rank() - 1 : t.rank();
       if (segment.local()[i] != pattern(from, t.rank(), i))
-        wrong(t, "word " + std::to_string(i) + " of " + std::to_string(words), segment.local()[i],
-              pattern(from, t.rank(), i));
+        throw_wrong(t, "word " + std::to_string(i) + " of " + std::to_string(words), segment.local()[i],
+                    pattern(from, t.rank(), i));
     }
   });
 }
 
+/// Tests a Stream by a round of known records to the next rank. Collective. @throws CommError on every rank
 void test_records(TransportBase& t) {
   const Graph graph = path(t);
   const auto stream = t.stream(graph, {.slots_per_arc = kRecords});
@@ -122,11 +132,12 @@ void test_records(TransportBase& t) {
   agree(t, [&] {
     for (std::size_t slot = 0; slot < came.size(); ++slot) {
       const auto expected = static_cast<std::uint32_t>(pattern(t.rank() - 1, t.rank(), slot));
-      if (came[slot] != expected) wrong(t, "record " + std::to_string(slot), came[slot], expected);
+      if (came[slot] != expected) throw_wrong(t, "record " + std::to_string(slot), came[slot], expected);
     }
   });
 }
 
+/// Tests remote memory and all objects of a transport. Collective. @throws CommError on every rank
 void test_all(TransportBase& t) {
   const std::string memory = t.memory_fault();  // before anything that would wait for a word
   agree(t, [&] {
@@ -144,12 +155,13 @@ bool self_test_passed(std::string_view model, int ranks) {
   return good.contains({std::string(model), ranks});
 }
 
+// Self test of a communication model, once per model and number of ranks in a process; a failure names the library.
 void run_self_test(TransportBase& t) {
   if constexpr (kSimulated) return;  // no library to be tested, and the test's time grows with the ranks
   const std::string model(t.name());
   if (t.size() == 1 || t.all_reduce(self_test_passed(model, t.size()) ? 0 : 1, Op::max) == 0) return;
   try {
-    const Patience patience;
+    const ScopedWaitLimit limited;
     test_all(t);
   } catch (const CommError& e) {
     const std::string text = "model '" + model + "' over " + (model == "shmem" ? shmem_library() : mpi_library()) +

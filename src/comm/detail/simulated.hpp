@@ -1,21 +1,24 @@
 #pragma once
-/// What a simulated MPI (SimGrid's SMPI, base/simulated.hpp) needs of us: waits that block, because polling moves no simulated
-/// time and costs an event each, and forms of what it does not have. Defined in src/comm/simulated/, in such builds alone.
+/// Support for a simulated MPI (SimGrid's SMPI, base/simulated.hpp): blocking waits, because polling does not advance simulated
+/// time and costs an event each, and substitutes for calls that it lacks. Defined in src/comm/simulated/, in such builds only.
 ///
-/// All ranks are played by one thread of one process, in contexts of their own that change hands inside calls of the simulator
-/// only. So ranks see each other's memory, need no lock, and share every variable that belongs to none of them.
+/// One thread of one process runs all ranks, as coroutines that switch inside calls of the simulator only. So ranks can access
+/// each other's memory, need no lock, and share every global variable.
 #include "merganser/base/simulated.hpp"
 #include "merganser/comm/runtime.hpp"
 
 namespace merganser::comm::detail {
 
-/// Rank and number of the ranks, as MPI says, which it starts: the environment is the same for all.
+/// Returns rank and size of this rank in the simulated MPI_COMM_WORLD, and initialises MPI for that, because the
+/// environment is the same for all ranks. Local.
 [[nodiscard]] World simulated_world();
 
-/// Waits until another rank has rung for this one since the last such wait.
-void wait_for_bell();
-void wait_for_bell(int world_rank);  // of this rank, if it is known
-/// Rings for a rank of the world, which has called simulated_world(): something has landed in its memory. Timers may ring, too.
-void ring_bell(int world_rank);
+/// Blocks until notify_rank() was called for this rank since the last such wait.
+void wait_for_notification();
+/// Blocks until notify_rank() was called for this rank, whose number in the world is `world_rank`, since the last such wait.
+void wait_for_notification(int world_rank);
+/// Ends the present or next wait of a rank of the world, which must have called simulated_world(), after data were written to
+/// its memory. Local; timers of the simulator may call it, too.
+void notify_rank(int world_rank);
 
 }  // namespace merganser::comm::detail

@@ -12,27 +12,31 @@ namespace merganser::comm::detail {
 namespace {
 
 std::mutex agreed_mutex;
-std::string agreed_text;
+std::string agreed_text;  // text of the last error that all ranks throw alike
 
 enum : std::uint8_t { kSends = 1, kReceives = 2 };
 
-/// What ranks add up at set-up. What the senders of all arcs add and their receivers take away is zero in the end if both
-/// ends of every arc know of it, and else, but for one case in 2^128, not.
+/// Words that ranks sum up in the handshake, to detect errors, and arcs that only one end lists, without a list of all
+/// arcs. The sender of an arc adds a hash of the arc and the receiver subtracts the same hash, so the sum is zero if
+/// both ends list every arc, and otherwise with probability 2^-128.
 class Tally {
  public:
+  /// Records that this rank has an error.
   void add_error() { words_[kErrors] = 1; }
-  void add_speaker() { words_[kSpeakers] = 1; }
+  /// Records that this rank has descriptors to exchange.
+  void add_descriptors() { words_[kDescriptors] = 1; }
+  /// Adds the hashes of this rank's arcs, with the sign of its end.
   void add_arcs(const Graph& graph, int rank) {
     for (const int to : graph.out) add_arc(rank, to, 1);
-    for (const int from : graph.in) add_arc(from, rank, ~std::uint64_t{0});
+    for (const int from : graph.in) add_arc(from, rank, ~std::uint64_t{0});  // times -1 modulo 2^64
   }
   [[nodiscard]] std::span<std::uint64_t> words() { return words_; }
-  [[nodiscard]] bool errors() const { return words_[kErrors] != 0; }
-  [[nodiscard]] bool arcs_differ() const { return words_[kArcs] != 0 || words_[kArcsAgain] != 0; }
-  [[nodiscard]] bool speakers() const { return words_[kSpeakers] != 0; }
+  [[nodiscard]] bool has_errors() const { return words_[kErrors] != 0; }
+  [[nodiscard]] bool has_unmatched_arcs() const { return words_[kArcs] != 0 || words_[kArcsAgain] != 0; }
+  [[nodiscard]] bool has_descriptors() const { return words_[kDescriptors] != 0; }
 
  private:
-  enum : std::size_t { kErrors, kSpeakers, kArcs, kArcsAgain, kWords };
+  enum : std::size_t { kErrors, kDescriptors, kArcs, kArcsAgain, kWords };
 
   void add_arc(int from, int to, std::uint64_t times) {
     const std::uint64_t arc = static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(to);
@@ -43,7 +47,8 @@ class Tally {
   std::array<std::uint64_t, kWords> words_{};
 };
 
-/// The message of a handshake to another rank: the descriptor for the arc to it, behind its length, and that for the arc from it.
+/// Returns the message of a handshake to another rank: the descriptor for the arc to it, behind its length, then the one for
+/// the arc from it.
 Bytes message_to_neighbour(const Bytes& along, const Bytes& against) {
   const std::uint64_t length = along.size();
   Bytes bytes(sizeof length + along.size() + against.size());
@@ -53,13 +58,14 @@ Bytes message_to_neighbour(const Bytes& along, const Bytes& against) {
   return bytes;
 }
 
-/// The descriptor for an arc; empty if there is none.
+/// Returns the descriptor for an arc; empty if there is none.
 Bytes descriptor_for(const std::vector<Bytes>& descriptors, std::size_t arc) {
-  return arc == ArcOf::kNone || descriptors.empty() ? Bytes() : descriptors[arc];
+  return arc == ArcIndex::kNone || descriptors.empty() ? Bytes() : descriptors[arc];
 }
 
 }  // namespace
 
+// Validation of one rank's part of a process graph, before any communication.
 std::string graph_error(const Graph& graph, int size) {
   for (const auto* list : {&graph.out, &graph.in}) {
     std::unordered_set<int> seen;
@@ -74,7 +80,7 @@ std::string graph_error(const Graph& graph, int size) {
   return {};
 }
 
-std::vector<int> neighbours_of(const Graph& graph, int rank) {
+std::vector<int> list_neighbours(const Graph& graph, int rank) {
   std::vector<int> all = graph.out;
   all.insert(all.end(), graph.in.begin(), graph.in.end());
   std::sort(all.begin(), all.end());
@@ -103,6 +109,7 @@ void TransportBase::end() noexcept {
   for (auto* part : *parts_) part->end();
 }
 
+// Collective end of a transport: sub-transports first, then the backend's collective resources.
 void TransportBase::close() {
   if (ended()) return;
   for (auto* part : *parts_) part->close();
@@ -128,6 +135,7 @@ void TransportBase::add(std::span<std::int64_t> values) {
   std::copy(words.begin(), words.end(), values.begin());
 }
 
+// All ranks throw the same text, which note_agreed_error() marks as safe for collective calls afterwards.
 void TransportBase::throw_first(const std::string& error) {
   const auto all = do_all_gather(std::as_bytes(std::span(error)));
   const auto first = std::find_if(all.begin(), all.end(), [](const Bytes& theirs) { return !theirs.empty(); });
@@ -137,10 +145,11 @@ void TransportBase::throw_first(const std::string& error) {
   throw CommError(text);
 }
 
+// Diagnosis of a handshake whose sums do not cancel: finds an arc that one end lists and the other does not.
 std::string TransportBase::arc_error(const Graph& graph) {
   const auto ranks = static_cast<std::size_t>(size());
-  const ArcOf out_arc(graph.out);
-  const ArcOf in_arc(graph.in);
+  const ArcIndex out_arc(graph.out);
+  const ArcIndex in_arc(graph.in);
   std::vector<Bytes> flags(ranks);
   for (const int to : graph.out) append(flags[static_cast<std::size_t>(to)], kSends);
   for (const int from : graph.in) append(flags[static_cast<std::size_t>(from)], kReceives);
@@ -151,12 +160,12 @@ std::string TransportBase::arc_error(const Graph& graph) {
     };
     const std::string rank = "graph: rank " + std::to_string(r);
     const bool sends = says(kSends);
-    if (sends != (in_arc(static_cast<int>(r)) != ArcOf::kNone)) {
+    if (sends != (in_arc(static_cast<int>(r)) != ArcIndex::kNone)) {
       return rank + (sends ? " has this rank as an out-neighbour, but is no in-neighbour here"
                            : " is not sending here, but is an in-neighbour here");
     }
     const bool receives = says(kReceives);
-    if (receives != (out_arc(static_cast<int>(r)) != ArcOf::kNone)) {
+    if (receives != (out_arc(static_cast<int>(r)) != ArcIndex::kNone)) {
       return rank + (receives ? " has this rank as an in-neighbour, but is no out-neighbour here"
                               : " does not receive from here, but is an out-neighbour here");
     }
@@ -164,6 +173,8 @@ std::string TransportBase::arc_error(const Graph& graph) {
   return {};
 }
 
+// Collective creation of an object on a process graph: one reduction validates the graph over all ranks, then
+// neighbours exchange descriptors.
 RemoteDescriptors TransportBase::handshake(const Graph& graph, const std::vector<Bytes>& to_out,
                                            const std::vector<Bytes>& to_in, const std::string& wrong) {
   const std::string error = wrong.empty() ? graph_error(graph, size()) : wrong;
@@ -173,16 +184,17 @@ RemoteDescriptors TransportBase::handshake(const Graph& graph, const std::vector
   } else {
     tally.add_error();
   }
-  if (!to_out.empty() || !to_in.empty()) tally.add_speaker();
+  if (!to_out.empty() || !to_in.empty()) tally.add_descriptors();
+  // After the reduction every rank has the same words, so all take the same branches.
   do_reduce(tally.words(), Op::sum);
-  if (tally.errors()) throw_first(error);
-  if (tally.arcs_differ()) agree_on(arc_error(graph));
+  if (tally.has_errors()) throw_first(error);
+  if (tally.has_unmatched_arcs()) agree_on(arc_error(graph));
 
   RemoteDescriptors result{std::vector<Bytes>(graph.in.size()), std::vector<Bytes>(graph.out.size())};
-  if (!tally.speakers()) return result;
-  const std::vector<int> others = neighbours_of(graph, rank());
-  const ArcOf out_arc(graph.out);
-  const ArcOf in_arc(graph.in);
+  if (!tally.has_descriptors()) return result;
+  const std::vector<int> others = list_neighbours(graph, rank());
+  const ArcIndex out_arc(graph.out);
+  const ArcIndex in_arc(graph.in);
   const auto message_to = [&](int other) {
     return message_to_neighbour(descriptor_for(to_out, out_arc(other)), descriptor_for(to_in, in_arc(other)));
   };
@@ -190,15 +202,16 @@ RemoteDescriptors TransportBase::handshake(const Graph& graph, const std::vector
   for (const int other : others) messages.push_back(message_to(other));
   const auto came = do_exchange(others, messages);
   const auto deliver = [&](int other, const Bytes& theirs) {
+    // Their descriptor along their out-arc is for our in-arc, the rest for our out-arc.
     const auto along = static_cast<std::ptrdiff_t>(read<std::uint64_t>(theirs));
     const auto begin = theirs.begin() + sizeof(std::uint64_t);
     const std::size_t in = in_arc(other);
     const std::size_t out = out_arc(other);
-    if (in != ArcOf::kNone) result.from_in[in].assign(begin, begin + along);
-    if (out != ArcOf::kNone) result.from_out[out].assign(begin + along, theirs.end());
+    if (in != ArcIndex::kNone) result.from_in[in].assign(begin, begin + along);
+    if (out != ArcIndex::kNone) result.from_out[out].assign(begin + along, theirs.end());
   };
   for (std::size_t i = 0; i < came.size(); ++i) deliver(others[i], came[i]);
-  if (out_arc(rank()) != ArcOf::kNone) deliver(rank(), message_to(rank()));
+  if (out_arc(rank()) != ArcIndex::kNone) deliver(rank(), message_to(rank()));
   return result;
 }
 

@@ -13,12 +13,12 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr int kSpins = 32;     // then yield
-constexpr int kYields = 2000;  // then sleep; a yield with nobody waiting takes well under a microsecond
+constexpr int kSpins = 32;     // polls without a pause, then yield
+constexpr int kYields = 2000;  // then sleep; a yield on an idle core takes well under a microsecond
 constexpr auto kSleep = std::chrono::microseconds(50);
 
 std::atomic<double> limit{0};
-std::atomic<bool> pinned{false};  // by the variable
+std::atomic<bool> pinned{false};  // the variable has set the limit
 
 }  // namespace
 
@@ -26,10 +26,11 @@ double wait_limit() noexcept { return limit.load(std::memory_order_relaxed); }
 
 void read_wait_limit() {
   limit = 0;
-  read_wait_limit_again();
+  update_wait_limit();
 }
 
-void read_wait_limit_again() {
+// Limit on waits of this process, from the variable MERGANSER_WAIT_LIMIT.
+void update_wait_limit() {
   const char* text = std::getenv("MERGANSER_WAIT_LIMIT");
   pinned = text != nullptr && *text != '\0';
   if (!pinned) return;
@@ -45,8 +46,10 @@ void set_default_wait_limit(double seconds) {
   if (!pinned) limit = seconds;
 }
 
+// Back-off of a polling loop: spin, yield, then sleep; oversubscribed ranks sleep at once, since another rank needs the
+// core.
 void Waiter::idle() {
-  if constexpr (kSimulated) return wait_for_bell();
+  if constexpr (kSimulated) return wait_for_notification();
   ++rounds_;
   if (rounds_ <= kSpins) return;
   if (rounds_ <= kSpins + kYields && !oversubscribed()) {
@@ -57,6 +60,7 @@ void Waiter::idle() {
   check_limit();
 }
 
+// Limit of a wait: its time is counted from the first check since the last progress.
 void Waiter::check_limit() {
   const double most = wait_limit();
   if (most <= 0) return;

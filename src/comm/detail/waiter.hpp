@@ -1,5 +1,5 @@
 #pragma once
-/// Patience of the wait loops: spin, then yield the core, then sleep; give up after a limit if one is set.
+/// Back-off of polling loops: spin, then yield the core, then sleep; throw after a limit if one is set.
 #include <chrono>
 #include <functional>
 #include <string>
@@ -9,37 +9,45 @@
 
 namespace merganser::comm::detail {
 
-/// Longest wait without anything arriving, in seconds; 0: for ever.
+/// Returns this process's limit on waits: the time in seconds for which a rank may wait without progress before it
+/// throws; 0: no limit.
 [[nodiscard]] double wait_limit() noexcept;
-/// Reads the variable MERGANSER_WAIT_LIMIT; when a run starts. @throws UsageError if it is no time
+/// Sets this process's limit on waits from the variable MERGANSER_WAIT_LIMIT, or to 0 (no limit) if the variable is not
+/// set. Called when a run starts. Local.
+/// @throws UsageError if the variable is no time in seconds
 void read_wait_limit();
-/// The same where transports live side by side: without the variable the limit stays as it is.
-void read_wait_limit_again();
-/// Sets the limit of this run where the variable did not.
+/// Sets this process's limit on waits from the variable MERGANSER_WAIT_LIMIT; keeps the limit if the variable is not
+/// set. Called where transports may exist already. Local. @throws UsageError if the variable is no time in seconds
+void update_wait_limit();
+/// Sets this process's limit on waits to `seconds`, unless the variable MERGANSER_WAIT_LIMIT has set it.
 void set_default_wait_limit(double seconds);
 
-/// One wait. `describe` returns which rank waits in which call for which ranks, and how much has arrived; it is called only when the limit is over.
+/// Back-off of a polling loop: counts the polls without progress to choose between spinning, yielding the core and
+/// sleeping, and throws once the limit on waits has passed. Constructed before the loop.
 class Waiter : Pinned {
  public:
+  /// Function that describes a wait for the error: this rank, the call, the ranks waited for, and the amount received
+  /// so far. Called only when the limit has passed.
   using Describe = std::function<std::string()>;
+  /// Starts a wait. Refers to `describe`, which must outlive the object; a temporary is moved into the object.
   explicit Waiter(const Describe& describe) : describe_(describe) {}
   explicit Waiter(Describe&& describe) : own_(std::move(describe)), describe_(own_) {}
 
-  /// Something happened: be quick again, and as patient as at first.
+  /// Restarts the back-off and the limit; called after progress.
   void reset() noexcept {
     rounds_ = 0;
     since_ = {};
   }
-  /// Nothing happened. @throws CommError when the limit is over
+  /// Spins, yields or sleeps once; called after a poll without progress. @throws CommError when the limit has passed
   void idle();
-  /// Checks the limit only, for those who sleep themselves.
+  /// Checks the limit without a pause, for loops that block by other means. @throws CommError when the limit has passed
   void check_limit();
 
  private:
   Describe own_;
   const Describe& describe_;
-  int rounds_ = 0;
-  std::chrono::steady_clock::time_point since_;
+  int rounds_ = 0;                               // calls of idle() since the last progress
+  std::chrono::steady_clock::time_point since_;  // first check of the limit since then; epoch: none yet
 };
 
 }  // namespace merganser::comm::detail

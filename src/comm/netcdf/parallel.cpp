@@ -1,3 +1,4 @@
+// Collective NetCDF files, where the NetCDF library of this build is parallel.
 #include <mpi.h>
 #include <netcdf.h>
 #include <netcdf_par.h>
@@ -7,6 +8,7 @@
 
 namespace merganser::comm {
 
+// Collective files use MPI_COMM_WORLD, so every rank of the transport must be the same rank there.
 bool netcdf_is_parallel(Transport& transport) {
   int started = 0;
   int ended = 0;

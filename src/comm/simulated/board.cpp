@@ -1,3 +1,4 @@
+// Collectives of simulated ranks in shared memory, which take no simulated time (SimulatedCollectives).
 #include <mpi.h>
 #include <simgrid/barrier.h>
 
@@ -16,17 +17,20 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// What the ranks of a transport have told each other and not all have read yet.
+/// Data of collective calls that not all ranks have read yet, by number of the call. One object, which the ranks of a transport
+/// share; a barrier of the simulator separates writing from reading.
 class Board : Pinned {
  public:
   explicit Board(int ranks)
       : ranks_(static_cast<std::size_t>(ranks)), all_here_(sg_barrier_init(static_cast<unsigned>(ranks))) {}
   ~Board() { sg_barrier_destroy(all_here_); }
 
+  /// Blocks until every rank has called it.
   void wait() { sg_barrier_wait(all_here_); }
 
+  // The collectives; `round` is the number of the call, the same on every rank.
   std::vector<Bytes> all_gather(std::size_t rank, std::uint64_t round, BytesView mine) {
-    Round& told = show(rank, round, mine);
+    Round& told = publish(rank, round, mine);
     const bool last = ++told.readers == ranks_;
     std::vector<Bytes> all = last ? std::move(told.by_sender) : told.by_sender;
     if (last) rounds_.erase(round);
@@ -37,14 +41,14 @@ class Board : Pinned {
     Round& told = rounds_[round];
     const bool first = !std::exchange(told.written, true);
     if (first) told.words.assign(words.begin(), words.end());
-    for (std::size_t i = 0; i < words.size() && !first; ++i) told.words[i] = combined(told.words[i], words[i], op);
+    for (std::size_t i = 0; i < words.size() && !first; ++i) told.words[i] = reduce_pair(told.words[i], words[i], op);
     wait();
     std::copy(told.words.begin(), told.words.end(), words.begin());
-    read(round, told);
+    note_read(round, told);
   }
 
   std::vector<Bytes> gather(std::size_t rank, std::uint64_t round, BytesView mine) {
-    Round& told = show(rank, round, mine);
+    Round& told = publish(rank, round, mine);
     if (rank != 0) return {};
     std::vector<Bytes> all = std::move(told.by_sender);
     rounds_.erase(round);
@@ -56,7 +60,7 @@ class Board : Pinned {
     if (rank == 0) told.by_sender.emplace_back(mine.begin(), mine.end());
     wait();
     Bytes text = told.by_sender[0];
-    read(round, told);
+    note_read(round, told);
     return text;
   }
 
@@ -72,7 +76,7 @@ class Board : Pinned {
       const auto arc = std::find(ranks.begin(), ranks.end(), static_cast<int>(message.from)) - ranks.begin();
       came[static_cast<std::size_t>(arc)] = std::move(message.text);
     }
-    read(round, told);
+    note_read(round, told);
     return came;
   }
 
@@ -84,7 +88,7 @@ class Board : Pinned {
     wait();
     std::vector<Bytes> from(ranks_);
     for (auto& message : told.by_receiver[rank]) from[message.from] = std::move(message.text);
-    read(round, told);
+    note_read(round, told);
     return from;
   }
 
@@ -93,24 +97,25 @@ class Board : Pinned {
     std::size_t from;
     Bytes text;
   };
+  /// Data of one collective call.
   struct Round {
     std::vector<Bytes> by_sender;
     std::vector<std::vector<Message>> by_receiver;
     std::vector<std::uint64_t> words;
-    bool written = false;
-    std::size_t readers = 0;
+    bool written = false;     // `words` has those of some rank
+    std::size_t readers = 0;  // number of ranks that have read
   };
 
-  /// What every rank shows, when all have.
-  Round& show(std::size_t rank, std::uint64_t round, BytesView mine) {
+  /// Stores the bytes of this rank, blocks until all ranks have done so, and returns the call's data.
+  Round& publish(std::size_t rank, std::uint64_t round, BytesView mine) {
     Round& told = rounds_[round];
     told.by_sender.resize(ranks_);
     told.by_sender[rank].assign(mine.begin(), mine.end());
     wait();
     return told;
   }
-  /// One rank more has read; the last one takes the round away.
-  void read(std::uint64_t round, Round& told) {
+  /// Counts a rank that has read; the last one erases the call's data.
+  void note_read(std::uint64_t round, Round& told) {
     if (++told.readers == ranks_) rounds_.erase(round);
   }
 
@@ -119,6 +124,7 @@ class Board : Pinned {
   std::map<std::uint64_t, Round> rounds_;
 };
 
+/// Collectives of one simulated rank over the shared board, which take no simulated time.
 class FreeCollectives final : public SimulatedCollectives {
  public:
   FreeCollectives(MPI_Comm comm, std::shared_ptr<Board> board)
@@ -140,22 +146,24 @@ class FreeCollectives final : public SimulatedCollectives {
  private:
   std::shared_ptr<Board> board_;
   std::size_t rank_;
-  std::uint64_t round_ = 0;  // numbered by each rank, alike
+  std::uint64_t round_ = 0;  // number of the next call, alike on every rank
 };
 
 }  // namespace
 
+// Choice of untimed collectives in a simulation, by a variable.
 std::unique_ptr<SimulatedCollectives> simulated_collectives(MPI_Comm comm) {
   const char* which = std::getenv("MERGANSER_SIMULATED_COLLECTIVES");
   if (which == nullptr || std::string_view(which) != "free") return nullptr;
   return std::make_unique<FreeCollectives>(
-      comm, made_by_first(comm, [](int ranks) { return std::make_shared<Board>(ranks); }));
+      comm, make_by_first(comm, [](int ranks) { return std::make_shared<Board>(ranks); }));
 }
 
+// Tags of a transport's links, in place of a duplicate communicator.
 int simulated_first_tag(MPI_Comm comm) {
   constexpr int kTags = 1000;
-  static int transports = 0;  // counted by their first ranks
-  return made_by_first(comm, [](int) { return kTags * transports++; });
+  static int transports = 0;  // shared by all ranks, so only the first rank of a transport counts it
+  return make_by_first(comm, [](int) { return kTags * transports++; });
 }
 
 }  // namespace merganser::comm::detail

@@ -12,9 +12,10 @@ namespace merganser::comm::detail {
 namespace s4u = simgrid::s4u;
 using simgrid::kernel::timer::Timer;
 
+/// Objects of SimGrid that the event queue uses.
 struct Events::Clockwork {
-  Timer* next = nullptr;                 // of armed_
-  std::vector<s4u::SemaphorePtr> gates;  // by rank of the world
+  Timer* next = nullptr;                 // timer at armed_
+  std::vector<s4u::SemaphorePtr> gates;  // by rank of the world: blocks it
 };
 
 Events& Events::get() {
@@ -30,11 +31,13 @@ Events::~Events() = default;
 
 double Events::now() const { return happening_ ? now_ : s4u::Engine::get_clock(); }
 
-void Events::at(double date, Act act, void* what) {
+// Insertion of an event; within an event run() goes on with the queue, so no timer is needed.
+void Events::schedule(double date, Act act, void* what) {
   queue_.push({std::max(date, now()), order_++, act, what});
   if (!happening_) arm();
 }
 
+// Wait of a simulated rank in the library: SimGrid runs other ranks meanwhile.
 void Events::block(int rank) {
   auto& gate = clockwork_->gates[static_cast<std::size_t>(rank)];
   if (gate == nullptr) gate = s4u::Semaphore::create(0);
@@ -42,6 +45,7 @@ void Events::block(int rank) {
   gate->acquire();
 }
 
+// End of a rank's wait: within an event the rank is released later, at the date of the event.
 void Events::wake(int rank) {
   --blocked_;
   if (happening_)
@@ -50,7 +54,7 @@ void Events::wake(int rank) {
     clockwork_->gates[static_cast<std::size_t>(rank)]->release();
 }
 
-/// SimGrid calls when the first one is due.
+/// Sets SimGrid's timer to the date of the first event, unless it is set to an earlier one.
 void Events::arm() {
   if (queue_.empty() || queue_.top().date >= armed_) return;
   if (clockwork_->next != nullptr) clockwork_->next->remove();
@@ -62,6 +66,8 @@ void Events::arm() {
   });
 }
 
+// A woken rank acts at SimGrid's clock, so events after its date must not occur before it has acted: `until` ends there. The
+// ranks are released once the clock has advanced to that date.
 void Events::run() {
   const double clock = s4u::Engine::get_clock();
   double until = blocked_ == ranks_ ? kNever : clock;
@@ -83,6 +89,7 @@ void Events::run() {
   arm();
 }
 
+/// Releases the ranks that events have woken.
 void Events::release() {
   for (const int rank : woken_) clockwork_->gates[static_cast<std::size_t>(rank)]->release();
   woken_.clear();

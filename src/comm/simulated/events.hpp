@@ -1,5 +1,5 @@
 #pragma once
-/// What happens when on a simulated machine, besides what SimGrid knows of.
+/// Event queue of the simulated network and of blocked ranks, on top of SimGrid's simulation kernel.
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -11,29 +11,32 @@
 
 namespace merganser::comm::detail {
 
-/// Dates of the network and of ranks that wait in the library. All ranks use one.
+/// Discrete-event queue for the network and for ranks that wait in the library. One object for all ranks.
 ///
-/// SimGrid asks all its models for every date that it comes to, which takes longer than what happens there. Where every rank waits
-/// here, nothing can happen but what is in this queue: then it goes ahead of SimGrid's clock, up to the next date at which it wakes
-/// a rank.
+/// SimGrid updates all its models at every date that it stops at, which takes longer than the events there. If all ranks are
+/// blocked here, only events of this queue can occur: then it runs ahead of SimGrid's clock, up to the next date at which an
+/// event wakes a rank.
 class Events : Pinned {
  public:
+  /// Function of an event.
   using Act = void (*)(void*);
 
-  /// A rank's context must call it first.
+  /// Returns the queue; the first call must be in the context of a rank.
   static Events& get();
 
-  /// Seconds of the simulation: of what happens, or of the rank that asks.
+  /// Returns the date in seconds of the event in progress, else that of the calling rank.
   [[nodiscard]] double now() const;
-  /// Calls act(what) in the simulator's context, where it must not block. In any context. What has the same date happens in the
-  /// order of these calls. @param date  in the past: now
-  void at(double date, Act act, void* what);
-  /// Keeps this rank, `rank` of the world, until wake(), which is called once for each block().
+  /// Schedules a call act(what) in the simulator's context, where it must not block. In any context. Events of one date occur in
+  /// the order of these calls. @param date  in seconds; a date in the past means now
+  void schedule(double date, Act act, void* what);
+  /// Blocks this rank, number `rank` of the world, until wake(rank).
   void block(int rank);
+  /// Unblocks a rank of the world; called once for each block().
   void wake(int rank);
 
  private:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
+  /// Scheduled call; events of one date are ordered by the calls of schedule().
   struct Event {
     double date;
     std::uint64_t order;
@@ -41,7 +44,7 @@ class Events : Pinned {
     void* what;
     bool operator<(const Event& o) const { return date > o.date || (date == o.date && order > o.order); }
   };
-  struct Clockwork;  // of SimGrid
+  struct Clockwork;  // objects of SimGrid
 
   Events();
   ~Events();
@@ -52,12 +55,12 @@ class Events : Pinned {
   std::unique_ptr<Clockwork> clockwork_;
   std::priority_queue<Event> queue_;
   std::uint64_t order_ = 0;
-  bool happening_ = false;
-  double now_ = 0;           // while something happens
-  double armed_ = kNever;    // when SimGrid calls run()
-  std::size_t blocked_ = 0;  // ranks that wait here and have not been woken
+  bool happening_ = false;   // an event is in progress
+  double now_ = 0;           // its date
+  double armed_ = kNever;    // date at which SimGrid's timer calls run()
+  std::size_t blocked_ = 0;  // number of ranks that are blocked here and not woken
   std::size_t ranks_;
-  std::vector<int> woken_;  // ranks that go on when SimGrid's clock has come there
+  std::vector<int> woken_;  // ranks to release when SimGrid's clock has reached now_
 };
 
 }  // namespace merganser::comm::detail

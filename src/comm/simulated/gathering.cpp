@@ -14,9 +14,10 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr double kNotYet = -1;
+constexpr double kNotYet = -1;  // in place of a date
 
-std::shared_ptr<const Parts> joined(const std::vector<Bytes>& parts) {
+/// Returns the contributions of all ranks, one behind the other.
+std::shared_ptr<const Parts> concatenate(const std::vector<Bytes>& parts) {
   auto all = std::make_shared<Parts>();
   all->begin.push_back(0);
   for (const Bytes& part : parts) all->begin.push_back(all->begin.back() + part.size());
@@ -27,7 +28,7 @@ std::shared_ptr<const Parts> joined(const std::vector<Bytes>& parts) {
 
 }  // namespace
 
-std::size_t ring_from() {
+std::size_t ring_threshold() {
   constexpr const char* kVariable = "MERGANSER_SIMULATED_ALL_GATHERS";
   constexpr std::size_t kLong = 524288;
   const char* which = std::getenv(kVariable);
@@ -38,12 +39,14 @@ std::size_t ring_from() {
   throw UsageError(std::string(kVariable) + " is '" + std::string(name) + "'; allowed: mpich, bruck, ring");
 }
 
-/// A rank sends in a round, then waits for what it is sent in this round. Lengths, if there are, make a pass of their own.
+/// State of one all-gather. In a round a rank sends a message, then receives one. Lengths, if they differ, take a pass of rounds
+/// of their own. Arrivals may be early: they are stored by round.
 struct Gatherings::Gathering : Pinned {
+  /// State of one rank in an all-gather.
   struct Rank {
-    bool here = false;
-    bool through = false;
-    double clock = 0;  // until when it is busy
+    bool here = false;     // it has entered
+    bool through = false;  // it may leave
+    double clock = 0;      // date until which it is busy
     std::size_t round = 0;
     bool sent = false;            // in this round
     std::vector<double> arrived;  // by round
@@ -54,16 +57,17 @@ struct Gatherings::Gathering : Pinned {
     for (Rank& rank : ranks) rank.arrived.assign(rounds * passes, kNotYet);
   }
 
+  /// Enters a rank with its contribution and starts its rounds.
   void enter(std::size_t r, BytesView mine) {
     parts[r].assign(mine.begin(), mine.end());
-    if (++present == ranks.size()) result = joined(std::exchange(parts, {}));
+    if (++present == ranks.size()) result = concatenate(std::exchange(parts, {}));
     ranks[r].here = true;
     ranks[r].clock = simulated_now();
-    go_on(r);
+    advance(r);
   }
 
-  /// As far as it can without what has not come.
-  void go_on(std::size_t r) {
+  /// Advances a rank through its rounds until it needs a message that has not arrived.
+  void advance(std::size_t r) {
     Rank& rank = ranks[r];
     auto& network = SimulatedNetwork::get();
     while (rank.round < rank.arrived.size()) {
@@ -84,27 +88,30 @@ struct Gatherings::Gathering : Pinned {
     leave(r);
   }
 
+  /// Schedules the end of the call for a rank, at the date until which it is busy.
   void leave(std::size_t r) {
     simulated_timer(ranks[r].clock, [this, r] {
       ranks[r].through = true;
-      ring_bell(world[r]);
+      notify_rank(world[r]);
     });
   }
 
+  /// Records the arrival of a round's message at a rank.
   void arrive(std::size_t r, std::size_t round) {
     ranks[r].arrived[round] = simulated_now();
-    if (ranks[r].here && ranks[r].round == round) go_on(r);
+    if (ranks[r].here && ranks[r].round == round) advance(r);
   }
 
-  /// Alike on every rank, in its last pass.
+  /// Returns true if the total size needs the ring. The same on every rank, called in its last pass: with lengths of their own
+  /// that begins after all ranks have entered, and without them all parts are equal.
   [[nodiscard]] bool is_long(std::size_t r) const {
     const std::size_t all = passes == 1 && result == nullptr ? parts[r].size() * ranks.size() : result->bytes.size();
     return all >= long_from;
   }
 
-  /// Every rank sends to the next one, as often as there are others, what it was sent before. These are as many messages as
-  /// pairs of ranks, of which a node sends and is sent one at a time: a link has one after the other, and what they take is
-  /// added up.
+  /// Times the ring, once all ranks are in it: every rank sends to the next one, ranks - 1 times, the part that it received
+  /// before. Events for that would be quadratic in the ranks. On each link between neighbours one message follows the other, so
+  /// a recurrence over dates suffices.
   void enter_ring() {
     if (++in_ring < ranks.size()) return;
     const std::size_t size = ranks.size();
@@ -124,7 +131,7 @@ struct Gatherings::Gathering : Pinned {
     }
     std::vector<double> arrived(size);
     for (std::size_t k = 0; k + 1 < size; ++k) {
-      std::size_t part = k == 0 ? 0 : size - k;  // that rank 0 sends: the one that came to it last
+      std::size_t part = k == 0 ? 0 : size - k;  // that rank 0 sends in step k: the last one it received
       for (std::size_t r = 0; r < size; ++r) {
         Edge& edge = edges[r];
         clock[r] += edge.overhead;
@@ -142,7 +149,7 @@ struct Gatherings::Gathering : Pinned {
     }
   }
 
-  /// Of the parts that a rank sends: in the first of two passes their lengths.
+  /// Returns the size of the message that a rank sends in a round: of its parts, or, in the first of two passes, of lengths.
   [[nodiscard]] std::size_t bytes(std::size_t r, std::size_t distance, std::size_t round) const {
     const std::size_t count = std::min(distance, ranks.size() - distance);
     if (round + rounds < rounds * passes) return count * sizeof(std::int64_t);
@@ -155,23 +162,24 @@ struct Gatherings::Gathering : Pinned {
   const std::vector<int>& world;
   std::size_t rounds;
   std::size_t passes;
-  std::size_t long_from = ring_from();  // bytes
+  std::size_t long_from = ring_threshold();  // total size in bytes from which the ring is used
   std::vector<Rank> ranks;
-  std::vector<Bytes> parts;  // until all have come
-  std::size_t present = 0;
-  std::size_t in_ring = 0;
+  std::vector<Bytes> parts;  // by rank, until all have entered
+  std::size_t present = 0;   // ranks that have entered and not left
+  std::size_t in_ring = 0;   // ranks that have got to the ring
   std::shared_ptr<const Parts> result;
 };
 
 Gatherings::Gatherings(std::vector<int> world) : world_(std::move(world)) {}
 Gatherings::~Gatherings() = default;
 
+// Timed all-gather of one rank: blocks until the simulated messages of its rounds have arrived.
 std::shared_ptr<const Parts> Gatherings::gather(std::size_t rank, std::uint64_t number, BytesView mine, bool equal) {
   auto& found = under_way_[number];
   if (found == nullptr) found = std::make_unique<Gathering>(world_, equal);
   Gathering& gathering = *found;
   gathering.enter(rank, mine);
-  while (!gathering.ranks[rank].through) wait_for_bell(world_[rank]);
+  while (!gathering.ranks[rank].through) wait_for_notification(world_[rank]);
   auto all = gathering.result;
   if (--gathering.present == 0) under_way_.erase(number);
   return all;

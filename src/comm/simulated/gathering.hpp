@@ -1,5 +1,5 @@
 #pragma once
-/// All-gathers of simulated ranks, whose messages are on their way as all others (network.hpp) but hold no bytes: all ranks
+/// All-gathers of simulated ranks, whose messages take their time in the network (network.hpp) but hold no bytes: all ranks
 /// share one result.
 #include <cstdint>
 #include <map>
@@ -11,23 +11,25 @@
 
 namespace merganser::comm::detail {
 
-/// From so many bytes in all on, all-gathers go round a ring: as in MPICH, or as the variable MERGANSER_SIMULATED_ALL_GATHERS says
-/// (bruck: never, ring: always). @throws UsageError for another value
-[[nodiscard]] std::size_t ring_from();
+/// Returns the total size in bytes from which all-gathers use a ring: that of MPICH, or by the variable
+/// MERGANSER_SIMULATED_ALL_GATHERS ("mpich"; "bruck": never; "ring": always). Local. @throws UsageError for another value
+[[nodiscard]] std::size_t ring_threshold();
 
-/// The all-gathers of the ranks of a transport, by Bruck's algorithm (what a rank has, it sends to the rank so many before it,
-/// twice as much in each round, and the rest in the last one), or in a ring.
+/// All-gathers of the ranks of a transport, by Bruck's algorithm (in round k a rank sends all its parts, 2^k or the rest, to the
+/// rank 2^k before it), or in a ring. One object, which all ranks share.
 class Gatherings : Pinned {
  public:
-  /// @param world  ranks of the world, by rank
+  /// Makes the all-gathers of a transport. @param world  ranks of the world, by rank of the transport
   explicit Gatherings(std::vector<int> world);
   ~Gatherings();
 
-  /// Called by every rank with the same number. @param equal  see TimedCollectives
+  /// Gathers the bytes of all ranks and returns one result that all share, when this rank has received it. Every rank calls it.
+  /// @param number  of the collective call, the same on every rank
+  /// @param equal   all parts have one size; else a gather of sizes is timed before
   [[nodiscard]] std::shared_ptr<const Parts> gather(std::size_t rank, std::uint64_t number, BytesView mine, bool equal);
 
  private:
-  struct Gathering;
+  struct Gathering;  // one all-gather
   std::vector<int> world_;
   std::map<std::uint64_t, std::unique_ptr<Gathering>> under_way_;
 };

@@ -1,3 +1,4 @@
+// Link of simulated ranks over SMPI's messages, with one receive that is always posted instead of probes.
 #include <mpi.h>
 
 #include <algorithm>
@@ -15,13 +16,14 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// Longer messages travel in pieces of this size; a piece below it is the last one. Of the buffer of a link only the pages
-/// that were written are there.
+/// Size of the pieces of messages in bytes; a piece below it is the last one of its message. A receive buffer of this size takes
+/// memory only for the pages that were written.
 constexpr std::size_t kPiece = std::size_t{64} << 10;
-/// What a buffer begins with while nothing has come.
+/// First bytes of a receive buffer until a message arrives.
 constexpr std::array<unsigned char, 16> kNothing{0x8e, 0x1f, 0xd3, 0x62, 0xb9, 0x47, 0x05, 0xea,
                                                  0x71, 0xcc, 0x38, 0x9d, 0x24, 0xf6, 0x5b, 0xa0};
 
+/// Link of a simulated rank over two-sided messages of SMPI.
 class SimulatedLink final : public Link {
  public:
   SimulatedLink(MPI_Comm comm, int tag, const Graph& graph)
@@ -59,7 +61,7 @@ class SimulatedLink final : public Link {
   }
 
   [[nodiscard]] std::optional<std::size_t> receive(std::vector<std::byte>& message) override {
-    while (has_come()) {
+    while (has_arrived()) {
       int length = 0;
       check(MPI_Get_count(&status_, MPI_BYTE, &length), "MPI_Get_count");
       const std::size_t arc = in_(status_.MPI_SOURCE);
@@ -74,7 +76,7 @@ class SimulatedLink final : public Link {
     return std::nullopt;
   }
 
-  /// Waits until something has come or a send has ended.
+  /// Blocks until a message has arrived or a send is complete.
   void idle(Waiter&) override {
     if (came_) return;
     if (sends_.empty()) {
@@ -97,6 +99,7 @@ class SimulatedLink final : public Link {
   }
 
  private:
+  /// Posts the receive of the next piece, from any rank.
   void post() {
     came_ = false;
     std::memcpy(buffer_.get(), kNothing.data(), kNothing.size());
@@ -104,10 +107,10 @@ class SimulatedLink final : public Link {
           "MPI_Irecv");
   }
 
-  /// Not by MPI_Test: what it finds done SimGrid 3.32 keeps in a list of the rank for ever, and goes through all of it for every
-  /// message, so that time grew with the square of the messages. What has come since the receive was posted shows by its
-  /// bytes, and is then waited for in no time; what had come before, or is empty, is found by idle().
-  bool has_come() {
+  /// Returns true if the posted receive is complete, without MPI_Test: SimGrid 3.32 keeps every request that a test completed in
+  /// a list of the rank, and searches all of it for every message, quadratic time. A message that arrives later changes the first
+  /// bytes of the buffer, and MPI_Wait then returns at once; idle() detects one that arrived before, or is empty.
+  bool has_arrived() {
     if (came_ || receive_ == MPI_REQUEST_NULL) return came_;
     if (std::memcmp(buffer_.get(), kNothing.data(), kNothing.size()) == 0) return false;
     check(MPI_Wait(&receive_, &status_), "MPI_Wait");
@@ -115,6 +118,7 @@ class SimulatedLink final : public Link {
     return true;
   }
 
+  /// Cancels and frees a request.
   static void drop(MPI_Request& request) {
     MPI_Cancel(&request);
     if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
@@ -123,14 +127,14 @@ class SimulatedLink final : public Link {
   MPI_Comm comm_;
   int tag_;
   std::vector<int> out_;
-  ArcOf in_;
+  ArcIndex in_;
   std::unique_ptr<std::byte[]> buffer_;
-  MPI_Request receive_ = MPI_REQUEST_NULL;  // null: no arc leads here, or it has come
-  bool came_ = false;
+  MPI_Request receive_ = MPI_REQUEST_NULL;  // null: there are no in-arcs, or it is complete
+  bool came_ = false;                       // the receive is complete, and its message not taken
   MPI_Status status_{};
   std::vector<MPI_Request> sends_;
   std::vector<MPI_Request> waited_for_;
-  std::vector<Bytes> partial_;  // per in-arc: pieces so far
+  std::vector<Bytes> partial_;  // per in-arc: pieces received of a message that is not complete
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-/// What simulated ranks hold together: they see each other's memory.
+/// Objects that simulated ranks share, which one of them makes: all ranks are in one process.
 #include <mpi.h>
 
 #include <cstdint>
@@ -12,16 +12,17 @@
 
 namespace merganser::comm::detail {
 
-/// A thing that the first rank to come makes and every rank of the world holds. Each has to come, but waits for nobody.
+/// Returns an object that the first rank to call makes and every rank of the world receives. Every rank calls it, in the same
+/// order as others; no rank blocks. @param make  called with the number of ranks; its result is copied
 template <class Make>
-auto made_for_world(const Make& make) {
+auto make_for_world(const Make& make) {
   using Thing = decltype(make(0));
   struct Shelf {
     std::optional<Thing> thing;
     int takers = 0;
   };
   static std::map<std::uint64_t, Shelf> shelves;  // by number
-  static std::vector<std::uint64_t> numbers;      // of what each rank takes next, in the same order
+  static std::vector<std::uint64_t> numbers;      // per rank: number of its next object; the calls have the same order
   const World world = simulated_world();
   numbers.resize(static_cast<std::size_t>(world.size));
   const std::uint64_t number = numbers[static_cast<std::size_t>(world.rank)]++;
@@ -32,11 +33,12 @@ auto made_for_world(const Make& make) {
   return mine;
 }
 
-/// A thing that one rank makes and every rank of a communicator holds. Collective.
+/// Returns an object that the first rank of a communicator makes and all its ranks receive. Collective.
+/// @param make  called with the number of ranks; its result is copied
 template <class Make>
-auto made_by_first(MPI_Comm comm, const Make& make) {
+auto make_by_first(MPI_Comm comm, const Make& make) {
   using Thing = decltype(make(0));
-  if (comm == MPI_COMM_WORLD) return made_for_world(make);
+  if (comm == MPI_COMM_WORLD) return make_for_world(make);
   struct Shelf {
     Thing thing;
     int takers;
@@ -44,7 +46,7 @@ auto made_by_first(MPI_Comm comm, const Make& make) {
   int size = 0;
   check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
   Shelf* const made = rank_in(comm) == 0 ? new Shelf{make(size), size} : nullptr;
-  // A reduction, since SMPI's broadcasts may first have every rank tell every other where it runs.
+  // A reduction of the address, since SMPI's broadcasts may first exchange the nodes of all ranks.
   auto where = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(made));
   check(MPI_Allreduce(MPI_IN_PLACE, &where, 1, MPI_UINT64_T, MPI_SUM, comm), "MPI_Allreduce");
   auto* const shelf = reinterpret_cast<Shelf*>(static_cast<std::uintptr_t>(where));

@@ -1,3 +1,4 @@
+// Memory of the model rma on simulated ranks over SMPI's windows.
 #include <mpi.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 namespace merganser::comm::detail {
 namespace {
 
+/// One-sided memory of a simulated rank over a window of SMPI, which is locked by target at the first operation to it.
 class SimulatedMemory final : public Memory {
  public:
   SimulatedMemory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters)
@@ -50,12 +52,12 @@ class SimulatedMemory final : public Memory {
 
   void complete() override {
     if (touched_.empty()) return;
-    for (const int rank : touched_) land(rank);
+    for (const int rank : touched_) complete_target(rank);
     check(MPI_Win_flush_all(window_), "MPI_Win_flush_all");
     touched_.clear();
     words_.clear();
   }
-  /// What others put is in this memory when their flush ends.
+  /// Does nothing: puts of other ranks are in this memory when their flush ends.
   void progress() override {}
 
   void begin_phase() override {
@@ -70,9 +72,11 @@ class SimulatedMemory final : public Memory {
   }
 
  private:
+  /// Returns whether a list contains a rank.
   static bool holds(const std::vector<int>& ranks, int rank) {
     return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
   }
+  /// Begins an operation: locks the target, unless its epoch is open already.
   void begin(int rank) {
     const bool by_itself = epoch_ == Epoch::per_operation;
     if (by_itself) ++counters_.epochs;
@@ -81,30 +85,32 @@ class SimulatedMemory final : public Memory {
       if (!by_itself) locked_.push_back(rank);
     }
   }
+  /// Ends an operation: completes it, or marks the target for the next flush.
   void end(int rank) {
     if (epoch_ != Epoch::per_operation) {
       if (!holds(touched_, rank)) touched_.push_back(rank);
       return;
     }
-    land(rank);
+    complete_target(rank);
     check(MPI_Win_flush(rank, window_), "MPI_Win_flush");
     check(MPI_Win_unlock(rank, window_), "MPI_Win_unlock");
     words_.clear();
   }
+  /// Completes all operations and closes the epochs.
   void unlock_all() {
     complete();
     for (const int rank : locked_) check(MPI_Win_unlock(rank, window_), "MPI_Win_unlock");
     locked_.clear();
   }
 
-  /// A copy of a word that lives until the next complete().
+  /// Returns a copy of a word that lives until the next complete().
   const void* source(std::uint64_t word) { return &words_.emplace_back(word); }
 
-  /// Waits until the operations to a rank have landed and lets it know, before this rank does: what a flush takes for the way
-  /// back (packages/simulate/simulate/costs.cpp, which the program is linked with) comes after.
-  void land(int rank) {
+  /// Blocks until the operations to a rank are complete there, and notifies the rank. The flush, with the time of its
+  /// acknowledgement (packages/simulate/simulate/costs.cpp, which the program is linked with), follows.
+  void complete_target(int rank) {
     check(MPI_Win_flush_local(rank, window_), "MPI_Win_flush_local");
-    ring_bell(world_ranks(comm_, {&rank, 1}).front());
+    notify_rank(world_ranks(comm_, {&rank, 1}).front());
   }
 
   MPI_Comm comm_;
@@ -112,9 +118,9 @@ class SimulatedMemory final : public Memory {
   Counters& counters_;
   MPI_Win window_ = MPI_WIN_NULL;
   ZeroPages pages_;
-  std::deque<std::uint64_t> words_;
-  std::vector<int> locked_;
-  std::vector<int> touched_;
+  std::deque<std::uint64_t> words_;  // sources of puts since the last flush, at stable addresses
+  std::vector<int> locked_;          // ranks with an open epoch
+  std::vector<int> touched_;         // ranks with operations since the last flush
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Mailbox of the model neighborhood on simulated ranks: neighbourhood collectives emulated by messages.
 #include <mpi.h>
 
 #include <algorithm>
@@ -12,6 +13,8 @@
 namespace merganser::comm::detail {
 namespace {
 
+/// Mailbox of the model neighborhood in a simulation over SMPI's messages: a wave over all arcs is two rounds of
+/// messages, first the lengths, then the outboxes.
 class SimulatedNeighborhood final : public MessageMailbox {
  public:
   SimulatedNeighborhood(Place place, Graph graph, std::unique_ptr<Link> link, MPI_Comm comm, int tag)
@@ -25,35 +28,36 @@ class SimulatedNeighborhood final : public MessageMailbox {
   void step_all() override {
     count_wave();
     for (std::size_t arc = 0; arc < inbox_.size(); ++arc)
-      if (arc != self_in_) expect(arc, &in_bytes_[arc], sizeof in_bytes_[arc]);
+      if (arc != self_in_) start_receive(arc, &in_bytes_[arc], sizeof in_bytes_[arc]);
     for (std::size_t arc = 0; arc < outbox_.size(); ++arc) {
       out_bytes_[arc] = outbox_[arc].size();
-      if (arc != self_out_) give(arc, &out_bytes_[arc], sizeof out_bytes_[arc]);
+      if (arc != self_out_) start_send(arc, &out_bytes_[arc], sizeof out_bytes_[arc]);
     }
     wait();
     for (std::size_t arc = 0; arc < inbox_.size(); ++arc) {
       if (arc == self_in_) continue;
       inbox_[arc].resize(in_bytes_[arc]);
-      expect(arc, inbox_[arc].data(), in_bytes_[arc]);
+      start_receive(arc, inbox_[arc].data(), in_bytes_[arc]);
     }
     for (std::size_t arc = 0; arc < outbox_.size(); ++arc)
-      if (arc != self_out_) give(arc, outbox_[arc].data(), outbox_[arc].size());
+      if (arc != self_out_) start_send(arc, outbox_[arc].data(), outbox_[arc].size());
     wait();
-    if (self_out_ != ArcOf::kNone) deliver_self();
+    if (self_out_ != ArcIndex::kNone) deliver_self();
     empty_outboxes();
   }
 
  private:
-  void expect(std::size_t arc, void* to, std::size_t bytes) {
+  void start_receive(std::size_t arc, void* to, std::size_t bytes) {
     check(MPI_Irecv(to, static_cast<int>(bytes), MPI_BYTE, graph_.in[arc], tag_, comm_,
                     &requests_.emplace_back(MPI_REQUEST_NULL)),
           "MPI_Irecv");
   }
-  void give(std::size_t arc, const void* from, std::size_t bytes) {
+  void start_send(std::size_t arc, const void* from, std::size_t bytes) {
     check(MPI_Isend(from, static_cast<int>(bytes), MPI_BYTE, graph_.out[arc], tag_, comm_,
                     &requests_.emplace_back(MPI_REQUEST_NULL)),
           "MPI_Isend");
   }
+  /// Completes all started messages.
   void wait() {
     for (auto& request : requests_) check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
     requests_.clear();
@@ -66,7 +70,8 @@ class SimulatedNeighborhood final : public MessageMailbox {
   std::vector<MPI_Request> requests_;
 };
 
-/// The same messages carried by timers.
+/// Mailbox of the model neighborhood in a simulation whose messages are timers: a wave over all arcs is two rounds of
+/// messages, first the lengths, then the outboxes.
 class TimedNeighborhood final : public MessageMailbox {
  public:
   TimedNeighborhood(Place place, Graph graph, std::unique_ptr<Link> some_arcs, std::unique_ptr<Link> all_arcs)
@@ -82,12 +87,12 @@ class TimedNeighborhood final : public MessageMailbox {
     for (std::size_t arc = 0; arc < sizes_.size(); ++arc) sizes_[arc] = to_bytes(outbox_[arc].size());
     exchange(sizes_, told_);
     exchange(outbox_, inbox_);
-    if (self_out_ != ArcOf::kNone) deliver_self();
+    if (self_out_ != ArcIndex::kNone) deliver_self();
     empty_outboxes();
   }
 
  private:
-  /// A message along every arc, but for one of the rank to itself.
+  /// Sends a message along every arc and receives one, except for an arc of the rank to itself.
   void exchange(const std::vector<Bytes>& out, std::vector<Bytes>& in) {
     for (std::size_t arc = 0; arc < out.size(); ++arc)
       if (arc != self_out_) link_->send(arc, out[arc]);
@@ -98,13 +103,13 @@ class TimedNeighborhood final : public MessageMailbox {
       early_[arc].erase(early_[arc].begin());
     }
   }
-  /// Until there is a message of every other rank.
+  /// Receives until there is a message of every in-neighbour but this rank; messages of the next exchange are kept.
   void receive() {
     static const Waiter::Describe kNothing = [] { return std::string(); };
     Waiter waiter(kNothing);
     auto missing = static_cast<std::size_t>(
         std::count_if(early_.begin(), early_.end(), [](const auto& came) { return came.empty(); }));
-    if (self_in_ != ArcOf::kNone) --missing;
+    if (self_in_ != ArcIndex::kNone) --missing;
     while (missing > 0) {
       link_->expect(missing);
       Bytes message;
@@ -120,9 +125,9 @@ class TimedNeighborhood final : public MessageMailbox {
   }
 
   std::unique_ptr<Link> link_;
-  std::vector<Bytes> sizes_;               // per out-arc
-  std::vector<Bytes> told_;                // per in-arc
-  std::vector<std::vector<Bytes>> early_;  // per in-arc: what has come, of which one may be of the next exchange
+  std::vector<Bytes> sizes_;               // per out-arc: length of its message
+  std::vector<Bytes> told_;                // per in-arc: length received
+  std::vector<std::vector<Bytes>> early_;  // per in-arc: messages that have arrived; one may be of the next exchange
 };
 
 }  // namespace

@@ -19,11 +19,12 @@ namespace {
 namespace s4u = simgrid::s4u;
 
 constexpr const char* kMessages = "MERGANSER_SIMULATED_MESSAGES";
-/// Bytes by which SimGrid's network model SMPI weighs the links of a way (its default of network/weight-S): a flow's share goes
-/// with the inverse of latency + the sum of kWeight / bandwidth.
+/// Weight of links in bytes in SimGrid's network model SMPI (its default of network/weight-S): the share of a flow is
+/// proportional to the inverse of latency + the sum of kWeight / bandwidth.
 constexpr double kWeight = 8775;
 
 using Function = std::function<void()>;
+/// Event that calls and destroys a function object.
 void call(void* function) {
   const std::unique_ptr<Function> its(static_cast<Function*>(function));
   (*its)();
@@ -31,11 +32,12 @@ void call(void* function) {
 
 }  // namespace
 
+/// Message in transit in the simulated network.
 struct SimulatedNetwork::Transfer {
   const Way* way;
   double bytes;
-  std::size_t links_left;
-  Events::Act arrived;
+  std::size_t links_left;  // shared links that have not carried it
+  Events::Act arrived;     // called with `what` at its arrival
   void* what;
 
   static void enter(void* flow) { get().enter(static_cast<Transfer*>(flow)); }
@@ -46,12 +48,13 @@ struct SimulatedNetwork::Transfer {
   }
 };
 
+/// Link that flows share, with an event of the simulator for the next flow that the link completes.
 struct SimulatedNetwork::Link {
   explicit Link(double bandwidth) : bytes_per_s(bandwidth), flows(bandwidth) {}
   static void serve(void* link) { get().serve(*static_cast<Link*>(link)); }
   double bytes_per_s;
   SharedLink<Transfer*> flows;
-  double armed = SharedLink<Transfer*>::kNever;  // the earliest event that will come
+  double armed = SharedLink<Transfer*>::kNever;  // date of its earliest scheduled event
 };
 
 bool messages_are_timers() {
@@ -72,12 +75,12 @@ void simulated_sleep_until(int rank, double date) {
   const auto wake = [](void* sleeper) {
     Events::get().wake(static_cast<int>(reinterpret_cast<std::intptr_t>(sleeper)));
   };
-  Events::get().at(date, wake, reinterpret_cast<void*>(static_cast<std::intptr_t>(rank)));
+  Events::get().schedule(date, wake, reinterpret_cast<void*>(static_cast<std::intptr_t>(rank)));
   Events::get().block(rank);
 }
 
 void simulated_timer(double date, std::function<void()> act) {
-  Events::get().at(date, call, new Function(std::move(act)));
+  Events::get().schedule(date, call, new Function(std::move(act)));
 }
 
 SimulatedNetwork& SimulatedNetwork::get() {
@@ -85,7 +88,7 @@ SimulatedNetwork& SimulatedNetwork::get() {
   return network;
 }
 
-/// SMPI numbers its processes as it does ranks.
+/// Finds the node of every rank: SMPI numbers its processes in the order of ranks.
 SimulatedNetwork::SimulatedNetwork() {
   const World world = simulated_world();
   const auto first = s4u::this_actor::get_pid() - world.rank;
@@ -100,6 +103,7 @@ SimulatedNetwork::SimulatedNetwork() {
 
 SimulatedNetwork::~SimulatedNetwork() = default;
 
+// Routes are computed once per pair of nodes, not of ranks.
 const Way& SimulatedNetwork::way(int from, int to) {
   const std::uint32_t a = node_of_[static_cast<std::size_t>(from)];
   const std::uint32_t b = node_of_[static_cast<std::size_t>(to)];
@@ -108,6 +112,7 @@ const Way& SimulatedNetwork::way(int from, int to) {
   return *found;
 }
 
+/// Computes the route between two nodes and its costs from SimGrid's platform.
 std::unique_ptr<Way> SimulatedNetwork::find_way(std::uint32_t from, std::uint32_t to) {
   const auto costs = simulated::message_costs(from == to);
   std::vector<s4u::Link*> route;
@@ -131,6 +136,7 @@ void SimulatedNetwork::send(int from, int to, std::size_t bytes, double date, st
   send(from, to, bytes, date, call, new Function(std::move(arrived)));
 }
 
+// Transfer of a message: after the latency it enters all shared links of its route.
 void SimulatedNetwork::send(int from, int to, std::size_t bytes, double date, Events::Act arrived, void* what) {
   const Way& its = way(from, to);
   const auto size = static_cast<double>(bytes + kEnvelope);
@@ -142,11 +148,13 @@ void SimulatedNetwork::send(int from, int to, std::size_t bytes, double date, Ev
   spare_flows_.pop_back();
   *flow = {&its, size, its.shared.size(), arrived, what};
   if (its.shared.empty())
-    Events::get().at(date + its.latency_s + size / its.bytes_per_s, Transfer::arrive, flow);
+    Events::get().schedule(date + its.latency_s + size / its.bytes_per_s, Transfer::arrive, flow);
   else
-    Events::get().at(date + its.latency_s, Transfer::enter, flow);
+    Events::get().schedule(date + its.latency_s, Transfer::enter, flow);
 }
 
+// Simulates every link on its own, from its entries in the order of dates: since links are independent and no other flow enters
+// them, no event of the simulator is needed. A message arrives when the last of its links has carried it.
 void SimulatedNetwork::carry(std::vector<Message>& messages, std::size_t bytes) {
   const auto size = static_cast<double>(bytes + kEnvelope);
   entries_.clear();
@@ -177,6 +185,7 @@ void SimulatedNetwork::carry(std::vector<Message>& messages, std::size_t bytes) 
   }
 }
 
+/// Adds a message to the links of its route, after the latency.
 void SimulatedNetwork::enter(Transfer* flow) {
   const double now = simulated_now();
   for (const auto number : flow->way->shared) {
@@ -186,14 +195,15 @@ void SimulatedNetwork::enter(Transfer* flow) {
   }
 }
 
-/// An event for the next flow that is through, unless an earlier one will see to it.
+/// Schedules an event for the next flow that the link completes, unless an earlier one is scheduled, which will re-arm it.
 void SimulatedNetwork::arm(Link& link) {
   const double next = link.flows.next_end();
   if (next >= link.armed) return;
   link.armed = next;
-  Events::get().at(next, Link::serve, &link);
+  Events::get().schedule(next, Link::serve, &link);
 }
 
+/// Removes the flows that a link has completed by now; a message whose last link it was arrives.
 void SimulatedNetwork::serve(Link& link) {
   const double now = simulated_now();
   if (link.armed <= now) link.armed = SharedLink<Transfer*>::kNever;

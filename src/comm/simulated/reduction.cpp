@@ -1,3 +1,4 @@
+// Reductions, barriers and all-gathers of simulated ranks with the time of SMPI's algorithms (TimedCollectives).
 #include <mpi.h>
 
 #include <algorithm>
@@ -18,12 +19,15 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// What the ranks of a transport reduce. Who comes last knows when each is through, which is later for all.
+/// Reductions in progress of the ranks of a transport. One object, which all ranks share. The last rank to enter computes the
+/// dates at which the ranks leave, all of which are later than its own entry.
 class Table {
  public:
   explicit Table(std::vector<int> world) : gatherings(world), world_(std::move(world)) {}
   [[nodiscard]] int size() const { return static_cast<int>(world_.size()); }
 
+  /// Enters a rank into reduction `number`, blocks until the rank may leave, and returns the result in `words`. @param
+  /// algorithm  adds the rounds of messages by which dates are computed
   template <class Algorithm>
   void reduce(std::size_t rank, std::uint64_t number, std::span<std::uint64_t> words, Op op,
               const Algorithm& algorithm) {
@@ -34,9 +38,9 @@ class Table {
     if (++meeting.present == world_.size()) {
       Rounds rounds(world_, std::move(meeting.came));
       algorithm(rounds);
-      let_go(meeting, std::move(rounds).dates());
+      schedule_release(meeting, std::move(rounds).dates());
     }
-    while (meeting.through.empty() || !meeting.through[rank]) wait_for_bell(world_[rank]);
+    while (meeting.through.empty() || !meeting.through[rank]) wait_for_notification(world_[rank]);
     std::copy(meeting.words.begin(), meeting.words.end(), words.begin());
     if (--meeting.present == 0) meetings_.erase(number);
   }
@@ -44,27 +48,30 @@ class Table {
   Gatherings gatherings;
 
  private:
+  /// Reduction or barrier in progress.
   struct Meeting {
-    std::vector<double> came;  // by rank
-    std::size_t present = 0;
-    std::vector<std::uint64_t> words;
-    std::vector<bool> through;  // by rank; empty until all have come
+    std::vector<double> came;          // by rank: date of its entry
+    std::size_t present = 0;           // ranks that have entered and not left
+    std::vector<std::uint64_t> words;  // the result so far
+    std::vector<bool> through;         // by rank: may leave; empty until all have entered
   };
 
+  /// Reduces the words of one rank into the result so far.
   static void add(Meeting& meeting, std::span<const std::uint64_t> words, Op op) {
     if (meeting.present == 0) {
       meeting.words.assign(words.begin(), words.end());
       return;
     }
-    for (std::size_t i = 0; i < words.size(); ++i) meeting.words[i] = combined(meeting.words[i], words[i], op);
+    for (std::size_t i = 0; i < words.size(); ++i) meeting.words[i] = reduce_pair(meeting.words[i], words[i], op);
   }
 
-  void let_go(Meeting& meeting, const std::vector<double>& dates) {
+  /// Schedules the end of the call on every rank, at its date.
+  void schedule_release(Meeting& meeting, const std::vector<double>& dates) {
     meeting.through.resize(world_.size());
     for (std::size_t r = 0; r < dates.size(); ++r) {
       simulated_timer(dates[r], [this, &meeting, r] {
         meeting.through[r] = true;
-        ring_bell(world_[r]);
+        notify_rank(world_[r]);
       });
     }
   }
@@ -73,6 +80,7 @@ class Table {
   std::map<std::uint64_t, Meeting> meetings_;
 };
 
+/// Timed collectives of one simulated rank over the shared table.
 class TableCollectives final : public TimedCollectives {
  public:
   TableCollectives(int rank, std::shared_ptr<Table> table)
@@ -96,15 +104,15 @@ class TableCollectives final : public TimedCollectives {
  private:
   std::size_t rank_;
   std::shared_ptr<Table> table_;
-  std::uint64_t number_ = 0;  // of each rank, alike
+  std::uint64_t number_ = 0;  // number of the next call, alike on every rank
 };
 
 }  // namespace
 
 std::unique_ptr<TimedCollectives> timed_collectives(MPI_Comm comm) {
   if (!messages_are_timers()) return nullptr;
-  (void)ring_from();  // what is wrong is told by every rank at once
-  auto table = made_by_first(comm, [&](int) { return std::make_shared<Table>(world_ranks(comm)); });
+  (void)ring_threshold();  // throws for a bad variable on every rank, before anything is shared
+  auto table = make_by_first(comm, [&](int) { return std::make_shared<Table>(world_ranks(comm)); });
   SimulatedNetwork::get();
   return std::make_unique<TableCollectives>(rank_in(comm), std::move(table));
 }

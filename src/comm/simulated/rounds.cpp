@@ -5,22 +5,23 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// The ranks that exchange in pairs: a power of two of them.
+/// Returns the number of ranks that exchange in pairs: the largest power of two up to `size`.
 int paired(int size) { return static_cast<int>(std::bit_floor(static_cast<unsigned>(size))); }
 
-/// Where ranks are no power of two, each of the first even ones has the one after it take its part; then `pairs`
-/// calls exchange(mask, bytes) for every round between partners whose numbers differ in that bit.
+/// Adds the rounds of an algorithm for a power of two of ranks. Otherwise each of the first even ranks sends its array to the
+/// next rank, which takes its part, and receives the result at the end. In between `pairs` calls exchange(mask, bytes) for
+/// every round between partners whose numbers differ in the bit `mask`.
 template <class Pairs>
-void in_pairs(Rounds& rounds, std::size_t bytes, const Pairs& pairs) {
+void run_in_pairs(Rounds& rounds, std::size_t bytes, const Pairs& pairs) {
   const int rest = rounds.size() - paired(rounds.size());
   rounds.round([&](int r) { return r < 2 * rest && r % 2 == 0 ? r + 1 : -1; }, bytes);
   pairs([&](int mask, std::size_t part) {
-    const auto partner_of = [&](int r) {
+    const auto find_partner = [&](int r) {
       if (r < 2 * rest && r % 2 == 0) return -1;
       const int partner = (r < 2 * rest ? r / 2 : r - rest) ^ mask;
       return partner < rest ? partner * 2 + 1 : partner + rest;
     };
-    rounds.round(partner_of, part);
+    rounds.round(find_partner, part);
   });
   rounds.round([&](int r) { return r < 2 * rest && r % 2 == 1 ? r - 1 : -1; }, bytes);
 }
@@ -28,15 +29,15 @@ void in_pairs(Rounds& rounds, std::size_t bytes, const Pairs& pairs) {
 }  // namespace
 
 void recursive_doubling(Rounds& rounds, std::size_t bytes) {
-  in_pairs(rounds, bytes, [&](const auto& exchange) {
+  run_in_pairs(rounds, bytes, [&](const auto& exchange) {
     for (int mask = 1; mask < paired(rounds.size()); mask *= 2) exchange(mask, bytes);
   });
 }
 
-/// Halves are reduced and scattered, then gathered again. The largest parts go between ranks of neighbouring numbers, which share
-/// nodes.
+// Reduce-scatter by halving, then all-gather by doubling. The largest parts are exchanged between ranks of neighbouring numbers,
+// which share nodes.
 void halving_and_doubling(Rounds& rounds, std::size_t bytes) {
-  in_pairs(rounds, bytes, [&](const auto& exchange) {
+  run_in_pairs(rounds, bytes, [&](const auto& exchange) {
     const int part = paired(rounds.size());
     for (int mask = 1; mask < part; mask *= 2) exchange(mask, bytes / static_cast<std::size_t>(2 * mask));
     for (int mask = part / 2; mask > 0; mask /= 2) exchange(mask, bytes / static_cast<std::size_t>(2 * mask));

@@ -1,5 +1,5 @@
 #pragma once
-/// When ranks are through with a reduction, by the rounds of messages of SMPI's algorithms (machines.py).
+/// Times of reductions on simulated ranks, from the rounds of messages of SMPI's algorithms (machines.py).
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -9,14 +9,15 @@
 
 namespace merganser::comm::detail {
 
-/// When ranks are through with rounds of messages. A rank sends at most one message in a round, then receives at most one.
+/// Dates at which simulated ranks have completed the rounds of messages of a collective. In a round a rank sends at
+/// most one message, then receives at most one.
 class Rounds {
  public:
-  /// @param world  ranks of the world, by rank
-  /// @param came   when each rank has come
+  /// Begins with the dates at which the ranks enter the collective. @param world  ranks of the world, by rank
+  /// @param came   by rank: date of its entry in seconds
   Rounds(const std::vector<int>& world, std::vector<double> came) : world_(world), dates_(std::move(came)) {}
 
-  /// One round of messages of one size. `to(rank)` is the rank that `rank` sends to, or -1.
+  /// Adds a round of messages of `bytes` bytes. to(rank) returns the rank that `rank` sends to, -1 for none.
   template <class To>
   void round(const To& to, std::size_t bytes) {
     auto& network = SimulatedNetwork::get();
@@ -39,23 +40,27 @@ class Rounds {
     }
   }
 
+  /// Returns the number of ranks.
   [[nodiscard]] int size() const { return static_cast<int>(world_.size()); }
+  /// Returns, by rank, the date at which it has completed the rounds so far.
   [[nodiscard]] std::vector<double> dates() && { return std::move(dates_); }
 
  private:
   const std::vector<int>& world_;
-  std::vector<double> dates_;  // by rank: until when it is busy
+  std::vector<double> dates_;  // by rank: date until which it is busy
   std::vector<SimulatedNetwork::Message> messages_;
   std::vector<std::size_t> receivers_;
 };
 
-/// Reductions of so many bytes: SMPI's "rdb", and "rab_rdb", which MPICH takes for long arrays.
+/// Adds the rounds of a reduction of `bytes` bytes by recursive doubling, SMPI's "rdb".
 void recursive_doubling(Rounds& rounds, std::size_t bytes);
+/// Adds the rounds of a reduction of `bytes` bytes by recursive halving and doubling, SMPI's "rab_rdb", which MPICH uses for long
+/// arrays.
 void halving_and_doubling(Rounds& rounds, std::size_t bytes);
-/// A barrier: SMPI's "ompi_bruck".
+/// Adds the rounds of a dissemination barrier, SMPI's "ompi_bruck".
 void dissemination(Rounds& rounds);
 
-/// Whether a reduction takes halving and doubling, as MPICH decides.
+/// Returns true if a reduction uses halving and doubling, by the rule of MPICH: more than 2 KiB and enough words for the ranks.
 [[nodiscard]] bool is_long(std::size_t words, std::size_t bytes, int ranks);
 
 }  // namespace merganser::comm::detail

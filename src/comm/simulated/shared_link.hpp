@@ -1,13 +1,14 @@
 #pragma once
-/// One link of a simulated network, whose bandwidth is shared by what is under way over it.
+/// Fluid model of one link of a simulated network, whose bandwidth is shared by the flows in transit.
 #include <limits>
 #include <queue>
 #include <utility>
 
 namespace merganser::comm::detail {
 
-/// Each flow has a share of the bandwidth in proportion to its weight, as in SimGrid's models of networks. Times are seconds
-/// that never go back.
+/// Link with weighted fair sharing: each flow has a share of the bandwidth in proportion to its weight, as in SimGrid's models
+/// of networks. Dates are in seconds and do not decrease from call to call. Since all shares change by one factor when a flow
+/// enters or leaves, flows are ordered by the bytes per weight at which they end, and each call takes O(log flows).
 template <class Item>
 class SharedLink {
  public:
@@ -15,7 +16,7 @@ class SharedLink {
 
   explicit SharedLink(double bytes_per_s) : bytes_per_s_(bytes_per_s) {}
 
-  /// A flow enters. @param weight  above 0
+  /// Adds a flow of `bytes` bytes at date `now`, not after next_end(). @param weight  > 0
   void enter(double now, double bytes, double weight, Item flow) {
     if (flows_.empty()) {
       through_ = 0;
@@ -28,14 +29,14 @@ class SharedLink {
     flows_.push({through_ + bytes / weight, entered_++, weight, std::move(flow)});
   }
 
-  /// When the next one is through, if no other enters; kNever: there is none.
+  /// Returns the date at which the next flow ends if no other one enters; kNever without flows.
   [[nodiscard]] double next_end() const {
     if (flows_.empty()) return kNever;
     const double left = flows_.top().end - through_;
     return left > 0 ? since_ + left * weights_ / bytes_per_s_ : since_;
   }
 
-  /// Takes out what is through next, at next_end(). Requires a flow.
+  /// Removes the flow that ends next, at date next_end(), and returns it. Requires a flow.
   Item leave() {
     since_ = next_end();
     through_ = flows_.top().end;
@@ -46,8 +47,9 @@ class SharedLink {
   }
 
  private:
+  /// Flow in transit over the link.
   struct Under {
-    double end;  // through_ at which it is through
+    double end;  // value of through_ at which the flow ends
     unsigned long long order;
     double weight;
     Item flow;
@@ -55,10 +57,10 @@ class SharedLink {
   };
 
   double bytes_per_s_;
-  double since_ = 0;
-  double through_ = 0;  // at since_: bytes for a weight of one
-  double weights_ = 0;
-  unsigned long long entered_ = 0;
+  double since_ = 0;                // date of the last call
+  double through_ = 0;              // at since_: bytes carried for a flow of weight one since the link was last empty
+  double weights_ = 0;              // sum over the flows
+  unsigned long long entered_ = 0;  // flows so far, to break ties
   std::priority_queue<Under> flows_;
 };
 

@@ -17,7 +17,7 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// The memories of all ranks of a communicator, by its ranks.
+/// Memory blocks of all ranks of a window, by rank of the communicator. One object, which all simulated ranks share.
 class Blocks : Pinned {
  public:
   explicit Blocks(std::vector<int> world)
@@ -25,6 +25,7 @@ class Blocks : Pinned {
         data(world_ranks.size()),
         all_(sg_barrier_init(static_cast<unsigned>(world_ranks.size()))) {}
   ~Blocks() { sg_barrier_destroy(all_); }
+  /// Blocks until all ranks have called it.
   void wait_for_all() { sg_barrier_wait(all_); }
 
   const std::vector<int> world_ranks;
@@ -34,6 +35,8 @@ class Blocks : Pinned {
   sg_bar_t all_;
 };
 
+/// One-sided memory of a simulated rank whose operations are timers: bytes are copied at once on this rank, else at
+/// their simulated arrival.
 class TimedMemory final : public Memory {
  public:
   TimedMemory(int rank, std::shared_ptr<Blocks> blocks, std::size_t bytes, Epoch epoch, Counters& counters)
@@ -66,7 +69,7 @@ class TimedMemory final : public Memory {
   void put_word(int rank, std::size_t offset, std::uint64_t word, std::size_t bytes) override {
     put(rank, offset, &word, bytes);
   }
-  /// Reads what is there when it begins, as over SMPI.
+  /// Reads the words at the beginning of the operation, as SMPI does.
   void get(int rank, std::size_t offset, void* to, std::size_t bytes) override {
     const simulated::Call call;
     Target& target = begin(rank);
@@ -102,14 +105,14 @@ class TimedMemory final : public Memory {
     const simulated::Call call;
     double way_back = 0;
     for (Target* const target : touched_) {
-      land(*target);
-      way_back = std::max(way_back, done(*target));
+      complete_target(*target);
+      way_back = std::max(way_back, completion_delay(*target));
       target->touched = false;
     }
     touched_.clear();
     simulated_sleep(me_, way_back);
   }
-  /// What others put is in this memory when their flush ends.
+  /// Does nothing: puts of other ranks are in this memory when their flush ends.
   void progress() override {}
 
   void begin_phase() override {
@@ -124,19 +127,22 @@ class TimedMemory final : public Memory {
   }
 
  private:
+  /// State of the operations to one rank.
   struct Target {
     int rank = 0;  // of the world
     simulated::OneSidedCosts costs;
-    int under_way = 0;
-    bool puts = false;  // that this rank does not know to be done
-    bool gets = false;
-    bool touched = false;
+    int under_way = 0;     // operations in transit
+    bool puts = false;     // puts since the last flush
+    bool gets = false;     // gets since the last flush
+    bool touched = false;  // is in touched_
   };
 
+  /// Returns an address in the block of a rank.
   [[nodiscard]] std::byte* at(int rank, std::size_t offset) const {
     return blocks_->data[static_cast<std::size_t>(rank)] + offset;
   }
 
+  /// Begins an operation to a rank; opens an epoch of its own in Epoch::per_operation.
   Target& begin(int rank) {
     const auto [found, fresh] = targets_.try_emplace(rank);
     Target& target = found->second;
@@ -151,42 +157,44 @@ class TimedMemory final : public Memory {
     return target;
   }
 
+  /// Ends an operation: completes it in Epoch::per_operation, else marks the target for the next flush.
   void end(Target& target) {
     if (epoch_ != Epoch::per_operation) {
       if (!target.touched) touched_.push_back(&target);
       target.touched = true;
       return;
     }
-    land(target);
-    simulated_sleep(me_, done(target));
+    complete_target(target);
+    simulated_sleep(me_, completion_delay(target));
     simulated_sleep(me_, target.costs.epoch_s / 2);
   }
 
-  /// Sends bytes between this rank and the target, to lie at `to` when they are there.
+  /// Starts a transfer between this rank and the target, which copies the bytes to `to` at its arrival (null: nowhere).
   void start(Target& target, int from, int towards, double overhead, Bytes bytes, std::byte* to) {
     simulated_sleep(me_, overhead);
     ++target.under_way;
     const std::size_t size = bytes.size();
     SimulatedNetwork::get().send(from, towards, size, simulated_now(), [this, &target, to, bytes = std::move(bytes)] {
       if (to != nullptr) std::memcpy(to, bytes.data(), bytes.size());
-      if (--target.under_way == 0 && waits_for_ == &target) ring_bell(me_);
+      if (--target.under_way == 0 && waits_for_ == &target) notify_rank(me_);
     });
   }
 
+  /// Blocks until no operation to the target is in transit.
   void wait(Target& target) {
     waits_for_ = &target;
-    while (target.under_way > 0) wait_for_bell();
+    while (target.under_way > 0) wait_for_notification();
     waits_for_ = nullptr;
   }
 
-  /// Waits until the operations to a rank have landed and lets it know.
-  void land(Target& target) {
+  /// Blocks until the operations to a rank are complete there, and notifies the rank.
+  void complete_target(Target& target) {
     wait(target);
-    ring_bell(target.rank);
+    notify_rank(target.rank);
   }
 
-  /// Seconds until this rank knows of what has landed.
-  static double done(Target& target) {
+  /// Returns the time in seconds from the completion of the operations at the target until the flush of this rank returns.
+  static double completion_delay(Target& target) {
     const double puts = target.puts ? target.costs.put_done_s : 0;
     const double gets = target.gets ? target.costs.get_done_s : 0;
     target.puts = target.gets = false;
@@ -200,14 +208,14 @@ class TimedMemory final : public Memory {
   Counters& counters_;
   ZeroPages pages_;
   std::unordered_map<int, Target> targets_;  // by rank of the communicator
-  std::vector<Target*> touched_;
-  const Target* waits_for_ = nullptr;
+  std::vector<Target*> touched_;             // targets of operations since the last flush
+  const Target* waits_for_ = nullptr;        // target that this rank waits for
 };
 
 }  // namespace
 
 std::shared_ptr<Memory> timed_memory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters) {
-  auto blocks = made_by_first(comm, [&](int) { return std::make_shared<Blocks>(world_ranks(comm)); });
+  auto blocks = make_by_first(comm, [&](int) { return std::make_shared<Blocks>(world_ranks(comm)); });
   return std::make_shared<TimedMemory>(rank_in(comm), std::move(blocks), bytes, epoch, counters);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The memory of rma on simulated ranks, whose puts and gets are carried by timers (network.hpp) instead of SMPI.
+/// Memory of the model rma on simulated ranks, whose puts and gets are timers of the simulator (network.hpp) instead of SMPI's.
 #include <mpi.h>
 #include <sys/mman.h>
 
@@ -13,7 +13,7 @@
 
 namespace merganser::comm::detail {
 
-/// Zero, and of it only pages that were written are there: rings are large for the longest messages.
+/// Zeroed pages that take memory only once they are written: rings are sized for the longest messages.
 class ZeroPages : Pinned {
  public:
   explicit ZeroPages(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 8)) {
@@ -29,8 +29,9 @@ class ZeroPages : Pinned {
   void* data_;
 };
 
-/// Costs are those that costs.cpp adds to SMPI's calls; a fetch_or is a get and a put, one after the other, as there, but those of
-/// several ranks do not wait for each other. Collective.
+/// Makes the one-sided memory of the model rma, `bytes` bytes on this rank, with puts and gets that are timers of the
+/// simulator. Costs are those that costs.cpp adds to SMPI's calls. A fetch_or is timed as a get and a put, one after
+/// the other, but fetch_ors of several ranks do not block each other. Collective.
 [[nodiscard]] std::shared_ptr<Memory> timed_memory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters);
 
 }  // namespace merganser::comm::detail

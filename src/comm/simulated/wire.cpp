@@ -16,30 +16,31 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// Pieces of messages, as in link.cpp.
+/// Size of a piece of a message in bytes, as in link.cpp.
 constexpr std::size_t kTimedPiece = std::size_t{64} << 10;
 
 struct Sending;
 
+/// Message in transit, or arrived and not received.
 struct Packet {
-  int from;  // rank of the communicator
-  std::uint32_t number;
-  Bytes text;
-  std::size_t pieces_left;
-  double arrived = 0;
-  std::shared_ptr<Sending> arc;
+  int from;                      // sender, rank of the communicator
+  std::uint32_t number;          // number of the message among those along its arc
+  Bytes text;                    // the message
+  std::size_t pieces_left;       // pieces that have not arrived
+  double arrived = 0;            // date of arrival, s
+  std::shared_ptr<Sending> arc;  // its arc, while in transit
 };
 
-/// Packets that have been taken, short ones with their memory: there are millions.
+/// Free list of packets, short ones with their memory, since a simulation sends millions.
 class SparePackets {
  public:
-  static std::unique_ptr<Packet> take() {
+  static std::unique_ptr<Packet> acquire() {
     if (all().empty()) return std::make_unique<Packet>();
     auto packet = std::move(all().back());
     all().pop_back();
     return packet;
   }
-  static void give(std::unique_ptr<Packet> packet) {
+  static void release(std::unique_ptr<Packet> packet) {
     constexpr std::size_t kShort = 512;
     if (packet->text.capacity() > kShort) packet->text = Bytes();
     packet->arc = nullptr;
@@ -53,15 +54,15 @@ class SparePackets {
   }
 };
 
-/// What has come for a rank over a link and has not been taken.
+/// Queue of packets that have arrived for a rank over a link.
 struct Inbox {
   std::vector<std::unique_ptr<Packet>> packets;
-  std::size_t taken = 0;   // of the packets
-  std::size_t wanted = 1;  // the bell is rung when so many are there
+  std::size_t taken = 0;   // number of packets received, at the front
+  std::size_t wanted = 1;  // number of packets at which the rank is notified
 
   [[nodiscard]] std::size_t size() const { return packets.size() - taken; }
   [[nodiscard]] bool empty() const { return taken == packets.size(); }
-  [[nodiscard]] std::unique_ptr<Packet> take() {
+  [[nodiscard]] std::unique_ptr<Packet> pop() {
     auto packet = std::move(packets[taken++]);
     if (empty()) {
       packets.clear();
@@ -71,7 +72,8 @@ struct Inbox {
   }
 };
 
-/// By tag and rank of the world. There from when either end first needs it until the receiving one goes.
+/// Inboxes of all links, by tag and rank of the world. An inbox exists from its first use by either end until the
+/// receiver's link is destroyed.
 class Inboxes {
  public:
   static std::shared_ptr<Inbox> find(int tag, int rank) {
@@ -91,15 +93,16 @@ class Inboxes {
   }
 };
 
-/// The sending end of an arc. Packets are handed over in the order in which they were sent.
+/// Sending end of an arc. Packets enter the inbox in the order in which they were sent, though a short one may arrive first.
 struct Sending {
   int from;
   int to;  // ranks of the world
   std::shared_ptr<Inbox> inbox;
-  std::uint32_t sent = 0;
-  std::uint32_t delivered = 0;
-  std::vector<std::unique_ptr<Packet>> early;
+  std::uint32_t sent = 0;                      // number of packets sent
+  std::uint32_t delivered = 0;                 // number of packets put into the inbox
+  std::vector<std::unique_ptr<Packet>> early;  // arrived before their predecessors
 
+  /// Puts an arrived packet, and those that waited for it, into the inbox; notifies the receiver.
   void deliver(std::unique_ptr<Packet> packet) {
     packet->arrived = simulated_now();
     const bool due = packet->number == delivered;
@@ -121,11 +124,11 @@ struct Sending {
         break;
       }
     }
-    if (inbox->size() >= inbox->wanted) ring_bell(to);
+    if (inbox->size() >= inbox->wanted) notify_rank(to);
   }
 };
 
-/// A piece of a packet begins its way at a date, and the next one when it is there.
+/// Starts the transfer of a piece of a packet at a date; its arrival starts the next piece, that of the last one delivers it.
 void start_piece(Packet* packet, double date) {
   const std::size_t last = packet->text.size() % kTimedPiece;
   const auto arrived = [](void* what) {
@@ -138,6 +141,7 @@ void start_piece(Packet* packet, double date) {
                                arrived, packet);
 }
 
+/// Link of a simulated rank whose messages are timers in the simulated network.
 class TimedLink final : public Link {
  public:
   TimedLink(MPI_Comm comm, int tag, const Graph& graph)
@@ -156,7 +160,7 @@ class TimedLink final : public Link {
     auto& to = out_[arc];
     if (to->inbox == nullptr) to->inbox = Inboxes::find(tag_, to->to);
     const std::size_t pieces = message.size() / kTimedPiece + 1;
-    auto packet = SparePackets::take();
+    auto packet = SparePackets::acquire();
     packet->from = rank_;
     packet->number = to->sent++;
     packet->text.assign(message.begin(), message.end());
@@ -170,7 +174,7 @@ class TimedLink final : public Link {
     spend(overhead * static_cast<double>(pieces - 1));
     if (message.size() >= kLong) wait_for_clock();
   }
-  /// It has been copied.
+  /// Returns true: send() has copied the message.
   [[nodiscard]] bool sent() override {
     expected_ = 0;
     wait_for_clock();
@@ -181,13 +185,13 @@ class TimedLink final : public Link {
     if (expected_ == 0) wait_for_clock();
     if (inbox_ == nullptr || inbox_->empty()) return std::nullopt;
     const simulated::Call call;
-    auto packet = inbox_->take();
+    auto packet = inbox_->pop();
     const std::size_t arc = in_(packet->from);
     begin(expected_ == 0 ? simulated_now() : packet->arrived);
     spend(SimulatedNetwork::get().way(in_world_[arc], world_rank_).overhead_s);
     if (expected_ == 0) wait_for_clock();
     message.swap(packet->text);
-    SparePackets::give(std::move(packet));
+    SparePackets::release(std::move(packet));
     return arc;
   }
 
@@ -204,31 +208,34 @@ class TimedLink final : public Link {
       inbox_->wanted = wanted;
     }
     const simulated::Call call;
-    wait_for_bell(world_rank_);
+    wait_for_notification(world_rank_);
   }
 
  private:
-  /// Of a message that goes by itself instead of in a burst.
+  /// Length in bytes from which a message is sent with a wait of its own instead of in a burst.
   static constexpr std::size_t kLong = 16384;
 
-  /// This rank's own clock may be ahead of the simulator's: of a burst of messages it knows what they take without waiting for
-  /// it, and it waits once. What it takes in a burst it takes in the order of coming, each when it was there.
+  /// Advances this rank's own clock to a date. The clock may be ahead of the simulator's: the overheads of a burst of messages
+  /// are added up without simulated waits, and one wait follows at the end. Packets received in a burst are taken in the order
+  /// of arrival, each at the date of its arrival at the earliest.
   void begin(double date) { clock_ = std::max(clock_, date); }
+  /// Adds busy time to this rank's own clock.
   void spend(double seconds) {
     clock_ += seconds;
     if (noisy_) wait_for_clock();
   }
+  /// Blocks until the simulator's clock has reached this rank's own.
   void wait_for_clock() { simulated_sleep_until(world_rank_, clock_); }
 
   int tag_;
   int rank_;
   int world_rank_;
-  bool noisy_ = simulated::has_noise();  // it may strike in each call
-  double clock_ = 0;
-  std::size_t expected_ = 0;  // 0: the caller may do something else after any call
-  ArcOf in_;
+  bool noisy_ = simulated::has_noise();  // noise may delay each call, so bursts are not combined
+  double clock_ = 0;                     // date until which this rank is busy, s
+  std::size_t expected_ = 0;             // messages of a burst; 0: the caller may do something else after any call
+  ArcIndex in_;
   std::vector<int> in_world_;
-  std::shared_ptr<Inbox> inbox_;  // null: no arc leads here
+  std::shared_ptr<Inbox> inbox_;  // null without in-arcs
   std::vector<std::shared_ptr<Sending>> out_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Messages along the arcs of a graph between simulated ranks, carried by timers (network.hpp) instead of SMPI.
+/// Link between simulated ranks whose messages are timers of the simulator (network.hpp) instead of messages of SMPI.
 #include <mpi.h>
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace merganser::comm::detail {
 
-/// The costs are those of SMPI: each 64 KiB of a message are a message of their own there, of which one begins when the one before
-/// has come. Who receives waits for no message that was sent earlier by another rank, as in SMPI.
-/// @param tag  the same at both ends, and no other link's in this simulation
+/// Makes a Link along the arcs of a graph, with the costs of SMPI: each 64 KiB of a message are a message of their own, which
+/// starts when the one before has arrived. Messages of different senders are received in the order of arrival. Local.
+/// @param tag  the same at both ends, and different from that of every other link in this simulation
 [[nodiscard]] std::unique_ptr<Link> timed_link(MPI_Comm comm, int tag, const Graph& graph);
 
 }  // namespace merganser::comm::detail

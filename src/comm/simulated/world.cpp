@@ -1,3 +1,4 @@
+// Ranks of a simulated MPI_COMM_WORLD, and notifications between them.
 #include <mpi.h>
 
 #include <vector>
@@ -9,12 +10,14 @@
 namespace merganser::comm::detail {
 namespace {
 
+/// State of the notifications of a simulated rank.
 struct Bell {
-  bool rung = false;
-  bool waited_for = false;
+  bool rung = false;        // notified since the last wait
+  bool waited_for = false;  // the rank is blocked in a wait
 };
 
-/// By rank of the world; of all ranks, since any may ring any, and so may the simulator.
+/// Returns the notification states of all simulated ranks, by rank of the world: any rank may notify any other one, and
+/// so may the simulator.
 std::vector<Bell>& bells() {
   static std::vector<Bell> all;
   return all;
@@ -33,9 +36,9 @@ World simulated_world() {
   return world;
 }
 
-void wait_for_bell() { wait_for_bell(simulated_world().rank); }
+void wait_for_notification() { wait_for_notification(simulated_world().rank); }
 
-void wait_for_bell(int world_rank) {
+void wait_for_notification(int world_rank) {
   Bell& bell = bells()[static_cast<std::size_t>(world_rank)];
   if (!bell.rung) {
     bell.waited_for = true;
@@ -45,7 +48,7 @@ void wait_for_bell(int world_rank) {
   bell.rung = false;
 }
 
-void ring_bell(int world_rank) {
+void notify_rank(int world_rank) {
   Bell& bell = bells()[static_cast<std::size_t>(world_rank)];
   if (bell.rung) return;
   bell.rung = true;

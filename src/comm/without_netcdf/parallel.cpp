@@ -1,3 +1,4 @@
+// Collective NetCDF files in a build whose NetCDF library is not parallel: the check returns false, the calls throw.
 #include "merganser/base/error.hpp"
 #include "merganser/comm/netcdf_parallel.hpp"
 

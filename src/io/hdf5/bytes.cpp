@@ -13,25 +13,27 @@
 
 namespace merganser::io::hdf5 {
 
-void damaged(const std::string& path, std::string_view what) {
+void throw_damaged(const std::string& path, std::string_view what) {
   throw InputError(path + ": truncated or damaged NetCDF file (" + std::string(what) + ")");
 }
 
+// Decoding of a little-endian number.
 std::uint64_t Cursor::number(std::size_t bytes) {
   std::uint64_t out = 0;
-  if (bytes > sizeof out) damaged(*path_, "a number of more than 8 bytes");
+  if (bytes > sizeof out) throw_damaged(*path_, "a number of more than 8 bytes");
   const std::string_view from = text(bytes);
   for (std::size_t i = bytes; i-- > 0;) out = out << 8 | static_cast<unsigned char>(from[i]);
   return out;
 }
 
+// Decoding of an address; the undefined address has as many bytes as the file's addresses.
 std::uint64_t Cursor::address(std::size_t bytes) {
   const std::uint64_t out = number(bytes);
   return bytes < 8 && out == (std::uint64_t{1} << 8 * bytes) - 1 ? kNowhere : out;
 }
 
 std::string_view Cursor::text(std::size_t bytes) {
-  if (bytes > rest_.size()) damaged(*path_, "a part of it is shorter than it says");
+  if (bytes > rest_.size()) throw_damaged(*path_, "a part of it is shorter than it says");
   const std::string_view out(reinterpret_cast<const char*>(rest_.data()), bytes);
   rest_ = rest_.subspan(bytes);
   return out;
@@ -55,8 +57,10 @@ Bytes::Bytes(std::string path) : path_(std::move(path)), file_(::open(path_.c_st
 
 Bytes::~Bytes() { ::close(file_); }
 
+// Bounded read of a block of the file.
 Cursor Bytes::at(std::uint64_t address, std::uint64_t count) {
-  if (address > size_ || count > size_ - address) damaged(path_, "an address beyond its end");
+  // Subtracted, not added: address + count of a damaged file may overflow. Checked before memory is allocated.
+  if (address > size_ || count > size_ - address) throw_damaged(path_, "an address beyond its end");
   block_.resize(count);
   for (std::uint64_t done = 0; done < count;) {
     const ssize_t got = ::pread(file_, block_.data() + done, count - done, static_cast<off_t>(address + done));
@@ -69,10 +73,13 @@ Cursor Bytes::at(std::uint64_t address, std::uint64_t count) {
 
 Cursor Bytes::at(std::uint64_t address, std::uint64_t count, std::string_view signature) {
   Cursor out = at(address, count);
-  if (out.text(signature.size()) != signature) damaged(path_, "no " + std::string(signature) + " where one should be");
+  if (out.text(signature.size()) != signature)
+    throw_damaged(path_, "no " + std::string(signature) + " where one should be");
   return out;
 }
 
-std::size_t bytes_for(std::uint64_t limit) { return static_cast<std::size_t>(std::bit_width(limit | 1) - 1) / 8 + 1; }
+std::size_t encoded_width(std::uint64_t limit) {
+  return static_cast<std::size_t>(std::bit_width(limit | 1) - 1) / 8 + 1;
+}
 
 }  // namespace merganser::io::hdf5

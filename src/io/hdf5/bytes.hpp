@@ -1,5 +1,6 @@
 #pragma once
-/// Bytes of an HDF5 file, by address. Nothing here calls the HDF5 library.
+/// Random access to the bytes of an HDF5 file and decoding of its little-endian fields, for the check of references.
+/// Nothing here calls the HDF5 library, and no read goes beyond the end of a block or file.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -9,26 +10,32 @@
 
 namespace merganser::io::hdf5 {
 
-/// An address that leads nowhere.
+/// The undefined address of the HDF5 format, all bits set.
 inline constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
-/// Ends reading: the file is not what the format says. @throws InputError
-[[noreturn]] void damaged(const std::string& path, std::string_view what);
+/// Throws InputError "PATH: truncated or damaged NetCDF file (WHAT)", for a file that breaks the HDF5 format.
+[[noreturn]] void throw_damaged(const std::string& path, std::string_view what);
 
-/// Little-endian numbers, one after the other, out of a block that was read. Every step checks the end.
+/// Forward reader of little-endian fields in a block that was read. Every call that would pass the end throws InputError.
 class Cursor {
  public:
   Cursor(const std::string& path, std::span<const std::byte> bytes) : path_(&path), rest_(bytes) {}
 
-  /// A number of up to 8 bytes.
+  /// Reads an unsigned number of up to 8 bytes.
   std::uint64_t number(std::size_t bytes);
+  /// Reads a number of one byte.
   std::uint8_t byte() { return static_cast<std::uint8_t>(number(1)); }
-  /// An address: all ones are kNowhere, whatever the width.
+  /// Reads an address; one with all bits set becomes kNowhere, whatever its width in bytes.
   std::uint64_t address(std::size_t bytes);
+  /// Reads a text of `bytes` bytes. The view is valid as long as the block.
   std::string_view text(std::size_t bytes);
+  /// Splits off the next bytes as a cursor of their own and skips them here.
   Cursor part(std::size_t bytes);
+  /// Skips `bytes` bytes.
   void skip(std::size_t bytes) { static_cast<void>(text(bytes)); }
+  /// Returns the number of bytes that were not read yet.
   [[nodiscard]] std::size_t left() const noexcept { return rest_.size(); }
+  /// Returns the name of the file, for messages.
   [[nodiscard]] const std::string& path() const noexcept { return *path_; }
 
  private:
@@ -36,19 +43,22 @@ class Cursor {
   std::span<const std::byte> rest_;
 };
 
-/// An open file.
+/// File that is open for reading, with a buffer of the last block read.
 class Bytes {
  public:
-  /// @throws InputError if it cannot be opened
+  /// Opens a file. @throws InputError if it cannot be opened
   explicit Bytes(std::string path);
   ~Bytes();
   Bytes(const Bytes&) = delete;
   Bytes& operator=(const Bytes&) = delete;
 
-  /// Reads `count` bytes at an address. The block lives until the next call. @throws InputError beyond the end of the file
+  /// Reads `count` bytes at an address. The result is valid until the next call: they share one buffer.
+  /// @throws InputError if the block passes the end of the file
   [[nodiscard]] Cursor at(std::uint64_t address, std::uint64_t count);
-  /// Reads `count` bytes at an address that begin with `signature`, four letters, and returns what follows these.
+  /// Reads `count` bytes at an address and returns a cursor behind `signature`, with which they begin. The result is valid
+  /// until the next call. @throws InputError if they begin otherwise
   [[nodiscard]] Cursor at(std::uint64_t address, std::uint64_t count, std::string_view signature);
+  /// Returns the name of the file, for messages.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
@@ -58,7 +68,7 @@ class Bytes {
   std::vector<std::byte> block_;
 };
 
-/// Bytes that hold every number up to a limit, as HDF5 counts them.
-[[nodiscard]] std::size_t bytes_for(std::uint64_t limit);
+/// Returns the width in bytes, at least 1, of a field of HDF5 that must hold every number from 0 to a limit.
+[[nodiscard]] std::size_t encoded_width(std::uint64_t limit);
 
 }  // namespace merganser::io::hdf5

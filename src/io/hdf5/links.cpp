@@ -6,6 +6,7 @@
 
 namespace merganser::io::hdf5 {
 
+// Header of a fractal heap: dimensions of its doubling table and address of the root block.
 FractalHeap::FractalHeap(Bytes& file, Widths widths, std::uint64_t header) : file_(file), widths_(widths) {
   const auto [address, length] = widths;
   Cursor c = file.at(header, 26 + 3 * address + 12 * length, "FRHP");
@@ -25,10 +26,10 @@ FractalHeap::FractalHeap(Bytes& file, Widths widths, std::uint64_t header) : fil
                     std::has_single_bit(largest_direct_) && first_block_ <= largest_direct_ &&
                     largest_direct_ <= 0x1p32 && bits <= 64 &&
                     std::bit_width(table_width_) + std::bit_width(first_block_) + root_rows_ < 62;  // offsets fit
-  if (filters != 0 || !sane) damaged(file.path(), "a heap of links of a kind that NetCDF does not write");
+  if (filters != 0 || !sane) throw_damaged(file.path(), "a heap of links of a kind that NetCDF does not write");
   offset_bytes_ = (bits + 7) / 8;
   length_bytes_ = std::min<std::size_t>((static_cast<std::size_t>(std::bit_width(largest_direct_)) + 6) / 8,
-                                        bytes_for(largest_managed));
+                                        encoded_width(largest_managed));
 }
 
 std::uint64_t FractalHeap::row_block(std::uint64_t row) const { return first_block_ << (row == 0 ? 0 : row - 1); }
@@ -37,7 +38,10 @@ std::uint64_t FractalHeap::row_offset(std::uint64_t row) const {
   return row == 0 ? 0 : table_width_ * first_block_ << (row - 1);
 }
 
-std::uint64_t FractalHeap::find(std::uint64_t block, std::uint64_t rows, std::uint64_t offset) {
+// Descent of the doubling table to the block that holds an offset of the heap.
+std::uint64_t FractalHeap::find_address(std::uint64_t block, std::uint64_t rows, std::uint64_t offset) {
+  // An indirect block is a table of children: rows of table_width_ equal blocks. Children up to largest_direct_ hold data,
+  // greater ones are indirect blocks again. The limit of depth ends the descent in a damaged file that refers to itself.
   for (int depth = 0; depth < 64; ++depth) {
     std::uint64_t row = 0;
     while (row + 1 < rows && row_offset(row + 1) <= offset) ++row;
@@ -52,15 +56,17 @@ std::uint64_t FractalHeap::find(std::uint64_t block, std::uint64_t rows, std::ui
     block = child;
     rows = static_cast<std::uint64_t>(std::bit_width(size / (table_width_ * first_block_)));
   }
-  damaged(file_.path(), "a link outside of its heap");
+  throw_damaged(file_.path(), "a link outside of its heap");
 }
 
-Cursor FractalHeap::object(Cursor id) {
+// Link message by its heap id.
+Cursor FractalHeap::read_object(Cursor id) {
   const std::uint8_t kind = id.byte();
-  if ((kind & 0x30U) != 0) damaged(file_.path(), "a link that is too long");
+  if ((kind & 0x30U) != 0) throw_damaged(file_.path(), "a link that is too long");
   const std::uint64_t offset = id.number(offset_bytes_);
   const std::uint64_t length = id.number(length_bytes_);
-  const std::uint64_t at = root_rows_ == 0 && root_ != kNowhere ? root_ + offset : find(root_, root_rows_, offset);
+  const std::uint64_t at =
+      root_rows_ == 0 && root_ != kNowhere ? root_ + offset : find_address(root_, root_rows_, offset);
   return file_.at(at, length);
 }
 
@@ -68,7 +74,7 @@ namespace {
 
 constexpr std::size_t kNodeExtra = 10;  // signature, version, type, checksum
 
-/// The walk over one B-tree.
+/// Traversal of a version 2 B-tree that indexes the links of an HDF5 group.
 class Tree {
  public:
   Tree(Bytes& file, Widths widths, std::uint64_t header) : file_(file), widths_(widths) {
@@ -83,23 +89,27 @@ class Tree {
     records_ = c.number(2);
     key_ = type_ == 5 ? 4 : 8;
     if ((type_ != 5 && type_ != 6) || record_ <= key_ || record_ > 64 || node_ <= kNodeExtra + record_ || depth_ > 8)
-      damaged(file.path(), "an index of links of a kind that NetCDF does not write");
+      throw_damaged(file.path(), "an index of links of a kind that NetCDF does not write");
+    // The width of the counters in a node follows from the greatest number of records that a child, or the tree below it,
+    // can hold. The format does not store it.
     std::uint64_t most = (node_ - kNodeExtra) / record_;
-    count_bytes_ = bytes_for(most);
+    count_bytes_ = encoded_width(most);
     for (std::uint64_t level = 1, all = most; level <= depth_; ++level) {
       const std::size_t pointer = pointer_bytes(level);
-      if (node_ <= kNodeExtra + pointer) damaged(file.path(), "an index of links of a wrong size");
+      if (node_ <= kNodeExtra + pointer) throw_damaged(file.path(), "an index of links of a wrong size");
       most = (node_ - kNodeExtra - pointer) / (record_ + pointer);
       all = (most + 1) * all + most;
-      total_bytes_[level] = bytes_for(all);
+      total_bytes_[level] = encoded_width(all);
     }
   }
 
-  void walk(const std::function<void(Cursor)>& use) {
-    if (root_ != kNowhere) node(root_, records_, depth_, use);
+  /// Calls `use` with the heap id of every record.
+  void visit_all(const std::function<void(Cursor)>& use) {
+    if (root_ != kNowhere) visit_node(root_, records_, depth_, use);
   }
 
  private:
+  /// Child of an inner node: its address and number of records.
   struct Child {
     std::uint64_t at;
     std::uint64_t records;
@@ -108,9 +118,11 @@ class Tree {
     return widths_.address + count_bytes_ + (level > 1 ? total_bytes_[level - 1] : 0);
   }
 
-  void node(std::uint64_t at, std::uint64_t records, std::uint64_t level, const std::function<void(Cursor)>& use) {
-    if (++nodes_ > (1U << 20)) damaged(file_.path(), "an index of links without end");
-    std::vector<std::byte> ids;  // the block does not outlive what is read next
+  void visit_node(std::uint64_t at, std::uint64_t records, std::uint64_t level,
+                  const std::function<void(Cursor)>& use) {
+    // A damaged file may contain a cycle. depth_ bounds the recursion, this bound the work.
+    if (++nodes_ > (1U << 20)) throw_damaged(file_.path(), "an index of links without end");
+    std::vector<std::byte> ids;  // copies: `use` may read the file, which overwrites the block
     std::vector<Child> children;
     {
       Cursor c = file_.at(at, node_, level == 0 ? "BTLF" : "BTIN");
@@ -128,7 +140,7 @@ class Tree {
     }
     Cursor all(file_.path(), ids);
     for (std::uint64_t i = 0; i < records; ++i) use(all.part(record_ - key_));
-    for (const Child& child : children) node(child.at, child.records, level - 1, use);
+    for (const Child& child : children) visit_node(child.at, child.records, level - 1, use);
   }
 
   Bytes& file_;
@@ -142,8 +154,8 @@ class Tree {
 
 }  // namespace
 
-void each_record(Bytes& file, Widths widths, std::uint64_t header, const std::function<void(Cursor)>& use) {
-  Tree(file, widths, header).walk(use);
+void for_each_record(Bytes& file, Widths widths, std::uint64_t header, const std::function<void(Cursor)>& use) {
+  Tree(file, widths, header).visit_all(use);
 }
 
 }  // namespace merganser::io::hdf5

@@ -1,5 +1,6 @@
 #pragma once
-/// The links of a group of an HDF5 file that keeps them in a fractal heap, as groups of more than a few links do.
+/// Reads the links of an HDF5 group in dense storage: a fractal heap that holds the link messages, indexed by version 2
+/// B-trees. HDF5 stores groups of more than a few links so.
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -8,25 +9,29 @@
 
 namespace merganser::io::hdf5 {
 
-/// Bytes of addresses and of lengths in a file.
+/// Widths of the address and length fields of a file, in bytes.
 struct Widths {
   std::size_t address = 8;
   std::size_t length = 8;
 };
 
-/// Where the objects of a heap lie.
+/// Fractal heap of HDF5: translates heap ids to addresses in the file through its doubling table.
 class FractalHeap {
  public:
-  /// @param header  its address
+  /// Reads the header of a heap. @param header  its address
+  /// @throws InputError for a damaged heap, or one with filters
   FractalHeap(Bytes& file, Widths widths, std::uint64_t header);
-  /// Reads the object of an id. @throws InputError for one that a link does not have
-  [[nodiscard]] Cursor object(Cursor id);
+  /// Reads the object of a heap id. The result is valid until the next read of the file.
+  /// @throws InputError unless it is a managed object, as those of links are
+  [[nodiscard]] Cursor read_object(Cursor id);
 
  private:
+  /// Returns the offset in the heap at which a row of the doubling table begins.
   [[nodiscard]] std::uint64_t row_offset(std::uint64_t row) const;
+  /// Returns the size of each block of a row: rows 0 and 1 have the first size, each further row twice that of the one before.
   [[nodiscard]] std::uint64_t row_block(std::uint64_t row) const;
-  /// Address of what stands at an offset of an indirect block.
-  [[nodiscard]] std::uint64_t find(std::uint64_t block, std::uint64_t rows, std::uint64_t offset);
+  /// Returns the address in the file of the byte at offset `offset` of an indirect block with `rows` rows.
+  [[nodiscard]] std::uint64_t find_address(std::uint64_t block, std::uint64_t rows, std::uint64_t offset);
 
   Bytes& file_;
   Widths widths_;
@@ -39,7 +44,9 @@ class FractalHeap {
   std::uint64_t root_rows_ = 0;
 };
 
-/// Calls `use` with the heap's id in every record of a B-tree, version 2, of links by name or by order of creation.
-void each_record(Bytes& file, Widths widths, std::uint64_t header, const std::function<void(Cursor)>& use);
+/// Calls `use` with the heap id of every record of a version 2 B-tree that indexes links by name or by order of creation.
+/// @param header  address of the tree
+/// @throws InputError for a damaged tree, or one of another kind
+void for_each_record(Bytes& file, Widths widths, std::uint64_t header, const std::function<void(Cursor)>& use);
 
 }  // namespace merganser::io::hdf5

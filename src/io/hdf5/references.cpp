@@ -27,100 +27,110 @@ enum Message : std::uint64_t {
   kDriver = 0x14
 };
 
-class Walk {
+/// Depth-first traversal of the objects of one HDF5 file. Every address is visited once, so that links which form a cycle end
+/// the traversal, and all counts are bounded, so that a damaged file cannot prolong it.
+class ReferenceCheck {
  public:
-  explicit Walk(const std::string& path) : file_(path) {}
+  explicit ReferenceCheck(const std::string& path) : file_(path) {}
 
-  void all() {
-    superblock();
+  /// Visits all objects of the file. @throws InputError for a reference to another file
+  void run() {
+    read_superblock();
     while (!waiting_.empty()) {
       const Object next = std::move(waiting_.back());
       waiting_.pop_back();
-      object(next);
+      visit_object(next);
     }
   }
 
  private:
+  /// Object of the file that is to be visited: a group or a dataset.
   struct Object {
     std::uint64_t at;
     std::string name;  ///< with its groups
   };
+  /// Block of messages of an object header.
   struct Chunk {
     std::uint64_t at;
     std::uint64_t size;
   };
 
+  /// Throws InputError for an object whose data are not in the file.
   [[noreturn]] void refuse(const std::string& what) const {
     throw InputError(file_.path() + ": " + what + "; allowed: files that hold all of their data");
   }
   static std::string quoted(std::string_view text) { return '"' + std::string(text.substr(0, 200)) + '"'; }
 
-  void superblock() {
+  /// Checks the superblock (versions 0 to 3) and enqueues the root group.
+  void read_superblock() {
     Cursor c = file_.at(0, 9, "\x89HDF\r\n\x1a\n");
     const std::uint8_t version = c.byte();
-    if (version > 3) damaged(file_.path(), "its version is " + std::to_string(version));
+    if (version > 3) throw_damaged(file_.path(), "its version is " + std::to_string(version));
     if (version >= 2) {
       c = file_.at(9, 2);
-      widths(c.byte(), c.byte());
+      set_widths(c.byte(), c.byte());
       c = file_.at(12, 4 * widths_.address);
       c.skip(widths_.address);
-      if (const std::uint64_t more = c.address(widths_.address); more != kNowhere) add(more, "the superblock");
+      if (const std::uint64_t more = c.address(widths_.address); more != kNowhere) enqueue(more, "the superblock");
       c.skip(widths_.address);
-      return add(c.address(widths_.address), "");
+      return enqueue(c.address(widths_.address), "");
     }
     c = file_.at(13, 2);
-    widths(c.byte(), c.byte());
+    set_widths(c.byte(), c.byte());
     const std::uint64_t at = version == 0 ? 24 : 28;
     c = file_.at(at, 6 * widths_.address);
     c.skip(3 * widths_.address);
     if (c.address(widths_.address) != kNowhere)
       refuse("it is one of several parts of a file (HDF5 driver information)");
     c.skip(widths_.address);  // name of the root
-    add(c.address(widths_.address), "");
+    enqueue(c.address(widths_.address), "");
   }
 
-  void widths(std::uint8_t address, std::uint8_t length) {
+  void set_widths(std::uint8_t address, std::uint8_t length) {
     const auto good = [](std::uint8_t n) { return n == 2 || n == 4 || n == 8; };
-    if (!good(address) || !good(length)) damaged(file_.path(), "addresses of a width that HDF5 does not have");
+    if (!good(address) || !good(length)) throw_damaged(file_.path(), "addresses of a width that HDF5 does not have");
     widths_ = {address, length};
   }
 
-  void add(std::uint64_t at, std::string name) {
-    if (at == kNowhere) damaged(file_.path(), "an object without a place");
+  /// Adds an object to those to be visited, unless it was added before. @param name  its path, for messages
+  void enqueue(std::uint64_t at, std::string name) {
+    if (at == kNowhere) throw_damaged(file_.path(), "an object without a place");
     if (!seen_.insert(at).second) return;
-    if (seen_.size() > kMaxObjects) damaged(file_.path(), "more objects than any file has");
+    if (seen_.size() > kMaxObjects) throw_damaged(file_.path(), "more objects than any file has");
     waiting_.push_back({at, std::move(name)});
   }
 
   // Headers of objects
 
-  void object(const Object& of) {
+  /// Visits all messages of an object header, of version 1 (in old files) or 2, and of its continuation blocks.
+  void visit_object(const Object& of) {
     const bool old = file_.at(of.at, 4).text(4) != "OHDR";
     std::vector<Chunk> chunks;
-    bool ordered = false;  // messages tell the order of their creation
+    bool ordered = false;  // headers of messages hold the order of creation, two bytes more
     if (old) {
       Cursor c = file_.at(of.at, 16);
-      if (c.byte() != 1) damaged(file_.path(), "an object of an unknown version");
+      if (c.byte() != 1) throw_damaged(file_.path(), "an object of an unknown version");
       c.skip(7);
       chunks.push_back({of.at + 16, c.number(4)});
     } else {
       Cursor c = file_.at(of.at, 6);
       c.skip(4);
-      if (c.byte() != 2) damaged(file_.path(), "an object of an unknown version");
+      if (c.byte() != 2) throw_damaged(file_.path(), "an object of an unknown version");
       const std::uint8_t flags = c.byte();
       const std::uint64_t begin = of.at + 6 + ((flags & 0x20U) != 0 ? 16 : 0) + ((flags & 0x10U) != 0 ? 4 : 0);
       const std::size_t bytes = std::size_t{1} << (flags & 3U);
       ordered = (flags & 4U) != 0;
       chunks.push_back({begin + bytes, file_.at(begin, bytes).number(bytes)});
     }
-    for (std::size_t i = 0; i < chunks.size(); ++i) {
-      if (i > 4096) damaged(file_.path(), "an object in too many pieces");
-      messages(of, chunks[i], old, ordered, chunks);
+    for (std::size_t i = 0; i < chunks.size(); ++i) {  // by index: continuation messages append chunks
+      if (i > 4096) throw_damaged(file_.path(), "an object in too many pieces");
+      visit_messages(of, chunks[i], old, ordered, chunks);
     }
   }
 
-  void messages(const Object& of, Chunk chunk, bool old, bool ordered, std::vector<Chunk>& chunks) {
-    std::vector<std::byte> held;  // the block does not outlive what a message makes read
+  /// Visits the messages of one block of an object header.
+  void visit_messages(const Object& of, Chunk chunk, bool old, bool ordered, std::vector<Chunk>& chunks) {
+    std::vector<std::byte> held;  // a copy: visiting a message may read the file, which overwrites the block
     Cursor c = copy(file_.at(chunk.at, chunk.size), held);
     const std::size_t head = old ? 8 : ordered ? 6 : 4;
     while (c.left() >= head) {
@@ -129,15 +139,16 @@ class Walk {
       const std::uint8_t flags = c.byte();
       c.skip(old ? 3 : ordered ? 2 : 0);
       Cursor body = c.part(size);
-      if ((flags & 2U) != 0) {  // it stands elsewhere, for several objects
+      if ((flags & 2U) != 0) {  // shared: the message itself is stored elsewhere, for several objects
         if (type == kFilters || type == kLayout || type == kExternalFiles || type == kLink)
           refuse("variable " + quoted(of.name) + " is described in a place of its own");
         continue;
       }
-      message(of, type, body, old, chunks);
+      visit_message(of, type, body, old, chunks);
     }
   }
 
+  /// Copies the bytes of a block to `held` and returns a cursor over the copy.
   static Cursor copy(Cursor from, std::vector<std::byte>& held) {
     const std::string_view text = from.text(from.left());
     const auto* const begin = reinterpret_cast<const std::byte*>(text.data());
@@ -145,29 +156,30 @@ class Walk {
     return {from.path(), held};
   }
 
-  void message(const Object& of, std::uint64_t type, Cursor body, bool old, std::vector<Chunk>& chunks) {
+  /// Visits a message of an object header: links lead to further objects, layouts and external files to references.
+  void visit_message(const Object& of, std::uint64_t type, Cursor body, bool old, std::vector<Chunk>& chunks) {
     switch (type) {
       case kContinuation: {
         const std::uint64_t at = body.address(widths_.address);
         const std::uint64_t size = body.number(widths_.length);
         if (old) return chunks.push_back({at, size});
         static_cast<void>(file_.at(at, 4, "OCHK"));
-        if (size < 8) damaged(file_.path(), "a piece of an object that is too short");
+        if (size < 8) throw_damaged(file_.path(), "a piece of an object that is too short");
         return chunks.push_back({at + 4, size - 8});
       }
       case kLink:
-        return link(of, body);
+        return visit_link(of, body);
       case kLinkInfo:
-        return dense_links(of, body);
+        return visit_dense_links(of, body);
       case kSymbolTable:
-        return symbol_table(of, body);
+        return visit_symbol_table(of, body);
       case kExternalFiles:
-        refuse("variable " + quoted(of.name) + ": its values are in another file, " + external_name(body) +
+        refuse("variable " + quoted(of.name) + ": its values are in another file, " + external_file_name(body) +
                " (HDF5 external storage)");
       case kLayout:
-        return layout(of, body);
+        return check_layout(of, body);
       case kFilters:
-        return filters(of, body);
+        return check_filters(of, body);
       case kDriver:
         refuse("it is one of several parts of a file (HDF5 driver information)");
       default:
@@ -175,17 +187,18 @@ class Walk {
     }
   }
 
-  // What leads out
+  // References to other files
 
-  std::string external_name(Cursor body) {
+  std::string external_file_name(Cursor body) {
     body.skip(4);
     body.skip(2);
     const std::uint64_t used = body.number(2);
     const std::uint64_t heap = body.address(widths_.address);
-    return used == 0 ? "none" : quoted(heap_text(heap, body.number(widths_.length)));
+    return used == 0 ? "none" : quoted(read_heap_string(heap, body.number(widths_.length)));
   }
 
-  void layout(const Object& of, Cursor body) {
+  /// Refuses a dataset that is virtual, that is made of other datasets.
+  void check_layout(const Object& of, Cursor body) {
     const std::uint8_t version = body.byte();
     if (version < 3) body.skip(1);
     const std::uint8_t kind = body.byte();
@@ -193,11 +206,12 @@ class Walk {
       refuse("variable " + quoted(of.name) +
              ": its values are those of variables of other files (HDF5 virtual dataset)");
     if (version < 1 || version > 5 || kind > 3)
-      damaged(file_.path(), "variable " + of.name + " is stored in an unknown way");
+      throw_damaged(file_.path(), "variable " + of.name + " is stored in an unknown way");
   }
 
-  /// HDF5 loads a program for a filter that it does not know, from a folder that the environment may name.
-  void filters(const Object& of, Cursor body) {
+  /// Refuses filters that are not built in: HDF5 would load their code as a plug-in, from a folder that the environment may
+  /// name.
+  void check_filters(const Object& of, Cursor body) {
     static constexpr std::array<std::uint64_t, 6> kBuiltIn{1, 2, 3, 4,
                                                            5, 6};  // deflate shuffle fletcher32 szip nbit scaleoffset
     const std::uint8_t version = body.byte();
@@ -220,16 +234,16 @@ class Walk {
 
   // Links
 
-  void link(const Object& of, Cursor body) {
-    if (body.byte() != 1) damaged(file_.path(), "a link of an unknown version");
+  void visit_link(const Object& of, Cursor body) {
+    if (body.byte() != 1) throw_damaged(file_.path(), "a link of an unknown version");
     const std::uint8_t flags = body.byte();
     const std::uint8_t kind = (flags & 8U) != 0 ? body.byte() : 0;
     if ((flags & 4U) != 0) body.skip(8);
     if ((flags & 0x10U) != 0) body.skip(1);
     const std::uint64_t length = body.number(std::size_t{1} << (flags & 3U));
-    const std::string name = path_in(of, body.text(length));
-    if (kind == 0) return add(body.address(widths_.address), name);
-    if (kind == 1) return;  // a path within the file: what it leads to is walked by itself
+    const std::string name = join_path(of, body.text(length));
+    if (kind == 0) return enqueue(body.address(widths_.address), name);
+    if (kind == 1) return;  // soft link, a path within the file: its target is visited through a hard link
     if (kind != 64)
       refuse("link " + quoted(name) + " is one that a plug-in follows (HDF5 user-defined link " + std::to_string(kind) +
              ')');
@@ -240,11 +254,12 @@ class Walk {
            " (HDF5 external link)");
   }
 
-  static std::string path_in(const Object& of, std::string_view name) {
+  static std::string join_path(const Object& of, std::string_view name) {
     return of.name.empty() ? std::string(name) : of.name + '/' + std::string(name);
   }
 
-  void dense_links(const Object& of, Cursor body) {
+  /// Visits the links of a group in dense storage.
+  void visit_dense_links(const Object& of, Cursor body) {
     body.skip(1);
     const std::uint8_t flags = body.byte();
     if ((flags & 1U) != 0) body.skip(8);
@@ -255,14 +270,15 @@ class Walk {
     FractalHeap heap(file_, widths_, heap_at);
     for (const std::uint64_t index : indices) {
       if (index == kNowhere) continue;
-      each_record(file_, widths_, index, [&](Cursor id) {
+      for_each_record(file_, widths_, index, [&](Cursor id) {
         std::vector<std::byte> held;
-        link(of, copy(heap.object(id), held));
+        visit_link(of, copy(heap.read_object(id), held));
       });
     }
   }
 
-  void symbol_table(const Object& of, Cursor body) {
+  /// Visits a group of an old file: a version 1 B-tree of symbol nodes whose names are in a local heap.
+  void visit_symbol_table(const Object& of, Cursor body) {
     const std::uint64_t tree = body.address(widths_.address);
     const std::uint64_t heap = body.address(widths_.address);
     std::vector<Chunk> nodes{{tree, 0}};
@@ -272,16 +288,17 @@ class Walk {
       nodes.pop_back();
       if (!known.insert(at).second) continue;
       if (file_.at(at, 4).text(4) == "SNOD")
-        symbols(of, at, heap);
+        visit_symbol_node(of, at, heap);
       else
-        for (const std::uint64_t child : children(at)) nodes.push_back({child, 0});
+        for (const std::uint64_t child : child_nodes(at)) nodes.push_back({child, 0});
     }
   }
 
-  std::vector<std::uint64_t> children(std::uint64_t tree) {
+  /// Returns the addresses of the children of a node of a version 1 B-tree.
+  std::vector<std::uint64_t> child_nodes(std::uint64_t tree) {
     const std::uint64_t head = 8 + 2 * widths_.address;
     Cursor c = file_.at(tree, head, "TREE");
-    if (c.byte() != 0) damaged(file_.path(), "a group whose index is that of something else");
+    if (c.byte() != 0) throw_damaged(file_.path(), "a group whose index is that of something else");
     c.skip(1);
     const std::uint64_t count = c.number(2);
     c = file_.at(tree + head, count * (widths_.length + widths_.address));
@@ -293,7 +310,8 @@ class Walk {
     return out;
   }
 
-  void symbols(const Object& of, std::uint64_t at, std::uint64_t heap) {
+  /// Visits the links of a symbol node of an old group.
+  void visit_symbol_node(const Object& of, std::uint64_t at, std::uint64_t heap) {
     Cursor c = file_.at(at, 8, "SNOD");
     c.skip(2);
     const std::uint64_t count = c.number(2);
@@ -304,18 +322,18 @@ class Walk {
       const std::uint64_t header = c.address(widths_.address);
       const std::uint64_t kind = c.number(4);
       c.skip(20);
-      if (kind != 2) add(header, path_in(of, heap_text(heap, name)));  // 2: a path within the file
+      if (kind != 2) enqueue(header, join_path(of, read_heap_string(heap, name)));  // 2: soft link, within the file
     }
   }
 
-  /// A text of a local heap.
-  std::string heap_text(std::uint64_t heap, std::uint64_t offset) {
+  /// Reads a string of a local heap, up to 1024 bytes.
+  std::string read_heap_string(std::uint64_t heap, std::uint64_t offset) {
     Cursor c = file_.at(heap, 8 + 2 * widths_.length + widths_.address, "HEAP");
     c.skip(4);
     const std::uint64_t size = c.number(widths_.length);
     c.skip(widths_.length);
     const std::uint64_t data = c.address(widths_.address);
-    if (offset >= size) damaged(file_.path(), "a name outside of its heap");
+    if (offset >= size) throw_damaged(file_.path(), "a name outside of its heap");
     const std::string_view text = file_.at(data + offset, std::min<std::uint64_t>(size - offset, 1024))
                                       .text(std::min<std::uint64_t>(size - offset, 1024));
     return std::string(text.substr(0, text.find('\0')));
@@ -329,6 +347,7 @@ class Walk {
 
 }  // namespace
 
-void check_references(const std::string& path) { Walk(path).all(); }
+// Check before the NetCDF library opens a file, since HDF5 follows references on its own.
+void check_references(const std::string& path) { ReferenceCheck(path).run(); }
 
 }  // namespace merganser::io::hdf5

@@ -16,8 +16,9 @@ namespace {
 
 constexpr double kMaxDataBytes = 0x1p30;
 
-/// Lengths of a variable's dimensions. @throws InputError for a dimension that is not there or values that do not fit
-std::vector<std::size_t> shape_of(const std::string& path, const FileGroup& group, const FileVariable& v) {
+/// Returns the lengths of a variable's dimensions. @throws InputError if a dimension does not exist, or if the number of
+/// values is not their product
+std::vector<std::size_t> checked_shape(const std::string& path, const FileGroup& group, const FileVariable& v) {
   std::vector<std::size_t> lengths;
   std::int64_t all = 1;
   for (const std::string& name : v.dimensions) {
@@ -35,24 +36,26 @@ std::vector<std::size_t> shape_of(const std::string& path, const FileGroup& grou
   return lengths;
 }
 
+/// Validates the shapes of all variables of a group and its subgroups. @throws InputError
 void check_shapes(const std::string& path, const FileGroup& group) {
-  for (const FileVariable& v : group.variables) (void)shape_of(path, group, v);
+  for (const FileVariable& v : group.variables) (void)checked_shape(path, group, v);
   for (const FileGroup& g : group.groups) check_shapes(path, g);
 }
 
-/// Writes the values of all variables, in the order of define_group().
-void put_all(const NcFile& file, const FileGroup& group, const VariableNumber*& at) {
+/// Writes the values of all variables of a group and its subgroups, in the order of define_group(), and advances `at`.
+void write_values(const NcFile& file, const FileGroup& group, const VariableNumber*& at) {
   for (const FileVariable& v : group.variables) {
     const VariableNumber to = *at++;
     if (v.values.count == 0) continue;
-    const std::vector<std::size_t> length = shape_of(file.path(), group, v);
+    const std::vector<std::size_t> length = checked_shape(file.path(), group, v);
     const std::vector<std::size_t> start(length.size() + 1, 0);
     file.check(nc_put_vara(to.group, to.variable, start.data(), length.data(), v.values.bytes.data()),
                "write the variable " + v.name);
   }
-  for (const FileGroup& g : group.groups) put_all(file, g, at);
+  for (const FileGroup& g : group.groups) write_values(file, g, at);
 }
 
+/// Writes a whole data file, root group first: header, then values.
 void write_group(NcFile& file, const FileGroup& root) {
   {
     const auto lock = file.lock();
@@ -61,12 +64,12 @@ void write_group(NcFile& file, const FileGroup& root) {
     const std::vector<VariableNumber> defined = define_group(file, file.id(), root);
     file.check(nc_enddef(file.id()), "finish the header");
     const VariableNumber* at = defined.data();
-    put_all(file, root, at);
+    write_values(file, root, at);
   }
   file.close();
 }
 
-/// Reads what stands in the root of a file. Holds the lock.
+/// Reader of the attributes and numeric variables of a file's root group. Holds the lock of the NetCDF library.
 class DataReader {
  public:
   explicit DataReader(const NcFile& file) : file_(file), lock_(file.lock()) {}
@@ -81,8 +84,8 @@ class DataReader {
     unlimited_.resize(static_cast<std::size_t>(dimensions));
     check(nc_inq_unlimdims(file_.id(), &unlimited, unlimited_.data()), "the dimensions");
     unlimited_.resize(static_cast<std::size_t>(unlimited));
-    for (int i = 0; i < attributes; ++i) attribute(NC_GLOBAL, i, out.attributes);
-    for (int i = 0; i < variables; ++i) variable(i, out);
+    for (int i = 0; i < attributes; ++i) read_attribute(NC_GLOBAL, i, out.attributes);
+    for (int i = 0; i < variables; ++i) read_variable(i, out);
     return out;
   }
 
@@ -90,8 +93,9 @@ class DataReader {
   using Name = std::array<char, NC_MAX_NAME + 1>;
   void check(int status, const std::string& what) const { file_.check(status, "read " + what); }
 
-  /// Counts bytes before there is memory for them.
-  std::size_t room(double count, nc_type type, const std::string& name) {
+  /// Adds the bytes of an array to the total and returns them. @throws InputError if the total exceeds the limit, before
+  /// memory is allocated: a damaged header may promise any number of values
+  std::size_t budgeted_bytes(double count, nc_type type, const std::string& name) {
     const double bytes = count * static_cast<double>(type_bytes(static_cast<FileType>(type)));
     read_ += bytes;
     if (read_ > kMaxDataBytes)
@@ -99,8 +103,8 @@ class DataReader {
     return static_cast<std::size_t>(bytes);
   }
 
-  /// @param of  a variable, or NC_GLOBAL
-  void attribute(int of, int number, std::vector<FileAttribute>& out) {
+  /// Reads an attribute and appends it to `out`. @param of  a variable, or NC_GLOBAL for the root group
+  void read_attribute(int of, int number, std::vector<FileAttribute>& out) {
     Name name{};
     nc_type type = NC_NAT;
     std::size_t length = 0;
@@ -108,12 +112,13 @@ class DataReader {
     check(nc_inq_att(file_.id(), of, name.data(), &type, &length), name.data());
     if (type_bytes(static_cast<FileType>(type)) == 0) return;
     FileAttribute a{name.data(), {type, static_cast<std::int64_t>(length), {}, {}}};
-    a.values.bytes.resize(room(static_cast<double>(length), type, a.name));
+    a.values.bytes.resize(budgeted_bytes(static_cast<double>(length), type, a.name));
     if (length > 0) check(nc_get_att(file_.id(), of, name.data(), a.values.bytes.data()), a.name);
     out.push_back(std::move(a));
   }
 
-  void variable(int number, FileGroup& out) {
+  /// Reads a numeric variable with its attributes and appends it to `out`.
+  void read_variable(int number, FileGroup& out) {
     Name name{};
     nc_type type = NC_NAT;
     int rank = 0;
@@ -124,7 +129,7 @@ class DataReader {
     FileVariable v;
     v.name = name.data();
     v.values.type = type;
-    for (int i = 0; i < attributes; ++i) attribute(number, i, v.attributes);
+    for (int i = 0; i < attributes; ++i) read_attribute(number, i, v.attributes);
     double all = 1;
     VariablePart part{std::vector<std::size_t>(static_cast<std::size_t>(rank) + 1, 0),
                       std::vector<std::size_t>(static_cast<std::size_t>(rank) + 1, 1)};
@@ -133,12 +138,13 @@ class DataReader {
       auto& n = part.length[static_cast<std::size_t>(d)];
       const int id = dims[static_cast<std::size_t>(d)];
       check(nc_inq_dimname(file_.id(), id, dimension.data()), "the shape of " + v.name);
-      check(file_.length_of(file_.id(), id, n), "the shape of " + v.name);
+      check(file_.dimension_length(file_.id(), id, n), "the shape of " + v.name);
       v.dimensions.emplace_back(dimension.data());
       all *= static_cast<double>(n);
+      // NetCDF misplaces values of such a variable unless it is read by rows: see VariablePart::by_rows.
       if (d > 0 && std::find(unlimited_.begin(), unlimited_.end(), id) != unlimited_.end()) part.by_rows = true;
     }
-    v.values.bytes.resize(room(all, type, v.name));
+    v.values.bytes.resize(budgeted_bytes(all, type, v.name));
     v.values.count = static_cast<std::int64_t>(all);
     check(get_part(file_, file_.id(), number, part, type_bytes(static_cast<FileType>(type)), v.values.bytes.data()),
           v.name);
@@ -153,6 +159,7 @@ class DataReader {
 
 }  // namespace
 
+// Data file of small fields, written by rank 0 alone. Collective.
 void write_data(const std::string& path, const FileGroup& root, comm::Transport& transport) {
   const bool mine = transport.rank() == 0;
   comm::agree(transport, [&] {
@@ -169,7 +176,7 @@ void write_data(const std::string& path, const FileGroup& root, comm::Transport&
     try {
       write_group(*file, root);
     } catch (const InputError& e) {
-      throw InputError(e.what() + room_left(path));
+      throw InputError(e.what() + free_space_note(path));
     }
   });
   output.commit();

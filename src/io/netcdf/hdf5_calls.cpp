@@ -15,32 +15,34 @@ constexpr unsigned kMinMinor = 10;    // identifiers have 64 bits since then
 constexpr Id kEverywhere = 0x1f;      // H5F_OBJ_ALL
 constexpr unsigned kFilesOnly = 0x1;  // H5F_OBJ_FILE
 
-/// Sets a pointer to a function by name. @return false if it is not there
+/// Sets a pointer to the function of this name in a library. @return false if the library has none
 template <class Function>
-bool take(void* library, const char* name, Function*& to) {
+bool load_function(void* library, const char* name, Function*& to) {
   to = reinterpret_cast<Function*>(::dlsym(library, name));
   return to != nullptr;
 }
 
+/// Finds the functions of the HDF5 that NetCDF is linked with; nothing if one is missing or the version is too old.
 std::optional<Calls> find_calls() {
   Dl_info about{};
   if (::dladdr(reinterpret_cast<void*>(&nc_get_vara), &about) == 0 || about.dli_fname == nullptr) return std::nullopt;
-  // What the object of NetCDF sees: itself and the libraries that it was linked with, before any other HDF5 of the process.
-  // It stays: it is linked with this one.
+  // A handle of the NetCDF library: dlsym() then searches it and the libraries that it was linked with, not another HDF5 of
+  // the process. Closing the handle does not unload it, since this library is linked with it.
   const std::unique_ptr<void, int (*)(void*)> library(::dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD), ::dlclose);
   if (library == nullptr) return std::nullopt;
   void* const in = library.get();
   Calls c{};
-  const bool all = take(in, "H5get_libversion", c.version) && take(in, "H5Fget_obj_count", c.count_objects) &&
-                   take(in, "H5Fget_obj_ids", c.list_objects) && take(in, "H5Lexists", c.is_link) &&
-                   take(in, "H5Dopen2", c.open_dataset) && take(in, "H5Dclose", c.close_dataset) &&
-                   take(in, "H5Dget_type", c.type_of) && take(in, "H5Tget_native_type", c.native_type) &&
-                   take(in, "H5Tget_class", c.type_class) && take(in, "H5Tget_size", c.type_size) &&
-                   take(in, "H5Tis_variable_str", c.is_any_text) && take(in, "H5Tclose", c.close_type) &&
-                   take(in, "H5Dget_space", c.space_of) && take(in, "H5Screate_simple", c.make_space) &&
-                   take(in, "H5Sget_simple_extent_ndims", c.rank) && take(in, "H5Sget_simple_extent_dims", c.lengths) &&
-                   take(in, "H5Sselect_hyperslab", c.select) && take(in, "H5Sclose", c.close_space) &&
-                   take(in, "H5Dread", c.read);
+  const bool all =
+      load_function(in, "H5get_libversion", c.version) && load_function(in, "H5Fget_obj_count", c.count_objects) &&
+      load_function(in, "H5Fget_obj_ids", c.list_objects) && load_function(in, "H5Lexists", c.is_link) &&
+      load_function(in, "H5Dopen2", c.open_dataset) && load_function(in, "H5Dclose", c.close_dataset) &&
+      load_function(in, "H5Dget_type", c.dataset_type) && load_function(in, "H5Tget_native_type", c.native_type) &&
+      load_function(in, "H5Tget_class", c.type_class) && load_function(in, "H5Tget_size", c.type_size) &&
+      load_function(in, "H5Tis_variable_str", c.is_any_text) && load_function(in, "H5Tclose", c.close_type) &&
+      load_function(in, "H5Dget_space", c.dataset_space) && load_function(in, "H5Screate_simple", c.make_space) &&
+      load_function(in, "H5Sget_simple_extent_ndims", c.rank) &&
+      load_function(in, "H5Sget_simple_extent_dims", c.lengths) && load_function(in, "H5Sselect_hyperslab", c.select) &&
+      load_function(in, "H5Sclose", c.close_space) && load_function(in, "H5Dread", c.read);
   unsigned major = 0;
   unsigned minor = 0;
   unsigned release = 0;

@@ -1,6 +1,6 @@
 #pragma once
-/// Calls of the HDF5 library that NetCDF itself works with. It is found in the process, through NetCDF: nothing is linked or
-/// loaded for it. Call all of it under the lock of nc_file.hpp.
+/// Table of functions of the HDF5 library that the NetCDF library of this process is linked with, found by name at run time;
+/// nothing is linked or loaded for it. Call everything here under the lock of nc_file.hpp.
 #include <sys/types.h>
 
 #include <cstdint>
@@ -8,15 +8,16 @@
 
 namespace merganser::io::hdf5 {
 
-/// An identifier of HDF5 1.10 and later: of a file, a dataset, a type, a space.
+/// Identifier of HDF5 1.10 and later (hid_t): of a file, a dataset, a type or a dataspace.
 using Id = std::int64_t;
 inline constexpr Id kNoId = -1;
 using Length = unsigned long long;  // hsize_t
 inline constexpr Length kUnlimited = ~Length{0};
 
+/// Classes of HDF5 types (H5T_class_t), of those that are read here.
 enum class TypeClass : int { integer = 0, floating = 1, text = 3 };
 
-/// The functions, by what they do here.
+/// Pointers to functions of HDF5. Negative results are errors, as in HDF5.
 struct Calls {
   int (*version)(unsigned*, unsigned*, unsigned*);
   ssize_t (*count_objects)(Id of, unsigned kinds);
@@ -24,13 +25,13 @@ struct Calls {
   int (*is_link)(Id at, const char* name, Id access);
   Id (*open_dataset)(Id at, const char* name, Id access);
   int (*close_dataset)(Id);
-  Id (*type_of)(Id dataset);
+  Id (*dataset_type)(Id dataset);
   Id (*native_type)(Id type, int direction);
   int (*type_class)(Id type);
   std::size_t (*type_size)(Id type);
   int (*is_any_text)(Id type);
   int (*close_type)(Id);
-  Id (*space_of)(Id dataset);
+  Id (*dataset_space)(Id dataset);
   Id (*make_space)(int rank, const Length* lengths, const Length* most);
   int (*rank)(Id space);
   int (*lengths)(Id space, Length* now, Length* most);
@@ -39,12 +40,13 @@ struct Calls {
   int (*read)(Id dataset, Id memory_type, Id memory_space, Id file_space, Id transfer, void* to);
 };
 
-/// Finds the functions. @return null where NetCDF has no HDF5 of version 1.10 or later, or it cannot be told which
+/// Returns the table of functions, searched for at the first call. Thread-safe.
+/// @return null if NetCDF is linked with no HDF5 of version 1.10 or later, or it cannot be determined which
 [[nodiscard]] const Calls* calls();
-/// Lists the files that are open in it, ascending; none without calls().
+/// Lists the identifiers of the files that are open in HDF5, ascending; none if calls() is null.
 [[nodiscard]] std::vector<Id> open_files();
 
-/// Closes an identifier when it ends.
+/// Owner of an HDF5 identifier, which its destructor closes if it is valid.
 class Held {
  public:
   Held(Id id, int (*close)(Id)) : id_(id), close_(close) {}

@@ -18,13 +18,14 @@
 namespace merganser::io {
 namespace {
 
-std::string type_in(int file, nc_type type) {
+/// Returns the name of an atomic or user-defined type of a file.
+std::string type_name_in(int file, nc_type type) {
   std::array<char, NC_MAX_NAME + 1> name{};
   std::size_t size = 0;
   return nc_inq_type(file, type, name.data(), &size) == NC_NOERR ? name.data() : std::to_string(type);
 }
 
-/// True if all of an attribute's variables are there, false if none. @throws InputError if some are
+/// Returns true if the file has all variables of an attribute, false if it has none. @throws InputError if it has some only
 bool has_all(const NcFile& file, std::span<const std::string> names) {
   const std::string* found = nullptr;
   const std::string* missing = nullptr;
@@ -34,6 +35,7 @@ bool has_all(const NcFile& file, std::span<const std::string> names) {
   return missing == nullptr;
 }
 
+/// Converts a number of cells. @throws InputError unless it is whole, at least 1, and exact as a double
 std::int64_t whole_number(const NcFile& file, const std::string& name, double value) {
   if (!(value >= 1) || value > 0x1p53 || value != std::floor(value))
     throw InputError(file.path() + ": the global attribute " + name + " holds " + std::to_string(value) +
@@ -41,6 +43,7 @@ std::int64_t whole_number(const NcFile& file, const std::string& name, double va
   return static_cast<std::int64_t>(value);
 }
 
+/// Reads box and cells from the global attributes ncells, extent, origin and, if there, periodic.
 Grid read_grid(const NcFile& file) {
   const std::vector<double> cells = file.attribute("ncells", 3);
   const std::vector<double> extent = file.attribute("extent", 3);
@@ -73,7 +76,7 @@ Grid read_grid(const NcFile& file) {
   return grid;
 }
 
-/// Cell volume / smallest volume that is not small, if the file says it.
+/// Reads the attribute min_vratio: cell volume / smallest volume that is not small [-]. Empty if the file has none.
 std::optional<double> read_ratio(const NcFile& file) {
   if (!file.has_attribute("min_vratio")) return std::nullopt;
   const double ratio = file.attribute("min_vratio", 1)[0];
@@ -83,7 +86,8 @@ std::optional<double> read_ratio(const NcFile& file) {
   return ratio;
 }
 
-/// Merging computes with numbers as they are stored. @throws InputError if they are meant otherwise
+/// Checks that a variable is not packed by scale_factor or add_offset, since merging computes with numbers as they are
+/// stored. @throws InputError if it is
 void check_unpacked(const NcFile& file, const std::string& name) {
   const auto variable = file.variable(name);
   const auto lock = file.lock();
@@ -101,6 +105,7 @@ void check_unpacked(const NcFile& file, const std::string& name) {
   }
 }
 
+/// Reads the last value of the variable t; 0 if there is none, or it is not a number per level.
 double read_time(const NcFile& file, const FileHeading& heading) {
   const auto variable = file.variable("t");
   const auto levels = file.dimension("t");
@@ -115,7 +120,7 @@ double read_time(const NcFile& file, const FileHeading& heading) {
   file.check(nc_get_var1_double(file.id(), *variable, &last, &time), "read the time");
   const FileVariable* const about = heading.column("t");
   const MissingValues missing(static_cast<FileType>(type), about->attributes, about->unwritten);
-  if (const auto kind = missing.of(time); kind != MissingValues::Kind::present || !std::isfinite(time))
+  if (const auto kind = missing.classify(time); kind != MissingValues::Kind::present || !std::isfinite(time))
     throw InputError(
         file.path() + ": variable \"t\": level " + std::to_string(last) + " is " + number_text(time) +
         (kind == MissingValues::Kind::present ? std::string() : ", missing (" + missing.reason(kind) + ")") +
@@ -123,12 +128,14 @@ double read_time(const NcFile& file, const FileHeading& heading) {
   return time;
 }
 
-ParcelFileInfo info_of(const NcFile& file, std::int64_t bytes) {
+/// Reads the description of an open file. @param bytes  size of the file, against which n_parcels is checked
+ParcelFileInfo describe_file(const NcFile& file, std::int64_t bytes) {
   const auto parcels = file.dimension("n_parcels");
   if (!parcels) throw InputError(file.path() + ": the dimension n_parcels is missing; not a parcel file");
   ParcelFileInfo info;
   info.parcels = *parcels;
-  // The nine required variables cannot be packed closer than deflate packs zeros.
+  // The nine required variables of 8 bytes cannot be smaller than deflate packs zeros, 1032 to 1. So a damaged count cannot
+  // make the reader allocate more than about a hundred times the size of the file.
   const auto packed = static_cast<double>(info.parcels) * 72 / 1032;
   if (packed > static_cast<double>(bytes))
     throw InputError(file.path() + ": n_parcels is " + std::to_string(info.parcels) + ", but the file has only " +
@@ -142,13 +149,13 @@ ParcelFileInfo info_of(const NcFile& file, std::int64_t bytes) {
   for (const Attribute& a : Schema::epic().attributes())
     if (a.name == "B" || has_all(file, a.component_names)) attributes.push_back(a);
   info.schema = Schema(std::move(attributes));
-  const auto look_at = [&](const Column& column) {
-    static_cast<void>(find(file, column, info.parcels));
+  const auto check_column = [&](const Column& column) {
+    static_cast<void>(find_column_variable(file, column, info.parcels));
     check_unpacked(file, column.name);
   };
-  for (const Column& column : columns(info.schema, {})) look_at(column);
+  for (const Column& column : columns(info.schema, {})) check_column(column);
   info.has_ids = file.variable(std::string(kIdName)).has_value();
-  if (info.has_ids) look_at(id_column({}));
+  if (info.has_ids) check_column(id_column({}));
   int format = 0;
   file.call("find its format", [&] { return nc_inq_format(file.id(), &format); });
   info.classic = format != NC_FORMAT_NETCDF4 && format != NC_FORMAT_NETCDF4_CLASSIC;
@@ -157,7 +164,8 @@ ParcelFileInfo info_of(const NcFile& file, std::int64_t bytes) {
 
 }  // namespace
 
-Variable find(const NcFile& file, const Column& column, std::int64_t parcels) {
+// Variable of a column in the file, whose type and shape are checked before any values are read.
+Variable find_column_variable(const NcFile& file, const Column& column, std::int64_t parcels) {
   const std::string& name = column.name;
   const auto variable = file.variable(name);
   if (!variable) throw InputError(file.path() + ": the variable " + name + " is missing");
@@ -167,7 +175,7 @@ Variable find(const NcFile& file, const Column& column, std::int64_t parcels) {
   std::array<int, NC_MAX_VAR_DIMS> dimension{};
   file.check(nc_inq_var(file.id(), *variable, nullptr, &type, &dimensions, nullptr, nullptr), "look at " + name);
   if (static_cast<FileType>(type) != column.type)
-    throw InputError(file.path() + ": the variable " + name + " has type " + type_in(file.id(), type) +
+    throw InputError(file.path() + ": the variable " + name + " has type " + type_name_in(file.id(), type) +
                      "; it must be " + type_name(column.type));
   if (dimensions != 1 && dimensions != 2)
     throw InputError(file.path() + ": the variable " + name + " has " + std::to_string(dimensions) +
@@ -175,8 +183,9 @@ Variable find(const NcFile& file, const Column& column, std::int64_t parcels) {
   file.check(nc_inq_vardimid(file.id(), *variable, dimension.data()), "look at " + name);
   std::size_t times = 1;
   std::size_t length = 0;
-  if (dimensions == 2) file.check(file.length_of(file.id(), dimension[0], times), "look at " + name);
-  file.check(file.length_of(file.id(), dimension[static_cast<std::size_t>(dimensions - 1)], length), "look at " + name);
+  if (dimensions == 2) file.check(file.dimension_length(file.id(), dimension[0], times), "look at " + name);
+  file.check(file.dimension_length(file.id(), dimension[static_cast<std::size_t>(dimensions - 1)], length),
+             "look at " + name);
   if (static_cast<std::int64_t>(length) != parcels)
     throw InputError(file.path() + ": the variable " + name + " has length " + std::to_string(length) +
                      "; n_parcels is " + std::to_string(parcels));
@@ -188,9 +197,10 @@ bool netcdf_available() noexcept { return true; }
 
 ParcelFileInfo read_info(const std::string& path) {
   const std::int64_t bytes = check_self_contained(path);
-  return info_of(NcFile::open(path), bytes);
+  return describe_file(NcFile::open(path), bytes);
 }
 
+// Header of a parcel file on all ranks: rank 0 reads it and broadcasts the description.
 ParcelFileInfo read_info(const std::string& path, comm::Transport& transport) {
   ParcelFileInfo info;
   Packer packer;
@@ -199,8 +209,8 @@ ParcelFileInfo read_info(const std::string& path, comm::Transport& transport) {
     info = read_info(path);
     packer(info);
   });
-  const auto told = comm::from_first(transport, packer.bytes());
-  if (transport.rank() != 0) Unpacker{told}(info);
+  const auto packed = comm::broadcast_from_first(transport, packer.bytes());
+  if (transport.rank() != 0) Unpacker{packed}(info);
   return info;
 }
 

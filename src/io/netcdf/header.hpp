@@ -1,5 +1,5 @@
 #pragma once
-/// Where the values of a column stand in a file.
+/// Reads the header of a parcel file, and locates the variable of a column in it.
 #include <cstddef>
 #include <cstdint>
 
@@ -8,14 +8,15 @@
 
 namespace merganser::io {
 
-/// A variable over the parcels, perhaps with a time dimension before.
+/// Variable of a parcel file over the parcels, of shape (n_parcels) or (t, n_parcels).
 struct Variable {
-  int id;
-  bool has_time;
-  std::size_t level;  ///< the last one
+  int id;             ///< NetCDF's number of the variable
+  bool has_time;      ///< its first dimension is t
+  std::size_t level;  ///< last time level, from 0
 };
 
-/// Finds the variable of a column and checks type and shape. @throws InputError
-[[nodiscard]] Variable find(const NcFile& file, const Column& column, std::int64_t parcels);
+/// Finds the variable of a column and checks its type and shape. Local; takes the lock.
+/// @throws InputError if it is missing, of another type, or not over so many parcels
+[[nodiscard]] Variable find_column_variable(const NcFile& file, const Column& column, std::int64_t parcels);
 
 }  // namespace merganser::io

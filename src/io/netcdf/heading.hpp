@@ -1,5 +1,6 @@
 #pragma once
-/// What a file holds besides the values of its parcels: reading and writing it.
+/// Reads and writes the heading of a parcel file: its attributes, dimensions, groups, and variables that are not over the
+/// parcels.
 #include <array>
 #include <string_view>
 #include <vector>
@@ -9,40 +10,46 @@
 
 namespace merganser::io {
 
-/// Variables over the ranks: where the parcels of each rank begin, and its box. The writer makes them anew.
+/// Names of the variables over the ranks: first parcel and cell ranges of each rank's block. The writer creates them, so they
+/// are never carried from another file.
 inline constexpr std::array<const char*, 5> kBoxNames{"start_index", "xlo", "xhi", "ylo", "yhi"};
 
-/// Everything but values of parcels. Values of other variables up to 16 MiB in all; what is more is lost, by name.
-/// @throws InputError if the library cannot read it
+/// Reads everything but the values of parcels. Values of other variables are read up to 16 MiB in total; variables beyond
+/// that are listed as lost. Local; takes the lock. @throws InputError if the library cannot read the file
 [[nodiscard]] FileHeading read_heading(const NcFile& file);
 
-/// A variable of the file or of one of its groups.
+/// NetCDF's numbers of a variable and of the group that has it.
 struct VariableNumber {
   int group;
   int variable;
 };
 
-// Both define in a file that is in define mode. Every rank of a collective file must call them. Call under the
-// lock.
+// The four functions that follow need a file in define mode and the lock. Where the file is collective, every rank must call
+// them with the same arguments.
 
-/// The dimensions of a group, without those within it. They come before all variables of the group: NetCDF keeps a variable
-/// that bears the name of a dimension apart from it only if the dimension is there (else nc_enddef() fails).
+/// Defines the dimensions of a group, without those of its subgroups. They must precede all variables of the group: NetCDF
+/// separates a variable from a dimension of the same name only if the dimension exists (else nc_enddef() fails).
 void define_dimensions(const NcFile& file, int id, const FileGroup& group);
-/// Attributes, variables, and groups with their dimensions. @return the variables, in the order in which put_values() takes
-/// them
+/// Defines attributes and variables of a group, and its subgroups with their dimensions. @param id  NetCDF's number of
+/// the group
+/// @return the variables in the order in which put_values() writes them
 std::vector<VariableNumber> define_group(const NcFile& file, int id, const FileGroup& group);
+/// Writes attributes of a variable, or of the group with variable NC_GLOBAL.
 void put_attributes(const NcFile& file, int group, int variable, const std::vector<FileAttribute>& attributes);
+/// Sets the filters of a variable: shuffle, deflate, checksum. @param name  name of the variable, for errors
 void define_storage(const NcFile& file, VariableNumber v, const FileStorage& storage, const std::string& name);
 
-/// Writes the values; ranks without `mine` take part with none. Call under the lock.
+/// Writes the values of a group's variables and of its subgroups'. Collective if the file is; call under the lock.
+/// @param defined  what define_group() returned
+/// @param mine     this rank writes; other ranks take part with empty parts
 void put_values(const NcFile& file, const FileGroup& group, const std::vector<VariableNumber>& defined, bool mine);
 
-/// True if a variable holds text of any length, which cannot be written by several processes together.
+/// Returns true if a variable holds strings of variable length, which HDF5 cannot write in parallel.
 [[nodiscard]] bool has_text_variables(const FileGroup& group);
-/// About what they take in a file.
+/// Estimates the bytes that a group takes in a file, for the check of disk space.
 [[nodiscard]] std::int64_t heading_bytes(const FileGroup& group);
 
-/// Global attributes that every file gets anew.
+/// Returns true for global attributes that the writer creates in every file, which are not carried.
 [[nodiscard]] bool is_own_attribute(std::string_view name);
 
 }  // namespace merganser::io

@@ -1,3 +1,4 @@
+/// Reads the heading of a NetCDF file and decides what can be carried into files made from it.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -20,17 +21,18 @@ bool is_in(const List& list, const Value& value) {
 
 using Name = std::array<char, NC_MAX_NAME + 1>;
 
-/// Reads level by level. Holds the lock all the time.
+/// Reader of all groups of a file, level by level. Holds the lock of the NetCDF library as long as it lives.
 class HeadingReader {
  public:
   explicit HeadingReader(const NcFile& file) : file_(file), lock_(file.lock()) {
     if (nc_inq_dimid(file.id(), "t", &time_) != NC_NOERR) time_ = -1;
   }
 
+  /// Reads the heading of the file: all groups, and what cannot be carried.
   FileHeading read() {
-    heading_.root = group(file_.id(), "");
+    heading_.root = read_group(file_.id(), "");
     std::size_t levels = 0;
-    if (time_ >= 0) check(file_.length_of(file_.id(), time_, levels), "the length of dimension t");
+    if (time_ >= 0) check(file_.dimension_length(file_.id(), time_, levels), "the length of dimension t");
     if (levels > 1)
       heading_.lost.push_back({"t", "time levels 0 to " + std::to_string(levels - 2) + " of t, all but the last"});
     const auto carried = [](const FileAttribute& a) { return !is_own_attribute(a.name); };
@@ -41,11 +43,13 @@ class HeadingReader {
 
  private:
   void check(int status, const std::string& what) const { file_.check(status, "read " + what); }
-  void lose(const std::string& name, const std::string& what) {
+  /// Lists a variable as one that cannot be carried. @param what  reason in words, behind its name
+  void record_loss(const std::string& name, const std::string& what) {
     heading_.lost.push_back({name, "variable " + name + ", " + what});
   }
 
-  std::vector<int> list(int group, int (*inquire)(int, int*, int*), const char* what) const {
+  /// Returns NetCDF's numbers of a group's members, by a function that gives their number and, if not null, the numbers.
+  std::vector<int> list_ids(int group, int (*inquire)(int, int*, int*), const char* what) const {
     int count = 0;
     check(inquire(group, &count, nullptr), what);
     std::vector<int> ids(static_cast<std::size_t>(count));
@@ -53,14 +57,15 @@ class HeadingReader {
     return ids;
   }
 
-  FileGroup group(int id, const std::string& path) {
+  /// Reads a group and its subgroups. @param path  of the group with a slash at its end; empty for the root
+  FileGroup read_group(int id, const std::string& path) {
     FileGroup out;
     int count = 0;
     check(nc_inq_natts(id, &count), "the attributes");
-    out.attributes = attributes({id, NC_GLOBAL}, NC_NAT, count, path.empty() ? "global" : path);
-    dimensions(id, out);
-    for (const int v : list(id, nc_inq_varids, "the variables")) variable(id, v, path, out);
-    for (const int g : list(id, nc_inq_grps, "the groups")) {
+    out.attributes = read_attributes({id, NC_GLOBAL}, NC_NAT, count, path.empty() ? "global" : path);
+    read_dimensions(id, out);
+    for (const int v : list_ids(id, nc_inq_varids, "the variables")) read_variable(id, v, path, out);
+    for (const int g : list_ids(id, nc_inq_grps, "the groups")) {
       Name name{};
       check(nc_inq_grpname(g, name.data()), "a group");
       const std::string own = name.data();
@@ -68,25 +73,27 @@ class HeadingReader {
         heading_.lost.push_back({own, "group " + own + ", " + kTaken});
         continue;
       }
-      out.groups.push_back(group(g, path + name.data() + '/'));
+      out.groups.push_back(read_group(g, path + name.data() + '/'));
       out.groups.back().name = name.data();
     }
     return out;
   }
 
-  void dimensions(int id, FileGroup& out) {
+  /// Reads the dimensions that a group defines.
+  void read_dimensions(int id, FileGroup& out) {
     const auto inquire = [](int group, int* count, int* ids) { return nc_inq_dimids(group, count, ids, 0); };
-    const std::vector<int> unlimited = list(id, nc_inq_unlimdims, "the dimensions");
+    const std::vector<int> unlimited = list_ids(id, nc_inq_unlimdims, "the dimensions");
     unlimited_.insert(unlimited_.end(), unlimited.begin(), unlimited.end());
-    for (const int d : list(id, inquire, "the dimensions")) {
+    for (const int d : list_ids(id, inquire, "the dimensions")) {
       Name name{};
       std::size_t length = 0;
       check(nc_inq_dimname(id, d, name.data()), "a dimension");
-      check(file_.length_of(id, d, length), "a dimension");
+      check(file_.dimension_length(id, d, length), "a dimension");
       out.dimensions.push_back({name.data(), static_cast<std::int64_t>(length), is_in(unlimited, d)});
     }
   }
 
+  /// Returns the name of a type, also of types of the user's.
   std::string type_text(int id, nc_type type) const {
     if (type < NC_FIRSTUSERTYPEID) return type_name(static_cast<FileType>(type));
     Name name{};
@@ -95,13 +102,15 @@ class HeadingReader {
                : std::to_string(type);
   }
 
+  /// Returns whether an attribute is a _FillValue of another type than the variable, which NetCDF does not write.
   static bool is_odd_fill(const FileAttribute& a, nc_type holds) {
     return holds != NC_NAT && a.name == "_FillValue" && (a.values.type != holds || a.values.count != 1);
   }
 
-  /// @param holds  the variable's type, for what it is filled with: the library reads an attribute of another one, and does
-  /// not write it
-  std::vector<FileAttribute> attributes(VariableNumber of, nc_type holds, int count, const std::string& owner) {
+  /// Reads the attributes of a variable or group; lists those that cannot be carried as lost.
+  /// @param holds  type of the variable, NC_NAT for a group: the library reads a _FillValue of another type, but does not
+  ///               write it
+  std::vector<FileAttribute> read_attributes(VariableNumber of, nc_type holds, int count, const std::string& owner) {
     const auto [id, variable] = of;
     std::vector<FileAttribute> out;
     for (int i = 0; i < count; ++i) {
@@ -115,8 +124,8 @@ class HeadingReader {
       const bool odd = is_odd_fill(a, holds);
       if (odd) heading_.lost.push_back({a.name, what.substr(4) + ", which is not one value of its type"});
       if (type == NC_STRING) {
-        a.values.strings =
-            texts(length, what, [&](char** to) { return nc_get_att_string(of.group, of.variable, name.data(), to); });
+        a.values.strings = read_strings(
+            length, what, [&](char** to) { return nc_get_att_string(of.group, of.variable, name.data(), to); });
       } else if (type_bytes(static_cast<FileType>(type)) > 0) {
         a.values.bytes.resize(length * type_bytes(static_cast<FileType>(type)));
         if (length > 0) check(nc_get_att(id, variable, name.data(), a.values.bytes.data()), what);
@@ -129,9 +138,10 @@ class HeadingReader {
     return out;
   }
 
-  /// What read(char** to) gives. The texts are the caller's also where the library fails after the first ones.
+  /// Returns the strings that read(char** to) allocates, and frees them. The caller owns them even if the library fails after
+  /// the first ones, so they are freed before the status is checked.
   template <class Read>
-  std::vector<std::string> texts(std::size_t count, const std::string& what, const Read& read) const {
+  std::vector<std::string> read_strings(std::size_t count, const std::string& what, const Read& read) const {
     std::vector<char*> given(count, nullptr);
     const int status = read(given.data());
     std::vector<std::string> out;
@@ -141,8 +151,9 @@ class HeadingReader {
     return out;
   }
 
-  /// Looks at a variable and puts it where it belongs.
-  void variable(int id, int number, const std::string& path, FileGroup& out) {
+  /// Reads the description of a variable and files it: as a column (over the parcels), as a variable of its group with its
+  /// values, or as lost.
+  void read_variable(int id, int number, const std::string& path, FileGroup& out) {
     Name name{};
     std::array<int, NC_MAX_VAR_DIMS> dims{};
     nc_type type = NC_NAT;
@@ -160,34 +171,37 @@ class HeadingReader {
     }
     const bool root = path.empty();
     if (root && is_in(kBoxNames, v.name)) {
-      if (v.dimensions != std::vector<std::string>{"world%size"}) lose(v.name, kTaken);
+      if (v.dimensions != std::vector<std::string>{"world%size"}) record_loss(v.name, kTaken);
       return;
     }
     const bool own = root && (is_own_name(v.name) || v.name == "t");
     const bool over_parcels = is_in(v.dimensions, "n_parcels");
-    if (type >= NC_FIRSTUSERTYPEID && !own) return lose(full, "of type " + type_text(id, type));
+    if (type >= NC_FIRSTUSERTYPEID && !own) return record_loss(full, "of type " + type_text(id, type));
     const nc_type holds = root && v.name == "t" ? NC_DOUBLE : type;  // when it is written
-    for (FileAttribute& a : attributes({id, number}, holds, count, full))
+    for (FileAttribute& a : read_attributes({id, number}, holds, count, full))
       (is_odd_fill(a, holds) ? v.unwritten : v.attributes).push_back(std::move(a));
-    v.storage = storage(id, number, v.dimensions.size());
-    if (own || (root && over_parcels)) return column(std::move(v), own);
-    if (over_parcels) return lose(full, "over the parcels but in a group");
-    if (is_in(v.dimensions, "world%size")) return lose(full, "which has a value for every rank");
+    v.storage = read_storage(id, number, v.dimensions.size());
+    if (own || (root && over_parcels)) return add_column(std::move(v), own);
+    if (over_parcels) return record_loss(full, "over the parcels but in a group");
+    if (is_in(v.dimensions, "world%size")) return record_loss(full, "which has a value for every rank");
     if (read_values_within_budget({id, number}, {dims.data(), v.dimensions.size()}, full, v))
       out.variables.push_back(std::move(v));
   }
 
-  void column(FileVariable v, bool own) {
+  /// Adds a variable over the parcels to the heading, or lists it as lost if it is not numeric or of another shape.
+  /// @param own  it is one of EPIC's, whose type and shape are checked elsewhere
+  void add_column(FileVariable v, bool own) {
     const std::size_t rank = v.dimensions.size();
     const auto type = static_cast<FileType>(v.values.type);
     if (!own && (rank > 2 || v.dimensions.back() != "n_parcels"))
-      return lose(v.name, "whose shape is neither (t, n_parcels) nor (n_parcels)");
-    if (!own && !is_number(type)) return lose(v.name, "of type " + type_name(type));
+      return record_loss(v.name, "whose shape is neither (t, n_parcels) nor (n_parcels)");
+    if (!own && !is_number(type)) return record_loss(v.name, "of type " + type_name(type));
     heading_.columns.push_back(std::move(v));
   }
 
-  /// What the library does not tell, as of files in older formats, is left out.
-  static FileStorage storage(int id, int number, std::size_t rank) {
+  /// Reads chunk length and filters of a variable. Properties that the library does not give, as for files in older formats,
+  /// keep their defaults.
+  static FileStorage read_storage(int id, int number, std::size_t rank) {
     FileStorage s;
     int kind = NC_CONTIGUOUS;
     std::vector<std::size_t> chunk(std::max<std::size_t>(1, rank), 0);
@@ -205,7 +219,8 @@ class HeadingReader {
     return s;
   }
 
-  /// Reads the values of a variable, of a time dimension the last level. @return false if all values together exceed kMaxValueBytes
+  /// Reads the values of a variable; along a time dimension the last level. @return false, with the variable listed as lost,
+  /// if all values read so far and these exceed kMaxValueBytes
   bool read_values_within_budget(VariableNumber of, std::span<const int> dimensions, const std::string& full,
                                  FileVariable& v) {
     const int id = of.group;
@@ -216,7 +231,7 @@ class HeadingReader {
     double all = 1;
     for (std::size_t d = 0; d < v.dimensions.size(); ++d) {
       const int dimension = dimensions[d];
-      check(file_.length_of(id, dimension, length[d]), "the shape of " + full);
+      check(file_.dimension_length(id, dimension, length[d]), "the shape of " + full);
       if (d > 0 && is_in(unlimited_, dimension)) by_rows = true;
       if (dimension == time_ && length[d] > 0) {
         start[d] = length[d] - 1;
@@ -227,7 +242,7 @@ class HeadingReader {
     const auto type = static_cast<FileType>(v.values.type);
     const double bytes = all * static_cast<double>(std::max<std::size_t>(8, type_bytes(type)));
     if (bytes > static_cast<double>(kMaxValueBytes - carried_)) {
-      lose(full, "with those before it more than 16 MiB");
+      record_loss(full, "with those before it more than 16 MiB");
       return false;
     }
     carried_ += static_cast<std::size_t>(bytes);
@@ -235,7 +250,7 @@ class HeadingReader {
     v.values.count = static_cast<std::int64_t>(count);
     if (type == FileType::string) {
       v.values.strings =
-          texts(count, full, [&](char** to) { return get_part(file_, id, number, part, sizeof(char*), to); });
+          read_strings(count, full, [&](char** to) { return get_part(file_, id, number, part, sizeof(char*), to); });
     } else {
       v.values.bytes.resize(count * type_bytes(type));
       check(get_part(file_, id, number, part, type_bytes(type), v.values.bytes.data()), full);
@@ -245,10 +260,10 @@ class HeadingReader {
 
   const NcFile& file_;
   NetcdfLock lock_;
-  int time_ = -1;               // the dimension of which the last level is taken
-  std::vector<int> unlimited_;  // dimensions of groups so far
+  int time_ = -1;               // dimension t, of which the last level is read; -1: none
+  std::vector<int> unlimited_;  // unlimited dimensions of the groups read so far
   FileHeading heading_;
-  std::size_t carried_ = 0;
+  std::size_t carried_ = 0;  // bytes of values read so far
 };
 
 }  // namespace

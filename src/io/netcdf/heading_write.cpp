@@ -1,3 +1,4 @@
+/// Defines and writes the heading of a NetCDF file: attributes, dimensions, groups, and variables not over the parcels.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -10,29 +11,34 @@
 namespace merganser::io {
 namespace {
 
+/// Returns pointers to the strings, as NetCDF takes them. The strings must outlive the result.
 std::vector<const char*> pointers(const std::vector<std::string>& strings) {
   std::vector<const char*> out;
   for (const std::string& s : strings) out.push_back(s.c_str());
   return out;
 }
 
-int dimension_of(const NcFile& file, int group, const std::string& name, const std::string& variable) {
+/// Returns NetCDF's number of the dimension of this name that a group sees. @throws InputError naming the variable
+int find_dimension(const NcFile& file, int group, const std::string& name, const std::string& variable) {
   int id = -1;
   file.check(nc_inq_dimid(group, name.c_str(), &id), "define the variable " + variable);
   return id;
 }
 
-/// Length of a dimension that a variable of the last group is over: of the innermost group that has it. Of the dimensions
-/// that the file makes anew, no variable here is over another than the one time level.
-std::size_t length_of(const std::string& dimension, std::span<const FileGroup* const> groups) {
+/// Returns the length of a dimension of a variable in the last of the groups, defined in the innermost group that has it.
+/// 1 if none has: of the dimensions that the writer creates, variables here are over the single time level only.
+std::size_t dimension_length(const std::string& dimension, std::span<const FileGroup* const> groups) {
   for (; !groups.empty(); groups = groups.first(groups.size() - 1))
     for (const FileDimension& d : groups.back()->dimensions)
       if (d.name == dimension) return static_cast<std::size_t>(d.length);
   return 1;
 }
 
-/// @param groups  from the root to the one whose values are written
-void put_group(const NcFile& file, std::vector<const FileGroup*>& groups, const VariableNumber*& at, bool mine) {
+/// Writes the values of the last of the groups and of its subgroups, and advances `at`. Every rank of a collective file
+/// makes the same calls; those without `mine` write parts of length 0.
+/// @param groups  path from the root to the group whose values are written
+void write_group_values(const NcFile& file, std::vector<const FileGroup*>& groups, const VariableNumber*& at,
+                        bool mine) {
   const FileGroup& group = *groups.back();
   for (const FileVariable& v : group.variables) {
     const VariableNumber to = *at++;
@@ -40,7 +46,7 @@ void put_group(const NcFile& file, std::vector<const FileGroup*>& groups, const 
     std::vector<std::size_t> start(v.dimensions.size() + 1, 0);
     std::vector<std::size_t> length(v.dimensions.size() + 1, 1);
     std::transform(v.dimensions.begin(), v.dimensions.end(), length.begin(),
-                   [&](const std::string& d) { return length_of(d, groups); });
+                   [&](const std::string& d) { return dimension_length(d, groups); });
     const auto all = std::accumulate(length.begin(), length.end(), std::size_t{1}, std::multiplies<>());
     if (v.values.count == 0) continue;
     if (static_cast<std::size_t>(v.values.count) != all)
@@ -53,13 +59,14 @@ void put_group(const NcFile& file, std::vector<const FileGroup*>& groups, const 
   }
   for (const FileGroup& g : group.groups) {
     groups.push_back(&g);
-    put_group(file, groups, at, mine);
+    write_group_values(file, groups, at, mine);
     groups.pop_back();
   }
 }
 
 }  // namespace
 
+// Attributes of a file that is made from another one keep their types.
 void put_attributes(const NcFile& file, int group, int variable, const std::vector<FileAttribute>& attributes) {
   for (const FileAttribute& a : attributes) {
     const std::string what = "write the attribute " + a.name;
@@ -90,12 +97,13 @@ void define_dimensions(const NcFile& file, int id, const FileGroup& group) {
   }
 }
 
+// Definition of a carried group, in define mode; values follow by put_values() in the same order.
 std::vector<VariableNumber> define_group(const NcFile& file, int id, const FileGroup& group) {
   std::vector<VariableNumber> out;
   put_attributes(file, id, NC_GLOBAL, group.attributes);
   for (const FileVariable& v : group.variables) {
     std::vector<int> dimensions;
-    for (const std::string& d : v.dimensions) dimensions.push_back(dimension_of(file, id, d, v.name));
+    for (const std::string& d : v.dimensions) dimensions.push_back(find_dimension(file, id, d, v.name));
     VariableNumber number{id, -1};
     file.check(nc_def_var(id, v.name.c_str(), v.values.type, static_cast<int>(dimensions.size()), dimensions.data(),
                           &number.variable),
@@ -117,7 +125,7 @@ std::vector<VariableNumber> define_group(const NcFile& file, int id, const FileG
 void put_values(const NcFile& file, const FileGroup& group, const std::vector<VariableNumber>& defined, bool mine) {
   const VariableNumber* at = defined.data();
   std::vector<const FileGroup*> groups{&group};
-  put_group(file, groups, at, mine);
+  write_group_values(file, groups, at, mine);
 }
 
 bool has_text_variables(const FileGroup& group) {
@@ -126,8 +134,9 @@ bool has_text_variables(const FileGroup& group) {
          std::any_of(group.groups.begin(), group.groups.end(), has_text_variables);
 }
 
+// Size of the carried heading, from above.
 std::int64_t heading_bytes(const FileGroup& group) {
-  constexpr std::int64_t kEach = 1024;  // what HDF5 takes for a name and where it stands
+  constexpr std::int64_t kEach = 1024;  // bytes of HDF5's own for a name and its address, from above
   std::int64_t bytes = 4 * kEach;
   const auto add = [&](const FileValues& v) {
     bytes += kEach + static_cast<std::int64_t>(v.bytes.size());

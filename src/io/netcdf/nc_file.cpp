@@ -20,35 +20,39 @@
 namespace merganser::io {
 namespace {
 
-/// NetCDF-4 gives EACCES for whatever HDF5 could not open, also where no descriptor was left.
+/// Returns true, with errno set, if no file descriptor is left: NetCDF-4 gives EACCES for every failure of HDF5 to open a
+/// file, this one included.
 bool has_no_descriptor() {
   const int probe = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (probe >= 0) ::close(probe);
   return probe < 0 && (errno == EMFILE || errno == ENFILE);
 }
 
-std::string reason(int status) {
+/// Returns the text for a status of NetCDF or the system.
+std::string status_text(int status) {
   if (status == EACCES && has_no_descriptor()) return std::strerror(errno);
   if (status > 0) return std::strerror(status);
   return nc_strerror(status);
 }
 
-/// The library takes names for addresses of servers ("http://...") or for instructions ("[mode=bytes]...", "...#mode=zarr").
-/// None of these begins with a slash and has no "//".
-std::string local_name(const std::string& path) {
+/// Returns a path that NetCDF takes for a file. It takes other names for addresses of servers ("http://...") or for
+/// instructions ("[mode=bytes]...", "...#mode=zarr"), none of which begins with a slash and has no "//".
+std::string local_path(const std::string& path) {
   if (path.starts_with('/') && path.find("//") == std::string::npos) return path;
   return std::filesystem::canonical(path).string();
 }
 
-int open_status(int status, const std::string& path) {
+/// Checks the status of nc_open(). @throws InputError "PATH: ..." unless it is NC_NOERR
+int check_opened(int status, const std::string& path) {
   if (status == NC_NOERR) return status;
   if (status == NC_EHDFERR || status == NC_ENOTNC || status == NC_ETRUNC)
-    throw InputError(path + ": truncated or damaged NetCDF file (" + reason(status) + ")");
-  throw InputError(path + ": cannot open: " + reason(status));
+    throw InputError(path + ": truncated or damaged NetCDF file (" + status_text(status) + ")");
+  throw InputError(path + ": cannot open: " + status_text(status));
 }
 
-/// The one file that HDF5 has opened since; -1 if it is none or another thread, which does not know our lock, has opened one too.
-std::int64_t opened_since(const std::vector<hdf5::Id>& before) {
+/// Returns the file that HDF5 has opened since `before` was listed; -1 if it has opened none, or several: threads that call
+/// HDF5 outside of our lock may have opened one too.
+std::int64_t find_opened_file(const std::vector<hdf5::Id>& before) {
   const std::vector<hdf5::Id> after = hdf5::open_files();
   std::vector<hdf5::Id> added;
   std::set_difference(after.begin(), after.end(), before.begin(), before.end(), std::back_inserter(added));
@@ -69,8 +73,8 @@ NcFile NcFile::open(const std::string& path) {
   const NetcdfLock lock(path);
   int id = -1;
   const std::vector<hdf5::Id> before = hdf5::open_files();
-  open_status(nc_open(local_name(path).c_str(), NC_NOWRITE, &id), path);
-  return {id, path, false, opened_since(before)};
+  check_opened(nc_open(local_path(path).c_str(), NC_NOWRITE, &id), path);
+  return {id, path, false, find_opened_file(before)};
 }
 
 NcFile NcFile::create(const std::string& path, const std::string& shown) {
@@ -82,6 +86,7 @@ NcFile NcFile::create(const std::string& path, const std::string& shown) {
   return file;
 }
 
+// Parallel file of all processes: an error of one becomes the error of all.
 NcFile NcFile::create(const std::string& path, const std::string& shown, comm::Transport& transport) {
   int id = -1;
   const int status = comm::netcdf_create(path, id);
@@ -94,7 +99,7 @@ NcFile::NcFile(NcFile&& o) noexcept
     : id_(std::exchange(o.id_, -1)),
       shown_(std::move(o.shown_)),
       collective_(o.collective_),
-      stored_(o.stored_),
+      hdf5_id_(o.hdf5_id_),
       lengths_(std::move(o.lengths_)) {}
 
 NcFile::~NcFile() {
@@ -109,10 +114,10 @@ void NcFile::close() {
 }
 
 void NcFile::check(int status, const std::string& what) const {
-  if (status != NC_NOERR) throw InputError(shown_ + ": cannot " + what + ": " + reason(status));
+  if (status != NC_NOERR) throw InputError(shown_ + ": cannot " + what + ": " + status_text(status));
 }
 
-int NcFile::length_of(int group, int dimension, std::size_t& length) const {
+int NcFile::dimension_length(int group, int dimension, std::size_t& length) const {
   const auto known = lengths_.find(dimension);
   if (known != lengths_.end()) {
     length = known->second;
@@ -128,7 +133,7 @@ std::optional<std::int64_t> NcFile::dimension(const std::string& name) const {
   int dimension = 0;
   std::size_t length = 0;
   if (nc_inq_dimid(id_, name.c_str(), &dimension) != NC_NOERR) return std::nullopt;
-  check(length_of(id_, dimension, length), "read the length of dimension " + name);
+  check(dimension_length(id_, dimension, length), "read the length of dimension " + name);
   return static_cast<std::int64_t>(length);
 }
 
@@ -160,6 +165,7 @@ std::vector<double> NcFile::attribute(const std::string& name, std::size_t count
   return values;
 }
 
+// Read of a part of a variable, by HDF5 directly where NetCDF would be slow, row by row where it would be wrong.
 int get_part(const NcFile& file, int group, int variable, const VariablePart& part, std::size_t value_bytes, void* to) {
   if (std::find(part.length.begin(), part.length.end(), 0) != part.length.end()) return NC_NOERR;
   if (read_stored(file, group, variable, part, value_bytes, to)) return NC_NOERR;

@@ -1,5 +1,5 @@
 #pragma once
-/// An open NetCDF file. The library below is not safe for threads: every call goes through one lock.
+/// Open NetCDF file. The NetCDF library is not thread-safe: every call of it in this process holds one lock.
 #include <netcdf.h>
 
 #include <cstddef>
@@ -16,10 +16,11 @@
 
 namespace merganser::io {
 
-/// Held around every call of the NetCDF library.
+/// Scoped lock of the NetCDF library, one per process. Not recursive.
 class NetcdfLock {
  public:
-  /// @param path  the file that the call is for; lives as long as the object
+  /// Takes the lock. @param path  file that the calls are for, named if the library crashes on it; must outlive the
+  /// object
   explicit NetcdfLock(const std::string& path);
 
  private:
@@ -27,73 +28,88 @@ class NetcdfLock {
   LibraryCall call_;  // HDF5 crashes on some damaged files
 };
 
+/// Owner of a NetCDF file's identifier, open for reading or for writing.
 class NcFile {
  public:
-  /// Opens for reading, on this process alone. @throws InputError saying what is wrong with the file
+  /// Opens a file for reading, by this rank alone. Local. @throws InputError naming the file and what is wrong
   static NcFile open(const std::string& path);
-  /// Creates a NetCDF-4 file, replacing what is there, alone or by all processes of `transport`
-  /// (comm/netcdf_parallel.hpp; collective, all throw if one fails); messages name `shown`.
+  /// Creates a NetCDF-4 file by this rank alone, replacing one of this name. Local.
+  /// @param shown  name of the file in messages
+  /// @throws InputError if it cannot be created
   static NcFile create(const std::string& path, const std::string& shown);
+  /// Creates a NetCDF-4 file by all processes of `transport` (comm/netcdf_parallel.hpp), replacing one of this name.
+  /// Collective. @param shown  name of the file in messages
+  /// @throws InputError on every rank if one fails
   static NcFile create(const std::string& path, const std::string& shown, comm::Transport& transport);
 
   NcFile(NcFile&& o) noexcept;
   NcFile& operator=(NcFile&&) = delete;
   NcFile(const NcFile&) = delete;
   ~NcFile();
-  /// Closes, and so writes what is still held back. @throws InputError if that fails. Collective if opened by all processes.
+  /// Closes the file, which flushes buffered values. Collective if all processes created it. @throws InputError if it fails
   void close();
 
+  /// Returns NetCDF's identifier of the file, which is also that of its root group.
   [[nodiscard]] int id() const noexcept { return id_; }
+  /// Returns true if all processes created the file together, so that all must make the same calls.
   [[nodiscard]] bool collective() const noexcept { return collective_; }
+  /// Returns the name of the file in messages.
   [[nodiscard]] const std::string& path() const noexcept { return shown_; }
-  /// The file that HDF5 has open for this one; -1 where there is none, or it is open for writing.
-  [[nodiscard]] std::int64_t stored() const noexcept { return stored_; }
+  /// Returns HDF5's identifier of this file; -1 if it is unknown, or the file is open for writing.
+  [[nodiscard]] std::int64_t hdf5_id() const noexcept { return hdf5_id_; }
 
+  /// Takes the lock of the NetCDF library for calls about this file.
   [[nodiscard]] NetcdfLock lock() const { return NetcdfLock(shown_); }
-  /// @throws InputError "PATH: cannot WHAT: reason" unless status is NC_NOERR
+  /// Checks a status of the NetCDF library. @throws InputError "PATH: cannot WHAT: reason" unless it is NC_NOERR
   void check(int status, const std::string& what) const;
 
-  /// Calls `f`, which calls the NetCDF library and gives its status, under the lock; nothing in it may lock again.
+  /// Calls `f`, which calls the NetCDF library, under the lock and returns its status. `f` must not lock again.
   template <class F>
-  [[nodiscard]] int locked(F&& f) const {
+  [[nodiscard]] int call_locked(F&& f) const {
     const NetcdfLock lock(shown_);
     return f();
   }
-  /// The same, with check().
+  /// Calls `f`, which calls the NetCDF library, under the lock. @throws InputError "PATH: cannot WHAT: reason" if it fails
   template <class F>
   void call(const char* what, F&& f) const {
-    check(locked(std::forward<F>(f)), what);
+    check(call_locked(std::forward<F>(f)), what);
   }
 
-  /// Gives the length of a dimension that `group` sees, in a file that is open for reading. NetCDF looks at every variable of
-  /// the file to tell that of one that may grow: it is asked once. Call under the lock. @return NetCDF status
-  [[nodiscard]] int length_of(int group, int dimension, std::size_t& length) const;
+  /// Determines the length of a dimension that `group` sees, in a file that is open for reading. Cached: for an unlimited
+  /// dimension NetCDF inspects every variable of the file. Call under the lock. @return NetCDF status
+  [[nodiscard]] int dimension_length(int group, int dimension, std::size_t& length) const;
+  /// Returns the length of a dimension of the root group, or nothing if there is none of this name.
   [[nodiscard]] std::optional<std::int64_t> dimension(const std::string& name) const;
+  /// Returns NetCDF's number of a variable of the root group, or nothing if there is none of this name.
   [[nodiscard]] std::optional<int> variable(const std::string& name) const;
-  /// A numeric global attribute of `count` values. @throws InputError if it is missing, of another length or type
+  /// Reads a numeric global attribute of `count` values. @throws InputError if it is missing, of another length or type
   [[nodiscard]] std::vector<double> attribute(const std::string& name, std::size_t count) const;
+  /// Returns true if the file has a global attribute of this name.
   [[nodiscard]] bool has_attribute(const std::string& name) const;
 
  private:
-  NcFile(int id, std::string shown, bool collective, std::int64_t stored = -1)
-      : id_(id), shown_(std::move(shown)), collective_(collective), stored_(stored) {}
+  NcFile(int id, std::string shown, bool collective, std::int64_t hdf5_id = -1)
+      : id_(id), shown_(std::move(shown)), collective_(collective), hdf5_id_(hdf5_id) {}
   int id_ = -1;
   std::string shown_;
   bool collective_ = false;
-  std::int64_t stored_ = -1;
-  mutable std::map<int, std::size_t> lengths_;  // of dimensions, of a file that is read
+  std::int64_t hdf5_id_ = -1;
+  mutable std::map<int, std::size_t> lengths_;  // by dimension, of a file open for reading, where they cannot change
 };
 
-/// A part of a variable: where it begins, and how far it goes, in each of its dimensions; one entry more for none of them.
+/// Hyperslab of a variable: start and length along each of its dimensions. Both vectors have one unused entry at their end,
+/// so that a scalar has a valid address.
 struct VariablePart {
   std::vector<std::size_t> start;
   std::vector<std::size_t> length;
-  /// A dimension behind the first may grow, and this variable be shorter than it: NetCDF 4.9 reads such a part to wrong places
-  /// and leaves some of them out, but for single rows.
+  /// Read row by row, for a variable with an unlimited dimension behind the first, which may be longer than the variable:
+  /// NetCDF 4.9 stores the values of such a part at wrong places and leaves some out, except within a single row.
   bool by_rows = false;
 };
 
-/// Reads it, if it is not empty, values of so many bytes each. Call under the lock. @return NetCDF status
+/// Reads a part of a variable, nothing if it is empty. Local; call under the lock.
+/// @param value_bytes  size of one value in memory
+/// @return NetCDF status
 [[nodiscard]] int get_part(const NcFile& file, int group, int variable, const VariablePart& part,
                            std::size_t value_bytes, void* to);
 

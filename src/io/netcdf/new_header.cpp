@@ -10,7 +10,8 @@
 namespace merganser::io {
 namespace {
 
-std::string utc(const char* format) {
+/// Formats the current time in UTC.
+std::string utc_now(const char* format) {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   gmtime_r(&now, &parts);
@@ -19,27 +20,29 @@ std::string utc(const char* format) {
   return text.data();
 }
 
-/// The header: everything that every rank defines alike.
+/// Calls that define the header of a file in define mode, with their statuses checked.
 class Header {
  public:
   explicit Header(const NcFile& file) : file_(file) {}
 
-  void text(int variable, const char* name, std::string_view value) {
+  /// Writes a text attribute of a variable or, with NC_GLOBAL, of the file.
+  void put_text(int variable, const char* name, std::string_view value) {
     file_.check(nc_put_att_text(file_.id(), variable, name, value.size(), value.data()),
                 std::string("write the attribute ") + name);
   }
-  void provenance() {
-    text(NC_GLOBAL, "merganser_version", MERGANSER_VERSION);
-    text(NC_GLOBAL, "creation_date", utc("%Y/%m/%d"));
-    text(NC_GLOBAL, "creation_time", utc("%H:%M:%S"));
-    text(NC_GLOBAL, "creation_zone", "UTC");
+  void put_provenance() {
+    put_text(NC_GLOBAL, "merganser_version", MERGANSER_VERSION);
+    put_text(NC_GLOBAL, "creation_date", utc_now("%Y/%m/%d"));
+    put_text(NC_GLOBAL, "creation_time", utc_now("%H:%M:%S"));
+    put_text(NC_GLOBAL, "creation_zone", "UTC");
   }
-  void global(const Grid& grid, const FileHeading& heading) {
-    provenance();
+  /// Writes the global attributes of a parcel file: provenance, grid, and those carried from another file.
+  void put_global_attributes(const Grid& grid, const FileHeading& heading) {
+    put_provenance();
     const auto& carried = heading.root.attributes;
     for (const auto& [name, value] : {std::pair("file_type", "parcels"), std::pair("Conventions", "CF-1.8")})
       if (std::none_of(carried.begin(), carried.end(), [n = name](const auto& a) { return a.name == n; }))
-        text(NC_GLOBAL, name, value);
+        put_text(NC_GLOBAL, name, value);
     const bool small = std::all_of(grid.cells.begin(), grid.cells.end(), [](auto n) { return n <= 0x7fffffff; });
     std::array<long long, 3> cells{};
     std::array<int, 3> periodic{};
@@ -54,12 +57,14 @@ class Header {
     file_.check(nc_put_att_double(id, NC_GLOBAL, "origin", NC_DOUBLE, 3, grid.box.lower.data()), what);
     file_.check(nc_put_att_int(id, NC_GLOBAL, "periodic", NC_INT, 3, periodic.data()), what);
   }
-  int dimension(const char* name, std::int64_t length) {
+  /// Defines a dimension and returns NetCDF's number of it.
+  int define_dimension(const char* name, std::int64_t length) {
     int id = -1;
     file_.check(nc_def_dim(file_.id(), name, static_cast<std::size_t>(length), &id), std::string("define ") + name);
     return id;
   }
-  int variable(const std::string& name, nc_type type, std::span<const int> dimensions) {
+  /// Defines a variable without fill values and returns NetCDF's number of it.
+  int define_variable(const std::string& name, nc_type type, std::span<const int> dimensions) {
     int id = -1;
     const std::string what = "define the variable " + name;
     file_.check(nc_def_var(file_.id(), name.c_str(), type, static_cast<int>(dimensions.size()), dimensions.data(), &id),
@@ -67,12 +72,13 @@ class Header {
     file_.check(nc_def_var_fill(file_.id(), id, NC_NOFILL, nullptr), what);
     return id;
   }
-  /// The attributes that the variable has in the file it comes from; else these.
-  void describe(int variable, const FileVariable* before, std::string_view unit, std::string_view long_name) {
+  /// Writes the attributes that a variable has in the file it comes from; for a new one unit and long name.
+  void put_variable_attributes(int variable, const FileVariable* before, std::string_view unit,
+                               std::string_view long_name) {
     if (before != nullptr) return put_attributes(file_, file_.id(), variable, before->attributes);
-    text(variable, "units", unit);
-    text(variable, "long_name", long_name);
-    text(variable, "standard_name", "");
+    put_text(variable, "units", unit);
+    put_text(variable, "long_name", long_name);
+    put_text(variable, "standard_name", "");
   }
 
  private:
@@ -85,45 +91,46 @@ constexpr std::array<const char*, 5> kBoxLongNames{"MPI rank start index", "lowe
 
 }  // namespace
 
-std::vector<std::int64_t> chunks(const std::vector<Column>& columns, std::int64_t total) {
+std::vector<std::int64_t> chunk_lengths(const std::vector<Column>& columns, std::int64_t total) {
   std::vector<std::int64_t> lengths;
   for (const Column& column : columns) lengths.push_back(chunk_length(total, column.storage.chunk));
   return lengths;
 }
 
-void put_provenance(const NcFile& file) { Header(file).provenance(); }
+void put_provenance(const NcFile& file) { Header(file).put_provenance(); }
 
-Defined define(NcFile& file, const NewFile& in) {
+// Header of a parcel file: dimensions before variables, own variables before carried ones.
+Defined define_header(NcFile& file, const NewFile& in) {
   const auto lock = file.lock();
   Header header(file);
-  header.global(in.grid, in.heading);
+  header.put_global_attributes(in.grid, in.heading);
   // A fixed dimension cannot be empty: its length 0 means unlimited, which is then what it is.
-  const int parcels = header.dimension("n_parcels", in.layout.total());
-  const int world = header.dimension("world%size", static_cast<std::int64_t>(in.layout.first.size()) - 1);
-  const int time = header.dimension("t", NC_UNLIMITED);
+  const int parcels = header.define_dimension("n_parcels", in.layout.total());
+  const int world = header.define_dimension("world%size", static_cast<std::int64_t>(in.layout.first.size()) - 1);
+  const int time = header.define_dimension("t", NC_UNLIMITED);
   define_dimensions(file, file.id(), in.heading.root);
   Defined defined;
-  defined.time = header.variable("t", NC_DOUBLE, std::array{time});
+  defined.time = header.define_variable("t", NC_DOUBLE, std::array{time});
   const FileVariable* const time_before = in.heading.column("t");
   if (time_before != nullptr) define_storage(file, {file.id(), defined.time}, time_before->storage, "t");
-  header.describe(defined.time, time_before, "seconds since 1970-01-01", "time");
+  header.put_variable_attributes(defined.time, time_before, "seconds since 1970-01-01", "time");
   if (time_before == nullptr) {
-    header.text(defined.time, "axis", "T");
-    header.text(defined.time, "calendar", "proleptic_gregorian");
+    header.put_text(defined.time, "axis", "T");
+    header.put_text(defined.time, "calendar", "proleptic_gregorian");
   }
   const nc_type index_type = in.layout.fits_int() ? NC_INT : NC_INT64;
   for (std::size_t i = 0; in.with_boxes && i < kBoxNames.size(); ++i) {
-    defined.boxes.push_back(header.variable(kBoxNames[i], i == 0 ? index_type : NC_INT, std::array{world}));
-    header.describe(defined.boxes.back(), nullptr, "1", kBoxLongNames[i]);
+    defined.boxes.push_back(header.define_variable(kBoxNames[i], i == 0 ? index_type : NC_INT, std::array{world}));
+    header.put_variable_attributes(defined.boxes.back(), nullptr, "1", kBoxLongNames[i]);
   }
-  const std::vector<std::int64_t> lengths = chunks(in.columns, in.layout.total());
+  const std::vector<std::int64_t> lengths = chunk_lengths(in.columns, in.layout.total());
   for (std::size_t i = 0; i < in.columns.size(); ++i) {
     const Column& column = in.columns[i];
-    const int id = header.variable(column.name, static_cast<nc_type>(column.type), std::array{time, parcels});
+    const int id = header.define_variable(column.name, static_cast<nc_type>(column.type), std::array{time, parcels});
     const std::array<std::size_t, 2> chunk{1, static_cast<std::size_t>(lengths[i])};
     file.check(nc_def_var_chunking(file.id(), id, NC_CHUNKED, chunk.data()), "define the variable " + column.name);
     define_storage(file, {file.id(), id}, column.storage, column.name);
-    header.describe(id, column.in_file, column.unit, column.long_name);
+    header.put_variable_attributes(id, column.in_file, column.unit, column.long_name);
     defined.columns.push_back(id);
   }
   defined.others = define_group(file, file.id(), in.heading.root);

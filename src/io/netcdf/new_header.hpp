@@ -1,5 +1,6 @@
 #pragma once
-/// The header of a file that is to be written: everything that every rank defines alike.
+/// Defines the header of a parcel file that is to be written: global attributes, dimensions and variables, which every rank
+/// of a collective file defines alike.
 #include <cstdint>
 #include <vector>
 
@@ -11,29 +12,31 @@
 
 namespace merganser::io {
 
+/// Contents of the header of a new parcel file; the same on every rank.
 struct NewFile {
   const Grid& grid;
-  const std::vector<Column>& columns;  ///< the ids too
+  const std::vector<Column>& columns;  ///< including the ids
   const Layout& layout;
   const FileHeading& heading;
-  bool with_boxes;  ///< what each rank's block is
+  bool with_boxes;  ///< the file has variables with the block of each rank
 };
 
-/// Numbers of the variables of one file.
+/// NetCDF's numbers of the variables of a new parcel file.
 struct Defined {
   int time = -1;
-  std::vector<int> columns;
+  std::vector<int> columns;            ///< in the order of NewFile::columns
   std::vector<int> boxes;              ///< start_index, xlo, xhi, ylo, yhi; empty if left out
-  std::vector<VariableNumber> others;  ///< of the heading
+  std::vector<VariableNumber> others;  ///< of the heading, in the order in which put_values() writes them
 };
 
-/// Length of the chunks of every column.
-[[nodiscard]] std::vector<std::int64_t> chunks(const std::vector<Column>& columns, std::int64_t total);
+/// Returns the chunk length of every column, in parcels. @param total  number of parcels in the file
+[[nodiscard]] std::vector<std::int64_t> chunk_lengths(const std::vector<Column>& columns, std::int64_t total);
 
-/// Attributes that every file gets: version and time of creation. Call under the lock.
+/// Writes the global attributes of every file: version and time of creation. Call under the lock, in define mode.
 void put_provenance(const NcFile& file);
 
-/// @throws InputError if the library does not take it
-[[nodiscard]] Defined define(NcFile& file, const NewFile& in);
+/// Defines the header of a file in define mode and ends that mode. Takes the lock. Every rank of a collective file must call
+/// it. @return the variables @throws InputError if the library refuses a definition
+[[nodiscard]] Defined define_header(NcFile& file, const NewFile& in);
 
 }  // namespace merganser::io

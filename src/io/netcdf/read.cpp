@@ -1,3 +1,4 @@
+/// Reads the parcels of a NetCDF file, a slice per rank, and validates them (read_parcels()).
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -17,9 +18,9 @@
 namespace merganser::io {
 namespace {
 
-constexpr std::int64_t kBlock = std::int64_t{1} << 22;  // values read by one call, or sent out in one round
+constexpr std::int64_t kBlock = std::int64_t{1} << 22;  // values read by one call, or sent to all ranks in one round
 
-/// Bytes of one chunk of a variable in memory; 0 if it is stored in one piece. Call under the lock.
+/// Returns the bytes of one chunk of a variable in memory; 0 if it is stored contiguously. Call under the lock.
 std::size_t chunk_bytes(const NcFile& file, const Variable& v) {
   int storage = 0;
   std::array<std::size_t, 2> chunk{1, 1};
@@ -27,27 +28,29 @@ std::size_t chunk_bytes(const NcFile& file, const Variable& v) {
   return chunk[0] * (v.has_time ? chunk[1] : 1) * sizeof(double);
 }
 
-/// Reads count values from first on into `to`. @return NetCDF status
+/// Reads values of the last time level of a variable, converted to doubles, under the lock.
+/// @param range  first value and number of values
+/// @return NetCDF status
 int read_values(const NcFile& file, const Column& column, const Variable& v, const std::array<std::int64_t, 2>& range,
                 double* to) {
   const std::int64_t first = range[0], count = range[1];
   if (count == 0) return NC_NOERR;
   VariablePart part{{static_cast<std::size_t>(first), 0}, {static_cast<std::size_t>(count), 1}};
   if (v.has_time) part = {{v.level, static_cast<std::size_t>(first), 0}, {1, static_cast<std::size_t>(count), 1}};
-  return file.locked([&] {
-    // Integers of 64 bits that nothing is computed with are read as they are: not every one is a double.
+  return file.call_locked([&] {
+    // 64-bit integers that nothing is computed with are read as bits, since not every one is representable as a double.
     if (column.bits() || column.type == FileType::f64) return get_part(file, file.id(), v.id, part, sizeof(double), to);
     FileValues values{static_cast<int>(column.type), count, {}, {}};
     values.bytes.resize(static_cast<std::size_t>(count) * type_bytes(column.type));
     const int status = get_part(file, file.id(), v.id, part, type_bytes(column.type), values.bytes.data());
-    const std::vector<double> numbers = numbers_of(values);
+    const std::vector<double> numbers = to_doubles(values);
     if (status == NC_NOERR) std::copy(numbers.begin(), numbers.end(), to);
     return status;
   });
 }
 
-/// One chunk must fit into the cache, or each read of a part of it unpacks it again.
-void fit_cache(const NcFile& file, const Variable& v) {
+/// Enlarges NetCDF's cache of a variable to hold one chunk: else every read of a part of a chunk decompresses it again.
+void enlarge_chunk_cache(const NcFile& file, const Variable& v) {
   const auto lock = file.lock();
   const std::size_t bytes = chunk_bytes(file, v);
   std::size_t size = 0;
@@ -57,9 +60,10 @@ void fit_cache(const NcFile& file, const Variable& v) {
   nc_set_var_chunk_cache(file.id(), v.id, bytes, slots, preemption);
 }
 
-/// Fills columns of this rank's slice. Every process opens the file by itself: MPI's input and output (ompio of Open MPI
-/// 4.1) does not report a read that fails, so a damaged file would be merged with whatever was in memory.
-/// Threads share one library, so rank 0 reads for all. All must be called by all ranks, errors are kept until all have read.
+/// Reader of this rank's slice of a parcel file, column by column. Every process opens the file by itself, without MPI-IO:
+/// ompio of Open MPI 4.1 does not report a read that fails, so that a damaged file would leave uninitialised values.
+/// Ranks that are threads share one NetCDF library and its lock, so rank 0 reads for all and sends each its slice. Member
+/// functions are collective unless they say otherwise; errors are agreed on after every rank has read.
 class Reader {
  public:
   Reader(std::string path, const ParcelFileInfo& info, comm::Transport& transport)
@@ -76,12 +80,13 @@ class Reader {
     });
   }
 
+  /// Reads a column of this rank's slice into the container. Collective. @throws InputError on every rank if one fails
   void read(const Column& column, Parcels& parcels) {
     std::optional<Variable> variable;
     comm::agree(transport_, [&] {
       if (!file_) return;
-      variable = find(*file_, column, slices_.total());
-      if (transport_.size() > 1) fit_cache(*file_, *variable);
+      variable = find_column_variable(*file_, column, slices_.total());
+      if (transport_.size() > 1) enlarge_chunk_cache(*file_, *variable);
     });
     const int status = by_itself_ ? read_slice(*variable, column, parcels) : send_parts(variable, column, parcels);
     comm::agree(transport_, [&] {
@@ -89,12 +94,13 @@ class Reader {
     });
   }
 
-  /// Call when all has been read.
+  /// Closes the file, after the last read(). Local.
   void close() { file_.reset(); }
   [[nodiscard]] const Layout& slices() const { return slices_; }
 
-  /// Looks for missing values of a column in what this rank has read.
-  void look_for_missing(const Column& column, Parcels& parcels) {
+  /// Counts the missing values of a column in this rank's slice, and replaces those that merging computes with by NaN. Local.
+  /// @throws InputError if the attributes of the variable do not define missing values
+  void find_missing_values(const Column& column, Parcels& parcels) {
     const MissingValues missing = missing_values(column);
     if (!missing.problem().empty())
       throw InputError(path_ + ": variable \"" + column.name + "\": " + missing.problem());
@@ -113,9 +119,10 @@ class Reader {
     missing_.push_back(std::move(found));
   }
 
-  /// What all ranks have found, columns in order. Collective.
-  [[nodiscard]] std::vector<MissingCount> all_missing() {
+  /// Returns the counts of missing values over all ranks, in the order of the calls of find_missing_values(). Collective.
+  [[nodiscard]] std::vector<MissingCount> reduce_missing() {
     constexpr auto kNone = std::numeric_limits<std::int64_t>::max();
+    // Place and kind of the first share one word, the place in the upper digits: one reduction by minimum then finds both.
     constexpr std::int64_t kKinds = 8;
     std::vector<std::int64_t> counts, firsts;
     for (const MissingCount& m : missing_) {
@@ -132,6 +139,7 @@ class Reader {
   }
 
  private:
+  /// Reads this rank's slice from its own file. Local. @return NetCDF status of the last failure
   int read_slice(const Variable& variable, const Column& column, Parcels& parcels) {
     const std::int64_t first = slices_.first[static_cast<std::size_t>(transport_.rank())];
     const std::int64_t count = slices_.count(transport_.rank());
@@ -146,7 +154,8 @@ class Reader {
     return worst;
   }
 
-  /// Rank 0 reads and sends every rank its part, round by round.
+  /// Reads all slices on rank 0 and sends every rank its own, in rounds that bound the memory of rank 0. Collective.
+  /// @return on rank 0 the NetCDF status of the last failure
   int send_parts(const std::optional<Variable>& variable, const Column& column, Parcels& parcels) {
     const int ranks = transport_.size();
     const std::int64_t block = std::max<std::int64_t>(1024, kBlock / ranks);
@@ -177,29 +186,32 @@ class Reader {
   std::vector<MissingCount> missing_;  // of this rank
 };
 
-/// Looks for missing values in all columns. Collective. @throws InputError on every rank for the first column that may have
-/// none; @return those of the others
+/// Counts the missing values of all columns over all ranks. Collective.
+/// @return the columns that may lack values and do, the same on every rank
+/// @throws InputError on every rank for the first column that must not lack values and does
 std::vector<MissingFound> check_missing(Reader& reader, const std::string& path, const ParcelFileInfo& info,
                                         std::span<const Column> list, Parcels& parcels, comm::Transport& transport) {
   comm::agree(transport, [&] {
-    for (const Column& column : list) reader.look_for_missing(column, parcels);
+    for (const Column& column : list) reader.find_missing_values(column, parcels);
   });
   std::vector<MissingFound> found;
-  const std::vector<MissingCount> all = reader.all_missing();
+  const std::vector<MissingCount> all = reader.reduce_missing();
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (all[i].count == 0) continue;
     found.push_back({all[i].name, all[i].count});
     if (list[i].may_lack) continue;
-    throw InputError(path + ": " + missing_text(all[i], info.parcels, missing_values(list[i])) +
+    throw InputError(path + ": " + format_missing(all[i], info.parcels, missing_values(list[i])) +
                      "; allowed: a value for every parcel" +
                      (list[i].epic || list[i].name == kIdName ? "" : ", or a rule with missing=skip"));
   }
   return found;
 }
 
-/// Checks the ids that have been read, or gives them. The parcels come with their ids or, without, their places.
-void number(const std::string& path, const ParcelFileInfo& info, std::int64_t first, Parcels& parcels,
-            comm::Transport& transport, std::vector<FilePlace>* places) {
+/// Checks the ids of the file, or assigns ids by content if it has none. Collective. @pre parcels have the ids of the file or,
+/// if it has none, their places in it
+/// @param first  place of this rank's first parcel
+void assign_ids(const std::string& path, const ParcelFileInfo& info, std::int64_t first, Parcels& parcels,
+                comm::Transport& transport, std::vector<FilePlace>* places) {
   if (places != nullptr) places->clear();
   if (!info.has_ids) {
     number_by_content(parcels, transport, places);
@@ -217,6 +229,8 @@ void number(const std::string& path, const ParcelFileInfo& info, std::int64_t fi
 
 }  // namespace
 
+// Reading of a parcel file on all ranks: each reads its slice column by column, then values, missing values and ids are
+// validated.
 Parcels read_parcels(const std::string& path, const ParcelFileInfo& info, comm::Transport& transport,
                      std::vector<FilePlace>* places, std::vector<MissingFound>* missing) {
   Reader reader(path, info, transport);
@@ -241,7 +255,7 @@ Parcels read_parcels(const std::string& path, const ParcelFileInfo& info, comm::
       return info.has_ids ? place + " (id " + std::to_string(parcels.id(i)) + ")" : place;
     });
   });
-  number(path, info, first, parcels, transport, places);
+  assign_ids(path, info, first, parcels, transport, places);
   return parcels;
 }
 

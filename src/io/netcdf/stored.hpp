@@ -1,16 +1,17 @@
 #pragma once
-/// Values of variables over dimensions that grow, read where they are stored: NetCDF looks at every variable of the file for
-/// each part of one that is read, so that reading all of them takes the square of their number.
+/// Reads variables over unlimited dimensions directly through HDF5. NetCDF inspects every variable of the file for each part
+/// that is read, so that reading all of them takes time quadratic in their number.
 #include <cstddef>
 
 #include "src/io/netcdf/nc_file.hpp"
 
 namespace merganser::io {
 
-/// Reads a part of a variable through HDF5, as get_part() would, where the file is one of HDF5, a dimension of the variable
-/// grows, and values have the same type in memory for both libraries. What was never written gets the fill value. Call under
-/// the lock.
-/// @return false if that cannot be done here, or not without an error: NetCDF must be asked, and tells the error
+/// Reads a part of a variable through HDF5, if the file is in HDF5, a dimension of the variable is unlimited, and values have
+/// the same representation in memory in both libraries. Entries that were never written get the fill value. Local; call
+/// under the lock.
+/// @param part  start and length by dimension, none of length 0
+/// @return false if that is impossible or fails: the caller must read through NetCDF, which also gives the error
 [[nodiscard]] bool read_stored(const NcFile& file, int group, int variable, const VariablePart& part,
                                std::size_t value_bytes, void* to);
 

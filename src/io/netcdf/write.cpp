@@ -1,3 +1,4 @@
+/// Writes the parcels of all ranks to a NetCDF file: in parallel where the library allows, else through rank 0.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -19,15 +20,17 @@ namespace {
 
 constexpr std::int64_t kWrittenAtOnce = std::int64_t{1} << 22;  // values written by one call
 
-/// Rank's first parcel (1-based) and inclusive cell ranges, in the order of kBoxNames.
-std::array<long long, 5> box_of(const Decomposition& decomposition, const Layout& layout, int rank) {
+/// Returns the first parcel (1-based) and the inclusive cell ranges of a rank, in the order of kBoxNames.
+std::array<long long, 5> rank_box(const Decomposition& decomposition, const Layout& layout, int rank) {
   const std::array<int, 3> c = decomposition.coordinates(rank);
   return {layout.first[static_cast<std::size_t>(rank)] + 1, decomposition.cut(0, c[0]),
           decomposition.cut(0, c[0] + 1) - 1, decomposition.cut(1, c[1]), decomposition.cut(1, c[1] + 1) - 1};
 }
 
-bool all_at_home(const Parcels& parcels, const Decomposition& decomposition, int rank) {
-  if (!decomposition.by_cells()) return false;  // the file tells blocks by their cells
+/// Returns true if this rank owns the position of each of its parcels, so that the file may state its block. False for blocks
+/// that are not made of cells, which the file cannot describe.
+bool has_only_owned_parcels(const Parcels& parcels, const Decomposition& decomposition, int rank) {
+  if (!decomposition.is_by_cells()) return false;
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     const Site& s = parcels.site(i);
     if (decomposition.owner({s.x, s.y, s.z}) != rank) return false;
@@ -35,34 +38,38 @@ bool all_at_home(const Parcels& parcels, const Decomposition& decomposition, int
   return true;
 }
 
+/// Returns the layout of all ranks' parcels in the file, in the order of the ranks. Collective.
 Layout gather_layout(std::size_t mine, comm::Transport& transport) {
-  return stacked(comm::all_gather_value(transport, static_cast<std::int64_t>(mine)));
+  return layout_from_counts(comm::all_gather_value(transport, static_cast<std::int64_t>(mine)));
 }
 
+/// Writer of the values of one file. Statuses are kept until close(), since a rank that threw in between would leave others
+/// in a collective call.
 class Writer {
  public:
   Writer(NcFile* file, const Defined& defined, const Layout& layout, comm::Transport& transport)
       : file_(file), defined_(defined), layout_(layout), transport_(transport) {}
 
-  /// Time, boxes and what the heading holds: rank 0 has all values; where the file is collective the others take part
-  /// with none.
-  void header_values(double time, const Decomposition& decomposition, const FileHeading& heading) {
+  /// Writes time, boxes and the values of the heading from rank 0; other ranks of a collective file take part with empty
+  /// parts.
+  void write_header_values(double time, const Decomposition& decomposition, const FileHeading& heading) {
     if (file_ == nullptr) return;
     const bool mine = transport_.rank() == 0;
     const auto lock = file_->lock();
     const std::array<std::size_t, 1> start{0};
     const std::array<std::size_t, 1> one{mine ? std::size_t{1} : 0};
-    note(nc_put_vara_double(file_->id(), defined_.time, start.data(), one.data(), &time));
+    record_status(nc_put_vara_double(file_->id(), defined_.time, start.data(), one.data(), &time));
     const std::array<std::size_t, 1> ranks{mine ? static_cast<std::size_t>(transport_.size()) : 0};
     for (std::size_t i = 0; i < defined_.boxes.size(); ++i) {
       std::vector<long long> values;
-      for (int r = 0; r < transport_.size(); ++r) values.push_back(box_of(decomposition, layout_, r)[i]);
-      note(nc_put_vara_longlong(file_->id(), defined_.boxes[i], start.data(), ranks.data(), values.data()));
+      for (int r = 0; r < transport_.size(); ++r) values.push_back(rank_box(decomposition, layout_, r)[i]);
+      record_status(nc_put_vara_longlong(file_->id(), defined_.boxes[i], start.data(), ranks.data(), values.data()));
     }
     put_values(*file_, heading.root, defined_.others, mine);
   }
 
-  void column(const Column& column, int variable, const Parcels& parcels) {
+  /// Writes a column of all ranks' parcels in rounds of equal number on every rank. Collective.
+  void write_column(const Column& column, int variable, const Parcels& parcels) {
     const bool direct = transport_.size() == 1 || (file_ != nullptr && file_->collective());
     const std::int64_t block =
         direct ? kWrittenAtOnce : std::max<std::int64_t>(1024, kWrittenAtOnce / transport_.size());
@@ -72,13 +79,14 @@ class Writer {
       values_.resize(static_cast<std::size_t>(part));
       gather(parcels, column, static_cast<std::size_t>(std::min(done, count)), values_.data(), values_.size());
       if (direct) {
-        put(column, variable, {transport_.rank(), done}, values_);
+        write_block(column, variable, {transport_.rank(), done}, values_);
       } else {
-        collect(column, variable, done);
+        gather_and_write(column, variable, done);
       }
     }
   }
 
+  /// Closes the file on the ranks that write. @throws InputError for the first failure of all calls so far
   void close() {
     if (file_ == nullptr) return;
     file_->check(worst_, "write it");
@@ -86,29 +94,33 @@ class Writer {
   }
 
  private:
+  /// Block of parcels of a round of a column.
   struct Part {
-    int rank;
-    std::int64_t done;
+    int rank;           ///< whose parcels are written
+    std::int64_t done;  ///< parcels of that rank written in earlier rounds
   };
-  void put(const Column& column, int variable, Part part, std::span<const double> values) {
+  /// Writes a block of a column; ranks of a collective file without parcels left take part with an empty one.
+  void write_block(const Column& column, int variable, Part part, std::span<const double> values) {
     const std::int64_t first = layout_.first[static_cast<std::size_t>(part.rank)] + part.done;
     const std::array<std::size_t, 2> start{0, values.empty() ? 0 : static_cast<std::size_t>(first)};
     const std::array<std::size_t, 2> length{1, values.size()};
     to_file_type(column, values.data(), values.size(), typed_);
-    note(file_->locked([&] { return nc_put_vara(file_->id(), variable, start.data(), length.data(), typed_.data()); }));
+    record_status(file_->call_locked(
+        [&] { return nc_put_vara(file_->id(), variable, start.data(), length.data(), typed_.data()); }));
   }
 
-  /// One round of a column: every rank's block to rank 0, which writes them.
-  void collect(const Column& column, int variable, std::int64_t done) {
+  /// Makes one round of a column: gathers every rank's block on rank 0, which writes them. Collective.
+  void gather_and_write(const Column& column, int variable, std::int64_t done) {
     const auto blocks = comm::gather_to_first(transport_, values_);
     if (file_ == nullptr) return;
     for (int r = 0; r < transport_.size(); ++r) {
       const auto block = blocks[static_cast<std::size_t>(r)];
-      if (!block.empty() && worst_ == NC_NOERR) put(column, variable, {r, done}, block);
+      if (!block.empty() && worst_ == NC_NOERR) write_block(column, variable, {r, done}, block);
     }
   }
 
-  void note(int status) {
+  /// Keeps the first failure of a call, to be thrown by close().
+  void record_status(int status) {
     if (status != NC_NOERR && worst_ == NC_NOERR) worst_ = status;
   }
 
@@ -121,7 +133,8 @@ class Writer {
   int worst_ = NC_NOERR;
 };
 
-/// Creates the temporary file on the ranks that write: all together, or rank 0 alone.
+/// Creates the temporary file on the ranks that write: all together if parallel writing is possible, else rank 0. Collective.
+/// @param alone  rank 0 must write alone
 std::optional<NcFile> create(const std::string& temporary, const std::string& shown, bool alone,
                              comm::Transport& transport) {
   std::optional<NcFile> file;
@@ -135,7 +148,7 @@ std::optional<NcFile> create(const std::string& temporary, const std::string& sh
   return file;
 }
 
-/// Every variable is written by all ranks in the same call.
+/// Sets collective access for all variables: every rank takes part in every write. Called by every rank of the file.
 void make_collective(const NcFile& file, const Defined& defined) {
   std::vector<VariableNumber> all = defined.others;
   for (const auto* ids : {&defined.columns, &defined.boxes})
@@ -144,7 +157,7 @@ void make_collective(const NcFile& file, const Defined& defined) {
   for (const VariableNumber v : all) file.check(comm::netcdf_make_collective(v.group, v.variable), "write it");
 }
 
-/// Checks what would make a file that cannot be read. Collective.
+/// Checks parcels and ids of all ranks, so that read_parcels() would accept the file. Collective.
 void check_writable(const std::string& path, const Parcels& parcels, const Decomposition& decomposition,
                     std::span<const Column> list, comm::Transport& transport) {
   std::vector<std::int64_t> ids(parcels.size());
@@ -158,6 +171,7 @@ void check_writable(const std::string& path, const Parcels& parcels, const Decom
 
 }  // namespace
 
+// Check before a run that its parcels can be written, in the types of the file that they come from. Collective.
 void fit_to_file(const std::string& path, Parcels& parcels, const Box& box, const FileHeading& heading,
                  comm::Transport& transport) {
   const std::vector<Column> list = columns(parcels.schema(), heading);
@@ -169,6 +183,8 @@ void fit_to_file(const std::string& path, Parcels& parcels, const Box& box, cons
   });
 }
 
+// Writing of a parcel file: all processes together if the library is parallel, else through rank 0; the file appears
+// when it is complete. Collective.
 void write_parcels(const std::string& path, const Parcels& parcels, const Decomposition& decomposition, double time,
                    comm::Transport& transport, const FileHeading& heading) {
   if (decomposition.ranks() != transport.size())
@@ -178,29 +194,29 @@ void write_parcels(const std::string& path, const Parcels& parcels, const Decomp
   std::vector<Column> list = columns(parcels.schema(), heading);
   check_writable(path, parcels, decomposition, list, transport);
   list.push_back(id_column(heading));
-  const bool at_home = all_at_home(parcels, decomposition, transport.rank());
+  const bool at_home = has_only_owned_parcels(parcels, decomposition, transport.rank());
   const bool with_boxes = transport.all_reduce(std::int64_t{at_home}, comm::Op::min) != 0;
 
   comm::SharedOutput output(path, transport,
-                            file_bytes(layout, chunks(list, layout.total()), heading_bytes(heading.root)),
+                            file_bytes(layout, chunk_lengths(list, layout.total()), heading_bytes(heading.root)),
                             OutputFile::Opened::by_name);
   std::optional<NcFile> file = create(output.name(), path, has_text_variables(heading.root), transport);
   output.hold_room();
   Defined defined;
   comm::agree(transport, [&] {
     if (!file) return;
-    defined = define(*file, {decomposition.grid(), list, layout, heading, with_boxes});
+    defined = define_header(*file, {decomposition.grid(), list, layout, heading, with_boxes});
     if (file->collective()) make_collective(*file, defined);
   });
 
   Writer writer(file ? &*file : nullptr, defined, layout, transport);
-  comm::agree(transport, [&] { writer.header_values(time, decomposition, heading); });
-  for (std::size_t i = 0; i < list.size(); ++i) writer.column(list[i], file ? defined.columns[i] : -1, parcels);
+  comm::agree(transport, [&] { writer.write_header_values(time, decomposition, heading); });
+  for (std::size_t i = 0; i < list.size(); ++i) writer.write_column(list[i], file ? defined.columns[i] : -1, parcels);
   comm::agree(transport, [&] {
     try {
       writer.close();
     } catch (const InputError& e) {
-      throw InputError(e.what() + room_left(path));
+      throw InputError(e.what() + free_space_note(path));
     }
   });
   output.commit();

@@ -1,3 +1,4 @@
+/// Definitions of the functions that read and write NetCDF files for a build without NetCDF: each throws InputError.
 #include "merganser/io/parcel_file.hpp"
 
 #include "merganser/base/error.hpp"
@@ -7,7 +8,7 @@
 namespace merganser::io {
 namespace {
 
-[[noreturn]] void refuse(const std::string& path) {
+[[noreturn]] void throw_no_netcdf(const std::string& path) {
   // Where the library is installed, it was switched off: installing it again would change nothing.
   throw InputError(path + ": this build has no NetCDF, so its files cannot be read or written; " +
                    (kSimulated ? "simulated ranks have none; allowed: commands that make their input (gen, msf --gen)"
@@ -19,24 +20,26 @@ namespace {
 
 bool netcdf_available() noexcept { return false; }
 
-ParcelFileInfo read_info(const std::string& path) { refuse(path); }
+ParcelFileInfo read_info(const std::string& path) { throw_no_netcdf(path); }
 
-ParcelFileInfo read_info(const std::string& path, comm::Transport&) { refuse(path); }
+ParcelFileInfo read_info(const std::string& path, comm::Transport&) { throw_no_netcdf(path); }
 
 Parcels read_parcels(const std::string& path, const ParcelFileInfo&, comm::Transport&, std::vector<FilePlace>*,
                      std::vector<MissingFound>*) {
-  refuse(path);
+  throw_no_netcdf(path);
 }
 
-void fit_to_file(const std::string& path, Parcels&, const Box&, const FileHeading&, comm::Transport&) { refuse(path); }
+void fit_to_file(const std::string& path, Parcels&, const Box&, const FileHeading&, comm::Transport&) {
+  throw_no_netcdf(path);
+}
 
 void write_parcels(const std::string& path, const Parcels&, const Decomposition&, double, comm::Transport&,
                    const FileHeading&) {
-  refuse(path);
+  throw_no_netcdf(path);
 }
 
-void write_data(const std::string& path, const FileGroup&, comm::Transport&) { refuse(path); }
+void write_data(const std::string& path, const FileGroup&, comm::Transport&) { throw_no_netcdf(path); }
 
-FileGroup read_data(const std::string& path) { refuse(path); }
+FileGroup read_data(const std::string& path) { throw_no_netcdf(path); }
 
 }  // namespace merganser::io

@@ -9,12 +9,13 @@
 #include "src/kernels/families/support/exchange_base.hpp"
 #include "src/kernels/families/support/family.hpp"
 
-/// All-gathers of the MPI library, the same for every model over it.
+/// All-gathers by collectives of the MPI library, blocking, non-blocking and neighbourhood, the same for every model over MPI.
 namespace merganser::kernels::detail {
 namespace {
 
 using comm::detail::ScopedYield;
 
+/// All-gather by a collective of a communicator, with buffers for the part of this rank and for all parts.
 class MpiGather : public Gather {
  public:
   MpiGather(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes, MPI_Comm comm)
@@ -25,7 +26,7 @@ class MpiGather : public Gather {
 
  protected:
   struct Memory {
-    // One byte more, since some versions refuse null buffers even if they are empty.
+    // One byte more, since some versions of MPI refuse null buffers even if they are empty.
     Memory(std::size_t part, std::size_t parts) : mine(part + 1), all(parts + 1) {}
     std::vector<std::byte> mine;
     std::vector<std::byte> all;
@@ -45,6 +46,7 @@ class MpiGather : public Gather {
   std::unique_ptr<Memory> memory_;
 };
 
+/// All-gather by MPI_Allgather.
 class Blocking final : public MpiGather {
  public:
   using MpiGather::MpiGather;
@@ -57,11 +59,13 @@ class Blocking final : public MpiGather {
   }
 };
 
+/// All-gather by MPI_Iallgather, which do_complete() waits for.
 class NonBlocking final : public MpiGather {
  public:
   using MpiGather::MpiGather;
   ~NonBlocking() override {
-    // An error is on its way and the others may never come: the library keeps the memory that it works on.
+    // A request is active here only while an exception propagates, and other ranks may never join the collective. Its buffers are
+    // leaked, since the library may still access them.
     if (request_ != MPI_REQUEST_NULL) (void)memory_.release();
   }
 
@@ -82,6 +86,7 @@ class NonBlocking final : public MpiGather {
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
+/// All-gather by MPI_Neighbor_allgather on a graph communicator.
 class Neighborhood final : public MpiGather {
  public:
   Neighborhood(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes,
@@ -99,7 +104,8 @@ class Neighborhood final : public MpiGather {
   std::shared_ptr<GraphCommunicator> graph_;
 };
 
-/// Of simulated ranks, which share one memory with the parts of all.
+/// All-gather of simulated ranks, which share the memory of one process with the parts of all; the simulated time of
+/// the collective is added.
 class Timed final : public Gather {
  public:
   Timed(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes,
@@ -119,6 +125,7 @@ class Timed final : public Gather {
   std::shared_ptr<const comm::detail::Parts> parts_;
 };
 
+// Factory of an all-gather over the communicator of all ranks, by MPI or by simulation.
 template <class Kind>
 std::unique_ptr<Gather> make_world(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes) {
   const MpiGroup& group = mpi_group(control);
@@ -129,7 +136,8 @@ std::unique_ptr<Gather> make_world(comm::Transport& control, const GatherInfo& i
   return make_agreed<Kind>(control, control, info, part_bytes, group.comm);
 }
 
-/// Arcs from every rank to every rank, to itself too, so that parts arrive in the order of ranks.
+/// Makes an all-gather on the complete graph, with arcs from every rank to every rank, itself included, so that parts
+/// arrive in the order of ranks.
 std::unique_ptr<Gather> make_neighborhood(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes) {
   MpiGroup& group = mpi_group(control);
   free_unused(control, group.pool);

@@ -2,10 +2,12 @@
 #include "src/kernels/families/mpi/mpi_exchange.hpp"
 #include "src/kernels/families/support/family.hpp"
 
-/// Neighbourhood collectives over a distributed-graph communicator.
+/// Exchange kernels by MPI neighbourhood collectives over a distributed graph communicator.
 namespace merganser::kernels::detail {
 namespace {
 
+/// Base of the kernels by neighbourhood collectives: an exchange with counts and displacements for
+/// MPI_Neighbor_alltoallv.
 class Neighborhood : public ExchangeBase {
  public:
   Neighborhood(comm::Transport& control, std::shared_ptr<GraphCommunicator> graph, ExchangePlan plan)
@@ -15,7 +17,7 @@ class Neighborhood : public ExchangeBase {
         in_places_(places(plan_.landings)),
         out_counts_(counts(out_bytes_)),
         in_counts_(counts(in_bytes_)) {}
-  /// Who takes part in a collective cannot leave out a message.
+  /// Returns false: a collective has no notification that could be omitted.
   bool drop_next(std::size_t) override { return false; }
 
  protected:
@@ -30,7 +32,7 @@ class Neighborhood : public ExchangeBase {
   std::vector<int> in_counts_;
 
  private:
-  // One element more, since some versions refuse null lists even if they are empty.
+  // One element more, since some versions of MPI refuse null arrays even if they are empty.
   static std::vector<int> places(const Zones& zones) {
     std::vector<int> places(zones.at.begin(), zones.at.end());
     places.push_back(0);
@@ -43,6 +45,7 @@ class Neighborhood : public ExchangeBase {
   }
 };
 
+/// Exchange kernel by the blocking MPI_Neighbor_alltoallv.
 class Alltoallv final : public Neighborhood {
  public:
   using Neighborhood::Neighborhood;
@@ -54,6 +57,7 @@ class Alltoallv final : public Neighborhood {
   }
 };
 
+/// Exchange kernel by the non-blocking MPI_Ineighbor_alltoallv and a wait.
 class Ialltoallv final : public Neighborhood {
  public:
   using Neighborhood::Neighborhood;
@@ -67,6 +71,7 @@ class Ialltoallv final : public Neighborhood {
   }
 };
 
+// Factory of a kernel by neighbourhood collectives in the registry: the graph communicator first, on every rank.
 template <class Kernel>
 std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
   MpiGroup& group = mpi_group(control);

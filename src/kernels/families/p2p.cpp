@@ -2,12 +2,15 @@
 #include "src/kernels/families/mpi/mpi_exchange.hpp"
 #include "src/kernels/families/support/family.hpp"
 
-/// Two-sided messages.
+/// Exchange kernels by two-sided messages of MPI, and the synchronised start by messages.
 namespace merganser::kernels::detail {
 namespace {
 
+/// Kind of send of a kernel: MPI_Isend, or MPI_Issend, which is complete only when the receive has begun.
 enum class Mode { standard, synchronous };
 
+/// Exchange kernel by non-blocking receives and sends, standard (MPI_Isend) or synchronous (MPI_Issend), that are all
+/// completed in every iteration.
 template <Mode mode>
 class SendReceive final : public ExchangeBase {
  public:
@@ -39,7 +42,7 @@ class SendReceive final : public ExchangeBase {
   Requests requests_;
 };
 
-/// Requests are made once per buffer and size, and started in every iteration.
+/// Exchange kernel by persistent requests, which are made once per buffer and size and started in every iteration.
 class Persistent final : public ExchangeBase {
  public:
   Persistent(comm::Transport& control, MpiGroup& group, ExchangePlan plan)
@@ -47,7 +50,7 @@ class Persistent final : public ExchangeBase {
     for (std::size_t buffer = 0; buffer < plan_.spec.buffers; ++buffer) {
       requests_.push_back(std::make_unique<Requests>(in_then_out(graph())));
     }
-    make();
+    init_requests();
   }
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
@@ -67,11 +70,11 @@ class Persistent final : public ExchangeBase {
  protected:
   void resized() override {
     for (const auto& requests : requests_) requests->free();
-    make();
+    init_requests();
   }
 
  private:
-  void make() {
+  void init_requests() {
     for (std::size_t buffer = 0; buffer < requests_.size(); ++buffer) {
       Requests& requests = *requests_[buffer];
       for (std::size_t arc = 0; arc < in_.size(); ++arc) {
@@ -89,17 +92,19 @@ class Persistent final : public ExchangeBase {
 
   MPI_Comm comm_;
   int tag_;
-  std::vector<std::unique_ptr<Requests>> requests_;  // per buffer
-  std::atomic<Requests*> current_{nullptr};
+  std::vector<std::unique_ptr<Requests>> requests_;  // by buffer
+  std::atomic<Requests*> current_{nullptr};          // of the last iteration, for missing() of another thread
 };
 
+// Factory of a kernel by two-sided messages in the registry.
 template <class Kernel>
 std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
   MpiGroup& group = mpi_group(control);
   return make_agreed<Kernel>(control, control, group, std::move(plan));
 }
 
-/// ceil(log2(ranks)) rounds of one empty message each.
+/// Synchronised start of a measurement by a dissemination barrier, with one empty message per round. In round k a rank
+/// sends to the rank 2^k above it and receives from the rank 2^k below.
 class MessageStart final : public Start {
  public:
   MessageStart(comm::Transport& control, MpiGroup& group)
@@ -129,6 +134,7 @@ class MessageStart final : public Start {
   };
 };
 
+// Factory of the synchronised start for all models over MPI but OpenSHMEM.
 std::unique_ptr<Start> make_message_start(comm::Transport& control) {
   MpiGroup& group = mpi_group(control);
   return make_agreed<MessageStart>(control, control, group);

@@ -11,16 +11,17 @@
 #include "src/kernels/families/mpi/window.hpp"
 #include "src/kernels/families/support/family.hpp"
 
-/// Between ranks 0 and 1: the library's blocking calls, so that its own way of waiting is what is measured.
+/// Latency between ranks 0 and 1 by blocking calls of MPI, so that the library's own way of waiting is part of what is measured.
 namespace merganser::kernels::detail {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kBlock = 8;                   // operations between two looks at the clock
-constexpr std::size_t kMaxBlocks = 200000;  // that are remembered
+constexpr int kBlock = 8;                   // operations between two readings of the clock
+constexpr std::size_t kMaxBlocks = 200000;  // bound of the memory for times
 
-/// The median time of an operation, in seconds, after the first tenth of the time. block(last) makes kBlock of them.
+/// Repeats block(last), which makes kBlock operations, for the given duration and returns the median time of an operation in
+/// seconds. The first tenth of the duration is a warm-up. `last` is true in the last call, which tells the other rank to end.
 double median_time(double seconds, const std::function<void(bool)>& block) {
   const auto begin = Clock::now();
   const auto since_begin = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
@@ -47,6 +48,8 @@ std::uint64_t receive(int from, int tag, MPI_Comm comm) {
   return word;
 }
 
+/// Measures a ping-pong on rank 0; rank 1 echoes every word until it receives 1. Returns half of a round trip on rank 0, 0 on other
+/// ranks.
 double time_ping(int rank, int tag, MPI_Comm comm, double seconds) {
   if (rank == 1) {
     for (std::uint64_t last = 0; last == 0;) {
@@ -65,9 +68,10 @@ double time_ping(int rank, int tag, MPI_Comm comm, double seconds) {
          2;
 }
 
+/// Measures a put with a flush on rank 0. Returns its time on rank 0, 0 on other ranks.
 double time_put(int rank, int tag, const Window& window, double seconds) {
   double time = 0;
-  if (rank == 1) (void)receive(0, tag, window.comm());  // and works for the puts, where the library needs that
+  if (rank == 1) (void)receive(0, tag, window.comm());  // drives the progress of the puts, where the library needs that
   if (rank == 0) {
     const std::uint64_t word = 1;
     time = median_time(seconds, [&](bool) {
@@ -89,11 +93,11 @@ PairTimes time_pair(comm::Transport& control, double seconds) {
   try {
     const auto window = make_window(control, group, sizeof(std::uint64_t), Window::Use::in_one_epoch);
     times.put_flush_s = time_put(control.rank(), tag, *window, seconds);
-  } catch (const CommError& e) {  // alike on every rank
+  } catch (const CommError& e) {  // make_window() throws on every rank or on none
     times.put_error = e.what();
   }
-  const std::array<double, 2> told{times.ping_s, times.put_flush_s};
-  const auto all = from_first(control, told);
+  const std::array<double, 2> measured{times.ping_s, times.put_flush_s};
+  const auto all = broadcast_from_first(control, measured);
   times.ping_s = all[0];
   times.put_flush_s = all[1];
   return times;

@@ -5,13 +5,15 @@
 #include "src/kernels/families/mpi/window.hpp"
 #include "src/kernels/families/support/family.hpp"
 
-/// One-sided: the targets are not told, but by some kernels.
+/// Exchange kernels by one-sided communication of MPI (RMA), in passive and active synchronisation, without and with notification.
 namespace merganser::kernels::detail {
 namespace {
 
+/// Exchange kernel whose source or landing zones are in a window of MPI; base of all kernels of this file.
 class WindowExchange : public ExchangeBase {
  public:
   void quiesce() override {
+    // Stores of this rank are published before the barrier; after it, what other ranks have put becomes visible to loads.
     window_->sync();
     control_.barrier();
     window_->sync();
@@ -28,7 +30,7 @@ class WindowExchange : public ExchangeBase {
   void count(comm::Counters& counters) const override { ++counters.syncs; }
 };
 
-/// Landing zones lie in the window.
+/// Exchange by puts into landing zones in the window.
 class PutExchange : public WindowExchange {
  public:
   PutExchange(comm::Transport& control, MpiGroup&, const std::shared_ptr<Window>& window, ExchangePlan plan)
@@ -48,6 +50,7 @@ class PutExchange : public WindowExchange {
   }
 };
 
+/// Puts, then one flush of all targets, in one passive epoch for the lifetime of the window.
 class PutFlush final : public PutExchange {
  public:
   using PutExchange::PutExchange;
@@ -58,6 +61,7 @@ class PutFlush final : public PutExchange {
   }
 };
 
+/// Puts, then a local flush: sources may be overwritten, but the data may not have arrived. quiesce() flushes the targets.
 class PutFlushLocal final : public PutExchange {
  public:
   using PutExchange::PutExchange;
@@ -72,7 +76,7 @@ class PutFlushLocal final : public PutExchange {
   }
 };
 
-/// As [neve] does: request-based puts, all requests waited for, then a flush.
+/// Request-based puts, MPI_Waitall, then a flush of all targets, the sequence of [neve].
 class RputFlush final : public PutExchange {
  public:
   RputFlush(comm::Transport& control, MpiGroup& group, const std::shared_ptr<Window>& window, ExchangePlan plan)
@@ -95,7 +99,7 @@ class RputFlush final : public PutExchange {
   std::vector<MPI_Request> requests_;
 };
 
-/// An epoch per operation.
+/// Puts in a passive epoch (shared lock) of their own each.
 class Lock final : public PutExchange {
  public:
   using PutExchange::PutExchange;
@@ -116,6 +120,7 @@ class Lock final : public PutExchange {
   }
 };
 
+/// Puts between two fences, which are collective over the window.
 class Fence final : public PutExchange {
  public:
   using PutExchange::PutExchange;
@@ -134,6 +139,7 @@ class Fence final : public PutExchange {
   }
 };
 
+/// Gets from source zones in the window, then one flush of all targets.
 class Get final : public WindowExchange {
  public:
   Get(comm::Transport& control, MpiGroup&, const std::shared_ptr<Window>& window, ExchangePlan plan)
@@ -151,8 +157,8 @@ class Get final : public WindowExchange {
   }
 };
 
-/// The target watches a word per in-arc that grows by one per iteration, so nothing is ever reset and a sender that is
-/// ahead does no harm.
+/// Puts with a notification word: after a flush the sender puts the number of the iteration into a word of the target, which polls
+/// it. The number only grows, so no word is ever reset, and a sender that is one iteration ahead does no harm.
 class PutNotify final : public PutExchange {
  public:
   using PutExchange::PutExchange;
@@ -161,6 +167,7 @@ class PutNotify final : public PutExchange {
     epoch_value_ = next_epoch();
     if (!out_.empty()) {
       put(buffer);
+      // Puts are not ordered: the data must have arrived at the target before the word is put.
       check(MPI_Win_flush_all(win_), "MPI_Win_flush_all");
       for (std::size_t arc = 0; arc < out_.size(); ++arc) {
         if (dropped(arc)) continue;
@@ -190,6 +197,7 @@ class PutNotify final : public PutExchange {
   }
   void await(std::size_t arc) {
     constexpr unsigned kLook = 4096;
+    // MPI_Win_sync makes puts visible to loads; MPI_Iprobe drives progress, which some libraries need to receive a put at all.
     comm::detail::Waiter waiter(describe_);
     for (unsigned polls = 1; !has_come(arc, epoch_value_); ++polls) {
       check(MPI_Win_sync(win_), "MPI_Win_sync");
@@ -199,10 +207,10 @@ class PutNotify final : public PutExchange {
     }
   }
 
-  std::uint64_t epoch_value_ = 0;  // what is put
+  std::uint64_t epoch_value_ = 0;  // source of the notification puts, which must stay unchanged until the flush
 };
 
-/// The target is told by an empty message.
+/// Puts with a notification message: after a flush the sender sends an empty message to the target, which receives it.
 class PutSend final : public PutExchange {
  public:
   PutSend(comm::Transport& control, MpiGroup& group, const std::shared_ptr<Window>& window, ExchangePlan plan)
@@ -238,7 +246,7 @@ class PutSend final : public PutExchange {
   Requests requests_;
 };
 
-/// An MPI group of some ranks of a communicator.
+/// MPI group of some ranks of a communicator, freed by the destructor.
 class RankGroup : Pinned {
  public:
   RankGroup(MPI_Comm comm, const std::vector<int>& ranks) {
@@ -256,6 +264,7 @@ class RankGroup : Pinned {
   MPI_Group group_ = MPI_GROUP_EMPTY;
 };
 
+/// Puts in general active target synchronisation (post, start, complete, wait), which synchronises neighbours only.
 class Pscw final : public PutExchange {
  public:
   Pscw(comm::Transport& control, MpiGroup& group, const std::shared_ptr<Window>& window, ExchangePlan plan)
@@ -270,7 +279,7 @@ class Pscw final : public PutExchange {
     }
     if (!in_.empty()) check(MPI_Win_wait(win_), "MPI_Win_wait");
   }
-  /// The calls come in pairs; none can be left out.
+  /// Returns false: the calls of both ends match each other, so none can be omitted.
   bool drop_next(std::size_t) override { return false; }
 
  private:
@@ -282,6 +291,7 @@ class Pscw final : public PutExchange {
   RankGroup origins_;
 };
 
+// Factory of a one-sided kernel in the registry: the window first, on every rank, then the exchange in it.
 template <class Kernel, Window::Use use>
 std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
   MpiGroup& group = mpi_group(control);

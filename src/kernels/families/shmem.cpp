@@ -14,14 +14,16 @@
 #define MERGANSER_SHMEM_1_5 1
 #endif
 
-/// Puts and gets in symmetric memory.
+/// Exchange kernels by puts, gets and signals of OpenSHMEM in symmetric memory, the synchronised start by words, and the
+/// all-gather.
 namespace merganser::kernels::detail {
 namespace {
 
+/// Exchange kernel whose source or landing zones are in symmetric memory; base of all kernels of this file.
 class ShmemExchange : public ExchangeBase {
  public:
   void quiesce() override {
-    shmem_barrier_all();  // completes what this rank has put
+    shmem_barrier_all();  // completes all puts of all ranks, and makes stores of this rank visible
     control_.barrier();
   }
 
@@ -34,7 +36,7 @@ class ShmemExchange : public ExchangeBase {
   void count(comm::Counters& counters) const override { ++counters.syncs; }
 };
 
-/// Landing zones lie in symmetric memory.
+/// Exchange by puts into landing zones in symmetric memory.
 class ShmemPutExchange : public ShmemExchange {
  public:
   ShmemPutExchange(comm::Transport& control, const std::shared_ptr<SymmetricBlock>& block, ExchangePlan plan)
@@ -49,10 +51,11 @@ class ShmemPutExchange : public ShmemExchange {
   }
 };
 
-/// Waits for a word that another rank puts to become so large. Not a loop of shmem_uint64_test: in Open MPI that lets
-/// nothing else work, so a rank whose put in a window needs this one would wait for ever.
+/// Waits until a word that another rank puts is at least `value`. Not by a loop of shmem_uint64_test: in Open MPI that does not
+/// drive the progress of MPI, so a rank whose put into a window needs the help of this rank would block for ever.
 void await_word(std::uint64_t* word, std::uint64_t value) { shmem_uint64_wait_until(word, SHMEM_CMP_GE, value); }
 
+/// Non-blocking puts, then shmem_quiet: the data has arrived at the targets.
 class PutQuiet final : public ShmemPutExchange {
  public:
   using ShmemPutExchange::ShmemPutExchange;
@@ -63,6 +66,7 @@ class PutQuiet final : public ShmemPutExchange {
   }
 };
 
+/// Non-blocking puts, then a barrier of all ranks, which completes them.
 class PutBarrier final : public ShmemPutExchange {
  public:
   using ShmemPutExchange::ShmemPutExchange;
@@ -79,6 +83,7 @@ class PutBarrier final : public ShmemPutExchange {
   }
 };
 
+/// Non-blocking gets from source zones in symmetric memory, then shmem_quiet.
 class Get final : public ShmemExchange {
  public:
   Get(comm::Transport& control, const std::shared_ptr<SymmetricBlock>& block, ExchangePlan plan)
@@ -93,8 +98,8 @@ class Get final : public ShmemExchange {
   }
 };
 
-/// The target is told by a word per in-arc that grows by one per iteration: nothing is ever reset, and a sender that is ahead
-/// does no harm.
+/// Puts with a signal: a word per in-arc to which the sender puts the number of the iteration. The number only grows, so no word is
+/// ever reset, and a sender that is one iteration ahead does no harm.
 class Signalled : public ShmemPutExchange {
  public:
   using ShmemPutExchange::ShmemPutExchange;
@@ -105,6 +110,8 @@ class Signalled : public ShmemPutExchange {
   }
 
  protected:
+  // Address of the signal of an in-arc on this rank, and of an out-arc on the target; symmetric memory has one address on all
+  // ranks.
   [[nodiscard]] std::uint64_t* my_signal(std::size_t arc) const {
     return reinterpret_cast<std::uint64_t*>(block_->data() + plan_.flag(arc));
   }
@@ -116,6 +123,7 @@ class Signalled : public ShmemPutExchange {
   }
 };
 
+/// Blocking puts of the data, a fence, then puts of the signals.
 class PutSignal final : public Signalled {
  public:
   using Signalled::Signalled;
@@ -127,7 +135,7 @@ class PutSignal final : public Signalled {
         if (out_bytes_[arc] == 0) continue;
         shmem_putmem(block_->data() + target_at(arc, buffer), out_at(arc, buffer), out_bytes_[arc], out_[arc]);
       }
-      shmem_fence();
+      shmem_fence();  // orders puts to the same target: the signal arrives after the data
       for (std::size_t arc = 0; arc < out_.size(); ++arc) {
         if (!dropped(arc)) shmem_uint64_p(their_signal(arc), epoch, out_[arc]);
       }
@@ -142,6 +150,7 @@ class PutSignal final : public Signalled {
   }
 };
 
+// Factory of an OpenSHMEM kernel in the registry: symmetric memory first, on every rank, then the exchange in it.
 template <class Kernel>
 std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
   auto block = symmetric_block(control, plan.far_bytes());
@@ -150,6 +159,7 @@ std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
 
 #ifdef MERGANSER_SHMEM_1_5
 
+/// Puts with signal of OpenSHMEM 1.5 (shmem_putmem_signal).
 class PutSignalNative final : public Signalled {
  public:
   using Signalled::Signalled;
@@ -172,7 +182,8 @@ class PutSignalNative final : public Signalled {
   void count(comm::Counters& counters) const override { counters.puts += far_out(); }
 };
 
-/// Some libraries declare the call and do nothing in it: a rank sends itself a signal and looks whether it comes.
+/// Checks that shmem_putmem_signal works, since some libraries declare it and do nothing in it: a rank puts a signal to itself and
+/// polls for it up to one second. Collective. @throws CommError on every rank if it does not arrive
 void check_signals_work(comm::Transport& control) {
   const auto block = symmetric_block(control, 2 * kLine);
   auto* signal = reinterpret_cast<std::uint64_t*>(block->data() + kLine);
@@ -205,7 +216,8 @@ std::unique_ptr<Exchange> make_native(comm::Transport& control, ExchangePlan&&) 
 
 #endif
 
-/// ceil(log2(ranks)) rounds of one word each.
+/// Synchronised start of a measurement by a dissemination barrier, with one word per round. In round k a rank puts the
+/// number of the barrier to the rank 2^k above it, and waits for the word of the rank 2^k below.
 class WordStart final : public Start {
  public:
   WordStart(comm::Transport& control, std::shared_ptr<SymmetricBlock> block)
@@ -234,6 +246,7 @@ class WordStart final : public Start {
   std::atomic<int> waits_for_{-1};
 };
 
+// Factory of the synchronised start of OpenSHMEM ranks: symmetric memory for one word per round.
 std::unique_ptr<Start> make_word_start(comm::Transport& control) {
   constexpr std::size_t kRounds = 32;
   auto block = symmetric_block(control, kRounds * kLine);
@@ -242,18 +255,20 @@ std::unique_ptr<Start> make_word_start(comm::Transport& control) {
 
 constexpr std::size_t kWord = sizeof(std::uint32_t);
 
-/// OpenSHMEM's collect of equal parts; there is none that does not block.
+/// All-gather by shmem_fcollect, which is blocking; OpenSHMEM has no non-blocking one.
 ///
-/// Two landing places and two sets of work words, in turns: who is in the next call may write to a rank that still reads
-/// what this one brought, but not before all have entered the next can anybody be in the one after it.
+/// Two landing zones and two sets of work words alternate. A rank that has entered the next call may write to a rank that still
+/// reads the result of this one, but no rank can complete the next call, and enter the one after it, before all ranks have entered
+/// the next.
 class Collect final : public Gather {
  public:
+  /// Offsets, in bytes, in the symmetric block: own part, two landing zones, two sets of work words.
   struct Layout {
-    std::size_t words;  ///< of a part
-    std::size_t ranks;
+    std::size_t words;  ///< words of a part, rounded up
+    std::size_t ranks;  ///< number of ranks
     [[nodiscard]] std::size_t landing() const { return kWord * words * ranks; }
     [[nodiscard]] std::size_t landing_at(std::size_t turn) const { return kWord * words + turn * landing(); }
-    /// Work words, behind all parts, aligned.
+    /// Returns the offset of a set of work words, behind all parts and aligned to a cache line.
     [[nodiscard]] std::size_t sync_at(std::size_t turn) const {
       return (landing_at(2) + kLine - 1) / kLine * kLine + turn * SHMEM_COLLECT_SYNC_SIZE * sizeof(long);
     }
@@ -277,12 +292,13 @@ class Collect final : public Gather {
     turn_ = 1 - turn_;
     std::byte* all = block_->data() + layout_.landing_at(turn_);
     if (layout_.words == 0) return {};
-#ifdef MERGANSER_SHMEM_1_5  // which has no calls with work words
+#ifdef MERGANSER_SHMEM_1_5  // OpenSHMEM 1.5 has calls without work words
     if (shmem_fcollectmem(SHMEM_TEAM_WORLD, all, block_->data(), layout_.words * kWord) != 0)
       throw CommError("shmem_fcollectmem failed");
 #else
     shmem_fcollect32(all, block_->data(), layout_.words, 0, 0, static_cast<int>(layout_.ranks), sync(turn_));
 #endif
+    // Parts were gathered in whole words; moves them together if they end within a word, ascending, so that no part is overwritten.
     for (std::size_t r = 1; r < layout_.ranks && part_bytes() % kWord != 0; ++r) {
       std::memmove(all + r * part_bytes(), all + r * layout_.words * kWord, part_bytes());
     }
@@ -297,11 +313,12 @@ class Collect final : public Gather {
   std::size_t turn_ = 0;
 };
 
+// Factory of the blocking all-gather of OpenSHMEM ranks.
 std::unique_ptr<Gather> make_collect(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes) {
   const Collect::Layout layout{(part_bytes + kWord - 1) / kWord, static_cast<std::size_t>(control.size())};
   auto block = symmetric_block(control, layout.bytes());
   auto gather = make_agreed<Collect>(control, control, info, part_bytes, layout, std::move(block));
-  return gather;  // agreed: the work words of every rank are set
+  return gather;  // make_agreed() has synchronised: the work words of every rank are initialised
 }
 
 constexpr KernelEntry kKernels[] = {

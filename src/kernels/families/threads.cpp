@@ -13,38 +13,42 @@
 #include "src/kernels/families/support/exchange_base.hpp"
 #include "src/kernels/families/support/family.hpp"
 
-/// Ranks are threads: a put is a copy, a notification a word that grows by one per iteration.
+/// Exchange kernels, synchronised start and all-gathers for ranks that are threads: a put is a copy into the memory of another
+/// rank, a notification a word with the number of the iteration.
 namespace merganser::kernels::detail {
 namespace {
 
+/// Notification word of one arc, or of one round of a barrier: number of the last iteration or barrier that has
+/// arrived.
 struct alignas(kLine) Flag {
   std::atomic<std::uint64_t> epoch{0};
 };
 using Flags = std::unique_ptr<Flag[]>;
 
-/// What the threads see of each other.
-struct Board {
-  explicit Board(int size) : landings(static_cast<std::size_t>(size)), flags(landings.size()) {}
-  // By rank. They live as long as anybody is at the board: who copies into them may be late.
-  std::vector<std::unique_ptr<Block>> landings;
-  std::vector<Flags> flags;
-  std::atomic<bool> broken{false};
+/// Memory of an exchange that all threads access. It is shared by the exchanges of all ranks, so it lives until the last one is
+/// destroyed: a rank may still copy into the landing zones of one that has left.
+struct SharedState {
+  explicit SharedState(int size) : landings(static_cast<std::size_t>(size)), flags(landings.size()) {}
+  std::vector<std::unique_ptr<Block>> landings;  // by rank
+  std::vector<Flags> flags;                      // by rank
+  std::atomic<bool> broken{false};               // a rank has thrown: waits end
 };
 
 std::size_t index(const comm::Transport& control) { return static_cast<std::size_t>(control.rank()); }
 
-/// What rank 0 gives, on every rank. Collective.
+/// Returns the pointer of rank 0 on every rank. Collective.
 template <class T>
-std::shared_ptr<T> shown_by_first(comm::Transport& control, std::shared_ptr<T> given) {
-  const auto shown = reinterpret_cast<std::uintptr_t>(&given);
-  const auto all = all_gather_value(control, shown);
+std::shared_ptr<T> broadcast_pointer(comm::Transport& control, std::shared_ptr<T> given) {
+  const auto address = reinterpret_cast<std::uintptr_t>(&given);
+  const auto all = all_gather_value(control, address);
   if (control.rank() != 0) given = *reinterpret_cast<const std::shared_ptr<T>*>(all[0]);
-  control.barrier();
+  control.barrier();  // rank 0 keeps its pointer, on its stack, until all have copied it
   return given;
 }
 
-std::shared_ptr<Board> common_board(comm::Transport& control) {
-  return shown_by_first(control, control.rank() == 0 ? std::make_shared<Board>(control.size()) : nullptr);
+// Memory that the exchanges of all threads share: rank 0 allocates it and sends its address to the others. Collective.
+std::shared_ptr<SharedState> make_shared_state(comm::Transport& control) {
+  return broadcast_pointer(control, control.rank() == 0 ? std::make_shared<SharedState>(control.size()) : nullptr);
 }
 
 /// Ends this rank after another one has failed. @throws the error of run() once it has arrived, else comm::Released
@@ -53,54 +57,57 @@ std::shared_ptr<Board> common_board(comm::Transport& control) {
   throw comm::Released();
 }
 
+/// Tells the processor that the caller spins, by its pause instruction.
 inline void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #endif
 }
 
-/// One rank's place at the board. A rank that leaves it with an error releases the others from their waits.
-class Seat : Pinned {
+/// Flags of one rank, which other ranks set and this one waits for. If an exception destroys a Signals object, the
+/// waits of the other ranks end.
+class Signals : Pinned {
  public:
-  Seat(comm::Transport& control, std::shared_ptr<Board> board, std::size_t flags)
-      : control_(control), board_(std::move(board)), rank_(index(control)) {
-    board_->flags[rank_] = std::make_unique<Flag[]>(flags + 1);
+  Signals(comm::Transport& control, std::shared_ptr<SharedState> shared, std::size_t flags)
+      : control_(control), shared_(std::move(shared)), rank_(index(control)) {
+    shared_->flags[rank_] = std::make_unique<Flag[]>(flags + 1);
   }
-  ~Seat() {
-    if (std::uncaught_exceptions() > 0) board_->broken.store(true, std::memory_order_release);
+  ~Signals() {
+    if (std::uncaught_exceptions() > 0) shared_->broken.store(true, std::memory_order_release);
   }
 
-  void raise(int rank, std::size_t flag, std::uint64_t epoch) {
-    board_->flags[static_cast<std::size_t>(rank)][flag].epoch.store(epoch, std::memory_order_release);
+  /// Sets a flag of another rank. The release, with the acquire in is_set(), publishes all copies that this rank made before.
+  void set(int rank, std::size_t flag, std::uint64_t epoch) {
+    shared_->flags[static_cast<std::size_t>(rank)][flag].epoch.store(epoch, std::memory_order_release);
   }
-  [[nodiscard]] bool raised(std::size_t flag, std::uint64_t epoch) const {
-    return board_->flags[rank_][flag].epoch.load(std::memory_order_acquire) >= epoch;
+  [[nodiscard]] bool is_set(std::size_t flag, std::uint64_t epoch) const {
+    return shared_->flags[rank_][flag].epoch.load(std::memory_order_acquire) >= epoch;
   }
   void await(std::size_t flag, std::uint64_t epoch, const comm::detail::Waiter::Describe& describe) {
     constexpr int kSpins = 64;
     for (int i = 0; i < kSpins; ++i) {
-      if (raised(flag, epoch)) return;
+      if (is_set(flag, epoch)) return;
       relax();
     }
     comm::detail::Waiter waiter(describe);
-    for (unsigned polls = 1; !raised(flag, epoch); ++polls) {
+    for (unsigned polls = 1; !is_set(flag, epoch); ++polls) {
       std::this_thread::yield();
-      if (board_->broken.load(std::memory_order_relaxed)) throw_after_peer_failure(control_);
+      if (shared_->broken.load(std::memory_order_relaxed)) throw_after_peer_failure(control_);
       if (polls % 1024 == 0) waiter.check_limit();
     }
   }
-  [[nodiscard]] Board& board() const { return *board_; }
+  [[nodiscard]] SharedState& shared() const { return *shared_; }
 
  private:
   comm::Transport& control_;
-  std::shared_ptr<Board> board_;
+  std::shared_ptr<SharedState> shared_;
   std::size_t rank_;
 };
 
-/// ceil(log2(ranks)) rounds; in each a rank tells one and is told by one.
+/// Dissemination barrier: in round k a rank sets a flag of the rank 2^k above it, and waits for the rank 2^k below.
 class Dissemination {
  public:
-  Dissemination(Seat& seat, int rank, int size) : seat_(seat), rank_(rank), size_(size) {}
+  Dissemination(Signals& signals, int rank, int size) : signals_(signals), rank_(rank), size_(size) {}
   [[nodiscard]] static std::size_t rounds(int size) {
     std::size_t rounds = 0;
     while ((1 << rounds) < size) ++rounds;
@@ -111,27 +118,28 @@ class Dissemination {
     ++epoch_;
     std::size_t flag = 0;
     for (int step = 1; step < size_; step *= 2, ++flag) {
-      seat_.raise((rank_ + step) % size_, flag, epoch_);
+      signals_.set((rank_ + step) % size_, flag, epoch_);
       waits_for_.store((rank_ - step + size_) % size_, std::memory_order_relaxed);
-      seat_.await(flag, epoch_, describe);
+      signals_.await(flag, epoch_, describe);
     }
     waits_for_.store(-1, std::memory_order_relaxed);
   }
   [[nodiscard]] int waits_for() const { return waits_for_.load(std::memory_order_relaxed); }
 
  private:
-  Seat& seat_;
+  Signals& signals_;
   int rank_;
   int size_;
   std::uint64_t epoch_ = 0;
   std::atomic<int> waits_for_{-1};
 };
 
+/// Exchange kernel that copies into the landing zones of the out-neighbours, without notification.
 class Copy : public ExchangeBase {
  public:
-  Copy(comm::Transport& control, ExchangePlan plan, const std::shared_ptr<Board>& board)
-      : ExchangeBase(control, std::move(plan), {.landings = board->landings[index(control)]->data()}),
-        seat_(control, board, std::max(in_.size(), Dissemination::rounds(control.size()))) {}
+  Copy(comm::Transport& control, ExchangePlan plan, const std::shared_ptr<SharedState>& shared)
+      : ExchangeBase(control, std::move(plan), {.landings = shared->landings[index(control)]->data()}),
+        signals_(control, shared, std::max(in_.size(), Dissemination::rounds(control.size()))) {}
 
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
@@ -140,16 +148,17 @@ class Copy : public ExchangeBase {
 
  protected:
   void copy(std::size_t buffer) {
-    const auto& landings = seat_.board().landings;
+    const auto& landings = signals_.shared().landings;
     for (std::size_t arc = 0; arc < out_.size(); ++arc) {
       std::byte* to = landings[static_cast<std::size_t>(out_[arc])]->data() + target_at(arc, buffer);
       std::memcpy(to, out_at(arc, buffer), out_bytes_[arc]);
     }
   }
 
-  Seat seat_;
+  Signals signals_;
 };
 
+/// Copies, then sets a flag of every out-neighbour, which waits for it.
 class CopyFlag final : public Copy {
  public:
   using Copy::Copy;
@@ -158,22 +167,23 @@ class CopyFlag final : public Copy {
     const std::uint64_t epoch = next_epoch();
     copy(buffer);
     for (std::size_t arc = 0; arc < out_.size(); ++arc) {
-      if (!dropped(arc)) seat_.raise(out_[arc], plan_.targets[arc].slot, epoch);
+      if (!dropped(arc)) signals_.set(out_[arc], plan_.targets[arc].slot, epoch);
     }
-    for (std::size_t arc = 0; arc < in_.size(); ++arc) seat_.await(arc, epoch, describe_);
+    for (std::size_t arc = 0; arc < in_.size(); ++arc) signals_.await(arc, epoch, describe_);
   }
   [[nodiscard]] std::vector<int> missing() const override {
-    return lacking([this](std::size_t arc, std::uint64_t epoch) { return seat_.raised(arc, epoch); });
+    return lacking([this](std::size_t arc, std::uint64_t epoch) { return signals_.is_set(arc, epoch); });
   }
 
  private:
   void count(comm::Counters& counters) const override { counters.puts += far_out(); }
 };
 
+/// Copies, then a dissemination barrier of all ranks.
 class CopyBarrier final : public Copy {
  public:
-  CopyBarrier(comm::Transport& control, ExchangePlan plan, const std::shared_ptr<Board>& board)
-      : Copy(control, std::move(plan), board), barrier_(seat_, control.rank(), control.size()) {}
+  CopyBarrier(comm::Transport& control, ExchangePlan plan, const std::shared_ptr<SharedState>& shared)
+      : Copy(control, std::move(plan), shared), barrier_(signals_, control.rank(), control.size()) {}
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     copy(buffer);
@@ -189,22 +199,25 @@ class CopyBarrier final : public Copy {
   Dissemination barrier_;
 };
 
+// Factory of a kernel for threads in the registry: landing zones of all ranks first, then the exchange.
 template <class Kernel>
 std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
-  const auto board = common_board(control);
-  agree(control, [&] { board->landings[index(control)] = std::make_unique<Block>(plan.landing_bytes()); });
-  return make_agreed<Kernel>(control, control, std::move(plan), board);
+  const auto shared = make_shared_state(control);
+  agree(control, [&] { shared->landings[index(control)] = std::make_unique<Block>(plan.landing_bytes()); });
+  return make_agreed<Kernel>(control, control, std::move(plan), shared);
 }
 
+/// Synchronised start of a measurement for ranks that are threads, by a dissemination barrier.
 class ThreadStart final : public Start {
  public:
-  ThreadStart(comm::Transport& control, const std::shared_ptr<Board>& board)
-      : seat_(control, board, Dissemination::rounds(control.size())), barrier_(seat_, control.rank(), control.size()) {}
+  ThreadStart(comm::Transport& control, const std::shared_ptr<SharedState>& shared)
+      : signals_(control, shared, Dissemination::rounds(control.size())),
+        barrier_(signals_, control.rank(), control.size()) {}
   void wait() override { barrier_.wait(describe_); }
   [[nodiscard]] int waits_for() const override { return barrier_.waits_for(); }
 
  private:
-  Seat seat_;
+  Signals signals_;
   Dissemination barrier_;
   const comm::detail::Waiter::Describe describe_ = [this] {
     return "rank " + std::to_string(waits_for()) + " to start";
@@ -212,53 +225,55 @@ class ThreadStart final : public Start {
 };
 
 std::unique_ptr<Start> make_thread_start(comm::Transport& control) {
-  const auto board = common_board(control);
-  return make_agreed<ThreadStart>(control, control, board);
+  const auto shared = make_shared_state(control);
+  return make_agreed<ThreadStart>(control, control, shared);
 }
 
-/// Two parts of each rank, in turns: a rank that shows its next part has completed the last gather, so all others have
-/// shown theirs of that one, hence completed the one before.
+/// Parts of all-gathers that one rank has published. Two buffers alternate: a rank that publishes its part of gather n
+/// has completed gather n - 1. For that gather all ranks had published, so all had completed gather n - 2, whose buffer
+/// is overwritten.
 struct Parts {
-  explicit Parts(std::size_t bytes) : shown{comm::detail::Bytes(bytes), comm::detail::Bytes(bytes)} {}
-  comm::detail::Bytes shown[2];
-  std::atomic<std::uint64_t> count{0};  // gathers that this rank has shown a part for
+  explicit Parts(std::size_t bytes) : buffers{comm::detail::Bytes(bytes), comm::detail::Bytes(bytes)} {}
+  comm::detail::Bytes buffers[2];
+  std::atomic<std::uint64_t> count{0};  // gathers for which this rank has published its part
 };
 
-struct GatherBoard {
-  GatherBoard(int size, std::size_t bytes) {
+/// Memory of an all-gather that all threads access.
+struct GatherState {
+  GatherState(int size, std::size_t bytes) {
     for (int r = 0; r < size; ++r) parts.push_back(std::make_unique<Parts>(bytes));
   }
-  std::vector<std::unique_ptr<Parts>> parts;
-  std::atomic<bool> broken{false};
+  std::vector<std::unique_ptr<Parts>> parts;  // by rank
+  std::atomic<bool> broken{false};            // a rank has thrown: waits end
 };
 
-/// Each rank shows its part on a board, and copies those of all others when they are there.
-class BoardGather final : public Gather {
+/// All-gather in shared memory: each rank publishes its part, waits for those of all others, and copies them.
+class ThreadGather final : public Gather {
  public:
-  BoardGather(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes,
-              std::shared_ptr<GatherBoard> board)
+  ThreadGather(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes,
+               std::shared_ptr<GatherState> shared)
       : Gather(control, info, part_bytes),
-        board_(std::move(board)),
-        here_(*board_->parts[static_cast<std::size_t>(control.rank())]),
+        shared_(std::move(shared)),
+        mine_(*shared_->parts[static_cast<std::size_t>(control.rank())]),
         all_(part_bytes * static_cast<std::size_t>(control.size())) {}
-  ~BoardGather() override {
-    if (std::uncaught_exceptions() > 0) board_->broken.store(true, std::memory_order_release);
+  ~ThreadGather() override {
+    if (std::uncaught_exceptions() > 0) shared_->broken.store(true, std::memory_order_release);
   }
 
  protected:
   void do_start(std::span<const std::byte> mine) override {
-    auto& place = here_.shown[count_ % 2];
-    std::copy(mine.begin(), mine.end(), place.begin());
+    auto& buffer = mine_.buffers[count_ % 2];
+    std::copy(mine.begin(), mine.end(), buffer.begin());
     ++count_;
-    if (info().kind == GatherKind::non_blocking) here_.count.store(count_, std::memory_order_release);
+    if (info().kind == GatherKind::non_blocking) mine_.count.store(count_, std::memory_order_release);
   }
 
   std::span<const std::byte> do_complete() override {
-    here_.count.store(count_, std::memory_order_release);
-    for (std::size_t r = 0; r < board_->parts.size(); ++r) {
-      const Parts& theirs = *board_->parts[r];
+    mine_.count.store(count_, std::memory_order_release);
+    for (std::size_t r = 0; r < shared_->parts.size(); ++r) {
+      const Parts& theirs = *shared_->parts[r];
       await(theirs, r);
-      const auto& part = theirs.shown[(count_ - 1) % 2];
+      const auto& part = theirs.buffers[(count_ - 1) % 2];
       std::copy(part.begin(), part.end(), all_.begin() + static_cast<std::ptrdiff_t>(r * part_bytes()));
     }
     return all_;
@@ -271,23 +286,25 @@ class BoardGather final : public Gather {
     };
     comm::detail::Waiter waiter(describe);
     while (theirs.count.load(std::memory_order_acquire) < count_) {
-      if (board_->broken.load(std::memory_order_acquire)) throw_after_peer_failure(control_);
+      if (shared_->broken.load(std::memory_order_acquire)) throw_after_peer_failure(control_);
       waiter.idle();
     }
   }
 
-  std::shared_ptr<GatherBoard> board_;
-  Parts& here_;
+  std::shared_ptr<GatherState> shared_;
+  Parts& mine_;
   comm::detail::Bytes all_;
-  std::uint64_t count_ = 0;
+  std::uint64_t count_ = 0;  // gathers that this rank has started
 };
 
-std::unique_ptr<Gather> make_board_gather(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes) {
-  std::shared_ptr<GatherBoard> board;
+// Factory of both all-gathers for threads: rank 0 allocates the memory of all parts and sends its address to the
+// others.
+std::unique_ptr<Gather> make_thread_gather(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes) {
+  std::shared_ptr<GatherState> shared;
   agree(control, [&] {
-    if (control.rank() == 0) board = std::make_shared<GatherBoard>(control.size(), part_bytes);
+    if (control.rank() == 0) shared = std::make_shared<GatherState>(control.size(), part_bytes);
   });
-  return make_agreed<BoardGather>(control, control, info, part_bytes, shown_by_first(control, std::move(board)));
+  return make_agreed<ThreadGather>(control, control, info, part_bytes, broadcast_pointer(control, std::move(shared)));
 }
 
 constexpr KernelEntry kKernels[] = {
@@ -301,9 +318,9 @@ constexpr KernelEntry kKernels[] = {
 constexpr StartEntry kStarts[] = {{"threads", make_thread_start}};
 constexpr GatherEntry kGathers[] = {
     {{GatherKind::blocking, "threads", "parts on a board, shown and copied when the gather is completed"},
-     make_board_gather},
+     make_thread_gather},
     {{GatherKind::non_blocking, "threads", "parts on a board, shown at once, copied when the gather is completed"},
-     make_board_gather},
+     make_thread_gather},
 };
 
 }  // namespace

@@ -22,10 +22,10 @@ PrivateFolder& folder() {
   return one;
 }
 
-/// A file of this name in the folder, or where the folder lies on a disk a link to a file in memory, which takes longer to
-/// open.
+/// Creates a file of this name in the folder. If the folder is on a disk, the name becomes a link to a file in memory, which takes
+/// longer to open. @return its descriptor
 int open_in_memory(const std::string& name) {
-  const std::string path = path_of(name);
+  const std::string path = make_path(name);
   int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   struct statfs s {};
   require(file >= 0 && ::fstatfs(file, &s) == 0, "no file can be made");
@@ -40,13 +40,13 @@ int open_in_memory(const std::string& name) {
 
 }  // namespace
 
-std::string path_of(const std::string& name) { return folder().file(name); }
+std::string make_path(const std::string& name) { return folder().file(name); }
 
-std::string file_of(const std::string& name, std::string_view bytes) {
+std::string make_file(const std::string& name, std::string_view bytes) {
   static std::map<std::string, int> open;
   auto at = open.find(name);
   if (at == open.end()) at = open.emplace(name, open_in_memory(name)).first;
-  // Not emptied first: its pages would be given back and asked for again.
+  // The file is not truncated first, which would free its pages and allocate them again.
   const auto written = ::pwrite(at->second, bytes.data(), bytes.size(), 0);
   require(written == static_cast<ssize_t>(bytes.size()), "a file in memory is not filled");
   require(::ftruncate(at->second, static_cast<off_t>(bytes.size())) == 0, "a file in memory is not cut");

@@ -1,14 +1,15 @@
 #pragma once
-/// Files for readers that want a path.
+/// Files in memory for fuzz targets whose readers take a path.
 #include <string>
 #include <string_view>
 
 namespace merganser::fuzz {
 
-/// Path of a file of this name that holds these bytes, until the name is used again. The bytes lie in memory. @param name  with the extension that the reader looks at
-std::string file_of(const std::string& name, std::string_view bytes);
+/// Writes bytes to a file in memory and returns its path; the content is valid until the name is used again.
+/// @param name  with the extension that the reader expects
+std::string make_file(const std::string& name, std::string_view bytes);
 
-/// Path of this name for a file to be written; removed in the end.
-std::string path_of(const std::string& name);
+/// Returns a path of this name for a file to be written, which is removed when the process ends.
+std::string make_path(const std::string& name);
 
 }  // namespace merganser::fuzz

@@ -1,4 +1,5 @@
-// The program for libFuzzer: --target=NAME comes before its options, --all-checks among them.
+// Program for libFuzzer: selects the target by --target=NAME, which precedes libFuzzer's options and --all-checks, and passes
+// inputs to it.
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>

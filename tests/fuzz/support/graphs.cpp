@@ -11,7 +11,7 @@ namespace {
 using graphs::Format;
 using test::WholeGraph;
 
-/// A weight by its value: a file of text does not say that integers without a sign are signed ones.
+/// Value of a weight, whatever its type: a text file does not tell whether integers without a sign are of a signed type.
 struct Value {
   bool whole;
   __extension__ __int128 integer;
@@ -19,23 +19,24 @@ struct Value {
   friend bool operator==(const Value&, const Value&) = default;
 };
 
-Value value_of(graphs::WeightKind kind, std::uint64_t bits) {
+Value weight_value(graphs::WeightKind kind, std::uint64_t bits) {
   if (kind == graphs::WeightKind::unsigned_integer) return {true, bits, 0};
   if (kind == graphs::WeightKind::signed_integer)
     return {true, static_cast<std::int64_t>(bits ^ (std::uint64_t{1} << 63)), 0};
-  return {false, 0, weight_of(kind, bits)};
+  return {false, 0, weight_from_bits(kind, bits)};
 }
 
-bool same_graph(const WholeGraph& a, const WholeGraph& b) {
+bool is_same_graph(const WholeGraph& a, const WholeGraph& b) {
   return a.vertices == b.vertices && a.kind == b.kind && a.edge_bytes == b.edge_bytes && a.edges == b.edges &&
          a.names == b.names;
 }
 
-bool same_values(const WholeGraph& a, const WholeGraph& b) {
+bool has_same_values(const WholeGraph& a, const WholeGraph& b) {
   if (a.vertices != b.vertices || a.edges.size() != b.edges.size()) return false;
   for (std::size_t i = 0; i < a.edges.size(); ++i) {
     const auto &x = a.edges[i], &y = b.edges[i];
-    if (x.low != y.low || x.high != y.high || value_of(a.kind, x.weight) != value_of(b.kind, y.weight)) return false;
+    if (x.low != y.low || x.high != y.high || weight_value(a.kind, x.weight) != weight_value(b.kind, y.weight))
+      return false;
   }
   return true;
 }
@@ -58,15 +59,15 @@ bool write(const std::string& from, const std::string& format, const std::string
 }
 
 void read_again(const std::string& path, const std::string& format, const WholeGraph& graph) {
-  const std::string binary = path_of("again.mgr"), own = path_of("again");
+  const std::string binary = make_path("again.mgr"), own = make_path("again");
   require(write(path, format, binary, Format::binary), "a graph that was read is not written in the binary format");
-  require(same_graph(test::read_whole(binary), graph), "the binary format gives another graph");
-  // Without names: vertices whose edges were all loops have no line to stand on.
+  require(is_same_graph(test::read_whole(binary), graph), "the binary format gives another graph");
+  // Graphs with names are skipped: vertices whose edges are all loops have no line in a text file, so they would be missing.
   const Format as = graph.log.format;
   if (as == Format::bvgraph || as == Format::binary || !graph.names.empty()) return;
   if (!write(path, format, own, as)) return;
-  const WholeGraph again = test::read_whole(own, {std::string(name_of(as))});
-  require(same_values(again, graph), "what was written in the format of the file is another graph");
+  const WholeGraph again = test::read_whole(own, {std::string(to_string(as))});
+  require(has_same_values(again, graph), "what was written in the format of the file is another graph");
 }
 
 }  // namespace
@@ -76,13 +77,13 @@ bool feed_graph(const std::string& path, const std::string& format, std::string_
   WholeGraph graph;
   const bool read = read_or_refuse([&] { graph = test::read_whole(path, {format}); });
   if (read) check_ids(graph);
-  if (one_of(128, input)) {
+  if (is_selected(128, input)) {
     WholeGraph dealt;
     require(read_or_refuse([&] { dealt = test::read_whole(path, {format}, 3); }) == read,
             "one number of ranks reads the file, another does not");
-    require(!read || same_graph(dealt, graph), "three ranks read another graph");
+    require(!read || is_same_graph(dealt, graph), "three ranks read another graph");
   }
-  if (read && one_of(32, input)) read_again(path, format, graph);
+  if (read && is_selected(32, input)) read_again(path, format, graph);
   return read;
 }
 

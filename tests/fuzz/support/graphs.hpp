@@ -1,5 +1,5 @@
 #pragma once
-/// What all readers of graphs spread over ranks are held to.
+/// Properties that every reader of distributed graphs must have, as checks for fuzz targets.
 #include <string>
 #include <string_view>
 
@@ -7,8 +7,8 @@
 
 namespace merganser::fuzz {
 
-/// Reads a file; for some inputs also over three ranks, which must give the same edges, and what is read is written,
-/// in its own format and in the binary one, and read again. @param format  empty: what the file shows
+/// Reads a graph file on one rank; for some inputs also on three ranks, which must give the same edges, and for some it writes the
+/// graph in its own format and in the binary one and reads it again. @param format  name of the format; empty: detect it
 /// @return false if it was refused
 bool feed_graph(const std::string& path, const std::string& format, std::string_view input);
 

@@ -1,5 +1,6 @@
 // requires: NetCDF
-/// Calls of NetCDF that the linker leads here (--wrap, list in CMakeLists.txt): about the model, or on to the library.
+/// Wrappers of NetCDF functions, installed by the linker (--wrap, list in CMakeLists.txt): calls with an id of the model are
+/// answered by it, other calls are forwarded to the library.
 #include <netcdf.h>
 
 #include <array>
@@ -12,14 +13,14 @@ using namespace merganser::fuzz;
 namespace {
 
 template <class T>
-void tell(T* to, T value) {
+void set_result(T* to, T value) {
   if (to != nullptr) *to = value;
 }
-void tell_name(char* to, const std::string& name) {
+void set_name(char* to, const std::string& name) {
   if (to != nullptr) std::memcpy(to, name.c_str(), name.size() + 1);
 }
-int numbers(std::size_t count, int* how_many, int* which) {
-  tell(how_many, static_cast<int>(count));
+int set_numbers(std::size_t count, int* how_many, int* which) {
+  set_result(how_many, static_cast<int>(count));
   for (std::size_t i = 0; which != nullptr && i < count; ++i) which[i] = static_cast<int>(i);
   return NC_NOERR;
 }
@@ -27,16 +28,16 @@ int numbers(std::size_t count, int* how_many, int* which) {
 }  // namespace
 
 // NOLINTBEGIN(bugprone-macro-parentheses): parameters and arguments stand without
-/// A call that the linker leads here: with an id of the model what stands behind, with another the library.
-#define ANSWER(NAME, PARAMETERS, ARGUMENTS, ...)   \
-  extern "C" int __real_##NAME PARAMETERS;         \
-  extern "C" int __wrap_##NAME PARAMETERS {        \
-    if (!ours(id)) return __real_##NAME ARGUMENTS; \
-    __VA_ARGS__                                    \
+/// Defines the wrapper of one function: the given body for an id of the model, else the library's function.
+#define ANSWER(NAME, PARAMETERS, ARGUMENTS, ...)          \
+  extern "C" int __real_##NAME PARAMETERS;                \
+  extern "C" int __wrap_##NAME PARAMETERS {               \
+    if (!is_model_id(id)) return __real_##NAME ARGUMENTS; \
+    __VA_ARGS__                                           \
   }
 // NOLINTEND(bugprone-macro-parentheses)
 
-// What is written
+// Functions that write
 ANSWER(nc_def_dim, (int id, const char* name, std::size_t length, int* number), (id, name, length, number), {
   *number = static_cast<int>(model().dimensions.size());
   model().dimensions.push_back({name, length, length == NC_UNLIMITED});
@@ -50,7 +51,7 @@ ANSWER(nc_def_grp, (int id, const char* name, int* number), (id, name, number), 
 ANSWER(nc_def_var, (int id, const char* name, nc_type type, int rank, const int* over, int* number),
        (id, name, type, rank, over, number), {
          auto& all = group(id).variables;
-         if (!good_name(name)) return NC_EBADNAME;
+         if (!is_valid_name(name)) return NC_EBADNAME;
          if (type == NC_NAT) return NC_EBADTYPE;
          if (named(all, name) != nullptr || (id == kModelFile && name == model().group_name)) return NC_ENAMEINUSE;
          *number = static_cast<int>(all.size());
@@ -101,7 +102,7 @@ ANSWER(nc_put_vara_string, (int id, int number, const std::size_t* start, const 
 ANSWER(nc_enddef, (int id), (id), { return NC_NOERR; })
 ANSWER(nc_close, (int id), (id), { return NC_NOERR; })
 
-// What is read
+// Functions that read
 extern "C" int __real_nc_open(const char* path, int mode, int* id);
 extern "C" int __wrap_nc_open(const char* path, int mode, int* id) {
   if (path != model_path()) return __real_nc_open(path, mode, id);
@@ -114,32 +115,32 @@ ANSWER(nc_inq_format, (int id, int* format), (id, format), {
 })
 ANSWER(nc_inq, (int id, int* dimensions, int* variables, int* attributes, int* unlimited),
        (id, dimensions, variables, attributes, unlimited), {
-         tell(dimensions, static_cast<int>(id == kModelFile ? model().dimensions.size() : 0));
-         tell(variables, static_cast<int>(group(id).variables.size()));
-         tell(attributes, static_cast<int>(group(id).attributes.size()));
-         tell(unlimited, -1);
+         set_result(dimensions, static_cast<int>(id == kModelFile ? model().dimensions.size() : 0));
+         set_result(variables, static_cast<int>(group(id).variables.size()));
+         set_result(attributes, static_cast<int>(group(id).attributes.size()));
+         set_result(unlimited, -1);
          return NC_NOERR;
        })
 ANSWER(nc_inq_grps, (int id, int* count, int* which), (id, count, which), {
   const bool any = id == kModelFile && !model().group_name.empty();
-  tell(count, any ? 1 : 0);
-  if (any) tell(which, kModelGroup);
+  set_result(count, any ? 1 : 0);
+  if (any) set_result(which, kModelGroup);
   return NC_NOERR;
 })
 ANSWER(nc_inq_grpname, (int id, char* name), (id, name), {
-  tell_name(name, id == kModelFile ? "/" : model().group_name);
+  set_name(name, id == kModelFile ? "/" : model().group_name);
   return NC_NOERR;
 })
 ANSWER(nc_inq_type, (int id, nc_type type, char* name, std::size_t* size), (id, type, name, size), {
   constexpr std::array kTypeNames{"none",  "byte",   "char", "short", "int",    "float", "double",
                                   "ubyte", "ushort", "uint", "int64", "uint64", "string"};
   if (type <= NC_NAT || type > NC_STRING) return NC_EBADTYPE;
-  tell_name(name, kTypeNames[static_cast<std::size_t>(type)]);
-  tell(size, type_size(type));
+  set_name(name, kTypeNames[static_cast<std::size_t>(type)]);
+  set_result(size, type_size(type));
   return NC_NOERR;
 })
 ANSWER(nc_inq_dimids, (int id, int* count, int* which, int parents), (id, count, which, parents),
-       { return numbers(id == kModelFile ? model().dimensions.size() : 0, count, which); })
+       { return set_numbers(id == kModelFile ? model().dimensions.size() : 0, count, which); })
 ANSWER(nc_inq_unlimdims, (int id, int* count, int* which), (id, count, which), {
   int found = 0;
   for (std::size_t i = 0; id == kModelFile && i < model().dimensions.size(); ++i) {
@@ -147,20 +148,20 @@ ANSWER(nc_inq_unlimdims, (int id, int* count, int* which), (id, count, which), {
     if (which != nullptr) which[found] = static_cast<int>(i);
     ++found;
   }
-  tell(count, found);
+  set_result(count, found);
   return NC_NOERR;
 })
 ANSWER(nc_inq_dimid, (int id, const char* name, int* number), (id, name, number), {
   const ModelDimension* const found = named(model().dimensions, name);
   if (found == nullptr) return NC_EBADDIM;
-  tell(number, static_cast<int>(found - model().dimensions.data()));
+  set_result(number, static_cast<int>(found - model().dimensions.data()));
   return NC_NOERR;
 })
 ANSWER(nc_inq_dim, (int id, int number, char* name, std::size_t* length), (id, number, name, length), {
   const ModelDimension* const d = dimension(number);
   if (d == nullptr) return NC_EBADDIM;
-  tell_name(name, d->name);
-  tell(length, d->length);
+  set_name(name, d->name);
+  set_result(length, d->length);
   return NC_NOERR;
 })
 ANSWER(nc_inq_dimname, (int id, int number, char* name), (id, number, name),
@@ -168,22 +169,22 @@ ANSWER(nc_inq_dimname, (int id, int number, char* name), (id, number, name),
 ANSWER(nc_inq_dimlen, (int id, int number, std::size_t* length), (id, number, length),
        { return __wrap_nc_inq_dim(id, number, nullptr, length); })
 ANSWER(nc_inq_varids, (int id, int* count, int* which), (id, count, which),
-       { return numbers(group(id).variables.size(), count, which); })
+       { return set_numbers(group(id).variables.size(), count, which); })
 ANSWER(nc_inq_varid, (int id, const char* name, int* number), (id, name, number), {
   const ModelVariable* const found = named(group(id).variables, name);
   if (found == nullptr) return NC_ENOTVAR;
-  tell(number, static_cast<int>(found - group(id).variables.data()));
+  set_result(number, static_cast<int>(found - group(id).variables.data()));
   return NC_NOERR;
 })
 ANSWER(nc_inq_var, (int id, int number, char* name, nc_type* type, int* rank, int* over, int* attributes),
        (id, number, name, type, rank, over, attributes), {
          const ModelVariable* const v = variable(id, number);
          if (v == nullptr) return NC_ENOTVAR;
-         tell_name(name, v->name);
-         tell(type, v->type);
-         tell(rank, static_cast<int>(v->dimensions.size()));
+         set_name(name, v->name);
+         set_result(type, v->type);
+         set_result(rank, static_cast<int>(v->dimensions.size()));
          if (over != nullptr) std::copy(v->dimensions.begin(), v->dimensions.end(), over);
-         tell(attributes, static_cast<int>(v->attributes.size()));
+         set_result(attributes, static_cast<int>(v->attributes.size()));
          return NC_NOERR;
        })
 ANSWER(nc_inq_vartype, (int id, int number, nc_type* type), (id, number, type),
@@ -195,7 +196,7 @@ ANSWER(nc_inq_vardimid, (int id, int number, int* over), (id, number, over),
 ANSWER(nc_inq_var_chunking, (int id, int number, int* kind, std::size_t* chunk), (id, number, kind, chunk), {
   const ModelVariable* const v = variable(id, number);
   if (v == nullptr) return NC_ENOTVAR;
-  tell(kind, v->chunk.empty() ? NC_CONTIGUOUS : NC_CHUNKED);
+  set_result(kind, v->chunk.empty() ? NC_CONTIGUOUS : NC_CHUNKED);
   if (chunk != nullptr) std::copy(v->chunk.begin(), v->chunk.end(), chunk);
   return NC_NOERR;
 })
@@ -203,47 +204,47 @@ ANSWER(nc_inq_var_deflate, (int id, int number, int* shuffle, int* deflate, int*
        (id, number, shuffle, deflate, level), {
          const ModelVariable* const v = variable(id, number);
          if (v == nullptr) return NC_ENOTVAR;
-         tell(shuffle, v->shuffle);
-         tell(deflate, v->deflate);
-         tell(level, v->level);
+         set_result(shuffle, v->shuffle);
+         set_result(deflate, v->deflate);
+         set_result(level, v->level);
          return NC_NOERR;
        })
 ANSWER(nc_inq_var_fletcher32, (int id, int number, int* checksum), (id, number, checksum), {
   const ModelVariable* const v = variable(id, number);
   if (v == nullptr) return NC_ENOTVAR;
-  tell(checksum, v->checksum);
+  set_result(checksum, v->checksum);
   return NC_NOERR;
 })
 ANSWER(nc_get_var_chunk_cache, (int id, int number, std::size_t* size, std::size_t* slots, float* preemption),
        (id, number, size, slots, preemption), {
-         tell(size, std::size_t{1} << 24);
-         tell(slots, std::size_t{1009});
-         tell(preemption, 0.75F);
+         set_result(size, std::size_t{1} << 24);
+         set_result(slots, std::size_t{1009});
+         set_result(preemption, 0.75F);
          return NC_NOERR;
        })
 ANSWER(nc_inq_natts, (int id, int* count), (id, count), {
-  tell(count, static_cast<int>(group(id).attributes.size()));
+  set_result(count, static_cast<int>(group(id).attributes.size()));
   return NC_NOERR;
 })
 ANSWER(nc_inq_attname, (int id, int owner, int number, char* name), (id, owner, number, name), {
   const auto* const all = attributes(id, owner);
   if (all == nullptr) return NC_ENOTVAR;
   if (number < 0 || number >= static_cast<int>(all->size())) return NC_ENOTATT;
-  tell_name(name, (*all)[static_cast<std::size_t>(number)].name);
+  set_name(name, (*all)[static_cast<std::size_t>(number)].name);
   return NC_NOERR;
 })
 ANSWER(nc_inq_att, (int id, int owner, const char* name, nc_type* type, std::size_t* length),
        (id, owner, name, type, length), {
          const ModelAttribute* const a = attribute(id, owner, name);
          if (a == nullptr) return NC_ENOTATT;
-         tell(type, a->type);
-         tell(length, a->length());
+         set_result(type, a->type);
+         set_result(length, a->length());
          return NC_NOERR;
        })
 ANSWER(nc_inq_attid, (int id, int owner, const char* name, int* number), (id, owner, name, number), {
   const ModelAttribute* const a = attribute(id, owner, name);
   if (a == nullptr) return NC_ENOTATT;
-  tell(number, static_cast<int>(a - attributes(id, owner)->data()));
+  set_result(number, static_cast<int>(a - attributes(id, owner)->data()));
   return NC_NOERR;
 })
 ANSWER(nc_inq_attlen, (int id, int owner, const char* name, std::size_t* length), (id, owner, name, length),

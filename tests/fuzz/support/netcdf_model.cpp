@@ -10,7 +10,7 @@
 namespace merganser::fuzz {
 namespace {
 
-/// Calls f with every place of a part of a variable, the last dimension fastest.
+/// Calls f with the index of every element of a hyperslab of a variable, the last dimension fastest.
 template <class F>
 void each_place(const ModelVariable& v, const std::size_t* start, const std::size_t* count, F&& f) {
   const std::size_t rank = v.dimensions.size();
@@ -38,20 +38,20 @@ int begin_model() {
 
 std::string model_path() {
   static const std::string path = [] {
-    // An HDF5 file with a root that holds nothing, which leads nowhere.
+    // A minimal HDF5 file: a superblock and an empty root group, without references to other files.
     std::string bytes("\x89HDF\r\n\x1a\n");
     bytes.resize(1 << 14);
     bytes[13] = bytes[14] = 8;                   // of addresses and lengths
     std::fill_n(bytes.begin() + 48, 8, '\xff');  // no driver
     bytes[64] = 96;                              // header of the root
     bytes[96] = 1;                               // its version
-    return file_of("parcels-in-memory.nc", bytes);
+    return make_file("parcels-in-memory.nc", bytes);
   }();
   return path;
 }
 
 bool beyond_model() {
-  // HDF5 1.10 cannot read texts of a chunk that nothing was written to, beside one that something was.
+  // HDF5 1.10 cannot read strings of an unwritten chunk in a variable with a written one.
   const auto some_texts = [](const ModelVariable& v) {
     const std::size_t all = std::transform_reduce(v.dimensions.begin(), v.dimensions.end(), std::size_t{1},
                                                   std::multiplies<>(), [](int d) { return dimension(d)->length; });
@@ -82,7 +82,7 @@ ModelAttribute* attribute(int id, int number, const char* name) {
   return all == nullptr ? nullptr : named(*all, name);
 }
 
-bool good_name(std::string_view name) {
+bool is_valid_name(std::string_view name) {
   const auto first = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); };
   if (name.empty() || name.back() == ' ' || name.find('/') != std::string_view::npos) return false;
   if (static_cast<unsigned char>(name[0]) < 0x80 && !first(name[0]) && name[0] != '_') return false;
@@ -98,10 +98,10 @@ bool good_name(std::string_view name) {
 int put(int id, int number, const char* name, ModelAttribute a) {
   auto* const all = attributes(id, number);
   if (all == nullptr) return NC_ENOTVAR;
-  if (!good_name(name)) return NC_EBADNAME;
+  if (!is_valid_name(name)) return NC_EBADNAME;
   a.name = name;
   const bool fills = number != NC_GLOBAL && a.name == "_FillValue";
-  // Names that NetCDF or HDF5 keep for themselves.
+  // Names that NetCDF or HDF5 reserve.
   if (a.name != "_FillValue" &&
       (a.name[0] == '_' || a.name == "CLASS" || a.name == "NAME" || a.name.ends_with("_LIST")))
     model().beyond = true;
@@ -109,7 +109,7 @@ int put(int id, int number, const char* name, ModelAttribute a) {
   ModelAttribute* const before = named(*all, name);
   ModelAttribute& to = before == nullptr ? all->emplace_back() : *before;
   const bool fits = !fills || (a.type == variable(id, number)->type && a.length() == 1);
-  if (!fits) {  // refused, and in the file nonetheless, without values
+  if (!fits) {  // the library returns an error, but the attribute is in the file, without values
     a.values.clear();
     a.texts.clear();
   }

@@ -1,7 +1,7 @@
 #pragma once
-/// A file of NetCDF-4 that is no file: it is written and read by the calls of the library, which are answered from memory
-/// (netcdf_calls.cpp) some thirty times sooner. All other files reach the library. The model answers as NetCDF 4.9 with
-/// HDF5 1.10 does, which parcels_netcdf4.cpp holds it to.
+/// In-memory model of a NetCDF-4 file for fuzzing: written and read by calls of the library, which netcdf_calls.cpp answers from
+/// the model some thirty times faster. Calls about other files reach the library. The model behaves as NetCDF 4.9 with HDF5 1.10,
+/// which parcels_netcdf4.cpp checks.
 #include <netcdf.h>
 
 #include <algorithm>
@@ -15,16 +15,16 @@
 
 namespace merganser::fuzz {
 
-/// Begins a file, in place of the one before. @return what nc_create() would give
+/// Creates the model's file, in place of the former one. @return the status of nc_create()
 int begin_model();
 
-/// nc_open() of this path opens it. Its first bytes are those of HDF5.
+/// Returns the path by which nc_open() opens the model's file. There is a file on disk that begins with the signature of HDF5.
 std::string model_path();
 
-/// True if something was asked of it, since it was begun, of which it does not know what the library would do.
+/// Returns whether a call since its creation had an effect in the library that the model does not know.
 bool beyond_model();
 
-// What it holds
+// Contents of the model
 
 constexpr int kModelFile = 0x7ffe0000;  // the library counts its files from 1, in the upper half
 constexpr int kModelGroup = kModelFile + 1;
@@ -69,18 +69,18 @@ struct ModelDimension {
 struct Model {
   std::vector<ModelDimension> dimensions;
   std::array<ModelGroup, 2> groups;
-  std::string group_name;  ///< of the second one; empty: there is none
+  std::string group_name;  ///< name of the second group; empty: there is none
   bool beyond = false;
 };
 Model& model();
 
-// By the ids of the library's calls; null for what is not there.
+// Access by the ids of the library's functions; null if there is no such object.
 
-inline bool ours(int id) { return id == kModelFile || id == kModelGroup; }
+inline bool is_model_id(int id) { return id == kModelFile || id == kModelGroup; }
 ModelGroup& group(int id);
 ModelVariable* variable(int id, int number);
 ModelDimension* dimension(int number);
-/// Of a variable, or with NC_GLOBAL of the group.
+/// Returns the attributes of a variable, or with NC_GLOBAL those of the group.
 std::vector<ModelAttribute>* attributes(int id, int number);
 ModelAttribute* attribute(int id, int number, const char* name);
 
@@ -90,15 +90,15 @@ auto* named(List& list, std::string_view name) {
   return at == list.end() ? nullptr : &*at;
 }
 
-/// The library's rule for names. Those beyond ASCII it makes its own form of.
-bool good_name(std::string_view name);
+/// Returns whether the library accepts a name. Names beyond ASCII, which the library normalizes, are unknown to the model.
+bool is_valid_name(std::string_view name);
 
-// They give the library's status.
+// Functions that return a status of the library.
 
 int put(int id, int number, const char* name, ModelAttribute a);
 int write(ModelVariable& v, const std::size_t* start, const std::size_t* count, const double* numbers,
           const char* const* texts);
-/// What was not written is the variable's fill value.
+/// Reads a hyperslab; elements that were not written have the variable's fill value.
 int read(const ModelVariable& v, const std::size_t* start, const std::size_t* count, std::vector<Written>& out);
 
 }  // namespace merganser::fuzz

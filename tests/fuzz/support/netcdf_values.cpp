@@ -9,7 +9,7 @@
 namespace merganser::fuzz {
 namespace {
 
-/// Calls f with a value of the type. @return false if it is none of numbers or characters
+/// Calls f with a value of a NetCDF type. @return false for types other than numbers and characters
 template <class F>
 bool with_type(nc_type type, F&& f) {
   switch (type) {
@@ -96,7 +96,7 @@ double within_type(nc_type type, double value) {
   double out = value;
   with_type(type, [&](auto x) {
     using Limits = std::numeric_limits<decltype(x)>;
-    // Of 64 bits the largest is no double.
+    // The largest integer of 64 bits is no double: it rounds up, out of range.
     const double most = sizeof x < 8 ? static_cast<double>(Limits::max()) : 0x1p62;
     out = std::isnan(value) ? 0 : std::clamp(value, std::max(static_cast<double>(Limits::lowest()), -0x1p62), most);
   });

@@ -1,5 +1,5 @@
 #pragma once
-/// Values of the types of NetCDF, as they lie in a file.
+/// Conversion of values between the types of NetCDF, as the library does it.
 #include <netcdf.h>
 
 #include <array>
@@ -23,8 +23,7 @@ RawValue raw_value(T x) {
 [[nodiscard]] RawValue default_fill(nc_type type);
 inline bool is_number(nc_type type) { return type != NC_CHAR && type != NC_STRING; }
 
-/// What a double must be to be stored as this type: the library stores what is out of range as whatever its compiler makes
-/// of it.
+/// Limits a double to the range of a type: for values out of range the library's conversion is undefined, so inputs avoid them.
 [[nodiscard]] double within_type(nc_type type, double value);
 
 }  // namespace merganser::fuzz

@@ -1,4 +1,6 @@
 // requires: NetCDF
+/// Construction of parcel files from fuzz inputs (parcels.hpp): a description of an EPIC file, changed by the input, then written
+/// by NetCDF or into the in-memory model.
 #include <netcdf.h>
 
 #include <algorithm>
@@ -23,7 +25,7 @@ constexpr std::array kDimensions{"n_parcels", "t", "world%size", "more"};
 constexpr std::array kNumbers{0.0,  1.0,   -1.0, 2.0,   0.5,    3.0,     4.0,    -0.0,   1e-300, 1e300,
                               1e18, -2e18, 1e9,  127.0, -129.0, 65536.0, 0x1p53, 0x1p62, 1e-9,   0.004};
 
-/// Takes the input apart; behind its end all is 0.
+/// Decoder of the input into numbers and choices; beyond its end it returns 0.
 class Bytes {
  public:
   explicit Bytes(std::string_view text) : text_(text) {}
@@ -66,8 +68,8 @@ struct Variable {
   nc_type type = NC_DOUBLE;
   std::vector<std::string> dimensions{"t", "n_parcels"};
   std::vector<double> values;
-  bool more = false;  ///< in a group
-  int storage = 0;    ///< in chunks, compressed and so on
+  bool more = false;  ///< defined in the second group
+  int storage = 0;    ///< bits that select shuffle, compression, checksums and chunk size
 };
 
 struct Attribute {
@@ -78,7 +80,7 @@ struct Attribute {
 };
 
 struct Description {
-  std::array<std::size_t, 4> lengths{3, 0, 2, 5};  ///< of kDimensions; 0: unlimited
+  std::array<std::size_t, 4> lengths{3, 0, 2, 5};  ///< lengths of kDimensions; 0: unlimited
   std::vector<Variable> variables;
   std::vector<Attribute> attributes{
       {"", "ncells", NC_INT, {4, 4, 4}}, {"", "extent", NC_DOUBLE, {2, 2, 2}}, {"", "origin", NC_DOUBLE, {-1, -1, -1}}};
@@ -144,11 +146,11 @@ struct Description {
   }
 };
 
-/// Calls of the library whose failures leave something out.
+/// Writer of a described file by calls of the library; a call that fails leaves its object out of the file.
 class Maker {
  public:
   explicit Maker(int file) : file_(file) {}
-  /// @return false if the library could not end the file; then it has it open still
+  /// Closes the file. @return false if the library could not; the file is still open then
   bool make(const Description& d) {
     for (std::size_t i = 0; i < kDimensions.size(); ++i) {
       int dimension = 0;
@@ -174,7 +176,7 @@ class Maker {
         NC_NOERR)
       return;
     if (dimensions.empty() || (v.storage == 0 && !grows(dimensions))) return;
-    // The library would give what may grow chunks of a mebibyte, and write and read them whole.
+    // By default, the library gives unlimited variables chunks of a mebibyte, and writes and reads them whole.
     constexpr std::size_t kShort = 8;
     const std::size_t most = (v.storage & 8) != 0 ? static_cast<std::size_t>(1 + v.storage % 3) : kShort;
     std::vector<std::size_t> chunk(dimensions.size(), most);
@@ -190,7 +192,7 @@ class Maker {
   }
   [[nodiscard]] bool grows(const std::vector<int>& dimensions) const {
     return std::any_of(dimensions.begin(), dimensions.end(), [&](int d) {
-      std::size_t length = 0;  // 0 as long as nothing is written to what may grow
+      std::size_t length = 0;  // of an unlimited dimension: 0 until something is written
       return nc_inq_dimlen(file_, d, &length) == NC_NOERR && length == 0;
     });
   }
@@ -214,7 +216,7 @@ class Maker {
     nc_type type = NC_NAT;
     if (v.values.empty() || nc_inq_varid(group, v.name.c_str(), &variable) != NC_NOERR) return;
     if (nc_inq_vartype(group, variable, &type) != NC_NOERR) return;
-    // Room for any shape: the variable of this name may be another one.
+    // Large enough for any shape, since the variable of this name may be another one.
     const std::array<std::size_t, 8> start{};
     std::array<std::size_t, 8> count{1, 1, 1, 1, 1, 1, 1, 1};
     if (!v.dimensions.empty()) count[v.dimensions.size() - 1] = v.values.size();
@@ -223,7 +225,7 @@ class Maker {
     else if (type != NC_CHAR)
       nc_put_vara_double(group, variable, start.data(), count.data(), within(type, v.values).data());
   }
-  /// Values that the type can hold: the library stores others as whatever its compiler makes of them.
+  /// Returns values within the range of the type: the library's conversion of others is undefined.
   static std::vector<double> within(nc_type type, std::vector<double> values) {
     for (double& x : values) x = within_type(type, x);
     return values;
@@ -234,8 +236,8 @@ class Maker {
   int group_ = -1;
 };
 
-/// Keeps a file open in memory: with its last file the library gives back half a mebibyte, and asks for it and clears it
-/// when it opens the next.
+/// Keeps one file open in memory: when its last file is closed, the library frees half a mebibyte, which it allocates and clears
+/// again for the next file.
 void hold_list() {
   static const int held = [] {
     int file = -1;
@@ -258,10 +260,10 @@ std::string make_parcel_file(int format, std::string_view bytes) {
   static int number = 0;
   hold_list();
 #ifdef NC_NODIMSCALE_ATTACH
-  // To attach dimensions to variables as HDF5 does takes a third of the time, and is the library's business.
-  if (format == NC_NETCDF4 && !one_of(16, bytes)) format |= NC_NODIMSCALE_ATTACH;
+  // Attaching HDF5 dimension scales to variables takes a third of the time, and tests the library only.
+  if (format == NC_NETCDF4 && !is_selected(16, bytes)) format |= NC_NODIMSCALE_ATTACH;
 #endif
-  const std::string path = path_of("parcels-" + std::to_string(number) + ".nc");
+  const std::string path = make_path("parcels-" + std::to_string(number) + ".nc");
   int file = -1;
   const int status = nc_create(path.c_str(), format | NC_CLOBBER, &file);
   if (status != NC_NOERR) finding(std::string("no parcel file can be made: ") + nc_strerror(status));
@@ -270,7 +272,8 @@ std::string make_parcel_file(int format, std::string_view bytes) {
 }
 
 std::optional<std::string> make_parcel_model(std::string_view bytes) {
-  static const bool known = std::string_view(nc_inq_libvers()).starts_with("4.9.0");  // another may answer otherwise
+  static const bool known =
+      std::string_view(nc_inq_libvers()).starts_with("4.9.0");  // other versions may behave differently
   if (!known) return std::nullopt;
   Maker(begin_model()).make(described(bytes));
   return beyond_model() ? std::nullopt : std::optional(model_path());

@@ -21,11 +21,11 @@ struct Whole {
   friend bool operator==(const Whole&, const Whole&) = default;
 };
 
-/// The header with all variables that can be kept.
+/// Reads the header of a file and adds every variable that can be read. Collective.
 io::ParcelFileInfo info_of(const std::string& path, comm::Transport& t) {
   io::ParcelFileInfo info = io::read_info(path, t);
   std::vector<io::VariableRule> rules;
-  for (const auto& name : io::passed_over(info))  // what is called as EPIC's attributes cannot be added
+  for (const auto& name : io::unread_variables(info))  // what is called as EPIC's attributes cannot be added
     if (!Schema::epic().has(name)) rules.push_back({name, Rule::centre, true});
   io::add_variables(path, info, rules);
   return info;
@@ -59,9 +59,9 @@ std::string packed(Described described) {
   return {reinterpret_cast<const char*>(packer.bytes().data()), packer.bytes().size()};
 }
 
-/// What `read` gives, or the error that it ends with.
+/// Returns the result of `read`, or the message of its InputError with the path replaced.
 template <class Read>
-std::string given_or_said(const std::string& path, const Read& read) {
+std::string result_or_message(const std::string& path, const Read& read) {
   try {
     return read();
   } catch (const InputError& e) {
@@ -75,7 +75,7 @@ std::string given_or_said(const std::string& path, const Read& read) {
 }  // namespace
 
 std::string all_parcels(const std::string& path) {
-  return given_or_said(path, [&] {
+  return result_or_message(path, [&] {
     std::string all;
     comm::run({"threads", 1, "", {}}, [&](comm::Transport& t) {
       const io::ParcelFileInfo info = info_of(path, t);
@@ -86,20 +86,20 @@ std::string all_parcels(const std::string& path) {
 }
 
 std::string all_arrays(const std::string& path) {
-  return given_or_said(path, [&] { return packed(io::read_data(path)); });
+  return result_or_message(path, [&] { return packed(io::read_data(path)); });
 }
 
 bool feed_parcel_file(const std::string& path, std::string_view input, bool writes) {
   Whole alone, other;
   const bool read = read_or_refuse([&] { alone = read_on(1, path); });
-  if (one_of(64, input)) {
+  if (is_selected(64, input)) {
     require(read_or_refuse([&] { other = read_on(3, path); }) == read,
             "one number of ranks reads the file, another does not");
     require(!read || other == alone, "three ranks read other parcels");
   }
-  if (!read || !writes || !one_of(32, input)) return read;
-  const std::string again = path_of("again.nc");
-  const std::string said = given_or_said(again, [&] {
+  if (!read || !writes || !is_selected(32, input)) return read;
+  const std::string again = make_path("again.nc");
+  const std::string said = result_or_message(again, [&] {
     static_cast<void>(read_on(1, path, again));
     return std::string();
   });

@@ -1,26 +1,27 @@
 #pragma once
-/// Parcel files made from bytes. Not the bytes of a file are changed, which would test the libraries that decode it, but
-/// what it says: types, shapes, names, lengths and values.
+/// Parcel files generated from fuzz inputs. An input changes types, shapes, names, lengths and values of a file, not its bytes,
+/// which would test the libraries that decode it.
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace merganser::fuzz {
 
-/// Makes a file: an EPIC file, then one change after the other, until the bytes end. What the format cannot hold is left
-/// out. @param format  of NetCDF: its flags for nc_create() @return its path
+/// Makes an EPIC file with one change after the other, until the bytes end. Changes that the format cannot hold are left out.
+/// @param format  flags of the NetCDF format for nc_create() @return path of the file
 std::string make_parcel_file(int format, std::string_view bytes);
 
-/// The same file of NetCDF-4, of the model (support/netcdf_model.hpp). @return nothing where
-/// the model falls short, as for all inputs where the library is not the one it was held to
+/// Makes the NetCDF-4 file of make_parcel_file() in the in-memory model (support/netcdf_model.hpp). @return its path; nothing if
+/// the model does not cover the input, or the library's version is not the one that it models
 std::optional<std::string> make_parcel_model(std::string_view bytes);
 
-/// Reads the file with all its variables; for some inputs also over three ranks, which must give the same parcels.
-/// @param writes  what is read is written and read again, too @return false if it was refused
+/// Reads a parcel file with all its variables on one rank; for some inputs also on three ranks, which must give the same parcels.
+/// @param writes  for some inputs also write the parcels and read them again @return false if the file was refused
 bool feed_parcel_file(const std::string& path, std::string_view input, bool writes);
 
-/// All that is read of a file, as a file of parcels or as one of arrays, or the error without its path: equal for equal files.
+/// Returns all that is read of a parcel file, or the error without its path, as bytes that are equal for equal files.
 std::string all_parcels(const std::string& path);
+/// Returns all that is read of a file as a file of arrays, or the error without its path, as bytes that are equal for equal files.
 std::string all_arrays(const std::string& path);
 
 }  // namespace merganser::fuzz

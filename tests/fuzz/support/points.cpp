@@ -11,9 +11,10 @@
 namespace merganser::fuzz {
 namespace {
 
+/// Points of all ranks, in their order.
 struct WholeCloud {
   int dimension = 0;
-  std::vector<std::uint64_t> coordinates;  ///< their bits
+  std::vector<std::uint64_t> coordinates;  ///< bits of all coordinates, so that NaNs and signed zeros compare
   friend bool operator==(const WholeCloud&, const WholeCloud&) = default;
 };
 
@@ -35,10 +36,10 @@ WholeCloud points_on(int ranks, const std::string& path) {
 }  // namespace
 
 bool feed_points(const std::string& path, std::string_view input) {
-  static_cast<void>(read_or_refuse([&] { static_cast<void>(app::size_of_points(path)); }));
+  static_cast<void>(read_or_refuse([&] { static_cast<void>(app::estimate_points_size(path)); }));
   WholeCloud alone, dealt;
   const bool read = read_or_refuse([&] { alone = points_on(1, path); });
-  if (one_of(64, input)) {
+  if (is_selected(64, input)) {
     require(read_or_refuse([&] { dealt = points_on(3, path); }) == read,
             "one number of ranks reads the file, another does not");
     require(dealt == alone, "three ranks read other points");

@@ -21,15 +21,15 @@ bool feed_process_graph(ParseGraph parse, std::string_view input) {
   ProcessGraph graph;
   if (!read_or_refuse([&] { graph = parse("file", std::string(input)); })) return false;
   require(graph.ranks() >= 1, "a graph without ranks");
-  // Without arcs a million ranks take a few bytes to name; in some formats many to write.
+  // A graph of a million ranks without arcs takes a few bytes in some formats, and many in others.
   constexpr int kWritten = 512;
   if (graph.ranks() > kWritten) return true;
-  read_again(print_binary(graph), parse_binary, graph);
-  read_again(print_adjacency(graph), parse_adjacency, graph);
-  read_again(print_pairs(graph), parse_pairs, graph);
-  read_again(print_matrix_market(graph), parse_matrix_market, graph);
+  read_again(serialize_binary(graph), parse_binary, graph);
+  read_again(serialize_adjacency(graph), parse_adjacency, graph);
+  read_again(serialize_pairs(graph), parse_pairs, graph);
+  read_again(serialize_matrix_market(graph), parse_matrix_market, graph);
   std::string metis;
-  if (read_or_refuse([&] { metis = print_metis("file", graph); })) read_again(metis, parse_metis, graph);
+  if (read_or_refuse([&] { metis = serialize_metis("file", graph); })) read_again(metis, parse_metis, graph);
   return true;
 }
 

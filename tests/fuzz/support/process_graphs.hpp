@@ -1,5 +1,5 @@
 #pragma once
-/// What all readers of process graphs are held to.
+/// Properties that every reader of process graphs must have, as checks for fuzz targets.
 #include <string>
 #include <string_view>
 
@@ -9,8 +9,8 @@ namespace merganser::fuzz {
 
 using ParseGraph = graphs::ProcessGraph (*)(const std::string& name, const std::string& bytes);
 
-/// What is read can be written in every format that holds it, and read again in that format, named or not.
-/// @return false if it was refused
+/// Parses a process graph; one that is read must survive writing and reading in every format that holds it, with the format named
+/// and detected. @return false if the input was refused
 bool feed_process_graph(ParseGraph parse, std::string_view input);
 
 }  // namespace merganser::fuzz

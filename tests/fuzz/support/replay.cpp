@@ -1,5 +1,5 @@
-// Feeds a target its seeds and changes of them, without libFuzzer: replay NAME SEEDS CHANGES. Every seed must be read, but
-// those whose name begins with "refused". An input that ends the program is left in the file NAME.finding.
+// Program that runs a fuzz target on its seeds and random changes of them, without libFuzzer: replay NAME SEEDS CHANGES. Every seed
+// must be read, except those whose name begins with "refused". An input that ends the program is left in the file NAME.finding.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ namespace {
 using namespace merganser;
 
 std::string keep_in;           // file for a finding
-std::string_view being_fed{};  // the handler may look at nothing else
+std::string_view being_fed{};  // current input; with keep_in the only data that the signal handler reads
 
 extern "C" void keep_input(int signal) {
   const int file = ::open(keep_in.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);

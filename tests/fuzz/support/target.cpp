@@ -15,7 +15,7 @@ void finding(const std::string& what) {
   std::abort();
 }
 
-bool one_of(std::size_t n, std::string_view input) {
+bool is_selected(std::size_t n, std::string_view input) {
   return every_check || std::hash<std::string_view>()(input) % n == 0;
 }
 

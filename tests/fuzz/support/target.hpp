@@ -1,5 +1,5 @@
 #pragma once
-/// A reader of files that is fed arbitrary bytes: by libFuzzer (support/fuzz.cpp) or from seeds (support/replay.cpp).
+/// Fuzz target: a reader of files that gets arbitrary bytes, from libFuzzer (support/fuzz.cpp) or from seeds (support/replay.cpp).
 #include <cstddef>
 #include <span>
 #include <string>
@@ -11,26 +11,27 @@ namespace merganser::fuzz {
 
 /// A file tests/fuzz/NAME.cpp defines one, called NAME_target.
 struct Target {
-  const char* name;     ///< also of its folder of seeds
-  std::size_t longest;  ///< input, in bytes
+  const char* name;     ///< name of the target and of its folder of seeds
+  std::size_t longest;  ///< largest input, in bytes
   /// Reads an input. @return true if it was read, false if it was refused with an InputError. Anything else is a finding:
   /// another exception, what a sanitizer reports, finding(), much memory, much time.
   bool (*feed)(std::string_view input);
 };
 
-/// All of this build, by name.
+/// Returns all targets of this build, in the order of their names.
 [[nodiscard]] std::span<const Target* const> targets();
 
-/// What feeding needs of the process: memory is not asked for, so that an input does the same on every machine.
+/// Prepares the process: readers see no limits of the system's memory, so that an input has the same effect on every machine.
 void prepare();
 
-/// Ends the process with what is wrong: libFuzzer and the replay keep the input.
+/// Ends the process with a message of what is wrong; libFuzzer and the replay store the input. Does not return.
 [[noreturn]] void finding(const std::string& what);
+/// Ends the process by finding() unless the condition holds.
 inline void require(bool holds, const char* what) {
   if (!holds) finding(what);
 }
 
-/// @return false if `read` throws InputError, whose message must say something
+/// Calls `read`. @return false if it throws an InputError, which must have a message
 template <class Read>
 bool read_or_refuse(const Read& read) {
   try {
@@ -42,8 +43,9 @@ bool read_or_refuse(const Read& read) {
   }
 }
 
-/// True for about one of n inputs, always the same ones: for checks that take long. For all inputs if `every_check` is set.
-[[nodiscard]] bool one_of(std::size_t n, std::string_view input);
+/// Returns true for about one of n inputs, selected by a hash of their bytes, for checks that take long; for all inputs if
+/// `every_check` is set.
+[[nodiscard]] bool is_selected(std::size_t n, std::string_view input);
 inline bool every_check = false;
 
 }  // namespace merganser::fuzz

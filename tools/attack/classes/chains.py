@@ -1,4 +1,4 @@
-"""Chains of runs with a file between: one answer for any number of ranks, model and format on the way."""
+"""Attacks by chains of runs with files in between: one result for any number of ranks, model and format on the way."""
 import os
 
 from ..attack import Attack
@@ -6,14 +6,14 @@ from ..case import Case, Finding, Part
 from ..folder import state
 from ..processes import Result
 from ..world import MODELS
-from .inputs import digest_of
+from .inputs import parse_digest
 
 GRAPHS = (".txt", ".mtx", ".gr", ".mgr", ".metis", ".parhip")
 PROCESS_GRAPHS = (".bin", ".txt", ".adj", ".mtx")
 
 
 def lattice(random):
-    """Steps for a file with exact ties everywhere: parcels on a lattice with equal volumes, in some order."""
+    """Returns steps for a file of parcels on a lattice with equal volumes, in some order: all distances are tied."""
     side = random.choice([3, 4, 6])
     points = [(x, y, z) for x in range(side) for y in range(side) for z in range(side)]
     order = sorted(points) if random.random() < 0.5 else random.sample(points, len(points))
@@ -25,7 +25,7 @@ def lattice(random):
 
 
 def placed(random, ranks=None):
-    """(words before, words after): a number of ranks as threads or as processes of a model."""
+    """Returns (words before, words after) a command that run it on several ranks: threads, or processes of a model."""
     n = ranks or random.choice([1, 2, 3, 4])
     if random.random() < 0.75:
         return [], ["--ranks", str(n)]
@@ -37,7 +37,7 @@ def plain(verb, words):
 
 
 def chain_of_clusters(random, world):
-    """The same two or three steps, each on other ranks; their digests must be those on one rank."""
+    """Returns a chain of two or three merge runs, each on other ranks; their digests must equal those on one rank."""
     from .. import epic
     kind = random.choice(["lattice", "random", "generated"])
     stages = [["-o", "1.nc", "--min-volume-ratio", random.choice(["3", "20", "40"])],
@@ -55,7 +55,7 @@ def chain_of_clusters(random, world):
 
 
 def chain_of_graphs(random, world):
-    """A made graph through files of other formats: one forest."""
+    """Returns a chain that converts a generated graph through files of other formats; the forest must be the same."""
     made = random.choice(["gnm:6:3", "grid:5x4", "rmat:6:4", "path:40"])
     ways = [random.choice(GRAPHS) for _ in range(random.choice([1, 2, 3]))]
     names = [f"g{i}{extension}" for i, extension in enumerate(ways)]
@@ -66,7 +66,7 @@ def chain_of_graphs(random, world):
 
 
 def chain_of_process_graphs(random, _):
-    """A made process graph through files of other formats: one digest all the way."""
+    """Returns a chain that converts a generated process graph through files of other formats; digests must be equal."""
     kind = random.choice(["random:4", "torus:4x2", "incast", "power-law:4"])
     ways = [random.choice(PROCESS_GRAPHS) for _ in range(random.choice([2, 3]))]
     names = [f"g{i}{extension}" for i, extension in enumerate(ways)]
@@ -78,7 +78,7 @@ def chain_of_process_graphs(random, _):
 
 
 def chain_of_clusters_of_points(random, _):
-    """Labels of points from a file, on other ranks."""
+    """Returns a chain that clusters points and reads its dendrogram on other ranks."""
     made = random.choice(["uniform:2:400", "lattice:2:12", "clusters:3:300:4", "equal:40"])
     how = random.choice([["--clusters", "7"], ["--method", "hdbscan"], ["--clusters", "7", "--break-ties"]])
     return f"linkage of {made}", {}, [["linkage", "--points", made, "--linkage", "0.txt", "--labels", "1.txt", *how]]
@@ -110,7 +110,8 @@ class Chains(Attack):
         return case
 
     def drive(self, case, folder, world):
-        """Both chains, in turn; the result is the last command's or that of the first that failed."""
+        """Runs the chain on several ranks and then on one. Returns the result of the last command, or of the first that
+        failed."""
         case.data["problems"] = []
         digests = {"one": [], "many": []}
         result = None
@@ -118,7 +119,7 @@ class Chains(Attack):
             for command, (before, after) in zip(case.data["commands"], case.data["places"]):
                 words = command if which == "one" else [*before, *command, *after]
                 result = world.run(words, folder, seconds=120)
-                digests[which].append(digest_of(result.out))
+                digests[which].append(parse_digest(result.out))
                 if command[0] == "linkage":
                     digests[which] += [state(folder.at(f"work/{name}")) for name in ("0.txt", "1.txt")]
                 if result.code != 0:
@@ -127,7 +128,7 @@ class Chains(Attack):
                     return neutral(result)
         if case.data["graphs"]:
             result = world.run(direct_forest(case.data["commands"]), folder)
-            digests = {"one": [digest_of(result.out)] * 2, "many": [digests["one"][-1], digests["many"][-1]]}
+            digests = {"one": [parse_digest(result.out)] * 2, "many": [digests["one"][-1], digests["many"][-1]]}
         elif case.data["commands"][0][0] == "topo":
             digests = {"one": digests["one"][:1] * len(digests["one"]), "many": digests["one"]}
         if digests["one"] != digests["many"]:
@@ -144,7 +145,7 @@ def folder_names(folder):
 
 
 def neutral(result):
-    """Files and exit codes of a chain are judged by the chain itself."""
+    """Returns a result that judge.py accepts, since files and exit codes of a chain are judged by the chain itself."""
     return Result(result.words, 0, result.out, b"", result.seconds, result.rss_kib, left=result.left)
 
 

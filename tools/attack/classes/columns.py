@@ -1,4 +1,5 @@
-"""Tables in random dialects, with known content and perhaps one fault: read as the plain table is, or refused by row and column."""
+"""Attacks by tables in random dialects, with known content and perhaps one fault: they must be read like the plain table, or
+be refused by row and column."""
 import io
 import struct
 
@@ -12,7 +13,7 @@ SEPARATORS = [",", ";", "\t", " ", ", ", " ; ", "  ", " \t"]
 
 
 class Dialect:
-    """How a table is written."""
+    """Syntax in which a table is written."""
 
     def __init__(self, random, columns):
         self.separator = random.choice(SEPARATORS)
@@ -20,7 +21,7 @@ class Dialect:
         self.heading = random.choice(NAMES)[:columns] if random.random() < 0.5 else None
         if self.heading and (" " in self.heading[0]) and not self.separator.strip() and not self.quoted:
             self.heading = [name.split()[0] for name in self.heading]
-        # Commas and blanks alone do not tell which of them separates.
+        # A table with both commas and blanks does not show which of them is the separator.
         tells = ";" in self.separator or self.separator == "\t" or (self.heading and not self.separator.strip())
         self.comma = bool(tells) and random.random() < 0.3
         self.mark = random.random() < 0.2
@@ -42,7 +43,7 @@ class Dialect:
 
 
 def cell_fault(values):
-    """Another text in one cell."""
+    """Replaces the text of one table cell."""
     def spoil(random, rows, dialect):
         row, column = random.randrange(len(rows)), random.randrange(len(rows[0]))
         rows[row][column] = random.choice(values)
@@ -72,8 +73,14 @@ def index(random, rows, dialect):
     for i, row in enumerate(rows):
         row.insert(0, str(i))
     if dialect.heading:
-        dialect.heading = [random.choice(["", "Unnamed: 0"]), *dialect.heading]
+        one = dialect.quoted or dialect.separator.strip(" ")  # between blanks alone a name with a blank is two
+        dialect.heading = [random.choice(["", "Unnamed: 0" if one else "index"]), *dialect.heading]
     return "an index before the columns"
+
+
+def has_named_index(fault, dialect):
+    """Returns whether an index is a column as others are: it has a name."""
+    return fault == "index" and dialect.heading is not None and dialect.heading[0] == "index"
 
 
 def mark(random, rows, dialect):
@@ -82,28 +89,34 @@ def mark(random, rows, dialect):
     return f"row {row + 1} has decimal points, the others commas"
 
 
-# Each spoils rows or dialect, and tells how.
+# Functions that spoil the rows or the dialect, and return a description.
 FAULTS = {"missing": cell_fault(MISSING), "empty": cell_fault([""]), "text": cell_fault(TEXT), "missing row": missing_row,
           "longer": longer, "shorter": shorter, "index": index, "mark": mark}
 BYTES = {"CR": lambda text: text.replace("\r\n", "\n").replace("\n", "\r").encode(),
          "UTF-16": lambda text: text.lstrip("\ufeff").encode("utf-16"), "UTF-16LE": lambda text: text.lstrip("\ufeff").encode("utf-16-le")}
 
 
-def points_of(random, columns):
-    """Whole multiples of 1/8 and an odd part, so that every cell has a fraction, in decimal digits that are exact."""
+def random_points(random, columns):
+    """Returns coordinates that are multiples of 1/8 plus an odd part, so that each has a fraction of few, exact decimal
+    digits."""
     return [[random.randrange(-400, 400) + random.choice([0.125, 0.5, 0.75]) for _ in range(columns)]
             for _ in range(random.randrange(3, 40))]
 
 
+def plain_text(rows):
+    return "".join(" ".join(map(str, row)) + "\n" for row in rows).encode()
+
+
 def table(random):
     columns = random.randrange(2, 5)
-    rows = points_of(random, columns)
-    plain = "".join(" ".join(map(repr, row)) + "\n" for row in rows).encode()
+    rows = random_points(random, columns)
+    plain = plain_text(rows)
     dialect, fault, what = Dialect(random, columns), None, "no fault"
     if random.random() < 0.6:
         fault = random.choice([*FAULTS, *BYTES])
         spoiled = [list(row) for row in rows]
         what = FAULTS[fault](random, spoiled, dialect) if fault in FAULTS else fault
+        plain = plain_text(spoiled) if has_named_index(fault, dialect) else plain
         text = dialect.text(spoiled)
         content = BYTES[fault](text) if fault in BYTES else text.encode()
     else:
@@ -112,10 +125,10 @@ def table(random):
 
 
 def array(random):
-    """The same in .npy: in any order of bytes and of rows and columns, or of a type that is refused."""
+    """Returns the table as .npy: in any byte order, by rows or columns, or of a type that is refused."""
     columns = random.randrange(1, 5)
-    rows = points_of(random, columns)
-    plain = "".join(" ".join(map(repr, row)) + "\n" for row in rows).encode()
+    rows = random_points(random, columns)
+    plain = plain_text(rows)
     kind = random.choice(["<f8", ">f8", "<f4", ">f4", "<f8", "<f8", "|O", "<c16", "<i8", "[('x', '<f8')]"])
     good = kind[-2:] in ("f8", "f4") and kind[0] in "<>"
     by_columns = random.random() < 0.5
@@ -134,7 +147,7 @@ def array(random):
 def edges(random):
     vertices = random.randrange(4, 20)
     rows = [[a, random.randrange(vertices), random.randrange(1, 99) + 0.5] for a in range(vertices)]
-    plain = "".join(" ".join(map(str, row)) + "\n" for row in rows).encode()
+    plain = plain_text(rows)
     dialect, fault, what = Dialect(random, 3), None, "no fault"
     dialect.comma = False
     if dialect.heading:
@@ -149,6 +162,7 @@ def edges(random):
             fault = "shorter"
         if fault == "index" and not dialect.heading:
             dialect.heading = ["", "source", "target", "weight"]
+        plain = plain_text(rows) if has_named_index(fault, dialect) else plain
     text = dialect.text(rows)
     return "g.csv", BYTES[fault](text) if fault in BYTES else text.encode(), plain, fault, \
         f"separator {dialect.separator!r}, heading {dialect.heading}: {what}"
@@ -176,8 +190,8 @@ class Columns(Attack):
             return []
         words = ["plain.txt" if word == case.data["name"] else word for word in case.words()]
         plain = world.run(words, folder)
-        if facts_of(plain.out) != facts_of(result.out):
-            return [Finding("read otherwise", f"{facts_of(result.out)}; the plain table gives {facts_of(plain.out)}")]
+        if parse_facts(plain.out) != parse_facts(result.out):
+            return [Finding("read otherwise", f"{parse_facts(result.out)}; the plain table gives {parse_facts(plain.out)}")]
         return []
 
     @staticmethod
@@ -192,8 +206,8 @@ class Columns(Attack):
         return []
 
 
-def facts_of(out):
-    """Digests, and the number and dimension of points."""
+def parse_facts(out):
+    """Returns digests, and number and dimension of points, from the output of the program."""
     lines = out.decode(errors="replace").split("\n")
     return [line for line in lines if "digest " in line] + [line.partition(": ")[2] for line in lines if " dimension" in line]
 

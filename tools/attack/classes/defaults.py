@@ -1,4 +1,5 @@
-"""What the input says against what options have as default; options given twice, and options that a run does not use."""
+"""Attacks on values that both input files and options may give, on options given twice, and on options that a run does not
+use."""
 import json
 
 from ..attack import Attack
@@ -13,7 +14,8 @@ def flags(axes):
 
 
 def file_case(random, _):
-    """A file that says its box and its ratio, or does not, and a verb without the options; or with one that overrides it."""
+    """Returns a case of a file with or without box and ratio, and a verb without the options, or with one that overrides
+    them."""
     import numpy
 
     from .. import epic
@@ -41,7 +43,7 @@ def file_case(random, _):
 
 
 def expected(data, verb):
-    """{option: (value, whether a warning must name it)} of what counts."""
+    """Returns {option: (value, whether a warning must name it)} of the values that the program must use."""
     ratio = data["ratio"] or (40.0 if verb == "cluster" else 20.0)
     found = {"min-volume-ratio": (float(data["given"].get("min-volume-ratio", ratio)), data["ratio"])}
     if verb == "cluster":
@@ -77,7 +79,7 @@ def check_file(case, result, folder):
 
 
 def check_output(case, folder):
-    """The attributes of what was written."""
+    """Returns findings on the attributes of the file that was written."""
     from .. import epic
     with open(folder.at("work/out.nc"), "rb") as file:
         attributes = epic.attributes(file.read())
@@ -94,34 +96,34 @@ def check_output(case, folder):
 
 
 def tables(world):
-    """Options of every verb, as the program lists them."""
+    """Returns the options of every verb, as the program lists them."""
     with world.lock:
         if "tables" not in world.made:
             world.made["tables"] = json.loads(world.ask(["list-options"]))
         return world.made["tables"]
 
 
-def name_of(option):
+def option_word(option):
     return ("" if option["positional"] else "--") + option["name"]
 
 
-def value_of(random, option):
+def random_value(random, option):
     choices = option["kind"].split("|") if "|" in option["kind"] else VALUES
     return random.choice(choices)
 
 
 def twice_case(random, world):
-    """An option twice, with one value or two."""
+    """Returns a case with an option given twice, with one value or two."""
     verb, options = random.choice(list(tables(world).items()))
     option = random.choice([o for o in options if not o["positional"]])
-    name = name_of(option)
+    name = option_word(option)
     if option["flag"]:
         words = [random.choice([name, "--no-" + option["name"]]) for _ in range(2)]
     else:
         names = [name] + (["-" + option["letter"]] if option["letter"] else [])
         words = []
         for _ in range(2):
-            which, value = random.choice(names), value_of(random, option)
+            which, value = random.choice(names), random_value(random, option)
             words += [f"{which}={value}"] if which.startswith("--") and random.random() < 0.5 else [which, value]
     case = Case(what=f"{verb}: {name} twice", verb=verb, parts=[Part([*verb.split(), *words])])
     case.data = {"kind": "twice"}
@@ -129,15 +131,15 @@ def twice_case(random, world):
 
 
 def unused_case(random, world):
-    """An option beside the one that it is not used with, or without the one that it needs."""
+    """Returns a case with an option beside one that it excludes, or without one that it requires."""
     rules = [(verb, options, option, rule, condition) for verb, options in tables(world).items() for option in options
              for rule in option["uses"] for condition in rule["conditions"] if not option["positional"]]
     verb, options, option, rule, condition = random.choice(rules)
-    words = [name_of(option)] + ([] if option["flag"] else [value_of(random, option)])
+    words = [option_word(option)] + ([] if option["flag"] else [random_value(random, option)])
     if rule["unless"]:
         name, _, values = condition.partition(" ")
-        other = next(o for o in options if name_of(o) == name)
-        value = random.choice(values.split("|")).replace("*", "1") if values else value_of(random, other)
+        other = next(o for o in options if option_word(o) == name)
+        value = random.choice(values.split("|")).replace("*", "1") if values else random_value(random, other)
         words += ([] if other["positional"] else [name]) + ([] if other["flag"] else [value])
     elif not all(" " not in c for c in rule["conditions"]):
         return twice_case(random, world)  # a default may be what it needs

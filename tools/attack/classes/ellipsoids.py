@@ -1,4 +1,5 @@
-"""Stars with radii far below their distances, flat, long, in a line or a plane: shapes against an oracle of 400 digits."""
+"""Attacks by stars whose parcels are far smaller than their distances, flat, long, in a line or a plane; shapes are compared
+with an oracle of 400 digits."""
 import importlib.util
 import math
 import os
@@ -12,7 +13,7 @@ LIMIT = 1e-12
 
 
 def load_oracle():
-    """merged_shapes.py of the tests: it makes stars, and merges them by the definition with mpmath."""
+    """Loads merged_shapes.py of the tests, which generates stars, and merges them by the definition with mpmath."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
     spec = importlib.util.spec_from_file_location("merged_shapes", os.path.join(root, "tests", "parcels", "merged_shapes.py"))
     module = importlib.util.module_from_spec(spec)
@@ -21,7 +22,8 @@ def load_oracle():
 
 
 def stars(random, oracle, unit):
-    """(members of each, in cells of their own; what they are). Lengths are multiples of `unit`, the edge of a cell."""
+    """Returns (members of each star, in cells of their own; a description). Lengths are multiples of `unit`, the edge of a
+    cell."""
     out, kinds = [], []
     for cell in random.sample(range(CELLS**3), random.choice([1, 8, 24])):
         distance = unit * 10 ** random.uniform(-6, -1.7)
@@ -91,7 +93,7 @@ class Ellipsoids(Attack):
 
     @staticmethod
     def clusters(case, folder):
-        """Members by the id of what they merged into, of two and more."""
+        """Returns the members of clusters of two and more parcels, by the id of their centre."""
         out = {}
         with open(folder.at("work/l.txt"), encoding="ascii") as lines:
             for line in lines:

@@ -1,4 +1,4 @@
-"""A rank is killed, over every model: all others end soon, with one line, and the output is whole."""
+"""Attacks that kill a rank, over every model: all others must end soon, with one line, and the output must be whole."""
 import re
 import signal
 
@@ -6,14 +6,14 @@ from ..attack import Attack
 from ..case import Finding
 from ..judge import error_lines
 from ..processes import shared_files
-from .signals import END_S, OLD, Signals, after_the_end, ranks_of, wait_for_moment, work_case
+from .signals import END_S, OLD, Signals, after_the_end, find_ranks, wait_for_moment, work_case
 
 
 OF_LIBRARIES = re.compile(rb"\[[^\]]+:\d+\] ")  # "[host:1234] SPML ikrit cannot be selected"
 
 
 def has_begun(pid):
-    """A rank is past the beginning of the library: it shares memory with others."""
+    """Returns whether a rank has started its library: it shares memory with others."""
     return bool(shared_files([pid]))
 
 
@@ -34,11 +34,11 @@ class Kills(Attack):
     def drive(self, case, folder, world):
         case.limits.setdefault("seconds", 120 * world.scale())
         program = world.start(case, folder)
-        while not program.ended(0.02) and len(ranks_of(program)[1]) < case.launch:
+        while not program.ended(0.02) and len(find_ranks(program)[1]) < case.launch:
             pass
         wait_for_moment(case, program, folder, world)
-        begun = all(map(has_begun, ranks_of(program)[1]))
-        ranks = sorted(ranks_of(program)[1])
+        begun = all(map(has_begun, find_ranks(program)[1]))
+        ranks = sorted(find_ranks(program)[1])
         whole = len(ranks) == case.launch  # ranks that have ended show that the work was done
         sent = whole and program.signal(ranks[case.data["pick"] % len(ranks)], signal.SIGKILL, "rank")
         scale = world.scale()

@@ -1,10 +1,11 @@
-"""No room: full disks, limits of the system, and work that cannot be, which must be told at once."""
+"""Attacks by lack of room: full disks, limits of the system, and work that exceeds any machine, which must be refused at
+once."""
 import os
 import subprocess
 
 from .. import shapes
 from ..attack import Attack
-from ..case import Case, Finding, Part
+from ..case import Finding, Part
 from ..folder import state
 
 MIB = 1 << 20
@@ -23,7 +24,7 @@ HUGE = (
     "announce demo droplet --blocks {n},{n}",
 )
 NUMBERS = (["2147483647", "2000000000"], ["2147483647", "1000000", "20000"])  # of HUGE, of LONG
-# May be done for hours, or be refused: it is interrupted after a while.
+# Work that may take hours, or be refused: it is interrupted after a while.
 LONG = (
     "topo gen random:4 --ranks {n}", "topo gen rgg --ranks 16 --vertices {n}", "announce demo potts --edge {n}",
     "announce bench --size {n} --steps 1 --work-ms 0 --ranks 2", "announce bench --edge {n} --steps 1 --work-ms 0 --ranks 2",
@@ -123,7 +124,7 @@ class Limits(Attack):
 
     @staticmethod
     def unmount(case, folder):
-        """What was on the small disk goes below it, so that it is judged as usual."""
+        """Unmounts the small disk and moves its content to the folder below, where it is judged as usual."""
         found = {}
         for name in os.listdir(folder.at("work")):
             path = folder.at(f"work/{name}")

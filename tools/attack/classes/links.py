@@ -1,4 +1,4 @@
-"""Links planted where the program writes: at outputs, at names of temporaries that can be told before."""
+"""Attacks by links planted where the program writes: at outputs, and at predictable names of temporary files."""
 import os
 import re
 import signal
@@ -71,7 +71,7 @@ class Links(Attack):
 
     @staticmethod
     def learn(case, folder, world):
-        """Runs it once and keeps the names that came and went, with {pid} for numbers near its process id."""
+        """Runs a command once and returns the names that appeared and vanished, with {pid} for numbers near its process id."""
         watch = Watch([folder.at("work"), folder.at("tmp")])
         program = world.start(case, folder)
         program.wait()
@@ -161,7 +161,7 @@ class Links(Attack):
 
     @staticmethod
     def one_rule(folder, world):
-        """Writes to a link with every kind of output; what happens must be the same everywhere."""
+        """Returns findings if writing through a link has another effect for one kind of output than for the others."""
         rules = {}
         for shape in shapes.known(world):
             case = shape.case(world)

@@ -1,4 +1,4 @@
-"""Values that are missing, in any way that NetCDF and CF know, in variables of parcel files: refused by name or skipped by rule."""
+"""Attacks by missing values in variables of parcel files, in every form of NetCDF and CF: refused by name or skipped by rule."""
 from ..attack import Attack
 from ..case import Case, Finding, Part, Recipe
 
@@ -25,8 +25,8 @@ class Missing(Attack):
         if random.random() < 0.2:
             steps.append(("options", random.choice([{"zlib": True}, {"fletcher32": True}])))
         steps.append(("lacks", name, kind, places))
-        case = Case(what=f"{len(places)} values of {name} missing by {kind}", verb="cluster", spoiled=["work/in.nc"],
-                    files={"work/in.nc": Recipe(epic.build, steps, bytes_may_go=False)}, inputs=["work/in.nc"])
+        case = Case(what=f"{len(places)} values of {name} missing by {kind}", verb="cluster",
+                    files={"work/in.nc": Recipe(epic.build, steps)}, inputs=["work/in.nc"])
         case.data.update(name=name, places=places, steps=steps)
         verb = random.choice(["cluster", "cluster", "cluster", "bench files", "verify", "flow"]) if own else "cluster"
         ranks = [Part(["--ranks", str(random.choice([2, 3]))], True)] if random.random() < 0.5 else []
@@ -64,7 +64,7 @@ class Missing(Attack):
 
     @staticmethod
     def numbers(case, folder):
-        """Nothing in the output but what the present values of the input can make."""
+        """Returns findings if the output holds a number that the present values of the input cannot give."""
         from .. import epic
         before = epic.present(case.files["work/in.nc"].bytes(), "humidity")
         with open(folder.at("work/out.nc"), "rb") as file:
@@ -82,7 +82,7 @@ class Missing(Attack):
 
     @staticmethod
     def again(case, result, folder, world):
-        """What was written is read again by the same rule, and the bits do not depend on the ranks."""
+        """Returns findings unless the output is read by the same rule, and with the same bits for any number of ranks."""
         words = [w for part in case.parts if part.words[0] != "--ranks" for w in part.words]
         if (second := world.run([*words, "--ranks", "1"], folder)).code != 0 or digest(second.out) != digest(result.out):
             return [Finding("ranks differ", f"{digest(result.out)} and {digest(second.out)}, {second.err[:200]!r}")]

@@ -1,4 +1,5 @@
-"""The C library called as it must not be: wrong orders, null and freed handles, equal ids, wrong lengths, after MPI_Finalize."""
+"""Attacks by invalid calls of the C library: wrong orders, null and freed handles, equal ids, wrong lengths, after
+MPI_Finalize."""
 import ctypes
 import os
 import shlex
@@ -10,7 +11,7 @@ from ..case import Case, Finding, Part
 from ..processes import Limits, Program
 
 DRIVER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "misuse.py")
-# Good and bad calls; see misuse.py.
+# Actions with valid and invalid calls; see tools/attack/misuse.py.
 ACTIONS = ("find", "find", "find=shift", "find=twice", "find=outside", "find=nan", "find=null", "find=stride", "lists", "migrate",
            "migrate=short", "migrate=null", "merge", "merge=count", "merge=kind", "put", "put=volume", "put=twice", "put=count",
            "put=attributes", "put=size", "fresh", "step", "null", "other", "freed", "close")
@@ -20,14 +21,14 @@ MODELS = ("mpi=p2p", "mpi=neighborhood", "mpi=rma")
 
 @dataclass
 class Calls(Case):
-    """A case that is no command of the program."""
+    """Case that is a sequence of library calls instead of a command."""
 
     def line(self):
         return shlex.join(["python3", DRIVER, *self.words()])
 
 
-def library_of(world):
-    """libmerganser.so of the same build; None where it was not made."""
+def find_library(world):
+    """Returns the path of libmerganser.so of the same build; None if there is none."""
     path = os.path.join(os.path.dirname(os.path.dirname(world.program)), "libmerganser.so")
     return path if os.path.exists(path) else None
 
@@ -47,7 +48,7 @@ class Misuse(Attack):
         self.mpi = {}
 
     def make(self, random, world):
-        library = library_of(world)
+        library = find_library(world)
         if library is None:
             return None
         if library not in self.mpi:

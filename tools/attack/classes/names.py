@@ -1,17 +1,17 @@
-"""Hostile names of files, and a hostile environment: nothing of it is run, nothing crashes."""
+"""Attacks by hostile names of files and a hostile environment: nothing of it may be executed, nothing may crash."""
 import os
 
-from .. import shapes
+from .. import samples, shapes
 from ..attack import Attack
 from ..case import Case, Finding, Part
 
 NAMES = ("a\nb", "'; touch X; '", "$(touch X)", "`touch X`", "-x", "--json", "-", "\udcff\udcfe", "é ü", "%s%n%x", "\x1b[31mred", "a b", " ",
          "n" * 240, "a;touch X", "a|touch X", "&", "*", "~", "..x", "a\tb", "a\"b", "a\\b", "#", "\x7f", "con:1:2", "x=y", "a,b", "\u202eabc")
-# In the place of folders of PATH, launchers and $TMPDIR; {folder} is that of the case.
+# Hostile values of PATH, launchers and $TMPDIR; {folder} is the folder of the case.
 PLACES = ("'; touch X; '", "$(touch X)", "`touch X`", "a b", "a;touch X", "\udcff", "a\nb", '"; touch X; "', "n" * 200, "-x", "%s")
 TOUCH = b"#!/bin/sh\ntouch X \"$HOME/X\" ../outside/X\n"
 PYTHON = b"import os\nfor name in ('X', '../outside/X'):\n    open(name, 'w')\n"
-# Programs that one could be tempted to call by their names alone from the working directory.
+# Programs that a careless program would start by name from the working directory.
 CALLED = ("mpirun", "git", "python3", "sh", "srun", "lscpu", "uname", "hostname", "merganser", "clang", "numactl")
 ASKS = (["doctor"], ["run", "--dry-run", "doctor"], ["run", "-n", "2", "--", "doctor"], ["bench", "msf", "--quick", "--only", "T9"],
         ["topo", "advise", "p2.bin", "--record", "k.json", "--sizes", "8"], ["--version"], ["cluster", "in.nc", "-o", "out.nc"],
@@ -44,9 +44,7 @@ class Names(Attack):
     def of_environment(self, random, world):
         words = random.choice([a for a in ASKS if a[0].startswith("-") or a[0] in world.verbs or " ".join(a[:2]) in world.verbs])
         case = Case(verb=" ".join(words[:2] if " ".join(words[:2]) in world.verbs else words[:1]), parts=[Part(words)])
-        for name, sample in (("p2.bin", "p2.bin"), ("k.json", "k.json"), ("in.nc", "in.nc")):
-            if name in words:
-                case.files[f"work/{name}"] = shapes.sample(world, sample)
+        case.files = {f"work/{name}": world.sample(name) for name in samples.NAMES if name in words and name != "r.json"}
         case.inputs = list(case.files)
         case.outputs = ["work/out.nc", "work/out.mgr", "work/r.json"]
         place = random.choice(PLACES)

@@ -1,4 +1,5 @@
-"""Every option of every verb with values that nobody would give."""
+"""Attacks by extreme and invalid values of every option of every verb."""
+from .. import samples
 from ..attack import Attack
 from ..case import Case, Part
 
@@ -6,13 +7,13 @@ VALUES = ["", "2147483647", "9223372036854775807", "9223372036854775808", "-1", 
           "\n", "a\nb", "\x1b[31m", "x" * 100_000, "9" * 100_000, "-", "--", "/dev/full", "/dev/null", "/", "folder", ".", "..",
           "\udcff\udcfe", "é", ",", ",,", "1,2,3", "1,1", ":", "=", "a=b", "in.nc", "r.json", "g.txt", "p.bin", "none/x", "in.nc/x",
           "%s%n", "$(touch X)", "`touch X`", "'; touch X; '", "*", "1:2:3", "0x7f", "1e3", "1.5", "all", "default", "auto", "none"]
-# Options that say how much work there is: a large value may be work for hours.
+# Options that determine the amount of work: a large value may take hours.
 WORK = {"--steps", "--time", "--samples", "--chaos", "--repeats", "--launches", "--work-ms", "--timeout", "--edge", "--blocks",
         "--every", "--block", "--exact", "--budget", "--vertices", "--ranks", "--rows", "--cells", "--nx", "--ny", "--nz",
         "--per-cell", "--degree", "--heaps", "--coarsen", "--max-ranks", "--sizes", "--measure", "--size", "--gen", "--points",
         "--graph", "--aggressor", "--watchdog", "--width", "--pitch", "--radius", "--volume", "--reach", "--kernels", "--models",
         "--quick", "--only", "--compare", "--comm", "--search", "--prune", "--weak", "--leaf", "--dimension", "--cross"}
-# For each verb a command that does a little; a verb that is not here is attacked with its options alone.
+# A command with little work for each verb; a verb that is not listed is attacked with its options alone.
 LITTLE = {
     "announce bench": ["--ranks", "2", "--size", "8", "--steps", "2", "--work-ms", "0", "--edge", "2"],
     "announce demo": ["droplet", "--steps", "2"],
@@ -41,21 +42,16 @@ LITTLE = {
 }
 # Verbs whose least work takes many seconds are drawn rarely.
 SLOW = {"announce table2", "announce table3", "topo table2", "topo tail", "bench msf", "topo advise"}
-GIVEN = {"in.nc": "parcels", "r.json": "record:cluster", "r2.json": "record:cluster", "k.json": "record:bench"}
 WRITTEN = ("--output", "-o", "--json", "--csv", "--picture", "--labels", "--linkage", "--probabilities", "--condensed")
 
 
 def files_for(words, world):
-    """The files that a command names, of those that there are."""
-    files = {f"work/{name}": world.sample(sample) for name, sample in GIVEN.items() if name in words}
-    for name, sample in (("g.txt", "graph:edge-list"), ("p.bin", "topo:binary"), ("p2.bin", "topo:small"), ("p.txt", "points:text")):
-        if name in words:
-            files[f"work/{name}"] = world.sample(sample)[name]
-    return files
+    """Returns the sample files that a command names."""
+    return {f"work/{name}": world.sample(name) for name in samples.NAMES if name in words}
 
 
 def without_option(words, option):
-    """The words of a command but for one option and its value."""
+    """Returns the words of a command without one option and its value."""
     names = {option.name, option.letter} - {""}
     out, skip = [], False
     for word in words:
@@ -69,14 +65,14 @@ def without_option(words, option):
 
 
 def read_words(words):
-    """Words and values of a command but for those that say where to write."""
+    """Returns the words of a command without those that name outputs."""
     written = [i for i, word in enumerate(words) if i > 0 and words[i - 1] in WRITTEN]
     rest = [word for i, word in enumerate(words) if i not in written and word.partition("=")[0] not in WRITTEN]
     return rest + [word.partition("=")[2] for word in rest]
 
 
 def outputs_in(words):
-    """Where a command may write, as names in the case's folder."""
+    """Returns the files that a command may write, as names in the case's folder."""
     found = []
     for i, word in enumerate(words):
         name, equals, value = word.partition("=")

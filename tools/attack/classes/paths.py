@@ -1,9 +1,9 @@
-"""Every pair of paths of a command line made one file: inputs survive, two outputs in one place are refused."""
+"""Attacks that make every pair of paths of a command line one file: inputs must survive, two outputs in one place be refused."""
 from .. import shapes
 from ..attack import Attack
 from ..case import Finding
 
-# How the second path names the file of the first.
+# Forms in which the second path names the file of the first.
 WAYS = ("same", "dot", "up", "absolute", "folder link", "link", "hard link")
 
 
@@ -36,7 +36,7 @@ class Paths(Attack):
                 case.files.setdefault(f"work/{one}", shapes.OLD)
                 case.hard_links[f"work/{other}"] = f"work/{one}"
         if shape.slots[first].reads:
-            case.files[f"work/{one}"] = shapes.sample(world, one)
+            case.files[f"work/{one}"] = world.sample(one)
         case.inputs = [n for n in case.inputs if n in case.files]
         case.outputs = [f"work/{s.name}" for s in shape.slots if not s.reads and f"work/{s.name}" not in case.inputs]
         case.data["refused"] = way != "hard link"

@@ -1,4 +1,4 @@
-"""Libraries planted where somebody works, under the names of those that the program loads: none is loaded."""
+"""Attacks by libraries planted in the working folder under the names of those that the program loads: none may be loaded."""
 import os
 import re
 import subprocess
@@ -27,7 +27,7 @@ class Planted(Attack):
         names = list(dict.fromkeys([*self.needed(world), *BY_NAME]))
         chosen = names if random.random() < 0.5 else random.sample(names, random.randint(1, len(names)))
         below = BELOW if random.random() < 0.3 else (random.choice(BELOW),)
-        # No library: a loader that finds it ends the program, and says so.
+        # The file is no library: a loader that finds it ends the program with a message.
         case.files |= {f"work/{folder}{name}": b"planted, no library\n" for folder in below for name in chosen}
         case.inputs += [name for name in case.files if name not in case.inputs]
         if random.random() < 0.3:  # an empty entry in the user's variable is the current folder, whatever a program does
@@ -37,7 +37,7 @@ class Planted(Attack):
 
     @staticmethod
     def needed(world):
-        """Names that the program and the libraries of its build ask for."""
+        """Returns the names of libraries that the program and the libraries of its build require."""
         with world.lock:
             if "needed" not in world.made:
                 beside = os.path.dirname(os.path.dirname(world.program))

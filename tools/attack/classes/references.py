@@ -1,4 +1,4 @@
-"""Files that name other files, and names that are no files: nothing else is read, whatever the reader."""
+"""Attacks by files that refer to other files, and names that are no files: no reader may follow them."""
 import os
 
 from ..attack import Attack

@@ -1,4 +1,4 @@
-"""Variables and arguments that look like secrets: none stands in a record, a file or a message."""
+"""Attacks by variables and arguments that look like secrets: none may appear in a record, a file or a message."""
 import os
 
 from .. import shapes

@@ -1,18 +1,18 @@
-"""Signals to a run while it works and writes: it ends soon, the output is old or new, nothing is left."""
+"""Attacks by signals to a run while it works and writes: it must end soon, with the old or the new output, and leave nothing."""
 import os
 import signal
 import time
 
 from ..attack import Attack
 from ..case import Case, Finding, Part
-from ..processes import Watch, command_of
+from ..processes import Watch, process_command
 from ..world import MODELS
 
 END_S = 10  # seconds to the end after a signal, times the scale of the machine
 EARLY_S = 0.2  # of its start a program can be ended before it is one that knows of signals, times the same
 OLD = b"old output\n"
 SIGNALS = {"INT": signal.SIGINT, "TERM": signal.SIGTERM, "HUP": signal.SIGHUP, "KILL": signal.SIGKILL}
-# What is written, and how it is read again.
+# Commands whose output is attacked, and the commands that read it.
 WORK = {
     "cluster": (["cluster", "in.nc", "-o", "out.nc", "--steps", "5"], "out.nc", ["cluster", "out.nc", "--steps", "1"]),
     "gen random": (["gen", "random", "--cells", "24,24,24", "--per-cell", "12", "-o", "out.nc"], "out.nc", ["cluster", "out.nc"]),
@@ -26,12 +26,12 @@ WORK = {
 }
 
 
-def ranks_of(program):
-    """(launcher, ranks) among the processes of a program."""
+def find_ranks(program):
+    """Returns (launcher, ranks) among the processes of a program."""
     pids = [p for p in program.processes() if p != program.pid]
-    launchers = [p for p in pids if "mpirun" in command_of(p).split(" ")[0]]
+    launchers = [p for p in pids if "mpirun" in process_command(p).split(" ")[0]]
     def is_rank(pid):  # the process in which `run` copies what the job prints has the command of `run`
-        return pid not in launchers and "merganser" in command_of(pid).split(" ")[0] and command_of(pid) != command_of(program.pid)
+        return pid not in launchers and "merganser" in process_command(pid).split(" ")[0] and process_command(pid) != process_command(program.pid)
     return launchers, [p for p in pids if is_rank(p)]
 
 
@@ -41,7 +41,7 @@ def work_case(random, world, processes_only=False):
     case = Case(verb=verb, files={f"work/{out}": OLD}, outputs=[f"work/{out}"], racy=True, old_or_new=True, memory_kib=2 << 20)
     case.parts = [Part(list(words))]
     if verb == "cluster":
-        case.files["work/in.nc"] = world.sample("many:24,24,24")
+        case.files["work/in.nc"] = world.sample("many 24,24,24")
         case.inputs = ["work/in.nc"]
     case.data = {"again": again, "out": out}
     if verb in ("topo bench", "bench random") and not processes_only:  # these start their ranks themselves
@@ -59,7 +59,7 @@ def work_case(random, world, processes_only=False):
 
 
 def wait_for_moment(case, program, folder, world):
-    """Until something of the output appears or so much of the usual time has gone."""
+    """Waits until part of the output appears or a share of the usual time has passed."""
     scale = world.scale()
     usual = (0.6 if not case.launch else 1.6) * scale
     if case.data["moment"] == "start":
@@ -76,7 +76,7 @@ def wait_for_moment(case, program, folder, world):
 
 
 def after_the_end(case, folder, world, old):
-    """The output is old or can be read; a run that is not disturbed removes what is left."""
+    """Returns findings unless the output is old or readable, and an undisturbed run removes what a killed one left."""
     path = folder.at(f"work/{case.data['out']}")
     try:
         with open(path, "rb") as file:
@@ -100,7 +100,7 @@ class Signals(Attack):
         case.data["signal"] = random.choice(list(SIGNALS))
         case.data["whom"] = random.choice(["parent", "launcher", "rank"]) if case.launch else "parent"
         number = SIGNALS[case.data["signal"]]
-        # A launcher ends its ranks by SIGTERM, whatever ended it.
+        # A launcher ends its ranks by SIGTERM, whatever signal it received.
         case.what = f"{case.data['signal']} to the {case.data['whom']} ({case.data['moment']})"
         case.codes = (0, 1, 4, 128 + number, 128 + signal.SIGTERM, -number) if case.data["whom"] != "parent" else (0, 128 + number, -number)
         return case
@@ -124,13 +124,13 @@ class Signals(Attack):
     def target(case, program):
         if case.data["whom"] == "parent":
             return program.pid
-        launchers, ranks = ranks_of(program)
+        launchers, ranks = find_ranks(program)
         found = launchers if case.data["whom"] == "launcher" else ranks
         return found[case.data["pick"] % len(found)] if found else None
 
     @staticmethod
     def run_again(case, folder, world):
-        """What a killed run left in the folder goes with the next run of the same output."""
+        """Returns findings if files that a killed run left remain after the next run with the same output."""
         quiet = [w for part in case.parts if part.words[0] not in ("--comm", "--ranks", "--models") for w in part.words]
         names = set(os.listdir(folder.at("work")))
         if names - {"in.nc", case.data["out"]}:

@@ -1,4 +1,5 @@
-"""Standard output that is full, closed, read slowly or left by its reader, alone and under `run`: all is written, or it is said."""
+"""Attacks on standard output that is full, closed, read slowly or left by its reader, alone and under `run`: all is written,
+or an error is reported."""
 import os
 import subprocess
 
@@ -9,7 +10,7 @@ from ..processes import Limits, Program
 
 GONE = 141  # whoever read has gone
 PIPES = 1 << 18  # bytes: more than the pipes between a rank and a reader hold, so that somebody meets a reader who has gone
-# Large results that are the same for each run; more small ones are made of all shapes.
+# Commands with large results that are the same in each run; small results are made from all command templates.
 LARGE = ("linkage --points uniform:2:40000 --clusters 40 --labels -", "linkage --points uniform:2:9000 --clusters 4 --linkage -",
          "msf --gen gnm:13:4 -o -", "msf --points uniform:2:9000 --labels -", "linkage <g.txt --clusters 2 --labels -",
          "gen random --cells 3,3,3 -o >out.nc --json -", "topo gen ring --ranks 9000 -o -")
@@ -45,7 +46,7 @@ class Streams(Attack):
 
     @staticmethod
     def run(case, folder, world, way):
-        """The command with its output led to where `way` says; its exit code stands in a file."""
+        """Runs the command with its output redirected as `way` says; its exit code is written to a file."""
         world.require(case.words())
         script = '{ { cd "$PLACE/work"; "$@"; echo $? > "$PLACE/code"; } ' + WAYS[way] + "; }"
         environment = {**world.environment(folder.path, case.environment), "PLACE": folder.path}

@@ -1,7 +1,7 @@
 #pragma once
-/// For files that Highway compiles once for each kind of vectors: how they call what they export.
+/// Dispatch macro of the files that Highway compiles once for each vector instruction set.
 #include "merganser/base/vectors.hpp"
 
-/// The function that HWY_EXPORT(name) made, for the vectors that this processor has or MERGANSER_SIMD names; in place of
-/// HWY_DYNAMIC_DISPATCH.
+/// Expands to the function that HWY_EXPORT(name) made for the instruction set in use: the best that the processor has, or the one
+/// that MERGANSER_SIMD names. Replaces HWY_DYNAMIC_DISPATCH, which does not read that variable.
 #define MERGANSER_DISPATCH(name) (::merganser::detail::ensure_vectors(), HWY_DYNAMIC_DISPATCH(name))

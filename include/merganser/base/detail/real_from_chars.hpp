@@ -1,5 +1,5 @@
 #pragma once
-/// std::from_chars of doubles, also for standard libraries that have it for integers alone (libc++ before 20).
+/// std::from_chars for doubles, with a replacement for standard libraries that have it for integers alone (libc++ before 20).
 #include <charconv>
 #include <version>
 
@@ -7,7 +7,9 @@
 
 namespace merganser::detail {
 
-/// Reads a number as std::from_chars does: no blank and no plus before it, decimal, whatever the locale.
+/// Parses the longest decimal number at the beginning of [first, last), in the C locale whatever the locale of the program, without
+/// blanks or a plus sign before it. Returns the end of the number and the error code of std::from_chars; `value` is set only if
+/// there is no error.
 #ifdef __cpp_lib_to_chars
 inline std::from_chars_result real_from_chars(const char* first, const char* last, double& value) {
   return std::from_chars(first, last, value);

@@ -1,6 +1,6 @@
 #pragma once
-/// Handles: numbers, dressed as pointers to types that are never defined, under which objects are kept. A number is given
-/// once, so a handle that was freed is found out for ever, and nothing is read through it.
+/// Table of the objects behind the handles of the C interface. A handle is a number, cast to a pointer to a type that is never
+/// defined. No number is used twice and none is dereferenced, so that every use of a freed handle is detected. Thread-safe.
 #include <memory>
 #include <string>
 
@@ -10,61 +10,68 @@
 
 namespace merganser::capi {
 
-/// What a handle stands for.
+/// Base class of the objects behind handles.
 class Object : Pinned {
  public:
   virtual ~Object() = default;
 };
 
-/// Keeps an object. @return its handle
-[[nodiscard]] void* keep(std::shared_ptr<Object> object);
-/// The object of a handle. @throws UsageError for null, and what is no handle (any more)
-[[nodiscard]] std::shared_ptr<Object> kept(const void* handle, const char* kind);
-/// From now on the handle is good for nothing. Who has got its object holds it, so that none is destroyed here. @throws
-/// UsageError for what is no handle (any more)
-void let_go(const void* handle, const char* kind);
-/// Objects that are kept.
-[[nodiscard]] std::size_t handles();
+/// Adds an object to the table, which shares its ownership. @return its handle
+[[nodiscard]] void* register_object(std::shared_ptr<Object> object);
+/// Returns the object of a handle. @param kind  for the message, as "finder"
+/// @throws UsageError for null, a freed handle, or a pointer that never was a handle
+[[nodiscard]] std::shared_ptr<Object> find_object(const void* handle, const char* kind);
+/// Removes a handle from the table. The caller must hold a reference to the object: destroying it here would run its
+/// destructor, which may communicate, with the table locked.
+/// @throws UsageError for a freed handle, or a pointer that never was a handle
+void unregister_handle(const void* handle, const char* kind);
+/// Returns the number of handles that were given and not freed, in this process.
+[[nodiscard]] std::size_t num_handles();
 
-/// The object of type T behind a handle. @throws UsageError if there is none, or it is one of another kind
+/// Returns the object of type T behind a handle.
+/// @throws UsageError for null, a freed handle, or a handle of another kind of object
 template <class T>
-std::shared_ptr<T> object_of(const void* handle) {
-  auto object = std::dynamic_pointer_cast<T>(kept(handle, T::kKind));
+std::shared_ptr<T> object_from(const void* handle) {
+  auto object = std::dynamic_pointer_cast<T>(find_object(handle, T::kKind));
   if (!object) throw UsageError(std::string(T::kKind) + ": the handle of another kind of object");
   return object;
 }
-/// Frees a handle. @throws UsageError as object_of()
+/// Frees a handle and returns its object, which dies with the last reference.
+/// @throws UsageError for null, a freed handle, or a handle of another kind of object
 template <class T>
 std::shared_ptr<T> free_handle(const void* handle) {
-  auto object = object_of<T>(handle);  // refuses one of another kind
-  let_go(handle, T::kKind);
+  auto object = object_from<T>(handle);  // refuses one of another kind
+  unregister_handle(handle, T::kKind);
   return object;
 }
-/// guard() for a function of one object: `body` gets the one behind the handle.
+/// Runs the body of a function of the C interface on the object of type T behind a handle.
+/// @return MG_OK, or the status of the exception that is thrown
 template <class T, class Body>
 int guard(const void* handle, const Body& body) noexcept {
-  return guard([&] { body(*object_of<T>(handle)); });
+  return guard([&] { body(*object_from<T>(handle)); });
 }
-/// guard() for a function that gives one thing of an object, what `get` returns, where the caller wants it.
+/// Runs a function of the C interface that returns one property of the object of type T behind a handle: writes get(object)
+/// to *where. @return MG_OK, or the status of the exception that is thrown
 template <class T, class Value, class Get>
 int guard_get(const void* handle, Value* where, const char* name, const Get& get) noexcept {
   return guard<T>(handle, [&](T& object) {
-    need(where, name);
+    check_not_null(where, name);
     *where = get(object);
   });
 }
-/// guard() for a function that frees a handle. Null is none, and nothing to be done.
+/// Runs a function of the C interface that frees a handle; null is accepted and does nothing.
+/// @return MG_OK, or the status of the exception that is thrown
 template <class T>
 int guard_free(const void* handle) noexcept {
   return guard([&] {
     if (handle != nullptr) free_handle<T>(handle).reset();
   });
 }
-/// Keeps a new object and gives its handle. @throws UsageError if `handle` is null
+/// Constructs an object of type T and writes its handle to *handle. @throws UsageError if `handle` is null
 template <class T, class Handle, class... Arguments>
-void make(Handle** handle, Arguments&&... arguments) {
+void make_handle(Handle** handle, Arguments&&... arguments) {
   if (handle == nullptr) throw UsageError(std::string(T::kKind) + ": no pointer for the handle");
-  *handle = static_cast<Handle*>(keep(std::make_shared<T>(std::forward<Arguments>(arguments)...)));
+  *handle = static_cast<Handle*>(register_object(std::make_shared<T>(std::forward<Arguments>(arguments)...)));
 }
 
 }  // namespace merganser::capi

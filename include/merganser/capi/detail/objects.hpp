@@ -1,5 +1,5 @@
 #pragma once
-/// Objects that others are made over.
+/// Objects behind the handles of the C interface that other objects are made from: transports, decompositions, schemas.
 #include <memory>
 #include <utility>
 #include <vector>
@@ -14,24 +14,25 @@
 
 namespace merganser::capi {
 
-/// A transport, of its own or of a run. What is made over it holds it.
+/// Transport behind a handle: owned, or borrowed from mg_run_threads() until that run ends. Objects made over it share its
+/// ownership.
 class TransportObject final : public Object {
  public:
   static constexpr const char* kKind = "transport";
   explicit TransportObject(std::unique_ptr<comm::Transport> own) : own_(std::move(own)), transport_(own_.get()) {}
   explicit TransportObject(comm::Transport& of_a_run) : transport_(&of_a_run) {}
 
-  /// @throws CommError if the run that it belonged to has ended
+  /// Returns the transport. @throws CommError if the run that it was borrowed from has ended
   comm::Transport& get() {
     if (transport_ == nullptr) throw CommError("transport: the run that it belonged to has ended");
     return *transport_;
   }
-  /// What "auto" chose, with a zero at its end.
+  /// Returns the line on the choice of "auto", empty if a backend was named. Valid until the next call.
   const char* choice() {
     choice_ = get().choice();
     return choice_.c_str();
   }
-  /// The run that it belongs to ends.
+  /// Invalidates a borrowed transport at the end of its run: get() throws from now on.
   void end() { transport_ = nullptr; }
 
  private:
@@ -40,10 +41,10 @@ class TransportObject final : public Object {
   std::string choice_;
 };
 
-/// What is made over a transport.
+/// Base class of objects that are made over a transport and keep it alive.
 class OverTransport : public Object {
  public:
-  /// @throws CommError if the transport has ended
+  /// Returns the transport. @throws CommError if the run that it was borrowed from has ended
   comm::Transport& transport() { return transport_->get(); }
   [[nodiscard]] const std::shared_ptr<TransportObject>& transport_object() const { return transport_; }
 
@@ -56,6 +57,7 @@ class OverTransport : public Object {
   std::shared_ptr<TransportObject> transport_;  // declared first, so destroyed after what derived classes hold
 };
 
+/// Decomposition behind a handle; immutable, so that threads may share it.
 class DecompositionObject final : public Object {
  public:
   static constexpr const char* kKind = "decomposition";
@@ -63,7 +65,7 @@ class DecompositionObject final : public Object {
   const Decomposition value;
 };
 
-/// A schema that grows, and the callbacks of its attributes.
+/// Schema behind a handle, to which attributes can be added, and the merge callbacks of its attributes.
 class SchemaObject final : public Object {
  public:
   static constexpr const char* kKind = "schema";
@@ -71,18 +73,18 @@ class SchemaObject final : public Object {
   explicit SchemaObject(const Schema& schema) : schema(schema), callbacks(schema.attributes().size()) {}
 
   Schema schema;
-  std::vector<MergeCallback> callbacks;  // by attribute
+  std::vector<MergeCallback> callbacks;  // one per attribute, empty for those with another rule
 };
 
-/// Columns that a parcel's attributes need.
-[[nodiscard]] std::size_t columns_of(const Schema& schema);
+/// Returns the number of columns for a parcel's attributes: the sum of their components.
+[[nodiscard]] std::size_t num_columns(const Schema& schema);
 
-/// A box of the caller's. @throws UsageError for null, InputError for an extent that is not positive and finite
-[[nodiscard]] Box box_of(const mg_box* box);
+/// Converts a box of the caller's. @throws UsageError for null, InputError for an extent that is not positive and finite
+[[nodiscard]] Box to_box(const mg_box* box);
 
-/// A switch of the caller's. @throws UsageError unless 0 or 1
-inline bool flag(int value, const char* name) {
-  within(value, 0, 1, name);
+/// Converts a flag of the caller's. @throws UsageError naming the argument unless it is 0 or 1
+inline bool read_flag(int value, const char* name) {
+  check_range(value, 0, 1, name);
   return value == 1;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Options as values that every rank must give alike, for check_uniform_across_ranks().
+/// Options of a struct as names and values in text, for check_uniform_across_ranks().
 #include <vector>
 
 #include "merganser/base/options.hpp"
@@ -7,7 +7,7 @@
 
 namespace merganser::comm {
 
-/// One value per option of a struct that has describe().
+/// Returns the name and value of each option of a struct that has describe(). Local.
 template <class T>
 [[nodiscard]] std::vector<UniformValue> uniform_values(const T& options) {
   T copy = options;  // a table binds to what it may change

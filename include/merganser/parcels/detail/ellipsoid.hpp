@@ -1,5 +1,6 @@
 #pragma once
-/// Canonical arithmetic of ellipsoids, inline for hot loops. Only + - * / and bit operations: the same bits everywhere.
+/// Canonical arithmetic of ellipsoids, inline for hot loops. Only + - * / and bit operations: the same bits on every
+/// CPU and C library.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace merganser {
 
-/// Symmetric matrix of an ellipsoid { r : r^T B^-1 r <= 1 }: B11 B12 B13 B22 B23 B33.
+/// Symmetric matrix B of an ellipsoid { r : r^T B^-1 r <= 1 }: B11 B12 B13 B22 B23 B33.
 struct Shape {
   double b11, b12, b13, b22, b23, b33;
 };
@@ -21,13 +22,13 @@ inline constexpr double kCubeRoot[7] = {0x1.000000000ceb2p+0, 0x1.5555561f0d039p
                                         0x1.61f4d884f0764p-3, 0x1.26fb09e1db7ebp-3, 0x1.03591a822c73ap-3,
                                         0x1.ca5dbedb639b7p-4};
 
-/// Cube root to 3.2 %: an exponent divided by three.
+/// Returns the cube root of x > 0 to 3.2 %, by dividing the exponent, and with it the mantissa's bits, by three.
 inline double cube_root_guess(double x) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) / 3 + 0x2a9f7893782da1ceULL);
 }
 
-/// x in about [1e-300, 1e300]. The polynomial leaves 2e-10 of the guess's error, one Newton step its rounding. One
-/// division, because merging waits for this.
+/// Returns the cube root of x in about [1e-300, 1e300]. The polynomial leaves 2e-10 of the guess's error, one Newton
+/// step its rounding. There is a single division, since merging is bound by its latency.
 inline double cube_root_scaled(double x) {
   const double y = cube_root_guess(x);
   const double inverse = 1 / x;
@@ -39,12 +40,13 @@ inline double cube_root_scaled(double x) {
   return z - (z * z * z - x) * (z * (inverse * (1.0 / 3)));
 }
 
-/// abc of an ellipsoid: V * (0.75 / pi), the constant rounded once.
+/// Returns the product abc of the semi-axes of an ellipsoid: V * (0.75 / pi), the constant rounded once.
 inline double semi_axes_product(double volume) { return volume * (0.75 / std::numbers::pi); }
 
 }  // namespace detail
 
-/// Cube root without the C library: the same bits on every CPU and C library. Relative error below 1e-15. x finite.
+/// Returns the cube root, without the C library: the same bits on every CPU. Relative error below 1e-15. @param x
+/// finite
 [[nodiscard]] inline double cube_root(double x) {
   const double size = x < 0 ? -x : x;
   double root;
@@ -62,41 +64,44 @@ inline double semi_axes_product(double volume) { return volume * (0.75 / std::nu
 
 namespace detail {
 
-/// det B = B33 * minor - rest.
+/// Returns the minor B11 B22 - B12^2, of which det B = B33 * minor33 - rest33.
 inline double minor33(double b11, double b12, double b22) { return b11 * b22 - b12 * b12; }
+/// Returns the part of det B = B33 * minor33 - rest33 that does not contain B33, with its sign changed.
 inline double rest33(double b11, double b12, double b13, double b22, double b23) {
   return b23 * (b11 * b23 - 2 * (b12 * b13)) + b13 * (b13 * b22);
 }
 
 }  // namespace detail
 
-/// det B.
+/// Returns det B.
 [[nodiscard]] inline double det3(const Shape& s) {
   return s.b33 * detail::minor33(s.b11, s.b12, s.b22) - detail::rest33(s.b11, s.b12, s.b13, s.b22, s.b23);
 }
 
 namespace detail {
 
-/// Products that cancel by more than this factor are evaluated with a wider mantissa. Within it the shape of a merged
-/// parcel is right to 6e-13: B33 of a member carries at most 16 roundings times it, the determinant that error times it
-/// again, and the cube root a third.
+/// Cancellation factor beyond which sums of products are evaluated with a wider mantissa. Within it the shape of a
+/// merged parcel is accurate to 6e-13: B33 of a member has at most 16 roundings times it, the determinant that error
+/// times it again, and the cube root a third.
 inline constexpr double kMaxCancellation = 32;
 
-/// A minor B11 B22 - B12^2 below this share of B11 B22 lies in the last digits of the stored entries.
+/// Fraction of B11 B22 below which a minor B11 B22 - B12^2 consists of the rounding of the stored entries.
 inline constexpr double kMinMinor = 1e-14;
 
+/// Returns B33 in double precision, from five entries, the volume and their minor33.
 inline double b33_plain(const double* b5, double volume, double minor) {
   const double abc = semi_axes_product(volume);
   return (abc * abc + rest33(b5[0], b5[1], b5[2], b5[3], b5[4])) / minor;
 }
 
-/// b33() where the minor cancels. B11, B22 > 0.
+/// Returns B33 in extended precision, for entries whose minor cancels. B11, B22 > 0.
 double b33_wide(const double* b5, double volume);
 
 }  // namespace detail
 
-/// B33 from the five stored entries, using det B = (3V/4pi)^2: to 1e-13 of the value that they have as exact numbers. A
-/// minor within kMinMinor * B11 B22 of 0 is rounding, and counts as kMinMinor * B11 B22: see singular().
+/// Returns B33 from the five stored entries, by det B = (3V/4pi)^2: to 1e-13 of the value that they have as exact
+/// numbers. A minor within kMinMinor * B11 B22 of 0 is rounding, and counts as kMinMinor * B11 B22; is_singular() tests
+/// whether B33 depends on it.
 [[nodiscard]] inline double b33(const double* b5, double volume) {
   const double minor = detail::minor33(b5[0], b5[1], b5[3]);
   if (b5[0] * b5[3] > detail::kMaxCancellation * minor && b5[0] > 0 && b5[3] > 0) [[unlikely]]
@@ -104,9 +109,9 @@ double b33_wide(const double* b5, double volume);
   return detail::b33_plain(b5, volume, minor);
 }
 
-/// True if five entries and a volume are not those of an ellipsoid, or do not tell its B33: not finite, B11 <= 0,
-/// B22 <= 0, B11 B22 - B12^2 < -1e-14 B11 B22; or within 1e-14 B11 B22 of 0, unless the ellipsoid is a needle. B33 of a
-/// needle is B13^2 / B11, whatever the digits that the minor has lost.
-[[nodiscard]] bool singular(const double* b5, double volume);
+/// Returns whether five entries and a volume are not those of an ellipsoid, or do not determine its B33: not finite,
+/// B11 <= 0, B22 <= 0, B11 B22 - B12^2 < -1e-14 B11 B22; or within 1e-14 B11 B22 of 0, unless the ellipsoid is a
+/// needle. B33 of a needle is B13^2 / B11, whatever the digits that the minor has lost.
+[[nodiscard]] bool is_singular(const double* b5, double volume);
 
 }  // namespace merganser

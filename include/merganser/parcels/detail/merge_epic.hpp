@@ -1,6 +1,6 @@
 #pragma once
-/// The merge of one star for EPIC's schema (id, vorticity 3, buoyancy, B 5) as straight-line code: the same bits as the
-/// general merge_star. Inline, so that a loop over clusters can be compiled around it.
+/// Merge of one star of EPIC's schema (id, vorticity 3, buoyancy, B 5) as straight-line code: the same bits as the
+/// general merge_star(). Inline, so that a loop over stars can be compiled around it.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -18,13 +18,13 @@ inline constexpr std::size_t kEpicMeans = 4;  ///< vorticity and buoyancy, from 
 inline constexpr std::size_t kEpicShape = 5;  ///< B11 in row[5]
 inline constexpr std::size_t kEpicWidth = 10;
 
-/// One coordinate of a merged parcel: centre + shift, brought into a periodic axis or clamped onto the walls.
+/// Returns one coordinate of a merged parcel, wrapped on a periodic axis, else clamped onto the walls.
 inline double wrap_or_clamp(const Box& box, int axis, double x) {
   if (box.periodic[axis]) return box.wrap(axis, x);
   return std::min(std::max(x, box.lower[axis]), box.lower[axis] + box.extent[axis]);
 }
 
-/// Box::displacement for all three axes without branches: a wall axis has no image, its limit is infinite.
+/// Branch-free form of Box::displacement for all three axes: a wall axis has no image, its limit is infinite.
 struct Images {
   Box box;
   Vec3 half;  ///< half a period; infinite on a wall axis
@@ -32,6 +32,7 @@ struct Images {
   explicit Images(const Box& b) : box(b) {
     for (int a = 0; a < 3; ++a) half[a] = b.periodic[a] ? 0.5 * b.extent[a] : std::numeric_limits<double>::infinity();
   }
+  /// Returns the displacement a - b on one axis, to the nearest image. Same bits as Box::displacement.
   [[nodiscard]] double along(int axis, double a, double b) const {
     const double d = a - b;
     const double below = d < -half[axis] ? d + box.extent[axis] : d;
@@ -42,37 +43,38 @@ struct Images {
   }
 };
 
-/// One parcel of a star: its site and its five entries.
+/// Member of a star for the merge of shapes: its site and its five entries B11 B12 B13 B22 B23.
 struct ShapeMember {
   Site site;
   const double* b5;
 };
 
-/// The shape of a star's merged parcel by arithmetic with a wide mantissa: right to 1e-15 whatever cancels, and the same
-/// bits everywhere. @param members  centre first. @return false, and b5 is not written, where some member is no ellipsoid
+/// Computes the shape of a star's merged parcel in extended precision: accurate to 1e-15 whatever cancels, and the same
+/// bits everywhere. @param members  centre first. @return false, and b5 is not written, if some member is no ellipsoid
 bool wide_shape(const Images& images, std::span<const ShapeMember> members, double* b5);
 
-/// A star of more sources than these sums too many roundings for kMaxCancellation.
+/// Sources of a star beyond which the roundings of its sums are too many for kMaxCancellation.
 inline constexpr std::size_t kMaxPlainSources = 64;
-/// Across a periodic edge a displacement has the rounding of the distance in coordinates: up to this many times the
-/// spread of the parcels, squared, it does not matter.
+/// Bound of the squared ratio to the spread of the parcels that two lengths may have along an axis, for their rounding not
+/// to matter: the distance in coordinates of a displacement across a periodic edge, and the shift of the centre, which is
+/// subtracted from displacements and leaves nothing but rounding of a source a million times heavier than the rest.
 inline constexpr double kMaxSpreadSquared = 0x1p18;
-/// Determinants between these bounds have neither overflowed nor lost digits to underflow.
+/// Bounds between which determinants have neither overflowed nor lost digits to underflow.
 inline constexpr double kMinDeterminant = 0x1p-900;
 inline constexpr double kMaxDeterminant = 0x1p900;
 
-/// The summed second moment of a star, and whether doubles are enough for it.
+/// Accumulator of the second moment of a star, with the test whether double precision suffices for it.
 struct ShapeSum {
-  Shape s{0, 0, 0, 0, 0, 0};
-  Vec3 far{0, 0, 0};  ///< greatest distance in coordinates from the centre
-  bool plain = true;
+  Shape s{0, 0, 0, 0, 0, 0};  ///< sum of (V_i w) (B_i + 5 r r^T)
+  Vec3 far{0, 0, 0};          ///< greatest distance in coordinates from the centre
+  bool plain = true;          ///< whether the minors of all members so far have kept their digits
 
-  /// A source's distance in coordinates from the centre.
-  void reach(const Site& a, const Site& b) {
+  /// Accumulates the distance in coordinates of a source from the centre, image or not.
+  void add_distance(const Site& a, const Site& b) {
     far = {std::max(far[0], std::fabs(a.x - b.x)), std::max(far[1], std::fabs(a.y - b.y)),
            std::max(far[2], std::fabs(a.z - b.z))};
   }
-  /// Adds (V_i w) (B_i + 5 r r^T).
+  /// Adds the term (V_i w) (B_i + 5 r r^T) of one member. @param share  V_i w
   void add(double share, const double* b5, double volume, const Vec3& r) {
     const double r1 = 5 * r[0];
     const double r2 = 5 * r[1];
@@ -86,11 +88,13 @@ struct ShapeSum {
     s.b23 += share * (b5[4] + r2 * r[2]);
     s.b33 += share * (b33_plain(b5, volume, minor) + r3 * r[2]);
   }
-  /// Whether the determinant `det` of the sum has kept its digits.
-  [[nodiscard]] bool is_plain(const Images& images, double det) const {
+  /// Returns whether the entries and the determinant `det` of the sum have kept their digits, so that double precision
+  /// suffices for the shape. @param shift  from the centre to the merged position
+  [[nodiscard]] bool is_plain(const Images& images, const Vec3& shift, double det) const {
     const double bound = s.b11 * s.b22 * s.b33;
     const auto is_near = [&](int axis, double spread) {
-      return far[axis] <= images.half[axis] || far[axis] * far[axis] <= kMaxSpreadSquared * spread;
+      const double limit = kMaxSpreadSquared * spread;
+      return (far[axis] <= images.half[axis] || far[axis] * far[axis] <= limit) && shift[axis] * shift[axis] <= limit;
     };
     return plain && bound <= kMaxCancellation * det && bound >= kMinDeterminant && bound <= kMaxDeterminant &&
            is_near(0, s.b11) && is_near(1, s.b22) && is_near(2, s.b33);
@@ -98,12 +102,14 @@ struct ShapeSum {
 };
 
 /// Rescales the summed second moment to the volume and stores its five entries.
-/// @param members  gives the star's members, centre first, where doubles are not enough
-inline void store_shape(const Images& images, const ShapeSum& sum, std::size_t sources, double volume, double* b5,
-                        const auto& members) {
+/// @param shift    from the centre to the merged position
+/// @param members  function that returns the star's members, centre first; called only where double precision does not
+/// suffice
+inline void store_shape(const Images& images, const ShapeSum& sum, const Vec3& shift, std::size_t sources, double volume,
+                        double* b5, const auto& members) {
   const double abc = semi_axes_product(volume);
   const double det = det3(sum.s);
-  if (!sum.is_plain(images, det) || sources > kMaxPlainSources) [[unlikely]]
+  if (!sum.is_plain(images, shift, det) || sources > kMaxPlainSources) [[unlikely]]
     if (wide_shape(images, members(), b5)) return;
   const double f = cube_root(abc * abc / det);
   b5[0] = f * sum.s.b11;
@@ -113,8 +119,8 @@ inline void store_shape(const Images& images, const ShapeSum& sum, std::size_t s
   b5[4] = f * sum.s.b23;
 }
 
-/// Merges `sources` >= 1 sources into the centre in place. source_site(i), source_row(i): the i-th source in ascending
-/// id. The centre's volume becomes the sum.
+/// Merges `sources` >= 1 sources into the centre in place. source_site(i) and source_row(i) return the i-th source in
+/// ascending id. The centre's volume becomes the sum.
 inline void merge_epic(const Images& images, Site& centre_site, double* row, std::size_t sources,
                        const auto& source_site, const auto& source_row) {
   const Site centre = centre_site;
@@ -141,7 +147,7 @@ inline void merge_epic(const Images& images, Site& centre_site, double* row, std
   for (std::size_t i = 0; i < sources; ++i) {
     const Site& s = source_site(i);
     const Vec3 d = images.displacement(s, centre);
-    sum.reach(s, centre);
+    sum.add_distance(s, centre);
     sum.add(s.volume * w, source_row(i) + kEpicShape, s.volume, {d[0] - shift[0], d[1] - shift[1], d[2] - shift[2]});
   }
 
@@ -153,7 +159,7 @@ inline void merge_epic(const Images& images, Site& centre_site, double* row, std
     for (std::size_t i = 0; i < sources; ++i) out.push_back({source_site(i), source_row(i) + kEpicShape});
     return out;
   };
-  store_shape(images, sum, sources, volume, row + kEpicShape, members);
+  store_shape(images, sum, shift, sources, volume, row + kEpicShape, members);
 }
 
 }  // namespace merganser::detail

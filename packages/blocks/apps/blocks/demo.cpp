@@ -1,3 +1,4 @@
+// Runs the simulations of `announce demo` on every rank; rank 0 prints a table and writes record and picture.
 #include "apps/blocks/demo.hpp"
 
 #include <fmt/core.h>
@@ -17,8 +18,8 @@
 
 namespace merganser::app::demo {
 
-using simulations::digest_text;
 using simulations::Droplet;
+using simulations::format_digest;
 using simulations::Plane;
 using simulations::Potts;
 using simulations::Site;
@@ -26,11 +27,12 @@ using simulations::WholeDroplet;
 
 namespace {
 
-/// The time loop: what it costs, without what --check adds.
+/// The time loop of a simulation: measures time and counters of its steps, without what --check adds.
 class Loop {
  public:
   Loop(comm::Transport& transport, int steps)
       : transport_(transport), all_steps_(steps), line_(transport.rank() == 0) {}
+  /// Calls f(), which makes one step of the simulation, and measures it.
   template <class F>
   void step(F&& f) {
     const comm::Counters before = transport_.counters();
@@ -39,9 +41,9 @@ class Loop {
     seconds_ += now() - start;
     counters_ += transport_.counters() - before;
     ++steps_;
-    line_.count("step", static_cast<double>(steps_), all_steps_);
+    line_.show_count("step", static_cast<double>(steps_), all_steps_);
   }
-  /// Collective.
+  /// Gathers counters and times of all ranks. Collective.
   void finish() {
     line_.erase();
     total_ = {};
@@ -53,11 +55,12 @@ class Loop {
   }
   [[nodiscard]] const comm::Counters& total() const { return total_; }
   [[nodiscard]] const Summary& times() const { return times_; }
+  /// Formats a total over ranks and steps as a mean per rank and step.
   [[nodiscard]] std::string per_step(std::int64_t n) const {
     const double steps = static_cast<double>(steps_) * transport_.size();
     return fixed_text(static_cast<double>(n) / steps, 1);
   }
-  void rows(Table& table) const {
+  void add_rows(Table& table) const {
     table.row({"messages per step and rank", per_step(total_.messages)});
     table.row({"payload bytes per step and rank", per_step(total_.bytes)});
     if (total_.puts > 0) table.row({"puts per step and rank", per_step(total_.puts)});
@@ -76,18 +79,18 @@ class Loop {
   ProgressLine line_;
 };
 
-std::string ranks_text(const comm::Transport& t) {
+std::string format_ranks(const comm::Transport& t) {
   return fmt::format("{}{}", t.size(), t.size() == 1 ? " rank" : " ranks");
 }
 
-std::string head_text(const Plane& p, const char* cells, const comm::Transport& t) {
+std::string describe_plane(const Plane& p, const char* cells, const comm::Transport& t) {
   return fmt::format("{} x {} {} in {} x {} blocks of {} x {}; {}, {}", p.width(), p.height(), cells, p.grid.blocks[0],
-                     p.grid.blocks[1], p.edge, p.edge, ranks_text(t), t.name());
+                     p.grid.blocks[1], p.edge, p.edge, format_ranks(t), t.name());
 }
 
-/// What both demos put in front of and behind their tables.
-void print(const DemoOptions& o, const comm::Transport& t, const std::string& head, const Table& table,
-           const std::string& verdict, const std::string& digest) {
+/// Prints table, verdict and digest of either simulation, unless standard output is taken by a record or a picture.
+void print_results(const DemoOptions& o, const comm::Transport& t, const std::string& head, const Table& table,
+                   const std::string& verdict, const std::string& digest) {
   if (o.json == "-" || o.picture == "-") return;
   std::cout << head << '\n';
   if (!t.choice().empty()) std::cout << t.choice() << '\n';
@@ -100,7 +103,7 @@ void print(const DemoOptions& o, const comm::Transport& t, const std::string& he
   if (!files.empty()) std::cout << "wrote " << files << '\n';
 }
 
-Json start_record(const DemoOptions& o, const Invocation& in, const comm::Transport& t, const Loop& loop) {
+Json make_demo_record(const DemoOptions& o, const Invocation& in, const comm::Transport& t, const Loop& loop) {
   Json record = make_record(in, {t.size(), std::string(t.name()), std::string(t.choice()), o.ranks.decorators, ""});
   record["timings"]["step"] = summary_json(loop.times());
   record["counters"] = counters_json(loop.total());
@@ -108,12 +111,13 @@ Json start_record(const DemoOptions& o, const Invocation& in, const comm::Transp
   return record;
 }
 
-/// Throws on every rank if there is a difference.
+/// Throws VerificationError on every rank if there is a difference. Called by every rank with the same arguments.
 void require_equal(const std::string& difference, std::int64_t step) {
   if (difference.empty()) return;
   collective_try([&] { throw VerificationError(fmt::format("step {}: {}", step, difference)); });
 }
 
+/// Interpolates linearly between two colours 0xRRGGBB. @param share  of `to`, in [0, 1]
 std::uint32_t blend(double share, std::uint32_t from, std::uint32_t to) {
   std::uint32_t out = 0;
   for (const int shift : {16, 8, 0}) {
@@ -124,17 +128,18 @@ std::uint32_t blend(double share, std::uint32_t from, std::uint32_t to) {
   return out;
 }
 
+/// Writes the run record and the picture, where their names are given. Called by rank 0.
 void write_files(const DemoOptions& o, const Json& record, const PictureOf& picture) {
   if (!o.json.empty()) write_record(o.json, record);
   if (!o.picture.empty()) write_text_file(o.picture, draw(picture));
 }
 
-/// What all ranks have counted together.
+/// Results of the droplet simulation, totals over all ranks.
 struct DropletTotals {
   std::int64_t at_start = 0, at_end = 0, most = 0;
-  std::int64_t updates = 0;   ///< of cells
-  std::int64_t messages = 0;  ///< of the announcement network
-  std::int64_t empty = 0;     ///< of these without an announcement
+  std::int64_t updates = 0;   ///< updates of single cells
+  std::int64_t messages = 0;  ///< messages of the announcement network
+  std::int64_t empty = 0;     ///< messages without an announcement
   std::string network;
   std::string digest;
 };
@@ -155,7 +160,7 @@ Table droplet_table(const DemoOptions& o, const Droplet& droplet, const DropletT
   table.row({"cells updated, of a run on all cells", percent_text(static_cast<double>(n.updates) / all)});
   table.row({"steps until every rank knows", count_text(droplet.network().time_to_live())});
   if (n.messages > 0) table.row({"announcement messages without content", percent_text(empty)});
-  loop.rows(table);
+  loop.add_rows(table);
   return table;
 }
 
@@ -176,7 +181,7 @@ Json droplet_json(const DemoOptions& o, const Droplet& droplet, const DropletTot
           {"digest", n.digest}};
 }
 
-/// Collective.
+/// Computes the results at the end of the droplet simulation. Collective.
 DropletTotals droplet_totals(comm::Transport& t, const Droplet& droplet) {
   DropletTotals n;
   const auto& announced = droplet.network().statistics();
@@ -184,19 +189,20 @@ DropletTotals droplet_totals(comm::Transport& t, const Droplet& droplet) {
   n.messages = t.all_reduce(announced.messages, comm::Op::sum);
   n.empty = t.all_reduce(announced.empty, comm::Op::sum);
   n.at_end = static_cast<std::int64_t>(droplet.directory().all_blocks().size());
-  n.digest = digest_text(t, droplet.digest());
+  n.digest = format_digest(t, droplet.digest());
   return n;
 }
 
+/// Results of the Potts simulation, totals over all ranks but `exchanges`.
 struct PottsTotals {
   std::int64_t flips = 0, packages = 0, entries = 0;
-  std::int64_t exchanges = 0;  ///< of each rank
+  std::int64_t exchanges = 0;  ///< exchanges of each rank
   std::int64_t cells = 0;
   Summary volume;
   std::string digest;
 };
 
-/// Collective.
+/// Computes the results at the end of the Potts simulation. Collective.
 PottsTotals potts_totals(comm::Transport& t, const Potts& potts, const Plane& plane, const std::vector<Site>& lattice) {
   PottsTotals n;
   const auto& counts = potts.exchange().counts();
@@ -204,7 +210,7 @@ PottsTotals potts_totals(comm::Transport& t, const Potts& potts, const Plane& pl
   n.packages = t.all_reduce(counts.packages, comm::Op::sum);
   n.entries = t.all_reduce(counts.entries, comm::Op::sum);
   n.exchanges = counts.steps;
-  n.digest = digest_text(t, potts.digest());
+  n.digest = format_digest(t, potts.digest());
   std::vector<double> volumes;
   for (const auto& [site, cell] : recount(plane, lattice)) volumes.push_back(static_cast<double>(cell.volume));
   n.cells = static_cast<std::int64_t>(volumes.size());
@@ -224,7 +230,7 @@ Table potts_table(const DemoOptions& o, const PottsTotals& n, const Loop& loop) 
   table.row({"sites changed per step", count_text(n.flips / o.steps)});
   table.row({"packages per exchange, all blocks", fixed_text(packages / static_cast<double>(n.exchanges), 1)});
   table.row({"cells per package", fixed_text(static_cast<double>(n.entries) / std::max(1.0, packages), 1)});
-  loop.rows(table);
+  loop.add_rows(table);
   return table;
 }
 
@@ -262,15 +268,16 @@ void run_droplet(const DemoOptions& o, const Invocation& in, comm::Transport& t)
   n.network = network->describe();
   const auto cells = o.picture.empty() ? std::vector<double>() : gather_cells(t, droplet, plane);
   if (t.rank() != 0) return;
-  print(o, t, "droplets: " + head_text(plane, "cells", t) + ", announcements over " + n.network,
-        droplet_table(o, droplet, n, loop),
-        o.check ? "check: after every step equal to the run on all cells, every bit; every block has one holder" : "",
-        n.digest);
-  Json record = start_record(o, in, t, loop);
+  print_results(
+      o, t, "droplets: " + describe_plane(plane, "cells", t) + ", announcements over " + n.network,
+      droplet_table(o, droplet, n, loop),
+      o.check ? "check: after every step equal to the run on all cells, every bit; every block has one holder" : "",
+      n.digest);
+  Json record = make_demo_record(o, in, t, loop);
   record["result"] = droplet_json(o, droplet, n);
   const auto& counts = droplet.directory().counts();
   write_files(o, record,
-              {plane, "Droplets after " + count_text(o.steps) + " steps on " + ranks_text(t),
+              {plane, "Droplets after " + count_text(o.steps) + " steps on " + format_ranks(t),
                "Only outlined blocks exist; their colour tells the rank. " + count_text(counts.created) + " created, " +
                    count_text(counts.removed) + " removed on the way.",
                [&](std::int64_t cell) {
@@ -294,18 +301,18 @@ void run_potts(const DemoOptions& o, const Invocation& in, comm::Transport& t) {
   const auto lattice = gather_lattice(t, potts, plane);
   const PottsTotals n = potts_totals(t, potts, plane, lattice);
   if (t.rank() != 0) return;
-  print(
-      o, t, "cellular Potts model: " + head_text(plane, "sites", t), potts_table(o, n, loop),
+  print_results(
+      o, t, "cellular Potts model: " + describe_plane(plane, "sites", t), potts_table(o, n, loop),
       o.check ? "check: after every step volumes, surfaces and centres of all cells equal a recount of all sites" : "",
       n.digest);
-  Json record = start_record(o, in, t, loop);
+  Json record = make_demo_record(o, in, t, loop);
   record["result"] = potts_json(o, n);
   write_files(o, record,
-              {plane, "Cells after " + count_text(o.steps) + " steps on " + ranks_text(t),
+              {plane, "Cells after " + count_text(o.steps) + " steps on " + format_ranks(t),
                "Outlines: blocks, in the colour of their rank.",
                [&](std::int64_t cell) {
                  const Site site = lattice[static_cast<std::size_t>(cell)];
-                 return site == 0 ? 0xFFFFFFU : colour_of(site, 0.72);
+                 return site == 0 ? 0xFFFFFFU : distinct_colour(site, 0.72);
                },
                placement.owner});
 }

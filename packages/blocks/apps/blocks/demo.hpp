@@ -1,5 +1,5 @@
 #pragma once
-/// What `announce demo` runs on every rank and reports.
+/// Options of `announce demo`, and the two simulations that it runs on every rank.
 #include <string>
 
 #include "apps/frame/ranks.hpp"
@@ -9,20 +9,22 @@
 
 namespace merganser::app::demo {
 
+/// Values of the command line.
 struct DemoOptions {
   std::string what;
   std::string json, picture;
   int steps = 400;
   bool check = false;
-  int disturb = 0;  ///< step after which a cell is changed behind the back, for tests of check; 0: never
+  int disturb = 0;  ///< step after which a cell is falsified, to test that --check finds it; 0: never
   blocks::BlockDirectory::Owner owner = blocks::BlockDirectory::Owner::least_loaded;
   simulations::DropletModel droplet;
   simulations::PottsModel potts;
   RankOptions ranks;
 };
 
-/// Collective. Rank 0 prints, and writes what is asked for.
+/// Runs the droplet simulation; rank 0 prints the results and writes the files asked for. Collective.
 void run_droplet(const DemoOptions& o, const Invocation& in, comm::Transport& transport);
+/// Runs the cellular Potts simulation; rank 0 prints the results and writes the files asked for. Collective.
 void run_potts(const DemoOptions& o, const Invocation& in, comm::Transport& transport);
 
 }  // namespace merganser::app::demo

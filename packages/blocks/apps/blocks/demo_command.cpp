@@ -1,4 +1,4 @@
-// announce demo: two small simulations without a collective in their time loops.
+// The command announce demo: two small simulations of blocks without a collective call in their time loops.
 #include "apps/blocks/demo.hpp"
 
 #include <fmt/core.h>
@@ -13,7 +13,7 @@ namespace {
 using demo::DemoOptions;
 using Owner = blocks::BlockDirectory::Owner;
 
-/// One list of options for both.
+/// Values of the command line, with the options that both simulations share.
 struct AnnounceDemo {
   DemoOptions demo;
   std::vector<int> blocks{16, 8};
@@ -57,6 +57,7 @@ void describe(AnnounceDemo& a, V&& option) {
   describe(a.limits, option);
 }
 
+/// Sets the defaults that the chosen simulation implies, before the user's options replace them.
 void apply_implied_defaults(AnnounceDemo& a) {
   const std::string what = a.demo.what;
   a = AnnounceDemo();
@@ -66,8 +67,9 @@ void apply_implied_defaults(AnnounceDemo& a) {
   a.demo.steps = 80;
 }
 
-/// Measured with up to 64 million cells: every rank knows of all blocks; sites of potts are gathered in the end.
-Need need_of(const AnnounceDemo& a, int ranks) {
+/// Estimates the memory of a run. Measured with up to 64 million cells: every rank holds the directory of all blocks, and
+/// the sites of potts are gathered on every rank at the end.
+Need estimate_need(const AnnounceDemo& a, int ranks) {
   const bool potts = a.demo.what == "potts";
   const double cells = static_cast<double>(a.blocks[0]) * a.blocks[1] * a.edge * a.edge;
   Need need;
@@ -89,8 +91,8 @@ int run(AnnounceDemo& a, const Invocation& in) {
   } else {
     o.droplet.check();
   }
-  return on_ranks(o.ranks, [&](comm::Transport& t) {
-    collective_try([&] { require(need_of(a, t.size()), a.limits.force, t); });
+  return run_on_ranks(o.ranks, [&](comm::Transport& t) {
+    collective_try([&] { require(estimate_need(a, t.size()), a.limits.force, t); });
     if (potts) {
       demo::run_potts(o, in, t);
     } else {

@@ -1,3 +1,4 @@
+// Draws a plane of blocks as SVG: runs of equal cells as rectangles, blocks outlined in the colours of their owners.
 #include "apps/blocks/pictures.hpp"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace merganser::app::demo {
 namespace {
 
-constexpr double kWidth = 900;  // of the plane, in pixels
+constexpr double kWidth = 900;  // width of the plane, in pixels
 constexpr double kMargin = 20;
 constexpr double kTop = 64;
 
@@ -20,20 +21,22 @@ std::string hex(std::uint32_t rgb) {
   return text;
 }
 
-std::string number(double x) { return general_text(x, 6); }
+std::string format_number(double x) { return general_text(x, 6); }
 
 std::string rectangle(double x, double y, double w, double h, const std::string& fill) {
-  return svg::element(
-             "rect",
-             {{"x", number(x)}, {"y", number(y)}, {"width", number(w)}, {"height", number(h)}, {"fill", fill}}) +
+  return svg::element("rect", {{"x", format_number(x)},
+                               {"y", format_number(y)},
+                               {"width", format_number(w)},
+                               {"height", format_number(h)},
+                               {"fill", fill}}) +
          '\n';
 }
 
-std::string words(const char* y, const char* size, const std::string& what) {
-  return svg::element("text", {{"x", number(kMargin)}, {"y", y}, {"font-size", size}}, svg::escaped(what)) + '\n';
+std::string text_element(const char* y, const char* size, const std::string& what) {
+  return svg::element("text", {{"x", format_number(kMargin)}, {"y", y}, {"font-size", size}}, svg::escape(what)) + '\n';
 }
 
-std::string cells(const PictureOf& p) {
+std::string draw_cells(const PictureOf& p) {
   const std::int64_t w = p.plane.width();
   const std::int64_t h = p.plane.height();
   std::string out;
@@ -48,7 +51,7 @@ std::string cells(const PictureOf& p) {
   return out;
 }
 
-std::string outlines(const PictureOf& p) {
+std::string draw_outlines(const PictureOf& p) {
   const auto edge = static_cast<double>(p.plane.edge);
   const auto h = static_cast<double>(p.plane.height());
   std::string out;
@@ -56,13 +59,13 @@ std::string outlines(const PictureOf& p) {
     const int owner = p.owner(b);
     if (owner < 0) continue;
     const auto at = p.plane.grid.index(b);
-    out += svg::element("rect", {{"x", number(at[0] * edge + 0.2)},
-                                 {"y", number(h - (at[1] + 1) * edge + 0.2)},
-                                 {"width", number(edge - 0.4)},
-                                 {"height", number(edge - 0.4)},
+    out += svg::element("rect", {{"x", format_number(at[0] * edge + 0.2)},
+                                 {"y", format_number(h - (at[1] + 1) * edge + 0.2)},
+                                 {"width", format_number(edge - 0.4)},
+                                 {"height", format_number(edge - 0.4)},
                                  {"fill", "none"},
                                  {"stroke-width", "0.4"},
-                                 {"stroke", hex(colour_of(owner, 0.4))}}) +
+                                 {"stroke", hex(distinct_colour(owner, 0.4))}}) +
            '\n';
   }
   return out;
@@ -70,8 +73,8 @@ std::string outlines(const PictureOf& p) {
 
 }  // namespace
 
-std::uint32_t colour_of(std::int64_t number, double lightness) {
-  // Steps of the golden angle keep hues apart.
+std::uint32_t distinct_colour(std::int64_t number, double lightness) {
+  // Multiples of the golden ratio, modulo 1, spread hues evenly for any number of colours.
   const double hue = std::fmod(static_cast<double>(number) * 0.6180339887498949, 1.0) * 6;
   const double chroma = 0.55 * (1 - std::fabs(2 * lightness - 1)) + 0.1;
   std::uint32_t out = 0;
@@ -89,11 +92,11 @@ std::string draw(const PictureOf& p) {
   const auto height = static_cast<double>(p.plane.height());
   const double scale = kWidth / width;
   const std::string place =
-      "translate(" + number(kMargin) + ' ' + number(kTop) + ") scale(" + general_text(scale, 8) + ')';
-  const std::string plane = '\n' + rectangle(0, 0, width, height, "#ffffff") + cells(p) + outlines(p);
-  return svg::document(number(kWidth + 2 * kMargin), number(scale * height + kTop + kMargin),
+      "translate(" + format_number(kMargin) + ' ' + format_number(kTop) + ") scale(" + general_text(scale, 8) + ')';
+  const std::string plane = '\n' + rectangle(0, 0, width, height, "#ffffff") + draw_cells(p) + draw_outlines(p);
+  return svg::document(format_number(kWidth + 2 * kMargin), format_number(scale * height + kTop + kMargin),
                        {{"font-family", "DejaVu Sans, Helvetica, Arial, sans-serif"}, {"fill", "#22303c"}},
-                       svg::background() + words("28", "17", p.title) + words("48", "12", p.caption) +
+                       svg::background() + text_element("28", "17", p.title) + text_element("48", "12", p.caption) +
                            svg::element("g", {{"transform", place}, {"shape-rendering", "crispEdges"}}, plane) + '\n');
 }
 

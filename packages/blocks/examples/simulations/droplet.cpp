@@ -1,3 +1,4 @@
+// The droplet simulation on blocks: halo exchange, creation and removal of blocks over an announcement network.
 #include "droplet.hpp"
 
 #include <algorithm>
@@ -14,15 +15,17 @@ namespace {
 
 constexpr int kFar = std::numeric_limits<int>::max();
 
-/// Distance along one axis from cell `at` of a block to the nearest cell of its neighbour at side -1, 0 or 1.
-int along(int at, int side, int edge) { return side == 0 ? 0 : (side < 0 ? at + 1 : edge - at); }
+/// Returns the distance along one axis from cell `at` of a block to the nearest cell of its neighbour at side -1, 0 or 1.
+int axis_distance(int at, int side, int edge) { return side == 0 ? 0 : (side < 0 ? at + 1 : edge - at); }
 
-/// The cell of a block nearest to the neighbour in direction d.
+/// Returns the coordinate of the cell of a block that is nearest to its neighbour at side -1, 0 or 1.
 int nearest_cell(int side, int edge) { return side < 0 ? 0 : (side > 0 ? edge - 1 : edge / 2); }
 
-int most_steps(const DropletModel& model) { return (model.edge - 2) / 2; }
+/// Returns the largest time to live that the blocks allow: an interface at one cell per step must not cross a block, with the
+/// margin of two cells of Droplet::create_, before an announcement has reached every rank.
+int max_time_to_live(const DropletModel& model) { return (model.edge - 2) / 2; }
 
-/// Every bit of x.
+/// Formats x in hexadecimal, every bit.
 std::string hex(double x) {
   char text[64];
   std::snprintf(text, sizeof text, "%a", x);
@@ -32,7 +35,7 @@ std::string hex(double x) {
 }  // namespace
 
 std::unique_ptr<announce::Network> droplet_network(const DropletModel& model, int ranks) {
-  const int budget = most_steps(model);
+  const int budget = max_time_to_live(model);
   if (const auto choice = announce::choose_dimension(ranks, std::max(1, budget)); choice && budget >= 1) {
     return announce::make_network("manhattan", ranks, choice->dimension);
   }
@@ -46,10 +49,11 @@ Droplet::Droplet(comm::Transport& transport, const DropletModel& model, blocks::
   network_ = std::make_unique<announce::AnnouncementNetwork>(transport, *droplet_network(model, transport.size()));
   create_ = network_->time_to_live() + 2;
   keep_ = 2 * network_->time_to_live() + 2;
-  start(rule);
+  create_blocks(rule);
 }
 
-void Droplet::start(blocks::BlockDirectory::Owner rule) {
+/// Computes the initial field on every rank, and creates the blocks that have the interface within keep_ cells.
+void Droplet::create_blocks(blocks::BlockDirectory::Owner rule) {
   const Plane& p = rule_.plane();
   ownership_.emplace(*network_, p.grid, rule);
   const WholeDroplet whole(model_);
@@ -65,13 +69,13 @@ void Droplet::start(blocks::BlockDirectory::Owner rule) {
     bool near = false;
     for (std::int64_t y = y0 - keep_; y < y0 + p.edge + keep_ && !near; ++y)
       for (std::int64_t x = x0 - keep_; x < x0 + p.edge + keep_ && !near; ++x)
-        near = DropletRule::active({at(x, y), at(x - 1, y), at(x + 1, y), at(x, y - 1), at(x, y + 1)});
+        near = DropletRule::is_interface({at(x, y), at(x - 1, y), at(x + 1, y), at(x, y - 1), at(x, y + 1)});
     if (near) there.push_back(b);
     bulk_.push_back(at(x0, y0));
   }
   const auto ranks = static_cast<std::size_t>(transport_.size());
   for (std::size_t i = 0; i < there.size(); ++i)
-    ownership_->directory().put(there[i], static_cast<int>(i * ranks / there.size()));
+    ownership_->directory().insert(there[i], static_cast<int>(i * ranks / there.size()));
   halos_.emplace(transport_, p.grid, ownership_->directory().placement(transport_.rank()), 1,
                  blocks::BlockExchange::Wiring::any_rank);
   for (const std::int64_t b : blocks()) {
@@ -84,20 +88,22 @@ void Droplet::start(blocks::BlockDirectory::Owner rule) {
   }
   distances_.assign(fields_.size(), Distances(sides().size(), kFar));
   exchange();
-  for (std::size_t i = 0; i < fields_.size(); ++i) look(i);
+  for (std::size_t i = 0; i < fields_.size(); ++i) measure_distances(i);
 }
 
 void Droplet::step() {
   exchange();
   advance();
-  decide();
+  propose_and_remove();
   network_->step();
   const auto changes = ownership_->update();
   for (const auto& c : changes) bulk_[static_cast<std::size_t>(c.block)] = std::bit_cast<double>(c.value);
-  if (!changes.empty()) place();
+  if (!changes.empty()) update_placement();
   ++steps_;
 }
 
+/// Fills ghosts; with them every block sends whether its interface is within keep_ cells of the receiver, which must then
+/// not be removed.
 void Droplet::exchange() {
   wanted_.assign(fields_.size(), 0);
   exchange_halos<double>(
@@ -107,7 +113,8 @@ void Droplet::exchange() {
   for (std::size_t i = 0; i < fields_.size(); ++i) close_edges(i);
 }
 
-/// Where no block is, the bulk goes on as the edge of this block.
+/// Fills the ghosts of sides where no block is with the bulk value there. @throws VerificationError if the cells at that edge
+/// differ from it
 void Droplet::close_edges(std::size_t local) {
   Field<double>& f = fields_[local];
   const int n = f.edge();
@@ -136,7 +143,7 @@ DropletRule::Cross Droplet::cross(std::size_t local, int x, int y) const {
 void Droplet::advance() {
   const Plane& p = rule_.plane();
   for (std::size_t i = 0; i < fields_.size(); ++i) {
-    look(i);
+    measure_distances(i);
     Field<double> next(p.edge, 0.0);
     const std::int64_t y0 = std::int64_t{p.grid.index(blocks()[i])[1]} * p.edge;
     for (int y = 0; y < p.edge; ++y)
@@ -146,20 +153,21 @@ void Droplet::advance() {
   }
 }
 
-/// Distances of the interface in a block to its neighbours, of the field whose ghosts are known.
-void Droplet::look(std::size_t local) {
+/// Measures the distances of the interface in a block to its neighbours. The ghosts must be filled.
+void Droplet::measure_distances(std::size_t local) {
   auto& out = distances_[local];
   out.assign(sides().size(), kFar);
   const int n = model_.edge;
   for (int y = 0; y < n; ++y)
     for (int x = 0; x < n; ++x) {
-      if (!DropletRule::active(cross(local, x, y))) continue;
+      if (!DropletRule::is_interface(cross(local, x, y))) continue;
       for (std::size_t s = 0; s < out.size(); ++s)
-        out[s] = std::min(out[s], std::max(along(x, sides()[s][0], n), along(y, sides()[s][1], n)));
+        out[s] = std::min(out[s], std::max(axis_distance(x, sides()[s][0], n), axis_distance(y, sides()[s][1], n)));
     }
 }
 
-void Droplet::decide() {
+/// Proposes missing neighbours that the interface comes near to, and removes blocks that no interface is near.
+void Droplet::propose_and_remove() {
   const auto& grid = rule_.plane().grid;
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     const std::int64_t block = blocks()[i];
@@ -168,21 +176,21 @@ void Droplet::decide() {
       const int distance = distances_[i][s];
       empty = empty && distance == kFar;
       const std::int64_t other = grid.neighbour(block, sides()[s]);
-      // The interface may have come one cell nearer since look().
+      // The interface may have come one cell nearer since the distance was measured.
       if (distance - 1 > create_ || ownership_->directory().exists(other)) continue;
       ownership_->propose(other, block, std::bit_cast<std::uint64_t>(bulk(other)));
     }
-    if (empty && wanted_[i] == 0 && !ownership_->leaving(block)) {
+    if (empty && wanted_[i] == 0 && !ownership_->is_leaving(block)) {
       ownership_->remove(block, std::bit_cast<std::uint64_t>(fields_[i].at(0, 0)));
     }
   }
 }
 
-/// Lays the blocks out anew after the directory has changed.
-void Droplet::place() {
+/// Distributes the fields anew after the directory has changed: keeps those of blocks still here, fills new ones with bulk.
+void Droplet::update_placement() {
   const auto before = blocks();
   auto fields = std::move(fields_);
-  halos_->place(ownership_->directory().placement(transport_.rank()));
+  halos_->set_placement(ownership_->directory().placement(transport_.rank()));
   fields_.clear();
   for (const std::int64_t block : blocks()) {
     const auto found = std::lower_bound(before.begin(), before.end(), block);
@@ -204,7 +212,7 @@ void Droplet::place() {
   distances_ = std::move(distances);
 }
 
-/// A block may go only if it is what is told of it from now on.
+/// Checks that a removed block is uniform, equal to the bulk value that every rank stores for its position.
 void Droplet::check_gone(std::int64_t block, const Field<double>& field) const {
   for (int y = 0; y < model_.edge; ++y)
     for (int x = 0; x < model_.edge; ++x)
@@ -225,6 +233,7 @@ void Droplet::disturb() {
       }
 }
 
+/// Positions without a block are counted by rank 0 alone, so that the sum over ranks counts every cell once.
 std::uint64_t Droplet::digest() const {
   const Plane& p = rule_.plane();
   std::uint64_t sum = 0;
@@ -251,10 +260,10 @@ std::vector<double> gather_cells(comm::Transport& transport, const Droplet& drop
   }
   for (auto rest : comm::all_gather(transport, mine)) {
     while (!rest.empty()) {
-      const auto block = blocks::take<std::int64_t>(rest);
+      const auto block = blocks::extract<std::int64_t>(rest);
       for (int y = 0; y < plane.edge; ++y)
         for (int x = 0; x < plane.edge; ++x)
-          cells[static_cast<std::size_t>(plane.cell(block, x, y))] = blocks::take<double>(rest);
+          cells[static_cast<std::size_t>(plane.cell(block, x, y))] = blocks::extract<double>(rest);
     }
   }
   return cells;
@@ -262,7 +271,7 @@ std::vector<double> gather_cells(comm::Transport& transport, const Droplet& drop
 
 std::string first_difference(comm::Transport& transport, const Droplet& droplet, const Plane& plane,
                              const WholeDroplet& whole) {
-  // Every rank's directory: block, owner, generation; and the blocks it holds.
+  // The directory of every rank (block, owner, generation), then the blocks that each holds.
   std::vector<std::int64_t> mine;
   for (const auto& [block, entry] : droplet.directory().all_blocks()) {
     mine.insert(mine.end(), {block, entry.owner, entry.generation});

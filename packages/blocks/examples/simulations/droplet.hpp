@@ -1,11 +1,11 @@
 #pragma once
 /// Droplets whose interface moves through a grid of blocks (phase field, Allen-Cahn with a double obstacle). Only blocks
-/// near the interface exist: they are created and removed by the ranks that see the need, over an announcement network,
-/// and the result is that of a run on all cells, bit for bit.
+/// near the interface exist: they are created and removed by the ranks that hold it, over an announcement network, and the
+/// result is that of a run on all cells, bit for bit.
 ///
-/// The field is exactly 0 or 1 away from the interface, and the interface moves at most one cell per step. So what has no
-/// block needs none, as long as a block is there when the interface arrives: it is proposed when the interface is
-/// time_to_live + 2 cells away, and kept while it is within 2 * time_to_live + 2.
+/// The field is exactly 0 or 1 away from the interface, and the interface moves at most one cell per step. So a position
+/// without interface needs no block, as long as one exists when the interface arrives: it is proposed when the interface is
+/// time_to_live + 2 cells away, and kept while the interface is within 2 * time_to_live + 2.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,30 +18,35 @@
 
 namespace merganser::simulations {
 
+/// Parameters of the droplet simulation.
 struct DropletModel {
-  std::vector<int> blocks{16, 8};  ///< along x and y; both periodic
+  std::vector<int> blocks{16, 8};  ///< number along x and y; both axes are periodic
   int edge = 16;                   ///< cells along a block
-  double radius = 34;              ///< of both droplets, in cells
-  double speed = 0.2;              ///< at which the droplets pass each other along x, cells per step
-  double drift = 0.1;              ///< at which both move along y
-  double growth = 0.005;           ///< of the interface outwards, cells per step, about
+  double radius = 34;              ///< radius of both droplets, in cells
+  double speed = 0.2;              ///< speed at which the droplets pass each other along x, cells per step
+  double drift = 0.1;              ///< speed at which both move along y, cells per step
+  double growth = 0.005;           ///< speed of the interface outwards, cells per step, about
 
+  /// Returns the plane of blocks.
   [[nodiscard]] Plane plane() const;
-  /// @throws UsageError for numbers that do not fit together
+  /// Checks the parameters. @throws UsageError for numbers that do not fit together
   void check() const;
 };
 
-/// The arithmetic of one cell, the same wherever it is done.
+/// Update rule of one cell, with the same bits wherever it is evaluated.
 class DropletRule {
  public:
   explicit DropletRule(const DropletModel& model);
-  [[nodiscard]] double start(std::int64_t x, std::int64_t y) const;
+  /// Returns the initial value of cell (x, y) of the plane, in [0, 1].
+  [[nodiscard]] double initial_value(std::int64_t x, std::int64_t y) const;
+  /// Values of a cell and its four neighbours.
   struct Cross {
     double middle, left, right, below, above;
   };
+  /// Returns the value of a cell in row y of the plane after one step, in [0, 1].
   [[nodiscard]] double update(std::int64_t y, const Cross& c) const;
-  /// A cell that is not as all cells around it, 0 or 1: what a block must cover.
-  [[nodiscard]] static bool active(const Cross& c) {
+  /// Returns true if a cell is part of the interface: not 0 or 1, or different from a neighbour. Blocks must cover it.
+  [[nodiscard]] static bool is_interface(const Cross& c) {
     return (c.middle != 0 && c.middle != 1) || c.left != c.middle || c.right != c.middle || c.below != c.middle ||
            c.above != c.middle;
   }
@@ -52,12 +57,14 @@ class DropletRule {
   Plane plane_;
 };
 
-/// The same on all cells of one rank: the oracle.
+/// The droplet simulation on all cells, on one rank: the reference that runs on blocks are compared with. Local.
 class WholeDroplet {
  public:
   explicit WholeDroplet(const DropletModel& model);
+  /// Makes one step.
   void step();
   [[nodiscard]] const std::vector<double>& cells() const { return cells_; }
+  /// Returns a digest of all cells, equal to the sum of Droplet::digest() over ranks.
   [[nodiscard]] std::uint64_t digest() const;
 
  private:
@@ -66,46 +73,54 @@ class WholeDroplet {
   std::vector<double> cells_, next_;
 };
 
-/// The network and the distances that fit a model and a number of ranks: the Manhattan Street Network of the least
-/// dimension that is fast enough for the blocks. Local. @throws UsageError if none is: larger blocks are needed
+/// Returns the Manhattan Street Network of the least dimension whose time to live fits the blocks of a model, for a number of
+/// ranks. Local. @throws UsageError if there is none: larger blocks are needed
 [[nodiscard]] std::unique_ptr<announce::Network> droplet_network(const DropletModel& model, int ranks);
 
-/// The model on blocks that come and go. Used by every rank together.
+/// The droplet simulation on blocks that are created and removed. Every function not marked "Local" is called by every rank.
 class Droplet {
  public:
-  /// Collective.
+  /// Creates the network, the blocks near the interface and their fields. Collective.
   Droplet(comm::Transport& transport, const DropletModel& model, blocks::BlockDirectory::Owner rule);
-  /// One exchange of halos, one hop of announcements. No collective.
+  /// Makes one step: one exchange of halos, one hop of announcements. Called by every rank; no collective call.
   /// @throws VerificationError if the interface reaches the edge of the blocks
   void step();
 
-  /// Changes the last bit of a cell, as a fault would. For tests of what must find it.
+  /// Changes the last bit of a cell of this rank, for tests of the comparison. Local.
   void disturb();
 
+  /// Returns the number of steps made. Local.
   [[nodiscard]] std::int64_t steps() const { return steps_; }
+  /// Returns the directory of blocks. Local.
   [[nodiscard]] const blocks::BlockDirectory& directory() const { return ownership_->directory(); }
+  /// Returns the network that blocks are announced over. Local.
   [[nodiscard]] const announce::AnnouncementNetwork& network() const { return *network_; }
+  /// Returns the exchange of halos. Local.
   [[nodiscard]] const blocks::BlockExchange& halos() const { return *halos_; }
+  /// Returns the blocks of this rank, ascending. Local.
   [[nodiscard]] const std::vector<std::int64_t>& blocks() const { return halos_->blocks(); }
+  /// Returns the field of block blocks()[local]. Local.
   [[nodiscard]] const Field<double>& field(std::size_t local) const { return fields_[local]; }
-  /// 0 or 1: what fills a position where no block is. Known on every rank.
+  /// Returns the value, 0 or 1, of all cells at a position without a block; the same on every rank. Local.
   [[nodiscard]] double bulk(std::int64_t block) const { return bulk_[static_cast<std::size_t>(block)]; }
-  /// Of the cells in blocks of this rank; on rank 0 also of those where no block is. Add up over ranks.
+  /// Returns a digest of the cells in blocks of this rank; on rank 0 also of positions without a block. Digests of ranks are
+  /// added up. Local.
   [[nodiscard]] std::uint64_t digest() const;
+  /// Returns the number of updates of cells on this rank so far. Local.
   [[nodiscard]] std::int64_t cell_updates() const { return updates_; }
 
  private:
-  void start(blocks::BlockDirectory::Owner rule);
-  void place();
+  void create_blocks(blocks::BlockDirectory::Owner rule);
+  void update_placement();
   void check_gone(std::int64_t block, const Field<double>& field) const;
   void exchange();
   void close_edges(std::size_t local);
   void advance();
-  void look(std::size_t local);
-  void decide();
+  void measure_distances(std::size_t local);
+  void propose_and_remove();
   [[nodiscard]] DropletRule::Cross cross(std::size_t local, int x, int y) const;
 
-  /// What the interface in a block is near to: per side, the distance of the nearest active cell from the neighbour.
+  /// Per side of a block, the distance in cells of the nearest cell of the interface from the neighbour there.
   using Distances = std::vector<int>;
 
   comm::Transport& transport_;
@@ -114,20 +129,20 @@ class Droplet {
   std::unique_ptr<announce::AnnouncementNetwork> network_;
   std::optional<blocks::BlockOwnership> ownership_;
   std::optional<blocks::BlockExchange> halos_;
-  int create_ = 0;  // distance at which a block is proposed
-  int keep_ = 0;    // distance within which it is kept
+  int create_ = 0;  // distance within which a block is proposed, in cells
+  int keep_ = 0;    // distance within which a block is kept, in cells
   std::vector<Field<double>> fields_;
   std::vector<Distances> distances_;  // by block
-  std::vector<std::uint8_t> wanted_;  // by block: some neighbour's interface is near
+  std::vector<std::uint8_t> wanted_;  // by block: 1 if a neighbour's interface is near
   std::vector<double> bulk_;          // by position
   std::int64_t steps_ = 0;
   std::int64_t updates_ = 0;
 };
 
-/// All cells, row by row, on every rank. Collective.
+/// Returns all cells of the plane, row by row, on every rank. Collective.
 [[nodiscard]] std::vector<double> gather_cells(comm::Transport& transport, const Droplet& droplet, const Plane& plane);
-/// Compares with the cells of a run on all cells; and that all ranks have the same directory and each block one holder.
-/// Empty if all is equal, else the first difference, the same on every rank. Collective.
+/// Compares the blocks with a run on all cells; checks that all ranks have the same directory, and each block one holder.
+/// Collective. @return the first difference, the same on every rank; empty if there is none
 [[nodiscard]] std::string first_difference(comm::Transport& transport, const Droplet& droplet, const Plane& plane,
                                            const WholeDroplet& whole);
 

@@ -1,4 +1,4 @@
-// The arithmetic of the droplets, and the run on all cells.
+// The droplet simulation: update rule of one cell, and the reference run on all cells.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace merganser::simulations {
 namespace {
 
-constexpr double kDiffusion = 0.15;  // per step, in cells squared
+constexpr double kDiffusion = 0.15;  // diffusion coefficient, in cells squared per step
 constexpr double kObstacle = 0.06;   // drives the field to 0 or 1: with kDiffusion, an interface of 5 cells
 
 }  // namespace
@@ -26,7 +26,7 @@ void DropletModel::check() const {
   require(edge >= 4 && edge <= 4096, "--edge " + std::to_string(edge) + "; allowed: 4 to 4096");
   require(plane().width() * plane().height() <= (std::int64_t{1} << 31), "more than 2^31 cells");
   require(radius > 0 && radius <= 1e6, "--radius: " + std::to_string(radius) + "; allowed: above 0 to 1000000");
-  // Above this a cell would no longer be a mean of the cells about it, less what the obstacle takes.
+  // Beyond this sum the update would not be a convex combination of a cell and its neighbours, less the obstacle term.
   require(speed >= 0 && drift >= 0 && speed + drift <= 0.35,
           "--speed + --drift: " + std::to_string(speed + drift) + "; allowed: 0 to 0.35, neither below 0");
   require(std::fabs(growth) <= 0.02, "--growth: " + std::to_string(growth) + "; allowed: -0.02 to 0.02");
@@ -34,7 +34,7 @@ void DropletModel::check() const {
 
 DropletRule::DropletRule(const DropletModel& model) : model_(model), plane_(model.plane()) {}
 
-double DropletRule::start(std::int64_t x, std::int64_t y) const {
+double DropletRule::initial_value(std::int64_t x, std::int64_t y) const {
   const auto w = static_cast<double>(plane_.width());
   const auto h = static_cast<double>(plane_.height());
   const double px = static_cast<double>(x) + 0.5;
@@ -53,8 +53,7 @@ double DropletRule::start(std::int64_t x, std::int64_t y) const {
 
 double DropletRule::update(std::int64_t y, const Cross& c) const {
   const double laplacian = (c.left + c.right) + (c.below + c.above) - 4 * c.middle;
-  // Layers slide along x: fastest at the middle line to the left, at the lower and upper face to the right. Upwind
-  // differences.
+  // Shear flow along x: fastest to the left at the middle line, to the right at the lower and upper face. Upwind differences.
   const double height = (static_cast<double>(y) + 0.5) / static_cast<double>(plane_.height());
   const double along_x = model_.speed * (4 * std::fabs(height - 0.5) - 1);
   const double carried = along_x >= 0 ? along_x * (c.middle - c.left) : along_x * (c.right - c.middle);
@@ -66,7 +65,7 @@ double DropletRule::update(std::int64_t y, const Cross& c) const {
 WholeDroplet::WholeDroplet(const DropletModel& model) : rule_(model) {
   const Plane& p = rule_.plane();
   for (std::int64_t y = 0; y < p.height(); ++y)
-    for (std::int64_t x = 0; x < p.width(); ++x) cells_.push_back(rule_.start(x, y));
+    for (std::int64_t x = 0; x < p.width(); ++x) cells_.push_back(rule_.initial_value(x, y));
   next_.resize(cells_.size());
 }
 

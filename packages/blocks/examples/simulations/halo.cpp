@@ -1,3 +1,4 @@
+// Digest of cells for the simulations on blocks.
 #include "halo.hpp"
 
 #include <merganser/base/random.hpp>
@@ -13,7 +14,7 @@ std::uint64_t cell_hash(std::int64_t cell, std::uint64_t bits) {
   return out[0] | static_cast<std::uint64_t>(out[1]) << 32;
 }
 
-std::string digest_text(comm::Transport& transport, std::uint64_t mine) {
+std::string format_digest(comm::Transport& transport, std::uint64_t mine) {
   const auto sum = transport.all_reduce(static_cast<std::int64_t>(mine), comm::Op::sum);
   return hex16_text(static_cast<std::uint64_t>(sum));
 }

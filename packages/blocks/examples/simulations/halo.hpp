@@ -1,5 +1,5 @@
 #pragma once
-/// Square blocks of cells with one layer of ghosts, in a plane, and what their neighbours send them.
+/// Square blocks of cells with one layer of ghosts in a periodic plane, and their halo exchange; shared by the simulations.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -9,21 +9,23 @@
 
 namespace merganser::simulations {
 
-/// The plane that blocks of `edge` x `edge` cells make.
+/// A plane that is divided into blocks of `edge` x `edge` cells.
 struct Plane {
   blocks::BlockGrid grid;
   int edge = 16;
 
+  /// Returns the number of cells along x.
   [[nodiscard]] std::int64_t width() const { return std::int64_t{grid.blocks[0]} * edge; }
+  /// Returns the number of cells along y.
   [[nodiscard]] std::int64_t height() const { return std::int64_t{grid.blocks[1]} * edge; }
-  /// Number of a cell of a block: x + width * y.
+  /// Returns the number of cell (x, y) of a block in the plane: x + width * y, with the coordinates of the plane.
   [[nodiscard]] std::int64_t cell(std::int64_t block, int x, int y) const {
     const auto at = grid.index(block);
     return std::int64_t{at[0]} * edge + x + width() * (std::int64_t{at[1]} * edge + y);
   }
 };
 
-/// Cells 0 .. edge - 1 along x and y, ghosts at -1 and edge.
+/// Values of a block of cells: 0 .. edge - 1 along x and y, ghosts at -1 and edge.
 template <class T>
 class Field {
  public:
@@ -38,12 +40,12 @@ class Field {
   std::vector<T> cells_;
 };
 
-/// Cells of a side or corner: x from first[0] to last[0], y from first[1] to last[1].
+/// Rectangle of cells at a side or corner: x from first[0] to last[0], y from first[1] to last[1].
 struct Strip {
   int first[2];
   int last[2];
 };
-/// The cells of a block that its neighbour in direction d needs.
+/// Returns the cells of a block that are ghosts of its neighbour in direction d.
 inline Strip inner_strip(int edge, const blocks::BlockIndex& d) {
   Strip s{};
   for (std::size_t a = 0; a < 2; ++a) {
@@ -52,7 +54,7 @@ inline Strip inner_strip(int edge, const blocks::BlockIndex& d) {
   }
   return s;
 }
-/// The ghosts of a block towards direction d.
+/// Returns the ghosts of a block in direction d.
 inline Strip ghost_strip(int edge, const blocks::BlockIndex& d) {
   Strip s{};
   for (std::size_t a = 0; a < 2; ++a) {
@@ -62,7 +64,7 @@ inline Strip ghost_strip(int edge, const blocks::BlockIndex& d) {
   return s;
 }
 
-/// The 8 directions of a plane.
+/// Returns the 8 directions of a plane; the opposite of side s is side 7 - s.
 inline const std::vector<blocks::BlockIndex>& sides() {
   static const std::vector<blocks::BlockIndex> all = [] {
     std::vector<blocks::BlockIndex> out;
@@ -73,14 +75,16 @@ inline const std::vector<blocks::BlockIndex>& sides() {
   return all;
 }
 
-/// Fills the ghosts of every block from its neighbours, in one step of `exchange`; `flag(local, side)` travels along,
-/// and `take(local, side, flag)` gets what the neighbour at that side sent. Ghosts where no block is stay as they are.
+/// Fills the ghosts of every block from its neighbours, in one step of `exchange`; ghosts on sides without a block stay as
+/// they are. Called by every rank.
+/// @param flag       returns a flag to send with the cells of side `side` of block `local`; 0 if absent
+/// @param take_flag  is called with the flag that the neighbour at side `side` of block `local` sent
 template <class T>
 void exchange_halos(blocks::BlockExchange& exchange, std::vector<Field<T>>& fields,
                     const std::function<std::uint8_t(std::size_t, std::size_t)>& flag = {},
                     const std::function<void(std::size_t, std::size_t, std::uint8_t)>& take_flag = {}) {
   using blocks::append;
-  using blocks::take;
+  using blocks::extract;
   const auto& grid = exchange.grid();
   const auto each = [](const Strip& s, const auto& f) {
     for (int y = s.first[1]; y <= s.last[1]; ++y)
@@ -104,14 +108,14 @@ void exchange_halos(blocks::BlockExchange& exchange, std::vector<Field<T>>& fiel
     for (std::size_t s = 0; s < exchange.neighbours(i).size(); ++s) {
       auto package = exchange.received(i, s);
       while (!package.empty()) {
-        const std::size_t side = opposite(take<std::uint8_t>(package));
-        const auto sent = take<std::uint8_t>(package);
+        const std::size_t side = opposite(extract<std::uint8_t>(package));
+        const auto sent = extract<std::uint8_t>(package);
         if (take_flag) take_flag(i, side, sent);
         each(ghost_strip(fields[i].edge(), sides().at(side)),
-             [&](int x, int y) { fields[i].at(x, y) = take<T>(package); });
+             [&](int x, int y) { fields[i].at(x, y) = extract<T>(package); });
       }
     }
-    for (const auto& d : sides()) {  // a block that is its own neighbour
+    for (const auto& d : sides()) {  // a block that is its own neighbour, across a periodic axis of one block
       if (grid.neighbour(block, d) != block) continue;
       const Strip from = inner_strip(fields[i].edge(), {-d[0], -d[1], 0});
       const Strip to = ghost_strip(fields[i].edge(), d);
@@ -122,9 +126,9 @@ void exchange_halos(blocks::BlockExchange& exchange, std::vector<Field<T>>& fiel
   }
 }
 
-/// Adds up to a digest of cells that does not depend on their order.
+/// Returns the hash of a cell and its value. The sum of the hashes of all cells is a digest that does not depend on their order.
 [[nodiscard]] std::uint64_t cell_hash(std::int64_t cell, std::uint64_t bits);
-/// The sum of all ranks' digests as 16 hexadecimal digits. Collective.
-[[nodiscard]] std::string digest_text(comm::Transport& transport, std::uint64_t mine);
+/// Returns the sum of all ranks' digests as 16 hexadecimal digits. Collective.
+[[nodiscard]] std::string format_digest(comm::Transport& transport, std::uint64_t mine);
 
 }  // namespace merganser::simulations

@@ -1,3 +1,4 @@
+// The cellular Potts simulation on blocks, and its reference run on the whole lattice.
 #include "potts.hpp"
 
 #include <merganser/base/error.hpp>
@@ -6,12 +7,12 @@
 namespace merganser::simulations {
 namespace {
 
-std::array<std::int64_t, kCellValues> words(const Cell& c) { return {c.volume, c.surface, c.sum_x, c.sum_y}; }
+std::array<std::int64_t, kCellValues> to_array(const Cell& c) { return {c.volume, c.surface, c.sum_x, c.sum_y}; }
 
-/// True if `a` and `b` are equal modulo n.
-bool congruent(std::int64_t a, std::int64_t b, std::int64_t n) { return (a - b) % n == 0; }
+/// Returns true if `a` and `b` are equal modulo n.
+bool is_congruent(std::int64_t a, std::int64_t b, std::int64_t n) { return (a - b) % n == 0; }
 
-std::string text(const Cell& c) {
+std::string describe_cell(const Cell& c) {
   return "volume " + std::to_string(c.volume) + ", surface " + std::to_string(c.surface);
 }
 
@@ -27,13 +28,14 @@ Potts::Potts(comm::Transport& transport, const PottsModel& model, const blocks::
     for (int y = 0; y < model.edge; ++y)
       for (int x = 0; x < model.edge; ++x) {
         const std::int64_t cell = rule_.plane().cell(block, x, y);
-        f.at(x, y) = rule_.start(cell % rule_.plane().width(), cell / rule_.plane().width());
+        f.at(x, y) = rule_.initial_site(cell % rule_.plane().width(), cell / rule_.plane().width());
       }
   }
   exchange_halos(halos_, fields_);
   begin();
 }
 
+/// Counts the parts of the cells in this rank's blocks, and creates them in the exchange.
 void Potts::begin() {
   parts_.resize(fields_.size());
   for (std::size_t i = 0; i < fields_.size(); ++i) {
@@ -47,12 +49,13 @@ void Potts::begin() {
       }
     for (const auto& [site, share] : shares) {
       parts_[i][site] = share.volume;
-      cells_.create(i, static_cast<std::uint64_t>(site), words(share));
+      cells_.create(i, static_cast<std::uint64_t>(site), to_array(share));
     }
   }
   cells_.step();
 }
 
+/// Returns the 3 x 3 sites about (x, y), row by row; ghosts must be filled.
 std::array<Site, 9> Potts::around(std::size_t local, int x, int y) const {
   std::array<Site, 9> out{};
   for (int dy = -1; dy <= 1; ++dy)
@@ -71,6 +74,7 @@ void Potts::step() {
   ++steps_;
 }
 
+/// Updates the sites of one colour and exchanges the changes. Sites of a colour do not touch, so their order does not matter.
 void Potts::colour(int colour) {
   const std::int64_t width = rule_.plane().width();
   for (std::size_t i = 0; i < fields_.size(); ++i) {
@@ -92,7 +96,7 @@ void Potts::colour(int colour) {
       }
     for (const auto& [site, change] : changes) {
       const bool holds = parts_[i][site] > 0;
-      cells_.report(i, static_cast<std::uint64_t>(site), words(change), holds);
+      cells_.report(i, static_cast<std::uint64_t>(site), to_array(change), holds);
       if (!holds) parts_[i].erase(site);
     }
   }
@@ -119,14 +123,16 @@ std::uint64_t Potts::digest() const {
   return sum;
 }
 
-std::map<Site, Cell> Potts::known(std::size_t local) const {
+std::map<Site, Cell> Potts::stored_cells(std::size_t local) const {
   std::map<Site, Cell> out;
-  for (const std::uint64_t key : cells_.held(local)) out[static_cast<Site>(key)] = cell(local, static_cast<Site>(key));
+  for (const std::uint64_t key : cells_.held_keys(local))
+    out[static_cast<Site>(key)] = cell(local, static_cast<Site>(key));
   return out;
 }
 
 namespace {
 
+/// Returns the 3 x 3 sites about (x, y) of the whole periodic lattice, row by row.
 std::array<Site, 9> around_whole(const Plane& plane, const std::vector<Site>& lattice, std::int64_t x, std::int64_t y) {
   std::array<Site, 9> out{};
   const std::int64_t w = plane.width();
@@ -157,7 +163,8 @@ WholePotts::WholePotts(const PottsModel& model) : rule_(model) {
   const Plane& p = rule_.plane();
   lattice_.resize(static_cast<std::size_t>(p.width() * p.height()));
   for (std::size_t i = 0; i < lattice_.size(); ++i)
-    lattice_[i] = rule_.start(static_cast<std::int64_t>(i) % p.width(), static_cast<std::int64_t>(i) / p.width());
+    lattice_[i] =
+        rule_.initial_site(static_cast<std::int64_t>(i) % p.width(), static_cast<std::int64_t>(i) / p.width());
   for (std::int64_t y = 0; y < p.height(); ++y)
     for (std::int64_t x = 0; x < p.width(); ++x) {
       const auto near = around_whole(p, lattice_, x, y);
@@ -208,8 +215,8 @@ std::vector<Site> gather_lattice(comm::Transport& transport, const Potts& potts,
   std::vector<Site> lattice(static_cast<std::size_t>(plane.width() * plane.height()), -1);
   for (auto rest : comm::all_gather(transport, mine)) {
     while (!rest.empty()) {
-      const auto cell = blocks::take<std::int64_t>(rest);
-      lattice.at(static_cast<std::size_t>(cell)) = blocks::take<Site>(rest);
+      const auto cell = blocks::extract<std::int64_t>(rest);
+      lattice.at(static_cast<std::size_t>(cell)) = blocks::extract<Site>(rest);
     }
   }
   return lattice;
@@ -222,7 +229,7 @@ std::string first_difference(comm::Transport& transport, const Potts& potts, con
   for (std::size_t i = 0; i < potts.blocks().size() && mine.empty(); ++i) {
     const std::int64_t block = potts.blocks()[i];
     const std::string where = "block " + plane.grid.name(block) + ", cell ";
-    const auto known = potts.known(i);
+    const auto known = potts.stored_cells(i);
     for (int y = 0; y < plane.edge; ++y)
       for (int x = 0; x < plane.edge; ++x) {
         const Site site = lattice[static_cast<std::size_t>(plane.cell(block, x, y))];
@@ -234,10 +241,12 @@ std::string first_difference(comm::Transport& transport, const Potts& potts, con
       const auto found = counted.find(site);
       const Cell truth = found == counted.end() ? Cell{} : found->second;
       if (cell.volume == truth.volume && cell.surface == truth.surface &&
-          congruent(cell.sum_x, truth.sum_x, plane.width()) && congruent(cell.sum_y, truth.sum_y, plane.height())) {
+          is_congruent(cell.sum_x, truth.sum_x, plane.width()) &&
+          is_congruent(cell.sum_y, truth.sum_y, plane.height())) {
         continue;
       }
-      mine = where + std::to_string(site) + ": " + text(cell) + " by local exchange; counted: " + text(truth);
+      mine = where + std::to_string(site) + ": " + describe_cell(cell) +
+             " by local exchange; counted: " + describe_cell(truth);
       break;
     }
   }

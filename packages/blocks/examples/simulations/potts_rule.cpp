@@ -1,4 +1,4 @@
-// The rule of the cellular Potts model for one site.
+// The Potts simulation: update rule of one site, and checks of its parameters.
 #include <algorithm>
 #include <cmath>
 
@@ -11,29 +11,30 @@ namespace merganser::simulations {
 namespace {
 
 constexpr std::int64_t kStartRadius = 2;  // cells begin as 5 x 5 sites
-constexpr std::int64_t kEpoch = 25;       // steps for which a cell keeps its direction
-constexpr double kMediumContact = 2;      // energy of a pair of neighbouring sites
+constexpr std::int64_t kEpoch = 25;       // steps for which a cell keeps its direction of motion
+constexpr double kMediumContact = 2;      // energy of a pair of neighbouring sites, one of them medium
 constexpr double kCellContact = 3;
 
-// Streams of random numbers that are not those of sites.
+// Streams of random numbers for cells, disjoint from those of sites, which are numbered 4 step + colour.
 constexpr std::uint64_t kSeeds = std::uint64_t{1} << 62;
 constexpr std::uint64_t kGrowth = kSeeds + 1;
 constexpr std::uint64_t kDirections = kSeeds + 2;
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 std::int64_t wrap(std::int64_t x, std::int64_t n) { return x - n * floor_div(x, n); }
-/// The representative of x modulo n nearest to 0.
-std::int64_t nearest(std::int64_t x, std::int64_t n) { return wrap(x + n / 2, n) - n / 2; }
+/// Returns the representative of x modulo n that is nearest to 0.
+std::int64_t centred_modulo(std::int64_t x, std::int64_t n) { return wrap(x + n / 2, n) - n / 2; }
 
-double contact(Site a, Site b) { return a == b ? 0 : (a == 0 || b == 0 ? kMediumContact : kCellContact); }
+double contact_energy(Site a, Site b) { return a == b ? 0 : (a == 0 || b == 0 ? kMediumContact : kCellContact); }
 
 double squared(double x) { return x * x; }
 
+/// Counts the sites of a cell among the 8 around the middle.
 int count(const std::array<Site, 9>& around, Site cell) {
   return static_cast<int>(std::count(around.begin(), around.end(), cell)) - (around[4] == cell ? 1 : 0);
 }
 
-/// The 8 sites about the middle of `around`.
+/// Indices, in the 3 x 3 sites, of the 8 around the middle.
 constexpr std::array<std::size_t, 8> kAbout{0, 1, 2, 3, 5, 6, 7, 8};
 
 }  // namespace
@@ -81,7 +82,7 @@ PottsRule::PottsRule(const PottsModel& model)
       columns_(plane_.width() / model.pitch),
       rows_(plane_.height() / model.pitch) {}
 
-std::array<std::int64_t, 2> PottsRule::seed_of(Site cell) const {
+std::array<std::int64_t, 2> PottsRule::cell_seed(Site cell) const {
   const std::int64_t column = (cell - 1) % columns_;
   const std::int64_t row = (cell - 1) / columns_;
   Random random(model_.seed, kSeeds, static_cast<std::uint32_t>(cell));
@@ -90,15 +91,15 @@ std::array<std::int64_t, 2> PottsRule::seed_of(Site cell) const {
   return {plane_.width() * column / columns_ + dx, plane_.height() * row / rows_ + dy};
 }
 
-Site PottsRule::start(std::int64_t x, std::int64_t y) const {
+Site PottsRule::initial_site(std::int64_t x, std::int64_t y) const {
   const std::int64_t column = x * columns_ / plane_.width();
   const std::int64_t row = y * rows_ / plane_.height();
   for (std::int64_t r = row - 1; r <= row + 1; ++r)
     for (std::int64_t c = column - 1; c <= column + 1; ++c) {
       const auto cell = static_cast<Site>(1 + wrap(c, columns_) + columns_ * wrap(r, rows_));
-      const auto seed = seed_of(cell);
-      if (std::abs(nearest(x - seed[0], plane_.width())) <= kStartRadius &&
-          std::abs(nearest(y - seed[1], plane_.height())) <= kStartRadius) {
+      const auto seed = cell_seed(cell);
+      if (std::abs(centred_modulo(x - seed[0], plane_.width())) <= kStartRadius &&
+          std::abs(centred_modulo(y - seed[1], plane_.height())) <= kStartRadius) {
         return cell;
       }
     }
@@ -106,20 +107,20 @@ Site PottsRule::start(std::int64_t x, std::int64_t y) const {
 }
 
 Cell PottsRule::share(std::int64_t x, std::int64_t y, const std::array<Site, 9>& around) const {
-  const auto seed = seed_of(around[4]);
-  return {1, 8 - count(around, around[4]), seed[0] + nearest(x - seed[0], plane_.width()),
-          seed[1] + nearest(y - seed[1], plane_.height())};
+  const auto seed = cell_seed(around[4]);
+  return {1, 8 - count(around, around[4]), seed[0] + centred_modulo(x - seed[0], plane_.width()),
+          seed[1] + centred_modulo(y - seed[1], plane_.height())};
 }
 
-std::array<std::int64_t, 2> PottsRule::lay_out(std::int64_t x, std::int64_t y, const Cell& c) const {
+std::array<std::int64_t, 2> PottsRule::unwrap(std::int64_t x, std::int64_t y, const Cell& c) const {
   if (c.volume < 1) throw VerificationError("a cell of volume " + std::to_string(c.volume) + " has a site");
   const std::int64_t cx = floor_div(c.sum_x, c.volume);
   const std::int64_t cy = floor_div(c.sum_y, c.volume);
-  return {cx + nearest(x - cx, plane_.width()), cy + nearest(y - cy, plane_.height())};
+  return {cx + centred_modulo(x - cx, plane_.width()), cy + centred_modulo(y - cy, plane_.height())};
 }
 
-bool PottsRule::in_reach(std::int64_t x, std::int64_t y, const Cell& c) const {
-  const auto at = lay_out(x, y, c);
+bool PottsRule::is_in_reach(std::int64_t x, std::int64_t y, const Cell& c) const {
+  const auto at = unwrap(x, y, c);
   return std::abs(at[0] * c.volume - c.sum_x) <= model_.reach * c.volume &&
          std::abs(at[1] * c.volume - c.sum_y) <= model_.reach * c.volume;
 }
@@ -133,12 +134,12 @@ double PottsRule::energy(std::int64_t step, const std::array<Site, 9>& around, S
                          const Lookup& cell) const {
   const Site from = around[4];
   double change = 0;
-  for (const std::size_t n : kAbout) change += contact(to, around[n]) - contact(from, around[n]);
+  for (const std::size_t n : kAbout) change += contact_energy(to, around[n]) - contact_energy(from, around[n]);
   const auto bulk = [&](Site which, int volume, int surface) {
     if (which == 0) return 0.0;
     const Cell c = cell(which);
     const double t = target(which, step);
-    const double s = 10.6 * std::sqrt(t);  // of a disc of that volume
+    const double s = 10.6 * std::sqrt(t);  // surface of a disc of volume t, in pairs of sites
     const auto v0 = static_cast<double>(c.volume);
     const auto s0 = static_cast<double>(c.surface);
     return model_.stiffness * (squared(v0 + volume - t) - squared(v0 - t)) +
@@ -159,12 +160,12 @@ double PottsRule::energy(std::int64_t step, const std::array<Site, 9>& around, S
 Site PottsRule::update(std::int64_t step, int colour, std::int64_t x, std::int64_t y, const std::array<Site, 9>& around,
                        const Lookup& cell) const {
   const Site from = around[4];
-  if (from != 0 && !in_reach(x, y, cell(from))) return 0;
+  if (from != 0 && !is_in_reach(x, y, cell(from))) return 0;
   Random random(model_.seed, static_cast<std::uint64_t>(step) * 4 + static_cast<std::uint64_t>(colour),
                 static_cast<std::uint32_t>(x + plane_.width() * y));
   const auto side = static_cast<int>(random.below(8));
   const Site to = around[kAbout[static_cast<std::size_t>(side)]];
-  if (to == from || (to != 0 && !in_reach(x, y, cell(to)))) return from;
+  if (to == from || (to != 0 && !is_in_reach(x, y, cell(to)))) return from;
   const double change = energy(step, around, to, side, cell);
   return change <= 0 || random.uniform() < std::exp(-change / model_.temperature) ? to : from;
 }
@@ -174,11 +175,11 @@ PottsRule::Change PottsRule::change(std::int64_t x, std::int64_t y, const std::a
   Change out;
   const Site from = around[4];
   if (from != 0) {
-    const auto at = lay_out(x, y, cell(from));
+    const auto at = unwrap(x, y, cell(from));
     out.from = {-1, 2 * count(around, from) - 8, -at[0], -at[1]};
   }
   if (to != 0) {
-    const auto at = lay_out(x, y, cell(to));
+    const auto at = unwrap(x, y, cell(to));
     out.to = {1, 8 - 2 * count(around, to), at[0], at[1]};
   }
   return out;

@@ -8,13 +8,14 @@
 namespace merganser::blocks {
 namespace {
 
-/// Before each package in a message. `pair` is a position in the list of pairs that both ends know.
+/// Header of a package in a message. `pair` is an index into the list of pairs, which both ends have in the same order.
 struct Head {
   std::uint32_t pair;
   std::uint32_t bytes;
 };
 
-std::vector<int> others(const comm::Transport& t) {
+/// Returns all other ranks, ascending.
+std::vector<int> other_ranks(const comm::Transport& t) {
   std::vector<int> all;
   for (int r = 0; r < t.size(); ++r)
     if (r != t.rank()) all.push_back(r);
@@ -24,7 +25,7 @@ std::vector<int> others(const comm::Transport& t) {
 }  // namespace
 
 namespace detail {
-void short_package(std::size_t have, std::size_t need) {
+void throw_short_package(std::size_t have, std::size_t need) {
   throw CommError("block package: " + std::to_string(have) + " bytes left, a record needs " + std::to_string(need));
 }
 }  // namespace detail
@@ -40,7 +41,7 @@ BlockExchange::BlockExchange(comm::Transport& transport, BlockGrid grid, BlockPl
     check(placement_);
   });
   if (wiring_ == Wiring::any_rank) {
-    ranks_ = others(transport_);
+    ranks_ = other_ranks(transport_);
   } else {
     for (const std::int64_t block : placement_.mine)
       for (const std::int64_t other : grid_.neighbours(block, reach_)) ranks_.push_back(placement_.owner(other));
@@ -82,13 +83,16 @@ void BlockExchange::check(const BlockPlacement& placement) const {
   }
 }
 
-void BlockExchange::place(BlockPlacement placement) {
-  if (wiring_ != Wiring::any_rank) throw UsageError("BlockExchange::place with another wiring; allowed: with any_rank");
+void BlockExchange::set_placement(BlockPlacement placement) {
+  if (wiring_ != Wiring::any_rank)
+    throw UsageError("BlockExchange::set_placement with another wiring; allowed: with any_rank");
   check(placement);
   placement_ = std::move(placement);
   wire();
 }
 
+/// Builds the lists of pairs of blocks by arc. Sender and receiver compute them from the placement alone, in the order of
+/// (from, to), so an index into the list identifies a package.
 void BlockExchange::wire() {
   const auto& mine = placement_.mine;
   sides_.assign(mine.size(), {});
@@ -116,6 +120,7 @@ void BlockExchange::wire() {
   }
 }
 
+/// Adds the pairs of one block to the lists.
 void BlockExchange::wire_block(std::size_t local, std::vector<std::vector<Incoming>>& incoming) {
   const std::int64_t block = placement_.mine[local];
   for (std::size_t s = 0; s < sides_[local].blocks.size(); ++s) {
@@ -148,6 +153,7 @@ std::size_t BlockExchange::slot(std::size_t local, std::int64_t neighbour) const
   return found == all.end() || *found != neighbour ? kNoSlot : static_cast<std::size_t>(found - all.begin());
 }
 
+/// Appends the packages that are not empty to the message of an arc.
 void BlockExchange::pack(std::size_t arc) {
   auto& message = mailbox_->outbox(arc);
   for (std::size_t p = 0; p < out_[arc].size(); ++p) {
@@ -162,10 +168,11 @@ void BlockExchange::pack(std::size_t arc) {
   }
 }
 
+/// Splits the message of an arc into packages. Packages that are absent are empty.
 void BlockExchange::unpack(std::size_t arc) {
   auto message = mailbox_->inbox(arc);
   while (!message.empty()) {
-    const auto head = take<Head>(message);
+    const auto head = extract<Head>(message);
     if (head.pair >= in_[arc].size() || head.bytes > message.size()) {
       throw CommError("message of rank " + std::to_string(ranks_[arc]) + ": package " + std::to_string(head.pair) +
                       " of " + std::to_string(head.bytes) + " bytes; expected one of " +

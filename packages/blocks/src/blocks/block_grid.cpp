@@ -13,7 +13,7 @@ void BlockGrid::check() const {
     if (n < 1) {
       throw InputError("block grid: " + std::to_string(n) + " blocks along an axis; allowed: at least 1");
     }
-    total = total > kMax / n ? kMax : total * n;
+    total = total > kMax / n ? kMax : total * n;  // saturates, so that the product cannot overflow
   }
   if (total >= kMax) throw InputError("block grid: too many blocks; allowed: fewer than 2^40");
 }
@@ -54,7 +54,7 @@ int BlockGrid::width(std::span<const std::int64_t> members, std::size_t axis) co
   std::sort(at.begin(), at.end());
   at.erase(std::unique(at.begin(), at.end()), at.end());
   if (at.empty()) return 0;
-  int gap = 0;  // the longest run of blocks that need not be covered
+  int gap = 0;  // the longest run of consecutive blocks without a member
   if (periodic[axis]) {
     gap = at.front() + blocks[axis] - at.back() - 1;
     for (std::size_t i = 1; i < at.size(); ++i) gap = std::max(gap, at[i] - at[i - 1] - 1);
@@ -86,6 +86,7 @@ BlockPlacement contiguous_placement(const BlockGrid& grid, int rank, int ranks) 
   const std::int64_t n = grid.count();
   BlockPlacement out;
   for (std::int64_t b = n * rank / ranks; b < n * (rank + 1) / ranks; ++b) out.mine.push_back(b);
+  // Rank r holds [n r / ranks, n (r + 1) / ranks), rounded down; this is the inverse.
   out.owner = [n, ranks](std::int64_t b) { return static_cast<int>(((b + 1) * ranks - 1) / n); };
   return out;
 }

@@ -14,7 +14,7 @@ BlockDirectory::BlockDirectory(BlockGrid grid, int ranks, Owner rule) : grid_(gr
   loads_.resize(static_cast<std::size_t>(ranks));
 }
 
-void BlockDirectory::put(std::int64_t block, int owner) {
+void BlockDirectory::insert(std::int64_t block, int owner) {
   const auto ranks = static_cast<int>(loads_.size());
   if (block < 0 || block >= grid_.count() || owner < 0 || owner >= ranks) {
     throw UsageError("block directory: block " + std::to_string(block) + " of rank " + std::to_string(owner) +
@@ -36,12 +36,14 @@ void BlockDirectory::check(const BlockEvent& e) const {
                   std::to_string(grid_.count()) + " positions and " + std::to_string(loads_.size()) + " ranks");
 }
 
-int BlockDirectory::choose(const BlockEvent& event) const {
+int BlockDirectory::choose_owner(const BlockEvent& event) const {
   if (rule_ == Owner::proposer) return event.rank;
   return static_cast<int>(std::min_element(loads_.begin(), loads_.end()) - loads_.begin());
 }
 
 std::vector<BlockChange> BlockDirectory::apply(std::vector<BlockEvent> events) {
+  // A total order on events: whatever their order on arrival, every rank applies them in this one. Removals sort first, so a
+  // position that becomes free may be taken in the same step.
   const auto order = [](const BlockEvent& e) { return std::tie(e.kind, e.block, e.by, e.rank, e.value); };
   for (const auto& e : events) check(e);
   std::sort(events.begin(), events.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
@@ -60,9 +62,9 @@ std::vector<BlockChange> BlockDirectory::apply(std::vector<BlockEvent> events) {
     } else if (found != blocks_.end()) {
       ++counts_.lost;
     } else {
-      const int owner = choose(e);
+      const int owner = choose_owner(e);
       changes.push_back({BlockChange::Kind::created, e.block, generations_, owner, e.value});
-      put(e.block, owner);
+      insert(e.block, owner);
       ++counts_.created;
     }
   }
@@ -91,7 +93,7 @@ BlockOwnership::BlockOwnership(announce::AnnouncementNetwork& network, BlockGrid
     : network_(network), directory_(grid, network.size(), rule), topic_(topic) {}
 
 bool BlockOwnership::propose(std::int64_t block, std::int64_t by, std::uint64_t value) {
-  if (!mine(by)) {
+  if (!is_mine(by)) {
     throw UsageError("block " + std::to_string(block) + " is proposed for block " + std::to_string(by) +
                      ", which is not of rank " + std::to_string(network_.rank()));
   }
@@ -103,18 +105,18 @@ bool BlockOwnership::propose(std::int64_t block, std::int64_t by, std::uint64_t 
 }
 
 bool BlockOwnership::remove(std::int64_t block, std::uint64_t value) {
-  if (!mine(block)) {
+  if (!is_mine(block)) {
     throw UsageError("block " + std::to_string(block) + " is to be removed by rank " + std::to_string(network_.rank()) +
                      ", which does not hold it");
   }
-  if (leaving(block)) return false;
+  if (is_leaving(block)) return false;
   const std::int64_t generation = directory_.all_blocks().at(block).generation;
   network_.announce_value(topic_, BlockEvent{BlockEvent::Kind::remove, network_.rank(), block, generation, value});
   leaving_.push_back(generation);
   return true;
 }
 
-bool BlockOwnership::leaving(std::int64_t block) const {
+bool BlockOwnership::is_leaving(std::int64_t block) const {
   const auto found = directory_.all_blocks().find(block);
   return found != directory_.all_blocks().end() &&
          std::find(leaving_.begin(), leaving_.end(), found->second.generation) != leaving_.end();

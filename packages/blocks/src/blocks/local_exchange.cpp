@@ -7,19 +7,21 @@
 namespace merganser::blocks {
 namespace {
 
+/// State of an object in a block: held a part after the last step, holds one now, was created since.
 enum Flag : std::uint8_t { kHeld = 1, kHolds = 2, kCreated = 4 };
 
 std::string object_name(std::uint64_t key) { return "object " + std::to_string(key); }
 
-/// Copies `n` numbers off a package.
+/// Reads `n` numbers from the front of a package, and removes them. @throws CommError if the package is too short
 template <class T>
-void take_many(std::span<const std::byte>& package, std::size_t n, std::vector<T>& to) {
-  if (package.size() < n * sizeof(T)) detail::short_package(package.size(), n * sizeof(T));
+void extract_many(std::span<const std::byte>& package, std::size_t n, std::vector<T>& to) {
+  if (package.size() < n * sizeof(T)) detail::throw_short_package(package.size(), n * sizeof(T));
   to.resize(n);
   std::memcpy(to.data(), package.data(), n * sizeof(T));
   package = package.subspan(n * sizeof(T));
 }
 
+/// Appends numbers to a package.
 template <class T>
 void append_many(std::vector<std::byte>& package, const std::vector<T>& numbers) {
   const auto bytes = std::as_bytes(std::span(numbers));
@@ -78,6 +80,7 @@ void LocalExchange<T>::report(std::size_t local, std::uint64_t key, std::span<co
   found->second.holds = holds;
 }
 
+/// Writes the objects that a block holds or has changed into the packages for all of its neighbours.
 template <class T>
 void LocalExchange<T>::write(std::size_t local) {
   std::vector<std::byte> package;
@@ -99,20 +102,22 @@ void LocalExchange<T>::write(std::size_t local) {
   counts_.entries += entries * static_cast<std::int64_t>(slots);
 }
 
+/// Reads the package that a neighbouring block has sent, and lists its parts of objects.
 template <class T>
 void LocalExchange<T>::read(std::size_t local, std::size_t slot, std::vector<Part>& parts) const {
   auto package = exchange_.received(local, slot);
   while (!package.empty()) {
     Part part;
-    part.key = take<std::uint64_t>(package);
+    part.key = extract<std::uint64_t>(package);
     part.block = exchange_.neighbours(local)[slot];
-    part.flags = take<std::uint8_t>(package);
-    take_many(package, values_, part.change);
-    take_many(package, values_, part.value);
+    part.flags = extract<std::uint8_t>(package);
+    extract_many(package, values_, part.change);
+    extract_many(package, values_, part.value);
     parts.push_back(std::move(part));
   }
 }
 
+/// Throws InputError if the blocks of an object are not within reach of each other.
 template <class T>
 void LocalExchange<T>::check_extent(std::span<const Part> parts) const {
   static constexpr const char* kAxes[] = {"x", "y", "z"};
@@ -130,6 +135,7 @@ void LocalExchange<T>::check_extent(std::span<const Part> parts) const {
   }
 }
 
+/// Computes the new values of one object from the parts that a block and its neighbours report, in the order of blocks.
 template <class T>
 typename LocalExchange<T>::Object LocalExchange<T>::join(std::int64_t block, std::span<const Part> parts) const {
   check_extent(parts);
@@ -148,6 +154,8 @@ typename LocalExchange<T>::Object LocalExchange<T>::join(std::int64_t block, std
     throw InputError(object_name(parts[0].key) + " is created in block " + grid().name(created->block) +
                      " while block " + grid().name(old->block) + " holds an object of this key");
   }
+  // The values before the step are the same in every part; changes are added in the order of block numbers, so that every
+  // block obtains the same bits.
   Object out;
   out.value = old != nullptr ? old->value : std::vector<T>(values_);
   for (const Part& p : parts) {
@@ -194,7 +202,7 @@ const typename LocalExchange<T>::Object& LocalExchange<T>::object(std::size_t lo
 }
 
 template <class T>
-bool LocalExchange<T>::knows(std::size_t local, std::uint64_t key) const {
+bool LocalExchange<T>::contains(std::size_t local, std::uint64_t key) const {
   const auto found = tables_.at(local).find(key);
   return found != tables_[local].end() && !found->second.created;
 }
@@ -215,7 +223,7 @@ std::span<const T> LocalExchange<T>::values(std::size_t local, std::uint64_t key
 }
 
 template <class T>
-std::vector<std::uint64_t> LocalExchange<T>::held(std::size_t local) const {
+std::vector<std::uint64_t> LocalExchange<T>::held_keys(std::size_t local) const {
   std::vector<std::uint64_t> out;
   for (const auto& [key, object] : tables_.at(local))
     if (object.held) out.push_back(key);

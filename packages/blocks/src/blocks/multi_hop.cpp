@@ -9,6 +9,7 @@
 namespace merganser::blocks {
 namespace {
 
+/// Header of a message in a package; the payload follows.
 struct HopHead {
   std::int64_t origin;
   std::uint64_t number;
@@ -19,8 +20,8 @@ struct HopHead {
   std::uint64_t bytes;
 };
 
-/// True if `part` keeps some of the components of `whole` and drops the others.
-bool part_of(const BlockIndex& part, const BlockIndex& whole) {
+/// Returns true if `part` keeps some of the components of `whole` and drops the others.
+bool is_part_of(const BlockIndex& part, const BlockIndex& whole) {
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (part[axis] != 0 && part[axis] != whole[axis]) return false;
   return true;
@@ -48,11 +49,13 @@ void MultiHop::send(std::size_t local, std::span<const std::byte> payload, int r
   waiting_[local].push_back(std::move(m));
 }
 
-bool MultiHop::idle() const noexcept {
+bool MultiHop::is_idle() const noexcept {
   return std::all_of(waiting_.begin(), waiting_.end(), [](const auto& w) { return w.empty(); });
 }
 
-bool MultiHop::may_go(const InTransit& m, const BlockIndex& direction) const {
+/// Returns true if a message may go on in a direction: neither beyond its reach, nor beyond the farthest block of a periodic
+/// axis. There an even number of blocks leaves one block that both directions reach; one_way excludes the negative one.
+bool MultiHop::can_forward(const InTransit& m, const BlockIndex& direction) const {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (direction[axis] == 0) continue;
     int most = m.reach;
@@ -66,11 +69,12 @@ bool MultiHop::may_go(const InTransit& m, const BlockIndex& direction) const {
   return true;
 }
 
-void MultiHop::pass_on(std::size_t local, const InTransit& m) {
+/// Adds a message to the packages of the neighbours that it is to be forwarded to.
+void MultiHop::forward(std::size_t local, const InTransit& m) {
   const bool first = m.message.hops == 0;
   std::int64_t count = 0;
   for (const auto& d : directions_) {
-    if ((!first && !part_of(d, m.direction)) || !may_go(m, d)) continue;
+    if ((!first && !is_part_of(d, m.direction)) || !can_forward(m, d)) continue;
     const std::int64_t to = grid().neighbour(exchange_.blocks()[local], d);
     if (to == BlockGrid::kNoBlock) continue;
     const auto& at = m.message.offset;
@@ -88,13 +92,15 @@ void MultiHop::pass_on(std::size_t local, const InTransit& m) {
   (first ? counts_.sent : counts_.forwarded) += count;
 }
 
+/// Delivers the messages that reached a block, and keeps those that go on. Copies arrive in the same step, so sorting by
+/// (origin, number) makes them adjacent.
 void MultiHop::receive(std::size_t local) {
   std::vector<InTransit> got;
   for (std::size_t s = 0; s < exchange_.neighbours(local).size(); ++s) {
     auto package = exchange_.received(local, s);
     while (!package.empty()) {
-      const auto h = take<HopHead>(package);
-      if (package.size() < h.bytes) detail::short_package(package.size(), h.bytes);
+      const auto h = extract<HopHead>(package);
+      if (package.size() < h.bytes) detail::throw_short_package(package.size(), h.bytes);
       const auto body = package.first(h.bytes);
       package = package.subspan(h.bytes);
       got.push_back({{h.origin, h.number, {h.offset[0], h.offset[1], h.offset[2]}, h.hops, {body.begin(), body.end()}},
@@ -118,7 +124,7 @@ void MultiHop::receive(std::size_t local) {
 
 void MultiHop::step() {
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
-    for (const auto& m : waiting_[i]) pass_on(i, m);
+    for (const auto& m : waiting_[i]) forward(i, m);
     waiting_[i].clear();
     delivered_[i].clear();
   }

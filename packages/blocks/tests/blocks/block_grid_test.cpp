@@ -1,3 +1,4 @@
+/// Grids of blocks: numbering, neighbours, placement; and the exchange of packages between blocks.
 #include "merganser/blocks/block_grid.hpp"
 
 #include <gtest/gtest.h>
@@ -88,7 +89,7 @@ class BlockExchangeTest : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, BlockExchangeTest, testing::ValuesIn(setups({""}, {"chaos:3", "chaos:4,checked"})),
                          setup_name<testing::TestParamInfo<Setup>>);
 
-/// Every block tells every neighbour a text that names both and the round; rounds without text in between.
+/// Every block sends every neighbour a text that names both and the round; rounds without text are interleaved.
 void talk(BlockExchange& exchange, int round) {
   for (std::size_t i = 0; i < exchange.blocks().size(); ++i)
     for (std::size_t s = 0; s < exchange.neighbours(i).size(); ++s)
@@ -102,7 +103,7 @@ void talk(BlockExchange& exchange, int round) {
       ASSERT_EQ(package.size(), round % 3 != 0 ? 24U : 0U);
       if (package.empty()) continue;
       const std::array<std::int64_t, 3> expected{exchange.neighbours(i)[s], exchange.blocks()[i], round};
-      ASSERT_EQ((take<std::array<std::int64_t, 3>>(package)), expected);
+      ASSERT_EQ((extract<std::array<std::int64_t, 3>>(package)), expected);
     }
 }
 
@@ -126,14 +127,14 @@ TEST_P(BlockExchangeTest, blocks_may_move_between_ranks) {
                            BlockExchange::Wiring::any_rank);
     const auto before = t.counters();
     for (int round = 0; round < 24; ++round) {
-      // Some blocks are missing; the others wander.
+      // Some blocks do not exist; the others change their owner.
       BlockPlacement p;
       p.owner = [&t, round](std::int64_t b) {
         return (b + round) % 5 < 2 ? -1 : static_cast<int>((b * 3 + round) % t.size());
       };
       for (std::int64_t b = 0; b < grid.count(); ++b)
         if (p.owner(b) == t.rank()) p.mine.push_back(b);
-      exchange.place(p);
+      exchange.set_placement(p);
       talk(exchange, round);
     }
     EXPECT_EQ((t.counters() - before).collectives, 0);
@@ -159,7 +160,7 @@ TEST_P(BlockExchangeTest, wrong_placements_are_refused_on_every_rank) {
     bad.owner = [](std::int64_t) { return 1 << 20; };
     refused(grid, bad, 1);
     BlockExchange exchange(t, grid, good, 1);
-    EXPECT_THROW(exchange.place(good), UsageError);
+    EXPECT_THROW(exchange.set_placement(good), UsageError);
     EXPECT_THROW((void)exchange.local(99), UsageError);
   });
 }

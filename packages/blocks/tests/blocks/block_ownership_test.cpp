@@ -1,3 +1,4 @@
+/// Directory of blocks: exhaustive small cases of its rule, and equality over ranks while blocks come and go.
 #include "merganser/blocks/block_ownership.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ using Kind = BlockEvent::Kind;
 
 const BlockGrid kPair{{2, 1, 1}, {}};
 
-/// All that can be announced in one step about two positions by two ranks.
+/// Returns all sets of events that two ranks can announce in one step about two positions.
 std::vector<BlockEvent> all_events() {
   std::vector<BlockEvent> out;
   for (const int rank : {0, 1})
@@ -30,7 +31,7 @@ std::vector<BlockEvent> all_events() {
   return out;
 }
 
-/// Positions have one block at most, changes tell the whole story, loads are right.
+/// Checks that positions have at most one block, changes explain the new directory, and loads are right.
 void check(const BlockDirectory& before, const std::vector<BlockEvent>& events, const BlockDirectory& after,
            const std::vector<BlockChange>& changes) {
   auto blocks = before.all_blocks();
@@ -49,7 +50,7 @@ void check(const BlockDirectory& before, const std::vector<BlockEvent>& events, 
   std::vector<std::int64_t> loads(2);
   for (const auto& [block, entry] : blocks) ++loads[static_cast<std::size_t>(entry.owner)];
   for (const int rank : {0, 1}) ASSERT_EQ(after.load(rank), loads[static_cast<std::size_t>(rank)]);
-  // A position that somebody wanted is not left empty.
+  // A position with a valid proposal is not left empty.
   for (const auto& e : events)
     if (e.kind == Kind::create) {
       ASSERT_TRUE(after.exists(e.block));
@@ -64,7 +65,7 @@ TEST(BlockDirectory, every_order_of_every_few_events_gives_the_same_single_owner
     for (std::uint32_t start = 0; start < 4; ++start) {
       BlockDirectory before(kPair, 2, rule);
       for (const std::int64_t block : {0, 1})
-        if ((start >> block & 1U) != 0) before.put(block, static_cast<int>(1 - block));
+        if ((start >> block & 1U) != 0) before.insert(block, static_cast<int>(1 - block));
       for (std::uint32_t bits = 0; bits < (1U << universe.size()); ++bits) {
         if (__builtin_popcount(bits) > 4) continue;
         std::vector<BlockEvent> events;
@@ -91,12 +92,12 @@ TEST(BlockDirectory, every_order_of_every_few_events_gives_the_same_single_owner
 
 TEST(BlockDirectory, the_lowest_needing_block_wins_and_a_removal_makes_room) {
   BlockDirectory directory({{4, 1, 1}, {}}, 3, BlockDirectory::Owner::proposer);
-  directory.put(0, 0);
-  directory.put(2, 1);
+  directory.insert(0, 0);
+  directory.insert(2, 1);
   EXPECT_EQ(directory.apply({{Kind::create, 1, 1, 2, 5}, {Kind::create, 0, 1, 0, 6}}),
             (std::vector<BlockChange>{{BlockChange::Kind::created, 1, 2, 0, 6}}));
   EXPECT_EQ(directory.counts(), (BlockDirectory::Counts{1, 0, 1, 0}));
-  // Of rank 2, which does not own it; of a generation that has ended; then a right one, and a proposal for the same position.
+  // Events: by rank 2, which is not the owner; of a generation that has ended; then a valid one, and a proposal for the position.
   EXPECT_TRUE(directory.apply({{Kind::remove, 2, 1, 2, 0}, {Kind::remove, 0, 1, 1, 0}}).empty());
   EXPECT_EQ(
       directory.apply({{Kind::create, 1, 1, 2, 9}, {Kind::remove, 0, 1, 2, 0}}),
@@ -106,7 +107,7 @@ TEST(BlockDirectory, the_lowest_needing_block_wins_and_a_removal_makes_room) {
 
 TEST(BlockDirectory, the_least_loaded_rank_gets_the_block) {
   BlockDirectory directory({{6, 1, 1}, {}}, 3, BlockDirectory::Owner::least_loaded);
-  directory.put(0, 0);
+  directory.insert(0, 0);
   std::vector<BlockEvent> events;
   for (const std::int64_t b : {5, 4, 3, 2, 1}) events.push_back({Kind::create, 0, b, 0, 0});
   std::vector<int> owners;
@@ -118,10 +119,10 @@ TEST(BlockDirectory, what_does_not_exist_is_refused) {
   EXPECT_THROW(BlockDirectory(kPair, 0, BlockDirectory::Owner::proposer), UsageError);
   EXPECT_THROW(BlockDirectory({{0, 1, 1}, {}}, 1, BlockDirectory::Owner::proposer), InputError);
   BlockDirectory directory(kPair, 2, BlockDirectory::Owner::proposer);
-  directory.put(0, 1);
-  EXPECT_THROW(directory.put(0, 0), UsageError);
-  EXPECT_THROW(directory.put(2, 0), UsageError);
-  EXPECT_THROW(directory.put(1, 2), UsageError);
+  directory.insert(0, 1);
+  EXPECT_THROW(directory.insert(0, 0), UsageError);
+  EXPECT_THROW(directory.insert(2, 0), UsageError);
+  EXPECT_THROW(directory.insert(1, 2), UsageError);
   EXPECT_THROW((void)directory.apply({{Kind::create, 2, 1, 0, 0}}), CommError);
   EXPECT_THROW((void)directory.apply({{Kind::create, 0, 7, 0, 0}}), CommError);
   EXPECT_THROW((void)directory.apply({{static_cast<Kind>(3), 0, 1, 0, 0}}), CommError);
@@ -133,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(Models, BlockOwnershipTest,
                          testing::ValuesIn(setups({""}, {"chaos:1", "chaos:2", "chaos:3,checked"})),
                          setup_name<testing::TestParamInfo<Setup>>);
 
-/// What a rank says of its directory and of the generations of the blocks it owns.
+/// Returns what a rank reports of its directory and of the generations of the blocks that it owns.
 struct Claim {
   std::uint64_t digest;
   std::int64_t blocks;
@@ -153,7 +154,7 @@ TEST_P(BlockOwnershipTest, random_schedules_never_create_a_block_twice) {
     for (const auto rule : {BlockDirectory::Owner::proposer, BlockDirectory::Owner::least_loaded}) {
       announce::AnnouncementNetwork network(t, *announce::make_network("manhattan", t.size(), 2));
       BlockOwnership ownership(network, grid, rule);
-      for (const std::int64_t b : {0, 6, 11}) ownership.directory().put(b, static_cast<int>(b) % t.size());
+      for (const std::int64_t b : {0, 6, 11}) ownership.directory().insert(b, static_cast<int>(b) % t.size());
       for (std::uint32_t step = 0; step < 60; ++step) {
         Random random(3, static_cast<std::uint64_t>(t.rank()), step);
         const std::map<std::int64_t, BlockDirectory::Block> now = ownership.directory().all_blocks();
@@ -169,14 +170,14 @@ TEST_P(BlockOwnershipTest, random_schedules_never_create_a_block_twice) {
         EXPECT_EQ((t.counters() - before).collectives, 0);
         for (const auto& c : changes)
           EXPECT_EQ(ownership.directory().exists(c.block), [&] {
-            bool there = false;  // as the last change of this position says
+            bool there = false;  // by the last change of this position
             for (const auto& d : changes)
               if (d.block == c.block) there = d.kind == BlockChange::Kind::created;
             return there;
           }());
         // Every rank has the same directory, and each block is claimed by one rank.
         std::int64_t claimed = 0;
-        for (std::int64_t b = 0; b < grid.count(); ++b) claimed += ownership.mine(b) ? 1 : 0;
+        for (std::int64_t b = 0; b < grid.count(); ++b) claimed += ownership.is_mine(b) ? 1 : 0;
         const Claim mine{digest(ownership.directory()), claimed};
         std::int64_t all = 0;
         for (const Claim& other : comm::all_gather_value(t, mine)) {
@@ -200,14 +201,14 @@ TEST_P(BlockOwnershipTest, a_proposal_is_decided_when_everybody_knows_it) {
     const BlockGrid grid{{3, 1, 1}, {}};
     announce::AnnouncementNetwork network(t, *announce::make_network("manhattan", t.size(), 2));
     BlockOwnership ownership(network, grid, BlockDirectory::Owner::proposer);
-    ownership.directory().put(0, 0);
+    ownership.directory().insert(0, 0);
     if (t.rank() == 0) {
       EXPECT_TRUE(ownership.propose(1, 0, 55));
       EXPECT_FALSE(ownership.propose(1, 0, 55));
       EXPECT_FALSE(ownership.propose(0, 0, 55));
       EXPECT_TRUE(ownership.remove(0));
       EXPECT_FALSE(ownership.remove(0));
-      EXPECT_TRUE(ownership.leaving(0));
+      EXPECT_TRUE(ownership.is_leaving(0));
     } else {
       EXPECT_THROW(ownership.propose(1, 0, 55), UsageError);
       EXPECT_THROW(ownership.remove(0), UsageError);

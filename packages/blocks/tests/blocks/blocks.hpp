@@ -1,5 +1,5 @@
 #pragma once
-/// Grids of blocks and ways to deal them to ranks, for tests.
+/// Grids of blocks, and placements on ranks, for tests.
 #include <algorithm>
 #include <set>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace merganser::test {
 
-/// How blocks are dealt: in runs, in turn, all to the last rank, or by a hash.
+/// Placement of blocks: in consecutive runs, cyclic, all on the last rank, or by a hash.
 enum class Placing { runs, turns, last, hash };
 
 inline blocks::BlockPlacement place_blocks(const blocks::BlockGrid& grid, int rank, int ranks, Placing how) {
@@ -25,7 +25,7 @@ inline blocks::BlockPlacement place_blocks(const blocks::BlockGrid& grid, int ra
   return out;
 }
 
-/// Offsets along one axis, of least magnitude first, that lead from `from` to `to`, at most `most` long.
+/// Returns offsets along one axis that lead from `from` to `to`, at most `most` long, the shortest first.
 inline std::vector<int> offsets(const blocks::BlockGrid& grid, std::size_t axis, int from, int to, int most) {
   std::vector<int> out;
   for (int d = -most; d <= most; ++d) {
@@ -39,7 +39,7 @@ inline std::vector<int> offsets(const blocks::BlockGrid& grid, std::size_t axis,
   return out;
 }
 
-/// Brute force: true if some window of `length` consecutive blocks along every axis covers all members.
+/// Brute force: returns true if some window of `length` consecutive blocks along every axis covers all members.
 inline bool fits(const blocks::BlockGrid& grid, const std::set<std::int64_t>& members, int length) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     bool found = false;
@@ -57,10 +57,10 @@ inline bool fits(const blocks::BlockGrid& grid, const std::set<std::int64_t>& me
   return true;
 }
 
-/// For tests of one process: under a launcher every rank would do the same.
+/// Returns true under a launcher, where tests of one process are skipped, since every rank would repeat them.
 inline bool elsewhere() { return comm::launched(); }
 
-/// Of every kind; under a launcher, where ranks share few cores, one in three.
+/// Returns grids of every kind; one in three under a launcher, where ranks share few cores.
 inline const std::vector<blocks::BlockGrid>& grids() {
   static const std::vector<blocks::BlockGrid> few{{{1, 1, 1}, {true, true, true}},
                                                   {{3, 3, 1}, {true, true, false}},

@@ -1,3 +1,4 @@
+/// Local exchange of properties of moving objects: against a global table, and detection of objects that break its condition.
 #include "merganser/blocks/local_exchange.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ INSTANTIATE_TEST_SUITE_P(Models, LocalExchangeTest,
                          testing::ValuesIn(setups({""}, {"chaos:1", "chaos:2", "chaos:3,checked"})),
                          setup_name<testing::TestParamInfo<Setup>>);
 
-/// Objects that wander at random, as everybody knows them.
+/// Objects that move at random; every rank computes the global table.
 template <class T>
 class World {
  public:
@@ -91,7 +92,7 @@ class World {
     }
     if (next.empty() && below(5) != 0) next = {*o.blocks.begin()};
     for (const std::int64_t b : touched) {
-      if (below(5) == 0 && o.blocks.contains(b) == next.contains(b)) continue;  // nothing to tell
+      if (below(5) == 0 && o.blocks.contains(b) == next.contains(b)) continue;  // nothing to report
       out.push_back({key, b, random_values(), next.contains(b), false});
       for (std::size_t i = 0; i < 2; ++i) o.value[i] += out.back().by[i];
     }
@@ -116,12 +117,12 @@ void compare(const LocalExchange<T>& exchange, const World<T>& world, int reach)
       with.insert(block);
       ASSERT_EQ(exchange.holds(i, key), o.blocks.contains(block));
       if (!fits(exchange.grid(), with, reach + 1)) continue;
-      // Held, or could enter from a neighbouring block.
-      ASSERT_TRUE(exchange.knows(i, key));
+      // Held by the block, or able to enter it from a neighbouring one.
+      ASSERT_TRUE(exchange.contains(i, key));
       const auto v = exchange.values(i, key);
       ASSERT_EQ(std::vector<T>(v.begin(), v.end()), o.value);
     }
-    ASSERT_EQ(exchange.held(i), held);
+    ASSERT_EQ(exchange.held_keys(i), held);
   }
 }
 
@@ -181,13 +182,13 @@ TEST_P(LocalExchangeTest, a_block_that_is_its_own_neighbour_keeps_its_objects) {
   });
 }
 
-/// A row of blocks; object 42 lies in `first` after one step and is reported as told by `then` in the next.
+/// A row of blocks; object 42 lies in `first` after one step and is reported by `then` in the next.
 struct Story {
   std::set<std::int64_t> first;
   std::vector<std::pair<std::int64_t, bool>> then;  // block, holds
 };
 
-/// What the step says on the ranks where it throws; empty if nowhere. Blocks in turn.
+/// Returns the error of the step on the ranks where it throws; empty if on none. Blocks are placed cyclically.
 std::vector<std::string> tell(comm::Transport& t, const BlockGrid& grid, int reach, const Story& story) {
   LocalExchange<std::int64_t> exchange(t, grid, place_blocks(grid, t.rank(), t.size(), Placing::turns), 1, reach);
   const std::int64_t one = 1;
@@ -225,9 +226,9 @@ TEST_P(LocalExchangeTest, objects_that_are_too_long_are_found_by_the_block_betwe
         "allowed: at most 2");
     expect_found(tell(t, ring, 1, {{5, 0}, {{1, true}}}), "(0, 0, 0), (1, 0, 0), (5, 0, 0): 3 blocks along x");
     expect_found(tell(t, column, 1, {{2}, {{1, true}, {3, true}}}), "3 blocks along z");
-    // From blocks 0, 1 to blocks 1, 2 in one step: block 2 could not know what block 0 lost.
+    // From blocks 0, 1 to blocks 1, 2 in one step: block 2 cannot receive what block 0 lost.
     expect_found(tell(t, row, 1, {{0, 1}, {{0, false}, {2, true}}}), "3 blocks along x");
-    // Block 1 has left it, blocks 0 and 2 hold it.
+    // Block 1 has left it, while blocks 0 and 2 hold it.
     expect_found(tell(t, row, 1, {{1}, {{0, true}, {1, false}, {2, true}}}), "3 blocks along x");
     expect_found(tell(t, row, 2, {{1, 2, 3}, {{4, true}}}), "4 blocks along x; allowed: at most 3");
     EXPECT_TRUE(tell(t, row, 2, {{1, 2}, {{3, true}, {1, false}}}).empty());
@@ -262,7 +263,7 @@ TEST_P(LocalExchangeTest, an_object_from_nowhere_is_refused_before_anything_is_s
     exchange.step();
     for (std::size_t i = 0; i < exchange.blocks().size(); ++i) {
       const std::int64_t b = exchange.blocks()[i];
-      EXPECT_EQ(exchange.knows(i, 9), b < 2);
+      EXPECT_EQ(exchange.contains(i, 9), b < 2);
       if (b >= 2) {
         EXPECT_THROW(exchange.report(i, 9, {&one, 1}, true), InputError);
         EXPECT_THROW((void)exchange.values(i, 9), UsageError);
@@ -283,7 +284,7 @@ TEST_P(LocalExchangeTest, two_objects_of_one_key_are_found_when_they_meet) {
     const std::int64_t values[] = {3, 4};
     if (here(0)) exchange.create(exchange.exchange().local(0), 8, {&values[0], 1});
     if (here(4)) exchange.create(exchange.exchange().local(4), 8, {&values[1], 1});
-    exchange.step();  // too far apart to know of each other
+    exchange.step();  // too far apart to be detected
     if (here(3)) exchange.report(exchange.exchange().local(3), 8, {&values[0], 1}, true);
     if (here(4)) exchange.report(exchange.exchange().local(4), 8, {&values[0], 1}, false);
     exchange.step();

@@ -1,3 +1,4 @@
+/// Multi-hop messages: reach, number of hops, copies, against distances in the grid.
 #include "merganser/blocks/multi_hop.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ MultiHop::Counts total(comm::Transport& t, const MultiHop::Counts& mine) {
   return {n[0], n[1], n[2], n[3]};
 }
 
-/// One message from `origin`, to the end of its travels.
+/// Sends one message from `origin` and steps until it has been delivered everywhere.
 MultiHop::Counts one_message(comm::Transport& t, const BlockGrid& grid, std::int64_t origin, int reach,
                              MultiHop::Farthest farthest) {
   MultiHop hops(t, grid, place_blocks(grid, t.rank(), t.size(), Placing::turns), farthest);
@@ -34,7 +35,7 @@ MultiHop::Counts one_message(comm::Transport& t, const BlockGrid& grid, std::int
   if (place_blocks(grid, t.rank(), t.size(), Placing::turns).owner(origin) == t.rank())
     hops.send(hops.exchange().local(origin), std::as_bytes(std::span(&word, 1)), reach);
   for (int step = 0; step <= reach; ++step) hops.step();
-  EXPECT_TRUE(hops.idle());
+  EXPECT_TRUE(hops.is_idle());
   return total(t, hops.counts());
 }
 
@@ -79,7 +80,7 @@ TEST_P(MultiHopTest, odd_rings_have_no_copies_and_even_ones_as_many_as_the_formu
   });
 }
 
-/// Blocks that a message from `origin` must reach, and after how many steps.
+/// Returns the blocks that a message from `origin` must reach, with the number of steps.
 std::map<std::int64_t, int> expected(const BlockGrid& grid, std::int64_t origin, int reach) {
   std::map<std::int64_t, int> out;
   for (std::int64_t b = 0; b < grid.count(); ++b) {
@@ -141,7 +142,7 @@ TEST_P(MultiHopTest, a_reach_below_one_is_refused) {
     if (!hops.blocks().empty()) {
       EXPECT_THROW(hops.send(0, {}, 0), UsageError);
     }
-    EXPECT_TRUE(hops.idle());
+    EXPECT_TRUE(hops.is_idle());
   });
 }
 

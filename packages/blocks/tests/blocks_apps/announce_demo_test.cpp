@@ -1,4 +1,4 @@
-/// The command that shows the two small simulations, from outside.
+/// The command announce demo: output, checks, exit codes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,12 +54,12 @@ TEST(AnnounceDemo, writes_what_it_did_and_a_picture) {
     const std::string picture = folder.file("p.svg");
     const Outcome o = run(demo({what, "--steps", "5", "--ranks", "2", "--json", record, "--picture", picture}));
     ASSERT_EQ(o.code, 0) << o.text();
-    const Json r = Json::parse(bytes_of(record));
+    const Json r = Json::parse(read_bytes(record));
     EXPECT_EQ(r["counters"]["collectives"], 0);
     EXPECT_GT(r["counters"]["messages"], 0);
     EXPECT_EQ(r["result"]["digest"], o.digest());
     EXPECT_EQ(r["result"]["steps"], 5);
-    const std::string text = bytes_of(picture);
+    const std::string text = read_bytes(picture);
     EXPECT_TRUE(text.starts_with("<svg ")) << text.substr(0, 80);
     EXPECT_TRUE(text.ends_with("</svg>\n"));
   }

@@ -1,4 +1,4 @@
-/// The two small simulations against runs on the whole plane, over every model.
+/// The droplet and Potts simulations on blocks against runs on the whole plane, over every model.
 #include <gtest/gtest.h>
 
 #include "examples/simulations/droplet.hpp"
@@ -17,7 +17,7 @@ class Simulations : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, Simulations, testing::ValuesIn(setups({""}, {"chaos:1", "chaos:2,checked"})),
                          setup_name<testing::TestParamInfo<Setup>>);
 
-/// Droplets that cross several blocks and a periodic face.
+/// Parameters of droplets that cross several blocks and a periodic face.
 DropletModel small_droplets() {
   DropletModel m;
   m.blocks = {11, 5};

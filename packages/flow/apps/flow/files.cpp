@@ -1,3 +1,4 @@
+// Files of the flow command in NetCDF: fields at the nodes, gathered on rank 0, and statistics over time.
 #include "apps/flow/files.hpp"
 
 #include <array>
@@ -14,7 +15,7 @@
 namespace merganser::app {
 namespace {
 
-/// Global attributes by EPIC's names: kind of the file, conventions, cells and box.
+/// Returns the global attributes by EPIC's names: kind of the file, conventions, cells and box.
 std::vector<io::FileAttribute> grid_attributes(std::string_view file_type, const Grid& grid) {
   std::array<std::int32_t, 3> cells{};
   for (std::size_t a = 0; a < 3; ++a) cells[a] = static_cast<std::int32_t>(grid.cells[a]);
@@ -25,7 +26,7 @@ std::vector<io::FileAttribute> grid_attributes(std::string_view file_type, const
           {"origin", io::file_values(std::span<const double>(grid.box.lower))}};
 }
 
-/// A variable with its unit and a name in words.
+/// Makes a variable with its unit and long name.
 io::FileVariable file_variable(const char* name, std::vector<std::string> dimensions, const char* unit,
                                const char* words, io::FileValues values) {
   io::FileVariable v;
@@ -39,6 +40,7 @@ io::FileVariable file_variable(const char* name, std::vector<std::string> dimens
 
 // ---- fields ----
 
+/// A field of a file: EPIC's name, unit, long name, and its index among the values of a node.
 struct FieldName {
   const char* name;
   const char* unit;
@@ -65,7 +67,7 @@ io::FileVariable field_variable(const char* name, const char* unit, const char* 
   return file_variable(name, {"t", "z", "y", "x"}, unit, words, std::move(values));
 }
 
-/// Coordinates of the nodes along an axis.
+/// Makes the coordinate variable of an axis: positions of the nodes; x and y, which are periodic, lack the upper face.
 io::FileVariable axis_variable(const Grid& grid, int axis) {
   const std::int64_t count = grid.cells[static_cast<std::size_t>(axis)] + (axis == 2 ? 1 : 0);
   std::vector<double> at;
@@ -80,7 +82,8 @@ io::FileVariable axis_variable(const Grid& grid, int axis) {
   return v;
 }
 
-io::FileValues whole_numbers(const WholeField& field) {
+/// Converts counts, which collect_field() gathers as doubles, to 32-bit integers.
+io::FileValues to_int32_values(const WholeField& field) {
   std::vector<std::int32_t> numbers(field.begin(), field.end());
   return io::file_values(std::span<const std::int32_t>(numbers));
 }
@@ -144,7 +147,7 @@ void write_fields(const std::string& path, const flow::Model& model, comm::Trans
       if (k == mine.cells(2)) return 0.0;
       return static_cast<double>(cells[static_cast<std::size_t>((i * mine.cells(1) + j) * mine.cells(2) + k)]);
     });
-    root.variables.push_back(field_variable(name, "1", words, whole_numbers(whole)));
+    root.variables.push_back(field_variable(name, "1", words, to_int32_values(whole)));
   };
   count("nparg", "parcels in the cell above the node; none at the top", all);
   count("nsparg", "small parcels in the cell above the node; none at the top", small);
@@ -155,8 +158,8 @@ void write_fields(const std::string& path, const flow::Model& model, comm::Trans
 
 namespace {
 
-/// Values of a row, numbers and counts: f(name, unit, long name, value). Writing and reading walk the same list.
-void each_value(flow::Statistics& s, const auto& f) {
+/// Calls f(name, unit, long name, value) for every value of a row. Writing and reading use the same list, so they agree.
+void for_each_value(flow::Statistics& s, const auto& f) {
   f("t", "s", "time", s.time);
   f("dt", "s", "length of the step that begins", s.dt);
   f("max_strain", "1/s", "largest strain rate", s.strain);
@@ -179,23 +182,25 @@ void each_value(flow::Statistics& s, const auto& f) {
 }
 constexpr const char* kClusters = "n_way_merging";
 
-/// Calls f(value) for the value of a row that has this name and type.
+/// Calls f(value) for the value of a row that has this name and this type; the type selects one overload per column.
 template <class T, class F>
 void with_value(flow::Statistics& row, std::string_view name, const F& f) {
-  each_value(row, [&]<class V>(std::string_view key, const char*, const char*, V& value) {
+  for_each_value(row, [&]<class V>(std::string_view key, const char*, const char*, V& value) {
     if constexpr (std::is_same_v<V, T>) {
       if (key == name) f(value);
     }
   });
 }
 
+/// Returns the values of one name from all rows.
 template <class T>
-io::FileValues column_of(const std::vector<flow::Statistics>& rows, std::string_view name) {
+io::FileValues make_column(const std::vector<flow::Statistics>& rows, std::string_view name) {
   std::vector<T> values;
   for (flow::Statistics row : rows) with_value<T>(row, name, [&](T value) { values.push_back(value); });
   return io::file_values(std::span<const T>(values));
 }
 
+/// Returns `values`. @throws InputError naming path and variable if they are not as many as `rows`
 template <class T>
 const T& checked_column(const std::string& path, const char* name, const T& values, std::size_t rows) {
   if (values.size() != rows)
@@ -212,8 +217,8 @@ void write_statistics(const std::string& path, const Grid& grid, const std::vect
   root.attributes = grid_attributes("parcel_stats", grid);
   root.dimensions = {{"t", static_cast<std::int64_t>(rows.size()), true}, {"n_way", 7, false}};
   flow::Statistics names;
-  each_value(names, [&]<class T>(const char* name, const char* unit, const char* words, T&) {
-    root.variables.push_back(file_variable(name, {"t"}, unit, words, column_of<T>(rows, name)));
+  for_each_value(names, [&]<class T>(const char* name, const char* unit, const char* words, T&) {
+    root.variables.push_back(file_variable(name, {"t"}, unit, words, make_column<T>(rows, name)));
   });
   std::vector<std::int64_t> clusters;
   for (const flow::Statistics& row : rows)
@@ -234,17 +239,17 @@ std::vector<flow::Statistics> read_statistics(const std::string& path) {
   };
   std::vector<flow::Statistics> rows(static_cast<std::size_t>(values_of("step").count));
   flow::Statistics names;
-  each_value(names, [&]<class T>(const char* name, const char*, const char*, T&) {
+  for_each_value(names, [&]<class T>(const char* name, const char*, const char*, T&) {
     const io::FileValues& values = values_of(name);
     std::vector<T> column;
     if constexpr (std::is_same_v<T, double>)
-      column = io::numbers_of(values);
+      column = io::to_doubles(values);
     else
-      column = io::integers_of(values);
+      column = io::to_integers(values);
     checked_column(path, name, column, rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) with_value<T>(rows[i], name, [&](T& to) { to = column[i]; });
   });
-  const auto clusters = checked_column(path, kClusters, io::integers_of(values_of(kClusters)), 7 * rows.size());
+  const auto clusters = checked_column(path, kClusters, io::to_integers(values_of(kClusters)), 7 * rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i)
     std::copy_n(clusters.begin() + static_cast<std::ptrdiff_t>(7 * i), 7, rows[i].counts.clusters.begin());
   return rows;

@@ -1,4 +1,4 @@
-// flow: runs the elliptical parcel model from an initial condition, or goes on from a snapshot.
+// The command flow: runs the elliptical parcel model from an initial condition, or continues a run from a snapshot.
 #include <fmt/core.h>
 #include <sys/stat.h>
 
@@ -38,7 +38,7 @@
 namespace merganser::app {
 namespace {
 
-/// Options of the command.
+/// Values of the command line.
 struct FlowCommand {
   std::string which;
   std::string restart;
@@ -55,7 +55,8 @@ struct FlowCommand {
   ForceOption limits;
 };
 
-flow::Case case_of(const std::string& name) {
+/// Parses the name of an initial condition. @throws UsageError, with those that are allowed
+flow::Case parse_case(const std::string& name) {
   const auto known = flow::cases();
   for (const auto& [word, which] : known.words)
     if (word == name) return which;
@@ -94,24 +95,25 @@ void describe(FlowCommand& o, auto&& option) {
   describe(o.limits, option);
 }
 
-/// What goes with a case stands before what the user says.
+/// Sets the options that an initial condition implies, before those that the user gives replace them.
 void apply_implied_defaults(FlowCommand& o) {
-  if (!o.which.empty() && o.restart.empty()) flow::apply_case(case_of(o.which), o.model);
+  if (!o.which.empty() && o.restart.empty()) flow::apply_case(parse_case(o.which), o.model);
 }
 
-/// Where a run starts from.
+/// State that a run starts from: an initial condition, or the contents of a file.
 struct FlowStart {
-  std::optional<flow::Case> which;         ///< an initial condition ...
-  std::optional<io::ParcelFileInfo> file;  ///< ... or a file
-  std::optional<Answers> answers;          ///< and what it and the options say
+  std::optional<flow::Case> which;         ///< the initial condition, if there is no file
+  std::optional<io::ParcelFileInfo> file;  ///< heading of the file, if the run continues from one
+  std::optional<Answers> answers;          ///< options of the file and of the command line, with their origin
   Grid grid;
   Progress progress;
-  std::vector<flow::Statistics> statistics;  ///< of the states before
+  std::vector<flow::Statistics> statistics;  ///< statistics of earlier states of the same run
 };
 
-/// The states before a snapshot, from the statistics beside it; none if they are not there or do not lead to it.
+/// Reads the statistics of the states before a snapshot from the file beside it; empty if that is missing or its steps do
+/// not end right before the snapshot's.
 std::vector<flow::Statistics> rows_before(const std::string& snapshot, std::int64_t step) {
-  const std::string base = base_of_snapshot(snapshot);
+  const std::string base = snapshot_base(snapshot);
   struct stat there {};
   if (base.empty() || ::stat((base + "_parcel_stats.nc").c_str(), &there) != 0) return {};
   std::vector<flow::Statistics> rows = read_statistics(base + "_parcel_stats.nc");
@@ -122,21 +124,23 @@ std::vector<flow::Statistics> rows_before(const std::string& snapshot, std::int6
   return lead ? rows : std::vector<flow::Statistics>();
 }
 
-FlowStart start_of(FlowCommand& o, const OptionTable& table) {
+/// Reads the heading of the file to continue from, or prepares the initial condition; sets the options that a file implies.
+FlowStart prepare_start(FlowCommand& o, const OptionTable& table) {
   FlowStart start;
   if (o.restart.empty()) {
-    start.which = case_of(o.which);
+    start.which = parse_case(o.which);
     start.grid = flow::case_grid(*start.which, o.initial);
     start.progress.case_name = o.which;
     return start;
   }
   start.file = io::read_info(o.restart);
-  take_options(o.restart, *start.file, table, o.model, start.answers.emplace(o.restart));
+  read_options(o.restart, *start.file, table, o.model, start.answers.emplace(o.restart));
   const auto& flags = start.file->grid.box.periodic;
   const AxisFlags periodic{flags[0], flags[1], flags[2]};
-  start.answers->note("periodic", merganser::detail::value_of(periodic),
-                      start.file->says_periodic ? merganser::detail::value_of(periodic) : OptionValue(std::monostate()),
-                      false, "EPIC's files, without the attribute periodic, are periodic in x and y");
+  start.answers->note(
+      "periodic", merganser::detail::to_option_value(periodic),
+      start.file->says_periodic ? merganser::detail::to_option_value(periodic) : OptionValue(std::monostate()), false,
+      "EPIC's files, without the attribute periodic, are periodic in x and y");
   if (comm::launcher_world().rank == 0)
     for (const auto& warning : start.answers->warnings()) log(Level::warning, 0, warning);
   start.progress = read_progress(o.restart, *start.file);
@@ -148,11 +152,11 @@ FlowStart start_of(FlowCommand& o, const OptionTable& table) {
   return start;
 }
 
-/// Counts of all ranks. Collective.
+/// Returns the sums of the counts over all ranks. Collective.
 flow::StepCounts total_counts(const flow::StepCounts& mine, comm::Transport& transport) {
-  std::vector<std::int64_t> all = counts_list(mine);
+  std::vector<std::int64_t> all = counts_to_list(mine);
   transport.all_reduce(std::span<std::int64_t>(all), comm::Op::sum);
-  return counts_of(all);
+  return list_to_counts(all);
 }
 
 flow::StepCounts sum_counts(const std::vector<flow::Statistics>& rows) {
@@ -181,19 +185,19 @@ Json counts_json(const flow::StepCounts& c) {
   return {{"splits", c.splits}, {"merges", c.merges}, {"merged_into_big", c.merged_into_big}, {"clusters", clusters}};
 }
 
-double volume_of(const Grid& grid) { return grid.box.extent[0] * grid.box.extent[1] * grid.box.extent[2]; }
+double compute_box_volume(const Grid& grid) { return grid.box.extent[0] * grid.box.extent[1] * grid.box.extent[2]; }
 
-std::string flow_text(const flow::Statistics& s) {
+std::string describe_state(const flow::Statistics& s) {
   return fmt::format("step {}, t = {}: {} parcels, {} small", s.step, general_text(s.time, 5), count_text(s.parcels),
                      percent_text(s.small_share()));
 }
 
-/// A run. Every member function is called by every rank.
+/// A run of the model with its files, progress line and record. Every member function is called by every rank.
 class FlowRun : Pinned {
  public:
   FlowRun(const FlowCommand& options, const FlowStart& start, const Invocation& in, comm::Transport& transport)
       : o_(options), start_(start), in_(in), t_(transport) {}
-  void all() {
+  void run() {
     check();
     begin();
     loop();
@@ -201,7 +205,8 @@ class FlowRun : Pinned {
   }
 
  private:
-  /// Parcels are at most about 13 in a cell; containers and nodes at a time were measured on one rank.
+  /// Checks memory and disk space against an estimate: at most about 13 parcels in a cell; the bytes per parcel and per cell
+  /// were measured on one rank. Collective.
   void check() {
     const double cells = static_cast<double>(start_.grid.cells[0]) * static_cast<double>(start_.grid.cells[1]) *
                          static_cast<double>(start_.grid.cells[2]);
@@ -225,6 +230,7 @@ class FlowRun : Pinned {
     });
   }
 
+  /// Creates the model and its first parcels. Collective.
   void begin() {
     const Scope s(profile_, "begin");
     const Decomposition blocks =
@@ -241,13 +247,15 @@ class FlowRun : Pinned {
     line_.emplace(t_.rank() == 0);
   }
 
+  /// The time loop: snapshot, fields and pictures belong to the state before a step. No collective call but those of files,
+  /// observe() and the statistics.
   void loop() {
     t_.barrier();
     began_ = now();
     while (true) {
       const double time = model_->state().time;
       const bool last = schedule_->last(time);
-      // A run that goes on has its first state in a file already.
+      // The state that a run continues from is in a file already.
       const bool known = start_.file && start_.progress.state.begun && steps_ == 0;
       const bool due = !known && schedule_->due(time);
       if (due) snapshot();
@@ -265,15 +273,15 @@ class FlowRun : Pinned {
       ++steps_;
       const double seconds = now() - from;
       recent_seconds_ = recent_seconds_ == 0 ? seconds : 0.9 * recent_seconds_ + 0.1 * seconds;
-      take_rows();
-      tell();
+      collect_statistics();
+      show_progress();
     }
     model_->conclude();
     loop_seconds_ = now() - began_;
     write_results();
   }
 
-  /// A run that would not end is refused, by every rank alike. After observe().
+  /// Throws on every rank alike if the run would take too many steps. After observe().
   void check_end() const {
     constexpr double kMaxSteps = 1e9;  // more than ten days at a millisecond each
     const double steps = (o_.schedule.until - model_->state().time) / model_->dt();
@@ -284,7 +292,7 @@ class FlowRun : Pinned {
                       general_text(steps, 3), number_text(kMaxSteps)));
   }
 
-  /// The state between two steps, before anything of the next one is done with it.
+  /// Writes statistics and parcels of the state between two steps, before observe() changes anything of it.
   void snapshot() {
     if (o_.output.empty()) return;
     const Scope s(profile_, "files");
@@ -293,7 +301,7 @@ class FlowRun : Pinned {
     progress_.state = model_->state();
     progress_.state.counts = total_counts(progress_.state.counts, t_);
     model_->drain_statistics();
-    take_rows();
+    collect_statistics();
     collective_try([&] {
       write_statistics(statistics_path(), start_.grid, rows_, t_);
       const std::string path = snapshot_name(o_.output, progress_.snapshot, "parcels.nc");
@@ -304,7 +312,7 @@ class FlowRun : Pinned {
 
   void write_results() {
     model_->drain_statistics();
-    take_rows();
+    collect_statistics();
     if (o_.output.empty()) return;
     const Scope s(profile_, "files");
     collective_try([&] { write_statistics(statistics_path(), start_.grid, rows_, t_); });
@@ -313,15 +321,17 @@ class FlowRun : Pinned {
     write_text_file(o_.output + "_clusters.svg", draw_clusters(rows_));
   }
 
-  void take_rows() {
-    for (const flow::Statistics& row : model_->take_statistics()) {
+  /// Appends the statistics that have become complete, and logs them.
+  void collect_statistics() {
+    for (const flow::Statistics& row : model_->pop_statistics()) {
       rows_.push_back(row);
-      if (t_.rank() == 0) log(Level::info, 0, flow_text(row));
+      if (t_.rank() == 0) log(Level::info, 0, describe_state(row));
     }
   }
 
-  void tell() {
-    if (!line_->due()) return;
+  /// Shows step, time and the estimated rest on the progress line.
+  void show_progress() {
+    if (!line_->is_due()) return;
     const flow::RunState& state = model_->state();
     std::string text = fmt::format("step {}, t = {} of {}", state.step, general_text(state.time, 4),
                                    general_text(o_.schedule.until, 4));
@@ -331,6 +341,7 @@ class FlowRun : Pinned {
     line_->show(std::move(text));
   }
 
+  /// Gathers digest and times, and prints and writes the run record on rank 0. Collective.
   void report() {
     const Digest digest = total_digest(t_, merganser::digest(flow::without_registers(model_->parcels())));
     const comm::Counters counters = t_.counters();
@@ -347,13 +358,13 @@ class FlowRun : Pinned {
                                     model_->decomposition().describe()});
     for (std::size_t i = 0; i < names.size(); ++i) record["timings"][names[i]] = summary_json(seconds[i]);
     record["counters_of_rank_0"] = counters_json(counters);
-    if (start_.answers) start_.answers->put(record);
-    record["result"] = statistics_json(rows_.back(), volume_of(start_.grid));
+    if (start_.answers) start_.answers->add_to(record);
+    record["result"] = statistics_json(rows_.back(), compute_box_volume(start_.grid));
     record["result"]["steps_made"] = steps_;
     record["result"].update(counts_json(sum_counts(rows_)));
     record["result"]["snapshots"] = files_;
-    record["result"]["digest"] = digest.text();
-    if (may_report(in_.table)) {
+    record["result"]["digest"] = digest.to_string();
+    if (can_print_report(in_.table)) {
       std::cout << stages_table(names, seconds, "time over ranks") << '\n';
       print(record, seconds);
     }
@@ -367,8 +378,8 @@ class FlowRun : Pinned {
     out << (o_.which.empty() ? o_.restart : o_.which) << ": " << grid_text(start_.grid) << "; " << t_.size()
         << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name() << ", blocks " << model_->decomposition().describe()
         << '\n'
-        << (start_.answers ? start_.answers->grouped_text() + '\n' : std::string()) << flow_text(s) << "; " << steps_
-        << " steps in " << seconds_text(seconds[0].max) << '\n'
+        << (start_.answers ? start_.answers->to_grouped_string() + '\n' : std::string()) << describe_state(s) << "; "
+        << steps_ << " steps in " << seconds_text(seconds[0].max) << '\n'
         << "kinetic energy " << general_text(s.kinetic_energy, 6) << ", enstrophy " << general_text(s.enstrophy, 6)
         << ", volume off by " << general_text(record["result"]["volume_error"].get<double>(), 3) << '\n'
         << count_text(sum.splits) << " splits, " << count_text(sum.merges) << " merged away, clusters of 2, 3, ...:";
@@ -392,10 +403,10 @@ class FlowRun : Pinned {
   Progress progress_;
   std::vector<flow::Statistics> rows_;  // of the whole run, on every rank
   std::vector<std::string> files_;
-  std::int64_t steps_ = 0;  // made here
+  std::int64_t steps_ = 0;  // steps made by this process, those before a snapshot excluded
   double began_ = 0;
   double loop_seconds_ = 0;
-  double recent_seconds_ = 0;  // of a step, smoothed
+  double recent_seconds_ = 0;  // time of a step, exponentially smoothed
 };
 
 int run(FlowCommand& o, const Invocation& in) {
@@ -405,8 +416,8 @@ int run(FlowCommand& o, const Invocation& in) {
   if (o.schedule.snapshots_from > o.schedule.until)
     throw UsageError("--snapshots-from " + number_text(o.schedule.snapshots_from) + "; allowed: up to --until, " +
                      number_text(o.schedule.until));
-  const FlowStart start = start_of(o, in.table);
-  return on_ranks(o.ranks, [&](comm::Transport& t) { FlowRun(o, start, in, t).all(); });
+  const FlowStart start = prepare_start(o, in.table);
+  return run_on_ranks(o.ranks, [&](comm::Transport& t) { FlowRun(o, start, in, t).run(); });
 }
 
 constexpr std::string_view kFlowText =

@@ -1,3 +1,4 @@
+// Pictures of the flow command: a plane of buoyancy as an embedded PNG, and charts over time.
 #include "apps/flow/flow_pictures.hpp"
 
 #include <algorithm>
@@ -24,13 +25,15 @@ text { font-family: "DejaVu Sans", Helvetica, Arial, sans-serif; fill: #22303c; 
 </style>
 )";
 
-std::string at1(double x) { return fixed_text(x, 1); }
+std::string format_length(double x) { return fixed_text(x, 1); }
 
-std::string words_at(double x, double y, const char* style, const std::string& words) {
-  return svg::element("text", {{"class", style}, {"x", at1(x)}, {"y", at1(y)}}, svg::escaped(words)) + '\n';
+std::string text_element(double x, double y, const char* style, const std::string& words) {
+  return svg::element("text", {{"class", style}, {"x", format_length(x)}, {"y", format_length(y)}},
+                      svg::escape(words)) +
+         '\n';
 }
 
-/// From blue over white to orange, for -1 to 1.
+/// Maps -1 .. 1 to a diverging colour map, from blue over white to orange.
 png::Colour diverging(double s) {
   constexpr std::array<double, 3> kLow{38, 92, 148}, kMiddle{247, 247, 245}, kHigh{196, 88, 24};
   const double t = std::clamp(std::fabs(s), 0.0, 1.0);
@@ -40,14 +43,14 @@ png::Colour diverging(double s) {
   return out;
 }
 
-/// Values on a plane of nodes, the first row below; what is periodic ends with what it begins with.
+/// Values on a plane of nodes, the lowest row first; along periodic axes the last value repeats the first.
 struct Plane {
   std::size_t width = 0;
   std::size_t height = 0;
   std::vector<double> values;
   std::string words;
 
-  /// Bilinear, between the corners at 0 and 1.
+  /// Interpolates bilinearly at (x, y), both in [0, 1] from corner to corner.
   [[nodiscard]] double at(double x, double y) const {
     const double i = x * static_cast<double>(width - 1);
     const double j = y * static_cast<double>(height - 1);
@@ -60,7 +63,8 @@ struct Plane {
   }
 };
 
-std::string raster(const Plane& plane, double x, double y, double height, double least, double most) {
+/// Draws a plane at (x, y) as an image, with colours from `least` to `most`.
+std::string draw_plane(const Plane& plane, double x, double y, double height, double least, double most) {
   constexpr std::uint32_t kPixels = 192;
   const auto rows = static_cast<std::uint32_t>(std::max(1.0, kPixels * height / kSide));
   const double middle = 0.5 * (least + most);
@@ -69,21 +73,23 @@ std::string raster(const Plane& plane, double x, double y, double height, double
   for (std::uint32_t row = 0; row < rows; ++row)
     for (std::uint32_t i = 0; i < kPixels; ++i)
       pixels.push_back(diverging((plane.at((i + 0.5) / kPixels, 1 - (row + 0.5) / rows) - middle) / half));
-  return svg::element("image", {{"x", at1(x)},
-                                {"y", at1(y)},
-                                {"width", at1(kSide)},
-                                {"height", at1(height)},
+  return svg::element("image", {{"x", format_length(x)},
+                                {"y", format_length(y)},
+                                {"width", format_length(kSide)},
+                                {"height", format_length(height)},
                                 {"preserveAspectRatio", "none"},
                                 {"style", "image-rendering: pixelated"},
                                 {"href", "data:image/png;base64," + png::base64(png::encode(pixels, kPixels, rows))}}) +
          '\n' +
-         svg::element(
-             "rect",
-             {{"class", "axis"}, {"x", at1(x)}, {"y", at1(y)}, {"width", at1(kSide)}, {"height", at1(height)}}) +
-         '\n' + words_at(x, y - 8, "words", plane.words);
+         svg::element("rect", {{"class", "axis"},
+                               {"x", format_length(x)},
+                               {"y", format_length(y)},
+                               {"width", format_length(kSide)},
+                               {"height", format_length(height)}}) +
+         '\n' + text_element(x, y - 8, "words", plane.words);
 }
 
-/// Round numbers from `low` to `high`, about five.
+/// Returns round numbers from `low` to `high`, about five, for the labels of an axis.
 std::vector<double> round_levels(double low, double high) {
   const double range = high - low;
   if (!(range > 0)) return {low};
@@ -94,7 +100,7 @@ std::vector<double> round_levels(double low, double high) {
   return out;
 }
 
-/// A chart of lines over time.
+/// A chart of lines over time, with an optionally logarithmic vertical axis.
 class Chart {
  public:
   Chart(double x, double y, double t0, double t1, double low, double high, bool logarithmic)
@@ -108,27 +114,30 @@ class Chart {
 
   void line(const std::vector<std::pair<double, double>>& points, const std::string& colour) {
     std::string path;
-    for (const auto& [t, v] : points) path += (path.empty() ? "M" : "L") + at1(across(t)) + ' ' + at1(up(v));
+    for (const auto& [t, v] : points)
+      path += (path.empty() ? "M" : "L") + format_length(across(t)) + ' ' + format_length(up(v));
     if (!path.empty())
       out_ += svg::element("path", {{"d", path}, {"fill", "none"}, {"stroke", colour}, {"stroke-width", "1.6"}}) + '\n';
   }
   void levels(const std::vector<double>& levels, const std::string& unit) {
     for (const double v : levels)
-      under_ +=
-          svg::element(
-              "line",
-              {{"class", "grid"}, {"x1", at1(x_)}, {"x2", at1(x_ + kSide)}, {"y1", at1(up(v))}, {"y2", at1(up(v))}}) +
-          '\n' + words_at(x_ - 8, up(v) + 4, "end", general_text(v, 6) + unit);
+      under_ += svg::element("line", {{"class", "grid"},
+                                      {"x1", format_length(x_)},
+                                      {"x2", format_length(x_ + kSide)},
+                                      {"y1", format_length(up(v))},
+                                      {"y2", format_length(up(v))}}) +
+                '\n' + text_element(x_ - 8, up(v) + 4, "end", general_text(v, 6) + unit);
   }
-  [[nodiscard]] std::string text(const std::string& title) const {
-    std::string frame =
-        svg::element(
-            "rect",
-            {{"class", "axis"}, {"x", at1(x_)}, {"y", at1(y_)}, {"width", at1(kSide)}, {"height", at1(kHeight)}}) +
-        '\n' + words_at(x_, y_ - 8, "words", title);
+  [[nodiscard]] std::string to_svg(const std::string& title) const {
+    std::string frame = svg::element("rect", {{"class", "axis"},
+                                              {"x", format_length(x_)},
+                                              {"y", format_length(y_)},
+                                              {"width", format_length(kSide)},
+                                              {"height", format_length(kHeight)}}) +
+                        '\n' + text_element(x_, y_ - 8, "words", title);
     for (const double t : round_levels(t0_, t1_))
-      frame += words_at(across(t), y_ + kHeight + 18, "middle", general_text(t, 4));
-    return under_ + out_ + frame + words_at(x_ + kSide / 2, y_ + kHeight + 38, "middle", "time");
+      frame += text_element(across(t), y_ + kHeight + 18, "middle", general_text(t, 4));
+    return under_ + out_ + frame + text_element(x_ + kSide / 2, y_ + kHeight + 38, "middle", "time");
   }
   static constexpr double kHeight = 260;
 
@@ -144,8 +153,9 @@ class Chart {
 };
 
 std::string page(double width, double height, const std::string& title, const std::string& content) {
-  return svg::document(at1(width), at1(height), {{"viewBox", "0 0 " + at1(width) + ' ' + at1(height)}},
-                       kFlowStyle + svg::background() + words_at(kMargin, 30, "title", title) + content);
+  return svg::document(format_length(width), format_length(height),
+                       {{"viewBox", "0 0 " + format_length(width) + ' ' + format_length(height)}},
+                       kFlowStyle + svg::background() + text_element(kMargin, 30, "title", title) + content);
 }
 
 constexpr std::array<const char*, 7> kColours{"#2f7fc1", "#e8743b", "#3a9a5b", "#8a4fa3",
@@ -182,8 +192,8 @@ void draw_section(const flow::Model& model, const std::string& path, comm::Trans
     return kSide * grid.box.extent[static_cast<std::size_t>(axis)] / grid.box.extent[0];
   };
   write_text_file(path, page(3 * kMargin + 2 * kSide, 70 + kMargin + std::max(height(1), height(2)), title,
-                             raster(upright, kMargin, 70, height(2), *least, *most) +
-                                 raster(flat, 2 * kMargin + kSide, 70, height(1), *least, *most)));
+                             draw_plane(upright, kMargin, 70, height(2), *least, *most) +
+                                 draw_plane(flat, 2 * kMargin + kSide, 70, height(1), *least, *most)));
 }
 
 std::string draw_small_share(const std::vector<flow::Statistics>& rows) {
@@ -204,7 +214,7 @@ std::string draw_small_share(const std::vector<flow::Statistics>& rows) {
   right.levels(round_levels(0, most_parcels), "");
   right.line(parcels, kColours[0]);
   return page(4 * kMargin + 2 * kSide, 80 + Chart::kHeight + 60, "Small parcels over time",
-              left.text("share of parcels that are small") + right.text("parcels"));
+              left.to_svg("share of parcels that are small") + right.to_svg("parcels"));
 }
 
 std::string draw_clusters(const std::vector<flow::Statistics>& rows) {
@@ -236,14 +246,17 @@ std::string draw_clusters(const std::vector<flow::Statistics>& rows) {
     const double y = 96 + 24 * static_cast<double>(n);
     const double x = 2 * kMargin + kSide;
     legend +=
-        svg::element("rect",
-                     {{"x", at1(x)}, {"y", at1(y - 10)}, {"width", "12"}, {"height", "12"}, {"fill", kColours[n]}}) +
-        words_at(x + 20, y, "words",
-                 std::string(kMembers[n]) + " members: " + count_text(all.clusters[n]) +
-                     (sum(all) > 0 ? ", " + percent_text(static_cast<double>(all.clusters[n]) / sum(all)) : ""));
+        svg::element("rect", {{"x", format_length(x)},
+                              {"y", format_length(y - 10)},
+                              {"width", "12"},
+                              {"height", "12"},
+                              {"fill", kColours[n]}}) +
+        text_element(x + 20, y, "words",
+                     std::string(kMembers[n]) + " members: " + count_text(all.clusters[n]) +
+                         (sum(all) > 0 ? ", " + percent_text(static_cast<double>(all.clusters[n]) / sum(all)) : ""));
   }
   return page(2 * kMargin + kSide + 320, 80 + Chart::kHeight + 60, "Clusters that merged, by members",
-              chart.text("share of clusters over time") + legend);
+              chart.to_svg("share of clusters over time") + legend);
 }
 
 }  // namespace merganser::app

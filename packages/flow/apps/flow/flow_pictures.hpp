@@ -1,5 +1,5 @@
 #pragma once
-/// Pictures of a flow, as SVG.
+/// Pictures of the flow command, as SVG.
 #include <string>
 #include <vector>
 
@@ -8,13 +8,13 @@
 
 namespace merganser::app {
 
-/// Draws buoyancy on two planes through the middle of the box, as Model::observe() left it, and writes the picture.
+/// Draws buoyancy on two planes through the middle of the box, as Model::observe() left it, and writes the picture on rank 0.
 /// Collective. @throws InputError on rank 0 if it cannot be written
 void draw_section(const flow::Model& model, const std::string& path, comm::Transport& transport);
 
-/// Parcels, and the share of small ones, over time.
+/// Draws the number of parcels, and the share of small ones, over time. Local. @return an SVG document
 [[nodiscard]] std::string draw_small_share(const std::vector<flow::Statistics>& rows);
-/// Shares of clusters by their number of members, over time and of the whole run.
+/// Draws the shares of stars by their number of members, over time and of the whole run. Local. @return an SVG document
 [[nodiscard]] std::string draw_clusters(const std::vector<flow::Statistics>& rows);
 
 }  // namespace merganser::app

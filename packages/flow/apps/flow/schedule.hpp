@@ -1,12 +1,12 @@
 #pragma once
-/// Which states of a run become snapshots.
+/// Schedule of the flow command: which states of a run are written as snapshots.
 #include <cstdint>
 
 #include "merganser/base/options.hpp"
 
 namespace merganser::app {
 
-/// Options that say which states are written.
+/// Options of the schedule; describe() gives their meaning and ranges.
 struct ScheduleOptions {
   double until = 6;
   int snapshots = 0;
@@ -14,6 +14,7 @@ struct ScheduleOptions {
   int consecutive = 0;
   double consecutive_from = 3;
 };
+/// Passes name, value, meaning and range of every option to option(...).
 void describe(ScheduleOptions& o, auto&& option) {
   option("until", o.until, "time at which the run ends: at the first state from there on", positive(), Kind{"T"});
   option("snapshots", o.snapshots, "snapshots, evenly in time from --snapshots-from to --until", between(0, 1000000),
@@ -26,17 +27,18 @@ void describe(ScheduleOptions& o, auto&& option) {
          Kind{"T"}, UsedWith{"--consecutive"});
 }
 
-/// Goes through the states of a run in their order.
+/// Schedule of snapshots of a flow run: decides for each state, in the order of time, whether it is written.
 class Schedule {
  public:
-  /// @param begun   a run goes on: states up to `time`, the one at `time` too, have been looked at
-  /// @param written of the successive states, those that have been written
+  /// @param begun    a run continues: states up to and including the one at `time` have been passed to due()
+  /// @param written  consecutive states that have been written so far
   Schedule(const ScheduleOptions& options, bool begun, double time, std::int64_t written)
       : o_(options), written_(written), reached_(begun && time >= options.consecutive_from) {
     while (begun && next_ < o_.snapshots && time_of(next_) <= time) ++next_;
   }
 
-  /// Whether the state at this time becomes a snapshot. Called once for each state, in order.
+  /// Returns true if the state at this time is to be written as a snapshot. To be called once for each state of the
+  /// run, in the order of time.
   [[nodiscard]] bool due(double time) {
     bool out = false;
     while (next_ < o_.snapshots && time_of(next_) <= time) {
@@ -50,13 +52,14 @@ class Schedule {
     reached_ = reached_ || time >= o_.consecutive_from;
     return out;
   }
-  /// Whether the state at this time is the last one.
+  /// Returns true if the state at this time is the last one of the run.
   [[nodiscard]] bool last(double time) const { return time >= o_.until && written_ >= o_.consecutive; }
-  /// Successive states written so far.
+  /// Returns the number of consecutive states written so far.
   [[nodiscard]] std::int64_t consecutive() const noexcept { return written_; }
 
  private:
-  /// One alone is at the end.
+  /// Returns the time of snapshot number `snapshot` of the options.snapshots that are spaced evenly in time. A single
+  /// snapshot is taken at the end of the run.
   [[nodiscard]] double time_of(std::int64_t snapshot) const {
     if (snapshot + 1 >= o_.snapshots) return o_.until;
     return o_.snapshots_from +
@@ -64,9 +67,9 @@ class Schedule {
   }
 
   ScheduleOptions o_;
-  std::int64_t next_ = 0;  // of the snapshots evenly in time
+  std::int64_t next_ = 0;  // index of the next snapshot of those evenly in time
   std::int64_t written_;
-  bool reached_;  // the state from which the successive ones count is behind
+  bool reached_;  // the time from which consecutive states are written has passed
 };
 
 }  // namespace merganser::app

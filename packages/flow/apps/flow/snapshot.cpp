@@ -53,7 +53,7 @@ std::vector<io::FileAttribute> epic_attributes(const flow::FlowOptions& o) {
           number_attribute("damping_vorticity_prefactor", o.damping)};
 }
 
-/// EPIC tells the rotation by the planet's and the latitude.
+/// Returns EPIC's group of physical quantities, which gives the Coriolis parameters as the planet's rotation and latitude.
 io::FileGroup physical_group(const flow::FlowOptions& o) {
   const double twice = std::hypot(o.coriolis_y, o.coriolis_z);
   io::FileGroup group;
@@ -75,7 +75,7 @@ io::FileGroup progress_group(const Progress& p, flow::FlowOptions options) {
                       count_attribute("consecutive", p.consecutive),
                       {"mean_vorticity", io::file_values(std::span<const double>(p.state.mean_vorticity))},
                       {"hold", io::file_values(std::span<const std::int32_t>(hold))},
-                      {"counts", io::file_values(std::span<const std::int64_t>(counts_list(p.state.counts)))}};
+                      {"counts", io::file_values(std::span<const std::int64_t>(counts_to_list(p.state.counts)))}};
   io::FileGroup all;
   all.name = kOptionsGroup;
   const OptionTable table(options);
@@ -84,14 +84,14 @@ io::FileGroup progress_group(const Progress& p, flow::FlowOptions options) {
   return group;
 }
 
-/// An attribute of a group as what it must be. @throws InputError for another
+/// Typed access to the attributes of our group. @throws InputError for one that is missing or of another type or length
 class Attributes {
  public:
   Attributes(std::string path, const io::FileGroup& group) : path_(std::move(path)), group_(group) {}
 
   [[nodiscard]] std::vector<std::int64_t> integers(std::string_view name, std::size_t count) const {
     const io::FileValues* const found = io::find_attribute(group_, name);
-    std::vector<std::int64_t> out = found == nullptr ? std::vector<std::int64_t>() : io::integers_of(*found);
+    std::vector<std::int64_t> out = found == nullptr ? std::vector<std::int64_t>() : io::to_integers(*found);
     if (out.size() != count) refuse(name, fmt::format("{} integers", count));
     return out;
   }
@@ -103,7 +103,7 @@ class Attributes {
   }
   [[nodiscard]] std::vector<double> numbers(std::string_view name, std::size_t count) const {
     const io::FileValues* const found = io::find_attribute(group_, name);
-    std::vector<double> out = found == nullptr ? std::vector<double>() : io::numbers_of(*found);
+    std::vector<double> out = found == nullptr ? std::vector<double>() : io::to_doubles(*found);
     const bool finite = std::all_of(out.begin(), out.end(), [](double x) { return std::isfinite(x); });
     if (out.size() != count || !finite) refuse(name, fmt::format("{} finite numbers", count));
     return out;
@@ -117,20 +117,21 @@ class Attributes {
   const io::FileGroup& group_;
 };
 
-/// An attribute if there is one number in it.
-std::optional<double> number_of(const io::FileGroup& group, std::string_view name) {
+/// Returns the value of an attribute that is one number; nothing if there is none such.
+std::optional<double> attribute_number(const io::FileGroup& group, std::string_view name) {
   const io::FileValues* const found = io::find_attribute(group, name);
-  const std::vector<double> value = found == nullptr ? std::vector<double>() : io::numbers_of(*found);
+  const std::vector<double> value = found == nullptr ? std::vector<double>() : io::to_doubles(*found);
   return value.size() == 1 ? std::optional(value[0]) : std::nullopt;
 }
 
-/// The text of an attribute; empty if there is none.
-std::string text_of(const io::FileGroup& group, std::string_view name) {
+/// Returns the text of an attribute; empty if there is none.
+std::string attribute_text(const io::FileGroup& group, std::string_view name) {
   const io::FileValues* const found = io::find_attribute(group, name);
-  return found == nullptr ? std::string() : io::text_of(*found);
+  return found == nullptr ? std::string() : io::to_text(*found);
 }
 
-/// Sets an option unless the user did. @throws InputError
+/// Sets options from attributes of a file unless the command line gives them, and records their origin. @throws InputError
+/// naming the attribute, for a value that is not allowed
 class OptionSetter {
  public:
   OptionSetter(const std::string& path, const OptionTable& given, flow::FlowOptions& options, Answers& answers)
@@ -146,19 +147,19 @@ class OptionSetter {
             fmt::format("{}: {} gives --{}: \"{}\"; allowed: true and false", path_, attribute, option, text));
       try {
         o.set(text);
-        if (!given_.given(option)) own.set(text);
+        if (!given_.is_given(option)) own.set(text);
       } catch (const Error& e) {
         throw InputError(fmt::format("{}: {} gives --{}: {}", path_, attribute, option, e.what()));
       }
-      answers_.note(o.name, own.value(), o.value(), given_.given(option), "");
+      answers_.note(o.name, own.value(), o.value(), given_.is_given(option), "");
     }
   }
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// Notes those that the file does not give.
+  /// Records as defaults the options that the file does not give.
   void finish() {
     for (const Option& o : table_.options())
-      if (!answers_.knows(o.name))
-        answers_.note(o.name, o.value(), OptionValue(std::monostate()), given_.given(o.name), "default");
+      if (!answers_.has(o.name))
+        answers_.note(o.name, o.value(), OptionValue(std::monostate()), given_.is_given(o.name), "default");
   }
 
  private:
@@ -170,11 +171,13 @@ class OptionSetter {
   Answers& answers_;
 };
 
-void take_own_options(const io::FileGroup& group, OptionSetter& to) {
-  for (const io::FileAttribute& a : group.attributes) to.set(a.name, io::text_of(a.values), "the attribute " + a.name);
+/// Sets options from the group that write_snapshot() writes, whose attributes have the names of options.
+void set_own_options(const io::FileGroup& group, OptionSetter& to) {
+  for (const io::FileAttribute& a : group.attributes) to.set(a.name, io::to_text(a.values), "the attribute " + a.name);
 }
 
-void take_epic_options(const io::FileGroup& root, OptionSetter& to) {
+/// Sets options from the attributes that EPIC writes.
+void set_epic_options(const io::FileGroup& root, OptionSetter& to) {
   constexpr std::array<std::pair<const char*, const char*>, 7> kNumbers{{{"alpha", "alpha"},
                                                                          {"lambda_max", "max-aspect-ratio"},
                                                                          {"min_vratio", "min-volume-ratio"},
@@ -183,37 +186,38 @@ void take_epic_options(const io::FileGroup& root, OptionSetter& to) {
                                                                          {"max_compression", "max-compression"},
                                                                          {"rk_order", "rk-order"}}};
   for (const auto& [name, option] : kNumbers) {
-    const auto value = number_of(root, name);
-    // Not passed over: a default would take its place in silence.
+    const auto value = attribute_number(root, name);
+    // An error, not a default: a default would change the run silently.
     if (!value && io::find_attribute(root, name) != nullptr)
       throw InputError(
           fmt::format("{}: the attribute {} is not one number; allowed: a number for --{}", to.path(), name, option));
     if (value) to.set(option, number_text(*value), std::string("the attribute ") + name);
   }
-  if (const std::string ignored = text_of(root, "l_ignore_bndry_zeta_flag"); !ignored.empty())
+  if (const std::string ignored = attribute_text(root, "l_ignore_bndry_zeta_flag"); !ignored.empty())
     to.set("keep-surface-vorticity", ignored, "the attribute l_ignore_bndry_zeta_flag");
-  if (const std::string damped = text_of(root, "damping_l_surface_vorticity"); !damped.empty())
-    to.set("damping", damped == "true" ? number_text(number_of(root, "damping_vorticity_prefactor").value_or(0)) : "0",
+  if (const std::string damped = attribute_text(root, "damping_l_surface_vorticity"); !damped.empty())
+    to.set("damping",
+           damped == "true" ? number_text(attribute_number(root, "damping_vorticity_prefactor").value_or(0)) : "0",
            "the attribute damping_vorticity_prefactor");
   const io::FileGroup* const physics = io::find_group(root, "physical_quantities");
   if (physics == nullptr) return;
-  const double twice = text_of(*physics, "l_planetary_vorticity") == "false"
+  const double twice = attribute_text(*physics, "l_planetary_vorticity") == "false"
                            ? 0
-                           : 2 * number_of(*physics, "planetary_angular_velocity").value_or(0);
-  const double latitude = number_of(*physics, "latitude_degrees").value_or(0) * std::numbers::pi / 180;
+                           : 2 * attribute_number(*physics, "planetary_angular_velocity").value_or(0);
+  const double latitude = attribute_number(*physics, "latitude_degrees").value_or(0) * std::numbers::pi / 180;
   to.set("coriolis-y", number_text(twice * std::cos(latitude)), "the group physical_quantities");
   to.set("coriolis-z", number_text(twice * std::sin(latitude)), "the group physical_quantities");
 }
 
 }  // namespace
 
-std::vector<std::int64_t> counts_list(const flow::StepCounts& c) {
+std::vector<std::int64_t> counts_to_list(const flow::StepCounts& c) {
   std::vector<std::int64_t> out{c.splits, c.merges, c.merged_into_big};
   out.insert(out.end(), c.clusters.begin(), c.clusters.end());
   return out;
 }
 
-flow::StepCounts counts_of(std::span<const std::int64_t> list) {
+flow::StepCounts list_to_counts(std::span<const std::int64_t> list) {
   flow::StepCounts c{list[0], list[1], list[2], {}};
   std::copy_n(list.begin() + 3, c.clusters.size(), c.clusters.begin());
   return c;
@@ -223,7 +227,7 @@ std::string snapshot_name(const std::string& base, std::int64_t number, const st
   return fmt::format("{}_{:010}_{}", base, number, what);
 }
 
-std::string base_of_snapshot(const std::string& path) {
+std::string snapshot_base(const std::string& path) {
   constexpr std::string_view kEnd = "_parcels.nc";
   if (!path.ends_with(kEnd)) return {};
   const std::string start = path.substr(0, path.size() - kEnd.size());
@@ -244,18 +248,18 @@ void write_snapshot(const std::string& path, const Parcels& parcels, const Decom
   io::write_parcels(path, flow::without_registers(parcels), decomposition, progress.state.time, transport, heading);
 }
 
-void take_options(const std::string& path, const io::ParcelFileInfo& info, const OptionTable& given,
+void read_options(const std::string& path, const io::ParcelFileInfo& info, const OptionTable& given,
                   flow::FlowOptions& options, Answers& answers) {
   OptionSetter to(path, given, options, answers);
   const io::FileGroup* const ours = io::find_group(info.heading.root, kGroup);
   const io::FileGroup* const all = ours == nullptr ? nullptr : io::find_group(*ours, kOptionsGroup);
   if (all != nullptr) {
-    take_own_options(*all, to);
-    // A command that changed it since, as cluster, has changed this attribute alone.
+    set_own_options(*all, to);
+    // A command that changed this option since, such as cluster, has changed EPIC's attribute alone.
     if (info.min_volume_ratio)
       to.set("min-volume-ratio", number_text(*info.min_volume_ratio), "the attribute min_vratio");
   } else {
-    take_epic_options(info.heading.root, to);
+    set_epic_options(info.heading.root, to);
   }
   to.finish();
 }
@@ -276,8 +280,8 @@ Progress read_progress(const std::string& path, const io::ParcelFileInfo& info) 
   std::copy(mean.begin(), mean.end(), out.state.mean_vorticity.begin());
   const auto hold = of.integers("hold", 2);
   out.state.hold = {hold[0] != 0, hold[1] != 0};
-  out.state.counts = counts_of(of.integers("counts", 10));
-  out.case_name = text_of(*ours, "case");
+  out.state.counts = list_to_counts(of.integers("counts", 10));
+  out.case_name = attribute_text(*ours, "case");
   return out;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// States of a flow as parcel files, from which a run goes on.
+/// Snapshots of the flow command: states of a run as parcel files of EPIC, from which a run continues with the same bits.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,34 +12,38 @@
 
 namespace merganser::app {
 
-/// What a run is between two steps besides its parcels, as its snapshots hold it.
+/// State of a run between two steps besides its parcels, as its snapshots store it.
 struct Progress {
   flow::RunState state;
   std::int64_t snapshot = 0;     ///< number of the last snapshot; they count from 1
-  std::int64_t consecutive = 0;  ///< successive states written so far
-  std::string case_name;         ///< what the run began as; empty: unknown
+  std::int64_t consecutive = 0;  ///< number of consecutive states written so far
+  std::string case_name;         ///< initial condition that the run began with; empty: unknown
 };
 
-/// Counts as one list, and back: splits, merges, those into big ones, clusters by members.
-[[nodiscard]] std::vector<std::int64_t> counts_list(const flow::StepCounts& counts);
-[[nodiscard]] flow::StepCounts counts_of(std::span<const std::int64_t> list);
+/// Converts counts to a list: splits, merges, merges into parcels that are not small, stars by number of members.
+[[nodiscard]] std::vector<std::int64_t> counts_to_list(const flow::StepCounts& counts);
+/// Converts a list of 10 numbers that counts_to_list() has made to counts.
+[[nodiscard]] flow::StepCounts list_to_counts(std::span<const std::int64_t> list);
 
-/// The name of snapshot `number` of a run: BASE_NNNNNNNNNN_WHAT. @param what  "parcels.nc", "fields.nc"
+/// Returns the file name of a part of snapshot `number`: BASE_NNNNNNNNNN_WHAT. @param what  "parcels.nc", "fields.nc"
 [[nodiscard]] std::string snapshot_name(const std::string& base, std::int64_t number, const std::string& what);
-/// BASE of such a name; empty if it is none.
-[[nodiscard]] std::string base_of_snapshot(const std::string& path);
+/// Returns BASE of the name of a parcel file that snapshot_name() has made; empty for another name.
+[[nodiscard]] std::string snapshot_base(const std::string& path);
 
-/// Writes a snapshot: an EPIC parcel file with the options and the progress. It appears whole or not at all. Collective.
+/// Writes a snapshot: an EPIC parcel file with the options and the state of the run. It appears whole or not at all.
+/// Collective.
 /// @param progress  with the counts of all ranks
-/// @throws InputError on every rank
+/// @throws InputError on every rank if the file cannot be written
 void write_snapshot(const std::string& path, const Parcels& parcels, const Decomposition& decomposition,
                     const Progress& progress, const flow::FlowOptions& options, comm::Transport& transport);
 
-/// Sets options from a file, ours or EPIC's, but those that `given` names, and notes where all come from. Local.
+/// Sets options from a file of this command or of EPIC, except for those that `given` has from the command line, and records
+/// the origin of all in `answers`. Local.
 /// @throws InputError naming the attribute, for a value that is not allowed
-void take_options(const std::string& path, const io::ParcelFileInfo& info, const OptionTable& given,
+void read_options(const std::string& path, const io::ParcelFileInfo& info, const OptionTable& given,
                   flow::FlowOptions& options, Answers& answers);
-/// The progress of a file of ours; of EPIC's the time, nothing begun. Local. @throws InputError for what cannot be
+/// Reads the state of the run from a file of this command; of a file of EPIC only the time. Local.
+/// @throws InputError for a time that is not finite, or an attribute that is missing or not allowed
 [[nodiscard]] Progress read_progress(const std::string& path, const io::ParcelFileInfo& info);
 
 }  // namespace merganser::app

@@ -16,8 +16,9 @@ namespace merganser::flow {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
-constexpr std::int64_t kPlaces = std::int64_t{1} << 20;  // of renumber()
+constexpr std::int64_t kPlaces = std::int64_t{1} << 20;  // ids per cell, as renumber() gives them
 
+/// Evaluates the Rayleigh-Taylor condition of [frey2025]: unstable stratification with a perturbation that is 0 at the walls.
 NodeValues rayleigh_taylor(const CaseOptions& o, const Vec3& p) {
   const double h =
       std::cos(4 * p[0]) * std::cos(2 * p[1] + kPi / 6) + std::sin(2 * p[0] + kPi / 6) * std::sin(4 * p[1]);
@@ -25,7 +26,7 @@ NodeValues rayleigh_taylor(const CaseOptions& o, const Vec3& p) {
   return {0, 0, 0, -std::sin(p[2]) + o.perturbation * (c * c) * h};
 }
 
-/// u = sin x cos y cos z, v = -cos x sin y cos z, w = 0.
+/// Evaluates the vorticity of u = sin x cos y cos z, v = -cos x sin y cos z, w = 0.
 NodeValues taylor_green(const CaseOptions& o, const Vec3& p) {
   const double sx = std::sin(p[0]), cx = std::cos(p[0]);
   const double sy = std::sin(p[1]), cy = std::cos(p[1]);
@@ -33,8 +34,8 @@ NodeValues taylor_green(const CaseOptions& o, const Vec3& p) {
   return {-o.amplitude * cx * sy * sz, -o.amplitude * sx * cy * sz, 2 * o.amplitude * sx * sy * cz, 0};
 }
 
-/// Full buoyancy within four fifths of the radius, falling to 0 at its end; a little wider along x than along y, so that
-/// the rise does not stay symmetric about its axis.
+/// Evaluates the thermal: full buoyancy within four fifths of the radius, falling to 0 at its end; a little wider along x
+/// than along y, so that the rise does not stay symmetric about its axis.
 NodeValues thermal(const CaseOptions& o, const Vec3& p) {
   const double x = p[0] / 1.05, y = p[1] / 0.95, z = p[2] - o.thermal_height;
   const double r = std::sqrt((x * x + y * y) + z * z) / o.thermal_radius;
@@ -42,10 +43,12 @@ NodeValues thermal(const CaseOptions& o, const Vec3& p) {
   return {0, 0, 0, o.thermal_buoyancy * (s * s * (3 - 2 * s))};
 }
 
-/// The values at the eight nodes of a cell, x before y before z.
+/// Field values at the eight nodes of a cell, x before y before z.
 using Corners = std::array<NodeValues, 8>;
 
-Corners corners_of(const Grid& grid, const InitialFields& fields, const std::array<std::int64_t, 3>& cell) {
+/// Evaluates the fields at the nodes of a cell. Node indices wrap along periodic axes, so that the last cell reads the very
+/// position of the first node and ranks on both sides of the boundary agree to the bit.
+Corners evaluate_corners(const Grid& grid, const InitialFields& fields, const std::array<std::int64_t, 3>& cell) {
   Corners out;
   for (std::size_t n = 0; n < out.size(); ++n) {
     Vec3 at{};
@@ -59,7 +62,7 @@ Corners corners_of(const Grid& grid, const InitialFields& fields, const std::arr
   return out;
 }
 
-/// Trilinear at one of the quarter points.
+/// Interpolates trilinearly at quarter point `place` of a cell, whose weights are 3/4 and 1/4 along each axis.
 NodeValues at_quarter(const Corners& corners, std::size_t place) {
   NodeValues out;
   for (std::size_t n = 0; n < corners.size(); ++n) {
@@ -73,6 +76,7 @@ NodeValues at_quarter(const Corners& corners, std::size_t place) {
   return out;
 }
 
+/// Builder of the parcels of an initial condition: appends the eight parcels of one cell after the other.
 class Filler {
  public:
   Filler(const Grid& grid, const InitialFields& fields)
@@ -88,8 +92,9 @@ class Filler {
     b[0] = b[3] = cube_root(abc * abc);
   }
 
+  /// Appends the eight parcels of a cell, with the ids that do not depend on the number of ranks.
   void cell(const std::array<std::int64_t, 3>& c) {
-    const Corners corners = corners_of(grid_, fields_, c);
+    const Corners corners = evaluate_corners(grid_, fields_, c);
     const std::int64_t number = (c[0] * grid_.cells[1] + c[1]) * grid_.cells[2] + c[2];
     for (std::size_t place = 0; place < corners.size(); ++place) {
       Vec3 at{};
@@ -105,7 +110,7 @@ class Filler {
       out_.set_id(out_.size() - 1, 2 * (number * kPlaces + static_cast<std::int64_t>(place)));
     }
   }
-  Parcels take() { return std::move(out_); }
+  Parcels release() { return std::move(out_); }
 
  private:
   const Grid& grid_;
@@ -123,6 +128,7 @@ Choices<Case> cases() {
       {{"rayleigh-taylor", Case::rayleigh_taylor}, {"taylor-green", Case::taylor_green}, {"thermal", Case::thermal}}};
 }
 
+// Box and cells of an initial condition; other limits of the spectral inversion are checked when the model is made.
 Grid case_grid(Case which, const CaseOptions& options) {
   const std::int64_t n = options.cells;
   if (n % 2 != 0)
@@ -132,6 +138,7 @@ Grid case_grid(Case which, const CaseOptions& options) {
   return {{{-kPi / 2, -kPi / 2, -kPi / 2}, {kPi, kPi, kPi}, {true, true, false}}, {n, n, n}};
 }
 
+// Fields of an initial condition as a function, which copies the options.
 InitialFields case_fields(Case which, const CaseOptions& options) {
   const auto fields = which == Case::rayleigh_taylor ? rayleigh_taylor
                       : which == Case::taylor_green  ? taylor_green
@@ -144,6 +151,7 @@ void apply_case(Case which, FlowOptions& options) {
   options.coriolis_z = which == Case::rayleigh_taylor ? 1 : 0;
 }
 
+// Initial parcels of one rank: the cells of its block, each filled by itself, so that no communication is needed.
 Parcels fill(const Decomposition& decomposition, int rank, const InitialFields& fields) {
   decomposition.require_cells("an initial condition");
   const std::array<int, 3> at = decomposition.coordinates(rank);
@@ -158,7 +166,7 @@ Parcels fill(const Decomposition& decomposition, int rank, const InitialFields& 
   for (c[0] = first[0]; c[0] < end[0]; ++c[0])
     for (c[1] = first[1]; c[1] < end[1]; ++c[1])
       for (c[2] = first[2]; c[2] < end[2]; ++c[2]) filler.cell(c);
-  return filler.take();
+  return filler.release();
 }
 
 }  // namespace merganser::flow

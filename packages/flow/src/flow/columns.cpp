@@ -7,21 +7,23 @@
 namespace merganser::flow {
 namespace {
 
-// Tables are made in long double, which has one implementation on all CPUs, and rounded.
+// Tables are computed in long double, which has one implementation on all CPUs, and rounded once.
 using Wide = long double;
 constexpr Wide kWidePi = std::numbers::pi_v<Wide>;
 
-Wide wide(std::size_t n) { return static_cast<Wide>(n); }
+Wide to_wide(std::size_t n) { return static_cast<Wide>(n); }
 
-/// The filter of [hou2007] at a share of the highest wavenumber.
+/// Returns the exponential filter of order 36 of [hou2007] at a fraction wave / highest of the largest wavenumber.
 Wide filter(std::size_t wave, std::size_t highest) {
-  return std::exp(-36 * std::pow(wide(wave) / wide(highest), static_cast<Wide>(36)));
+  return std::exp(-36 * std::pow(to_wide(wave) / to_wide(highest), static_cast<Wide>(36)));
 }
 
-/// sin(pi q j / n) and cos(pi q j / n).
-Wide sine(std::size_t qj, std::size_t n) { return std::sin(kWidePi * wide(qj % (2 * n)) / wide(n)); }
-Wide cosine(std::size_t qj, std::size_t n) { return std::cos(kWidePi * wide(qj % (2 * n)) / wide(n)); }
+/// Compute sin(pi q j / n) and cos(pi q j / n) for the sine series; the product qj is reduced by the period, so that
+/// large arguments stay accurate.
+Wide sine(std::size_t qj, std::size_t n) { return std::sin(kWidePi * to_wide(qj % (2 * n)) / to_wide(n)); }
+Wide cosine(std::size_t qj, std::size_t n) { return std::cos(kWidePi * to_wide(qj % (2 * n)) / to_wide(n)); }
 
+/// Tabulates value(input, output); outputs are padded with zeros to whole groups of lanes.
 Matrix matrix(std::size_t inputs, std::size_t outputs, auto&& value) {
   Matrix m{inputs, fft::padded(outputs), {}};
   m.values.resize(m.inputs * m.outputs);
@@ -30,12 +32,14 @@ Matrix matrix(std::size_t inputs, std::size_t outputs, auto&& value) {
   return m;
 }
 
+/// Computes the matrices of the sine series of one part. Modes of odd number are symmetric about mid-height, those of even
+/// number antisymmetric, so each part has half of the modes and its matrices a quarter of the entries.
 SinePart sine_part(const Fold& fold, std::size_t part, double length) {
   const std::size_t n = fold.cells;
   const std::size_t inside = fold.count(part) - 1;
   const auto mode = [part](std::size_t i) { return part == 0 ? 2 * i + 1 : 2 * i + 2; };
-  // Level j stands for n - j too, unless that is j.
-  const auto weight = [n](std::size_t j) { return (2 * j == n ? 2 : 4) / wide(n); };
+  // Level j of a part represents levels j and n - j of the column, unless they are one.
+  const auto weight = [n](std::size_t j) { return (2 * j == n ? 2 : 4) / to_wide(n); };
   SinePart s;
   s.analyse = matrix(inside, inside, [&](std::size_t i, std::size_t o) {
     return weight(i + 1) * sine(mode(o) * (i + 1), n) * filter(mode(o), n);
@@ -48,18 +52,21 @@ SinePart sine_part(const Fold& fold, std::size_t part, double length) {
   });
   s.synthesise = matrix(inside, inside, [&](std::size_t i, std::size_t o) { return sine(mode(i) * (o + 1), n); });
   s.derive = matrix(inside, fold.count(1 - part), [&](std::size_t i, std::size_t o) {
-    return kWidePi * wide(mode(i)) / length * cosine(mode(i) * o, n);
+    return kWidePi * to_wide(mode(i)) / length * cosine(mode(i) * o, n);
   });
   return s;
 }
 
-/// phi and theta that are 1, and whose theta'' is 1, at the lower wall, and their derivatives, at one level. K > 0.
+/// Harmonic functions of the lower wall at one level, for K > 0: phi, which is 1 at the wall, theta, whose second
+/// derivative there is 1, and the derivative of theta.
 struct Harmonic {
   Wide phi;
   Wide theta;
   Wide dtheta;
 };
 
+/// Evaluates the harmonic functions of the lower wall at height `above` the lower wall, `below` the upper. Only
+/// exponentials of negative arguments occur, so that nothing overflows at large wavenumbers.
 Harmonic lower_harmonic(Wide wave, Wide length, Wide above, Wide below) {
   const Wide e = std::exp(-wave * length);
   const Wide up = std::exp(-wave * above);
@@ -76,11 +83,13 @@ Harmonic lower_harmonic(Wide wave, Wide length, Wide above, Wide below) {
           (dphi + wave * (r * below * dphi_up - q * above * dphi)) / twice};
 }
 
-/// Wavenumber of number k of n along an axis, and the same for derivatives.
+/// Returns the wavenumber of index k of n along an axis; indices above n / 2 stand for negative waves.
 double whole_wave(std::size_t k, std::size_t n, double length) {
   const std::size_t least = std::min(k, n - k);
-  return static_cast<double>(2 * kWidePi * wide(least) / length);
+  return static_cast<double>(2 * kWidePi * to_wide(least) / length);
 }
+/// Returns the signed wavenumber that derivatives multiply with; 0 for the mode that alternates from node to node, whose
+/// derivative is 0 at all nodes.
 double derivative_wave(std::size_t k, std::size_t n, double length) {
   if (2 * k == n) return 0;
   return 2 * k < n ? whole_wave(k, n, length) : -whole_wave(k, n, length);
@@ -88,6 +97,7 @@ double derivative_wave(std::size_t k, std::size_t n, double length) {
 
 }  // namespace
 
+// Tables of the spectral solver that all columns share: sine series, filters, wavenumbers.
 Columns::Columns(const std::array<double, 3>& lengths, const std::array<std::size_t, 3>& cells)
     : fold_(cells[2]),
       lengths_(lengths),
@@ -117,10 +127,12 @@ Columns::Columns(const std::array<double, 3>& lengths, const std::array<std::siz
   }
 }
 
+// Tables of the spectral solver for this rank's pairs of wavenumbers, computed once per grid.
 void Columns::prepare(std::size_t first_k, std::size_t count_k, std::size_t first_l, std::size_t count_l) {
   first_k_ = first_k;
   slot_.assign(cells_[1] / 2 + 1, -1);
   slots_ = 0;
+  // Waves l and -l share their tables, which depend on |l| alone.
   for (std::size_t l = first_l; l < first_l + count_l; ++l) {
     std::int64_t& slot = slot_[std::min(l, cells_[1] - l)];
     if (slot < 0) slot = static_cast<std::int64_t>(slots_++);
@@ -128,15 +140,19 @@ void Columns::prepare(std::size_t first_k, std::size_t count_k, std::size_t firs
   tables_.assign(count_k * slots_ * places_.back(), 0.0);
   for (std::size_t k = 0; k < count_k; ++k)
     for (std::size_t l = 0; l < slot_.size(); ++l)
+      // The mean (0, 0) has no harmonic functions: mean_flow() treats it.
       if (slot_[l] >= 0 && first_k + k + l > 0)
         fill(tables_.data() + (k * slots_ + static_cast<std::size_t>(slot_[l])) * places_.back(), first_k + k, l);
 }
 
+/// Computes the tables of one pair of wavenumbers.
 void Columns::fill(double* at, std::size_t k, std::size_t l) const {
   const Wide x = whole_wave(k, cells_[0], lengths_[0]);
   const Wide y = whole_wave(l, cells_[1], lengths_[1]);
   const Wide wave = std::sqrt(x * x + y * y);
   const std::size_t n = fold_.cells;
+  // The functions of the lower and the upper wall mirror each other: their sum is symmetric, their difference
+  // antisymmetric about mid-height.
   for (std::size_t part = 0; part < 2; ++part) {
     double* const phi = at + places_[part * 4];
     double* const theta = at + places_[part * 4 + 1];
@@ -144,8 +160,8 @@ void Columns::fill(double* at, std::size_t k, std::size_t l) const {
     double* const solve = at + places_[part * 4 + 3];
     const Wide sign = part == 0 ? 1 : -1;
     for (std::size_t j = 0; j < fold_.symmetric; ++j) {
-      const Wide above = lengths_[2] * wide(j) / wide(n);
-      const Wide below = lengths_[2] * wide(n - j) / wide(n);
+      const Wide above = lengths_[2] * to_wide(j) / to_wide(n);
+      const Wide below = lengths_[2] * to_wide(n - j) / to_wide(n);
       const Harmonic here = lower_harmonic(wave, lengths_[2], above, below);
       const Harmonic mirrored = lower_harmonic(wave, lengths_[2], below, above);
       if (j < fold_.count(part)) {
@@ -155,12 +171,13 @@ void Columns::fill(double* at, std::size_t k, std::size_t l) const {
       if (j < fold_.count(1 - part)) dtheta[j] = static_cast<double>(here.dtheta - sign * mirrored.dtheta);
     }
     for (std::size_t i = 0; i + 1 < fold_.count(part); ++i) {
-      const Wide m = kWidePi * wide(2 * i + 1 + part) / lengths_[2];
+      const Wide m = kWidePi * to_wide(2 * i + 1 + part) / lengths_[2];
       solve[i] = static_cast<double>(1 / (wave * wave + m * m));
     }
   }
 }
 
+/// Returns the coefficients of one pair of wavenumbers.
 Wave Columns::wave(std::size_t k, std::size_t l) const {
   const Axis& x = axes_[0];
   const Axis& y = axes_[1];
@@ -178,6 +195,7 @@ Wave Columns::wave(std::size_t k, std::size_t l) const {
   return w;
 }
 
+// Inversion of vorticity in one column: div-free velocity and its derivatives.
 void Columns::velocity(std::size_t k, std::size_t l, InColumn in, OutColumn out) {
   if (k + l == 0)
     mean_flow(in, out);
@@ -185,6 +203,8 @@ void Columns::velocity(std::size_t k, std::size_t l, InColumn in, OutColumn out)
     solve_velocity(fold_, series_, wave(k, l), lengths_[2] / static_cast<double>(fold_.cells), in, out, work_.data());
 }
 
+/// Solves the column of the mean over x and y: u' = eta and v' = -xi determine u and v up to a constant, which is
+/// chosen for a mean of zero.
 void Columns::mean_flow(InColumn in, OutColumn out) {
   const std::size_t levels = fold_.levels();
   const double scale = 1 / (static_cast<double>(cells_[0]) * static_cast<double>(cells_[1]));
@@ -196,6 +216,7 @@ void Columns::mean_flow(InColumn in, OutColumn out) {
   for (std::size_t i = 0; i < levels; ++i) out.re[Solved::v * levels + i] *= -1;
 }
 
+/// Integrates vorticity over z: the linear part in closed form, the rest, which is 0 at the walls, by its sine series.
 void Columns::mean_velocity(const double* vorticity, double* velocity) {
   const std::size_t n = fold_.cells;
   const double length = lengths_[2];
@@ -207,7 +228,7 @@ void Columns::mean_velocity(const double* vorticity, double* velocity) {
   }
   const double bottom = f[0];
   const double top = f[n];
-  // What linear vorticity gives, of zero mean.
+  // The integral of linear vorticity, with zero mean.
   const auto parabola = [&](double share) { return length / 2 * (share * share - 1.0 / 3); };
   std::vector<double> mean(n + 1);
   for (std::size_t j = 0; j <= n; ++j) {
@@ -226,6 +247,7 @@ void Columns::mean_velocity(const double* vorticity, double* velocity) {
   for (std::size_t j = 0; j < fold_.antisymmetric; ++j) velocity[fold_.symmetric + j] = (mean[j] - mean[n - j]) / 2;
 }
 
+// Poisson problem of one column for the displacement that evens out volume.
 void Columns::potential(std::size_t k, std::size_t l, InColumn in, OutColumn out) {
   const std::size_t levels = fold_.levels();
   if (k + l == 0) {
@@ -252,7 +274,8 @@ void Columns::potential(std::size_t k, std::size_t l, InColumn in, OutColumn out
   }
 }
 
-/// (chi_(j+1) - 2 chi_j + chi_(j-1)) - across chi_j = scale in_j, mirrored at the wall.
+/// Solves (chi_(j+1) - 2 chi_j + chi_(j-1)) - across chi_j = scale in_j, mirrored at the wall, by the Thomas algorithm. The
+/// matrix is strictly diagonally dominant since across > 0, so no pivoting is needed.
 void Columns::solve_part(std::size_t part, double across, InColumn in, double scale, OutColumn out) {
   const std::size_t count = fold_.count(part);
   const bool middle = fold_.cells % 2 == 0;  // a level lies at mid-height
@@ -263,7 +286,7 @@ void Columns::solve_part(std::size_t part, double across, InColumn in, double sc
   double before_upper = 0;
   for (std::size_t j = 0; j < count; ++j) {
     const bool last = j + 1 == count;
-    // What is beyond mid-height is this part again.
+    // The level beyond mid-height is one of this part again, with the sign of its symmetry.
     const double lower = j == 0 ? 0 : (last && middle && part == 0 ? 2 : 1);
     const double here = last && !middle ? (part == 0 ? diagonal + 1 : diagonal - 1) : diagonal;
     const double over = 1 / (here - lower * before_upper);

@@ -1,5 +1,5 @@
 #pragma once
-/// What the inversion does to a column of nodes in z, at one pair of wavenumbers in x and y.
+/// Spectral solver of the flow model, one column of nodes in z at one pair of wavenumbers in x and y.
 ///
 /// A column is kept as its parts that are symmetric and antisymmetric about mid-height, x_j = s_j + a_j and
 /// x_(n-j) = s_j - a_j: the symmetric part has the sine modes of odd number, the antisymmetric part those of even number,
@@ -13,27 +13,27 @@
 
 namespace merganser::flow {
 
-/// Places of the two parts of a column of cells + 1 levels: symmetric ones, then antisymmetric ones.
+/// Lengths of the two parts of a column of cells + 1 levels, stored as the symmetric part followed by the antisymmetric.
 struct Fold {
   explicit Fold(std::size_t cells_in_z)
       : cells(cells_in_z), symmetric(cells / 2 + 1), antisymmetric(cells + 1 - symmetric) {}
   std::size_t cells;
   std::size_t symmetric;      ///< levels 0 .. cells / 2
   std::size_t antisymmetric;  ///< levels 0 .. (cells - 1) / 2; at mid-height it is 0
-  /// All of them.
+  /// Returns the number of levels of a column.
   [[nodiscard]] std::size_t levels() const noexcept { return cells + 1; }
-  /// Levels of a part: 0 the symmetric, 1 the antisymmetric.
+  /// Returns the number of levels of a part: 0 the symmetric, 1 the antisymmetric.
   [[nodiscard]] std::size_t count(std::size_t part) const noexcept { return part == 0 ? symmetric : antisymmetric; }
 };
 
-/// A dense matrix, one row per input, outputs padded to whole groups of lanes.
+/// Dense matrix applied to columns, row-major with one row per input; outputs are padded to whole groups of lanes.
 struct Matrix {
   std::size_t inputs = 0;
   std::size_t outputs = 0;
   fft::Field values;
 };
 
-/// Sine series of one part without its value at the wall: levels 1 .. count - 1, as many modes.
+/// Matrices of the sine series of one part without its value at the wall: levels 1 .. count - 1, as many modes.
 struct SinePart {
   Matrix analyse;     ///< levels to modes, times the filter in z
   Matrix smooth;      ///< levels to levels: analyse, then synthesise
@@ -41,62 +41,68 @@ struct SinePart {
   Matrix derive;      ///< modes to the derivative, which is of the other part, its level 0 included
 };
 
-/// Functions of z at one pair of wavenumbers, of one part: where the value at the wall is 1.
+/// Harmonic functions of z at one pair of wavenumbers, of one part, normalised by their value 1 at the wall.
 struct HarmonicPart {
   const double* phi;     ///< phi'' = K^2 phi, 1 at the wall; levels of this part
   const double* theta;   ///< theta'' - K^2 theta = phi, 0 at the wall; levels of this part
-  const double* dtheta;  ///< its derivative; levels of the other part
+  const double* dtheta;  ///< theta'; levels of the other part
   const double* solve;   ///< 1 / (K^2 + m_q^2), modes of this part
 };
 
-/// Numbers of one pair of wavenumbers.
+/// Coefficients of the spectral solver for one pair of wavenumbers.
 struct Wave {
-  double k;       ///< of derivatives in x: 0 for what alternates from node to node
-  double l;       ///< in y
-  double square;  ///< K^2, of all waves
-  double scale;   ///< filter in x and y, over the number of nodes in x and y
-  std::array<HarmonicPart, 2> parts;
+  double k;       ///< wavenumber of derivatives in x: 0 for the mode that alternates from node to node
+  double l;       ///< wavenumber of derivatives in y
+  double square;  ///< K^2 = k^2 + l^2, with the alternating modes included
+  double scale;   ///< filter in x and y, divided by the number of nodes in x and y
+  std::array<HarmonicPart, 2> parts;  ///< of the symmetric and the antisymmetric part
 };
 
-/// Places of the fields that velocity() makes.
+/// Indices of the fields that Columns::velocity() writes.
 struct Solved {
   enum : std::size_t { xi, eta, zeta, u, v, w, u_x, u_y, v_y, w_x, w_y, count };
 };
 
-/// Real and imaginary parts of the fields of a column, one after the other; behind the last, kLanes doubles are free.
+/// Real and imaginary parts of the fields of a column, one field after the other; kLanes doubles behind the last are
+/// padding, which vectors may read.
 struct InColumn {
   const double* re;
   const double* im;
 };
+/// Writable real and imaginary parts of the fields of a column; vectors may overwrite kLanes doubles behind the last.
 struct OutColumn {
   double* re;
   double* im;
 };
 
-/// Doubles of memory that solve_velocity() works in.
+/// Returns the number of doubles of scratch memory that solve_velocity() needs.
 std::size_t velocity_work(const Fold& fold);
 
-/// The column of one wave, which is not the mean. @param spacing  of nodes in z
+/// Computes the fields of Solved for one column whose pair of wavenumbers is not (0, 0).
+/// @param spacing  distance of nodes in z, m; @param work  scratch memory of velocity_work() doubles
 void solve_velocity(const Fold& fold, const std::array<SinePart, 2>& series, const Wave& wave, double spacing,
                     InColumn in, OutColumn out, double* work);
 
-/// Solves on columns of one grid.
+/// Solver on columns of one grid: its tables of harmonic functions, sine series and filters. Local.
 class Columns {
  public:
-  /// @param lengths  of the box; @param cells  along its axes, even in x and y, at least 4 in z
+  /// Computes the tables that do not depend on the wavenumbers. @param lengths  edges of the box, m @param cells  cells
+  /// along its axes, even in x and y, at least 4 in z
   Columns(const std::array<double, 3>& lengths, const std::array<std::size_t, 3>& cells);
 
-  /// Prepares the waves that this rank has: numbers in x and y. Those in y may lie above half of the cells, as in spectra.
+  /// Computes the tables of this rank's waves: k in [first_k, first_k + count_k), and l likewise. l may lie above half of the
+  /// cells in y, as in spectra.
   void prepare(std::size_t first_k, std::size_t count_k, std::size_t first_l, std::size_t count_l);
-  /// From xi, eta, zeta to the fields of Solved. k and l: numbers of a wave that is prepared.
+  /// Computes the fields of Solved of one column from its xi, eta, zeta. k and l: a pair of wavenumbers that prepare()
+  /// covered.
   void velocity(std::size_t k, std::size_t l, InColumn in, OutColumn out);
-  /// From the excess of volume to the potential chi, and its derivatives in x and y.
+  /// Computes the potential chi of one column and its derivatives in x and y from the column's excess of volume.
   void potential(std::size_t k, std::size_t l, InColumn in, OutColumn out);
 
   [[nodiscard]] const Fold& fold() const noexcept { return fold_; }
 
  private:
-  /// By number of a wave along x or y.
+  /// Wavenumbers and filter along x or y, by index of the wave.
   struct Axis {
     std::vector<double> wave;
     std::vector<double> derivative;
@@ -116,9 +122,9 @@ class Columns {
   std::array<Axis, 2> axes_;
   std::vector<double> sines_;  ///< sin(pi j / cells[2])
   std::vector<double> cosines_;
-  std::array<std::size_t, 9> places_{};  ///< of the tables of a wave
+  std::array<std::size_t, 9> places_{};  ///< offsets of the tables of a pair of wavenumbers
   std::size_t first_k_ = 0;
-  std::vector<std::int64_t> slot_;  ///< of each |l|: its place among the tables, -1 for none
+  std::vector<std::int64_t> slot_;  ///< by |l|: index of its tables, -1 for none
   std::size_t slots_ = 0;
   fft::Field tables_;
   fft::Field work_;

@@ -1,5 +1,5 @@
-// Compiled once per vector target by Highway; no fused operations, so that the bits are the same on every CPU. Vectors may
-// reach beyond what they are for, into what is written later or is free.
+// Solver of one column at one pair of wavenumbers. Compiled once per vector target by Highway; no fused operations, so that
+// the bits are the same on every CPU. Vectors may reach beyond their field, into one that is written later or into padding.
 #include "merganser/base/detail/highway.hpp"
 #include "src/flow/columns.hpp"
 
@@ -15,11 +15,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<double, fft::kLanes>;
 using V = hn::Vec<D>;
 
+/// Loads, stores and broadcasts vectors of doubles.
 HWY_INLINE V load(const double* at) { return hn::LoadU(D(), at); }
 HWY_INLINE void store(V v, double* at) { hn::StoreU(v, D(), at); }
 HWY_INLINE V set(double x) { return hn::Set(D(), x); }
 
-/// y[b] = x[b] times the matrix, for kColumns columns and kVectors vectors of outputs from `at` on.
+/// Computes y[b] = x[b] times the matrix, for kColumns columns and kVectors vectors of outputs from `at` on.
 template <int kColumns, int kVectors>
 HWY_INLINE void multiply_tile(const Matrix& m, const double* const (&x)[kColumns], double* const (&y)[kColumns],
                               std::size_t at) {
@@ -40,6 +41,8 @@ HWY_INLINE void multiply_tile(const Matrix& m, const double* const (&x)[kColumns
     for (int v = 0; v < kVectors; ++v) store(sum[b][v], y[b] + at + static_cast<std::size_t>(v) * lanes);
 }
 
+/// Computes y[b] = x[b] times the matrix for kColumns columns. Each output sums the inputs in ascending order whatever the
+/// width of vectors, so the bits are the same on every CPU.
 template <int kColumns>
 HWY_INLINE void multiply(const Matrix& m, const double* const (&x)[kColumns], double* const (&y)[kColumns]) {
   const std::size_t lanes = hn::Lanes(D());
@@ -48,27 +51,27 @@ HWY_INLINE void multiply(const Matrix& m, const double* const (&x)[kColumns], do
   for (; at < m.outputs; at += lanes) multiply_tile<kColumns, 1>(m, x, y, at);
 }
 
-/// A complex function of z, one part of it: real, imaginary.
+/// Real and imaginary part of a complex function of z, of the symmetric or antisymmetric part of a column.
 using Pair = std::array<double*, 2>;
 
-/// What is known of a column, by part.
+/// Intermediate functions of a column, by part: symmetric, antisymmetric.
 struct Parts {
   std::array<Pair, 2> zeta;    // smoothed
   std::array<Pair, 2> turn;    // horizontal divergence of (eta, -xi), smoothed: minus Laplace(w)
   std::array<Pair, 2> zeta_z;  // by central differences
   std::array<Pair, 2> w;
   std::array<Pair, 2> w_z;
-  std::array<double*, 4> rest;  // less what the walls give
+  std::array<double*, 4> rest;  // difference to the harmonic function of the wall values
   Pair modes;
 };
 
-/// y_j += at_wall * f_j.
+/// Adds at_wall * f_j to y_j.
 HWY_INLINE void add_harmonic(double* HWY_RESTRICT y, double at_wall, const double* HWY_RESTRICT f, std::size_t count) {
   const V a = set(at_wall);
   for (std::size_t j = 0; j < count; j += hn::Lanes(D())) store(hn::Add(load(y + j), hn::Mul(a, load(f + j))), y + j);
 }
 
-/// Vorticity of one part: smoothed zeta, smoothed turn, w, and w_z, which is of the other part.
+/// Computes, from the vorticity of one part, smoothed zeta, smoothed turn, w, and w_z, which is of the other part.
 HWY_INLINE void solve_part(const Fold& fold, std::size_t part, const SinePart& series, const Wave& wave, InColumn in,
                            const Parts& to) {
   const std::size_t lanes = hn::Lanes(D());
@@ -86,6 +89,7 @@ HWY_INLINE void solve_part(const Fold& fold, std::size_t part, const SinePart& s
   const double ls = wave.l * wave.scale;
   const double wall[4] = {ls * xi_im[0] - ks * eta_im[0], ks * eta_re[0] - ls * xi_re[0], wave.scale * zeta_re[0],
                           wave.scale * zeta_im[0]};
+  // The harmonic function with the same wall values is subtracted: the rest is 0 at the walls and has a sine series.
   for (std::size_t j = 0; j < count; j += lanes) {
     const V phi = load(f.phi + j);
     const V k = set(ks);
@@ -105,7 +109,7 @@ HWY_INLINE void solve_part(const Fold& fold, std::size_t part, const SinePart& s
   multiply<4>(series.smooth, inside, smooth_inside);
   for (int b = 0; b < 4; ++b) add_harmonic(smooth[b], wall[b], f.phi, count);
 
-  // Laplace(w) = -turn, whose waves in x and y that alternate from node to node have no derivatives.
+  // Laplace(w) = -turn. Waves in x and y that alternate from node to node have no derivatives: `kept` leaves them out.
   const double kept = (wave.k * wave.k + wave.l * wave.l) / wave.square;
   const double* const turn_inside[2] = {inside[0], inside[1]};
   double* const modes[2] = {to.modes[0], to.modes[1]};
@@ -125,7 +129,7 @@ HWY_INLINE void solve_part(const Fold& fold, std::size_t part, const SinePart& s
   }
 }
 
-/// Central differences of both parts, one-sided at the wall.
+/// Computes central differences of both parts, one-sided at the wall; they exchange the parts.
 HWY_INLINE void differentiate(const Fold& fold, const std::array<Pair, 2>& f, const std::array<Pair, 2>& to,
                               double spacing) {
   const std::size_t s = fold.symmetric;
@@ -134,7 +138,7 @@ HWY_INLINE void differentiate(const Fold& fold, const std::array<Pair, 2>& f, co
   for (std::size_t b = 0; b < 2; ++b) {
     double* const even = f[0][b];
     double* const odd = f[1][b];
-    // Beyond mid-height.
+    // Values beyond mid-height follow from the symmetry of each part.
     even[s] = middle ? even[s - 2] : even[s - 1];
     odd[a] = middle ? 0.0 : -odd[a - 1];
     odd[a + 1] = middle ? -odd[a - 1] : -odd[a - 2];
@@ -149,7 +153,7 @@ HWY_INLINE void differentiate(const Fold& fold, const std::array<Pair, 2>& f, co
   }
 }
 
-/// (d_x A + d_y B) / K^2 and (d_y A - d_x B) / K^2.
+/// Computes (d_x A + d_y B) / K^2 into field `first` and (d_y A - d_x B) / K^2 into the next.
 HWY_INLINE void combine(const Fold& fold, const Wave& wave, const std::array<Pair, 2>& a, const std::array<Pair, 2>& b,
                         OutColumn out, std::size_t first) {
   const std::size_t levels = fold.levels();
@@ -167,7 +171,8 @@ HWY_INLINE void combine(const Fold& fold, const Wave& wave, const std::array<Pai
     }
 }
 
-HWY_INLINE void put(const Fold& fold, const std::array<Pair, 2>& f, OutColumn out, std::size_t field) {
+/// Copies a function, both parts, into a field of the column.
+HWY_INLINE void store_field(const Fold& fold, const std::array<Pair, 2>& f, OutColumn out, std::size_t field) {
   for (std::size_t part = 0; part < 2; ++part) {
     const std::size_t at = field * fold.levels() + part * fold.symmetric;
     for (std::size_t j = 0; j < fold.count(part); j += hn::Lanes(D())) {
@@ -177,7 +182,7 @@ HWY_INLINE void put(const Fold& fold, const std::array<Pair, 2>& f, OutColumn ou
   }
 }
 
-/// A field times i times a wavenumber.
+/// Computes field `to` as i times a wavenumber times field `from`.
 HWY_INLINE void derive(std::size_t levels, OutColumn out, std::size_t from, std::size_t to, double wavenumber) {
   const V w = set(wavenumber);
   const V minus = set(-wavenumber);
@@ -191,6 +196,7 @@ HWY_INLINE void derive(std::size_t levels, OutColumn out, std::size_t from, std:
   }
 }
 
+/// Body of solve_velocity(): computes velocity and derivatives of one column from its vorticity.
 void velocity(const Fold& fold, const std::array<SinePart, 2>& series, const Wave& wave, double spacing, InColumn in,
               OutColumn out, double* work) {
   const std::size_t length = fft::padded(fold.symmetric) + 2 * fft::kLanes;
@@ -207,11 +213,11 @@ void velocity(const Fold& fold, const std::array<SinePart, 2>& series, const Wav
 
   for (std::size_t part = 0; part < 2; ++part) solve_part(fold, part, series[part], wave, in, parts);
   differentiate(fold, parts.zeta, parts.zeta_z, spacing);
-  // In ascending order, since vectors reach into the next field.
+  // Fields in ascending order, since vectors reach into the next one.
   combine(fold, wave, parts.zeta_z, parts.turn, out, Solved::xi);
-  put(fold, parts.zeta, out, Solved::zeta);
+  store_field(fold, parts.zeta, out, Solved::zeta);
   combine(fold, wave, parts.w_z, parts.zeta, out, Solved::u);
-  put(fold, parts.w, out, Solved::w);
+  store_field(fold, parts.w, out, Solved::w);
   const std::size_t levels = fold.levels();
   derive(levels, out, Solved::u, Solved::u_x, wave.k);
   derive(levels, out, Solved::u, Solved::u_y, wave.l);

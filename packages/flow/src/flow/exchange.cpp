@@ -9,17 +9,17 @@
 namespace merganser::flow {
 namespace {
 
-/// The part of an array from `first` to `last` of one axis.
-Array4 part_of(const Array4& a, std::size_t axis, std::size_t first, std::size_t last) {
+/// Returns the part of an array from `first` to `last` - 1 along one axis.
+Array4 subarray(const Array4& a, std::size_t axis, std::size_t first, std::size_t last) {
   Array4 p = a;
   p.data += first * (axis < 3 ? a.stride[axis] : 1);
   p.count[axis] = last - first;
   return p;
 }
 
-/// Calls use(begin of a contiguous run) for all runs along the last axis.
+/// Calls use(pointer) for every contiguous run of doubles along the last axis, in the order of the other axes.
 void for_runs(const Array4& a, auto&& use) {
-  if (a.count[3] == 0) return;  // perhaps no memory either
+  if (a.count[3] == 0) return;  // an empty part may have no memory
   for (std::size_t i = 0; i < a.count[0]; ++i)
     for (std::size_t j = 0; j < a.count[1]; ++j)
       for (std::size_t k = 0; k < a.count[2]; ++k) use(a.data + i * a.stride[0] + j * a.stride[1] + k * a.stride[2]);
@@ -27,7 +27,8 @@ void for_runs(const Array4& a, auto&& use) {
 
 std::size_t run_bytes(const Array4& a) { return a.count[3] * sizeof(double); }
 
-void append(const Array4& part, std::vector<std::byte>& message) {
+/// Appends the runs of a part to a message; sender and receiver visit them in the same order, so no header is needed.
+void pack(const Array4& part, std::vector<std::byte>& message) {
   std::size_t at = message.size();
   message.resize(at + part.count[0] * part.count[1] * part.count[2] * run_bytes(part));
   for_runs(part, [&](const double* run) {
@@ -36,7 +37,8 @@ void append(const Array4& part, std::vector<std::byte>& message) {
   });
 }
 
-void take_from(std::span<const std::byte> message, const Array4& part) {
+/// Copies a message into the runs of a part. @throws CommError for a message of another length
+void unpack(std::span<const std::byte> message, const Array4& part) {
   const std::size_t bytes = part.count[0] * part.count[1] * part.count[2] * run_bytes(part);
   if (message.size() != bytes)
     throw CommError("a part of a field of " + std::to_string(message.size()) +
@@ -50,34 +52,38 @@ void take_from(std::span<const std::byte> message, const Array4& part) {
 
 }  // namespace
 
+// Transposition among the ranks of a row, over a mailbox of that row alone.
 RowExchange::RowExchange(comm::Transport& transport, std::vector<int> row) : row_(std::move(row)) {
   std::vector<int> others;
   for (std::size_t r = 0; r < row_.size(); ++r) {
     if (row_[r] == transport.rank())
-      place_ = r;
+      index_ = r;
     else
       others.push_back(row_[r]);
   }
   mailbox_ = transport.mailbox(comm::Graph::symmetric(std::move(others)));
 }
 
+// Step of a distributed Fourier transform: parts of lines become whole lines.
 void RowExchange::run(const Array4& from, std::size_t give, const Cuts& give_cuts, const Array4& to, std::size_t take,
                       const Cuts& take_cuts) {
-  const auto given = [&](std::size_t r) { return part_of(from, give, give_cuts[r], give_cuts[r + 1]); };
-  const auto taken = [&](std::size_t r) { return part_of(to, take, take_cuts[r], take_cuts[r + 1]); };
+  const auto given = [&](std::size_t r) { return subarray(from, give, give_cuts[r], give_cuts[r + 1]); };
+  const auto taken = [&](std::size_t r) { return subarray(to, take, take_cuts[r], take_cuts[r + 1]); };
+  // Arcs follow the order of the row without this rank, for sending and for receiving.
   std::size_t arc = 0;
   for (std::size_t r = 0; r < row_.size(); ++r)
-    if (r != place_) append(given(r), mailbox_->outbox(arc++));
+    if (r != index_) pack(given(r), mailbox_->outbox(arc++));
   own_.clear();
-  append(given(place_), own_);
-  take_from(own_, taken(place_));
+  pack(given(index_), own_);
+  unpack(own_, taken(index_));
   if (row_.size() == 1) return;
   mailbox_->step();
   arc = 0;
   for (std::size_t r = 0; r < row_.size(); ++r)
-    if (r != place_) take_from(mailbox_->inbox(arc++), taken(r));
+    if (r != index_) unpack(mailbox_->inbox(arc++), taken(r));
 }
 
+// Division of waves among the ranks of a row.
 Cuts even_cuts(std::size_t total, std::size_t parts, std::size_t unit) {
   Cuts cuts;
   const std::size_t units = total / unit;

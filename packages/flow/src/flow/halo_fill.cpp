@@ -1,3 +1,4 @@
+// Halo exchange of fields at nodes between the blocks of the flow model.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -9,20 +10,23 @@
 namespace merganser::flow {
 namespace {
 
-/// Nodes along one axis that a halo takes from the block `offset` (-1, 0, 1) blocks further on.
+/// Range of nodes along one axis that a halo receives from the block `offset` (-1, 0, 1) blocks further on.
 struct Run {
-  std::int64_t from;  ///< there
-  std::int64_t to;    ///< here
+  std::int64_t from;  ///< first node, in local indices of the sending block
+  std::int64_t to;    ///< first node, in local indices of the receiving block
   std::int64_t count;
 };
 
-/// @param cells  of the rank that asks: it uses `from` as the one that gives and `to` as the one that takes
-Run run_of(int offset, std::int64_t cells) {
+/// Returns the range of a halo. The sending and the receiving block may differ in size, and each uses its own: a sender reads
+/// `from`, which counts from its own end, a receiver uses `to`, which counts from its own.
+/// @param cells  of this rank along the axis
+Run halo_run(int offset, std::int64_t cells) {
   if (offset < 0) return {cells - 1, -1, 1};
   if (offset > 0) return {0, cells, 2};
   return {0, 0, cells};
 }
 
+/// Returns this rank's layout of nodes. @throws UsageError for a decomposition for another number of ranks
 NodeLayout checked_layout(const comm::Transport& transport, const Decomposition& decomposition) {
   if (transport.size() != decomposition.ranks())
     throw UsageError("nodes of a decomposition for " + std::to_string(decomposition.ranks()) +
@@ -32,31 +36,33 @@ NodeLayout checked_layout(const comm::Transport& transport, const Decomposition&
 
 }  // namespace
 
+// Halo exchange of node fields: one mailbox to the ranks around, and the ranges of nodes that go along each arc.
 HaloFill::HaloFill(comm::Transport& transport, const Decomposition& decomposition)
     : layout_(checked_layout(transport, decomposition)) {
   const int me = transport.rank();
   const std::vector<int> neighbours = decomposition.neighbours(me);
   const std::array<int, 3>& shape = decomposition.shape();
   const std::array<int, 3> here = decomposition.coordinates(me);
-  // The rank at some blocks' distance, as an arc.
+  // Index of the arc to the rank dx, dy blocks away; -1 for this rank itself.
   const auto arc_at = [&](int dx, int dy) {
     const int rank =
         decomposition.rank_at({(here[0] + dx + shape[0]) % shape[0], (here[1] + dy + shape[1]) % shape[1], 0});
     if (rank == me) return -1;
     return static_cast<int>(std::lower_bound(neighbours.begin(), neighbours.end(), rank) - neighbours.begin());
   };
-  // Sender and receiver go through the parts in the same order, so that a message needs no heads.
+  // Sender and receiver visit the parts in the same order, so a message needs no headers.
   for (int dx = -1; dx <= 1; ++dx)
     for (int dy = -1; dy <= 1; ++dy) {
       if (dx == 0 && dy == 0) continue;
-      const Run x = run_of(dx, layout_.cells(0));
-      const Run y = run_of(dy, layout_.cells(1));
+      const Run x = halo_run(dx, layout_.cells(0));
+      const Run y = halo_run(dy, layout_.cells(1));
       parts_.push_back({{x.from, y.from}, {x.to, y.to}, {x.count, y.count}, arc_at(dx, dy), arc_at(-dx, -dy)});
     }
   mailbox_ = transport.mailbox(comm::Graph::symmetric(neighbours));
   read_.resize(neighbours.size());
 }
 
+// One halo exchange: own nodes go to the halos of the blocks around, in one wave.
 void HaloFill::fill(double* values, std::size_t width) {
   const std::size_t column = layout_.stride_j() * width * sizeof(double);
   const auto node = [&](std::int64_t i, std::int64_t j) {

@@ -12,7 +12,7 @@ namespace {
 using C = CarriedFields;
 using F = FlowFields;
 
-/// Parts of a column that are symmetric and antisymmetric about mid-height, of every `stride`-th value.
+/// Splits every `stride`-th value of a column into its parts symmetric and antisymmetric about mid-height.
 void fold(const Fold& f, const double* column, std::size_t stride, double* folded) {
   const double* const top = column + f.cells * stride;
   for (std::size_t k = 0; k < f.symmetric; ++k) folded[k] = 0.5 * (column[k * stride] + *(top - k * stride));
@@ -20,7 +20,7 @@ void fold(const Fold& f, const double* column, std::size_t stride, double* folde
     folded[f.symmetric + k] = 0.5 * (column[k * stride] - *(top - k * stride));
 }
 
-/// The inverse of fold().
+/// Joins the symmetric and the antisymmetric part into every `stride`-th value of a column: the inverse of fold().
 void unfold(const Fold& f, const double* folded, double* column, std::size_t stride) {
   double* const top = column + f.cells * stride;
   const double* const odd = folded + f.symmetric;
@@ -31,7 +31,7 @@ void unfold(const Fold& f, const double* folded, double* column, std::size_t str
   }
 }
 
-/// Values of a node beyond each wall, by the line through the two nodes next to it.
+/// Extrapolates values beyond each wall, by the line through the two nodes next to it.
 template <std::size_t kWidth>
 void extrapolate(double* column, std::size_t cells, std::size_t first, std::size_t count) {
   for (std::size_t c = first; c < first + count; ++c) {
@@ -42,7 +42,7 @@ void extrapolate(double* column, std::size_t cells, std::size_t first, std::size
   }
 }
 
-/// The same for what is 0 at walls and changes its sign there.
+/// Extrapolates one component that is 0 at the walls and changes its sign there.
 void reflect(double* column, std::size_t cells, std::size_t component) {
   double* const low = column + component;
   *(low - F::width) = -low[F::width];
@@ -50,13 +50,16 @@ void reflect(double* column, std::size_t cells, std::size_t component) {
   high[F::width] = -*(high - F::width);
 }
 
+/// Prefetches numbers for writing.
 void prefetch(const double* begin, std::size_t count) {
 #ifdef __GNUC__
   for (std::size_t i = 0; i < count; i += 8) __builtin_prefetch(begin + i, 1);
 #endif
 }
 
-void check(const Grid& grid) {
+/// Validates a grid for the spectral inversion: at least 4 cells on each axis, even numbers in x and y, edges within a
+/// factor of 2. @throws InputError
+void check_spectral_grid(const Grid& grid) {
   for (int a = 0; a < 3; ++a) {
     const std::int64_t cells = grid.cells[static_cast<std::size_t>(a)];
     if (cells < 4 || (a < 2 && cells % 2 != 0))
@@ -69,20 +72,23 @@ void check(const Grid& grid) {
                      std::to_string(most) + "; allowed: a ratio of at most 2");
 }
 
+/// Returns this rank's layout of nodes after validating grid and decomposition. @throws InputError, UsageError
 NodeLayout checked_layout(comm::Transport& transport, const Decomposition& decomposition) {
-  check(decomposition.grid());
+  check_spectral_grid(decomposition.grid());
   if (transport.size() != decomposition.ranks())
     throw UsageError("a decomposition for " + std::to_string(decomposition.ranks()) + " ranks on a transport of " +
                      std::to_string(transport.size()) + "; they must be equal");
   return {decomposition, transport.rank()};
 }
 
-std::array<std::size_t, 3> cells_of(const Grid& grid) {
+/// Returns the numbers of cells of a grid.
+std::array<std::size_t, 3> num_cells(const Grid& grid) {
   return {static_cast<std::size_t>(grid.cells[0]), static_cast<std::size_t>(grid.cells[1]),
           static_cast<std::size_t>(grid.cells[2])};
 }
 
-/// Magnitude of the largest eigenvalue of the symmetric part of a gradient whose trace is 0, or 0 if it is below `known`.
+/// Returns the magnitude of the largest eigenvalue of the symmetric part of a gradient whose trace is 0, or 0 if it is below
+/// `known`.
 double largest_strain(const double* flow, double known) {
   const double xx = flow[F::u_x];
   const double yy = flow[F::v_y];
@@ -91,7 +97,7 @@ double largest_strain(const double* flow, double known) {
   const double xz = 0.5 * (flow[F::u_z] + flow[F::w_x]);
   const double yz = 0.5 * (flow[F::v_z] + flow[F::w_y]);
   const double p2 = (xx * xx + yy * yy + zz * zz + 2 * (xy * xy + xz * xz + yz * yz)) / 6;
-  if (!(p2 > 0)) return p2;              // 0 or no number
+  if (!(p2 > 0)) return p2;              // 0 or not a number
   if (8 * p2 < known * known) return 0;  // the eigenvalue is at most 2 p; the rest is for rounding
   const double p = std::sqrt(p2);
   const double determinant = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz);
@@ -104,28 +110,29 @@ double largest_strain(const double* flow, double known) {
 
 }  // namespace
 
+/// State of the inversion of vorticity on one rank: spectral transforms, tables of columns, fluxes.
 struct Inversion::Impl {
   Impl(comm::Transport& transport, const Decomposition& decomposition, const FlowOptions& options)
       : layout(checked_layout(transport, decomposition)),
         halo(transport, decomposition),
         spectral(transport, decomposition, layout, options.fft),
-        columns(layout.grid().box.extent, cells_of(layout.grid())),
+        columns(layout.grid().box.extent, num_cells(layout.grid())),
         coriolis{0, options.coriolis_y, options.coriolis_z} {
     const OwnWaves own = spectral.waves();
     columns.prepare(own.first_k, own.count_k, own.first_l, own.count_l);
   }
 
-  /// Calls after(i, j) when all of a column of nodes is there but its halo.
+  /// Computes velocity and gradient at own nodes; calls after(i, j) when a column is complete but for its halo.
   void velocity(CarriedNodes& carried, FlowNodes& flow, auto&& after) {
     const Fold& f = columns.fold();
     const auto pack = [&](std::int64_t i, std::int64_t j, double* values) {
       for (std::size_t c = 0; c < 3; ++c) fold(f, carried.at(i, j, 0) + C::xi + c, C::width, values + c * f.levels());
     };
     const auto unpack = [&](std::int64_t i, std::int64_t j, const double* values) {
-      // What is written next comes from memory meanwhile.
+      // The next column is written next: it is fetched from memory while this one is computed.
       prefetch(flow.at(i + 1, j, 0), f.levels() * F::width);
       prefetch(carried.at(i + 1, j, 0), f.levels() * C::width);
-      take(values, carried.at(i, j, 0), flow.at(i, j, 0));
+      unfold_column(values, carried.at(i, j, 0), flow.at(i, j, 0));
       after(i, j);
     };
     spectral.solve(
@@ -133,8 +140,9 @@ struct Inversion::Impl {
         Solved::count, unpack);
   }
 
-  /// A column of nodes from the fields of Solved.
-  void take(const double* values, double* vorticity, double* to) const {
+  /// Unfolds the fields of Solved into a column of nodes, extrapolates them, and derives the remaining gradients: three
+  /// follow from the definition of vorticity, so they need no transform.
+  void unfold_column(const double* values, double* vorticity, double* to) const {
     const Fold& f = columns.fold();
     const std::size_t levels = f.levels();
     constexpr std::size_t places[] = {F::u, F::v, F::w, F::u_x, F::u_y, F::v_y, F::w_x, F::w_y};
@@ -152,8 +160,8 @@ struct Inversion::Impl {
     }
   }
 
-  /// What flows along each axis at a column: total vorticity there times velocity, less what buoyancy does.
-  void fluxes(const CarriedNodes& carried, const FlowNodes& flow, std::int64_t i, std::int64_t j) {
+  /// Computes the flux along each axis at a column: absolute vorticity component times velocity, and the terms of buoyancy.
+  void compute_fluxes(const CarriedNodes& carried, const FlowNodes& flow, std::int64_t i, std::int64_t j) {
     const std::size_t levels = columns.fold().levels();
     for (fft::Field& f : flux) f.resize(static_cast<std::size_t>(layout.cells(0) * layout.cells(1)) * 3 * levels);
     double* const x = line(flux[0], true, i, j);
@@ -182,7 +190,7 @@ struct Inversion::Impl {
     }
   }
 
-  /// The divergence of the fluxes, on all own columns.
+  /// Computes the tendency, the divergence of the fluxes, on all own columns, and fills its halo.
   void tendency(FlowNodes& flow, const std::array<bool, 2>& hold) {
     const std::size_t levels = columns.fold().levels();
     const std::size_t size = 3 * levels;
@@ -207,6 +215,7 @@ struct Inversion::Impl {
     halo.fill(flow);
   }
 
+  /// Returns the values of column (i, j): stored with i fastest for derivatives along x, with j fastest for those along y.
   [[nodiscard]] double* line(fft::Field& field, bool in_x, std::int64_t i, std::int64_t j) const {
     const std::int64_t at = in_x ? j * layout.cells(0) + i : i * layout.cells(1) + j;
     return field.data() + static_cast<std::size_t>(at) * 3 * columns.fold().levels();
@@ -217,7 +226,7 @@ struct Inversion::Impl {
   Spectral spectral;
   Columns columns;
   std::array<double, 3> coriolis;
-  // Three components at own nodes: fluxes along x and y, and how fast what flows upwards grows with height.
+  // Three components at own nodes: fluxes along x and y, and the vertical derivative of the flux along z.
   std::array<fft::Field, 3> flux;
 };
 
@@ -233,15 +242,17 @@ void Inversion::velocity(CarriedNodes& carried, FlowNodes& flow) {
 
 void Inversion::tendency(const CarriedNodes& carried, FlowNodes& flow, const std::array<bool, 2>& hold) {
   for (std::int64_t i = 0; i < impl_->layout.cells(0); ++i)
-    for (std::int64_t j = 0; j < impl_->layout.cells(1); ++j) impl_->fluxes(carried, flow, i, j);
+    for (std::int64_t j = 0; j < impl_->layout.cells(1); ++j) impl_->compute_fluxes(carried, flow, i, j);
   impl_->tendency(flow, hold);
 }
 
+// Inversion and tendency in one pass: fluxes of a column are computed while it is in the cache.
 void Inversion::velocity_and_tendency(CarriedNodes& carried, FlowNodes& flow, const std::array<bool, 2>& hold) {
-  impl_->velocity(carried, flow, [&](std::int64_t i, std::int64_t j) { impl_->fluxes(carried, flow, i, j); });
+  impl_->velocity(carried, flow, [&](std::int64_t i, std::int64_t j) { impl_->compute_fluxes(carried, flow, i, j); });
   impl_->tendency(flow, hold);
 }
 
+// Input of the time step: the largest strain and gradient of buoyancy at this rank's nodes.
 StepLimits Inversion::limits(const CarriedNodes& carried, const FlowNodes& flow) const {
   const NodeLayout& layout = impl_->layout;
   const std::array<double, 3> twice{2 * layout.spacing(0), 2 * layout.spacing(1), 2 * layout.spacing(2)};
@@ -258,13 +269,14 @@ StepLimits Inversion::limits(const CarriedNodes& carried, const FlowNodes& flow)
           const double slope = (b[step[a]] - *(b - step[a])) / twice[a];
           gradient += slope * slope;
         }
-        // What is no number stays.
+        // Not a number compares false with everything: it is kept explicitly, so that callers find it.
         if (here > strain || here != here) strain = here;
         if (gradient > square || gradient != gradient) square = gradient;
       }
   return {strain, std::sqrt(std::sqrt(square))};
 }
 
+// Displacement field by which parcels are moved until their volume is even, a potential flow from the excess of volume.
 void Inversion::displacement(const ScalarNodes& excess, VectorNodes& displacement) {
   const Fold& f = impl_->columns.fold();
   const std::size_t levels = f.levels();

@@ -1,4 +1,5 @@
-// Compiled once per vector target by Highway; see the end of the file for the dispatch.
+// Sums and means along lines of nodes, for the transfer from parcels. Compiled once per vector target by Highway; see the end
+// of the file for the dispatch.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/flow/line_kernels.cpp"
 #include <hwy/foreach_target.h>
@@ -14,7 +15,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<double, 8>;
 using V = hn::Vec<D>;
 
-// Lines are whole cache lines long; those that are written begin at one.
+// Lines are whole cache lines long, and those that are written are aligned to one.
 
 void SumFour(const double* const (&from)[4], std::size_t n, double* to, bool add) {
   const D d;
@@ -39,16 +40,19 @@ void AddLine(const double* from, std::size_t n, double* to) {
     hn::Store(hn::Add(hn::Load(d, to + i), hn::LoadU(d, from + i)), d, to + i);
 }
 
-/// A node of a line, the first of which is a level beyond the wall.
+/// Returns the node `above` levels up a line, whose first node is one level beyond the lower wall.
 HWY_INLINE double* node(double* line, std::size_t above) { return line + above * CarriedFields::width; }
 
+/// Extrapolates all fields beyond a wall, by the line through the two nodes next to the wall.
 HWY_INLINE void extrapolate(const double* inside, const double* wall, double* beyond) {
   for (std::size_t c = 0; c < CarriedFields::width; ++c) beyond[c] = 2 * wall[c] - inside[c];
 }
 
+/// Body of finish_line(): turns the sums of a line of nodes into means.
 bool FinishLine(std::size_t cells, double* line) {
   const D d;
-  // A wall's own sum is doubled before what lies beyond the other wall may be added to it, where there is one cell only.
+  // The sum at a wall lacks the mirrored half of its parcels, so it is doubled; before the folding, because with one cell
+  // the neighbour that receives the fold is the other wall.
   for (std::size_t c = 0; c < CarriedFields::width; ++c) {
     node(line, 1)[c] *= 2;
     node(line, cells + 1)[c] *= 2;
@@ -61,9 +65,10 @@ bool FinishLine(std::size_t cells, double* line) {
   for (std::size_t k = 1; k <= cells + 1; ++k) {
     double* const at = node(line, k);
     const double volume = at[CarriedFields::volume];
-    const double divisor = volume > 0 ? volume : 1;  // where there is no volume nothing is carried
+    const double divisor = volume > 0 ? volume : 1;  // without volume all sums are 0
     for (std::size_t part = 0; part < CarriedFields::width; part += hn::Lanes(d)) {
       const V mean = hn::Div(hn::Load(d, at + part), hn::Set(d, divisor));
+      // x * 0 is 0 for finite x and not a number else: one comparison at the end checks the whole line.
       check = hn::MulAdd(mean, hn::Zero(d), check);
       hn::Store(mean, d, at + part);
     }

@@ -10,8 +10,9 @@
 
 namespace merganser::flow {
 
-Sure surely_inside(const Decomposition& decomposition, int rank) {
-  Sure sure;
+// Bounds within which a parcel surely is its rank's, without the exact test of its cell.
+InteriorBounds interior_bounds(const Decomposition& decomposition, int rank) {
+  InteriorBounds sure;
   const Decomposition::Block block = decomposition.block(rank);
   for (std::size_t a = 0; a < 3; ++a) {
     const double margin = 1e-9 * decomposition.grid().box.extent[a];
@@ -29,18 +30,18 @@ Migration::Migration(comm::Transport& transport, const Decomposition& decomposit
   if (transport.size() != decomposition.ranks())
     throw UsageError("migration over a decomposition for " + std::to_string(decomposition.ranks()) +
                      " ranks on a transport of " + std::to_string(transport.size()) + "; they must be equal");
-  inside_ = surely_inside(decomposition, rank_);
+  inside_ = interior_bounds(decomposition, rank_);
   neighbours_ = decomposition.neighbours(rank_);
   mailbox_ = transport.mailbox(comm::Graph::symmetric(neighbours_));
 }
 
-bool Migration::surely_here(const Site& s) const noexcept {
+bool Migration::is_in_interior(const Site& s) const noexcept {
   const Vec3& low = inside_.low;
   const Vec3& high = inside_.high;
   return s.x >= low[0] && s.x < high[0] && s.y >= low[1] && s.y < high[1] && s.z >= low[2] && s.z < high[2];
 }
 
-/// The arc that leads to the owner of parcel i; the number of arcs if that is this rank.
+/// Returns the arc to the owner of parcel i; the number of arcs if this rank owns it.
 std::size_t Migration::arc_to(const Parcels& parcels, std::size_t i) const {
   const Site& s = parcels.site(i);
   const auto who = [&] {
@@ -58,11 +59,11 @@ std::size_t Migration::arc_to(const Parcels& parcels, std::size_t i) const {
   return static_cast<std::size_t>(found - neighbours_.begin());
 }
 
-/// Wraps parcel i, and posts it if its place is not here.
-void Migration::take_leave(Parcels& parcels, std::size_t i) {
+/// Wraps parcel i into the box, and appends it to the message for its owner if that is another rank.
+void Migration::send_if_left(Parcels& parcels, std::size_t i) {
   const Box& box = decomposition_.grid().box;
   Site& s = parcels.site(i);
-  if (surely_here(s)) return;
+  if (is_in_interior(s)) return;
   if (std::isfinite(s.x)) s.x = box.wrap(0, s.x);
   if (std::isfinite(s.y)) s.y = box.wrap(1, s.y);
   const std::size_t arc = arc_to(parcels, i);
@@ -71,22 +72,26 @@ void Migration::take_leave(Parcels& parcels, std::size_t i) {
   holes_.push_back(i);
 }
 
+// Migration of parcels between blocks after a time step: all parcels are tested.
 std::int64_t Migration::send(Parcels& parcels) {
   holes_.clear();
-  for (std::size_t i = 0; i < parcels.size(); ++i) take_leave(parcels, i);
+  for (std::size_t i = 0; i < parcels.size(); ++i) send_if_left(parcels, i);
   return exchange(parcels);
 }
 
+// Migration of parcels between blocks after a stage: only those that may have left are tested.
 std::int64_t Migration::send(Parcels& parcels, std::span<const std::uint32_t> candidates) {
   holes_.clear();
   candidates_.assign(candidates.begin(), candidates.end());
   std::sort(candidates_.begin(), candidates_.end());
-  for (const std::uint32_t i : candidates_) take_leave(parcels, i);
+  for (const std::uint32_t i : candidates_) send_if_left(parcels, i);
   return exchange(parcels);
 }
 
+/// Closes the holes that leaving parcels have left, and exchanges parcels with the neighbours. Called by every rank.
+/// @return parcels received
 std::int64_t Migration::exchange(Parcels& parcels) {
-  // The last parcels fill the holes.
+  // The last parcels fill the holes, from the highest hole down, so that no parcel is moved into a hole that is still open.
   for (auto hole = holes_.rbegin(); hole != holes_.rend(); ++hole) {
     const std::size_t last = parcels.size() - 1;
     if (*hole != last) {
@@ -97,7 +102,7 @@ std::int64_t Migration::exchange(Parcels& parcels) {
   }
   if (neighbours_.empty()) return 0;
   mailbox_->step();
-  for (std::size_t arc = 0; arc < neighbours_.size(); ++arc) take_parcels(mailbox_->inbox(arc), parcels);
+  for (std::size_t arc = 0; arc < neighbours_.size(); ++arc) append_parcels(mailbox_->inbox(arc), parcels);
   return static_cast<std::int64_t>(holes_.size());
 }
 

@@ -17,9 +17,9 @@
 namespace merganser::flow {
 namespace {
 
-constexpr double kMaxRatePerSecond = 1e50;  // 1/s; beyond, steps lead nowhere
+constexpr double kMaxRatePerSecond = 1e50;  // 1/s; faster rates give steps that no longer advance the time
 
-/// A value within the range that the option of the command has. @throws UsageError
+/// Checks a value against the range of its option. @throws UsageError if it is outside
 template <class T>
 void check_value(const char* name, const T& value, const Check& check) {
   if (!check.ok(static_cast<double>(value)))
@@ -27,12 +27,14 @@ void check_value(const char* name, const T& value, const Check& check) {
                      "; allowed: " + check.allowed);
 }
 
+/// Validates all options of the flow by the ranges in describe(). @throws UsageError
 void check_values(FlowOptions options) {
   describe(options, []([[maybe_unused]] const char* name, [[maybe_unused]] const auto& value, const char*,
                        const auto&... checks) { (check_value(name, value, checks), ...); });
 }
 
-ClusterOptions merging(const FlowOptions& options) {
+/// Returns the options of the merge step that belong to those of the flow.
+ClusterOptions cluster_options(const FlowOptions& options) {
   ClusterOptions out;
   out.min_volume_ratio = options.min_volume_ratio;
   return out;
@@ -40,6 +42,8 @@ ClusterOptions merging(const FlowOptions& options) {
 
 }  // namespace
 
+/// State of a run, with the parts of a time step as member functions in their order. Messages of errors get step and time from
+/// step_context().
 struct Model::Impl {
   Impl(comm::Transport& t, const Decomposition& d, const FlowOptions& o, StatisticsWay way)
       : transport(t),
@@ -50,25 +54,28 @@ struct Model::Impl {
         inversion(t, d, o),
         transfer(t, d, o),
         migration(t, d),
-        clusterer(t, d, schema(), merging(o)),
+        clusterer(t, d, schema(), cluster_options(o)),
         carried(layout),
         flow(layout),
         displacement(layout),
         excess(layout),
         gatherer(t, way, box_volume()) {}
 
+  /// Returns the volume of the box, m^3.
   [[nodiscard]] double box_volume() const {
     const Vec3& extent = decomposition.grid().box.extent;
     return extent[0] * extent[1] * extent[2];
   }
   [[nodiscard]] double small_volume() const { return decomposition.grid().cell_volume() / options.min_volume_ratio; }
 
+  /// Begins or continues a run: distributes the parcels, numbers them if the run is new, and finds the fields held at
+  /// walls. Collective.
   void begin(Parcels given, const RunState& begun) {
     Parcels mine = with_registers(std::move(given));
     if (transport.all_reduce(static_cast<std::int64_t>(mine.size()), comm::Op::sum) == 0)
       throw InputError("a flow without parcels; allowed: at least one");
     distribute(mine, decomposition, transport);
-    if (!begun.begun) renumber(mine, layout);  // else ids are those of the last step
+    if (!begun.begun) renumber(mine, layout);  // a continued run keeps the ids, which decide the order of its sums
     parcels = std::move(mine);
     shapes = Shapes::changed;
     state = begun;
@@ -81,22 +88,25 @@ struct Model::Impl {
     if (!options.keep_surface_vorticity) find_holds();
   }
 
+  /// First half of a time step: fields, time step and statistics of the present state. Called by every rank.
   void observe() {
     if (observed) return;
     locate();
     fix_mean();
-    fields();
+    compute_fields();
     row = {};
     row.step = state.step;
     row.time = state.time;
-    limit();
+    compute_time_step();
     const Scope s(profile, "statistics");
     partial = {};
     partial.counts = std::exchange(state.counts, {});
-    told([&] { partial.add_parcels(parcels, small_volume()); });
+    with_step_context([&] { partial.add_parcels(parcels, small_volume()); });
     observed = true;
   }
 
+  /// Second half of a time step: Runge-Kutta stages, then damping, merging, splitting and correction of the parcels.
+  /// Called by every rank.
   void advance() {
     if (!observed) throw UsageError("Model::advance() without observe()");
     for (std::size_t i = 0; i < stages(options.order).size(); ++i) move(i);
@@ -109,7 +119,7 @@ struct Model::Impl {
       state.counts.splits = split(parcels, decomposition.grid(), options);
       reflect(parcels, decomposition.grid().box);
     }
-    go_home();
+    migrate_all();
     arrange();
     correct();
     state.time += row.dt;
@@ -117,37 +127,39 @@ struct Model::Impl {
     observed = false;
   }
 
+  /// Completes the statistics of the last state of a run. Called by every rank.
   void conclude() {
     if (!observed) throw UsageError("Model::conclude() without observe()");
-    transfer.advance(parcels, flow, 0, 0);  // velocities into the registers; nothing moves
+    transfer.advance(parcels, flow, 0, 0);  // stores velocities in the registers; with b_dt = 0 no parcel moves
     shapes = Shapes::changed;
     publish();
   }
 
+  /// Shifts the vorticity of all parcels so that its volume mean is the one that is held. Called by every rank.
   void fix_mean() {
     if (!options.mean_vorticity_fixed) return;
     const Scope s(profile, "mean");
     Vec3 now{};
-    told([&] { now = mean_vorticity(transport, transfer.vorticity_sums(parcels)); });
+    with_step_context([&] { now = mean_vorticity(transport, transfer.vorticity_sums(parcels)); });
     const Vec3& held = state.mean_vorticity;
     add_vorticity(parcels, {held[0] - now[0], held[1] - now[1], held[2] - now[2]});
   }
 
-  /// What parcels carry, at the nodes. After locate().
+  /// Gathers volume, vorticity and buoyancy at the nodes. After locate(); called by every rank.
   void gather() {
     const Scope s(profile, "gather");
-    told([&] { transfer.gather(parcels, carried); });
+    with_step_context([&] { transfer.gather(parcels, carried); });
     fix_walls();
   }
 
-  /// From parcels to all that they need at the nodes. After locate().
-  void fields() {
+  /// Computes all fields that parcels read, from the parcels. After locate(); called by every rank.
+  void compute_fields() {
     gather();
     const Scope s(profile, "velocity");
     inversion.velocity_and_tendency(carried, flow, state.hold);
   }
 
-  /// Holds vertical vorticity on walls, and what is extrapolated beyond them.
+  /// Sets vertical vorticity to 0 on walls where it is held, and to odd values beyond them.
   void fix_walls() {
     const std::int64_t top = layout.cells(2);
     for (std::size_t wall = 0; wall < 2; ++wall) {
@@ -163,7 +175,7 @@ struct Model::Impl {
     }
   }
 
-  /// Vertical vorticity that begins as (nearly) 0 on a wall is held there. After locate().
+  /// Finds the walls where vertical vorticity begins as (nearly) 0, to hold it there. After locate(); collective.
   void find_holds() {
     transfer.gather(parcels, carried);
     std::vector<ExactSum> squares(3);  // lower wall, upper wall, inside
@@ -174,7 +186,7 @@ struct Model::Impl {
           const double zeta = carried.at(i, j, k)[CarriedFields::zeta];
           squares[k == 0 ? 0 : k == top ? 1 : 2].add(zeta * zeta);
         }
-    const std::vector<double> all = totals(squares, transport);
+    const std::vector<double> all = sum_over_ranks(squares, transport);
     const Grid& grid = decomposition.grid();
     const double columns = static_cast<double>(grid.cells[0]) * static_cast<double>(grid.cells[1]);
     const double inside = std::sqrt(all[2] / (columns * static_cast<double>(top - 1)));
@@ -182,43 +194,45 @@ struct Model::Impl {
       state.hold[wall] = std::sqrt(all[wall] / columns) < 1e-3 * inside + 2.2e-16;
   }
 
-  /// Length of the step. One reduction, which also tells whether some rank's fields are not finite.
-  void limit() {
+  /// Computes the length of the step. One reduction, which also finds out whether a field is not finite on any rank.
+  void compute_time_step() {
     const Scope s(profile, "limit");
-    const std::string wrong = not_finite(carried, flow);
+    const std::string wrong = find_not_finite(carried, flow);
     const StepLimits mine = inversion.limits(carried, flow);
     std::array<double, 3> most{mine.strain, mine.frequency, wrong.empty() ? 0.0 : 1.0};
     if (!wrong.empty()) most = {0, 0, 1};
     transport.all_reduce(most, comm::Op::max);
+    // All ranks have most[2] in common, so either all or none enter agree().
     if (most[2] != 0)
       comm::agree(transport, [&] {
-        if (!wrong.empty()) throw InputError(where() + ": " + wrong);
+        if (!wrong.empty()) throw InputError(step_context() + ": " + wrong);
       });
     row.strain = most[0];
     row.frequency = most[1];
     row.dt = options.alpha / std::max(most[0], most[1]);
     if (std::max(most[0], most[1]) > kMaxRatePerSecond)
-      throw InputError(where() + ": the largest strain rate is " + number_text(most[0]) +
+      throw InputError(step_context() + ": the largest strain rate is " + number_text(most[0]) +
                        ", the largest buoyancy frequency " + number_text(most[1]) + "; allowed: up to " +
                        number_text(kMaxRatePerSecond));
     if (row.dt > 0 && state.time + row.dt == state.time)
-      throw InputError(where() + ": the time step " + number_text(row.dt) +
+      throw InputError(step_context() + ": the time step " + number_text(row.dt) +
                        " does not advance the time; allowed: steps above " + number_text(0x1p-53 * state.time));
     if (!std::isfinite(row.dt) || !(row.dt > 0))
       throw InputError("nothing limits the time step at t = " + number_text(state.time) +
                        ": there is neither strain nor a gradient of buoyancy; allowed: a flow that moves, or will");
   }
 
+  /// Checks the fields of a stage on this rank. @throws InputError if a value is not finite
   void check_stage(std::size_t stage) const {
-    const std::string wrong = not_finite(carried, flow);
-    if (!wrong.empty()) throw InputError(where() + ", stage " + std::to_string(stage + 1) + ": " + wrong);
+    const std::string wrong = find_not_finite(carried, flow);
+    if (!wrong.empty()) throw InputError(step_context() + ", stage " + std::to_string(stage + 1) + ": " + wrong);
   }
 
-  /// One Runge-Kutta stage; the first has its fields from observe().
+  /// Makes one Runge-Kutta stage; the first uses the fields of observe().
   void move(std::size_t stage) {
     if (stage > 0) {
       locate();
-      fields();
+      compute_fields();
       check_stage(stage);
     }
     const Stage& now = stages(options.order)[stage];
@@ -228,37 +242,41 @@ struct Model::Impl {
       shapes = Shapes::changed;
     }
     if (stage == 0) publish();
-    go_home_if_moved();
+    migrate_moved();
   }
 
-  /// Adds what parcels' velocities give to the statistics of this state, after a first stage.
+  /// Adds the kinetic energy to the statistics of this state, and contributes them. After a first stage, whose registers
+  /// hold velocities; every rank.
   void publish() {
     const Scope s(profile, "statistics");
-    told([&] { partial.add_velocities(parcels); });
+    with_step_context([&] { partial.add_velocities(parcels); });
     gatherer.add(row, partial);
   }
 
-  void go_home() {
+  /// Sends all parcels that other ranks own to these.
+  void migrate_all() {
     const Scope s(profile, "migrate");
     migration.send(parcels);
   }
 
-  /// After advance(), displace() or even_out().
-  void go_home_if_moved() {
+  /// Sends the parcels that the last advance(), displace() or even_out() may have moved out of the block.
+  void migrate_moved() {
     const Scope s(profile, "migrate");
     migration.send(parcels, transfer.may_have_left());
   }
 
+  /// Relaxes the vorticity of parcels near walls, if damping is wanted. Called by every rank.
   void damp() {
     if (options.damping == 0) return;
     locate();
     gather();
     const Scope s(profile, "damping");
     inversion.velocity(carried, flow);
-    halo.fill(carried);  // parcels read vorticity as velocity() left it, at own nodes
+    halo.fill(carried);  // velocity() replaces the vorticity of own nodes only, and parcels read the halo too
     transfer.damp(parcels, carried, flow, row.dt);
   }
 
+  /// Merges small parcels by one step of the Clusterer. Called by every rank.
   void merge() {
     {
       const Scope s(profile, "merge");
@@ -269,18 +287,18 @@ struct Model::Impl {
         if (members >= 2)
           state.counts.clusters[std::min<std::size_t>(static_cast<std::size_t>(members) - 2, 6)] += count;
     }
-    go_home();
+    migrate_all();
   }
 
-  /// Puts the parcels into the order of cells, and locates them.
+  /// Sorts the parcels by cell and id, renumbers and locates them.
   void arrange() {
     locate();
     const Scope s(profile, "arrange");
-    told([&] { transfer.arrange(parcels); });
+    with_step_context([&] { transfer.arrange(parcels); });
     shapes = Shapes::kept;
   }
 
-  /// Evens out the volume that parcels bring to the nodes. After arrange().
+  /// Corrects the positions of parcels until their volume is even at the nodes. After arrange().
   void correct() {
     for (std::int64_t i = 0; i < options.corrections; ++i) {
       if (i > 0) locate();
@@ -291,32 +309,33 @@ struct Model::Impl {
         transfer.displace(parcels, displacement);
         reflect(parcels, decomposition.grid().box);
       }
-      go_home_if_moved();
+      migrate_moved();
       locate();
       {
         const Scope s(profile, "correction");
         transfer.gather_excess(parcels, excess);
         transfer.even_out(parcels, excess);
       }
-      go_home_if_moved();
+      migrate_moved();
     }
   }
 
-  [[nodiscard]] std::string where() const {
+  [[nodiscard]] std::string step_context() const {
     return "blow-up at step " + std::to_string(state.step) + ", t = " + number_text(state.time);
   }
-  /// Does something; what it finds wrong is told with the step.
-  void told(const std::function<void()>& work) const {
+  /// Calls work(); an InputError from it is rethrown with the step and the time.
+  void with_step_context(const std::function<void()>& work) const {
     try {
       work();
     } catch (const InputError& e) {
-      throw InputError(where() + ": " + e.what());
+      throw InputError(step_context() + ": " + e.what());
     }
   }
 
+  /// Finds the cells of all parcels of this rank.
   void locate() {
     const Scope s(profile, "locate");
-    told([&] { transfer.locate(parcels, shapes); });
+    with_step_context([&] { transfer.locate(parcels, shapes); });
   }
 
   comm::Transport& transport;
@@ -334,7 +353,7 @@ struct Model::Impl {
   ScalarNodes excess;
   StatisticsGatherer gatherer;
   Parcels parcels{schema()};
-  Shapes shapes = Shapes::changed;  // since arrange()
+  Shapes shapes = Shapes::changed;  // relative to the last arrange()
   RunState state;
   Statistics row;
   PartialStatistics partial;
@@ -363,7 +382,7 @@ void Model::count(std::vector<std::int32_t>& all, std::vector<std::int32_t>& sma
   impl_->transfer.count(impl_->parcels, impl_->small_volume(), all, small);
 }
 const Decomposition& Model::decomposition() const noexcept { return impl_->decomposition; }
-std::vector<Statistics> Model::take_statistics() { return impl_->gatherer.take(); }
+std::vector<Statistics> Model::pop_statistics() { return impl_->gatherer.pop_complete(); }
 void Model::drain_statistics() { impl_->gatherer.drain(); }
 const Profile& Model::profile() const noexcept { return impl_->profile; }
 

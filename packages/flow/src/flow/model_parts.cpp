@@ -13,7 +13,7 @@
 namespace merganser::flow {
 namespace {
 
-// [carpenter1994], and Williamson's third-order one.
+// Coefficients of [carpenter1994] (order 4), and of Williamson's scheme of order 3.
 constexpr std::array<Stage, 5> kFourth{{{0, 1432997174477.0 / 9575080441755.0},
                                         {-567301805773.0 / 1357537059087.0, 5161836677717.0 / 13612068292357.0},
                                         {-2404267990393.0 / 2016746695238.0, 1720146321549.0 / 2090206949498.0},
@@ -25,15 +25,16 @@ constexpr std::array<const char*, 5> kCarried{"the volume", "x vorticity", "y vo
 constexpr std::array<const char*, 14> kFlow{"u",   "v",   "w",   "u_x", "u_y",  "u_z",   "v_x",
                                             "v_y", "v_z", "w_x", "w_y", "xi_t", "eta_t", "zeta_t"};
 
-/// True if all the values are finite: x - x is 0 for those and for no other.
+/// Returns true if all values are finite: x - x is 0 for finite x and not a number for all others.
 bool all_finite(const double* values, std::size_t count) {
   double sum = 0;
   for (std::size_t i = 0; i < count; ++i) sum += values[i] - values[i];
   return sum == 0;
 }
 
+/// Describes the first value that is not finite at an own node; empty if there is none.
 template <std::size_t kValues, std::size_t kNames>
-std::string look(const Nodes<kValues>& nodes, const std::array<const char*, kNames>& names) {
+std::string describe_not_finite(const Nodes<kValues>& nodes, const std::array<const char*, kNames>& names) {
   const NodeLayout& layout = nodes.layout();
   for (std::int64_t i = 0; i < layout.cells(0); ++i)
     for (std::int64_t j = 0; j < layout.cells(1); ++j)
@@ -54,7 +55,7 @@ std::string look(const Nodes<kValues>& nodes, const std::array<const char*, kNam
   return {};
 }
 
-/// The parcels with other attributes; what they lack is 0.
+/// Returns the parcels with the attributes of another schema; those that they lack are 0.
 Parcels with_schema(const Parcels& parcels, const Schema& schema) {
   Parcels out(schema);
   out.resize(parcels.size());
@@ -78,7 +79,8 @@ std::span<const Stage> stages(std::int64_t order) {
   return kFourth;
 }
 
-std::vector<double> totals(const std::vector<ExactSum>& mine, comm::Transport& transport) {
+// Sums that have the same bits for any number of ranks.
+std::vector<double> sum_over_ranks(const std::vector<ExactSum>& mine, comm::Transport& transport) {
   std::vector<std::int64_t> words;
   for (const ExactSum& sum : mine) {
     const auto part = sum.words();
@@ -99,6 +101,7 @@ Parcels with_registers(Parcels parcels) {
 
 Parcels without_registers(const Parcels& parcels) { return with_schema(parcels, Schema::epic()); }
 
+// Decomposition of a flow: columns of cells stay whole in z, and x and y are cut so that blocks have short edges.
 Decomposition decompose(const Grid& grid, int ranks, const std::string& shape) {
   if (shape != "auto") return {grid, ranks, shape};
   std::array<int, 2> best{};
@@ -109,7 +112,7 @@ Decomposition decompose(const Grid& grid, int ranks, const std::string& shape) {
     if (grid.cells[0] / a < (a == 1 ? 3 : 2) || grid.cells[1] / b < (b == 1 ? 3 : 2)) continue;
     const double surface =
         (a == 1 ? 0 : static_cast<double>(grid.cells[1]) / b) + (b == 1 ? 0 : static_cast<double>(grid.cells[0]) / a);
-    if (best[0] != 0 && surface >= least) continue;  // of equals the one that leaves x whole: fewer exchanges
+    if (best[0] != 0 && surface >= least) continue;  // the first of equals leaves x whole: fewer exchanges
     best = {a, b};
     least = surface;
   }
@@ -120,9 +123,9 @@ Decomposition decompose(const Grid& grid, int ranks, const std::string& shape) {
   return {grid, ranks, std::to_string(best[0]) + "x" + std::to_string(best[1]) + "x1"};
 }
 
-std::string not_finite(const CarriedNodes& carried, const FlowNodes& flow) {
-  std::string wrong = look(carried, kCarried);
-  return wrong.empty() ? look(flow, kFlow) : wrong;
+std::string find_not_finite(const CarriedNodes& carried, const FlowNodes& flow) {
+  std::string wrong = describe_not_finite(carried, kCarried);
+  return wrong.empty() ? describe_not_finite(flow, kFlow) : wrong;
 }
 
 }  // namespace merganser::flow

@@ -1,6 +1,6 @@
 #pragma once
-/// What a Model is put together from: the scheme in time, sums over all ranks, parcels with registers, numbers that are
-/// no numbers any more.
+/// Private parts of flow::Model: the Runge-Kutta schemes, exact sums over ranks, conversion of schemas, and the search for
+/// values that are not finite.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -13,21 +13,22 @@
 
 namespace merganser::flow {
 
-/// One of a low-storage scheme: r <- a r + f(y), y <- y + b dt r.
+/// Coefficients of one stage of a low-storage Runge-Kutta scheme: r <- a r + f(y), y <- y + b dt r.
 struct Stage {
   double a;
   double b;
 };
-/// Those of the scheme of order 3 or 4.
+/// Returns the stages of the scheme of order 3 or 4.
 [[nodiscard]] std::span<const Stage> stages(std::int64_t order);
 
-/// Sums of all ranks, exact until rounded. Collective.
-[[nodiscard]] std::vector<double> totals(const std::vector<ExactSum>& mine, comm::Transport& transport);
+/// Returns the sums over all ranks of each element, exact until the final rounding. Collective.
+[[nodiscard]] std::vector<double> sum_over_ranks(const std::vector<ExactSum>& mine, comm::Transport& transport);
 
-/// The parcels with the attributes of flow::schema(); what they lack is 0.
+/// Converts parcels to flow::schema(); attributes that they lack become 0. Local.
 [[nodiscard]] Parcels with_registers(Parcels parcels);
 
-/// What is not finite at this rank's own nodes, and where: "u is nan at x = 0.1, y = 0.2, z = 0.3". Empty: nothing.
-[[nodiscard]] std::string not_finite(const CarriedNodes& carried, const FlowNodes& flow);
+/// Describes the first value that is not finite at this rank's own nodes: "u is nan at the node x = 0.1, y = 0.2, z = 0.3";
+/// empty if all are finite. Local.
+[[nodiscard]] std::string find_not_finite(const CarriedNodes& carried, const FlowNodes& flow);
 
 }  // namespace merganser::flow

@@ -7,6 +7,7 @@
 
 namespace merganser::flow {
 
+// Exchange of partial sums between blocks along one axis, to both neighbours.
 AxisExchange::AxisExchange(comm::Transport& transport, const Decomposition& decomposition, int axis)
     : alone_(decomposition.shape()[static_cast<std::size_t>(axis)] == 1) {
   if (alone_) return;
@@ -28,7 +29,7 @@ void AxisExchange::exchange(std::span<const double> up, std::span<const double> 
   from_below_ = up;
   from_above_ = down;
   if (alone_) return;
-  mailbox_->post_all(above_, up);  // with two ranks along the axis both go to the same, in this order
+  mailbox_->post_all(above_, up);  // with two ranks along the axis both messages share one arc, in this order
   mailbox_->post_all(below_, down);
   mailbox_->step();
   std::span<const double> below = mailbox_->records<double>(below_);
@@ -42,12 +43,13 @@ void AxisExchange::exchange(std::span<const double> up, std::span<const double> 
   from_above_ = above.last(down.size());
 }
 
+// Memory of sums at nodes: the windows of four columns, lines at the edges of the block, and planes of partial sums.
 NodeSums::NodeSums(comm::Transport& transport, const Decomposition& decomposition, const NodeLayout& layout,
                    std::size_t width)
     : cells_x_(layout.cells(0)),
       cells_y_(layout.cells(1)),
       width_(width),
-      // Whole cache lines; an odd number of them, so that the lines of a window do not share sets of the cache.
+      // Whole cache lines; an odd number of them, so that the lines of a window are in different sets of the cache.
       line_(width == 1 ? (static_cast<std::size_t>(layout.cells(2)) + 10) / 8 * 8
                        : (static_cast<std::size_t>(layout.cells(2)) + 3) | 1),
       length_(line_ * width),
@@ -57,6 +59,7 @@ NodeSums::NodeSums(comm::Transport& transport, const Decomposition& decompositio
       along_x_(transport, decomposition, 0),
       along_y_(transport, decomposition, 1) {}
 
+// Begin of a column of cells, whose parcels are then summed into its window.
 double* NodeSums::open() {
   double* const window = windows_.data() + static_cast<std::size_t>(j_ % 4) * 16 * length_;
   std::fill_n(window, 16 * length_, 0.0);
@@ -67,7 +70,8 @@ const double* NodeSums::window_line(std::int64_t j, std::int64_t di, std::int64_
   return windows_.data() + static_cast<std::size_t>(((j % 4) * 4 + di + 1) * 4 + dj + 1) * length_;
 }
 
-std::size_t NodeSums::edge_of(std::int64_t j) const noexcept {
+/// Returns the index, among kEdges, of a line in y that involves two ranks' columns.
+std::size_t NodeSums::edge_index(std::int64_t j) const noexcept {
   if (j < 2) return static_cast<std::size_t>(j + 1);
   return static_cast<std::size_t>(j - cells_y_ + 4);
 }
@@ -82,32 +86,36 @@ double* NodeSums::plane_line(Bracket bracket, std::int64_t i, std::int64_t j) no
   return planes_.data() + (plane * static_cast<std::size_t>(cells_y_) + static_cast<std::size_t>(j)) * length_;
 }
 
+/// Sums the windows at line j of the open column: completely if this rank has all four columns, else bracket by bracket.
+/// Windows of the columns j - 2 .. j + 1 are still there, since four are kept.
 void NodeSums::sum_line(std::int64_t j) {
   for (std::int64_t di = -1; di <= 2; ++di) {
-    if (own(j - 2) && own(j + 1)) {
+    if (is_own(j - 2) && is_own(j + 1)) {
       const double* const from[4] = {window_line(j - 2, di, 2), window_line(j - 1, di, 1), window_line(j, di, 0),
                                      window_line(j + 1, di, -1)};
       sum_four(from, length_, plane_line(di > 0 ? low : high, i_ + di, j), (di == 1 || di == -1) && i_ > 0);
     } else {
-      keep(low, j, di);
-      keep(high, j, di);
+      store_bracket(low, j, di);
+      store_bracket(high, j, di);
     }
   }
 }
 
-void NodeSums::keep(Bracket bracket, std::int64_t j, std::int64_t di) {
+/// Stores this rank's summands of one bracket of a line on the edge of its block.
+void NodeSums::store_bracket(Bracket bracket, std::int64_t j, std::int64_t di) {
   const std::int64_t first = bracket == low ? j - 2 : j;  // columns; lines 2, 1 or 0, -1 of their windows
   const std::int64_t second = first + 1;
-  if (!own(first) && !own(second)) return;
-  double* const to = edge_line(bracket, edge_of(j), i_, di);
-  if (own(first) && own(second)) {
+  if (!is_own(first) && !is_own(second)) return;
+  double* const to = edge_line(bracket, edge_index(j), i_, di);
+  if (is_own(first) && is_own(second)) {
     sum_two(window_line(first, di, j - first), window_line(second, di, j - second), length_, to, false);
   } else {
-    const std::int64_t one = own(first) ? first : second;
+    const std::int64_t one = is_own(first) ? first : second;
     std::copy_n(window_line(one, di, j - one), length_, to);
   }
 }
 
+// End of a column: the line of nodes that now has all four columns is summed.
 void NodeSums::close() {
   sum_line(j_ - 1);
   if (++j_ < cells_y_) return;
@@ -116,9 +124,12 @@ void NodeSums::close() {
   ++i_;
 }
 
+/// Exchanges brackets with the neighbours along y, and sums the lines at the edges. Lines n and n + 1 of a block of n cells are
+/// lines 0 and 1 of the block above, line -1 is the last of the block below: low brackets of the former are sent up, high
+/// brackets of the latter down.
 void NodeSums::finish_y() {
   const std::size_t block = static_cast<std::size_t>(cells_x_) * 4 * length_;
-  const std::size_t last = edge_of(cells_y_ - 1);
+  const std::size_t last = edge_index(cells_y_ - 1);
   along_y_.exchange({edge_line(low, 4, 0, -1), 2 * block}, {edge_line(high, 0, 0, -1), block});
   std::copy_n(along_y_.from_below().data(), block, edge_line(low, 1, 0, -1));
   add_line(along_y_.from_below().data() + block, block, edge_line(low, 2, 0, -1));
@@ -126,7 +137,7 @@ void NodeSums::finish_y() {
   const auto sum = [&](std::int64_t j) {
     for (std::int64_t i = 0; i < cells_x_; ++i)
       for (std::int64_t di = -1; di <= 2; ++di)
-        sum_two(edge_line(low, edge_of(j), i, di), edge_line(high, edge_of(j), i, di), length_,
+        sum_two(edge_line(low, edge_index(j), i, di), edge_line(high, edge_index(j), i, di), length_,
                 plane_line(di > 0 ? low : high, i + di, j), (di == 1 || di == -1) && i > 0);
   };
   sum(0);
@@ -134,6 +145,7 @@ void NodeSums::finish_y() {
   if (cells_y_ > 2) sum(cells_y_ - 1);
 }
 
+// Exchange of the brackets that two ranks share, along y, then along x.
 void NodeSums::finish() {
   finish_y();
   i_ = 0;
@@ -144,7 +156,8 @@ void NodeSums::finish() {
   add_line(along_x_.from_above().data(), plane, plane_line(high, cells_x_ - 1, 0));
 }
 
-void NodeSums::total(std::int64_t i, std::int64_t j, double* to) const {
+// Final sum along x at one line of nodes.
+void NodeSums::sum_at_line(std::int64_t i, std::int64_t j, double* to) const {
   const std::size_t row =
       (static_cast<std::size_t>(i + 1) * static_cast<std::size_t>(cells_y_) + static_cast<std::size_t>(j)) * length_;
   const std::size_t above = static_cast<std::size_t>((cells_x_ + 3) * cells_y_) * length_;

@@ -1,5 +1,5 @@
 #pragma once
-/// Sums at nodes of what columns of cells give, with the same bits for any number of ranks.
+/// Sums at nodes over the columns of cells around them, in an order that gives the same bits for any number of ranks.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,17 +11,18 @@
 
 namespace merganser::flow {
 
-/// Numbers for the two neighbours along x or y.
+/// Exchange of numbers with the two neighbours along x or y.
 class AxisExchange {
  public:
-  /// Collective.
+  /// Creates the mailbox to the neighbours below and above. Collective.
   AxisExchange(comm::Transport& transport, const Decomposition& decomposition, int axis);
-  /// Sends `up` to the neighbour above and `down` to the one below. Called by every rank; talks to these two only. Where
-  /// one rank holds the whole axis, it gets what it gave. @throws CommError if something else came
+  /// Sends `up` to the neighbour above and `down` to the neighbour below. Called by every rank; communicates with these
+  /// two only.
+  /// Where one rank holds the whole axis, it receives its own. @throws CommError for a message of another length
   void exchange(std::span<const double> up, std::span<const double> down);
-  /// What the neighbour below sent up; valid until the next exchange, and as long as what was given.
+  /// Returns the numbers that the neighbour below sent up; valid until the next exchange, as many as this rank sent up.
   [[nodiscard]] std::span<const double> from_below() const noexcept { return from_below_; }
-  /// What the neighbour above sent down.
+  /// Returns the numbers that the neighbour above sent down; valid until the next exchange, as many as this rank sent down.
   [[nodiscard]] std::span<const double> from_above() const noexcept { return from_above_; }
 
  private:
@@ -33,50 +34,50 @@ class AxisExchange {
   std::span<const double> from_above_;
 };
 
-/// Adds up columns of cells.
+/// Accumulator of the windows of columns of cells.
 ///
-/// The parcels of a column of cells reach the 4 x 4 lines of nodes around it, and their sum there, the column's window, is
-/// of this rank alone. At a line J of nodes the windows of the columns J-2 .. J+1 are added, along y first, then alike
+/// The parcels of a column of cells contribute to the 4 x 4 lines of nodes around it. Their sum there, the column's window, is
+/// computed by one rank alone. At a line J of nodes the windows of the columns J-2 .. J+1 are added, first along y and then
 /// along x, as
 ///
 ///     (c[J-2] + c[J-1]) + (c[J] + c[J+1])
 ///
-/// Each bracket is a sum of two, which has the same bits in either order. So a rank adds what it has of a bracket, and its
-/// neighbour the rest.
+/// Each bracket is a sum of two, which has the same bits in either order. So the two ranks that share a bracket each
+/// contribute one summand, and the result does not depend on where the boundary between ranks lies.
 class NodeSums {
  public:
-  /// Collective. @param width  numbers per node: 1 or a multiple of 8
+  /// Allocates the sums. Collective. @param width  numbers per node: 1 or a multiple of 8
   NodeSums(comm::Transport& transport, const Decomposition& decomposition, const NodeLayout& layout, std::size_t width);
 
-  /// Nodes from one line of a window to the next.
+  /// Returns the distances in nodes from one line of a window to the next.
   [[nodiscard]] Lines window_lines() const noexcept { return {4 * line_, line_}; }
-  /// The window of the next column, all zero: node k of line (di, dj), both -1 .. 2, is number ((di + 1) * 4 + dj + 1) *
-  /// line + k + 1. Columns go along y, then x.
+  /// Returns the window of the next column, all zero: node k of line (di, dj), both -1 .. 2, has index ((di + 1) * 4 + dj +
+  /// 1) * line + k + 1. Columns go along y, then x.
   [[nodiscard]] double* open();
-  /// Ends the column.
+  /// Ends the column that open() began.
   void close();
-  /// Adds what neighbours have. Called by every rank after its last column; talks to neighbours only, in a wave along y
-  /// and one along x.
+  /// Adds the contributions of neighbours. Called by every rank after its last column; communicates with neighbours only, in
+  /// one wave along y and one along x.
   void finish();
-  /// The sums at nodes (i, j, -1) .. (i, j, cells + 1), one of the rank's own lines. `to` begins at a cache line and has
-  /// room for line_length().
-  void total(std::int64_t i, std::int64_t j, double* to) const;
-  /// Numbers in a line, a multiple of 8.
+  /// Computes the sums at nodes (i, j, -1) .. (i, j, cells + 1), one of the rank's own lines. `to` is aligned to a cache line,
+  /// with room for line_length() numbers.
+  void sum_at_line(std::int64_t i, std::int64_t j, double* to) const;
+  /// Returns the numbers in a line, a multiple of 8.
   [[nodiscard]] std::size_t line_length() const noexcept { return length_; }
 
  private:
   using Numbers = std::vector<double, CacheLines<double>>;
   enum Bracket : std::size_t { low, high };
-  /// Lines in y that take part in two ranks' sums: -1, 0, 1, n-1, n, n+1.
+  /// Lines in y whose sum involves columns of two ranks: -1, 0, 1, n-1, n, n+1.
   static constexpr std::size_t kEdges = 6;
 
-  [[nodiscard]] bool own(std::int64_t j) const noexcept { return j >= 0 && j < cells_y_; }
+  [[nodiscard]] bool is_own(std::int64_t j) const noexcept { return j >= 0 && j < cells_y_; }
   [[nodiscard]] const double* window_line(std::int64_t j, std::int64_t di, std::int64_t dj) const noexcept;
-  [[nodiscard]] std::size_t edge_of(std::int64_t j) const noexcept;
+  [[nodiscard]] std::size_t edge_index(std::int64_t j) const noexcept;
   [[nodiscard]] double* edge_line(Bracket bracket, std::size_t edge, std::int64_t i, std::int64_t di) noexcept;
   [[nodiscard]] double* plane_line(Bracket bracket, std::int64_t i, std::int64_t j) noexcept;
   void sum_line(std::int64_t j);
-  void keep(Bracket bracket, std::int64_t j, std::int64_t di);
+  void store_bracket(Bracket bracket, std::int64_t j, std::int64_t di);
   void finish_y();
 
   std::int64_t cells_x_;

@@ -6,6 +6,7 @@
 
 namespace merganser::flow {
 
+// Layout of node fields on one rank: own nodes, halos, and the box that a flow needs.
 NodeLayout::NodeLayout(const Decomposition& decomposition, int rank) : grid_(decomposition.grid()) {
   decomposition.require_cells("a flow");
   const Box& box = grid_.box;

@@ -1,3 +1,4 @@
+// Steps of the flow model on single parcels: reflection at walls, numbering, splitting, sums of vorticity.
 #include <algorithm>
 #include <limits>
 
@@ -10,6 +11,7 @@
 
 namespace merganser::flow {
 
+// Walls: a parcel that a stage has moved beyond one is mirrored, with the signs of its shape and vorticity.
 void reflect(Parcels& parcels, const Box& box) {
   const double low = box.lower[2];
   const double high = low + box.extent[2];
@@ -22,16 +24,18 @@ void reflect(Parcels& parcels, const Box& box) {
     double* const b = parcels.row(i) + shape;
     b[2] = -b[2];
     b[4] = -b[4];
-    if (offsets) parcels.row(i)[Row::offsets] = std::numeric_limits<double>::quiet_NaN();  // no longer known
+    if (offsets) parcels.row(i)[Row::offsets] = std::numeric_limits<double>::quiet_NaN();  // B has changed: recompute
   }
 }
 
+// Ids by cell and rank in the cell, which do not depend on the number of ranks.
 void renumber(Parcels& parcels, const NodeLayout& layout) {
   Placement placement(layout);
-  placement.place(parcels);
-  placement.number(parcels);
+  placement.locate(parcels);
+  placement.renumber(parcels);
 }
 
+// Splitting of long or large parcels by the limits of the flow.
 std::int64_t split(Parcels& parcels, const Grid& grid, const FlowOptions& options) {
   SplitOptions how;
   how.max_aspect_ratio = options.max_aspect_ratio;
@@ -54,22 +58,25 @@ Vec3 VorticitySums::mean() const {
 
 namespace {
 
-[[noreturn]] void refuse_vorticity(const Parcels& parcels, std::size_t i, const double* w) {
+/// Throws InputError for a parcel whose volume or vorticity is not finite.
+[[noreturn]] void throw_bad_vorticity(const Parcels& parcels, std::size_t i, const double* w) {
   throw InputError("parcel " + std::to_string(parcels.id(i)) + " has volume " + std::to_string(parcels.site(i).volume) +
                    ", vorticity (" + std::to_string(w[0]) + ", " + std::to_string(w[1]) + ", " + std::to_string(w[2]) +
                    "); allowed: finite numbers");
 }
 
-/// Volume and moment of one parcel.
-std::array<double, 4> moments_of(const Parcels& parcels, std::size_t i, std::size_t vorticity) {
+/// Returns volume and moment of one parcel. @throws InputError for numbers that are not finite
+std::array<double, 4> parcel_moments(const Parcels& parcels, std::size_t i, std::size_t vorticity) {
   const double volume = parcels.site(i).volume;
   const double* const w = parcels.row(i) + vorticity;
+  // 0 * x is 0 for finite x and not a number for all others.
   const std::array<double, 4> all{volume, volume * w[0], volume * w[1], volume * w[2]};
   const double check = 0 * all[0] + 0 * all[1] + 0 * all[2] + 0 * all[3];
-  if (!(check == 0)) refuse_vorticity(parcels, i, w);
+  if (!(check == 0)) throw_bad_vorticity(parcels, i, w);
   return all;
 }
 
+/// Adds volume and moments of a parcel, or of all parcels of a cell, to exact sums.
 void add_to(VorticitySums& sums, const std::array<double, 4>& all) {
   sums.volume.add(all[0]);
   for (std::size_t c = 0; c < 3; ++c) sums.moment[c].add(all[1 + c]);
@@ -80,10 +87,11 @@ void add_to(VorticitySums& sums, const std::array<double, 4>& all) {
 VorticitySums vorticity_sums(const Parcels& parcels) {
   const std::size_t vorticity = parcels.schema().offset("vorticity");
   VorticitySums sums;
-  for (std::size_t i = 0; i < parcels.size(); ++i) add_to(sums, moments_of(parcels, i, vorticity));
+  for (std::size_t i = 0; i < parcels.size(); ++i) add_to(sums, parcel_moments(parcels, i, vorticity));
   return sums;
 }
 
+// Sums by cell in doubles, then exactly over cells: fewer exact additions, and still independent of the ranks.
 VorticitySums vorticity_sums(const Parcels& parcels, const Placement& placement) {
   VorticitySums sums;
   std::size_t n = 0;
@@ -92,7 +100,7 @@ VorticitySums vorticity_sums(const Parcels& parcels, const Placement& placement)
     if (n == placement.first()[cell + 1]) continue;
     for (; n < placement.first()[cell + 1]; ++n) {
       __builtin_prefetch(parcels.row(placement.order()[std::min(n + 24, placement.size() - 1)]));
-      const std::array<double, 4> one = moments_of(parcels, placement.order()[n], Row::vorticity);
+      const std::array<double, 4> one = parcel_moments(parcels, placement.order()[n], Row::vorticity);
       for (std::size_t c = 0; c < 4; ++c) of_cell[c] += one[c];
     }
     add_to(sums, of_cell);

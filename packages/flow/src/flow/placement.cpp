@@ -13,7 +13,8 @@
 namespace merganser::flow {
 namespace {
 
-Cells cells_of(const NodeLayout& layout) {
+/// Returns the position of a rank's cells as the kernels take it.
+Cells to_cells(const NodeLayout& layout) {
   Cells cells{};
   for (int a = 0; a < 3; ++a) {
     cells.lower[a] = layout.grid().box.lower[static_cast<std::size_t>(a)];
@@ -25,38 +26,42 @@ Cells cells_of(const NodeLayout& layout) {
   return cells;
 }
 
-std::string place_text(const Site& s) {
+/// Formats a position for errors.
+std::string format_position(const Site& s) {
   return "(" + std::to_string(s.x) + ", " + std::to_string(s.y) + ", " + std::to_string(s.z) + ")";
 }
 
-constexpr std::size_t kChunk = kMaxBatches * kBatch;     // parcels that are worked on together
-constexpr std::int64_t kPlaces = std::int64_t{1} << 20;  // of ids in a cell
+constexpr std::size_t kChunk = kMaxBatches * kBatch;     // parcels that are processed together
+constexpr std::int64_t kPlaces = std::int64_t{1} << 20;  // ids per cell
 
 }  // namespace
 
-Placement::Placement(const NodeLayout& layout) : layout_(layout), cells_(cells_of(layout)), arranged_(schema()) {
+Placement::Placement(const NodeLayout& layout) : layout_(layout), cells_(to_cells(layout)), arranged_(schema()) {
   first_.resize(static_cast<std::size_t>(layout.cells(0) * layout.cells(1) * layout.cells(2)) + 1);
 }
 
-void Placement::place(const Parcels& parcels, Shapes shapes) {
+// Counting sort of the parcels by cell; ids within a cell are sorted on demand.
+void Placement::locate(const Parcels& parcels, Shapes shapes) {
   shapes_ = shapes;
   size_ = parcels.size();
   ready_ = 0;
   sorted_cells_ = 0;
   cell_.resize(size_);
   order_.resize((size_ + kBatch - 1) / kBatch * kBatch);
-  if (!find_cells(parcels.sites(), size_, cells_, cell_.data())) refuse_position(parcels);
+  if (!find_cells(parcels.sites(), size_, cells_, cell_.data())) throw_bad_position(parcels);
+  // Counting sort by cell: counts, first positions, then each parcel to the next free position of its cell.
   std::fill(first_.begin(), first_.end(), 0);
   for (std::size_t i = 0; i < size_; ++i) ++first_[static_cast<std::size_t>(cell_[i])];
   std::uint32_t sum = 0;
   for (std::uint32_t& f : first_) sum += std::exchange(f, sum);
   for (std::size_t i = 0; i < size_; ++i)
     order_[first_[static_cast<std::size_t>(cell_[i])]++] = static_cast<std::uint32_t>(i);
+  // The scatter has advanced first_[c] to the beginning of cell c + 1; shift it back.
   for (std::size_t c = first_.size() - 1; c > 0; --c) first_[c] = first_[c - 1];
   first_[0] = 0;
 }
 
-/// Sorts the cells that begin before place `end` by id.
+/// Sorts by id the cells that begin before position `end`, those not yet sorted.
 void Placement::sort_ids(const Parcels& parcels, std::size_t end) {
   const auto by_id = [&](std::uint32_t a, std::uint32_t b) { return parcels.id(a) < parcels.id(b); };
   for (; sorted_cells_ + 1 < first_.size() && first_[sorted_cells_] < end; ++sorted_cells_) {
@@ -66,7 +71,7 @@ void Placement::sort_ids(const Parcels& parcels, std::size_t end) {
   }
 }
 
-void Placement::need_order(const Parcels& parcels) {
+void Placement::prepare_order(const Parcels& parcels) {
   if (sorted_cells_ + 1 == first_.size()) return;
   for (std::size_t begin = ready_; begin < size_; begin += kChunk) {
     for (std::size_t n = begin + kChunk; n < std::min(begin + 2 * kChunk, size_); ++n)
@@ -75,22 +80,23 @@ void Placement::need_order(const Parcels& parcels) {
   }
 }
 
-void Placement::need(const Parcels& parcels, std::size_t end) {
+// Points of parcels up to a position, in whole batches, just before they are first used.
+void Placement::prepare(const Parcels& parcels, std::size_t end) {
   if (ready_ == 0) batches_.resize(order_.size() / kBatch);
   while (ready_ < std::min(end, size_)) {
     sort_ids(parcels, ready_ + kChunk);
     const std::size_t chunk_end = std::min(ready_ + kChunk, order_.size());
-    for (std::size_t n = size_; n < chunk_end; ++n) order_[n] = order_[size_ - 1];  // the last batch is filled up
+    for (std::size_t n = size_; n < chunk_end; ++n) order_[n] = order_[size_ - 1];  // the last batch is padded
     const std::size_t batches = (chunk_end - ready_) / kBatch;
     const auto& points = shapes_ == Shapes::kept ? place_points : find_points;
     const std::size_t good = points(parcels.sites(), parcels.rows(), {order_.data() + ready_, size_ - ready_}, batches,
                                     cells_, batches_.data() + ready_ / kBatch);
-    if (good < batches) refuse_points(parcels, ready_ + good * kBatch);
+    if (good < batches) throw_bad_points(parcels, ready_ + good * kBatch);
     ready_ = chunk_end;
   }
 }
 
-/// Id of the first parcel of a cell, those that follow have the even numbers after it.
+/// Returns the id of the first parcel of a cell; those that follow have the even numbers after it.
 std::int64_t Placement::first_id(std::size_t cell) const {
   const auto own = static_cast<std::int64_t>(cell);
   const Grid& grid = layout_.grid();
@@ -104,15 +110,15 @@ std::int64_t Placement::first_id(std::size_t cell) const {
   return 2 * number * kPlaces;
 }
 
-void Placement::number(Parcels& parcels) {
-  need_order(parcels);
+void Placement::renumber(Parcels& parcels) {
+  prepare_order(parcels);
   for (std::size_t cell = 0; cell + 1 < first_.size(); ++cell) {
     std::int64_t id = first_id(cell);
     for (std::size_t n = first_[cell]; n < first_[cell + 1]; ++n, id += 2) parcels.set_id(order_[n], id);
   }
 }
 
-/// Copies the parcels of the places begin .. end - 1 without their registers.
+/// Copies the parcels of positions begin .. end - 1 in their new order, without their registers.
 void Placement::copy_chunk(const Parcels& parcels, std::size_t begin, std::size_t end) {
   for (std::size_t n = begin; n < end; ++n) {
     const std::size_t ahead = order_[std::min(n + 16, size_ - 1)];
@@ -124,6 +130,7 @@ void Placement::copy_chunk(const Parcels& parcels, std::size_t begin, std::size_
   }
 }
 
+// Reordering of the container by cell and id, once per time step, so that later loops read memory in order.
 void Placement::arrange(Parcels& parcels) {
   arranged_.clear();
   arranged_.reserve(parcels.capacity());
@@ -147,14 +154,14 @@ void Placement::arrange(Parcels& parcels) {
   ready_ = order_.size();
 }
 
-/// Points of arranged parcels, the offsets into their rows.
+/// Computes the points of arranged parcels, and stores the offsets in their rows.
 void Placement::find_offsets(std::size_t begin, std::size_t end) {
   const std::size_t batches = (end - begin + kBatch - 1) / kBatch;
   for (std::size_t n = end; n < begin + batches * kBatch; ++n) order_[n] = order_[end - 1];
   Batch* const to = batches_.data() + begin / kBatch;
   const std::size_t good =
       find_points(arranged_.sites(), arranged_.rows(), {order_.data() + begin, end - begin}, batches, cells_, to);
-  if (good < batches) refuse_points(arranged_, begin + good * kBatch);
+  if (good < batches) throw_bad_points(arranged_, begin + good * kBatch);
   for (std::size_t n = begin; n < end; ++n) {
     const Batch& batch = batches_[n / kBatch];
     double* const offset = arranged_.row(n) + Row::offsets;
@@ -165,13 +172,14 @@ void Placement::find_offsets(std::size_t begin, std::size_t end) {
   }
 }
 
-void Placement::refuse_position(const Parcels& parcels) const {
+/// Finds the parcel that find_cells() reported, and throws with its id; only on the way to an error, so speed is no matter.
+void Placement::throw_bad_position(const Parcels& parcels) const {
   const Grid& grid = layout_.grid();
   for (std::size_t i = 0; i < size_; ++i) {
     std::int32_t ignored = 0;
     if (find_cells(&parcels.site(i), 1, cells_, &ignored)) continue;
     const Site& s = parcels.site(i);
-    const std::string who = "parcel " + std::to_string(parcels.id(i)) + " is at " + place_text(s);
+    const std::string who = "parcel " + std::to_string(parcels.id(i)) + " is at " + format_position(s);
     if (!std::isfinite(s.x) || !std::isfinite(s.y) || !std::isfinite(s.z))
       throw InputError(who + "; allowed: finite positions");
     const double beyond = (s.z - grid.box.lower[2]) / grid.spacing(2);
@@ -185,7 +193,8 @@ void Placement::refuse_position(const Parcels& parcels) const {
   throw std::logic_error("no parcel is out of place, but one was found to be");
 }
 
-void Placement::refuse_points(const Parcels& parcels, std::size_t place) const {
+/// Finds the parcel of a batch that find_points() reported, and throws with its id.
+void Placement::throw_bad_points(const Parcels& parcels, std::size_t place) const {
   for (std::size_t n = place; n < place + kBatch; ++n) {
     std::array<std::uint32_t, kBatch> index{};
     index.fill(order_[n]);
@@ -193,10 +202,10 @@ void Placement::refuse_points(const Parcels& parcels, std::size_t place) const {
     if (find_points(parcels.sites(), parcels.rows(), {index.data(), kBatch}, 1, cells_, &batch) == 1) continue;
     const std::size_t i = order_[n];
     const double* const b = parcels.row(i) + Row::shape;
-    const std::string who = "parcel " + std::to_string(parcels.id(i)) + " at " + place_text(parcels.site(i));
+    const std::string who = "parcel " + std::to_string(parcels.id(i)) + " at " + format_position(parcels.site(i));
     double reach = 0;
     for (int a = 0; a < 3; ++a) reach = std::max({reach, std::fabs(batch.first[a][0]), std::fabs(batch.second[a][0])});
-    if (singular(b, parcels.site(i).volume) || !(b33(b, parcels.site(i).volume) > 0) || !std::isfinite(reach)) {
+    if (is_singular(b, parcels.site(i).volume) || !(b33(b, parcels.site(i).volume) > 0) || !std::isfinite(reach)) {
       std::string shape;
       for (int c = 0; c < 5; ++c) shape += (c > 0 ? ", " : "") + std::to_string(b[c]);
       throw InputError(who + " has volume " + std::to_string(parcels.site(i).volume) + " and B = (" + shape +

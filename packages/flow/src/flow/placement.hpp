@@ -1,5 +1,5 @@
 #pragma once
-/// Where the parcels of a rank are: in which cell, in which order, and where their points lie.
+/// Placement of a rank's parcels in its cells: order by cell and id, and the four points of each; the cell list of the flow.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -11,33 +11,33 @@
 
 namespace merganser::flow {
 
-/// Order of the parcels by cell, and by id within one, with the four points of each.
+/// Order of the parcels by cell, and by id within one, with the four points of each. Order and points are computed on demand.
 class Placement {
  public:
   explicit Placement(const NodeLayout& layout);
-  /// Finds the cells. @throws InputError for a parcel that is not in the block, naming its id
-  void place(const Parcels& parcels, Shapes shapes = Shapes::changed);
-  /// Transfer::arrange(), of parcels that are placed.
+  /// Finds the cell of every parcel. @throws InputError for a parcel that is not in the block, naming its id
+  void locate(const Parcels& parcels, Shapes shapes = Shapes::changed);
+  /// Sorts the parcels, renumbers them and stores their offsets, as Transfer::arrange() promises; after locate().
   void arrange(Parcels& parcels);
-  /// flow::renumber(), of parcels that are placed.
-  void number(Parcels& parcels);
-  /// Makes order and points ready for the places before `end`, where they are not: those who go through the parcels for the
-  /// first time call it again and again, so that a parcel is read from memory once.
+  /// Assigns the parcels the ids of flow::renumber(); after locate().
+  void renumber(Parcels& parcels);
+  /// Computes order and points for the positions before `end` that do not have them yet. Loops that visit the parcels for the
+  /// first time call it before every column, so that a parcel is read from memory once.
   /// @throws InputError for a parcel whose points are not near enough, naming its id
-  void need(const Parcels& parcels, std::size_t end);
-  /// Makes the order ready, without points.
-  void need_order(const Parcels& parcels);
+  void prepare(const Parcels& parcels, std::size_t end);
+  /// Computes the order of all parcels, without points.
+  void prepare_order(const Parcels& parcels);
 
   [[nodiscard]] const Cells& cells() const noexcept { return cells_; }
-  /// Parcels placed.
+  /// Returns the number of parcels.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// Index of a parcel by its place; by cell from place() on, by id within a cell when it was needed.
+  /// Returns the index of a parcel by its position: by cell from locate() on, by id within a cell once that was computed.
   [[nodiscard]] const std::vector<std::uint32_t>& order() const noexcept { return order_; }
-  /// First place of every cell of the rank, z fastest, and size() behind the last.
+  /// Returns the first position of every cell of the rank, z fastest, and size() behind the last.
   [[nodiscard]] const std::vector<std::uint32_t>& first() const noexcept { return first_; }
-  /// All parcels.
+  /// Returns the range of all parcels.
   [[nodiscard]] Run all() const noexcept { return {order_.data(), batches_.data(), 0, size_, size_}; }
-  /// Those of cells begin .. end - 1.
+  /// Returns the range of the parcels of cells begin .. end - 1.
   [[nodiscard]] Run in_cells(std::size_t begin, std::size_t end) const noexcept {
     return {order_.data(), batches_.data(), first_[begin], first_[end], size_};
   }
@@ -47,8 +47,8 @@ class Placement {
   [[nodiscard]] std::int64_t first_id(std::size_t cell) const;
   void find_offsets(std::size_t begin, std::size_t end);
   void copy_chunk(const Parcels& parcels, std::size_t begin, std::size_t end);
-  [[noreturn]] void refuse_position(const Parcels& parcels) const;
-  [[noreturn]] void refuse_points(const Parcels& parcels, std::size_t place) const;
+  [[noreturn]] void throw_bad_position(const Parcels& parcels) const;
+  [[noreturn]] void throw_bad_points(const Parcels& parcels, std::size_t place) const;
 
   NodeLayout layout_;
   Cells cells_;
@@ -63,7 +63,8 @@ class Placement {
   Parcels arranged_;  // room for arrange()
 };
 
-/// Transfer::vorticity_sums(), of parcels in the order that is ready.
+/// Returns the exact sums of volume and vorticity over this rank's parcels, as Transfer::vorticity_sums() promises.
+/// Requires the order by prepare_order().
 VorticitySums vorticity_sums(const Parcels& parcels, const Placement& placement);
 
 }  // namespace merganser::flow

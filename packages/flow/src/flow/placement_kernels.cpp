@@ -1,4 +1,5 @@
-// Compiled once per vector target by Highway; see the end of the file for the dispatch.
+// Cells of parcels and the four points of each ellipsoid, eight parcels at a time. Compiled once per vector target by
+// Highway; see the end of the file for the dispatch.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/flow/placement_kernels.cpp"
 #include <hwy/foreach_target.h>
@@ -23,21 +24,22 @@ HWY_INLINE V set(double x) { return hn::Set(D(), x); }
 
 // ---- cells ----
 
-/// Coordinate in cells of the whole grid. Where its cell could be another than that of Grid::cell(), which divides, it is
-/// divided here too.
-HWY_INLINE V in_cells(V x, const Cells& cells, int axis) {
+/// Converts a coordinate to units of cells. Near a face of a cell the product with 1 / spacing could round into another cell
+/// than the quotient that Grid::cell() computes, so there it is divided too.
+HWY_INLINE V to_cell_units(V x, const Cells& cells, int axis) {
   const V from_lower = hn::Sub(x, set(cells.lower[axis]));
   const V g = hn::Mul(from_lower, set(1 / cells.spacing[axis]));
   const auto doubtful = hn::Le(hn::Abs(hn::Sub(g, hn::Round(g))), set(1e-9));
   if (hn::AllFalse(D(), doubtful)) return g;
   return hn::IfThenElse(doubtful, hn::Div(from_lower, set(cells.spacing[axis])), g);
 }
-/// The cell that a coordinate is in, the topmost for one on the upper face.
-HWY_INLINE V cell_of(V g, const Cells& cells, int axis) {
+/// Returns the index of the cell that contains a coordinate, the topmost for one on the upper face.
+HWY_INLINE V cell_index(V g, const Cells& cells, int axis) {
   return hn::Min(hn::Max(hn::Floor(g), hn::Zero(D())), set(cells.all[axis] - 1));
 }
-HWY_INLINE hn::Mask<D> between(V low, V x, V high) { return hn::And(hn::Ge(x, low), hn::Le(x, high)); }
+HWY_INLINE hn::Mask<D> is_between(V low, V x, V high) { return hn::And(hn::Ge(x, low), hn::Le(x, high)); }
 
+/// Body of find_cells(): cells of parcels, and whether all are in the block.
 bool FindCells(const Site* sites, std::size_t n, const Cells& cells, std::int32_t* cell) {
   const D d;
   const std::size_t lanes = hn::Lanes(d);
@@ -53,17 +55,17 @@ bool FindCells(const Site* sites, std::size_t n, const Cells& cells, std::int32_
     }
     V x, y, z, volume;
     hn::LoadInterleaved4(d, &from->x, x, y, z, volume);
-    const V gx = in_cells(x, cells, 0);
-    const V gy = in_cells(y, cells, 1);
-    const V gz = in_cells(z, cells, 2);
-    const V cx = hn::Sub(cell_of(gx, cells, 0), set(cells.first[0]));
-    const V cy = hn::Sub(cell_of(gy, cells, 1), set(cells.first[1]));
-    const V cz = cell_of(gz, cells, 2);
+    const V gx = to_cell_units(x, cells, 0);
+    const V gy = to_cell_units(y, cells, 1);
+    const V gz = to_cell_units(z, cells, 2);
+    const V cx = hn::Sub(cell_index(gx, cells, 0), set(cells.first[0]));
+    const V cy = hn::Sub(cell_index(gy, cells, 1), set(cells.first[1]));
+    const V cz = cell_index(gz, cells, 2);
     const V zero = hn::Zero(d);
-    auto fine = hn::And(between(zero, gx, set(cells.all[0])), between(zero, gy, set(cells.all[1])));
-    fine = hn::And(fine, between(set(-1), gz, set(cells.all[2] + 1)));
-    fine = hn::And(fine, between(zero, cx, set(cells.own[0] - 1)));
-    fine = hn::And(fine, between(zero, cy, set(cells.own[1] - 1)));
+    auto fine = hn::And(is_between(zero, gx, set(cells.all[0])), is_between(zero, gy, set(cells.all[1])));
+    fine = hn::And(fine, is_between(set(-1), gz, set(cells.all[2] + 1)));
+    fine = hn::And(fine, is_between(zero, cx, set(cells.own[0] - 1)));
+    fine = hn::And(fine, is_between(zero, cy, set(cells.own[1] - 1)));
     good = good && hn::AllTrue(d, fine);
     const V number = hn::MulAdd(hn::MulAdd(cx, set(cells.own[1]), cy), set(cells.own[2]), cz);
     const V safe = hn::IfThenElseZero(fine, number);
@@ -76,14 +78,16 @@ bool FindCells(const Site* sites, std::size_t n, const Cells& cells, std::int32_
 
 // ---- points ----
 
-// Two vectors at a time: what is done with one is a long chain of operations that wait for each other.
+// Two vectors at a time: the operations on one are a long dependent chain, and two chains hide its latency.
+/// Two vectors of doubles, processed side by side.
 struct T {
   V a, b;
 };
+/// Masks of two vectors.
 struct M {
   hn::Mask<D> a, b;
 };
-HWY_INLINE T both(double x) { return {set(x), set(x)}; }
+HWY_INLINE T set_both(double x) { return {set(x), set(x)}; }
 namespace tw {
 HWY_INLINE T Add(T x, T y) { return {hn::Add(x.a, y.a), hn::Add(x.b, y.b)}; }
 HWY_INLINE T Sub(T x, T y) { return {hn::Sub(x.a, y.a), hn::Sub(x.b, y.b)}; }
@@ -104,26 +108,26 @@ HWY_INLINE T IfThenElseZero(M m, T x) { return {hn::IfThenElseZero(m.a, x.a), hn
 HWY_INLINE T IfThenZeroElse(M m, T x) { return {hn::IfThenZeroElse(m.a, x.a), hn::IfThenZeroElse(m.b, x.b)}; }
 }  // namespace tw
 
-// Roots and quotients from the processor's approximations (14 bits) and two steps of Newton's, where it has them: a third of
-// the time.
+// Reciprocals and reciprocal square roots from the processor's approximations (14 bits) and two steps of Newton's method,
+// where it has them: a third of the time.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 HWY_INLINE T inverse(T x) {
   T y{V{_mm512_rcp14_pd(x.a.raw)}, V{_mm512_rcp14_pd(x.b.raw)}};
-  for (int step = 0; step < 2; ++step) y = tw::MulAdd(y, tw::NegMulAdd(x, y, both(1)), y);
+  for (int step = 0; step < 2; ++step) y = tw::MulAdd(y, tw::NegMulAdd(x, y, set_both(1)), y);
   return y;
 }
 HWY_INLINE T inverse_root(T x) {
   T y{V{_mm512_rsqrt14_pd(x.a.raw)}, V{_mm512_rsqrt14_pd(x.b.raw)}};
-  const T half = tw::Mul(x, both(0.5));
-  for (int step = 0; step < 2; ++step) y = tw::MulAdd(y, tw::NegMulAdd(tw::Mul(half, y), y, both(0.5)), y);
+  const T half = tw::Mul(x, set_both(0.5));
+  for (int step = 0; step < 2; ++step) y = tw::MulAdd(y, tw::NegMulAdd(tw::Mul(half, y), y, set_both(0.5)), y);
   return y;
 }
 #else
 HWY_INLINE T inverse(T x) { return {hn::Div(set(1), x.a), hn::Div(set(1), x.b)}; }
 HWY_INLINE T inverse_root(T x) { return {hn::Div(set(1), hn::Sqrt(x.a)), hn::Div(set(1), hn::Sqrt(x.b))}; }
 #endif
-/// Of numbers above 1e-290 or so; 0 below.
-HWY_INLINE T root(T x) { return tw::IfThenElseZero(tw::Gt(x, both(1e-290)), tw::Mul(x, inverse_root(x))); }
+/// Returns the square root of numbers above 1e-290 or so; 0 below, where its reciprocal would overflow.
+HWY_INLINE T root(T x) { return tw::IfThenElseZero(tw::Gt(x, set_both(1e-290)), tw::Mul(x, inverse_root(x))); }
 
 struct Vector {
   T x, y, z;
@@ -138,24 +142,24 @@ HWY_INLINE Vector combine(T s, const Vector& a, T t, const Vector& b) {
 HWY_INLINE Vector choose(M m, const Vector& a, const Vector& b) {
   return {tw::IfThenElse(m, a.x, b.x), tw::IfThenElse(m, a.y, b.y), tw::IfThenElse(m, a.z, b.z)};
 }
-/// a b - c d
+/// Computes a b - c d.
 HWY_INLINE T cross(T a, T b, T c, T d) { return tw::MulSub(a, b, tw::Mul(c, d)); }
 
-/// A symmetric matrix without trace.
+/// Symmetric 3 x 3 matrix of each lane's ellipsoid; of trace 0 where it is a deviator.
 struct Deviator {
   T xx, xy, xz, yy, yz, zz;
 };
 
-/// A polynomial, c[0] + c[1] r + ...
+/// Evaluates the polynomial c[0] + c[1] r + ... by Horner's rule.
 template <std::size_t kTerms>
 HWY_INLINE T polynomial(const double (&c)[kTerms], T r) {
-  T sum = both(c[kTerms - 1]);
-  for (std::size_t i = kTerms - 1; i-- > 0;) sum = tw::MulAdd(sum, r, both(c[i]));
+  T sum = set_both(c[kTerms - 1]);
+  for (std::size_t i = kTerms - 1; i-- > 0;) sum = tw::MulAdd(sum, r, set_both(c[i]));
   return sum;
 }
 
-/// The root x in [sqrt 3, 2] of x^3 - 3 x = 2 r, r in [0, 1]: a polynomial (error 7e-11) and one step of Newton's, with
-/// 1 / (3 x^2 - 3) by another polynomial (error 3e-6).
+/// Returns the root x in [sqrt 3, 2] of x^3 - 3 x = 2 r, r in [0, 1]: a polynomial (error 7e-11) and one step of Newton's
+/// method, with 1 / (3 x^2 - 3) by another polynomial (error 3e-6).
 HWY_INLINE T separated_root(T r) {
   constexpr double root[11] = {0x1.bb67ae85d08cbp+0,  0x1.5555542d0ed0bp-2,  -0x1.8a2284c3c52d3p-4,
                                0x1.947244f59ec3ep-5,  -0x1.fd42c67791d33p-6, 0x1.5f1dbb24202f7p-6,
@@ -165,11 +169,11 @@ HWY_INLINE T separated_root(T r) {
                                  -0x1.d9f9f11f95c68p-5, 0x1.424c29bda87ebp-5,  -0x1.2aceecb2ba66cp-6,
                                  0x1.04b5bd55d73d1p-8};
   const T x = polynomial(root, r);
-  const T f = tw::MulSub(x, tw::MulSub(x, x, both(3)), tw::Add(r, r));
+  const T f = tw::MulSub(x, tw::MulSub(x, x, set_both(3)), tw::Add(r, r));
   return tw::NegMulAdd(f, polynomial(inverse, r), x);
 }
 
-/// Unit vector in the kernel of m, a symmetric matrix of rank 2: the longest column of its adjugate.
+/// Returns the unit vector in the null space of m, a symmetric matrix of rank 2: the longest column of its adjugate.
 HWY_INLINE Vector null_vector(const Deviator& m) {
   const T xx = cross(m.yy, m.zz, m.yz, m.yz);
   const T yy = cross(m.xx, m.zz, m.xz, m.xz);
@@ -184,55 +188,55 @@ HWY_INLINE Vector null_vector(const Deviator& m) {
   return {tw::Mul(n.x, scale), tw::Mul(n.y, scale), tw::Mul(n.z, scale)};
 }
 
-/// sqrt((a^2 - c^2) / 5) v1 and sqrt((b^2 - c^2) / 5) v2 of ellipsoids B. One eigenvalue is isolated from the others by at least
-/// sqrt(3) times the scale of the deviator, so it and its vector are found first; what is left is a 2 x 2 matrix.
+/// Computes sqrt((a^2 - c^2) / 5) v1 and sqrt((b^2 - c^2) / 5) v2 of ellipsoids B. One eigenvalue is separated from the others by
+/// at least sqrt(3) times the scale of the deviator, so it and its vector are found first; the rest is a 2 x 2 matrix.
 HWY_INLINE void half_axes(const Deviator& b, Vector& major, Vector& middle) {
-  const T mean = tw::Mul(tw::Add(tw::Add(b.xx, b.yy), b.zz), both(1.0 / 3));
+  const T mean = tw::Mul(tw::Add(tw::Add(b.xx, b.yy), b.zz), set_both(1.0 / 3));
   const Deviator d{tw::Sub(b.xx, mean), b.xy, b.xz, tw::Sub(b.yy, mean), b.yz, tw::Sub(b.zz, mean)};
   const T off = tw::MulAdd(d.xy, d.xy, tw::MulAdd(d.xz, d.xz, tw::Mul(d.yz, d.yz)));
   const T diagonal = tw::MulAdd(d.xx, d.xx, tw::MulAdd(d.yy, d.yy, tw::Mul(d.zz, d.zz)));
-  const T p = tw::Mul(tw::MulAdd(both(2), off, diagonal), both(1.0 / 6));
-  const T round = tw::Mul(mean, both(0x1p-48));
+  const T p = tw::Mul(tw::MulAdd(set_both(2), off, diagonal), set_both(1.0 / 6));
+  const T round = tw::Mul(mean, set_both(0x1p-48));
   const auto sphere = tw::Le(p, tw::Mul(round, round));
   const T inverse_s = inverse_root(p);
   const T det =
       tw::MulAdd(d.xx, cross(d.yy, d.zz, d.yz, d.yz),
                  tw::MulSub(d.xz, cross(d.xy, d.yz, d.yy, d.xz), tw::Mul(d.xy, cross(d.xy, d.zz, d.yz, d.xz))));
-  const T r = tw::Mul(tw::Mul(tw::Mul(both(0.5), det), inverse_s), tw::Mul(inverse_s, inverse_s));
-  const T size = tw::Mul(tw::Mul(p, inverse_s), separated_root(tw::Min(tw::Abs(r), both(1))));
+  const T r = tw::Mul(tw::Mul(tw::Mul(set_both(0.5), det), inverse_s), tw::Mul(inverse_s, inverse_s));
+  const T size = tw::Mul(tw::Mul(p, inverse_s), separated_root(tw::Min(tw::Abs(r), set_both(1))));
   const T isolated = tw::CopySign(size, r);
   const Vector n =
       null_vector({tw::Sub(d.xx, isolated), d.xy, d.xz, tw::Sub(d.yy, isolated), d.yz, tw::Sub(d.zz, isolated)});
   // Two unit vectors perpendicular to n [duff2017].
-  const T sign = tw::CopySign(both(1), n.z);
+  const T sign = tw::CopySign(set_both(1), n.z);
   const T a = tw::Neg(inverse(tw::Add(sign, n.z)));
   const T xy = tw::Mul(tw::Mul(n.x, n.y), a);
   const T sx = tw::Mul(sign, n.x);
-  const Vector u{tw::MulAdd(tw::Mul(sx, n.x), a, both(1)), tw::Mul(sign, xy), tw::Neg(sx)};
+  const Vector u{tw::MulAdd(tw::Mul(sx, n.x), a, set_both(1)), tw::Mul(sign, xy), tw::Neg(sx)};
   const Vector w{xy, tw::MulAdd(tw::Mul(n.y, n.y), a, sign), tw::Neg(n.y)};
   const Vector du{tw::MulAdd(d.xx, u.x, tw::MulAdd(d.xy, u.y, tw::Mul(d.xz, u.z))),
                   tw::MulAdd(d.xy, u.x, tw::MulAdd(d.yy, u.y, tw::Mul(d.yz, u.z))),
                   tw::MulAdd(d.xz, u.x, tw::MulAdd(d.yz, u.y, tw::Mul(d.zz, u.z)))};
   // In that plane the matrix is [-isolated/2 + deviation, off_diagonal; off_diagonal, -isolated/2 - deviation].
-  const T deviation = tw::MulAdd(both(0.5), isolated, dot(u, du));
+  const T deviation = tw::MulAdd(set_both(0.5), isolated, dot(u, du));
   const T off_diagonal = dot(w, du);
   const T half = root(tw::MulAdd(deviation, deviation, tw::Mul(off_diagonal, off_diagonal)));
   const T g = tw::Add(half, tw::Abs(deviation));
   const T norm2 = tw::Mul(tw::Add(half, half), g);
   const T scale = inverse_root(norm2);
-  const auto turned = tw::Gt(norm2, both(1e-280));  // else any two axes will do
-  const auto positive = tw::Ge(deviation, both(0));
-  const T cosine = tw::IfThenElse(turned, tw::Mul(scale, tw::IfThenElse(positive, g, off_diagonal)), both(1));
+  const auto turned = tw::Gt(norm2, set_both(1e-280));  // else any two axes will do
+  const auto positive = tw::Ge(deviation, set_both(0));
+  const T cosine = tw::IfThenElse(turned, tw::Mul(scale, tw::IfThenElse(positive, g, off_diagonal)), set_both(1));
   const T sine = tw::IfThenElseZero(turned, tw::Mul(scale, tw::IfThenElse(positive, off_diagonal, g)));
   const Vector first = combine(cosine, u, sine, w);
   const Vector second = combine(cosine, w, tw::Neg(sine), u);
   // a^2 - c^2 and b^2 - c^2: the isolated eigenvalue belongs to a^2 (positive) or c^2.
-  const auto is_long = tw::Ge(isolated, both(0));
-  const T three_halves = tw::Mul(both(1.5), tw::Abs(isolated));
+  const auto is_long = tw::Ge(isolated, set_both(0));
+  const T three_halves = tw::Mul(set_both(1.5), tw::Abs(isolated));
   const T longest = tw::Add(three_halves, half);
-  const T between = tw::IfThenElse(is_long, tw::Add(half, half), tw::Max(tw::Sub(three_halves, half), both(0)));
-  const T one = tw::IfThenZeroElse(sphere, root(tw::Mul(longest, both(0.2))));
-  const T two = tw::IfThenZeroElse(sphere, root(tw::Mul(between, both(0.2))));
+  const T between = tw::IfThenElse(is_long, tw::Add(half, half), tw::Max(tw::Sub(three_halves, half), set_both(0)));
+  const T one = tw::IfThenZeroElse(sphere, root(tw::Mul(longest, set_both(0.2))));
+  const T two = tw::IfThenZeroElse(sphere, root(tw::Mul(between, set_both(0.2))));
   const Vector v1 = choose(is_long, n, first);
   const Vector v2 = choose(is_long, first, second);
   const auto scaled = [&](T factor, T x) { return tw::IfThenZeroElse(sphere, tw::Mul(factor, x)); };
@@ -244,8 +248,9 @@ struct OneVector {
   V x, y, z;
 };
 
-/// One coordinate of the points; true where they are near enough.
-HWY_INLINE hn::Mask<D> put_points(V g, V first, V second, const Cells& cells, int axis, std::size_t at, Batch& batch) {
+/// Stores one coordinate of the points. @return true where they are near enough
+HWY_INLINE hn::Mask<D> store_coordinate(V g, V first, V second, const Cells& cells, int axis, std::size_t at,
+                                        Batch& batch) {
   const D d;
   hn::Store(g, d, batch.centre[axis] + at);
   hn::Store(first, d, batch.first[axis] + at);
@@ -254,15 +259,16 @@ HWY_INLINE hn::Mask<D> put_points(V g, V first, V second, const Cells& cells, in
   const V low = hn::Sub(g, reach);
   const V high = hn::Add(g, reach);
   if (axis == 2) return hn::And(hn::Ge(low, set(-1)), hn::Lt(high, set(cells.all[2] + 1)));
-  const V cell = cell_of(g, cells, axis);
+  const V cell = cell_index(g, cells, axis);
   return hn::And(hn::Ge(low, hn::Sub(cell, set(1))), hn::Lt(high, hn::Add(cell, set(2))));
 }
 
-/// What is read of the parcels of a batch: x y z volume, B; or x y z, offsets.
+/// Input of a batch: x y z volume, B; or x y z, offsets.
 struct alignas(64) Given {
   double value[9][kBatch];
 };
-HWY_INLINE void read(const Site* sites, const double* rows, const std::uint32_t* index, Given& given) {
+/// Gathers position, volume and shape of a batch of parcels.
+HWY_INLINE void gather_input(const Site* sites, const double* rows, const std::uint32_t* index, Given& given) {
   for (std::size_t k = 0; k < kBatch; ++k) {
     const Site& site = sites[index[k]];
     const double* const b5 = rows + index[k] * Row::width + Row::shape;
@@ -274,7 +280,7 @@ HWY_INLINE void read(const Site* sites, const double* rows, const std::uint32_t*
   }
 }
 
-/// Lanes of a batch.
+/// One vector of lanes of a batch.
 struct Part {
   const Given& given;
   Batch& batch;
@@ -282,42 +288,44 @@ struct Part {
   [[nodiscard]] HWY_INLINE V load(std::size_t i) const { return hn::Load(D(), given.value[i] + at); }
 };
 
-/// @param fine  whether volume and B are an ellipsoid's
-HWY_INLINE bool place(const Part& part, const Cells& cells, const OneVector& major, const OneVector& middle,
-                      hn::Mask<D> fine) {
+/// Stores the points of one vector of lanes, offsets major + middle and major - middle. @return true if all are allowed
+/// @param fine  lanes whose volume and B are an ellipsoid's
+HWY_INLINE bool store_points(const Part& part, const Cells& cells, const OneVector& major, const OneVector& middle,
+                             hn::Mask<D> fine) {
   for (int a = 0; a < 3; ++a) {
-    const V g = in_cells(part.load(static_cast<std::size_t>(a)), cells, a);
+    const V g = to_cell_units(part.load(static_cast<std::size_t>(a)), cells, a);
     const V along_major = a == 0 ? major.x : a == 1 ? major.y : major.z;
     const V along_middle = a == 0 ? middle.x : a == 1 ? middle.y : middle.z;
     const V scale = set(1 / cells.spacing[a]);
     const V first = hn::Mul(hn::Add(along_major, along_middle), scale);
     const V second = hn::Mul(hn::Sub(along_major, along_middle), scale);
-    fine = hn::And(fine, put_points(g, first, second, cells, a, part.at, part.batch));
+    fine = hn::And(fine, store_coordinate(g, first, second, cells, a, part.at, part.batch));
   }
   return hn::AllTrue(D(), fine);
 }
 
-/// Points of two parts. @return which are good
-HWY_INLINE std::array<bool, 2> find(const Part& one, const Part& two, const Cells& cells) {
+/// Computes the points of two vectors of lanes, B33 first, which follows from the volume. @return which are allowed
+HWY_INLINE std::array<bool, 2> compute_points(const Part& one, const Part& two, const Cells& cells) {
   const auto load = [&](std::size_t i) { return T{one.load(i), two.load(i)}; };
-  Deviator b{load(4), load(5), load(6), load(7), load(8), both(0)};
-  const T abc = tw::Mul(load(3), both(0.75 / std::numbers::pi));
-  const T rest = tw::MulAdd(b.yz, tw::MulSub(b.xx, b.yz, tw::Mul(both(2), tw::Mul(b.xy, b.xz))),
+  Deviator b{load(4), load(5), load(6), load(7), load(8), set_both(0)};
+  const T abc = tw::Mul(load(3), set_both(0.75 / std::numbers::pi));
+  const T rest = tw::MulAdd(b.yz, tw::MulSub(b.xx, b.yz, tw::Mul(set_both(2), tw::Mul(b.xy, b.xz))),
                             tw::Mul(b.xz, tw::Mul(b.xz, b.yy)));
   b.zz = tw::Mul(tw::MulAdd(abc, abc, rest), inverse(cross(b.xx, b.yy, b.xy, b.xy)));
-  // With a value, since the constructors that the compiler adds are compiled without the options of the target.
-  Vector major{both(0), both(0), both(0)};
+  // Initialised, since implicit constructors are compiled without the options of the target.
+  Vector major{set_both(0), set_both(0), set_both(0)};
   Vector middle = major;
   half_axes(b, major, middle);
-  // No ellipsoid has B33 <= 0; what is no number fails too.
-  const M zz = tw::Gt(b.zz, both(0));
-  const M xx = tw::Gt(b.xx, both(0));
-  return {
-      place(one, cells, {major.x.a, major.y.a, major.z.a}, {middle.x.a, middle.y.a, middle.z.a}, hn::And(zz.a, xx.a)),
-      place(two, cells, {major.x.b, major.y.b, major.z.b}, {middle.x.b, middle.y.b, middle.z.b}, hn::And(zz.b, xx.b))};
+  // An ellipsoid has B11 > 0 and B33 > 0; not a number fails the comparison too.
+  const M zz = tw::Gt(b.zz, set_both(0));
+  const M xx = tw::Gt(b.xx, set_both(0));
+  return {store_points(one, cells, {major.x.a, major.y.a, major.z.a}, {middle.x.a, middle.y.a, middle.z.a},
+                       hn::And(zz.a, xx.a)),
+          store_points(two, cells, {major.x.b, major.y.b, major.z.b}, {middle.x.b, middle.y.b, middle.z.b},
+                       hn::And(zz.b, xx.b))};
 }
 
-/// Asks for what is read of a parcel.
+/// Prefetches the site and the shape of a parcel.
 HWY_INLINE void prefetch(const Site* sites, const double* rows, std::uint32_t index) {
   const double* const row = rows + index * Row::width;
   __builtin_prefetch(sites + index, 0, 2);
@@ -325,19 +333,21 @@ HWY_INLINE void prefetch(const Site* sites, const double* rows, std::uint32_t in
   __builtin_prefetch(row + Row::shape + 4, 0, 2);
 }
 
+/// Body of find_points(): the four points of each parcel from the half axes of its ellipsoid.
 std::size_t FindPoints(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
                        const Cells& cells, Batch* batches) {
-  // Read first: a vector of numbers that have just been stored one by one would have to wait for them.
+  // All input is gathered first: a vector load right after scalar stores to its memory would stall on store forwarding.
   Given given[kMaxBatches];
-  for (std::size_t b = 0; b < count; ++b) read(sites, rows, index.order + b * kBatch, given[b]);
+  for (std::size_t b = 0; b < count; ++b) gather_input(sites, rows, index.order + b * kBatch, given[b]);
   std::size_t good = count;
   for (std::size_t b = 0; b < count; b += 2) {
     const std::size_t other = std::min(b + 1, count - 1);
-    // Memory for the next call, a little at a time beside the arithmetic.
+    // Memory for the next call is prefetched a little at a time, beside the arithmetic.
     for (std::size_t n = (count + b) * kBatch; n < std::min((count + b + 2) * kBatch, index.size); ++n)
       prefetch(sites, rows, index.order[n]);
     for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) {
-      const std::array<bool, 2> fine = find({given[b], batches[b], k}, {given[other], batches[other], k}, cells);
+      const std::array<bool, 2> fine =
+          compute_points({given[b], batches[b], k}, {given[other], batches[other], k}, cells);
       if (!fine[0]) good = std::min(good, b);
       if (!fine[1]) good = std::min(good, other);
     }
@@ -345,7 +355,7 @@ std::size_t FindPoints(const Site* sites, const double* rows, const Upcoming& in
   return good;
 }
 
-/// @return false if the offsets of one are to be made anew
+/// Gathers the stored offsets of a batch. @return false if one is not a number, so that the batch is to be computed from B
 HWY_INLINE bool read_offsets(const Site* sites, const double* rows, const std::uint32_t* index, Given& given) {
   bool known = true;
   for (std::size_t k = 0; k < kBatch; ++k) {
@@ -360,9 +370,10 @@ HWY_INLINE bool read_offsets(const Site* sites, const double* rows, const std::u
   return known;
 }
 
+/// Body of place_points(): the four points of each parcel from stored offsets.
 std::size_t PlacePoints(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
                         const Cells& cells, Batch* batches) {
-  // Read first, as in FindPoints.
+  // All input is gathered first, as in FindPoints: scalar stores must have completed before the vector loads.
   Given given[kMaxBatches];
   bool known[kMaxBatches];
   for (std::size_t b = 0; b < count; ++b) known[b] = read_offsets(sites, rows, index.order + b * kBatch, given[b]);
@@ -381,9 +392,9 @@ std::size_t PlacePoints(const Site* sites, const double* rows, const Upcoming& i
       const Part part{given[b], batches[b], k};
       auto fine = hn::Eq(part.load(0), part.load(0));
       for (std::size_t a = 0; a < 3; ++a) {
-        const V g = in_cells(part.load(a), cells, static_cast<int>(a));
-        fine =
-            hn::And(fine, put_points(g, part.load(3 + a), part.load(6 + a), cells, static_cast<int>(a), k, batches[b]));
+        const V g = to_cell_units(part.load(a), cells, static_cast<int>(a));
+        fine = hn::And(
+            fine, store_coordinate(g, part.load(3 + a), part.load(6 + a), cells, static_cast<int>(a), k, batches[b]));
       }
       if (!hn::AllTrue(D(), fine)) return b;
     }

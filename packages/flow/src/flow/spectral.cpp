@@ -3,41 +3,44 @@
 namespace merganser::flow {
 namespace {
 
-std::size_t whole(std::int64_t n) { return static_cast<std::size_t>(n); }
+std::size_t to_size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
-/// Ranks that differ from this one along `axis` only, ascending along it.
-std::vector<int> row_of(const Decomposition& d, int rank, std::size_t axis) {
+/// Returns the ranks that differ from this one along `axis` only, ascending along it.
+std::vector<int> ranks_in_row(const Decomposition& d, int rank, std::size_t axis) {
   std::array<int, 3> at = d.coordinates(rank);
   std::vector<int> row;
   for (at[axis] = 0; at[axis] < d.shape()[axis]; ++at[axis]) row.push_back(d.rank_at(at));
   return row;
 }
 
+/// Returns the boundaries of the blocks of cells along an axis.
 Cuts cell_cuts(const Decomposition& d, int axis) {
   Cuts cuts;
   for (int part = 0; part <= d.shape()[static_cast<std::size_t>(axis)]; ++part)
-    cuts.push_back(whole(d.cut(axis, part)));
+    cuts.push_back(to_size(d.cut(axis, part)));
   return cuts;
 }
 
-/// An array in `memory`, which grows if need be.
+/// Returns an array in `memory`, which grows if need be; earlier contents are not kept in place.
 Array4 array(fft::Field& memory, const std::array<std::size_t, 4>& count, std::size_t row, std::size_t pad = 0) {
   const std::size_t plane = count[1] * count[2] * row + pad;
   if (memory.size() < count[0] * plane) memory.resize(count[0] * plane);
   return {memory.data(), count, {plane, count[2] * row, row}};
 }
 
-std::size_t own_count(const Cuts& cuts, std::size_t place) { return cuts[place + 1] - cuts[place]; }
+/// Returns the length of part `place`.
+std::size_t part_length(const Cuts& cuts, std::size_t place) { return cuts[place + 1] - cuts[place]; }
 
 }  // namespace
 
+// Exchanges and transforms of one rank, for lines along x and y that are each transformed whole.
 Spectral::Spectral(comm::Transport& transport, const Decomposition& decomposition, const NodeLayout& layout,
                    const std::string& library)
-    : cells_{whole(layout.grid().cells[0]), whole(layout.grid().cells[1]), whole(layout.grid().cells[2])},
-      own_{whole(layout.cells(0)), whole(layout.cells(1))},
+    : cells_{to_size(layout.grid().cells[0]), to_size(layout.grid().cells[1]), to_size(layout.grid().cells[2])},
+      own_{to_size(layout.cells(0)), to_size(layout.cells(1))},
       length_{layout.grid().box.extent[0], layout.grid().box.extent[1]},
-      along_x_(transport, row_of(decomposition, transport.rank(), 0)),
-      along_y_(transport, row_of(decomposition, transport.rank(), 1)),
+      along_x_(transport, ranks_in_row(decomposition, transport.rank(), 0)),
+      along_y_(transport, ranks_in_row(decomposition, transport.rank(), 1)),
       cuts_x_(cell_cuts(decomposition, 0)),
       cuts_y_(cell_cuts(decomposition, 1)),
       cuts_k_(even_cuts(cells_[0] / 2 + 1, along_y_.size())),
@@ -47,23 +50,27 @@ Spectral::Spectral(comm::Transport& transport, const Decomposition& decompositio
       waves_y_(library, cells_[1]) {}
 
 OwnWaves Spectral::waves() const {
-  return {cuts_k_[along_y_.place()], own_count(cuts_k_, along_y_.place()), cuts_l_[along_x_.place()],
-          own_count(cuts_l_, along_x_.place())};
+  return {cuts_k_[along_y_.index()], part_length(cuts_k_, along_y_.index()), cuts_l_[along_x_.index()],
+          part_length(cuts_l_, along_x_.index())};
 }
 
+/// Returns the lengths of a column of `fields` fields, and its parts for the ranks of a row.
 Spectral::Lanes Spectral::lanes(std::size_t fields, const RowExchange& row) const {
   const std::size_t room = fft::padded(fields * (cells_[2] + 1));
   return {room / fft::kLanes, room + fft::kLanes, even_cuts(room, row.size(), fft::kLanes)};
 }
 
-/// Complex rows of waves. The planes of k are no multiple of a page apart, or a column of them would share few lines of a cache.
+/// Returns complex rows of waves. The planes of k are not a multiple of a page apart, or a column of them would map to few sets
+/// of the cache.
 Array4 Spectral::waves_along(fft::Field& memory, std::size_t k, std::size_t l, std::size_t room) const {
   return array(memory, {k, l, 2, room}, room, fft::kLanes);
 }
 
+/// Transforms along x, from nodes to waves. A rank that has x whole transforms line by line in a buffer that stays in the
+/// cache; otherwise the ranks of a row exchange parts of columns for whole lines first.
 void Spectral::forward_x(const Lanes& lanes, const Pack& pack) {
   const bool alone = along_x_.size() == 1;
-  const std::size_t own_lanes = own_count(lanes.cuts, along_x_.place());
+  const std::size_t own_lanes = part_length(lanes.cuts, along_x_.index());
   const std::size_t room = alone ? lanes.room : own_lanes;
   const Array4 pencil = array(pencil_, {alone ? 1 : own_[1], cells_[0], 1, room}, room);
   const Array4 wide = waves_along(wide_, cells_[0] / 2 + 1, own_[1], room);
@@ -85,9 +92,10 @@ void Spectral::forward_x(const Lanes& lanes, const Pack& pack) {
   }
 }
 
+/// Transforms along x, from waves to nodes: forward_x() in reverse order.
 void Spectral::inverse_x(const Lanes& lanes, const Unpack& unpack) {
   const bool alone = along_x_.size() == 1;
-  const std::size_t own_lanes = own_count(lanes.cuts, along_x_.place());
+  const std::size_t own_lanes = part_length(lanes.cuts, along_x_.index());
   const std::size_t room = alone ? lanes.room : own_lanes;
   const Array4 pencil = array(pencil_, {alone ? 1 : own_[1], cells_[0], 1, room}, room);
   const Array4 wide = waves_along(wide_, cells_[0] / 2 + 1, own_[1], room);
@@ -108,12 +116,13 @@ void Spectral::inverse_x(const Lanes& lanes, const Unpack& unpack) {
              nodes.data + j * nodes.stride[0] + i * nodes.stride[1]);
 }
 
+/// Transforms along y, solves the columns of waves, and transforms back.
 void Spectral::solve_columns(const Lanes& in, const Solve& solve, const Lanes& out) {
   const bool alone = along_x_.size() == 1;
   const OwnWaves own = waves();
-  const std::size_t in_room = alone ? in.room : own_count(in.cuts, along_x_.place());
-  const std::size_t out_room = alone ? out.room : own_count(out.cuts, along_x_.place());
-  // Whole in y, own columns' part in z.
+  const std::size_t in_room = alone ? in.room : part_length(in.cuts, along_x_.index());
+  const std::size_t out_room = alone ? out.room : part_length(out.cuts, along_x_.index());
+  // Whole in y, with this rank's part of each column in z.
   fft::Field& before = along_y_.size() == 1 ? wide_ : first_;
   const Array4 tall = waves_along(before, own.count_k, cells_[1], in_room);
   if (along_y_.size() > 1)
@@ -157,6 +166,7 @@ void Spectral::solve_columns(const Lanes& in, const Solve& solve, const Lanes& o
     along_y_.run(result, 1, cuts_y_, waves_along(wide_, cells_[0] / 2 + 1, own_[1], out_room), 0, cuts_k_);
 }
 
+// Spectral solve: nodes to waves in x, then in y, the callback on each column of waves, and back.
 void Spectral::solve(std::size_t fields_in, const Pack& pack, const Solve& solve, std::size_t fields_out,
                      const Unpack& unpack) {
   const Lanes in = lanes(fields_in, along_x_);
@@ -166,6 +176,7 @@ void Spectral::solve(std::size_t fields_in, const Pack& pack, const Solve& solve
   inverse_x(out, unpack);
 }
 
+// Spectral derivative along one axis, for the divergence of fluxes.
 void Spectral::derivative(int axis, std::size_t fields, const Pack& pack, const Unpack& unpack) {
   const bool in_x = axis == 0;
   RowExchange& row = in_x ? along_x_ : along_y_;
@@ -175,7 +186,7 @@ void Spectral::derivative(int axis, std::size_t fields, const Pack& pack, const 
   const Lanes all = lanes(fields, row);
   const std::size_t along = own_[in_x ? 0 : 1];
   const std::size_t across = own_[in_x ? 1 : 0];
-  const std::size_t own_lanes = own_count(all.cuts, row.place());
+  const std::size_t own_lanes = part_length(all.cuts, row.index());
   const std::size_t room = alone ? all.room : own_lanes;
   // Lines of nodes across the axis one after the other, each with all of the axis.
   const Array4 pencil = array(pencil_, {alone ? 1 : across, in_x ? cells_[0] : cells_[1], 1, room}, room);

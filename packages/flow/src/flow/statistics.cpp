@@ -14,10 +14,11 @@
 namespace merganser::flow {
 namespace {
 
+// Topic and degree of the network over which statistics are announced.
 constexpr announce::Topic kTopic = 1;
 constexpr int kDegree = 4;
 
-/// The head of a part as it is sent, before the words of its sums.
+/// Header of a serialised contribution, before the words of its sums.
 struct Head {
   std::int64_t parcels;
   std::int64_t small;
@@ -36,6 +37,7 @@ StepCounts& StepCounts::operator+=(const StepCounts& o) {
   return *this;
 }
 
+// Sums over this rank's parcels for one line of statistics, exact, so that the ranks do not matter.
 void PartialStatistics::add_parcels(const Parcels& parcels, double small_volume) {
   if (parcels.size() == 0) return;
   const std::size_t w = parcels.schema().offset("vorticity");
@@ -88,6 +90,7 @@ void PartialStatistics::add(const PartialStatistics& o) {
   for (std::size_t i = 0; i < sums; ++i) sums_[i].add(o.sums_[i]);
 }
 
+// Line of statistics from the sums over all ranks.
 void PartialStatistics::finish(double box_volume, Statistics& out) const {
   out.parcels = parcels_;
   out.small = small_;
@@ -110,6 +113,7 @@ void PartialStatistics::finish(double box_volume, Statistics& out) const {
   out.counts = counts;
 }
 
+// Contribution of a rank as a message.
 std::vector<std::byte> PartialStatistics::bytes() const {
   const Head head{parcels_, small_, least_buoyancy_, greatest_buoyancy_, counts};
   constexpr std::size_t kSum = ExactSum::kWords * sizeof(std::int64_t);
@@ -145,19 +149,22 @@ Choices<StatisticsWay> statistics_ways() {
   return {{{"network", StatisticsWay::network}, {"collective", StatisticsWay::collective}}};
 }
 
+/// State of the gathering of statistics: states whose contributions have not all arrived, and the network that brings
+/// them.
 struct StatisticsGatherer::Impl {
   Impl(comm::Transport& t, StatisticsWay way, double volume) : transport(t), box_volume(volume) {
     if (way == StatisticsWay::collective) return;
     network.emplace(t, announce::DeBruijnNetwork(t.size(), kDegree));
   }
 
-  /// Takes what every rank announced after the same step: one part of each, in the order of ranks.
-  void take(std::span<const announce::Announcement> announcements) {
+  /// Combines the contributions that all ranks announced after the same step, one of each, in the order of ranks.
+  void combine(std::span<const announce::Announcement> announcements) {
     if (announcements.empty()) return;
     PartialStatistics all;
     for (const announce::Announcement& a : announcements) all.add(PartialStatistics::from_bytes(a.bytes));
     complete(all);
   }
+  /// Completes the oldest state that lacks statistics: states complete in the order in which they were added.
   void complete(const PartialStatistics& all) {
     all.finish(box_volume, waiting.front());
     ready.push_back(waiting.front());
@@ -167,8 +174,8 @@ struct StatisticsGatherer::Impl {
   comm::Transport& transport;
   double box_volume;
   std::optional<announce::AnnouncementNetwork> network;
-  std::deque<Statistics> waiting;
-  std::vector<Statistics> ready;
+  std::deque<Statistics> waiting;  // states whose contributions have not all arrived, oldest first
+  std::vector<Statistics> ready;   // complete, not yet returned
 };
 
 StatisticsGatherer::StatisticsGatherer(comm::Transport& transport, StatisticsWay way, double box_volume)
@@ -176,24 +183,26 @@ StatisticsGatherer::StatisticsGatherer(comm::Transport& transport, StatisticsWay
 StatisticsGatherer::~StatisticsGatherer() = default;
 StatisticsGatherer::StatisticsGatherer(StatisticsGatherer&&) noexcept = default;
 
+// Contribution to the statistics of a state, announced over the network or reduced at once.
 void StatisticsGatherer::add(const Statistics& row, const PartialStatistics& mine) {
   impl_->waiting.push_back(row);
   const std::vector<std::byte> bytes = mine.bytes();
   if (impl_->network) {
     impl_->network->announce(kTopic, bytes);
-    return impl_->take(impl_->network->step());
+    return impl_->combine(impl_->network->step());
   }
   PartialStatistics all;
   for (const auto& part : impl_->transport.all_gather(bytes)) all.add(PartialStatistics::from_bytes(part));
   impl_->complete(all);
 }
 
+// End of a run: steps of the network until all contributions have arrived.
 void StatisticsGatherer::drain() {
   if (!impl_->network) return;
   for (int i = 0; i < impl_->network->time_to_live() && !impl_->waiting.empty(); ++i)
-    impl_->take(impl_->network->step());
+    impl_->combine(impl_->network->step());
 }
 
-std::vector<Statistics> StatisticsGatherer::take() { return std::exchange(impl_->ready, {}); }
+std::vector<Statistics> StatisticsGatherer::pop_complete() { return std::exchange(impl_->ready, {}); }
 
 }  // namespace merganser::flow

@@ -1,5 +1,5 @@
 #pragma once
-/// Exact sums of many numbers that are not negative.
+/// Fast exact sums of many non-negative doubles, for the statistics of the flow.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace merganser::flow {
 
-/// Adds the mantissas of numbers with one exponent as integers, in two halves with room for 2^31 additions: two additions
-/// a number, where ExactSum has to find its place and three. The sum does not depend on the order.
+/// Accumulators of mantissas by exponent: integers in two halves, with room for 2^31 additions. An addition is two integer
+/// ones, where ExactSum finds its words and needs three. The sum does not depend on the order.
 class SumBins {
  public:
   SumBins() : low_(kExponents), high_(kExponents) {}
 
-  /// Adds a number. @param x  at least 0; what is not finite is found by move_to()
+  /// Adds a number. @param x  at least 0; move_to() throws if one is not finite
   void add(double x) {
     const auto bits = std::bit_cast<std::uint64_t>(x);
     const std::uint64_t exponent = bits >> 52 & (kExponents - 1);
@@ -26,7 +26,8 @@ class SumBins {
     high_[exponent] += mantissa >> 32;
   }
 
-  /// Adds what has been added here to a sum, and begins anew. @throws InputError naming `what` if a number was not finite
+  /// Adds the sum of the numbers so far to `sum` and clears the bins. @throws InputError naming `what` if a number was
+  /// not finite
   void move_to(ExactSum& sum, const std::string& what) {
     if (low_.back() != 0 || high_.back() != 0)
       throw InputError(what + " of a parcel is not finite; allowed: finite numbers");
@@ -41,7 +42,7 @@ class SumBins {
  private:
   static constexpr std::uint64_t kExponents = 2048;
 
-  /// whole * 2^unit, in halves that doubles hold.
+  /// Adds whole * 2^unit, in halves of 32 bits that doubles hold exactly.
   static void add_whole(ExactSum& sum, std::uint64_t whole, int unit) {
     if (whole == 0) return;
     sum.add(std::ldexp(static_cast<double>(whole & 0xffffffff), unit));

@@ -15,7 +15,7 @@ namespace merganser::flow {
 
 namespace {
 
-/// sqrt(2 S:S), S the symmetric part of the velocity gradient at a node.
+/// Returns the strain rate at a node, sqrt(2 S:S), S the symmetric part of the velocity gradient.
 double strain(const double* f) {
   const double w_z = -(f[FlowFields::u_x] + f[FlowFields::v_y]);
   const double xy = 0.5 * (f[FlowFields::u_y] + f[FlowFields::v_x]);
@@ -27,6 +27,7 @@ double strain(const double* f) {
 
 }  // namespace
 
+// Schema of the flow's parcels: EPIC's attributes and the registers of the Runge-Kutta scheme.
 const Schema& schema() {
   static const Schema all = [] {
     std::vector<Attribute> attributes = Schema::epic().attributes();
@@ -41,6 +42,7 @@ const Schema& schema() {
   return all;
 }
 
+/// State of the transfer between parcels and nodes on one rank: placement of the parcels, sums at nodes, damping.
 struct Transfer::Impl {
   NodeLayout layout;
   FlowOptions options;
@@ -50,8 +52,9 @@ struct Transfer::Impl {
   HaloFill halo;
   Weighed weighed;
   std::vector<double, CacheLines<double>> line;
-  std::array<std::vector<double>, 2> share;  // of damping at the nodes of the walls
-  std::vector<std::uint32_t> left;           // those who may have, and one place more
+  std::array<std::vector<double>, 2> share;  // 1 - exp(-damping strain dt), at the nodes of the walls
+  std::vector<std::uint32_t>
+      left;  // indices of parcels that may have left; one more, as watch() writes before it counts
   Leavers watched{};
 
   Impl(comm::Transport& transport, const Decomposition& decomposition, const FlowOptions& o)
@@ -62,11 +65,12 @@ struct Transfer::Impl {
         volume_sums(transport, decomposition, layout, 1),
         halo(transport, decomposition),
         line(std::max(carried_sums.line_length(), volume_sums.line_length())) {
-    const Sure sure = surely_inside(decomposition, transport.rank());
+    const InteriorBounds sure = interior_bounds(decomposition, transport.rank());
     watched = {{sure.low[0], sure.low[1]}, {sure.high[0], sure.high[1]}, nullptr, 0};
   }
 
   [[nodiscard]] Lines lines() const { return {layout.stride_i(), layout.stride_j()}; }
+  /// Returns an empty list of leavers with room for all parcels.
   Leavers& leavers() {
     left.resize(placement.size() + 1);
     watched.index = left.data();
@@ -74,26 +78,27 @@ struct Transfer::Impl {
     return watched;
   }
   [[nodiscard]] std::size_t nodes_in_line() const { return static_cast<std::size_t>(layout.cells(2)) + 3; }
-  void require(const Parcels& parcels) const {
+  /// Checks that the parcels are as many as at locate(). @throws UsageError
+  void require_located(const Parcels& parcels) const {
     if (parcels.size() != placement.size())
       throw UsageError("a transfer with " + std::to_string(parcels.size()) + " parcels after locate() of " +
                        std::to_string(placement.size()) + "; call locate() after parcels came or went");
   }
 
-  /// require(), and the points of all parcels.
+  /// Checks that the parcels are those located, and computes the points of all.
   void require_points(const Parcels& parcels) {
-    require(parcels);
-    placement.need(parcels, placement.size());
+    require_located(parcels);
+    placement.prepare(parcels, placement.size());
   }
 
-  /// Calls scatter(parcels of a column, its window) for all columns.
-  void add_up(const Parcels& parcels, NodeSums& sums, const auto& scatter) {
+  /// Calls scatter(parcels of a column, its window) for all columns of cells, and adds up the windows. Every rank.
+  void accumulate_columns(const Parcels& parcels, NodeSums& sums, const auto& scatter) {
     weighed.batch = ~std::size_t{0};
     const auto height = static_cast<std::size_t>(layout.cells(2));
     const auto columns = static_cast<std::size_t>(layout.cells(0) * layout.cells(1));
     for (std::size_t column = 0; column < columns; ++column) {
       const std::size_t end = placement.first()[(column + 1) * height];
-      placement.need(parcels, end);
+      placement.prepare(parcels, end);
       double* const window = sums.open();
       scatter(placement.in_cells(column * height, (column + 1) * height), window);
       sums.close();
@@ -101,7 +106,8 @@ struct Transfer::Impl {
     sums.finish();
   }
 
-  [[noreturn]] void refuse_carried(const Parcels& parcels) const {
+  /// Finds the parcel whose numbers are not finite, and throws with its id.
+  [[noreturn]] void throw_bad_parcel(const Parcels& parcels) const {
     for (std::size_t i = 0; i < parcels.size(); ++i) {
       const double* const row = parcels.row(i);
       for (std::size_t c = Row::vorticity; c <= Row::buoyancy; ++c)
@@ -115,7 +121,8 @@ struct Transfer::Impl {
         "sums at nodes are not finite, by a parcel of another rank or by overflow; allowed: finite numbers");
   }
 
-  void find_shares(const FlowNodes& flow, double dt) {
+  /// Computes, at the nodes of both walls, the share by which vorticity relaxes towards that of the wall within dt.
+  void compute_damping_shares(const FlowNodes& flow, double dt) {
     for (const std::size_t wall : {0U, 1U}) {
       share[wall].clear();
       const std::int64_t k = wall == 0 ? 0 : layout.cells(2);
@@ -125,7 +132,8 @@ struct Transfer::Impl {
     }
   }
 
-  void damp_one(Parcels& parcels, const CarriedNodes& carried, std::size_t place) const {
+  /// Relaxes the vorticity of one parcel: each of its four points contributes at the wall nodes of its cell.
+  void damp_parcel(Parcels& parcels, const CarriedNodes& carried, std::size_t place) const {
     const Batch& batch = placement.all().batches[place / kBatch];
     const std::size_t lane = place % kBatch;
     double* const vorticity = parcels.row(placement.order()[place]) + Row::vorticity;
@@ -164,36 +172,38 @@ Transfer::Transfer(Transfer&&) noexcept = default;
 
 void Transfer::locate(const Parcels& parcels, Shapes shapes) {
   if (parcels.schema() != schema()) throw UsageError("parcels of another schema; allowed: that of flow::schema()");
-  impl_->placement.place(parcels, shapes);
+  impl_->placement.locate(parcels, shapes);
 }
 
 void Transfer::arrange(Parcels& parcels) {
-  impl_->require(parcels);
+  impl_->require_located(parcels);
   impl_->placement.arrange(parcels);
 }
 
+// Transfer from parcels to nodes: volume-weighted means of vorticity and buoyancy.
 void Transfer::gather(const Parcels& parcels, CarriedNodes& carried) {
   Impl& m = *impl_;
-  m.require(parcels);
-  m.add_up(parcels, m.carried_sums, [&](const Run& run, double* window) {
+  m.require_located(parcels);
+  m.accumulate_columns(parcels, m.carried_sums, [&](const Run& run, double* window) {
     scatter_carried(parcels.sites(), parcels.rows(), run, m.placement.cells(), m.carried_sums.window_lines(), m.weighed,
                     window);
   });
   bool good = true;
   for (std::int64_t i = 0; i < m.layout.cells(0); ++i)
     for (std::int64_t j = 0; j < m.layout.cells(1); ++j) {
-      m.carried_sums.total(i, j, m.line.data());
+      m.carried_sums.sum_at_line(i, j, m.line.data());
       good = finish_line(static_cast<std::size_t>(m.layout.cells(2)), m.line.data()) && good;
       std::copy_n(m.line.data(), m.nodes_in_line() * CarriedFields::width, carried.at(i, j, -1));
     }
-  if (!good) m.refuse_carried(parcels);
+  if (!good) m.throw_bad_parcel(parcels);
   m.halo.fill(carried);
 }
 
+// Excess of volume at nodes, which the correction of positions evens out.
 void Transfer::gather_excess(const Parcels& parcels, ScalarNodes& excess) {
   Impl& m = *impl_;
-  m.require(parcels);
-  m.add_up(parcels, m.volume_sums, [&](const Run& run, double* window) {
+  m.require_located(parcels);
+  m.accumulate_columns(parcels, m.volume_sums, [&](const Run& run, double* window) {
     scatter_volume(parcels.sites(), run, m.placement.cells(), m.volume_sums.window_lines(), m.weighed, window);
   });
   const auto top = static_cast<std::size_t>(m.layout.cells(2)) + 1;  // place of the upper wall in a line
@@ -201,7 +211,7 @@ void Transfer::gather_excess(const Parcels& parcels, ScalarNodes& excess) {
   double* const line = m.line.data();
   for (std::int64_t i = 0; i < m.layout.cells(0); ++i)
     for (std::int64_t j = 0; j < m.layout.cells(1); ++j) {
-      m.volume_sums.total(i, j, line);
+      m.volume_sums.sum_at_line(i, j, line);
       line[1] *= 2;
       line[top] *= 2;
       line[2] += line[0];
@@ -214,6 +224,7 @@ void Transfer::gather_excess(const Parcels& parcels, ScalarNodes& excess) {
   m.halo.fill(excess);
 }
 
+// Transfer from nodes to parcels: one Runge-Kutta stage of each parcel.
 void Transfer::advance(Parcels& parcels, const FlowNodes& flow, double a, double b_dt) {
   Impl& m = *impl_;
   m.require_points(parcels);
@@ -221,12 +232,14 @@ void Transfer::advance(Parcels& parcels, const FlowNodes& flow, double a, double
               {a, b_dt}, m.leavers());
 }
 
+// Correction of positions by a displacement field.
 void Transfer::displace(Parcels& parcels, const VectorNodes& displacement) {
   Impl& m = *impl_;
   m.require_points(parcels);
   displace_run(parcels.sites(), m.placement.all(), m.placement.cells(), m.lines(), displacement.data(), m.leavers());
 }
 
+// Correction of positions within cells, down the gradient of the excess of volume.
 void Transfer::even_out(Parcels& parcels, const ScalarNodes& excess) {
   Impl& m = *impl_;
   m.require_points(parcels);
@@ -238,30 +251,31 @@ std::span<const std::uint32_t> Transfer::may_have_left() const noexcept {
   return {impl_->left.data(), impl_->watched.count};
 }
 
+// Relaxation of vorticity near walls towards that of the wall.
 void Transfer::damp(Parcels& parcels, const CarriedNodes& carried, const FlowNodes& flow, double dt) {
   Impl& m = *impl_;
   m.require_points(parcels);
   if (m.options.damping == 0) return;
-  m.find_shares(flow, dt);
+  m.compute_damping_shares(flow, dt);
   // Parcels whose centres are within two cells of a wall.
   const std::vector<std::uint32_t>& first = m.placement.first();
   const auto height = static_cast<std::size_t>(m.layout.cells(2));
   for (std::size_t column = 0; column + 1 < first.size(); column += height)
     for (std::size_t k = 0; k < height; ++k)
       if (k < 2 || k + 2 >= height)
-        for (std::size_t n = first[column + k]; n < first[column + k + 1]; ++n) m.damp_one(parcels, carried, n);
+        for (std::size_t n = first[column + k]; n < first[column + k + 1]; ++n) m.damp_parcel(parcels, carried, n);
 }
 
 VorticitySums Transfer::vorticity_sums(const Parcels& parcels) {
-  impl_->require(parcels);
-  impl_->placement.need_order(parcels);
+  impl_->require_located(parcels);
+  impl_->placement.prepare_order(parcels);
   return flow::vorticity_sums(parcels, impl_->placement);
 }
 
 void Transfer::count(const Parcels& parcels, double small_volume, std::vector<std::int32_t>& all,
                      std::vector<std::int32_t>& small) const {
   const Impl& m = *impl_;
-  m.require(parcels);
+  m.require_located(parcels);
   const std::vector<std::uint32_t>& first = m.placement.first();
   all.assign(first.size() - 1, 0);
   small.assign(first.size() - 1, 0);

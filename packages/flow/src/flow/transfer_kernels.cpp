@@ -1,4 +1,5 @@
-// Compiled once per vector target by Highway; see the end of the file for the dispatch.
+// Scatter from parcels to nodes and interpolation back, for the transfer of the flow model. Compiled once per vector target by
+// Highway; see the end of the file for the dispatch.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/flow/transfer_kernels.cpp"
 #include <hwy/foreach_target.h>
@@ -26,7 +27,7 @@ HWY_INLINE V set(double x) { return hn::Set(D(), x); }
 struct Vector {
   V x, y, z;
 };
-/// Numbers of nodes from one to the next, as doubles.
+/// Distances between nodes that are neighbours in x and y, in the numbering of nodes, as doubles.
 struct Steps {
   double x, y;
 };
@@ -36,7 +37,7 @@ HWY_INLINE void store_pair(V xy, V z0, V z1, double (*to)[kBatch], std::size_t a
   hn::Store(hn::Mul(xy, z1), D(), to[1] + at);
 }
 
-/// Node numbers count from `origin`.
+/// Computes the trilinear weights of one point per lane, and the index of its lowest node counted from `origin`.
 HWY_INLINE void weigh(const Vector& point, const Vector& origin, const Steps& steps, std::size_t which, std::size_t at,
                       Weights& weights) {
   const Vector cell{hn::Floor(point.x), hn::Floor(point.y), hn::Floor(point.z)};
@@ -66,6 +67,7 @@ HWY_INLINE Vector plus(const Vector& a, const Vector& b) {
 HWY_INLINE Vector minus(const Vector& a, const Vector& b) {
   return {hn::Sub(a.x, b.x), hn::Sub(a.y, b.y), hn::Sub(a.z, b.z)};
 }
+/// Computes the weights of the four points of a batch: centre + first, + second, - second, - first.
 HWY_INLINE void weigh_points(const Batch& batch, const Vector& origin, const Steps& steps, std::size_t at,
                              Weights& weights) {
   const Vector centre = load(batch.centre, at);
@@ -77,17 +79,19 @@ HWY_INLINE void weigh_points(const Batch& batch, const Vector& origin, const Ste
   weigh(minus(centre, first), origin, steps, 3, at, weights);
 }
 
-HWY_INLINE Steps steps_of(const Lines& lines) { return {static_cast<double>(lines.x), static_cast<double>(lines.y)}; }
-/// A layout begins one node below the first of the rank.
+/// Converts distances between lines to doubles.
+HWY_INLINE Steps to_steps(const Lines& lines) { return {static_cast<double>(lines.x), static_cast<double>(lines.y)}; }
+/// Returns the origin of node indices of a layout, one node below the first of the rank.
 HWY_INLINE Vector layout_origin(const Cells& cells) {
   return {set(cells.first[0] - 1), set(cells.first[1] - 1), set(-1)};
 }
-/// A window begins one node below the cells of the parcel's column.
+/// Returns the origin of a window, one node below the cells of the parcel's column.
 HWY_INLINE V window_origin(V centre, const Cells& cells, int axis) {
   const V cell = hn::Min(hn::Max(hn::Floor(centre), hn::Zero(D())), set(cells.all[axis] - 1));
   return hn::Sub(cell, set(1));
 }
 
+/// Computes the weights of a batch relative to the windows of its parcels, unless the batch is the one of the last call.
 HWY_INLINE void weigh_in_window(const Run& run, std::size_t batch, const Cells& cells, const Lines& lines,
                                 Weighed& weighed) {
   if (weighed.batch == batch) return;
@@ -96,13 +100,13 @@ HWY_INLINE void weigh_in_window(const Run& run, std::size_t batch, const Cells& 
   for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) {
     const Vector centre = load(points.centre, k);
     const Vector origin{window_origin(centre.x, cells, 0), window_origin(centre.y, cells, 1), set(-1)};
-    weigh_points(points, origin, steps_of(lines), k, weighed.weights);
+    weigh_points(points, origin, to_steps(lines), k, weighed.weights);
   }
 }
 
-constexpr std::size_t kAhead = 24;  // parcels whose memory is asked for in advance
+constexpr std::size_t kAhead = 24;  // parcels ahead of the current one whose memory is prefetched
 
-/// Asks for the site, and `bytes` of the row, of a parcel to come.
+/// Prefetches the site, and `bytes` of the row, of a parcel kAhead positions later.
 HWY_INLINE void prefetch(const Site* sites, const double* rows, const Run& run, std::size_t place, std::size_t bytes) {
   const std::uint32_t index = run.order[std::min(place + kAhead, run.placed - 1)];
   __builtin_prefetch(sites + index);
@@ -111,7 +115,7 @@ HWY_INLINE void prefetch(const Site* sites, const double* rows, const Run& run, 
   __builtin_prefetch(row + bytes - 1);
 }
 
-/// Distances of the eight nodes of a cell from the lowest, x slowest.
+/// Distances of the eight nodes of a cell from the lowest, in doubles, x slowest.
 struct Corners {
   std::size_t at[8];
   HWY_INLINE explicit Corners(const Lines& lines, std::size_t width) {
@@ -121,10 +125,11 @@ struct Corners {
 
 // ---- to the nodes ----
 
-/// 1, vorticity and buoyancy: a row begins with the id, vorticity, buoyancy.
+/// Masks that turn the beginning of a row (id, vorticity, buoyancy) into 1, vorticity, buoyancy.
 alignas(64) constexpr std::uint64_t kKeep[8] = {0, ~0ULL, ~0ULL, ~0ULL, ~0ULL, 0, 0, 0};
 alignas(64) constexpr double kOne[8] = {1, 0, 0, 0, 0, 0, 0, 0};
 
+/// Body of scatter_carried(): sums volume, vorticity and buoyancy of parcels at nodes.
 void ScatterCarried(const Site* sites, const double* rows, const Run& run, const Cells& cells, const Lines& lines,
                     Weighed& weighed, double* window) {
   const D d;
@@ -140,6 +145,7 @@ void ScatterCarried(const Site* sites, const double* rows, const Run& run, const
     for (std::size_t part = 0; part < 5; part += hn::Lanes(d)) {
       const V kept = hn::And(hn::LoadU(d, row + part), hn::BitCast(d, hn::Load(u, kKeep + part)));
       const V value = hn::Mul(hn::Or(kept, hn::Load(d, kOne + part)), quarter);
+      // Points are added one after the other, never in parallel: the order of additions at a node decides its bits.
       for (std::size_t point = 0; point < 4; ++point) {
         double* const lowest =
             window + static_cast<std::size_t>(weighed.weights.node[point][lane]) * CarriedFields::width + part;
@@ -154,6 +160,7 @@ void ScatterCarried(const Site* sites, const double* rows, const Run& run, const
   }
 }
 
+/// Body of scatter_volume(): sums the volume of parcels at nodes.
 void ScatterVolume(const Site* sites, const Run& run, const Cells& cells, const Lines& lines, Weighed& weighed,
                    double* window) {
   const Corners corners(lines, 1);
@@ -174,7 +181,7 @@ void ScatterVolume(const Site* sites, const Run& run, const Cells& cells, const 
 struct Pair {
   V a, b;
 };
-/// Adds two nodes, one above the other, of weights weight[0 .. 1][lane].
+/// Adds two nodes, one above the other, with weights weight[0 .. 1][lane].
 HWY_INLINE void add_nodes(const double* node, const double (*weight)[kBatch], std::size_t lane, Pair& sum) {
   const D d;
   const std::size_t lanes = hn::Lanes(d);
@@ -186,7 +193,7 @@ HWY_INLINE void add_nodes(const double* node, const double (*weight)[kBatch], st
   sum.b = hn::MulAdd(high, hn::Load(d, node + FlowFields::width + lanes), sum.b);
 }
 
-/// The mean over the four points of parcel `lane` of what the flow is there.
+/// Computes the mean of the flow over the four points of parcel `lane`.
 HWY_INLINE void read_flow(const double* flow, const Weights& weights, std::size_t lane, const Corners& corners,
                           double* mean) {
   const D d;
@@ -214,8 +221,8 @@ HWY_INLINE void read_flow(const double* flow, const Weights& weights, std::size_
   }
 }
 
-/// a b + c, rounded once where the processor does that.
-HWY_INLINE double fused(double a, double b, double c) {
+/// Computes a b + c, rounded once where the processor has fused operations.
+HWY_INLINE double multiply_add(double a, double b, double c) {
 #if HWY_NATIVE_FMA
   return __builtin_fma(a, b, c);
 #else
@@ -223,15 +230,15 @@ HWY_INLINE double fused(double a, double b, double c) {
 #endif
 }
 
-/// r <- a r + rate, y <- y + b_dt r. What a register holds before the first stage is of no use, and may be no number.
+/// Computes r <- a r + rate, y <- y + b_dt r. In the first stage r is not read: it may hold anything, even not a number.
 template <bool kFirst>
 HWY_INLINE void push(double& y, double& r, double rate, const Push& stage) {
-  const double now = kFirst ? rate : fused(stage.a, r, rate);
+  const double now = kFirst ? rate : multiply_add(stage.a, r, rate);
   r = now;
-  y = fused(stage.b_dt, now, y);
+  y = multiply_add(stage.b_dt, now, y);
 }
 
-/// Moves and turns a parcel, and stretches it by dB/dt = S B + B S^T, S the velocity gradient.
+/// Advances one parcel: moves it, adds to its vorticity, and deforms it by dB/dt = S B + B S^T, S the velocity gradient.
 template <bool kFirst>
 HWY_INLINE void advance_one(Site& site, double* row, const double* f, const Push& stage) {
   const double u_x = f[FlowFields::u_x];
@@ -258,11 +265,14 @@ HWY_INLINE void advance_one(Site& site, double* row, const double* f, const Push
   push<kFirst>(vorticity[0], r[3], f[FlowFields::xi_t], stage);
   push<kFirst>(vorticity[1], r[4], f[FlowFields::eta_t], stage);
   push<kFirst>(vorticity[2], r[5], f[FlowFields::zeta_t], stage);
-  const double b11_rate = 2 * fused(u_x, b11, fused(u_y, b12, u_z * b13));
-  const double b12_rate = fused(v_x, b11, fused(-w_z, b12, fused(v_z, b13, fused(u_y, b22, u_z * b23))));
-  const double b13_rate = fused(w_x, b11, fused(w_y, b12, fused(-v_y, b13, fused(u_y, b23, u_z * b33))));
-  const double b22_rate = 2 * fused(v_x, b12, fused(v_y, b22, v_z * b23));
-  const double b23_rate = fused(w_x, b12, fused(v_x, b13, fused(w_y, b22, fused(-u_x, b23, v_z * b33))));
+  const double b11_rate = 2 * multiply_add(u_x, b11, multiply_add(u_y, b12, u_z * b13));
+  const double b12_rate =
+      multiply_add(v_x, b11, multiply_add(-w_z, b12, multiply_add(v_z, b13, multiply_add(u_y, b22, u_z * b23))));
+  const double b13_rate =
+      multiply_add(w_x, b11, multiply_add(w_y, b12, multiply_add(-v_y, b13, multiply_add(u_y, b23, u_z * b33))));
+  const double b22_rate = 2 * multiply_add(v_x, b12, multiply_add(v_y, b22, v_z * b23));
+  const double b23_rate =
+      multiply_add(w_x, b12, multiply_add(v_x, b13, multiply_add(w_y, b22, multiply_add(-u_x, b23, v_z * b33))));
   push<kFirst>(b[0], r[6], b11_rate, stage);
   push<kFirst>(b[1], r[7], b12_rate, stage);
   push<kFirst>(b[2], r[8], b13_rate, stage);
@@ -270,8 +280,8 @@ HWY_INLINE void advance_one(Site& site, double* row, const double* f, const Push
   push<kFirst>(b[4], r[10], b23_rate, stage);
 }
 
-/// Always written, counted if it may have left.
-HWY_INLINE void watch(const Site& site, std::uint32_t index, Leavers& leavers) {
+/// Records a parcel that may have left the block: always writes its index, counts it only then, so that no branch is needed.
+HWY_INLINE void record_leaver(const Site& site, std::uint32_t index, Leavers& leavers) {
   const int x = static_cast<int>(site.x >= leavers.low[0]) & static_cast<int>(site.x < leavers.high[0]);
   const int y = static_cast<int>(site.y >= leavers.low[1]) & static_cast<int>(site.y < leavers.high[1]);
   leavers.index[leavers.count] = index;
@@ -287,32 +297,33 @@ HWY_INLINE void advance_all(Site* sites, double* rows, const Run& run, const Cel
   for (std::size_t place = run.begin; place < run.end; place += kBatch) {
     const Batch& batch = run.batches[place / kBatch];
     for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D()))
-      weigh_points(batch, layout_origin(cells), steps_of(lines), k, weights);
+      weigh_points(batch, layout_origin(cells), to_steps(lines), k, weights);
     const std::size_t count = std::min(kBatch, run.end - place);
     for (std::size_t lane = 0; lane < count; ++lane) {
       prefetch(sites, rows, run, place + lane, Row::width * sizeof(double));
       const std::uint32_t index = run.order[place + lane];
       read_flow(flow, weights, lane, corners, mean);
       advance_one<kFirst>(sites[index], rows + index * Row::width, mean, stage);
-      watch(sites[index], index, leavers);
+      record_leaver(sites[index], index, leavers);
     }
   }
 }
 
+/// Body of advance_run(): a Runge-Kutta stage of each parcel.
 void AdvanceRun(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines, const double* flow,
                 const Push& stage, Leavers& leavers) {
   if (stage.a == 0) return advance_all<true>(sites, rows, run, cells, lines, flow, stage, leavers);
   advance_all<false>(sites, rows, run, cells, lines, flow, stage, leavers);
 }
 
-/// Calls visit(index of the first, batch, weights of the centres, number of parcels) for every batch.
+/// Calls visit(indices, batch, weights of the centres, number of parcels) for every batch of a range.
 HWY_INLINE void for_centres(const Site* sites, const Run& run, const Cells& cells, const Lines& lines,
                             const auto& visit) {
   Weights weights;
   for (std::size_t place = run.begin; place < run.end; place += kBatch) {
     const Batch& batch = run.batches[place / kBatch];
     for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D()))
-      weigh(load(batch.centre, k), layout_origin(cells), steps_of(lines), 0, k, weights);
+      weigh(load(batch.centre, k), layout_origin(cells), to_steps(lines), 0, k, weights);
     const std::size_t count = std::min(kBatch, run.end - place);
     for (std::size_t lane = 0; lane < count; ++lane)
       __builtin_prefetch(sites + run.order[std::min(place + lane + kAhead, run.placed - 1)], 1);
@@ -320,12 +331,14 @@ HWY_INLINE void for_centres(const Site* sites, const Run& run, const Cells& cell
   }
 }
 
+/// Adds a displacement to a position.
 HWY_INLINE void move_site(Site& site, double x, double y, double z) {
   site.x += x;
   site.y += y;
   site.z += z;
 }
 
+/// Body of displace_run(): moves parcels by a displacement field.
 void DisplaceRun(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement,
                  Leavers& leavers) {
   const hn::CappedTag<double, 4> d;
@@ -343,24 +356,26 @@ void DisplaceRun(Site* sites, const Run& run, const Cells& cells, const Lines& l
                     hn::Store(of_part, d, sum + part);
                   }
                   move_site(sites[index[lane]], sum[0], sum[1], sum[2]);
-                  watch(sites[index[lane]], index[lane], leavers);
+                  record_leaver(sites[index[lane]], index[lane], leavers);
                 }
               });
 }
 
-/// Displacement along one axis: `across` is the difference of the excess from face to face of the cell.
-HWY_INLINE V pulled(V fraction, double spacing, V across, const Pull& pull) {
+/// Returns the displacement along one axis: `across` is the difference of the excess from face to face of the cell.
+HWY_INLINE V axis_displacement(V fraction, double spacing, V across, const Pull& pull) {
   const V limit = hn::Mul(hn::Mul(set(spacing), fraction), hn::Sub(set(1), fraction));
   const V bound = hn::Max(hn::Mul(set(pull.most), limit), hn::Zero(D()));
   return hn::Min(hn::Max(hn::Mul(hn::Mul(set(-pull.pull), limit), across), hn::Neg(bound)), bound);
 }
-HWY_INLINE V blend(V a, V b, V at) { return hn::MulAdd(at, hn::Sub(b, a), a); }
-/// The mean, weighted with p and q, of the differences along an edge of the cell and those beside it.
-HWY_INLINE V across(const V* v, const std::array<int, 8>& ends, V p, V q) {
+/// Interpolates linearly between a and b.
+HWY_INLINE V lerp(V a, V b, V at) { return hn::MulAdd(at, hn::Sub(b, a), a); }
+/// Returns the mean, weighted with p and q, of the differences of v along the four parallel edges of a cell.
+HWY_INLINE V mean_difference(const V* v, const std::array<int, 8>& ends, V p, V q) {
   const auto edge = [&](std::size_t e) { return hn::Sub(v[ends[2 * e]], v[ends[2 * e + 1]]); };
-  return blend(blend(edge(0), edge(1), p), blend(edge(2), edge(3), p), q);
+  return lerp(lerp(edge(0), edge(1), p), lerp(edge(2), edge(3), p), q);
 }
 
+/// Body of even_out_run(): moves parcels down the gradient of the excess of volume within their cells.
 void EvenOutRun(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* excess,
                 const Pull& pull, Leavers& leavers) {
   const D d;
@@ -375,16 +390,16 @@ void EvenOutRun(Site* sites, const Run& run, const Cells& cells, const Lines& li
                   for (std::size_t n = 0; n < 8; ++n) v[n] = hn::GatherIndex(d, excess + corners.at[n], node);
                   const Vector centre = load(batch.centre, k);
                   const Vector f = minus(centre, {hn::Floor(centre.x), hn::Floor(centre.y), hn::Floor(centre.z)});
-                  const V x = across(v, {4, 0, 5, 1, 6, 2, 7, 3}, f.z, f.y);
-                  const V y = across(v, {2, 0, 3, 1, 6, 4, 7, 5}, f.z, f.x);
-                  const V z = across(v, {1, 0, 3, 2, 5, 4, 7, 6}, f.y, f.x);
-                  hn::Store(pulled(f.x, cells.spacing[0], x, pull), d, move[0] + k);
-                  hn::Store(pulled(f.y, cells.spacing[1], y, pull), d, move[1] + k);
-                  hn::Store(pulled(f.z, cells.spacing[2], z, pull), d, move[2] + k);
+                  const V x = mean_difference(v, {4, 0, 5, 1, 6, 2, 7, 3}, f.z, f.y);
+                  const V y = mean_difference(v, {2, 0, 3, 1, 6, 4, 7, 5}, f.z, f.x);
+                  const V z = mean_difference(v, {1, 0, 3, 2, 5, 4, 7, 6}, f.y, f.x);
+                  hn::Store(axis_displacement(f.x, cells.spacing[0], x, pull), d, move[0] + k);
+                  hn::Store(axis_displacement(f.y, cells.spacing[1], y, pull), d, move[1] + k);
+                  hn::Store(axis_displacement(f.z, cells.spacing[2], z, pull), d, move[2] + k);
                 }
                 for (std::size_t lane = 0; lane < count; ++lane) {
                   move_site(sites[index[lane]], move[0][lane], move[1][lane], move[2][lane]);
-                  watch(sites[index[lane]], index[lane], leavers);
+                  record_leaver(sites[index[lane]], index[lane], leavers);
                 }
               });
 }

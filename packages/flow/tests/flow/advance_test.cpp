@@ -1,3 +1,4 @@
+/// Runge-Kutta stages and displacements of flow parcels, against the slow reference and over ranks.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -18,7 +19,7 @@ using reference::Node;
 class Advance : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, Advance, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
 
-/// A flow that repeats with the box in x and y.
+/// A velocity field that is periodic in x and y.
 reference::Field waves(const Grid& grid) {
   return [grid](const Node& node, std::size_t c) {
     const double turn = 2 * std::acos(-1.0);
@@ -41,7 +42,7 @@ Nodes<kWidth> filled(const NodeLayout& layout, const reference::Field& field, st
   return nodes;
 }
 
-/// The largest difference between parcels and the slow reference's of the same ids, registers included.
+/// Returns the largest difference between parcels and those of the reference with the same ids, registers included.
 double difference(const Parcels& mine, const Parcels& expected) {
   std::map<std::int64_t, std::size_t> by_id;
   for (std::size_t i = 0; i < expected.size(); ++i) by_id[expected.id(i)] = i;
@@ -65,7 +66,7 @@ double difference(const Parcels& mine, const Parcels& expected) {
 
 constexpr double kStages[3][2] = {{0, 0.05}, {-0.42, 0.07}, {-1.2, 0.06}};
 
-/// Three stages; the sum of the ranks' digests.
+/// Makes three stages; returns the sum of the ranks' digests.
 std::vector<std::int64_t> advanced(comm::Transport& t, const Grid& grid, const std::string& shape, const Parcels& all,
                                    Parcels& mine) {
   const Decomposition d(grid, t.size(), shape);
@@ -196,7 +197,7 @@ TEST_P(Advance, evens_out_down_the_gradient_and_not_beyond_the_bound) {
         const Vec3 x{s.x, s.y, s.z};
         Vec3 moved = x;
         for (std::size_t a = 0; a < 3; ++a) {
-          // The gradient: what the field is on the upper face of the cell less what it is on the lower.
+          // Component of the gradient: the field on the upper face of the cell minus that on the lower.
           double across = 0;
           const std::vector<reference::Corner> corners = reference::corners(grid, x);
           const double g = (x[a] - grid.box.lower[a]) / grid.spacing(static_cast<int>(a));

@@ -1,5 +1,5 @@
 #pragma once
-/// A transport of one rank that needs no model, so that it can be made beside any other.
+/// A transport of one rank that needs no communication model, so that it can be created beside any other.
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -19,7 +19,7 @@ class AloneMailbox final : public comm::Mailbox {
   void step_some(std::span<const std::uint8_t>, std::span<const std::uint8_t>) override {}
 };
 
-/// Mailboxes without arcs and collectives of one rank; nothing else.
+/// A transport of one rank: mailboxes without arcs, and collectives of one rank.
 class Alone final : public comm::Transport {
  public:
   [[nodiscard]] int rank() const noexcept override { return 0; }

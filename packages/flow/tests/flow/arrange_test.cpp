@@ -1,4 +1,4 @@
-/// Parcels in the order of cells, and points of shapes that are kept.
+/// Sorting of flow parcels by cell and id, and reuse of the points of unchanged shapes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct Arranged {
   }
 };
 
-/// Bits of what is gathered from parcels that are located in one way or the other.
+/// Returns a digest of the fields gathered from parcels that are located with or without reuse of shapes.
 std::vector<double> gathered(const Arranged& a, Transfer& transfer, const Parcels& parcels, Shapes shapes) {
   CarriedNodes carried(a.layout);
   ScalarNodes excess(a.layout);

@@ -1,4 +1,4 @@
-// What bounds the time step, and the potential that evens out volumes.
+// Limits of the time step, and the potential that evens out volumes, against independent computations.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -24,7 +24,7 @@ void on_grid(const Grid& grid, Body&& body) {
   });
 }
 
-/// Largest magnitude of an eigenvalue of a symmetric matrix, by Jacobi rotations.
+/// Returns the largest magnitude of an eigenvalue of a symmetric matrix, by Jacobi rotations.
 double largest_eigenvalue(std::array<std::array<double, 3>, 3> a) {
   for (int sweep = 0; sweep < 30; ++sweep)
     for (std::size_t p = 0; p < 2; ++p)
@@ -53,7 +53,7 @@ TEST(Limits, the_strain_is_the_largest_eigenvalue_of_all_nodes) {
     double most = 0;
     FlowNodes flow(layout);
     EXPECT_EQ(inversion.limits(carried, flow).strain, 0);
-    // One node after the other gets a gradient, larger and larger, some of them with equal eigenvalues.
+    // Nodes in succession get larger and larger gradients, some of them with equal eigenvalues.
     for_nodes(layout, false, [&](auto i, auto j, auto k, double, double, double) {
       double g[3][3];
       for (auto& row : g)
@@ -133,7 +133,7 @@ TEST(Displacement, of_one_wave_is_its_gradient_over_its_eigenvalue) {
   });
 }
 
-/// Eight points per cell, off their places at random.
+/// Eight points per cell, displaced at random.
 std::vector<Vec3> shaken_points(const Grid& grid) {
   std::vector<Vec3> points;
   std::mt19937 random(5);
@@ -169,7 +169,7 @@ void around(const Grid& grid, const Vec3& p, Use&& use) {
   }
 }
 
-/// Excess of the points' volume at nodes; its mean magnitude is returned.
+/// Computes the excess of the points' volume at nodes; returns its mean magnitude.
 double gather_excess(const Grid& grid, const std::vector<Vec3>& points, ScalarNodes& excess) {
   std::fill(excess.data(), excess.data() + excess.layout().size(), 0.0);
   for (const Vec3& p : points)

@@ -1,5 +1,5 @@
 #pragma once
-/// Fields at nodes that a formula gives, and their comparison.
+/// Analytic fields at nodes, and comparisons with them, for tests of the flow.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace merganser::test {
 
 inline constexpr double kPi = std::numbers::pi;
 
-/// The last steps of SplitMix64, for digests.
+/// Mixes the bits of x (the finaliser of SplitMix64), for digests.
 inline std::uint64_t mixed(std::uint64_t x) {
   x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
   x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
@@ -23,7 +23,7 @@ inline Grid flow_grid(std::array<std::int64_t, 3> cells, Vec3 lower, Vec3 extent
   return {{lower, extent, {true, true, false}}, cells};
 }
 
-/// Calls use(i, j, k, x, y, z) for a rank's own nodes; with `beyond`, for all it holds.
+/// Calls use(i, j, k, x, y, z) for a rank's own nodes; with `beyond`, for all nodes that it stores.
 template <class Use>
 void for_nodes(const flow::NodeLayout& layout, bool beyond, Use&& use) {
   const Grid& grid = layout.grid();
@@ -38,7 +38,7 @@ void for_nodes(const flow::NodeLayout& layout, bool beyond, Use&& use) {
       for (std::int64_t k = low; k <= layout.cells(2) + high / 2; ++k) use(i, j, k, at(0, i), at(1, j), at(2, k));
 }
 
-/// Sets components `first` .. of own nodes to f(x, y, z), an array.
+/// Sets components `first` .. of own nodes to the elements of f(x, y, z).
 template <std::size_t kWidth, class F>
 void set_nodes(flow::Nodes<kWidth>& nodes, std::size_t first, F&& f) {
   for_nodes(nodes.layout(), false, [&](auto i, auto j, auto k, double x, double y, double z) {
@@ -47,7 +47,7 @@ void set_nodes(flow::Nodes<kWidth>& nodes, std::size_t first, F&& f) {
   });
 }
 
-/// Largest difference from f(x, y, z), an array, over own nodes.
+/// Returns the largest difference from f(x, y, z) over own nodes and components.
 template <std::size_t kWidth, class F>
 double largest_error(const flow::Nodes<kWidth>& nodes, std::size_t first, F&& f) {
   double most = 0;

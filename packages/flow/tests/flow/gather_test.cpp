@@ -1,3 +1,4 @@
+/// Gathering from parcels to nodes: values against the slow reference, the same bits over ranks, errors.
 #include <gtest/gtest.h>
 
 #include "merganser/base/error.hpp"
@@ -18,7 +19,7 @@ using reference::Node;
 class Gather : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, Gather, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
 
-/// A number of what stands at own nodes and the levels beyond the walls, of all ranks; not of who owns them.
+/// Returns a digest of the values at own nodes and at the levels beyond the walls, over all ranks, whichever rank owns a node.
 template <std::size_t kWidth>
 std::int64_t digest_of(comm::Transport& t, const Nodes<kWidth>& nodes, std::size_t used) {
   const NodeLayout& layout = nodes.layout();
@@ -34,7 +35,7 @@ std::int64_t digest_of(comm::Transport& t, const Nodes<kWidth>& nodes, std::size
   return t.all_reduce(static_cast<std::int64_t>(sum), comm::Op::sum);
 }
 
-/// Parcels of this rank, in an order of its own.
+/// Returns this rank's parcels, in an order that depends on the rank.
 Parcels shuffled(const Parcels& all, const Decomposition& d, int rank) {
   const Parcels mine = reference::own(all, d, rank);
   std::vector<std::size_t> order(mine.size());
@@ -172,7 +173,7 @@ TEST_P(Gather, works_with_one_parcel_and_with_none) {
 
 class Refused : public testing::Test {
  protected:
-  /// What locate() and gather() say of parcels, one of which `spoil` has changed.
+  /// Returns the error message of locate() and gather() for parcels, one of which `spoil` has changed.
   std::string says(const std::function<void(Parcels&)>& spoil) {
     const Grid grid = reference::grid_of(6, 6, 4);
     Parcels all = reference::random_parcels(grid, 50, 7);

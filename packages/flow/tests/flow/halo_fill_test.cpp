@@ -1,3 +1,4 @@
+/// Halo exchange of fields at nodes: every node has its owner's values, over all shapes of ranks.
 #include <gtest/gtest.h>
 
 #include "merganser/base/error.hpp"
@@ -16,7 +17,7 @@ Grid grid_of(std::int64_t x, std::int64_t y, std::int64_t z) {
           {x, y, z}};
 }
 
-/// A value that no other node and no other component has.
+/// Returns a value that is distinct for every node and component.
 double value_of(const NodeLayout& layout, std::int64_t i, std::int64_t j, std::int64_t k, std::size_t component) {
   const auto& cells = layout.grid().cells;
   const std::int64_t x = (layout.first(0) + i + cells[0]) % cells[0];

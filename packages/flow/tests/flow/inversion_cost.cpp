@@ -1,4 +1,4 @@
-// No test: what the solves on the nodes cost. test_flow_inversion_cost [CELLS] [RANKS] [LIBRARY] [MODEL]
+// Benchmark, not a test: cost of the spectral solves. test_flow_inversion_cost [CELLS] [RANKS] [LIBRARY] [MODEL]
 #include <cstdio>
 #include <cstdlib>
 #include <functional>

@@ -1,6 +1,6 @@
 #pragma once
-/// The inversion by its definition, in long double: sums over all nodes for each wave, no transforms, no folded columns.
-/// For tiny grids.
+/// Reference for the inversion, by its definition in long double: sums over all nodes for each wave, without transforms or folded
+/// columns. For tiny grids.
 #include <complex>
 #include <functional>
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace merganser::test {
 
-/// The whole box on one rank, slowly.
+/// The inversion on the whole box on one rank, in O(n^2) operations.
 class Reference {
  public:
   using Real = long double;
   using Complex = std::complex<Real>;
-  /// Values at nodes, [(i ny + j) levels + k].
+  /// Values at nodes, at [(i ny + j) levels + k].
   using Field = std::vector<Real>;
-  /// Values of waves, [(k ny + l) levels + z].
+  /// Complex values of waves, at [(k ny + l) levels + z].
   using Waves = std::vector<Complex>;
   using Column = std::vector<Complex>;
 
@@ -25,12 +25,12 @@ class Reference {
 
   std::size_t nx, ny, nz, levels;
   Vec3 extent;
-  /// Of velocity().
+  /// Results of velocity().
   Field xi, eta, zeta, u, v, w, u_x, u_y, u_z, v_x, v_y, v_z, w_x, w_y;
 
   std::size_t at(std::size_t i, std::size_t j, std::size_t k) const { return (i * ny + j) * levels + k; }
 
-  /// From xi, eta, zeta.
+  /// Computes velocity and gradient from xi, eta, zeta.
   void velocity() {
     Waves a = waves(xi), b = waves(eta), c = waves(zeta);
     Waves velocity_u(a.size()), velocity_v(a.size()), velocity_w(a.size());
@@ -83,7 +83,7 @@ class Reference {
     }
   }
 
-  /// Divergence of (f_x, f_y, f_z).
+  /// Returns the divergence of (f_x, f_y, f_z).
   Field divergence(const Field& f_x, const Field& f_y, const Field& f_z) const {
     Field sum = derivative(f_x, 0);
     const Field y = derivative(f_y, 1);
@@ -95,14 +95,14 @@ class Reference {
     return sum;
   }
 
-  /// Gradient of chi where Laplace(chi) = excess.
+  /// Returns the gradient of chi where Laplace(chi) = excess.
   std::array<Field, 3> displacement(const Field& excess) const {
     Waves f = waves(excess);
     const Real spacing = extent[2] / static_cast<Real>(nz);
     for (std::size_t k = 0; k < nx; ++k)
       for (std::size_t l = 0; l < ny; ++l) {
         const std::size_t first = at(k, l, 0);
-        // A full matrix and elimination.
+        // Dense matrix, solved by Gaussian elimination.
         std::vector<Column> rows(levels, Column(levels + 1));
         for (std::size_t q = 0; q < levels; ++q) {
           rows[q][q] = -2 / (spacing * spacing) - wave2(k, l);
@@ -191,7 +191,7 @@ class Reference {
     for (std::size_t z = 1; z < nz; ++z) d[z] = (f[z + 1] - f[z - 1]) / (2 * spacing);
     return d;
   }
-  /// phi_- at height z; phi_+ is that of the mirrored height.
+  /// Returns phi_- at height z; phi_+ is phi_- at the mirrored height.
   Real phi(std::size_t k, std::size_t l, std::size_t z) const {
     const Real wave = std::sqrt(wave2(k, l)), length = extent[2];
     return k + l == 0 ? 1 - height(z) / length : std::sinh(wave * (length - height(z))) / std::sinh(wave * length);
@@ -234,7 +234,7 @@ class Reference {
       }
     }
   }
-  /// theta_- at height z and its derivative; theta_+ is that of the mirrored height, its derivative the opposite.
+  /// Returns theta_- at height z and its derivative; theta_+ is theta_- at the mirrored height, with the opposite derivative.
   Real theta(std::size_t k, std::size_t l, std::size_t z) const {
     const Real wave = std::sqrt(wave2(k, l)), length = extent[2], up = height(z), down = length - up;
     const Real q = std::cosh(wave * length) / std::sinh(wave * length), r = 1 / std::sinh(wave * length);

@@ -1,3 +1,4 @@
+/// Spectral inversion of vorticity: analytic flows, the reference by definition, errors.
 #include "merganser/flow/inversion.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +33,7 @@ void invert(const Grid& grid, Body&& body, const FlowOptions& options = {}) {
 
 const Grid kEpic = flow_grid({64, 64, 64}, {-kPi, -kPi, -kPi / 2}, {2 * kPi, 2 * kPi, 2 * kPi});
 
-/// EPIC's test of its inversion.
+/// The flow of EPIC's own test of its inversion.
 Values3 epic_vorticity(double x, double y, double z) {
   return {-3 * std::sin(x) * std::cos(y) * std::cos(z), 3 * std::cos(x) * std::sin(y) * std::cos(z), 0};
 }
@@ -50,7 +51,7 @@ TEST(Inversion, EPICs_own_test_comes_out_to_rounding) {
     inversion.velocity(carried, flow);
     EXPECT_LT(largest_error(carried, CarriedFields::xi, epic_vorticity), 1e-13);
     EXPECT_LT(largest_error(flow, FlowFields::u, epic_flow), 1e-13);
-    // What is not differentiated is better, as EPIC reports it.
+    // Components without differentiation are more accurate, as EPIC reports too.
     EXPECT_LT(largest_error(flow, FlowFields::u,
                             [](double x, double y, double z) {
                               const Values11 all = epic_flow(x, y, z);
@@ -64,7 +65,7 @@ TEST(Inversion, a_mean_flow_is_the_integral_of_the_mean_vorticity) {
   const double length = 1.7;
   const double low = -0.4;
   const double m = 3 * kPi / length;
-  // Linear and one sine: u_z = eta, v_z = -xi, of zero mean.
+  // Linear vorticity and one sine mode: u_z = eta, v_z = -xi, with zero mean.
   const auto vorticity = [&](double, double, double z) {
     const double up = z - low;
     return Values3{0.5 - 2 * up + std::sin(m * up), -1 + 0.3 * up - 4 * std::sin(m * up), 0.25};
@@ -94,7 +95,7 @@ TEST(Inversion, a_mean_flow_is_the_integral_of_the_mean_vorticity) {
 /// A flow in planes of x and z: w = sin(k x) g(z), u = cos(k x) g'(z) / k, eta = cos(k x) (g'' - k^2 g) / k.
 struct PlaneFlow {
   double k;
-  std::function<Values3(double up)> g;  ///< g, g', g'' at a height above the lower wall
+  std::function<Values3(double up)> g;  ///< returns g, g', g'' at a height above the lower wall
   double low = 0.3;
 
   Values3 vorticity(double x, double z) const {
@@ -108,7 +109,7 @@ struct PlaneFlow {
   }
 };
 
-/// @param turned  the same with x and y exchanged, which changes the sign of vorticity
+/// Checks the flow. @param turned  true: with x and y exchanged, which changes the sign of vorticity
 void expect_plane_flow(const PlaneFlow& plane, double length, bool turned) {
   const double period = 2 * kPi / plane.k;
   Grid grid = flow_grid({16, 12, 14}, {-1, 4, plane.low}, {period, 0.9 * period, length});
@@ -136,7 +137,7 @@ void expect_plane_flow(const PlaneFlow& plane, double length, bool turned) {
 TEST(Inversion, vorticity_at_walls_drives_the_flow_of_its_harmonic_continuation) {
   const double length = 5;
   for (const double k : {0.8, 1.7}) {
-    // g'' - k^2 g = cosh(k h) or sinh(k h), h from mid-height, 0 at the walls.
+    // g'' - k^2 g = cosh(k h) or sinh(k h), h measured from mid-height; g is 0 at the walls.
     const auto symmetric = [=](double up) {
       const double h = up - length / 2;
       const double a = length / 2 * std::tanh(k * length / 2) / (2 * k);
@@ -169,7 +170,7 @@ TEST(Inversion, a_mode_in_z_has_its_flow) {
   }
 }
 
-/// A flow that is parallel to its vorticity everywhere: vorticity = kTwist velocity.
+/// A Beltrami flow: vorticity = kTwist velocity everywhere.
 const double kTwist = std::sqrt(1 + 4 + 9);
 Values3 beltrami(double x, double y, double z) {
   const double s = std::sin(3 * z), c = std::cos(3 * z), phase = x + 2 * y;
@@ -177,7 +178,7 @@ Values3 beltrami(double x, double y, double z) {
           c * std::cos(phase)};
 }
 
-/// (vorticity . grad) u = grad(kTwist u^2 / 2), by differences over a small step.
+/// Returns (vorticity . grad) u = grad(kTwist u^2 / 2), by central differences over a small step.
 Values3 beltrami_tendency(double x, double y, double z) {
   const auto energy = [](double a, double b, double c) {
     const Values3 u = beltrami(a, b, c);

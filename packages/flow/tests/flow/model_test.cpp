@@ -1,4 +1,4 @@
-/// The whole model: reference numbers, conservation, the same bits however it is run.
+/// The whole flow model: reference numbers, conservation, the same bits over ranks, decompositions and models.
 #include "merganser/flow/model.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ CaseOptions on_cells(std::int64_t cells) {
   return options;
 }
 
-/// Few cells go through everything, merges and splits too, within some steps.
+/// Options with which few cells split and merge parcels within some steps.
 FlowOptions hurried() {
   FlowOptions options;
   options.min_volume_ratio = 10;
@@ -42,7 +42,7 @@ Digest total_digest(comm::Transport& t, const Model& model) {
   return test::total_digest(t, without_registers(model.parcels()));
 }
 
-/// Runs on one rank within this process, though a launcher may have started it as one of several.
+/// Runs on one rank within this process, even if a launcher has started it as one of several.
 void on_one_rank(const std::function<void(comm::Transport&)>& body) {
   comm::RunOptions one;
   one.backend = "threads";
@@ -51,7 +51,7 @@ void on_one_rank(const std::function<void(comm::Transport&)>& body) {
   comm::run(one, body);
 }
 
-/// What a run came to.
+/// Result of a run: digest of the parcels, and statistics.
 struct Came {
   Digest digest;
   std::vector<Statistics> rows;
@@ -65,7 +65,7 @@ Came run_model(comm::Transport& t, const Decomposition& blocks, Case which, cons
   model.observe();
   model.conclude();
   model.drain_statistics();
-  return {total_digest(t, model), model.take_statistics()};
+  return {total_digest(t, model), model.pop_statistics()};
 }
 
 constexpr int kSteps = 9;
@@ -83,7 +83,7 @@ Setting setting_of(Case which) {
   return run;
 }
 
-/// What it comes to on one rank.
+/// Returns the result of a run on one rank.
 Came alone(Case which) {
   const Setting run = setting_of(which);
   Came came;
@@ -112,7 +112,7 @@ TEST_P(EveryModel, gives_the_bits_of_one_rank) {
       const Setting run = setting_of(which);
       const Grid grid = case_grid(which, run.initial);
       const Came here = run_model(t, flow::decompose(grid, t.size(), shape), which, run.initial, run.options, kSteps);
-      EXPECT_EQ(here.digest.text(), one.digest.text()) << shape;
+      EXPECT_EQ(here.digest.to_string(), one.digest.to_string()) << shape;
       EXPECT_TRUE(here.rows == one.rows) << shape;
     };
     compare(Case::rayleigh_taylor, std::to_string(t.size()) + "x1x1", rt);
@@ -136,7 +136,7 @@ TEST_P(EveryModel, goes_on_from_a_state_as_if_nothing_had_been) {
     Model second(t, blocks, hurried());
     second.begin(std::move(kept), state);
     for (int i = 0; i < 5; ++i) second.step();
-    EXPECT_EQ(total_digest(t, second).text(), total_digest(t, first).text());
+    EXPECT_EQ(total_digest(t, second).to_string(), total_digest(t, first).to_string());
     EXPECT_EQ(second.state().time, first.state().time);
     EXPECT_EQ(second.state().step, 12);
   });
@@ -179,7 +179,7 @@ TEST(Reference, the_first_steps_on_16_cells_are_those_of_the_published_program) 
     model.observe();
     model.conclude();
     model.drain_statistics();
-    const std::vector<Statistics> rows = model.take_statistics();
+    const std::vector<Statistics> rows = model.pop_statistics();
     ASSERT_EQ(rows.size(), 6U);
     EXPECT_NEAR(rows[5].time, 0.953144531076, 1e-11);
     EXPECT_NEAR(0.2 / rows[5].strain, 1.0800095015, 1e-8);
@@ -203,7 +203,7 @@ TEST(Reference, the_sixteenth_step_has_its_number_of_parcels) {
     model.observe();
     model.conclude();
     model.drain_statistics();
-    const Statistics row = model.take_statistics().back();
+    const Statistics row = model.pop_statistics().back();
     EXPECT_NEAR(row.time, 2.650644084648, 1e-9);
     EXPECT_NEAR(0.2 / row.strain, 0.2171568757, 1e-7);
     EXPECT_EQ(row.parcels, 32834);

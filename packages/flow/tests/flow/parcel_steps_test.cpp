@@ -1,3 +1,4 @@
+/// Steps on single flow parcels: reflection, numbering, splitting, sums of vorticity.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -51,7 +52,7 @@ TEST(Split, gives_the_second_child_the_next_id_and_keeps_moments) {
   const double longest = std::cbrt(0.75 / std::acos(-1.0)) * grid.spacing(2);  // of the narrowest
   std::int64_t expected = 0;
   for (std::size_t i = 0; i < before.size(); ++i) {
-    const Axes shape = axes(before.row(i) + 5, before.site(i).volume);
+    const Axes shape = principal_axes(before.row(i) + 5, before.site(i).volume);
     const bool is_long = shape.square[0] >= 9 * shape.square[2] || std::sqrt(shape.square[0]) >= longest;
     expected += is_long ? 1 : 0;
     EXPECT_EQ(parcels.id(i), before.id(i));
@@ -65,7 +66,7 @@ TEST(Split, gives_the_second_child_the_next_id_and_keeps_moments) {
   }
 }
 
-/// Ids by place in the box.
+/// Returns the ids of parcels by position in the box.
 using Ids = std::map<std::array<double, 3>, std::int64_t>;
 
 TEST_P(ParcelSteps, renumber_gives_even_ids_that_no_decomposition_changes) {

@@ -1,3 +1,4 @@
+/// The four points of an ellipsoid, against a general eigenvalue solver.
 #include <gtest/gtest.h>
 
 #include "src/flow/kernels.hpp"
@@ -8,7 +9,7 @@ namespace {
 using namespace merganser;
 using namespace merganser::flow;
 
-/// Cells so wide that every ellipsoid here is small.
+/// Cells so wide that every ellipsoid of this test is small against them.
 constexpr Cells kWide{{-50, -50, -50}, {100, 100, 100}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}};
 
 struct Found {
@@ -16,7 +17,7 @@ struct Found {
   Vec3 middle;
 };
 
-/// As the kernel finds it, in each of the places of a batch.
+/// Computes the points by the kernel, checking that every lane of a batch gives the same.
 Found find(double volume, const double* b5) {
   const Site site{0, 0, 0, volume};
   double row[Row::width] = {};
@@ -38,9 +39,9 @@ Found find(double volume, const double* b5) {
 
 double dot(const Vec3& a, const Vec3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-/// The points have the second moment of the ellipsoid, but for a sphere: 5 (e e^T + t t^T) = B - c^2.
+/// The points have the second moment of the ellipsoid, up to a sphere: 5 (e e^T + t t^T) = B - c^2.
 void expect_second_moment(double volume, const double* b5) {
-  const Axes expected = axes(b5, volume);
+  const Axes expected = principal_axes(b5, volume);
   const Found found = find(volume, b5);
   // B33 follows from the other entries, with an error that grows as the minor B11 B22 - B12^2 cancels.
   const double cancels = b5[0] * b5[3] / (b5[0] * b5[3] - b5[1] * b5[1]);
@@ -55,7 +56,7 @@ void expect_second_moment(double volume, const double* b5) {
   EXPECT_LT(worst, 1e-14 * scale) << b5[0] << " " << b5[1] << " " << b5[2] << " " << b5[3] << " " << b5[4];
   EXPECT_LT(std::fabs(dot(found.major, found.middle)), 4e-15 * scale);
   EXPECT_GE(dot(found.major, found.major) * (1 + 1e-12), dot(found.middle, found.middle));
-  // Where an axis is apart from the others its direction is known.
+  // The direction of an axis is determined where its length differs from the others.
   const double gap = (expected.square[0] - expected.square[1]) / scale;
   if (gap > 1e-3) {
     const Vec3 v{expected.vector[0][0], expected.vector[0][1], expected.vector[0][2]};

@@ -1,4 +1,4 @@
-// The solves over ranks and models of communication: the bits of one rank.
+// The spectral solves over numbers of ranks and communication models: the same bits as on one rank.
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
@@ -16,13 +16,13 @@ using namespace merganser::test;
 
 const Grid kGrid = flow_grid({16, 14, 5}, {-1, 2, 0}, {4, 4, 1.5});
 
-/// A number of unclear origin in [-1, 1] for a node of the whole grid.
+/// Returns a pseudo-random number in [-1, 1] for a node of the whole grid.
 double scatter(double x, double y, double z, double seed) {
   const double v = std::sin(12.9898 * x + 78.233 * y + 37.719 * z + seed) * 43758.5453;
   return 2 * (v - std::floor(v)) - 1;
 }
 
-/// Adds up hashes of the values and places of own nodes and of those beyond the walls.
+/// Returns the sum of hashes of positions and values of own nodes and of those beyond the walls.
 template <std::size_t kWidth>
 std::int64_t digest(const Nodes<kWidth>& nodes, std::size_t first, std::size_t count) {
   const NodeLayout& layout = nodes.layout();
@@ -39,7 +39,7 @@ std::int64_t digest(const Nodes<kWidth>& nodes, std::size_t first, std::size_t c
   return static_cast<std::int64_t>(sum);
 }
 
-/// Whether the halo holds what its owners hold.
+/// Returns true if the halo has the values of the owners.
 template <std::size_t kWidth>
 bool halo_is_filled(HaloFill& halo, const Nodes<kWidth>& nodes) {
   Nodes<kWidth> filled = nodes;
@@ -173,7 +173,7 @@ TEST_P(FlowRanksTest, solves_make_no_collective) {
     inversion.tendency(carried, flow, {false, false});
     inversion.displacement(excess, displacement);
     EXPECT_EQ((t.counters() - before).collectives, 0);
-    // Six exchanges each for velocity and displacement, four for the tendency, a halo each.
+    // Velocity and displacement take six exchanges each, the tendency four; each of the three takes one halo exchange.
     const auto& shape = d.shape();
     const int rows = (shape[0] > 1 ? 4 : 0) + (shape[1] > 1 ? 2 : 0);
     const int derivatives = (shape[0] > 1 ? 2 : 0) + (shape[1] > 1 ? 2 : 0);

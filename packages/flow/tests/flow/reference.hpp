@@ -1,5 +1,5 @@
 #pragma once
-/// The transfer between parcels and nodes once more: slow, one parcel, point and node after the other, without ranks.
+/// Reference for the transfer between parcels and nodes: slow, one parcel, point and node after the other, on one rank.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,7 +16,7 @@
 
 namespace merganser::flow::reference {
 
-/// Node of the whole grid, x and y inside it.
+/// Index of a node of the whole grid, wrapped in x and y.
 using Node = std::array<std::int64_t, 3>;
 
 inline Node wrapped(const Grid& grid, Node n) {
@@ -24,9 +24,9 @@ inline Node wrapped(const Grid& grid, Node n) {
   return n;
 }
 
-/// The four points of an ellipsoid.
+/// Returns the four points of an ellipsoid.
 inline std::array<Vec3, 4> points(const Site& site, const double* b5) {
-  const Axes shape = axes(b5, site.volume);
+  const Axes shape = principal_axes(b5, site.volume);
   const double eta = std::sqrt(0.4 * std::max(0.0, shape.square[0] - shape.square[2]));
   const double tau = std::sqrt(0.4 * std::max(0.0, shape.square[1] - shape.square[2]));
   std::array<Vec3, 4> all;
@@ -104,10 +104,10 @@ inline Gathered gather(const Parcels& parcels, const Grid& grid) {
   return sums;
 }
 
-/// Numbers at nodes as a function of node and component, x and y in the grid or not.
+/// Field as a function of node and component; the node may lie outside of the grid in x and y.
 using Field = std::function<double(const Node&, std::size_t)>;
 
-/// The mean of a field over the four points of a parcel.
+/// Returns the mean of a field over the four points of a parcel.
 inline std::vector<double> read(const Grid& grid, const Site& site, const double* b5, const Field& field,
                                 std::size_t width) {
   std::vector<double> mean(width, 0.0);
@@ -117,7 +117,7 @@ inline std::vector<double> read(const Grid& grid, const Site& site, const double
   return mean;
 }
 
-/// One stage of Transfer::advance.
+/// Makes one stage, as Transfer::advance() is to make it.
 inline void advance(Parcels& parcels, const Grid& grid, const Field& field, double a, double b_dt) {
   for (std::size_t p = 0; p < parcels.size(); ++p) {
     Site& s = parcels.site(p);
@@ -141,7 +141,7 @@ inline void advance(Parcels& parcels, const Grid& grid, const Field& field, doub
   }
 }
 
-/// A box of cells that differ in the three directions.
+/// Returns a box whose cells have different edges in the three directions.
 inline Grid grid_of(std::int64_t x, std::int64_t y, std::int64_t z) {
   return {{{-0.3, 0.1, -1},
            {0.5 * static_cast<double>(x), 0.6 * static_cast<double>(y), 0.45 * static_cast<double>(z)},
@@ -149,7 +149,7 @@ inline Grid grid_of(std::int64_t x, std::int64_t y, std::int64_t z) {
           {x, y, z}};
 }
 
-/// B of an ellipsoid of this volume with the given ratios of its axes, turned at random.
+/// Returns B of an ellipsoid of this volume with the given ratios of its axes, in a random orientation.
 inline void random_shape(std::mt19937_64& random, double volume, Vec3 ratio, double* b5) {
   std::normal_distribution<double> normal;
   double v[3][3];
@@ -177,7 +177,7 @@ inline void random_shape(std::mt19937_64& random, double volume, Vec3 ratio, dou
   b5[4] = entry(1, 2);
 }
 
-/// Parcels at random places, some of them long, with ids 7, 10, 13, ...
+/// Returns parcels at random positions, some of them long, with ids 7, 10, 13, ...
 inline Parcels random_parcels(const Grid& grid, std::size_t n, unsigned seed, double beyond_walls = 0) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> u(0, 1);
@@ -201,7 +201,7 @@ inline Parcels random_parcels(const Grid& grid, std::size_t n, unsigned seed, do
   return parcels;
 }
 
-/// The parcels of a rank.
+/// Returns the parcels that a rank owns.
 inline Parcels own(const Parcels& all, const Decomposition& d, int rank) {
   Parcels mine(all.schema());
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -1,3 +1,4 @@
+/// The slow reference for the transfer itself: analytic fields and conservation.
 #include "tests/flow/inversion_reference.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ Reference::Field random_field(const Reference& r, unsigned seed) {
   return f;
 }
 
-/// Each node's place in a Reference.
+/// Calls a function with the index of each node in a Reference.
 template <class Use>
 void for_places(const NodeLayout& layout, const Reference& r, Use&& use) {
   for_nodes(layout, false, [&](auto i, auto j, auto k, double, double, double) {

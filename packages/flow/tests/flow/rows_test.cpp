@@ -1,3 +1,4 @@
+/// Fourier transforms along rows of a field: definition, inverse, derivatives, independence of columns.
 #include "src/flow/fft/rows.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-/// Statistics of all ranks: the same bits however they come together.
+/// Statistics of the flow: the same bits over ranks and methods of combination.
 #include "merganser/flow/statistics.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using namespace merganser;
 using namespace merganser::flow;
 using namespace merganser::test;
 
-/// Parcels of a state, the same on every rank.
+/// Returns the parcels of a state, the same on every rank.
 Parcels state(unsigned seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> u(-1, 1);
@@ -53,7 +53,7 @@ TEST_P(Gathering, gives_every_rank_the_bits_of_one_by_the_network_and_by_a_colle
       StatisticsGatherer gatherer(t, way, 8);
       std::vector<Statistics> got, expected;
       const auto take = [&] {
-        for (const Statistics& row : gatherer.take()) got.push_back(row);
+        for (const Statistics& row : gatherer.pop_complete()) got.push_back(row);
       };
       for (int step = 0; step < 12; ++step) {
         Statistics row;

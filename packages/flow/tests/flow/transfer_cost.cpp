@@ -1,6 +1,6 @@
-/// No test: what moving numbers between parcels and nodes costs, in nanoseconds per parcel and call, least of some turns:
-/// test_flow_transfer_cost [cells] [parcels per cell] [turns]. One rank; parcels in the order of cells, as a merge leaves
-/// them, then moved by a third of a cell, as a time step does.
+/// Benchmark, not a test: cost of the transfer between parcels and nodes, in ns per parcel and call, the least of several turns:
+/// test_flow_transfer_cost [cells] [parcels per cell] [turns]. One rank; parcels in the order of cells, as after a merge, then
+/// displaced by a third of a cell, as a time step does.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -45,7 +45,7 @@ Parcels parcels_in(const Grid& grid, std::int64_t per_cell) {
   return parcels;
 }
 
-/// Processor time of this thread: other programs may share the processor.
+/// Returns the CPU time of this thread, since other programs may share the processor.
 double processor_now() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

@@ -1,3 +1,4 @@
+/// Complex Fourier transforms of every library in this build, against the definition.
 #include "src/flow/fft/transform.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,7 @@ Columns random_columns(std::size_t n, unsigned seed) {
   return c;
 }
 
-/// By the definition, in long double.
+/// Computes the transform by its definition, in long double.
 Columns slow(const Columns& in, std::size_t n) {
   Columns out(n);
   for (std::size_t t = 0; t < kLanes; ++t)

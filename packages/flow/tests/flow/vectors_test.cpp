@@ -1,3 +1,4 @@
+/// Kernels of the flow with every vector target of this processor: equal bits where promised, close values elsewhere.
 #include <gtest/gtest.h>
 
 #include <hwy/targets.h>
@@ -12,7 +13,7 @@ namespace {
 using namespace merganser;
 using namespace merganser::flow;
 
-/// Calls body(name of the target) with every kind of vectors that this processor has.
+/// Calls body(name of the target) with every vector target that this processor has.
 template <class Body>
 void for_targets(const Body& body) {
   const auto use = [](std::int64_t targets) {
@@ -26,7 +27,7 @@ void for_targets(const Body& body) {
   use(0);
 }
 
-/// What all kernels make of the same parcels.
+/// Results of all kernels for the same parcels.
 struct Outcome {
   std::vector<double> nodes;
   std::vector<double> parcels;

@@ -1,4 +1,4 @@
-/// merganser flow: runs, snapshots, going on from them.
+/// The command merganser flow: runs, snapshots, and continuing from them.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -20,7 +20,7 @@ namespace app = merganser::app;
 namespace io = merganser::io;
 using namespace merganser::test;
 
-/// A flow that splits and merges within few steps.
+/// Options of a flow that splits and merges parcels within few steps.
 const Arguments kHurried{"flow", "rayleigh-taylor",    "--cells", "8",       "--max-aspect-ratio",
                          "1.5",  "--min-volume-ratio", "10",      "--alpha", "0.5"};
 
@@ -29,7 +29,7 @@ TEST(Flow, gives_the_same_digest_on_any_ranks_and_blocks) {
   const Outcome one = run(kHurried + Arguments{"--until", "4", "--json", folder.file("one.json")});
   ASSERT_EQ(one.code, 0) << one.text();
   ASSERT_FALSE(one.digest().empty());
-  const Json result = json_of(folder.file("one.json"))["result"];
+  const Json result = read_json_file(folder.file("one.json"))["result"];
   EXPECT_GT(result["merges"].get<int>(), 0);
   EXPECT_GT(result["splits"].get<int>(), 0);
   EXPECT_GE(result["time"].get<double>(), 4);
@@ -40,7 +40,7 @@ TEST(Flow, gives_the_same_digest_on_any_ranks_and_blocks) {
     const Outcome other = run(kHurried + more + Arguments{"--until", "4", "--json", folder.file("other.json")});
     EXPECT_EQ(other.code, 0) << other.text();
     EXPECT_EQ(other.digest(), one.digest());
-    EXPECT_EQ(json_of(folder.file("other.json"))["result"]["enstrophy"], result["enstrophy"]);
+    EXPECT_EQ(read_json_file(folder.file("other.json"))["result"]["enstrophy"], result["enstrophy"]);
   }
   for (const std::string& model : process_models()) {
     const Outcome other = run_on(2, kHurried + Arguments{"--until", "4", "--comm", model});
@@ -79,11 +79,11 @@ TEST(Flow, writes_files_that_the_other_commands_read) {
     if (name.ends_with("_parcels.nc")) files.push_back(folder.file(name));
   ASSERT_EQ(files.size(), 3U);
   for (const char* picture : {"rt_0000000002_buoyancy.svg", "rt_small.svg", "rt_clusters.svg"})
-    EXPECT_TRUE(bytes_of(folder.file(picture)).starts_with("<svg")) << picture;
+    EXPECT_TRUE(read_bytes(folder.file(picture)).starts_with("<svg")) << picture;
   const Outcome bench = run(Arguments{"bench", "files"} + files +
                             Arguments{"--prune", "all", "--min-volume-ratio", "10", "--json", folder.file("b.json")});
   EXPECT_EQ(bench.code, 0) << bench.text();
-  const Json scaling = json_of(folder.file("b.json"))["result"]["scaling"];
+  const Json scaling = read_json_file(folder.file("b.json"))["result"]["scaling"];
   ASSERT_EQ(scaling.size(), 2U);
   EXPECT_EQ(scaling[0]["prune"], "single-pass");
   EXPECT_EQ(scaling[1]["prune"], "iterative");
@@ -101,7 +101,7 @@ TEST(Flow, writes_the_fields_of_its_state) {
   const io::FileGroup file = io::read_data(folder.file("tg_0000000001_fields.nc"));
   const auto values = [&](const char* name) {
     const io::FileValues* found = io::find_variable(file, name);
-    return found == nullptr ? std::vector<double>() : io::numbers_of(*found);
+    return found == nullptr ? std::vector<double>() : io::to_doubles(*found);
   };
   const auto u = values("x_velocity");
   ASSERT_EQ(u.size(), 9U * 16 * 16);
@@ -148,7 +148,7 @@ TEST(Flow, goes_on_from_a_file_of_epic) {
   const Folder folder;
   const Outcome o = run({"flow", "--restart", file.string(), "--until", "3.15", "--json", folder.file("r.json")});
   ASSERT_EQ(o.code, 0) << o.text();
-  const Json record = json_of(folder.file("r.json"));
+  const Json record = read_json_file(folder.file("r.json"));
   EXPECT_GT(record["result"]["merges"].get<int>(), 20000);
   EXPECT_LT(record["result"]["volume_error"].get<double>(), 1e-13);
 }
@@ -199,9 +199,9 @@ TEST(Schedule, writes_at_even_times_and_successive_states) {
 
 TEST(Snapshots, are_found_by_their_names) {
   EXPECT_EQ(app::snapshot_name("a/rt", 12, "parcels.nc"), "a/rt_0000000012_parcels.nc");
-  EXPECT_EQ(app::base_of_snapshot("a/rt_0000000012_parcels.nc"), "a/rt");
-  EXPECT_EQ(app::base_of_snapshot("rt_parcels.nc"), "");
-  EXPECT_EQ(app::base_of_snapshot("_12345678x0_parcels.nc"), "");
+  EXPECT_EQ(app::snapshot_base("a/rt_0000000012_parcels.nc"), "a/rt");
+  EXPECT_EQ(app::snapshot_base("rt_parcels.nc"), "");
+  EXPECT_EQ(app::snapshot_base("_12345678x0_parcels.nc"), "");
 }
 
 }  // namespace

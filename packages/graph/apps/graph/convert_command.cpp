@@ -1,4 +1,4 @@
-// merganser graph convert: graphs from one format to another, or made ones to a file.
+// Command merganser graph convert: converts graph files from one format to another, and writes generated graphs.
 #include <iostream>
 
 #include "apps/frame/ranks.hpp"
@@ -13,6 +13,7 @@
 namespace merganser::app {
 namespace {
 
+/// Options of the command.
 struct GraphConvertOptions {
   GraphInput input;
   std::string output;
@@ -36,9 +37,10 @@ void describe(GraphConvertOptions& o, auto&& option) {
   describe(o.ranks, option);
 }
 
+/// Prints the report and writes the run record; on rank 0.
 void report(const GraphConvertOptions& o, const Invocation& in, comm::Transport& t, const LoadedGraph& loaded,
             double seconds) {
-  if (may_report(in.table)) {
+  if (can_print_report(in.table)) {
     std::cout << graph_input_text(loaded.facts) << '\n';
     for (const std::string& line : loaded.lines) std::cout << "  " << line << '\n';
     std::cout << "  read or made in " << seconds_text(loaded.seconds) << " on " << t.size()
@@ -53,8 +55,8 @@ void report(const GraphConvertOptions& o, const Invocation& in, comm::Transport&
   write_record(o.json, record);
 }
 
-/// What the file takes, and writing it: METIS and ParHIP hold both arcs of each edge.
-AfterLoading writing(const GraphConvertOptions& o, graphs::Format format) {
+/// Estimates the disk space of the file and the memory for writing it: METIS and ParHIP hold both arcs of each edge.
+AfterLoading estimate_writing(const GraphConvertOptions& o, graphs::Format format) {
   if (o.output.empty()) return {};
   AfterLoading after;
   const bool both = format == graphs::Format::metis || format == graphs::Format::parhip;
@@ -66,19 +68,20 @@ AfterLoading writing(const GraphConvertOptions& o, graphs::Format format) {
 }
 
 int run(GraphConvertOptions& o, const Invocation& in) {
-  o.input.seed_given = in.table.given("seed");
+  o.input.seed_given = in.table.is_given("seed");
+  // With --gen the only positional argument is the file to write.
   if (!o.input.gen.empty() && o.output.empty()) std::swap(o.input.file, o.output);
   if (o.output.empty() && !o.to.empty()) throw UsageError("--to without OUT; allowed: with it");
   const graphs::Format format = o.output.empty() ? graphs::Format::binary
-                                : o.to.empty()   ? graphs::format_of_path(o.output)
-                                                 : graphs::format_of_name(o.to);
+                                : o.to.empty()   ? graphs::format_from_path(o.output)
+                                                 : graphs::parse_format(o.to);
   graphs::check_writable(format);
-  return on_ranks(o.ranks, [&](comm::Transport& t) {
+  return run_on_ranks(o.ranks, [&](comm::Transport& t) {
     collective_try([&] {
       comm::agree(t, [&] {
         if (t.rank() == 0 && !o.output.empty()) check_output(o.output);
       });
-      const LoadedGraph loaded = load_graph(o.input, t, writing(o, format));
+      const LoadedGraph loaded = load_graph(o.input, t, estimate_writing(o, format));
       const double start = now();
       if (!o.output.empty()) graphs::write_graph(o.output, loaded.graph, format, t);
       const double seconds = now() - start;

@@ -14,18 +14,20 @@ namespace {
 
 using graphs::Forecast;
 
-std::string count_of(std::uint64_t n) { return count_text(static_cast<std::int64_t>(n)); }
+std::string format_count(std::uint64_t n) { return count_text(static_cast<std::int64_t>(n)); }
 
+/// Checks that memory and disk suffice for a graph and what follows. Collective. @throws UsageError or InputError unless forced
 void check_memory(const GraphInput& input, const Forecast& forecast, const AfterLoading& after,
                   comm::Transport& transport) {
   const auto ranks = static_cast<double>(transport.size());
   const auto edges = static_cast<double>(forecast.edges);
   const auto vertices = static_cast<double>(forecast.vertices);
+  // Loading and the work after it have different peaks; the greater one counts.
   const double later = edges / ranks * (static_cast<double>(forecast.edge_bytes) + after.bytes_per_edge) +
                        vertices / ranks * after.bytes_per_vertex;
   Need need;
-  need.what = (input.gen.empty() ? input.file : input.gen) + " (" + count_of(forecast.vertices) + " vertices, about " +
-              count_of(forecast.edges) + " edges)";
+  need.what = (input.gen.empty() ? input.file : input.gen) + " (" + format_count(forecast.vertices) +
+              " vertices, about " + format_count(forecast.edges) + " edges)";
   need.rank_bytes = std::max(static_cast<double>(forecast.bytes_per_rank), later);
   need.first_bytes = vertices * after.first_bytes_per_vertex;
   need.disk_bytes = edges * after.disk_bytes_per_edge + vertices * after.disk_bytes_per_vertex;
@@ -35,12 +37,15 @@ void check_memory(const GraphInput& input, const Forecast& forecast, const After
   require(need, input.limits.force, transport);
 }
 
+/// Returns the options of the generator.
 graphs::GenerateOptions generate_options(const GraphInput& input) {
   return {input.seed, input.weights.empty() ? "uniform" : input.weights};
 }
 
+/// Returns the options of the reader.
 graphs::ReadOptions read_options(const GraphInput& input) { return {input.format, input.weights, input.seed}; }
 
+/// @throws UsageError unless exactly one of a file and a name of a generated graph is given
 void check_choice(const GraphInput& input) {
   if (input.file.empty() == input.gen.empty()) {
     throw UsageError(input.file.empty() ? "no graph; allowed: GRAPH or --gen NAME"
@@ -48,19 +53,19 @@ void check_choice(const GraphInput& input) {
   }
 }
 
-/// Of made graphs.
-void tell(const GraphInput& input, Json& facts) {
+/// Adds the facts of a generated graph to the run record.
+void add_facts(const GraphInput& input, Json& facts) {
   facts["generated"] = true;
   facts["weights"] = generate_options(input).weights;
   facts["seed"] = input.seed;
 }
 
-/// Of files.
-void tell(const GraphInput& input, const graphs::ReadLog& read, Json& facts) {
+/// Adds the facts of a graph file to the run record.
+void add_facts(const GraphInput& input, const graphs::ReadLog& read, Json& facts) {
   facts["generated"] = false;
   facts["weights"] = read.weighted ? "file" : input.weights.empty() ? "uniform" : input.weights;
   if (!read.weighted) facts["seed"] = input.seed;
-  facts["format"] = graphs::name_of(read.format);
+  facts["format"] = graphs::to_string(read.format);
   facts["compressed"] = read.compressed;
   facts["file_bytes"] = read.file_bytes;
   facts["arcs"] = read.arcs;
@@ -70,13 +75,13 @@ void tell(const GraphInput& input, const graphs::ReadLog& read, Json& facts) {
   facts["relabelled"] = read.relabelled;
 }
 
-/// The same of both, in front.
-Json facts_of(const GraphInput& input, const LoadedGraph& loaded, std::int64_t edges) {
+/// Returns the facts for the run record that generated graphs and files have in common.
+Json make_facts(const GraphInput& input, const LoadedGraph& loaded, std::int64_t edges) {
   Json facts;
   facts["source"] = input.gen.empty() ? input.file : input.gen;
   facts["vertices"] = loaded.graph.vertices;
   facts["edges"] = edges;
-  facts["weight_kind"] = graphs::name_of(loaded.graph.kind);
+  facts["weight_kind"] = graphs::to_string(loaded.graph.kind);
   facts["edge_bytes"] = std::visit([](const auto& list) { return sizeof(list[0]); }, loaded.graph.edges);
   facts["forecast"] = {{"edges", loaded.forecast.edges},
                        {"exact", loaded.forecast.exact},
@@ -84,7 +89,8 @@ Json facts_of(const GraphInput& input, const LoadedGraph& loaded, std::int64_t e
   return facts;
 }
 
-Forecast forecast_of(const GraphInput& input, comm::Transport& transport) {
+/// Checks the options and predicts the size of the graph. Collective.
+Forecast compute_forecast(const GraphInput& input, comm::Transport& transport) {
   Forecast forecast;
   comm::agree(transport, [&] {
     check_choice(input);
@@ -97,13 +103,13 @@ Forecast forecast_of(const GraphInput& input, comm::Transport& transport) {
 }  // namespace
 
 std::string graph_format_names() {
-  return joined(graphs::formats(), "|", [](graphs::Format f) { return graphs::name_of(f); });
+  return joined(graphs::formats(), "|", [](graphs::Format f) { return graphs::to_string(f); });
 }
 
 LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport, const AfterLoading& after) {
   LoadedGraph loaded;
   const double start = now();
-  loaded.forecast = forecast_of(input, transport);
+  loaded.forecast = compute_forecast(input, transport);
   check_memory(input, loaded.forecast, after, transport);
   graphs::ReadLog read;
   loaded.graph = input.gen.empty() ? graphs::read_graph(input.file, read_options(input), transport, read)
@@ -114,17 +120,17 @@ LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport, cons
   if (transport.rank() == 0)
     for (const std::string& line : read.lines) log(Level::info, 0, input.file + ": " + line);
   const std::int64_t total = transport.all_reduce(static_cast<std::int64_t>(loaded.graph.size()), comm::Op::sum);
-  loaded.facts = facts_of(input, loaded, total);
+  loaded.facts = make_facts(input, loaded, total);
   if (input.gen.empty())
-    tell(input, read, loaded.facts);
+    add_facts(input, read, loaded.facts);
   else
-    tell(input, loaded.facts);
+    add_facts(input, loaded.facts);
   loaded.seconds = now() - start;
   return loaded;
 }
 
 std::string graph_input_text(const Json& facts) {
-  return facts.at("source").get<std::string>() + ": " + count_of(facts.at("vertices").get<std::uint64_t>()) +
+  return facts.at("source").get<std::string>() + ": " + format_count(facts.at("vertices").get<std::uint64_t>()) +
          " vertices, " + count_text(facts.at("edges").get<std::int64_t>()) + " edges, weights " +
          facts.at("weight_kind").get<std::string>() + " (" + facts.at("weights").get<std::string>() + ")";
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// A weighted graph for a command: read from a file or made from a name, after a look at the memory it will take.
+/// Graph input of commands: options, and loading of a weighted graph from a file or a generator, after a check of the memory.
 #include <string>
 #include <vector>
 
@@ -10,20 +10,20 @@
 
 namespace merganser::app {
 
-/// Options of every command that takes a graph.
+/// Options of commands that take a graph.
 struct GraphInput {
-  std::string file;
-  std::string gen;
-  std::string format;
-  std::string weights;
-  std::uint64_t seed = 1;
-  bool seed_given = false;  ///< refused then where nothing is made with it; set by the command
+  std::string file;         ///< GRAPH: path of a file; empty with `gen`
+  std::string gen;          ///< name of a generated graph, see generate.hpp
+  std::string format;       ///< of the file; empty: determined by the file
+  std::string weights;      ///< name of generated weights; empty: those of the file, else uniform
+  std::uint64_t seed = 1;   ///< of generated graphs and weights
+  bool seed_given = false;  ///< --seed was given, an error if nothing is generated; set by the command
   ForceOption limits;
 };
-/// Names of the file formats: "edge-list|metis|...".
+/// Returns the names of the file formats: "edge-list|matrix-market|...".
 [[nodiscard]] std::string graph_format_names();
 
-/// All but the file.
+/// Describes all options of a graph but the file.
 template <class V>
 void describe_graph_options(GraphInput& o, V&& option) {
   option.section("Graph");
@@ -40,7 +40,7 @@ void describe_graph_options(GraphInput& o, V&& option) {
   describe(o.limits, option);
 }
 
-/// The file is the positional GRAPH, which stands first. For verbs that have --points too.
+/// Describes the options of a graph, with the file as the first positional GRAPH. For commands that have --points too.
 void describe(GraphInput& o, auto&& option) {
   option.positional("GRAPH", o.file,
                     "file of a graph (packages/graph/docs/graph-files.md); of a BVGraph its name without extension",
@@ -50,21 +50,22 @@ void describe(GraphInput& o, auto&& option) {
   option.restrict({"seed"}, UsedWith{"GRAPH", "--gen", "--points uniform:*|normal:*|clusters:*|line:*"});
 }
 
+/// A loaded graph, with facts for the report and the run record.
 struct LoadedGraph {
   graphs::EdgeList graph;
   graphs::Forecast forecast;
-  std::vector<std::string> lines;  ///< what a user should know: symmetrised, weights made, ...; the same on every rank
-  Json facts;                      ///< of the record, the same on every rank
-  double seconds = 0;              ///< of this rank
+  std::vector<std::string> lines;  ///< notes for the user (symmetrised, weights generated, ...); the same on every rank
+  Json facts;                      ///< for the run record; the same on every rank
+  double seconds = 0;              ///< wall time of loading on this rank
 };
 
-/// Reads or makes the graph. Collective; errors are thrown on every rank alike: call it inside collective_try().
-/// @throws UsageError without exactly one of GRAPH and --gen; InputError for a file that cannot be read; either, as
-/// forecast.hpp says, where what is needed is not there and --force is not given
+/// Reads or generates the graph. Collective; errors are thrown on every rank alike: call it inside collective_try().
+/// @throws UsageError without exactly one of GRAPH and --gen; InputError for a file that cannot be read; either, see
+/// forecast.hpp, if memory or disk space does not suffice and --force is not given
 [[nodiscard]] LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport,
                                      const AfterLoading& after = {});
 
-/// "1,048,576 vertices, 16,777,216 edges, weights unsigned (uniform), ..."; from the facts.
+/// Returns a line for the report, from the facts: "rmat:20:16: 1,048,576 vertices, 16,777,216 edges, weights unsigned (uniform)".
 [[nodiscard]] std::string graph_input_text(const Json& facts);
 
 }  // namespace merganser::app

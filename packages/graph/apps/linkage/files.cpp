@@ -16,6 +16,7 @@ namespace {
 
 bool is_array(const std::string& path) { return path.ends_with(".npy"); }
 
+/// Writes one number per row, as an array or as text.
 template <class T>
 void append(std::string& text, T value) {
   static_assert(std::endian::native == std::endian::little, "arrays are written as they lie in memory");
@@ -43,7 +44,7 @@ void write_column(const std::string& path, const std::vector<T>& values, const c
   write_text_file(path, text);
 }
 
-/// Two words that depend on every word given and on their order.
+/// Order-dependent 128-bit hash of a sequence of words.
 class WordDigest {
  public:
   void add(std::uint64_t word) {
@@ -57,6 +58,7 @@ class WordDigest {
   std::uint64_t b_ = 2;
 };
 
+/// A row of the condensed tree, in the layout of the structured array.
 struct CondensedRow {
   std::uint64_t parent;
   std::uint64_t child;
@@ -64,8 +66,8 @@ struct CondensedRow {
   std::uint64_t size;
 };
 
-/// Calls `row` for the clusters, then for the points.
-void for_rows(const msf::CondensedTree& tree, const auto& row) {
+/// Calls `row` with the rows of all clusters but the root, then of all points.
+void for_each_row(const msf::CondensedTree& tree, const auto& row) {
   const std::uint64_t points = tree.lambda.size();
   for (std::size_t c = 1; c < tree.clusters.size(); ++c) {
     const auto& cluster = tree.clusters[c];
@@ -109,7 +111,7 @@ void write_condensed(const std::string& path, const msf::CondensedTree& tree) {
                     fmt::format("{},", rows));
     text.reserve(text.size() + sizeof(CondensedRow) * rows);
   }
-  for_rows(tree, [&](const CondensedRow& row) {
+  for_each_row(tree, [&](const CondensedRow& row) {
     if (is_array(path)) {
       append(text, row);
     } else {
@@ -124,7 +126,7 @@ double written_bytes_per_vertex(const std::string& path, double text, double arr
   return is_array(path) ? array : text;
 }
 
-std::string digest_of(const msf::Dendrogram& d) {
+std::string compute_digest(const msf::Dendrogram& d) {
   WordDigest digest;
   for (const auto& m : d.merges) {
     digest.add(static_cast<std::uint64_t>(m.a) << 32 | m.b);
@@ -134,7 +136,7 @@ std::string digest_of(const msf::Dendrogram& d) {
   return digest.text();
 }
 
-std::string digest_of(const std::vector<std::int64_t>& labels) {
+std::string compute_digest(const std::vector<std::int64_t>& labels) {
   WordDigest digest;
   for (const auto label : labels) digest.add(static_cast<std::uint64_t>(label));
   return digest.text();

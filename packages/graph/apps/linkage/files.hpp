@@ -1,5 +1,6 @@
 #pragma once
-/// Files of dendrograms and clusters: arrays of NumPy where the name ends in .npy, else text with a line per row.
+/// Writers of dendrograms and clusters: NumPy arrays if the name ends in .npy, else text with a line per row. All are local and
+/// throw InputError if the file cannot be written.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -8,20 +9,22 @@
 
 namespace merganser::app {
 
-/// Rows "a b height size", as SciPy's functions take them; float64.
+/// Writes a linkage matrix: rows "a b height size", as SciPy's functions take them; float64.
 void write_linkage(const std::string& path, const msf::Dendrogram& d);
-/// A label per vertex; int64.
+/// Writes a label per vertex; int64.
 void write_labels(const std::string& path, const std::vector<std::int64_t>& labels);
-/// A number per vertex; float64.
+/// Writes a number per vertex; float64.
 void write_numbers(const std::string& path, const std::vector<double>& numbers);
-/// Rows "parent child lambda size" with names as the package hdbscan has them: points 0 .. n - 1, clusters from n on.
+/// Writes a condensed tree: rows "parent child lambda size", numbered as in the package hdbscan: points 0 .. n - 1, clusters from
+/// n on.
 void write_condensed(const std::string& path, const msf::CondensedTree& tree);
 
-/// Bytes that writing takes beside what is written, per vertex; 0 for an empty path.
+/// Returns the memory for writing, in bytes per vertex: `array` or `text`, depending on the name; 0 for an empty path.
 [[nodiscard]] double written_bytes_per_vertex(const std::string& path, double text, double array);
 
-/// 32 hexadecimal digits of a dendrogram or of labels.
-[[nodiscard]] std::string digest_of(const msf::Dendrogram& d);
-[[nodiscard]] std::string digest_of(const std::vector<std::int64_t>& labels);
+/// Returns a digest of the merges of a dendrogram, in their order: 32 hexadecimal digits.
+[[nodiscard]] std::string compute_digest(const msf::Dendrogram& d);
+/// Returns a digest of labels, in their order: 32 hexadecimal digits.
+[[nodiscard]] std::string compute_digest(const std::vector<std::int64_t>& labels);
 
 }  // namespace merganser::app

@@ -1,4 +1,5 @@
-// linkage: single linkage and HDBSCAN* clusters of points or of a graph.
+// Command merganser linkage: single linkage and HDBSCAN* clusters of points or of a graph. All ranks compute the spanning forest;
+// rank 0 computes the clusters.
 #include <algorithm>
 #include <iostream>
 
@@ -24,6 +25,7 @@ namespace {
 
 enum class Method : std::uint8_t { single, hdbscan };
 
+/// Options of the command.
 struct LinkageCommand {
   GraphInput graph;
   PointsOptions points;
@@ -78,9 +80,9 @@ void describe(LinkageCommand& o, auto&& option) {
   describe(o.ranks, option);
 }
 
-constexpr std::size_t kShownClusters = 8;
+constexpr std::size_t kShownClusters = 8;  // sizes in the report
 
-/// What was found, on rank 0.
+/// Results on rank 0.
 struct Found {
   msf::Dendrogram dendrogram;
   msf::CondensedTree condensed;
@@ -91,34 +93,38 @@ struct Found {
   bool exact_order = false;  // merges of one height are in scikit-learn's order
 };
 
+/// A run of the command on one rank.
 class LinkageRun {
  public:
   LinkageRun(const LinkageCommand& o, const Invocation& in, comm::Transport& t) : o_(o), in_(in), t_(t) {
-    if (t.rank() == 0) report_.progress = share_progress(true);
+    if (t.rank() == 0) report_.progress = progress_callback(true);
   }
 
-  void all() {
+  /// Loads, computes and reports. Collective.
+  void execute() {
     timed("load", [&] { load(); });
     t_.barrier();
-    timed("forest", [&] { find(); });
+    timed("forest", [&] { compute_forest(); });
     report_.progress = {};
     totals_ = msf::totals(forest_, t_);
     alone_ = vertices_without_edge(forest_, totals_, t_);
     timed("gather", [&] { forest_ = collective_try([&] { return msf::gather_forest(forest_, t_); }); });
-    cluster();
-    tell();
+    compute_clusters();
+    report_results();
   }
 
  private:
+  /// Runs `body` and records its wall time.
   void timed(const char* what, const auto& body) {
     const double start = now();
     body();
     timings_[what] = now() - start;
   }
 
+  /// Loads the points or the graph. Collective.
   void load() {
     const AfterLoading after = after_loading();
-    if (!of_points()) {
+    if (!has_points()) {
       loaded_ = collective_try([&] { return load_graph(o_.graph, t_, after); });
       return;
     }
@@ -131,7 +137,8 @@ class LinkageRun {
     points_ = static_cast<std::uint64_t>(t_.all_reduce(static_cast<std::int64_t>(set_.points.size()), comm::Op::sum));
   }
 
-  /// The search works beside the graph or the points; the dendrogram and what is made of it lie on rank 0.
+  /// Returns the memory and disk space that are needed after loading: for the forest on all ranks, for the dendrogram and the
+  /// clusters on rank 0.
   [[nodiscard]] AfterLoading after_loading() const {
     constexpr double kMerges = 24;
     const double linkage = written_bytes_per_vertex(o_.linkage, 64, 32);
@@ -139,11 +146,12 @@ class LinkageRun {
     const double labels = written_bytes_per_vertex(o_.labels, 8, 8);
     const double numbers = written_bytes_per_vertex(o_.probabilities, 20, 8);
     AfterLoading after;
-    after.bytes_per_edge = of_points() ? 0 : 4;
-    after.bytes_per_vertex = of_points() ? 0 : 16;
-    after.first_bytes_per_vertex = std::max(
-        msf::kLinkageBytesPerVertex, kMerges + (dense() ? 48 : 24) + std::max({linkage, condensed, labels, numbers}));
-    if (one_by_one()) {
+    after.bytes_per_edge = has_points() ? 0 : 4;
+    after.bytes_per_vertex = has_points() ? 0 : 16;
+    after.first_bytes_per_vertex =
+        std::max(msf::kLinkageBytesPerVertex,
+                 kMerges + (is_hdbscan() ? 48 : 24) + std::max({linkage, condensed, labels, numbers}));
+    if (is_sequential()) {
       after.first_bytes_per_vertex += 120;
       after.first_bytes_per_coordinate = 16;
     }
@@ -153,9 +161,10 @@ class LinkageRun {
     return after;
   }
 
-  void find() {
+  /// Computes the spanning forest of the graph or the points. Collective.
+  void compute_forest() {
     collective_try([&] {
-      if (!of_points()) {
+      if (!has_points()) {
         msf::ForestOptions options;
         options.threads = o_.threads;
         forest_ = msf::minimum_spanning_forest(loaded_.graph, t_, options, report_);
@@ -164,26 +173,27 @@ class LinkageRun {
       }
       msf::EuclideanOptions options;
       options.threads = o_.threads;
-      options.min_samples = static_cast<int>(samples());
+      options.min_samples = static_cast<int>(num_samples());
       options.most_distances = o_.most_distances;
-      options.forecast = tell_forecast;
+      options.forecast = log_forecast;
       forest_ = msf::euclidean_forest(set_.points, t_, options, report_);
-      if (one_by_one()) gathered_ = msf::gather_points(set_.points, t_, options, report_);
+      if (is_sequential()) gathered_ = msf::gather_points(set_.points, t_, options, report_);
       set_.points.coordinates = std::vector<double>();  // {} would keep the memory
     });
   }
 
+  /// Computes the dendrogram. On rank 0.
   [[nodiscard]] msf::Dendrogram make_dendrogram() {
-    if (one_by_one()) {
+    if (is_sequential()) {
       const msf::Growth growth = msf::grow(forest_, gathered_);
       found_.exact_order = growth.exact;
       return msf::grown_dendrogram(growth.edges);
     }
-    return msf::dendrogram(forest_, o_.join || dense() ? msf::Apart::join : msf::Apart::stay);
+    return msf::dendrogram(forest_, o_.join || is_hdbscan() ? msf::Apart::join : msf::Apart::stay);
   }
 
-  /// On rank 0, errors on all.
-  void cluster() {
+  /// Computes the dendrogram and the clusters on rank 0. Collective: an error is thrown on all ranks.
+  void compute_clusters() {
     collective_try([&] {
       comm::agree(t_, [&] {
         if (t_.rank() != 0) return;
@@ -193,14 +203,14 @@ class LinkageRun {
           gathered_ = {};
         });
         timed("clusters", [&] {
-          if (dense()) {
+          if (is_hdbscan()) {
             found_.condensed = msf::condense(found_.dendrogram, o_.hdbscan.min_cluster_size, o_.hdbscan.ties);
-            take(msf::hdbscan(found_.condensed, o_.hdbscan));
-          } else if (in_.table.given("height")) {
-            take(msf::cut_by_height(found_.dendrogram, o_.height));
-          } else if (in_.table.given("clusters")) {
+            store(msf::hdbscan(found_.condensed, o_.hdbscan));
+          } else if (in_.table.is_given("height")) {
+            store(msf::cut_by_height(found_.dendrogram, o_.height));
+          } else if (in_.table.is_given("clusters")) {
             const auto ties = o_.break_ties ? msf::Ties::apart : msf::Ties::together;
-            take(msf::cut_by_count(found_.dendrogram, o_.clusters, ties));
+            store(msf::cut_by_count(found_.dendrogram, o_.clusters, ties));
           }
           for (const auto label : found_.labels)
             label < 0 ? ++found_.noise : ++found_.sizes[static_cast<std::size_t>(label)];
@@ -209,18 +219,21 @@ class LinkageRun {
     });
   }
 
-  void take(const msf::Labels& cut) {
+  /// Stores the clusters of a cut.
+  void store(const msf::Labels& cut) {
     found_.labels.assign(cut.of.begin(), cut.of.end());
     found_.sizes.resize(cut.clusters);
   }
 
-  void take(msf::Hdbscan found) {
+  /// Stores the clusters of HDBSCAN*.
+  void store(msf::Hdbscan found) {
     found_.labels.assign(found.labels.begin(), found.labels.end());
     found_.sizes.resize(found.clusters);
     found_.probabilities = std::move(found.probabilities);
   }
 
-  void tell() {
+  /// Writes the files, the report and the run record on rank 0. Collective.
+  void report_results() {
     const Json phases = phases_json(report_, t_);
     const std::int64_t peak = t_.all_reduce(peak_.peak_bytes(), comm::Op::max);
     collective_try([&] {
@@ -230,7 +243,7 @@ class LinkageRun {
         Json record =
             make_record(in_, {t_.size(), std::string(t_.name()), std::string(t_.choice()), o_.ranks.decorators, ""});
         record["input"] =
-            of_points() ? points_json(o_.points, set_, static_cast<std::int64_t>(points_)) : loaded_.facts;
+            has_points() ? points_json(o_.points, set_, static_cast<std::int64_t>(points_)) : loaded_.facts;
         record["timings"] = timings_;
         record["phases"] = phases["phases"];
         record["facts"] = phases["facts"];
@@ -253,7 +266,7 @@ class LinkageRun {
 
   void print(const Json& record) {
     auto& out = std::cout;
-    if (of_points()) {
+    if (has_points()) {
       out << points_text(o_.points, set_, static_cast<std::int64_t>(points_)) << '\n';
     } else {
       out << graph_input_text(loaded_.facts) << '\n';
@@ -268,12 +281,12 @@ class LinkageRun {
       out << ", heights " << general_text(merges.front().height, 6) << " to " << general_text(merges.back().height, 6)
           << ", median " << general_text(merges[merges.size() / 2].height, 6);
     }
-    if (one_by_one()) out << "\norder of equal weights: " << order_text();
+    if (is_sequential()) out << "\norder of equal weights: " << order_text();
     out << "\nlinkage digest " << result["linkage_digest"].get<std::string>() << '\n';
     if (result.contains("clusters")) {
       const Json& c = result["clusters"];
       out << "clusters: " << count_text(c["count"].get<std::int64_t>());
-      if (dense()) out << ", noise: " << count_text(found_.noise) << " points";
+      if (is_hdbscan()) out << ", noise: " << count_text(found_.noise) << " points";
       if (c.contains("largest")) {
         out << "; sizes:";
         for (const auto& size : c["largest"]) out << ' ' << count_text(size.get<std::int64_t>());
@@ -289,39 +302,40 @@ class LinkageRun {
 
   [[nodiscard]] const char* order_text() const {
     if (found_.exact_order) return "of all pairs of points, as Prim's algorithm takes them";
-    return of_points() ? "of the forest alone (too many pairs of points to compare); labels may not be scikit-learn's"
-                       : "of the forest alone; labels may not be scikit-learn's";
+    return has_points() ? "of the forest alone (too many pairs of points to compare); labels may not be scikit-learn's"
+                        : "of the forest alone; labels may not be scikit-learn's";
   }
 
   [[nodiscard]] Json result() const {
     const auto& d = found_.dendrogram;
     Json out = {{"forest", forest_json(totals_, d.vertices, alone_)}};
     out["merges"] = d.merges.size();
-    out["linkage_digest"] = digest_of(d);
-    if (one_by_one()) out["order_of_equal_weights"] = found_.exact_order ? "all pairs" : "forest";
-    if (found_.labels.empty() && !dense()) return out;
+    out["linkage_digest"] = compute_digest(d);
+    if (is_sequential()) out["order_of_equal_weights"] = found_.exact_order ? "all pairs" : "forest";
+    if (found_.labels.empty() && !is_hdbscan()) return out;
     auto sizes = found_.sizes;
     std::sort(sizes.begin(), sizes.end(), std::greater<>());
-    out["clusters"] = {{"count", sizes.size()}, {"noise", found_.noise}, {"labels_digest", digest_of(found_.labels)}};
+    out["clusters"] = {
+        {"count", sizes.size()}, {"noise", found_.noise}, {"labels_digest", compute_digest(found_.labels)}};
     if (!sizes.empty()) {
       out["clusters"]["largest"] = std::vector(
           sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(std::min(kShownClusters, sizes.size())));
       out["clusters"]["median"] = sizes[sizes.size() / 2];
       out["clusters"]["smallest"] = sizes.back();
     }
-    if (dense()) out["clusters"]["condensed"] = found_.condensed.clusters.size();
+    if (is_hdbscan()) out["clusters"]["condensed"] = found_.condensed.clusters.size();
     return out;
   }
 
-  [[nodiscard]] bool of_points() const { return !o_.points.points.empty(); }
-  [[nodiscard]] bool dense() const { return o_.method == Method::hdbscan; }
-  /// As many as min-cluster-size, if not said.
-  [[nodiscard]] std::uint64_t samples() const {
+  [[nodiscard]] bool has_points() const { return !o_.points.points.empty(); }
+  [[nodiscard]] bool is_hdbscan() const { return o_.method == Method::hdbscan; }
+  /// Returns min_samples: the option, or by default min-cluster-size, limited to the number of points.
+  [[nodiscard]] std::uint64_t num_samples() const {
     if (o_.min_samples > 0) return static_cast<std::uint64_t>(o_.min_samples);
-    return dense() ? std::min(o_.hdbscan.min_cluster_size, std::max<std::uint64_t>(points_, 1)) : 1;
+    return is_hdbscan() ? std::min(o_.hdbscan.min_cluster_size, std::max<std::uint64_t>(points_, 1)) : 1;
   }
-  [[nodiscard]] bool one_by_one() const { return dense() && o_.hdbscan.ties == msf::HdbscanTies::sequential; }
-  [[nodiscard]] std::uint64_t vertices() const { return of_points() ? points_ : loaded_.graph.vertices; }
+  [[nodiscard]] bool is_sequential() const { return is_hdbscan() && o_.hdbscan.ties == msf::HdbscanTies::sequential; }
+  [[nodiscard]] std::uint64_t num_vertices() const { return has_points() ? points_ : loaded_.graph.vertices; }
 
   const LinkageCommand& o_;
   const Invocation& in_;
@@ -340,8 +354,8 @@ class LinkageRun {
 };
 
 int run(LinkageCommand& o, const Invocation& in) {
-  o.graph.seed_given = in.table.given("seed");
-  return on_ranks(o.ranks, [&](comm::Transport& t) { LinkageRun(o, in, t).all(); });
+  o.graph.seed_given = in.table.is_given("seed");
+  return run_on_ranks(o.ranks, [&](comm::Transport& t) { LinkageRun(o, in, t).execute(); });
 }
 
 constexpr std::string_view kLinkageText =

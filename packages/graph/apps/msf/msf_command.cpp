@@ -1,4 +1,4 @@
-// msf: the minimum spanning forest of a graph, or of points.
+// Command merganser msf: the minimum spanning forest of a graph, or the minimum spanning tree of points.
 #include <fmt/core.h>
 
 #include <iostream>
@@ -28,6 +28,7 @@ namespace {
 
 enum class Algo : std::uint8_t { automatic, mnd };
 
+/// Options of the command.
 struct MsfCommand {
   GraphInput graph;
   PointsOptions points;
@@ -78,31 +79,32 @@ void describe(MsfCommand& o, V&& option) {
 
 constexpr std::int64_t kMaxPairs = 65'536;  // points that --verify compares pair by pair
 
-/// One run on one rank.
+/// A run of the command on one rank.
 class MsfRun {
  public:
   MsfRun(const MsfCommand& o, const Invocation& in, comm::Transport& t) : o_(o), in_(in), t_(t) {
-    if (t.rank() == 0) report_.progress = share_progress(true);
+    if (t.rank() == 0) report_.progress = progress_callback(true);
   }
 
-  void all() {
+  /// Loads, computes, verifies, writes and reports. Collective.
+  void execute() {
     load();
-    find();
+    compute_forest();
     if (o_.verify) check();
     write();
-    tell();
+    report_results();
   }
 
  private:
   [[nodiscard]] AfterLoading after_loading() const;
   void load();
-  void find();
+  void compute_forest();
   void check();
   void write();
   void write_labels();
-  void tell();
-  [[nodiscard]] bool of_points() const { return !o_.points.points.empty(); }
-  [[nodiscard]] msf::Forest search(Algo algo, msf::ForestOptions fast, msf::Report& report);
+  void report_results();
+  [[nodiscard]] bool has_points() const { return !o_.points.points.empty(); }
+  [[nodiscard]] msf::Forest compute_with(Algo algo, msf::ForestOptions fast, msf::Report& report);
 
   const MsfCommand& o_;
   const Invocation& in_;
@@ -120,11 +122,11 @@ class MsfRun {
   Json verified_;
 };
 
-/// The search works beside the graph or the points; text of labels lies on rank 0.
+/// Returns the memory and disk space that are needed after loading: for the forest on all ranks, for labels on rank 0.
 AfterLoading MsfRun::after_loading() const {
   AfterLoading after;
-  after.bytes_per_edge = of_points() ? 0 : 4;
-  after.bytes_per_vertex = of_points() ? 0 : 16;
+  after.bytes_per_edge = has_points() ? 0 : 4;
+  after.bytes_per_vertex = has_points() ? 0 : 16;
   constexpr double kLabelText = 12;
   if (!o_.labels.empty()) {
     after.first_bytes_per_vertex = 16 + 2 * kLabelText;
@@ -141,7 +143,7 @@ AfterLoading MsfRun::after_loading() const {
 void MsfRun::load() {
   const double start = now();
   const AfterLoading after = after_loading();
-  if (of_points()) {
+  if (has_points()) {
     collective_try([&] {
       PointsOptions points = o_.points;
       points.seed = o_.graph.seed;
@@ -156,7 +158,7 @@ void MsfRun::load() {
   load_seconds_ = now() - start;
 }
 
-msf::Forest MsfRun::search(Algo algo, msf::ForestOptions fast, msf::Report& report) {
+msf::Forest MsfRun::compute_with(Algo algo, msf::ForestOptions fast, msf::Report& report) {
   const msf::Sense sense = o_.maximum ? msf::Sense::maximum : msf::Sense::minimum;
   fast.sense = sense;
   if (algo == Algo::automatic) return msf::minimum_spanning_forest(loaded_.graph, t_, fast, report);
@@ -165,14 +167,16 @@ msf::Forest MsfRun::search(Algo algo, msf::ForestOptions fast, msf::Report& repo
   return mnd::mnd(loaded_.graph, t_, mnd, report);
 }
 
-void MsfRun::find() {
+void MsfRun::compute_forest() {
+  // Ranks start together, so that the time is that of the algorithm, not of loading.
   t_.barrier();
   const double start = now();
   msf::EuclideanOptions euclidean = o_.euclidean;
   euclidean.threads = o_.fast.threads;
-  euclidean.forecast = tell_forecast;
+  euclidean.forecast = log_forecast;
   forest_ = collective_try([&] {
-    return of_points() ? msf::euclidean_forest(set_.points, t_, euclidean, report_) : search(o_.algo, o_.fast, report_);
+    return has_points() ? msf::euclidean_forest(set_.points, t_, euclidean, report_)
+                        : compute_with(o_.algo, o_.fast, report_);
   });
   double seconds[1] = {now() - start};
   t_.all_reduce(seconds, comm::Op::max);
@@ -184,7 +188,7 @@ void MsfRun::find() {
 
 void MsfRun::check() {
   const double start = now();
-  if (of_points()) {
+  if (has_points()) {
     collective_try([&] {
       if (items_ > kMaxPairs)
         throw UsageError("--verify of " + count_text(items_) + " points; allowed: up to " + count_text(kMaxPairs) +
@@ -200,13 +204,14 @@ void MsfRun::check() {
       const auto sense = o_.maximum ? msf::Sense::maximum : msf::Sense::minimum;
       msf::Report unused;
       const auto found = msf::verify_forest(loaded_.graph, forest_, sense, t_, unused);
-      if (!found.right()) throw VerificationError("not the forest of this graph: " + found.witness);
+      if (!found.is_correct()) throw VerificationError("not the forest of this graph: " + found.witness);
       // Another algorithm: Kruskal against contraction.
+      // base_case 0: no Kruskal at the end, so that the two results share as little code as possible.
       msf::ForestOptions other = o_.fast;
       other.method = o_.algo == Algo::mnd ? msf::ForestMethod::automatic : msf::ForestMethod::boruvka;
       other.base_case = 0;
       if (o_.fast.method == msf::ForestMethod::boruvka) other.method = msf::ForestMethod::kruskal;
-      const auto again = msf::totals(search(Algo::automatic, other, unused), t_);
+      const auto again = msf::totals(compute_with(Algo::automatic, other, unused), t_);
       if (again.digest != totals_.digest || again.weight != totals_.weight)
         throw VerificationError("digest " + totals_.digest + ", weight " + totals_.weight +
                                 "; another algorithm gives digest " + again.digest + ", weight " + again.weight);
@@ -242,25 +247,25 @@ void MsfRun::write() {
     list.kind = forest_.kind;
     list.edges = forest_.edges;
     list.names = loaded_.graph.names;
-    graphs::write_graph(o_.output, list, graphs::format_of_path(o_.output), t_);
+    graphs::write_graph(o_.output, list, graphs::format_from_path(o_.output), t_);
   });
 }
 
-/// ", method kruskal" where one was chosen.
+/// Returns ", method kruskal" if the run chose a method, else nothing.
 std::string method_text(const Json& phases) {
   if (!phases["facts"].contains("method")) return "";
   return ", method " + msf::forest_methods().name(phases["facts"]["method"]["most"].get<msf::ForestMethod>());
 }
 
-void MsfRun::tell() {
+void MsfRun::report_results() {
   const Json phases = phases_json(report_, t_);
   std::int64_t peak = t_.all_reduce(peak_.peak_bytes(), comm::Op::max);
   if (t_.rank() != 0) return;
   const double rate = seconds_ > 0 ? static_cast<double>(items_) / seconds_ : 0;
-  const std::string unit = of_points() ? "points" : "edges";
+  const std::string unit = has_points() ? "points" : "edges";
   Json record =
       make_record(in_, {t_.size(), std::string(t_.name()), std::string(t_.choice()), o_.ranks.decorators, ""});
-  record["input"] = of_points() ? points_json(o_.points, set_, items_) : loaded_.facts;
+  record["input"] = has_points() ? points_json(o_.points, set_, items_) : loaded_.facts;
   record["timings"] = {{"load", load_seconds_}, {"forest", seconds_}};
   record["rate"] = {{unit + "_per_second", rate}};
   record["phases"] = phases["phases"];
@@ -268,8 +273,8 @@ void MsfRun::tell() {
   record["memory"] = {{"peak_bytes_most", peak}, {"method", peak_.method()}};
   record["result"] = forest_json(totals_, forest_.vertices, alone_);
   if (!verified_.is_null()) record["verified"] = verified_;
-  if (may_report(in_.table)) {
-    std::cout << (of_points() ? points_text(o_.points, set_, items_) : graph_input_text(loaded_.facts)) << '\n';
+  if (can_print_report(in_.table)) {
+    std::cout << (has_points() ? points_text(o_.points, set_, items_) : graph_input_text(loaded_.facts)) << '\n';
     for (const auto& line : loaded_.lines) std::cout << line << '\n';
     std::cout << (o_.maximum ? "maximum" : "minimum") << " spanning forest: " << forest_text(totals_, alone_)
               << seconds_text(seconds_) << method_text(phases) << " on " << t_.size()
@@ -278,16 +283,16 @@ void MsfRun::tell() {
               << bytes_text(static_cast<double>(peak)) << " of memory per process\n\n"
               << phases_table(phases);
     if (!verified_.is_null())
-      std::cout << "\nverified" << (of_points() ? " against all pairs" : ": every edge, and by another algorithm")
+      std::cout << "\nverified" << (has_points() ? " against all pairs" : ": every edge, and by another algorithm")
                 << ", " << seconds_text(verified_["seconds"].get<double>()) << '\n';
   }
   if (!o_.json.empty()) write_record(o_.json, record);
 }
 
 int run(MsfCommand& o, const Invocation& in) {
-  o.graph.seed_given = in.table.given("seed");
-  if (!o.output.empty()) graphs::check_writable(graphs::format_of_path(o.output));
-  return on_ranks(o.ranks, [&](comm::Transport& t) { MsfRun(o, in, t).all(); });
+  o.graph.seed_given = in.table.is_given("seed");
+  if (!o.output.empty()) graphs::check_writable(graphs::format_from_path(o.output));
+  return run_on_ranks(o.ranks, [&](comm::Transport& t) { MsfRun(o, in, t).execute(); });
 }
 
 constexpr std::string_view kMsfText =

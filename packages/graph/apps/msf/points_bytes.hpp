@@ -1,5 +1,5 @@
 #pragma once
-/// Bytes of a file of points, and which of them a rank reads.
+/// Random access to the bytes of a file of points, and their division among ranks.
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -10,13 +10,14 @@
 
 namespace merganser::app {
 
-/// Where the share of a rank begins in `total` things.
+/// Returns the first item of a rank's share of `total` items that are divided evenly.
 [[nodiscard]] inline std::uint64_t share_begin(std::uint64_t total, int rank, int ranks) {
   const auto r = static_cast<std::uint64_t>(rank);
   const auto p = static_cast<std::uint64_t>(ranks);
   return total / p * r + total % p * r / p;
 }
 
+/// A file of points open for reading.
 class PointsBytes {
  public:
   /// @throws InputError with the system's reason where the file cannot be opened
@@ -24,7 +25,7 @@ class PointsBytes {
     if (!in_)
       throw InputError("cannot read " + file + ": " + std::strerror(errno) + "; allowed: a file that can be read");
   }
-  /// Bytes from `begin` on, as many as are wanted and there. @throws InputError
+  /// Reads up to `count` bytes from `begin` on; fewer only at the end of the file. @throws InputError if they cannot be read
   [[nodiscard]] std::string read(std::uint64_t begin, std::uint64_t count) const {
     std::string bytes(count, '\0');
     in_.clear();

@@ -24,16 +24,17 @@ namespace {
 constexpr std::uint64_t kMaxLine = 1 << 16;  // bytes of a line
 constexpr const char* kLongLine = "more than 65,536 bytes; allowed: the coordinates of one point";
 
-/// The lines that begin in this rank's bytes; the last one cut where it is longer than any may be. Begins at `offset`.
+/// Consecutive lines of a file, which begin at `offset`.
 struct Lines {
   std::string text;
   std::uint64_t offset = 0;
 };
+/// Reads the lines that begin in this rank's share of the bytes. A last line longer than kMaxLine is cut, and refused later.
 Lines read_lines(const std::string& file, std::uint64_t size, const comm::Transport& t) {
   const PointsBytes in(file);
   const std::uint64_t begin = share_begin(size, t.rank(), t.size());
   const std::uint64_t end = share_begin(size, t.rank() + 1, t.size());
-  const std::uint64_t before = begin > 0 ? 1 : 0;  // tells whether a line begins here
+  const std::uint64_t before = begin > 0 ? 1 : 0;  // the byte before shows whether a line begins here
   std::string text = in.read(begin - before, end - begin + before);
   while (begin < end && !text.empty() && text.back() != '\n') {
     const std::string more = in.read(begin - before + text.size(), kMaxLine + 1);
@@ -43,13 +44,13 @@ Lines read_lines(const std::string& file, std::uint64_t size, const comm::Transp
   }
   if (before == 0) return {std::move(text), 0};
   const auto first = text.find('\n');
-  // What ends beyond this rank's bytes began before them.
+  // A line that ends beyond this rank's share, and the first line break of which lies there, began before it.
   if (first == std::string::npos || first >= end - begin) return {};
   return {text.substr(first + 1), begin + first};
 }
 
-/// A line without its comment, which # begins outside of quotes, and without blanks at its end.
-std::string_view row_of(std::string_view line) {
+/// Returns a line without its comment, which # begins outside of quotes, and without blanks at its end.
+std::string_view strip_comment(std::string_view line) {
   for (auto at = line.find('#'); at != std::string_view::npos; at = line.find('#', at + 1)) {
     if (std::count(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(at), '"') % 2 != 0) continue;
     line = line.substr(0, at);
@@ -59,30 +60,32 @@ std::string_view row_of(std::string_view line) {
   return line;
 }
 
-/// Whether a row has no cells. Tabs alone are empty cells where tabs separate.
+/// Returns whether a row has no entries. Tabs alone are empty entries if tabs separate.
 bool is_blank(std::string_view row, char separator) {
   return row.find_first_not_of(separator == '\t' ? " " : " \t") == std::string_view::npos;
 }
 
-/// What rank 0 finds for all.
+/// Layout of the table, which rank 0 determines and broadcasts.
 struct Head {
   TableDialect dialect;
   std::uint64_t heading_at = UINT64_MAX;  ///< offset of the line of the heading
 };
+/// Result of find_head() on rank 0: layout, names of columns, and a note for the log.
 struct Found {
   Head head;
   std::vector<std::string> names;  ///< of columns; empty: no heading
   std::string note;
 };
 
-/// The lines at the beginning of a file, read as far as they are wanted.
+/// Iterator over the lines at the beginning of a file, which is read in chunks as needed.
 class FirstLines {
  public:
   explicit FirstLines(const std::string& file) : in_(file), text_(in_.read(0, kChunk)) {
     if (text_.starts_with(kUtf8Mark)) next_ = kUtf8Mark.size();
   }
+  /// Returns the chunk that was read last.
   [[nodiscard]] std::string_view chunk() const { return text_; }
-  /// @return false at the end, and at a line that is longer than any may be and has no CR in it
+  /// Advances to the next line. @return false at the end, and at a line of more than kMaxLine bytes without a CR
   bool next() {
     auto end = text_.find('\n', next_);
     if (end == std::string::npos && text_.size() == kChunk) {
@@ -113,7 +116,7 @@ class FirstLines {
   std::size_t next_ = 0;
 };
 
-/// Looks for the first two rows. Local. @throws InputError for what is no table
+/// Determines the layout of a table by its first two rows. Local. @throws InputError if it is none
 Found find_head(const std::string& file) {
   FirstLines lines(file);
   if (const auto what = foreign_text(lines.chunk()); !what.empty()) throw InputError(file + ": " + what);
@@ -122,7 +125,7 @@ Found find_head(const std::string& file) {
   for (std::size_t found = 0; found < 2 && lines.next();) {
     if (has_bare_return(lines.line))
       throw InputError(fmt::format("{}: line {}: {}", file, lines.number, kBareReturnText));
-    const auto row = row_of(lines.line);
+    const auto row = strip_comment(lines.line);
     if (is_blank(row, ' ')) {
       if (found == 0 && tabs_line == 0 && !row.empty()) tabs_line = lines.number;
       continue;
@@ -139,6 +142,7 @@ Found find_head(const std::string& file) {
       {start.dialect, start.dialect.heading ? first_at : UINT64_MAX}, std::move(start.names), std::move(start.note)};
 }
 
+/// Numbers of this rank's rows, with the first error and the first uses of both decimal marks.
 struct Text {
   std::vector<double> numbers;
   std::uint64_t lines = 0;       ///< of all kinds
@@ -150,7 +154,7 @@ struct Text {
   std::uint64_t comma_line = 0;  ///< the first with a decimal comma
 };
 
-/// A number with a decimal comma. @return false if it is none
+/// Parses a number with a decimal comma. @return false if it is none
 bool parse_with_comma(std::string_view cell, double& value) {
   if (cell.size() > 64 || std::count(cell.begin(), cell.end(), ',') != 1 || cell.find('.') != std::string_view::npos)
     return false;
@@ -159,10 +163,10 @@ bool parse_with_comma(std::string_view cell, double& value) {
   return parse_real(with_point, value);
 }
 
-/// Whether a comma may be a decimal mark: not beside separators, nor in one column, where it could separate two.
+/// Returns whether a comma may be a decimal mark: not if commas separate, nor with one column, where it could separate two.
 bool allows_commas(const TableDialect& dialect) { return dialect.separator != ',' && dialect.columns > 1; }
 
-/// @return why the row is wrong; empty: its numbers are behind those there
+/// Parses a row and appends its numbers to `text`. @return the error; empty if there is none
 std::string parse_row(std::string_view row, const TableDialect& dialect, const std::vector<std::string>& names,
                       Text& text) {
   std::uint64_t column = 0;
@@ -172,17 +176,17 @@ std::string parse_row(std::string_view row, const TableDialect& dialect, const s
     if (column == dialect.columns && cell.empty() && dialect.separator == '\t') continue;  // a tab that ends the row
     if (++column > dialect.columns) continue;
     double value = 0;  // of a cell that is no number parse_real() leaves what its beginning is
-    bool is_number = !cells.malformed() && parse_real(cell, value);
+    bool is_number = !cells.is_malformed() && parse_real(cell, value);
     if (is_number && commas && text.point_line == 0 && cell.find('.') != std::string_view::npos)
       text.point_line = text.lines;
-    if (!is_number && !cells.malformed() && commas && parse_with_comma(cell, value)) {
+    if (!is_number && !cells.is_malformed() && commas && parse_with_comma(cell, value)) {
       is_number = true;
       if (text.comma_line == 0) text.comma_line = text.lines;
     }
     if (!is_number || !std::isfinite(value)) {
       return fmt::format("column {}{}: {}; allowed: finite numbers", column,
                          names.empty() ? std::string() : fmt::format(" ({})", names[column - 1]),
-                         cells.malformed() ? "a quote without an end, or text behind it" : cell_text(cell));
+                         cells.is_malformed() ? "a quote without an end, or text behind it" : cell_text(cell));
     }
     text.numbers.push_back(value);
   }
@@ -192,6 +196,7 @@ std::string parse_row(std::string_view row, const TableDialect& dialect, const s
                      dialect.columns, dialect.heading ? "the heading" : "row 1");
 }
 
+/// Parses lines up to the first error, and counts all lines: numbers of rows and lines in errors need those of lower ranks.
 Text parse_text(const Lines& lines, const Found& found) {
   Text text;
   std::string_view bytes = lines.text;
@@ -209,7 +214,7 @@ Text parse_text(const Lines& lines, const Found& found) {
     } else if (has_bare_return(line)) {
       text.why = kBareReturnText;
     } else {
-      const std::string_view row = row_of(line);
+      const std::string_view row = strip_comment(line);
       if (is_blank(row, found.head.dialect.separator) || walk.at() == found.head.heading_at) continue;
       ++text.rows;
       text.why = parse_row(row, found.head.dialect, found.names, text);
@@ -221,19 +226,19 @@ Text parse_text(const Lines& lines, const Found& found) {
   return text;
 }
 
-/// Refuses a table with a decimal point in one row and a decimal comma in another, wherever they stand. Collective.
-/// @return whether it has decimal commas
+/// Checks that a table has not both decimal points and decimal commas, on whichever ranks. Collective.
+/// @return whether it has decimal commas @throws InputError on every rank
 bool check_marks(const std::string& file, const Text& text, const std::vector<std::uint64_t>& lines,
                  comm::Transport& transport) {
   const auto points = comm::all_gather_value(transport, text.point_line);
   const auto commas = comm::all_gather_value(transport, text.comma_line);
-  const auto first_of = [&](const std::vector<std::uint64_t>& marks) -> std::uint64_t {
+  const auto first_line = [&](const std::vector<std::uint64_t>& marks) -> std::uint64_t {
     std::uint64_t before = 0;
     for (std::size_t rank = 0; rank < marks.size(); before += lines[rank], ++rank)
       if (marks[rank] != 0) return before + marks[rank];
     return 0;
   };
-  const std::uint64_t point = first_of(points), comma = first_of(commas);
+  const std::uint64_t point = first_line(points), comma = first_line(commas);
   comm::agree(transport, [&] {
     if (point != 0 && comma != 0)
       throw InputError(fmt::format(
@@ -242,13 +247,14 @@ bool check_marks(const std::string& file, const Text& text, const std::vector<st
   return comma != 0;
 }
 
+/// Reads a table of text. Collective.
 PointsOfFile read_text(const std::string& file, std::uint64_t size, comm::Transport& transport) {
   Found found;
   comm::agree(transport, [&] {
     if (transport.rank() == 0) found = find_head(file);
   });
-  found.head = comm::from_first(transport, std::span(&found.head, 1)).at(0);
-  const auto names = comm::from_first(transport, joined(found.names, "\n"));
+  found.head = comm::broadcast_from_first(transport, std::span(&found.head, 1)).at(0);
+  const auto names = comm::broadcast_from_first(transport, joined(found.names, "\n"));
   found.names.clear();
   if (found.head.dialect.heading)
     for (const auto name : split_at(std::string_view(names.data(), names.size()), '\n')) found.names.emplace_back(name);
@@ -276,6 +282,7 @@ PointsOfFile read_text(const std::string& file, std::uint64_t size, comm::Transp
   return out;
 }
 
+/// Returns the size of a file in bytes. @throws InputError if it cannot be read or is no plain file
 std::uint64_t file_size(const std::string& file) {
   std::error_code error;
   const bool regular = std::filesystem::is_regular_file(file, error);
@@ -288,17 +295,18 @@ std::uint64_t file_size(const std::string& file) {
 
 bool is_npy(const std::string& file) { return PointsBytes(file).read(0, kNpyMagic.size()) == kNpyMagic; }
 
-PointsArray array_of(const std::string& file, std::uint64_t size) {
+/// Reads the header of an array.
+PointsArray read_array_header(const std::string& file, std::uint64_t size) {
   return parse_points_array(file, PointsBytes(file).read(0, kMaxNpyHead), size);
 }
 
 }  // namespace
 
-PointsSize size_of_points(const std::string& file) {
+PointsSize estimate_points_size(const std::string& file) {
   const std::uint64_t size = file_size(file);
   const auto bytes = static_cast<double>(size);
   if (is_npy(file)) {
-    const PointsArray array = array_of(file, size);
+    const PointsArray array = read_array_header(file, size);
     return {static_cast<double>(array.rows), true, static_cast<int>(array.columns), 3 * bytes};
   }
   const auto columns = static_cast<int>(std::max<std::uint64_t>(1, find_head(file).head.dialect.columns));
@@ -318,7 +326,7 @@ PointsOfFile read_points(const std::string& file, comm::Transport& transport) {
   });
   if (!npy) return read_text(file, size, transport);
   PointsOfFile out;
-  comm::agree(transport, [&] { out.points = read_points_array(file, array_of(file, size), transport); });
+  comm::agree(transport, [&] { out.points = read_points_array(file, read_array_header(file, size), transport); });
   return out;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Files of points, read by all ranks together.
+/// Parallel reading of files of points: tables of text, and NumPy arrays.
 #include <string>
 
 #include "merganser/comm/transport.hpp"
@@ -7,27 +7,28 @@
 
 namespace merganser::app {
 
-/// How many points a file has: of .npy as its header says, of text by its size and first lines.
+/// Size of a file of points: of .npy by its header, of text estimated by its size and first lines.
 struct PointsSize {
-  double points = 0;
-  bool exact = false;
-  int dimension = 3;         ///< of text as its first row has it
+  double points = 0;         ///< number of points
+  bool exact = false;        ///< the number is exact, not an estimate
+  int dimension = 3;         ///< of text: entries of its first row
   double bytes_to_read = 0;  ///< memory of all ranks together while it is read
 };
-/// Local. @throws InputError
-[[nodiscard]] PointsSize size_of_points(const std::string& file);
+/// Determines or estimates the size of a file of points. Local. @throws InputError if it cannot be read
+[[nodiscard]] PointsSize estimate_points_size(const std::string& file);
 
-/// Points of a file, and how they are written there.
+/// This rank's points of a file, and a description of the layout.
 struct PointsOfFile {
   msf::Points points;
-  std::string format;  ///< "2 columns x, y; separator ','; heading", on every rank; empty of .npy
+  std::string format;  ///< "2 columns x, y; separator ','; heading", the same on every rank; empty for .npy
 };
 
-/// Text (a row of numbers per point, as docs/tables.md says: one separator, the same number of cells in every row, maybe a heading;
-/// # begins a comment) or .npy (float32 or float64 in any byte order, rows or columns first). Each rank reads its share of the bytes;
-/// points are in the order of the file, and have no ids. Nothing is periodic. What may not be meant as it is read is told in the
-/// log. Collective.
-/// @throws InputError on every rank, with row, column and line, or what is wrong in the header
+/// Reads points from a file. Collective; each rank reads its share of the bytes.
+///
+/// The file is text (a row of numbers per point, see docs/tables.md: one separator, the same number of columns in every row, an
+/// optional heading; # begins a comment) or .npy (float32 or float64 in any byte order, row- or column-major). Points are in the
+/// order of the file, and have no ids and no periodic axes. Ambiguities of the text are logged.
+/// @throws InputError on every rank, with row, column and line, or the error of the header
 [[nodiscard]] PointsOfFile read_points(const std::string& file, comm::Transport& transport);
 
 }  // namespace merganser::app

@@ -18,11 +18,11 @@ namespace {
 
 constexpr double kSpread = 0.01;  // standard deviation of a cluster in the unit box
 constexpr double kMaxPoints = 0x1p40;
-constexpr double kMaxDimension = 1000;  // of made points
+constexpr double kMaxDimension = 1000;  // of generated points
 constexpr const char* kSpecs =
     "uniform:DIM:N, normal:DIM:N, clusters:DIM:N:K, lattice:DIM:SIDE, line:N, equal:N, or a file";
 
-/// What a SPEC of made points says.
+/// Parsed SPEC of generated points.
 struct Made {
   std::string shape;
   int dimension = 3;
@@ -30,7 +30,8 @@ struct Made {
   std::uint64_t more = 0;  ///< clusters or the side of a lattice
 };
 
-std::uint64_t number(const std::string& spec, std::string_view text, std::int64_t least, double most) {
+/// Parses a whole number of [least, most]. @throws UsageError naming the SPEC
+std::uint64_t parse_in_range(const std::string& spec, std::string_view text, std::int64_t least, double most) {
   std::int64_t value = -1;
   try {
     value = merganser::detail::parse_integer(std::string(text));
@@ -43,8 +44,8 @@ std::uint64_t number(const std::string& spec, std::string_view text, std::int64_
   return static_cast<std::uint64_t>(value);
 }
 
-/// False: not a name of made points.
-bool parse(const std::string& spec, Made& made) {
+/// Parses a SPEC. @return false if it does not name generated points, so that it is a path @throws UsageError if malformed
+bool parse_spec(const std::string& spec, Made& made) {
   const auto pieces = split_at(spec, ':');
   made.shape = pieces[0];
   const bool short_form = made.shape == "line" || made.shape == "equal";
@@ -53,9 +54,9 @@ bool parse(const std::string& spec, Made& made) {
   if (!known || pieces.size() == 1) return false;
   const std::size_t expected = short_form ? 2 : made.shape == "clusters" ? 4 : 3;
   if (pieces.size() != expected) throw UsageError("--points " + spec + "; allowed: " + std::string(kSpecs));
-  if (!short_form) made.dimension = static_cast<int>(number(spec, pieces[1], 1, kMaxDimension));
-  made.count = number(spec, pieces[short_form ? 1 : 2], 0, made.shape == "lattice" ? 0x1p20 : kMaxPoints);
-  if (made.shape == "clusters") made.more = number(spec, pieces[3], 1, kMaxPoints);
+  if (!short_form) made.dimension = static_cast<int>(parse_in_range(spec, pieces[1], 1, kMaxDimension));
+  made.count = parse_in_range(spec, pieces[short_form ? 1 : 2], 0, made.shape == "lattice" ? 0x1p20 : kMaxPoints);
+  if (made.shape == "clusters") made.more = parse_in_range(spec, pieces[3], 1, kMaxPoints);
   if (made.shape == "lattice") {
     made.more = made.count;
     if (std::pow(static_cast<double>(made.more), made.dimension) > kMaxPoints)
@@ -66,21 +67,23 @@ bool parse(const std::string& spec, Made& made) {
   return true;
 }
 
-double normal(Random& random) {
+/// Draws a number of the standard normal distribution (Box-Muller).
+double draw_normal(Random& random) {
   const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));
   return radius * std::cos(2 * 3.14159265358979323846 * random.uniform());
 }
 
-/// Coordinates of point i. Fewer of them are the first of more.
-void make_point(const Made& made, std::uint64_t seed, std::uint64_t i, std::span<double> at) {
+/// Generates the coordinates of point i, which depend on neither the number of points nor of ranks.
+void generate_point(const Made& made, std::uint64_t seed, std::uint64_t i, std::span<double> at) {
   Random random(seed, i, 0);
   if (made.shape == "uniform") {
     for (auto& x : at) x = random.uniform();
   } else if (made.shape == "normal") {
-    for (auto& x : at) x = normal(random);
+    for (auto& x : at) x = draw_normal(random);
   } else if (made.shape == "clusters") {
+    // The centre is a function of the number of the cluster, so that all its points compute the same one.
     Random centre(seed, random.below(made.more), 1);
-    for (auto& x : at) x = centre.uniform() + kSpread * normal(random);
+    for (auto& x : at) x = centre.uniform() + kSpread * draw_normal(random);
   } else if (made.shape == "lattice") {
     for (auto& x : at) {
       x = static_cast<double>(i % made.more);
@@ -93,7 +96,8 @@ void make_point(const Made& made, std::uint64_t seed, std::uint64_t i, std::span
   }
 }
 
-msf::Points make_points(const Made& made, std::uint64_t seed, const comm::Transport& transport) {
+/// Generates this rank's points. @throws InputError for 2^31 or more on a rank
+msf::Points generate_points(const Made& made, std::uint64_t seed, const comm::Transport& transport) {
   msf::Points points;
   points.dimension = made.dimension;
   const auto ranks = static_cast<std::uint64_t>(transport.size());
@@ -104,11 +108,11 @@ msf::Points make_points(const Made& made, std::uint64_t seed, const comm::Transp
   const auto dimension = static_cast<std::size_t>(made.dimension);
   points.coordinates.resize(dimension * (first(rank + 1) - first(rank)));
   for (std::uint64_t i = first(rank); i < first(rank + 1); ++i)
-    make_point(made, seed, i, std::span(points.coordinates).subspan(dimension * (i - first(rank)), dimension));
+    generate_point(made, seed, i, std::span(points.coordinates).subspan(dimension * (i - first(rank)), dimension));
   return points;
 }
 
-/// Which axes are periodic.
+/// Returns for each axis whether it is periodic, by the options. @throws UsageError for axes that points do not have
 std::vector<bool> periodic_axes(const PointsOptions& o, int dimension) {
   std::vector<bool> axes(static_cast<std::size_t>(dimension), o.periodic_axes == "all");
   for (std::size_t a = 0; a < 3; ++a) {
@@ -131,7 +135,8 @@ std::vector<bool> periodic_axes(const PointsOptions& o, int dimension) {
   return axes;
 }
 
-/// The periodic axes, where `natural` is the extent of made points (0: they have none).
+/// Returns the periodic axes with their lengths. @param natural  extent of generated points; 0: they have none
+/// @throws UsageError for a missing or bad extent
 std::vector<msf::Period> make_periods(const PointsOptions& o, int dimension, double natural) {
   const auto periodic = periodic_axes(o, dimension);
   const bool any = std::find(periodic.begin(), periodic.end(), true) != periodic.end();
@@ -154,7 +159,7 @@ std::vector<msf::Period> make_periods(const PointsOptions& o, int dimension, dou
   return periods;
 }
 
-/// Refuses what the tree of so many points cannot be found with.
+/// Checks that memory and disk suffice for the tree and what follows. Collective. @throws UsageError or InputError unless forced
 void check_memory(const PointsOptions& options, const PointsSize& size, bool is_file, const AfterLoading& after,
                   comm::Transport& transport) {
   // Measured with 10^6 points in two and three dimensions: 180 bytes for each on one rank, 250 on two.
@@ -176,8 +181,8 @@ void check_memory(const PointsOptions& options, const PointsSize& size, bool is_
 
 }  // namespace
 
-void tell_forecast(const msf::PairsForecast& f) {
-  constexpr double kLong = 10;  // seconds after which one would like to have known
+void log_forecast(const msf::PairsForecast& f) {
+  constexpr double kLong = 10;  // seconds from which the forecast is a warning
   log(f.seconds > kLong ? Level::warning : Level::info, 0,
       fmt::format("{} dimensions: every pair is compared, {:.3g} distances, up to about {} and {} on each rank",
                   f.dimension, f.distances, seconds_text(f.seconds), bytes_text(f.rank_bytes)));
@@ -190,20 +195,20 @@ LoadedPoints load_points(const PointsOptions& options, comm::Transport& transpor
     if (options.angle == msf::Angle::degrees && options.metric != msf::Distance::great_circle)
       throw UsageError("--angle degrees without --metric great-circle; allowed: with it");
     if (options.points.empty()) throw UsageError("--points is empty; allowed: " + std::string(kSpecs));
-    is_made = parse(options.points, made);
+    is_made = parse_spec(options.points, made);
     if (!is_made && !std::filesystem::exists(options.points))
       throw InputError("--points " + options.points + ": no such file; allowed: " + kSpecs);
   });
   PointsSize size{static_cast<double>(made.count), true, made.dimension, 0};
   comm::agree(transport, [&] {
-    if (!is_made) size = size_of_points(options.points);
+    if (!is_made) size = estimate_points_size(options.points);
   });
   check_memory(options, size, !is_made, after, transport);
   LoadedPoints loaded;
   msf::Points& points = loaded.points;
   double natural = 0;
   if (is_made) {
-    comm::agree(transport, [&] { points = make_points(made, options.seed, transport); });
+    comm::agree(transport, [&] { points = generate_points(made, options.seed, transport); });
     natural = made.shape == "normal" ? 0 : made.shape == "lattice" ? static_cast<double>(made.more) : 1;
   } else {
     auto [of_file, format] = read_points(options.points, transport);

@@ -1,5 +1,5 @@
 #pragma once
-/// Points from a file or made: what --points stands for.
+/// Point input of commands (--points): options, and loading of points from a file or a generator.
 #include <cstdint>
 #include <string>
 
@@ -11,16 +11,18 @@
 
 namespace merganser::app {
 
+/// Options of commands that take points.
 struct PointsOptions {
-  std::string points;  ///< empty: none
+  std::string points;  ///< SPEC of generated points, or path of a file; empty: no points
   AxisFlags periodic{false, false, false};
   std::string periodic_axes;
   std::string extent;
   msf::Distance metric = msf::Distance::euclidean;
   msf::Angle angle = msf::Angle::radians;
-  std::uint64_t seed = 1;  ///< of made points; the caller's option
-  bool force = false;      ///< go on where the forecast says that it does not fit; the caller's option
+  std::uint64_t seed = 1;  ///< of generated points; the caller's option
+  bool force = false;      ///< continue although memory or disk do not suffice by the forecast; the caller's option
 };
+/// Describes the options of points.
 template <class V>
 void describe(PointsOptions& o, V&& option) {
   option.section("Points");
@@ -43,24 +45,28 @@ void describe(PointsOptions& o, V&& option) {
          Initial{"that of made points; needed for a file"}, UsedWith{"--periodic", "--periodic-axes"});
 }
 
-/// Says in the log what comparing all pairs of points will cost; as a warning if that is long.
-void tell_forecast(const msf::PairsForecast& forecast);
+/// Logs the predicted cost of comparing all pairs of points, as a warning if it takes more than 10 s.
+void log_forecast(const msf::PairsForecast& forecast);
 
+/// Loaded points of this rank.
 struct LoadedPoints {
   msf::Points points;
-  std::string format;  ///< how a table of text is written, the same on every rank; empty of others
+  std::string format;  ///< layout of a table of text, the same on every rank; empty for other input
 };
 
-/// This rank's share of the points: of n points rank r has numbers n r / P to below n (r + 1) / P, as made or in the order
-/// of the file (of a text, those whose lines begin in its share of the bytes); they have no ids. Made points do not depend on the number of ranks. Collective.
-/// @throws UsageError for a SPEC or extent that cannot be, InputError for a file with its place; either, as forecast.hpp
-/// says, where what the tree of so many points needs is not there; on every rank
+/// Reads or generates this rank's share of the points. Collective. Of n points rank r gets those from n r / P to below
+/// n (r + 1) / P in the order of generation or of the file (of text, those whose lines begin in its share of the bytes); they
+/// have no ids. Generated points do not depend on the number of ranks.
+/// @throws UsageError for a malformed SPEC or extent, InputError for a bad file, naming the place; either, see forecast.hpp, if
+/// memory or disk space does not suffice for the tree; on every rank
 [[nodiscard]] LoadedPoints load_points(const PointsOptions& options, comm::Transport& transport,
                                        const AfterLoading& after = {});
 
-/// What a report says of points, `count` of all ranks: where they are from, their dimension, how a table of text is written.
+/// Returns the description of points for the report: source, number, dimension, layout of a table of text.
+/// @param count  points of all ranks
 [[nodiscard]] std::string points_text(const PointsOptions& options, const LoadedPoints& loaded, std::int64_t count);
-/// Describes points for a run record: source, number, dimension, and how a table of text is written. `count`: of all ranks.
+/// Returns the description of points for a run record: source, number, dimension, layout of a table of text.
+/// @param count  points of all ranks
 [[nodiscard]] Json points_json(const PointsOptions& options, const LoadedPoints& loaded, std::int64_t count);
 
 }  // namespace merganser::app

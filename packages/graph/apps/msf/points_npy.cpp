@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kMaxColumns = 1 << 16;
 
-/// Refuses what is no array of floating-point numbers, by what it is.
+/// @throws InputError for an array of another type than floating-point numbers, with advice by its type
 [[noreturn]] void refuse_type(const std::string& file, const std::string& type) {
   const std::string shown = type.substr(0, 80);
   if (type.starts_with('['))
@@ -28,7 +28,7 @@ constexpr std::uint64_t kMaxColumns = 1 << 16;
   throw InputError(file + ": numbers of type " + shown + "; allowed: '<f8', '<f4', '>f8', '>f4' (array.astype(float))");
 }
 
-/// The number whose bytes begin at `from`.
+/// Returns the number whose bytes begin at `from`. @param swapped  they are big-endian
 template <class Bits, class Number>
 double number_at(const char* from, bool swapped) {
   Bits bits = 0;
@@ -82,6 +82,7 @@ msf::Points read_points_array(const std::string& file, const PointsArray& array,
       points.coordinates[i] = number_at(bytes.data() + array.bytes * i, array);
     return points;
   }
+  // Column-major: this rank's rows are one run of bytes in each column.
   for (std::uint64_t column = 0; rows > 0 && column < array.columns; ++column) {
     const std::string bytes = read(column * array.rows + first, rows);
     for (std::size_t i = 0; i < rows; ++i)

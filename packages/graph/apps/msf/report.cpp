@@ -12,8 +12,9 @@ namespace merganser::app {
 
 namespace {
 
-/// On rank 0, which tells the others: what all ranks say, on each, would take memory and time with the square of the ranks.
-Json phases_of_all(const std::string& text, comm::Transport& transport) {
+/// Combines the measurements of all ranks on rank 0, which broadcasts the result: gathering them on every rank would take memory
+/// and time quadratic in the number of ranks. Collective. @param text  this rank's measurements as JSON
+Json combine_phases(const std::string& text, comm::Transport& transport) {
   struct Whole {
     std::vector<double> seconds;
     Json counts = Json::object();
@@ -24,6 +25,7 @@ Json phases_of_all(const std::string& text, comm::Transport& transport) {
   for (const auto said : comm::gather_to_first(transport, text)) {
     const Json theirs = Json::parse(said.begin(), said.end());
     for (const auto& p : theirs["phases"]) {
+      // Phases are few, and keep the order in which ranks entered them first.
       auto at = std::find_if(all.begin(), all.end(), [&](const auto& known) { return known.first == p["name"]; });
       if (at == all.end()) at = all.insert(all.end(), {p["name"].get<std::string>(), {}});
       at->second.seconds.push_back(p["seconds"].get<double>());
@@ -41,7 +43,7 @@ Json phases_of_all(const std::string& text, comm::Transport& transport) {
   }
   Json out = {{"phases", Json::object()}, {"facts", facts}};
   for (auto& [name, whole] : all) {
-    whole.seconds.resize(static_cast<std::size_t>(transport.size()), 0.0);  // ranks that had no part in it
+    whole.seconds.resize(static_cast<std::size_t>(transport.size()), 0.0);  // 0 for ranks that did not enter the phase
     out["phases"][name] = {
         {"seconds", summary_json(summarise(whole.seconds))}, {"calls", whole.calls}, {"counters", whole.counts}};
   }
@@ -56,8 +58,8 @@ Json phases_json(const msf::Report& report, comm::Transport& transport) {
     mine["phases"].push_back(
         {{"name", p.name}, {"seconds", p.seconds}, {"calls", p.calls}, {"counts", counters_json(p.counts)}});
   for (const auto& [name, value] : report.facts()) mine["facts"][name] = value;
-  const std::string whole = phases_of_all(mine.dump(), transport).dump();
-  const auto told = comm::from_first(transport, whole);
+  const std::string whole = combine_phases(mine.dump(), transport).dump();
+  const auto told = comm::broadcast_from_first(transport, whole);
   return Json::parse(told.begin(), told.end());
 }
 
@@ -83,6 +85,7 @@ std::int64_t vertices_without_edge(const msf::Forest& forest, const msf::ForestT
   for (const auto& e : forest.edges) ends.insert(ends.end(), {e.low, e.high});
   const auto ranges = graphs::Ranges::even(forest.vertices, transport.size());
   const auto rank = static_cast<std::size_t>(transport.rank());
+  // Each end is sent to the owner of the vertex, which marks it.
   std::vector<bool> has_edge(ranges.first[rank + 1] - ranges.first[rank]);
   comm::send_to_owners_in_rounds(
       transport, std::span<const std::uint64_t>(ends), [&](std::uint64_t v) { return ranges.owner(v); },

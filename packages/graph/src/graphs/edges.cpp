@@ -9,6 +9,9 @@
 namespace merganser::graphs {
 namespace {
 
+// Converts a weight to bits that compare as the weights do. Bits of IEEE numbers order as unsigned integers once the
+// sign bit of positive numbers is set and all bits of negative numbers are complemented. -0.0 becomes +0.0 first, so
+// that equal weights have equal bits.
 template <class Bits, class Float>
 Bits ordered(Float weight) {
   if (std::isnan(weight)) throw InputError("a weight is NaN; allowed: any number, infinities too");
@@ -17,6 +20,7 @@ Bits ordered(Float weight) {
   return (bits & top) != 0 ? static_cast<Bits>(~bits) : static_cast<Bits>(bits | top);
 }
 
+// Inverse of ordered().
 template <class Float, class Bits>
 Float unordered(Bits bits) {
   constexpr Bits top = Bits{1} << (8 * sizeof(Bits) - 1);
@@ -25,15 +29,16 @@ Float unordered(Bits bits) {
 
 }  // namespace
 
-std::string_view name_of(WeightKind kind) {
+std::string_view to_string(WeightKind kind) {
   static constexpr std::string_view kNames[] = {"unsigned", "signed", "float32", "float64"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-std::uint64_t bits_of(double weight) { return ordered<std::uint64_t>(weight); }
-std::uint32_t bits_of(float weight) { return ordered<std::uint32_t>(weight); }
+std::uint64_t ordered_bits(double weight) { return ordered<std::uint64_t>(weight); }
+std::uint32_t ordered_bits(float weight) { return ordered<std::uint32_t>(weight); }
 
-double weight_of(WeightKind kind, std::uint64_t bits) {
+// Weight of an edge as a number, from its ordered bits and the kind of weights of the graph.
+double weight_from_bits(WeightKind kind, std::uint64_t bits) {
   switch (kind) {
     case WeightKind::unsigned_integer:
       return static_cast<double>(bits);
@@ -47,15 +52,19 @@ double weight_of(WeightKind kind, std::uint64_t bits) {
   return 0;
 }
 
+// Distribution of vertices over ranks in consecutive ranges of equal length, up to one.
 Ranges Ranges::even(std::uint64_t vertices, int ranks) {
   Ranges ranges;
+  // The first vertices % parts ranges are longer by one; quotient times r cannot overflow, as vertices * r could.
   const auto parts = static_cast<std::uint64_t>(ranks);
   for (std::uint64_t r = 0; r <= parts; ++r)
     ranges.first.push_back(vertices / parts * r + std::min(r, vertices % parts));
   return ranges;
 }
 
+// Rank that owns a vertex, by binary search in the ranges.
 int Ranges::owner(std::uint64_t vertex) const {
+  // Empty ranges have equal ends: the upper bound finds the last one that begins at or before the vertex, which is not empty.
   const auto after = std::upper_bound(first.begin() + 1, first.end(), vertex);
   if (after == first.end()) {
     throw InputError("vertex " + std::to_string(vertex) + "; allowed: 0 to below " + std::to_string(first.back()));

@@ -25,14 +25,17 @@ int WeightMaker::bits() const {
   return model == WeightModel::signed_uniform || model == WeightModel::float64 ? 64 : 32;
 }
 
-std::uint64_t WeightMaker::other(std::uint64_t h) const {
+// Turns the hash of an edge into a weight of the model. The most significant bits of the hash are the best mixed.
+// Floats take as many bits as their significand, so that conversion is exact and weights are uniform multiples of 2^-24
+// or 2^-53.
+std::uint64_t WeightMaker::shape(std::uint64_t h) const {
   switch (model) {
     case WeightModel::signed_uniform:
-      return bits_of(static_cast<std::int64_t>(static_cast<std::int32_t>(static_cast<std::uint32_t>(h >> 32))));
+      return ordered_bits(static_cast<std::int64_t>(static_cast<std::int32_t>(static_cast<std::uint32_t>(h >> 32))));
     case WeightModel::float32:
-      return bits_of(static_cast<float>(h >> 40) * 0x1p-24F);
+      return ordered_bits(static_cast<float>(h >> 40) * 0x1p-24F);
     case WeightModel::float64:
-      return bits_of(static_cast<double>(h >> 11) * 0x1p-53);
+      return ordered_bits(static_cast<double>(h >> 11) * 0x1p-53);
     case WeightModel::unit:
       return 1;
     default:
@@ -40,7 +43,7 @@ std::uint64_t WeightMaker::other(std::uint64_t h) const {
   }
 }
 
-WeightMaker weights_of_name(std::string_view name, std::uint64_t seed) {
+WeightMaker parse_weights(std::string_view name, std::uint64_t seed) {
   constexpr std::string_view kLimited = "uniform:";
   if (name.starts_with(kLimited)) {
     const std::string_view digits = name.substr(kLimited.size());

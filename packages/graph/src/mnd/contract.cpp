@@ -1,3 +1,4 @@
+// Multi-node Boruvka: contraction of one rank's components without communication.
 #include <numeric>
 #include <utility>
 
@@ -6,9 +7,9 @@
 namespace merganser::mnd::detail {
 namespace {
 
-/// Parent of every own component: the other end of its least edge, itself if that is a ghost or there is none. Of two
-/// that chose each other the lower one stays; the order is strict, so there are no other cycles.
-std::vector<std::uint32_t> choose(const Part& part, const std::vector<std::uint32_t>& least) {
+/// Returns the parent of every own component: the other end of its least edge; itself if that is a ghost or there is no edge. Of
+/// two that chose each other the lower one is the root; the order is strict, so there are no other cycles.
+std::vector<std::uint32_t> choose_parents(const Part& part, const std::vector<std::uint32_t>& least) {
   std::vector<std::uint32_t> parent(part.own);
   for (std::uint32_t c = 0; c < part.own; ++c) {
     parent[c] = c;
@@ -22,6 +23,7 @@ std::vector<std::uint32_t> choose(const Part& part, const std::vector<std::uint3
   return parent;
 }
 
+/// Points every component to its root, with path compression.
 void point_at_roots(std::vector<std::uint32_t>& parent) {
   for (std::uint32_t c = 0; c < parent.size(); ++c) {
     std::uint32_t root = c;
@@ -30,7 +32,7 @@ void point_at_roots(std::vector<std::uint32_t>& parent) {
   }
 }
 
-/// Roots get new numbers in their order; `parent` becomes the new number of every component.
+/// Numbers the roots in ascending order, and replaces `parent` by the new number of every component. @return number of roots
 std::uint32_t renumber(Part& part, std::vector<std::uint32_t>& parent) {
   std::vector<std::uint32_t> fresh(part.own);
   std::uint32_t count = 0;
@@ -43,6 +45,7 @@ std::uint32_t renumber(Part& part, std::vector<std::uint32_t>& parent) {
   return count;
 }
 
+/// Replaces the ends of edges by new numbers, and drops loops. Ghosts move down by the number of components that are gone.
 void relabel(Part& part, const std::vector<std::uint32_t>& number, std::uint32_t own) {
   const std::uint32_t gone = part.own - own;
   std::size_t kept = 0;
@@ -56,6 +59,7 @@ void relabel(Part& part, const std::vector<std::uint32_t>& number, std::uint32_t
   part.own = own;
 }
 
+/// Adds the chosen edges of components that are no roots to the forest. @return their number
 std::int64_t add_chosen(Part& part, const std::vector<std::uint32_t>& least, const std::vector<std::uint32_t>& parent) {
   const std::size_t before = part.forest.size();
   for (std::uint32_t c = 0; c < part.own; ++c)
@@ -92,9 +96,10 @@ Contraction contract(Part& part, double least_added) {
   result.image.resize(part.own);
   std::iota(result.image.begin(), result.image.end(), 0U);
   std::int64_t added = 0;
+  // Rounds that add few edges end early, by the published threshold.
   do {
     const auto least = least_edges(part);
-    auto parent = choose(part, least);
+    auto parent = choose_parents(part, least);
     added = add_chosen(part, least, parent);
     ++result.rounds;
     result.added += added;

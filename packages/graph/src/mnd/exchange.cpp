@@ -1,3 +1,4 @@
+// Multi-node Boruvka: the record exchanges that are compared: pairwise blocking, chunked messages, chunked remote memory.
 #include "src/mnd/exchange.hpp"
 
 #include <algorithm>
@@ -13,18 +14,19 @@ namespace {
 
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 
-comm::Graph everybody_else(const comm::Transport& transport) {
+/// Returns the graph with arcs to and from all other ranks.
+comm::Graph all_other_ranks(const comm::Transport& transport) {
   std::vector<int> others;
   for (int r = 0; r < transport.size(); ++r)
     if (r != transport.rank()) others.push_back(r);
   return comm::Graph::symmetric(std::move(others));
 }
 
-/// As published: one other rank after the other, lowest first, each pair waiting for each other: how many words, then
-/// all of them. All pairs are gone through, whether they share something or not.
+/// Exchange as published: blocking, with one other rank after the other, lowest first: the number of words, then all of them. Every
+/// pair of ranks exchanges numbers, whether they share edges or not.
 class Pairs final : public RecordExchange {
  public:
-  explicit Pairs(comm::Transport& transport) : mailbox_(transport.mailbox(everybody_else(transport))) {}
+  explicit Pairs(comm::Transport& transport) : mailbox_(transport.mailbox(all_other_ranks(transport))) {}
 
   void run(Letters& letters, const Use& use) override {
     const auto& others = mailbox_->graph().out;
@@ -51,11 +53,12 @@ class Pairs final : public RecordExchange {
   std::unique_ptr<comm::Mailbox> mailbox_;
 };
 
-/// All partners at once: sizes by one wave, then records by a Plan, whose next chunks move while one is used.
+/// Exchange with all partners at once: sizes by one wave of a mailbox, then records by a Plan, which transfers the next chunks
+/// while one is processed.
 class Messages final : public RecordExchange {
  public:
   Messages(comm::Transport& transport, std::size_t chunk)
-      : transport_(transport), chunk_(chunk), mailbox_(transport.mailbox(everybody_else(transport))) {}
+      : transport_(transport), chunk_(chunk), mailbox_(transport.mailbox(all_other_ranks(transport))) {}
 
   void run(Letters& letters, const Use& use) override {
     comm::Graph graph;
@@ -71,7 +74,7 @@ class Messages final : public RecordExchange {
   }
 
  private:
-  /// Puts all letters into one array and learns how much will come.
+  /// Concatenates all letters and exchanges their sizes, from which it builds the graph and pattern of the plan.
   Words arrange(Letters& letters, comm::Graph& graph, comm::Pattern& pattern) {
     const auto& others = mailbox_->graph().out;
     std::vector<std::uint8_t> active(others.size());
@@ -98,19 +101,20 @@ class Messages final : public RecordExchange {
   std::unique_ptr<comm::Mailbox> mailbox_;
 };
 
-/// Memory that others read. A rank lays chunks out for its readers, puts sizes into slots of theirs, and they get the
-/// chunks: chunk t moves while chunk t - 1 is used and chunk t + 1 is laid out, in two halves by the parity of t.
+/// Exchange through remote memory access. A rank packs chunks into its segment and puts their sizes into slots of the receivers,
+/// which get the chunks: chunk t is transferred while chunk t - 1 is processed and chunk t + 1 is packed, in two halves of the
+/// segment by the parity of t.
 class Memory final : public RecordExchange {
  public:
   Memory(comm::Transport& transport, std::size_t chunk)
       : transport_(transport),
         chunk_(chunk),
         ranks_(static_cast<std::size_t>(transport.size())),
-        room_(room(chunk, ranks_)),
-        segment_(transport.segment<std::uint64_t>(everybody_else(transport), 2 * ranks_ * (1 + room_))) {
+        room_(chunk_words(chunk, ranks_)),
+        segment_(transport.segment<std::uint64_t>(all_other_ranks(transport), 2 * ranks_ * (1 + room_))) {
     std::fill_n(segment_.local().begin(), 2 * ranks_, kEmpty);
     for (auto& half : landed_) half.resize(ranks_);
-    segment_.sync();  // no size comes before its slot is ready
+    segment_.sync();  // no size is put before its slot is initialised
   }
 
   void run(Letters& letters, const Use& use) override {
@@ -121,55 +125,61 @@ class Memory final : public RecordExchange {
         transport_.all_reduce(static_cast<std::int64_t>((longest + step - 1) / step), comm::Op::max));
     if (waves == 0) return;
     parity_ ^= 1U;
-    lay_out(letters, 0, step);
-    tell_sizes(letters);
+    pack(letters, 0, step);
+    put_sizes(letters);
     segment_.sync();
-    const auto coming = take_sizes(letters);
+    const auto coming = collect_sizes(letters);
     for (std::size_t wave = 0; wave < waves; ++wave) {
       get(coming, wave, step);
-      lay_out(letters, wave + 1, step);
-      if (wave > 0) hand_over(coming, wave - 1, step, use);
+      pack(letters, wave + 1, step);
+      if (wave > 0) deliver(coming, wave - 1, step, use);
       segment_.sync();
     }
-    hand_over(coming, waves - 1, step, use);
+    deliver(coming, waves - 1, step, use);
     for (auto& words : letters.to) words = Words();
   }
 
  private:
   static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
 
-  /// Words of a chunk: as wanted for the longest records, but no more than a bounded memory allows.
-  static std::size_t room(std::size_t chunk, std::size_t ranks) {
+  /// Returns the words of a chunk: `chunk` of the longest records, limited so that the segment stays within 16 MiB.
+  static std::size_t chunk_words(std::size_t chunk, std::size_t ranks) {
     constexpr std::size_t kLongestRecord = 8;
     constexpr std::size_t kMaxWords = std::size_t{1} << 21U;
     return std::max(kLongestRecord, std::min(chunk * kLongestRecord, kMaxWords / (2 * ranks)));
   }
+  /// Returns the offset in words of the slot for the size from a rank.
   [[nodiscard]] std::size_t slot(std::size_t from) const { return parity_ * ranks_ + from; }
-  [[nodiscard]] std::size_t place(std::size_t wave, std::size_t reader) const {
+  /// Returns the offset in words of a wave's chunk for a reader.
+  [[nodiscard]] std::size_t chunk_offset(std::size_t wave, std::size_t reader) const {
     return 2 * ranks_ + (wave % 2 * ranks_ + reader) * room_;
   }
-  static std::size_t part(std::size_t words, std::size_t wave, std::size_t step) {
+  /// Returns the words of a wave's chunk, out of `words` in all.
+  static std::size_t chunk_length(std::size_t words, std::size_t wave, std::size_t step) {
     return words <= wave * step ? 0 : std::min(step, words - wave * step);
   }
 
-  void lay_out(const Letters& letters, std::size_t wave, std::size_t step) {
+  /// Copies the chunks of a wave into the segment.
+  void pack(const Letters& letters, std::size_t wave, std::size_t step) {
     for (std::size_t r = 0; r < ranks_; ++r) {
       const auto& words = letters.to[r];
-      const std::size_t count = part(words.size(), wave, step);
+      const std::size_t count = chunk_length(words.size(), wave, step);
       if (count == 0) continue;
       std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(wave * step), count,
-                  segment_.local().begin() + static_cast<std::ptrdiff_t>(place(wave, r)));
+                  segment_.local().begin() + static_cast<std::ptrdiff_t>(chunk_offset(wave, r)));
     }
   }
 
-  void tell_sizes(const Letters& letters) {
+  /// Puts the number of words for each partner into its slot there.
+  void put_sizes(const Letters& letters) {
     const auto me = static_cast<std::size_t>(transport_.rank());
     for (std::size_t r = 0; r < ranks_; ++r)
       if (letters.partner[r] != 0) segment_.put(static_cast<int>(r), slot(me), letters.to[r].size());
   }
 
-  /// A slot is written again two exchanges later at the earliest, so a fast rank cannot overtake the reader.
-  std::vector<std::size_t> take_sizes(const Letters& letters) {
+  /// Reads and clears the slots. A slot is written again two exchanges later at the earliest (parity_), so that a fast rank
+  /// cannot overwrite a size that was not read yet. @throws CommError for a missing size
+  std::vector<std::size_t> collect_sizes(const Letters& letters) {
     std::vector<std::size_t> coming(ranks_);
     for (std::size_t r = 0; r < ranks_; ++r) {
       if (letters.partner[r] == 0) continue;
@@ -180,20 +190,22 @@ class Memory final : public RecordExchange {
     return coming;
   }
 
+  /// Starts the transfers of a wave's chunks; they are complete after the next sync().
   void get(const std::vector<std::size_t>& coming, std::size_t wave, std::size_t step) {
     const auto me = static_cast<std::size_t>(transport_.rank());
     for (std::size_t r = 0; r < ranks_; ++r) {
-      const std::size_t count = part(coming[r], wave, step);
+      const std::size_t count = chunk_length(coming[r], wave, step);
       if (count == 0) continue;
       Words& to = landed_[wave % 2][r];
       to.resize(count);
-      segment_.get(static_cast<int>(r), place(wave, me), count, to.data());
+      segment_.get(static_cast<int>(r), chunk_offset(wave, me), count, to.data());
     }
   }
 
-  void hand_over(const std::vector<std::size_t>& coming, std::size_t wave, std::size_t step, const Use& use) {
+  /// Passes the received chunks of a wave to `use`.
+  void deliver(const std::vector<std::size_t>& coming, std::size_t wave, std::size_t step, const Use& use) {
     for (std::size_t r = 0; r < ranks_; ++r) {
-      if (part(coming[r], wave, step) == 0) continue;
+      if (chunk_length(coming[r], wave, step) == 0) continue;
       ++chunks_;
       use(static_cast<int>(r), landed_[wave % 2][r]);
     }
@@ -202,10 +214,10 @@ class Memory final : public RecordExchange {
   comm::Transport& transport_;
   std::size_t chunk_;
   std::size_t ranks_;
-  std::size_t room_;
-  std::size_t parity_ = 0;
-  std::array<std::vector<Words>, 2> landed_;
-  comm::Segment<std::uint64_t> segment_;
+  std::size_t room_;                          ///< words of a chunk
+  std::size_t parity_ = 0;                    ///< of the number of exchanges
+  std::array<std::vector<Words>, 2> landed_;  ///< received chunks, by parity of the wave and rank
+  comm::Segment<std::uint64_t> segment_;      ///< slots of both parities, then chunks of both halves
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-/// How ranks hand records to each other: the three ways that are compared.
+/// Multi-node Boruvka: sparse exchange of records between ranks, in the three implementations that are compared.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,35 +14,38 @@ namespace merganser::mnd::detail {
 
 using Words = std::vector<std::uint64_t>;
 
-/// What one rank has for the others: records of `record` words each.
+/// Send buffers of one rank: for each other rank, records of `record` words each.
 struct Letters {
   Letters(int ranks, std::size_t record_words)
       : record(record_words), to(static_cast<std::size_t>(ranks)), partner(static_cast<std::size_t>(ranks)) {}
-  std::size_t record;
-  std::vector<Words> to;              ///< by rank
-  std::vector<std::uint8_t> partner;  ///< ranks that may send something here or get something from here: both know it
+  std::size_t record;                 ///< words of a record
+  std::vector<Words> to;              ///< by receiving rank
+  std::vector<std::uint8_t> partner;  ///< by rank: 1: messages either way are possible; symmetric between ranks
 
+  /// Marks a rank as a partner; it must mark this one too.
   void add_partner(int rank) { partner[static_cast<std::size_t>(rank)] = 1; }
+  /// Returns the send buffer for a rank.
   Words& operator[](int rank) { return to[static_cast<std::size_t>(rank)]; }
 };
 
+/// Interface of the exchanges.
 class RecordExchange : Pinned {
  public:
-  /// Whole records from one rank, in any order.
+  /// Receives whole records from one rank, in any order and in one or several chunks.
   using Use = std::function<void(int from, std::span<const std::uint64_t> records)>;
 
   virtual ~RecordExchange() = default;
 
-  /// Delivers letters and hands over what comes. Called by every rank of the transport; letters are spent.
+  /// Sends the letters, and calls `use` with what is received. Called by every rank of the transport. Consumes the letters.
   virtual void run(Letters& letters, const Use& use) = 0;
-  /// Pieces handed over so far.
+  /// Returns the number of chunks received so far.
   [[nodiscard]] std::int64_t chunks() const noexcept { return chunks_; }
 
  protected:
   std::int64_t chunks_ = 0;
 };
 
-/// Collective.
+/// Creates the exchange of a style and carrier. Collective.
 [[nodiscard]] std::unique_ptr<RecordExchange> make_record_exchange(comm::Transport& transport,
                                                                    const MndOptions& options);
 

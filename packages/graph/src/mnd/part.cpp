@@ -1,3 +1,4 @@
+// Multi-node Boruvka: construction of a rank's part of the graph, and removal of parallel edges and idle components.
 #include "src/mnd/part.hpp"
 
 #include <algorithm>
@@ -12,9 +13,9 @@
 namespace merganser::mnd::detail {
 namespace {
 
-constexpr std::uint32_t kGhost = std::uint32_t{1} << 31U;
+constexpr std::uint32_t kGhost = std::uint32_t{1} << 31U;  // mark of a number as that of a ghost
 
-/// Own vertices by their place in the range where that is short, else in the order of appearance: ids may be sparse.
+/// Numbers of own vertices: the position in the range if that is short, else the order of appearance, since ids may be sparse.
 class OwnNumbers {
  public:
   OwnNumbers(const graphs::Ranges& ranges, int rank, std::size_t edges)
@@ -23,10 +24,12 @@ class OwnNumbers {
         dense_(length_ <= 4 * edges + 1024) {
     if (dense_) check_sizes(static_cast<std::size_t>(length_), edges);
   }
+  /// Returns whether a vertex is in the range. Unsigned: vertices below it become huge differences.
   [[nodiscard]] bool has(std::uint64_t vertex) const { return vertex - first_ < length_; }
   std::uint32_t operator()(std::uint64_t vertex) {
     return dense_ ? static_cast<std::uint32_t>(vertex - first_) : seen_.insert(vertex);
   }
+  /// Returns the vertices by number.
   [[nodiscard]] std::vector<std::uint64_t> names() const {
     if (!dense_) return seen_.keys();
     std::vector<std::uint64_t> all(static_cast<std::size_t>(length_));
@@ -41,7 +44,7 @@ class OwnNumbers {
   IdTable seen_;
 };
 
-/// Numbers both ends of every edge; ghosts are marked until it is known how many own vertices there are.
+/// Numbers both ends of every edge; ghosts are marked by kGhost until the number of own vertices, which they follow, is known.
 template <class Edge>
 void number_ends(Part& part, const std::vector<Edge>& mine, msf::Sense sense, OwnNumbers& own, IdTable& ghosts) {
   part.edges.reserve(mine.size());
@@ -51,7 +54,7 @@ void number_ends(Part& part, const std::vector<Edge>& mine, msf::Sense sense, Ow
   for (const Edge& e : mine) {
     const std::uint32_t low = number(e.low);
     const std::uint32_t high = number(e.high);
-    const graphs::Edge24 edge{e.low, e.high, directed(e.weight, sense)};
+    const graphs::Edge24 edge{e.low, e.high, orient_weight(e.weight, sense)};
     part.edges.push_back((low & kGhost) == 0 ? Live{low, high, edge} : Live{high, low, edge});
   }
 }
@@ -66,7 +69,7 @@ void check_sizes(std::size_t components, std::size_t edges) {
                    " of each, so take more ranks");
 }
 
-Part first_part(const graphs::EdgeList& mine, const graphs::Ranges& ranges, int rank, msf::Sense sense) {
+Part make_part(const graphs::EdgeList& mine, const graphs::Ranges& ranges, int rank, msf::Sense sense) {
   check_sizes(0, mine.size());
   Part part;
   part.rank = rank;
@@ -85,6 +88,7 @@ Part first_part(const graphs::EdgeList& mine, const graphs::Ranges& ranges, int 
 }
 
 void drop_parallel(Part& part) {
+  // Counting sort by the lower end, so that parallel edges are in one group.
   std::vector<std::uint32_t> begin(part.own + std::size_t{1});
   for (Live& e : part.edges) {
     if (e.b < e.a) std::swap(e.a, e.b);
@@ -95,7 +99,8 @@ void drop_parallel(Part& part) {
   const auto grouped = std::unique_ptr<Live[]>(new Live[part.edges.size()]);
   for (const Live& e : part.edges) grouped[begin[e.a]++] = e;
 
-  // Where the edge kept so far to every component is; the positions of one group follow those of the group before.
+  // By component: position of the edge to it that is kept so far. Positions of a group follow those of the group before, so that
+  // an entry below `group` is of an earlier group and needs no clearing.
   std::vector<std::uint32_t> kept(part.names.size(), Part::kNone);
   std::uint32_t count = 0;
   std::uint32_t group = 0;
@@ -114,6 +119,7 @@ void drop_parallel(Part& part) {
 }
 
 void drop_idle(Part& part) {
+  // Compaction in place: a new number is never above the old one.
   std::vector<std::uint32_t> number(part.names.size(), Part::kNone);
   for (const Live& e : part.edges) number[e.a] = number[e.b] = 0;
   std::uint32_t count = 0;

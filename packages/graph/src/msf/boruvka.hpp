@@ -1,5 +1,6 @@
 #pragma once
-/// Boruvka's algorithm on edges that lie on any rank: choose, contract, relabel.
+/// Distributed Boruvka's algorithm for minimum spanning forests, on edges that lie on any rank: in each round components choose
+/// their least edges, chosen edges are contracted, and the remaining edges relabelled.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -20,21 +21,25 @@
 
 namespace merganser::msf {
 
+/// State of Boruvka's algorithm on one rank: its live edges, and the choices of the components that it owns.
 template <class Edge>
 class Boruvka {
  public:
+  /// Options of the algorithm: the policy of contraction, and the number of components at or below which Kruskal's
+  /// algorithm on rank 0 finishes.
   struct Options {
     links::Policy policy = links::Policy::trees;
     std::uint64_t base_case = 0;
   };
-  /// Collective. `components` and what is behind `peers` must outlive it. Policy stars needs direct peers.
+  /// Opens the stream for labels of the contraction. Collective. `components` and `peers` must outlive the object. The
+  /// policy `stars` needs direct peers.
   Boruvka(Components& components, Peers& peers, const Options& options, Report& report)
       : components_(components), peers_(peers), options_(options), report_(report) {
     comm::StreamOptions slots;
     comm::Graph labels = peers.mailbox().graph();
     if (options.policy == links::Policy::trees) {
       slots.slots_per_arc = 1;  // labels go by messages, or not at all
-      if (!peers.direct()) labels = {};
+      if (!peers.is_direct()) labels = {};
     }
     stream_ = peers.transport().stream(std::move(labels), slots);
     const std::size_t own = components.parent().size();
@@ -44,8 +49,8 @@ class Boruvka {
     choice_of_.assign(own, kNo);
   }
 
-  /// Contracts along `edges` (ends by their original ids) until none joins two components. Edges of the forest are
-  /// appended to `forest` on the rank where they are found. Collective.
+  /// Contracts components along `edges` of all ranks (with original ids) until none joins two components. Collective. Edges of
+  /// the forest are appended to `forest`, each on the owner of the component that chose it, those of the base case on rank 0.
   void run(std::span<const Edge> edges, std::vector<Edge>& forest) {
     load(edges);
     comm::Transport& transport = peers_.transport();
@@ -53,7 +58,7 @@ class Boruvka {
       std::int64_t components = 0;
       {
         const Report::Scope scope(report_, "choose", transport);
-        offer();
+        send_candidates();
         choose();
         components = transport.all_reduce(static_cast<std::int64_t>(choices_.size()), comm::Op::sum);
       }
@@ -64,13 +69,14 @@ class Boruvka {
       }
       const Report::Scope scope(report_, "contract", transport);
       report_.add("rounds", 1);
-      link();
+      build_links();
       contract(forest);
       relabel();
     }
   }
 
-  /// Edges of `edges` whose ends are in different components by now, in their order. Collective.
+  /// Returns the edges of `edges` whose ends are in different components at this stage of the algorithm, in their
+  /// order. Collective.
   [[nodiscard]] std::vector<Edge> between_components(std::span<const Edge> edges) {
     const Report::Scope scope(report_, "lookup", peers_.transport());
     components_.flatten();
@@ -81,7 +87,7 @@ class Boruvka {
     for (std::int64_t b = 0; b < blocks; ++b) {
       const std::size_t begin = std::min(edges.size(), static_cast<std::size_t>(b) * kLookUpBlock);
       const auto block = edges.subspan(begin, std::min(kLookUpBlock, edges.size() - begin));
-      const auto labels = labels_of(block, ends);
+      const auto labels = query_labels(block, ends);
       const MeasuredWork work;
       for (std::size_t i = 0; i < block.size(); ++i)
         if (labels[ends[2 * i]] != labels[ends[2 * i + 1]]) kept.push_back(block[i]);
@@ -90,33 +96,42 @@ class Boruvka {
   }
 
  private:
-  static constexpr std::uint32_t kNo = 0xffffffffU;
-  static constexpr std::size_t kLookUpBlock = std::size_t{1} << 24;  // edges whose ends are looked up at a time
+  static constexpr std::uint32_t kNo = 0xffffffffU;                  // no choice
+  static constexpr std::size_t kLookUpBlock = std::size_t{1} << 24;  // edges whose labels are queried at a time
 
-  /// An edge between components: a and b are positions in names_.
+  /// Live edge: an edge of the graph between two different components, given by their positions a and b in names_.
   struct Live {
     std::uint32_t a;
     std::uint32_t b;
     Edge key;
   };
+  /// Candidate of one rank for the least edge of a component, which leads to the component `other`; sent to the
+  /// component's owner.
   struct Candidate {
     std::uint64_t component;
     std::uint64_t other;
     Edge key;
   };
+  /// Announcement of a link across ranks to the owner of its target. A vertex is given by its position among the
+  /// vertices that its rank owns.
   struct Announcement {
     std::uint32_t target;
     std::uint32_t source;
   };
-  /// What this rank's component, first + vertex, has chosen.
+  /// Choice of a component owned by this rank, components_.first() + vertex: its least edge, which leads to the
+  /// component `other`.
   struct Choice {
     std::uint32_t vertex;
     std::uint64_t other;
     Edge key;
   };
 
-  /// Components of all ends, by ascending owner of the ends; ends[2 i], ends[2 i + 1] are those of edge i.
-  std::vector<std::uint64_t> labels_of(std::span<const Edge> edges, std::vector<std::uint32_t>& ends) {
+  /// Queries the owners of the ends of edges for the components that contain them; each distinct vertex is queried
+  /// once. Collective.
+  /// @param ends  result: the component of the lower end of edge i is labels[ends[2 i]], that of its higher end
+  /// labels[ends[2 i + 1]]
+  /// @return the labels (ids of components), one for each distinct vertex in the order of first occurrence
+  std::vector<std::uint64_t> query_labels(std::span<const Edge> edges, std::vector<std::uint32_t>& ends) {
     MeasuredWork asking;
     IdTable table(2 * edges.size(), components_.ranges().first.back());
     ends.resize(2 * edges.size());
@@ -125,25 +140,27 @@ class Boruvka {
       ends[2 * i + 1] = table.insert(edges[i].high);
     }
     asking.end();
-    return components_.pointers_of(table.keys());
+    return components_.query_parents(table.keys());
   }
 
+  /// Replaces the live edges by `edges`, with the components that contain their ends now. Collective.
   void load(std::span<const Edge> edges) {
     const Report::Scope scope(report_, "lookup", peers_.transport());
     components_.flatten();
     std::vector<std::uint32_t> ends;
-    const auto labels = labels_of(edges, ends);
+    const auto labels = query_labels(edges, ends);
     MeasuredWork work;
     names_.clear();
     edges_.clear();
     edges_.reserve(edges.size());
     for (std::size_t i = 0; i < edges.size(); ++i) edges_.push_back({ends[2 * i], ends[2 * i + 1], edges[i]});
     work.end();
-    rename(labels);
+    set_names(labels);
   }
 
-  /// labels[i] is the component that end i of edges_ is in: names become the distinct labels, loops are dropped.
-  void rename(const std::vector<std::uint64_t>& labels) {
+  /// Relabels the live edges: the end at position i of names_ is in component labels[i] now. names_ becomes the distinct labels,
+  /// grouped by owner; loops and all but the least of parallel edges are dropped. Local.
+  void set_names(const std::vector<std::uint64_t>& labels) {
     const MeasuredWork work;
     IdTable table(labels.size(), components_.ranges().first.back());
     std::vector<std::uint32_t> number(labels.size());
@@ -167,8 +184,9 @@ class Boruvka {
     drop_parallel();
   }
 
-  /// Of edges between the same two components the least is kept.
+  /// Drops parallel live edges: of those between the same two components the least is kept. Local.
   void drop_parallel() {
+    // Pairs are numbered in the order of first occurrence, which is the order of the edges kept: no second table is needed.
     IdTable pairs(edges_.size());
     std::size_t kept = 0;
     for (std::size_t i = 0; i < edges_.size(); ++i) {
@@ -183,9 +201,10 @@ class Boruvka {
     edges_.resize(kept);
   }
 
-  /// Sends each component's least edge here to the component's owner.
-  void offer() {
+  /// Sends the least edge out of each component, among those of this rank, to the component's owner. Called by every rank.
+  void send_candidates() {
     MeasuredWork work;
+    // Reducing to one candidate per component first bounds the messages by the components, not the edges.
     std::vector<std::uint32_t> best(names_.size(), kNo);
     for (std::uint32_t i = 0; i < edges_.size(); ++i) {
       for (const std::uint32_t end : {edges_[i].a, edges_[i].b})
@@ -202,6 +221,8 @@ class Boruvka {
     peers_.step();
   }
 
+  /// Selects the least of the candidates that were received for each own component. Local. Keys are distinct but for copies of
+  /// one edge, so the choice does not depend on their order.
   void choose() {
     const MeasuredWork work;
     for (const Choice& c : choices_) choice_of_[c.vertex] = kNo;
@@ -220,8 +241,10 @@ class Boruvka {
     }
   }
 
-  /// The choices as links; those that leave the rank are announced, so that both ends number the links of an arc alike.
-  void link() {
+  /// Converts the choices to links. Links across ranks are announced to the owners of their targets in the order of their slots,
+  /// so that both ends number the links of an arc alike. Called by every rank.
+  void build_links() {
+    // The slot of a link is its number among the links of its arc, on both ends: it need not be sent.
     MeasuredWork numbering;
     const graphs::Ranges& ranges = components_.ranges();
     const int rank = peers_.transport().rank();
@@ -261,6 +284,9 @@ class Boruvka {
     }
   }
 
+  /// Contracts the components along the links: points each component to the root of its tree. links::contract() may
+  /// drop links, whose targets are none then; only the edges of kept links are added to the forest. Called by every
+  /// rank.
   void contract(std::vector<Edge>& forest) {
     const links::Channels channels{peers_.transport(), peers_.mailbox(), *stream_};
     const links::Ids ids{reinterpret_cast<const std::byte*>(own_ids_.data())};
@@ -274,18 +300,21 @@ class Boruvka {
     }
   }
 
-  /// Asks the owners of the components touched here where they went.
+  /// Last step of a round: queries the owners of the components in names_ for the roots of their trees, and relabels
+  /// the live edges by them. Called by every rank.
   void relabel() {
     std::vector<std::uint64_t> labels = names_;
-    components_.look_up(labels);
-    rename(labels);
+    components_.replace_by_parents(labels);
+    set_names(labels);
   }
 
-  /// Dense numbers for all components that still choose: of those touched here (by names_), and the names of all.
+  /// Numbers all components that still have a choice, by rank. Collective. @param dense  numbers of the components in names_
+  /// @param all  names of all components, by number
   void number_components(std::vector<std::uint32_t>& dense, std::vector<std::uint64_t>& all) {
     comm::Transport& transport = peers_.transport();
     std::vector<std::uint64_t> mine(choices_.size());
     for (std::size_t i = 0; i < choices_.size(); ++i) mine[i] = components_.first() + choices_[i].vertex;
+    // Numbers are positions in the concatenated lists of all ranks; owners translate names by choice_of_.
     auto shares = comm::all_gather(transport, mine);
     std::uint32_t base = 0;
     for (std::size_t r = 0; r < static_cast<std::size_t>(transport.rank()); ++r)
@@ -309,7 +338,8 @@ class Boruvka {
     }
   }
 
-  /// Kruskal here, then forests go along a binomial tree to rank 0, which returns the forest of all (others: nothing).
+  /// Computes the forest of all ranks' edges on rank 0: Kruskal's algorithm on each rank, then forests are merged along a binomial
+  /// tree. Collective. @return the forest on rank 0, nothing on the others
   std::vector<Live> merge_to_first(std::vector<Live> mine, std::size_t components) {
     const auto reduce = [components](std::vector<Live>& edges) {
       const MeasuredWork work;
@@ -326,7 +356,7 @@ class Boruvka {
     return mine;
   }
 
-  /// Joins the few components that are left on rank 0, by Kruskal, and broadcasts the result.
+  /// Finishes the few components that are left by Kruskal's algorithm on rank 0, which broadcasts their labels. Collective.
   void base_case(std::vector<Edge>& forest) {
     comm::Transport& transport = peers_.transport();
     const Report::Scope scope(report_, "base case", transport);
@@ -361,8 +391,8 @@ class Boruvka {
   Report& report_;
   std::unique_ptr<comm::Stream> stream_;
   std::vector<std::int64_t> own_ids_;
-  std::vector<std::uint64_t> names_;  // components that edges here touch, by ascending owner
-  std::vector<std::size_t> slice_;    // per owner: where its names begin
+  std::vector<std::uint64_t> names_;  // components at the ends of live edges here, by ascending owner
+  std::vector<std::size_t> slice_;    // per owner: position of its first component in names_
   std::vector<Live> edges_;
   std::vector<std::uint32_t> choice_of_;  // per own vertex: position in choices_
   std::vector<Choice> choices_;

@@ -8,6 +8,7 @@
 
 namespace merganser::msf {
 
+// Start of Boruvka's algorithm: every vertex is a component of its own.
 Components::Components(graphs::Ranges ranges, Peers& peers)
     : ranges_(std::move(ranges)),
       peers_(peers),
@@ -16,7 +17,10 @@ Components::Components(graphs::Ranges ranges, Peers& peers)
   std::iota(parent_.begin(), parent_.end(), first_);
 }
 
-void Components::look_up(std::vector<std::uint64_t>& ids) {
+// Distributed look-up of parent pointers, one level up.
+void Components::replace_by_parents(std::vector<std::uint64_t>& ids) {
+  // Two steps: queries to the owners, then replies. Ids are grouped by owner and messages keep their order, so that the replies
+  // of a rank are the parents of its slice of ids: no id needs to be sent back.
   MeasuredWork asking;
   const int size = peers_.transport().size();
   const auto begin = slices_by_owner(ids, ranges_);
@@ -38,28 +42,31 @@ void Components::look_up(std::vector<std::uint64_t>& ids) {
   }
 }
 
-std::vector<std::uint64_t> Components::pointers_of(std::span<const std::uint64_t> ids) {
+// Look-up for ids in any order, which are grouped by owner first.
+std::vector<std::uint64_t> Components::query_parents(std::span<const std::uint64_t> ids) {
   MeasuredWork asking;
   const auto order = order_by_owner(ids, ranges_);
   std::vector<std::uint64_t> asked(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) asked[i] = ids[order[i]];
   asking.end();
-  look_up(asked);
+  replace_by_parents(asked);
   const MeasuredWork ordering;
   std::vector<std::uint64_t> pointers(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) pointers[order[i]] = asked[i];
   return pointers;
 }
 
+// End of a phase of contractions: every vertex points at its root, which names its component.
 void Components::flatten() {
+  // Pointer doubling: each round halves the distance to the roots, so that O(log depth) rounds suffice.
   for (bool again = true; again;) {
     MeasuredWork asking;
-    IdTable distant(parent_.size(), ranges_.first.back());  // what is pointed at
+    IdTable distant(parent_.size(), ranges_.first.back());  // distinct parents
     std::vector<std::uint32_t> number(parent_.size(), 0xffffffffU);
     for (std::size_t v = 0; v < parent_.size(); ++v)
-      if (parent_[v] != first_ + v) number[v] = distant.insert(parent_[v]);
+      if (parent_[v] != first_ + v) number[v] = distant.insert(parent_[v]);  // each distinct parent is queried once
     asking.end();
-    const auto answer = pointers_of(distant.keys());
+    const auto answer = query_parents(distant.keys());
     MeasuredWork following;
     std::int64_t changed = 0;
     for (std::size_t v = 0; v < parent_.size(); ++v) {
@@ -82,6 +89,7 @@ std::vector<std::size_t> slices_by_owner(std::span<const std::uint64_t> ids, con
 }
 
 std::vector<std::uint32_t> order_by_owner(std::span<const std::uint64_t> keys, const graphs::Ranges& ranges) {
+  // Counting sort by owner: linear, and stable.
   const std::size_t owners = ranges.first.size() - 1;
   std::vector<std::uint32_t> owner(keys.size());
   std::vector<std::uint32_t> at(owners + 1, 0);

@@ -1,5 +1,6 @@
 #pragma once
-/// Which component a vertex is in, kept by the vertex's owner as a pointer to another vertex of it.
+/// Distributed disjoint-set forest of Boruvka's algorithm: the owner of a vertex holds a pointer to another vertex of its
+/// component; the root names the component.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,21 +10,26 @@
 
 namespace merganser::msf {
 
+/// Part of the distributed disjoint-set forest on one rank: parent pointers of the vertices that this rank owns, and
+/// queries of the pointers that other ranks own.
 class Components {
  public:
+  /// Makes every vertex a component of its own. `peers` must outlive the object.
   Components(graphs::Ranges ranges, Peers& peers);
 
   [[nodiscard]] const graphs::Ranges& ranges() const noexcept { return ranges_; }
+  /// Returns the first vertex of this rank's range.
   [[nodiscard]] std::uint64_t first() const noexcept { return first_; }
-  /// Pointers of this rank's vertices, by id - first(). A component is named by the vertex that points at itself.
+  /// Returns the parents of this rank's vertices, by id - first(). A component is named by its root, which is its own parent.
   [[nodiscard]] std::vector<std::uint64_t>& parent() noexcept { return parent_; }
 
-  /// Makes all pointers lead to the names of components at once. Collective.
+  /// Points every vertex of all ranks directly to its root. Collective.
   void flatten();
-  /// Replaces ids, which must be grouped by ascending owner, by what they point at. Collective.
-  void look_up(std::vector<std::uint64_t>& ids);
-  /// What ids in any order point at. Collective.
-  [[nodiscard]] std::vector<std::uint64_t> pointers_of(std::span<const std::uint64_t> ids);
+  /// Replaces vertices by the vertices to which their parent pointers point. Called by every rank. @param ids  vertices
+  /// grouped by ascending owner; any number on each rank
+  void replace_by_parents(std::vector<std::uint64_t>& ids);
+  /// Returns the vertices to which the parent pointers of `ids`, in any order, point. Called by every rank.
+  [[nodiscard]] std::vector<std::uint64_t> query_parents(std::span<const std::uint64_t> ids);
 
  private:
   graphs::Ranges ranges_;
@@ -32,10 +38,10 @@ class Components {
   std::vector<std::uint64_t> parent_;
 };
 
-/// Order of `keys` (positions) by ascending owner.
+/// Returns the positions of `keys` in ascending order of the keys' owners, stable.
 [[nodiscard]] std::vector<std::uint32_t> order_by_owner(std::span<const std::uint64_t> keys,
                                                         const graphs::Ranges& ranges);
-/// Of ids grouped by ascending owner: where those of each owner begin, and the end.
+/// Returns the position of the first id of each owner, and the end. @param ids  grouped by ascending owner
 [[nodiscard]] std::vector<std::size_t> slices_by_owner(std::span<const std::uint64_t> ids,
                                                        const graphs::Ranges& ranges);
 

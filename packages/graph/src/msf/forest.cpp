@@ -15,7 +15,7 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-/// Two 64-bit hashes of an edge whose sums over a set identify it.
+/// Returns two 64-bit hashes of an edge; their sums modulo 2^64 over a set are an order-independent digest of it.
 std::array<std::uint64_t, 2> hash(const graphs::Edge24& e) {
   const std::uint64_t a = mix64(e.low + 0x9e3779b97f4a7c15ULL);
   const std::uint64_t b = mix64(a ^ (e.high * 0xd1342543de82ef95ULL + 1));
@@ -23,6 +23,7 @@ std::array<std::uint64_t, 2> hash(const graphs::Edge24& e) {
   return {c, mix64(c ^ a)};
 }
 
+/// Returns the decimal digits of a 128-bit integer.
 std::string decimal(Wide value) {
   const bool negative = value < 0;
   std::string digits;
@@ -36,11 +37,13 @@ std::string decimal(Wide value) {
   return digits;
 }
 
+/// Returns whether weights of a kind are integers.
 bool is_integer(graphs::WeightKind kind) {
   return kind == graphs::WeightKind::unsigned_integer || kind == graphs::WeightKind::signed_integer;
 }
 
-/// Integer sums as two words, low 32 bits of each term apart, so that sums of words over ranks do not overflow.
+/// Computes the exact sum of integer weights. Collective. The lower and upper 32 bits of the terms are summed apart, so that no
+/// sum over up to 2^31 edges overflows 64 bits.
 void integer_weight(const Forest& forest, comm::Transport& transport, ForestTotals& out) {
   std::int64_t parts[2] = {0, 0};
   const bool flip = forest.kind == graphs::WeightKind::signed_integer;
@@ -55,11 +58,12 @@ void integer_weight(const Forest& forest, comm::Transport& transport, ForestTota
   out.weight_value = static_cast<double>(sum);
 }
 
+/// Computes the correctly rounded sum of real weights, whatever the order and distribution of edges. Collective.
 void float_weight(const Forest& forest, comm::Transport& transport, ForestTotals& out) {
   ExactSum mine;
   double infinite = 0;  // an exact sum holds finite numbers only
   for (const auto& e : forest.edges) {
-    const double w = graphs::weight_of(forest.kind, e.weight);
+    const double w = graphs::weight_from_bits(forest.kind, e.weight);
     if (std::isfinite(w))
       mine.add(w);
     else
@@ -76,12 +80,14 @@ void float_weight(const Forest& forest, comm::Transport& transport, ForestTotals
 
 }  // namespace
 
+// Totals of a forest that identify it: edges, exact weight, and an order-independent digest.
 ForestTotals totals(const Forest& forest, comm::Transport& transport) {
   std::array<std::uint64_t, 2> digest{};
   for (const auto& e : forest.edges) {
     const auto h = hash(e);
     for (std::size_t i = 0; i < 2; ++i) digest[i] += h[i];
   }
+  // Sums of unsigned hashes wrap modulo 2^64 as those of signed integers do in the reduction.
   std::int64_t counts[3] = {static_cast<std::int64_t>(forest.edges.size()), static_cast<std::int64_t>(digest[0]),
                             static_cast<std::int64_t>(digest[1])};
   transport.all_reduce(counts, comm::Op::sum);
@@ -96,6 +102,7 @@ ForestTotals totals(const Forest& forest, comm::Transport& transport) {
   return out;
 }
 
+// Timer of a phase of a forest's computation, with the communication in it.
 Report::Scope::Scope(Report& report, std::string_view name, comm::Transport& transport)
     : report_(report),
       phase_(report.phase(name)),

@@ -8,12 +8,15 @@
 namespace merganser::msf {
 namespace {
 
+/// Candidate of one rank for the name of a tree: the least vertex of the tree that this rank owns, sent to the owner of
+/// the tree's root.
 struct Least {
   std::uint64_t tree;
   std::uint64_t vertex;
 };
 
-/// Every tree's name replaced by its least vertex: owners of names learn the least vertex of all ranks.
+/// Replaces the name of every tree by its least vertex. Called by every rank: the owner of a root computes the minimum over the
+/// ranks, then every rank queries the owners.
 void name_by_least(Components& components, Peers& peers) {
   const auto& ranges = components.ranges();
   auto& parent = components.parent();
@@ -33,12 +36,14 @@ void name_by_least(Components& components, Peers& peers) {
   }
   const std::vector<std::uint64_t> pointers = parent;
   parent = name;
-  const auto answer = components.pointers_of(trees.keys());
+  const auto answer = components.query_parents(trees.keys());
   for (std::size_t v = 0; v < parent.size(); ++v) parent[v] = answer[trees.insert(pointers[v])];
 }
 
 }  // namespace
 
+// Connected components of a forest: contraction by Boruvka's algorithm, then each component is named by its least
+// vertex.
 std::vector<std::uint64_t> component_labels(const Forest& forest, comm::Transport& transport) {
   Peers peers(transport);
   Components components(graphs::Ranges::even(forest.vertices, transport.size()), peers);

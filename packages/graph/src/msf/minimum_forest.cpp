@@ -20,6 +20,7 @@ namespace {
 
 using graphs::EdgeList;
 
+/// Validates the options of a minimum spanning forest. @throws UsageError for options out of range
 void check(const ForestOptions& options) {
   if (options.threads < 1 || options.threads > 1024)
     throw UsageError("threads: " + std::to_string(options.threads) + "; allowed: 1 to 1024");
@@ -33,13 +34,14 @@ void check(const ForestOptions& options) {
   check_value("sense", static_cast<int>(options.sense), static_cast<int>(Sense::maximum));
 }
 
+/// Complements the bits of all weights, which reverses their order: for maximum spanning forests.
 template <class Edge>
 void complement(std::vector<Edge>& edges) {
   using Bits = typename Edge::bits_type;
   for (Edge& e : edges) e.weight = static_cast<Bits>(~e.weight);
 }
 
-/// Permille of a sample of the edges here whose ends have two owners.
+/// Returns the share of edges between ranks, in permille, by a sample of all ranks' edges. Collective.
 template <class Edge>
 std::int64_t cut_permille(std::span<const Edge> edges, const graphs::Ranges& ranges, comm::Transport& transport) {
   constexpr std::size_t kSample = 2048;
@@ -53,15 +55,16 @@ std::int64_t cut_permille(std::span<const Edge> edges, const graphs::Ranges& ran
   return counts[0] == 0 ? 0 : 1000 * counts[1] / counts[0];
 }
 
-/// What a rank can contract without a word to others.
+/// Result of the contraction of one rank's vertices without communication.
 template <class Edge>
 struct LocalContraction {
-  std::vector<Edge> forest;  ///< edges of the forest of the whole graph
-  std::vector<Edge> left;    ///< edges still to be decided; an edge between ranks is left to the owner of `low`
+  std::vector<Edge> forest;           ///< edges of the forest of the whole graph
+  std::vector<Edge> left;             ///< undecided edges; one between two ranks is stored by the owner of `low` only
   std::vector<std::uint64_t> parent;  ///< per own vertex: the vertex that names its component
 };
 
-/// Dense numbers in the order of ids: vertices below the range, the range, vertices above it.
+/// Dense numbering, in the order of ids, of this rank's vertices first .. end - 1 and the others that its edges touch (ghosts).
+/// It keeps the order, so that edges compare alike by dense numbers and by ids.
 class DenseIds {
  public:
   template <class Edge>
@@ -76,13 +79,16 @@ class DenseIds {
     place_.resize(away_.size());
     for (std::size_t i = 0; i < away_.size(); ++i) place_[table_.insert(away_[i])] = i;
   }
+  /// Returns whether a vertex is this rank's.
   [[nodiscard]] bool own(std::uint64_t v) const { return v >= first_ && v < end_; }
   [[nodiscard]] std::uint64_t size() const { return away_.size() + (end_ - first_); }
+  /// Returns the dense number of a vertex.
   [[nodiscard]] std::uint64_t dense(std::uint64_t v) {
     if (own(v)) return below_ + (v - first_);
     const std::uint64_t at = place_[table_.insert(v)];
     return v < first_ ? at : at + (end_ - first_);
   }
+  /// Returns the vertex of a dense number.
   [[nodiscard]] std::uint64_t id(std::uint64_t dense) const {
     if (dense < below_) return away_[static_cast<std::size_t>(dense)];
     if (dense < below_ + (end_ - first_)) return first_ + (dense - below_);
@@ -92,21 +98,23 @@ class DenseIds {
  private:
   std::uint64_t first_;
   std::uint64_t end_;
-  IdTable table_;                    // of vertices beyond the range
-  std::vector<std::uint64_t> away_;  // the same, ascending
-  std::vector<std::uint64_t> place_;
-  std::size_t below_ = 0;
+  IdTable table_;                     // vertices outside the range
+  std::vector<std::uint64_t> away_;   // vertices outside the range, ascending
+  std::vector<std::uint64_t> place_;  // by entry of table_: position in away_
+  std::size_t below_ = 0;             // number of vertices below the range
 };
 
-/// Edges in ascending order, one after the other. A component is halted once an edge that it cannot take has left it:
-/// that edge is its least one. An edge between two components of which one is not halted is the least of that one.
+/// Kruskal's algorithm with halting, on edges in ascending order. A component is halted once an edge to another rank has left it:
+/// that edge is its least one. An edge between two components of which one is not halted is the least edge of that one, hence an
+/// edge of the forest.
 template <class Edge>
 class Halting {
  public:
   Halting(std::uint64_t first, std::uint64_t end)
       : first_(first), end_(end), sets_(end - first), halted_(end - first) {}
 
-  void take(const Edge& e) {
+  /// Processes the next edge in ascending order: it joins two components, halts them, or stays undecided.
+  void add(const Edge& e) {
     const bool low_own = own(e.low);
     if (!low_own || !own(e.high)) {
       halted_[root(low_own ? e.low : e.high)] = 1;
@@ -126,6 +134,7 @@ class Halting {
     forest_.push_back(e);
   }
 
+  /// Returns the result; undecided edges within one component by now are dropped.
   LocalContraction<Edge> result() {
     sets_.flatten();
     LocalContraction<Edge> out;
@@ -149,9 +158,9 @@ class Halting {
   std::vector<Edge> left_;
 };
 
-/// Contracts components of the vertices first .. end - 1 along their least edges as long as these end in such vertices
-/// too: a component whose least edge leaves the rank halts, but another one may still join it. Each edge here is first
-/// held against the forest of all edges here, so that few are left.
+/// Contracts components of the vertices first .. end - 1 along their least edges as long as these end in such vertices too: a
+/// component whose least edge leaves the rank halts, but another one may still be joined to it. Local. Only edges of the forest
+/// of this rank's edges are processed: by the cycle property, no other edge is in the forest of the whole graph.
 /// @param edges     all edges with an end in the range, without loops
 /// @param vertices  of the whole graph
 /// Cost: that of local_forest() and a sort of the ends beyond the range.
@@ -164,11 +173,11 @@ LocalContraction<Edge> contract_locally(std::vector<Edge> edges, std::uint64_t f
   const auto least = local_forest<Edge>(edges, ids.size(), threads);
   edges = std::vector<Edge>();
   Halting<Edge> halting(first, end);
-  for (const Edge& e : least) halting.take({static_cast<Id>(ids.id(e.low)), static_cast<Id>(ids.id(e.high)), e.weight});
+  for (const Edge& e : least) halting.add({static_cast<Id>(ids.id(e.low)), static_cast<Id>(ids.id(e.high)), e.weight});
   return halting.result();
 }
 
-/// One run over edges of one size.
+/// Run of minimum_spanning_forest() on edges of one type, by the method of the options.
 template <class Edge>
 class ForestSearch {
  public:
@@ -179,6 +188,7 @@ class ForestSearch {
         options_(options),
         report_(report) {}
 
+  /// Selects the method and computes this rank's share of the forest. Collective.
   std::vector<Edge> run() {
     ForestMethod method = options_.method;
     const bool small = graph_.vertices <= options_.base_case || transport_.size() == 1;
@@ -194,7 +204,8 @@ class ForestSearch {
   }
 
  private:
-  /// Forests of all ranks' edges, merged along a binomial tree; rank 0 ends up with the whole.
+  /// Computes the forest of each rank's edges, and merges these along a binomial tree. Collective. @return the whole forest on
+  /// rank 0, nothing on the others
   std::vector<Edge> by_kruskal() {
     std::vector<Edge> forest;
     {
@@ -219,6 +230,8 @@ class ForestSearch {
     return forest;
   }
 
+  /// Computes the forest by Boruvka's algorithm, with filtering or local contraction. Collective. @param method  automatic is
+  /// replaced by the method chosen
   std::vector<Edge> by_contraction(ForestMethod& method) {
     graphs::Ranges ranges;
     {
@@ -226,15 +239,15 @@ class ForestSearch {
       ranges = balanced_ranges(graph_, transport_);
       const std::int64_t cut = cut_permille<Edge>(edges_, ranges, transport_);
       report_.fact("cut permille", cut);
-      // Vertices dealt at random would give a share of 1 - 1 / ranks: ids tell nothing there.
+      // Vertices assigned at random would give a share of 1 - 1 / ranks: then ids have no locality to exploit.
       const std::int64_t local = 500 - 500 / transport_.size();
       if (method == ForestMethod::automatic) method = cut < local ? ForestMethod::local : ForestMethod::filter;
     }
-    // Labels of stars go straight to their ranks, and a mailbox along the same arcs must keep their rounds apart.
+    // Labels of stars are sent directly between ranks; the mailbox needs the same arcs, to separate their rounds.
     Peers peers(transport_, options_.policy == links::Policy::stars ? transport_.size() : Peers::kMaxDirectRanks);
     Components components(ranges, peers);
     std::vector<Edge> forest;
-    std::vector<Edge> left;  // what edges there are, unless it is the input itself
+    std::vector<Edge> left;  // memory of `edges`, unless these are the input itself
     std::span<const Edge> edges = edges_;
     if (method == ForestMethod::local) {
       contract_here(components, forest, left);
@@ -252,6 +265,7 @@ class ForestSearch {
     return forest;
   }
 
+  /// Redistributes the edges to the owners of their ends, and contracts locally. Collective.
   void contract_here(Components& components, std::vector<Edge>& forest, std::vector<Edge>& left) {
     std::vector<Edge> mine;
     {
@@ -271,12 +285,14 @@ class ForestSearch {
     report_.fact("local edges", static_cast<std::int64_t>(forest.size()));
   }
 
-  /// Least edges first; what they leave within one component is never looked at again.
+  /// Boruvka's algorithm with filtering: on the least edges first; heavier edges within one component by then are dropped.
+  /// Collective.
   void filter(Boruvka<Edge>& rounds, std::span<const Edge> edges, std::vector<Edge>& left, std::vector<Edge>& forest) {
     for (;;) {
       std::int64_t counts[2] = {static_cast<std::int64_t>(edges.size()), static_cast<std::int64_t>(forest.size())};
       transport_.all_reduce(counts, comm::Op::sum);
       const std::int64_t trees = static_cast<std::int64_t>(graph_.vertices) - counts[1];
+      // At least twice the trees that are left, so that light edges join most of them, and an eighth, so that passes are few.
       const std::int64_t wanted = std::max(2 * trees, counts[0] / 8);
       if (counts[0] <= 2 * wanted || counts[0] < 4096) break;
       const Edge pivot = common_pivot(edges, counts[0], wanted);
@@ -295,7 +311,7 @@ class ForestSearch {
     rounds.run(edges, forest);
   }
 
-  /// The edge below which about `wanted` of all ranks' `total` edges lie; the same on every rank.
+  /// Returns an edge below which about `wanted` of all ranks' `total` edges lie, by a sample; the same on every rank. Collective.
   Edge common_pivot(std::span<const Edge> edges, std::int64_t total, std::int64_t wanted) {
     constexpr std::int64_t kSample = 8192;
     std::vector<Edge> mine;
@@ -317,6 +333,7 @@ class ForestSearch {
 
 }  // namespace
 
+// Entry of spanning forests of graphs: validation on all ranks, then the method for the type of the edges.
 Forest minimum_spanning_forest(const EdgeList& graph, comm::Transport& transport, const ForestOptions& options,
                                Report& report) {
   comm::agree(transport, [&] { check(options); });

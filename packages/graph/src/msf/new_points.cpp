@@ -10,7 +10,9 @@ namespace merganser::msf {
 namespace euclidean {
 namespace {
 
-void check_look_up(const Given& points, const PointSpace& space, const PointSpace& fresh, int k) {
+/// Validates a query of a point set by new points. @throws UsageError for new points of another space and k below 1,
+/// InputError for k above the number of points
+void check_query(const Given& points, const PointSpace& space, const PointSpace& fresh, int k) {
   if (!(space == fresh))
     throw UsageError("new points of another space; allowed: dimension, metric, unit of angles and periods of the set");
   if (k < 1) throw UsageError("k " + std::to_string(k) + "; allowed: 1 and more");
@@ -19,6 +21,8 @@ void check_look_up(const Given& points, const PointSpace& space, const PointSpac
                      " points; allowed: up to their number");
 }
 
+/// Validates core distances given for the points of a set. @throws InputError unless there is a core distance >= 0 for
+/// each point
 void check_cores(const Given& points, std::span<const double> cores) {
   if (cores.size() != points.size())
     throw InputError(std::to_string(cores.size()) + " core distances of " + std::to_string(points.size()) +
@@ -29,39 +33,42 @@ void check_cores(const Given& points, std::span<const double> cores) {
                        "; allowed: 0 and more");
 }
 
-Looked look_up(const PointSet& set, std::span<const double> cores, const PointSet& new_ones, const LookUp& what,
-               comm::Transport& transport, EuclideanOptions options, Report& report) {
-  check_together(options, transport);
+/// Checks the arguments and answers the queries with a tree or by comparing all pairs, depending on the dimension. Collective.
+Looked query(const PointSet& set, std::span<const double> cores, const PointSet& new_ones, const LookUp& what,
+             comm::Transport& transport, EuclideanOptions options, Report& report) {
+  check_uniform_options(options, transport);
   comm::check_uniform_across_ranks(transport, "new points", {{"k", std::to_string(what.k)}});
   const Given points(set, transport);
+  // Ids of new points are ignored, so that they may repeat those of the set.
   PointSet unnumbered = new_ones;
   unnumbered.ids = {};
   comm::agree(transport, [&] {
-    check_look_up(points, set, new_ones, static_cast<int>(what.k));
+    check_query(points, set, new_ones, static_cast<int>(what.k));
     if (what.join) check_cores(points, cores);
   });
   const Given fresh(unnumbered, transport);
-  if (points.axes() > kMaxAxes) return look_up_by_pairs(points, cores, fresh, what, transport, options, report);
+  if (points.axes() > kMaxAxes) return query_by_pairs(points, cores, fresh, what, transport, options, report);
   return with_axes(points.axes(), [&](auto axes) {
-    return look_up_in_tree<axes.value>(points, cores, fresh, what, transport, options, report);
+    return query_tree<axes.value>(points, cores, fresh, what, transport, options, report);
   });
 }
 
 }  // namespace
 
-Looked look_up_by_pairs(const Given& points, std::span<const double> cores, const Given& fresh, const LookUp& what,
-                        comm::Transport& transport, const EuclideanOptions& options, Report& report) {
+// Query of a point set of many axes by comparing all pairs.
+Looked query_by_pairs(const Given& points, std::span<const double> cores, const Given& fresh, const LookUp& what,
+                      comm::Transport& transport, const EuclideanOptions& options, Report& report) {
   const double pairs = static_cast<double>(points.total()) * static_cast<double>(fresh.total());
   forecast_pairs(points, transport, options, what.join ? 2 * pairs : pairs, report);
   const Report::Scope scope(report, "new points", transport);
   const Slab slab(points);
   std::vector<double> rows(fresh.size() * slab.axes());
-  for (std::size_t i = 0; i < fresh.size(); ++i) fresh.place(i, rows.data() + i * slab.axes());
+  for (std::size_t i = 0; i < fresh.size(); ++i) fresh.write_coordinates(i, rows.data() + i * slab.axes());
   Looked looked;
   looked.near = nearest_by_pairs(slab, rows, what.k, options.threads, transport);
   if (!what.join) return looked;
   for (std::size_t i = 0; i < fresh.size(); ++i) {
-    const double core = weight_of(looked.near[i * what.k + what.k - 1].d2, points.norm(), points.sphere());
+    const double core = distance_from_compared(looked.near[i * what.k + what.k - 1].d2, points.norm(), points.sphere());
     looked.joints.push_back({~std::uint64_t{0}, kInfinity, core, kInfinity});
   }
   join_by_pairs(slab, cores, rows, looked.joints, transport);
@@ -70,22 +77,24 @@ Looked look_up_by_pairs(const Given& points, std::span<const double> cores, cons
 
 }  // namespace euclidean
 
+// k nearest points of a set to each new point.
 std::vector<NearPoint> nearest_points(const PointSet& points, const PointSet& fresh, int k, comm::Transport& transport,
                                       const EuclideanOptions& options, Report& report) {
-  const auto looked = euclidean::look_up(points, {}, fresh, {static_cast<std::size_t>(std::max(k, 0)), false},
-                                         transport, options, report);
-  const auto norm = euclidean::norm_of(points.metric);
+  const auto looked = euclidean::query(points, {}, fresh, {static_cast<std::size_t>(std::max(k, 0)), false}, transport,
+                                       options, report);
+  const auto norm = euclidean::to_norm(points.metric);
   std::vector<NearPoint> out;
   out.reserve(looked.near.size());
   for (const auto& near : looked.near)
-    out.push_back({euclidean::weight_of(near.d2, norm, points.metric == Distance::great_circle), near.id});
+    out.push_back({euclidean::distance_from_compared(near.d2, norm, points.metric == Distance::great_circle), near.id});
   return out;
 }
 
+// Edge by which each new point would join the spanning tree of mutual reachability, for labels of new points.
 std::vector<Joint> join_points(const PointSet& points, std::span<const double> cores, const PointSet& fresh, int k,
                                comm::Transport& transport, const EuclideanOptions& options, Report& report) {
-  return euclidean::look_up(points, cores, fresh, {static_cast<std::size_t>(std::max(k, 0)), true}, transport, options,
-                            report)
+  return euclidean::query(points, cores, fresh, {static_cast<std::size_t>(std::max(k, 0)), true}, transport, options,
+                          report)
       .joints;
 }
 

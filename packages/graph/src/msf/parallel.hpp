@@ -1,5 +1,5 @@
 #pragma once
-/// Threads within a rank.
+/// Threads within a rank: fork-join regions and dynamically scheduled loops.
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace merganser::msf {
 
-/// Waits for the threads of a team at the end of a block, however that is left.
+/// Guard that joins the threads of a team at the end of a block, also when an exception leaves it.
 struct Joined {
   std::vector<std::thread>& team;
   ~Joined() {
@@ -18,7 +18,8 @@ struct Joined {
   }
 };
 
-/// Runs body(0) .. body(threads - 1) at the same time; throws the error of the lowest that failed.
+/// Runs body(0) .. body(threads - 1) concurrently, body(0) on the calling thread; then throws the error of the lowest one that
+/// failed.
 void in_parallel(int threads, const auto& body) {
   if (threads <= 1) {
     body(0);
@@ -42,8 +43,9 @@ void in_parallel(int threads, const auto& body) {
     if (e) std::rethrow_exception(e);
 }
 
-/// Calls body(begin, end) for consecutive pieces of 0 .. count - 1, each once, on up to `threads` threads; a thread takes
-/// the next piece when it has done one. Errors: as above, when all threads have stopped.
+/// Calls body(begin, end) for consecutive pieces of 0 .. count - 1, each once, on up to `threads` threads, with dynamic
+/// scheduling; fewer than 256 items are processed by the calling thread. Throws the error of the lowest thread that failed, after
+/// all have stopped.
 void share_loop(int threads, std::size_t count, const auto& body) {
   if (count < 256) threads = 1;
   const std::size_t piece = threads <= 1 ? count : count / (static_cast<std::size_t>(threads) * 16) + 1;
@@ -54,9 +56,9 @@ void share_loop(int threads, std::size_t count, const auto& body) {
   });
 }
 
-/// Part t of `all` cut into `parts` of about equal length.
+/// Returns part t of `all` divided into `parts` parts of about equal length.
 template <class T>
-std::span<const T> part_of(std::span<const T> all, int t, int parts) {
+std::span<const T> thread_share(std::span<const T> all, int t, int parts) {
   const auto n = static_cast<std::size_t>(parts);
   const std::size_t begin = all.size() * static_cast<std::size_t>(t) / n;
   return all.subspan(begin, all.size() * (static_cast<std::size_t>(t) + 1) / n - begin);

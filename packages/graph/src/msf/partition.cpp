@@ -13,17 +13,19 @@
 namespace merganser::msf {
 namespace {
 
-constexpr unsigned kPassBits = 12;                                // that a pass looks at, at most
-constexpr std::size_t kMaxCounts = std::size_t{32} << kPassBits;  // in one reduction: beyond 32 ranks fewer bits
-constexpr std::int64_t kShortMessage = 4096;                      // bytes
+constexpr unsigned kPassBits = 12;                                // most bits of vertex ids that a pass determines
+constexpr std::size_t kMaxCounts = std::size_t{32} << kPassBits;  // most counts in one reduction
+constexpr std::int64_t kShortMessage = 4096;                      // bytes up to which messages are bundled
 
+/// Validates the vertices of a graph before edges are redistributed. @throws InputError for too many vertices, and ends
+/// of this rank's edges that are no vertices
 void check_vertices(const graphs::EdgeList& graph) {
   constexpr std::uint64_t kMax = std::uint64_t{1} << 63U;
   if (graph.vertices > kMax) {
     throw InputError("a graph of " + std::to_string(graph.vertices) + " vertices; allowed: 0 to " +
                      std::to_string(kMax));
   }
-  graph.each([&](const auto& e) {
+  graph.for_each([&](const auto& e) {
     if (e.low <= e.high && e.high < graph.vertices) return;
     throw InputError("edge (" + std::to_string(e.low) + ", " + std::to_string(e.high) + ") of a graph of " +
                      std::to_string(graph.vertices) +
@@ -31,27 +33,27 @@ void check_vertices(const graphs::EdgeList& graph) {
   });
 }
 
-/// Where one boundary is being looked for: the vertex within which the sum of degrees reaches the target.
+/// Search for one boundary of ranges: the vertex at which the prefix sum of degrees reaches the target.
 struct Search {
   std::uint64_t low = 0;    ///< the vertex is in low .. low + 2^bits - 1
   std::int64_t before = 0;  ///< degrees of all vertices below low
-  std::int64_t target = 0;
+  std::int64_t target = 0;  ///< prefix sum of degrees
 };
 
-/// What a pass looks at: in each interval, 2^bits buckets of 2^shift vertices.
+/// Buckets of a pass: in each interval, 2^bits buckets of 2^shift vertices.
 struct Buckets {
   unsigned bits;
   unsigned shift;
 };
 
-/// Of `left` bits that are not known yet.
+/// Returns the buckets of the next pass when `left` bits are undetermined, so that all intervals' counts fit one reduction.
 Buckets next_buckets(unsigned left, std::size_t intervals) {
   unsigned bits = std::min(left, kPassBits);
   while (bits > 1 && intervals << bits > kMaxCounts) --bits;
   return {bits, left - bits};
 }
 
-/// Degrees of all ranks by bucket, for each of the intervals that begin at `lows`.
+/// Computes the degrees of all ranks by bucket, for each of the disjoint intervals that begin at `lows`. Collective.
 std::vector<std::int64_t> histogram(const graphs::EdgeList& graph, const std::vector<std::uint64_t>& lows,
                                     const Buckets& buckets, comm::Transport& transport) {
   MeasuredWork work;
@@ -64,7 +66,7 @@ std::vector<std::int64_t> histogram(const graphs::EdgeList& graph, const std::ve
     if (span < 64 && at >> span != 0) return;
     ++counts[(static_cast<std::size_t>(after - lows.begin() - 1) << buckets.bits) + (at >> buckets.shift)];
   };
-  graph.each([&](const auto& e) {
+  graph.for_each([&](const auto& e) {
     if (e.low == e.high) return;
     count(e.low);
     count(e.high);
@@ -74,6 +76,7 @@ std::vector<std::int64_t> histogram(const graphs::EdgeList& graph, const std::ve
   return counts;
 }
 
+/// Narrows a search to the bucket in which the prefix sum reaches the target.
 void narrow(Search& search, std::span<const std::int64_t> counts, unsigned shift) {
   for (std::size_t bucket = 0; bucket < counts.size(); ++bucket) {
     if (search.before + counts[bucket] >= search.target) {
@@ -84,15 +87,16 @@ void narrow(Search& search, std::span<const std::int64_t> counts, unsigned shift
   }
 }
 
-/// If each rank sent each other one its share: would bundles be worth the second way of their bytes?
-bool messages_are_short(std::size_t bytes, comm::Transport& transport) {
+/// Returns whether messages between all pairs of ranks would be so short on average that bundling them pays for forwarding their
+/// bytes. Collective.
+bool are_messages_short(std::size_t bytes, comm::Transport& transport) {
   const std::int64_t pairs = std::int64_t{transport.size()} * transport.size();
   return transport.all_reduce(static_cast<std::int64_t>(bytes), comm::Op::sum) / pairs < kShortMessage;
 }
 
+/// Sends this rank's edges to the owners of their ends. Collective. @return the edges received
 template <class Edge>
-std::vector<Edge> brought_home(const std::vector<Edge>& edges, const graphs::Ranges& ranges,
-                               comm::Transport& transport) {
+std::vector<Edge> distribute(const std::vector<Edge>& edges, const graphs::Ranges& ranges, comm::Transport& transport) {
   std::vector<Edge> mine;
   if (transport.size() == 1) {
     mine.reserve(edges.size());
@@ -109,7 +113,7 @@ std::vector<Edge> brought_home(const std::vector<Edge>& edges, const graphs::Ran
       if (second != first) use(second, e);
     }
   };
-  if (transport.size() > Peers::kMaxDirectRanks && messages_are_short(2 * edges.size() * sizeof(Edge), transport)) {
+  if (transport.size() > Peers::kMaxDirectRanks && are_messages_short(2 * edges.size() * sizeof(Edge), transport)) {
     Peers peers(transport);
     MeasuredWork work;
     for_owners([&](std::size_t owner, const Edge& e) { peers.post(static_cast<int>(owner), e); });
@@ -129,23 +133,25 @@ std::vector<Edge> brought_home(const std::vector<Edge>& edges, const graphs::Ran
   return comm::all_to_all(transport, std::move(to)).flat();
 }
 
-/// Share r of `parts` of a whole, rounded up, without overflow.
-std::int64_t share(std::int64_t whole, std::int64_t r, std::int64_t parts) {
+/// Returns whole * r / parts, rounded up, without overflow.
+std::int64_t ceil_share(std::int64_t whole, std::int64_t r, std::int64_t parts) {
   return whole / parts * r + (whole % parts * r + parts - 1) / parts;
 }
 
 }  // namespace
 
+// Ranges of vertices with about equal sums of degrees: all boundaries are searched at once, some bits of the vertex ids
+// per reduction.
 graphs::Ranges balanced_ranges(const graphs::EdgeList& graph, comm::Transport& transport) {
   comm::agree(transport, [&] { check_vertices(graph); });
   const int ranks = transport.size();
   std::int64_t ends = 0;
-  graph.each([&](const auto& e) { ends += e.low == e.high ? 0 : 2; });
+  graph.for_each([&](const auto& e) { ends += e.low == e.high ? 0 : 2; });
   ends = transport.all_reduce(ends, comm::Op::sum);
   if (ends == 0 || ranks == 1) return graphs::Ranges::even(graph.vertices, ranks);
 
   std::vector<Search> searches;
-  for (int r = 1; r < ranks; ++r) searches.push_back({0, 0, share(ends, r, ranks)});
+  for (int r = 1; r < ranks; ++r) searches.push_back({0, 0, ceil_share(ends, r, ranks)});
   unsigned bits = static_cast<unsigned>(std::bit_width(graph.vertices - 1));
   while (bits > 0) {
     std::vector<std::uint64_t> lows;
@@ -168,12 +174,13 @@ graphs::Ranges balanced_ranges(const graphs::EdgeList& graph, comm::Transport& t
   return ranges;
 }
 
+// Redistribution of edges to the owners of both ends, before local contraction.
 graphs::EdgeList distribute_edges(const graphs::EdgeList& graph, const graphs::Ranges& ranges,
                                   comm::Transport& transport) {
   graphs::EdgeList result;
   result.vertices = graph.vertices;
   result.kind = graph.kind;
-  std::visit([&](const auto& edges) { result.edges = brought_home(edges, ranges, transport); }, graph.edges);
+  std::visit([&](const auto& edges) { result.edges = distribute(edges, ranges, transport); }, graph.edges);
   return result;
 }
 

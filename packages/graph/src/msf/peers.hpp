@@ -1,6 +1,6 @@
 #pragma once
-/// Typed messages to any rank, oneself included, over one mailbox of the complete graph.
-/// Beyond `kMaxDirectRanks` ranks that mailbox sends bundles over a grid of ranks.
+/// Sparse all-to-all exchange of records with any ranks, this one included, over one mailbox of the complete graph. Beyond
+/// `kMaxDirectRanks` ranks that mailbox sends bundles over a grid of ranks (two hops).
 #include <memory>
 #include <span>
 #include <vector>
@@ -9,12 +9,14 @@
 
 namespace merganser::msf {
 
+/// Sparse all-to-all exchange of records for spanning forests, in steps: post records, step, then read the records
+/// received.
 class Peers {
  public:
-  /// The most ranks of which each sends to every other one itself, unless told otherwise.
+  /// Default of the largest number of ranks that exchange messages directly.
   static constexpr int kMaxDirectRanks = 32;
 
-  /// Collective.
+  /// Opens the mailbox. Collective. @param most_direct  largest number of ranks that exchange messages directly
   explicit Peers(comm::Transport& transport, int most_direct = kMaxDirectRanks) : transport_(transport) {
     const int size = transport.size();
     if (size > most_direct)
@@ -23,35 +25,37 @@ class Peers {
       mailbox_ = transport.mailbox(comm::RoutedMailbox::complete(transport.rank(), size));
   }
 
+  /// Adds a record to the next message to a rank.
   void post(int rank, const auto& record) {
     if (rank == transport_.rank()) return post_all(rank, std::span(&record, 1));
     mailbox_->post(arc(rank), record);
   }
+  /// Adds records to the next message to a rank.
   template <class T>
   void post_all(int rank, std::span<const T> records) {
     if (rank != transport_.rank()) return mailbox_->post_all(arc(rank), records);
     const auto bytes = std::as_bytes(records);
     own_out_.insert(own_out_.end(), bytes.begin(), bytes.end());
   }
-  /// Called by every rank.
+  /// Sends the posted records and receives those for this rank. Called by every rank.
   void step() {
     mailbox_->step();
     own_in_.swap(own_out_);
     own_out_.clear();
   }
-  /// What `rank` sent in the last step.
+  /// Returns the records received from `rank` in the last step; all it sent must be of type T.
   template <class T>
   [[nodiscard]] std::span<const T> records(int rank) const {
     if (rank != transport_.rank()) return mailbox_->records<T>(arc(rank));
     return {reinterpret_cast<const T*>(own_in_.data()), own_in_.size() / sizeof(T)};
   }
   [[nodiscard]] comm::Mailbox& mailbox() noexcept { return *mailbox_; }
-  /// Do messages to other ranks go straight to them?
-  [[nodiscard]] bool direct() const noexcept {
+  /// Returns whether messages are sent directly, without bundles.
+  [[nodiscard]] bool is_direct() const noexcept {
     return dynamic_cast<const comm::RoutedMailbox*>(mailbox_.get()) == nullptr;
   }
   [[nodiscard]] comm::Transport& transport() noexcept { return transport_; }
-  /// Of the mailbox's graph.
+  /// Returns the arc of the mailbox's graph to (and from) another rank.
   [[nodiscard]] std::uint32_t arc(int rank) const {
     const int size = transport_.size();
     return static_cast<std::uint32_t>((rank - transport_.rank() + size) % size - 1);

@@ -11,10 +11,11 @@ namespace {
 
 using euclidean::Sites;
 
+/// Returns the compared value of two points.
 double distance(const Sites& sites, std::size_t a, std::size_t b) { return sites.compared(sites.at(a), sites.at(b)); }
 
-/// From each to its k-th nearest, itself being the first; as compared.
-std::vector<double> cores_of(const Sites& sites, int k) {
+/// Computes the core distance of each point, as compared: to its k-th nearest, itself being the first.
+std::vector<double> compute_cores(const Sites& sites, int k) {
   std::vector<double> core(sites.size(), 0);
   if (k <= 1) return core;
   std::vector<double> all(sites.size());
@@ -27,6 +28,7 @@ std::vector<double> cores_of(const Sites& sites, int k) {
   return core;
 }
 
+/// Key of an edge between points, by which edges are strictly ordered: (compared value, lower id, higher id).
 struct Reach {
   double compared;
   std::uint64_t low;
@@ -36,12 +38,15 @@ struct Reach {
 
 }  // namespace
 
+// Serial oracle of spanning trees of points: Prim's algorithm over all pairs on rank 0, for tests and verification.
 Forest prim(const PointSet& points, comm::Transport& transport, int min_samples) {
   const euclidean::Given given(points, transport);
   const Sites sites(given, transport);
   Forest forest{given.total(), graphs::WeightKind::float64, {}};
   if (sites.size() == 0 || transport.rank() != 0) return forest;
-  const auto core = cores_of(sites, min_samples);
+  const auto core = compute_cores(sites, min_samples);
+  // Prim's algorithm without a heap: in each step the newest point improves the least edges of the others, and the least of
+  // these leads to the next point.
   std::vector<Reach> best(sites.size(), {INFINITY, 0, 0});
   std::vector<std::size_t> open(sites.size() - 1);
   std::iota(open.begin(), open.end(), 1);
@@ -57,7 +62,8 @@ Forest prim(const PointSet& points, comm::Transport& transport, int min_samples)
     newest = open[next];
     open[next] = open.back();
     open.pop_back();
-    forest.edges.push_back({best[newest].low, best[newest].high, graphs::bits_of(sites.weight(best[newest].compared))});
+    forest.edges.push_back(
+        {best[newest].low, best[newest].high, graphs::ordered_bits(sites.weight(best[newest].compared))});
   }
   return forest;
 }

@@ -18,7 +18,8 @@ namespace {
 using detail::Violation;
 using graphs::Edge24;
 
-/// Edges with weights that compare in the sense asked for.
+/// Conversion of edges by which a maximum forest is verified as a minimum one: its weights, which compare by their
+/// bits, are complemented. A second conversion restores an edge.
 struct Oriented {
   graphs::WeightKind kind;
   bool flipped;
@@ -27,11 +28,13 @@ struct Oriented {
     if (flipped) e.weight = ~e.weight;
     return e;
   }
+  /// Returns "(3, 7) of weight 5" for a converted edge, with its original weight.
   [[nodiscard]] std::string text(const Edge24& e) const {
     return "(" + std::to_string(e.low) + ", " + std::to_string(e.high) + ") of weight " + weight((*this)(e).weight);
   }
 
  private:
+  /// Returns the number that the bits of an original weight stand for, as text.
   [[nodiscard]] std::string weight(std::uint64_t bits) const {
     switch (kind) {
       case graphs::WeightKind::unsigned_integer:
@@ -42,12 +45,13 @@ struct Oriented {
       case graphs::WeightKind::float64:
         break;
     }
-    return number_text(graphs::weight_of(kind, bits));
+    return number_text(graphs::weight_from_bits(kind, bits));
   }
 };
 
-/// The least of what ranks have found, by its edge. Collective.
-std::optional<Violation> least_of_all(const std::optional<Violation>& mine, comm::Transport& transport) {
+/// Returns, of the violations that the ranks have found, the one with the least edge; the same on every rank.
+/// Collective.
+std::optional<Violation> global_least(const std::optional<Violation>& mine, comm::Transport& transport) {
   std::vector<Violation> found;
   if (mine) found.push_back(*mine);
   found = comm::all_gather(transport, found).flat();
@@ -56,15 +60,18 @@ std::optional<Violation> least_of_all(const std::optional<Violation>& mine, comm
   return least == found.end() ? std::nullopt : std::optional(*least);
 }
 
-std::optional<Violation> least_of_all(const std::optional<Edge24>& mine, comm::Transport& transport) {
-  return least_of_all(mine ? std::optional(Violation{*mine, {}}) : std::nullopt, transport);
+/// Returns the least of the edges that the ranks have found, as a violation without `greatest`. Collective.
+std::optional<Violation> global_least(const std::optional<Edge24>& mine, comm::Transport& transport) {
+  return global_least(mine ? std::optional(Violation{*mine, {}}) : std::nullopt, transport);
 }
 
+/// Replaces `least` by `edge` if that is less.
 void keep_least(std::optional<Edge24>& least, const Edge24& edge) {
   if (!least || edge < *least) least = edge;
 }
 
-/// Edges of the forest by a hash of their ends, so that no rank gets all of a hub's.
+/// This rank's part of the forest, distributed by a hash of both ends, so that no rank gets all edges of a hub; it records which
+/// edges the graph has.
 class ForestShare {
  public:
   ForestShare(const Forest& forest, const Oriented& oriented, comm::Transport& transport) : transport_(transport) {
@@ -78,12 +85,15 @@ class ForestShare {
 
   std::vector<Edge24> edges;  ///< ascending
 
-  [[nodiscard]] std::optional<Edge24> twice() const {
+  /// Returns the least edge that this rank's part of the forest has twice. Equal edges have the same owner, so that
+  /// each rank checks its part alone. Local.
+  [[nodiscard]] std::optional<Edge24> find_duplicate() const {
     const auto at = std::adjacent_find(edges.begin(), edges.end());
     return at == edges.end() ? std::nullopt : std::optional(*at);
   }
 
-  /// Edges of the graph that may be edges of the forest. Collective.
+  /// Marks the forest's edges that are in `found`, edges of the graph, as edges that forest and graph have in common.
+  /// Collective.
   void mark(std::span<const Edge24> found) {
     const auto mark_here = [this](std::span<const Edge24> theirs) {
       for (const auto& e : theirs) {
@@ -94,7 +104,8 @@ class ForestShare {
     comm::send_to_owners_in_rounds(
         transport_, found, [this](const Edge24& e) { return owner(e); }, mark_here, detail::kRound);
   }
-  [[nodiscard]] std::optional<Edge24> foreign() const {
+  /// Returns the least edge of this rank's part of the forest that was not marked: it is not in the graph.
+  [[nodiscard]] std::optional<Edge24> find_foreign() const {
     const auto at = std::find(in_graph_.begin(), in_graph_.end(), std::uint8_t{0});
     return at == in_graph_.end() ? std::nullopt
                                  : std::optional(edges[static_cast<std::size_t>(at - in_graph_.begin())]);
@@ -102,6 +113,7 @@ class ForestShare {
 
  private:
   [[nodiscard]] int owner(const Edge24& e) const {
+    // By both ends: a hub's edges spread over all ranks. Independent of Ranges and of the hashes that forests are made with.
     std::uint64_t h = (e.low * 0x9e3779b97f4a7c15ULL) ^ (e.high + 0x7f4a7c159e3779b9ULL) * 0xbf58476d1ce4e5b9ULL;
     h = (h ^ (h >> 29)) * 0x94d049bb133111ebULL;
     return static_cast<int>((h >> 33) % static_cast<std::uint64_t>(transport_.size()));
@@ -111,9 +123,11 @@ class ForestShare {
   std::vector<std::uint8_t> in_graph_;
 };
 
+/// Validates that the ends of the graph's edges are vertices in ascending order. Collective. @throws InputError on
+/// every rank
 void require_vertices(const graphs::EdgeList& graph, comm::Transport& transport) {
   comm::agree(transport, [&] {
-    graph.each([&](const auto& e) {
+    graph.for_each([&](const auto& e) {
       if (e.low <= e.high && e.high < graph.vertices) return;
       throw InputError("edge (" + std::to_string(e.low) + ", " + std::to_string(e.high) +
                        ") of the graph; allowed: ends in ascending order below " + std::to_string(graph.vertices));
@@ -121,7 +135,8 @@ void require_vertices(const graphs::EdgeList& graph, comm::Transport& transport)
   });
 }
 
-detail::EdgeSource source_of(const graphs::EdgeList& graph, const Oriented& oriented) {
+/// Returns access to this rank's edges of the graph, converted by `oriented`.
+detail::EdgeSource make_edge_source(const graphs::EdgeList& graph, const Oriented& oriented) {
   const auto read = [&graph, oriented](std::size_t first, std::span<Edge24> to) {
     std::visit(
         [&](const auto& list) {
@@ -135,7 +150,8 @@ detail::EdgeSource source_of(const graphs::EdgeList& graph, const Oriented& orie
   return {graph.size(), read};
 }
 
-/// One verification; each check fills in the result and says whether the next one makes sense.
+/// Verification of a forest against its graph, check by check. Each check records a fault in `result`; a check may be
+/// called only if the earlier ones have passed.
 class Verifier {
  public:
   Verifier(const graphs::EdgeList& graph, const Forest& forest, Sense sense, comm::Transport& transport)
@@ -143,6 +159,7 @@ class Verifier {
 
   Verification result;
 
+  /// Counts the edges of graph and forest and the forest's trees into `result`. Collective.
   void count() {
     std::array<std::int64_t, 3> counts{static_cast<std::int64_t>(graph_.size()),
                                        static_cast<std::int64_t>(forest_.edges.size()),
@@ -154,11 +171,13 @@ class Verifier {
     different_ = counts[2] > 0;
   }
 
-  bool vertices_are_right() {
+  /// Checks that forest and graph have the same vertices and kind of weights, and that ends are vertices. Collective.
+  bool has_valid_vertices() {
     if (different_) {
       fail(Fault::vertices, "the forest has " + std::to_string(forest_.vertices) + " vertices and " +
-                                std::string(graphs::name_of(forest_.kind)) + " weights, the graph " +
-                                std::to_string(graph_.vertices) + " and " + std::string(graphs::name_of(graph_.kind)));
+                                std::string(graphs::to_string(forest_.kind)) + " weights, the graph " +
+                                std::to_string(graph_.vertices) + " and " +
+                                std::string(graphs::to_string(graph_.kind)));
       return false;
     }
     std::optional<Edge24> outside;
@@ -167,40 +186,42 @@ class Verifier {
       if (e.low > e.high || e.high >= graph_.vertices) keep_least(outside, oriented_(e));
       if (e.low == e.high) keep_least(loop, oriented_(e));
     }
-    if (const auto w = least_of_all(outside, transport_)) {
+    if (const auto w = global_least(outside, transport_)) {
       fail(Fault::vertices, "the forest's edge " + oriented_.text(w->edge) + ": its ends must ascend and be below " +
                                 std::to_string(graph_.vertices));
-    } else if (const auto l = least_of_all(loop, transport_)) {
+    } else if (const auto l = global_least(loop, transport_)) {
       fail(Fault::cycle, "the forest's edge " + oriented_.text(l->edge) + " is a loop");
     }
-    return result.right();
+    return result.is_correct();
   }
 
-  /// Deals the forest and contracts it.
+  /// Distributes and contracts the forest, and checks that it has no cycle. Collective.
   bool is_acyclic(Report& report) {
     share_.emplace(forest_, oriented_, transport_);
-    if (const auto w = least_of_all(share_->twice(), transport_)) {
+    if (const auto w = global_least(share_->find_duplicate(), transport_)) {
       fail(Fault::cycle, "the forest has the edge " + oriented_.text(w->edge) + " twice");
       return false;
     }
     hierarchy_ = detail::contract(graph_.vertices, share_->edges, transport_);
     report.fact("verify: levels", static_cast<std::int64_t>(hierarchy_.levels.size()));
-    if (const auto w = least_of_all(hierarchy_.closes_cycle, transport_)) {
+    if (const auto w = global_least(hierarchy_.closes_cycle, transport_)) {
       fail(Fault::cycle, "edge " + oriented_.text(w->edge) + " closes a cycle with other edges of the forest");
     }
-    return result.right();
+    return result.is_correct();
   }
 
+  /// Compares every edge of the graph with the path in the forest between its ends. Collective.
   void check_paths(Report& report) {
-    const auto told = [&](double share) {
+    const auto progress = [&](double share) {
       if (report.progress && transport_.rank() == 0) report.progress("verify", share);
     };
     const auto found = detail::check_paths(
-        hierarchy_, source_of(graph_, oriented_), transport_,
-        [this](std::span<const Edge24> equal) { share_->mark(equal); }, told);
-    const auto foreign = least_of_all(share_->foreign(), transport_);
-    const auto apart = least_of_all(found.between_trees, transport_);
-    const auto small = least_of_all(found.too_small, transport_);
+        hierarchy_, make_edge_source(graph_, oriented_), transport_,
+        [this](std::span<const Edge24> equal) { share_->mark(equal); }, progress);
+    // Reported in the order of Fault.
+    const auto foreign = global_least(share_->find_foreign(), transport_);
+    const auto apart = global_least(found.between_trees, transport_);
+    const auto small = global_least(found.too_small, transport_);
     if (foreign) {
       fail(Fault::foreign, "the forest's edge " + oriented_.text(foreign->edge) + " is not an edge of the graph");
     } else if (apart) {
@@ -236,7 +257,7 @@ Verification verify_forest(const graphs::EdgeList& graph, const Forest& forest, 
   {
     Report::Scope scope(report, "verify: forest", transport);
     verifier.count();
-    if (!verifier.vertices_are_right() || !verifier.is_acyclic(report)) return verifier.result;
+    if (!verifier.has_valid_vertices() || !verifier.is_acyclic(report)) return verifier.result;
   }
   Report::Scope scope(report, "verify: paths", transport);
   verifier.check_paths(report);

@@ -1,4 +1,4 @@
-/// graph convert from outside: made graphs, files, forecasts, errors.
+/// Tests of the command graph convert by running it: generated graphs, files, forecasts, errors.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -20,8 +20,8 @@ TEST(GraphConvert, a_made_graph_goes_through_every_format_and_is_the_same_on_any
   ASSERT_EQ(run({"graph", "convert", made, text, "--ranks", "3"}).code, 0);
   ASSERT_EQ(run({"graph", "convert", text, folder.file("c.mgr")}).code, 0);
   ASSERT_EQ(run({"graph", "convert", text, back, "--ranks", "4", "--json", folder.file("r.json")}).code, 0);
-  EXPECT_EQ(bytes_of(back), bytes_of(folder.file("c.mgr")));
-  const Json record = json_of(folder.file("r.json"));
+  EXPECT_EQ(read_bytes(back), read_bytes(folder.file("c.mgr")));
+  const Json record = read_json_file(folder.file("r.json"));
   EXPECT_EQ(record["graph"]["vertices"], 512);
   EXPECT_EQ(record["graph"]["edges"], 2048);
   EXPECT_EQ(record["graph"]["weights"], "file");
@@ -31,7 +31,7 @@ TEST(GraphConvert, a_made_graph_goes_through_every_format_and_is_the_same_on_any
   if (process_models().empty()) return;
   ASSERT_EQ(run_on(3, {"graph", "convert", "--gen", "gnm:9:4", "--weights", "uniform:3", folder.file("p.mgr")}).code,
             0);
-  EXPECT_EQ(bytes_of(folder.file("p.mgr")), bytes_of(made));
+  EXPECT_EQ(read_bytes(folder.file("p.mgr")), read_bytes(made));
 }
 
 TEST(GraphConvert, what_was_done_to_a_file_is_said) {

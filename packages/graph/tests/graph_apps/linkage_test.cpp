@@ -1,4 +1,4 @@
-/// The command linkage from outside.
+/// Tests of the command linkage by running it.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace merganser::test;
 
-/// The numbers of an array file of 8-byte items, behind its head.
+/// Returns the numbers of an .npy file of 8-byte items.
 template <class T>
 std::vector<T> items(const std::string& file) {
   const std::size_t head = file.find('\n') + 1;
@@ -23,7 +23,7 @@ std::vector<T> items(const std::string& file) {
   return all;
 }
 
-/// All digests of an output: forest, linkage, labels.
+/// Returns all digests of an output: forest, linkage, labels.
 std::string digests(const Outcome& o) {
   std::istringstream words(o.out);
   std::string all;
@@ -64,15 +64,15 @@ TEST(Linkage, writes_merges_labels_and_a_record) {
   const Outcome text = command(".txt");
   ASSERT_EQ(text.code, 0) << text.text();
   EXPECT_TRUE(says(text, "clusters: 3; sizes: 2 2 1")) << text.text();
-  EXPECT_EQ(bytes_of(folder.file("z.txt")), "3 4 1 2\n0 1 5 2\n2 6 6 3\n");
-  EXPECT_EQ(bytes_of(folder.file("l.txt")), "0\n0\n1\n2\n2\n");
+  EXPECT_EQ(read_bytes(folder.file("z.txt")), "3 4 1 2\n0 1 5 2\n2 6 6 3\n");
+  EXPECT_EQ(read_bytes(folder.file("l.txt")), "0\n0\n1\n2\n2\n");
   ASSERT_EQ(command(".npy").code, 0);
-  const std::string merges = bytes_of(folder.file("z.npy"));
+  const std::string merges = read_bytes(folder.file("z.npy"));
   EXPECT_TRUE(merges.starts_with(std::string("\x93NUMPY\x01\x00", 8)));
   EXPECT_NE(merges.find("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }"), std::string::npos);
   EXPECT_EQ(items<double>(merges), (std::vector<double>{3, 4, 1, 2, 0, 1, 5, 2, 2, 6, 6, 3}));
-  EXPECT_EQ(items<std::int64_t>(bytes_of(folder.file("l.npy"))), (std::vector<std::int64_t>{0, 0, 1, 2, 2}));
-  const Json record = Json::parse(bytes_of(folder.file("r.json")));
+  EXPECT_EQ(items<std::int64_t>(read_bytes(folder.file("l.npy"))), (std::vector<std::int64_t>{0, 0, 1, 2, 2}));
+  const Json record = Json::parse(read_bytes(folder.file("r.json")));
   EXPECT_EQ(record["result"]["merges"], 3);
   EXPECT_EQ(record["result"]["forest"]["trees"], 2);
   EXPECT_EQ(record["result"]["clusters"]["count"], 3);
@@ -96,15 +96,15 @@ TEST(Linkage, finds_dense_clusters_of_points_in_a_file) {
                          "--min-samples", "1", "--labels", folder.file("l.txt"), "--probabilities",
                          folder.file("p.npy"), "--condensed", folder.file("c.txt")});
   ASSERT_EQ(o.code, 0) << o.text();
-  EXPECT_EQ(bytes_of(folder.file("l.txt")), "0\n0\n0\n0\n0\n0\n1\n1\n1\n1\n1\n1\n-1\n");
-  const auto probabilities = items<double>(bytes_of(folder.file("p.npy")));
+  EXPECT_EQ(read_bytes(folder.file("l.txt")), "0\n0\n0\n0\n0\n0\n1\n1\n1\n1\n1\n1\n-1\n");
+  const auto probabilities = items<double>(read_bytes(folder.file("p.npy")));
   ASSERT_EQ(probabilities.size(), 13U);
   EXPECT_EQ(probabilities.front(), 1);
   EXPECT_EQ(probabilities.back(), 0);
   EXPECT_TRUE(says(o, "clusters: 2, noise: 1 points; sizes: 6 6")) << o.text();
   EXPECT_TRUE(says(o, "p.txt: 13 points in 2 dimensions\ntext: 2 columns x1, x2; separated by blanks; heading\n"))
       << o.text();
-  std::istringstream condensed(bytes_of(folder.file("c.txt")));
+  std::istringstream condensed(read_bytes(folder.file("c.txt")));
   int rows = 0;
   for (std::string line; std::getline(condensed, line);) ++rows;
   EXPECT_EQ(rows, 13 + 2);
@@ -143,8 +143,8 @@ TEST(Linkage, refuses_what_cannot_be_with_the_code_of_the_error) {
   refuse(path + Arguments{"--linkage", "/no/such/folder/z.npy"}, 3, "/no/such/folder/z.npy");
 }
 
-/// Clusters the sets of a file of tests/python/toys.py, each with one of its four choices of parameters. Their number.
-int check_labels_of(const char* file) {
+/// Clusters the sets of a file of tests/python/toys.py, each with one of its four choices of parameters. @return their number
+int check_labels(const char* file) {
   std::ifstream in(std::string(MERGANSER_SOURCE_DIR "/packages/graph/tests/data/hdbscan/") + file);
   const Folder folder;
   const std::string points = folder.file("points.txt");
@@ -177,8 +177,8 @@ int check_labels_of(const char* file) {
 }
 
 TEST(Linkage, undoes_merges_of_one_height_one_by_one_as_scikit_learn_does) {
-  EXPECT_EQ(check_labels_of("toys.txt"), 8);
-  EXPECT_EQ(check_labels_of("ties.txt"), 12);  // many equal distances
+  EXPECT_EQ(check_labels("toys.txt"), 8);
+  EXPECT_EQ(check_labels("ties.txt"), 12);  // many equal distances
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// The command msf from outside.
+/// Tests of the command msf by running it.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -42,8 +42,8 @@ TEST(Msf, writes_the_forest_the_labels_and_a_record) {
   const Outcome o = run({"msf", graph, "-o", folder.file("f.tsv"), "--labels", folder.file("l.txt"), "--json",
                          folder.file("r.json"), "--verify"});
   ASSERT_EQ(o.code, 0) << o.text();
-  EXPECT_EQ(bytes_of(folder.file("l.txt")), "0\n0\n0\n3\n3\n");
-  const Json record = Json::parse(bytes_of(folder.file("r.json")));
+  EXPECT_EQ(read_bytes(folder.file("l.txt")), "0\n0\n0\n3\n3\n");
+  const Json record = Json::parse(read_bytes(folder.file("r.json")));
   EXPECT_EQ(record["result"]["edges"], 3);
   EXPECT_EQ(record["result"]["trees"], 2);
   EXPECT_EQ(record["result"]["weight"], "12");
@@ -64,7 +64,7 @@ TEST(Msf, vertices_without_an_edge_are_told_apart_from_trees) {
     const Outcome o = run({"msf", graph, "--ranks", ranks, "--json", folder.file("r.json")});
     EXPECT_TRUE(says(o, "3 edges in 1 tree, and 4 vertices without an edge, weight ")) << o.text();
     EXPECT_TRUE(says(o, "edge list: 2 columns; separated by tabs; no heading\n")) << o.text();
-    const Json record = Json::parse(bytes_of(folder.file("r.json")));
+    const Json record = Json::parse(read_bytes(folder.file("r.json")));
     EXPECT_EQ(record["result"]["trees"], 1);
     EXPECT_EQ(record["result"]["vertices_without_edge"], 4);
   }
@@ -79,8 +79,9 @@ TEST(Msf, sparse_ids_come_back_as_they_were) {
     const Outcome o =
         run({"msf", graph, "-o", folder.file("f.tsv"), "--labels", folder.file("l.txt"), "--ranks", ranks});
     ASSERT_EQ(o.code, 0) << o.text();
-    EXPECT_EQ(bytes_of(folder.file("l.txt")), "5000000000 5000000000\n7000000000 5000000000\n9000000000 5000000000\n");
-    const std::string forest = bytes_of(folder.file("f.tsv"));
+    EXPECT_EQ(read_bytes(folder.file("l.txt")),
+              "5000000000 5000000000\n7000000000 5000000000\n9000000000 5000000000\n");
+    const std::string forest = read_bytes(folder.file("f.tsv"));
     EXPECT_NE(forest.find("7000000000 9000000000 1\n"), std::string::npos) << forest;
     EXPECT_NE(forest.find("5000000000 9000000000 3\n"), std::string::npos) << forest;
     EXPECT_EQ(std::count(forest.begin(), forest.end(), '\n'), 3) << forest;

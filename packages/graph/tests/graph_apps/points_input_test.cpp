@@ -1,4 +1,4 @@
-/// Points from files and from names: the same whatever the number of ranks, with clear errors.
+/// Tests of the point input of commands: points from files and generators do not depend on the number of ranks; errors.
 #include "apps/msf/points_input.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 using namespace merganser;
 
-/// All ranks' points, by id.
+/// Points of all ranks, by id.
 struct Whole {
   int dimension = 0;
   std::vector<msf::Period> periods;
@@ -230,7 +230,7 @@ TEST_F(PointsFile, of_text_is_read_in_every_dialect_and_what_it_was_is_told) {
   }
 }
 
-/// A file as NumPy writes it.
+/// Returns the bytes of a file as NumPy writes it.
 std::string npy(const std::string& header, const std::string& data) {
   std::string text = "\x93NUMPY" + std::string("\x01\x00", 2);
   text.push_back(static_cast<char>(header.size()));

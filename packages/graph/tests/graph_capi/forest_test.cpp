@@ -1,4 +1,4 @@
-// Forests, linkages, clusters: what C gives is what C++ gives.
+// Tests of the C interface to forests, linkages and clusters: results are those of the C++ interface.
 #include "merganser/capi/forest.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using namespace merganser::test;
 
 constexpr std::uint64_t kPoints = 2000;
 
-msf::Points points_of_rank(int rank, int ranks, int dimension) {
+msf::Points make_points(int rank, int ranks, int dimension) {
   msf::Points mine;
   mine.dimension = dimension;
   mine.periods = {{0, 0, 1}};
@@ -34,7 +34,7 @@ msf::Points points_of_rank(int rank, int ranks, int dimension) {
   return mine;
 }
 
-graphs::EdgeList graph_of_rank(int rank, int ranks) {
+graphs::EdgeList make_graph(int rank, int ranks) {
   graphs::EdgeList graph;
   graph.vertices = 500;
   graph.kind = graphs::WeightKind::float64;
@@ -43,7 +43,7 @@ graphs::EdgeList graph_of_rank(int rank, int ranks) {
     Random random(9, 1, e);
     const std::uint64_t a = random.below(480);  // some vertices are alone
     const std::uint64_t b = random.below(480);
-    edges.push_back(graphs::make_edge<graphs::Edge24>(a, b, graphs::bits_of(std::floor(random.uniform(-4, 4)))));
+    edges.push_back(graphs::make_edge<graphs::Edge24>(a, b, graphs::ordered_bits(std::floor(random.uniform(-4, 4)))));
   }
   graph.edges = std::move(edges);
   return graph;
@@ -74,8 +74,8 @@ Outcome by_cpp(bool of_points, int dimension, msf::Sense sense = msf::Sense::min
     euclidean.min_samples = 6;
     msf::ForestOptions options;
     options.sense = sense;
-    const msf::Forest forest = of_points ? msf::euclidean_forest(points_of_rank(0, 1, dimension), t, euclidean, report)
-                                         : msf::minimum_spanning_forest(graph_of_rank(0, 1), t, options, report);
+    const msf::Forest forest = of_points ? msf::euclidean_forest(make_points(0, 1, dimension), t, euclidean, report)
+                                         : msf::minimum_spanning_forest(make_graph(0, 1), t, options, report);
     const auto totals = msf::totals(forest, t);
     o.digest = totals.digest;
     o.weight = totals.weight_value;
@@ -142,7 +142,7 @@ TEST(ForestInC, of_points_is_that_of_cpp_as_are_the_dendrogram_and_the_clusters)
       EXPECT_OK(run_threads(ranks, [&](mg_transport* t) {
         int rank = 0;
         mg_transport_rank(t, &rank);
-        const auto mine = points_of_rank(rank, ranks, dimension);
+        const auto mine = make_points(rank, ranks, dimension);
         const mg_box box = {sizeof box, {0, 0, 0}, {1, 1, 1}, {1, 0, 0}, 0};
         mg_tree_options options{};
         options.struct_size = offsetof(mg_tree_options, metric);  // as in the first version
@@ -168,10 +168,10 @@ TEST(ForestInC, of_a_graph_is_that_of_cpp) {
       EXPECT_OK(run_threads(ranks, [&](mg_transport* t) {
         int rank = 0;
         mg_transport_rank(t, &rank);
-        const auto graph = graph_of_rank(rank, ranks);
+        const auto graph = make_graph(rank, ranks);
         std::vector<mg_edge> edges;
         for (const auto& e : std::get<std::vector<graphs::Edge24>>(graph.edges))
-          edges.push_back({e.high, e.low, graphs::weight_of(graph.kind, e.weight)});  // ends the other way round
+          edges.push_back({e.high, e.low, graphs::weight_from_bits(graph.kind, e.weight)});  // ends the other way round
         mg_forest_options options{};
         options.struct_size = sizeof options;
         options.maximum = maximum ? 1 : 0;

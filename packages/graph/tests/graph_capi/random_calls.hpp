@@ -1,5 +1,5 @@
 #pragma once
-/// What random calls are made of: arguments that are mostly good, and often bad in every way that can be told.
+/// Generators of random arguments for calls of the C interface: mostly valid, often invalid in every detectable way.
 #include <array>
 #include <cstdint>
 #include <limits>

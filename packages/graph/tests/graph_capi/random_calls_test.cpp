@@ -1,4 +1,4 @@
-// Thousands of calls with good and bad arguments: whatever is wrong with them, there is a status and a text.
+// Fuzz test of the C interface: thousands of calls with valid and invalid arguments; each returns a status, and errors a message.
 #include "tests/graph_capi/random_calls.hpp"
 
 #include <gtest/gtest.h>

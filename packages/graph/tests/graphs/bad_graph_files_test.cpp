@@ -1,4 +1,4 @@
-/// Malformed files of every format: one error on every rank, which says the file, the place, what and what is allowed.
+/// Tests of malformed graph files of every format: the same error on every rank, with file, place, value and what is allowed.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

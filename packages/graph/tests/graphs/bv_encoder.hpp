@@ -1,5 +1,5 @@
 #pragma once
-/// Writes small BVGraphs, with references, intervals and every code, for tests of the reader.
+/// Encoder of small BVGraphs, with references, intervals and every code, for tests of the reader.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -39,7 +39,7 @@ class BitWriter {
     gamma(width);
     bits(x + 1, width);
   }
-  /// A number from 2^(h k) on and below 2^((h + 1) k) as h in unary and the rest in a minimal binary code.
+  /// Writes a zeta code: a number of [2^(h k), 2^((h + 1) k)) as h in unary and the rest in a minimal binary code.
   void zeta(std::uint64_t x, int k_int) {
     const auto k = static_cast<std::uint64_t>(k_int);
     const std::uint64_t value = x + 1;

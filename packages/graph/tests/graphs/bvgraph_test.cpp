@@ -1,4 +1,4 @@
-/// BVGraphs: what an encoder of our own wrote, in every code, and real ones where they are.
+/// Tests of the reader of BVGraphs: on files of the tests' own encoder, in every code, and on real ones if they are available.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -15,7 +15,7 @@ using namespace merganser;
 using namespace merganser::test;
 using graphs::Edge24;
 
-/// Lists that look like those of a web: runs, some of the list before, far links.
+/// Returns adjacency lists similar to those of a web graph: runs, parts of the list before, distant targets.
 BvEncoder::Lists web(std::uint64_t n, std::uint64_t seed) {
   BvEncoder::Lists lists(n);
   for (std::uint64_t v = 0; v < n; ++v) {

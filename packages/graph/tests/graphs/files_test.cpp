@@ -1,4 +1,4 @@
-/// Graph files of every format: what is in them, on any number of ranks, and back.
+/// Tests of graph files of every format: contents read on any number of ranks, and round trips.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ bool says(const graphs::ReadLog& log, const std::string& part) {
 
 class GraphFiles : public testing::Test {
  protected:
-  /// Writes a file and reads it on some numbers of ranks, which must give the same.
+  /// Writes a file and reads it on several numbers of ranks, which must yield the same graph.
   WholeGraph read(const std::string& name, const std::string& bytes, const graphs::ReadOptions& options = {}) {
     const std::string path = folder_.file(name);
     write_bytes(path, bytes);
@@ -41,8 +41,8 @@ class GraphFiles : public testing::Test {
   Folder folder_;
 };
 
-std::uint64_t real(double weight) { return graphs::bits_of(weight); }
-std::uint64_t negative(std::int64_t weight) { return graphs::bits_of(weight); }
+std::uint64_t real(double weight) { return graphs::ordered_bits(weight); }
+std::uint64_t negative(std::int64_t weight) { return graphs::ordered_bits(weight); }
 
 TEST_F(GraphFiles, edge_lists_have_two_three_or_four_columns_and_comments) {
   const WholeGraph two = read("a.txt", "# Directed graph\n# Nodes: 4 Edges: 4\n0\t1\n1\t0\n\n2\t2\r\n1\t3\t\n");
@@ -53,7 +53,7 @@ TEST_F(GraphFiles, edge_lists_have_two_three_or_four_columns_and_comments) {
   EXPECT_EQ(two.log.repeated, 1U);
   EXPECT_TRUE(says(two.log, "directed: 4 arcs became 2 undirected edges"));
   EXPECT_TRUE(says(two.log, "no weights in the file: made ones (uniform"));
-  const graphs::WeightMaker make = graphs::weights_of_name("uniform", 1);
+  const graphs::WeightMaker make = graphs::parse_weights("uniform", 1);
   EXPECT_EQ(two.edges, (std::vector<Edge24>{{0, 1, make(0, 1)}, {1, 3, make(1, 3)}}));
   const WholeGraph three = read("b.tsv", "% comment\n0 1 5\n2 1 7\n// another\n1 2 7");
   EXPECT_EQ(three.edges, (std::vector<Edge24>{{0, 1, 5}, {1, 2, 7}}));
@@ -139,7 +139,7 @@ TEST_F(GraphFiles, weights_named_by_the_user_replace_those_of_the_file) {
   EXPECT_EQ(g.edges, (std::vector<Edge24>{{0, 1, 1}, {1, 2, 1}}));
   EXPECT_TRUE(says(g.log, "weights of the file not used"));
   const WholeGraph seed = read("a.txt", "0 1 5\n1 0 6\n1 2 7\n", {"", "float64", 9});
-  EXPECT_EQ(seed.edges[0].weight, graphs::weights_of_name("float64", 9)(0, 1));
+  EXPECT_EQ(seed.edges[0].weight, graphs::parse_weights("float64", 9)(0, 1));
 }
 
 TEST_F(GraphFiles, konect_files_count_from_one_and_their_sides_are_apart) {
@@ -214,7 +214,7 @@ TEST_F(GraphFiles, dimacs_files_hold_arcs_or_edges) {
   EXPECT_EQ(read("noextension", "c x\np edge 3 1\ne 1 3 4\n").edges, (std::vector<Edge24>{{0, 2, 4}}));
 }
 
-/// A ParHIP file of the path 0 - 1 - 2 with weights 5 and -6.
+/// Returns the bytes of a ParHIP file of the path 0 - 1 - 2 with weights 5 and -6.
 std::string parhip(std::uint64_t version) {
   std::string out;
   const auto put = [&](std::uint64_t value, bool narrow) {
@@ -251,10 +251,10 @@ TEST_F(GraphFiles, a_format_is_told_by_extension_or_content_and_may_be_named) {
   EXPECT_EQ(read("noextension", parhip(3)).log.format, Format::parhip);
   EXPECT_EQ(read("noextension", "1 2\n").log.format, Format::edge_list);
   EXPECT_EQ(read("b.txt", "2 1\n2\n1\n", {"metis", "", 1}).log.format, Format::metis);
-  for (const Format format : graphs::formats()) EXPECT_EQ(graphs::format_of_name(graphs::name_of(format)), format);
-  EXPECT_THROW(static_cast<void>(graphs::format_of_name("graphml")), UsageError);
-  EXPECT_THROW(static_cast<void>(graphs::format_of_path("a.out")), UsageError);
-  EXPECT_EQ(graphs::format_of_path("a.mtx.gz"), Format::matrix_market);
+  for (const Format format : graphs::formats()) EXPECT_EQ(graphs::parse_format(graphs::to_string(format)), format);
+  EXPECT_THROW(static_cast<void>(graphs::parse_format("graphml")), UsageError);
+  EXPECT_THROW(static_cast<void>(graphs::format_from_path("a.out")), UsageError);
+  EXPECT_EQ(graphs::format_from_path("a.mtx.gz"), Format::matrix_market);
 }
 
 TEST_F(GraphFiles, long_texts_are_cut_between_ranks_at_line_ends) {
@@ -278,7 +278,7 @@ TEST_F(GraphFiles, what_is_written_reads_back_the_same_from_any_ranks_to_any) {
     const std::string spec = "gnm:7:4";
     const WholeGraph whole = made(spec, {5, weights});
     for (const std::string name : {"g.mgr", "g.txt", "g.mtx", "g.gr", "g.metis", "g.parhip"}) {
-      const Format format = graphs::format_of_path(name);
+      const Format format = graphs::format_from_path(name);
       if (weights.starts_with("float") && (format == Format::metis || format == Format::parhip)) continue;
       std::string first;
       for (const int ranks : {1, 3}) {
@@ -297,8 +297,8 @@ TEST_F(GraphFiles, what_is_written_reads_back_the_same_from_any_ranks_to_any) {
         if (weights == "float32" && format != Format::binary) {
           ASSERT_EQ(back.edges.size(), whole.edges.size());
           for (std::size_t i = 0; i < back.edges.size(); ++i)
-            EXPECT_EQ(graphs::weight_of(back.kind, back.edges[i].weight),
-                      graphs::weight_of(whole.kind, whole.edges[i].weight));
+            EXPECT_EQ(graphs::weight_from_bits(back.kind, back.edges[i].weight),
+                      graphs::weight_from_bits(whole.kind, whole.edges[i].weight));
         } else {
           EXPECT_EQ(back.edges, whole.edges) << name << " " << weights;
           EXPECT_EQ(back.kind, whole.kind);
@@ -326,7 +326,7 @@ TEST_F(GraphFiles, binary_files_keep_names_and_parallel_edges_and_take_other_wei
     EXPECT_EQ(back.names, g.names);
     const WholeGraph other = read_whole(path, {"", "float64", 3}, ranks);
     EXPECT_EQ(other.kind, WeightKind::float64);
-    EXPECT_EQ(other.edges[0].weight, graphs::weights_of_name("float64", 3)(0, 1));
+    EXPECT_EQ(other.edges[0].weight, graphs::parse_weights("float64", 3)(0, 1));
   }
 }
 

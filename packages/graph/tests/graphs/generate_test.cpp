@@ -1,4 +1,4 @@
-/// Artificial graphs: those of the name, whatever the number of ranks.
+/// Tests of the generators of synthetic graphs: properties of each family, independence of the number of ranks.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -158,8 +158,8 @@ TEST(Generate, points_nearer_than_the_radius_are_joined_and_no_others) {
   for (const std::string text : {"rgg2d:300:5", "rgg3d:300:8", "rgg2d:70:0.2", "rgg3d:10:30", "rgg2d:5:14"}) {
     for (const std::uint64_t seed : {1, 2}) {
       const auto spec = graphs::detail::parse_spec(text);
-      const auto points = graphs::detail::points_of(spec, seed);
-      const double radius = graphs::detail::radius_of(spec);
+      const auto points = graphs::detail::generate_points(spec, seed);
+      const double radius = graphs::detail::connection_radius(spec);
       ASSERT_EQ(points.size(), spec.vertices);
       std::vector<Edge24> wanted;
       for (std::uint64_t i = 0; i < points.size(); ++i) {
@@ -167,7 +167,7 @@ TEST(Generate, points_nearer_than_the_radius_are_joined_and_no_others) {
           const auto &p = points[i], &q = points[j];
           const double x = p[0] - q[0], y = p[1] - q[1], z = p[2] - q[2];
           const double d2 = x * x + y * y + z * z;
-          if (d2 < radius * radius) wanted.push_back({i, j, graphs::bits_of(static_cast<float>(std::sqrt(d2)))});
+          if (d2 < radius * radius) wanted.push_back({i, j, graphs::ordered_bits(static_cast<float>(std::sqrt(d2)))});
         }
       }
       const WholeGraph g = made(text, {seed, "euclidean"}, 3);
@@ -181,7 +181,7 @@ TEST(Generate, points_lie_everywhere_alike_and_near_those_of_near_ids) {
   for (const std::string text : {"rgg2d:13:8", "rgg3d:13:8"}) {
     const auto spec = graphs::detail::parse_spec(text);
     std::map<int, std::size_t> octants;
-    for (const auto& p : graphs::detail::points_of(spec, 5)) {
+    for (const auto& p : graphs::detail::generate_points(spec, 5)) {
       int octant = 0;
       for (const double x : p) {
         ASSERT_GE(x, 0);
@@ -254,7 +254,7 @@ TEST(Generate, weights_are_of_the_kind_and_range_asked_for) {
   const auto weights = [](const std::string& name) {
     const WholeGraph g = made("gnm:11:8", {3, name});
     std::vector<double> out;
-    for (const Edge24& e : g.edges) out.push_back(graphs::weight_of(g.kind, e.weight));
+    for (const Edge24& e : g.edges) out.push_back(graphs::weight_from_bits(g.kind, e.weight));
     std::sort(out.begin(), out.end());
     return std::tuple(out, g.kind, g.edge_bytes);
   };

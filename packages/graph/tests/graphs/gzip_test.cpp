@@ -1,4 +1,4 @@
-/// Compressed text files: decompressed by one rank, read by all.
+/// Tests of compressed graph files: decompressed by one rank, read by all.
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -18,7 +18,7 @@ void write_gzip(const std::string& path, const std::string& text, const char* mo
   gzclose(file);
 }
 
-/// Longer than what a rank gets in one round.
+/// Returns a text longer than what a rank receives in one round.
 std::string metis_text() {
   std::string text = "% a comment\n60000 59999 001\n";
   for (int v = 1; v <= 60000; ++v) {
@@ -110,7 +110,7 @@ TEST(GzipGraphs, spoiled_files_are_read_or_refused_and_never_more) {
   EXPECT_GT(refused, 50);
 }
 
-/// The error of reading where there are so many MiB.
+/// Returns the error of reading with so many MiB of memory available.
 std::string error_with(std::int64_t mib, const std::string& path, int ranks) {
   const System system;
   system.memory(mib);

@@ -1,5 +1,5 @@
-/// A graph file of any format with arbitrary bytes changed, cut out or cut off is read or refused: no crash, no hang, no
-/// wild allocation.
+/// Mutation tests of the readers of graph files: a file of any format with arbitrary bytes changed, removed or truncated is read
+/// or refused, without a crash, a hang or an excessive allocation.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,3 +1,4 @@
+/// Tests of the published generator of process graphs (NEVE) against an independent implementation and published numbers.
 #include "merganser/graphs/neve_generator.hpp"
 
 #include <gtest/gtest.h>
@@ -91,7 +92,7 @@ TEST(Published, is_a_chain_with_cross_edges_as_many_as_the_formula_says) {
   EXPECT_EQ(g.tries, 56);
   EXPECT_LE(g.added, g.tries);
   EXPECT_GE(g.added, 50);
-  EXPECT_TRUE(g.graph.symmetric());
+  EXPECT_TRUE(g.graph.is_symmetric());
   const ExpectedArcs expected = expected_arcs(16, g.tries);
   EXPECT_LT(std::abs(static_cast<double>(g.graph.arcs()) - expected.mean), 4 * expected.deviation);
   EXPECT_EQ(published(16, PublishedNumbers::minstd, 2).graph.arcs(), 240);

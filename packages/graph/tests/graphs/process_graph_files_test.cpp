@@ -1,3 +1,4 @@
+/// Tests of files of process graphs: round trips in every format, detection of formats, refusal of malformed files.
 #include "merganser/graphs/process_graph_files.hpp"
 
 #include <gtest/gtest.h>
@@ -77,7 +78,7 @@ TEST(ProcessGraphFiles, a_thousand_graphs_of_every_format_come_back_as_they_were
       const ProcessGraph g = random_graph(seed, liked_by(format));
       const std::string bytes = print(g, format);
       const ProcessGraph back = graphs::detail::parse_any("file", bytes);  // the format is seen
-      ASSERT_EQ(back, g) << name_of(format) << ", seed " << seed << '\n' << bytes;
+      ASSERT_EQ(back, g) << to_string(format) << ", seed " << seed << '\n' << bytes;
       ASSERT_EQ(print(back, format), bytes);
     }
   }
@@ -88,19 +89,19 @@ TEST(ProcessGraphFiles, files_are_written_by_extension_and_read_by_what_they_hol
   const ProcessGraph g = make_process_graph("random:3", 8, 1);
   for (const char* name : {"g.bin", "g.txt", "g.adj", "g.mtx", "g.graph", "g.metis"}) {
     const std::string path = folder.file(name);
-    write_process_graph(path, g, process_format_of_path(path));
+    write_process_graph(path, g, process_format_from_path(path));
     EXPECT_EQ(read_process_graph(path), g) << name;
-    EXPECT_EQ(read_process_graph(path, process_format_of_path(path)), g) << name;
+    EXPECT_EQ(read_process_graph(path, process_format_from_path(path)), g) << name;
     const std::string misnamed = folder.file("misnamed");
     std::filesystem::rename(path, misnamed);
     EXPECT_EQ(read_process_graph(misnamed), g) << name;
     std::filesystem::remove(misnamed);
   }
   EXPECT_TRUE(folder.list().empty());  // no temporary file is left
-  EXPECT_THROW((void)process_format_of_path("g.vtk"), UsageError);
-  EXPECT_THROW((void)process_format_of_path("graph"), UsageError);
-  EXPECT_THROW((void)process_format_of_name("yaml"), UsageError);
-  for (const ProcessGraphFormat format : process_formats()) EXPECT_EQ(process_format_of_name(name_of(format)), format);
+  EXPECT_THROW((void)process_format_from_path("g.vtk"), UsageError);
+  EXPECT_THROW((void)process_format_from_path("graph"), UsageError);
+  EXPECT_THROW((void)parse_process_format("yaml"), UsageError);
+  for (const ProcessGraphFormat format : process_formats()) EXPECT_EQ(parse_process_format(to_string(format)), format);
 }
 
 TEST(ProcessGraphFiles, a_file_is_replaced_whole_and_a_link_is_written_through) {
@@ -110,7 +111,7 @@ TEST(ProcessGraphFiles, a_file_is_replaced_whole_and_a_link_is_written_through) 
   std::filesystem::create_symlink("g.bin", link);
   chmod(path.c_str(), 0640);
   write_process_graph(link, make_process_graph("chain", 2, 1), ProcessGraphFormat::binary);
-  EXPECT_EQ(bytes_of(path), packed(kTwo));
+  EXPECT_EQ(read_bytes(path), packed(kTwo));
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   struct stat s {};
   ASSERT_EQ(stat(path.c_str(), &s), 0);

@@ -1,3 +1,4 @@
+/// Tests of the generators of process graphs: properties of every kind, errors of options.
 #include "merganser/graphs/process_graph_kinds.hpp"
 
 #include <gtest/gtest.h>
@@ -48,8 +49,8 @@ TEST(GenerateProcessGraph, every_kind_works_for_every_small_number_of_ranks) {
       o.vertices = 50;
       const ProcessGraph g = generate_process_graph(kind.name, o).graph;
       EXPECT_EQ(g.ranks(), ranks) << kind.name;
-      EXPECT_EQ(g.symmetric(), kind.name != "incast" || ranks == 1) << kind.name << ' ' << ranks;
-      EXPECT_FALSE(g.weighted()) << kind.name << ' ' << ranks;
+      EXPECT_EQ(g.is_symmetric(), kind.name != "incast" || ranks == 1) << kind.name << ' ' << ranks;
+      EXPECT_FALSE(g.is_weighted()) << kind.name << ' ' << ranks;
       EXPECT_EQ(g.digest(), generate_process_graph(kind.name, o).graph.digest()) << kind.name;
     }
   }
@@ -130,7 +131,7 @@ TEST(GenerateProcessGraph, random_graphs_are_regular_for_every_degree_and_differ
       ProcessGraphOptions o = on(ranks);
       o.degree = degree;
       const ProcessGraph g = generate_process_graph("random", o).graph;
-      EXPECT_TRUE(g.symmetric());
+      EXPECT_TRUE(g.is_symmetric());
       for (int r = 0; r < ranks; ++r) EXPECT_EQ(g.row(r).size(), static_cast<std::size_t>(degree));
     }
   }
@@ -182,7 +183,7 @@ TEST(GenerateProcessGraph, geometric_graphs_have_the_mean_degree) {
     o.degree = degree;
     const GeneratedProcessGraph g = generate_process_graph("geometric", o);
     EXPECT_NEAR(g.graph.mean_degree(), degree, 0.1 * degree + 0.2);
-    EXPECT_TRUE(g.graph.symmetric());
+    EXPECT_TRUE(g.graph.is_symmetric());
   }
 }
 
@@ -210,7 +211,7 @@ TEST(GenerateProcessGraph, rgg_meets_a_mean_degree) {
     o.degree = degree;
     const ProcessGraph g = generate_process_graph("rgg", o).graph;
     EXPECT_NEAR(g.mean_degree(), degree, 1.0 / 16);
-    EXPECT_TRUE(g.symmetric());
+    EXPECT_TRUE(g.is_symmetric());
   }
   ProcessGraphOptions o = on(16);
   o.degree = 1;

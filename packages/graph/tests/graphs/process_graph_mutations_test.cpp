@@ -1,5 +1,5 @@
-/// A file of a process graph with arbitrary bytes changed, cut out or cut off is read or refused: no crash, no hang, no
-/// wild allocation.
+/// Mutation tests of the parsers of process graphs: a file with arbitrary bytes changed, removed or truncated is read or refused,
+/// without a crash, a hang or an excessive allocation.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -47,8 +47,8 @@ TEST(MutatedGraphFiles, are_read_or_refused_and_never_more) {
       read_one([&](const std::string& b) { return graphs::detail::parse_any("a file", b); }, bytes, seed, seen);
     }
     for (const Counts& counts : {known, seen}) {
-      EXPECT_GT(counts.read, 20) << name_of(format);
-      EXPECT_GT(counts.refused, 800) << name_of(format);
+      EXPECT_GT(counts.read, 20) << to_string(format);
+      EXPECT_GT(counts.refused, 800) << to_string(format);
     }
   }
 }
@@ -64,7 +64,7 @@ TEST(MutatedGraphFiles, every_byte_may_be_any_other) {
         read_one([&](const std::string& b) { return parse("a file", b, format); }, bytes, at, counts);
       }
     }
-    EXPECT_GT(counts.refused, 100) << name_of(format);
+    EXPECT_GT(counts.refused, 100) << to_string(format);
   }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Process graphs and formats for tests.
+/// Random process graphs, and their serialization in every format, for tests.
 #include <cmath>
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace merganser::test {
 
-/// What a random graph may be like, so that a format can hold it.
+/// Properties of a random graph, so that a format can represent it.
 struct Like {
   bool symmetric = false;
   bool whole = false;  ///< weights are whole and at least 1
@@ -46,15 +46,15 @@ inline std::string print(const graphs::ProcessGraph& graph, graphs::ProcessGraph
   using namespace graphs::detail;
   switch (format) {
     case graphs::ProcessGraphFormat::binary:
-      return print_binary(graph);
+      return serialize_binary(graph);
     case graphs::ProcessGraphFormat::adjacency:
-      return print_adjacency(graph);
+      return serialize_adjacency(graph);
     case graphs::ProcessGraphFormat::pairs:
-      return print_pairs(graph);
+      return serialize_pairs(graph);
     case graphs::ProcessGraphFormat::matrix_market:
-      return print_matrix_market(graph);
+      return serialize_matrix_market(graph);
     default:
-      return print_metis("graph", graph);
+      return serialize_metis("graph", graph);
   }
 }
 

@@ -1,3 +1,4 @@
+/// Tests of ProcessGraph: rows, properties, quotient graphs, digests.
 #include "merganser/graphs/process_graph.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ TEST(ProcessGraph, a_new_one_has_no_ranks) {
   EXPECT_EQ(g.arcs(), 0);
   EXPECT_EQ(g, ProcessGraph(Rows{}));
   EXPECT_EQ(g.mean_degree(), 0);
-  EXPECT_TRUE(g.symmetric());
+  EXPECT_TRUE(g.is_symmetric());
 }
 
 TEST(ProcessGraph, sorts_rows_and_joins_equal_heads) {
@@ -40,8 +41,8 @@ TEST(ProcessGraph, sorts_rows_and_joins_equal_heads) {
   EXPECT_EQ(std::vector<std::int64_t>(g.offsets().begin(), g.offsets().end()), (std::vector<std::int64_t>{0, 2, 2, 3}));
   EXPECT_EQ(g.max_degree(), 2);
   EXPECT_EQ(g.mean_degree(), 1);
-  EXPECT_TRUE(g.weighted());
-  EXPECT_FALSE(ProcessGraph(Rows{{{1}}, {}}).weighted());
+  EXPECT_TRUE(g.is_weighted());
+  EXPECT_FALSE(ProcessGraph(Rows{{{1}}, {}}).is_weighted());
 }
 
 TEST(ProcessGraph, refuses_arcs_that_make_no_sense_and_names_them) {
@@ -56,8 +57,8 @@ TEST(ProcessGraph, refuses_arcs_that_make_no_sense_and_names_them) {
 }
 
 TEST(ProcessGraph, is_symmetric_if_every_arc_has_its_reverse) {
-  EXPECT_TRUE(ProcessGraph(Rows{{{1, 4}}, {{0, 9}}}).symmetric());
-  EXPECT_FALSE(ProcessGraph(Rows{{{1}}, {{2}}, {{0}}}).symmetric());
+  EXPECT_TRUE(ProcessGraph(Rows{{{1, 4}}, {{0, 9}}}).is_symmetric());
+  EXPECT_FALSE(ProcessGraph(Rows{{{1}}, {{2}}, {{0}}}).is_symmetric());
 }
 
 TEST(ProcessGraph, shows_each_rank_its_own_arcs) {

@@ -1,4 +1,4 @@
-/// Graphs made, written and read by processes over every model: the same edges as on threads.
+/// Tests of generating, writing and reading graphs over every communication model: the same edges as on threads.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -62,7 +62,7 @@ TEST_P(GraphRanks, write_together_what_they_read_together) {
     const auto wanted = digest(made, t);
     for (const std::string name : {"a.mgr", "a.txt", "a.gr"}) {
       graphs::ReadLog log;
-      graphs::write_graph(folder.file(name), made, graphs::format_of_path(name), t);
+      graphs::write_graph(folder.file(name), made, graphs::format_from_path(name), t);
       t.barrier();
       EXPECT_EQ(digest(graphs::read_graph(folder.file(name), {}, t, log), t), wanted) << name;
     }

@@ -1,4 +1,4 @@
-/// METIS and Matrix Market files mean the same to the reader of edge lists and to that of process graphs.
+/// Tests that the reader of distributed graphs and that of process graphs read METIS and Matrix Market files alike.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -20,14 +20,14 @@ using graphs::ProcessGraphFormat;
 /// Edges without direction, with weights where the file has some.
 using Edges = std::set<std::tuple<std::uint64_t, std::uint64_t, double>>;
 
-Edges edges_of(const WholeGraph& graph) {
+Edges to_edges(const WholeGraph& graph) {
   Edges all;
   for (const auto& e : graph.edges)
-    all.emplace(e.low, e.high, graph.log.weighted ? graphs::weight_of(graph.kind, e.weight) : 1);
+    all.emplace(e.low, e.high, graph.log.weighted ? graphs::weight_from_bits(graph.kind, e.weight) : 1);
   return all;
 }
 
-Edges edges_of(const ProcessGraph& graph) {
+Edges to_edges(const ProcessGraph& graph) {
   Edges all;
   for (int r = 0; r < graph.ranks(); ++r)
     for (const auto& arc : graph.row(r)) all.emplace(std::min(r, arc.to), std::max(r, arc.to), arc.bytes);
@@ -50,7 +50,7 @@ class ReadersAgree : public testing::Test {
   }
   /// What reading fails with; empty: it does not.
   template <class Read>
-  static std::string error_of(const Read& read) {
+  static std::string read_error(const Read& read) {
     try {
       read();
       return {};
@@ -87,15 +87,15 @@ TEST_F(ReadersAgree, on_files_that_one_of_them_refused_once) {
     std::string first;
     for (const int ranks : {1, 3}) {
       WholeGraph whole;
-      const std::string error = error_of([&] { whole = read_whole(path, {}, ranks); });
+      const std::string error = read_error([&] { whole = read_whole(path, {}, ranks); });
       EXPECT_EQ(error.empty(), !wrong) << sample.text << error;
       ProcessGraph graph;
-      EXPECT_EQ(error_of([&] { graph = graphs::read_process_graph(path, sample.format); }).empty(), !wrong)
+      EXPECT_EQ(read_error([&] { graph = graphs::read_process_graph(path, sample.format); }).empty(), !wrong)
           << sample.text;
       if (wrong) continue;
       EXPECT_EQ(whole.vertices, static_cast<std::uint64_t>(graph.ranks()));
-      EXPECT_EQ(edges_of(whole), edges_of(graph)) << sample.text;
-      EXPECT_TRUE(graph.symmetric() || sample.text.find("general") != std::string::npos);
+      EXPECT_EQ(to_edges(whole), to_edges(graph)) << sample.text;
+      EXPECT_TRUE(graph.is_symmetric() || sample.text.find("general") != std::string::npos);
     }
   }
 }
@@ -127,10 +127,10 @@ TEST_F(ReadersAgree, on_what_is_wrong_and_in_which_line) {
   };
   for (const Text& sample : samples) {
     const std::string path = write(sample);
-    const std::string wanted = error_of([&] { static_cast<void>(graphs::read_process_graph(path, sample.format)); });
+    const std::string wanted = read_error([&] { static_cast<void>(graphs::read_process_graph(path, sample.format)); });
     EXPECT_TRUE(wanted.starts_with(path + ": ")) << sample.text << wanted;
     for (const int ranks : {1, 3})
-      EXPECT_EQ(error_of([&] { static_cast<void>(read_whole(path, {}, ranks)); }), wanted) << sample.text;
+      EXPECT_EQ(read_error([&] { static_cast<void>(read_whole(path, {}, ranks)); }), wanted) << sample.text;
   }
 }
 
@@ -141,16 +141,16 @@ TEST_F(ReadersAgree, on_thousands_of_spoiled_files) {
       const Text sample{format, mutated(print(random_graph(seed, liked_by(format)), format), seed)};
       const std::string path = write(sample);
       ProcessGraph graph;
-      const std::string refused = error_of([&] { graph = graphs::read_process_graph(path, format); });
+      const std::string refused = read_error([&] { graph = graphs::read_process_graph(path, format); });
       WholeGraph whole;
       const std::string options_format = format == kMatrix ? "matrix-market" : "metis";
-      const std::string error = error_of([&] { whole = read_whole(path, {options_format, "", 1}); });
+      const std::string error = read_error([&] { whole = read_whole(path, {options_format, "", 1}); });
       // Lists of edges hold integers as such; bytes are rounded.
       if (error.find("allowed: an integer to 64 bit") != std::string::npos) continue;
       if (refused.empty()) {
         EXPECT_EQ(error, "") << sample.text;
         EXPECT_EQ(whole.vertices, static_cast<std::uint64_t>(graph.ranks()));
-        EXPECT_EQ(edges_of(whole), edges_of(graph)) << sample.text;
+        EXPECT_EQ(to_edges(whole), to_edges(graph)) << sample.text;
         ++both;
       }
       // A process graph must be more than a list of edges: ranks, weights of bytes, every arc once.

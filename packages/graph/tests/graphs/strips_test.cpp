@@ -1,3 +1,4 @@
+/// Tests of the neighbour search over strips against brute force.
 #include "merganser/graphs/detail/strips.hpp"
 
 #include <gtest/gtest.h>

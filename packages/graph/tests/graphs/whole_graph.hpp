@@ -1,5 +1,5 @@
 #pragma once
-/// Graphs made or read by some ranks, looked at as a whole.
+/// Helpers of tests: distributed graphs that were generated or read on several ranks, gathered into one.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -27,7 +27,7 @@ inline bool by_ends(const graphs::Edge24& a, const graphs::Edge24& b) {
   return std::tuple(a.low, a.high, a.weight) < std::tuple(b.low, b.high, b.weight);
 }
 
-/// Runs `make(transport, log)` on ranks as threads and puts what they return together.
+/// Runs `make(transport, log)` on ranks that are threads, and gathers the graph that they return.
 template <class Make>
 WholeGraph on_threads(int ranks, const Make& make) {
   WholeGraph whole;

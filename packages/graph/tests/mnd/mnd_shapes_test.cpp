@@ -1,4 +1,4 @@
-// The published algorithm on graphs of many shapes, and where the publication would not end.
+// Tests of multi-node Boruvka on graphs of many shapes, and on cases in which the algorithm as published would not terminate.
 #include "merganser/base/error.hpp"
 #include "tests/mnd/mnd_variants.hpp"
 #include "tests/support/ranks.hpp"
@@ -20,7 +20,7 @@ TEST_P(MndShapesTest, the_forest_is_that_of_kruskal) {
     std::uint64_t seed = 0;
     const auto ways = variants();
     for (const auto& shape : shapes()) {
-      const auto graph = dealt(shape, t, ++seed);
+      const auto graph = distribute(shape, t, ++seed);
       const auto wanted = msf::totals(oracle_forest(graph, t), t);
       for (std::size_t i = seed % 2; i < ways.size(); i += 2)  // every second shape goes every second way
         expect_oracle(graph, wanted, t, ways[i].options, shape.name + ", " + ways[i].name);
@@ -30,7 +30,7 @@ TEST_P(MndShapesTest, the_forest_is_that_of_kruskal) {
 
 TEST_P(MndShapesTest, thresholds_change_the_way_but_not_the_forest) {
   on_threads(GetParam(), [](comm::Transport& t) {
-    const auto graph = dealt(skewed_shape(4, 9, 2500, 4), t);
+    const auto graph = distribute(skewed_shape(4, 9, 2500, 4), t);
     const auto wanted = msf::totals(oracle_forest(graph, t), t);
     for (const double share : {0.0, 0.02, 1.0}) {
       for (auto v : variants()) {
@@ -48,7 +48,7 @@ TEST_P(MndShapesTest, thresholds_change_the_way_but_not_the_forest) {
 
 TEST_P(MndShapesTest, a_maximum_forest_has_the_greatest_weights) {
   on_threads(GetParam(), [](comm::Transport& t) {
-    const auto graph = dealt(random_shape(2, 120, 500, 3), t);
+    const auto graph = distribute(random_shape(2, 120, 500, 3), t);
     const auto wanted = msf::totals(oracle_forest(graph, t, msf::Sense::maximum), t);
     mnd::MndOptions options;
     options.sense = msf::Sense::maximum;
@@ -61,10 +61,10 @@ TEST_P(MndShapesTest, weights_may_be_floats) {
   Shape shape = random_shape(5, 80, 400, 7);
   for (auto& e : shape.edges) {
     const float weight = e.weight == 7 ? INFINITY : 3.0F - static_cast<float>(e.weight);
-    e.weight = graphs::bits_of(weight);
+    e.weight = graphs::ordered_bits(weight);
   }
   on_threads(GetParam(), [&](comm::Transport& t) {
-    auto graph = dealt_as<graphs::Edge12>(shape, t);
+    auto graph = distribute_as<graphs::Edge12>(shape, t);
     graph.kind = graphs::WeightKind::float32;
     const auto wanted = msf::totals(oracle_forest(graph, t), t);
     expect_oracle(graph, wanted, t, {}, "floats");
@@ -80,7 +80,7 @@ TEST_P(MndShapesTest, ids_may_be_far_beyond_32_bits) {
   shape.vertices = 99 * spread + 1;
   on_threads(GetParam(), [&](comm::Transport& t) {
     msf::Report report;
-    const auto forest = mnd::mnd(dealt(shape, t), t, {}, report);
+    const auto forest = mnd::mnd(distribute(shape, t), t, {}, report);
     EXPECT_EQ(sorted(gathered(forest.edges, t)), sorted(expected));
   });
 }
@@ -102,7 +102,7 @@ TEST_P(MndShapesTest, edges_may_all_lie_on_one_rank_or_on_none) {
 TEST(MndTrapsTest, a_thousand_trees_end_the_cycles_at_once) {
   on_threads(4, [](comm::Transport& t) {
     for (const bool apart : {false, true}) {
-      const auto graph = dealt(triangles_shape(1000, apart), t);
+      const auto graph = distribute(triangles_shape(1000, apart), t);
       const auto wanted = msf::totals(oracle_forest(graph, t), t);
       EXPECT_EQ(wanted.components, 1000);
       for (const auto& v : variants()) {
@@ -117,7 +117,7 @@ TEST(MndTrapsTest, a_thousand_trees_end_the_cycles_at_once) {
 
 TEST(MndTrapsTest, isolated_vertices_and_small_components_end_the_cycles) {
   on_threads(4, [](comm::Transport& t) {
-    const auto graph = dealt(skewed_shape(7, 13, 6000, 1000), t);
+    const auto graph = distribute(skewed_shape(7, 13, 6000, 1000), t);
     const auto wanted = msf::totals(oracle_forest(graph, t), t);
     EXPECT_GT(wanted.components, 5000);
     for (const auto& v : variants()) {
@@ -134,7 +134,7 @@ TEST(MndTrapsTest, components_that_change_places_do_not_go_on_for_ever) {
   on_threads(2, [](comm::Transport& t) {
     Shape shape{"pairs", 200, {}};
     for (std::uint64_t v = 0; v < 100; ++v) shape.add(v, v + 100, 1);
-    const auto graph = dealt(shape, t);
+    const auto graph = distribute(shape, t);
     mnd::MndOptions options;
     options.mst_threshold = 0;
     options.stall_threshold = 0;
@@ -148,7 +148,7 @@ TEST(MndTrapsTest, components_that_change_places_do_not_go_on_for_ever) {
 
 TEST(MndTrapsTest, local_graphs_are_done_without_a_word) {
   on_threads(4, [](comm::Transport& t) {
-    const auto graph = dealt(grid_shape(60, 1000000), t);
+    const auto graph = distribute(grid_shape(60, 1000000), t);
     msf::Report report;
     (void)mnd::mnd(graph, t, {}, report);
     const auto found = t.all_reduce(fact(report, "independent edges"), comm::Op::sum);
@@ -163,7 +163,7 @@ TEST(MndTrapsTest, local_graphs_are_done_without_a_word) {
 
 TEST(MndReportTest, every_phase_is_told_and_progress_ends_at_the_whole) {
   on_threads(3, [](comm::Transport& t) {
-    const auto graph = dealt(skewed_shape(5, 9, 3000, 50), t);
+    const auto graph = distribute(skewed_shape(5, 9, 3000, 50), t);
     for (const auto& v : variants()) {
       msf::Report report;
       double share = 0;

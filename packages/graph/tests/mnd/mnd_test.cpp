@@ -1,4 +1,4 @@
-// The published algorithm over every model.
+// Tests of multi-node Boruvka, and of its record exchanges, over every communication model.
 #include <array>
 
 #include "merganser/base/error.hpp"
@@ -20,7 +20,7 @@ TEST_P(MndTest, finds_the_forest_of_kruskal_in_every_way) {
                                   skewed_shape(2, 8, 700, 1000), path_shape(60)};
   on_ranks(GetParam(), [&](comm::Transport& t) {
     for (const auto& shape : few) {
-      const auto graph = dealt(shape, t);
+      const auto graph = distribute(shape, t);
       const auto wanted = msf::totals(oracle_forest(graph, t), t);
       for (const auto& v : variants()) expect_oracle(graph, wanted, t, v.options, shape.name + ", " + v.name);
     }
@@ -29,7 +29,7 @@ TEST_P(MndTest, finds_the_forest_of_kruskal_in_every_way) {
 
 TEST_P(MndTest, works_in_many_cycles_that_follow_each_other_closely) {
   on_ranks(GetParam(), [&](comm::Transport& t) {
-    const auto graph = dealt(random_shape(9, 150, 450, 50), t);
+    const auto graph = distribute(random_shape(9, 150, 450, 50), t);
     const auto wanted = msf::totals(oracle_forest(graph, t), t);
     for (auto v : variants()) {
       if (t.capabilities().one_sided && v.options.carrier == mnd::MndCarrier::messages) continue;  // slow: many windows

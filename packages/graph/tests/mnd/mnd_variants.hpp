@@ -1,5 +1,5 @@
 #pragma once
-/// Every way of running the published algorithm.
+/// All combinations of styles, carriers and finishing of multi-node Boruvka, for tests.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -34,7 +34,7 @@ inline std::vector<Variant> variants() {
   return all;
 }
 
-/// Expects the forest of plain Kruskal, to the last edge. Collective.
+/// Expects exactly the forest of plain Kruskal. Collective.
 inline void expect_oracle(const graphs::EdgeList& graph, const msf::ForestTotals& wanted, comm::Transport& t,
                           const mnd::MndOptions& options, const std::string& what) {
   msf::Report report;

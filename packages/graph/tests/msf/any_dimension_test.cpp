@@ -1,4 +1,4 @@
-/// Trees of points of any dimension and metric, for any number of ranks, against all pairs.
+/// Tests of spanning trees of points of any dimension and metric, on any number of ranks, against all pairs.
 #include <gtest/gtest.h>
 
 #include "merganser/base/error.hpp"
@@ -12,11 +12,11 @@ using namespace merganser;
 using namespace merganser::test;
 
 void expect_exact(const Swarm& swarm, const msf::EuclideanOptions& options, const std::vector<int>& numbers) {
-  const Edges expected = tree_of(swarm, options.min_samples);
+  const Edges expected = compute_tree(swarm, options.min_samples);
   for (const int ranks : numbers) {
     on_threads(ranks, [&](comm::Transport& t) {
       msf::Report report;
-      const auto points = dealt(swarm, t, static_cast<std::uint64_t>(ranks));
+      const auto points = distribute(swarm, t, static_cast<std::uint64_t>(ranks));
       msf::EuclideanOptions leaves = options;
       leaves.leaf = ranks % 2 == 0 ? 0 : 6;  // small ones make trees of these few points deep
       const auto forest = msf::euclidean_forest(points, t, leaves, report);
@@ -32,7 +32,7 @@ const std::vector<std::string> kSwarms{"uniform", "lattice", "heaps", "equal", "
 TEST(TreesOfAnyDimension, are_exact) {
   std::uint64_t seed = 0;
   for (const int dimension : {1, 2, 4, 5, 7, 8, 11, 16})
-    for (const auto& shape : kSwarms) expect_exact(swarm_of(shape, dimension, 110, ++seed), {}, {1, 2, 3});
+    for (const auto& shape : kSwarms) expect_exact(make_swarm(shape, dimension, 110, ++seed), {}, {1, 2, 3});
 }
 
 TEST(TreesOfAnyDimension, are_exact_with_mutual_reachability) {
@@ -43,20 +43,20 @@ TEST(TreesOfAnyDimension, are_exact_with_mutual_reachability) {
         msf::EuclideanOptions options;
         options.min_samples = min_samples;
         options.neighbours = min_samples == 2 ? 3 : 8;
-        expect_exact(swarm_of(shape, dimension, 90, ++seed), options, {1, 4});
+        expect_exact(make_swarm(shape, dimension, 90, ++seed), options, {1, 4});
       }
 }
 
 TEST(TreesOfAnyDimension, are_exact_on_many_ranks_and_with_many_points) {
-  expect_exact(swarm_of("uniform", 8, 700, 1), {}, {1, 7});
-  expect_exact(swarm_of("clusters", 5, 700, 2), {}, {2, 7});
-  for (const std::size_t n : {0U, 1U, 2U, 5U}) expect_exact(swarm_of("uniform", 6, n, n), {}, {1, 2, 7});
+  expect_exact(make_swarm("uniform", 8, 700, 1), {}, {1, 7});
+  expect_exact(make_swarm("clusters", 5, 700, 2), {}, {2, 7});
+  for (const std::size_t n : {0U, 1U, 2U, 5U}) expect_exact(make_swarm("uniform", 6, n, n), {}, {1, 2, 7});
 }
 
 TEST(TreesOfAnyDimension, go_around_periodic_axes) {
   for (const int dimension : {1, 4, 8})
     for (const auto metric : {msf::Distance::euclidean, msf::Distance::manhattan, msf::Distance::chebyshev}) {
-      Swarm swarm = swarm_of("uniform", dimension, 120, 7);
+      Swarm swarm = make_swarm("uniform", dimension, 120, 7);
       swarm.space.metric = metric;
       for (int a = 0; a < dimension; a += 3) swarm.space.periods.push_back({a, 0, 1});
       msf::EuclideanOptions options;
@@ -70,7 +70,7 @@ TEST(TreesOfOtherMetrics, are_exact) {
   for (const auto metric : {msf::Distance::manhattan, msf::Distance::chebyshev})
     for (const int dimension : {1, 2, 3, 4, 8, 13})
       for (const auto& shape : kSwarms) {
-        Swarm swarm = swarm_of(shape, dimension, 100, ++seed);
+        Swarm swarm = make_swarm(shape, dimension, 100, ++seed);
         swarm.space.metric = metric;
         expect_exact(swarm, {}, {1, 3});
         msf::EuclideanOptions options;
@@ -84,20 +84,20 @@ TEST(TreesOfVeryManyDimensions, are_exact) {
   for (const int dimension : {17, 40, 65})
     for (const auto& shape : kSwarms)
       for (const auto metric : {msf::Distance::euclidean, msf::Distance::manhattan, msf::Distance::chebyshev}) {
-        Swarm swarm = swarm_of(shape, dimension, 90, ++seed);
+        Swarm swarm = make_swarm(shape, dimension, 90, ++seed);
         swarm.space.metric = metric;
         if (shape == "uniform") swarm.space.periods = {{0, 0, 1}, {dimension - 1, 0, 1}};
         msf::EuclideanOptions options;
         options.min_samples = seed % 2 == 0 ? 1 : 4;
         expect_exact(swarm, options, {1, 3});
       }
-  for (const std::size_t n : {0U, 1U, 2U, 700U}) expect_exact(swarm_of("uniform", 20, n, n), {}, {1, 2, 7});
+  for (const std::size_t n : {0U, 1U, 2U, 700U}) expect_exact(make_swarm("uniform", 20, n, n), {}, {1, 2, 7});
 }
 
 TEST(TreesOfVeryManyDimensions, say_what_they_cost_and_can_be_refused) {
-  const Swarm swarm = swarm_of("uniform", 20, 100, 1);
+  const Swarm swarm = make_swarm("uniform", 20, 100, 1);
   on_threads(2, [&](comm::Transport& t) {
-    const auto points = dealt(swarm, t, 1);
+    const auto points = distribute(swarm, t, 1);
     msf::Report report;
     msf::EuclideanOptions options;
     options.min_samples = 3;
@@ -130,14 +130,14 @@ TEST(TreesOfVeryManyDimensions, say_what_they_cost_and_can_be_refused) {
 }
 
 TEST(TreesOfVeryManyDimensions, tell_how_far_they_are) {
-  const Swarm swarm = swarm_of("uniform", 18, 600, 1);
+  const Swarm swarm = make_swarm("uniform", 18, 600, 1);
   on_threads(2, [&](comm::Transport& t) {
     msf::Report report;
     std::vector<double> shares;
     report.progress = [&](std::string_view what, double share) {
       if (what == "pairs") shares.push_back(share);
     };
-    (void)msf::euclidean_forest(dealt(swarm, t, 1), t, {}, report);
+    (void)msf::euclidean_forest(distribute(swarm, t, 1), t, {}, report);
     EXPECT_EQ(shares.size(), t.rank() == 0 ? 3U : 0U);
     EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
   });
@@ -171,15 +171,16 @@ TEST(TreesOnTheSphere, are_those_of_great_circles) {
   Swarm chords{"chords", {}, {}};
   for (const auto& p : on_sphere(swarm)) chords.at.push_back({p[0], p[1], p[2]});
   for (const int min_samples : {1, 5}) {
-    Edges expected = tree_of(chords, min_samples);
+    Edges expected = compute_tree(chords, min_samples);
     for (auto& e : expected)
-      e.weight = graphs::bits_of(2 * std::asin(graphs::weight_of(graphs::WeightKind::float64, e.weight) / 2));
+      e.weight =
+          graphs::ordered_bits(2 * std::asin(graphs::weight_from_bits(graphs::WeightKind::float64, e.weight) / 2));
     msf::EuclideanOptions options;
     options.min_samples = min_samples;
     for (const int ranks : {1, 3})
       on_threads(ranks, [&](comm::Transport& t) {
         msf::Report report;
-        const auto forest = msf::euclidean_forest(dealt(swarm, t, 1), t, options, report);
+        const auto forest = msf::euclidean_forest(distribute(swarm, t, 1), t, options, report);
         EXPECT_EQ(sorted(gathered(forest.edges, t)), sorted(expected)) << ranks << " ranks";
       });
   }
@@ -192,7 +193,7 @@ TEST(TreesOnTheSphere, have_angles_as_weights_and_one_pole) {
       const msf::Points points{{2, msf::Distance::great_circle, unit, {}}, angles, {}};
       std::vector<double> all;
       for (const auto& e : msf::euclidean_forest(points, t, {}, report).edges)
-        all.push_back(graphs::weight_of(graphs::WeightKind::float64, e.weight));
+        all.push_back(graphs::weight_from_bits(graphs::WeightKind::float64, e.weight));
       std::sort(all.begin(), all.end());
       return all;
     };
@@ -235,7 +236,7 @@ TEST(TreesOnTheSphere, keep_their_digits_at_antipodes) {
             swap ? std::vector<double>{b[0], b[1], a[0], a[1]} : std::vector<double>{a[0], a[1], b[0], b[1]};
         const msf::Points points{{2, msf::Distance::great_circle, msf::Angle::radians, {}}, places, {}};
         const auto forest = msf::euclidean_forest(points, t, {}, report);
-        const double weight = graphs::weight_of(graphs::WeightKind::float64, forest.edges[0].weight);
+        const double weight = graphs::weight_from_bits(graphs::WeightKind::float64, forest.edges[0].weight);
         ASSERT_NEAR(weight, static_cast<double>(angle_between(a, b)), 4e-15) << gap;
         msf::EuclideanOptions options;
         options.min_samples = 2;
@@ -261,9 +262,10 @@ TEST(TreesOnTheSphere, of_two_opposite_caps_have_the_shortest_way_between_them) 
   for (const int ranks : {1, 3})
     on_threads(ranks, [&](comm::Transport& t) {
       msf::Report report;
-      const Edges edges = gathered(msf::euclidean_forest(dealt(caps, t, 1), t, {}, report).edges, t);
+      const Edges edges = gathered(msf::euclidean_forest(distribute(caps, t, 1), t, {}, report).edges, t);
       double longest = 0;
-      for (const auto& e : edges) longest = std::max(longest, graphs::weight_of(graphs::WeightKind::float64, e.weight));
+      for (const auto& e : edges)
+        longest = std::max(longest, graphs::weight_from_bits(graphs::WeightKind::float64, e.weight));
       EXPECT_NEAR(longest, static_cast<double>(shortest), 2e-15) << ranks << " ranks";
     });
 }
@@ -306,11 +308,11 @@ TEST(TreesOfBadPoints, are_refused) {
 TEST(TreesOfAnyDimension, are_those_of_the_slow_way_of_the_library) {
   for (const auto metric : {msf::Distance::euclidean, msf::Distance::manhattan, msf::Distance::chebyshev})
     for (const int dimension : {3, 9}) {
-      Swarm swarm = swarm_of("lattice", dimension, 150, 3);
+      Swarm swarm = make_swarm("lattice", dimension, 150, 3);
       swarm.space.metric = metric;
-      const Edges expected = tree_of(swarm, 4);
+      const Edges expected = compute_tree(swarm, 4);
       on_threads(2, [&](comm::Transport& t) {
-        EXPECT_EQ(sorted(gathered(msf::prim(dealt(swarm, t, 1), t, 4).edges, t)), expected) << swarm.name;
+        EXPECT_EQ(sorted(gathered(msf::prim(distribute(swarm, t, 1), t, 4).edges, t)), expected) << swarm.name;
       });
     }
 }
@@ -319,11 +321,11 @@ TEST(CoreDistancesInAnyDimension, of_any_dimension_and_metric_are_those_of_all_p
   for (const auto metric : {msf::Distance::euclidean, msf::Distance::manhattan, msf::Distance::chebyshev})
     for (const int dimension : {1, 5, 12})
       for (const int ranks : {1, 3}) {
-        Swarm swarm = swarm_of("clusters", dimension, 100, 4);
+        Swarm swarm = make_swarm("clusters", dimension, 100, 4);
         swarm.space.metric = metric;
-        const auto expected = cores_of(swarm, 6);
+        const auto expected = compute_cores(swarm, 6);
         on_threads(ranks, [&](comm::Transport& t) {
-          const auto points = dealt(swarm, t, 2);
+          const auto points = distribute(swarm, t, 2);
           msf::Report report;
           const auto cores = msf::core_distances(points, 6, t, {}, report);
           ASSERT_EQ(cores.size(), points.size());

@@ -1,5 +1,5 @@
 #pragma once
-/// Sets of points of many shapes, and their minimum spanning trees the slow way: all pairs.
+/// Test data: point sets of many shapes in up to three dimensions, with reference spanning trees from all pairs.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -22,7 +22,7 @@ struct Cloud {
   [[nodiscard]] Box box() const { return {{0, 0, 0}, {1, 1, 1}, periodic}; }
 };
 
-inline Cloud cloud_of(const std::string& shape, int dimension, std::size_t n, std::uint64_t seed) {
+inline Cloud make_cloud(const std::string& shape, int dimension, std::size_t n, std::uint64_t seed) {
   Cloud cloud{shape + " " + std::to_string(dimension) + "D of " + std::to_string(n), dimension, {}, {}};
   for (std::size_t i = 0; i < n; ++i) {
     Random random(seed, i, 0);
@@ -45,11 +45,11 @@ inline Cloud cloud_of(const std::string& shape, int dimension, std::size_t n, st
   return cloud;
 }
 
-/// This rank's share; `seed` deals and orders differently.
-inline msf::Points dealt(const Cloud& cloud, const comm::Transport& transport, std::uint64_t seed) {
+/// Returns this rank's share in a random distribution and order, which depend on `seed`.
+inline msf::Points distribute(const Cloud& cloud, const comm::Transport& transport, std::uint64_t seed) {
   msf::Points points;
   points.dimension = cloud.dimension;
-  points.periods = msf::periods_of(cloud.box(), cloud.dimension);
+  points.periods = msf::periodic_axes(cloud.box(), cloud.dimension);
   std::vector<std::uint64_t> ids(cloud.at.size());
   std::iota(ids.begin(), ids.end(), 0);
   Random random(seed, 3, 0);
@@ -65,7 +65,7 @@ inline msf::Points dealt(const Cloud& cloud, const comm::Transport& transport, s
 }
 
 /// Squared distances to the k-th nearest, a point itself being the first.
-inline std::vector<double> core_squares_of(const Cloud& cloud, int k) {
+inline std::vector<double> compute_core_squares(const Cloud& cloud, int k) {
   std::vector<double> cores;
   for (const auto& p : cloud.at) {
     std::vector<double> all;
@@ -76,17 +76,18 @@ inline std::vector<double> core_squares_of(const Cloud& cloud, int k) {
   return cores;
 }
 
-inline Edges tree_of(const Cloud& cloud, int min_samples) {
+inline Edges compute_tree(const Cloud& cloud, int min_samples) {
   std::vector<double> core(cloud.at.size(), 0);
-  if (!cloud.at.empty()) core = core_squares_of(cloud, min_samples);
+  if (!cloud.at.empty()) core = compute_core_squares(cloud, min_samples);
   Edges all;
   for (std::size_t a = 0; a < cloud.at.size(); ++a)
     for (std::size_t b = a + 1; b < cloud.at.size(); ++b) {
       const double d2 = std::max({cloud.box().distance2(cloud.at[a], cloud.at[b]), core[a], core[b]});
-      all.push_back({a, b, graphs::bits_of(d2)});
+      all.push_back({a, b, graphs::ordered_bits(d2)});
     }
   Edges tree = plain_kruskal(std::move(all), cloud.at.size());
-  for (auto& e : tree) e.weight = graphs::bits_of(std::sqrt(graphs::weight_of(graphs::WeightKind::float64, e.weight)));
+  for (auto& e : tree)
+    e.weight = graphs::ordered_bits(std::sqrt(graphs::weight_from_bits(graphs::WeightKind::float64, e.weight)));
   return sorted(std::move(tree));
 }
 

@@ -1,4 +1,4 @@
-/// Trees of points of many shapes and of nearly none, for any number of ranks, threads and options.
+/// Tests of spanning trees of points of many shapes, down to no points, for any number of ranks, threads and options.
 #include <gtest/gtest.h>
 
 #include "merganser/base/error.hpp"
@@ -13,11 +13,12 @@ using namespace merganser;
 using namespace merganser::test;
 
 void expect_exact(const Cloud& cloud, const msf::EuclideanOptions& options, const std::vector<int>& numbers) {
-  const Edges expected = tree_of(cloud, options.min_samples);
+  const Edges expected = compute_tree(cloud, options.min_samples);
   for (const int ranks : numbers) {
     on_threads(ranks, [&](comm::Transport& t) {
       msf::Report report;
-      const auto forest = msf::euclidean_forest(dealt(cloud, t, static_cast<std::uint64_t>(ranks)), t, options, report);
+      const auto forest =
+          msf::euclidean_forest(distribute(cloud, t, static_cast<std::uint64_t>(ranks)), t, options, report);
       EXPECT_EQ(sorted(gathered(forest.edges, t)), expected)
           << cloud.name << " on " << ranks << " ranks, min samples " << options.min_samples;
     });
@@ -35,7 +36,7 @@ TEST(EuclideanTrees, of_every_shape_are_exact) {
         msf::EuclideanOptions options;
         options.neighbours = neighbours;
         options.leaf = neighbours == 3 ? 4 : 16;
-        expect_exact(cloud_of(shape, dimension, 120, ++seed), options, {1, 2, 5});
+        expect_exact(make_cloud(shape, dimension, 120, ++seed), options, {1, 2, 5});
       }
 }
 
@@ -46,14 +47,14 @@ TEST(EuclideanTrees, of_every_shape_are_exact_with_mutual_reachability) {
       msf::EuclideanOptions options;
       options.min_samples = min_samples;
       options.neighbours = min_samples == 4 ? 2 : 8;
-      expect_exact(cloud_of(shape, 2 + min_samples % 3 % 2, 90, ++seed), options, {1, 3});
+      expect_exact(make_cloud(shape, 2 + min_samples % 3 % 2, 90, ++seed), options, {1, 3});
     }
 }
 
 TEST(EuclideanTrees, in_boxes_periodic_along_any_axes_are_exact) {
   for (unsigned axes = 1; axes < 8; ++axes)
     for (const auto* shape : {"uniform", "lattice", "clusters"}) {
-      Cloud cloud = cloud_of(shape, axes < 4 ? 2 : 3, 110, axes);
+      Cloud cloud = make_cloud(shape, axes < 4 ? 2 : 3, 110, axes);
       cloud.periodic = {(axes & 1U) != 0, (axes & 2U) != 0, (axes & 4U) != 0};
       msf::EuclideanOptions options;
       options.min_samples = axes == 5 ? 3 : 1;
@@ -62,11 +63,11 @@ TEST(EuclideanTrees, in_boxes_periodic_along_any_axes_are_exact) {
 }
 
 TEST(EuclideanTrees, of_few_points_on_many_ranks_are_exact) {
-  for (const std::size_t n : {0U, 1U, 2U, 3U, 5U}) expect_exact(cloud_of("uniform", 3, n, n), {}, {1, 2, 7, 8});
+  for (const std::size_t n : {0U, 1U, 2U, 3U, 5U}) expect_exact(make_cloud("uniform", 3, n, n), {}, {1, 2, 7, 8});
 }
 
 TEST(EuclideanTrees, do_not_depend_on_the_order_of_points_or_on_threads) {
-  const Cloud cloud = cloud_of("clusters", 3, 20000, 1);
+  const Cloud cloud = make_cloud("clusters", 3, 20000, 1);
   std::vector<std::string> digests;
   for (const int threads : {1, 3})
     for (const int ranks : {1, 3}) {
@@ -75,7 +76,7 @@ TEST(EuclideanTrees, do_not_depend_on_the_order_of_points_or_on_threads) {
       on_threads(ranks, [&](comm::Transport& t) {
         msf::Report report;
         const auto seed = static_cast<std::uint64_t>(threads);
-        const auto all = msf::totals(msf::euclidean_forest(dealt(cloud, t, seed), t, options, report), t);
+        const auto all = msf::totals(msf::euclidean_forest(distribute(cloud, t, seed), t, options, report), t);
         if (t.rank() == 0) digests.push_back(all.digest);
         EXPECT_EQ(all.components, 1);
       });
@@ -84,13 +85,13 @@ TEST(EuclideanTrees, do_not_depend_on_the_order_of_points_or_on_threads) {
 }
 
 TEST(EuclideanTrees, take_coordinates_beyond_a_period_to_be_inside) {
-  Cloud cloud = cloud_of("uniform", 2, 60, 3);
+  Cloud cloud = make_cloud("uniform", 2, 60, 3);
   for (auto& p : cloud.at)
     for (auto& x : p) x = std::floor(x * 1024) / 1024;
   cloud.periodic = {true, true, false};
-  const Edges expected = tree_of(cloud, 1);
+  const Edges expected = compute_tree(cloud, 1);
   on_threads(2, [&](comm::Transport& t) {
-    auto points = dealt(cloud, t, 1);
+    auto points = distribute(cloud, t, 1);
     points.periods[0].lower = -2;
     points.periods[1].lower = 3;
     for (std::size_t i = 0; i < points.coordinates.size(); ++i)
@@ -113,8 +114,8 @@ msf::Points numbered(const Cloud& cloud, const std::vector<std::size_t>& counts,
 }
 
 TEST(EuclideanTrees, of_points_without_ids_number_them_by_rank_then_place) {
-  const Cloud cloud = cloud_of("lattice", 3, 100, 5);
-  const Edges expected = tree_of(cloud, 2);
+  const Cloud cloud = make_cloud("lattice", 3, 100, 5);
+  const Edges expected = compute_tree(cloud, 2);
   msf::EuclideanOptions options;
   options.min_samples = 2;
   on_threads(3, [&](comm::Transport& t) {
@@ -125,7 +126,7 @@ TEST(EuclideanTrees, of_points_without_ids_number_them_by_rank_then_place) {
 }
 
 TEST(EuclideanTrees, refuse_ids_on_some_ranks_only_and_bad_periods) {
-  const Cloud cloud = cloud_of("uniform", 2, 60, 5);
+  const Cloud cloud = make_cloud("uniform", 2, 60, 5);
   on_threads(2, [&](comm::Transport& t) {
     msf::Report report;
     const auto refused = [&](const msf::Points& points) {
@@ -148,10 +149,10 @@ TEST(CoreDistances, are_those_of_all_pairs_in_the_order_of_the_points) {
   for (const auto& shape : kShapes)
     for (const int k : {1, 2, 3, 7})
       for (const int ranks : {1, 4}) {
-        const Cloud cloud = cloud_of(shape, 3, 90, 11);
-        const auto expected = core_squares_of(cloud, k);
+        const Cloud cloud = make_cloud(shape, 3, 90, 11);
+        const auto expected = compute_core_squares(cloud, k);
         on_threads(ranks, [&](comm::Transport& t) {
-          const auto points = dealt(cloud, t, 2);
+          const auto points = distribute(cloud, t, 2);
           msf::Report report;
           const auto cores = msf::core_distances(points, k, t, {}, report);
           ASSERT_EQ(cores.size(), points.size());

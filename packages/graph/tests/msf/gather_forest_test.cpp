@@ -1,4 +1,4 @@
-/// Forests of all ranks on one: whole, sorted, the same for any number of ranks.
+/// Tests of gather_forest(): complete, sorted, the same for any number of ranks.
 #include <gtest/gtest.h>
 
 #include "merganser/base/error.hpp"

@@ -1,4 +1,4 @@
-/// Prim's order against Prim's algorithm on all pairs, NumPy's order against its definition, labels against scikit-learn's.
+/// Tests of grow() against Prim's algorithm on all pairs, of sorted_like_numpy() against NumPy, of labels against scikit-learn.
 #include "merganser/msf/grow.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using namespace merganser;
 using namespace merganser::msf;
 using namespace merganser::test;
 
-Swarm swarm_of_rows(const std::vector<double>& x, std::size_t dimension) {
+Swarm make_swarm_from_rows(const std::vector<double>& x, std::size_t dimension) {
   Swarm swarm;
   swarm.space.dimension = static_cast<int>(dimension);
   for (std::size_t i = 0; i < x.size(); i += dimension)
@@ -31,7 +31,7 @@ struct Reach {
   std::vector<double> distance;
 
   Reach(const Swarm& swarm, int samples) : count(swarm.at.size()), distance(count * count) {
-    const auto cores = cores_of(swarm, samples);
+    const auto cores = compute_cores(swarm, samples);
     for (std::size_t p = 0; p < count; ++p)
       for (std::size_t q = 0; q < count; ++q)
         distance[p * count + q] = swarm.weight(std::max({swarm.compared(p, q), cores[p], cores[q]}));
@@ -40,7 +40,7 @@ struct Reach {
   [[nodiscard]] Forest forest() const {
     test::Edges all;
     for (std::size_t p = 0; p < count; ++p)
-      for (std::size_t q = p + 1; q < count; ++q) all.push_back({p, q, graphs::bits_of(at(p, q))});
+      for (std::size_t q = p + 1; q < count; ++q) all.push_back({p, q, graphs::ordered_bits(at(p, q))});
     return {count, graphs::WeightKind::float64, test::plain_kruskal(all, count)};
   }
   /// From point 0: the nearest point to the tree, of equal ones the lowest.
@@ -71,7 +71,7 @@ Growth grown(const Swarm& swarm, int samples, int ranks = 1, std::uint64_t most_
     EuclideanOptions options;
     options.min_samples = samples;
     Report report;
-    const auto points = dealt(swarm, t, 5);
+    const auto points = distribute(swarm, t, 5);
     const Forest forest = gather_forest(euclidean_forest(points, t, options, report), t);
     const GatheredPoints gathered = gather_points(points, t, options, report);
     EXPECT_EQ(static_cast<bool>(gathered), t.rank() == 0);
@@ -113,7 +113,7 @@ TEST(GrowTest, edges_come_in_the_order_of_prims_algorithm_on_all_pairs) {
   for (const auto& t : toys("toys.txt")) {
     for (const auto& c : t.cases) {
       SCOPED_TRACE(t.name + " " + std::to_string(c.samples));
-      const Swarm swarm = swarm_of_rows(t.points, t.dimension);
+      const Swarm swarm = make_swarm_from_rows(t.points, t.dimension);
       const Growth growth = grown(swarm, c.samples);
       EXPECT_TRUE(growth.exact);
       EXPECT_EQ(growth.edges, Reach(swarm, c.samples).prim());
@@ -128,7 +128,7 @@ TEST(GrowTest, of_equal_distances_the_choice_is_among_all_pairs_on_any_ranks_in_
     for (const int dimension : {1, 2, 3, 6, 19})
       for (const auto* shape : {"lattice", "heaps", "equal", "decimals", "uniform"})
         for (const int samples : {1, 2, 6}) {
-          Swarm swarm = swarm_of(shape, dimension, 70, ++seed);
+          Swarm swarm = make_swarm(shape, dimension, 70, ++seed);
           swarm.space.metric = metric;
           if (dimension == 3) swarm.space.periods = {{1, 0, 1}};
           for (auto& p : swarm.at)
@@ -144,13 +144,13 @@ TEST(GrowTest, of_equal_distances_the_choice_is_among_all_pairs_on_any_ranks_in_
 }
 
 TEST(GrowTest, it_gives_up_after_so_many_steps_and_says_so) {
-  const Swarm swarm = swarm_of("equal", 2, 200, 1);
+  const Swarm swarm = make_swarm("equal", 2, 200, 1);
   const Growth growth = grown(swarm, 1, 1, 1000);
   EXPECT_FALSE(growth.exact);
   EXPECT_EQ(growth.edges, grow(Reach(swarm, 1).forest()));
   EXPECT_FALSE(grow(Reach(swarm, 1).forest(), GatheredPoints()).exact);
   // Where distances differ few steps are needed: here of 2 x 500,000 coordinates of pairs.
-  EXPECT_TRUE(grown(swarm_of("uniform", 2, 1000, 1), 1, 1, 200'000).exact);
+  EXPECT_TRUE(grown(make_swarm("uniform", 2, 1000, 1), 1, 1, 200'000).exact);
 }
 
 TEST(GrowTest, labels_numbers_and_probabilities_are_those_of_scikit_learn) {
@@ -161,7 +161,7 @@ TEST(GrowTest, labels_numbers_and_probabilities_are_those_of_scikit_learn) {
     for (const auto& t : toys(file)) {
       for (const auto& c : t.cases) {
         SCOPED_TRACE(t.name + " " + std::to_string(c.least) + " " + std::to_string(c.samples));
-        const Swarm swarm = swarm_of_rows(t.points, t.dimension);
+        const Swarm swarm = make_swarm_from_rows(t.points, t.dimension);
         HdbscanOptions options{.min_cluster_size = c.least, .ties = HdbscanTies::sequential};
         if (c.leaf) options.selection = Selection::leaf;
         const auto text = [&](const Dendrogram& d) {
@@ -217,7 +217,7 @@ TEST(GrowTest, what_does_not_fit_is_refused) {
     const msf::Points two{{1}, {0, 1}, {}};
     const auto points = gather_points(two, t, {}, report);
     EXPECT_THROW((void)grow({3, graphs::WeightKind::float64, {}}, points), InputError);  // another number of points
-    const Forest nearer{2, graphs::WeightKind::float64, {{0, 1, graphs::bits_of(0.5)}}};
+    const Forest nearer{2, graphs::WeightKind::float64, {{0, 1, graphs::ordered_bits(0.5)}}};
     EXPECT_THROW((void)grow(nearer, points), InputError);  // other points
   });
   const std::vector<GrownEdge> edges{{0, 1, 2}, {0, 2, 1}};
@@ -259,7 +259,7 @@ TEST(GrowTest, equal_weights_lie_as_numpy_2_4_leaves_them_without_vector_instruc
 }
 
 /// Of the result of np.argsort.
-std::uint64_t digest_of(const std::vector<std::uint32_t>& places) {
+std::uint64_t hash_places(const std::vector<std::uint32_t>& places) {
   std::uint64_t digest = 0;
   for (const auto place : places) digest = digest * 1'000'003 + place;
   return digest;
@@ -272,7 +272,7 @@ TEST(GrowTest, many_equal_weights_lie_as_numpy_leaves_them_where_quicksort_goes_
     state = state * 6364136223846793005ULL + 1442695040888963407ULL;
     w = static_cast<double>(state >> 52);
   }
-  EXPECT_EQ(digest_of(sorted_like_numpy(random)), 10610577716544853372ULL);
+  EXPECT_EQ(hash_places(sorted_like_numpy(random)), 10610577716544853372ULL);
   // The middle is nearly the least, again and again; three of each.
   std::vector<double> deep(4000);
   for (std::size_t i = 1; i <= 2000; ++i) {
@@ -280,7 +280,7 @@ TEST(GrowTest, many_equal_weights_lie_as_numpy_leaves_them_where_quicksort_goes_
     deep[2000 + i - 1] = static_cast<double>(2 * i);
   }
   for (double& w : deep) w = std::floor(w / 3);
-  EXPECT_EQ(digest_of(sorted_like_numpy(deep)), 14327022160904941096ULL);
+  EXPECT_EQ(hash_places(sorted_like_numpy(deep)), 14327022160904941096ULL);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// HDBSCAN* against its definition on small graphs, ties included, and against other programs on points.
+/// Tests of HDBSCAN* against its definition on small graphs, ties included, and against other programs on points.
 #include "merganser/msf/hdbscan.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ struct Definition {
   std::vector<Born> clusters{};
   std::vector<double> lambda{};
 
-  static double lambda_of(double weight) { return weight > 0 ? 1 / weight : std::numeric_limits<double>::infinity(); }
+  static double to_lambda(double weight) { return weight > 0 ? 1 / weight : std::numeric_limits<double>::infinity(); }
   [[nodiscard]] Edges inside(const Points& points) const {
     Edges edges;
     for (const auto& e : forest) {
@@ -62,7 +62,7 @@ struct Definition {
     clusters.push_back({birth, points});
     for (Edges edges = inside(points); !edges.empty(); edges = inside(points)) {
       const auto greatest = std::max_element(edges.begin(), edges.end())->weight;
-      const double l = lambda_of(static_cast<double>(greatest));
+      const double l = to_lambda(static_cast<double>(greatest));
       std::vector<Points> large;
       for (const auto& part : components(points, edges, greatest)) {
         for (const auto p : part) lambda[p] = l;
@@ -77,7 +77,7 @@ struct Definition {
   }
 };
 
-std::vector<Born> clusters_of(const CondensedTree& tree) {
+std::vector<Born> find_clusters(const CondensedTree& tree) {
   std::vector<Born> all;
   for (const auto& cluster : tree.clusters) all.push_back({cluster.birth, {}});
   for (std::size_t p = 0; p < tree.cluster_of.size(); ++p) {
@@ -119,7 +119,7 @@ TEST(CondenseTest, clusters_are_those_of_the_definition_ties_included) {
     Points all;
     for (std::size_t p = 0; p < c.points; ++p) all.insert(p);
     definition.grow(all, 0);
-    auto found = clusters_of(c.tree);
+    auto found = find_clusters(c.tree);
     for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i].points.size(), c.tree.clusters[i].size);
     std::sort(found.begin(), found.end());
     std::sort(definition.clusters.begin(), definition.clusters.end());
@@ -131,7 +131,7 @@ TEST(CondenseTest, clusters_are_those_of_the_definition_ties_included) {
 TEST(CondenseTest, stability_is_what_points_stay_beyond_the_birth_of_their_cluster) {
   over_random_trees([](const TreeCase& c) {
     const auto sums = stabilities(c.tree);
-    const auto clusters = clusters_of(c.tree);
+    const auto clusters = find_clusters(c.tree);
     for (std::size_t i = 0; i < clusters.size(); ++i) {
       double expected = 0;
       for (const auto p : clusters[i].points) {
@@ -178,7 +178,7 @@ TEST(HdbscanTest, labels_are_numbered_by_their_lowest_points_and_noise_has_no_pr
   over_random_trees([](const TreeCase& c) {
     for (const Selection selection : {Selection::excess_of_mass, Selection::leaf}) {
       const auto found = hdbscan(c.tree, {.min_cluster_size = c.least, .selection = selection});
-      const auto clusters = clusters_of(c.tree);
+      const auto clusters = find_clusters(c.tree);
       ASSERT_EQ(found.selected.size(), found.clusters);
       std::int32_t next = 0;
       for (std::size_t p = 0; p < c.points; ++p) {
@@ -233,7 +233,7 @@ Forest reachability(std::size_t min_samples) {
   Edges edges;
   for (std::size_t p = 0; p < points.size(); ++p) {
     for (std::size_t q = p + 1; q < points.size(); ++q) {
-      edges.push_back({p, q, graphs::bits_of(std::max({distance(p, q), core[p], core[q]}))});
+      edges.push_back({p, q, graphs::ordered_bits(std::max({distance(p, q), core[p], core[q]}))});
     }
   }
   return {points.size(), graphs::WeightKind::float64, test::plain_kruskal(edges, points.size())};
@@ -256,9 +256,9 @@ TEST(HdbscanTest, labels_and_probabilities_are_those_of_other_programs) {
 
 TEST(HdbscanTest, points_at_one_place_and_a_lattice_are_no_clusters_of_their_own_making) {
   Forest same{50, graphs::WeightKind::float64, {}};
-  for (std::uint64_t p = 1; p < 50; ++p) same.edges.push_back({0, p, graphs::bits_of(0.0)});
+  for (std::uint64_t p = 1; p < 50; ++p) same.edges.push_back({0, p, graphs::ordered_bits(0.0)});
   for (const double distance : {0.0, 1.0}) {
-    for (auto& e : same.edges) e.weight = graphs::bits_of(distance);
+    for (auto& e : same.edges) e.weight = graphs::ordered_bits(distance);
     const auto tree = condense(dendrogram(same), 5);
     EXPECT_EQ(tree.clusters.size(), 1U);
     EXPECT_EQ(hdbscan(tree, {}).clusters, 0U);

@@ -1,4 +1,4 @@
-// Labels of trees against a union of all edges.
+// Tests of component labels against union-find over all edges.
 #include "merganser/msf/labels.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-/// Dendrograms against the definition, and cuts against the graph itself.
+/// Tests of dendrograms against the definition of single linkage, and of cuts against the graph itself.
 #include "merganser/msf/linkage.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ Edges random_graph(std::uint64_t seed, std::uint64_t vertices, std::size_t edges
   return all;
 }
 
-Forest forest_of(const Edges& graph, std::uint64_t vertices) {
+Forest make_forest(const Edges& graph, std::uint64_t vertices) {
   return {vertices, graphs::WeightKind::unsigned_integer, test::plain_kruskal(graph, vertices)};
 }
 
@@ -36,7 +36,7 @@ Forest float_forest(std::uint64_t vertices, const std::vector<std::tuple<int, in
   Forest forest{vertices, graphs::WeightKind::float64, {}};
   for (const auto& [a, b, w] : edges) {
     forest.edges.push_back(graphs::make_edge<graphs::Edge24>(static_cast<std::uint64_t>(a),
-                                                             static_cast<std::uint64_t>(b), graphs::bits_of(w)));
+                                                             static_cast<std::uint64_t>(b), graphs::ordered_bits(w)));
   }
   return forest;
 }
@@ -82,7 +82,7 @@ std::vector<std::uint32_t> components(const Edges& graph, std::uint64_t vertices
   return of;
 }
 
-std::uint32_t count_of(const std::vector<std::uint32_t>& labels) {
+std::uint32_t num_clusters(const std::vector<std::uint32_t>& labels) {
   return labels.empty() ? 0 : 1 + *std::max_element(labels.begin(), labels.end());
 }
 
@@ -98,7 +98,7 @@ void over_random_graphs(const Body& body) {
     const std::uint64_t vertices = 1 + seed % 19;
     const auto graph = random_graph(seed, vertices, seed % 7 * vertices / 2, seed % 2 == 0 ? 3 : 1000);
     SCOPED_TRACE("seed " + std::to_string(seed));
-    body(GraphCase{graph, vertices, dendrogram(forest_of(graph, vertices))});
+    body(GraphCase{graph, vertices, dendrogram(make_forest(graph, vertices))});
   }
 }
 
@@ -169,7 +169,7 @@ TEST(CutTest, a_height_gives_the_components_of_the_graph_up_to_it) {
     for (const double h : {-1.0, 0.0, 0.5, 1.0, 2.0, 300.0, 999.0, kInfinite, -kInfinite}) {
       const auto labels = cut_by_height(c.d, h);
       EXPECT_EQ(labels.of, components(c.graph, c.vertices, h)) << h;
-      EXPECT_EQ(labels.clusters, count_of(labels.of));
+      EXPECT_EQ(labels.clusters, num_clusters(labels.of));
     }
   });
 }
@@ -179,7 +179,7 @@ TEST(CutTest, a_count_gives_the_most_clusters_that_some_height_gives) {
     for (std::uint64_t k = c.d.components(); k <= c.vertices + 1; ++k) {
       auto expected = components(c.graph, c.vertices, -1);
       for (const Merge& m : c.d.merges) {
-        if (count_of(expected) > k) expected = components(c.graph, c.vertices, m.height);
+        if (num_clusters(expected) > k) expected = components(c.graph, c.vertices, m.height);
       }
       EXPECT_EQ(cut_by_count(c.d, k).of, expected) << k;
     }
@@ -192,7 +192,7 @@ TEST(CutTest, with_ties_apart_a_count_is_met_exactly_and_cuts_are_nested) {
     for (std::uint64_t k = c.vertices; k >= c.d.components() && k > 0; --k) {
       const auto labels = cut_by_count(c.d, k, Ties::apart);
       EXPECT_EQ(labels.clusters, k);
-      EXPECT_EQ(count_of(labels.of), k);
+      EXPECT_EQ(num_clusters(labels.of), k);
       std::map<std::uint32_t, std::uint32_t> image;
       for (std::size_t v = 0; v < finer.size(); ++v) {
         EXPECT_EQ(image.try_emplace(finer[v], labels.of[v]).first->second, labels.of[v]);

@@ -1,4 +1,4 @@
-// The forest of one rank against plain Kruskal, in three sizes of edges.
+// Tests of the forest of one rank (filter-Kruskal) against plain Kruskal, for all three types of edges.
 #include "merganser/msf/local_forest.hpp"
 
 #include <gtest/gtest.h>

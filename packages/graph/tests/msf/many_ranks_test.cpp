@@ -1,4 +1,4 @@
-// Forests on more ranks than send to each other directly: the bits of the direct way, and far fewer messages.
+// Tests of forests on more ranks than exchange messages directly: the same bits as with direct messages, and far fewer messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,10 +29,10 @@ struct Contracted {
 };
 
 Contracted contracted(const Shape& shape, comm::Transport& t, int most_direct, std::uint64_t base_case) {
-  const auto graph = dealt(shape, t, 4);
+  const auto graph = distribute(shape, t, 4);
   Contracted done;
   msf::Peers peers(t, most_direct);
-  EXPECT_EQ(peers.direct(), most_direct >= t.size());
+  EXPECT_EQ(peers.is_direct(), most_direct >= t.size());
   msf::Components components(msf::balanced_ranges(graph, t), peers);
   msf::Report report;
   msf::Boruvka<graphs::Edge24> boruvka(components, peers, {links::Policy::trees, base_case}, report);
@@ -74,7 +74,7 @@ TEST_P(ManyRanksTest, every_method_finds_the_forest_of_plain_kruskal) {
   on_ranks(GetParam(), [](comm::Transport& t) {
     const auto expect_forest = [&]<class Edge>(const Shape& shape, const msf::ForestOptions& options, Edge) {
       msf::Report report;
-      const auto forest = msf::minimum_spanning_forest(dealt_as<Edge>(shape, t, 3), t, options, report);
+      const auto forest = msf::minimum_spanning_forest(distribute_as<Edge>(shape, t, 3), t, options, report);
       ASSERT_EQ(sorted(gathered(forest.edges, t)), sorted(plain_kruskal(shape.edges, shape.vertices, options.sense)))
           << shape.name << ", method " << static_cast<int>(options.method);
     };
@@ -101,7 +101,7 @@ TEST_P(ManyRanksTest, edges_come_home_in_the_order_of_their_senders_in_bundles_o
     // Few edges travel in bundles; so many that each rank has pages for each other one do not.
     for (const std::size_t edges : {std::size_t{500}, std::size_t{33 * 33 * 90}}) {
       const Shape shape = random_shape(2, 400, edges, 1000);
-      const auto mine = dealt(shape, t);
+      const auto mine = distribute(shape, t);
       const auto ranges = graphs::Ranges::even(shape.vertices, t.size());
       std::vector<Edges> to(ranks);
       for (const auto& e : std::get<Edges>(mine.edges)) {
@@ -129,7 +129,7 @@ TEST_P(ManyRanksTest, ranges_of_far_ids_begin_where_the_degrees_reach_their_shar
     const auto ranks = static_cast<std::size_t>(t.size());
     for (std::size_t r = 1; r < ranks; ++r) expected.push_back(ends[(ends.size() * r + ranks - 1) / ranks - 1] + 1);
     expected.push_back(shape.vertices);
-    EXPECT_EQ(msf::balanced_ranges(dealt(shape, t), t).first, expected);
+    EXPECT_EQ(msf::balanced_ranges(distribute(shape, t), t).first, expected);
   });
 }
 
@@ -137,7 +137,7 @@ TEST_P(ManyRanksTest, labels_are_the_least_vertices_of_trees) {
   on_ranks(GetParam(), [](comm::Transport& t) {
     const Shape shape = triangles_shape(70, true);
     const auto labels = msf::component_labels(
-        {shape.vertices, graphs::WeightKind::unsigned_integer, std::get<Edges>(dealt(shape, t).edges)}, t);
+        {shape.vertices, graphs::WeightKind::unsigned_integer, std::get<Edges>(distribute(shape, t).edges)}, t);
     const auto ranges = graphs::Ranges::even(shape.vertices, t.size());
     for (std::size_t i = 0; i < labels.size(); ++i)
       ASSERT_EQ(labels[i], (ranges.first[static_cast<std::size_t>(t.rank())] + i) % 70);

@@ -1,4 +1,4 @@
-// Every method and policy against plain Kruskal, over every model.
+// Tests of minimum_spanning_forest(): every method and policy against plain Kruskal, over every communication model.
 #include "merganser/msf/minimum_forest.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ std::vector<msf::ForestOptions> all_options() {
 
 template <class Edge>
 void expect_forest(const Shape& shape, const msf::ForestOptions& options, comm::Transport& t, std::uint64_t seed) {
-  const auto graph = dealt_as<Edge>(shape, t, seed);
+  const auto graph = distribute_as<Edge>(shape, t, seed);
   msf::Report report;
   const msf::Forest forest = msf::minimum_spanning_forest(graph, t, options, report);
   EXPECT_EQ(forest.vertices, shape.vertices);
@@ -104,7 +104,7 @@ TEST_P(MinimumForestTest, totals_do_not_depend_on_who_holds_the_edges) {
   on_ranks(GetParam(), [](comm::Transport& t) {
     const Shape shape = random_shape(5, 80, 400, ~0ULL);
     msf::Report report;
-    const auto graph = dealt(shape, t, 9);
+    const auto graph = distribute(shape, t, 9);
     const auto oracle = msf::totals(oracle_forest(graph, t), t);
     msf::ForestOptions options;
     options.method = ForestMethod::boruvka;

@@ -1,4 +1,4 @@
-/// New points beside a set: nearest points and joints against all pairs.
+/// Tests of queries by new points: nearest points and joints against all pairs.
 #include "merganser/msf/new_points.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ std::vector<NewPoints> cases() {
   for (const auto metric : {msf::Distance::euclidean, msf::Distance::manhattan, msf::Distance::chebyshev})
     for (const auto* shape : {"uniform", "lattice", "clusters", "heaps", "equal"})
       for (const int dimension : {1, 2, 3, 7, 16, 21}) {
-        NewPoints made{swarm_of(shape, dimension, 150, ++seed), 120};
+        NewPoints made{make_swarm(shape, dimension, 150, ++seed), 120};
         made.all.space.metric = metric;
         if (dimension == 2) made.all.space.periods = {{1, 0, 1}};
         out.push_back(std::move(made));
@@ -69,7 +69,7 @@ TEST(NewPoints, find_the_nearest_of_the_set) {
         const auto which = made.mine(t, false);
         msf::Report report;
         const auto rows =
-            msf::nearest_points(dealt(made.points(), t, 1), made.fresh(which), k, t, small_leaves(), report);
+            msf::nearest_points(distribute(made.points(), t, 1), made.fresh(which), k, t, small_leaves(), report);
         ASSERT_EQ(rows.size(), which.size() * k);
         for (std::size_t i = 0; i < which.size(); ++i) {
           const auto expected = made.from(which[i]);
@@ -83,10 +83,10 @@ TEST(NewPoints, find_the_nearest_of_the_set) {
 TEST(NewPoints, join_where_the_mutual_reachability_is_least) {
   for (const NewPoints& made : cases()) {
     const int k = 4;
-    const auto squares = cores_of(made.points(), k);
+    const auto squares = compute_cores(made.points(), k);
     for (const int ranks : {1, 2, 4})
       on_threads(ranks, [&](comm::Transport& t) {
-        const auto points = dealt(made.points(), t, 3);
+        const auto points = distribute(made.points(), t, 3);
         std::vector<double> cores;
         for (const auto id : points.ids) cores.push_back(made.all.weight(squares[id]));
         const auto which = made.mine(t, ranks == 4);
@@ -126,9 +126,9 @@ TEST(NewPoints, on_the_sphere_go_by_the_angle) {
 }
 
 TEST(NewPoints, of_another_space_or_k_are_refused_on_every_rank) {
-  const Swarm swarm = swarm_of("uniform", 3, 30, 1);
+  const Swarm swarm = make_swarm("uniform", 3, 30, 1);
   on_threads(2, [&](comm::Transport& t) {
-    const auto points = dealt(swarm, t, 1);
+    const auto points = distribute(swarm, t, 1);
     const std::vector<double> cores(points.size(), 0);
     msf::Report report;
     msf::Points other{{2}, {1, 2}, {}};

@@ -1,5 +1,5 @@
 #pragma once
-/// Minimum spanning forests the slow and obvious way, and graphs of many shapes to try others on.
+/// Test oracle: reference minimum spanning forests by plain Kruskal, and graphs of many shapes.
 #include <algorithm>
 #include <numeric>
 #include <span>
@@ -41,7 +41,7 @@ inline Edges plain_kruskal(Edges edges, std::uint64_t vertices, msf::Sense sense
   return forest;
 }
 
-/// The edges of an EdgeList in the widest size.
+/// Returns the edges of an EdgeList as Edge24.
 inline Edges widened(const graphs::EdgeList& list) {
   return std::visit(
       [](const auto& edges) {
@@ -52,12 +52,12 @@ inline Edges widened(const graphs::EdgeList& list) {
       list.edges);
 }
 
-/// Every rank's edges, on every rank. Collective.
+/// Returns the edges of all ranks, on every rank. Collective.
 inline Edges gathered(const Edges& mine, comm::Transport& transport) {
   return comm::all_gather(transport, mine).flat();
 }
 
-/// The forest of a graph that is spread over ranks: all of it on rank 0. Collective.
+/// Computes the forest of a distributed graph, all of it on rank 0. Collective.
 inline msf::Forest oracle_forest(const graphs::EdgeList& graph, comm::Transport& transport,
                                  msf::Sense sense = msf::Sense::minimum) {
   auto all = gathered(widened(graph), transport);
@@ -66,13 +66,13 @@ inline msf::Forest oracle_forest(const graphs::EdgeList& graph, comm::Transport&
   return forest;
 }
 
-/// Sorted, to compare with ==.
+/// Returns the edges sorted, for comparison with ==.
 inline Edges sorted(Edges edges) {
   std::sort(edges.begin(), edges.end());
   return edges;
 }
 
-/// A whole graph, to be dealt to ranks.
+/// A whole graph, to be distributed over ranks.
 struct Shape {
   std::string name;
   std::uint64_t vertices = 0;
@@ -157,7 +157,7 @@ inline Shape skewed_shape(std::uint64_t seed, unsigned bits, std::size_t edges, 
 
 /// This rank's edges of a shape, dealt at random; `seed` deals and orders differently.
 template <class Edge>
-graphs::EdgeList dealt_as(const Shape& shape, const comm::Transport& transport, std::uint64_t seed = 1) {
+graphs::EdgeList distribute_as(const Shape& shape, const comm::Transport& transport, std::uint64_t seed = 1) {
   graphs::EdgeList list;
   list.vertices = shape.vertices;
   std::vector<Edge> mine;
@@ -171,8 +171,8 @@ graphs::EdgeList dealt_as(const Shape& shape, const comm::Transport& transport, 
   list.edges = std::move(mine);
   return list;
 }
-inline graphs::EdgeList dealt(const Shape& shape, const comm::Transport& transport, std::uint64_t seed = 1) {
-  return dealt_as<graphs::Edge24>(shape, transport, seed);
+inline graphs::EdgeList distribute(const Shape& shape, const comm::Transport& transport, std::uint64_t seed = 1) {
+  return distribute_as<graphs::Edge24>(shape, transport, seed);
 }
 
 /// One of each shape, small, with ties.

@@ -1,3 +1,4 @@
+/// Tests of the edge-balanced partition and of the distribution of edges to the owners of their ends.
 #include "merganser/msf/partition.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +48,7 @@ TEST(PartitionTest, ranges_begin_where_the_degrees_reach_their_share) {
   for (const int ranks : kRanks) {
     on_threads(ranks, [&](comm::Transport& t) {
       for (const auto& shape : all)
-        EXPECT_EQ(msf::balanced_ranges(dealt(shape, t), t).first, expected_ranges(shape, ranks)) << shape.name;
+        EXPECT_EQ(msf::balanced_ranges(distribute(shape, t), t).first, expected_ranges(shape, ranks)) << shape.name;
     });
   }
 }
@@ -57,13 +58,13 @@ TEST(PartitionTest, ids_may_take_all_of_63_bits) {
   const Shape shape{"huge", last + 1, {{0, last, 1}, {1, last - 1, 1}, {last - 1, last, 1}, {7, 7, 7}}};
   on_threads(3, [&](comm::Transport& t) {
     const std::vector<std::uint64_t> expected = {0, 2, last, last + 1};
-    EXPECT_EQ(msf::balanced_ranges(dealt(shape, t), t).first, expected);
+    EXPECT_EQ(msf::balanced_ranges(distribute(shape, t), t).first, expected);
   });
 }
 
 template <class Edge>
 void expect_at_owners(const Shape& shape, comm::Transport& t) {
-  const auto graph = dealt_as<Edge>(shape, t);
+  const auto graph = distribute_as<Edge>(shape, t);
   const auto ranges = msf::balanced_ranges(graph, t);
   const auto mine = msf::distribute_edges(graph, ranges, t);
   EXPECT_EQ(mine.vertices, shape.vertices);

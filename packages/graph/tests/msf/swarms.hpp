@@ -1,5 +1,5 @@
 #pragma once
-/// Sets of points of any dimension and metric, and their trees the slow way: all pairs.
+/// Test data: point sets of any dimension and metric, with reference spanning trees from all pairs.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -37,7 +37,7 @@ struct Swarm {
 };
 
 /// Points of a shape: uniform, lattice, equal, line, clusters or heaps (few places), in the unit box.
-inline Swarm swarm_of(const std::string& shape, int dimension, std::size_t n, std::uint64_t seed) {
+inline Swarm make_swarm(const std::string& shape, int dimension, std::size_t n, std::uint64_t seed) {
   Swarm swarm{shape + ", " + std::to_string(dimension) + " axes, " + std::to_string(n), {}, {}};
   swarm.space.dimension = dimension;
   for (std::size_t i = 0; i < n; ++i) {
@@ -57,8 +57,8 @@ inline Swarm swarm_of(const std::string& shape, int dimension, std::size_t n, st
   return swarm;
 }
 
-/// This rank's share; `seed` deals and orders differently.
-inline msf::Points dealt(const Swarm& swarm, const comm::Transport& transport, std::uint64_t seed) {
+/// Returns this rank's share in a random distribution and order, which depend on `seed`.
+inline msf::Points distribute(const Swarm& swarm, const comm::Transport& transport, std::uint64_t seed) {
   msf::Points points{swarm.space, {}, {}};
   std::vector<std::uint64_t> ids(swarm.at.size());
   std::iota(ids.begin(), ids.end(), 0);
@@ -74,7 +74,7 @@ inline msf::Points dealt(const Swarm& swarm, const comm::Transport& transport, s
 }
 
 /// What is compared between each point and its k-th nearest, itself being the first.
-inline std::vector<double> cores_of(const Swarm& swarm, int k) {
+inline std::vector<double> compute_cores(const Swarm& swarm, int k) {
   std::vector<double> cores;
   for (std::size_t i = 0; i < swarm.at.size(); ++i) {
     std::vector<double> all;
@@ -85,15 +85,15 @@ inline std::vector<double> cores_of(const Swarm& swarm, int k) {
   return cores;
 }
 
-inline Edges tree_of(const Swarm& swarm, int min_samples) {
-  const auto core = cores_of(swarm, min_samples);
+inline Edges compute_tree(const Swarm& swarm, int min_samples) {
+  const auto core = compute_cores(swarm, min_samples);
   Edges all;
   for (std::size_t a = 0; a < swarm.at.size(); ++a)
     for (std::size_t b = a + 1; b < swarm.at.size(); ++b)
-      all.push_back({a, b, graphs::bits_of(std::max({swarm.compared(a, b), core[a], core[b]}))});
+      all.push_back({a, b, graphs::ordered_bits(std::max({swarm.compared(a, b), core[a], core[b]}))});
   Edges tree = plain_kruskal(std::move(all), swarm.at.size());
   for (auto& e : tree)
-    e.weight = graphs::bits_of(swarm.weight(graphs::weight_of(graphs::WeightKind::float64, e.weight)));
+    e.weight = graphs::ordered_bits(swarm.weight(graphs::weight_from_bits(graphs::WeightKind::float64, e.weight)));
   return sorted(std::move(tree));
 }
 

@@ -1,4 +1,4 @@
-// Right forests are accepted, forests spoiled in every way are refused, and what is said shows why.
+// Tests of verify_forest(): right forests are accepted, forests wrong in every way are refused, with a witness.
 #include "merganser/msf/verify.hpp"
 
 #include <gtest/gtest.h>
@@ -23,11 +23,12 @@ class VerifyTest : public testing::TestWithParam<Setup> {
                      Sense sense = Sense::minimum) {
     on_ranks(GetParam(), [&](comm::Transport& t) {
       const Shape forest_shape{"forest", graph.vertices, forest};
-      const msf::Forest share{graph.vertices, graphs::WeightKind::unsigned_integer, widened(dealt(forest_shape, t, 5))};
+      const msf::Forest share{graph.vertices, graphs::WeightKind::unsigned_integer,
+                              widened(distribute(forest_shape, t, 5))};
       msf::Report report;
-      const auto found = msf::verify_forest(dealt(graph, t), share, sense, t, report);
+      const auto found = msf::verify_forest(distribute(graph, t), share, sense, t, report);
       EXPECT_EQ(found.fault, fault) << graph.name << ": " << found.witness;
-      EXPECT_EQ(found.right(), fault == Fault::none);
+      EXPECT_EQ(found.is_correct(), fault == Fault::none);
       EXPECT_EQ(found.witness, witness) << graph.name;
       EXPECT_EQ(found.graph_edges, static_cast<std::int64_t>(graph.edges.size()));
       EXPECT_EQ(found.forest_edges, static_cast<std::int64_t>(forest.size()));
@@ -217,12 +218,12 @@ TEST_P(VerifyTest, weights_are_told_as_what_they_stand_for) {
       return msf::verify_forest(graph, {2, kind, {}}, Sense::maximum, t, report).witness;
     };
     const std::string joins = " of the graph joins two trees of the forest";
-    EXPECT_EQ(witness(graphs::WeightKind::signed_integer, graphs::bits_of(std::int64_t{-7})),
+    EXPECT_EQ(witness(graphs::WeightKind::signed_integer, graphs::ordered_bits(std::int64_t{-7})),
               "edge (0, 1) of weight -7" + joins);
     EXPECT_EQ(witness(graphs::WeightKind::unsigned_integer, std::numeric_limits<std::uint64_t>::max()),
               "edge (0, 1) of weight 18446744073709551615" + joins);
-    EXPECT_EQ(witness(graphs::WeightKind::float32, graphs::bits_of(0.5F)), "edge (0, 1) of weight 0.5" + joins);
-    EXPECT_EQ(witness(graphs::WeightKind::float64, graphs::bits_of(-0.1)), "edge (0, 1) of weight -0.1" + joins);
+    EXPECT_EQ(witness(graphs::WeightKind::float32, graphs::ordered_bits(0.5F)), "edge (0, 1) of weight 0.5" + joins);
+    EXPECT_EQ(witness(graphs::WeightKind::float64, graphs::ordered_bits(-0.1)), "edge (0, 1) of weight -0.1" + joins);
   });
 }
 

@@ -1,5 +1,5 @@
-// merge-steps: merge steps of an artificial configuration, timed on every rank and told as sums and extremes, so that nothing
-// grows with the square of the ranks. For ./x simulate, which runs it on simulated ranks, and for the same on real ones.
+// The command merge-steps: merge steps of artificial parcels, timed on every rank and reported as sums and extremes, so that no
+// result grows with the square of the ranks. For ./x simulate, which runs it on simulated ranks, and for comparison on real ones.
 
 #include <algorithm>
 #include <array>
@@ -21,6 +21,7 @@
 namespace merganser::app {
 namespace {
 
+/// Values of the command line.
 struct MergeSteps {
   GridOptions grid;
   RandomParcels parcels{.per_cell = 20, .min_volume_ratio = 20};
@@ -45,6 +46,7 @@ void describe(MergeSteps& o, auto&& option) {
   describe(o.blocks, option);
 }
 
+/// Creates this rank's parcels of one cycle; beyond `small_within` along x those that would be small get the least volume kept.
 Parcels make_parcels(const MergeSteps& o, const Decomposition& blocks, int rank, int cycle) {
   RandomParcels random = o.parcels;
   random.seed += static_cast<std::uint64_t>(cycle);
@@ -60,17 +62,18 @@ Parcels make_parcels(const MergeSteps& o, const Decomposition& blocks, int rank,
   return parcels;
 }
 
-/// 128 bits as four numbers that can be added over many ranks, and back.
-std::array<std::int64_t, 4> quarters(const Digest& d) {
+/// Splits a digest into four 32-bit quarters, which can be added over up to 2^31 ranks without overflow.
+std::array<std::int64_t, 4> split_quarters(const Digest& d) {
   const auto low = [](std::uint64_t w) { return static_cast<std::int64_t>(w & 0xffffffffU); };
   return {low(d.a), low(d.a >> 32), low(d.b), low(d.b >> 32)};
 }
-Digest of_quarters(std::span<const std::int64_t> q) {
+/// Joins sums of quarters to the digest that adding the digests modulo 2^64 gives.
+Digest join_quarters(std::span<const std::int64_t> q) {
   const auto word = [&](std::size_t i) { return static_cast<std::uint64_t>(q[i]); };
   return {word(0) + (word(1) << 32), word(2) + (word(3) << 32)};
 }
 
-/// Time of the stages of one step, by rank: the longest and the mean.
+/// Reduces the times of the stages of one step over ranks: the longest and the mean of each. Collective.
 Json times_json(comm::Transport& t, const StageSeconds& mine, double late_s) {
   StageSeconds most = mine;
   StageSeconds sum = mine;
@@ -89,8 +92,8 @@ Json times_json(comm::Transport& t, const StageSeconds& mine, double late_s) {
   return out;
 }
 
-/// How a time is spread over ranks: how many took up to so many microseconds and more than those of the entry before; 16
-/// entries for a factor of two, empty ones left out.
+/// Counts the ranks by the logarithm of their time: "ranks" took at most "up_to_us" and more than that of the preceding entry; 16
+/// entries for a factor of two, empty ones left out. Collective.
 Json spread_json(comm::Transport& t, double seconds) {
   constexpr double kEntries = 16;         // for a factor of two
   std::array<std::int64_t, 512> ranks{};  // up to 2^32 us
@@ -104,13 +107,13 @@ Json spread_json(comm::Transport& t, double seconds) {
   return out;
 }
 
-/// What a step did, over all ranks.
+/// Reduces the counts of a step over ranks: sums of messages and parcels, maxima of waves and rounds. Collective.
 Json counts_json(comm::Transport& t, const StepReport& mine, const Digest& digest) {
   const auto& c = mine.counters;
   const auto& p = mine.pruning;
   std::array<std::int64_t, 15> sums{mine.before, mine.small, mine.merged, mine.after,      mine.cross_links, c.messages,
                                     c.bytes,     c.puts,     c.gets,      p.words_written, p.words_read};
-  const auto q = quarters(digest);
+  const auto q = split_quarters(digest);
   std::copy(q.begin(), q.end(), sums.end() - 4);
   t.all_reduce(sums, comm::Op::sum);
   std::array<std::int64_t, 7> most{c.waves, c.syncs, c.collectives, p.rounds, p.syncs, p.reductions, c.epochs};
@@ -133,10 +136,10 @@ Json counts_json(comm::Transport& t, const StepReport& mine, const Digest& diges
           {"prune_syncs", most[4]},
           {"prune_reductions", most[5]},
           {"most_epochs", most[6]},
-          {"digest", of_quarters(std::span(sums).last(4)).text()}};
+          {"digest", join_quarters(std::span(sums).last(4)).to_string()}};
 }
 
-/// Seconds to copy the container once: what packing and unpacking rows takes, about.
+/// Returns the seconds to copy the container once, an estimate for packing and unpacking rows.
 double copy_seconds(const Parcels& p) {
   std::vector<std::byte> to(p.size() * p.parcel_bytes());
   const double begin = now();
@@ -146,6 +149,7 @@ double copy_seconds(const Parcels& p) {
   return now() - begin;
 }
 
+/// Makes the merge steps and returns the times and counts of each. Collective.
 Json measure(comm::Transport& t, const MergeSteps& o, const Decomposition& blocks) {
   std::optional<Clusterer> clusterer;
   Json cycles = Json::array();
@@ -171,7 +175,7 @@ Json measure(comm::Transport& t, const MergeSteps& o, const Decomposition& block
 
 int run(MergeSteps& o, const Invocation& in) {
   const Grid grid = make_grid(o.grid);
-  return on_ranks(o.ranks, [&](comm::Transport& t) {
+  return run_on_ranks(o.ranks, [&](comm::Transport& t) {
     const double set_up = now();
     const Decomposition blocks = collective_try([&] { return decompose(grid, o.blocks, Parcels(), t); });
     const Json cycles = measure(t, o, blocks);

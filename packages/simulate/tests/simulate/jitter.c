@@ -1,6 +1,6 @@
-// jitter work|wait: how long ranks are held up by noise. With "work" each of them computes for 100 times 1 ms and calls MPI in
-// between; with "wait" all but rank 0 wait for a message that rank 0 sends after 100 ms. Rank 0 writes a line with the milliseconds
-// beyond 100 of every rank.
+// jitter work|wait: delays of ranks by simulated noise. With "work" each rank computes for 100 times 1 ms and calls MPI in between;
+// with "wait" all but rank 0 wait for a message that rank 0 sends after 100 ms. Rank 0 writes a line with the milliseconds beyond
+// 100 of every rank.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

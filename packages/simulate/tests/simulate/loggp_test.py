@@ -82,7 +82,7 @@ class Replay(unittest.TestCase):
 
     def test_records_of_another_machine_are_refused(self):
         with self.assertRaisesRegex(ValueError, "allowed: of archer2, weak"):
-            loggp.joined([{"schema": "merganser-simulation", "machine": "cirrus", "scaling": "weak", "runs": []}], "archer2")
+            loggp.join_records([{"schema": "merganser-simulation", "machine": "cirrus", "scaling": "weak", "runs": []}], "archer2")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ programs = {}
 
 
 def simulated(source, platform, *arguments):
-    """What a program in C of this folder writes."""
+    """Runs a program in C of this folder on simulated ranks. @return what it writes"""
     if source not in programs:
         at = os.path.join(folder, source)
         os.mkdir(at)

@@ -13,10 +13,10 @@ from simulate_test import Simulated, main, simulate
 sys.path.insert(0, simulate_test.PACKAGE)
 from simulate import machines, published, runner  # noqa: E402
 
-# How far times may be from those over SMPI, as shares of them. A rank there takes a message that had come before the last one was
-# taken only when it has nothing else to do (link.cpp), and messages in the order in which they were sent, or of its arcs; as timers
-# it takes them as they come, as real ranks do. The single pass answers later then, and with fewer messages. A put over SMPI waits
-# while its target waits in a flush.
+# Allowed relative deviations from times over SMPI. There a rank receives a message that arrived before the last one was received
+# only when it has nothing else to do (link.cpp), and receives messages in the order of sending, or of its arcs; as timers it receives
+# them on arrival, as real ranks do. The single pass then replies later, and with fewer messages. A put over SMPI waits while its
+# target waits in a flush.
 WITHIN = {("single-pass", "prune"): 0.15, ("single-pass", "step"): 0.04, ("iterative", "prune"): 0.02, ("iterative", "step"): 0.02}
 LOOSELY = {**dict.fromkeys(WITHIN, 0.1), ("single-pass", "prune"): 0.15}
 NEARLY = dict.fromkeys(WITHIN, 1e-3)
@@ -25,7 +25,7 @@ EQUAL = dict.fromkeys(WITHIN, 1e-6)
 
 class Messages(Simulated):
     def both(self, *words):
-        """Runs of the same merge steps, with SMPI's messages and with timers."""
+        """Simulates the same merge steps with SMPI's messages and with timers. @return both records"""
         words = [*words, "--work", "none"]
         return [self.record(*words, MERGANSER_SIMULATED_MESSAGES=kind)["runs"] for kind in ("smpi", "timers")]
 
@@ -62,7 +62,7 @@ class Messages(Simulated):
         self.compare(WITHIN, "--machine", "hotlum", "--ranks", "15", "--per-node", "4", "--prune", "iterative")
 
     def commands(self, *words, **variables):
-        """Records of a command on simulated ranks, with SMPI's messages and with timers."""
+        """Runs a command on simulated ranks with SMPI's messages and with timers. @return both records"""
         path = os.path.join(self.folder, "command.json")
         records = []
         for kind in ("smpi", "timers"):

@@ -1,4 +1,4 @@
-// Every rank sends its number to the next and all add theirs up; rank 0 writes "N SUM MICROSECONDS", of the slowest rank.
+// Every rank sends its rank to the next one, and all add up what they receive; rank 0 writes "N SUM MICROSECONDS", slowest time.
 #include <mpi.h>
 #include <stdio.h>
 

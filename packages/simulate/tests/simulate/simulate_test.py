@@ -41,7 +41,7 @@ class Simulated(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
 
     def record(self, *words, **variables):
-        """The record of a simulation of merge steps."""
+        """Simulates merge steps. @return the record"""
         path = os.path.join(self.folder, "s.json")
         got = simulate(*words, "--json", path, **variables)
         self.assertEqual(got.returncode, 0, got.stderr)
@@ -49,7 +49,7 @@ class Simulated(unittest.TestCase):
             return json.load(file)
 
     def real_digests(self, run, small_within="1"):
-        """Of the same merge steps on real ranks, which are threads; on one rank and on two."""
+        """Returns the digests of the same merge steps on real ranks, which are threads: on one rank and on two."""
         digests = set()
         for ranks in ("1", "2"):
             path = os.path.join(self.folder, "real.json")

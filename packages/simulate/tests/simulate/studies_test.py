@@ -136,7 +136,7 @@ class Placement(unittest.TestCase):
             ranks = blocks[0] * blocks[1] * blocks[2]
             cut = {}
             for place in machines.PLACES:
-                node = machines.dealt(ranks, per_node, place, blocks)
+                node = machines.place_ranks(ranks, per_node, place, blocks)
                 self.assertEqual(sorted(node), [r // per_node for r in range(ranks)])
 
                 def at(x, y, node=node, blocks=blocks):
@@ -148,7 +148,7 @@ class Placement(unittest.TestCase):
     def test_tiles_of_what_is_no_grid_of_the_ranks_are_refused(self):
         for place, blocks in (("tiles", None), ("tiles", (3, 3, 1)), ("columns", (2, 2, 1))):
             with self.assertRaisesRegex(ValueError, "place"):
-                machines.dealt(4, 2, place, blocks)
+                machines.place_ranks(4, 2, place, blocks)
 
 
 class Options(unittest.TestCase):
@@ -209,7 +209,7 @@ class Simulated(InFolder):
         self.assertEqual({r["counts"]["before"] for r in rows}, {8 * 8 * 4 * 20})
         self.assertEqual(len({r["counts"]["digest"] for r in rows}), 1)
         got, tiles = self.study("strong", *words, "--place", "tiles")
-        # How many labels share a message depends on when they are known.
+        # The number of labels that share a message depends on timing.
         counts = [[{name: n for name, n in r["counts"].items() if name != "messages"} for r in rs] for rs in (tiles, rows)]
         self.assertEqual(*counts)
         self.assertNotEqual(tiles[1]["slowest_s"], rows[1]["slowest_s"])
@@ -247,7 +247,7 @@ class Simulated(InFolder):
         self.assertEqual(failed.exception.code, 2)
 
     def partition_s(self, platform, messages, log_vertices):
-        """Time of the search for balanced ranges: a few short reductions, and one of a word for each vertex."""
+        """Returns the time of the search for balanced ranges: a few short reductions, and one of a word for each vertex."""
         path = os.path.join(self.folder, "forest.json")
         words = ["msf", "--gen", f"rmat:{log_vertices}:1", "--method", "boruvka", "--json", path]
         runner.simulate(platform, os.path.join(simulated, "bin", "merganser"), words, {"MERGANSER_SIMULATED_MESSAGES": messages},

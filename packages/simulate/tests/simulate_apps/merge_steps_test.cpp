@@ -1,4 +1,4 @@
-/// merge-steps, which ./x simulate runs on simulated ranks: on ranks that are threads it must say the same.
+/// The command merge-steps, which ./x simulate runs on simulated ranks, on ranks that are threads: the same results.
 #include <gtest/gtest.h>
 
 #include "tests/apps/json.hpp"
@@ -14,7 +14,7 @@ Json steps(const Arguments& options) {
   const std::string path = folder.file("steps.json");
   const Outcome o = run(Arguments{"merge-steps", "--cells", "12,12,3", "--comm", "threads", "--json", path} + options);
   EXPECT_EQ(o.code, 0) << o.text();
-  return o.code == 0 ? json_of(path).at("result").at("cycles") : Json::array();
+  return o.code == 0 ? read_json_file(path).at("result").at("cycles") : Json::array();
 }
 
 TEST(MergeSteps, ranks_and_pruning_change_no_bit_and_no_count) {

@@ -1,3 +1,4 @@
+// Analysis of the study of spanning forests: improvements between models, and correlations with properties of the graphs.
 #include "apps/bench_msf/analysis.hpp"
 
 #include <algorithm>
@@ -12,7 +13,9 @@ namespace merganser::app {
 
 namespace pub = studies;
 
-std::string text_of(const MsfWay& w) { return w.model + " " + w.style + (w.post == "single" ? "" : " " + w.post); }
+std::string format_method(const MsfWay& w) {
+  return w.model + " " + w.style + (w.post == "single" ? "" : " " + w.post);
+}
 
 double improvement(double before, double after) { return 100 * (before - after) / before; }
 
@@ -80,7 +83,7 @@ Json msf_derived_json(const MsfResults& results) {
   for (const auto& [before, after] :
        {std::pair{kMpi, kShmem}, {kMpiTuned, kShmem}, {kMpiTuned, kRma}, {kMpi, kMpiTuned}}) {
     const auto list = improvements(results, before, after);
-    Json pair = {{"before", text_of(before)}, {"after", text_of(after)}, {"graphs", Json::array()}};
+    Json pair = {{"before", format_method(before)}, {"after", format_method(after)}, {"graphs", Json::array()}};
     for (const auto& i : list)
       if (i.cases > 0) pair["graphs"].push_back({{"graph", i.graph}, {"percent", i.percent}, {"cases", i.cases}});
     for (const auto& c : correlations(results, list))

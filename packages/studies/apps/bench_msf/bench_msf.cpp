@@ -26,7 +26,7 @@ void MsfResults::add(MsfResults more) {
   if (surroundings.is_null()) surroundings = std::move(more.surroundings);
 }
 
-std::vector<std::string> MsfResults::complaints() const {
+std::vector<std::string> MsfResults::contradictions() const {
   std::map<std::string, const ForestResult*> first;
   std::vector<std::string> out;
   const auto text = [](const ForestResult& r) {

@@ -1,5 +1,5 @@
 #pragma once
-/// bench msf: what is measured on ranks, what comes out, and how both travel between processes.
+/// Data of bench msf: the work of a launch and its results, and their serialisation, by which they pass between processes.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,14 +10,14 @@
 
 namespace merganser::app {
 
-/// A name of graphs::generate(), or a file.
+/// A graph to measure: a name of graphs::generate(), or of a file.
 struct BenchGraph {
   std::string name;
   bool file = false;
   friend bool operator==(const BenchGraph&, const BenchGraph&) = default;
 };
 
-/// A graph and a way to find its forest.
+/// A graph and a method of finding its forest.
 struct ForestCase {
   BenchGraph graph;
   std::string model;
@@ -25,73 +25,79 @@ struct ForestCase {
   std::string post;   ///< "single", "leader"
 };
 
-/// Calls in which every rank takes part.
+/// A collective operation to measure, by message size.
 struct CollectiveCase {
   std::string call;  ///< "barrier", "all-reduce", "all-gather"
   std::string model;
-  std::vector<std::int64_t> bytes;
+  std::vector<std::int64_t> bytes;  ///< per rank
   int iterations = 0;
 };
 
-/// Exchanges along one arc, from rank 0 to rank 1.
+/// Exchanges along one arc, from rank 0 to rank 1, to measure by message size.
 struct ArcCase {
   std::vector<std::string> kernels;  ///< empty: nothing is measured
   std::vector<std::int64_t> bytes;
   double seconds = 0;
 };
 
-/// What one launch measures.
+/// Work of one launch.
 struct MsfWork {
-  int ranks = 1;
-  int repeats = 1;
+  int ranks = 1;    ///< number of ranks of the launch
+  int repeats = 1;  ///< runs of each forest
   std::vector<ForestCase> forests;
   std::vector<CollectiveCase> collectives;
   ArcCase arcs;
-  std::vector<BenchGraph> facts;  ///< graphs that are looked at
+  std::vector<BenchGraph> facts;  ///< graphs whose properties are computed
+  /// Returns true if there is nothing to measure.
   [[nodiscard]] bool empty() const {
     return forests.empty() && collectives.empty() && arcs.kernels.empty() && facts.empty();
   }
 };
 
+/// Properties of a graph.
 struct GraphFacts {
   std::string graph;
   std::int64_t vertices = 0;
-  std::int64_t edges = 0;  ///< undirected
-  std::int64_t max_degree = 0;
-  std::int64_t bytes = 0;  ///< of the edges in memory
+  std::int64_t edges = 0;       ///< undirected edges
+  std::int64_t max_degree = 0;  ///< largest number of edges at a vertex
+  std::int64_t bytes = 0;       ///< size of the edges in memory
+  /// Returns the mean number of arcs per vertex, two for every edge.
   [[nodiscard]] double arcs_per_vertex() const {
     return vertices > 0 ? 2 * static_cast<double>(edges) / static_cast<double>(vertices) : 0;
   }
 };
 
-/// Of one phase: seconds of the slowest rank, median over repeats; bytes and messages of all ranks in one repeat.
+/// Times and traffic of one phase: seconds of the slowest rank, median over repeats; bytes and messages of all ranks in one repeat.
 struct PhaseResult {
   std::string name;
   double seconds = 0;
   std::int64_t bytes = 0;
-  std::int64_t messages = 0;  ///< sent, put or got
+  std::int64_t messages = 0;  ///< messages sent, puts and gets
 };
 
+/// Times and traffic of one forest case on one number of ranks.
 struct ForestResult {
   ForestCase what;
   int ranks = 1;
-  std::vector<double> seconds;  ///< by repeat, of the slowest rank
+  std::vector<double> seconds;  ///< by repeat, time of the slowest rank
   std::vector<PhaseResult> phases;
   std::int64_t bytes = 0;
   std::int64_t messages = 0;
   std::string digest;
-  std::string failure;        ///< why there are no times
-  std::int64_t heap_mib = 0;  ///< symmetric heap that was set for this run; 0: the default
+  std::string failure;        ///< reason why there are no times; empty if there are
+  std::int64_t heap_mib = 0;  ///< symmetric heap per process that was set for this run, MiB; 0: the default
 };
 
+/// Times of one collective operation.
 struct CollectiveResult {
   std::string call;
   std::string model;
   int ranks = 1;
   std::int64_t bytes = 0;
-  Spread seconds;  ///< of the slowest rank in each iteration
+  Spread seconds;  ///< of the slowest rank, over iterations
 };
 
+/// Times of exchanges along one arc by one kernel.
 struct ArcResult {
   std::string kernel;
   std::string completion;
@@ -100,20 +106,23 @@ struct ArcResult {
   Spread seconds;
 };
 
+/// Results of one or several launches.
 struct MsfResults {
   std::vector<GraphFacts> graphs;
   std::vector<ForestResult> forests;
-  std::vector<ForestResult> heaps;  ///< of runs with a symmetric heap of their own
+  std::vector<ForestResult> heaps;  ///< of runs with their own size of the symmetric heap
   std::vector<CollectiveResult> collectives;
   std::vector<ArcResult> arcs;
-  std::vector<std::string> notes;  ///< what could not be measured
-  Json surroundings;               ///< surroundings_json() of the first job that was started; null: none was
+  std::vector<std::string> notes;  ///< messages about what could not be measured
+  Json surroundings;               ///< environment_json() of the first job that was started; null: no job was
 
+  /// Appends the results of another launch.
   void add(MsfResults more);
-  /// What contradicts itself: forests of one graph that are not the same. Empty if nothing does.
-  [[nodiscard]] std::vector<std::string> complaints() const;
+  /// Describes contradictions: forests of one graph that have different digests. Empty if there are none.
+  [[nodiscard]] std::vector<std::string> contradictions() const;
 };
 
+// fields() lists the members of a type for its serialisation: one list for reading and writing.
 void fields(auto&& v, BenchGraph& g) { v("name", g.name, "file", g.file); }
 void fields(auto&& v, ForestCase& c) { v("graph", c.graph, "model", c.model, "style", c.style, "post", c.post); }
 void fields(auto&& v, CollectiveCase& c) {
@@ -137,7 +146,7 @@ void fields(auto&& v, PhaseResult& p) {
 void fields(auto&& v, ForestResult& r) {
   fields(v, r.what);
   v("ranks", r.ranks, "seconds", r.seconds);
-  v.extra("spread", spread_of(r.seconds));
+  v.extra("spread", sample_spread(r.seconds));
   v("phases", r.phases, "bytes", r.bytes, "messages", r.messages, "digest", r.digest, "failure", r.failure, "heap_mib",
     r.heap_mib);
 }
@@ -152,8 +161,8 @@ void fields(auto&& v, MsfResults& r) {
     r.notes, "surroundings", r.surroundings);
 }
 
-/// Does the work on the ranks of this process or job, over every model that it names. Called by every process.
-/// @param results  filled where rank 0 is @return exit code
+/// Measures a launch's work on the ranks of this process or job, over every model that it names. Called by every process.
+/// @param results  filled on rank 0 @return exit code
 int measure_msf(const MsfWork& work, MsfResults& results);
 
 }  // namespace merganser::app

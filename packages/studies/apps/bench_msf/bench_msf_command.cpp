@@ -1,4 +1,4 @@
-// bench msf: the experiments of a study of forests in MPI and OpenSHMEM, on this machine.
+// The command bench msf: the experiments of a study of spanning forests in MPI and OpenSHMEM, on this machine.
 #include <fmt/core.h>
 
 #include <iostream>
@@ -16,17 +16,19 @@
 namespace merganser::app {
 namespace {
 
-/// What a started process writes for the one that started it.
+/// Body of a rank of a job that `bench msf` has started for one launch: reads the work from a file, measures it, and
+/// writes the results to a file, which the starting process reads. @return exit code
 int work_for_parent(const MsfBenchOptions& o) {
   MsfResults results;
-  const int code = measure_msf(value_of<MsfWork>(read_cbor(o.work)), results);
-  results.surroundings = surroundings_json();
-  if (code == 0 && comm::launcher_world().rank == 0) write_cbor(o.json, json_of(results));
+  const int code = measure_msf(deserialize<MsfWork>(read_cbor(o.work)), results);
+  results.surroundings = environment_json();
+  if (code == 0 && comm::launcher_world().rank == 0) write_cbor(o.json, serialize(results));
   return code;
 }
 
-/// Models that launches of this process can use; those of its own ranks where it is part of a job.
-std::vector<std::string> models_here() {
+/// Returns the communication models that the launches can use: all models, without a launcher only those whose ranks
+/// are threads, and if this process is a rank of a job only those whose ranks are processes.
+std::vector<std::string> available_models() {
   const bool launched = comm::launched();
   const bool processes = launched || find_launcher().problem.empty();
   std::vector<std::string> models;
@@ -35,53 +37,57 @@ std::vector<std::string> models_here() {
   return models;
 }
 
-/// Does the launches of a plan, here or in jobs of their own.
+/// Execution of a plan of `bench msf`: models whose ranks are threads run in this process, other models in jobs that
+/// this process starts.
 class MsfBench {
  public:
   MsfBench(const MsfBenchOptions& o, const MsfPlan& plan) : o_(o), plan_(plan) {}
 
   MsfResults results;
 
-  /// Errors that the next launch would meet again.
-  [[nodiscard]] static bool is_users(int code) {
+  /// Returns true for the exit codes of errors that every further launch would end with too.
+  [[nodiscard]] static bool is_user_error(int code) {
     return code == UsageError("").exit_code() || code == InputError("").exit_code();
   }
 
-  /// @return exit code of what failed last; the rest is measured all the same
+  /// Makes all launches. @return exit code of the last one that failed; the others are measured all the same
   int run() {
     int code = 0;
     const std::size_t all = plan_.launches.size() + plan_.heaps.size();
     std::size_t number = 0;
     for (const auto& work : plan_.launches) {
-      say(++number, all, work, "");
+      report_launch(++number, all, work, "");
       if (const int failed = measure(work, results); failed != 0) code = failed;
-      if (is_users(code)) return code;
+      if (is_user_error(code)) return code;
     }
     for (const auto& heap : plan_.heaps) {
-      say(++number, all, heap.work, fmt::format(", symmetric heap of {} MiB", heap.mib));
+      report_launch(++number, all, heap.work, fmt::format(", symmetric heap of {} MiB", heap.mib));
       measure_heap(heap);
     }
     return code;
   }
 
  private:
-  void say(std::size_t number, std::size_t all, const MsfWork& work, const std::string& more) const {
+  /// Reports the beginning of a launch on standard error, on rank 0.
+  void report_launch(std::size_t number, std::size_t all, const MsfWork& work, const std::string& more) const {
     if (o_.quiet || comm::launcher_world().rank != 0) return;
     std::cerr << '[' << number << " of " << all << "] " << work.ranks << (work.ranks == 1 ? " rank" : " ranks") << more
               << ": " << work.forests.size() << " ways to find forests x " << work.repeats << std::endl;
   }
 
+  /// Measures one launch, appending to `into`. @return exit code
   int measure(const MsfWork& work, MsfResults& into) {
     if (comm::launched()) return measure_msf(work, into);
     const auto [threads, processes] = split(work);
     if (const int code = threads.empty() ? 0 : measure_msf(threads, into); code != 0) return code;
     if (processes.empty()) return 0;
     const int code = measure_elsewhere(processes, 0, into);
-    if (code != 0) into.notes.push_back(fmt::format("the launch on {} ranks ended with {}", work.ranks, outcome(code)));
+    if (code != 0)
+      into.notes.push_back(fmt::format("the launch on {} ranks ended with {}", work.ranks, describe_failure(code)));
     return code;
   }
 
-  /// What threads of this process do, and what processes do.
+  /// Splits work into what threads of this process do, and what processes do.
   [[nodiscard]] static std::pair<MsfWork, MsfWork> split(const MsfWork& work) {
     std::pair<MsfWork, MsfWork> parts{work, work};
     const auto drop = [](MsfWork& from, bool threads) {
@@ -96,6 +102,7 @@ class MsfBench {
     return parts;
   }
 
+  /// Measures a launch with its own size of the symmetric heap; a launch that fails is a result too.
   void measure_heap(const HeapWork& heap) {
     MsfResults found;
     const int code = measure_elsewhere(heap.work, heap.mib, found);
@@ -103,7 +110,7 @@ class MsfBench {
       for (const auto& what : heap.work.forests) {
         ForestResult& r = found.forests.emplace_back();
         r.what = what;
-        r.failure = "the launch ended with " + outcome(code);
+        r.failure = "the launch ended with " + describe_failure(code);
       }
     }
     for (auto& r : found.forests) {
@@ -113,17 +120,19 @@ class MsfBench {
     }
   }
 
-  [[nodiscard]] std::string outcome(int code) const {
+  /// Describes how a launch has failed.
+  [[nodiscard]] std::string describe_failure(int code) const {
     if (code == kTimedOut) return "nothing within " + number_text(o_.timeout) + " s";
     return fmt::format("exit code {}", code);
   }
 
-  /// @param heap_mib  symmetric heap of each process; 0: as the launcher sets it
+  /// Measures in a job of its own; work and results pass in files. @return exit code of the job
+  /// @param heap_mib  symmetric heap of each process, MiB; 0: as the launcher sets it
   int measure_elsewhere(const MsfWork& work, int heap_mib, MsfResults& into) {
-    PrivateFolder folder(folder_of_ranks());
+    PrivateFolder folder(shared_folder());
     const std::string task = folder.file("work.cbor");
     const std::string answer = folder.file("results.cbor");
-    write_cbor(task, json_of(work));
+    write_cbor(task, serialize(work));
     LaunchPlan plan = plan_launch(work.ranks, {"bench", "msf", "--work=" + task, "--json=" + answer, "--quiet"}, true);
     if (heap_mib > 0) {
       const bool open_mpi = comm::shmem_library().find("open-mpi") != std::string::npos;
@@ -132,7 +141,7 @@ class MsfBench {
       plan.exports.push_back({name, fmt::format("{}M", heap_mib), "the size that is tried"});
     }
     const int code = launch(plan, o_.timeout);
-    if (code == 0) into.add(value_of<MsfResults>(read_cbor(answer)));
+    if (code == 0) into.add(deserialize<MsfResults>(read_cbor(answer)));
     return code;
   }
 
@@ -140,14 +149,15 @@ class MsfBench {
   const MsfPlan& plan_;
 };
 
+/// Writes the run record and prints the tables.
 void report(const MsfBenchOptions& o, const Invocation& in, const MsfPlan& plan, const MsfResults& results) {
   const std::string here = fmt::format("{}{}, 1 node", machine().cores, machine().cores == 1 ? " core" : " cores");
   if (!o.json.empty()) {
     Placement placement;
     if (!plan.launches.empty()) placement.ranks = plan.launches.back().ranks;
     Json record = make_record(in, placement);
-    take_surroundings(record, results.surroundings);
-    record["msf_bench"] = json_of(results);
+    set_environment(record, results.surroundings);
+    record["msf_bench"] = serialize(results);
     record["msf_bench"].erase("surroundings");
     record["msf_bench"]["derived"] = msf_derived_json(results);
     record["msf_bench"]["comparable"] = "not with the published numbers: " + here;
@@ -159,7 +169,8 @@ void report(const MsfBenchOptions& o, const Invocation& in, const MsfPlan& plan,
 int run(MsfBenchOptions& o, const Invocation& in) {
   if (!o.work.empty()) return work_for_parent(o);
   const bool launched = comm::launched();
-  const MsfPlan plan = plan_msf_bench(o, launched ? comm::launcher_world().size : 0, models_here(), machine().cores);
+  const MsfPlan plan =
+      plan_msf_bench(o, launched ? comm::launcher_world().size : 0, available_models(), machine().cores);
   MsfBench bench(o, plan);
   if (launched && plan.wants(Experiment::memory))
     bench.results.notes.emplace_back("T2, T3: need launches of their own; start bench msf without a launcher");
@@ -167,9 +178,9 @@ int run(MsfBenchOptions& o, const Invocation& in) {
     bench.results.notes.push_back(fmt::format("the machine was busy when this began: load average {} on {} cores",
                                               fixed_text(m.load_before[0], 1), m.cores));
   int code = bench.run();
-  if (comm::launcher_world().rank != 0 || MsfBench::is_users(code)) return code;
+  if (comm::launcher_world().rank != 0 || MsfBench::is_user_error(code)) return code;
   report(o, in, plan, bench.results);
-  const auto complaints = bench.results.complaints();
+  const auto complaints = bench.results.contradictions();
   for (const auto& text : complaints) std::cerr << "verification: " << text << '\n';
   return complaints.empty() ? code : VerificationError("").exit_code();
 }

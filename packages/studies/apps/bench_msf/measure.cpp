@@ -1,3 +1,4 @@
+// Measurements of bench msf on the ranks of one launch: forests, collectives, exchanges along an arc, properties of graphs.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -16,19 +17,21 @@
 namespace merganser::app {
 namespace {
 
-/// Element-wise greatest over ranks.
+/// Returns the element-wise maximum over ranks. Collective.
 std::vector<double> slowest(comm::Transport& t, std::vector<double> mine) {
   t.all_reduce(std::span(mine), comm::Op::max);
   return mine;
 }
 
+/// Loads or generates a graph. Collective. @return this rank's edges
 graphs::EdgeList load(const BenchGraph& graph, comm::Transport& t) {
   GraphInput input;
   (graph.file ? input.file : input.gen) = graph.name;
   return collective_try([&] { return load_graph(input, t).graph; });
 }
 
-/// Greatest number of edge ends at a vertex: ends are counted where they lie, then summed up by the vertex's owner.
+/// Returns the largest number of edge ends at a vertex: each rank counts ends by vertex, then the owner of a vertex adds up the
+/// counts. Collective.
 std::int64_t max_degree(const graphs::EdgeList& graph, comm::Transport& t) {
   struct Count {
     std::uint64_t vertex;
@@ -37,7 +40,7 @@ std::int64_t max_degree(const graphs::EdgeList& graph, comm::Transport& t) {
   const auto ranges = graphs::Ranges::even(graph.vertices, t.size());
   std::vector<std::uint64_t> ends;
   ends.reserve(2 * graph.size());
-  graph.each([&](const auto& e) {
+  graph.for_each([&](const auto& e) {
     ends.push_back(e.low);
     ends.push_back(e.high);
   });
@@ -57,7 +60,8 @@ std::int64_t max_degree(const graphs::EdgeList& graph, comm::Transport& t) {
   return t.all_reduce(greatest == degree.end() ? 0 : *greatest, comm::Op::max);
 }
 
-GraphFacts facts_of(const BenchGraph& name, const graphs::EdgeList& graph, comm::Transport& t) {
+/// Computes the properties of a graph. Collective.
+GraphFacts compute_facts(const BenchGraph& name, const graphs::EdgeList& graph, comm::Transport& t) {
   const std::size_t edge_bytes = std::visit(
       [](const auto& list) { return sizeof(typename std::decay_t<decltype(list)>::value_type); }, graph.edges);
   GraphFacts facts;
@@ -69,14 +73,15 @@ GraphFacts facts_of(const BenchGraph& name, const graphs::EdgeList& graph, comm:
   return facts;
 }
 
-mnd::MndOptions options_of(const ForestCase& what) {
+/// Converts style and post-processing of a case to options of the published algorithm.
+mnd::MndOptions to_mnd_options(const ForestCase& what) {
   mnd::MndOptions o;
   o.style = what.style == "baseline" ? mnd::MndStyle::baseline : mnd::MndStyle::tuned;
   o.post = what.post == "leader" ? mnd::MndPost::leader : mnd::MndPost::single;
   return o;
 }
 
-/// Repeats of one case, one of them at a time.
+/// Repeated runs of one case. Every member is called by all ranks.
 class ForestRun {
  public:
   ForestRun(ForestCase what, comm::Transport& t) : t_(t) {
@@ -84,8 +89,8 @@ class ForestRun {
     result_.ranks = t.size();
   }
 
-  /// @param check  look whether the forest is right, outside the clock
-  void once(const graphs::EdgeList& graph, bool check) {
+  /// Finds the forest once. @param check  true: verify it, outside the clock
+  void run_once(const graphs::EdgeList& graph, bool check) {
     if (!result_.failure.empty()) return;
     try {
       msf::Report report;
@@ -95,27 +100,29 @@ class ForestRun {
         t_.barrier();
         before = t_.counters();
       };
-      const auto find = [&](std::int64_t) { forest = mnd::mnd(graph, t_, options_of(result_.what), report); };
-      const double seconds = seconds_of({}, ready, find).front();
-      keep(seconds, t_.counters() - before, report);
+      const auto find = [&](std::int64_t) { forest = mnd::mnd(graph, t_, to_mnd_options(result_.what), report); };
+      const double seconds = time_repeats({}, ready, find).front();
+      add_run(seconds, t_.counters() - before, report);
       const std::string digest = msf::totals(forest, t_).digest;
       if (!result_.digest.empty() && result_.digest != digest)
         throw CollectiveError(VerificationError(result_.what.graph.name + ": two runs of " + result_.what.model + " " +
                                                 result_.what.style + " found different forests"));
       result_.digest = digest;
       if (check) verify(graph, forest);
-    } catch (const CommError& e) {  // memory that all ranks lack alike, as that of a symmetric heap
+    } catch (const CommError& e) {  // on all ranks alike, as when the symmetric heap is too small
       result_.failure = e.what();
     }
   }
 
+  /// Returns the results of all runs.
   [[nodiscard]] ForestResult finish() {
     for (auto& phase : result_.phases) phase.seconds = median(phase_seconds_[phase.name]);
     return std::move(result_);
   }
 
  private:
-  void keep(double seconds, const comm::Counters& moved, const msf::Report& report) {
+  /// Adds times and counts of one run, reduced over ranks.
+  void add_run(double seconds, const comm::Counters& moved, const msf::Report& report) {
     std::vector<double> times{seconds};
     std::vector<std::int64_t> counts{moved.bytes + moved.bytes_got, moved.messages + moved.puts + moved.gets};
     for (const auto& p : report.phases()) {
@@ -136,10 +143,11 @@ class ForestRun {
     }
   }
 
+  /// Verifies a forest. @throws VerificationError on every rank if it is wrong
   void verify(const graphs::EdgeList& graph, const msf::Forest& forest) {
     msf::Report report;
     const auto found = msf::verify_forest(graph, forest, msf::Sense::minimum, t_, report);
-    if (!found.right()) throw CollectiveError(VerificationError(result_.what.graph.name + ": " + found.witness));
+    if (!found.is_correct()) throw CollectiveError(VerificationError(result_.what.graph.name + ": " + found.witness));
   }
 
   comm::Transport& t_;
@@ -147,17 +155,18 @@ class ForestRun {
   std::map<std::string, std::vector<double>> phase_seconds_;
 };
 
-/// One transport of each model.
+/// Open transports, one of each model.
 using Transports = std::vector<comm::Transport*>;
 
-comm::Transport& transport_of(const std::string& model, const Transports& transports) {
+/// Returns the open transport of a model. @throws UsageError if it is not open
+comm::Transport& find_transport(const std::string& model, const Transports& transports) {
   const auto at = std::find_if(transports.begin(), transports.end(), [&](auto* t) { return t->name() == model; });
   if (at == transports.end())
     throw UsageError("model " + model + " is not open on these ranks; allowed: models of the plan");
   return **at;
 }
 
-/// Cases of one graph, of all models, take turns, so that a drift of the machine falls on all of them.
+/// Measures forests. Cases of one graph, of all models, are run in turns, so that a drift of the machine affects all of them.
 void measure_forests(const MsfWork& work, const Transports& transports, MsfResults& results) {
   std::vector<BenchGraph> names;
   for (const auto& c : work.forests)
@@ -167,9 +176,9 @@ void measure_forests(const MsfWork& work, const Transports& transports, MsfResul
     const graphs::EdgeList graph = load(name, first);
     std::vector<ForestRun> runs;
     for (const auto& c : work.forests)
-      if (c.graph == name) runs.emplace_back(c, transport_of(c.model, transports));
+      if (c.graph == name) runs.emplace_back(c, find_transport(c.model, transports));
     for (int repeat = 0; repeat < work.repeats; ++repeat)
-      for (auto& run : runs) run.once(graph, repeat == 0);
+      for (auto& run : runs) run.run_once(graph, repeat == 0);
     for (auto& run : runs) {
       auto result = run.finish();
       if (first.rank() == 0) results.forests.push_back(std::move(result));
@@ -177,6 +186,7 @@ void measure_forests(const MsfWork& work, const Transports& transports, MsfResul
   }
 }
 
+/// Measures one collective operation by message size: times of the slowest rank over iterations. Collective.
 void measure_collective(const CollectiveCase& what, comm::Transport& t, MsfResults& results) {
   constexpr int kWarmUp = 10;
   const auto start = kernels::make_start(t);
@@ -189,15 +199,15 @@ void measure_collective(const CollectiveCase& what, comm::Transport& t, MsfResul
         t.all_reduce(std::span(values), comm::Op::max);
       }
     };
-    auto all = slowest(t, seconds_of(
+    auto all = slowest(t, time_repeats(
                               {what.iterations, kWarmUp}, [&](std::int64_t) { start->wait(); }, call));
     if (t.rank() == 0) {
-      results.collectives.push_back({what.call, what.model, t.size(), bytes, spread_of(std::move(all))});
+      results.collectives.push_back({what.call, what.model, t.size(), bytes, sample_spread(std::move(all))});
     }
   }
 }
 
-/// From rank 0 to rank 1; kernels of all process models run beside each other.
+/// Measures exchanges from rank 0 to rank 1, with all kernels in interleaved rounds. Collective.
 void measure_arcs(const ArcCase& what, comm::Transport& t, MsfResults& results) {
   std::vector<std::vector<graphs::ProcessGraph::Arc>> rows(static_cast<std::size_t>(t.size()));
   rows.at(0).push_back({1, 1});
@@ -223,7 +233,8 @@ void measure_arcs(const ArcCase& what, comm::Transport& t, MsfResults& results) 
   for (const auto& cell : measured.unusable) results.notes.push_back(cell.kernel + ": " + cell.reason);
 }
 
-std::vector<std::string> models_of(const MsfWork& work) {
+/// Returns the models that work needs; one that is available here if it names none.
+std::vector<std::string> required_models(const MsfWork& work) {
   std::vector<std::string> models;
   const auto add = [&](const std::string& model) {
     if (std::find(models.begin(), models.end(), model) == models.end()) models.push_back(model);
@@ -236,12 +247,12 @@ std::vector<std::string> models_of(const MsfWork& work) {
   return models;
 }
 
-/// Opens the models one inside the other and runs `body` with all of them. Processes open any number, threads one.
+/// Opens the models nested in each other and runs `body` with all of them. Models of processes nest; threads are one alone.
 int with_models(const std::vector<std::string>& models, int ranks, const Transports& open,
                 const std::function<void(const Transports&)>& body) {
   const auto& model = models[open.size()];
   int inner = 0;
-  const int code = on_ranks({model, ranks, ""}, [&](comm::Transport& t) {
+  const int code = run_on_ranks({model, ranks, ""}, [&](comm::Transport& t) {
     Transports more(open);
     more.push_back(&t);
     if (more.size() == models.size())
@@ -255,15 +266,15 @@ int with_models(const std::vector<std::string>& models, int ranks, const Transpo
 }  // namespace
 
 int measure_msf(const MsfWork& work, MsfResults& results) {
-  return with_models(models_of(work), work.ranks, {}, [&](const Transports& transports) {
+  return with_models(required_models(work), work.ranks, {}, [&](const Transports& transports) {
     comm::Transport& first = *transports.front();
     MsfResults mine;
     for (const auto& name : work.facts) {
-      const auto facts = facts_of(name, load(name, first), first);
+      const auto facts = compute_facts(name, load(name, first), first);
       if (first.rank() == 0) mine.graphs.push_back(facts);
     }
     if (!work.arcs.kernels.empty()) measure_arcs(work.arcs, first, mine);
-    for (const auto& c : work.collectives) measure_collective(c, transport_of(c.model, transports), mine);
+    for (const auto& c : work.collectives) measure_collective(c, find_transport(c.model, transports), mine);
     measure_forests(work, transports, mine);
     if (first.rank() == 0) results.add(std::move(mine));
   });

@@ -1,3 +1,4 @@
+// Planning of bench msf: from experiments and options to launches.
 #include "apps/bench_msf/plan.hpp"
 
 #include <fmt/core.h>
@@ -26,6 +27,7 @@ constexpr std::array<std::pair<std::string_view, Experiment>, 23> kNames{
 
 bool contains(const auto& list, const auto& item) { return std::find(list.begin(), list.end(), item) != list.end(); }
 
+/// Returns the numbers of ranks that are measured by default.
 std::vector<int> default_ranks(const MsfBenchOptions& o, int cores) {
   if (o.quick) return {1, 2, 4};
   std::vector<int> ranks{1, 2, 4, 8};
@@ -34,6 +36,7 @@ std::vector<int> default_ranks(const MsfBenchOptions& o, int cores) {
   return ranks;
 }
 
+/// Returns the graphs of the options, or the default ones. @throws UsageError for a name that cannot be generated
 std::vector<BenchGraph> chosen_graphs(const MsfBenchOptions& o) {
   std::vector<BenchGraph> chosen;
   for (const auto& file : o.graphs) chosen.push_back({file, true});
@@ -48,7 +51,8 @@ std::vector<BenchGraph> chosen_graphs(const MsfBenchOptions& o) {
   return chosen;
 }
 
-/// Threads are measured where nothing else is, or when asked for.
+/// Returns the models of the options, else all available ones: threads only where there is no other. @throws UsageError for one
+/// that is not available
 std::vector<std::string> chosen_models(const MsfBenchOptions& o, const std::vector<std::string>& models) {
   if (o.models.empty()) {
     std::vector<std::string> processes(models);
@@ -63,6 +67,7 @@ std::vector<std::string> chosen_models(const MsfBenchOptions& o, const std::vect
   return chosen;
 }
 
+/// Returns first, first * factor, ..., up to last.
 std::vector<std::int64_t> sizes(std::int64_t first, std::int64_t last, std::int64_t factor) {
   std::vector<std::int64_t> out;
   for (std::int64_t bytes = first; bytes <= last; bytes *= factor) out.push_back(bytes);
@@ -71,12 +76,12 @@ std::vector<std::int64_t> sizes(std::int64_t first, std::int64_t last, std::int6
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
-/// Fills in what is measured on one number of ranks.
+/// Plans the launch on one number of ranks.
 class LaunchPlanner {
  public:
   LaunchPlanner(const MsfBenchOptions& o, const MsfPlan& plan) : o_(o), plan_(plan) {}
 
-  /// @param for_posts  ranks that are there for post-processing only
+  /// Returns the work. @param for_posts  true: the launch is for post-processing only
   MsfWork launch(int ranks, bool for_posts) const {
     MsfWork work;
     work.ranks = ranks;
@@ -91,10 +96,11 @@ class LaunchPlanner {
     return work;
   }
 
+  /// Returns the number of runs of each case.
   [[nodiscard]] int repeats() const { return o_.repeats > 0 ? o_.repeats : o_.quick ? 3 : 15; }
 
  private:
-  /// Of the published program there is a leader's result for MPI only.
+  /// Adds cases of post-processing, for one model: the published leader's results are for MPI only.
   void add_posts(MsfWork& work) const {
     const std::string& model = plan_.posts_model();
     const bool has_single = std::any_of(work.forests.begin(), work.forests.end(),
@@ -105,6 +111,7 @@ class LaunchPlanner {
     }
   }
 
+  /// Adds microbenchmarks: collectives, and on two ranks exchanges along an arc.
   void add_calls(MsfWork& work) const {
     const int iterations = o_.quick ? 200 : 500;
     for (const auto& m : plan_.models) {
@@ -129,6 +136,7 @@ class LaunchPlanner {
   const MsfPlan& plan_;
 };
 
+/// Returns launches by size of the symmetric heap and number of ranks.
 std::vector<HeapWork> heap_works(const MsfBenchOptions& o, const MsfPlan& plan) {
   std::vector<HeapWork> works;
   if (!contains(plan.models, "shmem")) return works;
@@ -158,7 +166,7 @@ std::vector<std::string> experiment_names() {
   return names;
 }
 
-Experiment experiment_of(const std::string& name) {
+Experiment parse_experiment(const std::string& name) {
   for (const auto& [known, experiment] : kNames)
     if (known == name) return experiment;
   throw UsageError("--only: \"" + name + "\"; allowed: T1 to T9, F3 to F16");
@@ -179,7 +187,7 @@ MsfPlan plan_msf_bench(const MsfBenchOptions& o, int here, const std::vector<std
   MsfPlan plan;
   plan.names = o.only.empty() ? experiment_names() : o.only;
   for (const auto& name : plan.names) {
-    const Experiment e = experiment_of(name);
+    const Experiment e = parse_experiment(name);
     if (!plan.wants(e)) plan.experiments.push_back(e);
   }
   plan.graphs = chosen_graphs(o);

@@ -1,5 +1,5 @@
 #pragma once
-/// bench msf: which experiments there are, and what must be measured for those that are wanted.
+/// Experiments of bench msf, its options, and the launches that they need.
 #include <string>
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace merganser::app {
 
-/// Tables and figures of [ing2021] by what they need. Figures 6 to 11 are one, by graph.
+/// Tables and figures of [ing2021], grouped by the measurement that they need. Figures 6 to 11 are one, by graph.
 enum class Experiment : std::uint8_t {
   facts,         ///< T1
   memory,        ///< T2, T3
@@ -20,11 +20,12 @@ enum class Experiment : std::uint8_t {
   times,         ///< T5, T6, T7, T8, F6 to F11
   productivity,  ///< T9
 };
-/// "T1", ..., "T9", "F3", ..., "F16"
+/// Returns the names of all tables and figures: "T1", ..., "T9", "F3", ..., "F16".
 [[nodiscard]] std::vector<std::string> experiment_names();
-/// @throws UsageError for an unknown name
-[[nodiscard]] Experiment experiment_of(const std::string& name);
+/// Returns the experiment of a table or figure. @throws UsageError for an unknown name
+[[nodiscard]] Experiment parse_experiment(const std::string& name);
 
+/// Options of bench msf; describe() gives their meaning.
 struct MsfBenchOptions {
   bool quick = false;
   std::vector<std::string> only;
@@ -37,9 +38,10 @@ struct MsfBenchOptions {
   double timeout = 1800;
   std::string json;
   bool quiet = false;
-  std::string work;  ///< this process was started to do the work of that file
+  std::string work;  ///< file with work: this process was started to do it
 };
 
+/// Passes name, value, meaning and range of every option to option(...).
 void describe(MsfBenchOptions& o, auto&& option) {
   option.section("What is measured");
   option("quick", o.quick, "small graphs, few ranks and repeats: about a minute");
@@ -63,27 +65,31 @@ void describe(MsfBenchOptions& o, auto&& option) {
   option("work", o.work, "do the work of this file on these ranks", Hidden{});
 }
 
-/// A launch with a symmetric heap of its own.
+/// A launch with its own size of the symmetric heap.
 struct HeapWork {
   int mib = 0;
   MsfWork work;
 };
 
+/// Plan of a run of bench msf.
 struct MsfPlan {
-  std::vector<std::string> names;  ///< of the tables and figures that are wanted
+  std::vector<std::string> names;  ///< names of the tables and figures to make
   std::vector<Experiment> experiments;
   std::vector<BenchGraph> graphs;
   std::vector<std::string> models;
-  std::vector<MsfWork> launches;  ///< one for each number of ranks
+  std::vector<MsfWork> launches;  ///< one for each number of ranks, ascending
   std::vector<HeapWork> heaps;
+  /// Returns true if an experiment is part of the plan.
   [[nodiscard]] bool wants(Experiment e) const;
+  /// Returns true if one of the named tables and figures is part of the plan.
   [[nodiscard]] bool wants_one_of(const std::vector<std::string>& tables) const;
-  /// Whose post-processing is compared: the published one is of two-sided messages.
+  /// Returns the model whose post-processing is compared: p2p where possible, since the published one is for messages.
   [[nodiscard]] const std::string& posts_model() const;
 };
 
-/// @param here  ranks of the job this process is part of; 0: none, launches are its own
-/// @param models  there are
+/// Plans all launches. Local.
+/// @param here    ranks of the job that this process is part of; 0: none, it starts launches itself
+/// @param models  available ones
 /// @throws UsageError for options that contradict each other or are unknown
 [[nodiscard]] MsfPlan plan_msf_bench(const MsfBenchOptions& o, int here, const std::vector<std::string>& models,
                                      int cores);

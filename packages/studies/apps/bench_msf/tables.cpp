@@ -1,3 +1,4 @@
+// Tables of bench msf: published numbers beside measured ones.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -55,28 +56,30 @@ std::string memory_table(const MsfResults& r, const std::string& not_comparable)
   return text;
 }
 
-const CollectiveResult* find(const MsfResults& r, const std::string& call, const std::string& model, int ranks,
-                             std::int64_t bytes) {
+/// Returns the result of one collective operation; null if it was not measured.
+const CollectiveResult* find_collective(const MsfResults& r, const std::string& call, const std::string& model,
+                                        int ranks, std::int64_t bytes) {
   for (const auto& c : r.collectives)
     if (c.call == call && c.model == model && c.ranks == ranks && c.bytes == bytes) return &c;
   return nullptr;
 }
 
-/// "median [low, high]" in microseconds; empty if it was not measured.
+/// Formats "median [low, high]" in microseconds; empty if it was not measured.
 std::string median_text(const CollectiveResult* c) {
   if (c == nullptr) return "";
   const Interval& m = c->seconds.median;
   return microseconds(m.value) + " [" + microseconds(m.low) + ", " + microseconds(m.high) + "]";
 }
 
-/// The published row for so many processes or nodes; null if there is none.
+/// Returns the published row whose `key` has this value; null if there is none.
 template <class Row, std::size_t kRows>
-const Row* row_at(const std::array<Row, kRows>& published, int Row::*key, int value) {
+const Row* find_row(const std::array<Row, kRows>& published, int Row::*key, int value) {
   const auto at = std::find_if(published.begin(), published.end(), [&](const Row& p) { return p.*key == value; });
   return at == published.end() ? nullptr : &*at;
 }
 
-std::set<int> ranks_of(const MsfResults& r, const std::string& call) {
+/// Returns the numbers of ranks on which a collective operation was measured, ascending.
+std::set<int> measured_ranks(const MsfResults& r, const std::string& call) {
   std::set<int> ranks;
   for (const auto& c : r.collectives)
     if (c.call == call) ranks.insert(c.ranks);
@@ -87,13 +90,13 @@ std::string barrier_table(const MsfPlan& plan, const MsfResults& r, const std::s
   std::vector<std::string> heading{"ranks (published: nodes)", "published MPI", "SHMEM"};
   for (const auto& m : plan.models) heading.push_back(m + " [95 %]");
   Table table(heading);
-  auto rows = ranks_of(r, "barrier");
+  auto rows = measured_ranks(r, "barrier");
   for (const auto& p : pub::kBarrierMicroseconds) rows.insert(p.at);
   for (const int ranks : rows) {
-    const auto* known = row_at(pub::kBarrierMicroseconds, &pub::MpiAndShmem::at, ranks);
+    const auto* known = find_row(pub::kBarrierMicroseconds, &pub::MpiAndShmem::at, ranks);
     std::vector<std::string> row{std::to_string(ranks), known ? fixed_text(known->mpi, 2) : "",
                                  known ? fixed_text(known->shmem, 2) : ""};
-    for (const auto& m : plan.models) row.push_back(median_text(find(r, "barrier", m, ranks, 0)));
+    for (const auto& m : plan.models) row.push_back(median_text(find_collective(r, "barrier", m, ranks, 0)));
     table.row(row);
   }
   return "T4, F15  barriers, microseconds: median over iterations of the slowest rank, each begun after a "
@@ -138,12 +141,12 @@ std::string reductions_table(const MsfPlan& plan, const MsfResults& r, const std
     if (c.call == "all-reduce") sizes.insert(c.bytes);
   std::vector<double> small;
   std::vector<double> large;
-  for (const int ranks : ranks_of(r, "all-reduce")) {
+  for (const int ranks : measured_ranks(r, "all-reduce")) {
     for (const auto bytes : sizes) {
       std::vector<std::string> row{std::to_string(ranks), count_text(bytes)};
-      for (const auto& m : plan.models) row.push_back(median_text(find(r, "all-reduce", m, ranks, bytes)));
-      const auto* p2p = find(r, "all-reduce", "p2p", ranks, bytes);
-      const auto* shmem = find(r, "all-reduce", "shmem", ranks, bytes);
+      for (const auto& m : plan.models) row.push_back(median_text(find_collective(r, "all-reduce", m, ranks, bytes)));
+      const auto* p2p = find_collective(r, "all-reduce", "p2p", ranks, bytes);
+      const auto* shmem = find_collective(r, "all-reduce", "shmem", ranks, bytes);
       const bool both = p2p != nullptr && shmem != nullptr && p2p->seconds.median.value > 0;
       const double more = both ? 100 * (shmem->seconds.median.value / p2p->seconds.median.value - 1) : 0;
       if (both) (bytes <= 4096 ? small : large).push_back(more);
@@ -177,7 +180,7 @@ std::string posts_table(const MsfPlan& plan, const MsfResults& r, const std::str
       const double leader = times.seconds(g, {model, "baseline", "leader"}, n);
       if (single > 0 && leader > 0) more.push_back(100 * (leader / single - 1));
     }
-    const auto* known = row_at(pub::kPostProcessing, &pub::PostRow::processes, n);
+    const auto* known = find_row(pub::kPostProcessing, &pub::PostRow::processes, n);
     table.row({std::to_string(n), known ? "+" + fixed_text(known->percent, 1) + " %" : "",
                more.empty() ? "" : (summarise(more).mean >= 0 ? "+" : "") + percent(summarise(more).mean),
                more.empty() ? "" : std::to_string(more.size())});
@@ -196,14 +199,14 @@ std::string times_table(const MsfPlan& plan, const MsfResults& r, const std::str
   });
   for (const auto& f : sorted) {
     if (!f.failure.empty()) {
-      table.row({f.what.graph.name, std::to_string(f.ranks), text_of({f.what.model, f.what.style, f.what.post}), "-",
-                 f.failure, "", "", "", ""});
+      table.row({f.what.graph.name, std::to_string(f.ranks), format_method({f.what.model, f.what.style, f.what.post}),
+                 "-", f.failure, "", "", "", ""});
       continue;
     }
-    const Spread s = spread_of(f.seconds);
+    const Spread s = sample_spread(f.seconds);
     const auto most = std::max_element(f.phases.begin(), f.phases.end(),
                                        [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
-    table.row({f.what.graph.name, std::to_string(f.ranks), text_of({f.what.model, f.what.style, f.what.post}),
+    table.row({f.what.graph.name, std::to_string(f.ranks), format_method({f.what.model, f.what.style, f.what.post}),
                seconds_text(s.median.value), interval(s.median), seconds_text(s.min),
                bytes_text(static_cast<double>(f.bytes)), count_text(f.messages),
                most == f.phases.end() ? "" : most->name});
@@ -221,12 +224,12 @@ std::string scaling_table(const MsfResults& r, const std::string& not_comparable
   const auto ranks = times.ranks();
   if (ranks.empty()) return {};
   const int base = ranks.front();
-  Table table({"ranks (published: processes)", "published MPI", "SHMEM", text_of(kMpi), text_of(kMpiTuned),
-               text_of(kRma), text_of(kShmem)});
+  Table table({"ranks (published: processes)", "published MPI", "SHMEM", format_method(kMpi), format_method(kMpiTuned),
+               format_method(kRma), format_method(kShmem)});
   std::set<int> rows(ranks.begin(), ranks.end());
   for (const auto& p : pub::kProcessScaling) rows.insert(p.at);
   for (const int n : rows) {
-    const auto* known = row_at(pub::kProcessScaling, &pub::MpiAndShmem::at, n);
+    const auto* known = find_row(pub::kProcessScaling, &pub::MpiAndShmem::at, n);
     std::vector<std::string> row{std::to_string(n), known ? percent(known->mpi) : "",
                                  known ? percent(known->shmem) : ""};
     for (const auto& way : {kMpi, kMpiTuned, kRma, kShmem}) {
@@ -253,7 +256,8 @@ std::string best_table(const MsfResults& r, const std::string& not_comparable) {
   for (const auto& g : pub::kWebgraphs)
     published.row({std::string(g.name), std::string(g.best_mpi), std::string(g.best_shmem)});
   const MsfTimes times(r);
-  Table here({"here: ranks", text_of(kMpi), text_of(kMpiTuned), text_of(kRma), text_of(kShmem)});
+  Table here(
+      {"here: ranks", format_method(kMpi), format_method(kMpiTuned), format_method(kRma), format_method(kShmem)});
   for (const auto& g : times.graphs()) {
     std::vector<std::string> row{g};
     for (const auto& way : {kMpi, kMpiTuned, kRma, kShmem}) {
@@ -280,7 +284,7 @@ std::string improvements_table(const MsfResults& r, const std::string& not_compa
   const std::vector<std::pair<MsfWay, MsfWay>> pairs{
       {kMpi, kShmem}, {kMpiTuned, kShmem}, {kMpiTuned, kRma}, {kMpi, kMpiTuned}};
   std::vector<std::string> heading{"here"};
-  for (const auto& [before, after] : pairs) heading.push_back(text_of(after) + " over " + text_of(before));
+  for (const auto& [before, after] : pairs) heading.push_back(format_method(after) + " over " + format_method(before));
   Table here(heading);
   std::vector<std::vector<MsfImprovement>> columns;
   for (const auto& [before, after] : pairs) columns.push_back(improvements(r, before, after));

@@ -1,4 +1,5 @@
-// announce table2: degree and diameter of announcement networks for the machines of Table II, and the formulas of Table I.
+// The command announce table2: degree and diameter of announcement networks for the machines of Table II, and the formulas of
+// Table I, of [berghoff2018].
 #include <fmt/core.h>
 
 #include <iostream>
@@ -16,6 +17,7 @@ namespace {
 using namespace announce;
 using namespace studies;
 
+/// Values of the command line.
 struct Table2Options {
   int budget = 28;
   bool exact = false;
@@ -31,16 +33,19 @@ void describe(Table2Options& o, V&& option) {
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
+/// Degree and diameter of one network over the processes of one machine.
 struct Entry {
   std::string network;
   int degree;
   KnownDiameter diameter;
 };
+/// All networks over the processes of one machine.
 struct Row {
   const PublishedMachine* machine;
   std::vector<Entry> entries;
 };
 
+/// Computes the entries of one machine.
 Row fill(const PublishedMachine& machine, const Table2Options& o) {
   Row row{&machine, {}};
   const int n = machine.degree_within(o.budget);
@@ -92,7 +97,7 @@ void print(const std::vector<RegularNetwork>& table1, const std::vector<Row>& ta
   for (const Row& row : table2) {
     std::vector<std::string> cells{
         row.machine->name, count_text(row.machine->cores) + (row.machine->cores != row.machine->processes ? "*" : "")};
-    for (const Entry& e : row.entries) cells.push_back(fmt::format("{} / {}", e.degree, e.diameter.text()));
+    for (const Entry& e : row.entries) cells.push_back(fmt::format("{} / {}", e.degree, e.diameter.to_string()));
     machines.row(cells);
   }
   std::cout

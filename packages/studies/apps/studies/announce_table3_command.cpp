@@ -1,4 +1,4 @@
-// announce table3: diameters of Manhattan Street Networks, published and exact.
+// The command announce table3: diameters of Manhattan Street Networks, published in Table III of [berghoff2018] and exact.
 #include <fmt/core.h>
 
 #include <iostream>
@@ -16,6 +16,7 @@ namespace {
 using announce::ManhattanStreetNetwork;
 using namespace studies;
 
+/// Values of the command line.
 struct Table3Options {
   bool exact = false;
   int machines = 7;
@@ -32,6 +33,7 @@ void describe(Table3Options& o, V&& option) {
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
+/// One entry of the table: the published diameter, that of the rule, and the one found here.
 struct Cell {
   int processes;
   int degree;
@@ -41,6 +43,7 @@ struct Cell {
   std::string network;
 };
 
+/// Computes the entries of one machine.
 std::vector<Cell> fill(const PublishedMachine& machine, bool exact) {
   std::vector<Cell> row;
   for (std::size_t i = 0; i < machine.diameters.size(); ++i) {
@@ -52,10 +55,11 @@ std::vector<Cell> fill(const PublishedMachine& machine, bool exact) {
   return row;
 }
 
-/// What must hold of a cell; empty if it does.
-std::string complaint(const Cell& c) {
+/// Describes what is wrong with an entry: a published number that the rule does not give, a contradiction with the record, or a
+/// diameter above the rule by more than one. Empty if nothing is.
+std::string check_cell(const Cell& c) {
   const std::string where = fmt::format("{} vertices, degree {}: ", count_text(c.processes), c.degree);
-  if ((c.rule == c.published) == unexplained_cell(c.processes, c.degree)) {
+  if ((c.rule == c.published) == is_unexplained_cell(c.processes, c.degree)) {
     return fmt::format("{}published {}, the rule gives {}", where, c.published, c.rule);
   }
   if (!c.ours.consistent()) {
@@ -63,13 +67,13 @@ std::string complaint(const Cell& c) {
                        c.ours.found.exact ? "" : "at least ", c.ours.found.value, *c.ours.recorded);
   }
   if (c.ours.value() > c.rule + 1) {
-    return fmt::format("{}the diameter {} is more than one above the rule, {}", where, c.ours.text(), c.rule);
+    return fmt::format("{}the diameter {} is more than one above the rule, {}", where, c.ours.to_string(), c.rule);
   }
   return {};
 }
 
-std::string cell_text(const Cell& c) {
-  return fmt::format("{}{} {}", c.published, unexplained_cell(c.processes, c.degree) ? "*" : "", c.ours.text());
+std::string format_cell(const Cell& c) {
+  return fmt::format("{}{} {}", c.published, is_unexplained_cell(c.processes, c.degree) ? "*" : "", c.ours.to_string());
 }
 
 Json cell_json(const Cell& c) {
@@ -81,8 +85,8 @@ Json cell_json(const Cell& c) {
   return j;
 }
 
-/// Least degree within the budget by the published numbers and by ours; an inexact value is taken as the rule.
-std::string degrees_for(const std::vector<Cell>& row, int budget, bool published) {
+/// Returns the least degree within the budget, by the published or by our diameters; an inexact one is replaced by the rule.
+std::string least_degree(const std::vector<Cell>& row, int budget, bool published) {
   for (const Cell& c : row) {
     const int value = published ? c.published : c.ours.exact() ? c.ours.value() : c.rule;
     if (value <= budget) return fmt::format("{}{}", c.degree, published || c.ours.exact() ? "" : "?");
@@ -101,11 +105,11 @@ void print(const std::vector<std::vector<Cell>>& rows, const Table3Options& o, d
   for (const auto& row : rows) {
     std::vector<std::string> cells{count_text(row.front().processes)};
     for (const Cell& c : row) {
-      cells.push_back(cell_text(c));
+      cells.push_back(format_cell(c));
       ++(!c.ours.exact() ? unknown : c.ours.value() == c.published ? same : differ);
     }
     table.row(cells);
-    choice.row({cells.front(), degrees_for(row, o.budget, true), degrees_for(row, o.budget, false)});
+    choice.row({cells.front(), least_degree(row, o.budget, true), least_degree(row, o.budget, false)});
   }
   std::cout
       << "Diameters of Manhattan Street Networks: published (Table III), then ours\n\n"
@@ -133,7 +137,7 @@ int run(Table3Options& o, const Invocation& in) {
   Json cells = Json::array();
   for (const auto& row : rows) {
     for (const Cell& c : row) {
-      if (auto text = complaint(c); !text.empty()) complaints.push_back(std::move(text));
+      if (auto text = check_cell(c); !text.empty()) complaints.push_back(std::move(text));
       cells.push_back(cell_json(c));
     }
   }

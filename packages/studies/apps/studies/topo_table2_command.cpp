@@ -1,4 +1,4 @@
-// merganser topo table2: the published table of process graphs, made again.
+// The command topo table2: reproduces Table 2 of [koutsouheras2024], arcs of process graphs.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -14,6 +14,7 @@
 namespace merganser::app {
 namespace {
 
+/// Values of the command line.
 struct TopoTable2Options {
   std::uint64_t seed = 42;
   std::string json;

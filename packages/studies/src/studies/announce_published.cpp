@@ -14,8 +14,8 @@ int power(int base, int exponent) {
   return p;
 }
 
-/// All degrees of all vertices, the greatest.
-int true_degree(const announce::Network& network) {
+/// Returns the largest out-degree of all vertices.
+int max_out_degree(const announce::Network& network) {
   int most = 0;
   for (int v = 0; v < network.vertices(); ++v) most = std::max(most, static_cast<int>(network.out(v).size()));
   return most;
@@ -27,22 +27,22 @@ std::vector<RegularNetwork> regular_networks() {
   std::vector<RegularNetwork> all;
   for (const int n : {3, 6, 10}) {
     const announce::HypercubeNetwork cube(1 << n);
-    all.push_back({cube.describe(), n, true_degree(cube), n, announce::diameter(cube).value, true, ""});
+    all.push_back({cube.describe(), n, max_out_degree(cube), n, announce::diameter(cube).value, true, ""});
   }
   for (const auto& [edge, n] : {std::pair{4, 2}, {6, 3}, {5, 3}, {9, 4}}) {
     const announce::TorusNetwork torus(power(edge, n), n);
     all.push_back(
-        {torus.describe(), 2 * n, true_degree(torus), n * (edge / 2), announce::diameter(torus).value, true, ""});
+        {torus.describe(), 2 * n, max_out_degree(torus), n * (edge / 2), announce::diameter(torus).value, true, ""});
   }
   for (const auto& [edge, n] : {std::pair{4, 2}, {4, 3}, {8, 3}, {6, 2}, {6, 3}, {10, 3}, {5, 2}, {7, 3}, {9, 3}}) {
     const announce::ManhattanStreetNetwork streets(power(edge, n), n);
     RegularNetwork row{
-        streets.describe(), n, true_degree(streets), n * (edge / 2) + 1, announce::diameter(streets).value,
+        streets.describe(), n, max_out_degree(streets), n * (edge / 2) + 1, announce::diameter(streets).value,
         edge % 4 == 0,      ""};
     if (edge % 4 == 2) row.note = "a";
     if (edge % 2 == 1) row.note = "b";
     const auto eq1 = streets.regular_diameter();
-    if (eq1 && *eq1 != row.diameter) row.must = true;  // then it is wrong here
+    if (eq1 && *eq1 != row.diameter) row.must = true;  // Eq. (1) is exact for regular networks: the search must agree
     all.push_back(row);
   }
   return all;
@@ -70,16 +70,16 @@ std::span<const PublishedMachine> published_machines() {
   return kMachines;
 }
 
-bool unexplained_cell(int processes, int degree) {
+bool is_unexplained_cell(int processes, int degree) {
   return (processes == 114486 && degree == 3) || (processes == 2282544 && degree == 5);
 }
 
-std::string KnownDiameter::text() const { return (exact() ? "" : ">=") + std::to_string(value()); }
+std::string KnownDiameter::to_string() const { return (exact() ? "" : ">=") + std::to_string(value()); }
 
 namespace {
 
-/// What is on record for one of the published machines; 0 if nothing.
-int record_of(const announce::Network& network) {
+/// Returns the recorded diameter of a network over a published machine's processes; 0 if there is none.
+int recorded_diameter(const announce::Network& network) {
   const auto* streets = dynamic_cast<const announce::ManhattanStreetNetwork*>(&network);
   if (streets == nullptr || streets->dimension() < kFirstDegree) return 0;
   const auto column = static_cast<std::size_t>(streets->dimension() - kFirstDegree);
@@ -93,10 +93,10 @@ int record_of(const announce::Network& network) {
 }  // namespace
 
 KnownDiameter known_diameter(const announce::Network& network, bool exact) {
-  constexpr int kSearched = 30'000;  // vertices up to which every one is searched from
+  constexpr int kSearched = 30'000;  // vertices up to which the search begins from every one
   constexpr std::int64_t kArcs = 20'000'000;
   KnownDiameter known;
-  const int record = record_of(network);
+  const int record = recorded_diameter(network);
   if (record > 0) known.recorded = record;
   announce::DiameterEffort effort;
   if (exact) {

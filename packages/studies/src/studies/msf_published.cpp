@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view kNotAll = "what the rest is for is not told";
 
+/// Returns the Pearson correlation of the improvements with a property of the web graphs.
 double correlation(double Webgraph::*with) {
   std::vector<double> x;
   std::vector<double> y;

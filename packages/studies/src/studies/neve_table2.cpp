@@ -12,15 +12,16 @@ namespace merganser::studies {
 namespace {
 
 constexpr double kPercents[] = {0, 2, 5};
-constexpr std::int64_t kVertices = 4096;  // per process: not in the paper, found by trying
+constexpr std::int64_t kVertices = 4096;  // per process: the paper does not give it; it was found by comparison
 constexpr double kMaxDeviations = 4;
-/// Expected missing edges below which one missing lies beyond kMaxDeviations.
+/// Expected number of missing edges below which a single missing one deviates by more than kMaxDeviations.
 constexpr double kNoneMissing = 3.2e-5;
 constexpr double kManyMissing = 10;
 
+/// Published numbers for one number of ranks.
 struct Entry {
   int ranks;
-  std::int64_t edges;  ///< that the published program counts, by running it; the paper does not give them
+  std::int64_t edges;  ///< vertex edges that the published program prints; the paper does not give them
   std::array<std::int64_t, 3> arcs;
 };
 constexpr Entry kTable[] = {
@@ -33,13 +34,15 @@ constexpr Entry kTable[] = {
     {1024, 21951350, {2046, 595060, 918492}},
 };
 
-/// Score of `missing` edges where a Poisson distribution has the mean `mean`; positive if they are too many.
+/// Returns the deviation of `missing` edges from a Poisson distribution, as a normal quantile; positive if there are too many.
 double poisson_score(std::int64_t missing, double mean) {
   const auto k = static_cast<std::uint64_t>(missing);
   if (static_cast<double>(missing) > mean) return -normal_quantile(poisson_from(k, mean));
   return std::min(0.0, normal_quantile(poisson_up_to(k, mean)));
 }
 
+/// Returns the deviation of a number of arcs from its expectation: by a normal distribution where many edges are missing, by a
+/// Poisson distribution where few are, and all or nothing where none can be.
 double score(std::int64_t arcs, int ranks, std::int64_t tries) {
   const graphs::ExpectedArcs expected = graphs::expected_arcs(ranks, tries);
   const std::int64_t complete = std::int64_t{ranks} * (ranks - 1);

@@ -1,3 +1,4 @@
+/// Published degrees and diameters of announcement networks against searches.
 #include "merganser/studies/announce_published.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ TEST(AnnouncePublished, the_rule_gives_61_of_the_63_published_diameters) {
       const int n = kFirstDegree + static_cast<int>(i);
       const int rule = ManhattanStreetNetwork(machine.processes, n).published_diameter();
       same += rule == machine.diameters[i] ? 1 : 0;
-      EXPECT_EQ(rule != machine.diameters[i], unexplained_cell(machine.processes, n)) << machine.name << " " << n;
+      EXPECT_EQ(rule != machine.diameters[i], is_unexplained_cell(machine.processes, n)) << machine.name << " " << n;
       EXPECT_LE(machine.exact[i], rule + 1);
     }
   }
@@ -44,11 +45,11 @@ TEST(AnnouncePublished, the_least_degree_within_a_budget_is_that_of_table_3) {
 
 TEST(AnnouncePublished, text_tells_a_bound_from_the_diameter) {
   const KnownDiameter bound{.found = {.value = 45, .exact = false, .sources = 1, .how = ""}, .recorded = {}};
-  EXPECT_EQ(bound.text(), ">=45");
+  EXPECT_EQ(bound.to_string(), ">=45");
   KnownDiameter known = bound;
   known.recorded = 47;
   EXPECT_TRUE(known.consistent());
-  EXPECT_EQ(known.text(), "47");
+  EXPECT_EQ(known.to_string(), "47");
 }
 
 TEST(AnnouncePublished, a_search_is_compared_with_the_record) {

@@ -1,3 +1,4 @@
+/// Numbers derived from the published tables of spanning forests against those printed.
 #include "merganser/studies/msf_published.hpp"
 
 #include <gtest/gtest.h>

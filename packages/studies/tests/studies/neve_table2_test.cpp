@@ -1,3 +1,4 @@
+/// The published table of process graphs, reproduced for few ranks.
 #include "merganser/studies/neve_table2.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-"""productivity.py counts calls and lines, and nothing that only looks like them."""
+"""Counting of calls and lines by productivity.py, which must not count comments, strings or declarations."""
 import sys
 import tempfile
 import unittest

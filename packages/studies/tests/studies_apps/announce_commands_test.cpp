@@ -1,4 +1,4 @@
-/// The commands that show what is published of announcement networks, from outside, with small sizes.
+/// The commands announce table2, announce table3 and others, with small sizes: output, records, exit codes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,11 +37,11 @@ TEST(AnnounceBenchCommand, counts_on_threads_are_those_of_the_formulas_and_missi
   EXPECT_TRUE(says(o.out, "  equal on every rank\n")) << o.out;
   EXPECT_FALSE(says(o.out, "DIFFERS")) << o.out;
   EXPECT_TRUE(says(o.out, "neighborhood: not in this model")) << o.out;
-  const Json record = json_of(json);
+  const Json record = read_json_file(json);
   const std::size_t missing = record.at("announce_bench").at("missing").size();
   EXPECT_GT(missing, 0U);
   expect_counted(record, 5 - missing);
-  // n = 2 arcs from each of N = 4 ranks, announcements of m = 80 bytes.
+  // Every rank sends on n = 2 arcs, N = 4 ranks, announcements of m = 80 bytes.
   EXPECT_EQ(record.at("announce_bench").at("section_2d").at("messages_per_step"), 8);
   EXPECT_EQ(record.at("announce_bench").at("section_2d").at("bytes_every_process_every_step"), 2 * 4 * 4 * 80);
 }
@@ -54,7 +54,7 @@ TEST(AnnounceBenchCommand, counts_on_processes_are_those_of_the_formulas_with_ev
   const Outcome o = run_on(4, small_bench({"--comm", "p2p", "--every", "2", "--json", json}));
   ASSERT_EQ(o.code, 0) << o.text();
   EXPECT_TRUE(says(o.out, "neighborhood: messages")) << o.out;
-  const Json record = json_of(json);
+  const Json record = read_json_file(json);
   expect_counted(record, 5);
   for (const Json& v : record.at("announce_bench").at("variants"))
     EXPECT_EQ(v.contains("calls"), v.at("exchange") != "none" && v.at("exchange") != "network") << v;
@@ -83,7 +83,7 @@ TEST(AnnounceTables, table_2_has_the_formulas_of_table_1_and_four_networks_for_a
   ASSERT_EQ(o.code, 0) << o.text();
   EXPECT_FALSE(says(o.out, "NOT REPRODUCED")) << o.out;
   EXPECT_TRUE(says(o.out, "differs (a)")) << o.out;
-  const Json r = json_of(json).at("result");
+  const Json r = read_json_file(json).at("result");
   EXPECT_TRUE(r.at("reproduced").get<bool>());
   for (const Json& f : r.at("table1"))
     if (f.at("must_be_as_published")) {
@@ -96,7 +96,7 @@ TEST(AnnounceTables, table_2_has_the_formulas_of_table_1_and_four_networks_for_a
   ASSERT_EQ(row.at("networks").size(), 4U);
   for (const Json& n : row.at("networks")) {
     EXPECT_TRUE(n.at("exact").get<bool>()) << n;
-    // Everybody is reached within the degree to the power of the diameter.
+    // (degree + 1)^diameter bounds the number of ranks that an announcement can reach.
     EXPECT_GE(std::pow(n.at("degree").get<double>() + 1, n.at("diameter").get<double>()), 10240) << n;
   }
   const Outcome strict = run({"announce", "table2", "--machines", "1", "--budget", "14", "--json", "-"});
@@ -110,7 +110,7 @@ TEST(AnnounceTables, table_3_reproduces_the_published_diameters_of_a_machine) {
   const Outcome o = run({"announce", "table3", "--machines", "1", "--budget", "16", "--json", json});
   ASSERT_EQ(o.code, 0) << o.text();
   EXPECT_FALSE(says(o.out, "not reproduced")) << o.out;
-  const Json r = json_of(json).at("result");
+  const Json r = read_json_file(json).at("result");
   EXPECT_TRUE(r.at("reproduced").get<bool>());
   EXPECT_EQ(r.at("complaints").size(), 0U);
   const std::vector<int> published{102, 33, 21, 16, 15, 14, 13, 13, 13};

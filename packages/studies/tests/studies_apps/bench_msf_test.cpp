@@ -1,4 +1,4 @@
-/// The study of forests: its plans, records and tables, and small runs of it.
+/// The command bench msf: plans, records, tables, and small runs.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -89,7 +89,7 @@ ForestResult forest(const std::string& graph, const MsfWay& way, int ranks, doub
   return r;
 }
 
-/// Three graphs; shmem saves 10, 20 and 60 % on 2 ranks and nothing on 4; on one rank it does not count.
+/// Three graphs; shmem saves 10, 20 and 60 % on 2 ranks and nothing on 4; one rank is not counted.
 MsfResults sample() {
   MsfResults r;
   const double saved[] = {0.1, 0.2, 0.6};
@@ -128,18 +128,18 @@ TEST(Improvements, are_means_over_ranks_and_correlate_with_what_graphs_are) {
 
 TEST(Results, complain_of_forests_that_differ) {
   MsfResults r = sample();
-  EXPECT_TRUE(r.complaints().empty());
+  EXPECT_TRUE(r.contradictions().empty());
   r.forests[3].digest = "another";
-  ASSERT_EQ(r.complaints().size(), 1U);
-  EXPECT_TRUE(says(r.complaints()[0], "shmem tuned single on 2 found the forest another")) << r.complaints()[0];
+  ASSERT_EQ(r.contradictions().size(), 1U);
+  EXPECT_TRUE(says(r.contradictions()[0], "shmem tuned single on 2 found the forest another")) << r.contradictions()[0];
 }
 
 TEST(Results, and_work_survive_the_way_between_processes) {
   const MsfResults r = sample();
-  EXPECT_EQ(json_of(value_of<MsfResults>(json_of(r))), json_of(r));
+  EXPECT_EQ(serialize(deserialize<MsfResults>(serialize(r))), serialize(r));
   MsfBenchOptions o;
   o.quick = true;
-  for (const auto& w : plan(o).launches) EXPECT_EQ(json_of(value_of<MsfWork>(json_of(w))), json_of(w));
+  for (const auto& w : plan(o).launches) EXPECT_EQ(serialize(deserialize<MsfWork>(serialize(w))), serialize(w));
 }
 
 TEST(Tables, show_published_values_beside_measured_ones) {
@@ -180,7 +180,7 @@ TEST(Measured, forests_facts_and_calls_of_ranks) {
     EXPECT_FALSE(f.phases.empty());
     EXPECT_GT(f.bytes, 0);
   }
-  EXPECT_TRUE(r.complaints().empty());
+  EXPECT_TRUE(r.contradictions().empty());
   ASSERT_EQ(r.collectives.size(), 3U);
   EXPECT_EQ(r.collectives[2].bytes, 64);
   EXPECT_EQ(r.collectives[0].seconds.count, 5);

@@ -90,7 +90,7 @@ HostLoad busiest_host(comm::Transport& t) {
 
 GraphSummary summary(const topology::NamedGraph& g) {
   return {g.name,           g.graph.ranks(),   g.graph.arcs(), g.graph.mean_degree(), g.graph.max_degree(),
-          g.graph.digest(), g.graph.weighted()};
+          g.graph.digest(), g.graph.is_weighted()};
 }
 
 /// Makes or reads the graphs for so many ranks. Local. @throws UsageError, InputError
@@ -194,7 +194,7 @@ int measure_here(const TopoBenchOptions& o, const ChosenKernels& kernels, BenchR
     ranks.comm = at->name;  // two-sided, where there is MPI
   }
   ranks.ranks = threads ? (o.ranks == 0 ? 4 : o.ranks) : o.ranks;
-  return on_ranks(ranks, [&](comm::Transport& t) {
+  return run_on_ranks(ranks, [&](comm::Transport& t) {
     topology::MeasureOptions m;
     collective_try([&] {
       comm::agree(t, [&] {
@@ -227,7 +227,7 @@ int measure_here(const TopoBenchOptions& o, const ChosenKernels& kernels, BenchR
     m.on_stall = end_stalled;
     ProgressLine line = o.progress ? ProgressLine::forced(t.rank() == 0) : ProgressLine(t.rank() == 0 && !o.quiet);
     m.on_progress = [&line](const topology::Progress& p) {
-      if (line.due()) line.show(progress_text(p));
+      if (line.is_due()) line.show(progress_text(p));
     };
     auto measured = collective_try([&] { return topology::measure(t, m); });
     if (t.rank() != 0) return;
@@ -244,7 +244,7 @@ int measure_here(const TopoBenchOptions& o, const ChosenKernels& kernels, BenchR
     results.ranks = t.size();
     results.cores = host.cores;
     results.control = t.name();
-    results.surroundings = surroundings_json();
+    results.surroundings = environment_json();
   });
 }
 

@@ -98,7 +98,7 @@ std::string stall_text(const topology::Stall& s) {
 }
 
 void end_stalled(const topology::Stall& stall) {
-  print_line(stall_text(stall), 4);
+  print_error_line(stall_text(stall), 4);
   // The rank that lacks a message is the one to know of; ranks that wait for it may get here earlier.
   std::this_thread::sleep_for(std::chrono::duration<double>(std::min(2.0, 0.3 + stall.seconds / 4)));
   end_job(4);

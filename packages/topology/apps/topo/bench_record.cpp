@@ -94,7 +94,7 @@ Json cell_json(const BenchResults& results, const CellResult& c, bool joinable) 
   const auto& kernel = kernels::kernel(c.kernel);
   const auto published = topology::published_columns(c.rank_mean_ns, results.graphs[c.graph].arcs);
   Json j = {{"graph", results.graphs[c.graph].name}};
-  j.update(json_of(c));
+  j.update(serialize(c));
   j["model"] = kernel.model;
   j["completion"] = kernels::completion_name(kernel.completion);
   j["bytes"] = size_json(c.size);
@@ -126,11 +126,11 @@ Histogram read_histogram(const Json& buckets, const Json& statistics) {
   statistics.at("max_ns").get_to(p.max);
   // Samples are whole nanoseconds, so the rounded product is their sum again.
   p.sum = std::round(statistics.at("mean_ns").get<double>() * std::accumulate(p.counts.begin(), p.counts.end(), 0.0));
-  return Histogram::of(p);
+  return Histogram::from_parts(p);
 }
 
 CellResult read_cell(const Json& j, std::size_t graphs) {
-  auto c = value_of<CellResult>(j);
+  auto c = deserialize<CellResult>(j);
   const Json& joining = j.at("joining");
   joining.at("graph").get_to(c.graph);
   if (c.graph >= graphs)
@@ -214,8 +214,8 @@ Json bench_record(const Invocation& in, const BenchResults& results, bool joinab
   placement.ranks = results.ranks;
   placement.model = results.control;
   Json record = make_record(in, placement);
-  take_surroundings(record, results.surroundings);
-  Json& j = record["topology"] = json_of(results);
+  set_environment(record, results.surroundings);
+  Json& j = record["topology"] = serialize(results);
   j["cells"] = Json::array();
   for (const auto& c : results.measured.cells)
     if (!c.exchange.empty()) j["cells"].push_back(cell_json(results, c, joinable));
@@ -236,7 +236,7 @@ Json unusable_json(const std::vector<topology::UnusableCell>& unusable) {
 
 BenchResults read_results(const Json& record) {
   const Json& topology = record.at("topology");
-  auto results = value_of<BenchResults>(topology);
+  auto results = deserialize<BenchResults>(topology);
   for (const Json& cell : topology.at("cells"))
     results.measured.cells.push_back(read_cell(cell, results.graphs.size()));
   results.measured.unusable = read_unusable(Field(topology, "record of topo bench"));

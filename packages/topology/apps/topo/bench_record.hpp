@@ -32,7 +32,7 @@ struct BenchResults {
   int ranks = 0;
   int cores = 0;  ///< that all ranks of the busiest node may use together
   std::string control;
-  Json surroundings;  ///< surroundings_json() of rank 0
+  Json surroundings;  ///< environment_json() of rank 0
 
   /// Joins the results of another launch, or of other kernels of the same launch. Local.
   void merge(const BenchResults& other);

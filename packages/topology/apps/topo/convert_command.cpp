@@ -38,10 +38,10 @@ int run(TopoConvertOptions& o, const Invocation& in) {
   if (comm::launcher_world().rank > 0) return 0;  // one process converts
   graphs::ProcessGraphFormat format{};
   if (!o.output.empty())
-    format = o.format.empty() ? graphs::process_format_of_path(o.output) : graphs::process_format_of_name(o.format);
+    format = o.format.empty() ? graphs::process_format_from_path(o.output) : graphs::parse_process_format(o.format);
   graphs::ProcessGraph graph = o.from.empty()
                                    ? graphs::read_process_graph(o.input)
-                                   : graphs::read_process_graph(o.input, graphs::process_format_of_name(o.from));
+                                   : graphs::read_process_graph(o.input, graphs::parse_process_format(o.from));
   std::ostringstream out;
   out << o.input << ": " << graph_text(graph);
   if (o.ranks > 0) {
@@ -50,9 +50,9 @@ int run(TopoConvertOptions& o, const Invocation& in) {
   }
   if (!o.output.empty()) {
     graphs::write_process_graph(o.output, graph, format);
-    out << o.output << ": " << graphs::name_of(format) << '\n';
+    out << o.output << ": " << graphs::to_string(format) << '\n';
   }
-  if (may_report(in.table)) std::cout << out.str();
+  if (can_print_report(in.table)) std::cout << out.str();
   if (o.json.empty()) return 0;  // a digest of the graph takes time
   write_result(o.json, in, {{"graph", graph_json(graph)}}, {graph.ranks(), "", "", "", ""});
   return 0;

@@ -152,7 +152,7 @@ int run_traced(int ranks, const std::vector<std::string>& program, PrivateFolder
                                            "MERGANSER_TRACE_FOLDER=" + folder.path(), path});
   plan.command.insert(plan.command.end(), program.begin() + 1, program.end());
   for (int rank = 0; rank < ranks; ++rank) folder.file(fmt::format("rank-{}.trace", rank));
-  std::cerr << "+ " << plan.text() << std::endl;
+  std::cerr << "+ " << plan.to_shell_command() << std::endl;
   return launch(plan);
 }
 
@@ -184,7 +184,7 @@ int extract(TopoExtractOptions& o, const std::optional<int>& phase) {
   if (wants_traffic(o.output)) {
     write_text_file(o.output, json_text(traffic_json(e.traffic)) + '\n');
   } else if (!o.output.empty()) {
-    graphs::write_process_graph(o.output, graph, graphs::process_format_of_path(o.output));
+    graphs::write_process_graph(o.output, graph, graphs::process_format_from_path(o.output));
   }
   if (!o.output.empty() && o.output != "-") std::cout << "wrote " << o.output << '\n';
   return code;
@@ -199,7 +199,7 @@ int run(TopoExtractOptions& o, const Invocation&) {
     throw UsageError(fmt::format("topo extract starts {} itself; call it without a launcher, with -n {}", o.words[0],
                                  comm::launcher_world().size));
   }
-  if (!o.output.empty() && !wants_traffic(o.output)) (void)graphs::process_format_of_path(o.output);
+  if (!o.output.empty() && !wants_traffic(o.output)) (void)graphs::process_format_from_path(o.output);
   return extract(o, parse_phase(o));
 }
 

@@ -104,7 +104,7 @@ std::int64_t read_count(const Json& object, const char* key, const std::string& 
 
 comm::TrafficMatrix record_traffic(const Json& record, const std::string& path, std::vector<std::string>& notes) {
   if (record.contains("traffic")) {
-    comm::TrafficMatrix traffic = traffic_of_json(record["traffic"], path);
+    comm::TrafficMatrix traffic = parse_traffic(record["traffic"], path);
     if (const auto n = read_count(record.value("counters", Json::object()), "collectives", path); n > 0) {
       notes.push_back(count_text(n) + " collective calls are in no arc");
     }
@@ -130,7 +130,7 @@ Extracted read_json_source(const Source& source) {
     json = parse_json(source.text, source.path);
     const std::string schema = json.value("schema", "");
     if (schema == kTrafficSchema) {
-      out.traffic = traffic_of_json(json, source.path);
+      out.traffic = parse_traffic(json, source.path);
     } else if (schema == "merganser-run-record") {
       out.traffic = record_traffic(json, source.path, out.notes);
     } else {

@@ -121,7 +121,7 @@ int run(TopoGenOptions& o, const Invocation& in) {
   const std::string kind(graphs::parse_process_graph_text(o.kind, o.graph));
   graphs::ProcessGraphFormat format{};
   if (!o.output.empty())
-    format = o.format.empty() ? graphs::process_format_of_path(o.output) : graphs::process_format_of_name(o.format);
+    format = o.format.empty() ? graphs::process_format_from_path(o.output) : graphs::parse_process_format(o.format);
 
   std::ostringstream out;
   Json result = {{"kind", kind}, {"seed", o.graph.seed}};
@@ -131,13 +131,13 @@ int run(TopoGenOptions& o, const Invocation& in) {
   out << kind << ", seed " << o.graph.seed << ": " << graph_text(graph);
   if (!o.output.empty()) {
     graphs::write_process_graph(o.output, graph, format);
-    out << o.output << ": " << graphs::name_of(format) << '\n';
+    out << o.output << ": " << graphs::to_string(format) << '\n';
   }
-  if (may_report(in.table)) std::cout << out.str();
+  if (can_print_report(in.table)) std::cout << out.str();
   if (o.json.empty()) return 0;  // a digest of the graph takes time
   result["graph"] = graph_json(graph);
   result["seconds"] = seconds.count();
-  if (!o.output.empty()) result["file"] = {{"path", o.output}, {"format", graphs::name_of(format)}};
+  if (!o.output.empty()) result["file"] = {{"path", o.output}, {"format", graphs::to_string(format)}};
   write_result(o.json, in, std::move(result), {graph.ranks(), "", "", "", ""});
   return 0;
 }

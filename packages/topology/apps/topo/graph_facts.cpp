@@ -16,21 +16,26 @@ double total_bytes(const graphs::ProcessGraph& graph) {
 }  // namespace
 
 Json graph_json(const graphs::ProcessGraph& graph) {
-  return {{"ranks", graph.ranks()},           {"arcs", graph.arcs()},           {"mean_degree", graph.mean_degree()},
-          {"max_degree", graph.max_degree()}, {"symmetric", graph.symmetric()}, {"weighted", graph.weighted()},
-          {"bytes", total_bytes(graph)},      {"digest", graph.digest()}};
+  return {{"ranks", graph.ranks()},
+          {"arcs", graph.arcs()},
+          {"mean_degree", graph.mean_degree()},
+          {"max_degree", graph.max_degree()},
+          {"symmetric", graph.is_symmetric()},
+          {"weighted", graph.is_weighted()},
+          {"bytes", total_bytes(graph)},
+          {"digest", graph.digest()}};
 }
 
 std::string graph_text(const graphs::ProcessGraph& graph) {
   std::string out = count_text(graph.ranks()) + " ranks, " + count_text(graph.arcs()) + " arcs, degree " +
                     fixed_text(graph.mean_degree(), 2) + " on average and at most " + count_text(graph.max_degree()) +
-                    (graph.symmetric() ? ", symmetric" : ", not symmetric");
-  if (graph.weighted()) out += ", weights " + general_text(total_bytes(graph), 6) + " in all";
+                    (graph.is_symmetric() ? ", symmetric" : ", not symmetric");
+  if (graph.is_weighted()) out += ", weights " + general_text(total_bytes(graph), 6) + " in all";
   return out + "\ndigest " + graph.digest() + '\n';
 }
 
 bool sizes_unknown(const graphs::ProcessGraph& graph, const std::vector<std::string>& sizes) {
-  return !graph.weighted() && sizes == std::vector<std::string>{"weights"};
+  return !graph.is_weighted() && sizes == std::vector<std::string>{"weights"};
 }
 
 std::vector<std::string> sizes_for(const graphs::ProcessGraph& graph, const std::vector<std::string>& sizes) {

@@ -16,7 +16,7 @@ struct Known {
   std::vector<topology::KnownCell> cells;
   std::vector<topology::UnusableCell> unusable;
   bool oversubscribed = false;  ///< ranks shared cores
-  Json surroundings;            ///< of the ranks that measured, as surroundings_json(); null: not known
+  Json surroundings;            ///< of the ranks that measured, as environment_json(); null: not known
 };
 /// Reads the cells of a record of topo bench or topo replay. Local.
 /// @param path  its name in messages, and the source of its cells

@@ -16,7 +16,7 @@ namespace {
 
 /// Runs one launch of kernels of one kind and joins its record to the results. @return exit code
 int run_launch(TopoBenchOptions job, const LogOptions& log, double limit_s, BenchResults& results) {
-  PrivateFolder folder(folder_of_ranks());
+  PrivateFolder folder(shared_folder());
   job.launches = 1;
   job.json = folder.file("record.json");
   job.csv.clear();

@@ -106,8 +106,8 @@ int run(TopoReplayOptions& o, const Invocation& in) {
   std::vector<std::string> arguments{"topo", "replay"};
   arguments.insert(arguments.end(), in.arguments.begin(), in.arguments.end());
   const LaunchPlan plan = plan_launch(graph.ranks(), arguments, true);
-  if (!o.bench.quiet) std::cerr << "+ " << plan.text() << std::endl;
-  return launch_and_tell(plan);
+  if (!o.bench.quiet) std::cerr << "+ " << plan.to_shell_command() << std::endl;
+  return launch_and_report(plan);
 }
 
 constexpr std::string_view kTopoReplayText =

@@ -63,7 +63,7 @@ void describe(TopoTail& o, V&& option) {
   option("quiet", o.quiet, "print no table");
 }
 
-bool is_named(const Invocation& in, std::string_view option) { return in.table.given(option); }
+bool is_named(const Invocation& in, std::string_view option) { return in.table.is_given(option); }
 
 /// Makes the settings of the measurement on so many ranks. Local. @throws UsageError
 topology::TailOptions tail_options(const TopoTail& o, int ranks) {
@@ -203,11 +203,11 @@ int run(TopoTail& o, const Invocation& in) {
   const int ranks = o.ranks == 0 ? 4 : o.ranks;
   if (!threads && !launched) {
     constexpr std::string_view kOfParent[] = {"ranks"};
-    return launch_and_tell(plan_launch(ranks, arguments_again(in, kOfParent), true));
+    return launch_and_report(plan_launch(ranks, repeat_arguments(in, kOfParent), true));
   }
   RankOptions rank_options{threads ? "threads" : "p2p", threads ? ranks : o.ranks, ""};
   topology::TailMeasurement measured;
-  const int code = on_ranks(rank_options, [&](comm::Transport& t) {
+  const int code = run_on_ranks(rank_options, [&](comm::Transport& t) {
     auto m = collective_try([&] {
       topology::TailOptions options;
       comm::agree(t, [&] {
@@ -219,7 +219,7 @@ int run(TopoTail& o, const Invocation& in) {
       });
       ProgressLine line(t.rank() == 0 && !o.quiet);
       options.on_progress = [&line](const topology::Progress& p) {
-        line.count("second", std::floor(p.seconds), p.total_seconds);
+        line.show_count("second", std::floor(p.seconds), p.total_seconds);
       };
       return topology::measure_tail(t, options);
     });

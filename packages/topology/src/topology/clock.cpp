@@ -1,3 +1,4 @@
+// Calibration of time stamps, and synchronisation of the ranks' clocks along a binomial tree.
 #include "merganser/topology/clock.hpp"
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 namespace merganser::topology {
 namespace {
 
-/// True if the counter behind Clock::stamp() runs at one rate.
+/// Returns true if the counter that Clock::stamp() reads has a constant rate, whatever the processor's frequency.
 bool counter_is_steady() {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -26,8 +27,9 @@ bool counter_is_steady() {
 #endif
 }
 
-/// Largest step of which nearly all differences are multiples, give or take a tick; 1 if there is none.
-std::uint64_t step_of(std::vector<std::uint64_t> differences) {
+/// Returns the resolution of time stamps: the largest step of which nearly all differences are multiples, up to a tick;
+/// 1 if there is no such step.
+std::uint64_t find_resolution(std::vector<std::uint64_t> differences) {
   if (differences.empty()) return 1;
   std::sort(differences.begin(), differences.end());
   const std::uint64_t smallest = differences[differences.size() / 20];
@@ -52,7 +54,8 @@ std::uint64_t Clock::monotonic_ns() noexcept {
           .count());
 }
 
-/// A stamp and the monotonic time at the same moment: of several tries the one that took least.
+/// Reads a stamp and the monotonic time at the same moment, for the calibration of the stamps: of several tries the one
+/// that took least.
 Clock::Anchor Clock::anchor() const noexcept {
   Anchor best;
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
@@ -68,6 +71,7 @@ Clock::Anchor Clock::anchor() const noexcept {
   return best;
 }
 
+// Calibration of time stamps against the monotonic clock over some milliseconds, and measurement of their resolution.
 Clock::Clock(bool counter) : counter_(counter && counter_is_steady()) {
   first_ = anchor();
   origin_ = first_.stamp;
@@ -76,7 +80,7 @@ Clock::Clock(bool counter) : counter_(counter && counter_is_steady()) {
     const Anchor middle = anchor();
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     refine();
-    // Two rates that differ: the counter is not what it claims to be (a virtual machine that was moved, say).
+    // The rates of both halves must agree, else the counter is not constant (a virtual machine that was migrated, say).
     const double early = static_cast<double>(middle.monotonic_ns - first_.monotonic_ns) /
                          static_cast<double>(std::max<std::uint64_t>(1, middle.stamp - first_.stamp));
     if (!(early > 0.999 * ns_per_tick_ && early < 1.001 * ns_per_tick_)) {
@@ -89,6 +93,7 @@ Clock::Clock(bool counter) : counter_(counter && counter_is_steady()) {
   measure_costs();
 }
 
+// Better calibration of time stamps, over the whole time since the constructor.
 void Clock::refine() {
   if (!counter_) return;
   const Anchor last = anchor();
@@ -106,6 +111,7 @@ std::string_view Clock::source() const noexcept {
 #endif
 }
 
+// Cost of the clock: time of reading one stamp, time of storing both stamps of an iteration, and resolution of stamps.
 void Clock::measure_costs() {
   constexpr std::size_t kCalls = 256;
   struct Kept {
@@ -126,11 +132,11 @@ void Clock::measure_costs() {
     }
     record_cost_ns_ = std::min(record_cost_ns_, ns(kept.back().end - again) / kCalls);
   }
-  resolution_ns_ = ns(step_of(differences()));
+  resolution_ns_ = ns(find_resolution(sample_differences()));
 }
 
-/// Of stamps with more and less between them.
-std::vector<std::uint64_t> Clock::differences() const {
+/// Returns differences of stamps with varying work between them, so that all residues of the resolution occur.
+std::vector<std::uint64_t> Clock::sample_differences() const {
   std::vector<std::uint64_t> out;
   volatile unsigned work = 0;
   for (unsigned i = 0; i < 2000; ++i) {
@@ -142,12 +148,14 @@ std::vector<std::uint64_t> Clock::differences() const {
   return out;
 }
 
+// Binomial tree of ranks along which clocks are synchronised, with rank 0 as the root.
 GlobalClock::GlobalClock(comm::Transport& transport, Clock& clock) : transport_(transport), clock_(clock) {
   const int rank = transport.rank();
   const int size = transport.size();
   int top = 1;
   while (top < size) top *= 2;
-  // The parent of a rank has its lowest set bit cleared; it reaches far children first.
+  // A binomial tree: the parent of a rank has its lowest set bit cleared. Distant children, which have the largest subtrees,
+  // are served first.
   const int reach = rank == 0 ? top : rank & -rank;
   if (rank != 0) parent_ = rank - reach;
   for (int step = reach / 2; step > 0; step /= 2)
@@ -157,16 +165,17 @@ GlobalClock::GlobalClock(comm::Transport& transport, Clock& clock) : transport_(
   mailbox_ = transport.mailbox(comm::Graph::symmetric(neighbours));
 }
 
-/// Sends what was posted along an arc, or waits for what comes along it.
-void GlobalClock::step_with(std::size_t arc, bool send) {
+/// Sends what was posted along one arc, or receives along it; other arcs take no part in the step.
+void GlobalClock::step_arc(std::size_t arc, bool send) {
   const std::size_t arcs = mailbox_->graph().out.size();
   std::vector<std::uint8_t> out(arcs, 0), in(arcs, 0);
   (send ? out : in)[arc] = 1;
   mailbox_->step(out, in);
 }
 
-/// The parent's side: how far the child's clock is ahead. Goes on while trips are disturbed, or still get shorter.
-GlobalClock::Reading GlobalClock::ask(std::size_t arc, int trips) {
+/// Measures, on the parent's side, how far the clock of the child at an arc is ahead. The round trips continue while
+/// some are disturbed or still get shorter.
+GlobalClock::Reading GlobalClock::measure_child(std::size_t arc, int trips) {
   constexpr double kGoodNs = 5000;
   const int most = 16 * trips;
   Reading best{0, std::numeric_limits<double>::max()};
@@ -176,8 +185,8 @@ GlobalClock::Reading GlobalClock::ask(std::size_t arc, int trips) {
     more = enough || i >= most ? 0 : 1;
     const double sent = clock_.now_ns();
     mailbox_->post(arc, more);
-    step_with(arc, true);
-    step_with(arc, false);
+    step_arc(arc, true);
+    step_arc(arc, false);
     const double back = clock_.now_ns();
     const double theirs = mailbox_->records<double>(arc)[0];
     ++since_best;
@@ -187,32 +196,33 @@ GlobalClock::Reading GlobalClock::ask(std::size_t arc, int trips) {
   }
   const Reading total{offset_ns_ + best.offset, error_ns_ + best.error};
   mailbox_->post(arc, total);
-  step_with(arc, true);
+  step_arc(arc, true);
   return total;
 }
 
-/// The child's side.
-GlobalClock::Reading GlobalClock::answer() {
+/// Replies to the parent's round trips with this rank's time. @return offset and error relative to rank 0
+GlobalClock::Reading GlobalClock::reply_to_parent() {
   const std::size_t arc = children_.size();
   for (int more = 1; more != 0;) {
-    step_with(arc, false);
+    step_arc(arc, false);
     more = mailbox_->records<int>(arc)[0];
     mailbox_->post(arc, clock_.now_ns());
-    step_with(arc, true);
+    step_arc(arc, true);
   }
-  step_with(arc, false);
+  step_arc(arc, false);
   return mailbox_->records<Reading>(arc)[0];
 }
 
+// Synchronisation of clocks down the tree: each rank learns its offset from its parent, then serves its children.
 void GlobalClock::synchronise(int trips) {
   clock_.refine();
   offset_ns_ = error_ns_ = 0;
   if (parent_ >= 0) {
-    const Reading mine = answer();
+    const Reading mine = reply_to_parent();
     offset_ns_ = mine.offset;
     error_ns_ = mine.error;
   }
-  for (std::size_t i = 0; i < children_.size(); ++i) ask(i, trips);
+  for (std::size_t i = 0; i < children_.size(); ++i) measure_child(i, trips);
   transport_.all_reduce({&error_ns_, 1}, comm::Op::max);
 }
 

@@ -1,3 +1,4 @@
+// The benchmark: probes kernels, runs rounds as rank 0 schedules them, and collects results on rank 0.
 #include "merganser/topology/measure.hpp"
 
 #include <algorithm>
@@ -13,11 +14,11 @@ namespace {
 
 using namespace detail;
 
-constexpr std::size_t kChunk = 16;                       // rounds that are agreed on at once
-constexpr int kChunksPerClock = 8;                       // after which clocks are synchronised again
-constexpr std::size_t kGatherBytes = 8UL * 1024 * 1024;  // of one round, from all ranks
+constexpr std::size_t kChunk = 16;                       // rounds per broadcast of tasks
+constexpr int kChunksPerClock = 8;                       // chunks between synchronisations of the clocks
+constexpr std::size_t kGatherBytes = 8UL * 1024 * 1024;  // limit of the times of one round, from all ranks
 
-/// What ranks that measure together are given alike; the root alone decides by times and seeds.
+/// Returns the options that must be equal on all ranks; times and seed are used on rank 0 alone.
 std::vector<comm::UniformValue> uniform_values(const MeasureOptions& o) {
   std::string graphs;
   std::string kernels;
@@ -32,7 +33,7 @@ std::vector<comm::UniformValue> uniform_values(const MeasureOptions& o) {
           {"buffers", std::to_string(static_cast<int>(o.buffers))}};
 }
 
-/// What a round of the whole job is made of, on one rank.
+/// State of a measurement on one rank.
 class Bench {
  public:
   Bench(comm::Transport& control, const MeasureOptions& options)
@@ -41,7 +42,7 @@ class Bench {
         where_(control.rank()),
         watchdog_(options.watchdog_s,
                   [this](double seconds) {
-                    if (o_.on_stall) o_.on_stall(where_.stall(seconds));
+                    if (o_.on_stall) o_.on_stall(where_.make_report(seconds));
                   }),
         start_s_(now()) {
     comm::agree(control, [this] {
@@ -58,30 +59,31 @@ class Bench {
     runner_.emplace(control_, o_, where_, watchdog_);
     probe();
     exchanges_.resize(cells_.slots.size());
-    prepare();
-    const double limit = std::max(o_.seconds, now() - start_s_ + o_.seconds / 2);  // a long set-up leaves half of it
-    Schedule schedule(cells_, {limit, o_.width, o_.seed, most_iterations()});
+    create_collectors();
+    const double limit = std::max(o_.seconds, now() - start_s_ + o_.seconds / 2);  // at least half is left after set-up
+    Schedule schedule(cells_, {limit, o_.width, o_.seed, max_iterations()});
     std::vector<Task> sweep;
     for (int chunk = 0;; ++chunk) {
-      const auto tasks = agree(root() ? next_tasks(schedule, sweep, limit) : std::vector<Task>());
+      const auto tasks = broadcast_tasks(is_root() ? next_tasks(schedule, sweep, limit) : std::vector<Task>());
       if (tasks.empty()) break;
       if (chunk % kChunksPerClock == 0) runner_->synchronise_clocks();
-      for (const Task& task : tasks) perform(task, schedule);
+      for (const Task& task : tasks) run_round(task, schedule);
     }
     close_transient();
-    where_.enter(nullptr, "", "", "");
-    return finished();
+    where_.set_current(nullptr, "", "", "");
+    return make_measurement();
   }
 
  private:
-  [[nodiscard]] bool root() const { return control_.rank() == 0; }
+  [[nodiscard]] bool is_root() const { return control_.rank() == 0; }
 
-  [[nodiscard]] std::uint32_t most_iterations() const {
+  /// Returns the largest number of iterations of a round whose times fit into kGatherBytes.
+  [[nodiscard]] std::uint32_t max_iterations() const {
     const std::size_t per_iteration = sizeof(TimedIteration) * static_cast<std::size_t>(control_.size());
     return static_cast<std::uint32_t>(std::clamp<std::size_t>(kGatherBytes / per_iteration, 16, 50'000));
   }
 
-  /// Finds out which kernels can be used here, and makes the cells.
+  /// Probes which kernels can be used here, and makes the configurations. Collective.
   void probe() {
     std::vector<std::string> usable;
     std::map<std::string, std::string> reasons;
@@ -99,20 +101,20 @@ class Bench {
     cells_.unusable.insert(cells_.unusable.begin(), unusable.begin(), unusable.end());
   }
 
-  /// What comes next: part of a sweep, so that time that has run out is noticed soon. On rank 0.
+  /// Returns the next part of a sweep, short enough to stop soon after the time has run out. On rank 0.
   std::vector<Task> next_tasks(Schedule& schedule, std::vector<Task>& sweep, double limit) const {
     const double elapsed = now() - start_s_;
-    if (schedule.may_end() && elapsed > limit) return {};
-    if (sweep.empty()) sweep = schedule.next(cells_, elapsed);
+    if (schedule.has_measured_all() && elapsed > limit) return {};
+    if (sweep.empty()) sweep = schedule.next_sweep(cells_, elapsed);
     const auto end = sweep.begin() + static_cast<std::ptrdiff_t>(std::min(sweep.size(), kChunk));
     std::vector<Task> tasks(sweep.begin(), end);
     sweep.erase(sweep.begin(), end);
     return tasks;
   }
 
-  /// Collectors of all cells, on rank 0.
-  void prepare() {
-    if (!root()) return;
+  /// Creates the collectors of all configurations, on rank 0.
+  void create_collectors() {
+    if (!is_root()) return;
     for (const Cell& c : cells_.cells) {
       const graphs::ProcessGraph& graph = o_.graphs[c.graph].graph;
       CellResult r;
@@ -125,26 +127,26 @@ class Bench {
     }
   }
 
-  /// What rank 0 has decided.
-  std::vector<Task> agree(const std::vector<Task>& mine) {
-    where_.set(Phase::gather);
-    auto tasks = comm::from_first(control_, mine);
+  /// Broadcasts the tasks of rank 0. Collective.
+  std::vector<Task> broadcast_tasks(const std::vector<Task>& mine) {
+    where_.set_phase(Phase::gather);
+    auto tasks = comm::broadcast_from_first(control_, mine);
     watchdog_.beat();
     return tasks;
   }
 
-  [[nodiscard]] ArcBytes bytes_of(const Cell& c) const {
+  [[nodiscard]] ArcBytes cell_bytes(const Cell& c) const {
     return arc_bytes(o_.graphs[c.graph].graph, local_[c.graph], control_.rank(), c.size);
   }
 
-  /// The exchange of a slot, made if need be; null if nothing of the slot can be measured. Collective.
-  kernels::Exchange* exchange(std::size_t s) {
+  /// Returns the exchange of a slot, created if need be; null if no configuration of the slot can be measured. Collective.
+  kernels::Exchange* acquire_exchange(std::size_t s) {
     if (exchanges_[s]) return exchanges_[s].get();
     Slot& slot = cells_.slots[s];
     if (!slot.kept) close_transient();
     while (!slot.cells.empty()) {
       const std::size_t largest = slot.cells.back();
-      auto bytes = bytes_of(cells_.cells[largest]);
+      auto bytes = cell_bytes(cells_.cells[largest]);
       watchdog_.beat();
       try {
         exchanges_[s] =
@@ -152,41 +154,44 @@ class Bench {
                                    {local_[slot.graph], std::move(bytes.out), std::move(bytes.in), slot.buffers});
         if (!slot.kept) transient_ = s;
         return exchanges_[s].get();
-      } catch (const Error& e) {  // the same on every rank
-        cells_.give_up(largest, o_, e.what());
+      } catch (const Error& e) {  // make_exchange() throws on all ranks or on none
+        cells_.mark_unusable(largest, o_, e.what());
       }
     }
     return nullptr;
   }
 
+  /// Frees the exchange that was created for one turn, if there is one. Collective.
   void close_transient() {
     if (transient_ == SIZE_MAX) return;
-    where_.set(Phase::setup);
-    where_.enter(nullptr, "", "", "");
+    where_.set_phase(Phase::setup);
+    where_.set_current(nullptr, "", "", "");
     exchanges_[transient_].reset();
     transient_ = SIZE_MAX;
   }
 
-  void perform(const Task& task, Schedule& schedule) {
+  /// Runs one round, and passes its times to collector and schedule on rank 0. Collective.
+  void run_round(const Task& task, Schedule& schedule) {
     const double began = now();
-    where_.set(Phase::setup);
-    kernels::Exchange* e = exchange(cells_.cells[task.cell].slot);
+    where_.set_phase(Phase::setup);
+    kernels::Exchange* e = acquire_exchange(cells_.cells[task.cell].slot);
     const Cell& cell = cells_.cells[task.cell];
     if (e == nullptr || !cell.usable) return;
-    where_.enter(e, o_.kernels[cell.kernel], o_.graphs[cell.graph].name, size_text(cell.size));
-    const auto times = runner_->run(*e, bytes_of(cell), cells_.slots[cell.slot].buffers, task);
-    if (!root()) return;
+    where_.set_current(e, o_.kernels[cell.kernel], o_.graphs[cell.graph].name, size_text(cell.size));
+    const auto times = runner_->run(*e, cell_bytes(cell), cells_.slots[cell.slot].buffers, task);
+    if (!is_root()) return;
     Collector& collector = collectors_[task.cell];
     const RoundSummary summary = collector.add(times, task.keep != 0);
     const double wall = now() - began;
-    collector.spent(wall);
-    schedule.took(task, wall, summary, collector.result());
+    collector.add_wall_time(wall);
+    schedule.record_round(task, wall, summary, collector.result());
     const double elapsed = now() - start_s_;
     if (o_.on_progress)
-      o_.on_progress({elapsed, schedule.expected_end(elapsed), cells_.cells.size(), schedule.converged()});
+      o_.on_progress({elapsed, schedule.expected_end(elapsed), cells_.cells.size(), schedule.num_converged()});
   }
 
-  Measurement finished() {
+  /// Returns the results; complete on rank 0.
+  Measurement make_measurement() {
     Measurement m;
     m.clock_error_ns = runner_->clock_error_ns();
     m.timer_ns = runner_->clock().stamp_cost_ns();
@@ -194,10 +199,10 @@ class Bench {
     m.resolution_ns = runner_->clock().resolution_ns();
     m.timer = runner_->clock().source();
     m.seconds = now() - start_s_;
-    if (!root()) return m;
+    if (!is_root()) return m;
     m.unusable = cells_.unusable;
     for (std::size_t c = 0; c < collectors_.size(); ++c)
-      if (cells_.cells[c].usable) m.cells.push_back(collectors_[c].finished());
+      if (cells_.cells[c].usable) m.cells.push_back(collectors_[c].final_result());
     return m;
   }
 
@@ -210,7 +215,7 @@ class Bench {
   std::vector<std::unique_ptr<kernels::Exchange>> exchanges_;
   std::size_t transient_ = SIZE_MAX;
   std::vector<Collector> collectors_;
-  Watchdog watchdog_;  // its thread looks at what is declared before it, and must end first
+  Watchdog watchdog_;  // declared last: its thread reads the members above and must be joined before they are destroyed
   double start_s_;
 };
 

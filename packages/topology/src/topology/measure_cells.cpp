@@ -1,3 +1,4 @@
+// Configurations of the benchmark: which of them share an exchange, and which fit into memory.
 #include "src/topology/measure_cells.hpp"
 
 #include <algorithm>
@@ -21,14 +22,16 @@ std::string size_text(MessageSize size) {
 namespace detail {
 namespace {
 
-/// A class of sizes shares an exchange. Larger ones are made for their turn only: all at once would not fit.
+/// Class of message sizes that share an exchange. Exchanges for long messages are created for their turn only, since all
+/// at once would not fit into memory.
 struct SizeClass {
-  std::size_t up_to;
-  std::size_t rotated;  ///< sets of buffers that take turns
+  std::size_t up_to;    ///< largest message, bytes
+  std::size_t rotated;  ///< sets of buffers with Buffers::rotate
 };
 constexpr std::array<SizeClass, 3> kClasses{{{1024, 256}, {65536, 16}, {SIZE_MAX, 4}}};
-constexpr double kKeptBytes = 16.0 * 1024 * 1024;  // of all exchanges that live from beginning to end, on one rank
+constexpr double kKeptBytes = 16.0 * 1024 * 1024;  // of all exchanges that exist from beginning to end, per rank
 
+// Capacity in bytes that an exchange needs per arc for a message size on a process graph.
 std::size_t largest_message(const graphs::ProcessGraph& graph, MessageSize size) {
   if (!size.weights) return size.on({});
   std::size_t most = 0;
@@ -37,7 +40,7 @@ std::size_t largest_message(const graphs::ProcessGraph& graph, MessageSize size)
   return most;
 }
 
-/// Sources and landing zones of one set of buffers, on the rank that has most.
+/// Returns the bytes of sources and landing zones of one set of buffers, on the rank that has most.
 double buffer_bytes(const graphs::ProcessGraph& graph, MessageSize size) {
   std::vector<double> bytes(static_cast<std::size_t>(graph.ranks()), 0);
   for (int r = 0; r < graph.ranks(); ++r)
@@ -48,15 +51,17 @@ double buffer_bytes(const graphs::ProcessGraph& graph, MessageSize size) {
   return bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
 }
 
-std::size_t class_of(std::size_t bytes, Buffers buffers) {
+/// Returns the class of a message size. Without rotation the two lowest classes have the same buffers and share an exchange.
+std::size_t size_class(std::size_t bytes, Buffers buffers) {
   std::size_t c = 0;
   while (bytes > kClasses[c].up_to) ++c;
   return c == 0 && buffers != Buffers::rotate ? 1 : c;
 }
 
-void check(const MeasureOptions& o) {
+// Throws unless the sizes of messages suit the graphs: multiples of weights need weights, and all stay below a limit.
+void check_options(const MeasureOptions& o) {
   for (const auto& g : o.graphs) {
-    const bool has_weights = g.graph.weighted();
+    const bool has_weights = g.graph.is_weighted();
     for (const auto& s : o.sizes) {
       if (!(s.bytes >= 0 && s.bytes <= 0x1p40))
         throw UsageError("size of messages: " + size_text(s) + "; allowed: 0 to 2^40");
@@ -85,7 +90,8 @@ ArcBytes arc_bytes(const graphs::ProcessGraph& graph, const comm::Graph& local, 
   return bytes;
 }
 
-void Cells::give_up(std::size_t cell, const MeasureOptions& options, const std::string& reason) {
+// Takes a configuration out of the benchmark, and notes the reason for the report.
+void Cells::mark_unusable(std::size_t cell, const MeasureOptions& options, const std::string& reason) {
   Cell& c = cells[cell];
   if (!c.usable) return;
   c.usable = false;
@@ -93,8 +99,10 @@ void Cells::give_up(std::size_t cell, const MeasureOptions& options, const std::
   unusable.push_back({options.kernels[c.kernel], options.graphs[c.graph].name, size_text(c.size), reason});
 }
 
+// Set-up of the benchmark: every combination of graph, kernel and size becomes a configuration, and configurations of
+// one class of sizes share a slot. Those that exceed the memory are marked as unusable.
 Cells make_cells(const MeasureOptions& o, const std::vector<std::string>& kernels) {
-  check(o);
+  check_options(o);
   Cells all;
   double kept = 0;
   for (std::size_t g = 0; g < o.graphs.size(); ++g) {
@@ -106,7 +114,7 @@ Cells make_cells(const MeasureOptions& o, const std::vector<std::string>& kernel
       std::array<std::size_t, kClasses.size()> slot_of{};
       slot_of.fill(SIZE_MAX);
       for (const auto size : sizes) {
-        const std::size_t c = class_of(message(size), o.buffers);
+        const std::size_t c = size_class(message(size), o.buffers);
         if (slot_of[c] == SIZE_MAX) {
           slot_of[c] = all.slots.size();
           all.slots.push_back({g, k, o.buffers == Buffers::rotate ? kClasses[c].rotated : 1, false, {}});
@@ -117,9 +125,10 @@ Cells make_cells(const MeasureOptions& o, const std::vector<std::string>& kernel
         slot.cells.push_back(cell);
         const double bytes = buffer_bytes(o.graphs[g].graph, size) * static_cast<double>(slot.buffers);
         if (o.memory_bytes > 0 && bytes > o.memory_bytes)
-          all.give_up(cell, o,
-                      "needs " + number_text(std::ceil(bytes / 1048576)) + " MiB of buffers on one rank; allowed: " +
-                          number_text(std::floor(o.memory_bytes / 1048576)) + " MiB");
+          all.mark_unusable(cell, o,
+                            "needs " + number_text(std::ceil(bytes / 1048576)) +
+                                " MiB of buffers on one rank; allowed: " +
+                                number_text(std::floor(o.memory_bytes / 1048576)) + " MiB");
       }
       for (std::size_t c = 0; c + 1 < kClasses.size(); ++c) {
         if (slot_of[c] == SIZE_MAX || all.slots[slot_of[c]].cells.empty()) continue;

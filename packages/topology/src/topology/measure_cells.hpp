@@ -1,5 +1,5 @@
 #pragma once
-/// What is to be measured, cut into cells, and the exchanges that serve them.
+/// Configurations of the benchmark (here called cells), and the exchanges that they share; private to measure().
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -8,6 +8,7 @@
 
 namespace merganser::topology::detail {
 
+/// One configuration: indices into the options, and its slot.
 struct Cell {
   std::size_t graph = 0;
   std::size_t kernel = 0;
@@ -16,35 +17,38 @@ struct Cell {
   bool usable = true;
 };
 
-/// One exchange: a kernel on a graph, with capacity for the cells of one class of sizes.
+/// One exchange object: a kernel on a graph, with capacity for the configurations of one class of sizes.
 struct Slot {
   std::size_t graph = 0;
   std::size_t kernel = 0;
   std::size_t buffers = 1;
-  bool kept = false;               ///< made once; else when it is its turn
-  std::vector<std::size_t> cells;  ///< by size
+  bool kept = false;               ///< true: created once; false: created for its turn
+  std::vector<std::size_t> cells;  ///< indices of configurations, ascending by size
 };
 
+/// All configurations and slots; equal on every rank.
 struct Cells {
   std::vector<Cell> cells;  ///< by graph, kernel, size
   std::vector<Slot> slots;
   std::vector<UnusableCell> unusable;
-  /// Takes a cell out. Every rank does the same.
-  void give_up(std::size_t cell, const MeasureOptions& options, const std::string& reason);
+  /// Marks a configuration as unusable. Every rank must do the same.
+  void mark_unusable(std::size_t cell, const MeasureOptions& options, const std::string& reason);
 };
 
-/// Cells of all kernels, without those that need more memory than allowed. Local; the same on every rank.
+/// Makes the configurations of all usable kernels, without those that need more memory than allowed. Local; the same on every
+/// rank. @throws UsageError for options that contradict each other
 [[nodiscard]] Cells make_cells(const MeasureOptions& options, const std::vector<std::string>& kernels);
 
-/// Bytes per arc on one rank: of its row, and of the arcs that come to it from in.
+/// Bytes along the arcs of one rank: out in the order of its row of the graph, in as in the local graph.
 struct ArcBytes {
   std::vector<std::size_t> out;
   std::vector<std::size_t> in;
 };
+/// Returns the bytes of the messages of one iteration along the arcs of `rank`. Local.
 [[nodiscard]] ArcBytes arc_bytes(const graphs::ProcessGraph& graph, const comm::Graph& local, int rank,
                                  MessageSize size);
 
-/// Bytes of one exchange, all ranks.
+/// Returns the bytes of all messages of one iteration of an exchange, over all ranks.
 [[nodiscard]] std::int64_t total_bytes(const graphs::ProcessGraph& graph, MessageSize size);
 
 }  // namespace merganser::topology::detail

@@ -1,3 +1,4 @@
+// Statistics of configurations from the times of all ranks: per round, and over rounds.
 #include "src/topology/measure_collect.hpp"
 
 #include <algorithm>
@@ -9,10 +10,11 @@
 namespace merganser::topology {
 namespace {
 
-constexpr std::size_t kFewBlocks = 5;  // fewer make no interval
+constexpr std::size_t kFewBlocks = 5;  // fewer give no interval
 
 }  // namespace
 
+// Columns of the table of published exchange benchmarks, from the ranks' mean times of one configuration.
 PublishedColumns published_columns(const std::vector<double>& rank_mean_ns, std::int64_t arcs) {
   PublishedColumns p;
   if (rank_mean_ns.empty() || arcs == 0) return p;
@@ -30,6 +32,8 @@ PublishedColumns published_columns(const std::vector<double>& rank_mean_ns, std:
   return p;
 }
 
+// Median exchange time of a configuration, with its interval over launches, or over rounds if there are too few
+// launches.
 Interval CellResult::p50() const {
   if (exchange.empty()) return {};
   std::vector<double> blocks;
@@ -42,7 +46,7 @@ Interval CellResult::p50() const {
   const double value = interval.value;
   if (!blocks.empty()) {
     const Interval of_blocks = block_median_interval(blocks);
-    // Few blocks promise little: theirs and that of the iterations together.
+    // With few blocks their interval is unreliable: the union with that of all iterations is used.
     interval.low = blocks.size() < kFewBlocks ? std::min(interval.low, of_blocks.low) : of_blocks.low;
     interval.high = blocks.size() < kFewBlocks ? std::max(interval.high, of_blocks.high) : of_blocks.high;
   }
@@ -58,6 +62,8 @@ Collector::Collector(CellResult result, int ranks)
   result_.slowest.assign(static_cast<std::size_t>(ranks), 0);
 }
 
+// Evaluation of one round on rank 0: an exchange takes as long as on its slowest rank, and an iteration that began late
+// on any rank counts on none.
 RoundSummary Collector::add(const std::vector<RankTimes>& by_rank, bool keep) {
   RoundSummary s;
   const std::size_t ranks = by_rank.size();
@@ -91,6 +97,7 @@ RoundSummary Collector::add(const std::vector<RankTimes>& by_rank, bool keep) {
       rank_sum_ns_[r] += own[r].back();
     }
   }
+  // Iterations late on one rank are late for all: the exchange did not begin together.
   for (const auto& t : by_rank) s.loop_s = std::max(s.loop_s, t.loop_s);
   if (keep) result_.late += s.late;
   if (exchange.empty()) return s;
@@ -108,7 +115,7 @@ RoundSummary Collector::add(const std::vector<RankTimes>& by_rank, bool keep) {
   return s;
 }
 
-CellResult Collector::finished() const {
+CellResult Collector::final_result() const {
   CellResult out = result_;
   if (out.exchange.empty()) return out;
   out.start_skew_ns = median(skews_);

@@ -1,34 +1,36 @@
 #pragma once
-/// From the times of all ranks to the statistics of a cell.
+/// Collection of the times of all ranks into the statistics of a configuration; on rank 0.
 #include <vector>
 
 #include "src/topology/measure_round.hpp"
 
 namespace merganser::topology::detail {
 
-/// What one round says of its cell.
+/// Statistics of one round of a configuration, over all ranks.
 struct RoundSummary {
   Round round;
-  std::int64_t late = 0;
-  double p90_ns = 0;      ///< of the exchange; 0 where no iteration counts
-  double longest_ns = 0;  ///< late ones too
-  double start_skew_ns = 0;
-  std::vector<double> rank_p50_ns;
-  double loop_s = 0;  ///< of the slowest rank
+  std::int64_t late = 0;            ///< iterations that began late
+  double p90_ns = 0;                ///< 90 % quantile of the exchange; 0 where no iteration counts
+  double longest_ns = 0;            ///< longest time of a rank, late iterations included
+  double start_skew_ns = 0;         ///< median time between the first and the last rank's beginning
+  std::vector<double> rank_p50_ns;  ///< by rank: median of its times
+  double loop_s = 0;                ///< duration of all iterations on the slowest rank
 };
 
-/// Collects the rounds of one cell; on rank 0.
+/// Accumulator of the rounds of one configuration; on rank 0.
 class Collector {
  public:
   Collector(CellResult result, int ranks);
 
-  /// @param keep  false: the round is looked at, but not kept
+  /// Adds the times of a round, by rank. @return the statistics of the round. @param keep  false: the round is in no
+  /// result
   RoundSummary add(const std::vector<RankTimes>& by_rank, bool keep);
-  /// Wall time that rounds of the cell took, with what is around them.
-  void spent(double seconds) { result_.seconds += seconds; }
+  /// Adds the wall time of a round, set-up and gathering included.
+  void add_wall_time(double seconds) { result_.seconds += seconds; }
+  /// Returns the result so far, without the statistics over all rounds.
   [[nodiscard]] const CellResult& result() const noexcept { return result_; }
-  /// The result with everything filled in that comes from all rounds together.
-  [[nodiscard]] CellResult finished() const;
+  /// Returns the result with the statistics over all rounds.
+  [[nodiscard]] CellResult final_result() const;
 
  private:
   CellResult result_;

@@ -1,3 +1,4 @@
+// One round of the benchmark on one rank: patterns, synchronised timed iterations, validation, gathering.
 #include "src/topology/measure_round.hpp"
 
 #include <algorithm>
@@ -16,9 +17,11 @@ namespace merganser::topology {
 namespace detail {
 namespace {
 
+// Odd, so that the words of a pattern, first + i * kStep modulo 2^64, are distinct.
 constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15ULL;
 
-std::uint64_t first_word(PatternOf of) {
+/// Returns the first word of a pattern, a counter-based random number of (from, to, buffer, round).
+std::uint64_t pattern_start(PatternOf of) {
   const auto block = philox({static_cast<std::uint32_t>(of.from), static_cast<std::uint32_t>(of.to),
                              static_cast<std::uint32_t>(of.round), static_cast<std::uint32_t>(of.round >> 32)},
                             {static_cast<std::uint32_t>(of.buffer), 0x70617474U});
@@ -27,8 +30,8 @@ std::uint64_t first_word(PatternOf of) {
 
 }  // namespace
 
-void Whereabouts::enter(const kernels::Exchange* exchange, const std::string& kernel, const std::string& graph,
-                        const std::string& size) {
+void Whereabouts::set_current(const kernels::Exchange* exchange, const std::string& kernel, const std::string& graph,
+                              const std::string& size) {
   const std::scoped_lock lock(mutex_);
   exchange_ = exchange;
   stall_.kernel = kernel;
@@ -36,7 +39,8 @@ void Whereabouts::enter(const kernels::Exchange* exchange, const std::string& ke
   stall_.size = size;
 }
 
-Stall Whereabouts::stall(double seconds) const {
+// Report of the watchdog's thread about a measurement that hangs: position of this rank, and ranks it waits for.
+Stall Whereabouts::make_report(double seconds) const {
   const std::scoped_lock lock(mutex_);
   Stall s = stall_;
   s.seconds = seconds;
@@ -49,14 +53,14 @@ Stall Whereabouts::stall(double seconds) const {
 }
 
 void fill_pattern(std::span<std::byte> bytes, PatternOf of) {
-  std::uint64_t word = first_word(of);
+  std::uint64_t word = pattern_start(of);
   const std::size_t whole = bytes.size() / 8;
   for (std::size_t i = 0; i < whole; ++i, word += kStep) std::memcpy(bytes.data() + 8 * i, &word, 8);
   if (bytes.size() % 8 != 0) std::memcpy(bytes.data() + 8 * whole, &word, bytes.size() % 8);
 }
 
 std::size_t first_difference(std::span<const std::byte> bytes, PatternOf of) {
-  std::uint64_t word = first_word(of);
+  std::uint64_t word = pattern_start(of);
   const std::size_t whole = bytes.size() / 8;
   std::uint64_t wrong = 0;
   for (std::size_t i = 0; i < whole; ++i, word += kStep) {
@@ -92,8 +96,9 @@ std::string check_landings(kernels::Exchange& exchange, const ArcBytes& bytes, c
   return "";
 }
 
+// End of a round: all times come together, and an error of validation on one rank becomes the error of all.
 std::vector<RankTimes> gather_times(comm::Transport& control, const RankTimes& mine, const std::string& wrong) {
-  // The first says how long the loop took, and whether something arrived wrong.
+  // The first entry carries the duration of the loop, and whether a byte arrived wrong: one message for all.
   std::vector<TimedIteration> message{{mine.loop_s, wrong.empty() ? 0.0 : 1.0}};
   message.insert(message.end(), mine.iterations.begin(), mine.iterations.end());
   std::vector<RankTimes> out;
@@ -102,6 +107,7 @@ std::vector<RankTimes> gather_times(comm::Transport& control, const RankTimes& m
     failed = failed || theirs[0].ns != 0;
     out.push_back({{theirs.begin() + 1, theirs.end()}, theirs[0].began});
   }
+  // All ranks have gathered the same flags, so all or none enter agree().
   if (failed)
     comm::agree(control, [&wrong] {
       if (!wrong.empty()) throw VerificationError(wrong);
@@ -122,6 +128,8 @@ RoundRunner::RoundRunner(comm::Transport& control, const MeasureOptions& options
   global_.synchronise();
 }
 
+/// Flushes the sources and landing zones of one set of buffers from the caches, where the processor has an instruction
+/// for it.
 void RoundRunner::flush(kernels::Exchange& exchange, std::size_t buffer) const {
   const auto lines = [](std::span<const std::byte> bytes) {
     for (std::size_t i = 0; i < bytes.size(); i += 64) {
@@ -142,9 +150,9 @@ void RoundRunner::flush(kernels::Exchange& exchange, std::size_t buffer) const {
   for (std::size_t a = 0; a < exchange.graph().in.size(); ++a) lines(exchange.landing(a, buffer));
 }
 
-/// Waits for a moment of rank 0's time. @return false if it had passed already
-bool RoundRunner::await(double moment) {
-  constexpr double kSpinNs = 50'000;  // shorter than a turn of the scheduler
+/// Waits until a moment of rank 0's clock. @return false if it had passed, or was overslept by more than the clock's error
+bool RoundRunner::wait_until(double moment) {
+  constexpr double kSpinNs = 50'000;  // shorter than a time slice of the scheduler
   constexpr double kToleranceNs = 1000;
   double time = global_.now_ns();
   const bool in_time = time <= moment;
@@ -155,21 +163,22 @@ bool RoundRunner::await(double moment) {
   return in_time && time - moment <= std::max(kToleranceNs, global_.error_ns());
 }
 
-/// A moment soon enough and far enough for all ranks, in rank 0's time. Collective.
+/// Agrees on a moment of rank 0's clock that is in the future of all ranks. Collective.
 double RoundRunner::agree_on_moment() {
   const auto all = comm::all_gather_value(control_, global_.now_ns());
   return *std::max_element(all.begin(), all.end()) + 300'000;
 }
 
+// One iteration of a round: the exchange kernel, between the hooks of the options.
 void RoundRunner::iterate(const Loop& loop, std::size_t buffer, std::int64_t number) {
   if (hooked_ && options_.hooks.inside_before) options_.hooks.inside_before(loop.exchange, number);
   loop.exchange.iterate(buffer);
   if (hooked_ && options_.hooks.inside_after) options_.hooks.inside_after(loop.exchange, number);
 }
 
-/// @param times  where they are wanted
-/// @return seconds that all of them took, with what is between them
-double RoundRunner::iterations(const Loop& loop, std::uint32_t count, std::vector<TimedIteration>* times) {
+/// Runs `count` iterations of a round. @param times  receives their times, unless null
+/// @return seconds that all of them took, synchronisation included
+double RoundRunner::run_iterations(const Loop& loop, std::uint32_t count, std::vector<TimedIteration>* times) {
   const std::uint64_t loop_begin = clock_.stamp();
   const bool flushed = options_.buffers == Buffers::flush;
   double moment = options_.sync == Sync::roundtime ? agree_on_moment() : 0;
@@ -178,18 +187,18 @@ double RoundRunner::iterations(const Loop& loop, std::uint32_t count, std::vecto
   std::vector<std::uint8_t> late(count, 0);
   std::int64_t number = 0;
   const auto ready = [&](std::int64_t i) {
-    number = where_.count();
+    number = where_.next_iteration();
     watchdog_.beat();
     if (hooked_ && options_.hooks.before) options_.hooks.before(loop.exchange, number);
     if (flushed) flush(loop.exchange, static_cast<std::size_t>(i) % loop.buffers);
-    where_.set(Phase::start);
+    where_.set_phase(Phase::start);
     if (options_.sync == Sync::dissemination) {
       start_->wait();
     } else if (options_.sync == Sync::roundtime) {
-      late[static_cast<std::size_t>(i)] = await(moment) ? 0 : 1;
+      late[static_cast<std::size_t>(i)] = wait_until(moment) ? 0 : 1;
       moment += loop.window_ns;
     }
-    where_.set(Phase::iterate);
+    where_.set_phase(Phase::iterate);
   };
   repeat(
       {count, 0, options_.sync == Sync::none && !flushed}, [this] { return clock_.stamp(); }, ready,
@@ -202,15 +211,16 @@ double RoundRunner::iterations(const Loop& loop, std::uint32_t count, std::vecto
   if (times == nullptr) return seconds;
   for (std::size_t i = 0; i < count; ++i) {
     const auto [begin, end] = stamps[i];
-    const double ns = std::max(0.0, clock_.ns(end - begin) + within_step(i));
+    const double ns = std::max(0.0, clock_.ns(end - begin) + resolution_shift(i));
     times->push_back({global_.time_ns(begin), late[i] != 0 ? -1 - ns : ns});
   }
   return seconds;
 }
 
-/// Stamps go forward in steps, of 10 ns on some machines. A difference of them may be off by up to a step either way; spread
-/// evenly over one, medians of many do not jump from step to step.
-double RoundRunner::within_step(std::size_t i) const {
+/// Returns a shift within the resolution of stamps, 10 ns on some machines, for the i-th time of a round. A difference of stamps
+/// is off by up to one step either way; shifts spread evenly over a step (multiples of the golden ratio) keep medians from
+/// jumping from step to step.
+double RoundRunner::resolution_shift(std::size_t i) const {
   constexpr double kGolden = 0.61803398874989485;
   const double turn = static_cast<double>(i + 1) * kGolden;
   return (turn - std::floor(turn) - 0.5) * clock_.resolution_ns();
@@ -221,20 +231,20 @@ std::vector<RankTimes> RoundRunner::run(kernels::Exchange& exchange, const ArcBy
   ++round_;
   const Loop loop{exchange, buffers, task.window_ns};
   const std::size_t used = std::min<std::size_t>(buffers, std::max(task.warmup, task.iterations));
-  where_.set(Phase::quiesce);
+  where_.set_phase(Phase::quiesce);
   exchange.resize(bytes.out, bytes.in);
   const Filling filling{control_.rank(), used, round_};
   fill_sources(exchange, bytes, filling);
   exchange.quiesce();
   watchdog_.beat();
-  (void)iterations(loop, task.warmup, nullptr);
+  (void)run_iterations(loop, task.warmup, nullptr);
   RankTimes mine;
-  mine.loop_s = iterations(loop, task.iterations, &mine.iterations);
-  where_.set(Phase::quiesce);
+  mine.loop_s = run_iterations(loop, task.iterations, &mine.iterations);
+  where_.set_phase(Phase::quiesce);
   exchange.quiesce();
   watchdog_.beat();
   const std::string wrong = check_landings(exchange, bytes, filling);
-  where_.set(Phase::gather);
+  where_.set_phase(Phase::gather);
   auto all = gather_times(control_, mine, wrong);
   watchdog_.beat();
   return all;

@@ -1,5 +1,5 @@
 #pragma once
-/// One round on one rank: pattern, warm-up, timed iterations, validation.
+/// One round of the benchmark on one rank: pattern, warm-up, timed iterations, validation; private to measure().
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -12,19 +12,22 @@
 
 namespace merganser::topology::detail {
 
-/// Where this rank stands, for the watchdog's thread.
+/// Current position of this rank in the measurement, which the watchdog's thread reads concurrently.
 class Whereabouts {
  public:
   explicit Whereabouts(int rank) { stall_.rank = rank; }
 
-  /// The cell that comes next, or, with null, none. The exchange must not go before it is replaced.
-  void enter(const kernels::Exchange* exchange, const std::string& kernel, const std::string& graph,
-             const std::string& size);
+  /// Sets the current configuration; null exchange: none. An exchange must be replaced here before it is destroyed.
+  void set_current(const kernels::Exchange* exchange, const std::string& kernel, const std::string& graph,
+                   const std::string& size);
+  /// Sets the barrier whose missing rank is reported; null: none.
   void set_start(const kernels::Start* start) { start_ = start; }
-  void set(Phase phase) noexcept { phase_.store(phase, std::memory_order_relaxed); }
-  /// The number of the next iteration.
-  std::int64_t count() noexcept { return iteration_.fetch_add(1, std::memory_order_relaxed); }
-  [[nodiscard]] Stall stall(double seconds) const;
+  /// Sets the current phase.
+  void set_phase(Phase phase) noexcept { phase_.store(phase, std::memory_order_relaxed); }
+  /// Returns the number of the next iteration, and increments it.
+  std::int64_t next_iteration() noexcept { return iteration_.fetch_add(1, std::memory_order_relaxed); }
+  /// Returns a report for the watchdog, `seconds` after the last progress. Called in its thread.
+  [[nodiscard]] Stall make_report(double seconds) const;
 
  private:
   mutable std::mutex mutex_;
@@ -35,36 +38,37 @@ class Whereabouts {
   std::atomic<std::int64_t> iteration_{0};
 };
 
-/// What rank 0 asks all ranks to do.
+/// Task of one round, broadcast by rank 0.
 struct Task {
   std::uint32_t cell = 0;
   std::uint32_t warmup = 0;
   std::uint32_t iterations = 0;
-  std::uint32_t keep = 1;  ///< 0: only to learn how long it takes
-  double window_ns = 0;    ///< roundtime: between the beginnings of two iterations
+  std::uint32_t keep = 1;  ///< 0: the round only measures its own duration
+  double window_ns = 0;    ///< with Sync::roundtime, the time between the beginnings of two iterations
 };
 
-/// One iteration on one rank.
+/// Time of one iteration on one rank.
 struct TimedIteration {
-  double began = 0;  ///< in rank 0's time [ns]
-  double ns = 0;     ///< how long it took; negative: it began late
+  double began = 0;  ///< beginning, in rank 0's clock [ns]
+  double ns = 0;     ///< duration; negative: -1 - duration of an iteration that began late
 };
-/// What one rank has seen in a round.
+/// Times of one rank in a round.
 struct RankTimes {
   std::vector<TimedIteration> iterations;
-  double loop_s = 0;  ///< all timed iterations, with what is between them
+  double loop_s = 0;  ///< duration of all timed iterations, synchronisation included
 };
-/// The times of every rank, by rank. Collective.
-/// @param wrong  bytes that arrived wrong here; empty: none @throws VerificationError on every rank if some did
+/// Gathers the times of every rank, by rank, on every rank. Collective.
+/// @param wrong  description of a byte that arrived wrong here; empty: none
+/// @throws VerificationError on every rank if a byte arrived wrong on one
 [[nodiscard]] std::vector<RankTimes> gather_times(comm::Transport& control, const RankTimes& mine,
                                                   const std::string& wrong);
 
-/// Runs rounds on this rank.
+/// Runs rounds on this rank; all ranks call it alike.
 class RoundRunner {
  public:
   RoundRunner(comm::Transport& control, const MeasureOptions& options, Whereabouts& where, Watchdog& watchdog);
 
-  /// One round; returns every rank's times, by rank. Collective.
+  /// Runs one round. Collective. @return every rank's times, by rank
   std::vector<RankTimes> run(kernels::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers, const Task& task);
 
   void synchronise_clocks() { global_.synchronise(); }
@@ -77,12 +81,12 @@ class RoundRunner {
     std::size_t buffers;
     double window_ns;
   };
-  double iterations(const Loop& loop, std::uint32_t count, std::vector<TimedIteration>* times);
+  double run_iterations(const Loop& loop, std::uint32_t count, std::vector<TimedIteration>* times);
   void iterate(const Loop& loop, std::size_t buffer, std::int64_t number);
-  bool await(double moment);
+  bool wait_until(double moment);
   [[nodiscard]] double agree_on_moment();
   void flush(kernels::Exchange& exchange, std::size_t buffer) const;
-  [[nodiscard]] double within_step(std::size_t i) const;
+  [[nodiscard]] double resolution_shift(std::size_t i) const;
 
   comm::Transport& control_;
   const MeasureOptions& options_;
@@ -95,26 +99,28 @@ class RoundRunner {
   bool hooked_ = false;
 };
 
-/// Pattern of an arc in a round: word i is first + i * step. Distinct for every arc, buffer and round.
+/// Identity of the test pattern of an arc in a round: word i is first + i * step. Distinct for every arc, buffer and round.
 struct PatternOf {
   int from = 0;
   int to = 0;
   std::size_t buffer = 0;
   std::uint64_t round = 0;
 };
+/// Fills the bytes of a message with a test pattern.
 void fill_pattern(std::span<std::byte> bytes, PatternOf of);
-/// Position of the first byte that is not the pattern's; the length if all are.
+/// Returns the position of the first byte of a message that differs from its test pattern; the length if none does.
 [[nodiscard]] std::size_t first_difference(std::span<const std::byte> bytes, PatternOf of);
 
-/// Whose bytes in which round.
+/// Identity of the patterns of one rank in a round.
 struct Filling {
-  int rank = 0;  ///< of this process, as the exchange counts
+  int rank = 0;  ///< this rank, in the numbering of the exchange
   std::size_t buffers = 1;
   std::uint64_t round = 0;
 };
 /// Fills the sources of an exchange with the patterns of a round.
 void fill_sources(kernels::Exchange& exchange, const ArcBytes& bytes, const Filling& of);
-/// Compares what has landed with them. @return what arrived wrong, for people; empty if nothing did
+/// Compares the landing zones of an exchange with the test patterns of a round. @return a description of the first byte
+/// that differs; empty if none does
 [[nodiscard]] std::string check_landings(kernels::Exchange& exchange, const ArcBytes& bytes, const Filling& of);
 
 }  // namespace merganser::topology::detail

@@ -1,3 +1,4 @@
+// Schedule of the benchmark: which configuration is measured when, and with how many iterations.
 #include "src/topology/measure_schedule.hpp"
 
 #include <algorithm>
@@ -7,13 +8,14 @@
 namespace merganser::topology::detail {
 namespace {
 
-constexpr int kSweeps = 16;        // what the time is divided into: as many blocks make an interval of a median good
-constexpr int kSweepsInHaste = 6;  // the same where rounds are mostly set-up
-constexpr int kFewestSweeps = 4;   // that what remains is divided into, when it goes on
+constexpr int kSweeps = 16;        // parts of the time: as many blocks give a good interval of a median
+constexpr int kSweepsInHaste = 6;  // least number of parts where rounds are mostly set-up
+constexpr int kFewestSweeps = 4;   // parts that the remaining time is divided into, when the planned sweeps are over
 constexpr std::size_t kFewestRounds = 8;
-constexpr std::uint64_t kEnough = 10'000;  // iterations that allow p99.9
-constexpr double kSmooth = 0.3;            // weight of the latest round in what is expected of the next
+constexpr std::uint64_t kEnough = 10'000;  // iterations that suffice for the 99.9 % quantile
+constexpr double kSmooth = 0.3;            // weight of the latest round in the expected cost of the next
 
+// Brings the configurations of a sweep into random order.
 template <class T>
 void shuffle(std::vector<T>& items, Random& random) {
   for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random.below(i)]);
@@ -27,19 +29,20 @@ Schedule::Schedule(const Cells& cells, Limits limits)
       costs_(cells.cells.size()),
       random_(limits.seed, 0x7363686564ULL, 0) {}
 
-std::vector<std::size_t> Schedule::active(const Cells& cells) const {
+// Configurations that further rounds can still improve, for the next sweep of the schedule.
+std::vector<std::size_t> Schedule::unconverged_cells(const Cells& cells) const {
   std::vector<std::size_t> out;
   for (std::size_t c = 0; c < costs_.size(); ++c)
     if (cells.cells[c].usable && !costs_[c].converged) out.push_back(c);
   return out;
 }
 
-/// As many iterations as fit into a slice of time.
-Task Schedule::plan(std::size_t cell, double slice_s) const {
+/// Plans a round of a configuration with as many iterations as fit into a slice of time.
+Task Schedule::plan_round(std::size_t cell, double slice_s) const {
   const Cost& cost = costs_[cell];
   const double fit = (slice_s - cost.round_s) / std::max(cost.iteration_s, 1e-9);
-  // What one interruption has made look slow must not stay so: a round that ended early lets the next one grow. And what
-  // looked fast over a few iterations may not be: a round is at most eight times as long as the one before.
+  // A round that ended early lets the next one grow, so that one interruption does not make a configuration look slow forever.
+  // A few fast iterations may not be typical: a round has at most eight times as many as the one before.
   const double longest = 8.0 * std::max<std::uint32_t>(1, cost.last_iterations);
   const double wanted = cost.last_s < slice_s / 4 ? std::max(fit / 1.1, longest) : fit / 1.1;
   const double timed = std::clamp(std::min(wanted, longest), 1.0, static_cast<double>(limits_.most_iterations));
@@ -51,13 +54,13 @@ Task Schedule::plan(std::size_t cell, double slice_s) const {
   return task;
 }
 
-double Schedule::price(const Task& task) const {
+double Schedule::expected_cost(const Task& task) const {
   const Cost& cost = costs_[task.cell];
   return cost.round_s + cost.iteration_s * (task.iterations + task.warmup);
 }
 
-/// In an order drawn anew; tasks that share an exchange which is made for its turn stand together.
-std::vector<Task> Schedule::in_order(const Cells& cells, std::vector<Task> tasks) {
+/// Shuffles tasks; those that share an exchange which is created for its turn stay together, so that it is created once.
+std::vector<Task> Schedule::shuffle_tasks(const Cells& cells, std::vector<Task> tasks) {
   shuffle(tasks, random_);
   std::map<std::size_t, std::size_t> unit_of_slot;
   std::vector<std::vector<Task>> units;
@@ -76,13 +79,13 @@ std::vector<Task> Schedule::in_order(const Cells& cells, std::vector<Task> tasks
   return out;
 }
 
-std::vector<Task> Schedule::next(const Cells& cells, double elapsed_s) {
-  const auto left = active(cells);
+std::vector<Task> Schedule::next_sweep(const Cells& cells, double elapsed_s) {
+  const auto left = unconverged_cells(cells);
   std::vector<Task> tasks;
   if (sweeps_ == 0) {
     for (const auto c : left) tasks.push_back({static_cast<std::uint32_t>(c), 1, 3, 0, 100'000});
     ++sweeps_;
-    return in_order(cells, std::move(tasks));
+    return shuffle_tasks(cells, std::move(tasks));
   }
   const double remaining = limits_.seconds - elapsed_s;
   if (left.empty() || (sweeps_ > 1 && remaining <= 0)) return {};
@@ -92,14 +95,14 @@ std::vector<Task> Schedule::next(const Cells& cells, double elapsed_s) {
                                                   static_cast<double>(kSweepsInHaste), static_cast<double>(kSweeps)));
   const int sweeps_left = std::max(std::min(kFewestSweeps, planned), planned - (sweeps_ - 1));
   const double slice = std::max(0.0, remaining) / static_cast<double>(left.size()) / sweeps_left;
-  for (const auto c : left) tasks.push_back(plan(c, slice));
-  tasks = in_order(cells, std::move(tasks));
+  for (const auto c : left) tasks.push_back(plan_round(c, slice));
+  tasks = shuffle_tasks(cells, std::move(tasks));
   if (sweeps_ > 1) {  // every cell gets one round, whatever the time; later ones must fit
     double price_of_all = 0;
     std::vector<Task> fitting;
     for (const auto& task : tasks) {
       const double expected =
-          std::min(price(task), std::max(slice, costs_[task.cell].round_s + costs_[task.cell].iteration_s));
+          std::min(expected_cost(task), std::max(slice, costs_[task.cell].round_s + costs_[task.cell].iteration_s));
       if (price_of_all + expected > remaining) continue;
       price_of_all += expected;
       fitting.push_back(task);
@@ -116,7 +119,7 @@ void Schedule::widen_window(Cost& cost, const Task& task, const RoundSummary& su
   cost.window_ns = std::max(2 * typical + 20'000, often_late ? std::min(2 * task.window_ns, 1e8) : 0.0);
 }
 
-void Schedule::took(const Task& task, double wall_s, const RoundSummary& summary, const CellResult& so_far) {
+void Schedule::record_round(const Task& task, double wall_s, const RoundSummary& summary, const CellResult& so_far) {
   Cost& cost = costs_[task.cell];
   const double iteration = summary.loop_s / std::max<std::uint32_t>(1, task.iterations);
   const double round = std::max(0.0, wall_s - iteration * (task.iterations + task.warmup));
@@ -133,13 +136,13 @@ void Schedule::took(const Task& task, double wall_s, const RoundSummary& summary
   cost.converged = enough && so_far.p50().relative_width() <= limits_.width;
 }
 
-std::size_t Schedule::converged() const {
+std::size_t Schedule::num_converged() const {
   return static_cast<std::size_t>(
       std::count_if(costs_.begin(), costs_.end(), [](const Cost& c) { return c.converged; }));
 }
 
 double Schedule::expected_end(double elapsed_s) const {
-  if (converged() == costs_.size()) return elapsed_s;
+  if (num_converged() == costs_.size()) return elapsed_s;
   return std::max(elapsed_s, limits_.seconds);
 }
 

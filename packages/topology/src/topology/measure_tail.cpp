@@ -1,3 +1,4 @@
+// Interference benchmark: rounds of victims, idle and loaded, scheduled by rank 0.
 #include "merganser/topology/measure_tail.hpp"
 
 #include <algorithm>
@@ -15,21 +16,22 @@ namespace {
 
 using namespace detail;
 
-constexpr double kRoundSeconds = 0.05;  // of a victim's iterations
+constexpr double kRoundSeconds = 0.05;  // duration of a victim's iterations in a round
 constexpr std::uint32_t kMaxIterations = 20'000;
 
-/// Place of a rank in a group, -1 if it is not in it.
-int place_in(const std::vector<int>& ranks, int rank) {
+/// Returns the index of a rank in a group, -1 if it is not a member.
+int index_in_group(const std::vector<int>& ranks, int rank) {
   const auto at = std::find(ranks.begin(), ranks.end(), rank);
   return at == ranks.end() ? -1 : static_cast<int>(at - ranks.begin());
 }
 
-/// One group's exchange on this rank. In the model shmem exchanges are made by all ranks of the job, those outside the
-/// group without arcs; elsewhere by the group alone.
+/// Exchange of one group of ranks, of victims or of aggressors, on this rank. In the model shmem, whose symmetric
+/// memory needs all ranks, exchanges are created by the whole job, with ranks outside the group having no arcs; in
+/// other models by the group alone.
 class Side {
  public:
   Side(comm::Transport& control, comm::Transport* group, const TailSide& side) {
-    const int place = place_in(side.ranks, control.rank());
+    const int place = index_in_group(side.ranks, control.rank());
     member_ = place >= 0;
     const auto& info = kernels::kernel(side.kernel);
     const bool by_all = info.model == "shmem";
@@ -49,7 +51,7 @@ class Side {
     rank_ = scope->rank();
   }
 
-  [[nodiscard]] bool member() const { return member_; }
+  [[nodiscard]] bool is_member() const { return member_; }
   [[nodiscard]] kernels::Exchange& exchange() { return *exchange_; }
 
   void fill(std::uint64_t round) {
@@ -69,6 +71,7 @@ class Side {
   std::unique_ptr<kernels::Exchange> exchange_;
 };
 
+// Throws unless the groups of the interference benchmark are disjoint, exist, and fit their graphs.
 void check_options(const TailOptions& o, int ranks) {
   std::vector<int> all = o.aggressor.ranks;
   if (o.victims.empty()) throw UsageError("tail: no victim; allowed: at least one");
@@ -97,7 +100,7 @@ void check_options(const TailOptions& o, int ranks) {
   }
 }
 
-/// What rank 0 asks for.
+/// Task of one round of the interference benchmark, broadcast by rank 0.
 struct TailTask {
   std::uint32_t victim = 0;
   std::uint32_t loaded = 0;
@@ -108,6 +111,7 @@ struct TailTask {
   std::uint32_t end = 0;
 };
 
+/// State of the interference benchmark on one rank.
 class Tail {
  public:
   Tail(comm::Transport& control, const TailOptions& o)
@@ -116,39 +120,39 @@ class Tail {
         where_(control.rank()),
         watchdog_(o.watchdog_s,
                   [this](double seconds) {
-                    if (o_.on_stall) o_.on_stall(where_.stall(seconds));
+                    if (o_.on_stall) o_.on_stall(where_.make_report(seconds));
                   }),
         global_(control, clock_) {}
 
   TailMeasurement run() {
     start_s_ = now();
     comm::agree(control_, [this] { check_options(o_, control_.size()); });
-    victims_ = control_.subset(place_in(o_.victims[0].ranks, control_.rank()) >= 0);
-    aggressors_ = control_.subset(place_in(o_.aggressor.ranks, control_.rank()) >= 0);
+    victims_ = control_.subset(index_in_group(o_.victims[0].ranks, control_.rank()) >= 0);
+    aggressors_ = control_.subset(index_in_group(o_.aggressor.ranks, control_.rank()) >= 0);
     if (victims_) start_ = kernels::make_start(*victims_);
     where_.set_start(start_.get());
     make_sides();
     Plan plan(o_, results_);
     while (true) {
-      const TailTask task = agree(control_.rank() == 0 ? plan.next(now() - start_s_) : TailTask());
+      const TailTask task = broadcast_task(control_.rank() == 0 ? plan.next(now() - start_s_) : TailTask());
       if (task.end != 0) break;
-      const auto times = round(task);
+      const auto times = run_round(task);
       if (control_.rank() == 0) {
-        plan.took(task, evaluate(task, times));
+        plan.record_round(task, add_round(task, times));
         if (o_.on_progress) o_.on_progress({now() - start_s_, o_.seconds, o_.victims.size(), 0});
       }
     }
-    where_.enter(nullptr, "", "", "");
+    where_.set_current(nullptr, "", "", "");
     TailMeasurement m;
     m.results = std::move(results_);
-    m.aggressor = rate();
+    m.aggressor = aggressor_rate();
     m.seconds = now() - start_s_;
     m.clock_error_ns = global_.error_ns();
     return m;
   }
 
  private:
-  /// How long rounds took, and what follows from that for the next. On rank 0.
+  /// Schedule of rounds on rank 0: durations of past rounds, and the numbers of iterations that follow for the next.
   class Plan {
    public:
     Plan(const TailOptions& o, const std::vector<TailResult>& results) : o_(o), random_(o.seed, 0x7461696cULL, 0) {
@@ -158,17 +162,19 @@ class Tail {
       last_.assign(2 * results.size(), 20);
     }
 
+    /// Durations that a round has shown, for the planning of later rounds.
     struct Seen {
       double iteration_s = 0;
       double aggression_s = 0;
       double covered = 1;
     };
 
+    /// Returns the next task; sweeps have every usable victim idle and loaded once, in random order.
     TailTask next(double elapsed) {
       if (queue_.empty()) {
         if (usable_.empty() || (sweeps_ > 2 && elapsed > o_.seconds)) return {0, 0, 0, 0, 0, 0, 1};
         for (const auto v : usable_)
-          for (const std::uint32_t loaded : {0U, 1U}) queue_.push_back(task(v, loaded));
+          for (const std::uint32_t loaded : {0U, 1U}) queue_.push_back(plan_round(v, loaded));
         for (std::size_t i = queue_.size(); i > 1; --i) std::swap(queue_[i - 1], queue_[random_.below(i)]);
         ++sweeps_;
       }
@@ -177,7 +183,8 @@ class Tail {
       return t;
     }
 
-    void took(const TailTask& t, const Seen& seen) {
+    // Updates the expected durations, from which the numbers of iterations of the next rounds follow.
+    void record_round(const TailTask& t, const Seen& seen) {
       double& iteration = iteration_s_[2 * t.victim + t.loaded];
       iteration = sweeps_ <= 1 ? seen.iteration_s : iteration + 0.5 * (seen.iteration_s - iteration);
       last_[2 * t.victim + t.loaded] = t.iterations;
@@ -188,13 +195,14 @@ class Tail {
     }
 
    private:
-    [[nodiscard]] TailTask task(std::uint32_t v, std::uint32_t loaded) const {
+    // Plans a round of a victim: aggressors exchange somewhat longer than its iterations take, by the factor margin_.
+    [[nodiscard]] TailTask plan_round(std::uint32_t v, std::uint32_t loaded) const {
       const bool known = sweeps_ > 0;
       const double iteration = iteration_s_[2 * v + loaded];
       const double fit = kRoundSeconds / std::max(iteration, 1e-8);
       TailTask t{v, loaded, 20, 200, 0.002, known ? 1U : 0U, 0};
       if (!known) return t;
-      // What looked fast over a few iterations may not be: none is repeated more than eight times as often as before.
+      // A few fast iterations may not be typical: a round has at most eight times as many as the one before.
       const double most = std::min(8.0 * last_[2 * v + loaded], static_cast<double>(kMaxIterations));
       t.iterations = static_cast<std::uint32_t>(std::clamp(fit, 10.0, std::max(10.0, most)));
       t.sleep_s = iteration * t.iterations;
@@ -215,6 +223,8 @@ class Tail {
     int sweeps_ = 0;
   };
 
+  // Exchanges of all groups. A victim whose exchange cannot be made is left out; without the aggressor nothing is
+  // measured.
   void make_sides() {
     std::string reason;
     aggressor_ = make_side(aggressors_.get(), o_.aggressor, reason);
@@ -227,7 +237,7 @@ class Tail {
     }
   }
 
-  /// @param reason  why there is none; the same on all ranks, those outside the group too. Collective.
+  /// Creates the exchange of one group. Collective. @param reason  of the failure, the same on all ranks
   std::unique_ptr<Side> make_side(comm::Transport* group, const TailSide& side, std::string& reason) {
     std::unique_ptr<Side> made;
     std::string mine;
@@ -243,24 +253,25 @@ class Tail {
     return made;
   }
 
-  TailTask agree(const TailTask& mine) {
-    where_.set(Phase::gather);
+  TailTask broadcast_task(const TailTask& mine) {
+    where_.set_phase(Phase::gather);
     const auto all = comm::all_gather_value(control_, mine);
     watchdog_.beat();
     return all[0];
   }
 
-  /// Victims begin together; aggressors exchange without a pause, and report when the first began and the last ended.
+  /// Runs iterations. Victims begin together; aggressors exchange without a pause, and report the beginning of the first and the
+  /// end of the last one.
   RankTimes iterate(Side& side, bool victim, std::uint32_t count) {
     RankTimes times;
     const auto ready = [&](std::int64_t) {
-      (void)where_.count();
+      (void)where_.next_iteration();
       watchdog_.beat();
       if (victim) {
-        where_.set(Phase::start);
+        where_.set_phase(Phase::start);
         start_->wait();
       }
-      where_.set(Phase::iterate);
+      where_.set_phase(Phase::iterate);
     };
     repeat(
         {count}, [this] { return clock_.stamp(); }, ready, [&](std::int64_t) { side.exchange().iterate(0); },
@@ -271,42 +282,44 @@ class Tail {
     return times;
   }
 
-  std::vector<RankTimes> round(const TailTask& task) {
+  /// Runs one round. Collective. @return every rank's times
+  std::vector<RankTimes> run_round(const TailTask& task) {
     ++round_;
     if (round_ % 8 == 1) global_.synchronise();
     Side& victim = *sides_[task.victim];
-    const TailSide& who = victim.member() ? o_.victims[task.victim] : o_.aggressor;
-    Side& mine = victim.member() ? victim : *aggressor_;
-    const bool idle = !victim.member() && (task.loaded == 0 || !aggressor_->member());
-    if (!idle) where_.enter(&mine.exchange(), who.kernel, who.graph.name, size_text(who.size));
-    where_.set(Phase::quiesce);
+    const TailSide& who = victim.is_member() ? o_.victims[task.victim] : o_.aggressor;
+    Side& mine = victim.is_member() ? victim : *aggressor_;
+    const bool idle = !victim.is_member() && (task.loaded == 0 || !aggressor_->is_member());
+    if (!idle) where_.set_current(&mine.exchange(), who.kernel, who.graph.name, size_text(who.size));
+    where_.set_phase(Phase::quiesce);
     victim.fill(round_);
     aggressor_->fill(round_);
     victim.quiesce();
     aggressor_->quiesce();
     control_.barrier();
     RankTimes times;
-    if (victim.member()) {
+    if (victim.is_member()) {
       times = iterate(victim, true, task.iterations);
     } else if (!idle) {
       times = iterate(*aggressor_, false, task.aggressions);
     } else {
       std::this_thread::sleep_for(std::chrono::duration<double>(std::min(task.sleep_s, 1.0)));
     }
-    where_.set(Phase::quiesce);
+    where_.set_phase(Phase::quiesce);
     victim.quiesce();
     aggressor_->quiesce();
     std::string wrong = victim.check(round_);
     if (wrong.empty() && task.loaded != 0) wrong = aggressor_->check(round_);
-    where_.set(Phase::gather);
+    where_.set_phase(Phase::gather);
     auto all = gather_times(control_, times, wrong);
     watchdog_.beat();
     return all;
   }
 
-  /// Files the round; on rank 0.
-  Plan::Seen evaluate(const TailTask& task, const std::vector<RankTimes>& times) {
-    double from = -1e300, to = 1e300;  // while every aggressor was sending
+  /// Adds the times of a round to the results; on rank 0. Loaded iterations count only if they lie within the time in which
+  /// every aggressor was exchanging.
+  Plan::Seen add_round(const TailTask& task, const std::vector<RankTimes>& times) {
+    double from = -1e300, to = 1e300;  // interval in which every aggressor was exchanging
     Plan::Seen seen;
     if (task.loaded != 0)
       for (const int r : o_.aggressor.ranks) {
@@ -348,7 +361,8 @@ class Tail {
     return seen;
   }
 
-  [[nodiscard]] AggressorRate rate() const {
+  // Rate at which the aggressors loaded the network, over all loaded rounds.
+  [[nodiscard]] AggressorRate aggressor_rate() const {
     if (sent_s_ <= 0) return {};
     const double rate = static_cast<double>(sent_) / sent_s_;
     return {rate, rate * static_cast<double>(total_bytes(o_.aggressor.graph.graph, o_.aggressor.size))};
@@ -361,7 +375,7 @@ class Tail {
   std::unique_ptr<kernels::Start> start_;
   std::unique_ptr<Side> aggressor_;
   std::vector<std::unique_ptr<Side>> sides_;
-  Watchdog watchdog_;  // its thread looks at what is declared before it, and must end first
+  Watchdog watchdog_;  // its thread reads the members above; it is joined before they are destroyed
   Clock clock_;
   GlobalClock global_;
   std::vector<TailResult> results_;
@@ -373,6 +387,7 @@ class Tail {
 
 }  // namespace
 
+// Interference benchmark: how much slower victims' exchanges are while aggressors exchange.
 TailMeasurement measure_tail(comm::Transport& control, const TailOptions& options) {
   return Tail(control, options).run();
 }

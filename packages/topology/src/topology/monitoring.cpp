@@ -1,3 +1,4 @@
+// Parser for the files of Open MPI's monitoring component.
 #include "merganser/topology/monitoring.hpp"
 
 #include <algorithm>
@@ -5,16 +6,17 @@
 #include "merganser/base/error.hpp"
 #include "src/topology/words.hpp"
 
-/// Entries of a file, after a heading of each part:
+/// Lines of a file, after a heading of each part:
 ///   E|I  FROM TO BYTES bytes N msgs sent [COUNT,COUNT,...]   messages of the program, of the library
 ///   S|R  FROM TO BYTES bytes N msgs sent                     one-sided, to TO or from TO
-///   C    FROM TO ...   collectives taken apart               D NAME procs: RANK,...   and O2A, A2O, A2A below it
+///   C    FROM TO ...   messages of collectives                D NAME procs: RANK,...   and O2A, A2O, A2A below it
 namespace merganser::topology {
 namespace {
 
 constexpr std::string_view kMagic = "# POINT TO POINT";
 constexpr int kMaxRanks = 1 << 28;
 
+/// Line of a monitoring file about the operations between two ranks.
 struct Line {
   int from;
   int to;
@@ -23,26 +25,28 @@ struct Line {
   std::vector<std::int64_t> sizes;
 };
 
+// Parses what follows the letter of a line about two ranks.
 Line parse_line(WordReader& in) {
   Line line{};
-  line.from = static_cast<int>(in.number("the sender", 0, kMaxRanks - 1));
-  line.to = static_cast<int>(in.number("the receiver", 0, kMaxRanks - 1));
-  line.bytes = in.number("the number of bytes");
+  line.from = static_cast<int>(in.read_number("the sender", 0, kMaxRanks - 1));
+  line.to = static_cast<int>(in.read_number("the receiver", 0, kMaxRanks - 1));
+  line.bytes = in.read_number("the number of bytes");
   in.expect("bytes");
-  line.operations = in.number("the number of messages");
+  line.operations = in.read_number("the number of messages");
   in.expect("msgs");
   in.expect("sent");
-  std::string_view counts = in.word();
+  std::string_view counts = in.next_word();
   while (!counts.empty()) {
     const auto comma = std::min(counts.find(','), counts.size());
-    line.sizes.push_back(in.to_number(counts.substr(0, comma), "a number of messages of one size", 0, INT64_MAX));
+    line.sizes.push_back(in.parse_number(counts.substr(0, comma), "a number of messages of one size", 0, INT64_MAX));
     counts.remove_prefix(std::min(comma + 1, counts.size()));
   }
   return line;
 }
 
-/// The histogram counts all messages along an arc; it is the program's where its messages alone add up to it.
-void take_sizes(comm::TrafficFlow& flow, std::vector<std::int64_t> sizes) {
+/// Assigns a histogram of sizes to a flow. The component's histogram counts all messages along an arc, so it is the program's
+/// only where it adds up to the program's own messages.
+void assign_sizes(comm::TrafficFlow& flow, std::vector<std::int64_t> sizes) {
   std::int64_t counted = 0;
   for (const std::int64_t n : sizes) {
     if (n > flow.operations - counted) return;
@@ -54,24 +58,26 @@ void take_sizes(comm::TrafficFlow& flow, std::vector<std::int64_t> sizes) {
   flow.sizes = std::move(sizes);
 }
 
-void add(const WordReader& in, std::int64_t& total, std::int64_t more) {
-  if (more > INT64_MAX - total) in.refuse("the messages of the library are more than 64 bits can count");
+// Adds to a sum of the library's messages. Throws InputError on overflow.
+void add_checked(const WordReader& in, std::int64_t& total, std::int64_t more) {
+  if (more > INT64_MAX - total) in.fail("the messages of the library are more than 64 bits can count");
   total += more;
 }
 
+// Takes the rank of a monitoring file from its first entry, and throws InputError for an entry of another rank.
 void check_rank(const WordReader& in, MonitoringPart& part, int rank, bool& named) {
   if (named && rank != part.rank) {
-    in.refuse("an entry of rank " + std::to_string(rank) + " in the file of rank " + std::to_string(part.rank));
+    in.fail("an entry of rank " + std::to_string(rank) + " in the file of rank " + std::to_string(part.rank));
   }
   part.rank = rank;
   named = true;
 }
 
-/// "D MPI_COMM_WORLD procs: 0,1,2" tells how many ranks there are.
+/// Parses "D MPI_COMM_WORLD procs: 0,1,2", which gives the number of ranks.
 void parse_communicator(WordReader& in, MonitoringPart& part) {
-  if (in.word() != "MPI_COMM_WORLD") return;
+  if (in.next_word() != "MPI_COMM_WORLD") return;
   in.expect("procs:");
-  std::string_view list = in.word();
+  std::string_view list = in.next_word();
   const auto count = std::count(list.begin(), list.end(), ',') + 1;
   if (!list.empty()) part.ranks = std::max(part.ranks, static_cast<int>(count));
 }
@@ -80,6 +86,7 @@ void parse_communicator(WordReader& in, MonitoringPart& part) {
 
 bool is_monitoring(std::string_view text) { return text.starts_with(kMagic); }
 
+// Parser of the monitoring file of one rank.
 MonitoringPart parse_monitoring(std::string_view text, const std::string& name) {
   WordReader in(text, name);
   if (!is_monitoring(text)) {
@@ -88,30 +95,30 @@ MonitoringPart parse_monitoring(std::string_view text, const std::string& name) 
   MonitoringPart part;
   bool named = false;
   while (in.next_line()) {
-    const auto kind = in.word();
+    const auto kind = in.next_word();
     if (kind.starts_with("#") || kind == "C") continue;
     if (kind == "D") {
       parse_communicator(in, part);
     } else if (kind == "O2A" || kind == "A2O" || kind == "A2A") {
-      check_rank(in, part, static_cast<int>(in.number("the rank", 0, kMaxRanks - 1)), named);
+      check_rank(in, part, static_cast<int>(in.read_number("the rank", 0, kMaxRanks - 1)), named);
     } else if (kind == "E" || kind == "I" || kind == "S" || kind == "R") {
       Line line = parse_line(in);
       check_rank(in, part, line.from, named);
       part.ranks = std::max({part.ranks, line.from + 1, line.to + 1});
       if (kind == "I") {
-        add(in, part.internal_operations, line.operations);
-        add(in, part.internal_bytes, line.bytes);
+        add_checked(in, part.internal_operations, line.operations);
+        add_checked(in, part.internal_bytes, line.bytes);
       } else if (line.from != line.to && line.operations > 0) {
         comm::TrafficFlow flow{line.from, line.to, comm::Move::message, line.operations, line.bytes, 0, {}};
         if (kind == "S") flow.move = comm::Move::put;
         if (kind == "R") flow.move = comm::Move::get;
         if (kind == "R") std::swap(flow.from, flow.to);
-        if (kind == "E") take_sizes(flow, std::move(line.sizes));
-        // Every get is an "S" of nothing too.
+        if (kind == "E") assign_sizes(flow, std::move(line.sizes));
+        // The component counts every get as an empty put too.
         if (kind != "S" || flow.bytes > 0) part.flows.push_back(std::move(flow));
       }
     } else {
-      in.refuse("unknown entry \"" + std::string(kind) + "\"; known: E I S R C D O2A A2O A2A");
+      in.fail("unknown entry \"" + std::string(kind) + "\"; known: E I S R C D O2A A2O A2A");
     }
   }
   if (!named) throw InputError(name + ": tells no rank, there is no entry in it; allowed: files with entries");
@@ -120,6 +127,7 @@ MonitoringPart parse_monitoring(std::string_view text, const std::string& name) 
   return part;
 }
 
+// Traffic matrix of a program from the monitoring files of all its ranks.
 comm::TrafficMatrix join_monitoring(const std::vector<MonitoringPart>& parts) {
   if (parts.empty()) throw InputError("monitoring: no file of any rank; allowed: one of each");
   int ranks = 1;
@@ -130,7 +138,7 @@ comm::TrafficMatrix join_monitoring(const std::vector<MonitoringPart>& parts) {
     listed.push_back(part.rank);
     flows.insert(flows.end(), part.flows.begin(), part.flows.end());
   }
-  if (const std::string wrong = wrong_rank(listed, ranks); !wrong.empty()) {
+  if (const std::string wrong = describe_wrong_rank(listed, ranks); !wrong.empty()) {
     throw InputError("monitoring of " + std::to_string(ranks) + " ranks: the file of " + wrong);
   }
   comm::TrafficMatrix traffic(ranks, std::move(flows));

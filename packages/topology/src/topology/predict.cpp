@@ -1,5 +1,4 @@
-// Fit of the times of a kernel, errors of what was left out of it, and the intervals that follow.
-// Errors and their intervals are logarithms of measured / predicted: times vary by factors.
+// Performance model of an exchange: robust piecewise fit, residual correction, intervals by cross-validation.
 #include "merganser/topology/predict.hpp"
 
 #include <algorithm>
@@ -18,31 +17,32 @@ namespace {
 
 constexpr std::size_t kFeatures = 5;
 constexpr std::size_t kMaxBreakpoints = 2;
-constexpr int kMinSizesOfPiece = 3;  // fewest sizes that a piece is fitted to
-constexpr int kSweeps = 60;          // of coordinate descent
+constexpr int kSizesOfPiece = 3;  // least number of sizes that a piece is fitted to
+constexpr int kSweeps = 60;       // of coordinate descent
 constexpr int kReweightings = 4;
-constexpr double kTune = 0.15;              // relative deviation from which a cell loses weight
-constexpr double kPrior = 0.25;             // weight of "no residual", which draws those near by towards 0
-constexpr double kMaxIntervalFactor = 100;  // from the time to an end of its interval; beyond, it says nothing
-constexpr std::size_t kMinFolds = 3;        // errors of two folds say too little of a third
-constexpr double kNormal = 1.6448536;       // the normal quantile of the stated confidence
-constexpr double kOccasionError = 0.15;     // relative deviation common to all launches of a record, on a quiet machine
+constexpr double kTune = 0.15;              // relative deviation from which a configuration loses weight
+constexpr double kPrior = 0.25;             // weight of a residual of 0, against those of similar configurations
+constexpr double kMaxIntervalFactor = 100;  // an interval wider than a factor of 100 either way is useless
+constexpr std::size_t kMinFolds = 3;        // with two folds the error for a third is unknown
+constexpr double kNormal = 1.6448536;       // normal quantile of the stated confidence
+constexpr double kOccasionError = 0.15;     // common relative error of all launches of one record, on a quiet machine
 
 using Row = std::array<double, kFeatures>;
 
-/// Returns the factors of the coefficients of a kernel's time.
-Row features(const Load& l) {
+// Features of a load that the time of an exchange is linear in: constant, messages and bytes of a rank, and arcs and
+// bytes per core.
+Row feature_vector(const Load& l) {
   const double shared = std::max(1, std::min(l.ranks, l.cores));
   return {1, l.degree, l.rank_bytes, l.arcs / shared, l.bytes / shared};
 }
 
-double dot(const Row& a, const Row& b) {
+double dot_product(const Row& a, const Row& b) {
   double sum = 0;
   for (std::size_t i = 0; i < kFeatures; ++i) sum += a[i] * b[i];
   return sum;
 }
 
-/// A cell to be fitted.
+/// Measured configuration as the fit needs it: features, time and size of messages.
 struct Sample {
   Row x{};
   double time = 0;
@@ -50,7 +50,7 @@ struct Sample {
   const Load* load = nullptr;
 };
 
-/// Fits coefficients that are not negative to least squares of relative errors, robust by reweighting.
+/// Fits by least squares of relative errors with non-negative coefficients, robust by iterative reweighting (Huber).
 Row solve(std::span<const Sample> samples) {
   Row beta{};
   std::vector<double> weight(samples.size(), 1);
@@ -68,43 +68,43 @@ Row solve(std::span<const Sample> samples) {
     for (int sweep = 0; sweep < kSweeps; ++sweep)
       for (std::size_t a = 0; a < kFeatures; ++a) {
         if (!(gram[a][a] > 0)) continue;
-        const double rest = right[a] - dot(gram[a], beta) + gram[a][a] * beta[a];
-        // A little of ridge regression, since features that grow together have no unique coefficients.
+        const double rest = right[a] - dot_product(gram[a], beta) + gram[a][a] * beta[a];
+        // A slight ridge keeps nearly collinear features from trading weight back and forth.
         beta[a] = std::max(0.0, rest / (gram[a][a] * (1 + 1e-4)));
       }
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      const double error = std::fabs(dot(samples[i].x, beta) / samples[i].time - 1);
+      const double error = std::fabs(dot_product(samples[i].x, beta) / samples[i].time - 1);
       weight[i] = error > kTune ? kTune / error : 1;
     }
   }
   return beta;
 }
 
-/// Sums Huber's loss of the relative errors: quadratic up to kTune, linear beyond.
-double loss(std::span<const Sample> samples, const Row& beta) {
+/// Returns how badly coefficients fit samples: the sum of the Huber losses of the relative errors.
+double huber_loss(std::span<const Sample> samples, const Row& beta) {
   double sum = 0;
   for (const auto& s : samples) {
-    const double error = std::fabs(dot(s.x, beta) / s.time - 1);
+    const double error = std::fabs(dot_product(s.x, beta) / s.time - 1);
     sum += error < kTune ? error * error : kTune * (2 * error - kTune);
   }
   return sum;
 }
 
-/// Errors of left-out cells.
+/// Errors of the model's predictions in cross-validation.
 struct Errors {
-  std::vector<double> sizes;    // absolute values of logarithms
-  std::set<std::string> folds;  // with errors here
+  std::vector<double> sizes;    // absolute errors, as logarithms
+  std::set<std::string> folds;  // folds that they are from
 
   void add(const std::string& fold, const std::vector<double>& errors) {
     for (const double e : errors) sizes.push_back(std::fabs(e));
     folds.insert(fold);
   }
 
-  /// Returns the bound that the next error does not exceed with the stated confidence: the order statistic for one more to
-  /// come [vovk2005]. Errors of one fold resemble each other, so few folds are few samples: the bound is wider as Student's
-  /// distribution is wider for so few. Infinite for too few.
-  /// @param occasion  relative deviation between days, which the errors do not show
-  [[nodiscard]] double reach(double occasion) const {
+  /// Returns the bound that the next error does not exceed with the stated confidence: the order statistic of conformal
+  /// prediction [vovk2005]. Errors within one fold are dependent, so few folds are few samples: the bound is widened as Student's
+  /// distribution is for so few. Infinite for too few.
+  /// @param occasion  relative deviation between occasions, which the errors do not contain
+  [[nodiscard]] double error_bound(double occasion) const {
     const auto n = static_cast<double>(sizes.size());
     const auto rank = static_cast<std::size_t>(std::ceil((n + 1) * Prediction::kConfidence));
     if (sizes.empty() || rank > sizes.size() || folds.size() < kMinFolds)
@@ -117,14 +117,14 @@ struct Errors {
   }
 };
 
-/// A fit in pieces along the size of messages.
+/// Piecewise fit over the size of messages, with its score for the choice of the number of pieces.
 struct Fit {
-  std::vector<std::size_t> cuts;  // samples at which the second and later pieces begin
+  std::vector<std::size_t> cuts;  // first samples of the pieces, that of the first piece left out
   std::vector<Row> pieces;
   double score = 0;
 };
 
-/// Fits one row of coefficients to each piece. @param sorted  by size
+/// Fits one piece of the model between each two cuts.
 Fit fit_pieces(std::span<const Sample> sorted, std::vector<std::size_t> cuts) {
   Fit f;
   double sum = 0;
@@ -133,17 +133,18 @@ Fit fit_pieces(std::span<const Sample> sorted, std::vector<std::size_t> cuts) {
     const std::size_t to = i < cuts.size() ? cuts[i] : sorted.size();
     const auto part = sorted.subspan(from, to - from);
     f.pieces.push_back(solve(part));
-    sum += loss(part, f.pieces.back());
+    sum += huber_loss(part, f.pieces.back());
     from = to;
   }
-  // Schwarz's criterion, in which a break costs the coefficients of one more piece.
+  // Schwarz's criterion: a break must reduce the error enough to justify its coefficients.
   const auto n = static_cast<double>(sorted.size());
   f.score = n * std::log(sum / n + 1e-5) + 3.0 * static_cast<double>(cuts.size()) * std::log(n);
   f.cuts = std::move(cuts);
   return f;
 }
 
-/// Adds the best break as long as one lowers the score. @param starts  samples at which a new size begins
+/// Chooses the breaks of the piecewise fit: adds the best further break, one after the other, as long as the criterion
+/// improves.
 Fit fit_with_breaks(std::span<const Sample> sorted, const std::vector<std::size_t>& starts) {
   Fit best = fit_pieces(sorted, {});
   for (std::size_t round = 0; round < kMaxBreakpoints; ++round) {
@@ -152,13 +153,13 @@ Fit fit_with_breaks(std::span<const Sample> sorted, const std::vector<std::size_
       std::vector<std::size_t> cuts = best.cuts;
       cuts.push_back(starts[s]);
       std::sort(cuts.begin(), cuts.end());
-      // A piece of few sizes would follow their noise.
+      // Every piece must have enough sizes.
       bool enough = true;
       std::size_t from = 0;
       for (std::size_t i = 0; i <= cuts.size(); ++i) {
         const std::size_t to = i < cuts.size() ? cuts[i] : sorted.size();
         const auto sizes = std::count_if(starts.begin(), starts.end(), [&](auto x) { return x >= from && x < to; });
-        enough = enough && sizes >= kMinSizesOfPiece;
+        enough = enough && sizes >= kSizesOfPiece;
         from = to;
       }
       if (!enough) continue;
@@ -171,19 +172,21 @@ Fit fit_with_breaks(std::span<const Sample> sorted, const std::vector<std::size_
   return best;
 }
 
+/// Returns the binary logarithm, bounded below for zero.
 double bounded_log2(double x) { return std::log2(std::max(x, 1e-3)); }
 
-/// Returns the weight of a residual at b for a load a: a Gaussian of the distances of their logarithms.
-double nearness(const Load& a, const Load& b) {
+/// Returns the similarity of two loads, in (0, 1]: a Gaussian kernel in logarithms of size, degree, arcs and ranks per core.
+double similarity(const Load& a, const Load& b) {
   const auto square = [](double x) { return x * x; };
   const double size = square((bounded_log2(1 + a.size()) - bounded_log2(1 + b.size())) / 1.2);
   const double degree = square((bounded_log2(a.degree) - bounded_log2(b.degree)) / 0.7);
   const double arcs = square((bounded_log2(a.arcs / a.cores) - bounded_log2(b.arcs / b.cores)) / 1.5);
-  const double sharing = square((bounded_log2(1.0 * a.ranks / a.cores) - bounded_log2(1.0 * b.ranks / b.cores)) / 0.7);
-  return std::exp(-0.5 * (size + degree + arcs + sharing));
+  const double crowd = square((bounded_log2(1.0 * a.ranks / a.cores) - bounded_log2(1.0 * b.ranks / b.cores)) / 0.7);
+  return std::exp(-0.5 * (size + degree + arcs + crowd));
 }
 
-void check(const KnownCell& c) {
+/// Throws UsageError for a configuration without a positive time or load.
+void check_cell(const KnownCell& c) {
   const double time = c.time();
   if (!(time > 0) || !std::isfinite(time))
     throw UsageError("the time of " + c.kernel + " on " + c.graph + " is " + std::to_string(time) +
@@ -192,8 +195,8 @@ void check(const KnownCell& c) {
     throw UsageError("the load of " + c.kernel + " on " + c.graph + " has no arcs, ranks or cores");
 }
 
-/// Computes the load with `bytes` along every arc; of negative ones with the weights.
-Load load_from(const graphs::ProcessGraph& graph, int cores, double bytes) {
+// Load of an exchange on a process graph, for the model. A negative size stands for the weights of the arcs.
+Load compute_load(const graphs::ProcessGraph& graph, int cores, double bytes) {
   Load l;
   l.ranks = graph.ranks();
   l.cores = std::max(1, cores);
@@ -218,16 +221,17 @@ Load load_from(const graphs::ProcessGraph& graph, int cores, double bytes) {
 
 }  // namespace
 
-Load exchange_load(const graphs::ProcessGraph& graph, int cores) { return load_from(graph, cores, -1); }
+Load exchange_load(const graphs::ProcessGraph& graph, int cores) { return compute_load(graph, cores, -1); }
 Load exchange_load(const graphs::ProcessGraph& graph, int cores, double bytes) {
   if (!(bytes >= 0)) throw UsageError("bytes on an arc are " + std::to_string(bytes) + "; allowed: 0 and more");
-  return load_from(graph, cores, bytes);
+  return compute_load(graph, cores, bytes);
 }
 
 double KnownCell::time() const { return median(medians()); }
 
-std::vector<double> KnownCell::medians() const { return medians_of(launches); }
+std::vector<double> KnownCell::medians() const { return sample_medians(launches); }
 
+// Joins the launches of equal configurations, so that each configuration is one sample of the fit.
 std::vector<KnownCell> joined(std::span<const KnownCell> cells) {
   std::vector<KnownCell> out;
   std::map<std::string, std::size_t> places;
@@ -246,20 +250,22 @@ std::vector<KnownCell> joined(std::span<const KnownCell> cells) {
   return out;
 }
 
+// Model of one kernel's exchange times: cross-validation for the intervals, then the fit to all configurations.
 KernelModel::KernelModel(std::span<const KnownCell> cells) {
   if (cells.empty()) throw UsageError("a kernel without measured cells cannot be predicted");
-  for (const auto& c : cells) check(c);
-  assume_occasions(cells);
-  leave_out(cells, Fold::record, record_reach_);
-  auto by_size = leave_out(cells, Fold::size, size_reach_);
-  leave_out(cells, Fold::ranks, ranks_reach_);
-  left_out_ = leave_out(cells, Fold::graph, graph_reach_);
+  for (const auto& c : cells) check_cell(c);
+  set_occasion_error(cells);
+  cross_validate(cells, Fold::record, record_reach_);
+  auto by_size = cross_validate(cells, Fold::size, size_reach_);
+  cross_validate(cells, Fold::ranks, ranks_reach_);
+  left_out_ = cross_validate(cells, Fold::graph, graph_reach_);
   if (left_out_.empty()) left_out_ = std::move(by_size);
   fit(cells);
 }
 
-/// Sets the deviation that is assumed between days, which shows in the scatter of several records only.
-void KernelModel::assume_occasions(std::span<const KnownCell> cells) {
+/// Sets the deviation between occasions. The effect of a day on all that is measured on it shows only in the comparison of
+/// records, so the assumed deviation decreases with their number.
+void KernelModel::set_occasion_error(std::span<const KnownCell> cells) {
   std::set<std::string> records;
   double load_per_core = 1;
   for (const auto& c : cells) {
@@ -269,15 +275,17 @@ void KernelModel::assume_occasions(std::span<const KnownCell> cells) {
   occasion_ = kOccasionError * load_per_core / std::sqrt(static_cast<double>(records.size()));
 }
 
+// Fold of cross-validation that a configuration belongs to, by the kind of fold.
 std::string KernelModel::fold_key(Fold kind, const KnownCell& cell) {
   if (kind == Fold::graph) return cell.graph;
   if (kind == Fold::record) return cell.source;
   return kind == Fold::size ? number_text(cell.load.size()) : std::to_string(cell.load.ranks);
 }
 
-/// Computes the errors of each cell when all cells of its fold are left out.
-/// @param reach  set to the bound of such errors with the stated confidence
-std::vector<KernelModel::LeftOut> KernelModel::leave_out(std::span<const KnownCell> cells, Fold kind, Reach& reach) {
+/// Predicts every configuration from a fit to all others outside of its fold. @return the errors of these predictions
+/// @param reach  receives the bound that the errors do not exceed with the stated confidence
+std::vector<KernelModel::LeftOut> KernelModel::cross_validate(std::span<const KnownCell> cells, Fold kind,
+                                                              Reach& reach) {
   std::set<std::string> folds;
   for (const auto& c : cells) folds.insert(fold_key(kind, c));
   std::vector<LeftOut> out;
@@ -288,7 +296,7 @@ std::vector<KernelModel::LeftOut> KernelModel::leave_out(std::span<const KnownCe
     if (rest.empty()) break;
     fit(rest);
     for (const auto& c : joined(test)) {
-      // Errors of loads that would have been refused say nothing of those that are predicted.
+      // Loads that would be refused say nothing about the errors of predictions.
       if (!range_.misses(c.load).empty()) continue;
       LeftOut l{c.graph, c.load.size(), {}};
       for (const double time : c.medians()) l.log_errors.push_back(std::log(time / corrected(c.load)));
@@ -296,16 +304,17 @@ std::vector<KernelModel::LeftOut> KernelModel::leave_out(std::span<const KnownCe
       out.push_back(std::move(l));
     }
   }
-  for (std::size_t i = 0; i < reach.size(); ++i) reach[i] = errors[i].reach(occasion_);
+  for (std::size_t i = 0; i < reach.size(); ++i) reach[i] = errors[i].error_bound(occasion_);
   return out;
 }
 
+// Fit of the model: pieces over the size of messages, then the residuals that corrected() spreads to similar loads.
 void KernelModel::fit(std::span<const KnownCell> cells) {
   const std::vector<KnownCell> known = joined(cells);
   std::vector<Sample> samples;
-  for (const auto& c : known) samples.push_back({features(c.load), c.time(), c.load.size(), &c.load});
+  for (const auto& c : known) samples.push_back({feature_vector(c.load), c.time(), c.load.size(), &c.load});
   std::stable_sort(samples.begin(), samples.end(), [](const auto& a, const auto& b) { return a.size < b.size; });
-  std::vector<std::size_t> starts;  // where a new size begins
+  std::vector<std::size_t> starts;  // first sample of each size
   for (std::size_t i = 0; i < samples.size(); ++i)
     if (i == 0 || samples[i].size > samples[i - 1].size * 1.01) starts.push_back(i);
   const Fit f = fit_with_breaks(samples, starts);
@@ -318,17 +327,19 @@ void KernelModel::fit(std::span<const KnownCell> cells) {
   for (const auto& s : samples) residuals_.push_back({*s.load, std::log(s.time / fitted(*s.load))});
 }
 
+// First part of a prediction: the time of the piecewise fit.
 double KernelModel::fitted(const Load& load) const {
   const double size = load.size();
   std::size_t piece = 0;
   while (piece < breaks_.size() && size >= breaks_[piece]) ++piece;
-  return std::max(1e-3, dot(features(load), pieces_[piece]));
+  return std::max(1e-3, dot_product(feature_vector(load), pieces_[piece]));
 }
 
+// Second part of a prediction: the fitted time, corrected by the residuals of similar measured loads.
 double KernelModel::corrected(const Load& load) const {
   double sum = 0, weights = kPrior;
   for (const auto& r : residuals_) {
-    const double w = nearness(load, r.load);
+    const double w = similarity(load, r.load);
     sum += w * r.log_ratio;
     weights += w;
   }
@@ -336,25 +347,28 @@ double KernelModel::corrected(const Load& load) const {
 }
 
 template <class Alike>
-bool KernelModel::measured(const Alike& alike) const {
+bool KernelModel::has_measured(const Alike& alike) const {
   return std::any_of(residuals_.begin(), residuals_.end(), [&](const Residual& r) { return alike(r.load); });
 }
 
-/// Returns the bound at a measured number of ranks and size. A measured graph, or one like it, is no other graph.
-double KernelModel::least_reach(const Load& load) const {
+/// Returns the half width of a prediction's interval, as a logarithm, for a measured number of ranks and size. For a
+/// measured graph, or a graph with the same degree and number of arcs, the smaller error of another size suffices.
+double KernelModel::base_half_width(const Load& load) const {
   const std::size_t oversubscribed = load.oversubscribed() ? 1 : 0;
-  const bool known = measured([&](const Load& l) {
+  const bool known = has_measured([&](const Load& l) {
     return l.ranks == load.ranks && l.cores == load.cores && l.arcs == load.arcs && l.degree == load.degree;
   });
   return known ? std::min(graph_reach_[oversubscribed], size_reach_[oversubscribed]) : graph_reach_[oversubscribed];
 }
 
-/// Returns the widest of the bounds for all that is new in a load.
-double KernelModel::reach(const Load& load) const {
-  const bool size = measured([&](const Load& l) { return std::fabs(l.size() - load.size()) <= 0.01 * load.size(); });
-  const bool ranks = measured([&](const Load& l) { return l.ranks == load.ranks; });
+/// Returns the half width of the interval of a load's prediction: the largest half width of all ways in which the load
+/// differs from the measured loads.
+double KernelModel::half_width(const Load& load) const {
+  const bool size =
+      has_measured([&](const Load& l) { return std::fabs(l.size() - load.size()) <= 0.01 * load.size(); });
+  const bool ranks = has_measured([&](const Load& l) { return l.ranks == load.ranks; });
   const std::size_t oversubscribed = load.oversubscribed() ? 1 : 0;
-  double out = least_reach(load);
+  double out = base_half_width(load);
   if (!std::isinf(record_reach_[oversubscribed])) out = std::max(out, record_reach_[oversubscribed]);
   if (!size) out = std::max(out, size_reach_[oversubscribed]);
   if (!ranks) out = std::max(out, ranks_reach_[oversubscribed]);
@@ -363,30 +377,32 @@ double KernelModel::reach(const Load& load) const {
 
 Prediction KernelModel::predict(const Load& load) const {
   if (!(load.arcs > 0)) throw UsageError("a graph without arcs has no time to predict");
-  const double reached = reach(load);
+  const double reached = half_width(load);
   const double time = corrected(load);
   return {time, time / std::exp(reached), time * std::exp(reached),
-          std::isinf(reached) ? 1 : reached / least_reach(load)};
+          std::isinf(reached) ? 1 : reached / base_half_width(load)};
 }
 
-std::string KernelModel::why_too_wide(const Load& load) const {
+// Reason why the interval of a load's prediction is too wide to be of use.
+std::string KernelModel::describe_too_wide(const Load& load) const {
   const std::string where = load.oversubscribed() ? " of ranks that share cores" : " of ranks with a core each";
-  if (std::isinf(least_reach(load)))
+  if (std::isinf(base_half_width(load)))
     return "too few graphs" + where +
            " were measured to know how far off a prediction for another one is; measure more, or this one";
-  if (std::isinf(reach(load)) && std::isinf(size_reach_[load.oversubscribed() ? 1 : 0]))
+  if (std::isinf(half_width(load)) && std::isinf(size_reach_[load.oversubscribed() ? 1 : 0]))
     return "too few sizes were measured to tell of another one; measure more, or " + number_text(load.size()) +
            " bytes an arc";
-  if (std::isinf(reach(load)))
+  if (std::isinf(half_width(load)))
     return "too few numbers of ranks were measured to tell of another one; measure " + std::to_string(load.ranks) +
            " ranks";
   return "what was measured is missed by a factor of more than " + number_text(kMaxIntervalFactor) +
          " where it is left out; measure it again, or this graph";
 }
 
+// Reasons to give no prediction of a load: it is out of range, or its interval is too wide.
 std::vector<std::string> KernelModel::unknown(const Load& load) const {
   std::vector<std::string> out = range_.misses(load);
-  if (out.empty() && !(reach(load) <= std::log(kMaxIntervalFactor))) out.push_back(why_too_wide(load));
+  if (out.empty() && !(half_width(load) <= std::log(kMaxIntervalFactor))) out.push_back(describe_too_wide(load));
   return out;
 }
 

@@ -1,3 +1,4 @@
+// Process graph of a traffic matrix.
 #include <limits>
 
 #include "merganser/base/error.hpp"
@@ -5,6 +6,7 @@
 
 namespace merganser::topology {
 
+// Process graph of a program for the benchmark and the placement of ranks: an arc for each pair of ranks with traffic.
 graphs::ProcessGraph process_graph_of(const comm::TrafficMatrix& traffic) {
   std::vector<std::vector<graphs::ProcessGraph::Arc>> rows(static_cast<std::size_t>(traffic.ranks()));
   const auto repeats = static_cast<double>(traffic.exchange_count());

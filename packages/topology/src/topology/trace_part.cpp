@@ -1,3 +1,4 @@
+// Parser for the files of the tracing library.
 #include <algorithm>
 
 #include "merganser/base/error.hpp"
@@ -11,52 +12,54 @@ constexpr std::string_view kTraceMagic = "merganser-trace ";
 constexpr int kVersion = 1;
 constexpr int kMaxTraceRanks = 1 << 28;
 
+// Parses the rest of a line "flow" of a trace: operations of this rank with one other rank.
 comm::TrafficFlow parse_flow(WordReader& in, TracePart& part) {
   comm::TrafficFlow flow;
-  const auto peer = static_cast<int>(in.number("the other rank", 0, part.ranks - 1));
+  const auto peer = static_cast<int>(in.read_number("the other rank", 0, part.ranks - 1));
   try {
-    flow.move = comm::move_of_name(in.word());
+    flow.move = comm::parse_move(in.next_word());
   } catch (const InputError& e) {
-    in.refuse(e.what());
+    in.fail(e.what());
   }
   flow.from = flow.move == comm::Move::get ? peer : part.rank;
   flow.to = flow.move == comm::Move::get ? part.rank : peer;
-  flow.operations = in.number("the number of operations", 1);
-  flow.bytes = in.number("the number of bytes");
-  flow.first_class = static_cast<std::size_t>(in.number("the first size class", 0, comm::kSizeClasses - 1));
-  while (!in.at_end()) flow.sizes.push_back(in.number("the number of operations of one size class"));
+  flow.operations = in.read_number("the number of operations", 1);
+  flow.bytes = in.read_number("the number of bytes");
+  flow.first_class = static_cast<std::size_t>(in.read_number("the first size class", 0, comm::kSizeClasses - 1));
+  while (!in.is_at_end()) flow.sizes.push_back(in.read_number("the number of operations of one size class"));
   return flow;
 }
 
+// Parses a line of a trace by its first word.
 void parse_line(WordReader& in, TracePart& part) {
-  const auto kind = in.word();
+  const auto kind = in.next_word();
   if (kind == "phase") {
-    const auto level = static_cast<int>(in.number("the phase", INT32_MIN, INT32_MAX));
-    part.phases[level].entered = in.number("the number of times a phase began");
+    const auto level = static_cast<int>(in.read_number("the phase", INT32_MIN, INT32_MAX));
+    part.phases[level].entered = in.read_number("the number of times a phase began");
   } else if (kind == "flow") {
-    const auto level = static_cast<int>(in.number("the phase", INT32_MIN, INT32_MAX));
+    const auto level = static_cast<int>(in.read_number("the phase", INT32_MIN, INT32_MAX));
     const auto phase = part.phases.find(level);
-    if (phase == part.phases.end())
-      in.refuse("a flow of phase " + std::to_string(level) + ", which has not been named");
+    if (phase == part.phases.end()) in.fail("a flow of phase " + std::to_string(level) + ", which has not been named");
     phase->second.flows.push_back(parse_flow(in, part));
   } else if (kind == "self") {
-    part.self_operations = in.number("the number of operations");
-    part.self_bytes = in.number("the number of bytes");
+    part.self_operations = in.read_number("the number of operations");
+    part.self_bytes = in.read_number("the number of bytes");
   } else if (kind == "outside") {
-    part.outside_operations = in.number("the number of operations");
-    part.outside_bytes = in.number("the number of bytes");
+    part.outside_operations = in.read_number("the number of operations");
+    part.outside_bytes = in.read_number("the number of bytes");
   } else if (kind == "collective") {
     auto& one = part.collectives.emplace_back();
-    one.name = in.word();
-    one.calls = in.number("the number of calls");
+    one.name = in.next_word();
+    one.calls = in.read_number("the number of calls");
   } else {
-    in.refuse("unknown entry \"" + std::string(kind) + "\"; known: phase, flow, self, outside, collective, end");
+    in.fail("unknown entry \"" + std::string(kind) + "\"; known: phase, flow, self, outside, collective, end");
   }
 }
 
 }  // namespace
 
-std::string wrong_rank(const std::vector<int>& listed, int ranks) {
+// Checks that the files of a trace are complete, before they are joined.
+std::string describe_wrong_rank(const std::vector<int>& listed, int ranks) {
   std::vector<int> sorted = listed;
   std::sort(sorted.begin(), sorted.end());
   for (std::size_t i = 0; i < sorted.size(); ++i) {
@@ -69,32 +72,34 @@ std::string wrong_rank(const std::vector<int>& listed, int ranks) {
 
 bool is_trace_part(std::string_view text) { return text.starts_with(kTraceMagic); }
 
+// Parser of the trace of one rank.
 TracePart parse_trace_part(std::string_view text, const std::string& name) {
   WordReader in(text, name);
   if (!in.next_line()) throw InputError(name + ": empty; a part of a trace begins with \"merganser-trace 1\"");
   in.expect("merganser-trace");
-  (void)in.number("the version", kVersion, kVersion);
+  (void)in.read_number("the version", kVersion, kVersion);
   TracePart part;
   const auto header = [&](std::string_view what) {
-    if (!in.next_line()) in.refuse("the file ends before \"" + std::string(what) + "\"");
+    if (!in.next_line()) in.fail("the file ends before \"" + std::string(what) + "\"");
     in.expect(what);
   };
   header("program");
   part.program = in.rest_of_line();
   header("rank");
-  part.rank = static_cast<int>(in.number("the rank", 0, kMaxTraceRanks - 1));
+  part.rank = static_cast<int>(in.read_number("the rank", 0, kMaxTraceRanks - 1));
   in.expect("of");
-  part.ranks = static_cast<int>(in.number("the number of ranks", part.rank + 1, kMaxTraceRanks));
+  part.ranks = static_cast<int>(in.read_number("the number of ranks", part.rank + 1, kMaxTraceRanks));
   header("ended");
-  part.ended = in.word();
+  part.ended = in.next_word();
   while (in.next_line()) {
     if (in.rest_of_line() == "end") return part;
     parse_line(in, part);
-    if (!in.at_end()) in.refuse("\"" + std::string(in.word()) + "\" after the end of the entry");
+    if (!in.is_at_end()) in.fail("\"" + std::string(in.next_word()) + "\" after the end of the entry");
   }
-  in.refuse("the line \"end\" is missing: the file was cut off");
+  in.fail("the line \"end\" is missing: the file was cut off");
 }
 
+// Traffic matrix of a program, or of one phase of it, from the traces of all its ranks.
 comm::TrafficMatrix join_trace_parts(const std::vector<TracePart>& parts, std::optional<int> phase) {
   if (parts.empty()) throw InputError("trace: no part of any rank; allowed: one of each");
   const TracePart& first = parts.front();
@@ -117,7 +122,7 @@ comm::TrafficMatrix join_trace_parts(const std::vector<TracePart>& parts, std::o
       flows.insert(flows.end(), content.flows.begin(), content.flows.end());
     }
   }
-  if (const std::string wrong = wrong_rank(ranks, first.ranks); !wrong.empty()) {
+  if (const std::string wrong = describe_wrong_rank(ranks, first.ranks); !wrong.empty()) {
     throw InputError("trace of " + std::to_string(first.ranks) + " ranks: the part of " + wrong);
   }
   if (phase && (" " + known + " ").find(" " + std::to_string(*phase) + " ") == std::string::npos) {

@@ -21,8 +21,10 @@ Watchdog::~Watchdog() {
   if (thread_.joinable()) thread_.join();
 }
 
+// Body of the watchdog's thread: reports a measurement whose beats have stopped for longer than the limit.
 void Watchdog::watch() {
-  const std::chrono::duration<double> pause(std::min(limit_s_ / 8, 1.0));  // rare: it disturbs what is measured
+  const std::chrono::duration<double> pause(
+      std::min(limit_s_ / 8, 1.0));  // seldom, since waking disturbs the measurement
   std::uint64_t seen = beats_.load(std::memory_order_relaxed);
   double since = now();
   std::unique_lock lock(mutex_);

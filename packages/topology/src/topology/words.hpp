@@ -1,5 +1,5 @@
 #pragma once
-/// Lines of words and numbers, with errors that name the place.
+/// Reader for lines of words and numbers, shared by the parsers of trace and monitoring files; errors name file and line.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,41 +10,45 @@
 
 namespace merganser::topology {
 
+/// Reader that splits the text of a trace or monitoring file into lines and these into words.
 class WordReader {
  public:
   WordReader(std::string_view text, std::string name) : walk_(text), words_(""), name_(std::move(name)) {}
 
-  /// Goes to the next line that is not empty; false at the end.
+  /// Advances to the next line that is not empty. @return false at the end of the text
   bool next_line() {
     while (walk_.next()) {
       ++number_;
       words_ = BlankWords(walk_.line());
-      if (!at_end()) return true;
+      if (!is_at_end()) return true;
     }
     return false;
   }
-  /// The next word of the line; empty at its end.
-  std::string_view word() { return words_.next(); }
-  [[nodiscard]] bool at_end() const { return rest_of_line().empty(); }
-  /// What is left of the line.
+  /// Returns the next word of the line; empty at its end.
+  std::string_view next_word() { return words_.next(); }
+  [[nodiscard]] bool is_at_end() const { return rest_of_line().empty(); }
+  /// Returns the rest of the line.
   [[nodiscard]] std::string_view rest_of_line() const { return BlankWords(words_).rest(); }
+  /// Reads the next word of the line. @throws InputError unless it is `wanted`
   void expect(std::string_view wanted) {
-    const auto got = word();
-    if (got != wanted) refuse("\"" + std::string(got) + "\" where \"" + std::string(wanted) + "\" is expected");
+    const auto got = next_word();
+    if (got != wanted) fail("\"" + std::string(got) + "\" where \"" + std::string(wanted) + "\" is expected");
   }
-  /// A whole number lowest .. highest.
-  std::int64_t number(const char* what, std::int64_t lowest = 0, std::int64_t highest = INT64_MAX) {
-    return to_number(word(), what, lowest, highest);
+  /// Reads the next word of the line as a whole number from lowest to highest. @throws InputError naming `what`
+  std::int64_t read_number(const char* what, std::int64_t lowest = 0, std::int64_t highest = INT64_MAX) {
+    return parse_number(next_word(), what, lowest, highest);
   }
-  std::int64_t to_number(std::string_view text, const char* what, std::int64_t lowest, std::int64_t highest) const {
+  /// Parses a text as a whole number from lowest to highest. @throws InputError naming `what`
+  std::int64_t parse_number(std::string_view text, const char* what, std::int64_t lowest, std::int64_t highest) const {
     std::int64_t value = 0;
     if (!parse_integer(text, value) || value < lowest || value > highest) {
-      refuse(std::string(what) + " is \"" + std::string(text) + "\"; allowed: whole numbers " + std::to_string(lowest) +
-             " to " + std::to_string(highest));
+      fail(std::string(what) + " is \"" + std::string(text) + "\"; allowed: whole numbers " + std::to_string(lowest) +
+           " to " + std::to_string(highest));
     }
     return value;
   }
-  [[noreturn]] void refuse(const std::string& why) const {
+  /// Throws InputError with the name of the file and the number of the line.
+  [[noreturn]] void fail(const std::string& why) const {
     throw InputError(name_ + ", line " + std::to_string(number_) + ": " + why);
   }
 
@@ -55,7 +59,8 @@ class WordReader {
   std::size_t number_ = 0;
 };
 
-/// "rank 3 is missing" or "rank 3 is there twice" for a list that should hold 0 .. ranks - 1 once; empty if it does.
-std::string wrong_rank(const std::vector<int>& listed, int ranks);
+/// Describes what is wrong with a list that should hold each rank from 0 to ranks - 1 once, as "rank 3 is missing" or
+/// "rank 3 is there twice"; empty if the list is right.
+std::string describe_wrong_rank(const std::vector<int>& listed, int ranks);
 
 }  // namespace merganser::topology

@@ -1,3 +1,4 @@
+// Lock-free lookup of handles for the tracing library: open addressing with linear probing.
 #include <cstdlib>
 
 #include "src/trace/record.hpp"
@@ -7,12 +8,15 @@ namespace {
 constexpr std::size_t kFirstSlots = 64;
 }
 
+// Allocates an empty table of a power of two of slots, without the C++ library; null without memory.
 HandleTable::Table* HandleTable::make(std::size_t slots) {
   auto* table = static_cast<Table*>(std::calloc(1, sizeof(Table) + (slots - 1) * sizeof(Slot)));
   if (table != nullptr) table->mask = slots - 1;
   return table;
 }
 
+/// Lookup of a handle without a lock. A reader sees a slot's handle only after its value: insert() stores the value
+/// first and releases with the handle.
 void* HandleTable::find(std::uintptr_t handle) const {
   const Table* table = __atomic_load_n(&table_, __ATOMIC_ACQUIRE);
   if (table == nullptr) return nullptr;
@@ -23,8 +27,9 @@ void* HandleTable::find(std::uintptr_t handle) const {
   }
 }
 
-/// The handle's slot, else the first one that may take it.
-HandleTable::Slot* HandleTable::slot_for(Table* table, std::uintptr_t handle, bool& fresh) {
+/// Returns the handle's slot, else the first slot that may hold the handle; `fresh` tells that this slot was never
+/// used.
+HandleTable::Slot* HandleTable::find_slot(Table* table, std::uintptr_t handle, bool& fresh) {
   Slot* gone = nullptr;
   fresh = false;
   for (std::size_t at = hash(handle) & table->mask;; at = (at + 1) & table->mask) {
@@ -37,7 +42,8 @@ HandleTable::Slot* HandleTable::slot_for(Table* table, std::uintptr_t handle, bo
   }
 }
 
-/// Readers may still be in the old table, which is therefore kept: all old ones together are smaller than the new one.
+/// Doubles the table. Readers may still be in the old one, which is therefore never freed: all old tables together are smaller
+/// than the new one.
 void HandleTable::grow() {
   Table* bigger = make(table_ == nullptr ? kFirstSlots : 2 * (table_->mask + 1));
   if (bigger == nullptr) return;
@@ -46,30 +52,44 @@ void HandleTable::grow() {
     const Slot& slot = table_->slots[at];
     if (slot.handle == 0 || slot.handle == kGone) continue;
     bool fresh = false;
-    *slot_for(bigger, slot.handle, fresh) = slot;
+    *find_slot(bigger, slot.handle, fresh) = slot;
     ++used_;
   }
   __atomic_store_n(&table_, bigger, __ATOMIC_RELEASE);
 }
 
-void HandleTable::insert(std::uintptr_t handle, void* value) {
+// Stores what the tracing library knows about a handle of MPI, under a lock that only writers take.
+void* HandleTable::store(std::uintptr_t handle, void* value, bool replaces) {
   const Lock lock(lock_);
+  // At most half full, so that a search always ends at an empty slot.
   if (table_ == nullptr || 2 * used_ > table_->mask) grow();
-  if (table_ == nullptr || used_ >= table_->mask) return std::free(value);
+  if (table_ == nullptr || used_ >= table_->mask) {
+    std::free(value);
+    return nullptr;
+  }
   bool fresh = false;
-  Slot* slot = slot_for(table_, handle, fresh);
-  if (fresh) ++used_;
+  Slot* slot = find_slot(table_, handle, fresh);
   void* old = slot->handle == handle ? slot->value : nullptr;
+  if (old != nullptr && !replaces) {
+    std::free(value);
+    return old;
+  }
+  if (fresh) ++used_;
   __atomic_store_n(&slot->value, value, __ATOMIC_RELAXED);
   __atomic_store_n(&slot->handle, handle, __ATOMIC_RELEASE);
   std::free(old);
+  return value;
 }
 
+bool HandleTable::replace(std::uintptr_t handle, void* value) { return store(handle, value, true) != nullptr; }
+void* HandleTable::insert(std::uintptr_t handle, void* value) { return store(handle, value, false); }
+
+// Forgets a handle of MPI; its slot stays in the probe sequence, marked as gone.
 void HandleTable::erase(std::uintptr_t handle) {
   const Lock lock(lock_);
   if (table_ == nullptr) return;
   bool fresh = false;
-  Slot* slot = slot_for(table_, handle, fresh);
+  Slot* slot = find_slot(table_, handle, fresh);
   if (slot->handle != handle) return;
   __atomic_store_n(&slot->handle, kGone, __ATOMIC_RELEASE);
   std::free(slot->value);

@@ -1,42 +1,47 @@
 // requires: MPI
+// Wrappers of MPI's collectives in the tracing library.
 #include "src/trace/mpi_wrap.hpp"
 #ifdef OPEN_MPI
 #include <mpi-ext.h>
 #endif
 
-/// Neighbourhood collectives send along the arcs of their communicator; of the others the calls are counted.
+/// Neighbourhood collectives are counted as messages along the arcs of their communicator; of the others only calls are counted.
 
 namespace {
 
 using namespace merganser::trace;
 
-/// bytes(i) goes to neighbour i.
+/// Counts a message of bytes(i) bytes to every neighbour i of the communicator.
 template <class Bytes>
 void for_neighbours(MPI_Comm comm, const Bytes& bytes) {
-  const WorldRanks* ranks = ranks_of(comm);
+  const WorldRanks* ranks = get_ranks(comm);
   for (int i = 0; ranks != nullptr && i < ranks->neighbours; ++i) {
     if (ranks->neighbour(i) != kNobody) count(Move::message, ranks->neighbour(i), bytes(i));
   }
 }
 
+/// Counts a neighbourhood collective with the same number of elements for every neighbour.
 void count_even(MPI_Comm comm, int n, MPI_Datatype type) {
-  const std::uint64_t bytes = bytes_of(n, type);
+  const std::uint64_t bytes = data_bytes(n, type);
   for_neighbours(comm, [=](int) { return bytes; });
 }
+/// Counts a neighbourhood collective with n[i] elements for neighbour i.
 void count_uneven(MPI_Comm comm, const int* n, MPI_Datatype type) {
-  for_neighbours(comm, [=](int i) { return bytes_of(n[i], type); });
+  for_neighbours(comm, [=](int i) { return data_bytes(n[i], type); });
 }
+/// Counts a neighbourhood collective with n[i] elements of types[i] for neighbour i.
 void count_typed(MPI_Comm comm, const int* n, const MPI_Datatype* types) {
-  for_neighbours(comm, [=](int i) { return bytes_of(n[i], types[i]); });
+  for_neighbours(comm, [=](int i) { return data_bytes(n[i], types[i]); });
 }
 
+/// Stores the messages of a persistent neighbourhood collective, to be counted when it is started.
 template <class Bytes>
-[[maybe_unused]] void remember_neighbours(MPI_Comm comm, MPI_Request request, const Bytes& bytes) {
-  const WorldRanks* ranks = ranks_of(comm);
+[[maybe_unused]] void store_neighbour_sends(MPI_Comm comm, MPI_Request request, const Bytes& bytes) {
+  const WorldRanks* ranks = get_ranks(comm);
   if (ranks == nullptr) return;
   Sends* sends = new_sends(ranks->neighbours);
   for (int i = 0; sends != nullptr && i < ranks->neighbours; ++i) sends->one[i] = {ranks->neighbour(i), bytes(i)};
-  remember(request, sends);
+  store_sends(request, sends);
 }
 
 }  // namespace
@@ -65,24 +70,25 @@ MERGANSER_WRAP_BOTH(Neighbor_alltoallv, Ineighbor_alltoallv, (ALLTOALLV), (ALLTO
 MERGANSER_WRAP_BOTH(Neighbor_alltoallw, Ineighbor_alltoallw, (ALLTOALLW), (ALLTOALLW_ARGUMENTS),
                     count_typed(comm, n, types))
 
-/// Persistent ones: part of MPI since its version 4, an extension before. Where the library has none, nobody calls them.
+/// Wraps persistent neighbourhood collectives: part of MPI 4, an extension before. Where the library has none, no program calls
+/// them.
 #define MERGANSER_PERSISTENT(PREFIX, NAME, PARAMETERS, ARGUMENTS, BYTES)                                          \
   extern "C" MERGANSER_SHOWN int PREFIX##NAME(MERGANSER_UNPACK PARAMETERS, MPI_Info info, MPI_Request* request) { \
     static decltype(&PREFIX##NAME) real = nullptr;                                                                \
-    if (real == nullptr) real = reinterpret_cast<decltype(&PREFIX##NAME)>(next("P" #PREFIX #NAME));               \
+    if (real == nullptr) real = reinterpret_cast<decltype(&PREFIX##NAME)>(find_function("P" #PREFIX #NAME));      \
     const Call call;                                                                                              \
     const int result = real(MERGANSER_UNPACK ARGUMENTS, info, request);                                           \
     if (result == MPI_SUCCESS && call.counts()) {                                                                 \
-      remember_neighbours(comm, *request, [=]([[maybe_unused]] int i) { return BYTES; });                         \
+      store_neighbour_sends(comm, *request, [=]([[maybe_unused]] int i) { return BYTES; });                       \
     }                                                                                                             \
     return result;                                                                                                \
   }
-#define MERGANSER_ALL_PERSISTENT(PREFIX)                                                                          \
-  MERGANSER_PERSISTENT(PREFIX, Neighbor_allgather_init, (EVEN), (EVEN_ARGUMENTS), bytes_of(n, type))              \
-  MERGANSER_PERSISTENT(PREFIX, Neighbor_allgatherv_init, (GATHERV), (GATHERV_ARGUMENTS), bytes_of(n, type))       \
-  MERGANSER_PERSISTENT(PREFIX, Neighbor_alltoall_init, (EVEN), (EVEN_ARGUMENTS), bytes_of(n, type))               \
-  MERGANSER_PERSISTENT(PREFIX, Neighbor_alltoallv_init, (ALLTOALLV), (ALLTOALLV_ARGUMENTS), bytes_of(n[i], type)) \
-  MERGANSER_PERSISTENT(PREFIX, Neighbor_alltoallw_init, (ALLTOALLW), (ALLTOALLW_ARGUMENTS), bytes_of(n[i], types[i]))
+#define MERGANSER_ALL_PERSISTENT(PREFIX)                                                                            \
+  MERGANSER_PERSISTENT(PREFIX, Neighbor_allgather_init, (EVEN), (EVEN_ARGUMENTS), data_bytes(n, type))              \
+  MERGANSER_PERSISTENT(PREFIX, Neighbor_allgatherv_init, (GATHERV), (GATHERV_ARGUMENTS), data_bytes(n, type))       \
+  MERGANSER_PERSISTENT(PREFIX, Neighbor_alltoall_init, (EVEN), (EVEN_ARGUMENTS), data_bytes(n, type))               \
+  MERGANSER_PERSISTENT(PREFIX, Neighbor_alltoallv_init, (ALLTOALLV), (ALLTOALLV_ARGUMENTS), data_bytes(n[i], type)) \
+  MERGANSER_PERSISTENT(PREFIX, Neighbor_alltoallw_init, (ALLTOALLW), (ALLTOALLW_ARGUMENTS), data_bytes(n[i], types[i]))
 #if MPI_VERSION >= 4
 MERGANSER_ALL_PERSISTENT(MPI_)
 #elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)

@@ -1,27 +1,28 @@
 // requires: MPI
+// Wrappers of MPI's two-sided calls in the tracing library.
 #include "src/trace/mpi_wrap.hpp"
 
-/// Start and end, two-sided messages, persistent requests, phases.
+/// Wrapped calls: start and end of MPI, two-sided messages, persistent requests, phases.
 
 #define SEND const void *buffer, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm
 #define SEND_ARGUMENTS buffer, n, type, to, tag, comm
 
 namespace {
 
-/// A persistent send to a rank of a communicator.
-void remember_send(MPI_Comm comm, int to, int n, MPI_Datatype type, MPI_Request request) {
+/// Stores a persistent send to a rank of a communicator, to be counted when it is started.
+void store_send(MPI_Comm comm, int to, int n, MPI_Datatype type, MPI_Request request) {
   using namespace merganser::trace;
   Sends* sends = new_sends(1);
   if (sends == nullptr) return;
-  sends->one[0] = {world_rank(comm, to), bytes_of(n, type)};
-  remember(request, sends);
+  sends->one[0] = {world_rank(comm, to), data_bytes(n, type)};
+  store_sends(request, sends);
 }
 
 }  // namespace
 
-MERGANSER_WATCH(Init, (int* argc, char*** argv), (argc, argv), , started())
+MERGANSER_WATCH(Init, (int* argc, char*** argv), (argc, argv), , start_counting())
 MERGANSER_WATCH(Init_thread, (int* argc, char*** argv, int required, int* provided), (argc, argv, required, provided), ,
-                started())
+                start_counting())
 MERGANSER_WATCH(Finalize, (), (), write_part("finalize"), )
 MERGANSER_WATCH(Abort, (MPI_Comm comm, int code), (comm, code), write_part("abort"), )
 
@@ -40,7 +41,7 @@ MERGANSER_WRAP(Sendrecv_replace,
 
 #define INIT(NAME)                                                               \
   MERGANSER_WRAP(NAME, (SEND, MPI_Request * request), (SEND_ARGUMENTS, request), \
-                 remember_send(comm, to, n, type, *request))
+                 store_send(comm, to, n, type, *request))
 INIT(Send_init)
 INIT(Bsend_init)
 INIT(Ssend_init)
@@ -48,10 +49,10 @@ INIT(Rsend_init)
 MERGANSER_WRAP(Start, (MPI_Request * request), (request), count_start(*request))
 MERGANSER_WRAP(Startall, (int n, MPI_Request requests[]), (n, requests),
                for (int i = 0; i < n; ++i) count_start(requests[i]))
-MERGANSER_WATCH(Request_free, (MPI_Request * request), (request), forget_request(*request), )
-MERGANSER_WATCH(Comm_free, (MPI_Comm * comm), (comm), forget_comm(*comm), )
-MERGANSER_WATCH(Comm_disconnect, (MPI_Comm * comm), (comm), forget_comm(*comm), )
-MERGANSER_WATCH(Win_free, (MPI_Win * window), (window), forget_window(*window), )
+MERGANSER_WATCH(Request_free, (MPI_Request * request), (request), erase_request(*request), )
+MERGANSER_WATCH(Comm_free, (MPI_Comm * comm), (comm), erase_comm(*comm), )
+MERGANSER_WATCH(Comm_disconnect, (MPI_Comm * comm), (comm), erase_comm(*comm), )
+MERGANSER_WATCH(Win_free, (MPI_Win * window), (window), erase_window(*window), )
 
 extern "C" MERGANSER_SHOWN int MPI_Pcontrol(const int level, ...) {
   merganser::trace::begin_phase(level);

@@ -1,4 +1,5 @@
 // requires: MPI
+// Translation of ranks of communicators and windows to ranks of MPI_COMM_WORLD, cached by handle, for the tracing library.
 #include "src/trace/mpi_ranks.hpp"
 
 #include <link.h>
@@ -13,6 +14,7 @@ HandleTable windows;
 HandleTable requests;
 int world_size = 0;
 
+/// Range of addresses of code.
 struct Range {
   std::uintptr_t begin;
   std::uintptr_t end;
@@ -21,7 +23,8 @@ constexpr int kMaxRanges = 8;
 Range bindings[kMaxRanges];
 int binding_count = 0;
 
-int note_library(struct dl_phdr_info* info, std::size_t, void*) {
+/// Callback of dl_iterate_phdr: records the code of a library that holds MPI's Fortran bindings, recognised by its name.
+int record_bindings(struct dl_phdr_info* info, std::size_t, void*) {
   const char* base = std::strrchr(info->dlpi_name, '/');
   base = base != nullptr ? base + 1 : info->dlpi_name;
   const auto has = [base](const char* part) { return std::strstr(base, part) != nullptr; };
@@ -36,14 +39,15 @@ int note_library(struct dl_phdr_info* info, std::size_t, void*) {
 }
 
 #ifdef OPEN_MPI
-/// The address of a predefined object: not linked, so that programs without MPI may load this library too.
+/// Returns the address of a predefined object by name. It is not linked, so that programs without MPI may load this library.
 template <class Handle>
 Handle predefined(const char* name) {
-  return static_cast<Handle>(object(name));
+  return static_cast<Handle>(find_object(name));
 }
 #endif
 
-/// Ranks of the world of every rank of a group, in `to`.
+/// Translates all ranks of a group to ranks of the world; ranks of other worlds become kOutside. @return false on an
+/// error of MPI
 bool translate(MPI_Group group, int size, int* to) {
   MPI_Group all{};
   if (MERGANSER_REAL(Comm_group)(world(), &all) != MPI_SUCCESS) return false;
@@ -61,6 +65,7 @@ bool translate(MPI_Group group, int size, int* to) {
   return good;
 }
 
+/// Allocates the translation of a communicator with `size` ranks and `neighbours` neighbours; null without memory.
 WorldRanks* new_ranks(int size, int neighbours) {
   auto* ranks = static_cast<WorldRanks*>(std::malloc(
       sizeof(WorldRanks) + sizeof(int) * (static_cast<std::size_t>(size) + static_cast<std::size_t>(neighbours))));
@@ -77,9 +82,9 @@ class Destinations {
   explicit Destinations(MPI_Comm comm) {
     int kind = MPI_UNDEFINED;
     if (MERGANSER_REAL(Topo_test)(comm, &kind) != MPI_SUCCESS) return;
-    if (kind == MPI_DIST_GRAPH) distributed(comm);
-    if (kind == MPI_GRAPH) replicated(comm);
-    if (kind == MPI_CART) cartesian(comm);
+    if (kind == MPI_DIST_GRAPH) read_distributed(comm);
+    if (kind == MPI_GRAPH) read_replicated(comm);
+    if (kind == MPI_CART) read_cartesian(comm);
   }
   ~Destinations() { std::free(list); }
   Destinations(const Destinations&) = delete;
@@ -89,9 +94,11 @@ class Destinations {
   int* list = nullptr;
 
  private:
+  /// Allocates n numbers, at least one; null without memory.
   int* make(int n) { return static_cast<int*>(std::malloc(sizeof(int) * static_cast<std::size_t>(n > 0 ? n : 1))); }
 
-  void distributed(MPI_Comm comm) {
+  /// Reads the out-neighbours of a distributed graph topology.
+  void read_distributed(MPI_Comm comm) {
     int in = 0;
     int out = 0;
     int weighted = 0;
@@ -108,7 +115,8 @@ class Destinations {
     std::free(weights);
     std::free(more_weights);
   }
-  void replicated(MPI_Comm comm) {
+  /// Reads the neighbours of a graph topology.
+  void read_replicated(MPI_Comm comm) {
     int rank = 0;
     int n = 0;
     MERGANSER_REAL(Comm_rank)(comm, &rank);
@@ -116,7 +124,8 @@ class Destinations {
     list = make(n);
     if (list != nullptr && MERGANSER_REAL(Graph_neighbors)(comm, rank, n, list) == MPI_SUCCESS) count = n;
   }
-  void cartesian(MPI_Comm comm) {
+  /// Reads the neighbours of a Cartesian topology, in the order of MPI: per dimension below, then above.
+  void read_cartesian(MPI_Comm comm) {
     int dimensions = 0;
     if (MERGANSER_REAL(Cartdim_get)(comm, &dimensions) != MPI_SUCCESS) return;
     list = make(2 * dimensions);
@@ -132,12 +141,13 @@ class Destinations {
   }
 };
 
-WorldRanks* look_up(MPI_Comm comm) {
+/// Translates the ranks and neighbours of a communicator; null on an error of MPI.
+WorldRanks* query_ranks(MPI_Comm comm) {
   int inter = 0;
   if (MERGANSER_REAL(Comm_test_inter)(comm, &inter) != MPI_SUCCESS) return nullptr;
   int size = 0;
   MPI_Group group{};
-  // A rank named in a call on an intercommunicator is one of the other side.
+  // Calls on an intercommunicator name ranks of the remote group.
   const int result =
       inter != 0 ? MERGANSER_REAL(Comm_remote_group)(comm, &group) : MERGANSER_REAL(Comm_group)(comm, &group);
   if (result != MPI_SUCCESS) return nullptr;
@@ -171,21 +181,23 @@ MPI_Comm world() {
 #endif
 }
 
-const WorldRanks* ranks_of(MPI_Comm comm) {
+// Translation of a communicator's ranks, queried on its first use and then cached by its handle.
+const WorldRanks* get_ranks(MPI_Comm comm) {
   auto* known = static_cast<const WorldRanks*>(comms.find(bits(comm)));
   if (known != nullptr) return known;
-  WorldRanks* found = look_up(comm);
-  if (found != nullptr) comms.insert(bits(comm), found);
-  return found;
+  WorldRanks* found = query_ranks(comm);
+  return found != nullptr ? static_cast<const WorldRanks*>(comms.insert(bits(comm), found)) : nullptr;
 }
 
+// Other end of a message in the counters of the tracing library; MPI_COMM_WORLD takes no lookup.
 int world_rank(MPI_Comm comm, int rank) {
   if (rank < 0) return kNobody;
   if (comm == world()) return rank < world_size ? rank : kNobody;
-  const WorldRanks* ranks = ranks_of(comm);
+  const WorldRanks* ranks = get_ranks(comm);
   return ranks != nullptr ? (*ranks)[rank] : kNobody;
 }
 
+// Target of a one-sided operation in the counters of the tracing library, by the cached group of its window.
 int world_rank_of_window(MPI_Win window, int rank) {
   if (rank < 0) return kNobody;
   auto* known = static_cast<const WorldRanks*>(windows.find(bits(window)));
@@ -196,16 +208,15 @@ int world_rank_of_window(MPI_Win window, int rank) {
     WorldRanks* ranks = nullptr;
     if (MERGANSER_REAL(Group_size)(group, &size) == MPI_SUCCESS && (ranks = new_ranks(size, 0)) != nullptr) {
       if (!translate(group, size, ranks->world)) ranks->size = 0;
-      windows.insert(bits(window), ranks);
-      known = ranks;
+      known = static_cast<const WorldRanks*>(windows.insert(bits(window), ranks));
     }
     MERGANSER_REAL(Group_free)(&group);
   }
   return known != nullptr ? (*known)[rank] : kNobody;
 }
 
-void forget_comm(MPI_Comm comm) { comms.erase(bits(comm)); }
-void forget_window(MPI_Win window) { windows.erase(bits(window)); }
+void erase_comm(MPI_Comm comm) { comms.erase(bits(comm)); }
+void erase_window(MPI_Win window) { windows.erase(bits(window)); }
 
 Sends* new_sends(int count) {
   auto* sends = static_cast<Sends*>(
@@ -214,19 +225,21 @@ Sends* new_sends(int count) {
   return sends;
 }
 
-void remember(MPI_Request request, Sends* sends) {
-  if (sends != nullptr) requests.insert(bits(request), sends);
+void store_sends(MPI_Request request, Sends* sends) {
+  if (sends != nullptr) requests.replace(bits(request), sends);
 }
 
-void forget_request(MPI_Request request) { requests.erase(bits(request)); }
+void erase_request(MPI_Request request) { requests.erase(bits(request)); }
 
+// Start of a persistent request: its messages, stored when it was made, count now.
 void count_start(MPI_Request request) {
   const auto* sends = static_cast<const Sends*>(requests.find(bits(request)));
   for (int i = 0; sends != nullptr && i < sends->count; ++i)
     count(Move::message, sends->one[i].peer, sends->one[i].bytes);
 }
 
-void started() {
+// Set-up of the tracing library in a program of MPI, by its wrapper of MPI_Init.
+void start_counting() {
   int rank = 0;
   if (MERGANSER_REAL(Comm_rank)(world(), &rank) != MPI_SUCCESS) return;
   MERGANSER_REAL(Comm_size)(world(), &world_size);
@@ -237,10 +250,11 @@ void started() {
 #else
   const bool spawned = parent != MPI_COMM_NULL;
 #endif
-  if (binding_count == 0) ::dl_iterate_phdr(note_library, nullptr);
+  if (binding_count == 0) ::dl_iterate_phdr(record_bindings, nullptr);
   start(rank, world_size, spawned);
 }
 
+// Tells apart calls by PMPI names that Fortran programs cause from those of tools and of MPI itself.
 bool from_bindings(const void* address) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   for (int i = 0; i < binding_count; ++i) {

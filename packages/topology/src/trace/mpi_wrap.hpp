@@ -1,18 +1,18 @@
 #pragma once
-/// How a function of MPI is wrapped under both its names.
+/// Macros that wrap a function of MPI under both its names, MPI_NAME and PMPI_NAME.
 #include "src/trace/mpi_ranks.hpp"
 
 #define MERGANSER_UNPACK(...) __VA_ARGS__
 
-/// Shows a function under both names: MPI_NAME calls OWN with NAME behind it, PMPI_NAME does what SECOND says.
+/// Defines a function under both names: MPI_NAME calls OWN##NAME, PMPI_NAME executes SECOND.
 #define MERGANSER_SHOW(NAME, OWN, PARAMETERS, ARGUMENTS, SECOND)           \
   extern "C" MERGANSER_SHOWN int MPI_##NAME(MERGANSER_UNPACK PARAMETERS) { \
     return OWN##NAME(MERGANSER_UNPACK ARGUMENTS);                          \
   }                                                                        \
   extern "C" MERGANSER_SHOWN int PMPI_##NAME(MERGANSER_UNPACK PARAMETERS) { SECOND; }
 
-/// MPI_NAME counts what the last argument says if it succeeds. The second name counts only where the Fortran bindings call
-/// it: tools and the library itself use it too.
+/// Wraps NAME: MPI_NAME counts by the last argument if it succeeds. PMPI_NAME counts only where the Fortran bindings call it,
+/// since tools and the library itself use it too.
 #define MERGANSER_WRAP(NAME, PARAMETERS, ARGUMENTS, ...)                               \
   static inline int counted_##NAME(MERGANSER_UNPACK PARAMETERS) {                      \
     using namespace ::merganser::trace;                                                \
@@ -28,13 +28,13 @@
                             ? counted_##NAME(MERGANSER_UNPACK ARGUMENTS)               \
                             : MERGANSER_REAL(NAME)(MERGANSER_UNPACK ARGUMENTS))
 
-/// The same for a call and the one that starts it, which has a request besides.
+/// Wraps a blocking call and the nonblocking one of the same arguments, which has a request besides.
 #define MERGANSER_WRAP_BOTH(NAME, START, PARAMETERS, ARGUMENTS, ...)                                                 \
   MERGANSER_WRAP(NAME, (MERGANSER_UNPACK PARAMETERS), (MERGANSER_UNPACK ARGUMENTS), __VA_ARGS__)                     \
   MERGANSER_WRAP(START, (MERGANSER_UNPACK PARAMETERS, MPI_Request * request), (MERGANSER_UNPACK ARGUMENTS, request), \
                  __VA_ARGS__)
 
-/// Both names do the same: what must be noticed whoever calls.
+/// Wraps NAME so that both names execute BEFORE and, on success, AFTER: for events that count whoever calls.
 #define MERGANSER_WATCH(NAME, PARAMETERS, ARGUMENTS, BEFORE, AFTER)      \
   static inline int watched_##NAME(MERGANSER_UNPACK PARAMETERS) {        \
     using namespace ::merganser::trace;                                  \

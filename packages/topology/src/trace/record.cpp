@@ -1,3 +1,4 @@
+// Counters of the tracing library: per-thread tables, phases, calls, and the file that a process writes at its end.
 #include "src/trace/record.hpp"
 
 #include <dlfcn.h>
@@ -8,10 +9,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include "src/trace/text_buffer.hpp"
 
 namespace merganser::trace {
 
@@ -19,7 +21,8 @@ __thread int call_depth __attribute__((tls_model("initial-exec"))) = 0;
 
 namespace {
 
-/// Counts of one (phase, rank, kind). Written by one thread, read by whoever writes the part.
+/// Counters of one triple of phase, other rank and kind of operation. One thread writes them, and the thread that
+/// writes the file reads them.
 struct Cell {
   std::uint64_t key;
   std::uint64_t bytes;
@@ -27,26 +30,32 @@ struct Cell {
   Cell* next;  // of the same thread
 };
 
+/// Counters of one thread in a hash table. The table is never freed: the counts of threads that have ended belong to
+/// the process.
 struct Thread {
-  Cell* last;    // counted last
-  Cell** slots;  // by key
+  Cell* last;    // the cell counted last, often the next one too
+  Cell** slots;  // hash table by key
   std::size_t mask;
   std::size_t used;
   Cell* cells;
-  int in_use;
+  int in_use;  // 1: a live thread counts here
   Thread* next;
 };
 
+/// A level of MPI_Pcontrol, and how often it was entered.
 struct Phase {
   int level;
   std::uint64_t entered;
 };
 
+/// A collective, and how often it was called.
 struct Called {
   const char* name;
   std::uint64_t calls;
 };
 
+/// State of the tracing library in this process. Constant-initialised, since wrapped functions may be called before
+/// constructors run.
 struct State {
   int rank = -1;
   int ranks = 0;
@@ -54,13 +63,13 @@ struct State {
   pid_t pid = 0;
   Thread* threads = nullptr;
   pthread_key_t key = 0;
-  std::uint64_t phase = 0;  // position in phases
+  std::uint64_t phase = 0;  // index into phases
   Phase* phases = nullptr;
   std::size_t phase_count = 0;
   Called called[64] = {};
   int called_count = 0;
   int lock = 0;
-  char* written = nullptr;  // the last part's body
+  char* written = nullptr;  // body of the last file
 };
 State state;
 
@@ -69,19 +78,21 @@ __thread Thread* this_thread __attribute__((tls_model("initial-exec"))) = nullpt
 constexpr unsigned kMoveBits = 2;
 constexpr unsigned kPeerBits = 34;
 
-std::uint64_t key_of(std::uint64_t phase, int peer, Move move) {
+/// Packs phase, peer (from kNobody on, so that it is not negative) and kind of operation into one key.
+std::uint64_t make_key(std::uint64_t phase, int peer, Move move) {
   return (phase << (kPeerBits + kMoveBits)) | (static_cast<std::uint64_t>(peer + 2) << kMoveBits) |
          static_cast<std::uint64_t>(move);
 }
 
 std::size_t hash(std::uint64_t key) { return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15ULL) >> 24); }
 
-void leave(void* thread) { __atomic_store_n(&static_cast<Thread*>(thread)->in_use, 0, __ATOMIC_RELEASE); }
+/// Destructor of the thread-specific key: makes a thread's table available to later threads, with its counts.
+void release_thread(void* thread) { __atomic_store_n(&static_cast<Thread*>(thread)->in_use, 0, __ATOMIC_RELEASE); }
 
-/// A table for this thread: one that an ended thread has left, else a new one.
-Thread* enter() {
+/// Returns a table of counters for this thread: that of a thread that has ended, else a new table. Null without memory.
+Thread* acquire_thread() {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, [] { pthread_key_create(&state.key, leave); });
+  pthread_once(&once, [] { pthread_key_create(&state.key, release_thread); });
   Thread* thread = __atomic_load_n(&state.threads, __ATOMIC_ACQUIRE);
   for (; thread != nullptr; thread = thread->next) {
     int free = 0;
@@ -92,6 +103,7 @@ Thread* enter() {
     if (thread == nullptr) return nullptr;
     thread->in_use = 1;
     thread->next = __atomic_load_n(&state.threads, __ATOMIC_RELAXED);
+    // Tables are only ever prepended, so a plain compare-and-swap suffices (no ABA).
     while (!__atomic_compare_exchange_n(&state.threads, &thread->next, thread, false, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED)) {
     }
@@ -100,6 +112,7 @@ Thread* enter() {
   return this_thread = thread;
 }
 
+/// Doubles the hash table of a thread; other threads read only the list of cells. @return false without memory
 bool grow(Thread& thread) {
   const std::size_t slots = thread.slots == nullptr ? 64 : 2 * (thread.mask + 1);
   auto** bigger = static_cast<Cell**>(std::calloc(slots, sizeof(Cell*)));  // NOLINT(bugprone-sizeof-expression)
@@ -115,7 +128,8 @@ bool grow(Thread& thread) {
   return true;
 }
 
-Cell* cell_of(Thread& thread, std::uint64_t key) {
+/// Returns the counters of a key, created if need be; null without memory.
+Cell* get_cell(Thread& thread, std::uint64_t key) {
   if ((thread.slots == nullptr || 2 * thread.used > thread.mask) && !grow(thread)) return nullptr;
   std::size_t at = hash(key) & thread.mask;
   for (; thread.slots[at] != nullptr; at = (at + 1) & thread.mask) {
@@ -125,66 +139,41 @@ Cell* cell_of(Thread& thread, std::uint64_t key) {
   if (cell == nullptr) return nullptr;
   cell->key = key;
   cell->next = thread.cells;
+  // Released after its members are set: the thread that writes the file may follow the list at any time.
   __atomic_store_n(&thread.cells, cell, __ATOMIC_RELEASE);
   thread.slots[at] = cell;
   ++thread.used;
   return cell;
 }
 
-int class_of(std::uint64_t bytes) {
+/// Returns the size class of a message: 0 for none, else the number of bits of its length, at most kClasses - 1.
+int size_class(std::uint64_t bytes) {
   const int width = bytes == 0 ? 0 : 64 - __builtin_clzll(bytes);
   return width < kClasses ? width : kClasses - 1;
 }
 
+// Adds to a counter of this thread.
 void add(std::uint64_t& counter, std::uint64_t more) {
-  __atomic_store_n(&counter, counter + more, __ATOMIC_RELAXED);  // this thread alone writes it
+  // Only this thread writes the counter, so no atomic addition is needed; the store is atomic for the reader.
+  __atomic_store_n(&counter, counter + more, __ATOMIC_RELAXED);
 }
+/// Reads a counter that another thread may be writing.
 std::uint64_t read(const std::uint64_t& counter) { return __atomic_load_n(&counter, __ATOMIC_RELAXED); }
 
-/// Text that grows.
-class Text {
- public:
-  ~Text() { std::free(data_); }
-  __attribute__((format(printf, 2, 3))) void add(const char* format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    char piece[512];
-    const int length = std::vsnprintf(piece, sizeof piece, format, arguments);
-    va_end(arguments);
-    if (length <= 0) return;
-    const auto bytes =
-        static_cast<std::size_t>(length) < sizeof piece ? static_cast<std::size_t>(length) : sizeof piece - 1;
-    if (used_ + bytes + 1 > room_) {
-      const std::size_t room = 2 * (room_ + bytes + 1);
-      char* bigger = static_cast<char*>(std::realloc(data_, room));
-      if (bigger == nullptr) return;
-      data_ = bigger;
-      room_ = room;
-    }
-    std::memcpy(data_ + used_, piece, bytes + 1);
-    used_ += bytes;
-  }
-  [[nodiscard]] const char* data() const { return data_ != nullptr ? data_ : ""; }
-  [[nodiscard]] std::size_t size() const { return used_; }
-
- private:
-  char* data_ = nullptr;
-  std::size_t used_ = 0;
-  std::size_t room_ = 0;
-};
-
-/// Adds what another thread has counted under the same key.
-void merge(Thread& into) {
+/// Adds the counters of all threads, key by key. @return false if memory does not suffice
+bool merge(Thread& into) {
   for (Thread* thread = __atomic_load_n(&state.threads, __ATOMIC_ACQUIRE); thread != nullptr; thread = thread->next) {
     for (Cell* cell = __atomic_load_n(&thread->cells, __ATOMIC_ACQUIRE); cell != nullptr; cell = cell->next) {
-      Cell* sum = cell_of(into, cell->key);
-      if (sum == nullptr) return;
+      Cell* sum = get_cell(into, cell->key);
+      if (sum == nullptr) return false;
       sum->bytes += read(cell->bytes);
       for (int c = 0; c < kClasses; ++c) sum->sizes[c] += read(cell->sizes[c]);
     }
   }
+  return true;
 }
 
+/// Frees the counters and the hash table of a temporary sum over threads.
 void release(Thread& thread) {
   for (Cell* cell = thread.cells; cell != nullptr;) {
     Cell* next_cell = cell->next;
@@ -194,34 +183,38 @@ void release(Thread& thread) {
   std::free(thread.slots);
 }
 
-std::uint64_t operations_of(const Cell& cell) {
+/// Returns the number of operations that a cell has counted: the sum over size classes.
+std::uint64_t count_operations(const Cell& cell) {
   std::uint64_t operations = 0;
   for (const std::uint64_t n : cell.sizes) operations += n;
   return operations;
 }
 
-int level_of(std::uint64_t phase) { return phase < state.phase_count ? state.phases[phase].level : 0; }
+/// Returns the level of a phase by its index.
+int phase_level(std::uint64_t phase) { return phase < state.phase_count ? state.phases[phase].level : 0; }
 
-void describe_cell(Text& text, const Cell& cell) {
+/// Writes the line of one flow, without leading and trailing size classes that are 0.
+void format_flow(TextBuffer& text, const Cell& cell) {
   static const char* const kMoves[] = {"message", "put", "get"};
   const auto peer = static_cast<int>((cell.key >> kMoveBits) & ((std::uint64_t{1} << kPeerBits) - 1)) - 2;
   int first = 0;
   int last = kClasses - 1;
   while (first < last && cell.sizes[first] == 0) ++first;
   while (last > first && cell.sizes[last] == 0) --last;
-  text.add("flow %d %d %s %llu %llu %d", level_of(cell.key >> (kPeerBits + kMoveBits)), peer,
-           kMoves[cell.key & ((1U << kMoveBits) - 1)], static_cast<unsigned long long>(operations_of(cell)),
+  text.add("flow %d %d %s %llu %llu %d", phase_level(cell.key >> (kPeerBits + kMoveBits)), peer,
+           kMoves[cell.key & ((1U << kMoveBits) - 1)], static_cast<unsigned long long>(count_operations(cell)),
            static_cast<unsigned long long>(cell.bytes), first);
   for (int c = first; c <= last; ++c) text.add(" %llu", static_cast<unsigned long long>(cell.sizes[c]));
   text.add("\n");
 }
 
-void describe(Text& text) {
+/// Writes the body of the file: phases, flows, the rank's operations with itself and with other worlds, collectives.
+void format_body(TextBuffer& text) {
   Thread all{};
-  merge(all);
+  if (!merge(all)) text.set_incomplete();
   std::uint64_t self[2] = {0, 0};
   std::uint64_t outside[2] = {0, 0};
-  text.add("phase %d %llu\n", level_of(0),
+  text.add("phase %d %llu\n", phase_level(0),
            static_cast<unsigned long long>(state.phase_count > 0 ? state.phases[0].entered : 0));
   for (std::size_t p = 1; p < state.phase_count; ++p) {
     text.add("phase %d %llu\n", state.phases[p].level, static_cast<unsigned long long>(state.phases[p].entered));
@@ -229,11 +222,11 @@ void describe(Text& text) {
   for (const Cell* cell = all.cells; cell != nullptr; cell = cell->next) {
     const auto peer = static_cast<int>((cell->key >> kMoveBits) & ((std::uint64_t{1} << kPeerBits) - 1)) - 2;
     if (peer != kOutside && peer != state.rank) {
-      describe_cell(text, *cell);
+      format_flow(text, *cell);
       continue;
     }
     std::uint64_t* sums = peer == kOutside ? outside : self;
-    sums[0] += operations_of(*cell);
+    sums[0] += count_operations(*cell);
     sums[1] += cell->bytes;
   }
   release(all);
@@ -247,7 +240,8 @@ void describe(Text& text) {
   text.add("end\n");
 }
 
-void complain(const char* path) {
+/// Reports on standard error that the file cannot be written.
+void report_error(const char* path) {
   char line[4200];
   const int length =
       std::snprintf(line, sizeof line, "merganser trace: cannot write %s: %s\n", path, std::strerror(errno));
@@ -258,6 +252,7 @@ void complain(const char* path) {
   }
 }
 
+/// Writes all bytes, retrying when interrupted. @return false on an error
 bool write_all(int file, const char* data, std::size_t bytes) {
   while (bytes > 0) {
     const ssize_t done = ::write(file, data, bytes);
@@ -269,9 +264,14 @@ bool write_all(int file, const char* data, std::size_t bytes) {
   return true;
 }
 
-void write_file(const char* header, const Text& body) {
+/// Writes the file under a temporary name and renames it, so that it appears whole or not at all.
+void write_file(const char* header, const TextBuffer& body) {
   const char* folder = std::getenv("MERGANSER_TRACE_FOLDER");
   if (folder == nullptr || *folder == '\0') folder = "merganser-trace";
+  if (!body.is_complete()) {
+    errno = ENOMEM;
+    return report_error(folder);
+  }
   (void)::mkdir(folder, 0777);
   char path[2048];
   char draft[2080];
@@ -281,17 +281,17 @@ void write_file(const char* header, const Text& body) {
     std::snprintf(path, sizeof path, "%s/rank-%d.trace", folder, state.rank);
   }
   std::snprintf(draft, sizeof draft, "%s.draft", path);
-  ::unlink(draft);  // what a killed program left; and nobody's link is followed
+  ::unlink(draft);  // left by a killed program; O_EXCL and O_NOFOLLOW then refuse what another user may have put there
   const int file = ::open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-  if (file < 0) return complain(path);
+  if (file < 0) return report_error(path);
   const bool good = write_all(file, header, std::strlen(header)) && write_all(file, body.data(), body.size());
   if (::close(file) != 0 || !good || std::rename(draft, path) != 0) {
-    complain(path);
+    report_error(path);
     ::unlink(draft);
   }
 }
 
-__attribute__((destructor)) void at_end() { write_part("exit"); }
+__attribute__((destructor)) void write_at_exit() { write_part("exit"); }
 
 }  // namespace
 
@@ -303,21 +303,24 @@ void start(int rank, int ranks, bool spawned) {
   state.rank = rank;
 }
 
+// Hot path of the tracing library, within every send, put and get: one cell of this thread's table grows, without a
+// lock.
 void count(Move move, int peer, std::uint64_t bytes) {
   if (peer == kNobody) return;
   Thread* thread = this_thread;
-  if (__builtin_expect(thread == nullptr, 0) && (thread = enter()) == nullptr) return;
-  const std::uint64_t key = key_of(__atomic_load_n(&state.phase, __ATOMIC_RELAXED), peer, move);
+  if (__builtin_expect(thread == nullptr, 0) && (thread = acquire_thread()) == nullptr) return;
+  const std::uint64_t key = make_key(__atomic_load_n(&state.phase, __ATOMIC_RELAXED), peer, move);
   Cell* cell = thread->last;
   if (cell == nullptr || cell->key != key) {
-    cell = cell_of(*thread, key);
+    cell = get_cell(*thread, key);
     if (cell == nullptr) return;
     thread->last = cell;
   }
   add(cell->bytes, bytes);
-  add(cell->sizes[class_of(bytes)], 1);
+  add(cell->sizes[size_class(bytes)], 1);
 }
 
+// Phase of the program, from MPI_Pcontrol: later operations count under its key.
 void begin_phase(int level) {
   const Lock lock(state.lock);
   if (state.phase_count == 0) {
@@ -338,6 +341,7 @@ void begin_phase(int level) {
   __atomic_store_n(&state.phase, at, __ATOMIC_RELAXED);
 }
 
+// Counts a call of a collective, whose messages MPI sends by itself; the caller keeps the index of the name.
 void count_call(const char* name, int* slot) {
   int mine = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
   if (mine == 0) {
@@ -353,11 +357,13 @@ void count_call(const char* name, int* slot) {
   __atomic_fetch_add(&state.called[mine - 1].calls, 1, __ATOMIC_RELAXED);
 }
 
+// File of this process at its end: written only if the counters have changed since the last one.
 void write_part(const char* reason) {
+  // A forked child has another process id: it must not overwrite the file of its parent.
   if (state.rank < 0 || state.pid != ::getpid()) return;
   const Lock lock(state.lock);
-  Text body;
-  describe(body);
+  TextBuffer body;
+  format_body(body);
   if (state.written != nullptr && std::strcmp(state.written, body.data()) == 0) return;
   char header[4096];
   char program[2048] = "?";
@@ -375,7 +381,8 @@ void write_part(const char* reason) {
 
 namespace {
 
-/// For libraries loaded later and not for everybody, as interpreters do: searches what is there.
+/// Searches the loaded MPI and OpenSHMEM libraries for a symbol: RTLD_NEXT and RTLD_DEFAULT do not find symbols of libraries that
+/// were loaded later without RTLD_GLOBAL, as interpreters do.
 void* search_loaded(const char* name) {
   struct Search {
     const char* name;
@@ -401,12 +408,12 @@ void* search_loaded(const char* name) {
 
 }  // namespace
 
-void* next(const char* name) {
+void* find_function(const char* name) {
   void* found = ::dlsym(RTLD_NEXT, name);
   return found != nullptr ? found : search_loaded(name);
 }
 
-void* object(const char* name) {
+void* find_object(const char* name) {
   void* found = ::dlsym(RTLD_DEFAULT, name);
   return found != nullptr ? found : search_loaded(name);
 }

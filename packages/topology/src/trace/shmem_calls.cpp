@@ -1,31 +1,34 @@
 // requires: OpenSHMEM
+// Wrappers of OpenSHMEM's calls in the tracing library.
 #include <cstddef>
 #include <cstdint>
 
 #include "src/trace/record.hpp"
 
-/// OpenSHMEM 1.4 in C: every put, get and atomic operation, by all its names. Declared here as the standard says, since
+/// OpenSHMEM 1.4 in C: every put, get and atomic operation, by all its names. Declared here as the standard defines them, since
 /// its header has macros of the same names; a context is a pointer or an integer of its size.
 namespace {
 
 using namespace merganser::trace;
 using Context = void*;
 
+/// Returns the library's function of this name, looked up at its first use. Threads may look it up twice, with one result.
 template <class Function>
-Function* find(Function** known, const char* name) {
+Function* cached_function(Function** known, const char* name) {
   Function* real = __atomic_load_n(known, __ATOMIC_RELAXED);
   if (__builtin_expect(real == nullptr, 0)) {
-    real = reinterpret_cast<Function*>(next(name));
+    real = reinterpret_cast<Function*>(find_function(name));
     __atomic_store_n(known, real, __ATOMIC_RELAXED);
   }
   return real;
 }
 
-void started() {
+/// Starts counting in the tracing library, once OpenSHMEM is initialised.
+void start_counting() {
   using Ask = int();
   static Ask* rank = nullptr;
   static Ask* ranks = nullptr;
-  start(find(&rank, "shmem_my_pe")(), find(&ranks, "shmem_n_pes")(), false);
+  start(cached_function(&rank, "shmem_my_pe")(), cached_function(&ranks, "shmem_n_pes")(), false);
 }
 
 }  // namespace
@@ -34,28 +37,28 @@ void started() {
 #define UNPACK(...) __VA_ARGS__
 #define SHOWN extern "C" __attribute__((visibility("default")))
 
-/// A function without a result, and one with a result, that count what the last argument says.
+/// Wrap a function without, and one with a result; the last argument counts.
 #define WRAP(NAME, PARAMETERS, ARGUMENTS, ...)         \
   SHOWN void NAME(UNPACK PARAMETERS) {                 \
     static void (*known)(UNPACK PARAMETERS) = nullptr; \
     const Call call;                                   \
-    find(&known, #NAME)(UNPACK ARGUMENTS);             \
+    cached_function(&known, #NAME)(UNPACK ARGUMENTS);  \
     if (call.counts()) {                               \
       __VA_ARGS__;                                     \
     }                                                  \
   }
-#define WRAP_RESULT(T, NAME, PARAMETERS, ARGUMENTS, ...)    \
-  SHOWN T NAME(UNPACK PARAMETERS) {                         \
-    static T (*known)(UNPACK PARAMETERS) = nullptr;         \
-    const Call call;                                        \
-    const T result = find(&known, #NAME)(UNPACK ARGUMENTS); \
-    if (call.counts()) {                                    \
-      __VA_ARGS__;                                          \
-    }                                                       \
-    return result;                                          \
+#define WRAP_RESULT(T, NAME, PARAMETERS, ARGUMENTS, ...)               \
+  SHOWN T NAME(UNPACK PARAMETERS) {                                    \
+    static T (*known)(UNPACK PARAMETERS) = nullptr;                    \
+    const Call call;                                                   \
+    const T result = cached_function(&known, #NAME)(UNPACK ARGUMENTS); \
+    if (call.counts()) {                                               \
+      __VA_ARGS__;                                                     \
+    }                                                                  \
+    return result;                                                     \
   }
 
-/// The same with and without a context.
+/// Wrap a function with and without a context.
 #define EACH(NAME, PARAMETERS, ARGUMENTS, ...)                             \
   WRAP(shmem_##NAME, (UNPACK PARAMETERS), (UNPACK ARGUMENTS), __VA_ARGS__) \
   WRAP(shmem_ctx_##NAME, (Context context, UNPACK PARAMETERS), (context, UNPACK ARGUMENTS), __VA_ARGS__)
@@ -63,7 +66,7 @@ void started() {
   WRAP_RESULT(T, shmem_##NAME, (UNPACK PARAMETERS), (UNPACK ARGUMENTS), __VA_ARGS__) \
   WRAP_RESULT(T, shmem_ctx_##NAME, (Context context, UNPACK PARAMETERS), (context, UNPACK ARGUMENTS), __VA_ARGS__)
 
-/// T is what elements are declared as, SIZE how long one is.
+/// Wrap contiguous puts and gets. T: declared type of elements; SIZE: bytes of one.
 #define BLOCKS(T, SIZE, PUT, GET, SUFFIX)                                                                              \
   EACH(PUT##SUFFIX, (T * to, const T* from, std::size_t n, int pe), (to, from, n, pe), count(Move::put, pe, n*(SIZE))) \
   EACH(GET##SUFFIX, (T * to, const T* from, std::size_t n, int pe), (to, from, n, pe), count(Move::get, pe, n*(SIZE)))
@@ -173,27 +176,27 @@ OLD_NUMBER(longlong, long long)
 
 SHOWN void shmem_init() {
   static void (*known)() = nullptr;
-  find(&known, "shmem_init")();
-  started();
+  cached_function(&known, "shmem_init")();
+  start_counting();
 }
 SHOWN void start_pes(int pes) {
   static void (*known)(int) = nullptr;
-  find(&known, "start_pes")(pes);
-  started();
+  cached_function(&known, "start_pes")(pes);
+  start_counting();
 }
 SHOWN int shmem_init_thread(int wanted, int* provided) {
   static int (*known)(int, int*) = nullptr;
-  const int result = find(&known, "shmem_init_thread")(wanted, provided);
-  started();
+  const int result = cached_function(&known, "shmem_init_thread")(wanted, provided);
+  start_counting();
   return result;
 }
 SHOWN void shmem_finalize() {
   static void (*known)() = nullptr;
   write_part("finalize");
-  find(&known, "shmem_finalize")();
+  cached_function(&known, "shmem_finalize")();
 }
 SHOWN void shmem_global_exit(int code) {
   static void (*known)(int) = nullptr;
   write_part("abort");
-  find(&known, "shmem_global_exit")(code);
+  cached_function(&known, "shmem_global_exit")(code);
 }

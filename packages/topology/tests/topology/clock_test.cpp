@@ -1,4 +1,4 @@
-/// Clock: stamps that go forward at the rate of the monotonic clock; ranks that agree on the time.
+/// Clock and GlobalClock: stamps that advance at the rate of the monotonic clock; one time on all ranks.
 #include "merganser/topology/clock.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(Clock, keeps_its_rate_when_it_is_refined) {
 TEST(GlobalClock, is_that_of_rank_0_on_every_rank) {
   for (const int ranks : {1, 2, 3, 5, 8}) {
     comm::run({"threads", ranks, ""}, [&](comm::Transport& t) {
-      // In one process clocks differ by the moment of their construction.
+      // In one process clocks differ by the time of their construction.
       if (t.rank() % 2 == 1) std::this_thread::sleep_for(std::chrono::milliseconds(3));
       Clock mine(false);
       topology::GlobalClock global(t, mine);

@@ -1,4 +1,4 @@
-/// Measuring: what is asked for is measured, every byte is looked at, slow ranks are named, time is kept.
+/// Benchmark of exchanges: completeness of results, validation of bytes, detection of slow ranks, duration.
 #include "merganser/topology/measure.hpp"
 
 #include <gtest/gtest.h>
@@ -153,7 +153,7 @@ TEST(Measure, names_the_rank_that_is_slow) {
     });
     return m.cells.at(0).slowest[2] > 0;
   };
-  // On a busy machine others are slower at times, even every time; Collector's test has times that are made.
+  // On a busy machine other ranks are slower at times, even every time; the test of Collector has synthetic times.
   bool named = measured();
   for (int again = 0; !named && again < 20; ++again) named = measured();
   EXPECT_TRUE(named);
@@ -215,7 +215,7 @@ TEST(Collector, names_the_rank_that_is_slow) {
                          {{{5, 100}, {10, 80}, {20, 70}}, 0},
                          {{{1, 900}, {11, 910}, {21, 70}}, 0}},
                         true);
-  EXPECT_EQ(collector.finished().slowest, (std::vector<std::int64_t>{4, 0, 8}));
+  EXPECT_EQ(collector.final_result().slowest, (std::vector<std::int64_t>{4, 0, 8}));
 }
 
 TEST(Collector, leaves_late_iterations_out_and_counts_them) {
@@ -225,7 +225,7 @@ TEST(Collector, leaves_late_iterations_out_and_counts_them) {
   EXPECT_EQ(s.late, 1);
   EXPECT_EQ(s.round.iterations, 2);
   EXPECT_EQ(s.round.p50_ns, 250);
-  const CellResult r = collector.finished();
+  const CellResult r = collector.final_result();
   EXPECT_EQ(r.late, 1);
   EXPECT_EQ(r.slowest, (std::vector<std::int64_t>{1, 1}));
   EXPECT_EQ(r.exchange.count(), 2U);
@@ -235,19 +235,19 @@ TEST(Collector, leaves_late_iterations_out_and_counts_them) {
 }
 
 TEST(PublishedColumns, are_as_the_published_program_defines_them) {
-  // Four ranks, 6 arcs: average over arcs, not ranks; half of the largest mean stands for 99 %.
+  // Four ranks, 6 arcs: the average is over arcs, not ranks; half of the largest mean is the 99 % column.
   const auto p = published_columns({1000, 2000, 3000, 6000}, 6);
   EXPECT_DOUBLE_EQ(p.average_us, 2);
   EXPECT_DOUBLE_EQ(p.p99_us, 3);
   EXPECT_DOUBLE_EQ(p.max_us, 3);
   EXPECT_NEAR(p.stddev_us, 1.8708, 1e-4);
-  // 200 ranks: the 198th of them.
+  // 200 ranks: half of the 198th mean.
   std::vector<double> many;
   for (int i = 1; i <= 200; ++i) many.push_back(i * 1000.0);
   EXPECT_DOUBLE_EQ(published_columns(many, 200).p99_us, 99);
 }
 
-/// A machine on which every iteration takes as long as it should.
+/// A machine on which every iteration takes its nominal time.
 struct PlayedMachine {
   double elapsed = 0;
   std::vector<int> rounds;
@@ -258,7 +258,7 @@ struct PlayedMachine {
     spent.assign(cells.cells.size(), 0);
     std::vector<Collector> collectors(cells.cells.size(), Collector({}, 1));
     Random random(3, 0, 0);
-    for (auto tasks = schedule.next(cells, elapsed); !tasks.empty(); tasks = schedule.next(cells, elapsed)) {
+    for (auto tasks = schedule.next_sweep(cells, elapsed); !tasks.empty(); tasks = schedule.next_sweep(cells, elapsed)) {
       ASSERT_LT(elapsed, 10 * o.seconds + 10);
       for (const Task& task : tasks) {
         const double iteration = 1e-5 * static_cast<double>(1 + task.cell % 3);
@@ -268,7 +268,7 @@ struct PlayedMachine {
         t.loop_s = iteration * task.iterations;
         const double wall = 1e-3 + iteration * (task.iterations + task.warmup);
         const auto s = collectors[task.cell].add({t}, task.keep != 0);
-        schedule.took(task, wall, s, collectors[task.cell].result());
+        schedule.record_round(task, wall, s, collectors[task.cell].result());
         elapsed += wall;
         spent[task.cell] += wall;
         rounds[task.cell] += static_cast<int>(task.keep);
@@ -283,7 +283,7 @@ TEST(Schedule, divides_the_time_evenly_and_keeps_to_it) {
   Schedule schedule(cells, {3, 0.02, 1, 10'000});
   PlayedMachine machine;
   machine.play(o, cells, schedule, 1);  // too noisy to converge
-  EXPECT_EQ(schedule.converged(), 0U);
+  EXPECT_EQ(schedule.num_converged(), 0U);
   EXPECT_GT(machine.elapsed, 2.5);
   EXPECT_LT(machine.elapsed, 3.05);
   const auto [least, most] = std::minmax_element(machine.spent.begin(), machine.spent.end());
@@ -297,7 +297,7 @@ TEST(Schedule, ends_before_its_time_when_all_medians_are_known) {
   Schedule schedule(cells, {30, 0.02, 1, 10'000});
   PlayedMachine machine;
   machine.play(o, cells, schedule, 0.001);
-  EXPECT_EQ(schedule.converged(), cells.cells.size());
+  EXPECT_EQ(schedule.num_converged(), cells.cells.size());
   EXPECT_LT(machine.elapsed, 20);
   for (const int r : machine.rounds) EXPECT_GE(r, 8);
 }
@@ -318,7 +318,7 @@ TEST(Schedule, draws_the_order_anew_from_its_seed_and_keeps_what_shares_an_excha
   const auto order = [&](std::uint64_t seed) {
     Schedule schedule(cells, {1, 0.02, seed, 10'000});
     std::vector<std::uint32_t> out;
-    for (const Task& t : schedule.next(cells, 0)) out.push_back(t.cell);
+    for (const Task& t : schedule.next_sweep(cells, 0)) out.push_back(t.cell);
     return out;
   };
   EXPECT_EQ(order(1), order(1));

@@ -1,3 +1,4 @@
+/// Parser for the files of Open MPI's monitoring component.
 #include "merganser/topology/monitoring.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+/// Prediction of exchange times from synthetic measurements: accuracy, coverage of intervals, refusals.
 #include "merganser/topology/predict.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ Load load(double degree, double bytes, int ranks = 4, int cores = 8) {
   return l;
 }
 
-/// A kernel with a protocol of its own for long messages.
+/// Time of a kernel with a different protocol for long messages.
 double truth(const Load& l) {
   const bool eager = l.size() < 8192;
   return eager ? 200 + 100 * l.degree + 0.10 * l.rank_bytes : 2000 + 300 * l.degree + 0.04 * l.rank_bytes;
@@ -75,7 +76,7 @@ TEST(Predict, uncertainty_grows_beyond_what_was_measured) {
   const double measured = width(model, load(3, 8192));
   EXPECT_EQ(model.predict(load(3, 8192)).beyond, 1);
   EXPECT_GE(width(model, load(3, 9000)), measured);
-  // Another number of ranks, from three that are off by different factors.
+  // For another number of ranks, from three numbers of ranks that are off by different factors.
   auto known = cells();
   for (const int ranks : {8, 12}) {
     auto more = cells();
@@ -110,7 +111,7 @@ TEST(Predict, refuses_what_the_cells_cannot_know_and_says_what_to_measure) {
   EXPECT_TRUE(says(refusal(model, load(30, 64)), "30 arcs, measured were 1 to 5"));
   EXPECT_TRUE(says(refusal(model, load(3, 1e9)), " bytes an arc, measured were 8 to 2097152"))
       << refusal(model, load(3, 1e9));
-  // One number of ranks tells nothing of another, however near.
+  // One number of ranks says nothing about another, however close.
   EXPECT_TRUE(says(refusal(model, load(3, 64, 6, 8)), "too few numbers of ranks")) << refusal(model, load(3, 64, 6, 8));
 }
 
@@ -163,7 +164,7 @@ TEST(Predict, days_that_differ_show_in_the_interval) {
   EXPECT_LT(width(KernelModel(known), load(3, 1024)), 10);
 }
 
-/// A machine on which kernels are faster and slower on some graphs, on some cells and on some days, than the model thinks.
+/// A machine on which kernels are faster and slower by graph, by configuration and by day than the model can fit.
 struct World {
   double graph = 0.15, cell = 0.08, day = 0.07, launch = 0.09;
 };
@@ -179,7 +180,7 @@ double normal(Random& r) {
   return sum;
 }
 
-/// Cells of graphs at four sizes in three launches of one day; every twentieth launch is disturbed.
+/// Returns configurations of graphs at four sizes in three launches of one day; every twentieth launch is disturbed.
 std::vector<KnownCell> day_of(const World& w, std::uint64_t seed, int graphs) {
   std::vector<KnownCell> out;
   Random r(seed, 0, 0);

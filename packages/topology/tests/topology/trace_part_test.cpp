@@ -1,3 +1,4 @@
+/// Parser for the files of the tracing library, and their union to a traffic matrix.
 #include <gtest/gtest.h>
 
 #include "merganser/base/error.hpp"

@@ -1,4 +1,4 @@
-/// Watchdog: silent while there are beats, calls once when they end.
+/// Watchdog: no call while there are beats, one call when they end.
 #include "merganser/topology/watchdog.hpp"
 
 #include <gtest/gtest.h>

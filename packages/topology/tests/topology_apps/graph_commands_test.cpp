@@ -1,4 +1,4 @@
-/// topo gen, topo convert and topo table2 from outside.
+/// The commands topo gen, topo convert and topo table2: files, output, exit codes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace merganser::test;
 
-Json result_of(const std::string& path) { return Json::parse(bytes_of(path)).at("result"); }
+Json result_of(const std::string& path) { return Json::parse(read_bytes(path)).at("result"); }
 
 TEST(TopoGen, writes_a_graph_that_convert_takes_through_every_format) {
   const Folder folder;
@@ -34,7 +34,7 @@ TEST(TopoGen, writes_a_graph_that_convert_takes_through_every_format) {
     EXPECT_EQ(o.digest(), made.digest()) << name;
     from = to;
   }
-  EXPECT_EQ(bytes_of(first), bytes_of(from));
+  EXPECT_EQ(read_bytes(first), read_bytes(from));
   const Outcome coarse = run({"topo", "convert", from, folder.file("4.mtx"), "--ranks", "4"});
   EXPECT_EQ(coarse.code, 0) << coarse.text();
   EXPECT_TRUE(says(coarse.out, "coarser: 4 ranks")) << coarse.out;

@@ -199,7 +199,7 @@ TEST_F(FakeJob, gets_its_settings_as_arguments_and_its_record_becomes_the_advice
   ASSERT_EQ(o.code, 0) << o.text();
   EXPECT_TRUE(says(o, "advice: p2p (p2p.isend-irecv)")) << o.text();
   EXPECT_TRUE(says(o, "OMPI_MCA_osc=rdma")) << o.text();
-  const test::Json result = test::json_of(out_)["result"];
+  const test::Json result = test::read_json_file(out_)["result"];
   EXPECT_EQ(result["settings"]["binding"], "0-1");
   EXPECT_EQ(result["unusable"][0]["size"], "8");
   std::ifstream in(arguments_);

@@ -1,4 +1,4 @@
-/// merganser topo bench: whole jobs, watched from outside; faults end them with a name, not in silence.
+/// The command topo bench in whole jobs: records, and faults, which must end a job with a message and not block it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace merganser::test;
 
-/// On threads, and under the launcher where this build has models that need it.
+/// Runs on threads, and under the launcher where this build has models that need it.
 Outcome topo_bench(bool processes, Arguments arguments) {
   arguments.insert(arguments.begin(), {"topo", "bench"});
   if (processes) return run_on(3, arguments);
@@ -35,7 +35,7 @@ TEST(TopoBench, writes_a_record_and_a_table_of_every_cell) {
                                              "--sizes", "8,1K,1024", "--time", "1", "--json", json, "--csv", csv});
     ASSERT_EQ(o.code, 0) << o.text();
     EXPECT_NE(o.out.find("graph complete: 3 ranks, 6 arcs"), std::string::npos) << o.out;
-    const Json t = json_of(json).at("topology");
+    const Json t = read_json_file(json).at("topology");
     EXPECT_EQ(t.at("graphs").size(), 2U);
     const std::size_t kernels = processes ? 2 : 3;
     ASSERT_EQ(t.at("cells").size(), 2 * 2 * kernels);
@@ -61,7 +61,7 @@ TEST(TopoBench, joins_launches) {
   const Outcome o = run({"topo", "bench", "--models", "threads", "--ranks", "2", "--graph", "chain", "--sizes", "8",
                          "--time", "0.3", "--launches", "3", "--json", json});
   ASSERT_EQ(o.code, 0) << o.text();
-  for (const auto& c : json_of(json).at("topology").at("cells")) {
+  for (const auto& c : read_json_file(json).at("topology").at("cells")) {
     EXPECT_EQ(c["launch_p50_ns"].size(), 3U);
     EXPECT_EQ(c["rounds"].back()["launch"], 2);
   }
@@ -110,7 +110,7 @@ TEST(TopoBench, measures_the_time_that_a_slow_rank_costs) {
           processes, {"--graph", "complete", "--kernels", notifying(processes), "--sizes", "8", "--time", "1.5",
                       "--json", json, "--inject", "slow:rank=2,us=" + std::to_string(static_cast<int>(us))});
       ASSERT_EQ(o.code, 0) << o.text();
-      c = json_of(json).at("topology").at("cells").at(0);
+      c = read_json_file(json).at("topology").at("cells").at(0);
       if (c.at("slowest_share").at(2) > 0.5) break;
     }
     EXPECT_GT(c.at("slowest_share").at(2), 0.5) << c.at("slowest_share");
@@ -178,7 +178,7 @@ TEST(TopoTail, tells_how_much_longer_victims_take) {
     if (!processes) words.insert(words.end(), {"--ranks", "4"});
     const Outcome o = processes ? run_on(4, words) : run(words);
     ASSERT_EQ(o.code, 0) << o.text();
-    const Json cell = json_of(json).at("tail").at("cells").at(0);
+    const Json cell = read_json_file(json).at("tail").at("cells").at(0);
     EXPECT_FALSE(cell.contains("unusable")) << cell;
     EXPECT_GT(cell["idle_iterations"].get<int>(), 0);
     EXPECT_EQ(cell["ranks"], (std::vector<int>{0, 2}));

@@ -1,4 +1,4 @@
-/// topo extract and topo replay from outside.
+/// The commands topo extract and topo replay: files, output, exit codes.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -68,13 +68,13 @@ std::string part(int rank, int ranks) {
 }
 
 TEST_F(TopoExtractTest, traffic_survives_json_in_both_forms) {
-  EXPECT_EQ(app::traffic_of_json(app::traffic_json(ring()), "t"), ring());
+  EXPECT_EQ(app::parse_traffic(app::traffic_json(ring()), "t"), ring());
   std::vector<comm::TrafficFlow> flows;
   for (int to = 1; to <= 300; ++to) flows.push_back({0, to, Move::put, to, 8 * to, 4, {to}});
   const comm::TrafficMatrix many(301, flows);
   const Json json = app::traffic_json(many);
   EXPECT_TRUE(json.contains("packed"));
-  EXPECT_EQ(app::traffic_of_json(json, "t"), many);
+  EXPECT_EQ(app::parse_traffic(json, "t"), many);
 }
 
 TEST_F(TopoExtractTest, broken_traffic_is_refused_with_what_is_wrong) {
@@ -82,7 +82,7 @@ TEST_F(TopoExtractTest, broken_traffic_is_refused_with_what_is_wrong) {
     Json json = app::traffic_json(ring());
     spoil(json);
     try {
-      (void)app::traffic_of_json(json, "file");
+      (void)app::parse_traffic(json, "file");
     } catch (const InputError& e) {
       return std::string(e.what());
     }
@@ -111,7 +111,7 @@ TEST_F(TopoExtractTest, a_run_record_becomes_a_graph_of_bytes_per_exchange) {
   EXPECT_EQ(topology::process_graph_of(ring()).bytes(0, 1), 200);
   const Outcome again = run({"topo", "extract", "--from", from, "-o", path("app.json")});
   ASSERT_EQ(again.code, 0) << again.text();
-  EXPECT_EQ(app::traffic_of_json(app::read_json(path("app.json")), "app.json"), ring());
+  EXPECT_EQ(app::parse_traffic(app::read_json(path("app.json")), "app.json"), ring());
   EXPECT_EQ(run({"topo", "extract", "--from", path("app.json")}).digest(), topology::process_graph_of(ring()).digest());
 }
 

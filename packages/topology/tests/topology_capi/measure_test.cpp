@@ -1,4 +1,4 @@
-// Measurements through C.
+// The C interface of measurements: results, errors, lifetime.
 #include "merganser/capi/measure.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-! Both Fortran bindings: what they send must be counted once. Prints the truth as trace_mpi_program does.
+! Both Fortran bindings: what they send must be counted once. Prints the expected counts as trace_mpi_program does.
 subroutine with_f08(right, left)
   use mpi_f08
   implicit none

@@ -1,5 +1,5 @@
-/* Moves known bytes in many ways and prints what it has moved: trace_mpi_program CASE. trace_test compares that with what
- * the tracing library has seen. One line per flow: truth PHASE FROM TO MOVE OPERATIONS BYTES. */
+/* Moves known bytes in many ways and prints the expected counts: trace_mpi_program CASE. trace_test compares these with what
+ * the tracing library has counted. One line per flow: truth PHASE FROM TO MOVE OPERATIONS BYTES. */
 #include <mpi.h>
 #ifdef OPEN_MPI
 #include <mpi-ext.h>
@@ -41,7 +41,7 @@ static void tell(void) {
 static int right(void) { return (rank + 1) % ranks; }
 static int left(void) { return (rank + ranks - 1) % ranks; }
 
-/* Every way to send, on the world, with a receive posted before. */
+/* Every kind of send on MPI_COMM_WORLD, with a receive posted before. */
 static void messages(void) {
   MPI_Request request, sent;
   for (int way = 0; way < 10; ++way) {
@@ -91,7 +91,7 @@ static void messages(void) {
   MPI_Wait(&sent, MPI_STATUS_IGNORE);
 }
 
-/* A strided type: 7 of every 9 integers travel. */
+/* A strided type: 7 of every 9 integers are sent. */
 static void types(void) {
   MPI_Datatype strided;
   MPI_Type_vector(4, 7, 9, MPI_INT, &strided);
@@ -141,7 +141,7 @@ static void persistent(void) {
   }
 }
 
-/* Ranks are reversed, and communicators come and go so that their handles are used again. */
+/* Ranks are reversed, and communicators are created and freed so that their handles are reused. */
 static void communicators(void) {
   for (int i = 0; i < 100; ++i) {
     MPI_Comm part;
@@ -157,7 +157,7 @@ static void communicators(void) {
     MPI_Comm_free(&part);
   }
   if (ranks < 2) return;
-  /* Between even and odd ranks: a rank named is one of the other side. */
+  /* Between even and odd ranks: a rank in a call is one of the remote group. */
   MPI_Comm half, across;
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
   MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 7, &across);
@@ -173,7 +173,7 @@ static void communicators(void) {
   MPI_Comm_free(&half);
 }
 
-/* Every one-sided operation on `peer`, which is `target` in the communicator. */
+/* Every one-sided operation on world rank `peer`, which is `target` in the communicator. */
 static void one_sided(MPI_Comm comm, int peer, int target) {
   long* memory;
   MPI_Win window;
@@ -288,7 +288,7 @@ static void neighbourhoods(void) {
   }
 #endif
   MPI_Comm_disconnect(&ring);
-  /* Walls at both ends: neighbours that are nobody still have a place in the buffer. */
+  /* Non-periodic ends: MPI_PROC_NULL neighbours still have a place in the buffer. */
   int walls = 0, before, after;
   MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &walls, 0, &line);
   MPI_Cart_shift(line, 0, 1, &before, &after);
@@ -299,7 +299,7 @@ static void neighbourhoods(void) {
   MPI_Comm_free(&line);
 }
 
-/* Every collective call once, and once without waiting in it. */
+/* Every collective call once, blocking and nonblocking. */
 #define BOTH(NAME, INAME, ...)                  \
   MPI_##NAME(__VA_ARGS__, MPI_COMM_WORLD);      \
   MPI_##INAME(__VA_ARGS__, MPI_COMM_WORLD, &request); \

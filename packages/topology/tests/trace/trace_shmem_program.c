@@ -1,4 +1,4 @@
-/* Moves known bytes with every kind of operation of OpenSHMEM and prints what it has moved, as trace_mpi_program does. */
+/* Moves known bytes by every operation of OpenSHMEM and prints the expected counts, as trace_mpi_program does. */
 #include <shmem.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,7 +94,7 @@ static void contexts(int to) {
   shmem_ctx_destroy(context);
 }
 
-/* Every operation by every name, with a context and without. Sizes differ, so that one taken for another shows. */
+/* Every operation by every name, with a context and without. Sizes differ, so that a confusion of two types shows. */
 #define MOVE(F, NOTED, ...)                         \
   (void)shmem_##F(__VA_ARGS__), NOTED;              \
   (void)shmem_ctx_##F(context, __VA_ARGS__), NOTED;

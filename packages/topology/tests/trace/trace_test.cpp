@@ -1,4 +1,4 @@
-/// The tracing library against programs that tell what they have moved: equal to the byte.
+/// The tracing library on programs that print what they have moved: counts equal to the byte.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -27,7 +27,7 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-/// Phase, from, to, move, operations, bytes.
+/// Counts by phase, from, to, move: operations, bytes.
 using Truth = std::tuple<int, int, int, std::string, std::int64_t, std::int64_t>;
 
 struct Outcome {
@@ -51,7 +51,7 @@ struct Outcome {
   }
 };
 
-/// Runs a program under the launcher of this build and the tracing library, with few other variables.
+/// Runs a program under this build's launcher with the tracing library preloaded, and few other variables.
 Outcome trace(int ranks, const std::string& program, const std::string& extra = "") {
   const merganser::test::Folder folder;
   const std::string parts = folder.file("parts");
@@ -83,7 +83,7 @@ Outcome trace(int ranks, const std::string& program, const std::string& extra = 
   std::sort(outcome.truth.begin(), outcome.truth.end());
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(parts, none))
-    outcome.parts.push_back(parse_trace_part(merganser::test::bytes_of(entry.path()), entry.path().string()));
+    outcome.parts.push_back(parse_trace_part(merganser::test::read_bytes(entry.path()), entry.path().string()));
   return outcome;
 }
 
@@ -93,7 +93,7 @@ class TraceTest : public testing::Test {
     if (variable("MERGANSER_TEST_TRACE").empty() || variable("MERGANSER_TEST_LAUNCHER").empty())
       GTEST_SKIP() << "there is no tracing library in this build, or no launcher";
   }
-  /// Program of this build, or skips.
+  /// Returns the path of a program of this build, or skips the test.
   static std::string program(const char* name) { return variable(name); }
 };
 

@@ -27,8 +27,9 @@ bool mpi_running() {
 
 namespace {
 
-bool started_here = false;
+bool started_here = false;  // this library, not the program, has initialised MPI
 
+/// Returns rank and size of this process in MPI_COMM_WORLD. Local.
 World world() {
   World here;
   here.rank = rank_in(MPI_COMM_WORLD);
@@ -36,44 +37,48 @@ World world() {
   return here;
 }
 
+/// Finalises MPI when the process ends (atexit), if this library has initialised it.
 void end_mpi() {
-  // A rank that has failed by itself must not wait for others here; the launcher ends the job.
+  // MPI_Finalize is collective: a rank with an error of its own would hang in it. The launcher ends the job.
   if (!mpi_running() || failed_locally()) return;
   const ScopedYield yield;
   MPI_Finalize();
 }
 
-/// All that the library says of itself.
+/// Returns the whole text of MPI_Get_library_version.
 std::string library_text() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
   MPI_Get_library_version(text, &length);
   std::string all(text, static_cast<std::size_t>(length));
-  all.resize(std::min(all.find('\0'), all.size()));  // some libraries count the end
+  all.resize(std::min(all.find('\0'), all.size()));  // some libraries count the terminating zero
   return all;
 }
 
+/// Returns the first line of the version text of the MPI library.
 std::string version() {
   const std::string all = library_text();
   return all.substr(0, all.find('\n'));
 }
 
+/// Ends the job if MPI runs.
 void abort_mpi(int exit_code) {
-  if constexpr (kSimulated) return;  // the process that plays all ranks ends
+  if constexpr (kSimulated) return;  // the caller ends the process, and with it all simulated ranks
   if (mpi_running()) MPI_Abort(MPI_COMM_WORLD, exit_code);
 }
 
-/// Ranks that fail tell each other here, whatever the others wait for. Never freed: it lives as long as MPI.
+/// Communicator of notices of failure, which match no other message. Never freed: it lives as long as MPI.
 MPI_Comm failures = MPI_COMM_NULL;
 constexpr int kFailureTag = 1;
 
-void tell_failure(int exit_code) {
+/// Sends the exit code of this failing rank to every other rank, without waiting for receives.
+void send_failure_notice(int exit_code) {
   if (!mpi_running() || failures == MPI_COMM_NULL) return;
   int rank = 0;
   int size = 1;
   MPI_Comm_rank(failures, &rank);
   MPI_Comm_size(failures, &size);
-  static int code = 0;  // the sends may still be under way when the job ends
+  static int code = 0;  // buffer of sends that may be incomplete when this function returns
   code = exit_code;
   for (int other = 0; other < size; ++other) {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -82,7 +87,8 @@ void tell_failure(int exit_code) {
   }
 }
 
-std::vector<FailureNotice> heard_failures() {
+/// Receives the failure notices of other ranks that have arrived. Local.
+std::vector<FailureNotice> received_failure_notices() {
   std::vector<FailureNotice> notices;
   for (;;) {
     int found = 0;
@@ -97,18 +103,20 @@ std::vector<FailureNotice> heard_failures() {
   }
 }
 
-void let_mpi_work() {
+/// Makes progress in MPI by a probe that finds nothing.
+void progress_mpi() {
   int found = 0;
   check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
-/// "4.0.2" of "MPICH Version:      4.0.2"; empty for other libraries.
+/// Returns "4.0.2" for "MPICH Version:      4.0.2", an empty text for other libraries.
 std::string mpich_version() {
   std::string text = version();
   std::replace(text.begin(), text.end(), '\t', ' ');
   return text.starts_with("MPICH Version:") ? text.substr(text.find_last_of(' ') + 1) : std::string();
 }
 
+/// Returns true for the versions of MPICH with the faults that 4.0.3 corrected.
 bool early_mpich_4() {
   static const bool early = [] {
     const std::string number = mpich_version();
@@ -117,6 +125,7 @@ bool early_mpich_4() {
   return early;
 }
 
+/// Returns the known faults of the MPI library in use and their workarounds, for `merganser doctor`.
 std::vector<std::string> faults() {
   std::vector<std::string> known;
   if (!mpich_version().empty()) {
@@ -154,15 +163,16 @@ std::vector<std::string> faults() {
 
 }  // namespace
 
-void be_courteous() {
+void enable_mpi_yielding() {
   if constexpr (kSimulated) return;
-  if (!mpich_version().empty()) enable_yielding(ranks_here());
+  if (!mpich_version().empty()) enable_yielding(count_local_ranks());
 }
 
 bool unequal_degrees_fail() { return early_mpich_4(); }
 bool flush_all_is_early() { return early_mpich_4(); }
 bool left_windows_crash() { return !mpich_version().empty(); }
 
+// Communicator of a neighbourhood collective: arcs keep the order of the graph, since messages are given by arc.
 MPI_Comm graph_communicator(MPI_Comm parent, const Graph& graph) {
   static const int none = 0;  // some versions refuse a null list even if it is empty
   MPI_Comm comm = MPI_COMM_NULL;
@@ -204,16 +214,18 @@ std::vector<int> world_ranks(MPI_Comm comm) {
   return world_ranks(comm, all);
 }
 
+// Memory barrier of a window, with an access epoch of its own where none is open.
 void sync_window(MPI_Win window, MPI_Comm comm, bool open) {
   if (open) return check(MPI_Win_sync(window), "MPI_Win_sync");
-  // A window may be synchronised within an epoch only.
+  // MPI_Win_sync is allowed within an access epoch only.
   const int me = rank_in(comm);
   check(MPI_Win_lock(MPI_LOCK_SHARED, me, 0, window), "MPI_Win_lock");
   check(MPI_Win_sync(window), "MPI_Win_sync");
   check(MPI_Win_unlock(me, window), "MPI_Win_unlock");
 }
 
-void when_mpi_ends(MPI_Comm_delete_attr_function* end) {
+// MPI has no call for this; deletion of an attribute of MPI_COMM_SELF is the standard's idiom.
+void register_finalize_callback(MPI_Comm_delete_attr_function* end) {
   int key = MPI_KEYVAL_INVALID;
   check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &key, nullptr), "MPI_Comm_create_keyval");
   check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
@@ -228,6 +240,8 @@ void throw_mpi_error(int result, const char* call) {
       (length > 0 ? std::string(text, static_cast<std::size_t>(length)) : "MPI error " + std::to_string(result)));
 }
 
+// Start of a model over MPI: workarounds for faults of libraries come before MPI_Init, since they are environment
+// variables.
 void start_mpi() {
   if constexpr (kSimulated) return void(simulated_world());
   int ended = 0;
@@ -236,7 +250,7 @@ void start_mpi() {
   if (!mpi_running()) {
     apply_runtime_workarounds();
     const KeptSignals kept;
-    be_courteous();
+    enable_mpi_yielding();
     const ScopedYield yield;
     int provided = 0;
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
@@ -251,17 +265,17 @@ void start_mpi() {
 
 namespace {
 
-/// While it lives, errors of calls that have no communicator are returned: libraries ask the world's handler or that of
-/// MPI_COMM_SELF, which end the program.
-class Forgiving : Pinned {
+/// Guard during which errors of calls without a valid communicator are returned: libraries raise them on MPI_COMM_WORLD or
+/// MPI_COMM_SELF, whose handlers abort by default.
+class ScopedErrorsReturn : Pinned {
  public:
-  Forgiving() {
+  ScopedErrorsReturn() {
     for (std::size_t i = 0; i < kAsked.size(); ++i) {
       MPI_Comm_get_errhandler(kAsked[i], &before_[i]);
       MPI_Comm_set_errhandler(kAsked[i], MPI_ERRORS_RETURN);
     }
   }
-  ~Forgiving() {
+  ~ScopedErrorsReturn() {
     for (std::size_t i = 0; i < kAsked.size(); ++i) {
       MPI_Comm_set_errhandler(kAsked[i], before_[i]);
       MPI_Errhandler_free(&before_[i]);
@@ -273,15 +287,16 @@ class Forgiving : Pinned {
   std::array<MPI_Errhandler, 2> before_{};
 };
 
-/// Handles that are no communicator's: one library has addresses, none for a number it does not know, another numbers.
+/// Returns true for MPI_COMM_NULL and, where handles are addresses, for the null pointer that an unknown number converts to.
 template <class Handle>
-bool is_nothing(Handle comm) {
+bool is_null_handle(Handle comm) {
   if constexpr (std::is_pointer_v<Handle>) {
     if (comm == nullptr) return true;
   }
   return comm == MPI_COMM_NULL;
 }
 
+/// Returns the reason why a transport cannot use the communicator of a Fortran handle; empty if it can. Local.
 std::string refusal(int communicator) {
   int started = 0;
   int ended = 0;
@@ -289,24 +304,28 @@ std::string refusal(int communicator) {
   MPI_Finalized(&ended);
   if (started == 0) return "MPI is not initialised; allowed: after MPI_Init, or run() and Session, which start it";
   if (ended != 0) return "MPI is finalised; allowed: before MPI_Finalize";
-  const MPI_Comm comm = communicator_of(communicator);
+  const MPI_Comm comm = communicator_from_handle(communicator);
   const std::string which = "handle " + std::to_string(communicator);
   const std::string nothing =
       which + " is MPI_COMM_NULL or no communicator; allowed: an intra-communicator of this process";
-  if (is_nothing(comm)) return nothing;
+  if (is_null_handle(comm)) return nothing;
   int between = 0;
   {
-    const Forgiving forgiving;
+    const ScopedErrorsReturn forgiving;
     if (MPI_Comm_test_inter(comm, &between) != MPI_SUCCESS) return nothing;
   }
   if (between != 0) return which + " is an inter-communicator; allowed: an intra-communicator (MPI_Intercomm_merge)";
   return {};
 }
 
-std::vector<int> ranks_of(int communicator) { return world_ranks(communicator_of(communicator)); }
+/// Returns the ranks in MPI_COMM_WORLD of all ranks of a communicator, by its Fortran handle.
+std::vector<int> communicator_world_ranks(int communicator) {
+  return world_ranks(communicator_from_handle(communicator));
+}
 
-Cartesian cartesian_of(int communicator) {
-  const MPI_Comm comm = communicator_of(communicator);
+/// Returns shape and periodicity of a Cartesian communicator; without axes for another one. Local.
+Cartesian query_cartesian(int communicator) {
+  const MPI_Comm comm = communicator_from_handle(communicator);
   int kind = MPI_UNDEFINED;
   check(MPI_Topo_test(comm, &kind), "MPI_Topo_test");
   if (kind != MPI_CART) return {};
@@ -320,26 +339,31 @@ Cartesian cartesian_of(int communicator) {
   return {shape, {periodic.begin(), periodic.end()}};
 }
 
-bool of_program() { return mpi_running() && !started_here; }
+/// Returns whether MPI runs and the program, not this library, has initialised it.
+bool is_started_by_program() { return mpi_running() && !started_here; }
 
-void (*to_end)() = nullptr;
+void (*to_end)() = nullptr;  // called in MPI_Finalize
 
+/// Deletion callback of an attribute, which calls the function that at_end() registered.
 int call_end(MPI_Comm, int, void*, void*) {
   to_end();
   return MPI_SUCCESS;
 }
 
+/// Registers the function that MPI_Finalize calls first.
 void at_end(void (*end)()) {
   to_end = end;
-  when_mpi_ends(call_end);
+  register_finalize_callback(call_end);
 }
 
-constexpr Communicators kCommunicators{refusal, ranks_of, world, cartesian_of, mpi_running, of_program, at_end};
+constexpr Communicators kCommunicators{refusal,     communicator_world_ranks, world, query_cartesian,
+                                       mpi_running, is_started_by_program,    at_end};
 
 }  // namespace
 
 extern const Library mpi_hooks;
-const Library mpi_hooks{version,      abort_mpi,      start_mpi,       let_mpi_work,
-                        tell_failure, heard_failures, &kCommunicators, faults};
+const Library mpi_hooks{
+    version,         abort_mpi, start_mpi, progress_mpi, send_failure_notice, received_failure_notices,
+    &kCommunicators, faults};
 
 }  // namespace merganser::comm::detail

@@ -1,5 +1,5 @@
 #pragma once
-/// Starting MPI and checking its answers.
+/// Initialisation of MPI, checks of its return codes, and queries for faults of its versions.
 #include <mpi.h>
 
 #include <cstddef>
@@ -10,19 +10,19 @@
 
 namespace merganser::comm::detail {
 
-/// Starts MPI, if nobody has; ended when the process ends by who started it. @throws CommError for singletons under a
-/// launcher of another library
+/// Initialises MPI if it is not, and then finalises it when the process ends. Collective over the processes of the job.
+/// @throws CommError for singletons under a launcher of another library, and after MPI_Finalize
 void start_mpi();
 
-/// Whether MPI has been started and has not been ended.
+/// Returns true if MPI is initialised and not finalised. Local.
 [[nodiscard]] bool mpi_running();
 
-/// Enables ScopedYield where the library polls (scoped_yield.hpp). Local; may be called again.
-/// @throws UsageError as enable_yielding()
-void be_courteous();
+/// Enables ScopedYield if the library polls without yielding (scoped_yield.hpp). Local; may be called again.
+/// @throws UsageError for a bad value of MERGANSER_YIELD
+void enable_mpi_yielding();
 
-/// The communicator of an integer handle, as Fortran has them; in the interface of the standard the integers are its own.
-[[nodiscard]] inline MPI_Comm communicator_of(int handle) {
+/// Returns the communicator of a Fortran handle; in the standard ABI of MPI 5 of an integer of MPI_Comm_toint(). Local.
+[[nodiscard]] inline MPI_Comm communicator_from_handle(int handle) {
 #if defined(MPI_ABI_VERSION)
   return MPI_Comm_fromint(handle);
 #else
@@ -30,43 +30,48 @@ void be_courteous();
 #endif
 }
 
-/// Bytes to ask of MPI_Win_allocate for `bytes` of memory: whole pages. MPICH 4.0.2 misplaces what is put where the small
-/// windows of one host differ by less, and some components refuse windows without memory.
+/// Returns the size to request from MPI_Win_allocate for `bytes` bytes of memory: whole pages, at least one. MPICH 4.0.2 puts
+/// to wrong addresses if small windows of one host differ in size by less than a page, and some components refuse windows
+/// without memory.
 [[nodiscard]] inline MPI_Aint window_bytes(std::size_t bytes) {
   constexpr std::size_t kPage = 4096;
   return static_cast<MPI_Aint>((bytes + kPage - 1 + (bytes == 0 ? 1 : 0)) / kPage * kPage);
 }
 
-/// Whether MPI_(I)neighbor_alltoallw of this library delivers wrong bytes where a rank has more arcs in than out, or fewer:
-/// MPICH 4.0 to 4.0.2 copy the lists of one side by the length of the other.
+/// Returns true if MPI_(I)neighbor_alltoallw of this library delivers wrong bytes on ranks whose in-degree and out-degree
+/// differ: MPICH 4.0 to 4.0.2 copy the lists of one side by the length of the other. Local.
 [[nodiscard]] bool unequal_degrees_fail();
 
-/// Whether MPI_Win_flush_all of this library returns before it has read what was put: the same versions, after many puts to
-/// several ranks. MPI_Win_flush does not.
+/// Returns true if MPI_Win_flush_all of this library may return before it has read the origin buffers of puts: MPICH 4.0 to
+/// 4.0.2 do, after many puts to several ranks. MPI_Win_flush does not. Local.
 [[nodiscard]] bool flush_all_is_early();
 
-/// Whether MPI_Finalize of this library crashes if a window is left: MPICH's over UCX.
+/// Returns true if MPI_Finalize of this library crashes while a window is not freed: MPICH does over UCX. Local.
 [[nodiscard]] bool left_windows_crash();
 
-/// A communicator of the ranks of `parent` with the topology of a graph. Collective.
+/// Returns a communicator of the ranks of `parent` with a distributed graph topology. Collective over `parent`.
 [[nodiscard]] MPI_Comm graph_communicator(MPI_Comm parent, const Graph& graph);
 
-/// Rank of this process in a communicator.
+/// Returns the rank of this process in a communicator. Local.
 [[nodiscard]] int rank_in(MPI_Comm comm);
 
-/// Which ranks of the world those of a communicator are: some of them, or all. -1 for those that are none of it.
+/// Returns the ranks in MPI_COMM_WORLD of some ranks of a communicator; -1 for processes that are not in it. Local.
 [[nodiscard]] std::vector<int> world_ranks(MPI_Comm comm, std::span<const int> ranks);
+/// Returns the rank in MPI_COMM_WORLD of every rank of a communicator; -1 for processes that are not in it. Local.
 [[nodiscard]] std::vector<int> world_ranks(MPI_Comm comm);
 
-/// Makes writes of others into a window's memory known here, and those here to others. @param open  whether an epoch is open
+/// Synchronises the private and public copies of this rank's window memory (MPI_Win_sync). Local. @param open  true within an
+/// access epoch; else one is opened for the call
 void sync_window(MPI_Win window, MPI_Comm comm, bool open);
 
-/// Has `end` called when MPI begins to end: it deletes the attributes of MPI_COMM_SELF first, when all ranks are there.
-void when_mpi_ends(MPI_Comm_delete_attr_function* end);
+/// Registers a function that MPI_Finalize calls first, as deletion of an attribute of MPI_COMM_SELF, when MPI still works and
+/// all ranks are in MPI_Finalize. Local.
+void register_finalize_callback(MPI_Comm_delete_attr_function* end);
 
+/// Throws CommError with the name of the call and MPI's text for the return code.
 [[noreturn]] void throw_mpi_error(int result, const char* call);
 
-/// @throws CommError naming the call and MPI's text, unless `result` is MPI_SUCCESS
+/// Checks the return code of a call. @throws CommError with its name and MPI's text, unless `result` is MPI_SUCCESS
 inline void check(int result, const char* call) {
   if (result != MPI_SUCCESS) throw_mpi_error(result, call);
 }

@@ -7,15 +7,16 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// A message longer than the limit travels in pieces; a piece below the limit is the last one. MPI keeps the order of
-/// messages between two ranks, so no round or piece needs a number.
+/// Link of MPI's two-sided messages: non-blocking sends, matched probes. A message of the limit or more is sent in pieces; a
+/// piece below the limit (perhaps empty) is the last one. MPI's messages between two ranks with one tag do not overtake each
+/// other, so steps and pieces need no number.
 class MpiLink final : public Link {
  public:
   MpiLink(MPI_Comm comm, int tag, const Graph& graph)
       : comm_(comm), tag_(tag), out_(graph.out), in_(graph.in), limit_(max_piece_bytes), partial_(graph.in.size()) {}
   ~MpiLink() override {
     if (!mpi_running()) return;
-    // Only an error leaves sends behind: their memory is about to go.
+    // Sends are incomplete only after an error; their buffers are about to be freed.
     for (auto& request : requests_) {
       if (request == MPI_REQUEST_NULL) continue;
       MPI_Cancel(&request);
@@ -23,6 +24,7 @@ class MpiLink final : public Link {
     }
   }
 
+  /// Starts non-blocking sends of a message, piece by piece.
   void send(std::size_t arc, std::span<const std::byte> message) override {
     for (std::size_t at = 0;; at += limit_) {
       const auto length = static_cast<int>(std::min(limit_, message.size() - at));
@@ -41,6 +43,7 @@ class MpiLink final : public Link {
     return done != 0;
   }
 
+  /// Receives pieces that have arrived, in any order of arcs, until a message is complete.
   [[nodiscard]] std::optional<std::size_t> receive(std::vector<std::byte>& message) override {
     for (;;) {
       int found = 0;
@@ -55,7 +58,8 @@ class MpiLink final : public Link {
       auto& partial = partial_[arc];
       if (partial.empty() && bytes < limit_) {
         message.resize(bytes);
-        const ScopedYield yield(ScopedYield::Call::brief);  // a long message comes when its sender is at it
+        // A long message (rendezvous protocol) needs progress of its sender.
+        const ScopedYield yield(ScopedYield::Call::brief);
         check(MPI_Mrecv(message.data(), length, MPI_BYTE, &handle, &status), "MPI_Mrecv");
         return arc;
       }
@@ -74,10 +78,10 @@ class MpiLink final : public Link {
   MPI_Comm comm_;
   int tag_;
   std::vector<int> out_;
-  ArcOf in_;
+  ArcIndex in_;
   std::size_t limit_;
   std::vector<MPI_Request> requests_;
-  std::vector<Bytes> partial_;  // per in-arc: pieces so far
+  std::vector<Bytes> partial_;  // per in-arc: pieces received of a message that is not complete
 };
 
 }  // namespace

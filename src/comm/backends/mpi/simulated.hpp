@@ -1,5 +1,5 @@
 #pragma once
-/// The models over a simulated MPI (detail/simulated.hpp). Defined in src/comm/simulated/, in such builds alone.
+/// Parts of the models over a simulated MPI (detail/simulated.hpp). Defined in src/comm/simulated/, in such builds only.
 #include <mpi.h>
 
 #include <memory>
@@ -10,8 +10,9 @@
 
 namespace merganser::comm::detail {
 
-/// Collectives that lie in the memory which simulated ranks share, and take no simulated time but that of waiting for the last
-/// rank: for set-up and totals, which nobody times and which would be most of what a simulation of many ranks has to do.
+/// Collectives in the memory that simulated ranks share, which take no simulated time but that of waiting for the last rank:
+/// for set-up and totals, which are not measured and would take most of the time of a simulation of many ranks. The calls are
+/// collective and promise what the do_... functions of Transport promise.
 class SimulatedCollectives {
  public:
   virtual ~SimulatedCollectives() = default;
@@ -23,46 +24,48 @@ class SimulatedCollectives {
   [[nodiscard]] virtual std::vector<Bytes> all_gather(BytesView mine) = 0;
   [[nodiscard]] virtual std::vector<Bytes> all_to_all(std::span<const BytesView> to) = 0;
 };
-/// Null, so that MPI's are used, unless the variable MERGANSER_SIMULATED_COLLECTIVES is "free". Collective.
+/// Makes collectives in shared memory if the variable MERGANSER_SIMULATED_COLLECTIVES is "free", else returns null: MPI's are
+/// used. Collective.
 [[nodiscard]] std::unique_ptr<SimulatedCollectives> simulated_collectives(MPI_Comm comm);
-/// The parts of all ranks, one behind the other.
+/// Contributions of all ranks to an all-gather, one behind the other.
 struct Parts {
-  Bytes bytes;
-  std::vector<std::size_t> begin;  ///< of each rank's, and the end of the last
+  Bytes bytes;                     ///< all contributions, by rank
+  std::vector<std::size_t> begin;  ///< per rank: offset of its contribution; and the end of the last one
 };
 
-/// Reductions, barriers and all-gathers that take the simulated time of SMPI's algorithms for them (machines.py), but none of its
-/// messages: when each rank is through follows from when all of them came.
+/// Reductions, barriers and all-gathers that take the simulated time of SMPI's algorithms for them (machines.py) without its
+/// messages: the time at which each rank leaves is computed from those at which all entered. All calls are collective.
 class TimedCollectives {
  public:
   virtual ~TimedCollectives() = default;
-  /// Recursive doubling; long arrays, as in MPICH, a reduce-scatter by halving and an all-gather. @param bytes  of the array
+  /// Reduces words element by element, timed as recursive doubling; for long arrays, as in MPICH, as a reduce-scatter by halving
+  /// and an all-gather. @param bytes  size of the array in the program that is simulated
   virtual void reduce(std::span<std::uint64_t> words, Op op, std::size_t bytes) = 0;
-  /// Dissemination.
+  /// Blocks until all ranks have entered, timed as a dissemination barrier.
   virtual void barrier() = 0;
-  /// Bruck's algorithm; a ring, as in MPICH, for 512 KiB and more in all. All ranks hold the same memory in the end.
-  /// @param equal  all parts have one size; else a gather of sizes comes first
+  /// Gathers the bytes of all ranks in memory that all ranks share, timed as Bruck's algorithm; as a ring, as in MPICH, for
+  /// 512 KiB and more in all. @param equal  all contributions have one size; else a gather of sizes is timed before
   [[nodiscard]] virtual std::shared_ptr<const Parts> all_gather(BytesView mine, bool equal) = 0;
 };
-/// Null where messages are SMPI's (MERGANSER_SIMULATED_MESSAGES). Collective.
+/// Makes timed collectives, or returns null if messages are SMPI's (variable MERGANSER_SIMULATED_MESSAGES). Collective.
 [[nodiscard]] std::unique_ptr<TimedCollectives> timed_collectives(MPI_Comm comm);
 
-/// The first of the tags of a transport, which shares its communicator with others: copies of it would take memory for each pair
-/// of ranks. Collective.
+/// Returns the first of the tags of a new transport, which shares its communicator with others, since a duplicate would take
+/// memory for each pair of ranks. Collective.
 [[nodiscard]] int simulated_first_tag(MPI_Comm comm);
 
-/// Messages carried by timers (simulated/wire.hpp); or, where they are SMPI's, MpiLink with a receive that is always posted
-/// instead of probes.
+/// Makes a Link whose messages are timers of the simulator (simulated/wire.hpp); or, if messages are SMPI's, two-sided messages
+/// with a receive that is always posted instead of probes. Local.
 [[nodiscard]] std::unique_ptr<Link> simulated_link(MPI_Comm comm, int tag, const Graph& graph);
 
-/// The memory of rma: puts and gets carried by timers (simulated/timed_memory.hpp); or, where they are SMPI's, locks by target
-/// instead of MPI_Win_lock_all, whose cost there grows with the square of the ranks. Both ring a bell for who waits for what was
-/// put. Collective.
+/// Makes the Memory of the model rma: puts and gets by timers (simulated/timed_memory.hpp); or, if messages are SMPI's, a window
+/// with locks by target instead of MPI_Win_lock_all, whose cost in SMPI grows with the square of the ranks. Both notify the
+/// target of puts. Collective.
 [[nodiscard]] std::shared_ptr<Memory> simulated_memory(MPI_Comm comm, std::size_t bytes, Epoch epoch,
                                                        Counters& counters);
 
-/// The mailbox of neighborhood. SMPI has no neighbourhood collectives, so they are emulated as libraries without hardware for
-/// them do it: a message along every arc, all at once, first the sizes and then what the outboxes hold.
+/// Makes the Mailbox of the model neighborhood. SMPI has no neighbourhood collectives, so they are emulated as libraries without
+/// hardware support implement them: a message along every arc, all at once, first the sizes and then the outboxes. Collective.
 [[nodiscard]] std::unique_ptr<Mailbox> simulated_neighborhood(Place place, Graph graph, std::unique_ptr<Link> link,
                                                               MPI_Comm comm, int tag);
 

@@ -15,10 +15,10 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr int kCollectiveTag = 0;  // links have the tags above
+constexpr int kCollectiveTag = 0;  // Links have the tags above
 
-/// Non-blocking collectives, so that a rank that waits can yield and give up. Simulated ones would be a message for each pair
-/// of ranks; blocking ones take the ways of libraries.
+// The collectives are non-blocking, so that a wait can yield the core and end at the wait limit. In a simulation they block:
+// SMPI's non-blocking ones send a message for each pair of ranks, its blocking ones use the algorithms of libraries.
 int start_all_reduce(void* values, int number, MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   if constexpr (kSimulated) return MPI_Allreduce(MPI_IN_PLACE, values, number, type, op, comm);
   return MPI_Iallreduce(MPI_IN_PLACE, values, number, type, op, comm, request);
@@ -52,9 +52,9 @@ int start_all_gather_bytes(BytesView mine, std::byte* all, const std::vector<int
   return MPI_Iallgatherv(mine.data(), length, MPI_BYTE, all, counts.data(), offsets.data(), MPI_BYTE, comm, request);
 }
 
-/// Calls `piece(offset, length)` for the pieces of `bytes`.
+/// Calls piece(offset, length) for each piece of `bytes` bytes, none longer than max_piece_bytes, which fits into an int.
 template <class Piece>
-void in_pieces(std::size_t bytes, const Piece& piece) {
+void for_each_piece(std::size_t bytes, const Piece& piece) {
   for (std::size_t at = 0; at < bytes; at += max_piece_bytes) {
     piece(at, static_cast<int>(std::min(max_piece_bytes, bytes - at)));
   }
@@ -76,10 +76,11 @@ Communicator& Communicator::operator=(Communicator&& other) noexcept {
   return *this;
 }
 
+// Collective release of a communicator, which is omitted where other ranks may not take part.
 void Communicator::free() noexcept {
   const MPI_Comm comm = std::exchange(comm_, MPI_COMM_NULL);
-  if constexpr (kSimulated) return;  // others may use it too
-  // While an error unwinds one rank the others may be anywhere.
+  if constexpr (kSimulated) return;  // transports share it
+  // MPI_Comm_free is collective, and while an exception unwinds the other ranks may be in any call.
   if (comm != MPI_COMM_NULL && mpi_running() && std::uncaught_exceptions() == 0) {
     MPI_Comm freed = comm;
     const ScopedYield yield;
@@ -87,6 +88,7 @@ void Communicator::free() noexcept {
   }
 }
 
+// Wait of every MPI call of the library: polled, so that the core is yielded and the wait limit holds.
 void complete(std::span<MPI_Request> requests, const char* call, const Waiter::Describe& describe) {
   if constexpr (kSimulated) {
     for (auto& request : requests) check(MPI_Wait(&request, MPI_STATUS_IGNORE), call);
@@ -108,18 +110,18 @@ void MpiTransport::complete(std::span<MPI_Request> requests, const char* what, c
 
 namespace {
 
-/// A communicator of the same ranks for our messages alone.
-MPI_Comm copy_of(MPI_Comm parent) {
-  be_courteous();
+/// Returns a communicator of the same ranks, without hints and topology. Collective over `parent`.
+MPI_Comm duplicate_communicator(MPI_Comm parent) {
+  enable_mpi_yielding();
   const ScopedYield yield;
   MPI_Comm own = MPI_COMM_NULL;
   int topology = MPI_UNDEFINED;
   check(MPI_Topo_test(parent, &topology), "MPI_Topo_test");
   if (topology == MPI_UNDEFINED) {
-    // Not its hints, which may promise what a caller's own messages keep, but ours do not.
+    // Hints of the caller may assert properties (as mpi_assert_no_any_source) that our messages do not have.
     check(MPI_Comm_dup_with_info(parent, MPI_INFO_NULL, &own), "MPI_Comm_dup_with_info");
   } else {
-    // Nor its topology: graphs made over a grid stay grids in Open MPI 5, whose neighbourhood collectives then crash.
+    // In Open MPI 5 a graph made over a Cartesian communicator stays Cartesian, and neighbourhood collectives then crash.
     MPI_Group all = MPI_GROUP_NULL;
     check(MPI_Comm_group(parent, &all), "MPI_Comm_group");
     check(MPI_Comm_create(parent, all, &own), "MPI_Comm_create");
@@ -130,6 +132,7 @@ MPI_Comm copy_of(MPI_Comm parent) {
 
 }  // namespace
 
+// Transport over a duplicate of the caller's communicator, so that its messages match none of the program's.
 MpiTransport::MpiTransport(MPI_Comm parent) {
   if constexpr (kSimulated) {
     simulated_ = simulated_collectives(parent);
@@ -137,7 +140,7 @@ MpiTransport::MpiTransport(MPI_Comm parent) {
     links_ = simulated_first_tag(parent);
     comm_ = Communicator(parent);
   } else {
-    comm_ = Communicator(copy_of(parent));
+    comm_ = Communicator(duplicate_communicator(parent));
   }
   check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
@@ -148,9 +151,10 @@ MpiTransport::MpiTransport(MPI_Comm parent) {
   highest_tag_ = found != 0 ? *highest : 32767;
 }
 
+// Sub-transport of the ranks that take part, in the order of their ranks here.
 std::unique_ptr<Transport> MpiTransport::subset(bool take_part) {
   ++counters_.collectives;
-  do_barrier();  // there a rank that does not come is noticed
+  do_barrier();  // MPI_Comm_split blocks; the barrier reports ranks that do not call, after the wait limit
   MPI_Comm part = MPI_COMM_NULL;
   const ScopedYield yield;
   check(MPI_Comm_split(comm_, take_part ? 0 : MPI_UNDEFINED, rank_, &part), "MPI_Comm_split");
@@ -162,7 +166,7 @@ std::unique_ptr<Transport> MpiTransport::subset(bool take_part) {
 }
 
 int MpiTransport::next_tag() {
-  // Numbers come round again only after so many links that the first ones are long gone.
+  // Tags repeat only after highest_tag_ Links (at least 32767), when the first ones are no longer in use.
   return 1 + static_cast<int>(links_++ % highest_tag_);
 }
 
@@ -207,7 +211,7 @@ void MpiTransport::do_barrier() {
 }
 
 void MpiTransport::start_receiving(std::span<std::byte> to, int from, std::vector<MPI_Request>& requests) const {
-  in_pieces(to.size(), [&](std::size_t at, int length) {
+  for_each_piece(to.size(), [&](std::size_t at, int length) {
     check(MPI_Irecv(to.data() + at, length, MPI_BYTE, from, kCollectiveTag, comm_,
                     &requests.emplace_back(MPI_REQUEST_NULL)),
           "MPI_Irecv");
@@ -215,13 +219,14 @@ void MpiTransport::start_receiving(std::span<std::byte> to, int from, std::vecto
 }
 
 void MpiTransport::start_sending(std::span<const std::byte> from, int to, std::vector<MPI_Request>& requests) const {
-  in_pieces(from.size(), [&](std::size_t at, int length) {
+  for_each_piece(from.size(), [&](std::size_t at, int length) {
     check(MPI_Isend(from.data() + at, length, MPI_BYTE, to, kCollectiveTag, comm_,
                     &requests.emplace_back(MPI_REQUEST_NULL)),
           "MPI_Isend");
   });
 }
 
+// Integer reduction at set-up and for totals.
 void MpiTransport::do_reduce(std::span<std::uint64_t> words, Op op) {
   check_usable();
   if (simulated_ != nullptr) return simulated_->reduce(words, op);
@@ -233,6 +238,7 @@ void MpiTransport::do_reduce(std::span<std::uint64_t> words, Op op) {
   complete({&request, 1}, "all_reduce", "MPI_Iallreduce");
 }
 
+// Gather of messages of any length: lengths by MPI_Gather, then the bytes point-to-point in pieces.
 std::vector<Bytes> MpiTransport::do_gather(std::span<const std::byte> mine) {
   check_usable();
   if (simulated_ != nullptr) return simulated_->gather(mine);
@@ -252,6 +258,7 @@ std::vector<Bytes> MpiTransport::do_gather(std::span<const std::byte> mine) {
   return all;
 }
 
+// Broadcast of a message of any length from rank 0: its length, then the bytes in pieces.
 Bytes MpiTransport::do_broadcast(std::span<const std::byte> mine) {
   check_usable();
   if (simulated_ != nullptr) return simulated_->broadcast(mine);
@@ -261,13 +268,15 @@ Bytes MpiTransport::do_broadcast(std::span<const std::byte> mine) {
   complete({&request, 1}, "broadcast", "MPI_Ibcast");
   Bytes told(static_cast<std::size_t>(size));
   if (rank_ == 0) std::copy(mine.begin(), mine.end(), told.begin());
-  in_pieces(told.size(), [&](std::size_t at, int length) {
+  for_each_piece(told.size(), [&](std::size_t at, int length) {
     check(start_broadcast(told.data() + at, length, 0, comm_, &request), "MPI_Ibcast");
     complete({&request, 1}, "broadcast", "MPI_Ibcast");
   });
   return told;
 }
 
+// All-gather of messages of any length: lengths first, then one MPI_Allgatherv, or broadcasts where counts would
+// overflow an int.
 std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) {
   check_usable();
   if (simulated_ != nullptr) return simulated_->all_gather(mine);
@@ -285,6 +294,7 @@ std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) 
   std::int64_t total = 0;
   for (std::size_t r = 0; r < ranks; ++r) {
     all[r].resize(static_cast<std::size_t>(sizes[r]));
+    // Clamped values are not used: a total beyond max_piece_bytes takes the way of broadcasts below.
     counts[r] = static_cast<int>(std::min<std::int64_t>(sizes[r], INT32_MAX));
     offsets[r] = static_cast<int>(std::min<std::int64_t>(total, INT32_MAX));
     total += sizes[r];
@@ -299,7 +309,7 @@ std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) 
   std::copy(mine.begin(), mine.end(), all[static_cast<std::size_t>(rank_)].begin());
   for (int r = 0; r < size_; ++r) {
     auto& theirs = all[static_cast<std::size_t>(r)];
-    in_pieces(theirs.size(), [&](std::size_t at, int length) {
+    for_each_piece(theirs.size(), [&](std::size_t at, int length) {
       check(start_broadcast(theirs.data() + at, length, r, comm_, &request), "MPI_Ibcast");
       complete({&request, 1}, "all_gather", "MPI_Ibcast");
     });
@@ -307,6 +317,7 @@ std::vector<Bytes> MpiTransport::do_all_gather(std::span<const std::byte> mine) 
   return all;
 }
 
+// All-to-all of messages of any length: lengths by MPI_Alltoall, then the bytes point-to-point in pieces.
 std::vector<Bytes> MpiTransport::do_all_to_all(std::span<const BytesView> to) {
   check_usable();
   if (simulated_ != nullptr) return simulated_->all_to_all(to);
@@ -319,6 +330,7 @@ std::vector<Bytes> MpiTransport::do_all_to_all(std::span<const BytesView> to) {
   complete(requests, "all_to_all", "MPI_Ialltoall");
 
   std::vector<Bytes> from(ranks);
+  // In step i every rank receives from the rank i further on, and sends to the one i before: pairs differ between ranks.
   for (int i = 0; i < size_; ++i) {
     const int other = (rank_ + i) % size_;
     auto& theirs = from[static_cast<std::size_t>(other)];
@@ -338,7 +350,8 @@ std::vector<Bytes> MpiTransport::do_all_to_all(std::span<const BytesView> to) {
   return from;
 }
 
-/// A message is sent with its length; what does not fit follows.
+// The first message to each partner has the length and up to kBegin bytes, which mostly is all; the rest follows. Receives of the
+// first round are complete before those of the second are posted, and MPI keeps the order between two ranks, so one tag suffices.
 std::vector<Bytes> MpiTransport::do_exchange(std::span<const int> ranks, const std::vector<Bytes>& messages) {
   check_usable();
   if (simulated_ != nullptr) return simulated_->exchange(ranks, messages);

@@ -1,5 +1,5 @@
 #pragma once
-/// What the models over MPI share: collectives for set-up, and links of two-sided messages.
+/// Base of the models over MPI: collectives for set-up, and Links of two-sided messages.
 #include <mpi.h>
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace merganser::comm::detail {
 
-/// A communicator of our own, freed at the end unless an error is on its way.
+/// Owner of a communicator, which its destructor frees (collectively) unless an exception unwinds.
 class Communicator {
  public:
   Communicator() = default;
@@ -19,6 +19,7 @@ class Communicator {
   Communicator(Communicator&& other) noexcept;
   Communicator& operator=(Communicator&& other) noexcept;
   ~Communicator() { free(); }
+  /// Frees the communicator now. Collective over its ranks.
   void free() noexcept;
   operator MPI_Comm() const noexcept { return comm_; }
 
@@ -26,16 +27,19 @@ class Communicator {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// Waits for requests, which are null then, without keeping the core from others. `call` is named in errors of MPI, `describe` asked when the
-/// wait limit is over.
+/// Completes MPI requests by polling, with the back-off of a Waiter; the requests are MPI_REQUEST_NULL afterwards.
+/// @param call      name of the call in errors of MPI
+/// @param describe  description of the wait, for the error after the wait limit
 void complete(std::span<MPI_Request> requests, const char* call, const Waiter::Describe& describe);
 
-/// Two-sided messages along the arcs of a graph.
+/// Makes a Link of two-sided messages along the arcs of a graph, with a tag that no other Link of the communicator uses. Local.
 [[nodiscard]] std::unique_ptr<Link> mpi_link(MPI_Comm comm, int tag, const Graph& graph);
 
+/// Base of the transports over MPI, over a communicator of its own: collectives and two-sided messages. A derived class
+/// adds one-sided memory or neighbourhood collectives.
 class MpiTransport : public MessageTransport {
  public:
-  /// Collective over `parent`.
+  /// Makes a transport over a duplicate of `parent`. Collective over `parent`.
   explicit MpiTransport(MPI_Comm parent);
 
   [[nodiscard]] int rank() const noexcept override { return rank_; }
@@ -44,7 +48,7 @@ class MpiTransport : public MessageTransport {
 
  protected:
   void release() override { comm_.free(); }
-  /// The same model on other ranks. Collective over `parent`.
+  /// Makes a transport of the same model over the ranks of `parent`. Collective over it.
   [[nodiscard]] virtual std::unique_ptr<MpiTransport> make(MPI_Comm parent) const = 0;
   std::unique_ptr<Link> link(const Graph& graph) override;
   bool any(bool mine) override;
@@ -57,16 +61,18 @@ class MpiTransport : public MessageTransport {
   std::vector<Bytes> do_exchange(std::span<const int> ranks, const std::vector<Bytes>& messages) override;
 
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
-  /// A tag of a link's own, the same on every rank.
+  /// Returns the tag of a new Link, the same on every rank since objects are made collectively.
   [[nodiscard]] int next_tag();
 
  private:
   [[nodiscard]] bool timed_any(bool mine);
   [[nodiscard]] std::vector<Bytes> timed_all_gather(BytesView mine);
-  /// Starts moving bytes between two ranks, in pieces.
+  /// Starts receives of bytes from a rank, in pieces, and appends their requests.
   void start_receiving(std::span<std::byte> to, int from, std::vector<MPI_Request>& requests) const;
+  /// Starts sends of bytes to a rank, in pieces, and appends their requests.
   void start_sending(std::span<const std::byte> from, int to, std::vector<MPI_Request>& requests) const;
-  /// Waits for a collective call of MPI, made for `what` ("all_gather"). MPI does not tell who is missing.
+  /// Completes the requests of a collective call of MPI, made for `what` ("all_gather"); both are named in the error after the
+  /// wait limit.
   void complete(std::span<MPI_Request> requests, const char* what, const char* call) const;
 
   Communicator comm_;
@@ -74,19 +80,20 @@ class MpiTransport : public MessageTransport {
   std::unique_ptr<TimedCollectives> timed_;          // null: MPI's are used
   int rank_ = 0;
   int size_ = 1;
-  int highest_tag_ = 0;
-  std::int64_t links_ = 0;
+  int highest_tag_ = 0;     // MPI_TAG_UB
+  std::int64_t links_ = 0;  // number of tags given out
 };
 
-/// What BackendEntry asks of a model over MPI.
+/// Implements BackendEntry::start of a model over MPI: initialises MPI and makes a transport of all its processes. Collective.
 template <class Model>
 std::unique_ptr<TransportBase> start_over_world() {
   start_mpi();
   return std::make_unique<Model>(MPI_COMM_WORLD);
 }
+/// Implements BackendEntry::open of a model over MPI. Collective over the communicator.
 template <class Model>
 std::unique_ptr<TransportBase> open_over(int communicator) {
-  return std::make_unique<Model>(communicator_of(communicator));
+  return std::make_unique<Model>(communicator_from_handle(communicator));
 }
 
 }  // namespace merganser::comm::detail

@@ -17,11 +17,12 @@
 
 namespace merganser::comm::detail {
 
-void let_shmem_work(long* idle_word) {
+void progress_shmem(long* idle_word) {
   (void)shmem_long_test(idle_word, SHMEM_CMP_NE, 0L);
   if (mpi() != nullptr) mpi()->progress();
 }
 
+// Symmetric memory of a transport's collectives: boards, lengths, words of barriers, slots of reductions.
 std::byte* ShmemCollectives::new_board(const Members& members, const Highest& highest) {
   const std::size_t bytes = kBoardBytes + 2 * sizeof(std::uint64_t) * members.pes.size() +
                             kRounds * sizeof(std::uint64_t) + sizeof(long) + (kRounds + 1) * sizeof(Slot);
@@ -49,6 +50,7 @@ Highest ShmemCollectives::highest() {
   return [this](std::span<std::uint64_t> words) { do_reduce(words, Op::max); };
 }
 
+// Dissemination barrier: in round k a word goes to the rank 2^k further on.
 void ShmemCollectives::barrier(const char* what) {
   check_usable();
   complete_puts();
@@ -60,20 +62,23 @@ void ShmemCollectives::barrier(const char* what) {
   };
   for (std::size_t round = 0; distance < size_; ++round, distance *= 2) {
     Waiter waiter(describe);
+    // The number of the barrier only grows, so a sender that is one barrier ahead overwrites nothing that is still needed.
     put_word(words() + round, barriers_, pe((rank_ + distance) % size_));
     while (merganser::detail::load_word(words()[round], std::memory_order_acquire) < barriers_) {
-      let_shmem_work(idle_word());
+      progress_shmem(idle_word());
       waiter.idle();
     }
   }
 }
 
-void ShmemCollectives::show(const char* what, std::span<const std::byte> mine, std::uint64_t longest,
-                            const std::vector<Part>& parts) {
+// Data phase of the collectives: every rank exposes its bytes one board at a time, and gets its parts of the boards of
+// others.
+void ShmemCollectives::exchange_boards(const char* what, std::span<const std::byte> mine, std::uint64_t longest,
+                                       const std::vector<Part>& parts) {
   for (std::uint64_t begin = 0; begin < longest; begin += kBoardBytes) {
     const std::uint64_t end = begin + kBoardBytes;
     if (begin < mine.size()) std::memcpy(board_, mine.data() + begin, std::min(kBoardBytes, mine.size() - begin));
-    barrier(what);
+    barrier(what);  // every board is filled; the one below: every board has been read
     for (const Part& part : parts) {
       const std::uint64_t from = std::max(begin, part.begin);
       const std::uint64_t to = std::min<std::uint64_t>(end, part.begin + part.to->size());
@@ -84,42 +89,45 @@ void ShmemCollectives::show(const char* what, std::span<const std::byte> mine, s
   }
 }
 
-void ShmemCollectives::tell(int rank, Slot* slot, std::span<const std::uint64_t> words) {
+// Message of a reduction: words first, then the number that marks their arrival.
+void ShmemCollectives::put_slot(int rank, Slot* slot, std::span<const std::uint64_t> words) {
   put_bytes(slot->words.data(), words.data(), words.size_bytes(), pe(rank));
   order_puts();
   put_word(&slot->number, reductions_, pe(rank));
 }
 
-const ShmemCollectives::Slot& ShmemCollectives::hear(int rank, Slot* slot) {
+// Receipt of a message of a reduction; blocks.
+const ShmemCollectives::Slot& ShmemCollectives::await_slot(int rank, Slot* slot) {
   const Waiter::Describe describe = [&] {
     return "rank " + std::to_string(rank_) + " in all_reduce: no word from rank " + std::to_string(rank) +
            ", which may wait for others itself";
   };
   Waiter waiter(describe);
   while (merganser::detail::load_word(slot->number, std::memory_order_acquire) < reductions_) {
-    let_shmem_work(idle_word());
+    progress_shmem(idle_word());
     waiter.idle();
   }
   return *slot;
 }
 
-/// A slot is written again only by who has heard that it was read: nobody gets the total before all have been told.
+// No slot is overwritten before it was read. A child puts its next words only after it has the total, for which the parent has
+// read the slot; a parent puts the next total only after the child's next words, and the child has read the last one by then.
 void ShmemCollectives::reduce(std::span<std::uint64_t> words, Op op) {
   ++reductions_;
   int distance = 1;
   for (std::size_t round = 0; distance < size_ && (rank_ & distance) == 0; ++round, distance *= 2) {
     if (rank_ + distance >= size_) continue;
-    const Slot& theirs = hear(rank_ + distance, slots() + round);
-    for (std::size_t i = 0; i < words.size(); ++i) words[i] = combined(words[i], theirs.words[i], op);
+    const Slot& theirs = await_slot(rank_ + distance, slots() + round);
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = reduce_pair(words[i], theirs.words[i], op);
   }
   Slot* const down = slots() + kRounds;
   if (rank_ != 0) {
-    tell(rank_ - distance, slots() + std::countr_zero(static_cast<unsigned>(distance)), words);
-    const Slot& total = hear(rank_ - distance, down);
+    put_slot(rank_ - distance, slots() + std::countr_zero(static_cast<unsigned>(distance)), words);
+    const Slot& total = await_slot(rank_ - distance, down);
     std::copy_n(total.words.begin(), words.size(), words.begin());
   }
   for (distance /= 2; distance > 0; distance /= 2) {
-    if (rank_ + distance < size_) tell(rank_ + distance, down, words);
+    if (rank_ + distance < size_) put_slot(rank_ + distance, down, words);
   }
 }
 
@@ -130,6 +138,7 @@ void ShmemCollectives::do_reduce(std::span<std::uint64_t> words, Op op) {
   }
 }
 
+// Gather to rank 0, which alone gets the others' boards.
 std::vector<Bytes> ShmemCollectives::do_gather(std::span<const std::byte> mine) {
   check_usable();
   row()[0] = mine.size();
@@ -142,19 +151,21 @@ std::vector<Bytes> ShmemCollectives::do_gather(std::span<const std::byte> mine) 
     parts.push_back({static_cast<int>(r), 0, &all[r]});
   }
   barrier("gather");
-  show("gather", mine, longest, parts);
+  exchange_boards("gather", mine, longest, parts);
   return all;
 }
 
+// Broadcast from the board of rank 0.
 Bytes ShmemCollectives::do_broadcast(std::span<const std::byte> mine) {
   check_usable();
   std::uint64_t size = rank_ == 0 ? mine.size() : 0;
   do_reduce({&size, 1}, Op::max);
   Bytes told(size);
-  show("broadcast", rank_ == 0 ? mine : std::span<const std::byte>(), size, {{0, 0, &told}});
+  exchange_boards("broadcast", rank_ == 0 ? mine : std::span<const std::byte>(), size, {{0, 0, &told}});
   return told;
 }
 
+// Exchange of descriptors between neighbours in a handshake: each rank's board has its messages behind one another.
 std::vector<Bytes> ShmemCollectives::do_exchange(std::span<const int> ranks, const std::vector<Bytes>& messages) {
   check_usable();
   Bytes mine;
@@ -172,10 +183,11 @@ std::vector<Bytes> ShmemCollectives::do_exchange(std::span<const int> ranks, con
     parts.push_back({ranks[i], get_word(begins() + rank_, pe(ranks[i])), &came[i]});
   }
   barrier("set-up");
-  show("set-up", mine, longest, parts);
+  exchange_boards("set-up", mine, longest, parts);
   return came;
 }
 
+// All-gather: each rank gets all boards.
 std::vector<Bytes> ShmemCollectives::do_all_gather(std::span<const std::byte> mine) {
   check_usable();
   row()[0] = mine.size();
@@ -184,17 +196,18 @@ std::vector<Bytes> ShmemCollectives::do_all_gather(std::span<const std::byte> mi
   std::vector<Part> parts;
   std::uint64_t longest = 0;
   for (int i = 0; i < size_; ++i) {
-    const int other = (rank_ + i) % size_;  // not all ask the same one first
+    const int other = (rank_ + i) % size_;  // another first one on every rank, which spreads the gets
     auto& theirs = all[static_cast<std::size_t>(other)];
     theirs.resize(get_word(row(), pe(other)));
     longest = std::max<std::uint64_t>(longest, theirs.size());
     parts.push_back({other, 0, &theirs});
   }
   barrier("all_gather");
-  show("all_gather", mine, longest, parts);
+  exchange_boards("all_gather", mine, longest, parts);
   return all;
 }
 
+// All-to-all: each rank gets its part of every board.
 std::vector<Bytes> ShmemCollectives::do_all_to_all(std::span<const BytesView> to) {
   check_usable();
   const auto ranks = static_cast<std::size_t>(size_);
@@ -217,7 +230,7 @@ std::vector<Bytes> ShmemCollectives::do_all_to_all(std::span<const BytesView> to
     longest = std::max(longest, std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0}));
   }
   barrier("all_to_all");
-  show("all_to_all", mine, longest, parts);
+  exchange_boards("all_to_all", mine, longest, parts);
   return all;
 }
 

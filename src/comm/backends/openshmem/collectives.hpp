@@ -1,5 +1,5 @@
 #pragma once
-/// Collectives of the model `shmem`.
+/// Collectives of the model `shmem`, made of puts and gets in symmetric memory.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace merganser::comm::detail {
 
-/// `idle_word` is one that nobody writes: a test of it that never holds lets the library work. In Open MPI it lets
-/// nothing work, but a probe of MPI does; else a rank whose put needs the target's help, as over TCP, would wait for ever.
-void let_shmem_work(long* idle_word);
+/// Makes progress in OpenSHMEM by a test of a word that nobody writes, `idle_word`. In Open MPI such a test makes no progress,
+/// so MPI is probed too; otherwise a put that needs progress at its target, as over TCP, would never complete.
+void progress_shmem(long* idle_word);
 
-/// Collectives: every rank shows a board of fixed size, the others read what is theirs, again and again. The barrier
-/// between is our own, since the library's cannot be left by a rank that waits in vain: ceil(log2(ranks)) rounds, in
-/// round k a word goes to the rank 2^k further on. Reductions go up a binomial tree and down again.
+/// Collectives by a board (a buffer of fixed size) per rank: each rank fills its board, the others get their parts, repeatedly.
+/// The barrier in between is a dissemination barrier of our own, ceil(log2(ranks)) rounds with a word to the rank 2^k further
+/// on in round k, since that of the library cannot be left at a wait limit. Reductions use a binomial tree, up and down.
 class ShmemCollectives : public MessageTransport {
  public:
-  /// A board for the ranks of a transport to come. Collective as symmetric_zeros().
-  /// @throws CommError on every rank of `highest`, agreed on, where there is no room
+  /// Allocates the board of a transport of `members`. Collective over the ranks of `highest`, see symmetric_zeros().
+  /// @throws CommError on every rank, agreed on, if the symmetric heap has too little space
   [[nodiscard]] static std::byte* new_board(const Members& members, const Highest& highest);
-  /// `board` is a new one, whose owner this becomes.
+  /// Makes the collectives of `members` and takes ownership of `board`, made by new_board(). Local.
   ShmemCollectives(Members members, std::byte* board);
 
   [[nodiscard]] int rank() const noexcept override { return rank_; }
@@ -40,9 +40,10 @@ class ShmemCollectives : public MessageTransport {
   std::vector<Bytes> do_all_gather(std::span<const std::byte> mine) override;
   std::vector<Bytes> do_all_to_all(std::span<const BytesView> to) override;
   std::vector<Bytes> do_exchange(std::span<const int> ranks, const std::vector<Bytes>& messages) override;
-  /// Their maximum over all ranks.
+  /// Returns a function that computes element-wise maxima over all ranks of this transport.
   [[nodiscard]] Highest highest();
-  /// Completes what this rank has put and waits until every rank has. `what` it waits in is named.
+  /// Completes the puts of this rank and blocks until every rank has done so. Collective. @param what  the call that is
+  /// named in the error after the wait limit
   void barrier(const char* what);
   [[nodiscard]] const std::shared_ptr<const Members>& members() const noexcept { return members_; }
   [[nodiscard]] long* idle_word() { return reinterpret_cast<long*>(words() + kRounds); }
@@ -50,36 +51,40 @@ class ShmemCollectives : public MessageTransport {
  private:
   static constexpr std::size_t kBoardBytes = std::size_t{256} << 10;
   static constexpr std::size_t kRounds = 32;  // of a barrier, for up to 2^32 ranks
-  static constexpr std::size_t kReduced = 7;  // words that are reduced at once
+  static constexpr std::size_t kReduced = 7;  // words in one reduction: with the number 64 bytes
 
-  /// Bytes begin .. begin + to.size() of what another rank shows.
+  /// Part of another rank's data that this rank needs, bytes begin to begin + to->size() - 1, and its destination.
   struct Part {
     int rank;
     std::uint64_t begin;
     Bytes* to;
   };
-  /// What a rank says to the next one in a reduction; `number` is that of the reduction and comes last.
+  /// Message of a reduction from one rank to the next; the number of the reduction is put last, so it marks the arrival.
   struct Slot {
     std::array<std::uint64_t, kReduced> words;
     std::uint64_t number;
   };
+  /// Reduces up to kReduced words by a binomial tree, up to rank 0 and down again. Collective.
   void reduce(std::span<std::uint64_t> words, Op op);
-  void tell(int rank, Slot* slot, std::span<const std::uint64_t> words);
-  const Slot& hear(int rank, Slot* slot);
-  [[nodiscard]] std::uint64_t* begins() { return row() + rows_bytes_ / sizeof(std::uint64_t); }  // of what is in row()
-  [[nodiscard]] std::uint64_t* words() { return begins() + rows_bytes_ / sizeof(std::uint64_t); }  // of barriers
+  void put_slot(int rank, Slot* slot, std::span<const std::uint64_t> words);
+  const Slot& await_slot(int rank, Slot* slot);
+  // Layout of the block: the board, per rank a length (row) and an offset (begins), a word per round of a barrier, a word that
+  // is never written, slots of reductions.
+  [[nodiscard]] std::uint64_t* begins() { return row() + rows_bytes_ / sizeof(std::uint64_t); }
+  [[nodiscard]] std::uint64_t* words() { return begins() + rows_bytes_ / sizeof(std::uint64_t); }
   [[nodiscard]] Slot* slots() {
     return reinterpret_cast<Slot*>(idle_word() + 1);
   }  // one per round, one for the way down
   [[nodiscard]] std::uint64_t* row() { return reinterpret_cast<std::uint64_t*>(board_ + kBoardBytes); }
-  void show(const char* what, std::span<const std::byte> mine, std::uint64_t longest, const std::vector<Part>& parts);
+  void exchange_boards(const char* what, std::span<const std::byte> mine, std::uint64_t longest,
+                       const std::vector<Part>& parts);
 
-  /// The number of a rank in OpenSHMEM.
+  /// Returns the number of a rank's process in OpenSHMEM.
   [[nodiscard]] int pe(int rank) const { return members_->pes[static_cast<std::size_t>(rank)]; }
 
   std::shared_ptr<const Members> members_;
-  std::uint64_t barriers_ = 0;
-  std::uint64_t reductions_ = 0;
+  std::uint64_t barriers_ = 0;    // number of the last barrier, alike on every rank
+  std::uint64_t reductions_ = 0;  // number of the last reduction, alike on every rank
   int rank_;
   int size_;
   std::size_t rows_bytes_;

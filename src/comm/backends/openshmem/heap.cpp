@@ -13,9 +13,9 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr std::size_t kShare = 4;  // of the heap one part in so many is for transports of some of the ranks
+constexpr std::size_t kShare = 4;  // 1 / kShare of the heap is for transports of some of the ranks
 
-/// What is kept for parts, at the same place of every process. Each knows what it has taken of its own.
+/// Memory reserved for parts of the job, at the same address of every process. Each process stores its own allocations only.
 struct Kept {
   std::byte* data = nullptr;
   Ranges ranges;
@@ -24,47 +24,53 @@ struct Kept {
     return data != nullptr && block >= data && block < data + ranges.bytes();
   }
 };
+/// Returns the memory of this process that is reserved for parts of the job.
 Kept& kept() {
   static Kept of_this_process;
   return of_this_process;
 }
 
-std::string more_room() { return "set " + heap_setting().name + " higher (it is " + heap_setting().value + ")"; }
+/// Returns the advice of errors for want of symmetric memory: the variable to set and its present value.
+std::string heap_advice() { return "set " + heap_setting().name + " higher (it is " + heap_setting().value + ")"; }
 
-std::string no_room(std::uint64_t bytes) {
-  return "shmem: the symmetric heap has no room for " + std::to_string(bytes) + " bytes more; " + more_room();
+/// Returns the error of an allocation for the whole job.
+std::string no_space_error(std::uint64_t bytes) {
+  return "shmem: the symmetric heap has no room for " + std::to_string(bytes) + " bytes more; " + heap_advice();
 }
 
-std::string no_room(const Members& members, std::uint64_t bytes, std::uint64_t room) {
+/// Returns the error of an allocation for a part of the job. @param room  largest block that all members could have
+std::string no_space_error(const Members& members, std::uint64_t bytes, std::uint64_t room) {
   return "shmem: no room for " + std::to_string(bytes) + " bytes more at one place of all " +
          std::to_string(members.pes.size()) + " ranks: " + std::to_string(kept().ranges.bytes()) +
          " bytes of the symmetric heap, a quarter of it, are for transports of some of the ranks, and who has least "
          "left has " +
-         std::to_string(room) + " of them in one piece; " + more_room();
+         std::to_string(room) + " of them in one piece; " + heap_advice();
 }
 
+/// Allocates zeros of the whole job. Collective over all processes.
 Symmetric zeros_of_all(std::uint64_t bytes) {
   const ShmemCall call;
   auto* data = static_cast<std::byte*>(shmem_malloc(bytes));
-  if (data == nullptr) return {nullptr, no_room(bytes)};
+  if (data == nullptr) return {nullptr, no_space_error(bytes)};
   std::memset(data, 0, bytes);
   shmem_barrier_all();
   return {data, ""};
 }
 
+/// Allocates zeros in the reserved memory of the members. Collective over the ranks of `highest`.
 Symmetric zeros_of_part(const Members& members, std::uint64_t bytes, const Highest& highest) {
   Ranges* mine = members.mine() ? &kept().ranges : nullptr;
-  const std::uint64_t at = common_place(mine, bytes, highest);
-  if (at == Ranges::kNowhere) return {nullptr, no_room(members, bytes, common_room(mine, highest))};
+  const std::uint64_t at = find_common_offset(mine, bytes, highest);
+  if (at == Ranges::kNowhere) return {nullptr, no_space_error(members, bytes, find_common_capacity(mine, highest))};
   std::byte* data = nullptr;
   if (mine != nullptr) {
-    mine->take(at, bytes);
+    mine->reserve(at, bytes);
     data = kept().data + at;
     std::memset(data, 0, bytes);
-    shmem_fence();  // the zeros arrive before what others put after this is known to them
+    shmem_fence();  // the zeros are visible before puts of others that follow the reduction below
   }
   std::uint64_t done = 1;
-  highest({&done, 1});
+  highest({&done, 1});  // serves as a barrier of the ranks
   return {data, ""};
 }
 
@@ -78,12 +84,15 @@ Members all_members() {
   return all;
 }
 
+// Reservation at start-up, since only then all processes are sure to take part.
 void reserve_for_parts() {
   const std::size_t bytes = heap_bytes() / kShare;
   auto* data = static_cast<std::byte*>(shmem_align(Ranges::kLine, bytes));
   if (data != nullptr) kept() = {data, Ranges(bytes)};
 }
 
+// Allocation of symmetric memory: shmem_malloc() is collective over all processes, so a part of the job uses reserved
+// memory.
 Symmetric symmetric_zeros(const Members& members, std::uint64_t bytes, const Highest& highest) {
   if (!members.whole()) return zeros_of_part(members, bytes, highest);
   Symmetric found = zeros_of_all(bytes);
@@ -92,13 +101,14 @@ Symmetric symmetric_zeros(const Members& members, std::uint64_t bytes, const Hig
   return kept_for_parts.error.empty() ? kept_for_parts : found;
 }
 
+// Release of symmetric memory; in reserved memory a barrier ensures that no put to the block is in flight.
 void free_symmetric(std::byte* data, const std::function<void()>& barrier) {
   if (!kept().holds(data)) {
     const ShmemCall call;
     return shmem_free(data);
   }
   barrier();
-  kept().ranges.give(static_cast<std::uint64_t>(data - kept().data));
+  kept().ranges.release(static_cast<std::uint64_t>(data - kept().data));
 }
 
 }  // namespace merganser::comm::detail

@@ -1,5 +1,5 @@
 #pragma once
-/// Memory at one place of the symmetric heap of some processes.
+/// Allocation of blocks at the same address of the symmetric heap of all, or of some, processes.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,38 +10,39 @@
 
 namespace merganser::comm::detail {
 
-/// The processes of a transport.
+/// Processes of a transport over OpenSHMEM, all of the job or some (OpenSHMEM: team).
 struct Members {
-  int rank = 0;          ///< of this process; kNone if it is none of them
+  int rank = 0;          ///< rank of this process; kNone if it is no member
   std::vector<int> pes;  ///< by rank: the number of the process in OpenSHMEM
 
   static constexpr int kNone = -1;
+  /// Returns true if this process is a member.
   [[nodiscard]] bool mine() const noexcept { return rank != kNone; }
-  /// Whether they are all processes of the job, in whatever order.
+  /// Returns true if the members are all processes of the job, in any order.
   [[nodiscard]] bool whole() const;
 };
 
-/// All processes in their order. OpenSHMEM runs.
+/// Returns all processes of the job in their order. Local; OpenSHMEM must be initialised.
 [[nodiscard]] Members all_members();
 
-/// Keeps a quarter of the heap for transports of some of the processes, which cannot call shmem_malloc() by themselves.
-/// Collective over all processes; once, when OpenSHMEM has been started.
+/// Reserves a quarter of the heap for transports of some of the processes, which cannot call shmem_malloc(), a collective of
+/// all, on their own. Collective over all processes; called once, after OpenSHMEM was initialised.
 void reserve_for_parts();
 
-/// A block, or why there is none.
+/// Result of an allocation: a symmetric block of memory, or the error that prevented it.
 struct Symmetric {
-  std::byte* data = nullptr;  ///< null for who is no member, too
+  std::byte* data = nullptr;  ///< null on an error, and on processes that are no members
   std::string error;          ///< the same on every rank; empty if there is a block
 };
-/// Zeroed memory at the same place of every member. The whole job gets it by shmem_malloc(), or where that has no room like
-/// a part of it: from what is kept for parts.
+/// Allocates zeroed memory at the same address of every member: for the whole job by shmem_malloc(), for a part of it, or if
+/// that fails, from the memory that reserve_for_parts() reserved.
 ///
-/// Collective over the ranks of `highest`: the members, and perhaps others that help to reduce. When it returns nobody
-/// writes zeros any more. The whole job may come without `highest`; it then has shmem_malloc() alone.
+/// Collective over the ranks of `highest`: the members, and perhaps others that take part in reductions. When it returns,
+/// every member has written its zeros. `highest` may be empty for the whole job; then only shmem_malloc() is tried.
 [[nodiscard]] Symmetric symmetric_zeros(const Members& members, std::uint64_t bytes, const Highest& highest);
 
-/// Frees a block. Collective over its members. `barrier` completes what this rank has put and waits until all of them have;
-/// it is called where the library does not do so by itself.
+/// Frees a block. Collective over its members. @param barrier  completes the puts of this rank and blocks until all members
+/// have done so; called where the library does not do that itself
 void free_symmetric(std::byte* data, const std::function<void()>& barrier);
 
 }  // namespace merganser::comm::detail

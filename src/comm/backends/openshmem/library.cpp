@@ -19,11 +19,12 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr std::size_t kUsualHeap = std::size_t{256} << 20;  // of Open MPI, where nothing is set
+constexpr std::size_t kUsualHeap = std::size_t{256} << 20;  // default of Open MPI
 
 bool started = false;
 HeapSetting heap{"SHMEM_SYMMETRIC_SIZE", "not set"};
 
+/// Returns name and version of the OpenSHMEM library.
 std::string version() {
   char name[SHMEM_MAX_NAME_LEN];
   int major = 0;
@@ -33,7 +34,8 @@ std::string version() {
   return std::string(name) + ", OpenSHMEM " + std::to_string(major) + "." + std::to_string(minor);
 }
 
-/// Open MPI does not read the name that the standard gives, and moves the value of one name to the other while it starts.
+/// Stores the setting before initialisation: Open MPI does not read the variable of the standard, and moves the value of one
+/// variable to the other while it starts.
 void note_heap_setting() {
   const bool open_mpi = version().find("open-mpi") != std::string::npos;
   if (open_mpi) heap.name = "SHMEM_SYMMETRIC_HEAP_SIZE";
@@ -45,18 +47,20 @@ void note_heap_setting() {
   }
 }
 
+/// Finalises OpenSHMEM. Collective.
 void finalize() {
   const ScopedYield yield;
   shmem_finalize();
 }
 
+/// Finalises OpenSHMEM when the process ends (atexit).
 void end_shmem() {
-  // Ends MPI too; it must come first. As in MPI, a rank with an error of its own does not wait here.
+  // Finalises MPI too, so it must run before MPI_Finalize would. A rank with an error of its own must not enter a collective.
   if (std::exchange(started, false) && !failed_locally()) finalize();
 }
 
-/// While the program ends MPI. Open MPI's shmem_finalize would end MPI once more, and complain; one that never comes
-/// leaves a crash for the end of the process. A variable of its own makes it leave MPI alone.
+/// Finalises OpenSHMEM within MPI_Finalize of the program. Open MPI's shmem_finalize would finalise MPI once more, with an
+/// error; without it the process crashes at its end. A variable of Open MPI's own keeps it from finalising MPI.
 void end_shmem_in_mpi() {
   if (!std::exchange(started, false)) return;
   auto* leave_mpi = static_cast<int*>(dlsym(RTLD_DEFAULT, "oshmem_shmem_inglobalexit"));
@@ -65,15 +69,17 @@ void end_shmem_in_mpi() {
   if (leave_mpi != nullptr) *leave_mpi = 0;
 }
 
+/// Ends the job if OpenSHMEM runs.
 void abort_shmem(int exit_code) {
   if (started) shmem_global_exit(exit_code);
 }
 
-/// By rank: 1 + the exit code with which it fails, in the memory of every rank. Never freed: it lives as long as the
-/// library.
+/// Failure notices in symmetric memory, by rank: 1 + the exit code of a failing rank, 0 without a failure. Never freed:
+/// it lives as long as the library.
 long* failures = nullptr;
 
-void tell_failure(int exit_code) {
+/// Puts the exit code of this failing rank into the memory of every other rank.
+void send_failure_notice(int exit_code) {
   if (failures == nullptr) return;
   const int rank = shmem_my_pe();
   for (int other = 0; other < shmem_n_pes(); ++other) {
@@ -82,7 +88,8 @@ void tell_failure(int exit_code) {
   shmem_fence();
 }
 
-std::vector<FailureNotice> heard_failures() {
+/// Returns the failure notices that other ranks have put into this rank's memory. Local.
+std::vector<FailureNotice> received_failure_notices() {
   std::vector<FailureNotice> notices;
   for (int rank = 0; failures != nullptr && rank < shmem_n_pes(); ++rank) {
     if (shmem_long_test(failures + rank, SHMEM_CMP_EQ, 0L) != 0 || rank == shmem_my_pe()) continue;
@@ -94,17 +101,19 @@ std::vector<FailureNotice> heard_failures() {
 
 }  // namespace
 
+// Start of the model shmem: MPI first, if it is in this build, then OpenSHMEM, then memory for failure notices and
+// parts.
 void start_shmem() {
   if (!started) {
     if (mpi() != nullptr) mpi()->start();
     apply_runtime_workarounds();  // in time for OpenSHMEM, even if the program has started MPI
     note_heap_setting();
-    enable_shmem_yielding();  // throws while there is nothing to end
+    enable_shmem_yielding();  // may throw, so before the library is initialised
     const KeptSignals kept;
     const ScopedYield yield;
     shmem_init();
     started = true;
-    if (mpi() != nullptr && mpi()->communicators->of_program()) {
+    if (mpi() != nullptr && mpi()->communicators->is_started_by_program()) {
       mpi()->communicators->at_end(end_shmem_in_mpi);
     } else {
       std::atexit(end_shmem);
@@ -120,18 +129,19 @@ bool shmem_started() { return started && (mpi() == nullptr || mpi()->communicato
 
 const HeapSetting& heap_setting() { return heap; }
 
+// Parses the heap's size as the library does: a number with a unit k, m or g.
 std::size_t heap_bytes() {
   std::size_t number = 0;
   const char* end = heap.value.data() + heap.value.size();
   const auto [at, error] = std::from_chars(heap.value.data(), end, number);
   if (error != std::errc{}) return kUsualHeap;
   constexpr std::string_view kUnits = "kKmMgG";
-  const std::size_t unit = at == end ? kUnits.npos : kUnits.find(*at);
+  const std::size_t unit = at == end ? kUnits.npos : kUnits.find(*at);  // two spellings of each power of 2^10
   return unit == kUnits.npos ? number : number << 10 * (1 + unit / 2);
 }
 
 extern const Library openshmem_hooks;
-const Library openshmem_hooks{version,      abort_shmem,    start_shmem, nullptr,
-                              tell_failure, heard_failures, nullptr,     shmem_faults};
+const Library openshmem_hooks{version, abort_shmem, start_shmem, nullptr, send_failure_notice, received_failure_notices,
+                              nullptr, shmem_faults};
 
 }  // namespace merganser::comm::detail

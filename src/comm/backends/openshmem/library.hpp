@@ -1,22 +1,24 @@
 #pragma once
+/// Initialisation of OpenSHMEM, and the size of its symmetric heap.
 #include <cstddef>
 #include <string>
 
 namespace merganser::comm::detail {
 
-/// Starts OpenSHMEM, if nobody has, after MPI where that is in this build too. @throws CommError as start_mpi()
-/// Collective over all processes, as is what it does first: it keeps memory for parts of them (heap.hpp).
+/// Initialises OpenSHMEM if it is not, after MPI if that is in this build too, and reserves memory for transports of some of
+/// the processes (heap.hpp). Collective over all processes. @throws CommError if the launcher belongs to another library
 void start_shmem();
-/// Whether that has been done in this process, and has not been ended.
+/// Returns true if start_shmem() has initialised OpenSHMEM in this process and it is not finalised. Local.
 [[nodiscard]] bool shmem_started();
 
-/// The variable that gives the size of the symmetric heap, and its value, as they were before OpenSHMEM started.
+/// Environment variable that sets the size of the symmetric heap, as it was before OpenSHMEM was initialised.
 struct HeapSetting {
-  std::string name;
-  std::string value;
+  std::string name;   ///< name of the variable that the library reads
+  std::string value;  ///< its value, "not set" without one
 };
+/// Returns the setting of the symmetric heap's size. Local.
 [[nodiscard]] const HeapSetting& heap_setting();
-/// The number of bytes that it says.
+/// Returns the size of the symmetric heap in bytes by heap_setting(), 256 MiB if it is no number. Local.
 [[nodiscard]] std::size_t heap_bytes();
 
 }  // namespace merganser::comm::detail

@@ -13,41 +13,44 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr std::size_t kKept = std::size_t{64} << 10;
-constexpr std::size_t kShort = kKept / 8;  // longer ones are not copied
+constexpr std::size_t kKept = std::size_t{64} << 10;  // bytes for copies of sources
+constexpr std::size_t kShort = kKept / 8;             // longest source that is copied
 
-/// Copies of what has been put and may not have been read. As long-lived as the library, which may read it after an exception
-/// has destroyed the transport.
+/// Copies of sources that the library may not have read, and the operations in flight. Never freed, since the library may read
+/// a copy after an exception has destroyed the transport.
 struct Copies {
   std::byte* bytes = new std::byte[kKept];
   std::size_t used = 0;
-  bool unread = false;  // something was put from where it lies
-  long on_the_way = 0;  // elements of queues since all had landed
+  bool unread = false;  // a put reads its source in the caller's memory
+  long on_the_way = 0;  // queue elements in flight since the last complete_puts(): an upper bound
 };
+/// Returns the copies and counts of this process.
 Copies& copies() {
   static auto* const of_this_process = new Copies;
   return *of_this_process;
 }
 
+/// Returns the share of this process in the shared-memory queues of others.
 const QueuePart& part() {
   static const QueuePart of_this_process(queue_elements(), shmem_n_pes());
   return of_this_process;
 }
 
-/// Before so many bytes, a piece at most, are put or asked for.
-void make_room(std::size_t bytes) {
-  const long elements = QueuePart::elements_of(bytes);
-  if (copies().on_the_way + elements > part().most()) complete_puts();
+/// Reserves the queue elements of an operation of `bytes` bytes, one piece at most, and completes others if there are too few.
+/// The share of a process is by the size of the job, which bounds the number of processes on a host.
+void reserve_queue(std::size_t bytes) {
+  const long elements = QueuePart::num_elements(bytes);
+  if (copies().on_the_way + elements > part().max_elements()) complete_puts();
   copies().on_the_way += elements;
 }
 
-/// Room for what is no longer on its way when the call returns.
-class Passing : Pinned {
+/// Reservation of queue elements for a blocking operation, which is complete when the call returns.
+class QueueReservation : Pinned {
  public:
-  explicit Passing(std::size_t bytes) : elements_(sandia_shmem() ? QueuePart::elements_of(bytes) : 0) {
-    if (elements_ > 0) make_room(bytes);
+  explicit QueueReservation(std::size_t bytes) : elements_(sandia_shmem() ? QueuePart::num_elements(bytes) : 0) {
+    if (elements_ > 0) reserve_queue(bytes);
   }
-  ~Passing() {
+  ~QueueReservation() {
     if (elements_ > 0) copies().on_the_way -= elements_;
   }
 
@@ -67,23 +70,25 @@ bool sandia_shmem() {
 }
 
 void enable_shmem_yielding() {
-  if (sandia_shmem()) enable_yielding(ranks_here());
+  if (sandia_shmem()) enable_yielding(count_local_ranks());
 }
 
+// Put with the semantics of shmem_putmem; over Sandia OpenSHMEM short sources are copied and long ones put in pieces
+// that fit the queues.
 void put_bytes(void* to, const void* from, std::size_t bytes, int pe) {
   if (!sandia_shmem()) return shmem_putmem(to, from, bytes, pe);
   const ShmemCall call;
   Copies& kept = copies();
-  if (bytes > std::min(kShort, part().piece())) {
-    in_pieces(bytes, part().piece(), [&](std::size_t at, std::size_t piece) {
-      make_room(piece);
+  if (bytes > std::min(kShort, part().piece_bytes())) {
+    for_each_piece(bytes, part().piece_bytes(), [&](std::size_t at, std::size_t piece) {
+      reserve_queue(piece);
       kept.unread = true;
       shmem_putmem_nbi(static_cast<std::byte*>(to) + at, static_cast<const std::byte*>(from) + at, piece, pe);
     });
     return;
   }
-  if (kept.used + bytes > kKept) complete_puts();  // forgets what is on its way, so before this is counted
-  make_room(bytes);
+  if (kept.used + bytes > kKept) complete_puts();  // resets the count of elements, so before this put is counted
+  reserve_queue(bytes);
   std::memcpy(kept.bytes + kept.used, from, bytes);
   shmem_putmem_nbi(to, kept.bytes + kept.used, bytes, pe);
   kept.used += bytes;
@@ -91,13 +96,13 @@ void put_bytes(void* to, const void* from, std::size_t bytes, int pe) {
 
 void put_word(std::uint64_t* to, std::uint64_t word, int pe) {
   const ShmemCall call;
-  if (sandia_shmem()) make_room(sizeof word);
+  if (sandia_shmem()) reserve_queue(sizeof word);
   shmem_uint64_p(to, word, pe);
 }
 
 void put_word(std::uint32_t* to, std::uint32_t word, int pe) {
   const ShmemCall call;
-  if (sandia_shmem()) make_room(sizeof word);
+  if (sandia_shmem()) reserve_queue(sizeof word);
   shmem_uint32_p(to, word, pe);
 }
 
@@ -110,6 +115,7 @@ void order_puts() {
   shmem_fence();
 }
 
+// Completion of all operations: copies may be reused, and the queues count as empty.
 void complete_puts() {
   const ShmemCall call;
   shmem_quiet();
@@ -119,34 +125,37 @@ void complete_puts() {
   copies().on_the_way = 0;
 }
 
-void get_bytes_soon(void* to, const void* from, std::size_t bytes, int pe) {
+// Non-blocking get, in pieces that fit the queues.
+void get_bytes_nbi(void* to, const void* from, std::size_t bytes, int pe) {
   const ShmemCall call;
   if (!sandia_shmem()) return shmem_getmem_nbi(to, from, bytes, pe);
-  in_pieces(bytes, part().piece(), [&](std::size_t at, std::size_t piece) {
-    make_room(piece);
+  for_each_piece(bytes, part().piece_bytes(), [&](std::size_t at, std::size_t piece) {
+    reserve_queue(piece);
     shmem_getmem_nbi(static_cast<std::byte*>(to) + at, static_cast<const std::byte*>(from) + at, piece, pe);
   });
 }
 
+// Blocking get, in pieces that fit the queues.
 void get_bytes(void* to, const void* from, std::size_t bytes, int pe) {
   const ShmemCall call;
   if (!sandia_shmem()) return shmem_getmem(to, from, bytes, pe);
-  in_pieces(bytes, part().piece(), [&](std::size_t at, std::size_t piece) {
-    const Passing passing(piece);
+  for_each_piece(bytes, part().piece_bytes(), [&](std::size_t at, std::size_t piece) {
+    const QueueReservation reserved(piece);
     shmem_getmem(static_cast<std::byte*>(to) + at, static_cast<const std::byte*>(from) + at, piece, pe);
   });
 }
 
 std::uint64_t get_word(const std::uint64_t* from, int pe) {
   const ShmemCall call;
-  const Passing passing(sizeof *from);
+  const QueueReservation reserved(sizeof *from);
   return shmem_uint64_g(from, pe);
 }
 
+// Atomic compare-and-swap on which fetch_or of the model shmem is built.
 std::uint64_t swap_word(std::uint64_t* at, std::uint64_t expected, std::uint64_t desired, int pe) {
   static_assert(sizeof(unsigned long) == sizeof(std::uint64_t));
   const ShmemCall call;
-  const Passing passing(sizeof *at);
+  const QueueReservation reserved(sizeof *at);
   return shmem_ulong_atomic_compare_swap(reinterpret_cast<unsigned long*>(at), expected, desired, pe);
 }
 

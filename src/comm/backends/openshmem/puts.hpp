@@ -1,5 +1,5 @@
 #pragma once
-/// Puts of OpenSHMEM as the model uses them, whatever the library makes of them.
+/// Puts, gets and atomics of OpenSHMEM with the same semantics over every library: works around faults of Sandia OpenSHMEM.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,34 +9,39 @@
 
 namespace merganser::comm::detail {
 
-/// Whether the library is Sandia OpenSHMEM. There shmem_putmem may return before it has read its source; what it puts and
-/// asks may need the help of the target's process, and its waits keep the core.
+/// Returns true if the library is Sandia OpenSHMEM: its shmem_putmem may return before it has read its source, its puts and
+/// gets may need progress at the target, and its waits poll without yielding.
 [[nodiscard]] bool sandia_shmem();
 
-/// Puts to process `pe`; `from` may change after order_puts(), complete_puts() or release_sources(). Not from two threads at once.
+/// Puts bytes to process `pe`. The caller must not change `from` until order_puts(), complete_puts() or release_sources().
+/// Like all calls here, one thread at a time.
 void put_bytes(void* to, const void* from, std::size_t bytes, int pe);
-/// Puts a word of 4 or 8 bytes; it may be forgotten at once.
+/// Puts a word of 8 bytes to process `pe`, as one access.
 void put_word(std::uint64_t* to, std::uint64_t word, int pe);
+/// Puts a word of 4 bytes to process `pe`, as one access.
 void put_word(std::uint32_t* to, std::uint32_t word, int pe);
-/// Sources may change from now on.
+/// Blocks until the sources of all puts have been read, so that they may be changed.
 void release_sources();
-/// What this process has put before lands at each target before what it puts after.
+/// Orders puts: those of this process before the call become visible at each target before those after it (fence).
 void order_puts();
-/// What this process has put has landed.
+/// Blocks until all puts and gets of this process are complete (quiet).
 void complete_puts();
 
-/// What is got is there after complete_puts().
-void get_bytes_soon(void* to, const void* from, std::size_t bytes, int pe);
-/// Gets from process `pe`, at once.
+/// Starts getting bytes from process `pe` into `to`, which is filled by complete_puts().
+void get_bytes_nbi(void* to, const void* from, std::size_t bytes, int pe);
+/// Gets bytes from process `pe` and blocks until they have arrived.
 void get_bytes(void* to, const void* from, std::size_t bytes, int pe);
+/// Gets a word of 8 bytes from process `pe` and blocks until it has arrived.
 [[nodiscard]] std::uint64_t get_word(const std::uint64_t* from, int pe);
-/// Writes `desired` where `expected` is, as one operation. Returns what was there.
+/// Replaces a word of process `pe` by `desired` if it equals `expected`, atomically. Returns the former word.
 std::uint64_t swap_word(std::uint64_t* at, std::uint64_t expected, std::uint64_t desired, int pe);
 
-/// Enables ScopedYield where waits of the library keep the core. OpenSHMEM need not run. @throws UsageError as enable_yielding()
+/// Enables ScopedYield if waits of the library poll. Local; OpenSHMEM need not be initialised.
+/// @throws UsageError for a bad value of MERGANSER_YIELD
 void enable_shmem_yielding();
 
-/// A call in which the library may wait for another process. Costs nothing but where ranks are more than cores and the library polls.
+/// Guard around a call in which the library may wait for another process; yields the core if ranks are oversubscribed and the
+/// library polls, and costs nothing otherwise.
 class ShmemCall {
  public:
   ShmemCall() noexcept : yield_(ScopedYield::Call::brief) {}
@@ -45,7 +50,8 @@ class ShmemCall {
   ScopedYield yield_;
 };
 
-/// As Library::faults.
+/// Returns the known faults of the OpenSHMEM library in use with their workarounds, a sentence each, for `merganser
+/// doctor`.
 [[nodiscard]] std::vector<std::string> shmem_faults();
 
 }  // namespace merganser::comm::detail

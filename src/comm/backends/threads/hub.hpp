@@ -1,5 +1,5 @@
 #pragma once
-/// Where ranks that are threads of one process meet and leave their mail.
+/// Shared state of ranks that are threads of one process: message queues and a rendezvous for collectives.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -22,38 +22,42 @@
 
 namespace merganser::comm::detail {
 
-/// Whether this rank has been released from a wait: whatever it throws after that follows from another rank's error.
+/// True once a wait of this thread's rank has ended with Released: errors after that are consequences of another rank's.
 inline thread_local bool released = false;
 
+/// Throws Released in this thread's rank.
 [[noreturn]] inline void release_this_rank() {
   released = true;
   throw Released();
 }
 
-/// What ranks meet for.
+/// Kinds of collective calls, by which ranks that make different calls at the same time are detected.
 enum class Call : std::uint8_t { barrier, all_reduce, gather, broadcast, all_gather, all_to_all, set_up, subset };
 
+/// Returns the name of a collective call, for errors.
 inline std::string call_name(Call call) {
   constexpr std::array kNames{"barrier",    "all_reduce", "gather", "broadcast",
                               "all_gather", "all_to_all", "set-up", "subset"};
   return kNames[static_cast<std::size_t>(call)];
 }
 
-inline constexpr std::chrono::milliseconds kLook{50};  // how often one who sleeps looks at the wait limit
+inline constexpr std::chrono::milliseconds kLook{50};  // interval at which a sleeping thread checks the wait limit
 
+/// Message between two thread ranks, in the receiver's queue.
 struct Mail {
-  std::size_t from;
+  std::size_t from;  // the sender
   Bytes bytes;
 };
 
-/// What has come for one rank.
+/// Queues of incoming messages of one thread rank.
 struct Desk {
   std::mutex mutex;
   std::condition_variable arrived;
-  std::unordered_map<std::uint64_t, std::deque<Mail>> mail;  // by number of the link
-  std::atomic<std::uint64_t> version{0};
+  std::unordered_map<std::uint64_t, std::deque<Mail>> mail;  // by number of the Link
+  std::atomic<std::uint64_t> version{0};                     // number of messages so far, for polls without the lock
 };
 
+/// State that the threads of one transport share. All calls are thread-safe.
 class Hub {
  public:
   explicit Hub(int size)
@@ -62,12 +66,14 @@ class Hub {
   [[nodiscard]] int size() const noexcept { return size_; }
   Desk& desk(int rank) { return desks_[static_cast<std::size_t>(rank)]; }
 
+  /// Throws Released if a rank has failed.
   void check() const {
     if (poisoned_.load(std::memory_order_acquire)) release_this_rank();
   }
   [[nodiscard]] bool poisoned() const { return poisoned_.load(std::memory_order_acquire); }
 
-  /// Releases every rank from its wait.
+  /// Ends the present and all later waits of every rank, here and in hubs of some of the ranks, with Released. The mutexes are
+  /// locked so that no thread misses the notification between its check and its wait.
   void poison() {
     poisoned_.store(true, std::memory_order_release);
     for (auto& desk : desks_) {
@@ -81,15 +87,15 @@ class Hub {
     }
   }
 
-  /// Waits until every rank has come for the same call. @throws CommError if one has come for another
-  void meet(int rank, Call call) {
-    meet(rank, call, [](bool, std::uint64_t) {});
+  /// Blocks until every rank has entered the same call. @throws CommError if the ranks before are in another call
+  void rendezvous(int rank, Call call) {
+    rendezvous(rank, call, [](bool, std::uint64_t) {});
   }
 
-  /// The same; come(first, meeting) is called before, by one rank at a time: whether it is the first, and the number of
-  /// the meeting.
+  /// Blocks until every rank has entered the same call; each first runs come(first, meeting) under the lock, with whether it is
+  /// the first rank and the number of the rendezvous. @throws CommError if the ranks before are in another call
   template <class Come>
-  void meet(int rank, Call call, const Come& come) {
+  void rendezvous(int rank, Call call, const Come& come) {
     std::unique_lock lock(mutex_);
     const auto generation = generation_;
     if (count_ > 0 && call_ != call) {
@@ -110,11 +116,11 @@ class Hub {
     }
     const auto over = [&] { return generation_ != generation || poisoned(); };
     if (wait_limit() > 0) {
-      Waiter waiter([&] { return missing(rank); });
+      Waiter waiter([&] { return describe_wait(rank); });
       try {
         while (!everybody_.wait_until(lock, std::chrono::system_clock::now() + kLook, over)) waiter.check_limit();
       } catch (...) {
-        here_[static_cast<std::size_t>(rank)] = 0;  // it has not come after all
+        here_[static_cast<std::size_t>(rank)] = 0;  // withdraw, so that the counts stay consistent
         --count_;
         throw;
       }
@@ -124,32 +130,34 @@ class Hub {
     if (generation_ == generation) release_this_rank();
   }
 
-  /// Shows `mine` to everybody while `look` runs on every rank: it is given a function that tells what a rank shows.
+  /// Exposes `mine` to all ranks and runs look(shown) on each, where shown(rank) returns the object that a rank exposes. Blocks
+  /// before and after, so that objects are complete before they are read and live until all have been.
   template <class T, class Look>
-  void show(int rank, Call call, const T& mine, const Look& look) {
+  void expose(int rank, Call call, const T& mine, const Look& look) {
     boards_[static_cast<std::size_t>(rank)] = &mine;
-    meet(rank, call);
+    rendezvous(rank, call);
     look([this](int other) -> const T& { return *static_cast<const T*>(boards_[static_cast<std::size_t>(other)]); });
-    meet(rank, call);
+    rendezvous(rank, call);
   }
 
-  /// Element-wise, in one meeting. Of two totals the one of the meeting before is read while the other is made: who has
-  /// not read it has not come to the next.
+  /// Reduces words element by element, in one rendezvous, into `words` of every rank. Two totals alternate: one may be read while
+  /// the next is computed, but not while the one after is, since its reader must have entered the next rendezvous by then.
   void reduce(int rank, std::span<std::uint64_t> words, Op op) {
     std::vector<std::uint64_t>* total = nullptr;
-    meet(rank, Call::all_reduce, [&](bool first, std::uint64_t meeting) {
+    rendezvous(rank, Call::all_reduce, [&](bool first, std::uint64_t meeting) {
       total = &totals_[meeting % 2];
       if (first) {
         total->assign(words.begin(), words.end());
         return;
       }
       for (std::size_t i = 0; i < std::min(words.size(), total->size()); ++i) {
-        (*total)[i] = combined((*total)[i], words[i], op);
+        (*total)[i] = reduce_pair((*total)[i], words[i], op);
       }
     });
     std::copy_n(total->begin(), std::min(words.size(), total->size()), words.begin());
   }
 
+  /// Registers the hub of a sub-transport, whose waits end with Released when poison() ends the waits here.
   void adopt(const std::shared_ptr<Hub>& child) {
     const std::scoped_lock lock(mutex_);
     children_.push_back(child);
@@ -157,7 +165,8 @@ class Hub {
   }
 
  private:
-  [[nodiscard]] std::string missing(int rank) const {
+  /// Describes a rendezvous that waits for ranks, for the error of a wait that exceeds its limit.
+  [[nodiscard]] std::string describe_wait(int rank) const {
     std::string text = "rank " + std::to_string(rank) + " in " + call_name(call_) + ": " + std::to_string(count_) +
                        " of " + std::to_string(size_) + " ranks have come, not ranks";
     for (std::size_t r = 0; r < here_.size(); ++r) {
@@ -168,14 +177,14 @@ class Hub {
 
   int size_;
   std::deque<Desk> desks_;
-  std::vector<const void*> boards_;
-  std::mutex mutex_;
+  std::vector<const void*> boards_;  // by rank: the object that it exposes
+  std::mutex mutex_;                 // of everything below
   std::condition_variable everybody_;
-  std::vector<std::uint8_t> here_;  // by rank: has come
-  int count_ = 0;
-  Call call_ = Call::barrier;
-  std::uint64_t generation_ = 0;
-  std::array<std::vector<std::uint64_t>, 2> totals_;
+  std::vector<std::uint8_t> here_;                    // by rank: has entered the rendezvous
+  int count_ = 0;                                     // number of ranks that have
+  Call call_ = Call::barrier;                         // their call
+  std::uint64_t generation_ = 0;                      // number of the rendezvous
+  std::array<std::vector<std::uint64_t>, 2> totals_;  // of reductions, by parity of the rendezvous
   std::atomic<bool> poisoned_{false};
   std::vector<std::weak_ptr<Hub>> children_;
 };

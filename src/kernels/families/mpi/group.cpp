@@ -17,12 +17,13 @@ using Groups = std::vector<std::unique_ptr<MpiGroup>>;
 
 Groups& groups() {
   static auto* all = new std::map<int, Groups>;  // never destroyed: MPI ends after the destructors of statics
-  int player = 0;
-  if constexpr (kSimulated) MPI_Comm_rank(MPI_COMM_WORLD, &player);  // one process plays all ranks
-  return (*all)[player];
+  int context = 0;
+  if constexpr (kSimulated) MPI_Comm_rank(MPI_COMM_WORLD, &context);  // simulated ranks share the memory of one process
+  return (*all)[context];
 }
 
-/// When MPI begins to end: the last moment to free a window.
+/// Frees the windows and communicators of all groups. MPI calls it at the beginning of MPI_Finalize, by an attribute of
+/// MPI_COMM_SELF: the last moment at which a window can be freed.
 int free_all(MPI_Comm, int, void*, void*) {
   try {
     for (const auto& group : groups()) group->pool.free_all();
@@ -32,6 +33,7 @@ int free_all(MPI_Comm, int, void*, void*) {
   return MPI_SUCCESS;
 }
 
+/// Makes a communicator of some ranks of MPI_COMM_WORLD, in this order. Collective over these ranks alone.
 MPI_Comm make_comm(const std::vector<int>& world_ranks) {
   MPI_Group world = MPI_GROUP_NULL;
   MPI_Group part = MPI_GROUP_NULL;
@@ -49,13 +51,14 @@ MPI_Comm make_comm(const std::vector<int>& world_ranks) {
 
 }  // namespace
 
+// Communicator of the kernels for these ranks: the one that an earlier kernel made of the same ranks, else a new one.
 MpiGroup& mpi_group(comm::Transport& control) {
   agree(control, [] { comm::detail::start_mpi(); });
   std::vector<int> world_ranks = all_gather_value(control, comm::detail::rank_in(MPI_COMM_WORLD));
   for (const auto& group : groups()) {
     if (group->world_ranks == world_ranks) return *group;
   }
-  if (groups().empty()) comm::detail::when_mpi_ends(free_all);
+  if (groups().empty()) comm::detail::register_finalize_callback(free_all);
   auto group = std::make_unique<MpiGroup>();
   group->comm = make_comm(world_ranks);
   group->world_ranks = std::move(world_ranks);

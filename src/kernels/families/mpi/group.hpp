@@ -1,5 +1,5 @@
 #pragma once
-/// MPI for kernels: a communicator for the ranks of a control transport, whatever model that is of.
+/// MPI communicators and resources of kernels, for the ranks of a control transport of any model.
 #include <mpi.h>
 
 #include <vector>
@@ -12,17 +12,18 @@ namespace merganser::kernels::detail {
 
 using comm::detail::check;
 
-/// Tag of no message: probing for it does nothing but let the library work.
+/// Tag of no message: MPI_Iprobe for it finds nothing and drives the progress of the library.
 inline constexpr int kNoTag = 0;
 
-/// Lives until MPI ends; windows and communicators that are still kept then are freed first.
+/// Communicator of some ranks of MPI_COMM_WORLD with the windows and communicators made of it, which are freed before MPI is
+/// finalised.
 struct MpiGroup {
-  std::vector<int> world_ranks;
+  std::vector<int> world_ranks;  ///< by rank in the group: rank in MPI_COMM_WORLD
   MPI_Comm comm = MPI_COMM_NULL;
   int next_tag = kNoTag;
   comm::detail::CollectivePool pool;
 
-  /// A tag for one object. Called by all ranks in the same order.
+  /// Returns a tag for one object; tags are reused after 32,767 objects. Called by all ranks of the group in the same order.
   [[nodiscard]] int new_tag() {
     constexpr int kSmallestUpperBound = 32767;  // that the standard allows
     next_tag = next_tag % kSmallestUpperBound + 1;
@@ -30,16 +31,16 @@ struct MpiGroup {
   }
 };
 
-/// The group of these ranks. Starts MPI where nobody has. Collective.
+/// Returns the group of the ranks of `control`, made on the first call for these ranks; initialises MPI if nothing has. Collective.
 [[nodiscard]] MpiGroup& mpi_group(comm::Transport& control);
 
-/// Frees the resources of the pool that no rank uses any more. Collective.
+/// Frees the resources of a pool that no rank uses any more. Collective over `control`.
 void free_unused(comm::Transport& control, comm::detail::CollectivePool& pool);
 
-/// The communicator of a process graph.
+/// Distributed graph communicator (MPI_Dist_graph_create_adjacent) of a process graph.
 class GraphCommunicator final : public comm::detail::CollectiveResource {
  public:
-  /// Collective over the group.
+  /// Makes the communicator. Collective over the group.
   GraphCommunicator(const MpiGroup& group, const comm::Graph& graph);
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
   void free() override;

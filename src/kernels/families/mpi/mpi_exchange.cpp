@@ -12,9 +12,10 @@ using comm::detail::check;
 using comm::detail::ScopedYield;
 
 namespace {
-constexpr unsigned kLook = 4096;  // polls between looks at who is missing and how long it has taken
+constexpr unsigned kLook = 4096;  // polls between two updates of the pending requests and checks of the time limit
 }
 
+// Wait of a kernel over MPI without a list of pending ranks, by polling, so that MERGANSER_WAIT_LIMIT holds.
 void wait_for(std::span<MPI_Request> requests, const comm::detail::Waiter::Describe& describe) {
   comm::detail::Waiter waiter(describe);
   const ScopedYield yield(ScopedYield::Call::brief);
@@ -31,9 +32,10 @@ Requests::Requests(std::vector<int> ranks)
       at_(ranks_.size()),
       pending_(ranks_.size()) {}
 
+// Requests of a kernel's iteration that failed must not outlive the memory of the zones.
 Requests::~Requests() {
   if (!comm::detail::mpi_running()) return;
-  // Only an error leaves requests that are active: their memory is about to go.
+  // Requests are active here only after an error. They are cancelled, since the memory that they refer to is freed next.
   for (auto& request : requests_) {
     if (request == MPI_REQUEST_NULL) continue;
     int done = 0;
@@ -42,6 +44,7 @@ Requests::~Requests() {
   }
 }
 
+// Wait of one iteration of a kernel over MPI: the short path, which only tests requests in their order.
 void Requests::wait(const comm::detail::Waiter::Describe& describe) {
   looked_.store(false, std::memory_order_relaxed);
   for (std::size_t at = 0; at < requests_.size(); ++at) {
@@ -53,28 +56,32 @@ void Requests::wait(const comm::detail::Waiter::Describe& describe) {
   at_.store(requests_.size(), std::memory_order_relaxed);
 }
 
+// Slow path of Requests::wait(): notes now and then which requests are pending, for the watchdog, and checks the time
+// limit.
 void Requests::wait_long(std::size_t at, const comm::detail::Waiter::Describe& describe) {
   comm::detail::Waiter waiter(describe);
   int done = 0;
   for (unsigned polls = 1; done == 0; ++polls) {
     check(MPI_Test(&requests_[at], &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (polls % kLook != 0) continue;
-    look(at);
+    update_pending(at);
     waiter.check_limit();
   }
 }
 
-void Requests::look(std::size_t from) {
+void Requests::update_pending(std::size_t from) {
   for (std::size_t at = from; at < requests_.size(); ++at) {
     int done = 0;
     check(MPI_Request_get_status(requests_[at], &done, MPI_STATUS_IGNORE), "MPI_Request_get_status");
     pending_[at].store(done == 0, std::memory_order_relaxed);
   }
-  looked_.store(true, std::memory_order_release);
+  looked_.store(true, std::memory_order_release);  // with the acquire in missing(): a thread that sees it sees pending_
 }
 
+// Read by the watchdog's thread while wait() runs: the ranks at the other ends of pending requests.
 std::vector<int> Requests::missing() const {
   std::vector<int> ranks;
+  // Requests before at_ are complete; of the others all count as pending until they have been tested once.
   const bool looked = looked_.load(std::memory_order_acquire);
   for (std::size_t at = at_.load(std::memory_order_relaxed); at < ranks_.size(); ++at) {
     if (!looked || pending_[at].load(std::memory_order_relaxed)) ranks.push_back(ranks_[at]);

@@ -8,6 +8,7 @@
 
 namespace merganser::kernels::detail {
 
+// Window of a one-sided kernel. A failure is only noted, since the other ranks are in the same collective call.
 Window::Window(const MpiGroup& group, std::size_t bytes, Use use) : comm_(group.comm) {
   const MPI_Aint size = comm::detail::window_bytes(bytes);
   const comm::detail::ScopedYield yield;
@@ -34,10 +35,12 @@ void Window::free() {
   check(MPI_Win_free(&window_), "MPI_Win_free");
 }
 
+// Window of a one-sided kernel, with the errors of all ranks agreed upon.
 std::shared_ptr<Window> make_window(comm::Transport& control, MpiGroup& group, std::size_t bytes, Window::Use use) {
   free_unused(control, group.pool);
   auto window = std::make_shared<Window>(group, bytes, use);
-  // Also: every window is zero before anybody puts. A window that failed somewhere is left to the end of the process.
+  // This synchronises too: every window is zeroed before any rank puts. A window that failed on one rank is not freed, since that
+  // is collective.
   agree(control, [&] {
     if (!window->error().empty()) throw CommError(window->error());
   });

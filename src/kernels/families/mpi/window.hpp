@@ -1,5 +1,5 @@
 #pragma once
-/// Windows of kernels.
+/// MPI windows of kernels.
 #include <mpi.h>
 
 #include <memory>
@@ -8,18 +8,19 @@
 
 namespace merganser::kernels::detail {
 
-/// Zeroed memory that MPI allocated.
+/// Window of zeroed memory that MPI allocated (MPI_Win_allocate).
 class Window final : public comm::detail::CollectiveResource {
  public:
+  /// Synchronisation of the kernel: one passive epoch (MPI_Win_lock_all) for the lifetime of the window, or epochs of the kernel.
   enum class Use { in_one_epoch, in_epochs_of_its_own };
-  /// Collective over the group. What went wrong here is in error().
+  /// Allocates a window. Collective over the group; does not throw if the library cannot, but sets error() on this rank.
   Window(const MpiGroup& group, std::size_t bytes, Use use);
 
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
   [[nodiscard]] MPI_Win handle() const noexcept { return window_; }
   [[nodiscard]] std::byte* data() const noexcept { return base_; }
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
-  /// Makes writes of others known here, and writes here known to others.
+  /// Makes puts of other ranks visible to loads of this rank, and stores of this rank visible to gets of others.
   void sync() { comm::detail::sync_window(window_, comm_, locked_); }
   void free() override;
 
@@ -31,7 +32,8 @@ class Window final : public comm::detail::CollectiveResource {
   std::string error_;
 };
 
-/// Collective. @throws CommError on every rank
+/// Allocates a window of zeroed memory, after freeing windows that no rank uses any more. When it returns, the memory of every rank
+/// is zero, so puts may begin. Collective. @throws CommError on every rank if a rank could not allocate its part
 [[nodiscard]] std::shared_ptr<Window> make_window(comm::Transport& control, MpiGroup& group, std::size_t bytes,
                                                   Window::Use use);
 

@@ -16,17 +16,19 @@ namespace {
 
 constexpr std::size_t kMega = std::size_t{1} << 20;
 
+// Blocks of symmetric memory that all ranks hold, to be freed by all together.
 comm::detail::CollectivePool& pool() {
   static comm::detail::CollectivePool of_all_ranks;
   return of_all_ranks;
 }
 
-/// A heap that surely has room: libraries round blocks up to powers of two.
+/// Returns a setting of the heap size that suffices: libraries may round blocks up to powers of two, and fragment the heap.
 std::string heap_needed(std::size_t bytes) {
   const std::size_t needed = std::bit_ceil(std::max(comm::detail::heap_bytes(), kMega) + 2 * std::bit_ceil(bytes));
   return std::to_string(needed / kMega) + "M";
 }
 
+/// Checks that `control` has all processes in their order: shmem_align is collective over all.
 void check_world_is_control(const comm::Transport& control) {
   const comm::World world = comm::launcher_world();
   if (control.size() == world.size && control.rank() == world.rank) return;
@@ -38,6 +40,8 @@ void check_world_is_control(const comm::Transport& control) {
 
 void SymmetricBlock::free() { shmem_free(data_); }
 
+// Memory of an OpenSHMEM kernel: the largest size of all ranks is allocated everywhere, since symmetric memory demands
+// it.
 std::shared_ptr<SymmetricBlock> symmetric_block(comm::Transport& control, std::size_t bytes) {
   agree(control, [&] { check_world_is_control(control); });
   agree(control, [] { comm::detail::start_shmem(); });
@@ -46,7 +50,7 @@ std::shared_ptr<SymmetricBlock> symmetric_block(comm::Transport& control, std::s
       control.all_reduce(static_cast<std::int64_t>(std::max<std::size_t>(bytes, 64)), comm::Op::max));
   auto* data = static_cast<std::byte*>(shmem_align(64, most));
   if (data != nullptr) std::memset(data, 0, most);
-  agree(control, [&] {  // also: every block is zero before anybody puts
+  agree(control, [&] {  // synchronises too: every block is zeroed before any rank puts
     if (data != nullptr) return;
     throw CommError("shmem: the symmetric heap has no room for " + std::to_string(most) + " bytes more; set " +
                     comm::detail::heap_setting().name + " to at least " + heap_needed(most) + " (it is " +

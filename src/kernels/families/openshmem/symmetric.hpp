@@ -1,5 +1,5 @@
 #pragma once
-/// Symmetric memory of kernels.
+/// Symmetric memory (OpenSHMEM) of kernels.
 #include <memory>
 
 #include "merganser/comm/transport.hpp"
@@ -7,7 +7,7 @@
 
 namespace merganser::kernels::detail {
 
-/// Zeroed memory at the same place of every rank's heap, of the largest size that a rank asks for.
+/// Block of zeroed memory at the same offset in the symmetric heap of every rank, of the largest size that any rank passed.
 class SymmetricBlock final : public comm::detail::CollectiveResource {
  public:
   SymmetricBlock(std::byte* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
@@ -20,8 +20,11 @@ class SymmetricBlock final : public comm::detail::CollectiveResource {
   std::size_t bytes_;
 };
 
-/// Starts OpenSHMEM where nobody has. Collective.
-/// @throws UsageError where `control` is not of all processes, CommError where the heap has no room; on every rank
+/// Allocates a block of symmetric memory, after freeing blocks that no rank uses any more; initialises OpenSHMEM if nothing has.
+/// When it returns, the block of every rank is zero, so puts may begin. Collective.
+/// @param bytes  least size on this rank, in bytes
+/// @throws UsageError if `control` does not have all processes in their order, CommError if the heap is too small, with the size
+/// that is needed; the same on every rank
 [[nodiscard]] std::shared_ptr<SymmetricBlock> symmetric_block(comm::Transport& control, std::size_t bytes);
 
 }  // namespace merganser::kernels::detail

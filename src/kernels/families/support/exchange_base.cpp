@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::align_val_t kPage{4096};
 
+// Throws unless Exchange::resize() gives each arc of one side a size, and none above the size at construction.
 void check_resize(const KernelInfo& info, const char* side, const std::vector<int>& ranks,
                   const std::vector<std::size_t>& most, std::span<const std::size_t> bytes) {
   const std::string name(info.name);
@@ -28,6 +29,7 @@ void check_resize(const KernelInfo& info, const char* side, const std::vector<in
 
 }  // namespace
 
+// Memory of the zones of an exchange kernel: zeroed, and at least one cache line, so that it has an address.
 Block::Block(std::size_t bytes)
     : data_(static_cast<std::byte*>(operator new(std::max<std::size_t>(bytes, kLine), kPage))) {
   std::memset(data_.get(), 0, std::max<std::size_t>(bytes, kLine));
@@ -35,6 +37,8 @@ Block::Block(std::size_t bytes)
 
 void Block::Free::operator()(std::byte* data) const noexcept { operator delete(data, kPage); }
 
+// Base of an exchange kernel: zones that the kernel has not placed in a window or in symmetric memory get private
+// memory.
 ExchangeBase::ExchangeBase(comm::Transport& control, ExchangePlan plan, Places places)
     : control_(control),
       plan_(std::move(plan)),
@@ -50,6 +54,7 @@ ExchangeBase::ExchangeBase(comm::Transport& control, ExchangePlan plan, Places p
   if (places_.landings == nullptr) places_.landings = own_landings_.data();
 }
 
+// New sizes of the arcs of an exchange kernel, within the zones that its plan has laid out.
 void ExchangeBase::resize(std::span<const std::size_t> bytes_out, std::span<const std::size_t> bytes_in) {
   check_resize(info(), "out", out_, plan_.spec.bytes_out, bytes_out);
   check_resize(info(), "in", in_, plan_.spec.bytes_in, bytes_in);
@@ -70,6 +75,7 @@ std::span<std::byte> ExchangeBase::landing(std::size_t arc, std::size_t buffer) 
   return {in_at(arc, buffer), in_bytes_[arc]};
 }
 
+// Operations that this rank makes in one iteration of an exchange kernel, from the kernel's model and its plan.
 comm::Counters ExchangeBase::per_iteration() const {
   comm::Counters counters;
   const auto& ranks = info().pulls ? in_ : out_;
@@ -85,6 +91,8 @@ comm::Counters ExchangeBase::per_iteration() const {
   return counters;
 }
 
+// Ranks that a watchdog names if an exchange kernel hangs: by default all that the kernel's kind of completion waits
+// for.
 std::vector<int> ExchangeBase::missing() const {
   if (!busy()) return {};
   if (info().completion == Completion::notified || info().pulls) return in_;
@@ -96,6 +104,7 @@ std::vector<int> ExchangeBase::missing() const {
   return others;
 }
 
+// Fault of a test: the next notification on an out-arc of this exchange kernel is omitted.
 bool ExchangeBase::drop_next(std::size_t arc) {
   if (info().completion != Completion::notified) return false;
   if (arc >= out_.size()) refuse_arc("out", arc, out_.size());

@@ -1,5 +1,5 @@
 #pragma once
-/// What all exchanges share.
+/// Common base of all exchange kernels: zones, sizes, counters, and the state that a watchdog reads.
 #include <atomic>
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace merganser::kernels::detail {
 
-/// Zeroed memory that begins at a page.
+/// Zeroed memory block that is aligned to a page.
 class Block {
  public:
   explicit Block(std::size_t bytes);
@@ -25,6 +25,8 @@ class Block {
   std::unique_ptr<std::byte, Free> data_;
 };
 
+/// Base of an exchange kernel, with memory for source and landing zones. A kernel overrides iterate(), and those
+/// defaults below that do not suit the kernel.
 class ExchangeBase : public Exchange {
  public:
   [[nodiscard]] const KernelInfo& info() const noexcept override { return *plan_.info; }
@@ -38,22 +40,23 @@ class ExchangeBase : public Exchange {
   bool drop_next(std::size_t arc) override;
 
  protected:
-  /// Where sources and landing zones lie; null: in private memory, which is made here. Not collective.
+  /// Memory of the zones: a window, symmetric memory, or null for private memory that the constructor allocates.
   struct Places {
     std::byte* sources = nullptr;
     std::byte* landings = nullptr;
   };
+  /// Allocates the zones that have no memory. Local.
   ExchangeBase(comm::Transport& control, ExchangePlan plan, Places places);
 
-  /// The sizes are new.
+  /// Called after resize() has changed the sizes, for kernels that keep copies of them.
   virtual void resized() {}
-  /// What an iteration does beside sending, putting or getting the payload.
+  /// Adds the operations of an iteration besides those of the payload: notifications, synchronisations, epochs.
   virtual void count([[maybe_unused]] comm::Counters& counters) const {}
-  /// Out-arcs that lead to other ranks.
+  /// Returns the number of out-arcs that lead to other ranks.
   [[nodiscard]] std::int64_t far_out() const;
 
-  /// Marks an iteration for missing(), and refuses a buffer that is not there. Where ranks are more than cores, a library that
-  /// polls gives way in it.
+  /// Scope of one iteration: missing() reports ranks only within it. Checks the buffer, and lets a library that polls yield the
+  /// core if there are more ranks than cores. @throws UsageError for a buffer that does not exist
   class Iteration : merganser::Pinned {
    public:
     Iteration(ExchangeBase& exchange, std::size_t buffer) : exchange_(exchange) {
@@ -66,13 +69,14 @@ class ExchangeBase : public Exchange {
     const comm::detail::ScopedYield yield_{comm::detail::ScopedYield::Call::brief};
     ExchangeBase& exchange_;
   };
-  /// For kernels whose notifications are words that grow by one per iteration: the number of this one.
+  /// Returns the number of this iteration, from 1, for kernels whose notification is a word with that number. It only grows, so a
+  /// word need not be reset, and a sender that is one iteration ahead does no harm.
   std::uint64_t next_epoch() {
     const std::uint64_t epoch = epoch_.load(std::memory_order_relaxed) + 1;
     epoch_.store(epoch, std::memory_order_relaxed);
     return epoch;
   }
-  /// Ranks for whose word has_come(arc, number of this iteration) is false.
+  /// Returns the in-neighbours for whose arc has_come(arc, number of this iteration) is false; none outside an iteration.
   template <class HasCome>
   [[nodiscard]] std::vector<int> lacking(HasCome&& has_come) const {
     std::vector<int> ranks;
@@ -100,7 +104,7 @@ class ExchangeBase : public Exchange {
     return plan_.origins[arc].at + buffer * plan_.origins[arc].stride;
   }
 
-  /// For notified kernels: true once after drop_next(arc).
+  /// Returns true once after drop_next(arc), for kernels that then omit the notification.
   [[nodiscard]] bool dropped(std::size_t arc) {
     if (drops_ == 0 || drop_[arc] == 0) return false;
     drop_[arc] = 0;
@@ -108,15 +112,15 @@ class ExchangeBase : public Exchange {
     return true;
   }
 
-  /// What a wait that takes too long is for.
+  /// Returns the text for the error of a wait that exceeds its limit: which ranks are missing.
   const comm::detail::Waiter::Describe describe_ = [this] { return waiting_text(); };
 
   comm::Transport& control_;
   const ExchangePlan plan_;
-  const std::vector<int>& out_;         // ranks
-  const std::vector<int>& in_;          // ranks
-  std::vector<std::size_t> out_bytes_;  // now
-  std::vector<std::size_t> in_bytes_;   // now
+  const std::vector<int>& out_;         // out-neighbours, by arc
+  const std::vector<int>& in_;          // in-neighbours, by arc
+  std::vector<std::size_t> out_bytes_;  // present size by out-arc
+  std::vector<std::size_t> in_bytes_;   // present size by in-arc
 
  private:
   [[noreturn]] void refuse_buffer(std::size_t buffer) const;
@@ -126,13 +130,13 @@ class ExchangeBase : public Exchange {
   Block own_sources_;
   Block own_landings_;
   Places places_;
-  std::vector<std::uint8_t> drop_;  // per out-arc
-  int drops_ = 0;
-  std::atomic<bool> busy_{false};
+  std::vector<std::uint8_t> drop_;  // by out-arc: 1 if drop_next() was called
+  int drops_ = 0;                   // number of 1s in drop_, so that iterations without any test one number
+  std::atomic<bool> busy_{false};   // within iterate(); read by the thread of a watchdog, as epoch_ is
   std::atomic<std::uint64_t> epoch_{0};
 };
 
-/// Makes an object on every rank; if that fails somewhere, every rank throws. Collective.
+/// Constructs a T on every rank; if a constructor throws on one rank, every rank throws that error. Collective.
 template <class T, class... Args>
 std::unique_ptr<T> make_agreed(comm::Transport& control, Args&&... args) {
   std::unique_ptr<T> made;

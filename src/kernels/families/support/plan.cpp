@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxTotalBytes = std::size_t{1} << 62;
 
-/// The ends, on one rank, of the arcs between it and another one.
+/// Endpoint descriptor that a rank sends to a neighbour: its ends of the two arcs between them.
 struct EndpointDescriptor {
   std::uint64_t sends = 0;
   std::uint64_t receives = 0;
@@ -25,7 +25,8 @@ struct EndpointDescriptor {
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
-Zones zones_of(const std::vector<std::size_t>& bytes) {
+/// Places one zone per arc behind each other, each aligned to a cache line.
+Zones lay_out_zones(const std::vector<std::size_t>& bytes) {
   Zones zones;
   for (const std::size_t size : bytes) {
     zones.at.push_back(zones.stride);
@@ -34,6 +35,7 @@ Zones zones_of(const std::vector<std::size_t>& bytes) {
   return zones;
 }
 
+// Throws unless an exchange specification gives each arc of one side a size, within the limits of its kernel.
 void check_sizes(const KernelEntry& entry, const char* side, const std::vector<int>& ranks,
                  const std::vector<std::size_t>& bytes, std::size_t buffers) {
   const std::string name(entry.info.name);
@@ -57,7 +59,8 @@ void check_sizes(const KernelEntry& entry, const char* side, const std::vector<i
   }
 }
 
-void check_here(const comm::Transport& control, const KernelEntry& entry, const ExchangeSpec& spec) {
+/// Checks the specification of this rank alone. The bounds exclude overflow in all later sums of sizes.
+void check_local(const comm::Transport& control, const KernelEntry& entry, const ExchangeSpec& spec) {
   const std::string name(entry.info.name);
   const std::string wrong = comm::detail::graph_error(spec.graph, control.size());
   if (!wrong.empty()) throw UsageError(name + ": " + wrong);
@@ -68,8 +71,8 @@ void check_here(const comm::Transport& control, const KernelEntry& entry, const 
   check_sizes(entry, "in", spec.graph.in, spec.bytes_in, spec.buffers);
 }
 
-/// The kernel and the number of buffers must be the same on every rank.
-void check_alike(comm::Transport& control, const KernelEntry& entry, std::size_t buffers) {
+/// Checks that kernel and number of buffers are the same on every rank. Collective.
+void check_uniform(comm::Transport& control, const KernelEntry& entry, std::size_t buffers) {
   const std::string mine = std::string(entry.info.name) + " with " + number(buffers) + " buffers";
   const auto all = all_gather(control, mine);
   agree(control, [&] {
@@ -80,7 +83,8 @@ void check_alike(comm::Transport& control, const KernelEntry& entry, std::size_t
   });
 }
 
-std::string disagreement(const EndpointDescriptor& theirs, const EndpointDescriptor& mine, int rank) {
+/// Returns the contradiction between the descriptor of a rank and that of this rank for it; empty if they agree.
+std::string describe_disagreement(const EndpointDescriptor& theirs, const EndpointDescriptor& mine, int rank) {
   const std::string who = "rank " + std::to_string(rank);
   if (theirs.sends != mine.receives) {
     return theirs.sends != 0 ? who + " has this rank as an out-neighbour, but is no in-neighbour here"
@@ -96,6 +100,7 @@ std::string disagreement(const EndpointDescriptor& theirs, const EndpointDescrip
   return {};
 }
 
+// Returns, by rank, what this rank claims about the arcs between the two and where its zones of these arcs lie.
 std::vector<EndpointDescriptor> endpoint_descriptors(const ExchangePlan& plan, std::size_t ranks) {
   std::vector<EndpointDescriptor> descriptors(ranks);
   const comm::Graph& graph = plan.spec.graph;
@@ -116,14 +121,16 @@ std::vector<EndpointDescriptor> endpoint_descriptors(const ExchangePlan& plan, s
 
 }  // namespace
 
+// Plan of an exchange kernel: each rank lays its zones out and swaps descriptors with all ranks, so that contradictions
+// are found and the far offsets are known.
 ExchangePlan make_plan(comm::Transport& control, const KernelEntry& entry, ExchangeSpec spec) {
-  agree(control, [&] { check_here(control, entry, spec); });
-  check_alike(control, entry, spec.buffers);
+  agree(control, [&] { check_local(control, entry, spec); });
+  check_uniform(control, entry, spec.buffers);
 
   ExchangePlan plan;
   plan.info = &kernel(entry.info.name);
-  plan.sources = zones_of(spec.bytes_out);
-  plan.landings = zones_of(spec.bytes_in);
+  plan.sources = lay_out_zones(spec.bytes_out);
+  plan.landings = lay_out_zones(spec.bytes_in);
   plan.spec = std::move(spec);
 
   const auto descriptors = endpoint_descriptors(plan, static_cast<std::size_t>(control.size()));
@@ -136,7 +143,8 @@ ExchangePlan make_plan(comm::Transport& control, const KernelEntry& entry, Excha
   agree(control, [&] {
     for (std::size_t r = 0; r < came.size(); ++r) {
       if (!came[r].empty()) theirs[r] = came[r][0];
-      const std::string text = disagreement(theirs[r], descriptors[r], static_cast<int>(r));
+      // Of a rank that sent no descriptor the default says that it has no arc here, which this rank must agree with.
+      const std::string text = describe_disagreement(theirs[r], descriptors[r], static_cast<int>(r));
       if (!text.empty()) {
         throw UsageError(std::string(entry.info.name) + ": on rank " + std::to_string(control.rank()) + ": " + text);
       }

@@ -1,5 +1,5 @@
 #pragma once
-/// Where the bytes of an exchange lie, on both ends of every arc.
+/// Memory layout of an exchange: the offsets of source and landing zones at both ends of every arc.
 #include <cstdint>
 #include <vector>
 
@@ -7,46 +7,50 @@
 
 namespace merganser::kernels::detail {
 
-/// Zones and flags begin at multiples of this, so that no two arcs share a cache line.
+/// Alignment of zones and flags in bytes: a cache line, so that no two arcs share one.
 inline constexpr std::size_t kLine = 64;
 
-/// One zone per arc, one set of them per buffer, in a block.
+/// Offsets of the zones of a rank in a block of memory: for each buffer a set with one zone per arc.
 struct Zones {
-  std::vector<std::size_t> at;  ///< per arc, within a set
+  std::vector<std::size_t> at;  ///< by arc: offset within a set, in bytes
   std::size_t stride = 0;       ///< bytes of a set
 };
 
-/// What a rank knows of the zone at the other end of an arc, as places in the other's block.
+/// Offsets of the zone at the other end of an arc, in the memory of the rank there.
 struct FarZone {
-  std::uint64_t at = 0;
-  std::uint64_t stride = 0;
-  std::uint64_t slot = 0;  ///< number of the arc there
+  std::uint64_t at = 0;      ///< offset within a set, in bytes
+  std::uint64_t stride = 0;  ///< bytes of a set
+  std::uint64_t slot = 0;    ///< number of the arc on that rank
 };
 
+/// Specification of an exchange that all ranks have agreed on, with the layout at both ends of the arcs of this rank.
 struct ExchangePlan {
   const KernelInfo* info = nullptr;
   ExchangeSpec spec;
-  Zones sources;
-  Zones landings;
-  std::vector<FarZone> targets;  ///< per out-arc: where it lands
-  std::vector<FarZone> origins;  ///< per in-arc: where it comes from
+  Zones sources;                 ///< source zones of this rank
+  Zones landings;                ///< landing zones of this rank
+  std::vector<FarZone> targets;  ///< by out-arc: the landing zone on the out-neighbour
+  std::vector<FarZone> origins;  ///< by in-arc: the source zone on the in-neighbour
 
   [[nodiscard]] std::size_t source_bytes() const { return sources.stride * spec.buffers; }
   [[nodiscard]] std::size_t landing_bytes() const { return landings.stride * spec.buffers; }
-  /// Behind the landing zones lies one flag per in-arc: a word that says how far the arc has come.
+  /// Returns the offset of the flag of an in-arc: a word behind the landing zones with the number of the last iteration that has
+  /// arrived.
   [[nodiscard]] std::size_t flag(std::size_t in_arc) const { return landing_bytes() + in_arc * kLine; }
+  /// Returns the offset, in the memory of the out-neighbour, of the flag of an out-arc.
   [[nodiscard]] std::size_t target_flag(std::size_t out_arc) const {
     return targets[out_arc].stride * spec.buffers + targets[out_arc].slot * kLine;
   }
-  /// Of the memory that other ranks get from, or put into.
+  /// Returns the bytes of the memory of this rank that other ranks access: source zones if they get, else landing zones and flags.
   [[nodiscard]] std::size_t far_bytes() const {
     if (info->pulls) return source_bytes();
     return info->completion == Completion::notified ? flag(spec.graph.in.size()) : landing_bytes();
   }
 };
 
-/// Checks a spec here and against what the other ends say. Collective.
-/// @throws UsageError on every rank
+/// Makes the plan of an exchange: checks the specification of this rank, alone and against those of its neighbours, and
+/// computes the layout at both ends of every arc. Collective. @throws UsageError on every rank if a specification is
+/// invalid or two contradict each other
 [[nodiscard]] ExchangePlan make_plan(comm::Transport& control, const KernelEntry& entry, ExchangeSpec spec);
 
 }  // namespace merganser::kernels::detail

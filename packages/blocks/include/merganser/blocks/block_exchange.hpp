@@ -1,6 +1,6 @@
 #pragma once
-/// One package from every block to every neighbouring block and step: what local exchange, multi-hop and the halos of
-/// block codes ride on.
+/// Packages between neighbouring blocks: one from every block to every neighbour and step. Local exchange, multi-hop messages
+/// and halo exchanges of block codes are built on it.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -14,66 +14,70 @@
 
 namespace merganser::blocks {
 
-/// Packages between blocks, bundled into at most one message per pair of ranks and step. Blocks of one rank exchange
-/// without a message; a rank pair with nothing but empty packages sends an empty one. No collective once it is made.
+/// Sparse exchange of packages between blocks, bundled into at most one message per pair of ranks and step. Blocks of one rank
+/// exchange without a message; a rank pair whose packages are all empty sends an empty message. No collective call once it
+/// is made.
 class BlockExchange {
  public:
-  /// Whom a rank may talk to.
+  /// Set of ranks that an exchange has arcs to.
   enum class Wiring : std::uint8_t {
-    fixed,     ///< ranks that hold neighbouring blocks now; the placement stays
-    any_rank,  ///< every rank, so that blocks may come and go; only pairs with neighbouring blocks take part in a step
+    fixed,     ///< ranks that hold neighbouring blocks at construction; the placement is fixed
+    any_rank,  ///< every rank, so that the placement may change; only pairs with neighbouring blocks take part in a step
   };
 
-  /// Wires the blocks. Collective. `placement` must be the same on every rank as far as neighbours within `reach` are
-  /// concerned.
-  /// @throws InputError on every rank for a bad grid, a reach below 1, blocks out of order or not owned as told
+  /// Creates the packages and the mailbox. Collective. `placement` must agree on all ranks about the owners of blocks within
+  /// `reach` (1 to 8) of each other.
+  /// @throws InputError on every rank for a bad grid, a reach out of range, blocks out of order or owned by another rank
   BlockExchange(comm::Transport& transport, BlockGrid grid, BlockPlacement placement, int reach,
                 Wiring wiring = Wiring::fixed);
 
-  /// As given.
+  /// Returns the grid of blocks. Local.
   [[nodiscard]] const BlockGrid& grid() const noexcept { return grid_; }
-  /// As given.
+  /// Returns the distance, in blocks along every axis, within which blocks are neighbours. Local.
   [[nodiscard]] int reach() const noexcept { return reach_; }
-  /// Blocks of this rank, ascending; `local` below is a position in this list.
+  /// Returns the blocks of this rank, ascending; a parameter `local` is an index into this list. Local.
   [[nodiscard]] const std::vector<std::int64_t>& blocks() const noexcept { return placement_.mine; }
-  /// Position of a block among those of this rank.
-  [[nodiscard]] std::size_t local(std::int64_t block) const;  ///< @throws UsageError for a block of another rank
-  /// Distinct neighbouring blocks that exist, ascending; `slot` below is a position in this list.
+  /// Returns the index of a block among those of this rank. Local. @throws UsageError for a block of another rank
+  [[nodiscard]] std::size_t local(std::int64_t block) const;
+  /// Returns the distinct neighbouring blocks that exist, ascending; a parameter `slot` is an index into this list. Local.
   [[nodiscard]] std::span<const std::int64_t> neighbours(std::size_t local) const { return sides_.at(local).blocks; }
-  [[nodiscard]] std::size_t slot(std::size_t local, std::int64_t neighbour) const;  ///< kNoSlot if it is no neighbour
+  /// Returns the index of a block among neighbours(local); kNoSlot if it is not a neighbour. Local.
+  [[nodiscard]] std::size_t slot(std::size_t local, std::int64_t neighbour) const;
   static constexpr std::size_t kNoSlot = static_cast<std::size_t>(-1);
 
-  /// The package that the next step takes to neighbours(local)[slot]: append to it freely. A step leaves it empty.
+  /// Returns the package that the next step sends to neighbours(local)[slot], to append to; the step leaves it empty. Local.
   [[nodiscard]] std::vector<std::byte>& package(std::size_t local, std::size_t slot) {
     return sides_.at(local).out.at(slot);
   }
-  /// Sends all packages and waits for those of all neighbouring blocks. Called by every rank.
-  /// @throws CommError if a message is not what this class writes
+  /// Sends all packages and receives those of all neighbouring blocks. Called by every rank; waits for ranks with neighbouring
+  /// blocks only.
+  /// @throws CommError if a message has another format
   void step();
-  /// What neighbours(local)[slot] sent in the last step; valid until the next step.
+  /// Returns the package of neighbours(local)[slot] from the last step; valid until the next step. Local.
   [[nodiscard]] std::span<const std::byte> received(std::size_t local, std::size_t slot) const {
     return sides_.at(local).in.at(slot);
   }
 
-  /// Changes who holds what; only with Wiring::any_rank, on every rank after the same number of steps. Local. Packages
-  /// written or received before are gone. @throws as the constructor, on this rank
-  void place(BlockPlacement placement);
+  /// Changes the placement; only with Wiring::any_rank, on every rank after the same number of steps. Local. Packages written
+  /// or received before are discarded. @throws as the constructor, on this rank
+  void set_placement(BlockPlacement placement);
 
-  /// Packages per step of this rank: one for each neighbour of each block, whether to this rank or another.
+  /// Returns the number of packages per step of this rank: one for each neighbour of each block, on any rank. Local.
   [[nodiscard]] std::int64_t packages_per_step() const noexcept { return packages_; }
-  /// Ranks that this rank exchanges messages with.
+  /// Returns the number of ranks that this rank exchanges messages with. Local.
   [[nodiscard]] std::size_t partners() const noexcept { return partners_; }
 
  private:
-  struct Side {  // of one block of this rank
+  struct Side {  // neighbours of one block of this rank, with their packages
     std::vector<std::int64_t> blocks;
     std::vector<std::vector<std::byte>> out;
     std::vector<std::vector<std::byte>> in;
   };
-  struct Pair {  // block here and the position of the other one among its neighbours
+  struct Pair {  // a block of this rank, and the index of the other block among its neighbours
     std::size_t local;
     std::size_t slot;
   };
+  /// A pair of blocks whose packages arrive here.
   struct Incoming {
     std::int64_t from, to;
     Pair pair;
@@ -90,17 +94,17 @@ class BlockExchange {
   int reach_;
   Wiring wiring_;
   std::vector<Side> sides_;
-  std::vector<int> ranks_;                // by arc, ascending
-  std::vector<std::vector<Pair>> out_;    // by arc, in the order of (from, to)
-  std::vector<std::vector<Pair>> in_;     // by arc, in the order of (from, to)
-  std::vector<std::array<Pair, 2>> own_;  // pairs inside this rank: from, to
-  std::vector<std::uint8_t> active_;      // by arc
+  std::vector<int> ranks_;                // by arc: rank, ascending
+  std::vector<std::vector<Pair>> out_;    // by arc, in the order of (from, to): the same at both ends
+  std::vector<std::vector<Pair>> in_;     // by arc
+  std::vector<std::array<Pair, 2>> own_;  // pairs of blocks of this rank: from, to
+  std::vector<std::uint8_t> active_;      // by arc: 1 if it has a pair
   std::int64_t packages_ = 0;
   std::size_t partners_ = 0;
   std::unique_ptr<comm::Mailbox> mailbox_;
 };
 
-/// Appends one record to a package.
+/// Appends the bytes of a value to a package.
 template <class T>
 void append(std::vector<std::byte>& package, const T& record) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -110,14 +114,15 @@ void append(std::vector<std::byte>& package, const T& record) {
 }
 
 namespace detail {
-[[noreturn]] void short_package(std::size_t have, std::size_t need);
-}
+/// Throws CommError for a package of `have` bytes where `need` are to be read.
+[[noreturn]] void throw_short_package(std::size_t have, std::size_t need);
+}  // namespace detail
 
-/// Takes the first record off a package. @throws CommError if it is too short
+/// Reads the first value of a package, and removes it from the front. @throws CommError if the package is too short
 template <class T>
-T take(std::span<const std::byte>& package) {
+T extract(std::span<const std::byte>& package) {
   static_assert(std::is_trivially_copyable_v<T>);
-  if (package.size() < sizeof(T)) detail::short_package(package.size(), sizeof(T));
+  if (package.size() < sizeof(T)) detail::throw_short_package(package.size(), sizeof(T));
   T record;
   std::memcpy(&record, package.data(), sizeof(T));
   package = package.subspan(sizeof(T));

@@ -1,6 +1,6 @@
 #pragma once
-/// Properties of small moving objects, kept equal in every block that holds a part of one, by one package per step to
-/// each neighbouring block. Source: [berghoff2018], section II-B.
+/// Local exchange: additive properties of small moving objects, kept equal in every block that holds a part of one, by one
+/// package per step to each neighbouring block. Source: [berghoff2018], section II-B.
 #include <cstdint>
 #include <map>
 #include <span>
@@ -10,75 +10,77 @@
 
 namespace merganser::blocks {
 
-/// Objects (cells, droplets, grains) that spread over blocks and move. Each has a key and a number of additive values
-/// (volume, surface, sums of coordinates). A block reports how its own part changed; after step() every block that
-/// holds a part knows the values of the whole object. So do common neighbours of all its blocks: what moves in is known.
+/// Distributed table of objects (cells, droplets, grains) that spread over blocks and move. Each has a key and a number of
+/// additive values (volume, surface, sums of coordinates). A block reports how its own part changed; after step() every block
+/// that holds a part stores the values of the whole object, and so do common neighbours of all its blocks, which it may enter.
 ///
 /// A package holds, for each object, the change and the value before it. The new value is the old one plus all
 /// changes, added in the order of block numbers: the same bits in every block, for any number of ranks.
 ///
-/// The rule that makes neighbours enough: the blocks that an object touches before or after a step fit, along every
-/// axis, into reach + 1 consecutive blocks. It holds if no object is longer than `reach` block edges. What breaks it is
-/// found in the step in which it happens, by the block between, as long as objects enter blocks from neighbouring ones;
-/// that too is enforced. Keys are the user's; two objects of one key are found when they come near each other.
+/// Neighbours suffice under one condition: the blocks that an object touches before or after a step fit, along every axis, into
+/// reach + 1 consecutive blocks. It holds if no object is longer than `reach` block edges. A violation is detected in the step
+/// in which it happens, by the block in between, as long as objects enter blocks from neighbouring ones; that too is checked.
+/// Keys are the user's; two objects with one key are detected when they come near each other.
 ///
-/// T is std::int64_t or double. Nothing is collective once it is made; memory holds the objects near this rank's blocks.
+/// T is std::int64_t or double. No call is collective but the constructor; memory: the objects near this rank's blocks.
 template <class T>
 class LocalExchange {
  public:
-  /// Makes the exchange together, without objects. Collective. @param values  numbers per object, at least 1
+  /// Creates the exchange without objects. Collective. @param values  numbers per object, at least 1
   /// @throws InputError on every rank as BlockExchange does, or if a block of the grid has no owner
   LocalExchange(comm::Transport& transport, BlockGrid grid, BlockPlacement placement, std::size_t values,
                 int reach = 1);
 
-  /// Blocks of this rank, ascending.
+  /// Returns the blocks of this rank, ascending. Local.
   [[nodiscard]] const std::vector<std::int64_t>& blocks() const noexcept { return exchange_.blocks(); }
-  /// As given.
+  /// Returns the grid of blocks. Local.
   [[nodiscard]] const BlockGrid& grid() const noexcept { return exchange_.grid(); }
 
-  /// A part of a new object in block blocks()[local]; several blocks may begin parts of one object in one step.
-  /// @throws InputError if an object of this key is known here
+  /// Adds a part of a new object to block blocks()[local]; several blocks may add parts of one object in one step. Local.
+  /// @throws InputError if an object with this key is stored here
   void create(std::size_t local, std::uint64_t key, std::span<const T> part);
-  /// The part in this block has changed by `change` since the last step (several calls add up); `holds`: the block
-  /// still holds, or now holds, a part. @throws InputError if no block near held the object after the last step
+  /// Reports that the part in this block has changed by `change` since the last step (several calls add up). Local.
+  /// @param holds  true if the block still holds, or now holds, a part
+  /// @throws InputError if neither this block nor a neighbour held the object after the last step
   void report(std::size_t local, std::uint64_t key, std::span<const T> change, bool holds);
-  /// Tells the changes to neighbouring blocks and takes in theirs. Called by every rank.
-  /// @throws InputError, on the rank that sees it, if an object is too long, or two have one key
+  /// Exchanges the changes with neighbouring blocks and applies them. Called by every rank; waits for neighbours only.
+  /// @throws InputError, on a rank that detects it, if an object is too long, or two have one key
   void step();
 
-  /// True if this block or a neighbour of it held a part after the last step.
-  [[nodiscard]] bool knows(std::size_t local, std::uint64_t key) const;
-  /// True if this block held a part after the last step.
+  /// Returns true if this block or a neighbour of it held a part after the last step. Local.
+  [[nodiscard]] bool contains(std::size_t local, std::uint64_t key) const;
+  /// Returns true if this block held a part after the last step. Local.
   [[nodiscard]] bool holds(std::size_t local, std::uint64_t key) const;
-  /// Values of the whole object after the last step: exact if the block holds a part, or if all blocks that held one
-  /// before or after the step are its neighbours (what may enter it). @throws UsageError for an object not known here
+  /// Returns the values of the whole object after the last step: exact if the block holds a part, or if all blocks that held
+  /// one before or after the step are its neighbours. Local. @throws UsageError for an object that is not stored here
   [[nodiscard]] std::span<const T> values(std::size_t local, std::uint64_t key) const;
-  /// Keys that the block holds parts of, ascending.
-  [[nodiscard]] std::vector<std::uint64_t> held(std::size_t local) const;
+  /// Returns the keys of the objects that the block holds parts of, ascending. Local.
+  [[nodiscard]] std::vector<std::uint64_t> held_keys(std::size_t local) const;
 
-  /// What this rank has done so far.
+  /// Numbers of operations of this rank so far.
   struct Counts {
     std::int64_t steps = 0;
-    std::int64_t packages = 0;  ///< one per block, neighbour and step, whether it crossed ranks or not
+    std::int64_t packages = 0;  ///< one per block, neighbour and step, to any rank
     std::int64_t entries = 0;   ///< objects in packages
     friend bool operator==(const Counts&, const Counts&) = default;
   };
-  /// What this rank has done so far.
+  /// Returns the numbers of operations of this rank so far. Local.
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
-  /// What carries the packages.
+  /// Returns the exchange of packages between blocks that this one is built on. Local.
   [[nodiscard]] const BlockExchange& exchange() const noexcept { return exchange_; }
 
  private:
+  /// An object as one block stores it.
   struct Object {
     std::vector<T> value;
-    std::vector<T> change;
-    bool held = false;     // after the last step
-    bool holds = false;    // after the next one
-    bool created = false;  // since the last step
-    bool touched = false;  // since the last step
+    std::vector<T> change;  // since the last step
+    bool held = false;      // the block held a part after the last step
+    bool holds = false;     // the block will hold a part after the next one
+    bool created = false;   // since the last step
+    bool touched = false;   // since the last step
   };
   using Table = std::map<std::uint64_t, Object>;
-  struct Part {  // of an object, as one block tells it
+  struct Part {  // an entry of a package: an object as one block reports it
     std::uint64_t key;
     std::int64_t block;
     std::uint8_t flags;
@@ -93,7 +95,7 @@ class LocalExchange {
 
   std::size_t values_;
   BlockExchange exchange_;
-  std::vector<Table> tables_;  // by local block
+  std::vector<Table> tables_;  // by block of this rank
   Counts counts_;
 };
 

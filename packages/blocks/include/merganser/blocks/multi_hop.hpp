@@ -1,5 +1,6 @@
 #pragma once
-/// Rare messages that travel from block to block, at most so many blocks far. Source: [berghoff2018], section II-C.
+/// Multi-hop messages: rare messages that are forwarded from block to block, up to a given distance. Source: [berghoff2018],
+/// section II-C.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -8,69 +9,72 @@
 
 namespace merganser::blocks {
 
-/// A message goes to all (8 or 26) neighbours in the first step. Whoever it reaches, travelling in a direction, passes
-/// it on in the next step along that direction and the parts of it: 1 message from a side, 3 from an edge (a corner in
-/// a plane), 7 from a corner; 16 in all in a plane, 98 in space. Every block within `reach` blocks along each axis gets
-/// it once, after as many steps as it is blocks away along the axis where it is farthest.
+/// Flooding of messages over blocks without duplicates. A message is sent to all (8 or 26) neighbours in the first step. A block
+/// that it reaches, travelling in a direction, forwards it in the next step along that direction and the directions that keep
+/// some of its components: 1 message from a side, 3 from an edge (a corner in a plane), 7 from a corner; 16 in all in a plane,
+/// 98 in space. Every block within `reach` blocks along each axis receives it once, after as many steps as it is blocks away
+/// along the axis where it is farthest.
 ///
-/// Nothing is collective once it is made; what is kept between steps is what must be passed on in the next.
+/// No call is collective but the constructor; only messages to forward in the next step are stored between steps.
 class MultiHop {
  public:
-  /// What happens on a periodic axis with an even number of blocks, whose farthest block lies in both directions.
+  /// Routing on a periodic axis with an even number of blocks, whose farthest block lies in both directions.
   enum class Farthest : std::uint8_t {
     one_way,   ///< reached in the positive direction only: no copy is ever sent
     both_ways  ///< reached in both; of up to 8 copies, which arrive in the same step, all but one are dropped
   };
 
-  /// Makes it together. Collective. @throws InputError on every rank as BlockExchange does, or if a block of the grid
+  /// Creates the exchange. Collective. @throws InputError on every rank as BlockExchange does, or if a block of the grid
   /// has no owner
   MultiHop(comm::Transport& transport, BlockGrid grid, BlockPlacement placement, Farthest farthest = Farthest::one_way);
 
-  /// Blocks of this rank, ascending.
+  /// Returns the blocks of this rank, ascending. Local.
   [[nodiscard]] const std::vector<std::int64_t>& blocks() const noexcept { return exchange_.blocks(); }
-  /// As given.
+  /// Returns the grid of blocks. Local.
   [[nodiscard]] const BlockGrid& grid() const noexcept { return exchange_.grid(); }
 
-  /// Sends to every other block within `reach` blocks along each axis; the next step() takes the first hop.
+  /// Sends a message from block blocks()[local] to every other block within `reach` blocks along each axis; the next step()
+  /// makes the first hop. Local.
   /// @throws UsageError if reach is below 1
   void send(std::size_t local, std::span<const std::byte> payload, int reach);
-  /// Takes everything one hop further. Called by every rank.
+  /// Forwards all messages by one hop. Called by every rank; waits for neighbours only.
   void step();
 
   /// A message that has reached a block.
   struct Delivery {
-    std::int64_t origin;   ///< block that sent it
-    std::uint64_t number;  ///< counts the messages of that block
-    BlockIndex offset;     ///< from the origin to here, as it has travelled
+    std::int64_t origin;   ///< number of the block that sent it
+    std::uint64_t number;  ///< index among the messages of that block, from 0
+    BlockIndex offset;     ///< from the origin to this block, along the way it was forwarded
     int hops;              ///< steps since it was sent
     std::vector<std::byte> payload;
   };
-  /// What reached block blocks()[local] in the last step, by (origin, number).
+  /// Returns the messages that reached block blocks()[local] in the last step, in the order of (origin, number). Local.
   [[nodiscard]] const std::vector<Delivery>& delivered(std::size_t local) const { return delivered_.at(local); }
 
-  /// What this rank has done so far.
+  /// Numbers of messages of this rank so far.
   struct Counts {
     std::int64_t sent = 0;       ///< messages to neighbours in a first hop
     std::int64_t forwarded = 0;  ///< messages to neighbours in later hops
     std::int64_t delivered = 0;
-    std::int64_t dropped = 0;  ///< copies of what had been delivered in the same step
+    std::int64_t dropped = 0;  ///< copies of messages delivered in the same step
     friend bool operator==(const Counts&, const Counts&) = default;
   };
-  /// What this rank has done so far.
+  /// Returns the numbers of messages of this rank so far. Local.
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
-  /// What carries the messages.
+  /// Returns the exchange of packages between blocks that messages are sent over. Local.
   [[nodiscard]] const BlockExchange& exchange() const noexcept { return exchange_; }
-  /// True if the next step has nothing to pass on from this rank.
-  [[nodiscard]] bool idle() const noexcept;
+  /// Returns true if the next step has nothing to forward from this rank. Local.
+  [[nodiscard]] bool is_idle() const noexcept;
 
  private:
+  /// A message to forward: its direction of travel and its reach.
   struct InTransit {
     Delivery message;
     BlockIndex direction;
     int reach;
   };
-  [[nodiscard]] bool may_go(const InTransit& m, const BlockIndex& direction) const;
-  void pass_on(std::size_t local, const InTransit& m);
+  [[nodiscard]] bool can_forward(const InTransit& m, const BlockIndex& direction) const;
+  void forward(std::size_t local, const InTransit& m);
   void receive(std::size_t local);
 
   BlockExchange exchange_;

@@ -1,5 +1,5 @@
 #pragma once
-/// NodeValues conditions: fields given at the nodes, and the parcels that carry them.
+/// Initial conditions of the flow model: vorticity and buoyancy as functions of position, and parcels that sample them.
 #include <cstdint>
 #include <functional>
 
@@ -12,45 +12,50 @@
 
 namespace merganser::flow {
 
-/// What a run begins with.
+/// Initial conditions that the library has ready.
 enum class Case : std::uint8_t {
   rayleigh_taylor,  ///< heavy over light fluid in a cube of edge pi, as in [frey2025]
   taylor_green,     ///< vortices of the Taylor-Green flow in half a cube of edge 2 pi, no buoyancy
   thermal           ///< a light sphere at rest below the middle of a cube of edge pi
 };
 
-/// Names of the cases, as options have them.
+/// Returns the initial conditions with the names that options and the command line have for them. Local.
 [[nodiscard]] Choices<Case> cases();
 
-/// Numbers of the cases. Each is used by the case that it is named for.
+/// Parameters of the initial conditions; each is used only by the case that its comment names.
 struct CaseOptions {
-  std::int64_t cells = 32;        ///< along x; y as many; z as many, taylor_green half as many
-  double perturbation = 0.1;      ///< rayleigh_taylor: amplitude of the buoyancy that breaks the layers
-  double amplitude = 1;           ///< taylor_green: of the velocity
-  double thermal_buoyancy = 1;    ///< thermal: within the sphere, m/s^2
-  double thermal_radius = 0.5;    ///< thermal: of the sphere, in units of the box
-  double thermal_height = -0.75;  ///< thermal: z of its centre; the box reaches from -pi/2 to pi/2
+  /// Cells along x and y, an even number; as many along z, in taylor_green half as many. case_grid() refuses odd
+  /// numbers only; a flow needs at least 4 cells on every axis, which the spectral inversion checks when the model is
+  /// made.
+  std::int64_t cells = 32;
+  double perturbation = 0.1;      ///< rayleigh_taylor: amplitude of the buoyancy perturbation of the layers, m/s^2
+  double amplitude = 1;           ///< taylor_green: amplitude of the velocity, m/s
+  double thermal_buoyancy = 1;    ///< thermal: buoyancy inside the sphere, m/s^2
+  double thermal_radius = 0.5;    ///< thermal: radius of the sphere, in the length unit of the box
+  double thermal_height = -0.75;  ///< thermal: z of the centre of the sphere; the box reaches from -pi/2 to pi/2
 };
 
-/// Vorticity and buoyancy at a point.
+/// Vorticity and buoyancy at one node.
 struct NodeValues {
   double xi = 0;        ///< vorticity along x, 1/s
-  double eta = 0;       ///< along y
-  double zeta = 0;      ///< along z
+  double eta = 0;       ///< vorticity along y, 1/s
+  double zeta = 0;      ///< vorticity along z, 1/s
   double buoyancy = 0;  ///< m/s^2
 };
-/// Gives them at a node.
+/// Function that evaluates an initial condition at the position of a node; called concurrently by ranks that are threads.
 using InitialFields = std::function<NodeValues(const Vec3& node)>;
 
-/// Box and cells of a case. @throws InputError for an odd number of cells
+/// Returns the box and the cells of an initial condition. Local.
+/// @throws InputError if options.cells is odd; a number too small for a flow is refused when the model is made
 [[nodiscard]] Grid case_grid(Case which, const CaseOptions& options);
-/// Fields of a case.
+/// Returns vorticity and buoyancy of an initial condition as a function of position. Local.
 [[nodiscard]] InitialFields case_fields(Case which, const CaseOptions& options);
-/// Sets what goes with a case: rotation for rayleigh_taylor, none for the others.
+/// Sets the Coriolis parameters that belong to an initial condition: f_z = 1 for rayleigh_taylor, 0 for the others. Local.
 void apply_case(Case which, FlowOptions& options);
 
-/// Eight spheres in every cell of a rank, at its quarter points, with the trilinear mean of what the nodes of the cell have;
-/// flow::schema(), ids as renumber() gives them. The same parcels for any number of ranks. Local.
+/// Creates the parcels of one rank's block: eight spheres per cell at its quarter points, with the trilinear mean of the
+/// fields at the eight nodes of the cell. Local; the union over ranks does not depend on their number.
+/// @return parcels with flow::schema() and the ids that renumber() gives
 /// @throws UsageError unless the decomposition is by cells
 [[nodiscard]] Parcels fill(const Decomposition& decomposition, int rank, const InitialFields& fields);
 

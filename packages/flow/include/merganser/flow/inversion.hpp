@@ -1,7 +1,7 @@
 #pragma once
-/// From the vorticity at the nodes to the flow: velocity, its gradient, the tendency of vorticity, and the potential that
-/// evens out volumes. Fourier series in x and y, harmonic functions with sine and cosine series in z.
-/// Source: EPIC 0.14.3; [frey2023].
+/// Spectral solver of the flow model on a grid: velocity, its gradient and the tendency of vorticity from vorticity and
+/// buoyancy, and the displacement that evens out parcel volumes. Fourier series in x and y, harmonic functions with sine
+/// and cosine series in z. Source: EPIC 0.14.3; [frey2023].
 #include <array>
 #include <memory>
 #include <string>
@@ -12,42 +12,46 @@
 
 namespace merganser::flow {
 
-/// What bounds the time step, over all nodes of all ranks once reduced with max.
+/// Rates that bound the time step. Limits of all ranks are the maxima of those of each.
 struct StepLimits {
   double strain = 0;     ///< largest absolute eigenvalue of the symmetric velocity gradient, 1/s
   double frequency = 0;  ///< largest sqrt(|grad b|), 1/s
 };
 
-/// The libraries of Fourier transforms in this build, best first: "lanes" (the one of this module, always there), "kiss" and
-/// "fftw" where they were found. "auto" is the first.
+/// Returns the names of the libraries of Fourier transforms in this build, best first: "lanes" (of this module, always
+/// present), "kiss" and "fftw" where they were found. "auto" stands for the first. Local.
 [[nodiscard]] std::vector<std::string> fft_libraries();
 
-/// Solves on the nodes. Every result has the same bits for any number of ranks and any model of communication.
+/// Inverts vorticity for velocity on a grid whose columns of nodes are distributed over ranks. Every result has the same
+/// bits for any number of ranks and any communication model.
 class Inversion {
  public:
-  /// Collective. @throws InputError if the grid has an odd number of cells in x or y, or fewer than 4 in an axis, or an
-  /// aspect ratio of cells above 2; UsageError for an FFT library that is not there, with those that are
+  /// Prepares the transforms and tables of a grid. Collective.
+  /// @throws InputError if the grid has an odd number of cells in x or y, fewer than 4 along an axis, or an aspect ratio of
+  /// cells above 2; UsageError for an FFT library that this build lacks, with those that it has
   Inversion(comm::Transport& transport, const Decomposition& decomposition, const FlowOptions& options);
   ~Inversion();
   Inversion(Inversion&&) noexcept;
 
-  /// Velocity and gradients from vorticity; called by every rank, talks along rows and columns of ranks.
+  /// Computes velocity and its gradient from vorticity. Called by every rank; communicates along rows and columns of ranks.
   /// @param carried  vorticity at own nodes, k = 0 .. nz; replaced there by what is filtered and free of divergence,
   ///                 with the levels beyond the walls extrapolated; its halo in x and y is left as it was
   /// @param flow     gets FlowFields::u .. w_y at all nodes, halo and levels beyond the walls included
   void velocity(CarriedNodes& carried, FlowNodes& flow);
-  /// The tendency of vorticity, into FlowFields::xi_t .. zeta_t at all nodes, from vorticity and buoyancy in `carried` and the
-  /// velocity in `flow` as velocity() left them. Called by every rank.
+  /// Computes the tendency of vorticity into FlowFields::xi_t .. zeta_t at all nodes, from vorticity and buoyancy in
+  /// `carried` and the velocity in `flow` as velocity() left them. Called by every rank; communicates along rows and
+  /// columns of ranks.
   /// @param hold  lower and upper wall: zeta_t is 0 there
   void tendency(const CarriedNodes& carried, FlowNodes& flow, const std::array<bool, 2>& hold);
-  /// velocity(), then tendency(): the same bits with fewer passes over the nodes and one wave for the halo. Called by every
-  /// rank.
+  /// Computes velocity, gradient and tendency: the same bits as velocity() followed by tendency(), with fewer passes over
+  /// the nodes and one wave for the halo. Called by every rank; communicates along rows and columns of ranks.
+  /// @param hold  lower and upper wall: zeta_t is 0 there
   void velocity_and_tendency(CarriedNodes& carried, FlowNodes& flow, const std::array<bool, 2>& hold);
-  /// What bounds the time step on this rank's nodes. Local.
+  /// Returns the rates at this rank's own nodes that bound the time step; not a number if a field is not. Local.
   /// @param carried  buoyancy at all nodes, halo included
   [[nodiscard]] StepLimits limits(const CarriedNodes& carried, const FlowNodes& flow) const;
-  /// grad(chi) where Laplace(chi) = excess, at all nodes, halo included; the horizontal mean of excess counts as 0.
-  /// Called by every rank.
+  /// Computes grad(chi) where Laplace(chi) = excess, at all nodes, halo included; the horizontal mean of excess counts as 0.
+  /// Called by every rank; communicates along rows and columns of ranks.
   /// @param excess  at own nodes, k = 0 .. nz: gathered volume / cell volume - 1
   void displacement(const ScalarNodes& excess, VectorNodes& displacement);
 

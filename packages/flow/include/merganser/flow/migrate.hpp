@@ -1,5 +1,5 @@
 #pragma once
-/// Between the stages of a time step parcels move to the ranks of their cells.
+/// Migration of flow parcels: between the stages of a time step, parcels move to the ranks that own their cells.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -13,39 +13,44 @@
 
 namespace merganser::flow {
 
-/// Positions x, low <= x < high, that are a rank's beyond doubt: well inside its block along the axes that are dealt to
-/// ranks, and all others inside the box along those that are not; z is not looked at.
-struct Sure {
-  Vec3 low{};   ///< see above
-  Vec3 high{};  ///< see above
+/// Half-open box of positions that are certainly in a rank's block: low <= x < high. It is well inside the block along the
+/// axes that are divided among ranks, and the whole box along x or y that is not; z is unbounded where it is not divided.
+struct InteriorBounds {
+  Vec3 low{};   ///< inclusive lower corner, m
+  Vec3 high{};  ///< exclusive upper corner, m
 };
-/// Those of a rank. Local.
-[[nodiscard]] Sure surely_inside(const Decomposition& decomposition, int rank);
+/// Returns the positions that are certainly in the block of `rank`. Local.
+[[nodiscard]] InteriorBounds interior_bounds(const Decomposition& decomposition, int rank);
 
-/// Sends parcels that a flow has moved to their owners. Other than Clusterer::redistribute() it leaves parcels beyond the walls where
-/// they are: between stages they may lie there, until reflect() at the end of the step.
+/// Sends parcels that a flow has moved to their owners. Unlike Clusterer::redistribute() it leaves parcels beyond the walls
+/// in place: between stages they may lie there, until reflect() at the end of the step.
 class Migration {
  public:
+  /// Creates the mailbox to the ranks whose blocks touch this rank's.
   /// Collective. @throws UsageError if the decomposition is for another number of ranks
   Migration(comm::Transport& transport, const Decomposition& decomposition);
 
-  /// Wraps x and y into the box, and sends parcels whose cells are of other ranks there, in one neighbour wave. The order of
-  /// the others may change. Called by every rank. @return parcels sent
+  /// Wraps x and y into the box, and sends every parcel whose cell another rank owns to that rank, in one wave to the
+  /// neighbours. The order of the remaining parcels may change. Called by every rank. @return number of parcels sent
   /// @throws InputError, naming the id, for a position that is not finite, or that is beyond the blocks which touch this
   /// rank's
   std::int64_t send(Parcels& parcels);
-  /// The same, of a step in which at most these have moved beyond surely_inside(). @param candidates  indices, any order
+  /// Wraps and sends only the parcels of `candidates`, after a stage in which no other parcel left the positions that are
+  /// certainly in this rank's block. Called by every rank.
+  /// @param candidates  indices of parcels, in any order; a superset of those that may have left
+  /// @return number of parcels sent
+  /// @throws InputError, naming the id, for a position that is not finite or beyond the blocks which touch this rank's
   std::int64_t send(Parcels& parcels, std::span<const std::uint32_t> candidates);
 
  private:
-  [[nodiscard]] bool surely_here(const Site& site) const noexcept;
-  void take_leave(Parcels& parcels, std::size_t i);
+  [[nodiscard]] bool is_in_interior(const Site& site) const noexcept;
+  void send_if_left(Parcels& parcels, std::size_t i);
   std::int64_t exchange(Parcels& parcels);
   [[nodiscard]] std::size_t arc_to(const Parcels& parcels, std::size_t i) const;
 
   Decomposition decomposition_;
   int rank_;
-  Sure inside_;
+  InteriorBounds inside_;
   std::vector<int> neighbours_;
   std::unique_ptr<comm::Mailbox> mailbox_;
   std::vector<std::size_t> holes_;

@@ -1,5 +1,5 @@
 #pragma once
-/// The 3D elliptical parcel model: parcels carry vorticity and buoyancy through the flow that they make.
+/// The 3D elliptical parcel model (EPIC): parcels carry vorticity and buoyancy through the flow that they induce.
 ///
 ///     Model model(transport, decomposition, options);                     // collective
 ///     model.begin(fill(decomposition, transport.rank(), fields));         // collective
@@ -21,73 +21,79 @@
 
 namespace merganser::flow {
 
-/// What a run is between two steps besides its parcels. With both it goes on with the same bits.
+/// State of a run between two steps besides its parcels. A run that begins with both continues with the same bits.
 struct RunState {
-  std::int64_t step = 0;  ///< steps made
-  double time = 0;
-  bool begun = false;                      ///< what follows is known; else it is taken from the parcels
-  Vec3 mean_vorticity{};                   ///< volume mean at the beginning, which is held
-  std::array<bool, 2> hold{false, false};  ///< vertical vorticity is held at 0 on the lower, the upper wall
-  StepCounts counts;  ///< of the step before: on this rank, but those of all are what rank 0 gives to begin()
+  std::int64_t step = 0;  ///< number of completed steps
+  double time = 0;        ///< simulated time, s
+  bool begun = false;     ///< true: the members below are set; false: Model::begin() computes them from the parcels
+  Vec3 mean_vorticity{};  ///< volume mean of vorticity at the beginning, 1/s, which is held
+  std::array<bool, 2> hold{false, false};  ///< true: vertical vorticity is held at 0 on the lower, the upper wall
+  StepCounts counts;  ///< of the step before, on this rank; Model::begin() reads rank 0's alone, as the counts of all
 };
 
-/// Cells dealt to ranks in x and y; z stays whole.
+/// Divides the cells of a grid among ranks in x and y; z stays whole. Local.
 /// @param shape  "auto": least surface among the shapes that fit; or "AxBx1"
 /// @throws UsageError for another shape; InputError if none fits
 [[nodiscard]] Decomposition decompose(const Grid& grid, int ranks, const std::string& shape = "auto");
 
-/// The parcels with EPIC's attributes alone, as files have them: without what they hold within a step. Local.
+/// Returns a copy of the parcels with EPIC's attributes alone, as files have them: without registers. Local.
 [[nodiscard]] Parcels without_registers(const Parcels& parcels);
 
-/// A run on one rank of a transport. Every function without "Local" is called by every rank.
+/// A flow simulation on one rank of a transport. Every function not marked "Local" must be called by every rank.
 class Model {
  public:
-  /// Collective. @throws what NodeLayout, Inversion and Clusterer throw
+  /// Creates the solver, its fields and its communication objects. Collective.
+  /// @throws UsageError for an option out of its range; and what NodeLayout, Inversion and Clusterer throw
   Model(comm::Transport& transport, const Decomposition& decomposition, const FlowOptions& options,
         StatisticsWay way = StatisticsWay::network);
   ~Model();
   Model(Model&&) noexcept;
 
-  /// Takes the parcels that a run begins or goes on with, wherever they are. Collective.
+  /// Sets the parcels that a run begins or continues with, whichever ranks hold them, and sends them to their owners.
+  /// Collective.
   /// @param parcels  with B, perhaps vorticity and buoyancy (else 0); ids unique and at least 0
+  /// @param state  state that the run continues with; a default one begins a new run
   /// @throws InputError on every rank if there are none, or as distribute()
   void begin(Parcels parcels, const RunState& state = {});
 
-  /// Fields, length of the step: the first part of a step. Nothing if it has been made. Two reductions.
+  /// Computes the fields at the nodes and the length of the time step: the first part of a step. Does nothing if called
+  /// again before advance(). Called by every rank; two reductions.
   /// @throws InputError on every rank if a field is not finite, or nothing limits the step
   void observe();
-  /// The rest of a step, after observe(); talks to neighbours, and along rows and columns of ranks. No reduction; with
-  /// StatisticsWay::collective one.
+  /// Advances the parcels by one time step, after observe(): the second part of a step. Called by every rank; communicates
+  /// with neighbours and along rows and columns of ranks. No reduction; with StatisticsWay::collective one.
   /// @throws InputError on the rank that finds a number that is not finite
   void advance();
-  /// A whole step.
+  /// Makes a whole time step: observe() and advance(). Called by every rank.
   void step() {
     observe();
     advance();
   }
-  /// Statistics of the last state, after observe(), for a run that makes no further step.
+  /// Adds the statistics of the current state, after observe(), for a run that makes no further step. Called by every rank.
   void conclude();
 
-  /// Time and what else goes on from step to step. Local.
+  /// Returns the time and what else continues from step to step. Local.
   [[nodiscard]] const RunState& state() const noexcept;
-  /// Length of the step that observe() has begun. Local.
+  /// Returns the length of the time step, s, as the last observe() computed it. Local.
   [[nodiscard]] double dt() const noexcept;
-  /// This rank's parcels. Local.
+  /// Returns this rank's parcels. Local.
   [[nodiscard]] const Parcels& parcels() const noexcept;
-  /// What parcels carry, at the nodes, as observe() left it. Local.
+  /// Returns volume, vorticity and buoyancy gathered at the nodes, as observe() left them. Local.
   [[nodiscard]] const CarriedNodes& carried() const noexcept;
-  /// Velocity, gradient and tendency at the nodes, as observe() left them. Local.
+  /// Returns velocity, its gradient and the tendency of vorticity at the nodes, as observe() left them. Local.
   [[nodiscard]] const FlowNodes& flow() const noexcept;
-  /// Parcels, and small ones, in each cell of this rank, after observe(): Transfer::count(). Local.
+  /// Counts the parcels, and the small ones, in each cell of this rank, after observe(), in the order x, y, z with z
+  /// fastest. Local.
   void count(std::vector<std::int32_t>& all, std::vector<std::int32_t>& small) const;
-  /// Where nodes and parcels are. Local.
+  /// Returns the division of cells among ranks. Local.
   [[nodiscard]] const Decomposition& decomposition() const noexcept;
 
-  /// Statistics that are complete and have not been taken. Local.
-  [[nodiscard]] std::vector<Statistics> take_statistics();
-  /// Completes those of all states so far, in a few waves.
+  /// Returns the statistics that have become complete since the last call, in the order of steps; the same on every rank.
+  /// Local.
+  [[nodiscard]] std::vector<Statistics> pop_statistics();
+  /// Completes the statistics of all states so far. Called by every rank; a few waves, none with StatisticsWay::collective.
   void drain_statistics();
-  /// Time by stage on this rank. Local.
+  /// Returns the time spent in each stage on this rank. Local.
   [[nodiscard]] const Profile& profile() const noexcept;
 
  private:

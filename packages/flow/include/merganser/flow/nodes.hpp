@@ -1,5 +1,5 @@
 #pragma once
-/// Values at the nodes of a rank's block of cells.
+/// Fields of the flow model: values at the nodes of a rank's block of cells, with their halo and its exchange.
 ///
 /// A node is a corner of cells: node (i, j, k) is the lower corner of cell (i, j, k). All values of a node stand
 /// together, since a parcel reads or writes every one of them at the eight nodes of a cell.
@@ -17,29 +17,31 @@
 
 namespace merganser::flow {
 
-/// Which nodes a rank holds: those of its cells, a halo of one below and two above in x and y, and one level beyond each
-/// wall in z. Local numbers count from the rank's first cell: i from -1 to cells[0] + 1, j alike, k from -1 to cells[2] + 1;
-/// those of 0 .. cells - 1 in x and y, and of 0 .. cells[2] in z, are the rank's own.
+/// Nodes that a rank stores: those of its cells, a halo of one below and two above in x and y, and one level beyond each
+/// wall in z. Local indices count from the rank's first cell: i from -1 to cells[0] + 1, j from -1 to cells[1] + 1, k from
+/// -1 to cells[2] + 1; 0 .. cells - 1 in x and y, and 0 .. cells[2] in z, are the rank's own nodes.
 class NodeLayout {
  public:
-  /// Layout of a rank. @throws InputError unless the decomposition is by cells, z is whole, x and y are periodic, z has
-  /// walls, and every block has at least two cells in x and y (three where it is the only one along an axis)
+  /// Computes the layout of one rank. Local.
+  /// @throws InputError unless the decomposition is by cells, z is whole, x and y are periodic, z has walls,
+  /// and every block has at least two cells in x and y (three where it is the only one along an axis)
   NodeLayout(const Decomposition& decomposition, int rank);
 
-  /// The grid of the whole box.
+  /// Returns the grid of the whole box.
   [[nodiscard]] const Grid& grid() const noexcept { return grid_; }
-  /// Cells of this rank along an axis.
+  /// Returns the number of this rank's cells along an axis.
   [[nodiscard]] std::int64_t cells(int axis) const noexcept { return cells_[static_cast<std::size_t>(axis)]; }
-  /// First cell of this rank along an axis, in the numbers of the whole grid.
+  /// Returns the index of this rank's first cell along an axis, in the whole grid.
   [[nodiscard]] std::int64_t first(int axis) const noexcept { return first_[static_cast<std::size_t>(axis)]; }
-  /// Width of a cell along an axis.
+  /// Returns the width of a cell along an axis, m.
   [[nodiscard]] double spacing(int axis) const noexcept { return spacing_[static_cast<std::size_t>(axis)]; }
-  /// Nodes held, halo included.
+  /// Returns the number of nodes stored on this rank, halo included.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// Nodes from one i to the next, from one j to the next; from one k to the next it is 1.
+  /// Returns the number of nodes from one i to the next. From one k to the next it is 1.
   [[nodiscard]] std::size_t stride_i() const noexcept { return stride_i_; }
-  [[nodiscard]] std::size_t stride_j() const noexcept { return stride_j_; }  ///< see stride_i()
-  /// Number of a node among those held. Not checked.
+  /// Returns the number of nodes from one j to the next.
+  [[nodiscard]] std::size_t stride_j() const noexcept { return stride_j_; }
+  /// Returns the position of node (i, j, k) among those stored; local indices, not checked.
   [[nodiscard]] std::size_t index(std::int64_t i, std::int64_t j, std::int64_t k) const noexcept {
     return static_cast<std::size_t>(i + 1) * stride_i_ + static_cast<std::size_t>(j + 1) * stride_j_ +
            static_cast<std::size_t>(k + 1);
@@ -55,42 +57,44 @@ class NodeLayout {
   std::size_t size_ = 0;
 };
 
-/// Memory for containers that begins at a cache line; from 8 MiB on, on huge pages where the system has them.
+/// Allocator whose memory begins at a cache line; from 8 MiB on, on huge pages where the system has them.
 template <class T>
 struct CacheLines {
-  using value_type = T;  ///< of the allocator
+  using value_type = T;  ///< type of the elements
   CacheLines() = default;
-  /// All are alike.
+  /// Converts from an allocator of another type; allocators hold no state.
   template <class U>
   CacheLines(const CacheLines<U>&) noexcept {}
-  /// Memory for n of them.
+  /// Allocates memory for n elements.
   T* allocate(std::size_t n) {
     std::size_t bytes = n * sizeof(T);
-    return static_cast<T*>(detail::take_memory(bytes));
+    return static_cast<T*>(detail::allocate_memory(bytes));
   }
-  /// Gives it back.
+  /// Frees memory of allocate().
   void deallocate(T* p, std::size_t) noexcept { std::free(p); }
   friend bool operator==(const CacheLines&, const CacheLines&) = default;
 };
 
-/// kValues doubles at every node of a layout.
+/// Field of kValues doubles at every node that a rank stores.
 template <std::size_t kValues>
 class Nodes {
  public:
   static constexpr std::size_t kWidth = kValues;  ///< doubles per node
-  /// All zero.
+  /// Creates a field that is zero everywhere.
   explicit Nodes(const NodeLayout& layout) : layout_(layout), values_(layout.size() * kValues) {}
-  /// As given.
+  /// Returns the layout that the field was created with.
   [[nodiscard]] const NodeLayout& layout() const noexcept { return layout_; }
-  /// The values of node (i, j, k), local numbers. Not checked.
+  /// Returns the kValues values of node (i, j, k); local indices, not checked.
   [[nodiscard]] double* at(std::int64_t i, std::int64_t j, std::int64_t k) noexcept {
     return values_.data() + layout_.index(i, j, k) * kValues;
   }
+  /// Returns the kValues values of node (i, j, k) for reading; local indices, not checked.
   [[nodiscard]] const double* at(std::int64_t i, std::int64_t j, std::int64_t k) const noexcept {
     return values_.data() + layout_.index(i, j, k) * kValues;
   }
-  /// Those of all nodes, in the order of index().
+  /// Returns the values of all nodes, in the order of NodeLayout::index().
   [[nodiscard]] double* data() noexcept { return values_.data(); }
+  /// Returns the values of all nodes for reading, in the order of NodeLayout::index().
   [[nodiscard]] const double* data() const noexcept { return values_.data(); }
 
  private:
@@ -98,31 +102,33 @@ class Nodes {
   std::vector<double, CacheLines<double>> values_;
 };
 
-/// What parcels carry to the nodes.
+/// Indices of the values that are gathered from parcels at a node.
 struct CarriedFields {
-  /// Places of the values of a node.
-  enum : std::size_t { volume, xi, eta, zeta, buoyancy, width = 8 };  ///< places; the rest is unused
+  /// Indices into the values of a node.
+  enum : std::size_t { volume, xi, eta, zeta, buoyancy, width = 8 };  ///< the last three are unused
 };
-/// What parcels need of the flow: velocity, its gradient (w_z = -(u_x + v_y)) and the rate of change of vorticity.
+/// Indices of the values that parcels read of the flow at a node: velocity, its gradient (w_z = -(u_x + v_y)) and the
+/// tendency of vorticity.
 struct FlowFields {
-  /// Places of the values of a node.
-  enum : std::size_t { u, v, w, u_x, u_y, u_z, v_x, v_y, v_z, w_x, w_y, xi_t, eta_t, zeta_t, width = 16 };  ///< places
+  /// Indices into the values of a node; the last two of its 16 are unused.
+  enum : std::size_t { u, v, w, u_x, u_y, u_z, v_x, v_y, v_z, w_x, w_y, xi_t, eta_t, zeta_t, width = 16 };  ///< indices
 };
-using CarriedNodes = Nodes<CarriedFields::width>;  ///< carried to the nodes
-using FlowNodes = Nodes<FlowFields::width>;        ///< needed at parcels
+using CarriedNodes = Nodes<CarriedFields::width>;  ///< gathered from parcels
+using FlowNodes = Nodes<FlowFields::width>;        ///< read by parcels
 using VectorNodes = Nodes<4>;                      ///< x, y, z of a displacement; the fourth is unused
 using ScalarNodes = Nodes<1>;                      ///< one number per node
 
-/// Fills the halo in x and y from the ranks that own its nodes, all levels from -1 to cells[2] + 1.
+/// Halo exchange of fields in x and y: copies the values of nodes from the ranks that own them, levels -1 to cells[2] + 1.
 class HaloFill {
  public:
+  /// Creates the mailbox to the neighbours.
   /// Collective. @throws InputError as NodeLayout; UsageError if the decomposition is not for as many ranks
   HaloFill(comm::Transport& transport, const Decomposition& decomposition);
-  /// Fills the halo of `values` (`width` doubles per node, in the order of NodeLayout::index). Called by every rank; talks
-  /// to neighbours only, corners included. The width may differ from call to call, not between ranks.
+  /// Fills the halo of `values` (`width` doubles per node, in the order of NodeLayout::index). Called by every rank;
+  /// communicates with neighbours only, corners included. The width may differ from call to call, not between ranks.
   /// Cost: one wave, none on one rank.
   void fill(double* values, std::size_t width);
-  /// The same.
+  /// Fills the halo of a field. Called by every rank; communicates with neighbours only. Cost: one wave, none on one rank.
   template <std::size_t kValues>
   void fill(Nodes<kValues>& nodes) {
     fill(nodes.data(), kValues);
@@ -134,8 +140,8 @@ class HaloFill {
     std::array<std::int64_t, 2> from;
     std::array<std::int64_t, 2> to;
     std::array<std::int64_t, 2> sizes;
-    int source;  ///< arc that the part of this rank's halo comes from, -1: this rank
-    int target;  ///< arc that this rank's nodes go to, -1: this rank
+    int source;  ///< arc that the part of this rank's halo arrives on, -1: this rank itself
+    int target;  ///< arc that this rank's nodes are sent on, -1: this rank itself
   };
   NodeLayout layout_;
   std::vector<Part> parts_;

@@ -1,5 +1,5 @@
 #pragma once
-/// What a state of the flow is summed up to, the same bits on any number of ranks.
+/// Statistics of a state of the flow: exact sums over all parcels, with the same bits for any number of ranks.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,62 +17,64 @@
 
 namespace merganser::flow {
 
-/// What steps did to the number of parcels, on one rank or all.
+/// Numbers of splits and merges of parcels in one or more steps, on one rank or on all.
 struct StepCounts {
-  std::int64_t splits = 0;
+  std::int64_t splits = 0;                 ///< parcels that were split
   std::int64_t merges = 0;                 ///< parcels merged into others
-  std::int64_t merged_into_big = 0;        ///< those of them whose target was not small
-  std::array<std::int64_t, 7> clusters{};  ///< of 2, 3, ... 7 members, of 8 and more
+  std::int64_t merged_into_big = 0;        ///< merged parcels whose target was not small
+  std::array<std::int64_t, 7> clusters{};  ///< stars of 2, 3, ... 7 members, and of 8 and more
 
-  /// Adds those of another step or rank.
+  /// Adds the counts of another step or rank.
   StepCounts& operator+=(const StepCounts& o);
   friend bool operator==(const StepCounts&, const StepCounts&) = default;
 };
 
-/// One state, at the start of a step.
+/// Statistics of the state at the start of a step, over all ranks.
 struct Statistics {
-  std::int64_t step = 0;
-  double time = 0;
-  double dt = 0;         ///< length of the step that begins here
-  double strain = 0;     ///< largest strain rate at a node
-  double frequency = 0;  ///< largest buoyancy frequency at a node
-  std::int64_t parcels = 0;
-  std::int64_t small = 0;       ///< with a volume of at most the smallest kept
-  double volume = 0;            ///< sum
-  double volume_deviation = 0;  ///< standard deviation of the volumes
-  double kinetic_energy = 0;    ///< mean over the volume of u^2 / 2
-  double enstrophy = 0;         ///< mean over the volume of omega^2 / 2
-  Vec3 rms_vorticity{};         ///< root of the mean over the volume, by component
-  double least_buoyancy = 0;
-  double greatest_buoyancy = 0;
-  StepCounts counts;  ///< of the step that led here
+  std::int64_t step = 0;         ///< number of the step that begins here, from 0
+  double time = 0;               ///< simulated time, s
+  double dt = 0;                 ///< length of the step that begins here, s
+  double strain = 0;             ///< largest strain rate at a node, 1/s
+  double frequency = 0;          ///< largest buoyancy frequency at a node, 1/s
+  std::int64_t parcels = 0;      ///< number of parcels
+  std::int64_t small = 0;        ///< number of parcels whose volume is at most the smallest kept
+  double volume = 0;             ///< sum of the volumes, m^3
+  double volume_deviation = 0;   ///< standard deviation of the volumes, m^3
+  double kinetic_energy = 0;     ///< mean over the volume of u^2 / 2, m^2/s^2
+  double enstrophy = 0;          ///< mean over the volume of omega^2 / 2, 1/s^2
+  Vec3 rms_vorticity{};          ///< root of the mean over the volume of the square of each component, 1/s
+  double least_buoyancy = 0;     ///< smallest buoyancy of a parcel, m/s^2
+  double greatest_buoyancy = 0;  ///< largest buoyancy of a parcel, m/s^2
+  StepCounts counts;             ///< of the step that led here
 
-  /// Share of parcels that are small.
+  /// Returns the share of parcels that are small, in [0, 1].
   [[nodiscard]] double small_share() const {
     return parcels > 0 ? static_cast<double>(small) / static_cast<double>(parcels) : 0;
   }
   friend bool operator==(const Statistics&, const Statistics&) = default;
 };
 
-/// A rank's part of the Statistics of a state.
+/// One rank's contribution to the Statistics of a state.
 class PartialStatistics {
  public:
-  /// Volumes, vorticity and buoyancy, counted and summed; parcels up to `small_volume` count as small. Local.
+  /// Adds volumes, enstrophy and the range of buoyancy of parcels; those with up to `small_volume` m^3 count as small. Local.
   /// @throws InputError if a sum meets a number that is not finite
   void add_parcels(const Parcels& parcels, double small_volume);
-  /// Velocities, read from the first three of `registers`. Local.
+  /// Adds the kinetic energy of parcels, whose velocities are the first three of `registers`. Local.
+  /// @throws InputError if a number is not finite
   void add_velocities(const Parcels& parcels);
-  /// Another rank's part.
+  /// Adds the contribution of another rank. Local.
   void add(const PartialStatistics& o);
-  /// What ranks have in common (step, time, limits) is not a sum: it is set in `out` by the caller.
+  /// Computes the statistics into `out` from the sums over all ranks, except for step, time, dt, strain and frequency, which
+  /// are no sums. Local. @param box_volume  volume of the box, m^3
   void finish(double box_volume, Statistics& out) const;
 
-  /// For sending.
+  /// Serialises the contribution for from_bytes(). Local.
   [[nodiscard]] std::vector<std::byte> bytes() const;
-  /// A part from what bytes() has made. @throws CommError if the bytes are not those of a part
+  /// Deserialises what bytes() has returned. Local. @throws CommError if the bytes are of another length
   static PartialStatistics from_bytes(std::span<const std::byte> bytes);
 
-  StepCounts counts;  ///< of this rank
+  StepCounts counts;  ///< splits and merges on this rank
 
  private:
   enum : std::size_t { volume, volume2, energy, xi2, eta2, zeta2, sums };
@@ -83,28 +85,30 @@ class PartialStatistics {
   std::array<ExactSum, sums> sums_;
 };
 
-/// How the parts come together.
+/// Method by which the contributions of all ranks are combined.
 enum class StatisticsWay : std::uint8_t {
-  network,    ///< announced from neighbour to neighbour: no rank waits for all, rows come some steps late
-  collective  ///< a collective call per step
+  network,    ///< announced over a network: no rank waits for all, and statistics complete some steps late
+  collective  ///< one collective call per state
 };
-/// The ways, as options name them.
+/// Returns the methods with the names that options have for them. Local.
 [[nodiscard]] Choices<StatisticsWay> statistics_ways();
 
-/// Puts the parts of all ranks together, step by step.
+/// Combines the contributions of all ranks into statistics, state by state.
 class StatisticsGatherer {
  public:
-  /// Collective.
+  /// Creates the announcement network where the method needs one. Collective. @param box_volume  volume of the box, m^3
   StatisticsGatherer(comm::Transport& transport, StatisticsWay way, double box_volume);
   ~StatisticsGatherer();
   StatisticsGatherer(StatisticsGatherer&&) noexcept;
 
-  /// This rank's part of a state; `row` has what ranks have in common. Called by every rank.
+  /// Adds this rank's contribution to the statistics of a state. Called by every rank, once per state in the same order.
+  /// @param row  step, time, dt, strain and frequency, which are equal on all ranks
   void add(const Statistics& row, const PartialStatistics& mine);
-  /// Waits for all that has been added, over as many steps of the network as it is wide. Called by every rank.
+  /// Completes the statistics of all states added. Called by every rank; as many waves as the time to live of the network.
   void drain();
-  /// Rows that are complete and have not been taken, in order; the same on every rank. Local.
-  [[nodiscard]] std::vector<Statistics> take();
+  /// Returns the statistics that have become complete since the last call, in the order of states; the same on every rank.
+  /// Local.
+  [[nodiscard]] std::vector<Statistics> pop_complete();
 
  private:
   struct Impl;

@@ -1,5 +1,6 @@
 #pragma once
-/// Between parcels and nodes: what parcels carry is gathered at the nodes, the flow there moves, turns and stretches them.
+/// Transfer between parcels and nodes in the flow model: what parcels carry is gathered at the nodes, and the flow there
+/// moves, rotates and stretches the parcels.
 ///
 /// An ellipsoid stands for four points of a quarter of its volume each; a point sees the eight nodes of its cell with
 /// trilinear weights. Sums at nodes are made in an order that depends on the parcels' ids and cells only, so they have the
@@ -17,71 +18,74 @@
 
 namespace merganser::flow {
 
-/// EPIC's attributes and the registers of the Runge-Kutta scheme: "registers", 11 doubles (rates of position 3, vorticity
-/// 3, B 5), rule centre: what they hold between steps is of no use.
+/// Returns the attributes of flow parcels: EPIC's, and "registers" of the Runge-Kutta scheme, 11 doubles (rates of position
+/// 3, vorticity 3, B 5) with rule centre, whose contents between steps are undefined.
 [[nodiscard]] const Schema& schema();
 
-/// Sums over parcels: volume, and volume times vorticity. What is added is added without rounding, in any order.
+/// Exact sums over parcels of the volume, and of volume times vorticity. They do not depend on the order of addition.
 struct VorticitySums {
-  ExactSum volume;                 ///< m^3
-  std::array<ExactSum, 3> moment;  ///< m^3/s
-  /// Adds those of other parcels.
+  ExactSum volume;                 ///< sum of the volumes, m^3
+  std::array<ExactSum, 3> moment;  ///< sum of volume times vorticity, m^3/s
+  /// Adds the sums over other parcels.
   void add(const VorticitySums& o);
-  /// The volume mean of vorticity; 0 without volume.
+  /// Returns the volume mean of vorticity, 1/s; 0 without volume.
   [[nodiscard]] Vec3 mean() const;
 };
 
-/// What became of the parcels' shapes since Transfer::arrange().
+/// Extent of the changes to parcels since Transfer::arrange().
 enum class Shapes : std::uint8_t {
   changed,  ///< anything
-  kept,     ///< nothing, but that parcels were moved, by reflect() too, and registers are untouched
+  kept,     ///< positions alone, by displacements and reflect(); registers are as arrange() left them
 };
 
-/// Moves numbers between the parcels of a rank and its nodes.
+/// Interpolates between the parcels of a rank and its nodes.
 class Transfer {
  public:
-  /// Collective.
+  /// Creates the sums and halo exchanges of a rank. Collective.
   Transfer(comm::Transport& transport, const Decomposition& decomposition, const FlowOptions& options);
   ~Transfer();
   Transfer(Transfer&&) noexcept;
 
-  /// Takes note of where the parcels are: their cells, the order within these (by id), the four points of each. To be
-  /// called after parcels moved, came or went, or changed their shape. Centres may lie beyond the walls, as between the
-  /// stages of a step. Local. The points are found by the first call that needs them, while a parcel is in the cache.
+  /// Finds the cell of every parcel and its order within that (by id); the four points of each follow in the first call that
+  /// needs them, while a parcel is in the cache. Local. To be called after parcels moved, came or went, or changed their
+  /// shape. Centres may lie beyond the walls, as between the stages of a step.
   /// @throws InputError, naming the id, for a parcel that is not in this rank's block or not at a finite position. The first
   /// call that needs the points throws it for one that is no ellipsoid, or one of whose points lies more than a cell beyond
   /// a wall, or beyond the cells beside its own in x or y (about a > 1.6 cells)
   /// @throws UsageError for parcels of another schema than flow::schema()
   void locate(const Parcels& parcels, Shapes shapes = Shapes::changed);
-  /// Sorts the parcels by cell, and by id within one, gives ids as renumber() does, and leaves in their registers what
-  /// locate() needs of shapes that are kept. They are located then. Local, after locate(). @throws InputError as renumber(),
-  /// and as locate() for points
+  /// Sorts the parcels by cell, and by id within one, gives them the ids of renumber(), and stores the offsets of their
+  /// points in their registers, where locate() with Shapes::kept reads them. They are located then. Local, after locate().
+  /// @throws InputError as renumber(), and as locate() for points
   void arrange(Parcels& parcels);
   /// Gathers volume, vorticity and buoyancy at the nodes: volume-weighted means, folded at the walls, extrapolated one
   /// level beyond them; halo in x and y included. Where no parcel reaches, all is 0. Called by every rank after locate();
-  /// talks to neighbours only.
+  /// communicates with neighbours only.
   /// @throws InputError where the result is not finite, naming the id of this rank's first parcel that is not
   void gather(const Parcels& parcels, CarriedNodes& carried);
-  /// Gathered volume / cell volume - 1, halo and extrapolated levels included. Called by every rank after locate().
+  /// Gathers volume / cell volume - 1 at the nodes, halo and extrapolated levels included. Called by every rank after
+  /// locate(); communicates with neighbours only.
   void gather_excess(const Parcels& parcels, ScalarNodes& excess);
-  /// One stage of a low-storage Runge-Kutta scheme, fused: rates r <- a r + f(flow at the parcel), then position,
+  /// Makes one stage of a low-storage Runge-Kutta scheme, fused: rates r <- a r + f(flow at the parcel), then position,
   /// vorticity and B += b_dt r; with a = 0 the registers need not hold numbers. Parcels may leave the block and the box:
   /// Migration sends them to their owners. Local.
   void advance(Parcels& parcels, const FlowNodes& flow, double a, double b_dt);
-  /// Adds `displacement`, read at the parcels' centres, to their positions. Local.
+  /// Adds `displacement`, interpolated at the parcels' centres, to their positions. Local.
   void displace(Parcels& parcels, const VectorNodes& displacement);
-  /// Moves parcels down the gradient of `excess` within their cells. Local.
+  /// Moves parcels down the gradient of `excess` within their cells: the gradient correction of the volumes. Local.
   void even_out(Parcels& parcels, const ScalarNodes& excess);
-  /// Indices of the parcels that the last advance(), displace() or even_out() may have moved out of the block, for
-  /// Migration::send(). Local, until parcels come, go or are sorted.
+  /// Returns the indices of the parcels that the last advance(), displace() or even_out() may have moved out of the block,
+  /// for Migration::send(). Local; valid until parcels come, go or are sorted.
   [[nodiscard]] std::span<const std::uint32_t> may_have_left() const noexcept;
-  /// Draws the vorticity of parcels within two cells of a wall to that of the wall, by the strain there. Local.
-  /// @param dt  length of the time step
+  /// Relaxes the vorticity of parcels within two cells of a wall towards that of the wall, at the strain rate there. Local.
+  /// @param dt  length of the time step, s
   void damp(Parcels& parcels, const CarriedNodes& carried, const FlowNodes& flow, double dt);
-  /// The sums of vorticity_sums() below, made cell by cell: faster, with the same bits for any number of ranks too, but
-  /// other bits than those. Local, after locate(). @throws InputError for numbers that are not finite, naming the id
+  /// Returns the sums of volume and of volume times vorticity over this rank's parcels, rounded cell by cell: faster than
+  /// flow::vorticity_sums(), and with the same bits for any number of ranks too, but with other bits than that. Local, after
+  /// locate(). @throws InputError for numbers that are not finite, naming the id
   [[nodiscard]] VorticitySums vorticity_sums(const Parcels& parcels);
-  /// Parcels, and parcels not above `small_volume`, of each cell of this rank, in the order x, y, z with z fastest. Local.
+  /// Counts the parcels, and those with at most `small_volume` m^3, in each cell of this rank, in the order x, y, z with z
+  /// fastest. Local, after locate().
   void count(const Parcels& parcels, double small_volume, std::vector<std::int32_t>& all,
              std::vector<std::int32_t>& small) const;
 
@@ -93,22 +97,23 @@ class Transfer {
 /// Mirrors parcels beyond a wall, centre and shape, back into the box. Local.
 void reflect(Parcels& parcels, const Box& box);
 
-/// Gives every parcel the id 2 (number of its cell * 2^20 + its place in the cell by its old id): the same for any number
+/// Assigns every parcel the id 2 (index of its cell * 2^20 + its rank in the cell by its old id): the same for any number
 /// of ranks, and even, so that the second child of a split takes id + 1. Local. @throws InputError if a cell holds 2^20, or
 /// a parcel is not in this rank's block
 void renumber(Parcels& parcels, const NodeLayout& layout);
 
-/// Splits parcels that are too long or too large, once: the children keep the parent's id and take id + 1. Local.
+/// Splits parcels that are too long or too large, once: the children get the parent's id and id + 1. Local.
 /// @return number of splits
 std::int64_t split(Parcels& parcels, const Grid& grid, const FlowOptions& options);
 
-/// The sums over this rank's parcels. Local. @throws InputError for numbers that are not finite, naming the id
+/// Returns the sums of volume and of volume times vorticity over this rank's parcels. Local.
+/// @throws InputError for numbers that are not finite, naming the id
 [[nodiscard]] VorticitySums vorticity_sums(const Parcels& parcels);
-/// The volume mean of vorticity over the parcels of all ranks, from their sums. Collective.
+/// Returns the volume mean of vorticity over the parcels of all ranks, 1/s, from the sums of each. Collective.
 [[nodiscard]] Vec3 mean_vorticity(comm::Transport& transport, const VorticitySums& mine);
-/// The same of vorticity_sums(parcels). Collective.
+/// Returns the volume mean of vorticity over the parcels of all ranks, 1/s. Collective.
 [[nodiscard]] Vec3 mean_vorticity(comm::Transport& transport, const Parcels& parcels);
-/// Adds a vector to every parcel's vorticity. Local.
+/// Adds the vector `by`, 1/s, to every parcel's vorticity. Local.
 void add_vorticity(Parcels& parcels, const Vec3& by);
 
 }  // namespace merganser::flow

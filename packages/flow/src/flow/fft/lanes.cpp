@@ -1,5 +1,5 @@
-// The module's own transforms: one column per lane of a vector. Compiled once per vector target by Highway; no fused operations,
-// so that the bits are the same on every CPU.
+// The flow module's own Fourier transforms: one column per lane of a vector. Compiled once per vector target by Highway; no
+// fused operations, so that the bits are the same on every CPU.
 #include <cmath>
 #include <numbers>
 #include <utility>
@@ -20,8 +20,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<double, kLanes>;
 using V = hn::Vec<D>;
 
-/// A vector of complex numbers. Its constructors are written out because those that the compiler adds are compiled without the
-/// options of the target, so that it could not put Highway's into them.
+/// Vector of complex numbers, one per column. Its constructors are written out because implicit ones are compiled
+/// without the options of the target, so that the compiler could not inline Highway's functions into them.
 struct C {
   V re;
   V im;
@@ -30,14 +30,16 @@ struct C {
 };
 HWY_INLINE C operator+(C a, C b) { return {hn::Add(a.re, b.re), hn::Add(a.im, b.im)}; }
 HWY_INLINE C operator-(C a, C b) { return {hn::Sub(a.re, b.re), hn::Sub(a.im, b.im)}; }
+/// Multiplies a vector of complex numbers by a real number.
 HWY_INLINE C scaled(C a, double by) {
   const V s = hn::Set(D(), by);
   return {hn::Mul(a.re, s), hn::Mul(a.im, s)};
 }
-/// a - i b and a + i b.
+/// Compute a - i b and a + i b.
 HWY_INLINE C minus_i(C a, C b) { return {hn::Add(a.re, b.im), hn::Sub(a.im, b.re)}; }
 HWY_INLINE C plus_i(C a, C b) { return {hn::Sub(a.re, b.im), hn::Add(a.im, b.re)}; }
 
+/// Multiplies a vector of complex numbers by a root of unity.
 HWY_INLINE C times(C a, Root w) {
   const V wr = hn::Set(D(), w.re);
   const V wi = hn::Set(D(), w.im);
@@ -49,7 +51,7 @@ HWY_INLINE void store(C a, const Block& b, std::size_t at) {
   hn::Store(a.im, D(), b.im + at);
 }
 
-/// Combines kRadix inputs in place: the small transform of a stage.
+/// Computes the Fourier transform of kRadix values in place: the small transform of a stage.
 template <int kRadix>
 HWY_INLINE void combine(C* HWY_RESTRICT a) {
   if constexpr (kRadix == 2) {
@@ -95,7 +97,7 @@ HWY_INLINE void combine(C* HWY_RESTRICT a) {
   }
 }
 
-/// One stage: from x, sorted by frequency so far in runs of s.stride elements, to y.
+/// Runs one stage from x, sorted by frequency so far in runs of s.stride elements, to y.
 template <int kRadix>
 void run_stage(const Stage& s, const Block& x, const Block& y) {
   const std::size_t run = s.stride * kLanes;
@@ -115,7 +117,7 @@ void run_stage(const Stage& s, const Block& x, const Block& y) {
   }
 }
 
-/// The same for any radix, by its definition.
+/// Runs one stage of any radix from x to y, by the definition of the transform: radix^2 operations, for primes above 5.
 void run_any(const Stage& s, const Block& x, const Block& y) {
   const std::size_t run = s.stride * kLanes;
   const std::size_t apart = s.rest * run;
@@ -131,6 +133,7 @@ void run_any(const Stage& s, const Block& x, const Block& y) {
       }
 }
 
+/// Runs all stages of a Fourier transform, alternating between the blocks. @return the block that holds the result
 Block run_stages(const std::vector<Stage>& stages, Block x, Block y) {
   for (const Stage& s : stages) {
     switch (s.radix) {
@@ -160,8 +163,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace merganser::flow::fft {
 
+// Roots of unity of all transforms, of equal bits on all CPUs.
 Root root(std::size_t power, std::size_t n) {
-  // Long double has one implementation on all CPUs, and rounds to the nearest double.
+  // Long double has one implementation on all CPUs, and is rounded once to the nearest double.
   const long double angle =
       -2 * std::numbers::pi_v<long double> * static_cast<long double>(power % n) / static_cast<long double>(n);
   return {static_cast<double>(std::cos(angle)), static_cast<double>(std::sin(angle))};
@@ -171,7 +175,7 @@ namespace {
 
 HWY_EXPORT(run_stages);
 
-/// Factors in the order of the stages: fours, then what is left, ascending.
+/// Returns the radices in the order of the stages: fours first, then primes ascending.
 std::vector<std::size_t> factors(std::size_t n) {
   std::vector<std::size_t> found;
   for (; n % 4 == 0; n /= 4) found.push_back(4);
@@ -180,7 +184,7 @@ std::vector<std::size_t> factors(std::size_t n) {
   return found;
 }
 
-/// Sorts itself: each stage writes what it makes where the next one reads it [stockham1966].
+/// Autosort transform of [stockham1966]: each stage writes its results where the next one reads them, in natural order.
 class Lanes final : public Transform {
  public:
   explicit Lanes(std::size_t n) {

@@ -1,4 +1,5 @@
-// Compiled once per vector target by Highway; no fused operations, so that the bits are the same on every CPU.
+// Real and complex Fourier transforms along rows, by half-length complex ones. Compiled once per vector target by Highway; no
+// fused operations, so that the bits are the same on every CPU.
 #include "src/flow/fft/rows.hpp"
 #include "merganser/base/detail/highway.hpp"
 
@@ -16,7 +17,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<double, kLanes>;
 using V = hn::Vec<D>;
 
-/// A vector of complex numbers, as in lanes.cpp.
+/// Vector of complex numbers, one per column; its constructors are written out because implicit ones lack the options
+/// of the target.
 struct C {
   V re;
   V im;
@@ -31,6 +33,7 @@ HWY_INLINE C scaled(C a, double by) {
   const V s = hn::Set(D(), by);
   return {hn::Mul(a.re, s), hn::Mul(a.im, s)};
 }
+/// Multiplies a vector of complex numbers by a root of unity.
 HWY_INLINE C times(C a, Root w) {
   const V wr = hn::Set(D(), w.re);
   const V wi = hn::Set(D(), w.im);
@@ -42,7 +45,7 @@ HWY_INLINE void store(C a, double* re, double* im) {
   hn::StoreU(a.im, D(), im);
 }
 
-/// Copies `rows` groups of kLanes doubles between strides.
+/// Copies `rows` groups of kLanes doubles from one stride to another.
 HWY_INLINE void copy(const double* HWY_RESTRICT from, std::size_t from_stride, double* HWY_RESTRICT to,
                      std::size_t to_stride, std::size_t rows) {
   for (std::size_t j = 0; j < rows; ++j)
@@ -50,7 +53,7 @@ HWY_INLINE void copy(const double* HWY_RESTRICT from, std::size_t from_stride, d
       hn::StoreU(hn::LoadU(D(), from + j * from_stride + v), D(), to + j * to_stride + v);
 }
 
-/// Of two rows k and h - k of the half-length transform: rows k and h - k of that of the real rows.
+/// Computes rows k and h - k of the transform of real rows from rows k and h - k of the half-length transform.
 HWY_INLINE void separate(C a, C b, Root w, C& low, C& high) {
   const C even = scaled(a + conjugate(b), 0.5);
   const C odd = times(scaled(times_i(conjugate(b) - a), 0.5), w);
@@ -58,7 +61,7 @@ HWY_INLINE void separate(C a, C b, Root w, C& low, C& high) {
   high = conjugate(even - odd);
 }
 
-/// The inverse of separate(), times 2. w as there.
+/// Computes twice the inverse of separate(), with the same w.
 HWY_INLINE void unite(C low, C high, Root w, C& a, C& b) {
   const C even = low + conjugate(high);
   const C odd = times_i(times(low - conjugate(high), {w.re, -w.im}));
@@ -66,6 +69,7 @@ HWY_INLINE void unite(C low, C high, Root w, C& a, C& b) {
   b = conjugate(even - odd);
 }
 
+/// Computes the half spectrum of real rows from the half-length transform, kLanes columns.
 void separate_group(Block half, std::size_t h, const Root* HWY_RESTRICT w, OutRows out, std::size_t im) {
   for (std::size_t v = 0; v < kLanes; v += hn::Lanes(D())) {
     const C zero = load(half.re + v, half.im + v);
@@ -74,6 +78,7 @@ void separate_group(Block half, std::size_t h, const Root* HWY_RESTRICT w, OutRo
     store({hn::Add(zero.re, zero.im), hn::Zero(D())}, first, first + im);
     store({hn::Sub(zero.re, zero.im), hn::Zero(D())}, last, last + im);
   }
+  // At k = h / 2 the pair is one row: `high` is stored first, so that `low` stays.
   for (std::size_t k = 1; 2 * k <= h; ++k)
     for (std::size_t v = 0; v < kLanes; v += hn::Lanes(D())) {
       const std::size_t lo = k * kLanes + v;
@@ -88,6 +93,7 @@ void separate_group(Block half, std::size_t h, const Root* HWY_RESTRICT w, OutRo
     }
 }
 
+/// Computes the half-length transform from the half spectrum of real rows, kLanes columns: the inverse of separate_group().
 void unite_group(InRows in, std::size_t im, std::size_t h, const Root* HWY_RESTRICT w, Block half) {
   for (std::size_t v = 0; v < kLanes; v += hn::Lanes(D())) {
     const V first = hn::LoadU(D(), in.begin + v);
@@ -108,7 +114,8 @@ void unite_group(InRows in, std::size_t im, std::size_t h, const Root* HWY_RESTR
     }
 }
 
-/// Separates, multiplies row k by i k factor and unites again, in place.
+/// Differentiates in place: separates, multiplies row k by i k factor and unites again. Rows 0 and h, the mean and the
+/// alternating mode, have derivative 0.
 void differentiate_group(Block half, std::size_t h, const Root* HWY_RESTRICT w, double factor) {
   for (std::size_t v = 0; v < kLanes; v += hn::Lanes(D()))
     store({hn::Zero(D()), hn::Zero(D())}, half.re + v, half.im + v);
@@ -129,18 +136,20 @@ void differentiate_group(Block half, std::size_t h, const Root* HWY_RESTRICT w, 
     }
 }
 
-/// Even rows become real parts, odd rows imaginary parts.
+/// Copies real rows into the half-length transform: even rows become real parts, odd rows imaginary parts.
 Block gather(InRows in, std::size_t h, Block half) {
   copy(in.begin, 2 * in.stride, half.re, kLanes, h);
   copy(in.begin + in.stride, 2 * in.stride, half.im, kLanes, h);
   return half;
 }
 
+/// Copies the half-length transform back to real rows: the inverse of gather().
 void scatter(Block half, std::size_t h, OutRows out) {
   copy(half.re, kLanes, out.begin, 2 * out.stride, h);
   copy(half.im, kLanes, out.begin + out.stride, 2 * out.stride, h);
 }
 
+/// Body of RealRows::forward(): transforms real rows group by group.
 void forward(const Half& t, InRows in, OutRows out, std::size_t im, std::size_t groups) {
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t at = g * kLanes;
@@ -149,26 +158,31 @@ void forward(const Half& t, InRows in, OutRows out, std::size_t im, std::size_t 
   }
 }
 
+/// Body of RealRows::inverse(): transforms half spectra to real rows group by group.
 void inverse(const Half& t, InRows in, std::size_t im, OutRows out, std::size_t groups) {
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t at = g * kLanes;
     unite_group({in.begin + at, in.stride}, im, t.h, t.roots, t.block);
+    // Real and imaginary parts exchanged on both sides: the inverse transform.
     const Block result = t.transform.run({t.block.im, t.block.re}, t.spare);
     scatter({result.im, result.re}, t.h, {out.begin + at, out.stride});
   }
 }
 
+/// Body of RealRows::derivative(): forward transform, multiplication by i k, inverse transform, group by group.
 void derivative(const Half& t, InRows in, OutRows out, double factor, std::size_t groups) {
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t at = g * kLanes;
     const Block spectrum = t.transform.run(gather({in.begin + at, in.stride}, t.h, t.block), t.spare);
     differentiate_group(spectrum, t.h, t.roots, factor);
+    // run() may return either block; the other one is scratch memory for the inverse.
     const Block free = spectrum.re == t.block.re ? t.spare : t.block;
     const Block result = t.transform.run({spectrum.im, spectrum.re}, free);
     scatter({result.im, result.re}, t.h, {out.begin + at, out.stride});
   }
 }
 
+/// Body of ComplexRows: transforms complex rows in place, group by group.
 void complex(Transform& t, std::size_t n, Block block, Block spare, OutRows re, double* im, std::size_t groups) {
   for (std::size_t g = 0; g < groups; ++g) {
     double* const to_re = re.begin + g * kLanes;
@@ -193,8 +207,9 @@ HWY_EXPORT(inverse);
 HWY_EXPORT(derivative);
 HWY_EXPORT(complex);
 
-/// Memory for `n` complex rows, twice.
+/// Returns the first of the two blocks of `n` complex rows in `memory`.
 Block first_block(Field& memory, std::size_t n) { return {memory.data(), memory.data() + n * kLanes}; }
+/// Returns the second of the two blocks of `n` complex rows in `memory`.
 Block second_block(Field& memory, std::size_t n) {
   return {memory.data() + 2 * n * kLanes, memory.data() + 3 * n * kLanes};
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// Fourier transforms of fields: the rows of an array are transformed into each other, eight columns at a time.
+/// Fourier transforms of fields along the rows of an array, eight columns at a time.
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,20 +9,22 @@
 
 namespace merganser::flow::fft {
 
-/// Memory for fields.
+/// Array of doubles that begins at a cache line.
 using Field = std::vector<double, CacheLines<double>>;
 
-/// Rows of doubles in memory: row j at begin + j * stride.
+/// Read-only rows of doubles: row j at begin + j * stride.
 struct InRows {
   const double* begin;
   std::size_t stride;
 };
+/// Writable rows of doubles: row j at begin + j * stride.
 struct OutRows {
   double* begin;
   std::size_t stride;
 };
 
-/// A transform of half the length, h, and memory for it: even rows are its real, odd rows its imaginary parts.
+/// Complex transform of half the length, h, by which real rows are transformed, and its scratch memory: even real rows
+/// are its real parts, odd rows its imaginary parts.
 struct Half {
   Transform& transform;
   std::size_t h;
@@ -31,18 +33,18 @@ struct Half {
   Block spare;
 };
 
-/// Transforms of n real rows to and from the n / 2 + 1 complex ones that are no conjugates of others. The imaginary part of
+/// Transforms of n real rows to and from the n / 2 + 1 complex rows that are not conjugates of others. The imaginary part of
 /// a complex row stands `im` doubles after its real part. A column's bits do not depend on its neighbours.
 class RealRows {
  public:
-  /// n even, >= 2. @throws UsageError for a library that is not there
+  /// Prepares transforms of n rows, n even, >= 2. @throws UsageError for a library that this build lacks
   RealRows(const std::string& library, std::size_t n);
-  /// Sums of x_j exp(-2 pi i j k / n), not scaled, of `groups` groups of kLanes columns.
+  /// Computes the sums of x_j exp(-2 pi i j k / n), not scaled, for `groups` groups of kLanes columns.
   void forward(InRows in, OutRows out, std::size_t im, std::size_t groups);
-  /// The inverse, times n. The imaginary parts of rows 0 and n / 2 are not read.
+  /// Computes n times the inverse of forward(). The imaginary parts of rows 0 and n / 2 are not read.
   void inverse(InRows in, std::size_t im, OutRows out, std::size_t groups);
-  /// The derivative of the trigonometric polynomial through n rows that are a period of `period` apart in all; what
-  /// alternates from row to row has none. `out` may be `in`.
+  /// Computes the derivative of the trigonometric polynomial through n equidistant rows with period `period`; the mode that
+  /// alternates from row to row has derivative 0. `out` may be `in`.
   void derivative(InRows in, OutRows out, double period, std::size_t groups);
 
  private:
@@ -54,14 +56,15 @@ class RealRows {
   Field memory_;
 };
 
-/// Transforms of n complex rows in place.
+/// Transforms of n complex rows in place. A column's bits do not depend on its neighbours.
 class ComplexRows {
  public:
-  /// n >= 1. @throws UsageError for a library that is not there
+  /// Prepares transforms of n rows, n >= 1. @throws UsageError for a library that this build lacks
   ComplexRows(const std::string& library, std::size_t n);
-  /// Not scaled. @param im  from the real part of a row to its imaginary part
+  /// Transforms `groups` groups of kLanes columns, not scaled. @param im  doubles from the real part of a row to its
+  /// imaginary part
   void forward(OutRows rows, std::size_t im, std::size_t groups) { run(rows, rows.begin + im, groups); }
-  /// Times n.
+  /// Computes n times the inverse of forward(). @param im  doubles from the real part of a row to its imaginary part
   void inverse(OutRows rows, std::size_t im, std::size_t groups) {
     run({rows.begin + im, rows.stride}, rows.begin, groups);
   }

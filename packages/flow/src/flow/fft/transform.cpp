@@ -12,6 +12,7 @@ std::vector<std::string> libraries() {
   return names;
 }
 
+// Choice of the library of Fourier transforms by its name.
 std::unique_ptr<Transform> make_transform(const std::string& library, std::size_t n) {
   std::unique_ptr<Transform> made;
   if (library == "auto" || library == "lanes") made = make_lanes(n);

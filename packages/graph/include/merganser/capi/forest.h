@@ -1,32 +1,32 @@
 #pragma once
-/// Minimum spanning forests of points and graphs, single linkage, HDBSCAN*.
+/// C interface to minimum spanning forests of points and graphs, single linkage and HDBSCAN*.
 #include "merganser/capi/transport.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/// A spanning forest, spread over the ranks of a transport.
+/// Handle of a spanning forest whose edges are distributed over the ranks of a transport.
 typedef struct mg_forest mg_forest;
-/// A dendrogram, on rank 0.
+/// Handle of a dendrogram, which is held by rank 0.
 typedef struct mg_linkage mg_linkage;
 
-/// An edge between vertices low and high.
+/// An undirected, weighted edge between vertices low and high.
 typedef struct mg_edge {
   uint64_t low;
   uint64_t high;
   double weight;
 } mg_edge;
 
-/// Two clusters become one, as SciPy writes it: merge i makes cluster n + i. Clusters below n are vertices.
+/// A merge of two clusters, as in SciPy's linkage matrix: merge i makes cluster n + i. Clusters below n are vertices.
 typedef struct mg_merge_step {
   uint32_t a;  ///< below b
   uint32_t b;
-  double height;
+  double height;  ///< distance at which they merge
   uint32_t size;  ///< vertices of the new cluster
 } mg_merge_step;
 
-/// How far two points are from each other.
+/// Distances between points.
 enum mg_metric {
   MG_EUCLIDEAN = 0,
   MG_MANHATTAN = 1,    ///< sum of the differences
@@ -34,10 +34,10 @@ enum mg_metric {
   MG_GREAT_CIRCLE = 3  ///< angle in radians; points are latitude, longitude
 };
 
-/// How the tree of points is found; the same on every rank. Zero in every field: the default.
+/// Parameters of mg_forest_of_points(); the same on every rank. Zero in every field: the default.
 typedef struct mg_tree_options {
   size_t struct_size;      ///< sizeof(mg_tree_options)
-  const mg_box* box;       ///< periodic among the first three axes; NULL: none of them
+  const mg_box* box;       ///< box whose periodic axes are periodic here, up to three; NULL: none
   int32_t threads;         ///< of each rank; 0: 1
   int32_t min_samples;     ///< above 1: mutual reachability distances, as HDBSCAN* needs; 0: 1
   int32_t metric;          ///< an mg_metric
@@ -46,27 +46,27 @@ typedef struct mg_tree_options {
   int64_t most_distances;  ///< beyond 16 dimensions, where every pair is compared: more are refused; 0: 2e10
 } mg_tree_options;
 
-/// Finds the minimum spanning tree of points. Collective. Weights are distances.
+/// Computes the minimum spanning tree of points. Collective over the transport. Weights are distances.
 /// @param coordinates  `dimension` (1 to 65536) numbers per point of this rank
 /// @param ids          each of 0 .. all points - 1 on one rank; NULL on all: points are numbered by rank, then place
 MG_API int mg_forest_of_points(mg_transport* transport, int dimension, const double* coordinates, const uint64_t* ids,
                                size_t count, const mg_tree_options* options, mg_forest** forest);
 
-/// How the forest of a graph is found; the same on every rank. Zero in every field: the default.
+/// Parameters of mg_forest_of_graph(); the same on every rank. Zero in every field: the default.
 typedef struct mg_forest_options {
   size_t struct_size;  ///< sizeof(mg_forest_options)
   int32_t maximum;     ///< 1: a maximum spanning forest
   int32_t threads;     ///< of each rank; 0: 1
 } mg_forest_options;
 
-/// Finds the minimum spanning forest of a graph. Collective. Every edge is on one rank; its ends in any order; loops and
-/// parallel edges do no harm. Refused: weights that are no numbers, ends that are no vertices.
+/// Computes the minimum (or maximum) spanning forest of a graph. Collective over the transport. Every edge is on one rank, its
+/// ends in any order; loops and parallel edges are allowed. Weights that are NaN and ends that are no vertices are errors.
 MG_API int mg_forest_of_graph(mg_transport* transport, uint64_t vertices, const mg_edge* edges, size_t count,
                               const mg_forest_options* options, mg_forest** forest);
 
-/// This rank's share of the edges, low below high. Valid until the forest is freed.
+/// Returns this rank's share of the edges, low below high. Local. Valid until the forest is freed.
 MG_API int mg_forest_edges(mg_forest* forest, const mg_edge** edges, size_t* count);
-/// What all ranks' shares have in common. The caller sets `size`.
+/// Totals of a forest over all ranks. The caller sets `struct_size`.
 typedef struct mg_forest_totals {
   size_t struct_size;  ///< sizeof(mg_forest_totals)
   int64_t edges;
@@ -74,37 +74,40 @@ typedef struct mg_forest_totals {
   double weight;       ///< rounded exact sum
   char digest[33];     ///< 32 hexadecimal digits: the same for any number of ranks, model and order
 } mg_forest_totals;
-/// Adds up all ranks' shares. Collective.
+/// Computes the totals of a forest. Collective.
 MG_API int mg_forest_sums(mg_forest* forest, mg_forest_totals* totals);
-/// Lets go of it.
+/// Frees a forest. Local.
 MG_API int mg_forest_free(mg_forest* forest);
 
-/// Makes the dendrogram of a forest, on rank 0; the others get one of no vertices. Collective.
+/// Computes the dendrogram of a forest on rank 0; the others get one of no vertices. Collective.
 /// @param join  1: components are joined at infinite height, as HDBSCAN* and SciPy's functions need; 0: they stay apart
 MG_API int mg_linkage_new(mg_forest* forest, int join, mg_linkage** linkage);
-/// Makes the joined dendrogram of a forest of points, with merges of one height in scikit-learn's order: that of Prim's algorithm from
-/// point 0 among all pairs of points, sorted as NumPy does without vector instructions. For mg_hdbscan() with `sequential`.
+/// Computes the joined dendrogram of a forest of points, with merges of one height in scikit-learn's order: that of Prim's
+/// algorithm from point 0 among all pairs of points, sorted as NumPy does without vector instructions. For mg_hdbscan() with
+/// `sequential`.
 /// Collective. @param dimension, coordinates, ids, count, options  as they were given to mg_forest_of_points()
 /// @param exact  becomes 1 on rank 0 if all edges of equal weight were compared; 0: too many points are equally far from each
 ///               other, and the order is that of the forest's edges alone. 0 on other ranks. NULL: not wanted
 MG_API int mg_linkage_sequential(mg_forest* forest, int dimension, const double* coordinates, const uint64_t* ids,
                                  size_t count, const mg_tree_options* options, int32_t* exact, mg_linkage** linkage);
-/// The merges in ascending order of height. Valid until the linkage is freed.
+/// Returns the merges in ascending order of height. Local. Valid until the linkage is freed.
 MG_API int mg_linkage_merges(mg_linkage* linkage, const mg_merge_step** merges, size_t* count);
-/// Vertices of the dendrogram: the length of labels and probabilities. 0 where it is not.
+/// Returns the number of vertices of the dendrogram: the length of labels and probabilities. Local. 0 on ranks other than 0.
 MG_API int mg_linkage_vertices(mg_linkage* linkage, uint64_t* vertices);
-/// Cluster of every vertex, from 0, if merges of at most `height` are made. Local.
+/// Computes the clusters at a height: labels of all vertices, from 0, after the merges of at most that height. Local.
 /// @param clusters  their number; NULL: not wanted
 MG_API int mg_linkage_cut_height(mg_linkage* linkage, double height, uint32_t* labels, size_t capacity,
                                  uint32_t* clusters);
-/// The same for at most k clusters. @param apart  1: exactly k, merges of one height in the order of vertices; 0: merges of
-/// one height are made together
+/// Computes at most k clusters: labels of all vertices, from 0. Local.
+/// @param apart     1: exactly k clusters, merges of one height in the order of vertices; 0: merges of one height are made
+///                  together
+/// @param clusters  their number; NULL: not wanted
 MG_API int mg_linkage_cut_count(mg_linkage* linkage, uint64_t k, int apart, uint32_t* labels, size_t capacity,
                                 uint32_t* clusters);
-/// Lets go of it.
+/// Frees a dendrogram. Local.
 MG_API int mg_linkage_free(mg_linkage* linkage);
 
-/// Which clusters HDBSCAN* takes. Zero in every field: the default.
+/// Parameters of mg_hdbscan(). Zero in every field: the default.
 typedef struct mg_hdbscan_options {
   size_t struct_size;            ///< sizeof(mg_hdbscan_options)
   uint64_t min_cluster_size;     ///< fewest points of a cluster; 0: 5
@@ -116,8 +119,8 @@ typedef struct mg_hdbscan_options {
   int32_t unused;                ///< 0
 } mg_hdbscan_options;
 
-/// Takes HDBSCAN*'s clusters from a joined dendrogram (of mutual reachability distances). Local. Labels are numbered in the
-/// order of their lowest points, with `sequential` as scikit-learn does.
+/// Computes the clusters of HDBSCAN* from a joined dendrogram of mutual reachability distances. Local. Clusters are numbered in
+/// the order of their lowest points, with `sequential` as scikit-learn does.
 /// @param labels         by vertex, from 0; -1 is noise
 /// @param probabilities  by vertex, 0 to 1; NULL: not wanted
 /// @param capacity       entries in each of them: at least the vertices

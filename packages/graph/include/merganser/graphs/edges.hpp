@@ -1,8 +1,8 @@
 #pragma once
-/// Weighted undirected graphs as lists of edges spread over ranks.
+/// Weighted undirected graphs as distributed edge lists: edges, their strict order, ranges of vertices that ranks own.
 ///
-/// Weights are kept as unsigned bits whose order is the order of the weights, so that one code compares integers and
-/// floating-point numbers alike. Edges are kept in the smallest of three sizes that holds all ids and weights.
+/// Weights are stored as unsigned bits whose order is the order of the weights, so that one code compares integers and
+/// floating-point numbers alike. Edges are stored in the smallest of three sizes that holds all ids and weights.
 #include <cstdint>
 #include <string_view>
 #include <variant>
@@ -12,26 +12,28 @@
 
 namespace merganser::graphs {
 
-/// What the bits of a weight stand for. Unsigned integers below 2^32 and float32 take 32 bits, all others 64.
+/// Type of the weights of a graph. Unsigned integers below 2^32 and float32 take 32 bits, all others 64.
 enum class WeightKind : std::uint8_t { unsigned_integer, signed_integer, float32, float64 };
-/// The name of a kind, for people and records.
-[[nodiscard]] std::string_view name_of(WeightKind kind);
+/// Returns the name of a kind of weights, for messages and records: "unsigned", "signed", "float32", "float64".
+[[nodiscard]] std::string_view to_string(WeightKind kind);
 
-/// Order-preserving bits of a weight. -0.0 is +0.0. NaN has no place in the order: @throws InputError
-[[nodiscard]] std::uint64_t bits_of(double weight);
-/// The same in 32 bits. @throws InputError for NaN
-[[nodiscard]] std::uint32_t bits_of(float weight);
-/// Unsigned integers are their own bits.
-[[nodiscard]] constexpr std::uint64_t bits_of(std::uint64_t weight) { return weight; }
-/// Of signed integers the sign is turned.
-[[nodiscard]] constexpr std::uint64_t bits_of(std::int64_t weight) {
+/// Returns 64 bits that compare as unsigned integers as the weights do. -0.0 has the bits of +0.0.
+/// @throws InputError for NaN, which has no place in the order
+[[nodiscard]] std::uint64_t ordered_bits(double weight);
+/// Returns 32 bits that compare as unsigned integers as the weights do. -0.0 has the bits of +0.0.
+/// @throws InputError for NaN, which has no place in the order
+[[nodiscard]] std::uint32_t ordered_bits(float weight);
+/// Returns the order-preserving bits of an unsigned weight: the weight itself.
+[[nodiscard]] constexpr std::uint64_t ordered_bits(std::uint64_t weight) { return weight; }
+/// Returns the order-preserving bits of a signed weight: the sign bit is flipped, so that negative ones come first.
+[[nodiscard]] constexpr std::uint64_t ordered_bits(std::int64_t weight) {
   return static_cast<std::uint64_t>(weight) ^ (std::uint64_t{1} << 63);
 }
-/// The weight that bits stand for, as a double (rounded for integers beyond 2^53).
-[[nodiscard]] double weight_of(WeightKind kind, std::uint64_t bits);
+/// Returns the weight of a kind that has the given order-preserving bits, as a double (rounded for integers beyond 2^53).
+[[nodiscard]] double weight_from_bits(WeightKind kind, std::uint64_t bits);
 
-/// An edge. low <= high (low == high is a loop). Edges compare by (weight, low, high): a strict total order but for equal
-/// parallel edges, which stand for each other.
+/// An undirected edge with low <= high (low == high is a loop). Edges compare by (weight, low, high): a strict total order
+/// but for equal parallel edges, which are interchangeable.
 template <class Id, class Bits>
 struct EdgeOf {
   /// Type of an id.
@@ -56,7 +58,7 @@ using Edge16 = EdgeOf<std::uint32_t, std::uint64_t>;
 using Edge24 = EdgeOf<std::uint64_t, std::uint64_t>;
 static_assert(sizeof(Edge12) == 12 && sizeof(Edge16) == 16 && sizeof(Edge24) == 24);
 
-/// Edge with its ends in order.
+/// Returns the edge between vertices a and b, its ends in ascending order; ids and weight must fit the type of the edge.
 template <class Edge, class Id, class Bits>
 [[nodiscard]] constexpr Edge make_edge(Id a, Id b, Bits weight) {
   using I = typename Edge::id_type;
@@ -65,22 +67,22 @@ template <class Edge, class Id, class Bits>
                : Edge{static_cast<I>(b), static_cast<I>(a), static_cast<W>(weight)};
 }
 
-/// One rank's share of a graph. Every undirected edge is on one rank (any), once; loops and parallel edges are allowed.
+/// This rank's share of a graph. Every undirected edge is on one rank (any), once; loops and parallel edges are allowed.
 /// `vertices`, `kind` and the size of edges are the same on every rank.
 struct EdgeList {
   std::uint64_t vertices = 0;  ///< ids are 0 .. vertices - 1
   WeightKind kind = WeightKind::unsigned_integer;
   std::variant<std::vector<Edge12>, std::vector<Edge16>, std::vector<Edge24>> edges;
-  /// Names of the vertices of this rank's part of Ranges::even, where a file calls them otherwise; empty: ids are names.
+  /// Original ids of the vertices of this rank's range of Ranges::even(), where a reader relabelled them; empty: not relabelled.
   std::vector<std::uint64_t> names;
 
-  /// Edges on this rank.
+  /// Returns the number of edges on this rank.
   [[nodiscard]] std::size_t size() const {
     return std::visit([](const auto& list) { return list.size(); }, edges);
   }
-  /// Calls `use` with every edge on this rank, in their order, whatever their size.
+  /// Calls `use` with every edge on this rank, in the order stored; `use` must take all three types of edges.
   template <class Use>
-  void each(Use&& use) const {
+  void for_each(Use&& use) const {
     std::visit(
         [&use](const auto& list) {
           for (const auto& e : list) use(e);
@@ -89,15 +91,16 @@ struct EdgeList {
   }
 };
 
-/// Vertices dealt to ranks in consecutive ranges: rank r owns first[r] .. first[r + 1] - 1.
+/// Block partition of the vertices: rank r owns the consecutive vertices first[r] .. first[r + 1] - 1.
 struct Ranges {
   std::vector<std::uint64_t> first;  ///< ranks + 1 numbers, ascending, the last is the number of vertices
 
-  /// Ranges of equal length, up to one.
+  /// Returns ranges whose lengths differ by at most 1, longer ones first.
   static Ranges even(std::uint64_t vertices, int ranks);
-  /// Rank that owns a vertex.
+  /// Returns the rank that owns a vertex. Cost: O(log ranks).
+  /// @throws InputError for an id that is no vertex
   [[nodiscard]] int owner(std::uint64_t vertex) const;
-  /// Vertices that a rank owns.
+  /// Returns the number of vertices that a rank owns.
   [[nodiscard]] std::uint64_t size(int rank) const {
     return first[static_cast<std::size_t>(rank) + 1] - first[static_cast<std::size_t>(rank)];
   }

@@ -1,9 +1,10 @@
 #pragma once
-/// Graph files: read by all ranks, each its part, into undirected edges; written by all ranks.
+/// Parallel input and output of graph files: all ranks read, each its part, into distributed undirected edges; all ranks write.
 ///
 /// Whatever a file holds becomes an undirected graph: an arc and its reverse become one edge, loops are dropped, and of
-/// equal parallel edges one stays. Parallel edges of different weights (of two directions too) all stay. The own format
-/// is taken as it is. A file without weights gets made ones. Formats and their rules: packages/graph/docs/graph-files.md.
+/// equal parallel edges one stays. Parallel edges of different weights (of two directions too) all stay. merganser's own
+/// binary format is read unchanged. Graphs of a file without weights get pseudo-random ones. Formats and their rules:
+/// packages/graph/docs/graph-files.md.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -18,40 +19,40 @@ namespace merganser::graphs {
 
 /// Formats of graph files.
 enum class Format : std::uint8_t { edge_list, matrix_market, metis, dimacs, parhip, bvgraph, binary };
-/// The name that format_of_name() takes.
-[[nodiscard]] std::string_view name_of(Format format);
-/// All formats.
+/// Returns the name of a format, as parse_format() takes it.
+[[nodiscard]] std::string_view to_string(Format format);
+/// Returns all formats, in the order of the enumeration.
 [[nodiscard]] std::span<const Format> formats();
-/// The format of a name.
-/// @throws UsageError for an unknown name, with the list
-[[nodiscard]] Format format_of_name(std::string_view name);
-/// The format that the extension tells ("x.mtx"), also before ".gz"; edge_list for .txt, .tsv, .el, .edges.
-/// @throws UsageError for others
-[[nodiscard]] Format format_of_path(const std::string& path);
-/// The format of an existing file: bvgraph where PATH.graph and PATH.properties are there; else by its extension; else by its
-/// first bytes (binary, Matrix Market, ParHIP, DIMACS), and edge_list where they show none of these.
+/// Returns the format of a name.
+/// @throws UsageError for an unknown name, with the list of names
+[[nodiscard]] Format parse_format(std::string_view name);
+/// Returns the format that a path's extension stands for ("x.mtx"; the one before ".gz"). The file need not exist.
+/// @throws UsageError for an unknown extension, with the list of extensions
+[[nodiscard]] Format format_from_path(const std::string& path);
+/// Determines the format of an existing file: bvgraph if PATH.graph and PATH.properties exist; else by its extension; else by
+/// its first bytes (binary, Matrix Market, ParHIP, DIMACS), and edge_list where they show none of these. Local.
 /// @throws InputError if it cannot be read, is empty, or is the .graph of a BVGraph, which is named without extension
 [[nodiscard]] Format detect_format(const std::string& path);
 
-/// How a graph file is read.
+/// Parameters of read_graph(); the same on every rank.
 struct ReadOptions {
-  std::string format;   ///< a name of formats(); empty: what the file shows
-  std::string weights;  ///< see weights_of_name(); empty: those of the file, or uniform where it has none
-  std::uint64_t seed = 1;
+  std::string format;      ///< name of a format; empty: as detect_format() determines it
+  std::string weights;     ///< see parse_weights(); empty: those of the file, or uniform where it has none
+  std::uint64_t seed = 1;  ///< of generated weights
 };
 
-/// What reading did; the same on every rank.
+/// Statistics of read_graph(); the same on every rank.
 struct ReadLog {
   Format format = Format::edge_list;
-  bool compressed = false;
-  std::uint64_t file_bytes = 0;
+  bool compressed = false;         ///< the file is compressed with gzip
+  std::uint64_t file_bytes = 0;    ///< size on disk; of a BVGraph, that of PATH.graph
   std::uint64_t arcs = 0;          ///< entries of the file
-  std::uint64_t loops = 0;         ///< dropped
+  std::uint64_t loops = 0;         ///< entries dropped as loops
   std::uint64_t repeated = 0;      ///< entries dropped as equal to another: reverse arcs and duplicates
-  bool directed = false;           ///< arcs were made edges
+  bool directed = false;           ///< the file holds arcs, which were made undirected edges
   bool weighted = false;           ///< weights are those of the file
-  bool relabelled = false;         ///< ids were too sparse: EdgeList::names has the originals
-  std::vector<std::string> lines;  ///< what a user should know, in plain words
+  bool relabelled = false;         ///< ids were too sparse: EdgeList::names has the original ones
+  std::vector<std::string> lines;  ///< notes for the user on conversions that were made
 };
 
 /// Reads a graph from a file. Collective; every rank must see the file. The edges do not depend on the number of ranks.
@@ -61,17 +62,22 @@ struct ReadLog {
 [[nodiscard]] EdgeList read_graph(const std::string& path, const ReadOptions& options, comm::Transport& transport,
                                   ReadLog& log);
 
-/// What reading a file would take, from its size and its first bytes. Local. @throws InputError as read_graph()
+/// Estimates the size and the memory of a graph from its file's size and first bytes, without reading it. Local.
+/// @param ranks  number of ranks that will read it
+/// @throws InputError as read_graph(), as far as the first bytes show an error
 [[nodiscard]] Forecast forecast_file(const std::string& path, const ReadOptions& options, int ranks);
 
-/// Refuses a format that cannot be written, before work is done.
-/// @throws UsageError for a format that is read only
+/// Checks, before work is done, that graphs can be written in a format. Local.
+/// @throws UsageError for a format that is read only (bvgraph)
 void check_writable(Format format);
 
-/// Writes a graph: binary and ParHIP by all ranks (they must see one disk), text by rank 0 in bounded memory. METIS and
-/// ParHIP hold both arcs of every edge, 24 bytes each meanwhile; they take integer weights only and no loops. The file
-/// appears whole or not at all. Collective. @throws InputError on every rank if it cannot be written, UsageError for a
-/// format that is read only and a name that ends in .gz
+/// Writes a graph to a file. Collective.
+///
+/// Binary and ParHIP files are written by all ranks, which must share a file system; text by rank 0 in bounded memory. METIS
+/// and ParHIP files hold both arcs of every edge, which take 24 bytes each in memory meanwhile; weights must be integers, and
+/// loops are left out. The file appears whole or not at all.
+/// @throws InputError on every rank if it cannot be written; UsageError for a format that is read only and for a name that
+/// ends in .gz
 void write_graph(const std::string& path, const EdgeList& graph, Format format, comm::Transport& transport);
 
 }  // namespace merganser::graphs

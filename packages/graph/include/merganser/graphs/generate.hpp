@@ -1,7 +1,7 @@
 #pragma once
-/// Artificial graphs, made by all ranks, each its part. The edges of a graph depend on its name, the seed and the
-/// weights only: neither on the number of ranks nor on the model. Every rank makes its part alone, about edges / ranks
-/// of them.
+/// Communication-free parallel generators of synthetic graphs. The edges of a graph depend on its name, the seed and the
+/// weights only: neither on the number of ranks nor on the communication model. Every rank generates its own part, about
+/// edges / ranks edges.
 ///
 /// | name | vertices | edges |
 /// |---|---|---|
@@ -23,27 +23,29 @@
 
 namespace merganser::graphs {
 
-/// Seed and weights of an artificial graph.
+/// Seed and weights of a synthetic graph; the same on every rank.
 struct GenerateOptions {
   std::uint64_t seed = 1;           ///< of the edges and of the weights
-  std::string weights = "uniform";  ///< see weights_of_name(); "euclidean" for rgg2d and rgg3d only
+  std::string weights = "uniform";  ///< see parse_weights(); "euclidean" for rgg2d and rgg3d only
 };
 
-/// What a graph will be, before it is made or read.
+/// Expected size of a graph and the memory it takes, before it is generated or read.
 struct Forecast {
-  std::uint64_t vertices = 0;
+  std::uint64_t vertices = 0;        ///< over all ranks; estimated for an edge list
   std::uint64_t edges = 0;           ///< over all ranks; expected or estimated where `exact` is false
-  bool exact = false;                ///< edges is no estimate
-  std::uint64_t edge_bytes = 12;     ///< 12, 16 or 24
-  std::uint64_t bytes_per_rank = 0;  ///< highest memory while it is made or read, the edges included
+  bool exact = false;                ///< `edges` is exact, not an estimate
+  std::uint64_t edge_bytes = 12;     ///< bytes per edge: 12, 16 or 24
+  std::uint64_t bytes_per_rank = 0;  ///< peak memory of a rank while it is generated or read, edges included
 };
 
-/// Makes every rank's share of a graph. Local work; called by every rank (what each makes depends on its rank alone).
-/// Cost: time O(edges / ranks), memory that of the edges; rgg also that of the points of this rank and those near them.
-/// @throws UsageError for a name or weights that make no sense, on every rank
+/// Generates this rank's share of a graph. Every rank calls it; no communication.
+/// @param spec  name of the graph, see the table above
+/// @throws UsageError for an unknown name, parameters out of range and unknown weights, the same on every rank
+/// Cost: O(edges / ranks) time, memory of the edges; rgg also that of the points of this rank and those near them.
 [[nodiscard]] EdgeList generate(std::string_view spec, const GenerateOptions& options, comm::Transport& transport);
 
-/// What a graph will be, without making it. Local, cheap. @throws UsageError as generate()
+/// Predicts the size of the graph that generate() would generate and the memory it would take. Local, O(1).
+/// @throws UsageError as generate()
 [[nodiscard]] Forecast forecast_generated(std::string_view spec, const GenerateOptions& options, int ranks);
 
 }  // namespace merganser::graphs

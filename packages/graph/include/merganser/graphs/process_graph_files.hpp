@@ -1,5 +1,6 @@
 #pragma once
-/// Files of process graphs. packages/topology/docs/topology-files.md tells the formats. All functions are local.
+/// Serial input and output of process graphs, held whole by the caller. All functions are local. Formats:
+/// packages/topology/docs/topology-files.md. Files of graphs that are distributed over ranks: files.hpp.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -18,24 +19,26 @@ enum class ProcessGraphFormat : std::uint8_t {
   metis,          ///< symmetric graphs; written: with whole weights; .graph, .metis
 };
 
-/// The name of a format: "binary", "adjacency", "pairs", "matrix-market", "metis".
-[[nodiscard]] std::string_view name_of(ProcessGraphFormat format);
-/// The format of a name.
-/// @throws UsageError for an unknown name, with the list
-[[nodiscard]] ProcessGraphFormat process_format_of_name(std::string_view name);
-/// All formats.
+/// Returns the name of a format: "binary", "adjacency", "pairs", "matrix-market", "metis".
+[[nodiscard]] std::string_view to_string(ProcessGraphFormat format);
+/// Returns the format of a name.
+/// @throws UsageError for an unknown name, with the list of names
+[[nodiscard]] ProcessGraphFormat parse_process_format(std::string_view name);
+/// Returns all formats, in the order of the enumeration.
 [[nodiscard]] std::span<const ProcessGraphFormat> process_formats();
-/// The format that a path's extension stands for. @throws UsageError if there is none such, with the list
-[[nodiscard]] ProcessGraphFormat process_format_of_path(const std::string& path);
+/// Returns the format that a path's extension stands for. The file need not exist.
+/// @throws UsageError for an unknown extension, with the list of extensions
+[[nodiscard]] ProcessGraphFormat process_format_from_path(const std::string& path);
 
-/// Reads a graph; the format is seen in what the file holds, whatever its name.
+/// Reads a process graph. The format is determined by the contents of the file, whatever its name.
 /// @throws InputError naming the file, the line or offset, the value and what is allowed
 /// Memory: proportional to the file's length (and at most some 25 MB more for ranks without arcs).
 [[nodiscard]] ProcessGraph read_process_graph(const std::string& path);
-/// As above, in a format that the caller knows.
+/// Reads a process graph in the given format.
+/// @throws InputError naming the file, the line or offset, the value and what is allowed
 [[nodiscard]] ProcessGraph read_process_graph(const std::string& path, ProcessGraphFormat format);
 
-/// Writes a graph; a plain file appears whole or not at all. @throws InputError if the file cannot be written, or the
+/// Writes a process graph; a plain file appears whole or not at all. @throws InputError if the file cannot be written, or the
 /// format cannot hold the graph (metis: arcs without their equal reverse, weights that are not whole); UsageError for a
 /// name that ends in .gz
 void write_process_graph(const std::string& path, const ProcessGraph& graph, ProcessGraphFormat format);

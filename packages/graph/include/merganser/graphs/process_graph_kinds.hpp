@@ -1,6 +1,6 @@
 #pragma once
-/// Artificial process graphs. Each is a function of its options alone: the same whoever makes it, on any number of
-/// ranks. All functions are local.
+/// Generators of synthetic process graphs. A graph is a function of its options alone, whichever rank generates it and
+/// however many ranks run. All functions are local.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,22 +12,22 @@
 
 namespace merganser::graphs {
 
-/// A kind of graph that generate_process_graph() and make_process_graph() know.
+/// Description of a kind of graph that generate_process_graph() and make_process_graph() take.
 struct ProcessGraphKind {
   std::string_view name;
-  std::string_view parameter;  ///< what may follow a colon in make_process_graph(); empty: nothing
+  std::string_view parameter;  ///< name of the parameter that may follow a colon in make_process_graph(); empty: none
   std::string_view description;
 };
-/// The kinds by name.
+/// Returns all kinds, ascending by name.
 [[nodiscard]] std::span<const ProcessGraphKind> process_graph_kinds();
 
-/// Parameters of the kinds; each kind takes those that name it.
+/// Parameters of generate_process_graph(). A kind uses ranks, seed, and those whose comments name it.
 struct ProcessGraphOptions {
-  int ranks = 16;
+  int ranks = 16;  ///< of the graph, from 1
   std::uint64_t seed = 42;
   /// random: the degree of every rank; small-world: the degree before rewiring, even; power-law: twice the arcs that
   /// each new rank brings; geometric, rgg: the mean degree of the process graph (of rgg at least that without cross
-  /// edges). 0: what the kind has if nothing is said.
+  /// edges). 0: the default of the kind.
   double degree = 0;
   std::vector<int> dims;                 ///< torus, grid: ranks along x, y, z; empty: as equal as can be
   AxisFlags periodic{true, true, true};  ///< torus
@@ -38,16 +38,16 @@ struct ProcessGraphOptions {
   double ghost_bytes = 0;                ///< rgg: weight per ghost vertex; 0: all weights are 1
 };
 
-/// A graph, and what came about while it was made.
+/// A generated graph, with values that were determined while it was generated.
 struct GeneratedProcessGraph {
   ProcessGraph graph;
-  std::vector<int> dims;          ///< torus, grid
+  std::vector<int> dims;          ///< torus, grid: ranks along each axis
   std::int64_t vertex_edges = 0;  ///< rgg: undirected edges between vertices, without cross edges
   std::int64_t cross_edges = 0;   ///< rgg: cross edges between vertices (of `degree`: between ranks)
   double radius = 0;              ///< rgg, geometric: largest distance of neighbours in a unit square
 };
 
-/// Makes a graph of the kind `kind`. Symmetric, but for incast.
+/// Generates a process graph of a kind. All are symmetric but incast.
 ///
 /// chain, ring; torus1d, torus2d, torus3d (periodic) and torus (dims), grid1d, grid2d, grid3d and grid (no axis
 /// periodic); complete; incast: ranks 1 to fan_in send to rank 0; random: every rank has the same degree, edges of a
@@ -61,13 +61,13 @@ struct GeneratedProcessGraph {
 /// Cost: linear in the arcs and vertices.
 [[nodiscard]] GeneratedProcessGraph generate_process_graph(std::string_view kind, const ProcessGraphOptions& options);
 
-/// The kind of a text "KIND" or "KIND:PARAMETER"; sets the option that the parameter is.
-/// @throws UsageError for an unknown kind (with the list), a parameter that is none or that the kind does not take
+/// Parses "KIND" or "KIND:PARAMETER": returns the kind, and sets the option that the parameter stands for.
+/// @throws UsageError for an unknown kind (with the list), a malformed parameter, and one that the kind does not take
 [[nodiscard]] std::string_view parse_process_graph_text(const std::string& text, ProcessGraphOptions& options);
 
-/// The graph that a text names, for `ranks` ranks: "KIND" or "KIND:PARAMETER" (see process_graph_kinds()), as "chain",
-/// "torus2d", "torus:4x2", "random:4", "rgg:5", "complete"; any other text with a '.' or '/' is a file, see
-/// graph_files.hpp.
+/// Generates or reads the graph of `ranks` ranks that a text names: "KIND" or "KIND:PARAMETER" (see process_graph_kinds()), as
+/// "chain", "torus2d", "torus:4x2", "random:4", "rgg:5", "complete"; any other text with a '.' or '/' is the path of a file,
+/// see process_graph_files.hpp.
 /// @throws UsageError for an unknown kind (with the list) or a bad parameter; InputError for a file that cannot be read
 /// or is a graph of another number of ranks
 [[nodiscard]] ProcessGraph make_process_graph(const std::string& text, int ranks, std::uint64_t seed);

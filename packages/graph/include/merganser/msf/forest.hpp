@@ -1,5 +1,5 @@
 #pragma once
-/// Minimum spanning forests spread over ranks, and what a run that found one tells.
+/// Distributed minimum spanning forests, their totals over all ranks, and reports of the time and communication of a run.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -13,40 +13,40 @@
 
 namespace merganser::msf {
 
-/// One rank's share of a forest: every edge is on one rank, in any order. Edges are those of the input, by its ids: the
-/// order (weight, low, high) is strict, so the forest is one set whatever found it.
+/// This rank's share of a forest: every edge is on one rank, in any order, with the ids of the input. The order (weight, low,
+/// high) is strict, so the set of edges does not depend on the algorithm.
 struct Forest {
   std::uint64_t vertices = 0;
   graphs::WeightKind kind = graphs::WeightKind::unsigned_integer;
   std::vector<graphs::Edge24> edges;
 };
 
-/// What all ranks' shares have in common.
+/// Totals of a forest over all ranks.
 struct ForestTotals {
-  std::int64_t edges = 0;
+  std::int64_t edges = 0;       ///< of all ranks
   std::int64_t components = 0;  ///< trees, single vertices too
   std::string weight;       ///< sum of the weights: an integer in full, or the shortest text of the rounded exact sum
-  double weight_value = 0;  ///< the same, rounded
-  std::string digest;       ///< 32 hexadecimal digits of the set of (low, high, weight), whatever the order
+  double weight_value = 0;  ///< sum of the weights, rounded to a double
+  std::string digest;       ///< 32 hexadecimal digits: order-independent hash of the set of (low, high, weight)
 };
-/// Adds up all ranks' shares. Collective.
+/// Computes the totals of a forest over all ranks. Collective; every rank gets the same.
 [[nodiscard]] ForestTotals totals(const Forest& forest, comm::Transport& transport);
 
-/// Least links first, or greatest (a maximum spanning forest).
+/// Kinds of spanning forests: of least or of greatest total weight.
 enum class Sense : std::uint8_t { minimum, maximum };
 
-/// What a rank did in one phase.
+/// Time and communication of one phase on this rank.
 struct Phase {
   std::string name;
-  double seconds = 0;
-  std::int64_t calls = 0;
-  comm::Counters counts;
+  double seconds = 0;      ///< wall time
+  std::int64_t calls = 0;  ///< times that the phase was entered
+  comm::Counters counts;   ///< communication during the phase
 };
 
-/// Phases in the order of first use, and facts (rounds, edges left, ...) by name. One rank's.
+/// Measurements of a run on this rank: phases in the order of first use, and facts (rounds, edges left, ...) by name.
 class Report {
  public:
-  /// Adds the time and the communication from here to the end of the block to a phase.
+  /// Guard that adds the time and the communication during its lifetime to a phase.
   class Scope : Pinned {
    public:
     Scope(Report& report, std::string_view name, comm::Transport& transport);
@@ -60,18 +60,20 @@ class Report {
     double start_;
   };
 
-  void fact(std::string_view name, std::int64_t value);  ///< sets a fact
-  void add(std::string_view name, std::int64_t value);   ///< adds to a fact
-  /// All phases so far.
+  void fact(std::string_view name, std::int64_t value);  ///< Sets a fact.
+  void add(std::string_view name, std::int64_t value);   ///< Adds to a fact, which is 0 before.
+  /// Returns all phases so far.
   [[nodiscard]] const std::vector<Phase>& phases() const noexcept { return phases_; }
-  /// All facts so far.
+  /// Returns all facts so far.
   [[nodiscard]] const std::vector<std::pair<std::string, std::int64_t>>& facts() const noexcept { return facts_; }
 
-  /// Called now and then on rank 0 with what is being done and the share that is done (0 to 1); may be empty.
+  /// Progress callback: called repeatedly on rank 0 with the name of the phase and the share done, 0 to 1; may be empty.
   std::function<void(std::string_view what, double share)> progress;
 
  private:
+  /// Returns the position of a phase, which is added if it is new.
   std::size_t phase(std::string_view name);
+  /// Returns the value of a fact, which is added with 0 if it is new.
   std::int64_t& find(std::string_view name);
   std::vector<Phase> phases_;
   std::vector<std::pair<std::string, std::int64_t>> facts_;

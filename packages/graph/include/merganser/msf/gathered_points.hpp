@@ -1,5 +1,5 @@
 #pragma once
-/// All points on rank 0 with their core distances: what grow() compares to find the other edges that a tree could have.
+/// All points with their core distances on rank 0, for grow(), which searches them for edges of equal weight.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -8,7 +8,7 @@
 #include "merganser/msf/euclidean.hpp"
 
 namespace merganser::msf {
-/// How trees of points are found; private but for names.
+/// Implementation of spanning trees of points; forward declarations only.
 namespace euclidean {
 class Sites;
 }
@@ -18,11 +18,11 @@ struct GatheredPoints {
   std::shared_ptr<const euclidean::Sites> sites;  ///< by id, as they are compared; null: none
   std::vector<double> core_distances;             ///< by id; empty: plain distances
 
-  /// Whether this is rank 0, which has the points.
+  /// Returns whether this rank holds the points: true on rank 0.
   [[nodiscard]] explicit operator bool() const noexcept { return sites != nullptr; }
 };
 
-/// Gathers the points that a forest was made of, and finds their core distances. Collective.
+/// Gathers the points of a forest on rank 0, and computes their core distances. Collective.
 /// @param options  as those of euclidean_forest() that made the forest
 /// @throws as core_distances()
 /// Cost: that of core_distances() where min_samples is above 1; on rank 0 8 bytes per coordinate, twice that while they

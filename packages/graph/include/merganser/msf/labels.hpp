@@ -1,5 +1,5 @@
 #pragma once
-/// Which tree of a forest a vertex is in.
+/// Connected components: labels of the trees of a forest.
 #include <cstdint>
 #include <vector>
 
@@ -8,8 +8,9 @@
 
 namespace merganser::msf {
 
-/// Labels of this rank's vertices, Ranges::even(forest.vertices, ranks): the least vertex of the tree that each is in.
-/// Collective. The labels do not depend on the number of ranks or on where edges lie.
+/// Computes the component label of each vertex: the least vertex of its tree. Collective. The labels do not depend on the
+/// number of ranks or on the distribution of edges.
+/// @return labels of this rank's vertices, those of its range of Ranges::even(forest.vertices, ranks)
 /// Cost: O((vertices + edges) / ranks) memory; as many rounds of a few waves as Boruvka's algorithm takes.
 [[nodiscard]] std::vector<std::uint64_t> component_labels(const Forest& forest, comm::Transport& transport);
 

@@ -1,8 +1,8 @@
 #pragma once
-/// Single linkage: the dendrogram of a spanning forest, as SciPy writes it, and cuts through it.
+/// Single-linkage clustering: the dendrogram of a spanning forest, as SciPy's linkage matrix, and flat clusters by cutting it.
 ///
-/// All but gather_forest() is local and takes the whole forest. The order (weight, low, high) is strict, so that a forest
-/// has one dendrogram, ties included, whatever found it on however many ranks.
+/// All functions but gather_forest() are local and take the whole forest. The order (weight, low, high) is strict, so that a
+/// forest has one dendrogram, ties included, whatever algorithm and number of ranks computed it.
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -18,16 +18,18 @@ inline constexpr std::uint64_t kMaxLinkageVertices = std::uint64_t{1} << 31;
 /// Bytes per vertex on rank 0 while forests are gathered and dendrograms made: edges, merges, trees of clusters.
 inline constexpr double kLinkageBytesPerVertex = 56;
 
-/// All ranks' edges on rank 0, in ascending order of (weight, low, high); none on the others. Collective.
+/// Gathers a forest on rank 0. Collective.
+/// @param mine  this rank's share of the edges
+/// @return on rank 0 all edges in ascending order of (weight, low, high); none on the others
 ///
 /// Memory: 24 bytes per edge on rank 0, and pieces of a few MiB while they travel.
 /// @throws InputError on every rank for more vertices than kMaxLinkageVertices, UsageError if ranks differ in them
 [[nodiscard]] Forest gather_forest(const Forest& mine, comm::Transport& transport);
 
-/// Two clusters become one. Merge i makes cluster n + i; vertices are the clusters 0 .. n - 1.
+/// A merge of two clusters. Merge i makes cluster n + i; vertices are the clusters 0 .. n - 1.
 struct Merge {
-  std::uint32_t a;  ///< below b
-  std::uint32_t b;
+  std::uint32_t a;     ///< cluster, below b (but see dendrogram_in_order())
+  std::uint32_t b;     ///< cluster
   double height;       ///< weight of the edge between them
   std::uint32_t size;  ///< vertices of the new cluster
   friend bool operator==(const Merge&, const Merge&) = default;
@@ -38,39 +40,41 @@ struct Dendrogram {
   std::uint64_t vertices = 0;
   std::vector<Merge> merges;
 
-  /// Clusters that are left when all merges are made.
+  /// Returns the number of clusters after all merges.
   [[nodiscard]] std::uint64_t components() const noexcept { return vertices - merges.size(); }
 };
 
-/// What becomes of components between which there is no edge.
+/// Treatment of components between which there is no edge.
 enum class Apart : std::uint8_t {
   stay,  ///< each has a dendrogram of its own
   join,  ///< joined at infinite height, in the order of their lowest vertices: n - 1 merges, as SciPy's functions need
 };
 
-/// The dendrogram of a forest in ascending order of its edges, as gather_forest() gives it. Local.
+/// Computes the dendrogram of a whole forest. Local.
+/// @param forest  with its edges in ascending order, as gather_forest() returns it on rank 0
 /// @throws InputError for edges that are not in ascending order, are no forest, or have ends that are no vertices
 /// Cost: O(n a(n)) time, 8 bytes per vertex beside the result.
 [[nodiscard]] Dendrogram dendrogram(const Forest& forest, Apart apart = Apart::stay);
 
-/// Cluster of every vertex, numbered 0, 1, ... in the order of their lowest vertices.
+/// Flat clusters: the cluster of every vertex, numbered 0, 1, ... in the order of their lowest vertices.
 struct Labels {
-  std::uint32_t clusters = 0;
-  std::vector<std::uint32_t> of;  ///< by vertex
+  std::uint32_t clusters = 0;     ///< number of clusters
+  std::vector<std::uint32_t> of;  ///< by vertex: its cluster
 };
 
-/// Clusters at height h: merges of at most that height are made (SciPy's fcluster, criterion "distance").
+/// Computes the clusters at height h: those after the merges of at most that height (SciPy's fcluster, criterion "distance").
+/// Local.
 /// @throws UsageError if h is not a number
 [[nodiscard]] Labels cut_by_height(const Dendrogram& d, double h);
 
-/// What a cut does with merges of one height of which only some would be made.
+/// Treatment of merges of one height of which a cut would make only some.
 enum class Ties : std::uint8_t {
   together,  ///< makes all of them: there may be fewer clusters (SciPy's fcluster, criterion "maxclust")
-  apart,     ///< makes those that come first in the strict order: exactly as many clusters as asked for
+  apart,     ///< makes those that come first in the strict order: exactly k clusters
 };
 
-/// At most k clusters, as many as can be. @throws UsageError if k is below the number of components or 1, and with
-/// Ties::apart if it is above the number of vertices
+/// Computes at most k clusters, as many as possible. Local. @throws UsageError if k is below the number of components or 1, and
+/// with Ties::apart if it is above the number of vertices
 [[nodiscard]] Labels cut_by_count(const Dendrogram& d, std::uint64_t k, Ties ties = Ties::together);
 
 }  // namespace merganser::msf

@@ -1,5 +1,6 @@
 #pragma once
-/// Points of a set that are near new ones, exactly and over ranks: what a prediction for new points needs.
+/// Exact distributed queries of a point set: the k nearest points, and the point of least mutual reachability, for predictions
+/// for new points.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,20 +10,20 @@
 
 namespace merganser::msf {
 
-/// A point of the set near a new one.
+/// A neighbour of a query point.
 struct NearPoint {
-  double distance = 0;
-  std::uint64_t id = 0;
+  double distance = 0;   ///< to the query point
+  std::uint64_t id = 0;  ///< of a point of the set
 
   friend bool operator==(const NearPoint&, const NearPoint&) = default;
 };
 
-/// The k nearest points of a set to each new point, by (distance as compared, id). Collective.
+/// Finds the k nearest points of a set to each new point, by (distance as compared, id). Collective.
 ///
-/// @param points  the set: every rank's share
-/// @param fresh   new points of this rank, of the same space; their ids are not looked at; none on some ranks is fine
+/// @param points  this rank's share of the set
+/// @param fresh   new points of this rank, of the same space; their ids are not used; some ranks may have none
 /// @param k       1 to the number of points of the set, the same on every rank
-/// @return k for each new point of this rank, row after row
+/// @return k neighbours for each new point of this rank, row after row
 /// @throws InputError on every rank for bad points and for a k beyond their number; UsageError for a k below 1 and for new
 ///         points of another space, and as euclidean_forest() beyond kMaxTreeDimension, where every new point is compared
 ///         with every point
@@ -31,22 +32,23 @@ struct NearPoint {
                                                     comm::Transport& transport, const EuclideanOptions& options,
                                                     Report& report);
 
-/// Where a new point would join the tree of mutual reachability of a set.
+/// Edge by which a new point would join the minimum spanning tree of mutual reachability of a set.
 struct Joint {
-  std::uint64_t id = 0;     ///< the point it joins
-  double distance = 0;      ///< to it
+  std::uint64_t id = 0;     ///< of the point of the set at the other end
+  double distance = 0;      ///< of the new point to it
   double core = 0;          ///< of the new point: the distance to its k-th nearest point of the set
   double reachability = 0;  ///< the greatest of the distance and both core distances
 
   friend bool operator==(const Joint&, const Joint&) = default;
 };
 
-/// For each new point the point of the set of least mutual reachability; of equal ones the nearest, then that of least id.
-/// Exact over all points, where others look at some nearest ones. Collective.
+/// Finds for each new point the point of the set of least mutual reachability; of equal ones the nearest, then that of least
+/// id. Exact over all points; other implementations examine some nearest ones. Collective.
 ///
-/// @param cores  core distance of each point of this rank's share, as core_distances() gives them
-/// @param k      which nearest point of the set makes the core distance of a new point. EuclideanOptions::min_samples of
-///               the fit is what hdbscan's approximate_predict takes: there it is min_samples + 1, by a count that is one less
+/// @param cores  core distance of each point of this rank's share, as core_distances() returns them
+/// @param k      the core distance of a new point is that to its k-th nearest point of the set. The
+///               EuclideanOptions::min_samples of the fit corresponds to hdbscan's approximate_predict, whose min_samples counts
+///               one less
 /// @return one for each new point of this rank; errors and cost as nearest_points(), InputError too where a core distance is
 ///         missing, negative or no number
 [[nodiscard]] std::vector<Joint> join_points(const PointSet& points, std::span<const double> cores,

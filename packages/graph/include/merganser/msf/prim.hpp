@@ -1,14 +1,15 @@
 #pragma once
-/// The slow and obvious tree of points.
+/// Reference implementation of spanning trees of points, for checks: Prim's algorithm on one rank.
 #include "merganser/comm/transport.hpp"
 #include "merganser/msf/euclidean.hpp"
 
 namespace merganser::msf {
 
-/// Same tree as euclidean_forest(), from all pairs of points: the whole of it on rank 0. Collective.
-/// @param min_samples  as EuclideanOptions::min_samples
+/// Computes the tree of euclidean_forest() from all pairs of points. Collective; rank 0 gathers the points and computes.
+/// @param min_samples  as EuclideanOptions::min_samples, from 1
+/// @return the whole tree on rank 0, no edges on the others
 /// @throws InputError on every rank, as euclidean_forest()
-/// Cost: all points on rank 0, O(n^2) time (min_samples > 1: n^2 log n). For checks. Source: Prim's algorithm.
+/// Cost: all points on rank 0, O(n^2) time. Source: Prim's algorithm.
 [[nodiscard]] Forest prim(const PointSet& points, comm::Transport& transport, int min_samples = 1);
 
 }  // namespace merganser::msf

@@ -1,5 +1,5 @@
 #pragma once
-/// Is this the minimum spanning forest of that graph? Answered without finding one.
+/// Verification of minimum spanning forests, without computing one.
 #include <cstdint>
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace merganser::msf {
 
-/// What was wrong first, in the order in which it is looked for.
+/// Kinds of faults, in the order in which they are checked; the first one found is reported.
 enum class Fault : std::uint8_t {
   none,
   vertices,      ///< an edge of the forest has an end that is no vertex, or the counts or kinds of weights differ
@@ -19,17 +19,17 @@ enum class Fault : std::uint8_t {
   not_minimal,   ///< an edge of the graph is less than the greatest one on the forest's path between its ends
 };
 
-/// What a check of a forest found; the same on every rank.
+/// Result of verify_forest(); the same on every rank.
 struct Verification {
   Fault fault = Fault::none;
-  /// What shows the fault, empty if there is none: "edge (3, 7) of weight 5 is less than edge (3, 9) of weight 8 on the
-  /// forest's path between its ends". Of all that show it the least one, whatever the number of ranks.
+  /// Description of an edge that shows the fault, empty if there is none: "edge (3, 7) of weight 5 is less than edge (3, 9) of
+  /// weight 8 on the forest's path between its ends". Of all such edges the least one, whatever the number of ranks.
   std::string witness;
   std::int64_t graph_edges = 0;   ///< of all ranks, loops and parallel ones too
   std::int64_t forest_edges = 0;  ///< of all ranks
   std::int64_t trees = 0;         ///< single vertices too; vertices less forest edges
-  /// True if no fault was found.
-  [[nodiscard]] bool right() const noexcept { return fault == Fault::none; }
+  /// Returns whether no fault was found.
+  [[nodiscard]] bool is_correct() const noexcept { return fault == Fault::none; }
 };
 
 /// Checks that a forest is the minimum (or maximum) spanning forest of a graph: its edges are edges of the graph with
@@ -37,10 +37,10 @@ struct Verification {
 /// greatest edge on the forest's path between its ends (the cycle property) in the strict order (weight, low, high);
 /// for the maximum weights compare the other way round, ids do not.
 ///
-/// Collective. Edges of both may be on any rank; the result is the same on every rank. Nothing of what finds forests is
-/// used: the forest alone is contracted level by level along each component's least edge, which leaves a tree over
-/// components in which paths are short and have the same greatest edges [king1997]; both ends of every edge of the graph
-/// climb it in lockstep until they meet.
+/// Collective. Edges of both may be on any rank; the result is the same on every rank. No code of the algorithms for forests is
+/// used: the forest is contracted level by level along each component's least edge, which yields a tree over components in
+/// which paths are short and have the same greatest edges [king1997]; both ends of every edge of the graph ascend it level by
+/// level until they meet.
 /// @param report  gets the phases "verify: forest", "verify: paths" and the fact "verify: levels"
 /// @throws InputError on every rank if an edge of the graph has an end that is no vertex
 /// Cost: O((n + m) / ranks) memory a rank, levels <= log2 n; O(m log n) work at worst; levels above the first few lie

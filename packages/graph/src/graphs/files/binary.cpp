@@ -1,4 +1,5 @@
-// The own format: a header, edges of one size, names. Any rank can read or write any part of it.
+// merganser's own binary graph format: a header, edges of one size, original ids. Offsets follow from the header, so every rank
+// reads and writes its own part.
 #include <unistd.h>
 
 #include <array>
@@ -16,6 +17,7 @@ constexpr std::array<char, 8> kMagic{'M', 'R', 'G', 'N', 'G', 'R', 'P', 'H'};
 constexpr std::uint32_t kVersion = 1;
 static_assert(std::endian::native == std::endian::little, "the format is that of the memory of little-endian machines");
 
+/// Header of a binary graph file: its first 32 bytes, little-endian.
 struct BinaryHeader {
   std::array<char, 8> magic = kMagic;
   std::uint32_t version = kVersion;
@@ -27,6 +29,7 @@ struct BinaryHeader {
 };
 static_assert(sizeof(BinaryHeader) == 32);
 
+/// Reads the header of a binary graph file and checks that it fits the length of the file. @throws PlacedError
 BinaryHeader read_binary_header(const File& file) {
   BinaryHeader h;
   file.read_all(0, &h, sizeof h, "the header");
@@ -38,13 +41,15 @@ BinaryHeader read_binary_header(const File& file) {
     refuse(13, "edges of " + std::to_string(h.edge_bytes) + " bytes; allowed: 12, 16, 24");
   const auto kind = static_cast<WeightKind>(h.kind);
   if (h.edge_bytes == 12 && kind != WeightKind::unsigned_integer && kind != WeightKind::float32)
-    refuse(13, "edges of 12 bytes with weights " + std::string(name_of(kind)) + "; allowed: unsigned, float32");
+    refuse(13, "edges of 12 bytes with weights " + std::string(to_string(kind)) + "; allowed: unsigned, float32");
   if (h.names > 1) refuse(14, "flag " + std::to_string(h.names) + "; allowed: 0, 1");
   if (h.edge_bytes != 24 && h.vertices > (std::uint64_t{1} << 32))
     refuse(16, std::to_string(h.vertices) + " vertices; allowed: at most 2^32 with such edges");
-  if (h.names == 0 && h.vertices > most_vertices(file.size(), true))
+  // Isolated vertices take no byte, so a short file could claim any number of them and make readers run out of memory.
+  if (h.names == 0 && h.vertices > max_vertices(file.size(), true))
     refuse(16, std::to_string(h.vertices) + " vertices; allowed for " + std::to_string(file.size()) +
-                   " bytes: at most " + std::to_string(most_vertices(file.size(), true)));
+                   " bytes: at most " + std::to_string(max_vertices(file.size(), true)));
+  // The first two comparisons bound the products of the third, which could overflow otherwise.
   if (h.edges > file.size() / h.edge_bytes || (h.names == 1 && h.vertices > file.size() / 8) ||
       sizeof h + h.edges * h.edge_bytes + h.names * h.vertices * 8 != file.size()) {
     refuse(16, std::to_string(h.vertices) + " vertices and " + std::to_string(h.edges) +
@@ -53,6 +58,7 @@ BinaryHeader read_binary_header(const File& file) {
   return h;
 }
 
+/// Reads the edges `first` .. `last` - 1 and checks their ids and weights. @throws PlacedError at the first bad edge
 template <class Edge>
 std::vector<Edge> read_edges(const File& file, const BinaryHeader& h, std::uint64_t first, std::uint64_t last) {
   std::vector<Edge> edges(static_cast<std::size_t>(last - first));
@@ -69,13 +75,14 @@ std::vector<Edge> read_edges(const File& file, const BinaryHeader& h, std::uint6
                        std::to_string(h.vertices));
     if (kind == WeightKind::float32 && std::uint64_t{e.weight} > UINT32_MAX)
       fail_at_byte(file.path(), at, "a weight of more than 32 bits; allowed: float32");
-    if (real && std::isnan(weight_of(kind, e.weight))) fail_at_byte(file.path(), at, "a weight is NaN");
+    if (real && std::isnan(weight_from_bits(kind, e.weight))) fail_at_byte(file.path(), at, "a weight is NaN");
   }
   return edges;
 }
 
 }  // namespace
 
+// Reader of binary graph files: each rank reads its share of the edges, and the names of its own vertices.
 EdgeList read_binary(const Source& source, const ReadOptions& options) {
   EdgeList graph;
   agree_first(source.transport, [&] {
@@ -107,9 +114,10 @@ EdgeList read_binary(const Source& source, const ReadOptions& options) {
   return graph;
 }
 
+// Writer of binary graph files: each rank writes its edges behind those of lower ranks.
 void write_binary(const std::string& path, const EdgeList& graph, comm::Transport& transport) {
   const std::int64_t named = transport.all_reduce(static_cast<std::int64_t>(graph.names.size()), comm::Op::sum);
-  const comm::Share edges = comm::share_of(transport, graph.size());
+  const comm::Share edges = comm::compute_share(transport, graph.size());
   BinaryHeader h;
   h.kind = static_cast<std::uint8_t>(graph.kind);
   h.vertices = graph.vertices;
@@ -133,7 +141,7 @@ void write_binary(const std::string& path, const EdgeList& graph, comm::Transpor
   file.commit();
 }
 
-Sizes sizes_of_binary(const std::string& path) {
+Sizes read_binary_sizes(const std::string& path) {
   const BinaryHeader h = read_binary_header(File(path));
   return {h.vertices, h.edges, true, false, h.edge_bytes};
 }

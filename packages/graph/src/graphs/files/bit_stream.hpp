@@ -1,5 +1,6 @@
 #pragma once
-/// Bits of a file from the highest of each byte on, and the codes of WebGraph [boldi2004].
+/// Buffered bit stream over a file, most significant bit of each byte first, with the instantaneous codes of WebGraph
+/// [boldi2004]: unary, Elias gamma and delta, zeta.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -10,21 +11,25 @@
 
 namespace merganser::graphs::detail {
 
+/// Instantaneous codes of natural numbers.
 enum class Code : std::uint8_t { unary, gamma, delta, zeta };
 
+/// Reader of bits and codes. Numbers are limited to 62 bits, so that no shift and no sum below overflows.
 class BitStream {
  public:
   explicit BitStream(const File& file) : file_(file), bits_(8 * file.size()) {}
 
+  /// Returns the number of bits of the file.
   [[nodiscard]] std::uint64_t size() const { return bits_; }
-  [[nodiscard]] std::uint64_t place() const { return at_; }
-  /// @throws PlacedError behind the end
+  /// Returns the position of the next bit, from 0.
+  [[nodiscard]] std::uint64_t position() const { return at_; }
+  /// Moves the stream to a bit, at most to the end of the file. @throws PlacedError for a position beyond the end
   void seek(std::uint64_t bit) {
     if (bit > bits_) fail("place " + std::to_string(bit) + "; allowed: up to bit " + std::to_string(bits_));
     at_ = bit;
   }
 
-  /// Up to 64 bits, the first one highest.
+  /// Reads `count` bits (0 to 64) as a number, most significant first. @throws PlacedError if the file ends before
   std::uint64_t bits(int count) {
     if (count == 0) return 0;
     if (bits_ - at_ < static_cast<std::uint64_t>(count)) ended();
@@ -38,7 +43,7 @@ class BitStream {
     }
     return value;
   }
-  /// Zeros before the next one.
+  /// Reads a unary code: the number of bits 0 before the next bit 1. @throws PlacedError if the file ends before
   std::uint64_t unary() {
     std::uint64_t zeros = 0;
     for (;;) {
@@ -55,16 +60,21 @@ class BitStream {
       return zeros + static_cast<std::uint64_t>(lead);
     }
   }
-  std::uint64_t gamma() { return after(unary()); }
-  std::uint64_t delta() { return after(gamma()); }
+  /// Reads an Elias gamma code. @throws PlacedError
+  std::uint64_t gamma() { return read_suffix(unary()); }
+  /// Reads an Elias delta code. @throws PlacedError
+  std::uint64_t delta() { return read_suffix(gamma()); }
+  /// Reads a zeta code with shrinking parameter k, 1 to 32. @throws PlacedError
   std::uint64_t zeta(int k) {
     const std::uint64_t h = unary();
     const std::uint64_t width = h * static_cast<std::uint64_t>(k) + static_cast<std::uint64_t>(k) - 1;
     if (h > 62 || width > 62) fail("a number of more than 62 bits");
+    // A minimal binary code of [2^(h k), 2^((h + 1) k)): the first `left` numbers take one bit less than the others.
     const std::uint64_t left = std::uint64_t{1} << (width - static_cast<std::uint64_t>(k) + 1);
     const std::uint64_t m = bits(static_cast<int>(width));
     return m < left ? m + left - 1 : (m << 1 | bits(1)) - 1;
   }
+  /// Reads a number in a code; `k` is the parameter of zeta. @throws PlacedError
   std::uint64_t read(Code code, int k) {
     switch (code) {
       case Code::unary:
@@ -79,17 +89,21 @@ class BitStream {
     return 0;
   }
 
+  /// @throws PlacedError "PATH: bit 24: what", at the position of the stream
   [[noreturn]] void fail(const std::string& what) const {
     throw PlacedError(at_ / 8, file_.path() + ": bit " + std::to_string(at_) + ": " + what);
   }
 
  private:
   [[noreturn]] void ended() const { fail("the file ends inside a number"); }
-  std::uint64_t after(std::uint64_t width) {
+  /// Reads the `width` bits behind a length and returns the number that they encode, with the implicit leading one.
+  std::uint64_t read_suffix(std::uint64_t width) {
     if (width > 62) fail("a number of more than 62 bits");
     return (std::uint64_t{1} << width | bits(static_cast<int>(width))) - 1;
   }
+  /// Returns a byte of the file, through the buffer.
   std::uint32_t byte(std::uint64_t index) {
+    // Unsigned: an index below begin_ becomes a huge difference, so one comparison covers both sides of the buffer.
     if (index - begin_ >= buffer_.size()) {
       begin_ = index;
       buffer_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, file_.size() - index)));

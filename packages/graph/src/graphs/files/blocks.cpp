@@ -6,26 +6,28 @@
 
 namespace merganser::graphs::detail {
 
+// Writer of text formats: rank 0 appends its own blocks, then receives and appends those of each other rank.
 void write_blocks(const std::string& path, const std::string& head, comm::Transport& transport,
                   const std::function<bool(std::string&)>& next) {
   comm::SharedOutput file(path, transport);
   std::uint64_t at = 0;
-  const auto put = [&](const void* data, std::size_t bytes) {
+  const auto append = [&](const void* data, std::size_t bytes) {
     agree_first(transport, [&] {
       if (transport.rank() == 0) file.write(at, data, bytes);
     });
     at += bytes;
   };
-  put(head.data(), head.size());
+  append(head.data(), head.size());
   for (int rank = 0; rank < transport.size(); ++rank) {
     for (bool more = true; more;) {
       std::string mine;
       const bool goes_on = rank == transport.rank() && next(mine);
       more = transport.all_reduce(std::int64_t{goes_on}, comm::Op::max) != 0;
+      // Only the rank whose turn it is has text; the others contribute nothing, so rank 0 never holds more than one block.
       const auto in = comm::gather_to_first(transport, mine);
       std::span<const char> block;
       if (transport.rank() == 0) block = in[static_cast<std::size_t>(rank)];
-      put(block.data(), block.size());
+      append(block.data(), block.size());
     }
   }
   file.commit();

@@ -1,5 +1,5 @@
 #pragma once
-/// Text written by rank 0 for all ranks.
+/// Writers of graph files that go block by block: text of all ranks through rank 0, and formats of adjacency lists.
 #include <array>
 #include <charconv>
 #include <functional>
@@ -10,14 +10,17 @@
 
 namespace merganser::graphs::detail {
 
-inline constexpr std::size_t kBlockBytes = std::size_t{1} << 22;  ///< about what one block of text should have
+inline constexpr std::size_t kBlockBytes = std::size_t{1} << 22;  ///< size at which a block of text is complete
 
-/// Writes `head` and behind it what the ranks have, rank by rank and block by block. Collective.
-/// @param next  appends this rank's next block to an empty text; @return false if that was the last
+/// Writes `head` and then the text of all ranks in the order of ranks, block by block, from rank 0. Collective. Rank 0 holds
+/// one block at a time.
+/// @param next  called on each rank until it returns false: appends this rank's next block to an empty text; false: it was
+///              the last
+/// @throws InputError on every rank if the file cannot be written; it appears whole or not at all
 void write_blocks(const std::string& path, const std::string& head, comm::Transport& transport,
                   const std::function<bool(std::string&)>& next);
 
-/// The shortest text that reads back as the same number.
+/// Appends a number to a text of a graph file: the shortest text that reads back as the same number.
 template <class T>
 void append_number(std::string& out, T value) {
   std::array<char, 32> digits{};
@@ -25,9 +28,12 @@ void append_number(std::string& out, T value) {
   out.append(digits.data(), end);
 }
 
-/// Formats in which every edge stands in the list of each of its ends. Weights must be integers that 63 bits and a sign
-/// hold; loops are left out. Collective. @throws InputError on every rank
+/// Writes a METIS file: adjacency lists as text, every edge in the list of each of its ends. Loops are left out. Collective.
+/// @throws InputError on every rank if it cannot be written, or weights are no integers or do not fit 64 bits with sign
 void write_metis(const std::string& path, const EdgeList& graph, comm::Transport& transport);
+/// Writes a ParHIP file: adjacency lists as 64-bit numbers, every edge in the list of each of its ends. Loops are left out.
+/// All ranks write. Collective.
+/// @throws InputError on every rank if it cannot be written, or weights are no integers or do not fit 64 bits with sign
 void write_parhip(const std::string& path, const EdgeList& graph, comm::Transport& transport);
 
 }  // namespace merganser::graphs::detail

@@ -1,5 +1,6 @@
-// BVGraph files of WebGraph [boldi2004]: PATH.graph, a stream of bits with a list of successors for each vertex;
-// PATH.properties; and, if it is there, PATH.offsets, the gaps between the places of the lists.
+// Reader of BVGraph files of WebGraph [boldi2004]: PATH.graph, a bit stream with a list of successors for each vertex;
+// PATH.properties; and, optionally, PATH.offsets, the gaps between the positions of the lists. A list may be encoded by
+// reference to the list of a vertex up to `window` before, so a rank decodes some lists before its own.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -14,20 +15,22 @@
 namespace merganser::graphs::detail {
 namespace {
 
-constexpr std::uint64_t kMaxProperties = std::uint64_t{1} << 20;
-constexpr std::uint64_t kMaxWarmUp = std::uint64_t{1} << 20;  ///< vertices decoded ahead of one's own
+constexpr std::uint64_t kMaxProperties = std::uint64_t{1} << 20;  ///< bytes of PATH.properties
+constexpr std::uint64_t kMaxWarmUp = std::uint64_t{1} << 20;      ///< lists decoded before a rank's own, at most
 
+/// Contents of PATH.properties: sizes, parameters of the compression, and the code of each part of a list.
 struct BvProperties {
   std::uint64_t vertices = 0;
   std::uint64_t arcs = 0;
-  std::uint64_t window = 7;
-  std::uint64_t most_references = 0;  ///< in a chain; 0: any number
-  std::uint64_t shortest_interval = 4;
-  int zeta_k = 3;
+  std::uint64_t window = 7;  ///< largest distance of a list and the one it refers to, in vertices; 0: no references
+  std::uint64_t most_references = 0;    ///< longest chain of references; 0: any length
+  std::uint64_t shortest_interval = 4;  ///< fewest consecutive successors that are encoded as an interval; 0: none are
+  int zeta_k = 3;                       ///< parameter of the zeta code
   Code degrees = Code::gamma, references = Code::unary, block_counts = Code::gamma, blocks = Code::gamma,
        residuals = Code::zeta, offsets = Code::gamma;
 };
 
+/// Reads a Java properties file: "key=value" or "key:value" a line, comments after # and !. @throws InputError
 std::map<std::string, std::string> read_pairs(const std::string& path) {
   const File file(path);
   if (file.size() > kMaxProperties)
@@ -45,7 +48,7 @@ std::map<std::string, std::string> read_pairs(const std::string& path) {
   return pairs;
 }
 
-/// "OUTDEGREES_DELTA | REFERENCES_GAMMA": which code each part of a list is in.
+/// Parses the compression flags, as "OUTDEGREES_DELTA | REFERENCES_GAMMA": the code of each part of a list. @throws InputError
 void read_flags(const std::string& path, std::string flags, BvProperties& p) {
   const std::map<std::string, Code*> parts{{"OUTDEGREES", &p.degrees},       {"REFERENCES", &p.references},
                                            {"BLOCK_COUNT", &p.block_counts}, {"BLOCKS", &p.blocks},
@@ -59,13 +62,14 @@ void read_flags(const std::string& path, std::string flags, BvProperties& p) {
     const auto part = parts.find(std::string(word.substr(0, cut)));
     const auto code = cut == std::string_view::npos ? codes.end() : codes.find(std::string(word.substr(cut + 1)));
     if (part == parts.end() || code == codes.end())
-      throw InputError(path + ": compressionflags " + shown(word) +
+      throw InputError(path + ": compressionflags " + quote(word) +
                        "; allowed: OUTDEGREES, REFERENCES, BLOCK_COUNT, BLOCKS, RESIDUALS or OFFSETS with _UNARY, "
                        "_GAMMA, _DELTA or _ZETA");
     *part->second = code->second;
   }
 }
 
+/// Reads and checks PATH.properties of the graph PATH. @throws InputError naming the key, the value and what is allowed
 BvProperties read_properties(const std::string& base) {
   const std::string path = base + ".properties";
   const auto pairs = read_pairs(path);
@@ -78,19 +82,19 @@ BvProperties read_properties(const std::string& base) {
     std::uint64_t value = 0;
     if (text(key).empty() && usual) return *usual;
     if (!parse_id(text(key), value) || value < low || value > high)
-      throw InputError(path + ": " + key + " " + shown(text(key)) + "; allowed: " + std::to_string(low) + " to " +
+      throw InputError(path + ": " + key + " " + quote(text(key)) + "; allowed: " + std::to_string(low) + " to " +
                        std::to_string(high));
     return value;
   };
   // "class it.unimi..." and "it.unimi.dsi.big.webgraph.BVGraph" too; other classes may be made of graphs in other files.
   if (const auto kind = text("graphclass"); !kind.empty() && kind.substr(kind.rfind('.') + 1) != "BVGraph")
-    throw InputError(path + ": graphclass " + shown(kind) + "; allowed: it.unimi.dsi.webgraph.BVGraph");
+    throw InputError(path + ": graphclass " + quote(kind) + "; allowed: it.unimi.dsi.webgraph.BVGraph");
   if (const auto other = text("underlyinggraph"); !other.empty())
-    throw InputError(path + ": underlyinggraph " + shown(other) +
+    throw InputError(path + ": underlyinggraph " + quote(other) +
                      ": it is made of a graph in other files; allowed: graphs that hold "
                      "their own lists");
   if (const auto order = text("endianness"); !order.empty() && order != "big")
-    throw InputError(path + ": endianness " + shown(order) + "; allowed: big");
+    throw InputError(path + ": endianness " + quote(order) + "; allowed: big");
   BvProperties p;
   if (number("version", 0, 0, 0) != 0) throw InputError(path + ": version; allowed: 0");
   const std::uint64_t bits = 8 * File(base + ".graph").size();
@@ -106,19 +110,23 @@ BvProperties read_properties(const std::string& base) {
   return p;
 }
 
+/// Successors of a vertex, ascending.
 using BvList = std::vector<std::uint64_t>;
 
-/// Decodes lists one after the other.
+/// Decoder of the successor lists of a BVGraph file, one after the other. The last window + 1 lists are kept for
+/// references, in ring buffers: vertex v has entry v modulo their length.
 class Decoder {
  public:
   Decoder(const File& file, const BvProperties& p) : stream_(file), p_(p), lists_(p.window + 1), known_(p.window + 1) {
     if (p.most_references > 0) chains_.resize(p.window + 1);
   }
 
+  /// Returns the stream, positioned at the next list.
   BitStream& stream() { return stream_; }
 
-  /// The successors of a vertex whose list begins here. @return null if they hang on a list that was not decoded
-  /// @throws PlacedError for a list that refers to more lists in a chain than the properties tell
+  /// Decodes the list of a vertex, which must begin at the position of the stream.
+  /// @return the successors; null if the list refers to a list that was not decoded
+  /// @throws PlacedError for a malformed list, and for a longer chain of references than the properties allow
   const BvList* next(std::uint64_t vertex) {
     BvList& list = lists_[vertex % lists_.size()];
     list.clear();
@@ -133,12 +141,15 @@ class Decoder {
     return &list;
   }
 
+  /// @throws PlacedError for a vertex whose chain of references is too long
   [[noreturn]] void refuse_chain(std::uint64_t vertex) const {
     stream_.fail("vertex " + std::to_string(vertex) + " refers to more than " + std::to_string(p_.most_references) +
                  " lists in a chain; allowed: maxrefcount");
   }
 
  private:
+  /// Decodes the part of a list behind its degree: successors copied by reference, intervals, and single successors,
+  /// merged in ascending order. @return false if the list refers to a list that was not decoded
   bool read_list(std::uint64_t vertex, std::uint64_t degree, BvList& list) {
     BvList& copied = scratch_[0];
     copied.clear();
@@ -151,10 +162,10 @@ class Decoder {
         const std::uint64_t other = (vertex - back) % lists_.size();
         if (!known_[other]) return false;
         count_chain(vertex, other);
-        copy(lists_[other], copied);
+        copy_blocks(lists_[other], copied);
       }
     }
-    if (copied.size() > degree) too_many(vertex, degree);
+    if (copied.size() > degree) refuse_surplus(vertex, degree);
     read_rest(vertex, degree, degree - copied.size());
     merge(copied, scratch_[1], scratch_[3]);
     merge(scratch_[3], scratch_[2], list);
@@ -165,6 +176,7 @@ class Decoder {
     return true;
   }
 
+  /// Records the length of the chain of references that ends at a vertex. @throws PlacedError if it is too long
   void count_chain(std::uint64_t vertex, std::uint64_t other) {
     if (chains_.empty()) return;
     const std::uint64_t length = chains_[other] + 1;
@@ -172,8 +184,9 @@ class Decoder {
     chains_[vertex % chains_.size()] = length;
   }
 
-  /// Blocks of another list are taken and left out in turn; what follows the last block is taken if it was left out.
-  void copy(const BvList& other, BvList& copied) {
+  /// Copies part of another list: the first of its blocks is copied, the second skipped, and so on; the rest after the
+  /// last block is copied if that block was skipped.
+  void copy_blocks(const BvList& other, BvList& copied) {
     const std::uint64_t blocks = stream_.read(p_.block_counts, p_.zeta_k);
     std::uint64_t at = 0;
     for (std::uint64_t block = 0; block < blocks; ++block) {
@@ -191,7 +204,8 @@ class Decoder {
     to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
   }
 
-  /// Intervals into scratch 1, single successors into scratch 2.
+  /// Decodes the `left` successors of a list that are not copied: intervals into scratch_[1], single successors into
+  /// scratch_[2].
   void read_rest(std::uint64_t vertex, std::uint64_t degree, std::uint64_t left) {
     BvList& intervals = scratch_[1];
     BvList& single = scratch_[2];
@@ -202,9 +216,9 @@ class Decoder {
       const std::uint64_t count = stream_.gamma();
       for (std::uint64_t i = 0; i < count; ++i) {
         const std::uint64_t gap = stream_.gamma();
-        at = i == 0 ? beside(vertex, gap) : at + gap + 1;
+        at = i == 0 ? first_successor(vertex, gap) : at + gap + 1;
         const std::uint64_t length = stream_.gamma() + p_.shortest_interval;
-        if (length > left) too_many(vertex, degree);
+        if (length > left) refuse_surplus(vertex, degree);
         if (at > p_.vertices || length > p_.vertices - at)
           stream_.fail("successors " + std::to_string(at) + " and " + std::to_string(length - 1) +
                        " more; allowed: below " + std::to_string(p_.vertices));
@@ -216,20 +230,21 @@ class Decoder {
     std::uint64_t at = 0;
     for (std::uint64_t i = 0; i < left; ++i) {
       const std::uint64_t gap = stream_.read(p_.residuals, p_.zeta_k);
-      at = i == 0 ? beside(vertex, gap) : at + gap + 1;
+      at = i == 0 ? first_successor(vertex, gap) : at + gap + 1;
       if (at >= p_.vertices)
         stream_.fail("successor " + std::to_string(at) + "; allowed: below " + std::to_string(p_.vertices));
       single.push_back(at);
     }
   }
-  /// A vertex at a distance that may be negative: 0, -1, 1, -2, 2, ...
-  std::uint64_t beside(std::uint64_t vertex, std::uint64_t code) const {
+  /// Returns the vertex at a signed distance from `vertex`, which is encoded as 0, -1, 1, -2, 2, ...
+  std::uint64_t first_successor(std::uint64_t vertex, std::uint64_t code) const {
     const std::uint64_t at = code % 2 == 0 ? vertex + code / 2 : vertex - (code + 1) / 2;
     if (at >= p_.vertices)
       stream_.fail("a successor outside the graph; allowed: 0 to below " + std::to_string(p_.vertices));
     return at;
   }
-  [[noreturn]] void too_many(std::uint64_t vertex, std::uint64_t degree) const {
+  /// @throws PlacedError for a list that is longer than the degree of its vertex
+  [[noreturn]] void refuse_surplus(std::uint64_t vertex, std::uint64_t degree) const {
     stream_.fail("vertex " + std::to_string(vertex) + " has more successors than its degree, " +
                  std::to_string(degree));
   }
@@ -240,22 +255,23 @@ class Decoder {
 
   BitStream stream_;
   const BvProperties& p_;
-  std::vector<BvList> lists_;
-  std::vector<bool> known_;
-  std::vector<std::uint64_t> chains_;  // lengths, where the properties tell the longest
-  BvList scratch_[4];
+  std::vector<BvList> lists_;          // the lists decoded last
+  std::vector<bool> known_;            // entries of lists_ that are complete
+  std::vector<std::uint64_t> chains_;  // lengths of chains of references; empty if the properties set no limit
+  BvList scratch_[4];                  // copied, intervals, single successors, the merge of the first two
 };
 
-/// Where lists begin, from the file of offsets; one after the other.
+/// Reader of PATH.offsets: positions of the lists in the stream of PATH.graph, one after the other.
 class Places {
  public:
   Places(const std::string& path, const BvProperties& p) : file_(path), stream_(file_), p_(p) {}
+  /// Reads the position of the next list, in bits. @throws PlacedError
   std::uint64_t next() { return place_ += stream_.read(p_.offsets, p_.zeta_k); }
-  /// @throws PlacedError unless the lists read so far end where the next one begins
+  /// Checks that the lists decoded so far end where the next one begins. @throws PlacedError if they do not
   void check(const BitStream& lists, std::uint64_t next) const {
-    if (lists.place() != next)
+    if (lists.position() != next)
       stream_.fail(
-          "a list begins at bit " + std::to_string(next) + "; allowed: " + std::to_string(lists.place()) +
+          "a list begins at bit " + std::to_string(next) + "; allowed: " + std::to_string(lists.position()) +
           ", where the one before it ends (a file of another graph? without it the lists are read all the same)");
   }
 
@@ -266,16 +282,17 @@ class Places {
   std::uint64_t place_ = 0;
 };
 
-/// The file of offsets if it is there and helps, else null.
-std::unique_ptr<Places> places_of(const std::string& base, const BvProperties& p) {
+/// Opens PATH.offsets if it exists and saves decoding (chains of references are short enough); else returns null.
+std::unique_ptr<Places> open_offsets(const std::string& base, const BvProperties& p) {
   const std::string path = base + ".offsets";
   if (p.most_references > 0 && p.window * p.most_references <= kMaxWarmUp && std::filesystem::exists(path))
     return std::make_unique<Places>(path, p);
   return nullptr;
 }
 
-/// Brings a decoder to the list of `first`: with offsets by decoding those lists before it that it may hang on, else all.
-void go_to(Decoder& decoder, Places* places, const BvProperties& p, std::uint64_t first) {
+/// Moves a decoder to the list of `first`. With offsets only the lists before it that a chain of references can reach are
+/// decoded, at most window times chain length; without them all lists before it.
+void seek_to_list(Decoder& decoder, Places* places, const BvProperties& p, std::uint64_t first) {
   std::uint64_t place = 0;
   if (places) places->check(decoder.stream(), place = places->next());
   const std::uint64_t before = p.window * p.most_references;
@@ -288,12 +305,13 @@ void go_to(Decoder& decoder, Places* places, const BvProperties& p, std::uint64_
   if (places) decoder.stream().seek(place);
 }
 
-/// This rank's lists. With offsets every rank checks those of its lists, so that all ranks together check all.
+/// Reads the lists of the vertices `first` .. `last` - 1 into arcs. With offsets every rank checks those of its own lists, so
+/// that all ranks together check all. @throws PlacedError
 void read_lists(const Source& source, const BvProperties& p, std::uint64_t first, std::uint64_t last, Raw& raw) {
   const File file(source.path + ".graph");
   Decoder decoder(file, p);
-  const std::unique_ptr<Places> places = places_of(source.path, p);
-  go_to(decoder, places.get(), p, first);
+  const std::unique_ptr<Places> places = open_offsets(source.path, p);
+  seek_to_list(decoder, places.get(), p, first);
   for (std::uint64_t vertex = first; vertex < last; ++vertex) {
     const BvList* const list = decoder.next(vertex);
     if (list == nullptr) decoder.refuse_chain(vertex);
@@ -306,6 +324,7 @@ void read_lists(const Source& source, const BvProperties& p, std::uint64_t first
 
 }  // namespace
 
+// Reader of BVGraph files: each rank decodes the lists of an equal range of vertices.
 Raw read_bvgraph(const Source& source) {
   Raw raw(source.path, source.sharing);
   BvProperties p;
@@ -328,7 +347,7 @@ Raw read_bvgraph(const Source& source) {
   return raw;
 }
 
-Sizes sizes_of_bvgraph(const std::string& path) {
+Sizes read_bvgraph_sizes(const std::string& path) {
   const BvProperties p = read_properties(path);
   return {p.vertices, p.arcs, true, false, 0};
 }

@@ -1,4 +1,5 @@
-// DIMACS files: "p sp N M" with arcs "a FROM TO WEIGHT", or "p edge N M" (also col) with edges "e A B" or "e A B WEIGHT".
+// Reader of DIMACS graph files: "p sp N M" with arcs "a FROM TO WEIGHT", or "p edge N M" (also col) with edges "e A B" or
+// "e A B WEIGHT". Vertices count from 1. All ranks read, each its lines.
 #include <algorithm>
 
 #include "src/graphs/files/raw_sink.hpp"
@@ -6,13 +7,15 @@
 namespace merganser::graphs::detail {
 namespace {
 
+/// Contents of the problem line of a DIMACS file, "p ...".
 struct DimacsHeader {
   std::uint64_t vertices = 0;
-  std::uint64_t entries = 0;
-  std::uint64_t body = 0;
-  bool arcs = false;
+  std::uint64_t entries = 0;  ///< arcs or edges
+  std::uint64_t body = 0;     ///< offset of the line after the problem line
+  bool arcs = false;          ///< "sp": entries are arcs with weights; else edges
 };
 
+/// Finds the problem line in the beginning of a DIMACS file. @throws PlacedError
 DimacsHeader read_dimacs_header(const std::string& path, std::string_view head) {
   int number = 0;
   for (LineWalk walk(head); walk.next();) {
@@ -24,7 +27,7 @@ DimacsHeader read_dimacs_header(const std::string& path, std::string_view head) 
     const std::string_view problem = words.next();
     if (kind != "p" || (problem != "sp" && problem != "edge" && problem != "col") ||
         !parse_id(words.next(), header.vertices) || !parse_id(words.next(), header.entries) || !words.next().empty()) {
-      throw PlacedError(0, path + ": line " + std::to_string(number) + ": " + shown(walk.line()) +
+      throw PlacedError(0, path + ": line " + std::to_string(number) + ": " + quote(walk.line()) +
                                "; allowed: \"p sp VERTICES ARCS\" or \"p edge VERTICES EDGES\"");
     }
     header.arcs = problem == "sp";
@@ -35,6 +38,8 @@ DimacsHeader read_dimacs_header(const std::string& path, std::string_view head) 
                            " bytes; allowed: one after the comments");
 }
 
+/// Parser of the lines of arcs or edges of a DIMACS file; counts lines with and lines without a weight, which must not
+/// be mixed in a file.
 class DimacsParser {
  public:
   DimacsParser(const Text& text, const DimacsHeader& header, Raw& raw) : text_(text), header_(header), raw_(raw) {}
@@ -46,12 +51,12 @@ class DimacsParser {
       if (kind.empty() || kind.starts_with('c')) continue;
       if (kind != (header_.arcs ? "a" : "e"))
         text_.fail(piece, walk.at(),
-                   shown(walk.line()) + "; allowed: lines that begin with " + (header_.arcs ? "a" : "e") + " or c");
+                   quote(walk.line()) + "; allowed: lines that begin with " + (header_.arcs ? "a" : "e") + " or c");
       const std::string_view a = words.next(), b = words.next(), weight = words.next();
       const std::uint64_t from = id(piece, walk, a), to = id(piece, walk, b);
       const bool weighted = !weight.empty();
       if (weighted ? !words.next().empty() : header_.arcs)
-        text_.fail(piece, walk.at(), shown(walk.line()) + "; allowed: two vertices and a weight");
+        text_.fail(piece, walk.at(), quote(walk.line()) + "; allowed: two vertices and a weight");
       (weighted ? with_ : without_) += 1;
       RawSink{text_, piece, raw_}.entry(walk.at(), from, to, weight);
     }
@@ -60,10 +65,12 @@ class DimacsParser {
   [[nodiscard]] std::int64_t without() const { return without_; }
 
  private:
+  /// Parses a vertex, which files count from 1. @return the vertex, counted from 0. @throws PlacedError for a vertex
+  /// outside 1 .. vertices
   std::uint64_t id(const Piece& piece, const LineWalk& walk, std::string_view word) const {
     std::uint64_t value = 0;
     if (!parse_id(word, value) || value < 1 || value > header_.vertices)
-      text_.fail(piece, walk.at(), "vertex " + shown(word) + "; allowed: 1 to " + std::to_string(header_.vertices));
+      text_.fail(piece, walk.at(), "vertex " + quote(word) + "; allowed: 1 to " + std::to_string(header_.vertices));
     return value - 1;
   }
 
@@ -76,6 +83,7 @@ class DimacsParser {
 
 }  // namespace
 
+// Reader of DIMACS files: all ranks parse the problem line, then each its share of the other lines.
 Raw read_dimacs(const Source& source) {
   const auto text = Text::open(source.path, source.transport);
   DimacsHeader header;
@@ -86,7 +94,8 @@ Raw read_dimacs(const Source& source) {
   Raw raw(source.path, source.sharing);
   raw.most = header.entries;
   DimacsParser parser(*text, header, raw);
-  text->each({header.body}, [&](const Piece& piece) { parser(piece); });
+  text->for_each_piece({header.body}, [&](const Piece& piece) { parser(piece); });
+  // Ranks read different lines, so that mixed weights and wrong numbers show only in the sums over all of them.
   const auto with = source.transport.all_reduce(parser.with(), comm::Op::sum);
   const auto without = source.transport.all_reduce(parser.without(), comm::Op::sum);
   agree_first(source.transport, [&] {
@@ -105,7 +114,7 @@ Raw read_dimacs(const Source& source) {
   return raw;
 }
 
-Sizes sizes_of_dimacs(const std::string& path, std::string_view head) {
+Sizes read_dimacs_sizes(const std::string& path, std::string_view head) {
   const DimacsHeader header = read_dimacs_header(path, head);
   return {header.vertices, header.entries, true, header.arcs, 0};
 }

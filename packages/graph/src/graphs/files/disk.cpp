@@ -19,13 +19,14 @@ void fail_at_byte(const std::string& path, std::uint64_t byte, const std::string
   throw PlacedError(byte, path + ": byte " + std::to_string(byte) + ": " + what);
 }
 
-std::string shown(std::string_view text) {
+std::string quote(std::string_view text) {
   constexpr std::size_t most = 40;
   std::string out = "\"";
   for (const char c : text.substr(0, most)) out += c >= ' ' && c <= '~' ? c : '?';
   return out + (text.size() > most ? "...\"" : "\"");
 }
 
+// Throws before a reader's arrays outgrow the memory, so that the system does not kill the process.
 void check_disk_space(const std::string& path, double bytes, int sharing, const std::string& what) {
   const auto there = static_cast<double>(available_bytes());
   if (there == 0 || bytes * sharing <= there) return;
@@ -34,6 +35,8 @@ void check_disk_space(const std::string& path, double bytes, int sharing, const 
                    bytes_text(there) + ": use more memory, or more ranks on more machines");
 }
 
+// Agreement of ranks on one error of a file: a reduction finds the least position, and the rank that has it tells the
+// others.
 void agree_first(comm::Transport& transport, const std::function<void()>& local) {
   std::int64_t position = INT64_MAX;
   std::exception_ptr error;
@@ -49,14 +52,17 @@ void agree_first(comm::Transport& transport, const std::function<void()>& local)
     position = 0;
     error = std::current_exception();
   }
+  // Ranks that did not fail contribute INT64_MAX. Several ranks may fail at the least position (0, without a place); agree()
+  // then decides for one of their errors.
   const std::int64_t first = transport.all_reduce(position, comm::Op::min);
   comm::agree(transport, [&] {
     if (error && position == first) std::rethrow_exception(error);
   });
 }
 
+// Graph file of a reader; refuses folders, pipes and devices, which have no positions.
 File::File(std::string path) : path_(std::move(path)) {
-  // Not waiting for a writer of a pipe, which is refused below.
+  // O_NONBLOCK: opening a named pipe must not block until it has a writer; pipes are refused below.
   handle_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat status {};
   if (handle_ < 0 || ::fstat(handle_, &status) != 0) {
@@ -75,8 +81,10 @@ File::~File() {
   if (handle_ >= 0) ::close(handle_);
 }
 
+// Reads part of a graph file, by as many system calls as it takes.
 std::size_t File::read(std::uint64_t from, void* to, std::size_t bytes) const {
   std::size_t done = 0;
+  // pread() may return less than requested, and be interrupted by a signal.
   while (done < bytes) {
     const ssize_t got = ::pread(handle_, static_cast<char*>(to) + done, bytes - done, static_cast<off_t>(from + done));
     if (got < 0 && errno == EINTR) continue;

@@ -1,5 +1,5 @@
 #pragma once
-/// Files as the readers of graphs see them, and errors that name a place in one.
+/// Read access to graph files, and errors with a position, of which all ranks throw the one that comes first in the file.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,35 +12,39 @@
 
 namespace merganser::graphs::detail {
 
-/// An error at a place of a file. Of errors on several ranks the one that stands first in the file is told.
+/// Error at a position of a graph file. Of errors on several ranks, agree_first() throws the error of least position.
 struct PlacedError : InputError {
   PlacedError(std::uint64_t at, const std::string& what) : InputError(what), position(at) {}
-  std::uint64_t position;
+  std::uint64_t position;  ///< in bytes (of a decompressed text); 0 for errors without a position
 };
-/// @throws PlacedError "path: byte 24: what"
+/// Throws the error of a graph file at a byte. @throws PlacedError "path: byte 24: what"
 [[noreturn]] void fail_at_byte(const std::string& path, std::uint64_t byte, const std::string& what);
-/// What was found, in quotes, cut and without bytes that a terminal could take amiss.
-[[nodiscard]] std::string shown(std::string_view text);
+/// Returns a text in quotes for an error message: cut at 40 bytes, with ? in place of what is not printable ASCII.
+[[nodiscard]] std::string quote(std::string_view text);
 
-/// Refuses to read on where `bytes` more on each of `sharing` ranks of this machine are not there: what comes out of a
-/// compressed file is known only when it is there. @throws InputError "PATH: what, which takes about ..., there is ..."
+/// Checks that `bytes` more bytes of memory are available for each of `sharing` ranks of this host. Local. Readers call it
+/// before their arrays grow, since the size of a decompressed file is unknown in advance.
+/// @throws InputError "PATH: what, which takes about ..., there is ..."
 void check_disk_space(const std::string& path, double bytes, int sharing, const std::string& what);
 
-/// Runs `local` on every rank; if it threw on some, all throw the error that stands first in the file. Collective.
+/// Runs `local` on every rank; if it threw an Error (or ran out of memory) on some, every rank throws the error of least
+/// position in the file. Collective.
 void agree_first(comm::Transport& transport, const std::function<void()>& local);
 
-/// A file open for reading. Not copied; reading does not move.
+/// Graph file that is open for reading at any position; there is no file pointer, so concurrent reads do not interfere.
 class File : Pinned {
  public:
-  /// @throws InputError "cannot read PATH: why"
+  /// Opens a file. @throws InputError "cannot read PATH: why", for what is no plain file too
   explicit File(std::string path);
   ~File();
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  /// Reads up to `bytes` from a place. @return bytes read; fewer only at the end of the file
+  /// Reads up to `bytes` bytes from offset `from`. @return bytes read; fewer only at the end of the file
+  /// @throws InputError if the system reports an error
   std::size_t read(std::uint64_t from, void* to, std::size_t bytes) const;
-  /// Reads all `bytes`. @throws PlacedError at the end of the file
+  /// Reads exactly `bytes` bytes from offset `from`. @param what  named in the message
+  /// @throws PlacedError if the file ends before
   void read_all(std::uint64_t from, void* to, std::size_t bytes, std::string_view what) const;
 
  private:

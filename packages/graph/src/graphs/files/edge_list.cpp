@@ -1,4 +1,5 @@
-// Edge lists: one edge on a line, two ids and perhaps a weight and a time. SNAP, KONECT, TSV and CSV files are such.
+// Reader of edge lists: one edge a line, two ids and optionally a weight and a time, as in SNAP, KONECT, TSV and CSV files. All
+// ranks read, each its lines.
 #include <algorithm>
 #include <array>
 
@@ -8,30 +9,34 @@
 namespace merganser::graphs::detail {
 namespace {
 
+// Whether a line is a comment or a row depends on the line alone, so that any rank can decide it in any piece of the file.
 constexpr std::uint64_t kMaxColumns = 4;
 
+// Returns true for a line of a comment of an edge list.
 bool is_comment(std::string_view line) {
   line = BlankWords(line).rest();
   return line.starts_with('#') || line.starts_with('%') || line.starts_with("//");
 }
+// Returns true for a line of an edge list that holds an edge or the heading.
 bool is_row(std::string_view line) {
   if (!line.empty() && line.front() >= '0' && line.front() <= '9') return true;  // as nearly all are
   return !BlankWords(line).rest().empty() && !is_comment(line);
 }
 
-/// What the lines before the first edge say.
+/// Information of the lines before the first edge: comments of SNAP and KONECT, and the heading of a table.
 struct Preface {
-  std::uint64_t vertices = 0;
-  bool vertices_known = false;
-  bool konect = false;  ///< ids from 1 on
-  bool bipartite = false;
-  bool undirected = false;
-  bool weights = true;                    ///< of a third column
+  std::uint64_t vertices = 0;             ///< of a comment "# vertices: N"
+  bool vertices_known = false;            ///< there is such a comment
+  bool konect = false;                    ///< a KONECT file, whose ids count from 1
+  bool bipartite = false;                 ///< ids of the second column count apart from those of the first
+  bool undirected = false;                ///< an entry stands for both directions
+  bool weights = true;                    ///< a third column holds weights
   TableDialect dialect;                   ///< 0 columns: not seen
   std::vector<std::string> names;         ///< of columns
   std::uint64_t heading_at = UINT64_MAX;  ///< offset of the line of the heading
 };
 
+/// Reads a comment before the first edge into `preface`; the first line of a KONECT file gives the kind of graph and weights.
 void read_comment(std::string_view line, bool first, Preface& preface) {
   line = BlankWords(line).rest();
   Words words(line.substr(line.starts_with("//") ? 2 : 1));
@@ -48,8 +53,8 @@ void read_comment(std::string_view line, bool first, Preface& preface) {
   }
 }
 
-/// Where a name of a column says that it stands, from 1; 0: anywhere.
-std::size_t place_of(std::string_view name) {
+/// Returns the column, from 1, in which a column of this name is expected; 0 for other names.
+std::size_t expected_column(std::string_view name) {
   std::string word;
   for (const char c : name)
     if (c != '_' && c != ' ') word += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
@@ -63,16 +68,19 @@ std::size_t place_of(std::string_view name) {
   return 0;
 }
 
-/// Refuses names of columns in another order than edge lists have.
+/// Checks by the heading of an edge list that the columns of ends come before the column of weights. @throws
+/// PlacedError if not
 void check_order(const std::string& path, std::uint64_t line, const std::vector<std::string>& names) {
   for (std::size_t c = 0; c < names.size(); ++c) {
-    const std::size_t place = place_of(names[c]);
+    const std::size_t place = expected_column(names[c]);
     if (place != 0 && (place == 3) != (c == 2))  // both ends may be in either order
       throw PlacedError(0, path + ": line " + std::to_string(line) + ": heading, column " + std::to_string(c + 1) +
-                               " " + shown(names[c]) + "; allowed: both ends of an edge first, then its weight");
+                               " " + quote(names[c]) + "; allowed: both ends of an edge first, then its weight");
   }
 }
 
+/// Reads the lines of an edge list up to the second edge, from which the separator and a heading are determined.
+/// @throws PlacedError
 Preface read_preface(const std::string& path, std::string_view head) {
   Preface preface;
   std::array<std::string_view, 2> rows;
@@ -100,6 +108,7 @@ Preface read_preface(const std::string& path, std::string_view head) {
   return preface;
 }
 
+/// Parser of one rank's lines of an edge list; checks that all have the same number of columns.
 class EdgeListParser {
  public:
   EdgeListParser(const Text& text, const Preface& preface, Raw& raw)
@@ -113,8 +122,9 @@ class EdgeListParser {
   [[nodiscard]] std::uint64_t columns() const { return columns_; }
 
  private:
+  /// Adds the edge of a line. @throws PlacedError naming the line and the column
   void add(const Piece& piece, std::string_view line, std::uint64_t at) {
-    std::array<std::string_view, kMaxColumns> cell;
+    std::array<std::string_view, kMaxColumns> cell;  // fields of the line
     std::uint64_t columns = 0;
     const char separator = preface_.dialect.separator;
     for (TableCells cells(line, separator); cells.next();) {
@@ -122,18 +132,18 @@ class EdgeListParser {
       if (ends_row) continue;  // a tab behind the last cell
       if (columns < kMaxColumns) cell[columns] = cells.cell();
       ++columns;
-      if (cells.malformed() || cells.cell().empty())
+      if (cells.is_malformed() || cells.cell().empty())
         text_.fail(piece, at,
                    "column " + std::to_string(columns) + ": " +
-                       (cells.malformed() ? "a quote without an end, or text behind it" : cell_text({})) +
+                       (cells.is_malformed() ? "a quote without an end, or text behind it" : cell_text({})) +
                        "; allowed: ids from 0 on, and a number for a weight");
     }
     if (columns_ == 0) columns_ = columns;
     if (columns < 2 || columns > kMaxColumns)
-      text_.fail(piece, at, shown(line) + "; allowed: two ids, and perhaps a weight and a time");
+      text_.fail(piece, at, quote(line) + "; allowed: two ids, and perhaps a weight and a time");
     if (columns != columns_) {
       text_.fail(piece, at,
-                 shown(line) + " has " + std::to_string(columns) + " columns; allowed: " + std::to_string(columns_) +
+                 quote(line) + " has " + std::to_string(columns) + " columns; allowed: " + std::to_string(columns_) +
                      ", as in the lines before");
     }
     const std::uint64_t from = id(piece, at, cell[0], 1), to = id(piece, at, cell[1], 2);
@@ -141,19 +151,21 @@ class EdgeListParser {
     if (weight.empty())
       raw_.add(from, to);
     else if (!raw_.add(from, to, weight))
-      text_.fail(piece, at, "column 3: weight " + shown(weight) + "; allowed: an integer to 64 bit or a number");
+      text_.fail(piece, at, "column 3: weight " + quote(weight) + "; allowed: an integer to 64 bit or a number");
     if (preface_.bipartite) raw_.left = std::max(raw_.left, from + 1);
   }
 
+  /// Parses the id of a vertex. @return the id, counted from 0. @throws PlacedError for a word that is no id, and for an
+  /// id beyond the number of vertices
   std::uint64_t id(const Piece& piece, std::uint64_t at, std::string_view word, int column) const {
     std::uint64_t value = 0;
     if (!parse_id(word, value) || value < first_)
       text_.fail(piece, at,
-                 "column " + std::to_string(column) + ": vertex " + shown(word) +
+                 "column " + std::to_string(column) + ": vertex " + quote(word) +
                      "; allowed: " + std::to_string(first_) + " to below 2^63");
     if (preface_.vertices_known && value >= preface_.vertices) {
       text_.fail(piece, at,
-                 "column " + std::to_string(column) + ": vertex " + shown(word) + "; allowed: below " +
+                 "column " + std::to_string(column) + ": vertex " + quote(word) + "; allowed: below " +
                      std::to_string(preface_.vertices) + ", the number of vertices told above");
     }
     return value - first_;
@@ -168,6 +180,7 @@ class EdgeListParser {
 
 }  // namespace
 
+// Reader of edge lists: all ranks parse the first lines alike, then each its share of the lines.
 Raw read_edge_list(const Source& source) {
   const auto text = Text::open(source.path, source.transport);
   Preface preface;
@@ -178,7 +191,7 @@ Raw read_edge_list(const Source& source) {
   });
   Raw raw(source.path, source.sharing);
   EdgeListParser parser(*text, preface, raw);
-  text->each({}, [&](const Piece& piece) { parser(piece); });
+  text->for_each_piece({}, [&](const Piece& piece) { parser(piece); });
   const auto all = [&](std::uint64_t columns, comm::Op op) {
     return source.transport.all_reduce(static_cast<std::int64_t>(columns), op);
   };
@@ -202,7 +215,8 @@ Raw read_edge_list(const Source& source) {
   return raw;
 }
 
-Sizes sizes_of_edge_list(const std::string& path, std::string_view head) {
+// An edge list has no header, so sizes are extrapolated from the lines in its first bytes.
+Sizes read_edge_list_sizes(const std::string& path, std::string_view head) {
   const Preface preface = read_preface(path, head);
   std::uint64_t lines = 0, bytes = 0, greatest = 0;
   bool real = false;

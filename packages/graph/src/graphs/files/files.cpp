@@ -23,6 +23,7 @@ constexpr std::array kFormats{Format::edge_list, Format::matrix_market, Format::
 constexpr std::array<std::string_view, 7> kNames{"edge-list", "matrix-market", "metis", "dimacs",
                                                  "parhip",    "bvgraph",       "binary"};
 
+/// Format of graph files, and an extension of file names that stands for the format.
 struct Extension {
   std::string_view text;
   Format format;
@@ -36,7 +37,8 @@ constexpr std::array kExtensions{Extension{".txt", Format::edge_list},     Exten
                                  Extension{".parhip", Format::parhip},     Extension{".bgf", Format::parhip},
                                  Extension{".mgr", Format::binary}};
 
-const Extension* extension_of(const std::string& path) {
+/// Finds the entry of a path's extension (before ".gz", if that is there); null if there is none.
+const Extension* find_extension(const std::string& path) {
   std::filesystem::path name(path);
   if (name.extension() == ".gz") name = name.stem();
   const std::string text = name.extension().string();
@@ -45,15 +47,18 @@ const Extension* extension_of(const std::string& path) {
   return found == kExtensions.end() ? nullptr : &*found;
 }
 
-/// By the first line that is no comment; a METIS file looks like an edge list and is told by its extension alone.
-Format format_of_head(const std::string& path) {
-  std::string head = any_head_of(path);
+/// Determines the format of a graph file by its first bytes and its first line that is no comment. A METIS file cannot
+/// be told from an edge list and needs its extension. @throws InputError for an empty file, and for a file that is no
+/// graph
+Format detect_by_contents(const std::string& path) {
+  std::string head = read_head(path);
   if (head.empty()) throw InputError(path + ": the file is empty; allowed: a graph");
   if (head.starts_with("MRGNGRPH")) return Format::binary;
+  // Text in UTF-16 has zeros too; it is refused by read_text_head() below, not taken for a binary ParHIP header.
   const bool two_bytes =
       head.size() > 3 && (head[0] == '\0') != (head[1] == '\0') && (head[2] == '\0') != (head[3] == '\0');
   if (!two_bytes && head.substr(0, 24).find('\0') != std::string::npos) return Format::parhip;
-  head = head_of(path);
+  head = read_text_head(path);
   if (Words(head).rest().starts_with("%%MatrixMarket")) return Format::matrix_market;
   for (LineWalk walk(head); walk.next();) {
     const std::string_view first = Words(walk.line()).next();
@@ -63,6 +68,7 @@ Format format_of_head(const std::string& path) {
   return Format::edge_list;
 }
 
+/// Calls the reader of a format, all but binary. Collective.
 Raw read_raw(const Source& source, Format format) {
   switch (format) {
     case Format::edge_list:
@@ -80,9 +86,9 @@ Raw read_raw(const Source& source, Format format) {
   }
 }
 
-/// Gives the edges of a binary file other weights.
-void make_weights(EdgeList& graph, const ReadOptions& options, ReadLog& log) {
-  const WeightMaker make = weights_of_name(options.weights, options.seed);
+/// Replaces the weights of a graph read from a binary file by generated ones. Local; the size of edges may change.
+void replace_weights(EdgeList& graph, const ReadOptions& options, ReadLog& log) {
+  const WeightMaker make = parse_weights(options.weights, options.seed);
   graph.kind = make.kind();
   const auto fill = [&]<class To, class From>(const std::vector<From>& from, To) {
     std::vector<To> to;
@@ -105,98 +111,101 @@ void make_weights(EdgeList& graph, const ReadOptions& options, ReadLog& log) {
                       ", a hash of both ends and seed " + std::to_string(options.seed) + ")");
 }
 
-Format chosen(const std::string& path, const ReadOptions& options) {
-  const Format format = options.format.empty() ? detect_format(path) : format_of_name(options.format);
+/// Returns the format of the options, or else that of the file. @throws UsageError for an unknown name, InputError for a bad file
+Format choose_format(const std::string& path, const ReadOptions& options) {
+  const Format format = options.format.empty() ? detect_format(path) : parse_format(options.format);
   if (format == Format::parhip || format == Format::binary) check_unpacked(path);
   return format;
 }
 
+/// Checks the weights that the options ask for. @throws UsageError for weights that cannot be generated for a file
 void check_weights(const ReadOptions& options) {
   if (options.weights.empty()) return;
-  if (weights_of_name(options.weights, 0).model == WeightModel::euclidean)
+  if (parse_weights(options.weights, 0).model == WeightModel::euclidean)
     throw UsageError("weights \"euclidean\" for a file; allowed: for made points (rgg2d, rgg3d) only");
 }
 
-std::uint64_t bytes_of(const std::string& path, Format format) {
+/// Returns the size on disk of the file that holds the edges, in bytes.
+std::uint64_t file_size(const std::string& path, Format format) {
   return File(format == Format::bvgraph ? path + ".graph" : path).size();
 }
 
 }  // namespace
 
-std::string_view name_of(Format format) { return kNames[static_cast<std::size_t>(format)]; }
+std::string_view to_string(Format format) { return kNames[static_cast<std::size_t>(format)]; }
 
 std::span<const Format> formats() { return kFormats; }
 
-Format format_of_name(std::string_view name) {
+Format parse_format(std::string_view name) {
   for (const Format format : kFormats)
-    if (name_of(format) == name) return format;
+    if (to_string(format) == name) return format;
   throw UsageError("format \"" + std::string(name) +
-                   "\"; allowed: " + joined(kFormats, ", ", [](Format f) { return name_of(f); }));
+                   "\"; allowed: " + joined(kFormats, ", ", [](Format f) { return to_string(f); }));
 }
 
-Format format_of_path(const std::string& path) {
-  if (const Extension* e = extension_of(path)) return e->format;
+Format format_from_path(const std::string& path) {
+  if (const Extension* e = find_extension(path)) return e->format;
   throw UsageError(path + " has no extension that tells a format; allowed, unless the format is named: " +
                    joined(kExtensions, ", ", &Extension::text));
 }
 
 Format detect_format(const std::string& path) {
   if (std::filesystem::exists(path + ".properties") && std::filesystem::exists(path + ".graph")) return Format::bvgraph;
+  // A BVGraph is named without extension; the extension .graph is that of METIS files too, which are text.
   const auto refuse_half = [](const std::string& name) {
     throw InputError(name + ".graph is there, " + name + ".properties is not; allowed: both, if it is a BVGraph");
   };
   if (!std::filesystem::exists(path) && std::filesystem::exists(path + ".graph")) refuse_half(path);
   const File file(path);
   if (file.size() == 0) throw InputError(path + ": the file is empty; allowed: a graph");
-  if (path.ends_with(".graph") && any_head_of(path).find('\0') != std::string::npos &&
+  if (path.ends_with(".graph") && read_head(path).find('\0') != std::string::npos &&
       !std::filesystem::exists(path.substr(0, path.size() - 6) + ".properties"))
     refuse_half(path.substr(0, path.size() - 6));
   if (path.ends_with(".graph") && std::filesystem::exists(path.substr(0, path.size() - 6) + ".properties")) {
     throw InputError(path + " is part of a BVGraph; allowed: its name without extension, " +
                      path.substr(0, path.size() - 6));
   }
-  if (const Extension* e = extension_of(path)) return e->format;
-  return format_of_head(path);
+  if (const Extension* e = find_extension(path)) return e->format;
+  return detect_by_contents(path);
 }
 
 EdgeList read_graph(const std::string& path, const ReadOptions& options, comm::Transport& transport, ReadLog& log) {
   log = {};
   agree_first(transport, [&] {
     check_weights(options);
-    log.format = chosen(path, options);
-    log.file_bytes = bytes_of(path, log.format);
+    log.format = choose_format(path, options);
+    log.file_bytes = file_size(path, log.format);
   });
-  const Source source{path, transport, log, comm::host_of(transport).ranks};
-  if (log.format != Format::binary) return finish(read_raw(source, log.format), options, transport, log);
+  const Source source{path, transport, log, comm::find_host(transport).ranks};
+  if (log.format != Format::binary) return build_edge_list(read_raw(source, log.format), options, transport, log);
   EdgeList graph = read_binary(source, options);
-  if (!options.weights.empty()) make_weights(graph, options, log);
+  if (!options.weights.empty()) replace_weights(graph, options, log);
   return graph;
 }
 
 Forecast forecast_file(const std::string& path, const ReadOptions& options, int ranks) {
   check_weights(options);
-  const Format format = chosen(path, options);
+  const Format format = choose_format(path, options);
   Sizes sizes;
   if (format == Format::edge_list)
-    sizes = sizes_of_edge_list(path, head_of(path));
+    sizes = read_edge_list_sizes(path, read_text_head(path));
   else if (format == Format::matrix_market)
-    sizes = sizes_of_matrix_market(path, head_of(path));
+    sizes = read_matrix_market_sizes(path, read_text_head(path));
   else if (format == Format::metis)
-    sizes = sizes_of_metis(path, head_of(path));
+    sizes = read_metis_sizes(path, read_text_head(path));
   else if (format == Format::dimacs)
-    sizes = sizes_of_dimacs(path, head_of(path));
+    sizes = read_dimacs_sizes(path, read_text_head(path));
   else if (format == Format::parhip)
-    sizes = sizes_of_parhip(path);
+    sizes = read_parhip_sizes(path);
   else if (format == Format::bvgraph)
-    sizes = sizes_of_bvgraph(path);
+    sizes = read_bvgraph_sizes(path);
   else
-    sizes = sizes_of_binary(path);
+    sizes = read_binary_sizes(path);
   Forecast forecast;
   forecast.vertices = sizes.vertices;
   forecast.edges = sizes.twice ? sizes.arcs / 2 : sizes.arcs;
   forecast.exact = format == Format::binary;
-  if (!options.weights.empty())
-    sizes.edge_bytes = weights_of_name(options.weights, 0).bits() == 32 ? 0 : sizeof(Edge16);
+  if (!options.weights.empty()) sizes.edge_bytes = parse_weights(options.weights, 0).bits() == 32 ? 0 : sizeof(Edge16);
   forecast.edge_bytes = sizes.edge_bytes > 0 ? sizes.edge_bytes : sizeof(Edge12);
   if (sizes.vertices > (std::uint64_t{1} << 32)) forecast.edge_bytes = sizeof(Edge24);
   const std::uint64_t share = sizes.arcs / static_cast<std::uint64_t>(ranks) + 1;

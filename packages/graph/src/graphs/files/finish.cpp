@@ -1,4 +1,5 @@
-// From arcs as a file has them to undirected edges.
+// Conversion of arcs, as the readers of all formats give them, into a distributed list of undirected edges: bipartite ids are
+// shifted, sparse ids relabelled, loops and repeated edges dropped, weights brought to one type.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -12,21 +13,23 @@
 namespace merganser::graphs::detail {
 namespace {
 
-constexpr std::uint64_t kSparse = 8;                            ///< ids per end of an arc from which they are sparse
-constexpr std::uint64_t kAlwaysDense = std::uint64_t{1} << 20;  ///< so many vertices are kept anyway
-constexpr std::uint64_t kShortIds = std::uint64_t{1} << 32;
-constexpr std::size_t kSamples = 256;  ///< ids that each rank shows to find evenly filled ranges
+constexpr std::uint64_t kSparse = 8;                            ///< ids are sparse with more of them per end of an arc
+constexpr std::uint64_t kAlwaysDense = std::uint64_t{1} << 20;  ///< up to this many ids are never relabelled
+constexpr std::uint64_t kShortIds = std::uint64_t{1} << 32;     ///< number of ids that 32 bits hold
+constexpr std::size_t kSamples = 256;                           ///< ids that each rank contributes to a sample
 
-std::uint64_t sum(comm::Transport& transport, std::uint64_t mine) {
+std::uint64_t global_sum(comm::Transport& transport, std::uint64_t mine) {
   return static_cast<std::uint64_t>(transport.all_reduce(static_cast<std::int64_t>(mine), comm::Op::sum));
 }
-std::uint64_t greatest(comm::Transport& transport, std::uint64_t mine) {
+std::uint64_t global_max(comm::Transport& transport, std::uint64_t mine) {
   return static_cast<std::uint64_t>(transport.all_reduce(static_cast<std::int64_t>(mine), comm::Op::max));
 }
 
+/// Shifts the ids of the second column of a bipartite graph behind those of the first. Collective.
+/// @throws InputError on every rank if ids do not fit
 void shift_right_side(Raw& raw, comm::Transport& transport) {
   if (!raw.bipartite) return;
-  const std::uint64_t left = greatest(transport, raw.left);
+  const std::uint64_t left = global_max(transport, raw.left);
   agree_first(transport, [&] {
     for (Arc& arc : raw.arcs) {
       const auto refuse = [&](const std::string& allowed) {  // ids of these files count from 1
@@ -46,7 +49,8 @@ void sort_unique(std::vector<std::uint64_t>& ids) {
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 }
 
-/// First ids of the ranges of ranks 1, 2, ...: what rank r gets lies from splitter r - 1 on and below splitter r.
+/// Chooses splitters of all ranks' ids by regular sampling: the first ids of the ranges of ranks 1, 2, .... Rank r gets the ids
+/// from splitter r - 1 on and below splitter r. Collective. @param ids  ascending
 std::vector<std::uint64_t> splitters(const std::vector<std::uint64_t>& ids, comm::Transport& transport) {
   std::vector<std::uint64_t> samples;
   const std::size_t count = std::min(kSamples, ids.size());
@@ -60,13 +64,14 @@ std::vector<std::uint64_t> splitters(const std::vector<std::uint64_t>& ids, comm
   return out;
 }
 
+/// Request for the new number of an id.
 struct Question {
   std::uint64_t id;
-  std::uint64_t asker;
+  std::uint64_t asker;  ///< requesting rank
 };
 
-/// Numbers the ids that arcs have, in their order, 0 .. vertices - 1, and changes the arcs. Collective.
-/// @return the old ids of this rank's part of Ranges::even; `raw.vertices` is set
+/// Relabels the distinct ids of all ranks' arcs in ascending order, 0 .. vertices - 1. Collective. Sets `raw.vertices`.
+/// @return the original ids of this rank's range of Ranges::even()
 std::vector<std::uint64_t> relabel(Raw& raw, comm::Transport& transport) {
   std::vector<std::uint64_t> wanted;
   wanted.reserve(2 * raw.arcs.size());
@@ -80,7 +85,7 @@ std::vector<std::uint64_t> relabel(Raw& raw, comm::Transport& transport) {
     return static_cast<int>(std::upper_bound(starts.begin(), starts.end(), id) - starts.begin());
   };
 
-  // 1. Every id goes to the rank of its range, which numbers the different ones.
+  // 1. Each rank sends its distinct ids to the ranks of their ranges, which number them.
   std::vector<Question> questions;
   questions.reserve(wanted.size());
   for (const std::uint64_t id : wanted) questions.push_back({id, static_cast<std::uint64_t>(transport.rank())});
@@ -90,9 +95,9 @@ std::vector<std::uint64_t> relabel(Raw& raw, comm::Transport& transport) {
   here.reserve(questions.size());
   for (const Question& q : questions) here.push_back(q.id);
   sort_unique(here);
-  const comm::Share share = comm::share_of(transport, here.size());
+  const comm::Share share = comm::compute_share(transport, here.size());
 
-  // 2. Answers, in the order of ids.
+  // 2. Replies with the new numbers, sorted by id for binary search.
   const auto number = [&](std::uint64_t id) {
     return share.before + static_cast<std::uint64_t>(std::lower_bound(here.begin(), here.end(), id) - here.begin());
   };
@@ -105,15 +110,15 @@ std::vector<std::uint64_t> relabel(Raw& raw, comm::Transport& transport) {
   answers = comm::send_to_owners_in_rounds(transport, std::move(answers),
                                            [](const Answer& a) { return static_cast<int>(a.asker); });
   std::sort(answers.begin(), answers.end(), [](const Answer& a, const Answer& b) { return a.id < b.id; });
-  const auto renamed = [&](std::uint64_t id) {
+  const auto new_id = [&](std::uint64_t id) {
     return std::lower_bound(answers.begin(), answers.end(), id,
                             [](const Answer& a, std::uint64_t wanted_id) { return a.id < wanted_id; })
         ->number;
   };
-  for (Arc& arc : raw.arcs) arc = {renamed(arc.from), renamed(arc.to), arc.weight};
+  for (Arc& arc : raw.arcs) arc = {new_id(arc.from), new_id(arc.to), arc.weight};
   raw.vertices = share.all;
 
-  // 3. Names to the ranks that have these vertices in an even division; they come in ascending order of names.
+  // 3. Original ids to the owners of the vertices in Ranges::even(): ranges of splitters are of unequal length.
   struct Name {
     std::uint64_t number, name;
   };
@@ -130,14 +135,15 @@ std::vector<std::uint64_t> relabel(Raw& raw, comm::Transport& transport) {
   return out;
 }
 
-/// Sets the number of vertices, and names where ids are sparse.
+/// Determines the number of vertices if the file does not give it, and relabels sparse ids. Collective.
+/// @return the original ids of this rank's range of vertices; empty if they were kept
 std::vector<std::uint64_t> determine_vertices(Raw& raw, comm::Transport& transport, ReadLog& log) {
   if (raw.vertices_known) return {};
   std::uint64_t vertices = 0;
   for (const Arc& arc : raw.arcs) vertices = std::max({vertices, arc.from + 1, arc.to + 1});
   // One less, since the greatest id + 1 may be 2^63.
   std::uint64_t last = vertices > 0 ? vertices - 1 : 0;
-  last = greatest(transport, last);
+  last = global_max(transport, last);
   const bool any = log.arcs > 0;
   raw.vertices = any ? last + 1 : 0;
   if (!any || raw.vertices <= kAlwaysDense || raw.vertices / kSparse <= 2 * log.arcs) return {};
@@ -145,7 +151,7 @@ std::vector<std::uint64_t> determine_vertices(Raw& raw, comm::Transport& transpo
   return relabel(raw, transport);
 }
 
-/// Puts the ends of arcs in order and drops loops.
+/// Sorts the ends of each arc and drops loops. Local. @return loops dropped
 std::uint64_t orient(std::vector<Arc>& arcs) {
   const std::size_t before = arcs.size();
   arcs.erase(std::remove_if(arcs.begin(), arcs.end(), [](const Arc& arc) { return arc.from == arc.to; }), arcs.end());
@@ -154,10 +160,11 @@ std::uint64_t orient(std::vector<Arc>& arcs) {
   return before - arcs.size();
 }
 
-/// Turns weights into ordered bits, the same kind on every rank.
+/// Converts the weights of all ranks to order-preserving bits of one type, or generates them. Collective.
+/// @throws InputError on every rank for integers of both signs of which 64 bits cannot hold all
 WeightKind determine_weights(Raw& raw, const ReadOptions& options, comm::Transport& transport) {
   if (!raw.weighted || !options.weights.empty()) {
-    const WeightMaker make = weights_of_name(options.weights.empty() ? "uniform" : options.weights, options.seed);
+    const WeightMaker make = parse_weights(options.weights.empty() ? "uniform" : options.weights, options.seed);
     for (Arc& arc : raw.arcs) arc.weight = make(arc.from, arc.to);
     return make.kind();
   }
@@ -170,13 +177,14 @@ WeightKind determine_weights(Raw& raw, const ReadOptions& options, comm::Transpo
   if (!negative && !real) return WeightKind::unsigned_integer;
   raw.widen(real ? Numbers::real : Numbers::integer);
   for (Arc& arc : raw.arcs)
-    arc.weight = real ? bits_of(std::bit_cast<double>(arc.weight)) : bits_of(static_cast<std::int64_t>(arc.weight));
+    arc.weight =
+        real ? ordered_bits(std::bit_cast<double>(arc.weight)) : ordered_bits(static_cast<std::int64_t>(arc.weight));
   return real ? WeightKind::float64 : WeightKind::signed_integer;
 }
 
-/// Edges at the owners of their lower ends, sorted by them, each once.
+/// Sends edges to the owners of their lower ends, sorts them by ends, and drops equal ones. Collective.
 template <class Edge>
-std::vector<Edge> send_and_sort(std::vector<Arc> arcs, std::uint64_t vertices, comm::Transport& transport) {
+std::vector<Edge> distribute_and_sort(std::vector<Arc> arcs, std::uint64_t vertices, comm::Transport& transport) {
   std::vector<Edge> edges;
   edges.reserve(arcs.size());
   for (const Arc& arc : arcs) edges.push_back(make_edge<Edge>(arc.from, arc.to, arc.weight));
@@ -192,7 +200,8 @@ std::vector<Edge> send_and_sort(std::vector<Arc> arcs, std::uint64_t vertices, c
   return edges;
 }
 
-std::uint64_t parallel_in(const EdgeList& graph) {
+/// Counts the edges of this rank that are parallel to the one before. Edges are sorted by their ends.
+std::uint64_t count_parallel(const EdgeList& graph) {
   return std::visit(
       [](const auto& edges) {
         std::uint64_t count = 0;
@@ -203,7 +212,9 @@ std::uint64_t parallel_in(const EdgeList& graph) {
       graph.edges);
 }
 
-void say(const Raw& raw, const ReadOptions& options, std::uint64_t edges, std::uint64_t parallel, ReadLog& log) {
+/// Appends the notes on what was dropped, relabelled or generated to the log.
+void append_notes(const Raw& raw, const ReadOptions& options, std::uint64_t edges, std::uint64_t parallel,
+                  ReadLog& log) {
   log.lines.insert(log.lines.end(), raw.lines.begin(), raw.lines.end());
   if (log.relabelled)
     log.lines.push_back("ids are sparse: the vertices that edges have are numbered anew, in the order of their ids");
@@ -230,30 +241,31 @@ void say(const Raw& raw, const ReadOptions& options, std::uint64_t edges, std::u
 
 }  // namespace
 
-EdgeList finish(Raw raw, const ReadOptions& options, comm::Transport& transport, ReadLog& log) {
-  log.arcs = sum(transport, raw.arcs.size());
+EdgeList build_edge_list(Raw raw, const ReadOptions& options, comm::Transport& transport, ReadLog& log) {
+  log.arcs = global_sum(transport, raw.arcs.size());
   log.directed = raw.directed;
   log.weighted = raw.weighted && options.weights.empty();
   shift_right_side(raw, transport);
   EdgeList graph;
   graph.names = determine_vertices(raw, transport, log);
   graph.vertices = raw.vertices;
-  log.loops = sum(transport, orient(raw.arcs));
+  log.loops = global_sum(transport, orient(raw.arcs));
   graph.kind = determine_weights(raw, options, transport);
 
+  // The smallest type of edge that holds all ranks' ids and weights.
   std::uint64_t widest = 0;
   for (const Arc& arc : raw.arcs) widest = std::max(widest, arc.weight >> 32);
   const bool may_be_short = graph.kind == WeightKind::unsigned_integer || graph.kind == WeightKind::float32;
-  const bool narrow = greatest(transport, widest) == 0 && may_be_short;
+  const bool narrow = global_max(transport, widest) == 0 && may_be_short;
   if (graph.vertices > kShortIds)
-    graph.edges = send_and_sort<Edge24>(std::move(raw.arcs), graph.vertices, transport);
+    graph.edges = distribute_and_sort<Edge24>(std::move(raw.arcs), graph.vertices, transport);
   else if (narrow)
-    graph.edges = send_and_sort<Edge12>(std::move(raw.arcs), graph.vertices, transport);
+    graph.edges = distribute_and_sort<Edge12>(std::move(raw.arcs), graph.vertices, transport);
   else
-    graph.edges = send_and_sort<Edge16>(std::move(raw.arcs), graph.vertices, transport);
-  const std::uint64_t edges = sum(transport, graph.size());
+    graph.edges = distribute_and_sort<Edge16>(std::move(raw.arcs), graph.vertices, transport);
+  const std::uint64_t edges = global_sum(transport, graph.size());
   log.repeated = log.arcs - log.loops - edges;
-  say(raw, options, edges, sum(transport, parallel_in(graph)), log);
+  append_notes(raw, options, edges, global_sum(transport, count_parallel(graph)), log);
   return graph;
 }
 

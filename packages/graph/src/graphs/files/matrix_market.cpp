@@ -1,4 +1,5 @@
-// Matrix Market files: square sparse matrices; an entry is an arc.
+// Distributed reader of Matrix Market files: square sparse matrices, an entry is an arc. All ranks read, each its lines. The serial
+// reader of process graphs in src/graphs/process_files shares the parsing of the header and of entries.
 #include "src/graphs/files/matrix_market.hpp"
 
 #include <cctype>
@@ -8,26 +9,30 @@
 namespace merganser::graphs::detail {
 namespace {
 
+/// Throws the error of a line of the header of a Matrix Market file. @throws PlacedError "PATH: line 3: what"
 [[noreturn]] void refuse_matrix(const std::string& path, std::uint64_t line, const std::string& what) {
   throw PlacedError(0, path + ": line " + std::to_string(line) + ": " + what);
 }
 
+/// Returns a word of the banner in lower case, since the words of the banner are case-insensitive.
 std::string lower(std::string_view word) {
   std::string out(word);
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
 }
 
+/// Parses the first line of a Matrix Market file, the banner: type, field and symmetry of the matrix. @throws
+/// PlacedError
 void read_banner(const std::string& path, std::string_view line, MatrixHeader& header) {
   Words words(line);
   const auto is = [&](const char* what) { return lower(words.next()) == what; };
   if (!is("%%matrixmarket") || !is("matrix") || !is("coordinate"))
-    refuse_matrix(path, 1, shown(line) + "; allowed: %%MatrixMarket matrix coordinate FIELD SYMMETRY");
+    refuse_matrix(path, 1, quote(line) + "; allowed: %%MatrixMarket matrix coordinate FIELD SYMMETRY");
   const std::string field = lower(words.next()), symmetry = lower(words.next());
   if (field != "pattern" && field != "integer" && field != "real")
-    refuse_matrix(path, 1, "field " + shown(field) + "; allowed: pattern, integer, real");
+    refuse_matrix(path, 1, "field " + quote(field) + "; allowed: pattern, integer, real");
   if (symmetry != "general" && symmetry != "symmetric" && symmetry != "skew-symmetric")
-    refuse_matrix(path, 1, "symmetry " + shown(symmetry) + "; allowed: general, symmetric, skew-symmetric");
+    refuse_matrix(path, 1, "symmetry " + quote(symmetry) + "; allowed: general, symmetric, skew-symmetric");
   header.weighted = field != "pattern";
   header.real = field == "real";
   header.general = symmetry == "general";
@@ -35,6 +40,7 @@ void read_banner(const std::string& path, std::string_view line, MatrixHeader& h
 
 }  // namespace
 
+// Parser of the header of a Matrix Market file: the banner, then comments, then the line of sizes.
 MatrixHeader read_matrix_header(const std::string& path, std::string_view head, bool whole) {
   if (head.empty()) refuse_matrix(path, 1, "the file is empty; allowed: %%MatrixMarket matrix coordinate ...");
   MatrixHeader header;
@@ -52,8 +58,8 @@ MatrixHeader read_matrix_header(const std::string& path, std::string_view head, 
     std::uint64_t width = 0;
     if (!parse_id(rows, header.size) || !parse_id(columns, width) || !parse_id(entries, header.entries) ||
         !words.next().empty())
-      refuse_matrix(path, number, shown(line) + "; allowed: rows, columns and entries");
-    if (width != header.size) refuse_matrix(path, number, shown(line) + "; allowed: as many rows as columns");
+      refuse_matrix(path, number, quote(line) + "; allowed: rows, columns and entries");
+    if (width != header.size) refuse_matrix(path, number, quote(line) + "; allowed: as many rows as columns");
     header.at = walk.at();
     header.body = walk.after();
     return header;
@@ -68,6 +74,7 @@ std::string wrong_entries(std::uint64_t entries, const MatrixHeader& header) {
   return std::to_string(entries) + " entries; allowed: " + std::to_string(header.entries) + ", as its sizes say";
 }
 
+// Reader of Matrix Market files: all ranks parse the header, then each its share of the lines of entries.
 Raw read_matrix_market(const Source& source) {
   const auto text = Text::open(source.path, source.transport);
   MatrixHeader header;
@@ -79,7 +86,7 @@ Raw read_matrix_market(const Source& source) {
   raw.most = header.entries;
   raw.weighted = header.weighted;
   if (header.real) raw.widen(Numbers::real);
-  text->each({header.body}, [&](const Piece& piece) {
+  text->for_each_piece({header.body}, [&](const Piece& piece) {
     RawSink sink{*text, piece, raw};
     parse_matrix_entries(piece.text, piece.offset, header, sink);
   });
@@ -95,7 +102,7 @@ Raw read_matrix_market(const Source& source) {
   return raw;
 }
 
-Sizes sizes_of_matrix_market(const std::string& path, std::string_view head) {
+Sizes read_matrix_market_sizes(const std::string& path, std::string_view head) {
   const MatrixHeader header = read_matrix_header(path, head, head.size() < kHeadBytes);
   return {header.size, header.entries, true, false, header.real ? sizeof(Edge16) : 0};
 }

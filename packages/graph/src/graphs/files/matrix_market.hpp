@@ -1,5 +1,6 @@
 #pragma once
-/// Matrix Market files as text: what they may hold, whoever reads them. Rules: packages/graph/docs/graph-files.md.
+/// Parsing of the text of Matrix Market files, shared by the reader of distributed graphs and that of process graphs. Rules:
+/// packages/graph/docs/graph-files.md.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 namespace merganser::graphs::detail {
 
+/// Header of a Matrix Market file: contents of the banner and of the line of sizes.
 struct MatrixHeader {
   std::uint64_t size = 0;  ///< rows and columns
   std::uint64_t entries = 0;
@@ -19,13 +21,15 @@ struct MatrixHeader {
   bool general = false;    ///< an entry stands for itself alone; else for both directions
 };
 
-/// @param head  the beginning of a text
-/// @param whole  there is no more of it
-/// @throws PlacedError with the line
+/// Parses the header of a Matrix Market file: the banner and the line of sizes. Local.
+/// @param head  the beginning of the text
+/// @param whole  `head` is the whole text
+/// @throws PlacedError naming the line
 [[nodiscard]] MatrixHeader read_matrix_header(const std::string& path, std::string_view head, bool whole);
 
-/// The entries on some lines behind the header. Those of two directions are given as they stand, in one.
-/// @param offset  of the text in the file
+/// Parses consecutive lines of entries of a Matrix Market file. An entry of a symmetric matrix, which stands for two
+/// entries, is passed on once.
+/// @param offset  of `text` in the file
 /// @param sink  has entry(at, row, column, value), with the offset of the line, indices from 0 and the text of the
 ///   value (empty without), and fail(at, what), which throws an error that names the line
 template <class Sink>
@@ -37,16 +41,16 @@ void parse_matrix_entries(std::string_view text, std::uint64_t offset, const Mat
     const std::string_view column = words.next(), value = words.next();
     std::uint64_t from = 0, to = 0;
     if (!parse_id(row, from) || from < 1 || from > header.size)
-      sink.fail(walk.at(), "row " + shown(row) + "; allowed: 1 to " + std::to_string(header.size));
+      sink.fail(walk.at(), "row " + quote(row) + "; allowed: 1 to " + std::to_string(header.size));
     if (!parse_id(column, to) || to < 1 || to > header.size)
-      sink.fail(walk.at(), "column " + shown(column) + "; allowed: 1 to " + std::to_string(header.size));
+      sink.fail(walk.at(), "column " + quote(column) + "; allowed: 1 to " + std::to_string(header.size));
     if (header.weighted ? value.empty() || !words.next().empty() : !value.empty())
-      sink.fail(walk.at(), shown(walk.line()) + "; allowed: row, column" + (header.weighted ? " and value" : ""));
+      sink.fail(walk.at(), quote(walk.line()) + "; allowed: row, column" + (header.weighted ? " and value" : ""));
     sink.entry(walk.at(), from - 1, to - 1, value);
   }
 }
 
-/// What a file is told that has another number of entries than its sizes say.
+/// Returns the message for a file with another number of entries than its line of sizes gives.
 [[nodiscard]] std::string wrong_entries(std::uint64_t entries, const MatrixHeader& header);
 
 }  // namespace merganser::graphs::detail

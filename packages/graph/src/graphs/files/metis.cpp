@@ -1,4 +1,5 @@
-// METIS files: line i lists the neighbours of vertex i, so every edge stands twice.
+// Distributed reader of METIS files: line i lists the neighbours of vertex i, so every edge stands twice. All ranks read, each its
+// lines. The serial reader of process graphs in src/graphs/process_files shares the parsing of the header and of lines.
 #include "src/graphs/files/metis.hpp"
 
 #include <algorithm>
@@ -10,23 +11,24 @@ namespace {
 
 constexpr std::uint64_t kMaxConstraints = 2147483647;
 
-/// The numbers of the header's line. @param refuse  throws, with the line
+/// Parses the line of a METIS file that is its header. @param refuse  called with a message; throws an error that names
+/// the line
 template <class Refuse>
 MetisHeader parse_metis_header(std::string_view line, const Refuse& refuse) {
   MetisHeader header;
   Words words(line);
   const std::string_view n = words.next(), m = words.next(), format = words.next(), constraints = words.next();
   if (!parse_id(n, header.vertices) || !parse_id(m, header.edges) || !words.next().empty())
-    refuse(shown(line) + "; allowed: vertices, edges, and perhaps a format and a number of weights");
+    refuse(quote(line) + "; allowed: vertices, edges, and perhaps a format and a number of weights");
   const auto bad = [](char c) { return c != '0' && c != '1'; };
   if (format.size() > 3 || std::any_of(format.begin(), format.end(), bad))
-    refuse("format " + shown(format) + "; allowed: up to three digits 0 or 1");
+    refuse("format " + quote(format) + "; allowed: up to three digits 0 or 1");
   const std::string flags = std::string(3 - format.size(), '0') + std::string(format);
   const bool vertex_weights = flags[1] == '1';
   std::uint64_t weights = vertex_weights ? 1 : 0;
   if (!constraints.empty() &&
       (!parse_id(constraints, weights) || vertex_weights != (weights > 0) || weights > kMaxConstraints))
-    refuse("number of weights " + shown(constraints) + "; allowed: from 1 on with format 1x, else 0 or none");
+    refuse("number of weights " + quote(constraints) + "; allowed: from 1 on with format 1x, else 0 or none");
   header.weights_before = weights + (flags[0] == '1' ? 1 : 0);
   header.weighted = flags[2] == '1';
   return header;
@@ -34,6 +36,7 @@ MetisHeader parse_metis_header(std::string_view line, const Refuse& refuse) {
 
 }  // namespace
 
+// Parser of the header of a METIS file, the first line that is no comment.
 MetisHeader read_metis_header(const std::string& path, std::string_view head, bool whole) {
   std::uint64_t number = 0, comments = 0;
   for (LineWalk walk(head); walk.next();) {
@@ -65,12 +68,14 @@ std::string wrong_neighbours(std::uint64_t neighbours, const MetisHeader& header
          ", two for each of the edges that the header tells";
 }
 
+// Reader of METIS files: all ranks parse the header, then each its share of the lines. The vertex of a line follows
+// from the number of lines before it.
 Raw read_metis(const Source& source) {
   const auto text = Text::open(source.path, source.transport);
   MetisHeader header;
   agree_first(source.transport, [&] {
     header = read_metis_header(source.path, text->head(), text->head().size() < kHeadBytes);
-    const std::uint64_t most = text->compressed() ? most_vertices(text->file_bytes(), true) : text->file_bytes();
+    const std::uint64_t most = text->compressed() ? max_vertices(text->file_bytes(), true) : text->file_bytes();
     if (header.vertices > most)
       throw InputError(source.path + ": " + std::to_string(header.vertices) + " vertices; allowed for a file of " +
                        std::to_string(text->file_bytes()) + " bytes: at most " + std::to_string(most) +
@@ -82,7 +87,8 @@ Raw read_metis(const Source& source) {
   std::uint64_t rows = 0;
   // No line is longer than one with all the vertices in it, in 64 bytes each.
   const Text::Each how{header.body, true, 64 * (header.vertices + header.weights_before + 1024)};
-  text->each(how, [&](const Piece& piece) {
+  text->for_each_piece(how, [&](const Piece& piece) {
+    // The vertex of a line follows from its number, less comments and lines up to the header: pieces must be numbered.
     const std::uint64_t first = piece.line - 1 - piece.comments - header.lines_before;
     RawSink sink{*text, piece, raw};
     const std::uint64_t last = parse_metis_rows(piece.text, piece.offset, header, first, sink);
@@ -102,7 +108,7 @@ Raw read_metis(const Source& source) {
   return raw;
 }
 
-Sizes sizes_of_metis(const std::string& path, std::string_view head) {
+Sizes read_metis_sizes(const std::string& path, std::string_view head) {
   const MetisHeader header = read_metis_header(path, head, head.size() < kHeadBytes);
   return {header.vertices, 2 * header.edges, true, true, 0};
 }

@@ -1,5 +1,6 @@
 #pragma once
-/// METIS files as text: what they may hold, whoever reads them. Rules: packages/graph/docs/graph-files.md.
+/// Parsing of the text of METIS files, shared by the reader of distributed graphs and that of process graphs. Rules:
+/// packages/graph/docs/graph-files.md.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 namespace merganser::graphs::detail {
 
+/// Header of a METIS file: contents of its line, and the place of the line.
 struct MetisHeader {
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
@@ -19,12 +21,13 @@ struct MetisHeader {
   std::uint64_t lines_before = 0;  ///< lines before it that are no comments
 };
 
-/// @param head  the beginning of a text
-/// @param whole  there is no more of it
-/// @throws PlacedError with the line
+/// Parses the header of a METIS file: the first line that is no comment. Local.
+/// @param head  the beginning of the text
+/// @param whole  `head` is the whole text
+/// @throws PlacedError naming the line
 [[nodiscard]] MetisHeader read_metis_header(const std::string& path, std::string_view head, bool whole);
 
-/// The neighbours of one vertex.
+/// Parses the line of one vertex in a METIS file and passes the vertex's neighbours on to `sink`.
 /// @param word, words  the first word of its line and those behind it
 /// @param at  offset of the line
 template <class Sink>
@@ -33,12 +36,12 @@ void parse_metis_row(std::string_view word, Words words, std::uint64_t at, const
   for (std::uint64_t i = 0; i < header.weights_before; ++i, word = words.next()) {
     std::uint64_t weight = 0;
     if (!parse_id(word, weight))
-      sink.fail(at, "size or weight of a vertex " + shown(word) + "; allowed: an integer from 0 on");
+      sink.fail(at, "size or weight of a vertex " + quote(word) + "; allowed: an integer from 0 on");
   }
   for (; !word.empty(); word = words.next()) {
     std::uint64_t to = 0;
     if (!parse_id(word, to) || to < 1 || to > header.vertices)
-      sink.fail(at, "neighbour " + shown(word) + "; allowed: 1 to " + std::to_string(header.vertices));
+      sink.fail(at, "neighbour " + quote(word) + "; allowed: 1 to " + std::to_string(header.vertices));
     const std::string_view weight = header.weighted ? words.next() : std::string_view();
     if (header.weighted && weight.empty())
       sink.fail(at, "weight \"\" of an edge; allowed: a number behind every neighbour");
@@ -46,12 +49,13 @@ void parse_metis_row(std::string_view word, Words words, std::uint64_t at, const
   }
 }
 
-/// The neighbours on some lines behind the header. Every edge stands at both of its ends and is given as it stands.
-/// @param offset  of the text in the file
-/// @param vertex  whose line the first one is that is no comment, from 0
+/// Parses consecutive lines of neighbours in a METIS file. Every edge stands in the lines of both of its ends and is
+/// passed on twice.
+/// @param offset  of `text` in the file
+/// @param vertex  vertex of the first line that is no comment, from 0
 /// @param sink  has entry(at, vertex, neighbour, weight), with the offset of the line, vertices from 0 and the text of
 ///   the weight (empty without), and fail(at, what), which throws an error that names the line
-/// @return the vertex whose line would be next; beyond the last one lines are empty
+/// @return the vertex of the next line; from the number of vertices on lines must be empty
 template <class Sink>
 std::uint64_t parse_metis_rows(std::string_view text, std::uint64_t offset, const MetisHeader& header,
                                std::uint64_t vertex, Sink& sink) {
@@ -62,15 +66,16 @@ std::uint64_t parse_metis_rows(std::string_view text, std::uint64_t offset, cons
     if (vertex < header.vertices)
       parse_metis_row(first, words, walk.at(), header, vertex, sink);
     else if (!first.empty())
-      sink.fail(walk.at(), shown(walk.line()) + " after the last vertex; allowed: " + std::to_string(header.vertices) +
+      sink.fail(walk.at(), quote(walk.line()) + " after the last vertex; allowed: " + std::to_string(header.vertices) +
                                " lines of vertices, as the header says");
     ++vertex;
   }
   return vertex;
 }
 
-/// What a file is told that ends too early, and one that has another number of neighbours than its header says.
+/// Returns the message for a file with fewer lines of vertices than its header gives.
 [[nodiscard]] std::string missing_rows(std::uint64_t rows, const MetisHeader& header);
+/// Returns the message for a file with another number of neighbours than two per edge of its header.
 [[nodiscard]] std::string wrong_neighbours(std::uint64_t neighbours, const MetisHeader& header);
 
 }  // namespace merganser::graphs::detail

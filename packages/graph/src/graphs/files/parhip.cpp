@@ -1,4 +1,4 @@
-// ParHIP binary files: a header of three words, offsets in bytes from the start of the file, neighbours, weights of the
+// Reader of ParHIP binary files: a header of three words, offsets in bytes from the start of the file, neighbours, weights of the
 // vertices and of the edges. Bits of the first word: 1 no edge weights, 2 no vertex weights, 4 offsets, 8 ids,
 // 16 vertex weights, 32 edge weights of 32 bits instead of 64.
 #include <algorithm>
@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint64_t kParhipHeader = 24;
 constexpr std::size_t kNumbersAtOnce = std::size_t{1} << 16;  ///< numbers read at once
 
+/// Layout of a ParHIP file: sizes and widths from the header, and the positions in the file that follow from them.
 struct ParhipLayout {
   std::uint64_t vertices = 0;
   std::uint64_t arcs = 0;
@@ -27,6 +28,7 @@ struct ParhipLayout {
   [[nodiscard]] std::uint64_t bytes() const { return weights_at() + (weighted ? arcs * weight_bytes : 0); }
 };
 
+/// Reads the header of a ParHIP file and checks that it fits the length of the file. @throws PlacedError
 ParhipLayout read_parhip_layout(const File& file) {
   std::array<std::uint64_t, 3> head{};
   file.read_all(0, head.data(), kParhipHeader, "the header");
@@ -34,6 +36,7 @@ ParhipLayout read_parhip_layout(const File& file) {
   if (version > 63) fail_at_byte(file.path(), 0, "version " + std::to_string(version) + "; allowed: 0 to 63");
   const auto narrow = [version = version](std::uint64_t bit) { return (version & bit) != 0 ? std::uint64_t{4} : 8; };
   const ParhipLayout layout{n, m, (version & 1) == 0, (version & 2) == 0, narrow(4), narrow(8), narrow(16), narrow(32)};
+  // Bounds both numbers first, so that the products in bytes() cannot overflow.
   if (n > file.size() / layout.offset_bytes || m > file.size() / layout.id_bytes) {
     fail_at_byte(file.path(), 8,
                  std::to_string(n) + " vertices and " + std::to_string(m) + " arcs; allowed: as many as " +
@@ -46,11 +49,12 @@ ParhipLayout read_parhip_layout(const File& file) {
   return layout;
 }
 
-/// Consecutive unsigned numbers of 4 or 8 bytes, read block by block.
+/// Buffered reader of consecutive unsigned numbers of 4 or 8 bytes in a ParHIP file.
 class NumberRun {
  public:
   NumberRun(const File& file, std::uint64_t at, std::uint64_t width, std::uint64_t count)
       : file_(file), at_(at), width_(width), left_(count) {}
+  /// Returns the next number. @throws PlacedError at the end of the file
   std::uint64_t next() {
     if (used_ == have_) fill();
     std::uint64_t value = 0;
@@ -58,7 +62,7 @@ class NumberRun {
     ++used_;
     return value;
   }
-  /// Offset of the number that next() gave last.
+  /// Returns the offset in the file of the number that next() returned last.
   [[nodiscard]] std::uint64_t place() const { return at_ - (have_ - used_ + 1) * width_; }
 
  private:
@@ -76,8 +80,9 @@ class NumberRun {
   std::vector<char> buffer_;
 };
 
-/// The arcs of consecutive vertices.
+/// Reads the adjacency lists of the vertices `first` .. `last` - 1 of a ParHIP file. @throws PlacedError
 void read_parhip_rows(const File& file, const ParhipLayout& layout, std::uint64_t first, std::uint64_t last, Raw& raw) {
+  // Three runs are read in step: offsets of the rows, and the ids and weights that they point to.
   NumberRun offsets(file, kParhipHeader + first * layout.offset_bytes, layout.offset_bytes, last - first + 1);
   const auto arc_at = [&] {  // number of the arc that an offset leads to
     const std::uint64_t offset = offsets.next();
@@ -118,6 +123,7 @@ void read_parhip_rows(const File& file, const ParhipLayout& layout, std::uint64_
 
 }  // namespace
 
+// Reader of ParHIP files: each rank reads the adjacency lists of an equal range of vertices.
 Raw read_parhip(const Source& source) {
   Raw raw(source.path, source.sharing);
   agree_first(source.transport, [&] {
@@ -137,7 +143,7 @@ Raw read_parhip(const Source& source) {
   return raw;
 }
 
-Sizes sizes_of_parhip(const std::string& path) {
+Sizes read_parhip_sizes(const std::string& path) {
   const ParhipLayout layout = read_parhip_layout(File(path));
   return {layout.vertices, layout.arcs, true, true, 0};
 }

@@ -20,12 +20,14 @@ void Raw::refuse_beyond_signed() const {
                    " beside negative ones; allowed: integers below 2^63 there");
 }
 
+// Slow path of Raw::append(): counts arcs beyond the number that the header announced, and checks the memory before
+// arrays grow.
 bool Raw::grow() {
   if (arcs.size() >= most) {
     ++beyond_;
     return false;
   }
-  // A copy of the arcs while they move, then the edges that they become and those that are sorted beside them.
+  // Peak memory: a copy of the arcs while the vector is reallocated; later the edges made of them and those sorted beside them.
   constexpr double kBytesPerArc = sizeof(Arc) + 40;
   if (!arcs.empty()) {
     check_disk_space(path, static_cast<double>(arcs.size()) * kBytesPerArc, sharing_,
@@ -38,12 +40,15 @@ bool Raw::grow() {
 
 void Raw::widen(Numbers to) {
   real = real || to == Numbers::real;
-  keep_as(to);
+  convert_numbers(to);
 }
 
-void Raw::keep_as(Numbers to) {
+// Change of representation of a reader's weights, when a weight comes that the present representation cannot hold.
+void Raw::convert_numbers(Numbers to) {
+  // Signed 64 bits cannot hold an integer from 2^63 on beside negative ones.
   if (to == Numbers::integer && beyond_signed != 0) to = Numbers::real;
   if (numbers >= to) return;
+  // Unsigned to signed needs no change of bits: all weights are below 2^63 then.
   const bool was_natural = numbers == Numbers::natural;
   numbers = to;
   if (to != Numbers::real) return;
@@ -54,15 +59,16 @@ void Raw::keep_as(Numbers to) {
   }
 }
 
+// Common part of adding integer weights: keeps track of the signs and sizes that decide about the type of all weights.
 void Raw::add_bits(std::uint64_t from, std::uint64_t to, bool below, std::uint64_t magnitude) {
   if (below && magnitude != 0) negative = true;
   if (!below && magnitude >= kTop && beyond_signed == 0) beyond_signed = magnitude;
-  if (negative) keep_as(Numbers::integer);
+  if (negative) convert_numbers(Numbers::integer);
   if (numbers == Numbers::real) {
     const double value = static_cast<double>(magnitude);
-    keep({from, to, std::bit_cast<std::uint64_t>(below ? -value : value)});
+    append({from, to, std::bit_cast<std::uint64_t>(below ? -value : value)});
   } else {
-    keep({from, to, below ? 0 - magnitude : magnitude});
+    append({from, to, below ? 0 - magnitude : magnitude});
   }
 }
 
@@ -71,6 +77,7 @@ void Raw::add_integer(std::uint64_t from, std::uint64_t to, std::int64_t weight)
   add_bits(from, to, weight < 0, weight < 0 ? 0 - bits : bits);
 }
 
+// Arc of a text format: an integer weight if the text is an integer, else a real weight.
 bool Raw::add(std::uint64_t from, std::uint64_t to, std::string_view text) {
   const bool below = text.starts_with('-');
   const std::string_view digits = below || text.starts_with('+') ? text.substr(1) : text;
@@ -78,18 +85,19 @@ bool Raw::add(std::uint64_t from, std::uint64_t to, std::string_view text) {
   const char* const end = digits.data() + digits.size();
   const auto [stop, error] = std::from_chars(digits.data(), end, magnitude);
   if (stop == end && !digits.empty()) {
-    if (error != std::errc() || (below && magnitude > kTop)) return false;  // beyond 64 bits
+    if (error != std::errc() || (below && magnitude > kTop)) return false;  // does not fit 64 bits
     add_bits(from, to, below, magnitude);
     return true;
   }
   double value = 0;
   if (!parse_real(text, value)) return false;
   widen(Numbers::real);
-  keep({from, to, std::bit_cast<std::uint64_t>(value)});
+  append({from, to, std::bit_cast<std::uint64_t>(value)});
   return true;
 }
 
-std::uint64_t most_vertices(std::uint64_t file_bytes, bool compressed) {
+std::uint64_t max_vertices(std::uint64_t file_bytes, bool compressed) {
+  // Generous factors: gzip shrinks repetitive text up to about a thousandfold.
   const std::uint64_t each = compressed ? 16384 : 64;
   return std::max<std::uint64_t>(std::uint64_t{1} << 20, file_bytes > kTop / each ? kTop : file_bytes * each);
 }

@@ -1,5 +1,6 @@
 #pragma once
-/// What a reader of any format hands on: arcs as they stand in the file, with weights of one kind.
+/// Interface of the readers of all graph formats: arcs as they stand in the file, with weights of one type, and the functions
+/// that produce them.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,98 +10,128 @@
 
 namespace merganser::graphs::detail {
 
+/// Directed entry of a graph file, with ids from 0 on.
 struct Arc {
   std::uint64_t from;
   std::uint64_t to;
-  std::uint64_t weight;  ///< by the mode of the Raw that holds it
+  std::uint64_t weight;  ///< bits of the type Raw::numbers of the Raw that holds it
 };
 
-/// How the weights of arcs are kept; a later one holds what the earlier ones do.
+/// Representation of the weights of arcs: unsigned 64 bits, signed 64 bits, double. Each can represent the ones before it,
+/// doubles with rounding.
 enum class Numbers : std::uint8_t { natural, integer, real };
 
-/// One rank's arcs.
+/// This rank's arcs of a file, with the properties of the graph that its reader determined. Later, build_edge_list() makes edges
+/// of those of all ranks.
 struct Raw {
-  /// @param sharing  ranks that share the memory of this machine
+  /// @param file     path, for errors
+  /// @param sharing  ranks that share the memory of this host
   explicit Raw(std::string file, int sharing = 1) : path(std::move(file)), sharing_(sharing) {}
   std::string path;  ///< for errors
   std::vector<Arc> arcs;
-  std::uint64_t most = UINT64_MAX;  ///< arcs that the head of the file speaks of; those beyond are counted, not kept
-  std::uint64_t vertices = 0;       ///< as the file tells them; 0 where it does not (see vertices_known)
-  bool vertices_known = false;      ///< else: the greatest id + 1, or a name for each
-  bool weighted = false;
+  std::uint64_t most = UINT64_MAX;  ///< arcs that the header announces; those beyond are counted, not stored
+  std::uint64_t vertices = 0;       ///< number of vertices that the file gives; 0 if it does not (see vertices_known)
+  bool vertices_known = false;      ///< else vertices are 0 .. greatest id, or relabelled
+  bool weighted = false;            ///< the file has weights
   Numbers numbers = Numbers::natural;
-  // What the weights are so far, loops' too. Whether they go together is told when all ranks' are known: finish().
+  // Properties of the weights read so far, those of loops too. build_edge_list() checks that all ranks' weights fit one type.
   bool negative = false;            ///< some are below 0
   bool real = false;                ///< some are no integers
   std::uint64_t beyond_signed = 0;  ///< the first integer from 2^63 on; 0: none
-  bool directed = false;            ///< an arc alone does not say that its reverse is there
-  std::uint64_t left = 0;           ///< bipartite: of this rank's, the greatest `from` + 1; else 0
-  bool bipartite = false;           ///< ids of `to` follow those of `from`
+  bool directed = false;            ///< an arc does not imply its reverse
+  std::uint64_t left = 0;           ///< bipartite: the greatest `from` of this rank's arcs, plus 1; else 0
+  bool bipartite = false;           ///< ids of `to` count apart from those of `from`
   std::vector<std::string> lines;   ///< for ReadLog, the same on every rank
 
-  /// Adds an arc with a weight as text. @return false if it is none; then nothing is added
+  /// Adds an arc with a weight as text. @return false if that is no number or does not fit 64 bits; then nothing is added
   bool add(std::uint64_t from, std::uint64_t to, std::string_view weight);
-  void add(std::uint64_t from, std::uint64_t to) { keep({from, to, 0}); }
+  /// Adds an arc without a weight.
+  void add(std::uint64_t from, std::uint64_t to) { append({from, to, 0}); }
+  /// Adds an arc with an integer weight.
   void add_integer(std::uint64_t from, std::uint64_t to, std::int64_t weight);
-  /// Makes the weights of a wider kind.
+  /// Converts all weights, and those added later, to a wider representation.
   void widen(Numbers to);
+  /// Refuses integer weights that no type of 64 bits can hold together. @throws InputError for negative weights beside a
+  /// weight from 2^63 on
   [[noreturn]] void refuse_beyond_signed() const;
-  /// Arcs added, those beyond `most` too.
+  /// Returns the number of arcs added, those beyond `most` included.
   [[nodiscard]] std::uint64_t added() const { return arcs.size() + beyond_; }
 
  private:
-  void keep(const Arc& arc) {
+  /// Appends an arc, unless there are `most` already.
+  void append(const Arc& arc) {
     if (arcs.size() == arcs.capacity() && !grow()) return;
     arcs.push_back(arc);
   }
-  /// Makes room for more arcs. @return false at `most` @throws InputError where what was read would not fit any more
+  /// Reserves memory for more arcs. @return false if there are `most` arcs already
+  /// @throws InputError if the memory that is available does not suffice
   bool grow();
-  /// Keeps the weights in a wider way; integers of both signs that 64 bits do not hold together as real numbers.
-  void keep_as(Numbers to);
+  /// Converts the representation of the weights to `to` or a wider one: integers of both signs of which 64 bits cannot hold all
+  /// become doubles, which build_edge_list() accepts only if some weight is real.
+  void convert_numbers(Numbers to);
+  /// Adds an arc with an integer weight given by sign and magnitude, which the present representation may not hold.
   void add_bits(std::uint64_t from, std::uint64_t to, bool below, std::uint64_t magnitude);
 
   int sharing_;
-  std::uint64_t beyond_ = 0;
+  std::uint64_t beyond_ = 0;  ///< arcs beyond `most`
 };
 
-/// Made edges of the graph, from all ranks' arcs: see files.hpp. Collective.
-[[nodiscard]] EdgeList finish(Raw raw, const ReadOptions& options, comm::Transport& transport, ReadLog& log);
+/// Builds the distributed edge list of an undirected graph from all ranks' arcs, by the rules of files.hpp. Collective.
+/// @param log  statistics of the conversion, the same on every rank
+/// @throws InputError on every rank for ids and weights that do not fit
+[[nodiscard]] EdgeList build_edge_list(Raw raw, const ReadOptions& options, comm::Transport& transport, ReadLog& log);
 
-/// Most vertices that a file of so many bytes may speak of without a line for each.
-[[nodiscard]] std::uint64_t most_vertices(std::uint64_t file_bytes, bool compressed);
+/// Returns the largest number of vertices accepted from the header of a file of `file_bytes` bytes: isolated vertices take no
+/// bytes, so a short file could announce any number of them and exhaust the memory.
+[[nodiscard]] std::uint64_t max_vertices(std::uint64_t file_bytes, bool compressed);
 
-/// What a reader needs to know of the file that it reads.
+/// Arguments of the readers of graph files.
 struct Source {
-  std::string path;
-  comm::Transport& transport;
-  ReadLog& log;
-  int sharing = 1;  ///< ranks of this machine
+  std::string path;            ///< of the file
+  comm::Transport& transport;  ///< over all ranks that read
+  ReadLog& log;                ///< written by the reader
+  int sharing = 1;             ///< ranks on this host
 };
 
-// One for each format. Collective; errors are the same on every rank.
+// Readers and writer, one for each format: each rank reads about the same share of the file. Collective; InputError on every rank.
 [[nodiscard]] Raw read_edge_list(const Source& source);
+/// Reads a Matrix Market file. Collective.
 [[nodiscard]] Raw read_matrix_market(const Source& source);
+/// Reads a METIS file. Collective.
 [[nodiscard]] Raw read_metis(const Source& source);
+/// Reads a DIMACS file. Collective.
 [[nodiscard]] Raw read_dimacs(const Source& source);
+/// Reads a ParHIP file. Collective.
 [[nodiscard]] Raw read_parhip(const Source& source);
+/// Reads a BVGraph. Collective.
 [[nodiscard]] Raw read_bvgraph(const Source& source);
+/// Reads a file of merganser's binary format, which needs no conversion. Collective.
 [[nodiscard]] EdgeList read_binary(const Source& source, const ReadOptions& options);
+/// Writes a file of merganser's binary format. Collective; all ranks write.
 void write_binary(const std::string& path, const EdgeList& graph, comm::Transport& transport);
 
-/// Sizes that the head of a file tells, for a forecast. `arcs` as in ReadLog.
+/// Sizes of a graph by the header of its file, or estimated from its first bytes.
 struct Sizes {
   std::uint64_t vertices = 0;
-  std::uint64_t arcs = 0;
-  bool exact = false;
+  std::uint64_t arcs = 0;        ///< entries of the file, as ReadLog::arcs
+  bool exact = false;            ///< the header gives them; else estimates
   bool twice = false;            ///< every edge stands twice
-  std::uint64_t edge_bytes = 0;  ///< 0: by the weights
+  std::uint64_t edge_bytes = 0;  ///< bytes per edge that the weights need; 0: 12
 };
-[[nodiscard]] Sizes sizes_of_edge_list(const std::string& path, std::string_view head);
-[[nodiscard]] Sizes sizes_of_matrix_market(const std::string& path, std::string_view head);
-[[nodiscard]] Sizes sizes_of_metis(const std::string& path, std::string_view head);
-[[nodiscard]] Sizes sizes_of_dimacs(const std::string& path, std::string_view head);
-[[nodiscard]] Sizes sizes_of_parhip(const std::string& path);
-[[nodiscard]] Sizes sizes_of_bvgraph(const std::string& path);
-[[nodiscard]] Sizes sizes_of_binary(const std::string& path);
+// Functions that read the sizes from the header of each format. Local. @throws InputError
+/// Estimates the sizes of an edge list from its first bytes, `head`.
+[[nodiscard]] Sizes read_edge_list_sizes(const std::string& path, std::string_view head);
+/// Returns the sizes in the header of a Matrix Market file. @param head  its first bytes
+[[nodiscard]] Sizes read_matrix_market_sizes(const std::string& path, std::string_view head);
+/// Returns the sizes in the header of a METIS file. @param head  its first bytes
+[[nodiscard]] Sizes read_metis_sizes(const std::string& path, std::string_view head);
+/// Returns the sizes in the problem line of a DIMACS file. @param head  its first bytes
+[[nodiscard]] Sizes read_dimacs_sizes(const std::string& path, std::string_view head);
+/// Returns the sizes in the header of a ParHIP file.
+[[nodiscard]] Sizes read_parhip_sizes(const std::string& path);
+/// Returns the sizes in the properties of a BVGraph.
+[[nodiscard]] Sizes read_bvgraph_sizes(const std::string& path);
+/// Returns the sizes in the header of a file of merganser's binary format.
+[[nodiscard]] Sizes read_binary_sizes(const std::string& path);
 
 }  // namespace merganser::graphs::detail

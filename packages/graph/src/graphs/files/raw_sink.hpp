@@ -1,5 +1,5 @@
 #pragma once
-/// What the parsers of text formats share: where the entries go that one rank reads, and how many vertices there may be.
+/// Shared parts of the readers of text formats: a sink for the entries of a piece of text, and a limit of vertices.
 #include <string>
 #include <string_view>
 
@@ -8,23 +8,28 @@
 
 namespace merganser::graphs::detail {
 
+/// Sink of a parser that adds the entries of one piece of text to this rank's arcs.
 struct RawSink {
   const Text& text;
   const Piece& piece;
   Raw& raw;
 
+  /// Adds an arc; `at` is the offset of its line, `weight` its text, empty without. @throws PlacedError for a bad weight
   void entry(std::uint64_t at, std::uint64_t from, std::uint64_t to, std::string_view weight) {
     if (weight.empty())
       raw.add(from, to);
     else if (!raw.add(from, to, weight))
-      fail(at, "weight " + shown(weight) + "; allowed: an integer to 64 bit or a number");
+      fail(at, "weight " + quote(weight) + "; allowed: an integer to 64 bit or a number");
   }
+  /// Throws the error of a line. @throws PlacedError that names the line at offset `at`
   [[noreturn]] void fail(std::uint64_t at, const std::string& what) const { text.fail(piece, at, what); }
 };
 
-/// Refuses what is more than a file of its length may speak of. @param what  as the format calls vertices
+/// Checks that a text file of its length may have `vertices` vertices, see max_vertices(). @param what  the format's
+/// word for vertices
+/// @throws InputError if it may not
 inline void check_vertices(const Text& text, std::uint64_t vertices, const char* what) {
-  const std::uint64_t most = most_vertices(text.file_bytes(), text.compressed());
+  const std::uint64_t most = max_vertices(text.file_bytes(), text.compressed());
   if (vertices > most)
     throw InputError(text.path() + ": " + std::to_string(vertices) + ' ' + what + "; allowed for a file of " +
                      std::to_string(text.file_bytes()) + " bytes: at most " + std::to_string(most));

@@ -1,4 +1,5 @@
-// Files of lists of neighbours, METIS and ParHIP: every edge goes to the ranks of both of its ends.
+// Writers of formats of adjacency lists, METIS and ParHIP: every edge is sent to the owners of both of its ends, which then hold
+// the lists of consecutive vertices.
 #include <algorithm>
 
 #include "merganser/comm/collectives.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
 
-/// The lists of a rank's vertices, one behind the other.
+/// Adjacency lists of this rank's vertices, concatenated, as METIS and ParHIP files hold them.
 struct Rows {
   std::uint64_t first = 0, last = 0;  ///< this rank's vertices, from first on and below last
   std::vector<Arc> arcs;              ///< by (from, to); weights as signed integers
@@ -20,15 +21,15 @@ struct Rows {
   std::uint64_t all = 0;              ///< arcs of all ranks
 };
 
-/// Both arcs of every edge but loops.
-std::vector<Arc> arcs_of(const EdgeList& graph, const std::string& path) {
+/// Returns both arcs of every edge on this rank but loops. @throws InputError for weights that are no signed 64-bit integers
+std::vector<Arc> both_arcs(const EdgeList& graph, const std::string& path) {
   const bool natural = graph.kind == WeightKind::unsigned_integer;
   if (!natural && graph.kind != WeightKind::signed_integer)
-    throw InputError("cannot write " + path + ": weights " + std::string(name_of(graph.kind)) +
+    throw InputError("cannot write " + path + ": weights " + std::string(to_string(graph.kind)) +
                      "; allowed: integers in METIS and ParHIP files");
   std::vector<Arc> arcs;
   arcs.reserve(2 * graph.size());
-  graph.each([&](const auto& e) {
+  graph.for_each([&](const auto& e) {
     if (e.low == e.high) return;
     const std::uint64_t weight = natural ? std::uint64_t{e.weight} : e.weight ^ kSign;
     if (natural && weight >= kSign)
@@ -39,9 +40,10 @@ std::vector<Arc> arcs_of(const EdgeList& graph, const std::string& path) {
   return arcs;
 }
 
-Rows rows_of(const EdgeList& graph, const std::string& path, comm::Transport& transport) {
+/// Sends both arcs of every edge to the owners of their tails and sorts them. Collective. @throws InputError on every rank
+Rows distribute_rows(const EdgeList& graph, const std::string& path, comm::Transport& transport) {
   Rows rows;
-  agree_first(transport, [&] { rows.arcs = arcs_of(graph, path); });
+  agree_first(transport, [&] { rows.arcs = both_arcs(graph, path); });
   const Ranges ranges = Ranges::even(graph.vertices, transport.size());
   rows.first = ranges.first[static_cast<std::size_t>(transport.rank())];
   rows.last = ranges.first[static_cast<std::size_t>(transport.rank()) + 1];
@@ -51,7 +53,7 @@ Rows rows_of(const EdgeList& graph, const std::string& path, comm::Transport& tr
     if (a.from != b.from) return a.from < b.from;
     return a.to != b.to ? a.to < b.to : a.weight < b.weight;
   });
-  const auto share = comm::share_of(transport, rows.arcs.size());
+  const auto share = comm::compute_share(transport, rows.arcs.size());
   rows.before = share.before;
   rows.all = share.all;
   return rows;
@@ -59,8 +61,9 @@ Rows rows_of(const EdgeList& graph, const std::string& path, comm::Transport& tr
 
 }  // namespace
 
+// Writer of METIS files: each rank formats the lines of its vertices, and rank 0 writes them.
 void write_metis(const std::string& path, const EdgeList& graph, comm::Transport& transport) {
-  const Rows rows = rows_of(graph, path, transport);
+  const Rows rows = distribute_rows(graph, path, transport);
   std::uint64_t vertex = rows.first;
   std::size_t arc = 0;
   const std::string head = std::to_string(graph.vertices) + " " + std::to_string(rows.all / 2) + " 001\n";
@@ -78,8 +81,9 @@ void write_metis(const std::string& path, const EdgeList& graph, comm::Transport
   });
 }
 
+// Writer of ParHIP files: each rank writes its part of offsets, neighbours and weights in place.
 void write_parhip(const std::string& path, const EdgeList& graph, comm::Transport& transport) {
-  const Rows rows = rows_of(graph, path, transport);
+  const Rows rows = distribute_rows(graph, path, transport);
   constexpr std::uint64_t word = 8, version = 2;  // weights of arcs, none of vertices, all of 64 bits
   const std::uint64_t offsets_at = 3 * word, ids_at = offsets_at + (graph.vertices + 1) * word;
   const std::uint64_t weights_at = ids_at + rows.all * word;

@@ -10,14 +10,14 @@
 namespace merganser::graphs::detail {
 namespace {
 
-constexpr std::size_t kChunk = std::size_t{1} << 20;
-constexpr std::uint64_t kCountedBytes = std::uint64_t{1} << 28;  ///< read at most to find the number of a line
+constexpr std::size_t kChunk = std::size_t{1} << 20;             ///< bytes read at once
+constexpr std::uint64_t kCountedBytes = std::uint64_t{1} << 28;  ///< most bytes read to find the number of a line
 
-/// Lines that begin in a text and whose first word begins with '%'.
+/// Counts the comments of a METIS file in a piece of text: lines whose first word begins with '%'.
 std::uint64_t comments_in(std::string_view text) {
   std::uint64_t count = 0;
   for (std::size_t at = 0; at < text.size();) {
-    while (at < text.size() && Words::separates(text[at])) ++at;
+    while (at < text.size() && Words::is_separator(text[at])) ++at;
     if (at == text.size()) break;
     count += text[at] == '%' ? 1U : 0U;
     const std::size_t end = text.find('\n', at);
@@ -27,17 +27,19 @@ std::uint64_t comments_in(std::string_view text) {
   return count;
 }
 
+/// Numbers of lines and of comments before a piece of text, for the numbers of its lines.
 struct Before {
   std::uint64_t lines = 0;
   std::uint64_t comments = 0;
 };
 
-/// Refuses what is no text, and puts blanks in the place of a byte order mark. @return the offset behind that
+/// Checks that the beginning of a file is text, and replaces a byte order mark by blanks. @return the length of the mark
+/// @throws InputError for UTF-16, archives, and lines that end with CR alone
 std::uint64_t check_text(const std::string& path, std::string& head) {
   if (const auto what = foreign_text(head); !what.empty()) throw InputError(path + ": " + what);
   for (auto at = head.find('\r'); at != std::string::npos && at + 1 < head.size(); at = head.find('\r', at + 1)) {
     if (head[at + 1] == '\n') continue;
-    throw InputError(path + ": line " + std::to_string(1 + lines_in(std::string_view(head).substr(0, at))) + ": " +
+    throw InputError(path + ": line " + std::to_string(1 + count_lines(std::string_view(head).substr(0, at))) + ": " +
                      std::string(kBareReturnText));
   }
   if (!head.starts_with(kUtf8Mark)) return 0;
@@ -47,12 +49,13 @@ std::uint64_t check_text(const std::string& path, std::string& head) {
 
 bool is_gzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
 
-/// A file and its first bytes, as they are.
+/// File that has been opened, and its first bytes, unchanged.
 struct Begun {
   std::unique_ptr<File> file;
   std::string head;
 };
 
+/// Opens a file and reads its first kHeadBytes bytes. @throws InputError
 Begun begin_reading(const std::string& path) {
   Begun begun{std::make_unique<File>(path), {}};
   begun.head.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kHeadBytes, begun.file->size())));
@@ -60,31 +63,34 @@ Begun begin_reading(const std::string& path) {
   return begun;
 }
 
-std::string inflated_head(const std::string& path) {
+/// Returns the first kHeadBytes bytes of a gzip file, decompressed. @throws InputError
+std::string read_inflated_head(const std::string& path) {
   std::string head(kHeadBytes, '\0');
   head.resize(open_gzip(path)->read(head.data(), head.size()));
   return head;
 }
 
+/// Uncompressed text file: each rank reads the lines that begin in its share of the bytes.
 class Plain final : public Text {
  public:
   Plain(Begun begun, comm::Transport& transport) : Text(begun.file->path(), transport), file_(std::move(begun.file)) {
-    agree_first(transport, [&] { take_head(std::move(begun.head)); });
+    agree_first(transport, [&] { set_head(std::move(begun.head)); });
     file_bytes_ = file_->size();
   }
 
  private:
   void each_from(const Each& how, const std::function<void(const Piece&)>& use) override {
     Before before;
+    // Line numbers need the lines of all ranks before this one: a first pass counts them, a second one hands them out.
     if (how.numbered) {
       Before mine;
       agree_first(transport_, [&] {
         walk(how, [&](const Piece& piece) {
-          mine.lines += lines_in(piece.text) + (piece.text.ends_with('\n') ? 0 : 1);
+          mine.lines += count_lines(piece.text) + (piece.text.ends_with('\n') ? 0 : 1);
           mine.comments += comments_in(piece.text);
         });
         if (how.begin > 0 && transport_.rank() == 0) {
-          mine.lines += lines_in(std::string_view(head_).substr(0, how.begin));
+          mine.lines += count_lines(std::string_view(head_).substr(0, how.begin));
           mine.comments += comments_in(std::string_view(head_).substr(0, how.begin));
         }
       });
@@ -94,7 +100,7 @@ class Plain final : public Text {
         before.comments += all[rank].comments;
       }
       if (transport_.rank() == 0) {
-        before.lines = lines_in(std::string_view(head_).substr(0, how.begin));
+        before.lines = count_lines(std::string_view(head_).substr(0, how.begin));
         before.comments = comments_in(std::string_view(head_).substr(0, how.begin));
       }
     }
@@ -103,7 +109,7 @@ class Plain final : public Text {
         if (how.numbered) {
           piece.line = before.lines + 1;
           piece.comments = before.comments;
-          before.lines += lines_in(piece.text);
+          before.lines += count_lines(piece.text);
           before.comments += comments_in(piece.text);
         }
         use(piece);
@@ -119,13 +125,13 @@ class Plain final : public Text {
       const std::size_t got =
           file_->read(at, buffer.data(), static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), offset - at)));
       if (got == 0) break;
-      line += lines_in(std::string_view(buffer).substr(0, got));
+      line += count_lines(std::string_view(buffer).substr(0, got));
       at += got;
     }
     return line;
   }
 
-  /// Where the first line begins that begins at an offset or after it.
+  /// Returns the offset of the first line that begins at or after `offset` (and not before `lowest`).
   [[nodiscard]] std::uint64_t line_begin(std::uint64_t offset, std::uint64_t lowest) const {
     if (offset <= lowest) return lowest;
     std::string buffer(4096, '\0');
@@ -139,7 +145,8 @@ class Plain final : public Text {
     }
   }
 
-  /// The lines that begin in this rank's part of the bytes.
+  /// Calls `use` with the lines that begin in this rank's share of the bytes, in pieces of whole lines. A line that spans the
+  /// end of the share belongs to this rank.
   void walk(const Each& how, const std::function<void(const Piece&)>& use) const {
     const std::uint64_t bytes = file_->size() - std::min(how.begin, file_->size());
     const auto ranks = static_cast<std::uint64_t>(transport_.size());
@@ -176,29 +183,32 @@ class Plain final : public Text {
   std::unique_ptr<File> file_;
 };
 
-/// Rank 0 decompresses and shares the lines out, a block to each rank in a round.
+/// Compressed text file. A gzip stream cannot be entered in the middle, so rank 0 decompresses the text and distributes
+/// its lines, in each round a block to every rank.
 class Gzip final : public Text {
  public:
   Gzip(const File& file, comm::Transport& transport) : Text(file.path(), transport) {
     compressed_ = true;
     file_bytes_ = file.size();
-    agree_first(transport, [&] { take_head(inflated_head(path_)); });
+    agree_first(transport, [&] { set_head(read_inflated_head(path_)); });
   }
 
  private:
   void each_from(const Each& how, const std::function<void(const Piece&)>& use) override {
-    agree_first(transport_, [&] { share_out(how, use); });
+    agree_first(transport_, [&] { distribute_lines(how, use); });
   }
 
+  /// Header of a block: place of its first line in the text; more: another round follows.
   struct Label {
     std::uint64_t offset, line, comments, more;
   };
 
-  // Others are told of lines by number.
+  // Lines of compressed texts are always numbered (Piece::line), so that this is never needed.
   [[nodiscard]] std::uint64_t line_at(std::uint64_t) const override { return 0; }
 
-  /// Rounds of one exchange; an error of this rank is kept until the last.
-  void share_out(const Each& how, const std::function<void(const Piece&)>& use) {
+  /// Distributes the lines in rounds of one exchange each. Collective. An error of this rank is thrown only after the last
+  /// round, since the other ranks are in the exchanges until then.
+  void distribute_lines(const Each& how, const std::function<void(const Piece&)>& use) {
     std::exception_ptr error;
     const auto keep = [&](const auto& f) {
       if (error) return;
@@ -232,6 +242,7 @@ class Gzip final : public Text {
     if (error) std::rethrow_exception(error);
   }
 
+  /// State of rank 0: decompressed text that is not distributed yet, and its place.
   struct Dealer {
     const std::string& path;
     const Each& how;
@@ -241,6 +252,7 @@ class Gzip final : public Text {
     std::size_t ask = kHeadBytes;  // more each time: most compressed files that are read are short
     bool done = false;
 
+    /// Fills a block with a Label and the next whole lines; without either after the end. @throws InputError
     void fill(std::vector<std::byte>& block) {
       if (done) return;
       if (!input) input = open_gzip(path);
@@ -263,13 +275,13 @@ class Gzip final : public Text {
       const std::string_view all(rest.data(), cut);
       const auto skip = static_cast<std::size_t>(std::min<std::uint64_t>(cut, how.begin - std::min(how.begin, offset)));
       const std::string_view text = all.substr(skip);
-      const Label label{offset + skip, line + lines_in(all.substr(0, skip)),
+      const Label label{offset + skip, line + count_lines(all.substr(0, skip)),
                         comments + comments_in(all.substr(0, skip)), 0};
       block.resize(sizeof label + text.size());
       std::memcpy(block.data(), &label, sizeof label);
       if (!text.empty()) std::memcpy(block.data() + sizeof label, text.data(), text.size());
       offset += cut;
-      line += lines_in(all);
+      line += count_lines(all);
       comments += comments_in(all);
       rest.erase(0, cut);
     }
@@ -278,6 +290,7 @@ class Gzip final : public Text {
 
 }  // namespace
 
+// Text of a graph file for its reader: the first bytes tell whether it is compressed.
 std::unique_ptr<Text> Text::open(const std::string& path, comm::Transport& transport) {
   Begun begun;
   agree_first(transport, [&] { begun = begin_reading(path); });
@@ -285,14 +298,15 @@ std::unique_ptr<Text> Text::open(const std::string& path, comm::Transport& trans
   return std::make_unique<Plain>(std::move(begun), transport);
 }
 
-void Text::take_head(std::string head) {
+void Text::set_head(std::string head) {
   start_ = check_text(path_, head);
   head_ = std::move(head);
 }
 
+// Error of a reader at a line, or at a byte where counting the lines before would take too long.
 void Text::fail(const Piece& piece, std::uint64_t at, const std::string& what) const {
   const std::uint64_t line =
-      piece.line > 0 ? piece.line + lines_in(piece.text.substr(0, at - piece.offset)) : line_at(at);
+      piece.line > 0 ? piece.line + count_lines(piece.text.substr(0, at - piece.offset)) : line_at(at);
   if (line == 0) fail_at_byte(path_, at, what);
   throw PlacedError(at, path_ + ": line " + std::to_string(line) + ": " + what);
 }
@@ -301,15 +315,15 @@ void check_unpacked(const std::string& path) {
   if (const auto what = known_signature(begin_reading(path).head); !what.empty()) throw InputError(path + ": " + what);
 }
 
-std::string any_head_of(const std::string& path) {
+std::string read_head(const std::string& path) {
   std::string head = begin_reading(path).head;
-  if (is_gzip(head)) return inflated_head(path);
+  if (is_gzip(head)) return read_inflated_head(path);
   if (const auto what = known_signature(head); !what.empty()) throw InputError(path + ": " + what);
   return head;
 }
 
-std::string head_of(const std::string& path) {
-  std::string head = any_head_of(path);
+std::string read_text_head(const std::string& path) {
+  std::string head = read_head(path);
   static_cast<void>(check_text(path, head));
   return head;
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// Text files, plain or compressed, shared among ranks in pieces of whole lines.
+/// Parallel reading of text files, plain or compressed with gzip: distributed over ranks in pieces of whole lines.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace merganser::graphs::detail {
 
-/// Consecutive whole lines.
+/// Piece of a text file: consecutive whole lines that one rank parses.
 struct Piece {
   std::string_view text;
   std::uint64_t offset = 0;    ///< of the first byte, in the text (decompressed)
@@ -20,43 +20,49 @@ struct Piece {
   std::uint64_t comments = 0;  ///< lines before it whose first word begins with '%'; with `line` only
 };
 
+/// Text file that is open on all ranks.
 class Text {
  public:
   virtual ~Text() = default;
-  /// Opens a file; one that begins as gzip does is decompressed. Collective.
-  /// @throws InputError on every rank for what is no text by its beginning, too: packed otherwise, UTF-16, lines that end with CR
+  /// Opens a file; one that begins with the signature of gzip is decompressed. Collective.
+  /// @throws InputError on every rank if it cannot be read, or its beginning is no text: another compression, UTF-16, lines
+  /// that end with CR
   static std::unique_ptr<Text> open(const std::string& path, comm::Transport& transport);
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// The beginning of the text, the same on every rank; blanks stand for a byte order mark.
+  /// Returns up to kHeadBytes bytes of the beginning of the text, the same on every rank; blanks replace a byte order mark.
   [[nodiscard]] const std::string& head() const { return head_; }
-  /// Offset of the first line, behind a byte order mark.
+  /// Returns the offset of the first line: the length of a byte order mark.
   [[nodiscard]] std::uint64_t start() const { return start_; }
+  /// Returns true if the file is compressed.
   [[nodiscard]] bool compressed() const { return compressed_; }
-  /// Bytes on the disk.
+  /// Returns the size of the file on disk, in bytes.
   [[nodiscard]] std::uint64_t file_bytes() const { return file_bytes_; }
 
+  /// Parameters of for_each_piece().
   struct Each {
-    std::uint64_t begin = 0;                         ///< bytes before it are left out; it begins a line
+    std::uint64_t begin = 0;                         ///< offset of the first line that is read
     bool numbered = false;                           ///< pieces have `line` and `comments`
-    std::uint64_t longest = std::uint64_t{1} << 20;  ///< line, in bytes
+    std::uint64_t longest = std::uint64_t{1} << 20;  ///< longest line allowed, in bytes
   };
-  /// Hands every line of the text to some rank: consecutive ones to each, in order. Collective; an error that `use`
-  /// throws on any rank is thrown on all.
-  void each(Each how, const std::function<void(const Piece&)>& use) {
+  /// Distributes the lines of the text: calls `use` on the ranks, with every line on one rank and in ascending order on each.
+  /// Collective; an error that `use` throws on any rank is thrown on all.
+  void for_each_piece(Each how, const std::function<void(const Piece&)>& use) {
     how.begin = std::max(how.begin, start_);
     each_from(how, use);
   }
 
-  /// @throws PlacedError "path: line 3: what" @param at  offset of the line in the text
+  /// @param at  offset of a line of the piece in the text
+  /// @throws PlacedError "path: line 3: what"
   [[noreturn]] void fail(const Piece& piece, std::uint64_t at, const std::string& what) const;
 
  protected:
+  /// Implements for_each_piece(); `how.begin` is at or behind start().
   virtual void each_from(const Each& how, const std::function<void(const Piece&)>& use) = 0;
-  /// Takes a beginning that is that of a text. @throws InputError for another
-  void take_head(std::string head);
+  /// Checks and stores the beginning of the text. @throws InputError if it is no text
+  void set_head(std::string head);
   Text(std::string path, comm::Transport& transport) : path_(std::move(path)), transport_(transport) {}
-  /// Number of the line at an offset; 0 where finding out would take long.
+  /// Returns the number of the line at an offset, from 1; 0 if counting would take too long.
   [[nodiscard]] virtual std::uint64_t line_at(std::uint64_t offset) const = 0;
 
   std::string path_;
@@ -67,23 +73,24 @@ class Text {
   std::uint64_t file_bytes_ = 0;
 };
 
-/// First bytes of a text file on this rank alone, decompressed; blanks stand for a byte order mark.
-/// @throws InputError for what is no text, too
-[[nodiscard]] std::string head_of(const std::string& path);
-/// Refuses a packed file, one packed by gzip too. Local. @throws InputError
+/// Reads the first bytes of a text file, decompressed; blanks replace a byte order mark. Local.
+/// @throws InputError if it cannot be read or is no text
+[[nodiscard]] std::string read_text_head(const std::string& path);
+/// Checks that a file is not compressed, as binary formats must not be. Local. @throws InputError if it is, by gzip too
 void check_unpacked(const std::string& path);
-/// First bytes of any file on this rank alone, decompressed. @throws InputError for other packings than gzip
-[[nodiscard]] std::string any_head_of(const std::string& path);
+/// Reads the first bytes of any file, decompressed. Local. @throws InputError for other compressions than gzip
+[[nodiscard]] std::string read_head(const std::string& path);
+/// Length of the beginning of a file that formats and headers are determined from, in bytes.
 inline constexpr std::size_t kHeadBytes = std::size_t{1} << 16;
 
-/// A decompressor on one rank. Without zlib its constructor throws.
+/// Decompressor of a gzip file on one rank.
 class Inflater {
  public:
   virtual ~Inflater() = default;
-  /// @return bytes; fewer than asked only at the end. @throws InputError for spoiled data
+  /// Reads up to `bytes` decompressed bytes. @return bytes read; fewer only at the end. @throws InputError for corrupt data
   virtual std::size_t read(char* to, std::size_t bytes) = 0;
 };
-/// @throws InputError where this build has no zlib
+/// Opens a gzip file. @throws InputError if it cannot be read, and in a build without zlib
 [[nodiscard]] std::unique_ptr<Inflater> open_gzip(const std::string& path);
 
 }  // namespace merganser::graphs::detail

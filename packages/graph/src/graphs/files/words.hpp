@@ -1,10 +1,10 @@
 #pragma once
-/// Words of the lines of graph files.
+/// Splitting of the lines of graph files into words.
 #include "merganser/base/lines.hpp"
 
 namespace merganser::graphs::detail {
 
-/// Between blanks and tabs.
+/// Words of a line, separated by blanks and tabs.
 using Words = BlankWords;
 
 }  // namespace merganser::graphs::detail

@@ -1,3 +1,4 @@
+// Writers of graph files in text formats of one edge a line, and the dispatch of write_graph() by format.
 #include <string>
 
 #include "merganser/base/error.hpp"
@@ -12,7 +13,8 @@ namespace {
 
 using namespace detail;
 
-/// So that it reads back as the same weight; numbers that have a whole value get a point, so that they stay numbers.
+/// Appends a real weight to a text so that it reads back as the same number; whole values get a point, so that readers
+/// do not take them for integers.
 template <class Float>
 void append_real(std::string& out, Float value) {
   const std::size_t had = out.size();
@@ -20,6 +22,7 @@ void append_real(std::string& out, Float value) {
   if (out.find_first_of(".enai", had) == std::string::npos) out += ".0";
 }
 
+/// Appends the text of a weight given by its order-preserving bits.
 void append_weight(std::string& out, WeightKind kind, std::uint64_t bits) {
   switch (kind) {
     case WeightKind::unsigned_integer:
@@ -29,20 +32,20 @@ void append_weight(std::string& out, WeightKind kind, std::uint64_t bits) {
       append_number(out, static_cast<std::int64_t>(bits ^ (std::uint64_t{1} << 63)));
       break;
     default:  // float32 in the digits of the double that it is: the order of the weights stays
-      append_real(out, weight_of(kind, bits));
+      append_real(out, weight_from_bits(kind, bits));
   }
 }
 
-/// How a text format writes an edge.
+/// Form of the lines of edges in a text format.
 struct Style {
-  std::string_view before;  ///< each line
-  std::uint64_t first;      ///< id of the first vertex
-  bool high_first = false;  ///< the greater id stands first
-  bool both = false;        ///< each direction has a line
+  std::string_view before;  ///< beginning of each line
+  std::uint64_t first;      ///< number of the first vertex: 0 or 1
+  bool high_first = false;  ///< the greater id stands first, as in the lower triangle of a matrix
+  bool both = false;        ///< each direction has a line of its own
 };
 
-/// Lines of the edges from `edge` on, until the block is full. @return the edge after the last one
-std::size_t print(const EdgeList& graph, const Style& style, std::size_t edge, std::string& block) {
+/// Appends the lines of this rank's edges from `edge` on, until the block is full. @return the next edge
+std::size_t append_lines(const EdgeList& graph, const Style& style, std::size_t edge, std::string& block) {
   std::visit(
       [&](const auto& edges) {
         const auto line = [&](std::uint64_t a, std::uint64_t b, std::uint64_t weight) {
@@ -67,23 +70,25 @@ std::size_t print(const EdgeList& graph, const Style& style, std::size_t edge, s
   return edge;
 }
 
+/// Writes a header and the lines of all ranks' edges. Collective.
 void write_lines(const std::string& path, const std::string& head, const EdgeList& graph, const Style& style,
                  comm::Transport& transport) {
   std::size_t edge = 0;
   write_blocks(path, head, transport, [&](std::string& block) {
-    edge = print(graph, style, edge, block);
+    edge = append_lines(graph, style, edge, block);
     return edge < graph.size();
   });
 }
 
-/// The graph with the names of its vertices for ids. Edges go to the owner of the one end, then to that of the other.
-EdgeList named(const EdgeList& graph, comm::Transport& transport) {
+/// Returns this rank's share of the graph with the original ids of its vertices. Collective: edges are sent to the owner of the
+/// lower end, then to that of the higher one, since only the owner of a vertex holds its original id.
+EdgeList with_names(const EdgeList& graph, comm::Transport& transport) {
   const Ranges ranges = Ranges::even(graph.vertices, transport.size());
   const std::uint64_t first = ranges.first[static_cast<std::size_t>(transport.rank())];
   const auto name = [&](std::uint64_t vertex) { return graph.names[static_cast<std::size_t>(vertex - first)]; };
   std::vector<Edge24> edges;
   edges.reserve(graph.size());
-  graph.each([&](const auto& e) { edges.push_back({e.low, e.high, e.weight}); });
+  graph.for_each([&](const auto& e) { edges.push_back({e.low, e.high, e.weight}); });
   edges =
       comm::send_to_owners_in_rounds(transport, std::move(edges), [&](const Edge24& e) { return ranges.owner(e.low); });
   for (Edge24& e : edges) e.low = name(e.low);
@@ -106,12 +111,14 @@ void check_writable(Format format) {
   throw UsageError("format \"bvgraph\" is read only; allowed: edge-list, matrix-market, metis, dimacs, parhip, binary");
 }
 
+// Writer of graph files in any format that can be written; loops that the format cannot hold are left out.
 void write_graph(const std::string& path, const EdgeList& graph, Format format, comm::Transport& transport) {
   const auto mine = [&] {
     std::int64_t loops = 0;
-    graph.each([&](const auto& e) { loops += e.low == e.high ? 1 : 0; });
+    graph.for_each([&](const auto& e) { loops += e.low == e.high ? 1 : 0; });
     return loops;
   };
+  // Headers give the numbers of entries of all ranks: in DIMACS files both arcs of an edge, but one of a loop.
   const auto edges = transport.all_reduce(static_cast<std::int64_t>(graph.size()), comm::Op::sum);
   const std::string n = std::to_string(graph.vertices), m = std::to_string(edges);
   switch (format) {
@@ -119,10 +126,10 @@ void write_graph(const std::string& path, const EdgeList& graph, Format format, 
       return write_binary(path, graph, transport);
     case Format::edge_list:
       if (transport.all_reduce(static_cast<std::int64_t>(graph.names.size()), comm::Op::sum) > 0)
-        return write_lines(path, "# Undirected graph\n", named(graph, transport), {"", 0}, transport);
+        return write_lines(path, "# Undirected graph\n", with_names(graph, transport), {"", 0}, transport);
       return write_lines(path,
                          "# Undirected graph\n# vertices: " + n + " edges: " + m +
-                             " weights: " + std::string(name_of(graph.kind)) + "\n",
+                             " weights: " + std::string(to_string(graph.kind)) + "\n",
                          graph, {"", 0}, transport);
     case Format::matrix_market:
       return write_lines(path,

@@ -10,8 +10,10 @@ namespace {
 
 using namespace detail;
 
+/// Returns the generator of the weights of a graph. @throws UsageError for unknown names, and for Euclidean weights of
+/// graphs without points
 WeightMaker weights_for(const Spec& spec, const GenerateOptions& options) {
-  const WeightMaker weights = weights_of_name(options.weights, options.seed);
+  const WeightMaker weights = parse_weights(options.weights, options.seed);
   if (weights.model == WeightModel::euclidean && spec.shape != Shape::points) {
     throw UsageError("weights \"euclidean\" for graph \"" + spec.text +
                      "\"; allowed: for points, rgg2d and rgg3d, only");
@@ -19,11 +21,13 @@ WeightMaker weights_for(const Spec& spec, const GenerateOptions& options) {
   return weights;
 }
 
+/// Returns the size of the smallest type of edge that holds the ids and weights, in bytes.
 std::uint64_t edge_bytes(std::uint64_t vertices, const WeightMaker& weights) {
   if (vertices > (std::uint64_t{1} << 32)) return sizeof(Edge24);
   return weights.bits() == 32 ? sizeof(Edge12) : sizeof(Edge16);
 }
 
+/// Generates this rank's share of the edges of a synthetic graph.
 template <class Edge>
 std::vector<Edge> make(const Spec& spec, const Part& part, const WeightMaker& weights) {
   using Maker = void (*)(const Spec&, const Part&, Sink<Edge>&);
@@ -32,11 +36,13 @@ std::vector<Edge> make(const Spec& spec, const Part& part, const WeightMaker& we
   static_assert(std::size(kMakers) == static_cast<std::size_t>(Shape::complete) + 1);  // in the order of Shape
   Sink<Edge> sink(weights);
   kMakers[static_cast<std::size_t>(spec.shape)](spec, part, sink);
-  return sink.take();
+  return sink.release();
 }
 
 }  // namespace
 
+// Generator of synthetic graphs: each rank makes its share of the edges alone, in the smallest type that holds ids and
+// weights.
 EdgeList generate(std::string_view text, const GenerateOptions& options, comm::Transport& transport) {
   const Spec spec = parse_spec(text);
   const WeightMaker weights = weights_for(spec, options);

@@ -1,6 +1,6 @@
-// Random geometric graphs. Points are dealt to cells of at least the radius, in Morton order, by halving: how many of
-// the points of a region lie in its lower half is a number of random bits that only the region decides, so every rank
-// finds the points of any cell alone.
+// Random geometric graphs, generated without communication. Points are distributed to cells at least as wide as the radius, in
+// Morton order, by recursive halving: the number of points in the lower half of a region is a sum of random bits that depend
+// on the region alone, so every rank can compute the points of any cell.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -11,7 +11,7 @@
 namespace merganser::graphs::detail {
 namespace {
 
-/// Share of the pairs of evenly spread points that are nearer than r <= 1, in the unit square or cube.
+/// Returns the probability that two uniformly distributed points of the unit square or cube are nearer than r <= 1.
 double share_within(double r, int dimension) {
   constexpr double pi = std::numbers::pi;
   const double r2 = r * r;
@@ -19,15 +19,18 @@ double share_within(double r, int dimension) {
   return r2 * r * (4.0 / 3 * pi - 3.0 / 2 * pi * r + 8.0 / 5 * r2 - r2 * r / 6);
 }
 
-using Place = std::array<std::uint32_t, 3>;  ///< of a cell, per axis
+using Place = std::array<std::uint32_t, 3>;  ///< coordinates of a cell, in cells
 
+/// Cell of the grid and its points, whose ids are consecutive.
 struct Cell {
-  std::uint64_t code;   ///< Morton
+  std::uint64_t code;   ///< Morton code
   std::uint64_t first;  ///< id of its first point
   std::uint64_t count;
-  std::size_t start = 0;  ///< of its points in the list
+  std::size_t start = 0;  ///< position of its points in Patch::points
 };
 
+/// Grid of cells of a random geometric graph, 2^level along each axis, and the random distribution of points to the
+/// cells.
 class Cells {
  public:
   Cells(const Spec& spec, double radius, std::uint64_t seed)
@@ -37,9 +40,11 @@ class Cells {
     const int most = static_cast<int>(std::bit_width(spec.vertices)) / dimension_;
     while (level_ < most && std::ldexp(1.0, -(level_ + 1)) >= radius) ++level_;
   }
+  /// Returns the number of cells.
   [[nodiscard]] std::uint64_t size() const { return std::uint64_t{1} << (level_ * dimension_); }
   [[nodiscard]] int dimension() const { return dimension_; }
 
+  /// Returns the coordinates of the cell of a Morton code.
   [[nodiscard]] Place place(std::uint64_t code) const {
     Place p{};
     for (int bit = 0; bit < level_ * dimension_; ++bit)
@@ -47,8 +52,9 @@ class Cells {
                                                        << (bit / dimension_);
     return p;
   }
-  /// Codes of the cells around one and greater than its own, ascending.
-  void after(std::uint64_t code, std::vector<std::uint64_t>& codes) const {
+  /// Sets `codes` to the codes of adjacent cells that are greater than the cell's own code, ascending: so every pair of
+  /// adjacent cells is found once.
+  void following_neighbours(std::uint64_t code, std::vector<std::uint64_t>& codes) const {
     codes.clear();
     const Place p = place(code);
     const std::int64_t end = std::int64_t{1} << level_;
@@ -61,22 +67,22 @@ class Cells {
     for (std::int64_t i = x[0]; i < x[1]; ++i)
       for (std::int64_t j = y[0]; j < y[1]; ++j)
         for (std::int64_t k = z[0]; k < z[1]; ++k) {
-          const std::uint64_t other =
-              code_of({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(k)});
+          const std::uint64_t other = morton_code(
+              {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(k)});
           if (other > code) codes.push_back(other);
         }
     std::sort(codes.begin(), codes.end());
   }
 
-  /// The cells of a list of codes, ascending.
-  [[nodiscard]] std::vector<Cell> find(const std::vector<std::uint64_t>& codes) const {
+  /// Returns the cells of a list of codes. @param codes  ascending
+  [[nodiscard]] std::vector<Cell> find_cells(const std::vector<std::uint64_t>& codes) const {
     std::vector<Cell> cells;
     cells.reserve(codes.size());
-    find_below({1, 0, points_}, codes, cells);
+    descend({1, 0, points_}, codes, cells);
     return cells;
   }
 
-  /// Coordinates of a point of a cell.
+  /// Returns the coordinates of a point of a cell: random numbers of its id.
   [[nodiscard]] std::array<double, 3> point(std::uint64_t id, const Place& p) const {
     const auto r =
         philox({static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32), 0, kPointStream}, key_);
@@ -92,20 +98,22 @@ class Cells {
   }
 
  private:
+  /// Node of the recursive halving: a region of the grid, and the points in it.
   struct Region {
     std::uint64_t node;   ///< of a binary tree: 1 is everything, 2 k and 2 k + 1 the halves of k
     std::uint64_t first;  ///< id of the first point
     std::uint64_t count;
   };
 
-  [[nodiscard]] std::uint64_t code_of(const Place& p) const {
+  /// Returns the Morton code of the cell at given coordinates.
+  [[nodiscard]] std::uint64_t morton_code(const Place& p) const {
     std::uint64_t code = 0;
     for (int bit = 0; bit < level_ * dimension_; ++bit)
       code |= std::uint64_t{p[static_cast<std::size_t>(bit % dimension_)] >> (bit / dimension_) & 1} << bit;
     return code;
   }
 
-  /// Points of a region in its lower half: one random bit each.
+  /// Returns the number of points in the lower half of a region: a random bit for each point, 128 of them per call of philox.
   [[nodiscard]] std::uint64_t lower_half(const Region& region) const {
     std::uint64_t count = 0;
     for (std::uint64_t done = 0; done < region.count; done += 128) {
@@ -123,7 +131,8 @@ class Cells {
     return count;
   }
 
-  void find_below(const Region& all, const std::vector<std::uint64_t>& codes, std::vector<Cell>& cells) const {
+  /// Descends the tree of regions to the cells of `codes`, only where there are any, and appends them in ascending order.
+  void descend(const Region& all, const std::vector<std::uint64_t>& codes, std::vector<Cell>& cells) const {
     struct Task {
       Region region;
       int depth;
@@ -139,6 +148,7 @@ class Cells {
         cells.push_back({codes[t.begin], t.region.first, t.region.count});
         continue;
       }
+      // The first code of the upper half splits the sorted codes; parts without codes are not visited.
       const std::uint64_t upper = (2 * t.region.node + 1 - (std::uint64_t{1} << (t.depth + 1)))
                                   << (depth - t.depth - 1);
       const auto begin = codes.begin();
@@ -158,24 +168,25 @@ class Cells {
   std::array<std::uint32_t, 2> key_;
 };
 
-/// The cells of a rank with those that its points may have edges to, and their points.
+/// Part of a random geometric graph that one rank handles: its own cells, adjacent cells of higher ranks (ghost cells),
+/// and the points of both.
 struct Patch {
   std::vector<Cell> cells;
   std::vector<std::array<double, 3>> points;
-  std::size_t own = 0;  ///< the first cells are this rank's
+  std::size_t own = 0;  ///< number of this rank's cells, which come first
 
   Patch(const Cells& all, std::uint64_t begin, std::uint64_t end) : own(end - begin) {
     std::vector<std::uint64_t> codes, around, beyond;
     for (std::uint64_t code = begin; code < end; ++code) {
       codes.push_back(code);
-      all.after(code, around);
+      all.following_neighbours(code, around);
       for (const std::uint64_t other : around)
         if (other >= end) beyond.push_back(other);
     }
     std::sort(beyond.begin(), beyond.end());
     beyond.erase(std::unique(beyond.begin(), beyond.end()), beyond.end());
     codes.insert(codes.end(), beyond.begin(), beyond.end());
-    cells = all.find(codes);
+    cells = all.find_cells(codes);
     std::size_t count = 0;
     for (const Cell& cell : cells) count += cell.count;
     points.reserve(count);
@@ -185,6 +196,7 @@ struct Patch {
       for (std::uint64_t i = 0; i < cell.count; ++i) points.push_back(all.point(cell.first + i, place));
     }
   }
+  /// Returns the cell of a code, which must be in the patch.
   [[nodiscard]] const Cell& at(std::uint64_t code) const {
     const std::uint64_t begin = cells.front().code;
     if (code - begin < own) return cells[code - begin];
@@ -193,7 +205,7 @@ struct Patch {
   }
 };
 
-/// Edges between two cells, or within one.
+/// Adds the edges between the points of two cells, or within one cell, that are nearer than the radius.
 template <class Edge>
 void join_close(const Patch& patch, const Cell& a, const Cell& b, double radius2, Sink<Edge>& sink) {
   const auto* const others = patch.points.data() + b.start;
@@ -204,7 +216,7 @@ void join_close(const Patch& patch, const Cell& a, const Cell& b, double radius2
       const double distance2 = x * x + y * y + z * z;
       if (distance2 >= radius2) continue;
       if (sink.euclidean())
-        sink.weighted(a.first + i, b.first + j, static_cast<float>(std::sqrt(distance2)));
+        sink.add_weighted(a.first + i, b.first + j, static_cast<float>(std::sqrt(distance2)));
       else
         sink(a.first + i, b.first + j);
     }
@@ -213,12 +225,13 @@ void join_close(const Patch& patch, const Cell& a, const Cell& b, double radius2
 
 }  // namespace
 
-double most_point_edges(const Spec& spec) {
+double max_point_edges(const Spec& spec) {
   const auto n = static_cast<double>(spec.vertices);
   return n * (n - 1) / 2 * share_within(1, spec.dimension);
 }
 
-double radius_of(const Spec& spec) {
+// Radius of a random geometric graph whose expected number of edges is that of its name, by bisection.
+double connection_radius(const Spec& spec) {
   const auto n = static_cast<double>(spec.vertices);
   if (spec.edges == 0 || spec.vertices < 2) return 0;
   const double share = static_cast<double>(spec.edges) / (n * (n - 1) / 2);
@@ -230,17 +243,19 @@ double radius_of(const Spec& spec) {
   return high;
 }
 
-std::vector<std::array<double, 3>> points_of(const Spec& spec, std::uint64_t seed) {
-  const Cells all(spec, radius_of(spec), seed);
+std::vector<std::array<double, 3>> generate_points(const Spec& spec, std::uint64_t seed) {
+  const Cells all(spec, connection_radius(spec), seed);
   return Patch(all, 0, all.size()).points;
 }
 
+// Generator of rgg2d and rgg3d: this rank joins close points within its cells, and between these and greater adjacent
+// cells.
 template <class Edge>
 void make_points(const Spec& spec, const Part& part, Sink<Edge>& sink) {
-  const double radius = radius_of(spec);
+  const double radius = connection_radius(spec);
   if (radius == 0) return;
   const Cells all(spec, radius, part.seed);
-  const auto [begin, end] = part.of(all.size());
+  const auto [begin, end] = part.range(all.size());
   if (begin == end) return;
   const Patch patch(all, begin, end);
   const double share = static_cast<double>(end - begin) / static_cast<double>(all.size());
@@ -249,7 +264,7 @@ void make_points(const Spec& spec, const Part& part, Sink<Edge>& sink) {
   for (std::size_t c = 0; c < patch.own; ++c) {
     const Cell& cell = patch.cells[c];
     join_close(patch, cell, cell, radius * radius, sink);
-    all.after(cell.code, around);
+    all.following_neighbours(cell.code, around);
     for (const std::uint64_t other : around) join_close(patch, cell, patch.at(other), radius * radius, sink);
   }
 }

@@ -1,4 +1,5 @@
-// R-MAT graphs. Five levels of quadrants are drawn at once from a table: one alias draw of 32 bits.
+// R-MAT graphs, generated without communication: edge e is a function of the seed and e. Five levels of quadrants are drawn at
+// once from an alias table, with 32 random bits.
 #include <algorithm>
 
 #include "merganser/base/random.hpp"
@@ -10,8 +11,8 @@ namespace {
 constexpr std::array<double, 4> kQuadrants{.57, .19, .19, .05};
 constexpr int kMaxLevels = 5;
 
-/// Draws the quadrants of some levels from 32 random bits: the upper ones choose an entry, the others one of its two
-/// outcomes. Alias method [walker1977]; probabilities are exact to 2^-32.
+/// Alias table that draws the quadrants of some levels of R-MAT from 32 random bits: the upper bits choose an entry,
+/// the lower bits one of its two outcomes. Alias method [walker1977]; probabilities are exact to 2^-32.
 class Quadrants {
  public:
   explicit Quadrants(int levels) : shift_(32 - 2 * levels), mask_((std::uint32_t{1} << shift_) - 1) {
@@ -28,6 +29,7 @@ class Quadrants {
       const double scale = static_cast<double>(mask_) + 1;
       entries_[o] = {static_cast<std::uint32_t>(std::min(share, 1.0) * scale), ends(o, levels), ends(other, levels)};
     };
+    // Each small outcome fills the rest of its entry with part of a large one.
     while (!small.empty() && !large.empty()) {
       const std::uint32_t s = small.back(), l = large.back();
       small.pop_back();
@@ -42,18 +44,20 @@ class Quadrants {
       for (const std::uint32_t o : *rest) set(o, 1, o);
   }
 
-  /// Bits of the row in the upper half, of the column in the lower.
+  /// Draws from 32 random bits. @return bits of the row from bit 8 on, bits of the column below
   [[nodiscard]] std::uint32_t draw(std::uint32_t bits) const {
     const Entry& e = entries_[bits >> shift_];
     return (bits & mask_) < e.threshold ? e.own : e.other;
   }
 
  private:
+  /// Outcome `own` below the threshold, else `other`.
   struct Entry {
     std::uint32_t threshold;
     std::uint16_t own;
     std::uint16_t other;
   };
+  /// Splits an outcome, two bits per level, into the bits of the row (upper byte) and of the column (lower byte).
   static std::uint16_t ends(std::uint32_t outcome, int levels) {
     std::uint32_t row = 0, column = 0;
     for (int level = 0; level < levels; ++level) {
@@ -70,6 +74,7 @@ class Quadrants {
 
 }  // namespace
 
+// Generator of R-MAT graphs: the bits of both ends of an edge come from tables, five levels of quadrants at a time.
 template <class Edge>
 void make_rmat(const Spec& spec, const Part& part, Sink<Edge>& sink) {
   const int levels = std::countr_zero(spec.vertices);
@@ -80,7 +85,7 @@ void make_rmat(const Spec& spec, const Part& part, Sink<Edge>& sink) {
   const int draws = wide + (rest > 0 ? 1 : 0);
   const std::array<std::uint32_t, 2> key{static_cast<std::uint32_t>(part.seed),
                                          static_cast<std::uint32_t>(part.seed >> 32)};
-  const auto [first, last] = part.of(spec.edges);
+  const auto [first, last] = part.range(spec.edges);
   sink.reserve(last - first);
   for (std::uint64_t edge = first; edge < last; ++edge) {
     std::uint64_t row = 0, column = 0;
@@ -91,6 +96,7 @@ void make_rmat(const Spec& spec, const Part& part, Sink<Edge>& sink) {
                          static_cast<std::uint32_t>(draw), kRmatStream},
                         key);
       }
+      // Full draws have kMaxLevels levels each; a last one has the rest.
       const bool all = draw < wide;
       const std::uint32_t bits = (all ? five : few).draw(random[static_cast<std::size_t>(draw % 4)]);
       row = row << (all ? kMaxLevels : rest) | bits >> 8;

@@ -1,4 +1,5 @@
-// G(n, m), preferential attachment, and graphs that a formula gives.
+// Generators without communication of G(n, m), preferential attachment, grids, paths, stars and complete graphs: each edge is a
+// function of the seed and its number.
 #include <algorithm>
 
 #include "merganser/base/random.hpp"
@@ -7,8 +8,8 @@
 namespace merganser::graphs::detail {
 namespace {
 
-/// A permutation of 0 .. size - 1 that any rank can look up anywhere: a Feistel network on the next power of two, walked
-/// until the image lies inside. Images of different numbers differ, so m of them are m different pairs of G(n, m).
+/// Pseudo-random permutation of 0 .. size - 1 that any rank can evaluate anywhere: a Feistel network on the next power of two,
+/// applied until the image lies inside (cycle walking). It is injective, so m images are m different pairs of G(n, m).
 class Permutation {
  public:
   Permutation(std::uint64_t size, std::uint64_t seed) : size_(size) {
@@ -38,13 +39,15 @@ class Permutation {
   std::array<std::uint64_t, 6> keys_{};
 };
 
-/// Ends of edges in preferential attachment [batagelj2005]: edge e of vertex v >= 1 is e = v * degree + 0 .. degree - 1;
-/// it has the places 2 e (held by v) and 2 e + 1 (held by whoever holds an earlier place, drawn evenly). The places of
-/// vertex 0 are its own. What a place holds is found by drawing again what the rank of that place draws [sanders2016].
+/// Ends of edges in preferential attachment [batagelj2005]: the edges of vertex v >= 1 are e = v * degree + 0 .. degree - 1;
+/// an edge has the places 2 e (which holds v) and 2 e + 1 (which holds the vertex of an earlier place, drawn uniformly). The
+/// places of vertex 0 hold 0. The vertex of a place is recomputed by repeating the draws of its edge, wherever that edge is
+/// [sanders2016].
 class Places {
  public:
   Places(std::uint64_t degree, std::uint64_t seed)
       : degree_(degree), key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)} {}
+  /// Returns the vertex at the other end of an edge.
   [[nodiscard]] std::uint64_t target(std::uint64_t edge) const {
     for (;;) {
       const std::uint64_t place = draw(edge);
@@ -54,6 +57,7 @@ class Places {
   }
 
  private:
+  /// Draws a place among those of the vertices before that of the edge: the upper half of a product, without a division.
   [[nodiscard]] std::uint64_t draw(std::uint64_t edge) const {
     const auto r =
         philox({static_cast<std::uint32_t>(edge), static_cast<std::uint32_t>(edge >> 32), 0, kBaStream}, key_);
@@ -68,9 +72,10 @@ class Places {
 
 }  // namespace
 
+// Generator of G(n, m): the first m images of a random permutation of all pairs of vertices.
 template <class Edge>
 void make_gnm(const Spec& spec, const Part& part, Sink<Edge>& sink) {
-  const auto [first, last] = part.of(spec.edges);
+  const auto [first, last] = part.range(spec.edges);
   sink.reserve(last - first);
   if (first == last) return;
   const std::uint64_t n = spec.vertices;
@@ -81,18 +86,20 @@ void make_gnm(const Spec& spec, const Part& part, Sink<Edge>& sink) {
   }
 }
 
+// Generator of preferential attachment.
 template <class Edge>
 void make_ba(const Spec& spec, const Part& part, Sink<Edge>& sink) {
   const std::uint64_t degree = spec.extent[0];
   const Places places(degree, part.seed);
-  const auto [first, last] = part.of(spec.edges);
+  const auto [first, last] = part.range(spec.edges);
   sink.reserve(last - first);
   for (std::uint64_t edge = first + degree; edge < last + degree; ++edge) sink(edge / degree, places.target(edge));
 }
 
+// Generator of grids: each vertex has an edge to the next vertex along each axis.
 template <class Edge>
 void make_grid(const Spec& spec, const Part& part, Sink<Edge>& sink) {
-  const auto [first, last] = part.of(spec.vertices);
+  const auto [first, last] = part.range(spec.vertices);
   sink.reserve((last - first) * static_cast<std::uint64_t>(spec.dimension));
   const std::array<std::uint64_t, 3> stride{spec.extent[1] * spec.extent[2], spec.extent[2], 1};
   for (std::uint64_t v = first; v < last; ++v) {
@@ -109,21 +116,21 @@ void make_grid(const Spec& spec, const Part& part, Sink<Edge>& sink) {
 
 template <class Edge>
 void make_path(const Spec& spec, const Part& part, Sink<Edge>& sink) {
-  const auto [first, last] = part.of(spec.edges);
+  const auto [first, last] = part.range(spec.edges);
   sink.reserve(last - first);
   for (std::uint64_t v = first; v < last; ++v) sink(v, v + 1);
 }
 
 template <class Edge>
 void make_star(const Spec& spec, const Part& part, Sink<Edge>& sink) {
-  const auto [first, last] = part.of(spec.edges);
+  const auto [first, last] = part.range(spec.edges);
   sink.reserve(last - first);
   for (std::uint64_t v = first; v < last; ++v) sink(0, v + 1);
 }
 
 template <class Edge>
 void make_complete(const Spec& spec, const Part& part, Sink<Edge>& sink) {
-  const auto [first, last] = part.of(spec.edges);
+  const auto [first, last] = part.range(spec.edges);
   sink.reserve(last - first);
   if (first == last) return;
   Pair pair = pair_at(first);

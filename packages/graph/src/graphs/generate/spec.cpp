@@ -14,28 +14,31 @@ constexpr std::string_view kAllowed =
     "rmat:N:DEG, rgg2d:N:DEG, rgg3d:N:DEG, gnm:N:DEG, ba:N:DEG, grid:AxB[xC][:periodic], path:V, star:V, complete:V";
 constexpr std::uint64_t kMaxVertices = std::uint64_t{1} << 48;
 constexpr double kMaxEdges = 0x1p48;
-constexpr std::uint64_t kFewestPlain = 64;  ///< from here on N is no logarithm
+constexpr std::uint64_t kFewestPlain = 64;  ///< from here on N is the number of vertices, below its logarithm
 
+/// Refuses the name of a graph. @throws UsageError "graph "TEXT": why"
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
   throw UsageError("graph \"" + std::string(text) + "\": " + why);
 }
 
-std::uint64_t whole(std::string_view text, std::string_view piece, std::uint64_t low, std::uint64_t high) {
+/// Parses a whole number of [low, high]. @param text  the whole name, for messages @throws UsageError
+std::uint64_t parse_in_range(std::string_view text, std::string_view piece, std::uint64_t low, std::uint64_t high) {
   std::uint64_t value = 0;
   if (!parse_id(piece, value) || value < low || value > high)
     refuse(text, "\"" + std::string(piece) + "\"; allowed: " + std::to_string(low) + " to " + std::to_string(high));
   return value;
 }
 
-/// 2^N below 64, N itself from there on.
-std::uint64_t vertices_of(std::string_view text, std::string_view piece) {
-  const std::uint64_t n = whole(text, piece, 0, kMaxVertices);
+/// Parses a number of vertices: 2^N for N below 64, else N. @throws UsageError
+std::uint64_t parse_num_vertices(std::string_view text, std::string_view piece) {
+  const std::uint64_t n = parse_in_range(text, piece, 0, kMaxVertices);
   if (n >= kFewestPlain) return n;
   if (n > 48) refuse(text, "2^" + std::string(piece) + " vertices; allowed: at most 2^48");
   return std::uint64_t{1} << n;
 }
 
-double degree_of(std::string_view text, std::string_view piece) {
+/// Parses a mean number of edges per vertex, from 0 on, in the name of a graph. @throws UsageError
+double parse_degree(std::string_view text, std::string_view piece) {
   double degree = 0;
   const auto [end, error] = merganser::detail::real_from_chars(piece.data(), piece.data() + piece.size(), degree);
   if (piece.empty() || error != std::errc() || end != piece.data() + piece.size() || !(degree >= 0 && degree < 0x1p40))
@@ -43,13 +46,15 @@ double degree_of(std::string_view text, std::string_view piece) {
   return degree;
 }
 
-std::uint64_t pairs(std::uint64_t n) { return n % 2 == 0 ? n / 2 * (n - 1) : n * (n / 2); }
+/// Returns n (n - 1) / 2, the number of pairs of n vertices; dividing first avoids overflow.
+std::uint64_t num_pairs(std::uint64_t n) { return n % 2 == 0 ? n / 2 * (n - 1) : n * (n / 2); }
 
+/// Parses the parameters "N:DEG" of a random graph. @throws UsageError
 void parse_random(Spec& spec, std::string_view text, const std::vector<std::string_view>& p) {
   if (p.size() != 3)
     refuse(text, "needs a number of vertices and edges per vertex; allowed: " + std::string(p[0]) + ":N:DEG");
-  spec.vertices = vertices_of(text, p[1]);
-  const double degree = degree_of(text, p[2]);
+  spec.vertices = parse_num_vertices(text, p[1]);
+  const double degree = parse_degree(text, p[2]);
   const double edges = degree * static_cast<double>(spec.vertices);
   if (edges > kMaxEdges) refuse(text, "more than 2^48 edges; allowed: at most 2^48");
   spec.edges = static_cast<std::uint64_t>(edges);
@@ -59,9 +64,9 @@ void parse_random(Spec& spec, std::string_view text, const std::vector<std::stri
                      " or " + std::to_string(std::bit_ceil(n)));
   }
   if (spec.shape == Shape::gnm && n > (std::uint64_t{1} << 32)) refuse(text, "allowed: at most 2^32 vertices");
-  if (spec.shape == Shape::gnm && spec.edges > pairs(n)) {
+  if (spec.shape == Shape::gnm && spec.edges > num_pairs(n)) {
     refuse(text, std::to_string(spec.edges) + " edges; allowed: at most one for each of the " +
-                     std::to_string(pairs(n)) + " pairs of vertices");
+                     std::to_string(num_pairs(n)) + " pairs of vertices");
   }
   if (spec.shape == Shape::ba) {
     if (degree != std::floor(degree) || degree < 1)
@@ -69,12 +74,13 @@ void parse_random(Spec& spec, std::string_view text, const std::vector<std::stri
     spec.edges = static_cast<std::uint64_t>(degree) * (n - 1);
     spec.extent[0] = static_cast<std::uint64_t>(degree);
   }
-  if (spec.shape == Shape::points && static_cast<double>(spec.edges) > most_point_edges(spec)) {
+  if (spec.shape == Shape::points && static_cast<double>(spec.edges) > max_point_edges(spec)) {
     refuse(text, std::to_string(spec.edges) + " edges; allowed: at most " +
-                     std::to_string(static_cast<std::uint64_t>(most_point_edges(spec))) + " for so many points");
+                     std::to_string(static_cast<std::uint64_t>(max_point_edges(spec))) + " for so many points");
   }
 }
 
+/// Parses the parameters "AxB[xC][:periodic]" of a grid. @throws UsageError
 void parse_grid(Spec& spec, std::string_view text, const std::vector<std::string_view>& p) {
   spec.periodic = p.size() == 3 && p[2] == "periodic";
   if (p.size() != 2 && !spec.periodic) refuse(text, "allowed: grid:AxB, grid:AxBxC, with :periodic behind or without");
@@ -83,7 +89,7 @@ void parse_grid(Spec& spec, std::string_view text, const std::vector<std::string
   spec.dimension = static_cast<int>(extents.size());
   spec.vertices = 1;
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-    spec.extent[axis] = whole(text, extents[axis], 1, kMaxVertices / spec.vertices);
+    spec.extent[axis] = parse_in_range(text, extents[axis], 1, kMaxVertices / spec.vertices);
     spec.vertices *= spec.extent[axis];
   }
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
@@ -92,15 +98,17 @@ void parse_grid(Spec& spec, std::string_view text, const std::vector<std::string
   }
 }
 
+/// Parses the parameter "V" of a path, star or complete graph. @throws UsageError
 void parse_plain(Spec& spec, std::string_view text, const std::vector<std::string_view>& p) {
   if (p.size() != 2) refuse(text, "needs a number of vertices; allowed: " + std::string(p[0]) + ":V");
-  spec.vertices = whole(text, p[1], 0, spec.shape == Shape::complete ? 1ULL << 24 : kMaxVertices);
+  spec.vertices = parse_in_range(text, p[1], 0, spec.shape == Shape::complete ? 1ULL << 24 : kMaxVertices);
   const std::uint64_t n = spec.vertices;
-  spec.edges = spec.shape == Shape::complete ? pairs(n) : (n > 0 ? n - 1 : 0);
+  spec.edges = spec.shape == Shape::complete ? num_pairs(n) : (n > 0 ? n - 1 : 0);
 }
 
 }  // namespace
 
+// Parser of the names of synthetic graphs, by the family before the first colon.
 Spec parse_spec(std::string_view text) {
   Spec spec;
   spec.text = text;
@@ -122,7 +130,9 @@ Spec parse_spec(std::string_view text) {
   return spec;
 }
 
+// Pair of vertices at a position in the list of all pairs, for generators that number edges by pairs.
 Pair pair_at(std::uint64_t position) {
+  // The square root is rounded; the loops correct the estimate, which is off by few.
   auto a = static_cast<std::uint64_t>((1 + std::sqrt(1 + 8 * static_cast<double>(position))) / 2);
   while (a * (a - 1) / 2 > position) --a;
   while ((a + 1) * a / 2 <= position) ++a;

@@ -37,12 +37,15 @@ constexpr ProcessGraphKind kKinds[] = {
     {"torus3d", "", "a periodic grid, as equal as can be"},
 };
 
+/// Returns the kind of a name; null if there is none.
 const ProcessGraphKind* find_kind(std::string_view name) {
   const auto* at =
       std::find_if(std::begin(kKinds), std::end(kKinds), [&](const ProcessGraphKind& k) { return k.name == name; });
   return at == std::end(kKinds) ? nullptr : at;
 }
 
+/// Refuses an unknown kind of process graph. @throws UsageError with the closest name or the list of kinds. @param
+/// beside  appended to the list
 [[noreturn]] void unknown_kind(std::string_view name, const char* beside = "") {
   std::string known;
   std::vector<std::string> names;
@@ -57,7 +60,8 @@ const ProcessGraphKind* find_kind(std::string_view name) {
   throw UsageError(what + "allowed: " + known + beside);
 }
 
-/// `o.degree` as a whole number of `least` to ranks - 1, or what the kind has by itself.
+/// Returns `o.degree`, checked to be a whole (or even) number of [least, ranks - 1]; for 0 the default `usual`, limited to what
+/// the number of ranks allows. @throws UsageError
 int whole_degree(const ProcessGraphOptions& o, std::string_view kind, int least, int usual, bool even) {
   const int most = o.ranks - 1;
   if (o.degree == 0) {
@@ -74,6 +78,7 @@ int whole_degree(const ProcessGraphOptions& o, std::string_view kind, int least,
   return static_cast<int>(o.degree);
 }
 
+// Each of the following checks the options of a kind, throws UsageError for values out of range, and generates its rows.
 Rows make_random(const ProcessGraphOptions& o) {
   int degree = whole_degree(o, "random", 0, 4, false);
   if (static_cast<std::int64_t>(degree) * o.ranks % 2 == 1) {
@@ -81,7 +86,7 @@ Rows make_random(const ProcessGraphOptions& o) {
       throw UsageError("random on " + std::to_string(o.ranks) + " ranks of degree " + number_text(o.degree) +
                        "; allowed: an even product of the two");
     }
-    --degree;
+    --degree;  // a regular graph of odd degree needs an even number of ranks
   }
   check_arcs(static_cast<double>(o.ranks) * degree);
   return random_regular(o.ranks, degree, o.seed);
@@ -118,10 +123,12 @@ Rows make_geometric(const ProcessGraphOptions& o, double& radius) {
   }
   const double degree = o.degree == 0 ? std::min(6.0, most) : o.degree;
   check_arcs(o.ranks * degree);
+  // A rank has each of the others as a neighbour with probability pi radius^2, in a periodic square.
   radius = others > 0 ? std::sqrt(degree / (std::numbers::pi * others)) : 0;
   return geometric(o.ranks, radius, o.seed);
 }
 
+/// Returns lengths of axes as "4x2x1".
 std::string dims_text(const std::vector<int>& dims) {
   return joined(dims, "x", [](int d) { return std::to_string(d); });
 }
@@ -140,7 +147,7 @@ Rows make_torus(std::string_view kind, const ProcessGraphOptions& o, std::vector
   for (const int d : dims) {
     if (d < 1)
       throw UsageError("a " + std::string(kind) + " of " + dims_text(dims) + "; allowed: lengths of at least 1");
-    product = std::min<std::int64_t>(product * d, std::int64_t{1} << 31);
+    product = std::min<std::int64_t>(product * d, std::int64_t{1} << 31);  // capped, so that no product overflows
   }
   if (product != o.ranks) {
     throw UsageError("a " + std::string(kind) + " of " + dims_text(dims) + " ranks for " + std::to_string(o.ranks) +
@@ -160,6 +167,7 @@ Rows make_incast(const ProcessGraphOptions& o) {
   return incast(o.ranks, o.fan_in == 0 ? most : o.fan_in);
 }
 
+/// Generates the rows of a known kind; sets the values that `out` records. @throws UsageError
 Rows make_rows(std::string_view kind, const ProcessGraphOptions& o, GeneratedProcessGraph& out) {
   if (kind == "chain") return chain(o.ranks);
   if (kind == "ring") return ring(o.ranks);
@@ -179,7 +187,7 @@ Rows make_rows(std::string_view kind, const ProcessGraphOptions& o, GeneratedPro
   return make_torus(kind, o, out.dims);
 }
 
-/// Sets what a kind's parameter means.
+/// Sets the option that the parameter of a kind stands for. @throws UsageError for a malformed parameter
 void set_parameter(const ProcessGraphKind& kind, const std::string& text, ProcessGraphOptions& o) {
   if (kind.name == "incast") {
     o.fan_in = merganser::detail::parse_int(text);
@@ -201,6 +209,7 @@ void set_parameter(const ProcessGraphKind& kind, const std::string& text, Proces
 
 std::span<const ProcessGraphKind> process_graph_kinds() { return kKinds; }
 
+// Generator of process graphs by the name of their kind; also records the values of options that defaults have set.
 GeneratedProcessGraph generate_process_graph(std::string_view kind, const ProcessGraphOptions& o) {
   if (find_kind(kind) == nullptr) unknown_kind(kind);
   if (o.ranks < 1) throw UsageError("a process graph of " + std::to_string(o.ranks) + " ranks; allowed: at least 1");
@@ -210,6 +219,7 @@ GeneratedProcessGraph generate_process_graph(std::string_view kind, const Proces
   return out;
 }
 
+// Parser of the text of an option that names a process graph, "KIND" or "KIND:PARAMETER".
 std::string_view parse_process_graph_text(const std::string& text, ProcessGraphOptions& options) {
   const auto colon = std::min(text.find(':'), text.size());
   const ProcessGraphKind* kind = find_kind(std::string_view(text).substr(0, colon));
@@ -227,7 +237,9 @@ std::string_view parse_process_graph_text(const std::string& text, ProcessGraphO
   return kind->name;
 }
 
+// Process graph of an option's text: generated if the text names a kind, else read from a file.
 ProcessGraph make_process_graph(const std::string& text, int ranks, std::uint64_t seed) {
+  // A known kind takes precedence over a file of that name; a path always has a '.' or '/'.
   const bool known = find_kind(std::string_view(text).substr(0, text.find(':'))) != nullptr;
   if (!known && text.find_first_of("./") != std::string::npos) {
     ProcessGraph graph = read_process_graph(text);

@@ -20,9 +20,11 @@ using namespace graphs::detail;
 constexpr std::int64_t kModulus = 2147483647;
 constexpr std::int64_t kFactor = 16807;
 
-/// std::minstd_rand0 and std::uniform_real_distribution<double> as libstdc++ has them.
+/// Random numbers of the published program: those of std::minstd_rand0 with std::uniform_real_distribution<double> of
+/// libstdc++, whatever the C++ library.
 class Minstd {
  public:
+  /// Returns the next number of [0, 1).
   double uniform() {
     constexpr double range = 2147483646.0;
     const double low = next(), high = next();
@@ -38,7 +40,7 @@ class Minstd {
   std::int64_t state_ = kPublishedSeed;
 };
 
-/// kFactor to the power `k`, modulo 2^64 or modulo kModulus.
+/// Returns kFactor to the power k, modulo kModulus if `modular`, else modulo 2^64 (by overflow of unsigned numbers).
 std::uint64_t power(std::uint64_t k, bool modular) {
   const auto reduce = [&](std::uint64_t x) { return modular ? x % static_cast<std::uint64_t>(kModulus) : x; };
   std::uint64_t result = 1, square = kFactor;
@@ -49,10 +51,12 @@ std::uint64_t power(std::uint64_t k, bool modular) {
   return result;
 }
 
+/// Points of the published program, strip by strip.
 class PublishedPoints {
  public:
   explicit PublishedPoints(const PublishedOptions& o) : options_(o) {}
 
+  /// Sets the coordinates of the points of a strip. @param x, y  of the number of points per strip
   void fill(int strip, std::vector<double>& x, std::vector<double>& y) {
     if (options_.numbers == PublishedNumbers::minstd)
       fill_minstd(strip, x, y);
@@ -94,7 +98,7 @@ class PublishedPoints {
   std::vector<double> units_;  ///< of the one strip that is shifted
 };
 
-/// @return the radius
+/// Checks the options and the percentages of cross edges. @return the radius @throws UsageError
 double check(const PublishedOptions& o, std::span<const double> percents) {
   if (o.ranks < 1) throw UsageError("a process graph of " + std::to_string(o.ranks) + " ranks; allowed: at least 1");
   if (o.vertices < 1 || static_cast<double>(o.vertices) * o.ranks >= 0x1p32) {
@@ -114,12 +118,14 @@ double check(const PublishedOptions& o, std::span<const double> percents) {
                    "; allowed: greater than the radius, " + number_text(radius));
 }
 
-/// Counts the edges between vertices and finds which ranks they join.
+/// Counts the edges between vertices, and the pairs that the published program loses, and adds the arcs between the ranks that
+/// they join.
 void add_vertex_edges(const PublishedOptions& o, PublishedGraph& out, VertexArcs& arcs) {
   PublishedPoints points(o);
   Strips strips(o.ranks, o.vertices, out.radius);
   std::vector<std::int64_t> entries(static_cast<std::size_t>(o.ranks), 0);  // of each rank's edge list
-  int joined = 0;  // strips up to this one have been asked whether they touch the one before
+  // Strips are higher than the radius, so a strip has an arc to the one before at most: one edge of the two settles it.
+  int joined = 0;  // the last strip that is known to have an edge to the one before
   strips.for_each_pair([&](int strip, std::vector<double>& x, std::vector<double>& y) { points.fill(strip, x, y); },
                        [&](StripVertex a, StripVertex b) {
                          if (a.strip != b.strip && a.index == b.index) {
@@ -141,14 +147,16 @@ void add_vertex_edges(const PublishedOptions& o, PublishedGraph& out, VertexArcs
   out.edges = directed / 2;
 }
 
-/// What one rank does to add cross edges: vertices i of its own and j of all, taken at random, skipped where local
-/// indices are equal or it has the edge. What others add to its list comes later.
+/// Cross edges that one rank of the published program adds: between a vertex i of the rank and a vertex j of all, drawn
+/// at random. A draw is skipped where local indices are equal or the rank has the edge already; edges that other ranks
+/// add to the rank's list are not seen.
 class CrossEdges {
  public:
   CrossEdges(const PublishedOptions& o, double radius)
       : options_(o), per_rank_(static_cast<std::uint64_t>(o.vertices)), square_(largest_square(radius)) {}
 
-  void of_rank(int rank, std::int64_t tries, VertexArcs& arcs, std::int64_t& added) {
+  /// Adds the arcs of `tries` draws of a rank, and the number of its distinct new edges to `added`.
+  void add_for_rank(int rank, std::int64_t tries, VertexArcs& arcs, std::int64_t& added) {
     const std::uint64_t all = per_rank_ * static_cast<std::uint64_t>(options_.ranks);
     keys_.clear();
     for (std::int64_t k = 0; k < tries; ++k) {
@@ -158,7 +166,7 @@ class CrossEdges {
       if (i == j % per_rank_) continue;
       arcs.add(static_cast<std::uint64_t>(rank) * per_rank_ + i, j);
       const auto other = static_cast<std::int64_t>(j / per_rank_);
-      if (std::abs(other - rank) <= 1 && close(rank, i, static_cast<int>(other), j % per_rank_)) continue;
+      if (std::abs(other - rank) <= 1 && is_close(rank, i, static_cast<int>(other), j % per_rank_)) continue;
       keys_.push_back(i * all + j);
     }
     std::sort(keys_.begin(), keys_.end());
@@ -166,16 +174,19 @@ class CrossEdges {
   }
 
  private:
+  /// Coordinates of a strip; rank -1: none.
   struct Strip {
     int rank = -1;
     std::vector<double> x, y;
   };
 
-  bool close(int a, std::uint64_t i, int b, std::uint64_t j) {
+  /// Returns true if point i of strip a and point j of strip b are at most the radius apart.
+  bool is_close(int a, std::uint64_t i, int b, std::uint64_t j) {
     const Strip &p = strip(a), &q = strip(b);
     const double dx = p.x[i] - q.x[j], dy = p.y[i] - q.y[j];
     return dx * dx + dy * dy <= square_;
   }
+  /// Returns the points of a strip. The strip of a rank and its two neighbours have different entries of the three.
   const Strip& strip(int rank) {
     Strip& s = strips_[rank % 3];
     if (s.rank != rank) {
@@ -197,12 +208,15 @@ class CrossEdges {
 
 }  // namespace
 
+// Expectation of the number of arcs between ranks that random cross edges make, for the comparison with published
+// counts.
 ExpectedArcs expected_arcs(int ranks, std::int64_t tries) {
   const double p = ranks, load = 2.0 * static_cast<double>(tries) / (p * p), missed = std::exp(-load);
   const double pairs = (p - 1) * (p - 2) / 2;
   return {p * (p - 1) - 2 * pairs * missed, 2 * std::sqrt(pairs * missed * (1 - missed * (1 + load)))};
 }
 
+// Process graphs of the published program, one for each percentage of cross edges, from one search for close points.
 std::vector<PublishedGraph> generate_published(const PublishedOptions& o, std::span<const double> percents) {
   PublishedGraph base;
   base.radius = check(o, percents);
@@ -219,7 +233,7 @@ std::vector<PublishedGraph> generate_published(const PublishedOptions& o, std::s
     for (int r = 0; r < o.ranks; ++r) {
       std::int64_t share = out.tries < o.ranks ? 0 : out.tries / o.ranks;
       if (r == o.ranks - 1) share = out.tries - share * (o.ranks - 1);
-      cross.of_rank(r, share, all, out.added);
+      cross.add_for_rank(r, share, all, out.added);
     }
     out.graph = graphs::ProcessGraph(all.rows());
   }

@@ -13,10 +13,13 @@
 namespace merganser::graphs {
 namespace {
 
+/// Returns "the arc from rank 1 to rank 2", for messages.
 std::string arc_text(std::size_t from, int to) {
   return "the arc from rank " + std::to_string(from) + " to rank " + std::to_string(to);
 }
 
+/// Checks an arc of a process graph. @throws InputError for an arc that leaves the graph, is a loop, or has a bad
+/// weight
 void check_arc(std::size_t from, const ProcessGraph::Arc& arc, std::size_t ranks) {
   if (arc.to < 0 || static_cast<std::size_t>(arc.to) >= ranks) {
     throw InputError(arc_text(from, arc.to) + " leaves the graph; allowed: ranks 0 to " + std::to_string(ranks - 1));
@@ -29,14 +32,15 @@ void check_arc(std::size_t from, const ProcessGraph::Arc& arc, std::size_t ranks
   }
 }
 
-/// Sorts a row and joins arcs with equal heads.
+/// Sorts the arcs of a rank and joins arcs with equal heads, adding their weights. @throws InputError if a sum is
+/// infinite
 void join_row(std::size_t from, std::vector<ProcessGraph::Arc>& row) {
   const auto before = [](const ProcessGraph::Arc& a, const ProcessGraph::Arc& b) { return a.to < b.to; };
   // Stable, so that the sum of weights does not depend on how equal heads happen to be moved.
   if (!std::is_sorted(row.begin(), row.end(), before)) std::stable_sort(row.begin(), row.end(), before);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < row.size(); ++i) {
-    row[i].bytes += 0.0;  // the zero without a sign
+    row[i].bytes += 0.0;  // -0.0 becomes +0.0, so that equal graphs have equal digests
     if (kept > 0 && row[kept - 1].to == row[i].to) {
       row[kept - 1].bytes += row[i].bytes;
       if (!std::isfinite(row[kept - 1].bytes))
@@ -48,7 +52,8 @@ void join_row(std::size_t from, std::vector<ProcessGraph::Arc>& row) {
   row.resize(kept);
 }
 
-/// Two lanes of 64 bits, each a chain of bijections of its state per word.
+/// Hash of 128 bits for the digest of a process graph: two lanes of 64 bits, each a chain of bijections of its state
+/// per word.
 class Hash {
  public:
   void add(std::uint64_t word) {
@@ -63,6 +68,7 @@ class Hash {
 
 }  // namespace
 
+// Process graph from the rows of all ranks, which are checked, sorted and stored behind each other.
 ProcessGraph::ProcessGraph(std::vector<std::vector<Arc>> rows) {
   if (rows.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw InputError("a process graph of " + std::to_string(rows.size()) + " ranks; allowed: at most 2147483647");
@@ -74,6 +80,7 @@ ProcessGraph::ProcessGraph(std::vector<std::vector<Arc>> rows) {
     offsets_.push_back(offsets_.back() + static_cast<std::int64_t>(rows[r].size()));
   }
   arcs_.reserve(static_cast<std::size_t>(offsets_.back()));
+  // Rows are freed one by one while they are copied, to keep the peak of memory low.
   for (auto& row : rows) {
     arcs_.insert(arcs_.end(), row.begin(), row.end());
     std::vector<Arc>().swap(row);
@@ -92,6 +99,7 @@ std::span<const ProcessGraph::Arc> ProcessGraph::row(int rank) const {
 
 namespace {
 
+/// Returns the arc of a row to a rank, by binary search; null if there is none.
 const ProcessGraph::Arc* find_arc(std::span<const ProcessGraph::Arc> row, int to) {
   const auto at =
       std::lower_bound(row.begin(), row.end(), to, [](const ProcessGraph::Arc& a, int t) { return a.to < t; });
@@ -100,14 +108,14 @@ const ProcessGraph::Arc* find_arc(std::span<const ProcessGraph::Arc> row, int to
 
 }  // namespace
 
-bool ProcessGraph::symmetric() const {
+bool ProcessGraph::is_symmetric() const {
   for (int r = 0; r < ranks(); ++r)
     for (const Arc& arc : row(r))
       if (find_arc(row(arc.to), r) == nullptr) return false;
   return true;
 }
 
-bool ProcessGraph::weighted() const {
+bool ProcessGraph::is_weighted() const {
   return std::any_of(arcs_.begin(), arcs_.end(), [](const Arc& a) { return a.bytes != 1; });
 }
 
@@ -121,6 +129,7 @@ double ProcessGraph::mean_degree() const {
   return ranks() > 0 ? static_cast<double>(arcs()) / static_cast<double>(ranks()) : 0;
 }
 
+// Part of the process graph that one rank's exchange needs: its neighbours in both directions.
 comm::Graph ProcessGraph::local(int rank) const {
   comm::Graph g;
   for (const Arc& arc : row(rank)) g.out.push_back(arc.to);
@@ -136,6 +145,7 @@ double ProcessGraph::bytes(int from, int to) const {
   return arc->bytes;
 }
 
+// Process graph of fewer ranks, each of which stands for consecutive ranks of this one; arcs within a rank vanish.
 ProcessGraph ProcessGraph::coarsened(int ranks) const {
   const std::int64_t fine = this->ranks();
   if (ranks < 1 || ranks > fine) {

@@ -10,21 +10,25 @@
 namespace merganser::graphs::detail {
 namespace {
 
-using Keys = std::unordered_set<std::uint64_t>;
+using Keys = std::unordered_set<std::uint64_t>;  ///< edges as pair_key()
 
+/// Undirected edge between two ranks of a process graph.
 struct Edge {
   int a;
   int b;
 };
 
-Rows rows_of(int ranks, const std::vector<Edge>& edges) {
+/// Returns the rows of a process graph with both arcs of every edge.
+Rows to_rows(int ranks, const std::vector<Edge>& edges) {
   Rows rows = empty_rows(ranks);
-  for (const Edge& e : edges) join(rows, e.a, e.b);
+  for (const Edge& e : edges) add_edge(rows, e.a, e.b);
   return rows;
 }
 
-int pick(Random& random, int bound) { return static_cast<int>(random.below(static_cast<std::uint64_t>(bound))); }
+/// Draws a number of [0, bound).
+int draw_below(Random& random, int bound) { return static_cast<int>(random.below(static_cast<std::uint64_t>(bound))); }
 
+/// Returns the squared difference of two coordinates of a periodic unit interval.
 double periodic_square(double a, double b) {
   double d = std::abs(a - b);
   if (d > 0.5) d = 1 - d;
@@ -33,6 +37,7 @@ double periodic_square(double a, double b) {
 
 }  // namespace
 
+// Random regular process graph: starts from a circulant graph, then swaps ends of random pairs of edges.
 Rows random_regular(int ranks, int degree, std::uint64_t seed) {
   std::vector<Edge> edges;
   for (int r = 0; r < ranks; ++r) {
@@ -43,7 +48,8 @@ Rows random_regular(int ranks, int degree, std::uint64_t seed) {
   Keys known(2 * edges.size());
   for (const Edge& e : edges) known.insert(pair_key(e.a, e.b));
   Random random(seed, stream(Stream::switches), 0);
-  // a-b and c-d become a-d and c-b; ten tries an edge leave nothing of the circulant graph.
+  // Switching: a-b and c-d become a-d and c-b, which keeps all degrees. Swaps that would make a loop or a parallel edge are
+  // skipped. Ten tries per edge leave nothing of the circulant graph.
   for (std::uint64_t tries = edges.size() > 1 ? 10 * edges.size() : 0; tries > 0; --tries) {
     Edge& first = edges[random.below(edges.size())];
     Edge& second = edges[random.below(edges.size())];
@@ -59,9 +65,10 @@ Rows random_regular(int ranks, int degree, std::uint64_t seed) {
     second = {other.a, first.b};
     first.b = other.b;
   }
-  return rows_of(ranks, edges);
+  return to_rows(ranks, edges);
 }
 
+// Small-world process graph: a ring of near neighbours, some of whose edges move to random ranks.
 Rows small_world(int ranks, int degree, double rewire, std::uint64_t seed) {
   std::vector<Edge> edges;
   std::vector<int> degrees(static_cast<std::size_t>(ranks), degree);
@@ -71,21 +78,22 @@ Rows small_world(int ranks, int degree, double rewire, std::uint64_t seed) {
   for (const Edge& e : edges) known.insert(pair_key(e.a, e.b));
   Random random(seed, stream(Stream::rewire), 0);
   for (Edge& e : edges) {
+    // A rank that is joined to all others could not get a new neighbour: the search below would not end.
     if (!(random.uniform() < rewire) || degrees[static_cast<std::size_t>(e.a)] >= ranks - 1) continue;
-    int end = pick(random, ranks);
-    while (end == e.a || known.count(pair_key(e.a, end)) != 0) end = pick(random, ranks);
+    int end = draw_below(random, ranks);
+    while (end == e.a || known.count(pair_key(e.a, end)) != 0) end = draw_below(random, ranks);
     known.erase(pair_key(e.a, e.b));
     known.insert(pair_key(e.a, end));
     --degrees[static_cast<std::size_t>(e.b)];
     ++degrees[static_cast<std::size_t>(end)];
     e.b = end;
   }
-  return rows_of(ranks, edges);
+  return to_rows(ranks, edges);
 }
 
 Rows power_law(int ranks, int links, std::uint64_t seed) {
   std::vector<Edge> edges;
-  std::vector<int> ends;  // every rank as often as it has edges
+  std::vector<int> ends;  // every rank as often as it has edges, so that a uniform draw is proportional to degree
   const auto add = [&](int a, int b) {
     edges.push_back({a, b});
     ends.push_back(a);
@@ -103,16 +111,18 @@ Rows power_law(int ranks, int links, std::uint64_t seed) {
     }
     for (const int end : chosen) add(end, r);
   }
-  return rows_of(ranks, edges);
+  return to_rows(ranks, edges);
 }
 
+// Random geometric process graph: points in a grid of cells, each compared with those of adjacent cells.
 Rows geometric(int ranks, double radius, std::uint64_t seed) {
   std::vector<double> x(static_cast<std::size_t>(ranks)), y(x.size());
-  // At least three cells an axis, or one that holds all.
+  // At least three cells an axis, or one that holds all: with two, a cell would be both neighbours of another, and pairs counted
+  // twice.
   const double fit = radius > 0 ? std::min(1 / radius, std::sqrt(static_cast<double>(ranks)) + 1) : 1;
   const int cells = fit >= 3 ? static_cast<int>(fit) : 1;
   std::vector<std::vector<int>> members(static_cast<std::size_t>(cells) * static_cast<std::size_t>(cells));
-  const auto cell_of = [&](double u) { return std::min(cells - 1, static_cast<int>(u * cells)); };
+  const auto cell_index = [&](double u) { return std::min(cells - 1, static_cast<int>(u * cells)); };
   const auto cell_at = [&](int cx, int cy) -> auto& {
     return members[static_cast<std::size_t>((cy + cells) % cells) * static_cast<std::size_t>(cells) +
                    static_cast<std::size_t>((cx + cells) % cells)];
@@ -123,12 +133,12 @@ Rows geometric(int ranks, double radius, std::uint64_t seed) {
     Random random(seed, stream(Stream::geometric), static_cast<std::uint32_t>(r));
     x[i] = random.uniform();
     y[i] = random.uniform();
-    const int cx = cell_of(x[i]), cy = cell_of(y[i]), reach = cells > 1 ? 1 : 0;
+    const int cx = cell_index(x[i]), cy = cell_index(y[i]), reach = cells > 1 ? 1 : 0;
     for (int dy = -reach; dy <= reach; ++dy)
       for (int dx = -reach; dx <= reach; ++dx)
         for (const int other : cell_at(cx + dx, cy + dy)) {
           const auto j = static_cast<std::size_t>(other);
-          if (periodic_square(x[i], x[j]) + periodic_square(y[i], y[j]) <= radius * radius) join(rows, other, r);
+          if (periodic_square(x[i], x[j]) + periodic_square(y[i], y[j]) <= radius * radius) add_edge(rows, other, r);
         }
     cell_at(cx, cy).push_back(r);
   }
@@ -142,22 +152,23 @@ void add_random_edges(Rows& rows, std::int64_t edges, std::uint64_t seed) {
     for (const auto& arc : rows[a]) known.insert(pair_key(static_cast<int>(a), arc.to));
   const std::int64_t free = ranks * (ranks - 1) / 2 - static_cast<std::int64_t>(known.size());
   Random random(seed, stream(Stream::degree), 0);
-  if (edges <= free / 2) {
+  if (edges <= free / 2) {  // rejection sampling: at least half of the pairs are free in the end
     while (edges > 0) {
-      const int a = pick(random, static_cast<int>(ranks)), b = pick(random, static_cast<int>(ranks));
+      const int a = draw_below(random, static_cast<int>(ranks)), b = draw_below(random, static_cast<int>(ranks));
       if (a == b || !known.insert(pair_key(a, b)).second) continue;
-      join(rows, a, b);
+      add_edge(rows, a, b);
       --edges;
     }
     return;
   }
-  // Most of them: the free pairs in order, each taken with the probability that leaves none to want.
+  // Selection sampling: each free pair in order is taken with probability (edges still wanted) / (free pairs left), which yields
+  // exactly `edges` of them.
   std::int64_t left = free;
   for (int a = 0; a < static_cast<int>(ranks) && edges > 0; ++a)
     for (int b = a + 1; b < static_cast<int>(ranks) && edges > 0; ++b) {
       if (known.count(pair_key(a, b)) != 0) continue;
       if (static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(left--))) >= edges) continue;
-      join(rows, a, b);
+      add_edge(rows, a, b);
       --edges;
     }
 }

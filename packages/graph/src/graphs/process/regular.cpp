@@ -9,13 +9,13 @@ namespace merganser::graphs::detail {
 Rows chain(int ranks) {
   check_arcs(2.0 * ranks);
   Rows rows = empty_rows(ranks);
-  for (int r = 0; r + 1 < ranks; ++r) join(rows, r, r + 1);
+  for (int r = 0; r + 1 < ranks; ++r) add_edge(rows, r, r + 1);
   return rows;
 }
 
 Rows ring(int ranks) {
   Rows rows = chain(ranks);
-  if (ranks > 2) join(rows, 0, ranks - 1);
+  if (ranks > 2) add_edge(rows, 0, ranks - 1);
   return rows;
 }
 
@@ -45,8 +45,9 @@ Rows torus(std::span<const int> dims, std::span<const bool> periodic) {
     const int length = dims[axis];
     for (int r = 0; r < ranks; ++r) {
       const int at = r / step % length;
-      if (at + 1 < length) join(rows, r, r + step);
-      if (at + 1 == length && length > 2 && periodic[axis]) join(rows, r, r - at * step);
+      if (at + 1 < length) add_edge(rows, r, r + step);
+      // Along a periodic axis of two ranks the edge back would repeat the one forth.
+      if (at + 1 == length && length > 2 && periodic[axis]) add_edge(rows, r, r - at * step);
     }
     step *= length;
   }
@@ -55,6 +56,7 @@ Rows torus(std::span<const int> dims, std::span<const bool> periodic) {
 
 namespace {
 
+/// Returns the divisors of n, ascending.
 std::vector<int> divisors(int n) {
   std::vector<int> low, high;
   for (int d = 1; d <= n / d; ++d) {

@@ -11,11 +11,13 @@
 namespace merganser::graphs::detail {
 namespace {
 
+/// Point of the unit square, at which a vertex lies.
 struct Point {
   double x;
   double y;
 };
 
+/// Random points of all vertices: the unit square is cut into strips, one for each rank.
 class StripPoints {
  public:
   explicit StripPoints(const ProcessGraphOptions& o) : seed_(o.seed), strips_(o.ranks) {}
@@ -30,6 +32,8 @@ class StripPoints {
   int strips_;
 };
 
+/// Checks the options of strip graphs. @throws UsageError for options out of range or that contradict each other, and
+/// for more vertices than fit in memory
 void check(const ProcessGraphOptions& o, std::span<const double> percents) {
   if (o.vertices < 1) throw UsageError(std::to_string(o.vertices) + " vertices per rank; allowed: at least 1");
   const double all = static_cast<double>(o.vertices) * o.ranks;
@@ -46,7 +50,8 @@ void check(const ProcessGraphOptions& o, std::span<const double> percents) {
     throw UsageError(number_text(o.ghost_bytes) + " bytes per ghost; allowed: a finite number >= 0");
 }
 
-/// Pairs of vertices without an edge, `wanted` different ones, as low vertex * vertices + high vertex, ascending.
+/// Draws distinct pairs of vertices without an edge, `percent` of the number of edges, as low vertex * vertices + high vertex,
+/// ascending. @throws UsageError if that is more than half of all such pairs, beyond which rejection would be slow
 std::vector<std::uint64_t> cross_pairs(const ProcessGraphOptions& o, double percent, const StripGraph& graph) {
   const std::uint64_t per_rank = static_cast<std::uint64_t>(o.vertices);
   const std::uint64_t all = per_rank * static_cast<std::uint64_t>(o.ranks);
@@ -62,6 +67,7 @@ std::vector<std::uint64_t> cross_pairs(const ProcessGraphOptions& o, double perc
   const StripPoints points(o);
   const double square = largest_square(graph.radius);
   const int reach = Strips(o.ranks, o.vertices, graph.radius).reach();
+  // Edges are not stored: whether a pair has one follows from its coordinates, which are computed anew.
   const auto joined = [&](std::uint64_t a, std::uint64_t b) {
     const auto sa = static_cast<int>(a / per_rank), sb = static_cast<int>(b / per_rank);
     if (sb - sa > reach) return false;
@@ -72,6 +78,7 @@ std::vector<std::uint64_t> cross_pairs(const ProcessGraphOptions& o, double perc
   std::vector<std::uint64_t> keys;
   const auto target = static_cast<std::size_t>(cross_count(percent, graph.vertex_edges));
   keys.reserve(target);
+  // Draws as many as are missing, drops duplicates, and repeats.
   for (std::uint64_t draw = 0; keys.size() < target;) {
     for (std::size_t more = target - keys.size(); more > 0; --more, ++draw) {
       Random random(o.seed, stream(Stream::cross, draw >> 32), static_cast<std::uint32_t>(draw));
@@ -85,7 +92,7 @@ std::vector<std::uint64_t> cross_pairs(const ProcessGraphOptions& o, double perc
   return keys;
 }
 
-/// Cross edges between ranks, so that the mean degree is that wanted.
+/// Adds cross edges between ranks until the mean degree is o.degree. @throws UsageError if it cannot be
 void raise_degree(StripGraph& graph, const ProcessGraphOptions& o) {
   const ProcessGraph base(graph.rows);  // joined, for counting
   const auto wanted = static_cast<std::int64_t>(std::llround(o.degree * o.ranks / 2));
@@ -105,13 +112,14 @@ void raise_degree(StripGraph& graph, const ProcessGraphOptions& o) {
     for (std::size_t i = before[r]; i < graph.rows[r].size(); ++i) graph.rows[r][i].bytes = o.ghost_bytes;
 }
 
-/// Counts the edges between vertices and finds which ranks they join.
+/// Counts the edges between vertices and adds the arcs between the ranks that they join.
 void add_vertex_edges(const ProcessGraphOptions& o, StripGraph& graph, VertexArcs& arcs) {
   const StripPoints points(o);
   Strips strips(o.ranks, o.vertices, graph.radius);
   const auto vertex = [&](StripVertex v) {
     return static_cast<std::uint64_t>(v.strip) * static_cast<std::uint64_t>(o.vertices) + v.index;
   };
+  // With unit weights one edge of two strips suffices; the flags spare the others a key each.
   std::vector<std::uint8_t> met(static_cast<std::size_t>(strips.reach()) + 1);  // strips before the current one
   int current = -1;
   strips.for_each_pair(
@@ -125,7 +133,7 @@ void add_vertex_edges(const ProcessGraphOptions& o, StripGraph& graph, VertexArc
       [&](StripVertex a, StripVertex b) {
         ++graph.vertex_edges;
         if (a.strip == b.strip) return;
-        if (arcs.unit()) {
+        if (arcs.is_unit()) {
           if (a.strip != current) std::fill(met.begin(), met.end(), std::uint8_t{0});
           current = a.strip;
           std::uint8_t& seen = met[static_cast<std::size_t>(a.strip - b.strip)];
@@ -138,6 +146,8 @@ void add_vertex_edges(const ProcessGraphOptions& o, StripGraph& graph, VertexArc
 
 }  // namespace
 
+// Process graphs of a random geometric graph whose vertices are distributed in strips, one for each percentage of cross
+// edges, from one search for close points.
 std::vector<StripGraph> strip_graphs(const ProcessGraphOptions& o, std::span<const double> percents) {
   check(o, percents);
   StripGraph base;

@@ -1,3 +1,5 @@
+// Process graphs as Matrix Market files, read and written whole by one rank. The reader of distributed graphs
+// (src/graphs/files/matrix_market.cpp) shares the parsing of the header and of entries.
 #include "src/graphs/files/matrix_market.hpp"
 
 #include "merganser/base/text.hpp"
@@ -7,15 +9,16 @@
 namespace merganser::graphs::detail {
 namespace {
 
-/// Entries as arcs. A rank sends nothing to itself: those on the diagonal are left out.
+/// Sink of parse_matrix_entries() that collects arcs. Entries on the diagonal would be loops and are left out.
 class MatrixArcs {
  public:
   MatrixArcs(const FileBytes& file, const MatrixHeader& header, ArcList& list)
       : file_(file), header_(header), list_(list) {}
 
+  /// Adds the arc of an entry, and its reverse unless the matrix is general. @throws InputError for too many entries
   void entry(std::uint64_t at, std::uint64_t row, std::uint64_t column, std::string_view value) {
     if (++entries_ > header_.entries) {
-      fail(at, shown(file_.line(at)) + " after the last entry; allowed: " + std::to_string(header_.entries) +
+      fail(at, quote(file_.line(at)) + " after the last entry; allowed: " + std::to_string(header_.entries) +
                    " entries, as its sizes say");
     }
     if (row == column) return;
@@ -38,7 +41,7 @@ class MatrixArcs {
 ProcessGraph parse_matrix_market(const std::string& path, const std::string& text) {
   const FileBytes file(path, text);
   const MatrixHeader header = read_matrix_header(path, text, true);
-  file.check(header.at, header.size, "number of rows", 1, static_cast<std::uint64_t>(most_ranks(text.size())));
+  file.check(header.at, header.size, "number of rows", 1, static_cast<std::uint64_t>(max_ranks(text.size())));
   file.check(header.at, header.entries, "number of entries", 0, text.size() / 4 + 1);  // an entry takes four bytes
   ArcList list(file);
   MatrixArcs arcs(file, header, list);
@@ -48,8 +51,8 @@ ProcessGraph parse_matrix_market(const std::string& path, const std::string& tex
   return list.graph(static_cast<int>(header.size), 1);
 }
 
-std::string print_matrix_market(const ProcessGraph& graph) {
-  const bool weighted = graph.weighted();
+std::string serialize_matrix_market(const ProcessGraph& graph) {
+  const bool weighted = graph.is_weighted();
   std::string out = std::string("%%MatrixMarket matrix coordinate ") + (weighted ? "real" : "pattern") + " general\n";
   const std::string ranks = std::to_string(graph.ranks());
   out += "% merganser process graph\n" + ranks + ' ' + ranks + ' ' + std::to_string(graph.arcs()) + '\n';

@@ -1,3 +1,5 @@
+// Process graphs as METIS files, read and written whole by one rank. The reader of distributed graphs (src/graphs/files/metis.cpp)
+// shares the parsing of the header and of lines.
 #include "src/graphs/files/metis.hpp"
 
 #include <cmath>
@@ -12,12 +14,13 @@ namespace {
 
 constexpr std::int64_t kMaxWeight = std::int64_t{1} << 53;
 
-/// Neighbours as arcs. Loops are left out: a rank sends nothing to itself.
+/// Sink of parse_metis_rows() that collects arcs. Loops are left out.
 class MetisArcs {
  public:
   MetisArcs(const FileBytes& file, const MetisHeader& header, ArcList& list)
       : file_(file), header_(header), list_(list) {}
 
+  /// Adds the arc to a neighbour.
   void entry(std::uint64_t at, std::uint64_t vertex, std::uint64_t neighbour, std::string_view weight) {
     ++entries_;
     if (vertex == neighbour) return;
@@ -25,7 +28,7 @@ class MetisArcs {
               at);
   }
   [[noreturn]] void fail(std::uint64_t at, const std::string& what) const { file_.fail(at, what); }
-  /// Neighbours, loops too.
+  /// Returns the number of neighbours read, loops included.
   [[nodiscard]] std::uint64_t entries() const { return entries_; }
 
  private:
@@ -35,7 +38,7 @@ class MetisArcs {
   std::uint64_t entries_ = 0;
 };
 
-/// METIS requires every edge from both its ends, with one weight.
+/// Checks that every arc has a reverse of equal weight, as METIS requires. @throws InputError
 void check_symmetric(const std::string& path, const ProcessGraph& graph) {
   for (int r = 0; r < graph.ranks(); ++r) {
     for (const auto& arc : graph.row(r)) {
@@ -69,7 +72,7 @@ ProcessGraph parse_metis(const std::string& path, const std::string& text) {
   return graph;
 }
 
-std::string print_metis(const std::string& path, const ProcessGraph& graph) {
+std::string serialize_metis(const std::string& path, const ProcessGraph& graph) {
   for (int r = 0; r < graph.ranks(); ++r) {
     for (const auto& arc : graph.row(r)) {
       if (arc.bytes >= 1 && arc.bytes <= static_cast<double>(kMaxWeight) && arc.bytes == std::floor(arc.bytes))
@@ -80,7 +83,7 @@ std::string print_metis(const std::string& path, const ProcessGraph& graph) {
     }
   }
   check_symmetric(path, graph);
-  const bool weighted = graph.weighted();
+  const bool weighted = graph.is_weighted();
   std::string out = "% merganser process graph\n" + std::to_string(graph.ranks()) + ' ' +
                     std::to_string(graph.arcs() / 2) + (weighted ? " 001\n" : "\n");
   for (int r = 0; r < graph.ranks(); ++r) {

@@ -23,8 +23,9 @@ std::string_view FileBytes::line(std::uint64_t at) const {
 
 std::string FileBytes::place(std::uint64_t at) const {
   if (places_ == Places::offsets) return "offset " + std::to_string(at);
+  // An offset at the end of the text counts as one in its last line, not in an empty line behind it.
   const std::size_t last = std::max<std::size_t>(1, bytes_.size()) - 1;
-  return "line " + std::to_string(1 + lines_in(bytes_.substr(0, std::min(last, static_cast<std::size_t>(at)))));
+  return "line " + std::to_string(1 + count_lines(bytes_.substr(0, std::min(last, static_cast<std::size_t>(at)))));
 }
 
 void FileBytes::fail(std::uint64_t at, const std::string& what) const {
@@ -35,20 +36,20 @@ std::int64_t FileBytes::integer(std::uint64_t at, std::string_view word, std::st
                                 std::int64_t high) const {
   std::int64_t value = 0;
   if (parse_integer(word, value) && value >= low && value <= high) return value;
-  fail(at, std::string(what) + " " + shown(word) + "; allowed: " + std::to_string(low) + " to " + std::to_string(high));
+  fail(at, std::string(what) + " " + quote(word) + "; allowed: " + std::to_string(low) + " to " + std::to_string(high));
 }
 
 void FileBytes::check(std::uint64_t at, std::uint64_t value, std::string_view what, std::uint64_t low,
                       std::uint64_t high) const {
   if (value >= low && value <= high) return;
-  fail(at, std::string(what) + " " + shown(std::to_string(value)) + "; allowed: " + std::to_string(low) + " to " +
+  fail(at, std::string(what) + " " + quote(std::to_string(value)) + "; allowed: " + std::to_string(low) + " to " +
                std::to_string(high));
 }
 
 double FileBytes::weight(std::uint64_t at, std::string_view word) const {
   double value = 0;
   if (parse_real(word, value) && is_weight(value)) return value;
-  fail(at, "weight " + shown(word) + kWeights);
+  fail(at, "weight " + quote(word) + kWeights);
 }
 
 void FileBytes::check_weight(std::uint64_t at, double weight) const {
@@ -70,6 +71,7 @@ void ArcList::check(int ranks) const {
 }
 
 ProcessGraph ArcList::graph(int ranks, int base) {
+  // Ties by place in the file, so that of a repeated arc the second one is reported.
   const auto before = [](const Entry& a, const Entry& b) {
     if (a.from != b.from) return a.from < b.from;
     return a.to != b.to ? a.to < b.to : a.at < b.at;

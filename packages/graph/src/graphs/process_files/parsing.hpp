@@ -1,5 +1,5 @@
 #pragma once
-/// What the readers of process graphs share.
+/// Shared parts of the parsers of process graphs: errors that name a line or offset, checked numbers, a list of arcs.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -10,30 +10,34 @@
 
 namespace merganser::graphs::detail {
 
-/// A file in memory, and errors that name a place in it.
+/// Bytes of a file of a process graph in memory; errors name a place in the file.
 class FileBytes {
  public:
+  /// Unit in which places are named.
   enum class Places : std::uint8_t { lines, offsets };
-  /// Both texts outlive it.
+  /// Refers to `path` and `bytes`, which must outlive this object.
   FileBytes(const std::string& path, std::string_view bytes, Places places = Places::lines)
       : path_(path), bytes_(bytes), places_(places) {}
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string_view bytes() const { return bytes_; }
-  /// The line that begins at an offset, without its end.
+  /// Returns the line that begins at an offset, without its end.
   [[nodiscard]] std::string_view line(std::uint64_t at) const;
-  /// "line 3" or "offset 40"; the end of a text is in its last line. Cost: reads the text up to there.
+  /// Returns "line 3" or "offset 40" for an offset; the end of a text is in its last line. Cost: reads the text up to there.
   [[nodiscard]] std::string place(std::uint64_t at) const;
-  /// @throws InputError "path: line 3: what"
+  /// Throws the error of a place in the file. @throws InputError "path: line 3: what"
   [[noreturn]] void fail(std::uint64_t at, const std::string& what) const;
 
-  // A word at a place as a number; what is not allowed is an error.
-  /// @param what  as "rank", for the message
+  /// Parses a whole number of [low, high]. @param at  its offset @param what  the quantity, as "rank", for the message
+  /// @throws InputError for other words and numbers
   [[nodiscard]] std::int64_t integer(std::uint64_t at, std::string_view word, std::string_view what, std::int64_t low,
                                      std::int64_t high) const;
-  /// The same for a number that is read already.
+  /// Checks that a number is in [low, high]. @param at  its offset @param what  the quantity, for the message
+  /// @throws InputError if it is not
   void check(std::uint64_t at, std::uint64_t value, std::string_view what, std::uint64_t low, std::uint64_t high) const;
+  /// Parses the weight of an arc. @throws InputError for a word that is no finite number >= 0
   [[nodiscard]] double weight(std::uint64_t at, std::string_view word) const;
+  /// Checks the weight of an arc. @throws InputError unless the weight is finite and >= 0
   void check_weight(std::uint64_t at, double weight) const;
 
  private:
@@ -42,22 +46,24 @@ class FileBytes {
   Places places_;
 };
 
-/// Collects arcs in any order and makes the graph. @throws InputError for loops and arcs that stand twice
+/// List of the arcs of a file in any order, with their places in the file, from which a process graph is made.
 class ArcList {
  public:
   explicit ArcList(const FileBytes& file) : file_(file) {}
-  /// @param at  offset of the line or number that says so
+  /// Adds an arc. @param at  offset of its line or number, for messages
   void add(int from, int to, double bytes, std::uint64_t at);
   [[nodiscard]] std::size_t size() const { return arcs_.size(); }
-  /// Largest rank of an arc; -1 without arcs.
+  /// Returns the largest rank of an arc; -1 without arcs.
   [[nodiscard]] int largest() const { return largest_; }
-  /// @throws InputError for an arc to or from a rank that is not below `ranks`
+  /// Checks that the ranks of all arcs are below `ranks`. @throws InputError naming the first arc whose ranks are not
   void check(int ranks) const;
-  /// Ranks of all arcs are below `ranks`.
-  /// @param base  what the file calls rank 0, for messages
+  /// Returns the process graph of `ranks` ranks; the ranks of all arcs must be below `ranks`, see check().
+  /// @param base  number of rank 0 in the file (0 or 1), for messages
+  /// @throws InputError for loops and repeated arcs
   [[nodiscard]] ProcessGraph graph(int ranks, int base);
 
  private:
+  /// An arc and its offset in the file.
   struct Entry {
     int from;
     int to;
@@ -69,11 +75,12 @@ class ArcList {
   int largest_ = -1;
 };
 
-/// N of a comment "# ranks N"; empty for other lines.
+/// Returns the word N of a comment "# ranks N"; an empty word for other lines.
 [[nodiscard]] std::string_view rank_comment(std::string_view line);
 
-/// Ranks that a file may speak of without a line or number for each.
-inline std::int64_t most_ranks(std::size_t file_bytes) {
+/// Returns the largest number of ranks accepted from a file of `file_bytes` bytes that has no line or number for each: ranks
+/// without arcs take no bytes, so a short file could announce any number of them and exhaust the memory.
+inline std::int64_t max_ranks(std::size_t file_bytes) {
   return std::max<std::int64_t>(std::int64_t{1} << 20,
                                 std::min<std::int64_t>(static_cast<std::int64_t>(file_bytes), 2147483647));
 }

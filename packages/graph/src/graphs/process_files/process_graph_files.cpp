@@ -19,6 +19,7 @@ namespace {
 
 using namespace detail;
 
+/// Format of files of process graphs, and an extension of file names that stands for the format.
 struct Extension {
   std::string_view text;
   ProcessGraphFormat format;
@@ -35,7 +36,8 @@ constexpr std::string_view kNames[] = {"binary", "adjacency", "pairs", "matrix-m
 
 constexpr std::size_t kBinaryBytes = 16;  ///< with a byte 0 among the first ones a file is binary
 
-/// The bytes of a file; of a text without a byte order mark. @throws InputError if it is no plain file, cannot be read or takes too much memory
+/// Reads a whole file of a process graph; a text without its byte order mark.
+/// @throws InputError if it is no plain file, cannot be read, is compressed, or is larger than half the memory available
 std::string read_whole(const std::string& path) {
   const File file(path);
   // The graph that is made of them takes as much again, and more.
@@ -52,11 +54,12 @@ std::string read_whole(const std::string& path) {
   return bytes;
 }
 
-/// The format that the first bytes of a file show.
+/// Determines the format of a file of a process graph by its first bytes and its first line that is no comment. @throws
+/// InputError if the file has no known format
 ProcessGraphFormat detect(const std::string& path, const std::string& bytes) {
   if (bytes.empty()) throw InputError(path + ": the file is empty; allowed: a process graph");
   if (bytes.substr(0, kBinaryBytes).find('\0') != std::string::npos) return ProcessGraphFormat::binary;
-  bool ranks_told = false;  // by a comment, which is all that a graph without arcs has
+  bool ranks_told = false;  // a comment gives the number of ranks; a graph without arcs has nothing else
   const FileBytes file(path, bytes);
   for (LineWalk walk(bytes); walk.next();) {
     const std::string_view line = walk.line(), first = BlankWords(line).next();
@@ -69,12 +72,13 @@ ProcessGraphFormat detect(const std::string& path, const std::string& bytes) {
     if (line.find(':') != std::string_view::npos) return ProcessGraphFormat::adjacency;
     if (line.find(',') != std::string_view::npos) return ProcessGraphFormat::pairs;
     if (line.find_first_not_of("0123456789 \t") == std::string_view::npos) return ProcessGraphFormat::metis;
-    file.fail(walk.at(), shown(line) + "; allowed: a process graph as " + joined(kNames));
+    file.fail(walk.at(), quote(line) + "; allowed: a process graph as " + joined(kNames));
   }
   if (ranks_told) return ProcessGraphFormat::pairs;
   file.fail(0, "the file holds only comments; allowed: a process graph");
 }
 
+/// Parses the bytes of a file in a format. @throws InputError
 ProcessGraph parse_graph(const std::string& path, const std::string& bytes, ProcessGraphFormat format) {
   switch (format) {
     case ProcessGraphFormat::binary:
@@ -93,17 +97,17 @@ ProcessGraph parse_graph(const std::string& path, const std::string& bytes, Proc
 
 }  // namespace
 
-std::string_view name_of(ProcessGraphFormat format) { return kNames[static_cast<std::size_t>(format)]; }
+std::string_view to_string(ProcessGraphFormat format) { return kNames[static_cast<std::size_t>(format)]; }
 
-ProcessGraphFormat process_format_of_name(std::string_view name) {
+ProcessGraphFormat parse_process_format(std::string_view name) {
   for (const ProcessGraphFormat format : kFormats)
-    if (name_of(format) == name) return format;
+    if (to_string(format) == name) return format;
   throw UsageError("unknown format \"" + std::string(name) + "\"; allowed: " + joined(kNames));
 }
 
 std::span<const ProcessGraphFormat> process_formats() { return kFormats; }
 
-ProcessGraphFormat process_format_of_path(const std::string& path) {
+ProcessGraphFormat process_format_from_path(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
   for (const Extension& e : kExtensions)
     if (e.text == extension) return e.format;
@@ -126,19 +130,19 @@ void write_process_graph(const std::string& path, const ProcessGraph& graph, Pro
   std::string bytes;
   switch (format) {
     case ProcessGraphFormat::binary:
-      bytes = print_binary(graph);
+      bytes = serialize_binary(graph);
       break;
     case ProcessGraphFormat::adjacency:
-      bytes = print_adjacency(graph);
+      bytes = serialize_adjacency(graph);
       break;
     case ProcessGraphFormat::pairs:
-      bytes = print_pairs(graph);
+      bytes = serialize_pairs(graph);
       break;
     case ProcessGraphFormat::matrix_market:
-      bytes = print_matrix_market(graph);
+      bytes = serialize_matrix_market(graph);
       break;
     case ProcessGraphFormat::metis:
-      bytes = print_metis(path, graph);
+      bytes = serialize_metis(path, graph);
       break;
   }
   write_file(path, bytes);

@@ -1,3 +1,4 @@
+// Process graphs as text: adjacency lists "rank: rank weight ...", and pairs "from,to,weight".
 #include "merganser/base/text.hpp"
 #include "merganser/base/lines.hpp"
 #include "src/graphs/files/disk.hpp"
@@ -9,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kMaxInt32 = 2147483647;
 
-/// What stands behind "RANK:" on a line, pairs of a rank and a weight.
+/// Parses the pairs of a rank and a weight behind "RANK:" on a line. @throws InputError
 void parse_arcs(const FileBytes& file, std::uint64_t at, std::int64_t from, std::string_view pairs, ArcList& list) {
   BlankWords words(pairs);
   std::size_t count = 0;
@@ -31,8 +32,9 @@ std::string_view rank_comment(std::string_view line) {
   return words.next().empty() ? number : std::string_view();
 }
 
+// Parser of adjacency lists of a process graph; lines of ranks may come in any order.
 ProcessGraph parse_adjacency(const std::string& path, const std::string& text) {
-  struct Head {
+  struct Head {  // the beginning "RANK:" of a line
     std::int64_t rank;
     std::uint64_t at;
   };
@@ -44,19 +46,20 @@ ProcessGraph parse_adjacency(const std::string& path, const std::string& text) {
     if (first.empty() || first.starts_with('#')) continue;
     const auto colon = line.find(':');
     if (colon == std::string_view::npos)
-      file.fail(walk.at(), shown(line) + " has no colon; allowed: \"rank: rank weight rank weight ...\"");
+      file.fail(walk.at(), quote(line) + " has no colon; allowed: \"rank: rank weight rank weight ...\"");
     const std::int64_t from = file.integer(walk.at(), trimmed(line.substr(0, colon)), "rank", 0, kMaxInt32 - 1);
     heads.push_back({from, walk.at()});
     parse_arcs(file, walk.at(), from, line.substr(colon + 1), list);
   }
+  // Every rank has one line, so the number of lines is that of ranks; lines may come in any order.
   const auto ranks = static_cast<std::int64_t>(heads.size());
-  std::vector<const Head*> head_of(heads.size(), nullptr);
+  std::vector<const Head*> head_of_rank(heads.size(), nullptr);
   for (const Head& head : heads) {
     if (head.rank >= ranks) {
       file.fail(head.at, "rank " + std::to_string(head.rank) + " in a file of " + std::to_string(ranks) +
                              " ranks; allowed: every rank from 0 on has one line");
     }
-    const Head*& before = head_of[static_cast<std::size_t>(head.rank)];
+    const Head*& before = head_of_rank[static_cast<std::size_t>(head.rank)];
     if (before != nullptr) {
       file.fail(head.at, "rank " + std::to_string(head.rank) + " has " + file.place(before->at) +
                              " already; allowed: one line a rank");
@@ -68,7 +71,7 @@ ProcessGraph parse_adjacency(const std::string& path, const std::string& text) {
   return list.graph(static_cast<int>(ranks), 0);
 }
 
-std::string print_adjacency(const ProcessGraph& graph) {
+std::string serialize_adjacency(const ProcessGraph& graph) {
   std::string out =
       "# merganser process graph, \"rank: neighbour weight neighbour weight ...\": " + std::to_string(graph.ranks()) +
       " ranks, " + std::to_string(graph.arcs()) + " arcs\n";
@@ -80,8 +83,9 @@ std::string print_adjacency(const ProcessGraph& graph) {
   return out;
 }
 
+// Parser of a process graph with one arc a line; without a comment "# ranks N" the largest rank gives their number.
 ProcessGraph parse_pairs(const std::string& path, const std::string& text) {
-  const std::int64_t most = most_ranks(text.size());
+  const std::int64_t most = max_ranks(text.size());
   std::int64_t ranks = 0;
   const FileBytes file(path, text);
   ArcList list(file);
@@ -95,7 +99,7 @@ ProcessGraph parse_pairs(const std::string& path, const std::string& text) {
     if (first.empty()) continue;
     const auto comma = line.find(',');
     if (comma == std::string_view::npos)
-      file.fail(walk.at(), shown(line) + " has no comma; allowed: \"from,to\" and \"from,to,weight\"");
+      file.fail(walk.at(), quote(line) + " has no comma; allowed: \"from,to\" and \"from,to,weight\"");
     const auto second = std::min(line.find(',', comma + 1), line.size());
     const auto rank = [&](std::string_view word) {
       return static_cast<int>(file.integer(walk.at(), trimmed(word), "rank", 0, most - 1));
@@ -103,16 +107,17 @@ ProcessGraph parse_pairs(const std::string& path, const std::string& text) {
     const int from = rank(line.substr(0, comma)), to = rank(line.substr(comma + 1, second - comma - 1));
     list.add(from, to, second < line.size() ? file.weight(walk.at(), trimmed(line.substr(second + 1))) : 1, walk.at());
   }
+  // Without a comment "# ranks N", ranks behind the last one with arcs cannot be told.
   if (ranks == 0) ranks = list.largest() + 1;
   if (ranks == 0) file.fail(0, "no arcs; allowed: lines \"from,to\", or a line \"# ranks N\"");
   list.check(static_cast<int>(ranks));
   return list.graph(static_cast<int>(ranks), 0);
 }
 
-std::string print_pairs(const ProcessGraph& graph) {
+std::string serialize_pairs(const ProcessGraph& graph) {
   std::string out =
       "# merganser process graph, \"from,to\" or \"from,to,weight\"\n# ranks " + std::to_string(graph.ranks()) + '\n';
-  const bool weighted = graph.weighted();
+  const bool weighted = graph.is_weighted();
   for (int r = 0; r < graph.ranks(); ++r) {
     for (const auto& arc : graph.row(r)) {
       out += std::to_string(r) + ',' + std::to_string(arc.to);

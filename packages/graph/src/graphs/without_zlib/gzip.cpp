@@ -1,3 +1,4 @@
+// Decompression of graph files in a build without zlib: refused.
 #include "src/graphs/files/text.hpp"
 
 namespace merganser::graphs::detail {

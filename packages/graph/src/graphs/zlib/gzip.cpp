@@ -1,3 +1,4 @@
+// Decompression of graph files with zlib.
 #include <zlib.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 namespace merganser::graphs::detail {
 namespace {
 
+/// Decompressor of a graph file by gzFile of zlib, which reads concatenated gzip members as one stream.
 class Zlib final : public Inflater {
  public:
   explicit Zlib(const std::string& path) : path_(path), file_(::gzopen(path.c_str(), "rb")) {
@@ -27,6 +29,7 @@ class Zlib final : public Inflater {
       if (got > 0) done += static_cast<std::size_t>(got);
       int code = Z_OK;
       const char* const why = ::gzerror(file_, &code);
+      // gzread() returns fewer bytes at a truncated end, without an error; only gzerror() reports it.
       if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
         throw PlacedError(0, path_ + ": byte " + std::to_string(::gzoffset(file_)) + ": spoiled gzip data (" +
                                  (code == Z_BUF_ERROR ? "it ends too early" : why) + ")");

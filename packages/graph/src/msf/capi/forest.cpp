@@ -1,3 +1,4 @@
+// C interface to spanning forests, linkage and HDBSCAN*: checks arguments, converts records, and calls merganser::msf.
 #include "merganser/capi/forest.h"
 
 #include <cstddef>
@@ -12,23 +13,27 @@
 namespace merganser::capi {
 namespace {
 
+/// Object behind mg_forest: a forest with its edges as records of the C interface.
 class ForestObject final : public OverTransport {
  public:
   static constexpr const char* kKind = "forest";
   ForestObject(std::shared_ptr<TransportObject> transport, msf::Forest found)
       : OverTransport(std::move(transport)), forest(std::move(found)) {
     edges.reserve(forest.edges.size());
-    for (const auto& e : forest.edges) edges.push_back({e.low, e.high, graphs::weight_of(forest.kind, e.weight)});
+    for (const auto& e : forest.edges)
+      edges.push_back({e.low, e.high, graphs::weight_from_bits(forest.kind, e.weight)});
   }
 
   const msf::Forest forest;
   std::vector<mg_edge> edges;
 };
 
+// mg_linkage_merges() returns the merges of a dendrogram in place, as records of the C interface.
 static_assert(sizeof(mg_merge_step) == sizeof(msf::Merge) && offsetof(mg_merge_step, b) == offsetof(msf::Merge, b) &&
               offsetof(mg_merge_step, height) == offsetof(msf::Merge, height) &&
               offsetof(mg_merge_step, size) == offsetof(msf::Merge, size));
 
+/// Object behind mg_linkage of the C interface: a dendrogram.
 class LinkageObject final : public Object {
  public:
   static constexpr const char* kKind = "linkage";
@@ -38,81 +43,87 @@ class LinkageObject final : public Object {
 
 constexpr std::size_t kMax = std::size_t{1} << 40;  // points or edges of one rank
 
-msf::EuclideanOptions options_of(const mg_tree_options& record) {
+/// Converts options of a tree of points. @throws UsageError for values out of range
+msf::EuclideanOptions to_options(const mg_tree_options& record) {
   msf::EuclideanOptions options;
-  within(record.threads, 0, 1024, "options: threads");
-  within(record.min_samples, 0, 1 << 30, "options: min_samples");
+  check_range(record.threads, 0, 1024, "options: threads");
+  check_range(record.min_samples, 0, 1 << 30, "options: min_samples");
   if (record.threads > 0) options.threads = record.threads;
   if (record.min_samples > 0) options.min_samples = record.min_samples;
-  within<std::int64_t>(record.most_distances, 0, std::int64_t{1} << 62, "options: most_distances");
+  check_range<std::int64_t>(record.most_distances, 0, std::int64_t{1} << 62, "options: most_distances");
   if (record.most_distances > 0) options.most_distances = record.most_distances;
   return options;
 }
 
-msf::PointSet points_of(int dimension, const double* coordinates, const std::uint64_t* ids, std::size_t count,
-                        const mg_tree_options& record) {
-  within(dimension, 1, 1 << 16, "dimension");
-  within(record.metric, 0, 3, "options: metric");
-  within<std::size_t>(count, 0, kMax, "count");
+/// Returns a view of the caller's points. @throws UsageError for arguments out of range
+msf::PointSet to_point_set(int dimension, const double* coordinates, const std::uint64_t* ids, std::size_t count,
+                           const mg_tree_options& record) {
+  check_range(dimension, 1, 1 << 16, "dimension");
+  check_range(record.metric, 0, 3, "options: metric");
+  check_range<std::size_t>(count, 0, kMax, "count");
   msf::PointSet points;
   points.dimension = dimension;
-  if (record.box != nullptr) points.periods = msf::periods_of(box_of(record.box), dimension);
+  if (record.box != nullptr) points.periods = msf::periodic_axes(to_box(record.box), dimension);
   points.metric = static_cast<msf::Distance>(record.metric);
-  points.angle = flag(record.degrees, "options: degrees") ? msf::Angle::degrees : msf::Angle::radians;
+  points.angle = read_flag(record.degrees, "options: degrees") ? msf::Angle::degrees : msf::Angle::radians;
   if (record.period != nullptr) {
     if (record.box != nullptr) throw UsageError("options: box and period; allowed: one of them");
     for (int a = 0; a < dimension; ++a)
       if (record.period[a] != 0) points.periods.push_back({a, 0, record.period[a]});
   }
-  points.coordinates = array(coordinates, count * static_cast<std::size_t>(dimension), "coordinates");
+  points.coordinates = checked_array(coordinates, count * static_cast<std::size_t>(dimension), "coordinates");
   if (ids != nullptr) points.ids = {ids, count};
   return points;
 }
 
-graphs::EdgeList graph_of(std::uint64_t vertices, const mg_edge* edges, std::size_t count) {
-  within<std::size_t>(count, 0, kMax, "count");
-  const auto given = array(edges, count, "edges");
+/// Copies the caller's edges into an edge list. @throws UsageError, and InputError for weights that are NaN
+graphs::EdgeList to_edge_list(std::uint64_t vertices, const mg_edge* edges, std::size_t count) {
+  check_range<std::size_t>(count, 0, kMax, "count");
+  const auto given = checked_array(edges, count, "edges");
   graphs::EdgeList graph;
   graph.vertices = vertices;
   graph.kind = graphs::WeightKind::float64;
   std::vector<graphs::Edge24> list;
   list.reserve(count);
   for (const mg_edge& e : given)
-    list.push_back(graphs::make_edge<graphs::Edge24>(e.low, e.high, graphs::bits_of(e.weight)));
+    list.push_back(graphs::make_edge<graphs::Edge24>(e.low, e.high, graphs::ordered_bits(e.weight)));
   graph.edges = std::move(list);
   return graph;
 }
 
-msf::ForestOptions options_of(const mg_forest_options* given) {
+/// Converts options of a forest of a graph. @throws UsageError for values out of range
+msf::ForestOptions to_options(const mg_forest_options* given) {
   const auto record = read_options(given, "options");
   msf::ForestOptions options;
-  within(record.threads, 0, 1024, "options: threads");
+  check_range(record.threads, 0, 1024, "options: threads");
   if (record.threads > 0) options.threads = record.threads;
-  options.sense = flag(record.maximum, "options: maximum") ? msf::Sense::maximum : msf::Sense::minimum;
+  options.sense = read_flag(record.maximum, "options: maximum") ? msf::Sense::maximum : msf::Sense::minimum;
   return options;
 }
 
-/// On rank 0 the dendrogram of all ranks' edges; on the others none.
-msf::Dendrogram dendrogram_of(ForestObject& object, msf::Apart apart) {
+/// Gathers the edges of all ranks and computes their dendrogram on rank 0; empty on the others. Collective.
+msf::Dendrogram gather_dendrogram(ForestObject& object, msf::Apart apart) {
   const msf::Forest all = msf::gather_forest(object.forest, object.transport());
   return object.transport().rank() == 0 ? msf::dendrogram(all, apart) : msf::Dendrogram{};
 }
 
-void give_labels(const msf::Labels& found, std::uint32_t* labels, std::uint32_t* clusters) {
+/// Copies labels and the number of clusters to the caller's memory.
+void copy_labels(const msf::Labels& found, std::uint32_t* labels, std::uint32_t* clusters) {
   std::copy(found.of.begin(), found.of.end(), labels);
-  give_if(clusters, found.clusters);
+  store_optional(clusters, found.clusters);
 }
 
-msf::HdbscanOptions options_of(const mg_hdbscan_options* given) {
+/// Converts options of HDBSCAN*. @throws UsageError for values out of range
+msf::HdbscanOptions to_options(const mg_hdbscan_options* given) {
   const auto record = read_options(given, "options", offsetof(mg_hdbscan_options, sequential));  // in the first version
   msf::HdbscanOptions options;
   if (record.min_cluster_size > 0) options.min_cluster_size = record.min_cluster_size;
   options.max_cluster_size = record.max_cluster_size;
   options.epsilon = record.epsilon;
-  options.selection = flag(record.leaf, "options: leaf") ? msf::Selection::leaf : msf::Selection::excess_of_mass;
-  options.allow_single_cluster = flag(record.allow_single_cluster, "options: allow_single_cluster");
+  options.selection = read_flag(record.leaf, "options: leaf") ? msf::Selection::leaf : msf::Selection::excess_of_mass;
+  options.allow_single_cluster = read_flag(record.allow_single_cluster, "options: allow_single_cluster");
   options.ties =
-      flag(record.sequential, "options: sequential") ? msf::HdbscanTies::sequential : msf::HdbscanTies::together;
+      read_flag(record.sequential, "options: sequential") ? msf::HdbscanTies::sequential : msf::HdbscanTies::together;
   return options;
 }
 
@@ -127,40 +138,40 @@ extern "C" {
 int mg_forest_of_points(mg_transport* transport, int dimension, const double* coordinates, const uint64_t* ids,
                         size_t count, const mg_tree_options* options, mg_forest** forest) {
   return guard([&] {
-    auto over = object_of<TransportObject>(transport);
+    auto over = object_from<TransportObject>(transport);
     msf::PointSet points;
     msf::EuclideanOptions how;
     comm::agree(over->get(), [&] {
-      need(forest, "forest");
+      check_not_null(forest, "forest");
       const auto record = read_options(options, "options", offsetof(mg_tree_options, metric));  // in the first version
-      how = options_of(record);
-      points = points_of(dimension, coordinates, ids, count, record);
+      how = to_options(record);
+      points = to_point_set(dimension, coordinates, ids, count, record);
     });
     msf::Report report;
     auto found = msf::euclidean_forest(points, over->get(), how, report);
-    make<ForestObject>(forest, std::move(over), std::move(found));
+    make_handle<ForestObject>(forest, std::move(over), std::move(found));
   });
 }
 
 int mg_forest_of_graph(mg_transport* transport, uint64_t vertices, const mg_edge* edges, size_t count,
                        const mg_forest_options* options, mg_forest** forest) {
   return guard([&] {
-    auto over = object_of<TransportObject>(transport);
+    auto over = object_from<TransportObject>(transport);
     graphs::EdgeList graph;
     msf::ForestOptions how;
     comm::agree(over->get(), [&] {
-      need(forest, "forest");
-      how = options_of(options);
-      graph = graph_of(vertices, edges, count);
+      check_not_null(forest, "forest");
+      how = to_options(options);
+      graph = to_edge_list(vertices, edges, count);
     });
     msf::Report report;
     auto found = msf::minimum_spanning_forest(graph, over->get(), how, report);
-    make<ForestObject>(forest, std::move(over), std::move(found));
+    make_handle<ForestObject>(forest, std::move(over), std::move(found));
   });
 }
 
 int mg_forest_edges(mg_forest* forest, const mg_edge** edges, size_t* count) {
-  return guard([&] { give(object_of<ForestObject>(forest)->edges, edges, count); });
+  return guard([&] { return_array(object_from<ForestObject>(forest)->edges, edges, count); });
 }
 
 int mg_forest_sums(mg_forest* forest, mg_forest_totals* totals) {
@@ -182,10 +193,10 @@ int mg_linkage_new(mg_forest* forest, int join, mg_linkage** linkage) {
   return guard<ForestObject>(forest, [&](ForestObject& object) {
     auto apart = msf::Apart::stay;
     comm::agree(object.transport(), [&] {
-      need(linkage, "linkage");
-      if (flag(join, "join")) apart = msf::Apart::join;
+      check_not_null(linkage, "linkage");
+      if (read_flag(join, "join")) apart = msf::Apart::join;
     });
-    make<LinkageObject>(linkage, dendrogram_of(object, apart));
+    make_handle<LinkageObject>(linkage, gather_dendrogram(object, apart));
   });
 }
 
@@ -196,10 +207,10 @@ int mg_linkage_sequential(mg_forest* forest, int dimension, const double* coordi
     msf::PointSet points;
     msf::EuclideanOptions how;
     comm::agree(transport, [&] {
-      need(linkage, "linkage");
+      check_not_null(linkage, "linkage");
       const auto record = read_options(options, "options", offsetof(mg_tree_options, metric));  // in the first version
-      how = options_of(record);
-      points = points_of(dimension, coordinates, ids, count, record);
+      how = to_options(record);
+      points = to_point_set(dimension, coordinates, ids, count, record);
     });
     msf::Report report;
     const msf::GatheredPoints gathered = msf::gather_points(points, transport, how, report);
@@ -211,13 +222,13 @@ int mg_linkage_sequential(mg_forest* forest, int dimension, const double* coordi
       growth = msf::grow(all, gathered);
       if (all.vertices > 0) found = msf::grown_dendrogram(growth.edges);
     });
-    make<LinkageObject>(linkage, std::move(found));
-    give_if(exact, growth.exact ? 1 : 0);
+    make_handle<LinkageObject>(linkage, std::move(found));
+    store_optional(exact, growth.exact ? 1 : 0);
   });
 }
 
 int mg_linkage_merges(mg_linkage* linkage, const mg_merge_step** merges, size_t* count) {
-  return guard([&] { give_as(object_of<LinkageObject>(linkage)->dendrogram.merges, merges, count); });
+  return guard([&] { return_array_as(object_from<LinkageObject>(linkage)->dendrogram.merges, merges, count); });
 }
 
 int mg_linkage_vertices(mg_linkage* linkage, uint64_t* vertices) {
@@ -228,18 +239,18 @@ int mg_linkage_vertices(mg_linkage* linkage, uint64_t* vertices) {
 int mg_linkage_cut_height(mg_linkage* linkage, double height, uint32_t* labels, size_t capacity, uint32_t* clusters) {
   return guard<LinkageObject>(linkage, [&](LinkageObject& object) {
     check_capacity(capacity, object.dendrogram.vertices, "capacity");
-    need(labels, object.dendrogram.vertices, "labels");
-    give_labels(msf::cut_by_height(object.dendrogram, height), labels, clusters);
+    check_not_null(labels, object.dendrogram.vertices, "labels");
+    copy_labels(msf::cut_by_height(object.dendrogram, height), labels, clusters);
   });
 }
 
 int mg_linkage_cut_count(mg_linkage* linkage, uint64_t k, int apart, uint32_t* labels, size_t capacity,
                          uint32_t* clusters) {
   return guard<LinkageObject>(linkage, [&](LinkageObject& object) {
-    const auto ties = flag(apart, "apart") ? msf::Ties::apart : msf::Ties::together;
+    const auto ties = read_flag(apart, "apart") ? msf::Ties::apart : msf::Ties::together;
     check_capacity(capacity, object.dendrogram.vertices, "capacity");
-    need(labels, object.dendrogram.vertices, "labels");
-    give_labels(msf::cut_by_count(object.dendrogram, k, ties), labels, clusters);
+    check_not_null(labels, object.dendrogram.vertices, "labels");
+    copy_labels(msf::cut_by_count(object.dendrogram, k, ties), labels, clusters);
   });
 }
 
@@ -249,13 +260,13 @@ int mg_hdbscan(mg_linkage* linkage, const mg_hdbscan_options* options, int32_t* 
                size_t capacity, uint32_t* clusters) {
   return guard<LinkageObject>(linkage, [&](LinkageObject& object) {
     check_capacity(capacity, object.dendrogram.vertices, "capacity");
-    need(labels, object.dendrogram.vertices, "labels");
-    const msf::HdbscanOptions choice = options_of(options);
+    check_not_null(labels, object.dendrogram.vertices, "labels");
+    const msf::HdbscanOptions choice = to_options(options);
     const msf::Hdbscan found =
         msf::hdbscan(msf::condense(object.dendrogram, choice.min_cluster_size, choice.ties), choice);
     std::copy(found.labels.begin(), found.labels.end(), labels);
     if (probabilities != nullptr) std::copy(found.probabilities.begin(), found.probabilities.end(), probabilities);
-    give_if(clusters, found.clusters);
+    store_optional(clusters, found.clusters);
   });
 }
 

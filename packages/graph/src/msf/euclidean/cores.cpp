@@ -1,3 +1,5 @@
+// Core distances of all points: k nearest neighbours in the tree of this rank, then queries to the ranks that can have nearer
+// points.
 #include <mutex>
 
 #include "merganser/comm/collectives.hpp"
@@ -7,28 +9,32 @@
 namespace merganser::msf::euclidean {
 namespace {
 
-/// Asks for the nearest points up to a squared distance.
+/// Query to another rank for its nearest points to a place that are nearer than the squared distance `most`.
 template <std::size_t D>
 struct CoreQuestion {
   Place<D> at;
-  double most;
-  std::uint64_t row;  ///< of the asker
+  double most;        ///< squared distance of the k-th nearest point found so far
+  std::uint64_t row;  ///< row of the querying rank
 };
 
+/// Search for the squared core distances of this rank's points: the distance to the k-th nearest point over all ranks.
 template <std::size_t D>
 class Cores {
  public:
+  /// Prepares the search of core distances. @param others  boxes of other ranks' points; null on one rank
   Cores(const PointTree<D>& tree, std::uint32_t k, const RemoteBoxes<D>* others)
       : tree_(tree), keep_(k - 1), others_(others), folded_(tree.size(), 0), cores_(tree.size() + 16, 0) {
     for (const auto v : tree.folded()) folded_[v] = 1;
   }
 
+  /// Computes core distances among the points of this rank, and collects the points for which that does not suffice.
   void search(int threads) {
     find_neighbours(tree_, {static_cast<std::uint32_t>(keep_), nullptr, threads},
-                    [this](const LeafResult& found) { take(found); });
+                    [this](const LeafResult& found) { store_distances(found); });
   }
 
-  void ask_others(comm::Transport& transport) {
+  /// Improves the core distances of the collected points by those of other ranks. Collective.
+  void query_others(comm::Transport& transport) {
     std::vector<std::vector<CoreQuestion<D>>> to(others_->ranks());
     for (std::size_t row = 0; row < open_.size(); ++row) {
       const Place<D> at = tree_.at(open_[row]);
@@ -36,12 +42,12 @@ class Cores {
       for (std::size_t r = 0; r < to.size(); ++r)
         if (others_->distance2(Bounds<D>{at, at}, r, most) < most) to[r].push_back({at, most, row});
     }
-    // A row comes back as `keep_` squared distances behind its number.
+    // Replies are in the order of the queries, `keep_` squared distances each.
     std::vector<std::vector<std::uint64_t>> rows(to.size());
     for (std::size_t r = 0; r < to.size(); ++r)
       for (const auto& q : to[r]) rows[r].push_back(q.row);
     const auto answers =
-        ask_ranks<double>(transport, std::move(to), [this](const auto& q, auto& back) { answer(q, back); });
+        query_ranks<double>(transport, std::move(to), [this](const auto& q, auto& back) { append_nearest(q, back); });
     for (std::size_t r = 0; r < answers.size(); ++r)
       for (std::size_t i = 0; i < rows[r].size(); ++i) merge(rows[r][i], answers[r].data() + i * keep_);
   }
@@ -49,8 +55,9 @@ class Cores {
   [[nodiscard]] std::vector<double> result() && { return std::move(cores_); }
 
  private:
-  /// The distances of a list, where a point that stands for many is there often enough to end it.
-  void take(const LeafResult& found) {
+  /// Stores the core distances of the points of a leaf. A neighbour that stands for k or more equal points fills the rest of a
+  /// list with its distance. Called by several threads, each for other leaves.
+  void store_distances(const LeafResult& found) {
     std::vector<double> row(keep_);
     for (std::uint32_t q = 0; q < found.count; ++q) {
       const std::uint32_t v = found.first + q;
@@ -70,7 +77,8 @@ class Cores {
     }
   }
 
-  void answer(const CoreQuestion<D>& q, std::vector<double>& to) const {
+  /// Appends the `keep_` smallest squared distances of a query to points of this rank, infinite ones where there are fewer.
+  void append_nearest(const CoreQuestion<D>& q, std::vector<double>& to) const {
     const auto& nodes = tree_.nodes();
     const std::size_t here = to.size();
     to.resize(here + keep_, kInfinity);
@@ -90,6 +98,7 @@ class Cores {
       for (std::uint32_t u = node.begin; u < node.end; ++u) insert(row, tree_.metric().distance2(q.at, tree_.at(u)), u);
     }
   }
+  /// Inserts a squared distance into an ascending row; that of a point that stands for many fills the rest of the row.
   void insert(double* row, double d2, std::uint32_t point) const {
     double* const end = row + keep_;
     double* const at = std::upper_bound(row, end, d2);
@@ -102,6 +111,7 @@ class Cores {
     *at = d2;
   }
 
+  /// Merges the distances of another rank into a row, and updates the core distance.
   void merge(std::uint64_t number, const double* theirs) {
     double* const row = rows_.data() + number * keep_;
     std::vector<double> both(2 * static_cast<std::size_t>(keep_));
@@ -115,9 +125,9 @@ class Cores {
   const RemoteBoxes<D>* others_;
   std::vector<std::uint8_t> folded_;
   std::vector<double> cores_;
-  std::mutex guard_;
+  std::mutex guard_;                 ///< of open_ and rows_
   std::vector<std::uint32_t> open_;  ///< points whose core may be among other ranks' points
-  std::vector<double> rows_;         ///< of each of them what is known
+  std::vector<double> rows_;         ///< per open point: the `keep_` smallest squared distances found so far
 };
 
 }  // namespace
@@ -128,7 +138,7 @@ std::vector<double> core_squares(const PointTree<D>& tree, std::uint32_t k, int 
   Cores<D> cores(tree, k, others);
   if (k > 1) {
     cores.search(threads);
-    if (others != nullptr) cores.ask_others(transport);
+    if (others != nullptr) cores.query_others(transport);
   }
   return std::move(cores).result();
 }

@@ -9,9 +9,9 @@
 namespace merganser::msf::euclidean {
 namespace {
 
-constexpr std::size_t kSample = 16384;  // points looked at on all ranks together
+constexpr std::size_t kSample = 16384;  // points of the sample, of all ranks together
 
-/// Order by one axis, then the next.
+/// Lexicographic order of places from one axis on, cyclically: total, so that equal coordinates are split too.
 template <std::size_t D>
 struct Along {
   std::size_t axis;
@@ -26,6 +26,7 @@ struct Along {
 
 }  // namespace
 
+// Recursive coordinate bisection of the sample: builds the tree of cuts.
 template <std::size_t D>
 Owners<D>::Owners(std::vector<Place<D>> sample, int ranks) {
   only_ = cut(sample.data(), sample.data() + sample.size(), 0, ranks);
@@ -33,6 +34,7 @@ Owners<D>::Owners(std::vector<Place<D>> sample, int ranks) {
 
 template <std::size_t D>
 int Owners<D>::cut(Place<D>* first, Place<D>* last, int rank, int ranks) {
+  // Ranks are halved, not space: the cut lies at the share of the sample that the lower half of the ranks gets.
   if (ranks == 1) return -1 - rank;
   Bounds<D> box;
   for (const Place<D>* p = first; p != last; ++p) box.add(*p);
@@ -49,6 +51,7 @@ int Owners<D>::cut(Place<D>* first, Place<D>* last, int rank, int ranks) {
   return static_cast<int>(here);
 }
 
+// Descent of the tree of cuts to the rank that owns a place.
 template <std::size_t D>
 int Owners<D>::owner(const Place<D>& p) const {
   int next = only_;
@@ -60,11 +63,14 @@ int Owners<D>::owner(const Place<D>& p) const {
   return -1 - next;
 }
 
+// Selection before points are redistributed: a few of many equal points suffice for the tree, the others get edges of
+// weight 0.
 template <std::size_t D>
 void SurplusPoints<D>::choose(const Given& points, std::uint32_t fold, const Owners<D>& owners) {
   const std::size_t n = points.size();
   std::vector<Item<D>> items(n);
   for (std::size_t i = 0; i < n; ++i) items[i] = {points.at<D>(i), points.id(i)};
+  // Sorted by place, then id, groups of equal points are consecutive, their least ids first.
   std::vector<std::uint32_t> order(n);
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -86,18 +92,20 @@ void SurplusPoints<D>::choose(const Given& points, std::uint32_t fold, const Own
   }
 }
 
-std::vector<Fold> edges_of_surplus(std::span<const SurplusGroup> groups, std::vector<Fold> folds,
-                                   comm::Transport& transport) {
+// Edges of weight 0 of the spanning tree, from points that were not distributed to the point that represents them.
+std::vector<Fold> make_surplus_edges(std::span<const SurplusGroup> groups, std::vector<Fold> folds,
+                                     comm::Transport& transport) {
   struct Question {
     std::uint64_t id;
     std::int64_t owner;
   };
+  // The least point of a group on this rank may not be the least of all ranks: its owner holds the fold that tells.
   std::vector<Question> questions;
   for (const auto& group : groups) questions.push_back({group.least, group.owner});
   // Each is the least of its place, or folded under it.
   const auto by_high = [](const Fold& a, const Fold& b) { return a.high < b.high; };
   std::sort(folds.begin(), folds.end(), by_high);
-  const auto least = comm::ask<Question>(
+  const auto least = comm::query_owners<Question>(
       transport, questions, [](const Question& q) { return q.owner; },
       [&](const Question& q) {
         const auto at = std::lower_bound(folds.begin(), folds.end(), Fold{0, q.id}, by_high);
@@ -111,9 +119,10 @@ std::vector<Fold> edges_of_surplus(std::span<const SurplusGroup> groups, std::ve
 
 namespace {
 
-/// Some of all points, spread evenly over the order in which they are given. Collective.
+/// Draws a sample of the points of all ranks, stratified by their order, in proportion to the number on each rank. Collective;
+/// the same on every rank.
 template <std::size_t D>
-std::vector<Place<D>> sample_of(const Given& points, comm::Transport& transport) {
+std::vector<Place<D>> draw_sample(const Given& points, comm::Transport& transport) {
   std::vector<Place<D>> mine;
   const std::size_t n = points.size();
   const double share = n > 0 ? static_cast<double>(n) / static_cast<double>(points.total()) : 0;
@@ -126,9 +135,10 @@ std::vector<Place<D>> sample_of(const Given& points, comm::Transport& transport)
   return comm::all_gather(transport, mine).flat();
 }
 
-/// Removes what is there twice. @return true if that was much
+/// Removes duplicates from a sample if more than a quarter of its places are duplicates. @return whether it has removed
+/// them
 template <std::size_t D>
-bool thin_out(std::vector<Place<D>>& sample) {
+bool drop_duplicates(std::vector<Place<D>>& sample) {
   auto thin = sample;
   std::sort(thin.begin(), thin.end());
   thin.erase(std::unique(thin.begin(), thin.end()), thin.end());
@@ -137,11 +147,12 @@ bool thin_out(std::vector<Place<D>>& sample) {
   return true;
 }
 
-/// What goes is written into messages at once; what stays is not sent.
+/// Sends points to their owners; those that stay are not copied into messages. Collective.
 template <std::size_t D>
-void send(const Given& points, const Owners<D>& owners, const SurplusPoints<D>& surplus, comm::Transport& transport,
-          bool remember, DistributedPoints<D>& distributed) {
+void send_points(const Given& points, const Owners<D>& owners, const SurplusPoints<D>& surplus,
+                 comm::Transport& transport, bool remember, DistributedPoints<D>& distributed) {
   const std::size_t n = points.size();
+  // One pass and no second copy: points that leave are appended to the messages, others to the result.
   const auto here = static_cast<std::size_t>(transport.rank());
   std::vector<std::vector<Item<D>>> to(static_cast<std::size_t>(transport.size()));
   if (remember) distributed.came.resize(to.size());
@@ -177,6 +188,8 @@ void send(const Given& points, const Owners<D>& owners, const SurplusPoints<D>& 
 
 }  // namespace
 
+// First stage of a spanning tree of points: a sample determines boxes of about equal numbers, to whose ranks points are
+// sent.
 template <std::size_t D>
 DistributedPoints<D> distribute_points(const Given& points, std::uint32_t fold, comm::Transport& transport,
                                        SurplusPoints<D>& surplus, bool remember) {
@@ -184,11 +197,11 @@ DistributedPoints<D> distribute_points(const Given& points, std::uint32_t fold, 
   distributed.total = points.total();
   const std::size_t n = points.size();
   if (transport.size() > 1) {
-    auto sample = sample_of<D>(points, transport);
-    distributed.surplus = thin_out(sample);
+    auto sample = draw_sample<D>(points, transport);
+    distributed.surplus = drop_duplicates(sample);
     const Owners<D>& owners = distributed.owners.emplace(std::move(sample), transport.size());
     if (distributed.surplus) surplus.choose(points, fold, owners);
-    send(points, owners, surplus, transport, remember, distributed);
+    send_points(points, owners, surplus, transport, remember, distributed);
     return distributed;
   }
   distributed.items.resize(n);

@@ -15,12 +15,15 @@ namespace merganser::msf {
 namespace euclidean {
 namespace {
 
+// Euclidean minimum spanning trees up to kMaxAxes axes: distribution of the points, a tree of boxes on each rank, neighbour
+// lists, local rounds of Boruvka's algorithm, then global rounds.
 void check_range(const char* name, int value, int least, int most) {
   if (value < least || value > most)
     throw UsageError(std::string(name) + " " + std::to_string(value) + "; allowed: " + std::to_string(least) + " to " +
                      std::to_string(most));
 }
 
+/// Validates the options of a spanning tree of points. Local. @throws UsageError
 void check_options(const EuclideanOptions& o) {
   check_range("threads", o.threads, 1, 1024);
   if (o.leaf != 0) check_range("leaf", o.leaf, 4, static_cast<int>(kMaxLeafPoints));
@@ -28,26 +31,29 @@ void check_options(const EuclideanOptions& o) {
   check_range("min-samples", o.min_samples, 1, 1 << 20);
 }
 
-/// How far a phase is, told on rank 0.
-std::function<void(double)> teller(const Report& report, const char* phase, const comm::Transport& transport) {
+/// Returns a function that reports the progress of a phase on rank 0; empty on others, and where progress is not wanted.
+std::function<void(double)> make_progress(const Report& report, const char* phase, const comm::Transport& transport) {
   if (!report.progress || transport.rank() != 0) return {};
   return [&report, phase](double share) { report.progress(phase, share); };
 }
 
-/// What both functions begin with: points distributed, in a tree, with an idea of where those of others are.
+/// Common first part of euclidean_forest() and core_distances(): distributed points in a tree, boxes of the other ranks' points,
+/// and core distances.
 template <std::size_t D>
 struct Ground {
   DistributedPoints<D> distributed;
   SurplusPoints<D> surplus;
   PointTree<D> tree;
   std::optional<RemoteBoxes<D>> others;  ///< none on one rank
-  std::vector<double> core;
+  std::vector<double> core;              ///< squared core distances; empty: plain distances
 };
 
+/// Distributes the points, builds the tree and computes core distances. Collective.
 template <std::size_t D>
 Ground<D> make_ground(const Given& given, comm::Transport& transport, const EuclideanOptions& options, bool remember,
                       Report& report) {
   Ground<D> ground;
+  // min_samples equal points have core distance 0 whatever others there are: one can stand for all.
   const auto fold = static_cast<std::uint32_t>(std::max(options.min_samples, 2));
   {
     const Report::Scope scope(report, "distribute", transport);
@@ -55,7 +61,7 @@ Ground<D> make_ground(const Given& given, comm::Transport& transport, const Eucl
   }
   {
     const Report::Scope scope(report, "tree", transport);
-    ground.tree = PointTree<D>(ground.distributed.items, given.template metric<D>(), leaf_of(options, D), fold);
+    ground.tree = PointTree<D>(ground.distributed.items, given.template metric<D>(), leaf_capacity(options, D), fold);
     ground.distributed.items = {};
     if (transport.size() > 1) ground.others.emplace(ground.tree, transport);
   }
@@ -67,14 +73,17 @@ Ground<D> make_ground(const Given& given, comm::Transport& transport, const Eucl
   return ground;
 }
 
+/// Validates the option min_samples against the number of points. @throws InputError for more samples than points
 void check_samples(const EuclideanOptions& options, std::uint64_t total) {
   if (total > 0 && static_cast<std::uint64_t>(options.min_samples) > total)
     throw InputError("min-samples " + std::to_string(options.min_samples) + " of " + std::to_string(total) +
                      " points; allowed: up to their number");
 }
 
+/// Computes this rank's share of the Euclidean minimum spanning tree: neighbour lists, local rounds, global rounds.
+/// Collective.
 template <std::size_t D>
-Forest forest_of(const Given& given, comm::Transport& transport, const EuclideanOptions& options, Report& report) {
+Forest compute_forest(const Given& given, comm::Transport& transport, const EuclideanOptions& options, Report& report) {
   Ground<D> ground = make_ground<D>(given, transport, options, false, report);
   State<D> state;
   state.tree = std::move(ground.tree);
@@ -82,7 +91,7 @@ Forest forest_of(const Given& given, comm::Transport& transport, const Euclidean
   std::vector<double> remote_bounds;
   {
     const Report::Scope scope(report, "neighbours", transport);
-    find_lists(state, options.neighbours, options.threads, teller(report, "neighbours", transport));
+    find_lists(state, options.neighbours, options.threads, make_progress(report, "neighbours", transport));
     if (ground.others) remote_bounds = ground.others->bounds(state);
   }
   {
@@ -90,10 +99,10 @@ Forest forest_of(const Given& given, comm::Transport& transport, const Euclidean
     state.edges.reserve(state.tree.size() + state.tree.folds().size());
     for (const auto& fold : state.tree.folds()) state.add_edge({0, fold.low, fold.high});
     if (ground.distributed.surplus)
-      for (const auto& edge : edges_of_surplus(ground.surplus.groups(), state.tree.folds(), transport))
+      for (const auto& edge : make_surplus_edges(ground.surplus.groups(), state.tree.folds(), transport))
         state.add_edge({0, edge.low, edge.high});
     report.fact("euclidean_local_rounds",
-                local_rounds(state, remote_bounds, teller(report, "local rounds", transport)));
+                local_rounds(state, remote_bounds, make_progress(report, "local rounds", transport)));
   }
   if (ground.others) {
     const Report::Scope scope(report, "global rounds", transport);
@@ -103,11 +112,12 @@ Forest forest_of(const Given& given, comm::Transport& transport, const Euclidean
   return {ground.distributed.total, graphs::WeightKind::float64, std::move(state.edges)};
 }
 
+/// Computes the core distances of this rank's points, in the order given. Collective.
 template <std::size_t D>
-std::vector<double> cores_of(const Given& given, comm::Transport& transport, const EuclideanOptions& options,
-                             Report& report) {
+std::vector<double> compute_cores(const Given& given, comm::Transport& transport, const EuclideanOptions& options,
+                                  Report& report) {
   Ground<D> ground = make_ground<D>(given, transport, options, true, report);
-  // By id; points that another stands for are at distance 0 from enough others.
+  // By id; points that another one represents have enough points at distance 0, and are not in the list.
   struct Core {
     std::uint64_t id;
     double distance;
@@ -141,33 +151,36 @@ std::vector<double> cores_of(const Given& given, comm::Transport& transport, con
 
 }  // namespace
 
-void check_together(const EuclideanOptions& options, comm::Transport& transport) {
+void check_uniform_options(const EuclideanOptions& options, comm::Transport& transport) {
   comm::agree(transport, [&] { check_options(options); });
   comm::check_uniform_across_ranks(transport, "Euclidean tree", comm::uniform_values(options));
 }
 
 }  // namespace euclidean
 
+// Entry of spanning trees of points: a tree of boxes for few axes, comparison of all pairs for many.
 Forest euclidean_forest(const PointSet& points, comm::Transport& transport, const EuclideanOptions& options,
                         Report& report) {
-  euclidean::check_together(options, transport);
+  euclidean::check_uniform_options(options, transport);
   const euclidean::Given given(points, transport);
   euclidean::check_samples(options, given.total());
   if (given.axes() > euclidean::kMaxAxes) return euclidean::forest_by_pairs(given, transport, options, report);
-  return euclidean::with_axes(
-      given.axes(), [&](auto axes) { return euclidean::forest_of<axes.value>(given, transport, options, report); });
+  return euclidean::with_axes(given.axes(), [&](auto axes) {
+    return euclidean::compute_forest<axes.value>(given, transport, options, report);
+  });
 }
 
+// Entry of core distances alone, for HDBSCAN*.
 std::vector<double> core_distances(const PointSet& points, int k, comm::Transport& transport,
                                    const EuclideanOptions& options, Report& report) {
   EuclideanOptions with_k = options;
   with_k.min_samples = k;
-  euclidean::check_together(with_k, transport);
+  euclidean::check_uniform_options(with_k, transport);
   const euclidean::Given given(points, transport);
   euclidean::check_samples(with_k, given.total());
   if (given.axes() > euclidean::kMaxAxes) return euclidean::core_distances_by_pairs(given, transport, with_k, report);
   return euclidean::with_axes(
-      given.axes(), [&](auto axes) { return euclidean::cores_of<axes.value>(given, transport, with_k, report); });
+      given.axes(), [&](auto axes) { return euclidean::compute_cores<axes.value>(given, transport, with_k, report); });
 }
 
 }  // namespace merganser::msf

@@ -7,25 +7,26 @@
 namespace merganser::msf::euclidean {
 namespace {
 
-/// Asks for what is nearer to a place than `most`, as compared.
+/// Query to another rank for its points nearer to a place than `most`, as compared (squared distance, or distance).
 template <std::size_t D>
 struct NearQuestion {
   Place<D> at;
   double most;
 };
-/// Asks for a joint that comes before this one.
+/// Query to another rank for a joint (edge from a new point to the set) that comes before `best`.
 template <std::size_t D>
 struct JointQuestion {
   Place<D> at;
   Joint best;
 };
 
-/// Rows of what was asked go back to where the places came from, and into the order of the new points.
+/// Sends rows of results back to the ranks of their new points, in the order of these. Collective.
+/// @param rows  results, `width` for each place that this rank answered for
 /// @param came  places by rank of their sender
 /// @param went  rank of each new point
 template <class T>
-std::vector<T> give_back(const std::vector<T>& rows, std::size_t width, std::span<const std::size_t> came,
-                         std::span<const std::size_t> went, comm::Transport& transport) {
+std::vector<T> return_rows(const std::vector<T>& rows, std::size_t width, std::span<const std::size_t> came,
+                           std::span<const std::size_t> went, comm::Transport& transport) {
   std::vector<std::vector<T>> back(came.size());
   auto next = rows.begin();
   for (std::size_t r = 0; r < came.size(); ++r) {
@@ -45,12 +46,12 @@ std::vector<T> give_back(const std::vector<T>& rows, std::size_t width, std::spa
   return out;
 }
 
-/// Core distances go the way of their points. @return those that came, by id of their point
+/// Sends core distances to the owners of their points. Collective. @return those received, ascending by id of the point
 /// @param went  rank of each point
 /// @param came  ids of the points that came, by rank of their sender
-std::vector<std::pair<std::uint64_t, double>> spread(std::span<const double> cores, std::span<const int> went,
-                                                     const std::vector<std::vector<std::uint64_t>>& came,
-                                                     comm::Transport& transport) {
+std::vector<std::pair<std::uint64_t, double>> distribute_cores(std::span<const double> cores, std::span<const int> went,
+                                                               const std::vector<std::vector<std::uint64_t>>& came,
+                                                               comm::Transport& transport) {
   std::vector<std::vector<double>> to(came.size());
   for (std::size_t i = 0; i < cores.size(); ++i) to[static_cast<std::size_t>(went[i])].push_back(cores[i]);
   const auto got = comm::all_to_all(transport, std::move(to));
@@ -61,6 +62,7 @@ std::vector<std::pair<std::uint64_t, double>> spread(std::span<const double> cor
   return by_id;
 }
 
+/// Point set in one tree per rank, for queries by new points.
 template <std::size_t D>
 class Fitted {
  public:
@@ -69,12 +71,12 @@ class Fitted {
       : transport_(transport), threads_(options.threads) {
     constexpr std::uint32_t kNoFolds = kNone;  // equal points stay apart: each may be an answer
     auto distributed = distribute_points(points, kNoFolds, transport, surplus_, true);
-    tree_ = PointTree<D>(distributed.items, points.metric<D>(), leaf_of(options, D), kNoFolds);
+    tree_ = PointTree<D>(distributed.items, points.metric<D>(), leaf_capacity(options, D), kNoFolds);
     distributed.items = {};
     leaves_ = leaf_points(tree_, nullptr);
     if (transport.size() > 1) others_.emplace(tree_, transport);
     if (join) {
-      const auto by_id = spread(cores, distributed.went, distributed.came, transport);
+      const auto by_id = distribute_cores(cores, distributed.went, distributed.came, transport);
       cores_.resize(tree_.size());
       for (std::uint32_t v = 0; v < tree_.size(); ++v)
         cores_[v] = std::lower_bound(by_id.begin(), by_id.end(), std::pair{tree_.id(v), -kInfinity})->second;
@@ -82,7 +84,9 @@ class Fitted {
     owners_ = std::move(distributed.owners);
   }
 
-  [[nodiscard]] Looked look_up(const Given& fresh, const LookUp& what) {
+  /// Answers the queries of all ranks' new points. Collective: places are sent to their owners, which search their own points,
+  /// then query other ranks that can have nearer ones.
+  [[nodiscard]] Looked query(const Given& fresh, const LookUp& what) {
     const auto owner = [&](const Place<D>& at) { return owners_ ? static_cast<std::size_t>(owners_->owner(at)) : 0; };
     std::vector<std::vector<Place<D>>> to(static_cast<std::size_t>(transport_.size()));
     std::vector<std::size_t> went(fresh.size());
@@ -101,18 +105,19 @@ class Fitted {
     const auto near = nearest(places, what.k);
     const auto joints = what.join ? join(places, near, what.k) : std::vector<Joint>();
     Looked looked;
-    looked.near = give_back(near, what.k, counts, went, transport_);
-    if (what.join) looked.joints = give_back(joints, 1, counts, went, transport_);
+    looked.near = return_rows(near, what.k, counts, went, transport_);
+    if (what.join) looked.joints = return_rows(joints, 1, counts, went, transport_);
     return looked;
   }
 
  private:
-  /// Visits leaves that may hold something within `most()` of a place, near ones first: take(point, what is compared).
-  void walk(const Place<D>& at, const auto& most, const auto& take) const {
+  /// Visits the leaves that may have points within `most()` of a place, near ones first, and calls take(point, compared) for
+  /// such points. most() may shrink meanwhile.
+  void visit_near(const Place<D>& at, const auto& most, const auto& take) const {
     if (tree_.nodes().empty()) return;
     std::array<double, kMaxLeafPoints + 8> to;
     std::vector<Visit> todo;
-    const auto look_into = [&](std::uint32_t leaf, double) {
+    const auto search_leaf = [&](std::uint32_t leaf, double) {
       const auto& node = tree_.nodes()[leaf];
       nearest::leaf_distances(leaves_, at.data(), most(), node.begin, node.end, to.data());
       for (std::uint32_t v = node.begin; v < node.end; ++v)
@@ -120,22 +125,23 @@ class Fitted {
     };
     visit_leaves(
         tree_.nodes(), 0, todo, [&](const Bounds<D>& box) { return tree_.metric().distance2(at, box); },
-        [&](double d2) { return d2 <= most(); }, [](std::uint32_t) { return true; }, look_into);
+        [&](double d2) { return d2 <= most(); }, [](std::uint32_t) { return true; }, search_leaf);
   }
 
+  /// Inserts the nearest points of this rank, up to `limit`, into a sorted row of k.
   void nearest_here(const Place<D>& at, double limit, std::size_t k, Near* row) const {
-    walk(
+    visit_near(
         at, [&] { return std::min(limit, row[k - 1].d2); },
         [&](std::uint32_t v, double d2) {
           insert_near(row, k, {d2, tree_.id(v)});
         });
   }
 
-  /// A joint that comes before this one, if this rank has one.
+  /// Replaces `best` by the best joint of this rank's points, if that comes before it.
   void join_here(const Place<D>& at, Joint& best) const {
     const Metric<D>& metric = tree_.metric();
     double most = metric.compared_above(best.reachability);
-    walk(
+    visit_near(
         at, [&] { return most; },
         [&](std::uint32_t v, double d2) {
           Joint joint{tree_.id(v), metric.weight(d2), best.core, 0};
@@ -146,26 +152,26 @@ class Fitted {
         });
   }
 
-  /// Asks each rank that may have something within most(i) of place i. There answer(question(i), answers) appends `width`
-  /// answers, here take(i, answer) gets each.
+  /// Queries each rank that may have a point within most(i) of place i. Collective. There answer(question(i), answers) appends
+  /// `width` replies; here take(i, reply) is called for each.
   template <class Answer>
-  void ask_others(const std::vector<Place<D>>& places, std::size_t width, const auto& most, const auto& question,
-                  const auto& answer, const auto& take) {
+  void query_others(const std::vector<Place<D>>& places, std::size_t width, const auto& most, const auto& question,
+                    const auto& answer, const auto& take) {
     if (!others_) return;
     std::vector<std::vector<decltype(question(std::size_t{}))>> to(others_->ranks());
     std::vector<std::vector<std::size_t>> who(to.size());
     for (std::size_t i = 0; i < places.size(); ++i)
       for (std::size_t r = 0; r < to.size(); ++r) {
-        if (!may_have(places[i], r, most(i))) continue;
+        if (!can_have(places[i], r, most(i))) continue;
         to[r].push_back(question(i));
         who[r].push_back(i);
       }
-    const auto answers = ask_ranks<Answer>(transport_, std::move(to), answer);
+    const auto answers = query_ranks<Answer>(transport_, std::move(to), answer);
     for (std::size_t r = 0; r < answers.size(); ++r)
       for (std::size_t i = 0; i < answers[r].size(); ++i) take(who[r][i / width], answers[r][i]);
   }
 
-  /// k nearest points of all ranks to each of the places that this rank owns.
+  /// Finds the k nearest points of all ranks to each of the places that this rank owns. Collective.
   std::vector<Near> nearest(const std::vector<Place<D>>& places, std::size_t k) {
     std::vector<Near> rows(places.size() * k);
     share_loop(threads_, places.size(), [&](std::size_t begin, std::size_t end) {
@@ -176,7 +182,7 @@ class Fitted {
       answers.resize(answers.size() + k);
       nearest_here(q.at, q.most, k, answers.data() + answers.size() - k);
     };
-    ask_others<Near>(
+    query_others<Near>(
         places, k, most,
         [&](std::size_t i) {
           return NearQuestion<D>{places[i], most(i)};
@@ -185,6 +191,7 @@ class Fitted {
     return rows;
   }
 
+  /// Finds the best joint among all ranks' points for each of the places that this rank owns. Collective.
   std::vector<Joint> join(const std::vector<Place<D>>& places, const std::vector<Near>& near, std::size_t k) {
     const Metric<D>& metric = tree_.metric();
     std::vector<Joint> joints(places.size());
@@ -197,7 +204,7 @@ class Fitted {
     const auto take = [&](std::size_t i, const Joint& joint) {
       if (joins_before(joint, joints[i])) joints[i] = joint;
     };
-    ask_others<Joint>(
+    query_others<Joint>(
         places, 1, [&](std::size_t i) { return metric.compared_above(joints[i].reachability); },
         [&](std::size_t i) {
           return JointQuestion<D>{places[i], joints[i]};
@@ -206,7 +213,8 @@ class Fitted {
     return joints;
   }
 
-  [[nodiscard]] bool may_have(const Place<D>& at, std::size_t rank, double most) const {
+  /// Returns whether another rank may have a point within `most` of a place, by the boxes of its points.
+  [[nodiscard]] bool can_have(const Place<D>& at, std::size_t rank, double most) const {
     if (rank == static_cast<std::size_t>(transport_.rank())) return false;
     const double least = others_->distance2(Bounds<D>{at, at}, rank, most);
     return least <= most && least < kInfinity;
@@ -225,17 +233,17 @@ class Fitted {
 }  // namespace
 
 template <std::size_t D>
-Looked look_up_in_tree(const Given& points, std::span<const double> cores, const Given& fresh, const LookUp& what,
-                       comm::Transport& transport, const EuclideanOptions& options, Report& report) {
+Looked query_tree(const Given& points, std::span<const double> cores, const Given& fresh, const LookUp& what,
+                  comm::Transport& transport, const EuclideanOptions& options, Report& report) {
   std::optional<Fitted<D>> fitted;
   {
     const Report::Scope scope(report, "tree", transport);
     fitted.emplace(points, cores, what.join, transport, options);
   }
   const Report::Scope scope(report, "new points", transport);
-  return fitted->look_up(fresh, what);
+  return fitted->query(fresh, what);
 }
 
-MERGANSER_FOR_AXES(MERGANSER_FUNCTION, look_up_in_tree)
+MERGANSER_FOR_AXES(MERGANSER_FUNCTION, query_tree)
 
 }  // namespace merganser::msf::euclidean

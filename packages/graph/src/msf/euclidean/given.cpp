@@ -9,11 +9,12 @@ namespace merganser::msf {
 namespace euclidean {
 namespace {
 
-constexpr double kZero = 1e-140;
-constexpr double kMax = 1e150;
+constexpr double kZero = 1e-140;  // smaller coordinates are 0: their squares would underflow
+constexpr double kMax = 1e150;    // squares of larger ones, or their sum, would overflow
 constexpr int kMaxDimension = 1 << 16;
 constexpr double kPi = 3.14159265358979323846;
 
+// Checks of each rank's points; the constructor makes all ranks throw if one does.
 void check_period(const PointSet& points, const Period& period) {
   if (period.axis < 0 || period.axis >= points.dimension)
     throw InputError("a period of axis " + std::to_string(period.axis) + "; allowed: 0 to " +
@@ -26,6 +27,7 @@ void check_period(const PointSet& points, const Period& period) {
       throw InputError("two periods of axis " + std::to_string(period.axis) + "; allowed: one");
 }
 
+/// Validates dimension, metric and periods of points. Local. @throws InputError
 void check_space(const PointSet& points) {
   if (points.dimension < 1 || points.dimension > kMaxDimension)
     throw InputError("points of dimension " + std::to_string(points.dimension) + "; allowed: 1 to " +
@@ -40,6 +42,7 @@ void check_space(const PointSet& points) {
   for (const Period& period : points.periods) check_period(points, period);
 }
 
+/// Validates the numbers of coordinates and points. Local. @throws InputError
 void check_size(const PointSet& points) {
   const auto dimension = static_cast<std::size_t>(points.dimension);
   if (points.coordinates.size() != dimension * points.size())
@@ -49,10 +52,11 @@ void check_size(const PointSet& points) {
     throw InputError(std::to_string(points.size()) + " points on one rank; allowed: below 2^31");
 }
 
-/// A period as a box, which brings coordinates into it on its first axis.
-Box box_of(const Period& period) { return {{period.lower, 0, 0}, {period.length, 1, 1}, {true, false, false}}; }
+/// Returns a box whose first axis is the periodic axis, for Box::wrap().
+Box period_box(const Period& period) { return {{period.lower, 0, 0}, {period.length, 1, 1}, {true, false, false}}; }
 
-std::string text_of(const std::vector<Period>& periods) {
+/// Returns a description of periodic axes, for comparison between ranks.
+std::string format_periods(const std::vector<Period>& periods) {
   std::string text;
   for (const Period& p : periods)
     text += (text.empty() ? "" : ", ") + std::to_string(p.axis) + " from " + number_text(p.lower) + " by " +
@@ -62,12 +66,13 @@ std::string text_of(const std::vector<Period>& periods) {
 
 }  // namespace
 
+// Validation of the points of a spanning tree on all ranks, before any work.
 Given::Given(const PointSet& points, comm::Transport& transport) : points_(points), size_(points.size()) {
   comm::check_uniform_across_ranks(transport, "points",
                                    {{"the dimension", std::to_string(points.dimension)},
                                     {"the metric", distances().name(points.metric)},
                                     {"the unit of angles", points.angle == Angle::degrees ? "degrees" : "radians"},
-                                    {"the periods", text_of(points.periods)}});
+                                    {"the periods", format_periods(points.periods)}});
   comm::agree(transport, [&] {
     check_space(points);
     check_size(points);
@@ -75,13 +80,13 @@ Given::Given(const PointSet& points, comm::Transport& transport) : points_(point
   axes_ = sphere() ? 3 : static_cast<std::size_t>(points.dimension);
   periods_.assign(axes_, kInfinity);
   for (const Period& period : points.periods) periods_[static_cast<std::size_t>(period.axis)] = period.length;
-  number(transport);
+  count_points(transport);
   comm::agree(transport, [&] { check_values(); });
   check_ids(transport);
 }
 
-void Given::number(comm::Transport& transport) {
-  const auto [before, all] = comm::share_of(transport, size_);
+void Given::count_points(comm::Transport& transport) {
+  const auto [before, all] = comm::compute_share(transport, size_);
   first_ = before;
   total_ = all;
   // Ranks without points have no ids either way.
@@ -119,8 +124,10 @@ void Given::check_values() const {
                        "; allowed: every number below that once");
 }
 
+// Distributed test that ids are a permutation of 0 .. total - 1, without an exchange of ids.
 void Given::check_ids(comm::Transport& transport) const {
-  // Sums of hashes: of the ids given, less those of the numbers there should be, each rank its share.
+  // All ids are below the total and there are as many: they are distinct exactly if their multiset is 0 .. total - 1, which sums
+  // of 64-bit hashes tell but for improbable collisions. Each rank subtracts a share of the expected ids.
   const auto ranks = static_cast<std::uint64_t>(transport.size());
   const auto rank = static_cast<std::uint64_t>(transport.rank());
   std::uint64_t sum = 0;
@@ -132,7 +139,8 @@ void Given::check_ids(comm::Transport& transport) const {
     throw InputError("a point is there twice; allowed: every number below " + std::to_string(total_) + " once");
 }
 
-void Given::place(std::size_t i, double* to) const {
+// Canonical coordinates, on which all distances are computed: equal points get equal bits.
+void Given::write_coordinates(std::size_t i, double* to) const {
   const auto dimension = static_cast<std::size_t>(points_.dimension);
   const double* const from = points_.coordinates.data() + dimension * i;
   if (sphere())
@@ -141,7 +149,7 @@ void Given::place(std::size_t i, double* to) const {
     std::copy_n(from, dimension, to);
   for (const Period& period : points_.periods) {
     double& x = to[period.axis];
-    x = box_of(period).wrap(0, x) - period.lower;
+    x = period_box(period).wrap(0, x) - period.lower;
     if (!(x >= 0 && x < period.length)) x = 0;  // rounded up to the end, which is the beginning
   }
   for (std::size_t a = 0; a < axes_; ++a) to[a] = std::fabs(to[a]) < kZero ? 0.0 : to[a];
@@ -151,7 +159,7 @@ void Given::place_on_sphere(const double* at, double* to) const {
   double latitude = at[0];
   double longitude = at[1];
   if (points_.angle == Angle::degrees) {
-    if (std::fabs(latitude) == 90) {  // a pole is one place, whatever the longitude
+    if (std::fabs(latitude) == 90) {  // a pole has one place whatever the longitude; cos(pi / 2) would not be 0
       to[0] = to[1] = 0;
       to[2] = latitude / 90;
       return;
@@ -166,7 +174,7 @@ void Given::place_on_sphere(const double* at, double* to) const {
   to[2] = std::sin(latitude);
 }
 
-Norm norm_of(Distance metric) {
+Norm to_norm(Distance metric) {
   if (metric == Distance::manhattan) return Norm::sum;
   return metric == Distance::chebyshev ? Norm::most : Norm::squares;
 }
@@ -180,7 +188,7 @@ Choices<Distance> distances() {
            {"great-circle", Distance::great_circle}}};
 }
 
-std::vector<Period> periods_of(const Box& box, int dimension) {
+std::vector<Period> periodic_axes(const Box& box, int dimension) {
   std::vector<Period> periods;
   for (std::size_t a = 0; a < 3 && static_cast<int>(a) < dimension; ++a)
     if (box.periodic[a]) periods.push_back({static_cast<int>(a), box.lower[a], box.extent[a]});

@@ -1,3 +1,5 @@
+// Global rounds of Boruvka's algorithm on points: all ranks hold the same numbering of the components that are left; each finds
+// the least edges out of them among its own points, queries other ranks where these may have nearer ones, and all contract.
 #include <string>
 
 #include "merganser/base/error.hpp"
@@ -7,7 +9,8 @@
 namespace merganser::msf::euclidean {
 namespace {
 
-/// Asks for the nearest point of another component that comes before a limit.
+/// Query to another rank for the nearest of its points in another component than `component`, if the edge to it comes
+/// before `limit`.
 template <std::size_t D>
 struct Question {
   Place<D> at;
@@ -15,21 +18,24 @@ struct Question {
   Key limit;
   std::uint64_t id;
   std::uint32_t component;
-  std::uint32_t point;  ///< of the asker
+  std::uint32_t point;  ///< number of the point on the querying rank
 };
+/// Reply to a Question: the nearest point of the replying rank in another component, as an edge.
 struct Answer {
   double d2;
   std::uint64_t id;
   std::uint32_t component;
-  std::uint32_t point;  ///< as asked
+  std::uint32_t point;  ///< as in the query
 };
-/// A component's least edge as one rank knows it.
+/// Candidate of one rank for the least edge out of a component.
 struct Offer {
   Key key;
   std::uint32_t component;
   std::uint32_t to;
 };
 
+/// Global rounds of Boruvka's algorithm on one rank: the nearest points on other ranks that are known, and the limits
+/// of the search.
 template <std::size_t D>
 class GlobalRounds {
  public:
@@ -43,47 +49,52 @@ class GlobalRounds {
     number_components();
   }
 
-  [[nodiscard]] bool more() const { return state_.components > 1; }
+  [[nodiscard]] bool has_more() const { return state_.components > 1; }
 
-  void round() {
+  /// Performs one global round: finds the least edge of every component over all ranks and contracts along it.
+  /// Collective.
+  void run_round() {
     state_.choose_from_lists();
     for (const auto v : known_)
-      if (knows_outside(v)) offer_outside(v);
+      if (has_outside(v)) offer_outside(v);
     lower_ceiling();
     state_.search_where_needed(ceiling_);
     others_.mark(state_, transport_);
-    ask_others();
+    query_others();
     contract_all();
   }
 
-  std::int64_t asked = 0;
+  std::int64_t asked = 0;  ///< number of queries sent to other ranks
 
  private:
+  /// Edge from a point of this rank to the nearest known point of another component on another rank.
   struct Remote {
     Key key;
     std::uint32_t component;
   };
 
-  /// Components of rank 0 first, then of rank 1, ...
+  /// Numbers the components of all ranks, those of rank 0 first. Collective.
   void number_components() {
-    const auto [before, total] = comm::share_of(transport_, state_.tree.size() > 0 ? state_.components : 0);
+    const auto [before, total] = comm::compute_share(transport_, state_.tree.size() > 0 ? state_.components : 0);
     if (total >= kNone - 1)
       throw InputError(std::to_string(total) + " components left after the local rounds; allowed: below 2^32 - 2");
     for (auto& c : state_.component) c += static_cast<std::uint32_t>(before);
     state_.components = static_cast<std::uint32_t>(total);
   }
 
-  /// True if the nearest of another component on other ranks is known.
-  [[nodiscard]] bool knows_outside(std::uint32_t v) const {
+  /// Returns whether the nearest point of another component on other ranks is known of a point.
+  [[nodiscard]] bool has_outside(std::uint32_t v) const {
     return slot_[v] != kNone && remote_[slot_[v]].component != state_.component[v];
   }
+  /// Offers the known edge of a point to another rank to the point's component.
   void offer_outside(std::uint32_t v) {
     const Remote& remote = remote_[slot_[v]];
     Choice& choice = state_.best[state_.component[v]];
     if (remote.key < choice.key) choice = {remote.key, remote.component};
   }
 
-  /// The least squared distance that any rank knows of, by component: nothing above it counts.
+  /// Computes the least squared distance of an edge out of each component that any rank has found: longer edges are not chosen.
+  /// Collective.
   void lower_ceiling() {
     std::vector<double> least(state_.components);
     for (std::size_t c = 0; c < least.size(); ++c) least[c] = state_.best[c].key.d2;
@@ -91,43 +102,47 @@ class GlobalRounds {
     ceiling_.resize(least.size());
     for (std::size_t c = 0; c < least.size(); ++c) ceiling_[c].d2 = least[c];
   }
+  /// Returns the squared distance above which an edge out of component c is of no use.
   [[nodiscard]] double most(std::uint32_t c) const { return std::min(ceiling_[c].d2, state_.best[c].key.d2); }
   [[nodiscard]] Key limit(std::uint32_t c) const { return std::min(ceiling_[c], state_.best[c].key); }
 
-  /// Points whose nearest of another component may lie on another rank and come before the limit.
-  [[nodiscard]] std::vector<std::uint32_t> askers() {
+  /// Returns the points whose nearest point of another component may be on another rank and come before the limit.
+  [[nodiscard]] std::vector<std::uint32_t> open_points() {
     std::vector<std::uint32_t> out;
     for (const auto leaf : state_.tree.leaves()) {
       const auto& node = state_.tree.nodes()[leaf];
       const std::uint32_t common = state_.node_component[leaf];
       if (common != kNone && least_[leaf] > most(common)) continue;
       for (std::uint32_t v = node.begin; v < node.end; ++v)
-        if (asks(v)) out.push_back(v);
+        if (must_query(v)) out.push_back(v);
       least_[leaf] = *std::min_element(bound_.begin() + node.begin, bound_.begin() + node.end);
     }
     return out;
   }
-  [[nodiscard]] bool asks(std::uint32_t v) {
+  /// Returns whether other ranks must be queried for a point; raises its bound by the boxes of other ranks.
+  [[nodiscard]] bool must_query(std::uint32_t v) {
     const std::uint32_t c = state_.component[v];
-    if (bound_[v] > most(c) || knows_outside(v)) return false;
+    if (bound_[v] > most(c) || has_outside(v)) return false;
     const Place<D> at = state_.tree.at(v);
     bound_[v] = std::max(bound_[v], others_.distance2(Bounds<D>{at, at}, c));
     return bound_[v] <= most(c) && bound_[v] < kInfinity;
   }
 
-  void ask_others() {
+  /// Queries other ranks for all points that need it. Collective.
+  void query_others() {
+    // With many open points, the nearest one of each component is queried first: its reply usually excludes the others.
     constexpr std::int64_t kMany = 20000;
-    auto open = askers();
+    auto open = open_points();
     if (transport_.all_reduce(static_cast<std::int64_t>(open.size()), comm::Op::sum) > kMany) {
-      ask(scouts(open));
+      query(nearest_per_component(open));
       lower_ceiling();
-      open = askers();
+      open = open_points();
     }
-    ask(open);
+    query(open);
   }
 
-  /// Of every component the point that is nearest to other ranks.
-  [[nodiscard]] std::vector<std::uint32_t> scouts(const std::vector<std::uint32_t>& open) const {
+  /// Returns, of the open points of every component, the one that is nearest to other ranks by its bound.
+  [[nodiscard]] std::vector<std::uint32_t> nearest_per_component(const std::vector<std::uint32_t>& open) const {
     std::vector<std::uint32_t> scout(state_.components, kNone);
     for (const auto v : open) {
       auto& s = scout[state_.component[v]];
@@ -137,37 +152,41 @@ class GlobalRounds {
     return scout;
   }
 
-  /// One wave of questions, one of answers.
-  void ask(const std::vector<std::uint32_t>& open) {
+  /// Queries the other ranks for some points: one exchange of queries, one of replies. Collective.
+  void query(const std::vector<std::uint32_t>& open) {
     std::vector<std::vector<Question<D>>> to(others_.ranks());
     for (const auto v : open) {
       const Place<D> at = state_.tree.at(v);
       const Key most = limit(state_.component[v]);
-      const Question<D> question{at, state_.core_of(v), most, state_.tree.id(v), state_.component[v], v};
+      const Question<D> question{at, state_.core_or_zero(v), most, state_.tree.id(v), state_.component[v], v};
       for (std::size_t r = 0; r < to.size(); ++r) {
         if (others_.distance2(Bounds<D>{at, at}, r, most.d2, question.component) > most.d2) continue;
         to[r].push_back(question);
         ++asked;
       }
+      // Without a reply nothing comes before the limit. The ceiling {d2, max, max} admits every edge of squared distance d2,
+      // so nothing is at d2 either; another limit is an edge, and later ones of its distance were not searched.
       bound_[v] = most == ceiling_[state_.component[v]] ? std::nextafter(most.d2, kInfinity) : most.d2;
     }
-    const auto back =
-        ask_ranks<Answer>(transport_, std::move(to), [this](const auto& q, auto& answers) { answer(q, answers); });
+    const auto back = query_ranks<Answer>(transport_, std::move(to),
+                                          [this](const auto& q, auto& answers) { append_reply(q, answers); });
     for (const auto answers : back)
-      for (const auto& a : answers) take(a);
+      for (const auto& a : answers) accept_reply(a);
     for (const auto v : open)
-      if (knows_outside(v)) offer_outside(v);
+      if (has_outside(v)) offer_outside(v);
   }
 
-  void answer(const Question<D>& q, std::vector<Answer>& to) const {
+  /// Appends the reply to a query, if this rank has such a point.
+  void append_reply(const Question<D>& q, std::vector<Answer>& to) const {
     const Found found = state_.search({q.at, q.core, q.id, q.component}, q.limit);
     if (found.point == kNone) return;
     to.push_back({found.d2, state_.tree.id(found.point), state_.component[found.point], q.point});
   }
 
-  void take(const Answer& a) {
-    const Key key = key_of(a.d2, state_.tree.id(a.point), a.id);
-    if (knows_outside(a.point) && remote_[slot_[a.point]].key < key) return;
+  /// Records a reply, unless a reply of a lesser edge is known already.
+  void accept_reply(const Answer& a) {
+    const Key key = make_key(a.d2, state_.tree.id(a.point), a.id);
+    if (has_outside(a.point) && remote_[slot_[a.point]].key < key) return;
     if (slot_[a.point] == kNone) {
       slot_[a.point] = static_cast<std::uint32_t>(remote_.size());
       remote_.push_back({});
@@ -177,7 +196,7 @@ class GlobalRounds {
     bound_[a.point] = a.d2;
   }
 
-  /// All ranks learn the least edge of every component, and contract alike.
+  /// Gathers the least edge out of every component on all ranks, which contract alike. Collective.
   void contract_all() {
     std::vector<Offer> mine;
     for (std::uint32_t c = 0; c < state_.components; ++c) {
@@ -206,18 +225,19 @@ class GlobalRounds {
   State<D>& state_;
   RemoteBoxes<D>& others_;
   comm::Transport& transport_;
-  /// By point: on other ranks nothing of another component comes before. Where it is known what comes then, that is in
-  /// the slot.
+  /// By point: lower bound of the squared distance to points of other components on other ranks. Where the nearest such point is
+  /// known, it is remote_[slot_[v]].
   std::vector<double> bound_;
   std::vector<std::uint32_t> slot_;
   std::vector<Remote> remote_;
   std::vector<std::uint32_t> known_;  ///< by slot: the point
   std::vector<double> least_;         ///< by node, for leaves: no bound of its points is lower
-  std::vector<Key> ceiling_;
+  std::vector<Key> ceiling_;          ///< by component: least squared distance of an edge out that any rank has found
 };
 
 }  // namespace
 
+// Last stage of a spanning tree of points: rounds over all ranks until one component is left.
 template <std::size_t D>
 void global_rounds(State<D>& state, RemoteBoxes<D>& others, std::vector<double> remote_bounds,
                    comm::Transport& transport, Report& report) {
@@ -225,9 +245,9 @@ void global_rounds(State<D>& state, RemoteBoxes<D>& others, std::vector<double> 
   report.fact("euclidean_global_components", state.components);
   std::int64_t count = 0;
   const double first = state.components;
-  for (; rounds.more(); ++count) {
+  for (; rounds.has_more(); ++count) {
     if (report.progress && transport.rank() == 0) report.progress("global rounds", 1 - state.components / first);
-    rounds.round();
+    rounds.run_round();
   }
   report.fact("euclidean_global_rounds", count);
   report.fact("euclidean_questions", rounds.asked);

@@ -1,20 +1,24 @@
+// Local rounds of Boruvka's algorithm on the points of one rank, and the contraction of chosen edges. A component is contracted
+// only along an edge that is certified: shorter than the distance to any point of another rank.
 #include "src/msf/euclidean/state.hpp"
 
 namespace merganser::msf::euclidean {
 
 namespace {
 
-/// contract() of n components, where to(c) is the one that c goes with.
-Contraction contract_with(std::uint32_t n, const auto& to_of, const std::vector<std::uint8_t>& chosen) {
+/// Contracts n components, of which those with chosen[c] are joined to component target(c). Of two components that chose each
+/// other the lower is the root; a strict order of edges admits no longer cycle.
+Contraction contract_with(std::uint32_t n, const auto& target, const std::vector<std::uint8_t>& chosen) {
   Contraction out;
   out.keeps.assign(n, 0);
   std::vector<std::uint32_t> up(n);
   for (std::uint32_t c = 0; c < n; ++c) {
-    const std::uint32_t to = chosen[c] != 0 ? to_of(c) : c;
-    const bool dual = to != c && chosen[to] != 0 && to_of(to) == c;
+    const std::uint32_t to = chosen[c] != 0 ? target(c) : c;
+    const bool dual = to != c && chosen[to] != 0 && target(to) == c;
     up[c] = dual && c < to ? c : to;
     out.keeps[c] = static_cast<std::uint8_t>(up[c] != c);
   }
+  // New numbers in the order of the least old number of a tree; paths are compressed on the way.
   out.renamed.assign(n, kNone);
   for (std::uint32_t c = 0; c < n; ++c) {
     std::uint32_t root = c;
@@ -32,6 +36,7 @@ Contraction contract_with(std::uint32_t n, const auto& to_of, const std::vector<
 
 }  // namespace
 
+// Contraction of a round's choices: trees of chosen edges become components.
 Contraction contract(const std::vector<Choice>& best, const std::vector<std::uint8_t>& chosen) {
   return contract_with(
       static_cast<std::uint32_t>(best.size()), [&](std::uint32_t c) { return best[c].to; }, chosen);
@@ -39,7 +44,7 @@ Contraction contract(const std::vector<Choice>& best, const std::vector<std::uin
 
 namespace {
 
-/// Certified components: their least edge comes before whatever other ranks hold.
+/// Returns which components are certified: their least edge comes before every edge to points of other ranks.
 template <std::size_t D>
 std::vector<std::uint8_t> certified(const State<D>& state, const std::vector<Key>& remote_bounds) {
   std::vector<std::uint8_t> chosen(state.components);
@@ -49,9 +54,10 @@ std::vector<std::uint8_t> certified(const State<D>& state, const std::vector<Key
   return chosen;
 }
 
-/// Takes over what was contracted; `key(c)` is the least edge of an old component.
+/// Applies a contraction to the state: adds edges of the forest, renumbers components, and takes the minimum of the bounds of
+/// contracted components. @param key  key(c) is the least edge of old component c
 template <std::size_t D, class KeyOf>
-void take_over(State<D>& state, const Contraction& made, const KeyOf& key, std::vector<Key>& least_remote) {
+void apply_contraction(State<D>& state, const Contraction& made, const KeyOf& key, std::vector<Key>& least_remote) {
   std::vector<Key> renamed(least_remote.empty() ? 0 : made.components);
   for (std::uint32_t c = 0; c < state.components; ++c) {
     if (made.keeps[c] != 0) state.add_edge(key(c));
@@ -62,8 +68,8 @@ void take_over(State<D>& state, const Contraction& made, const KeyOf& key, std::
   least_remote = std::move(renamed);
 }
 
-/// The first round: every point is a component, and its least edge leads to its nearest. (A list of choices for all of them
-/// would be the most memory of all.) @return false if nothing was contracted
+/// Performs the first round, in which every point is a component and its least edge leads to its nearest neighbour. It needs no
+/// list of choices, which would dominate the memory. @return false if nothing was contracted
 template <std::size_t D>
 bool first_round(State<D>& state, std::vector<Key>& least_remote) {
   const auto key = [&](std::uint32_t v) { return state.key(v, state.nearest[v], state.bound[v]); };
@@ -73,12 +79,13 @@ bool first_round(State<D>& state, std::vector<Key>& least_remote) {
   const Contraction made = contract_with(
       state.components, [&](std::uint32_t v) { return state.nearest[v]; }, chosen);
   if (made.components == state.components) return false;
-  take_over(state, made, key, least_remote);
+  apply_contraction(state, made, key, least_remote);
   return true;
 }
 
 }  // namespace
 
+// Stage of a spanning tree of points before the global rounds: a rank contracts alone as far as its points decide.
 template <std::size_t D>
 int local_rounds(State<D>& state, const std::vector<double>& remote_bounds,
                  const std::function<void(double)>& progress) {
@@ -94,7 +101,7 @@ int local_rounds(State<D>& state, const std::vector<double>& remote_bounds,
     state.search_where_needed(least_remote);
     const Contraction made = contract(state.best, certified(state, least_remote));
     if (made.components == state.components) break;
-    take_over(
+    apply_contraction(
         state, made, [&](std::uint32_t c) { return state.best[c].key; }, least_remote);
   }
   return rounds;

@@ -1,6 +1,6 @@
 #pragma once
-/// Distances between points and boxes. Those to boxes are lower bounds of those to what is inside, also as rounded:
-/// they take the same steps of the canonical formula, each of which is monotone.
+/// Metrics of spanning trees of points: distances between points and boxes. Distances to boxes are lower bounds of those to
+/// points inside, also as rounded: they take the same steps of the canonical formula, each of which is monotone.
 ///
 /// The canonical formula adds from the left, axis by axis: ((s0 s0 + s1 s1) + s2 s2) + ... (of the Manhattan distance
 /// without squares, of the Chebyshev distance the greatest), where s is |a - b|, or the period less that if it is smaller.
@@ -20,10 +20,10 @@ namespace merganser::msf::euclidean {
 
 using nearest::Norm;
 
-constexpr std::size_t kMaxAxes = 16;        // beyond, pairs are compared one by one
+constexpr std::size_t kMaxAxes = 16;        // with more axes all pairs are compared
 constexpr std::size_t kMaxLeafPoints = 64;  // points in a leaf of a tree
 
-/// Calls body with the number of axes to search with: the least that points of `dimension` up to kMaxAxes fit in.
+/// Calls body with a compile-time number of axes: the least instantiated one that is at least `dimension` (up to kMaxAxes).
 auto with_axes(std::size_t dimension, const auto& body) {
   if (dimension <= 3) return body(std::integral_constant<std::size_t, 3>());
   if (dimension <= 4) return body(std::integral_constant<std::size_t, 4>());
@@ -39,17 +39,18 @@ auto with_axes(std::size_t dimension, const auto& body) {
 #define MERGANSER_CLASS(KIND_AND_NAME, D) template KIND_AND_NAME<D>;     // NOLINT(bugprone-macro-parentheses)
 #define MERGANSER_FUNCTION(NAME, D) template decltype(NAME<D>) NAME<D>;  // NOLINT(bugprone-macro-parentheses)
 
-/// The distance that belongs to what is compared. On the sphere that is an angle: see nearest::kFarChord2.
-inline double weight_of(double compared, Norm norm, bool sphere) {
+/// Returns the distance for a compared value: the value itself, a square root, or the angle on the sphere, for which see
+/// nearest::kFarChord2.
+inline double distance_from_compared(double compared, Norm norm, bool sphere) {
   if (norm != Norm::squares) return compared;
   if (sphere && compared > nearest::kFarChord2) return std::numbers::pi - 2 * std::asin((4 - compared) / 2);
   const double chord = std::sqrt(compared);
   return sphere ? 2 * std::asin(chord / 2) : chord;
 }
 
-/// No less than anything that is compared whose distance is up to `weight`.
+/// Returns an upper bound of the compared values whose distance is at most `weight`.
 inline double compared_above(double weight, Norm norm, bool sphere) {
-  constexpr double kMore = 1 + 1e-12;  // above what rounds in both directions
+  constexpr double kMore = 1 + 1e-12;  // exceeds the rounding errors of the conversion there and back
   if (norm != Norm::squares) return weight;
   if (!sphere) return weight * weight * kMore;
   if (weight > 2.09) return 4 - 2 * std::sin(std::max(std::numbers::pi - weight, 0.0) / 2) + 1e-12;  // 120 degrees
@@ -60,9 +61,11 @@ inline double compared_above(double weight, Norm norm, bool sphere) {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::uint32_t kNone = 0xffffffffU;
 
+/// Place of a point: the coordinates by which distances are compared.
 template <std::size_t D>
 using Place = std::array<double, D>;
 
+/// Returns a place with one value on all axes.
 template <std::size_t D>
 constexpr Place<D> all_axes(double value) {
   Place<D> place{};
@@ -70,18 +73,20 @@ constexpr Place<D> all_axes(double value) {
   return place;
 }
 
-/// What holds points; empty: lower > upper.
+/// Axis-aligned bounding box of points; empty: lower > upper.
 template <std::size_t D>
 struct Bounds {
   Place<D> lower = all_axes<D>(kInfinity);
   Place<D> upper = all_axes<D>(-kInfinity);
 
+  /// Extends the box to contain a point.
   void add(const Place<D>& p) {
     for (std::size_t a = 0; a < D; ++a) {
       lower[a] = std::min(lower[a], p[a]);
       upper[a] = std::max(upper[a], p[a]);
     }
   }
+  /// Extends the box to contain another box.
   void add(const Bounds& b) {
     for (std::size_t a = 0; a < D; ++a) {
       lower[a] = std::min(lower[a], b.lower[a]);
@@ -89,6 +94,7 @@ struct Bounds {
     }
   }
   [[nodiscard]] bool empty() const { return lower[0] > upper[0]; }
+  /// Returns the axis of largest extent.
   [[nodiscard]] std::size_t widest() const {
     std::size_t axis = 0;
     for (std::size_t a = 1; a < D; ++a)
@@ -98,8 +104,8 @@ struct Bounds {
   [[nodiscard]] double extent(std::size_t axis) const { return upper[axis] - lower[axis]; }
 };
 
-/// What is compared: squared distances, or distances where the norm is of another kind. The period of an axis with walls is
-/// infinite, which makes the canonical separation |a - b|. Coordinates on an axis with a period lie in [0, period).
+/// Metric by which points are compared: squared distances, or distances for norms other than squares. The period of an axis that
+/// is not periodic is infinite, which makes the canonical separation |a - b|. Coordinates of a periodic axis are in [0, period).
 template <std::size_t D>
 struct Metric {
   Place<D> period = all_axes<D>(kInfinity);
@@ -108,8 +114,9 @@ struct Metric {
   bool sphere = false;  ///< points lie on the unit sphere, weights are angles
 
   [[nodiscard]] bool periodic() const { return any_period; }
-  /// True for Euclidean distances between walls.
+  /// Returns whether distances are sums of squares without periodic axes (on the sphere too), for which there are faster paths.
   [[nodiscard]] bool plain() const { return !any_period && norm == Norm::squares; }
+  /// Returns the compared value of two points; bitwise symmetric.
   [[nodiscard]] double distance2(const Place<D>& a, const Place<D>& b) const {
     Place<D> s;
     if (plain()) {
@@ -117,7 +124,7 @@ struct Metric {
       const double d2 = squares(s);
       if (!sphere || !(d2 > nearest::kFarChord2)) return d2;
       for (std::size_t i = 0; i < D; ++i) s[i] = a[i] + b[i];
-      return nearest::far_on_sphere(squares(s));
+      return nearest::sphere_far_distance(squares(s));
     }
     for (std::size_t i = 0; i < D; ++i) {
       const double d = std::fabs(a[i] - b[i]);
@@ -125,12 +132,13 @@ struct Metric {
     }
     return total(s);
   }
+  /// Returns a lower bound of the compared values between points of two boxes.
   [[nodiscard]] double distance2(const Bounds<D>& a, const Bounds<D>& b) const {
     Place<D> s;
     if (plain()) {
       for (std::size_t i = 0; i < D; ++i)
         s[i] = std::max(std::max(b.lower[i] - a.upper[i], a.lower[i] - b.upper[i]), 0.0);
-      return sphere ? nearest::least_on_sphere(squares(s)) : squares(s);
+      return sphere ? nearest::sphere_lower_bound(squares(s)) : squares(s);
     }
     for (std::size_t i = 0; i < D; ++i) {
       const double gap = std::max(std::max(b.lower[i] - a.upper[i], a.lower[i] - b.upper[i]), 0.0);
@@ -139,20 +147,23 @@ struct Metric {
     }
     return total(s);
   }
+  /// Returns a lower bound of the compared values between a point and points of a box.
   [[nodiscard]] double distance2(const Place<D>& p, const Bounds<D>& b) const { return distance2(Bounds<D>{p, p}, b); }
-  /// The distance that is given out.
-  [[nodiscard]] double weight(double d2) const { return weight_of(d2, norm, sphere); }
-  /// No less than anything that is compared whose distance is up to that.
+  /// Returns the distance for a compared value: the weight of an edge.
+  [[nodiscard]] double weight(double d2) const { return distance_from_compared(d2, norm, sphere); }
+  /// Returns an upper bound of the compared values whose distance is at most `distance`.
   [[nodiscard]] double compared_above(double distance) const {
     return euclidean::compared_above(distance, norm, sphere);
   }
 
  private:
+  /// Returns the sum of squares, added from the left: the order of additions is part of the canonical formula.
   static double squares(const Place<D>& s) {
     double sum = s[0] * s[0];
     for (std::size_t i = 1; i < D; ++i) sum += s[i] * s[i];
     return sum;
   }
+  /// Returns the norm of separations, accumulated from the left.
   [[nodiscard]] double total(const Place<D>& s) const {
     if (norm == Norm::squares) return squares(s);
     double sum = s[0];

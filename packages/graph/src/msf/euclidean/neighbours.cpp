@@ -7,12 +7,15 @@
 namespace merganser::msf::euclidean {
 namespace {
 
+/// Search for the neighbours of the points of one leaf at a time, with buffers that are reused. One per thread.
 template <std::size_t D>
 class LeafSearch {
  public:
   LeafSearch(const PointTree<D>& tree, const Search& search)
       : tree_(tree), keep_((search.keep + 7) / 8 * 8), leaves_(leaf_points(tree, search.core)) {}
 
+  /// Finds the neighbours of the points of a leaf: scans the leaf itself, then the sibling subtrees on the way to the root, so
+  /// that near boxes come first and shrink the search radius early.
   [[nodiscard]] LeafResult operator()(std::uint32_t leaf) {
     const auto& node = tree_.nodes()[leaf];
     begin(node);
@@ -26,6 +29,7 @@ class LeafSearch {
   }
 
  private:
+  /// Clears the lists for the points of a leaf.
   void begin(const typename PointTree<D>::Node& node) {
     const std::uint32_t count = node.end - node.begin;
     const std::size_t rows = static_cast<std::size_t>(count) * keep_;
@@ -35,16 +39,18 @@ class LeafSearch {
     std::fill_n(limit_.begin(), count, kInfinity);
     lists_ = {node.begin, count, keep_, aligned(distance2_.data()), aligned(point_.data()), limit_.data()};
   }
-  /// The next address that a whole vector may be at.
+  /// Returns the next address that is aligned to 64 bytes.
   template <class T>
   static T* aligned(T* p) {
     return p + (64 - reinterpret_cast<std::uintptr_t>(p) % 64) % 64 / sizeof(T);
   }
 
+  /// Updates the lists by the points of a leaf, and worst_, the largest distance that still matters.
   void scan(const typename PointTree<D>::Node& node) {
     worst_ = nearest::scan_leaf(leaves_, lists_, node.box.lower.data(), node.box.upper.data(), node.begin, node.end);
   }
 
+  /// Scans the leaves below `top` that may have points nearer than worst_.
   void visit(const typename PointTree<D>::Node& from, std::uint32_t top) {
     visit_leaves(
         tree_.nodes(), top, todo_, [&](const Bounds<D>& box) { return tree_.metric().distance2(from.box, box); },
@@ -65,9 +71,10 @@ class LeafSearch {
 
 }  // namespace
 
+// All-kNN stage of a spanning tree of points: threads take leaves, and report progress on the calling thread alone.
 template <std::size_t D>
 void find_neighbours(const PointTree<D>& tree, const Search& search,
-                     const std::function<void(const LeafResult&)>& take) {
+                     const std::function<void(const LeafResult&)>& store) {
   constexpr std::size_t kOften = 512;
   const auto& leaves = tree.leaves();
   const auto caller = std::this_thread::get_id();
@@ -75,7 +82,7 @@ void find_neighbours(const PointTree<D>& tree, const Search& search,
   share_loop(search.threads, leaves.size(), [&](std::size_t begin, std::size_t end) {
     LeafSearch<D> leaf_search(tree, search);
     for (std::size_t i = begin; i < end; ++i) {
-      take(leaf_search(leaves[i]));
+      store(leaf_search(leaves[i]));
       const std::size_t all = done.fetch_add(1, std::memory_order_relaxed);
       if (i % kOften == 0 && search.progress && std::this_thread::get_id() == caller)
         search.progress(static_cast<double>(all) / static_cast<double>(leaves.size()));

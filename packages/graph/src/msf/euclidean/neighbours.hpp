@@ -1,5 +1,5 @@
 #pragma once
-/// The nearest neighbours of all points of a tree.
+/// k nearest neighbours of all points of a tree (all-kNN) on one rank, multithreaded.
 #include <functional>
 
 #include "merganser/nearest/leaf_scan.hpp"
@@ -7,17 +7,17 @@
 
 namespace merganser::msf::euclidean {
 
-/// The lists of a leaf's points: row q has `row` neighbours, `keep` or more, of point `first + q` in order, those that
-/// are not there with an infinite distance.
+/// Neighbour lists of the points of a leaf: row q has `row` entries (`keep` or more) for point `first + q`, in order; missing
+/// neighbours have an infinite distance.
 struct LeafResult {
-  std::uint32_t first;
-  std::uint32_t count;
-  std::uint32_t row;
-  const double* distance2;
-  const std::uint64_t* point;
+  std::uint32_t first;         ///< first point of the leaf
+  std::uint32_t count;         ///< points of the leaf
+  std::uint32_t row;           ///< length of a row
+  const double* distance2;     ///< compared values, row after row
+  const std::uint64_t* point;  ///< neighbours, as numbers of points of the tree
 };
 
-/// The points of a tree as scans take them. `core` as in Search.
+/// Returns the points of a tree in the form that nearest::scan_leaf() takes. @param core  see Search::core
 template <std::size_t D>
 [[nodiscard]] nearest::LeafPoints leaf_points(const PointTree<D>& tree, const double* core) {
   nearest::LeafPoints points;
@@ -32,17 +32,19 @@ template <std::size_t D>
   return points;
 }
 
+/// Parameters of find_neighbours().
 struct Search {
-  std::uint32_t keep;
+  std::uint32_t keep;  ///< neighbours per point
   const double* core;  ///< by point, 16 numbers more than points; null: plain distances
   int threads;
-  std::function<void(double)> progress = {};  ///< called by the caller's thread with the share done; may be empty
+  std::function<void(double)> progress =
+      {};  ///< called by the calling thread with the share done, 0 to 1; may be empty
 };
 
-/// Finds the `keep` nearest neighbours of every point, by (squared distance, id), leaf by leaf. `take` is called by the
-/// threads that search, once for every leaf.
+/// Finds the `keep` nearest neighbours of every point, by (squared distance, id), leaf by leaf. Local.
+/// @param store  called once for every leaf, concurrently by the threads that search
 template <std::size_t D>
 void find_neighbours(const PointTree<D>& tree, const Search& search,
-                     const std::function<void(const LeafResult&)>& take);
+                     const std::function<void(const LeafResult&)>& store);
 
 }  // namespace merganser::msf::euclidean

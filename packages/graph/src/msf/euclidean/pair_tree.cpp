@@ -1,4 +1,5 @@
-// Prim's algorithm over ranks: the newest point of the tree is compared with all that are not in it.
+// Distributed Prim's algorithm for points of many dimensions: in each step the newest point of the tree is compared with all
+// points outside it, and one collective call selects the next.
 #include <cstring>
 
 #include "merganser/comm/collectives.hpp"
@@ -9,7 +10,8 @@ namespace {
 
 using nearest::kPairGroup;
 
-/// The point that comes next, as one rank offers it. Its coordinates stand behind.
+/// Header of a message of Prim's algorithm: a rank's candidate for the next point of the tree. The coordinates of the
+/// point follow.
 struct Next {
   Key key;
   std::uint64_t id = 0;
@@ -18,13 +20,14 @@ struct Next {
 constexpr std::size_t kHead = sizeof(Next) / sizeof(double);
 static_assert(sizeof(Next) % sizeof(double) == 0);
 
+/// Prim's algorithm on one rank: the points that are not in the tree yet, with their least edges into the tree.
 class PairTree {
  public:
   PairTree(const Given& given, Slab slab, std::vector<double> core, comm::Transport& transport)
       : slab_(std::move(slab)),
         core_(std::move(core)),
         transport_(transport),
-        best_(slab_.room(), kInfinity),
+        best_(slab_.capacity(), kInfinity),
         partner_(slab_.size(), ~std::uint64_t{0}),
         newest_(kHead + slab_.axes(), 0) {
     std::fill(best_.begin() + static_cast<std::ptrdiff_t>(slab_.size()), best_.end(), -1.0);
@@ -34,49 +37,55 @@ class PairTree {
     sphere_ = given.sphere();
   }
 
-  [[nodiscard]] std::vector<graphs::Edge24> all(std::uint64_t total, const std::function<void(double)>& progress) {
+  /// Computes the minimum spanning tree by Prim's algorithm. Collective. @return this rank's edges: those by which its
+  /// points were added to the tree
+  [[nodiscard]] std::vector<graphs::Edge24> run(std::uint64_t total, const std::function<void(double)>& progress) {
     constexpr std::uint64_t kOften = 256;
     std::vector<graphs::Edge24> edges;
     edges.reserve(slab_.size());
     least_ = begin_;
     for (std::uint64_t step = 0; step < total; ++step) {
       if (progress && step % kOften == 0) {
+        // The remaining work is quadratic in the points that are left.
         const double open = 1 - static_cast<double>(step) / static_cast<double>(total);
         progress(1 - open * open);
       }
-      offer(step == 0);
-      const bool mine = agree();
-      const Next next = head();
+      write_candidate(step == 0);
+      const bool mine = select_least();
+      const Next next = read_next();
       if (mine) {
         if (step > 0)
-          edges.push_back({next.key.low, next.key.high, graphs::bits_of(weight_of(next.key.d2, norm_, sphere_))});
-        take_out(least_);
+          edges.push_back(
+              {next.key.low, next.key.high, graphs::ordered_bits(distance_from_compared(next.key.d2, norm_, sphere_))});
+        remove(least_);
       }
-      compare(next);
+      update_best(next);
     }
     return edges;
   }
 
  private:
-  [[nodiscard]] Key key_of_point(std::size_t i) const { return key_of(best_[i], slab_.id(i), partner_[i]); }
-  [[nodiscard]] Next head() const {
+  /// Returns the key of the least edge of a point into the tree.
+  [[nodiscard]] Key point_key(std::size_t i) const { return make_key(best_[i], slab_.id(i), partner_[i]); }
+  /// Returns the header in `newest_`.
+  [[nodiscard]] Next read_next() const {
     Next next;
     std::memcpy(static_cast<void*>(&next), newest_.data(), sizeof next);
     return next;
   }
 
-  /// Writes this rank's least point into `newest_`.
-  void offer(bool first) {
+  /// Writes this rank's candidate into `newest_`; point 0 in the first step.
+  void write_candidate(bool first) {
     Next next;
     if (least_ < slab_.size()) {
-      next = {first ? Key{-1, 0, 0} : key_of_point(least_), slab_.id(least_), core_.empty() ? 0 : core_[least_]};
-      slab_.place(least_, newest_.data() + kHead);
+      next = {first ? Key{-1, 0, 0} : point_key(least_), slab_.id(least_), core_.empty() ? 0 : core_[least_]};
+      slab_.write_coordinates(least_, newest_.data() + kHead);
     }
     std::memcpy(newest_.data(), static_cast<const void*>(&next), sizeof next);
   }
 
-  /// All ranks learn the least of all. True: it is of this rank.
-  bool agree() {
+  /// Selects the least candidate of all ranks into `newest_`. Collective. @return true if it is of this rank
+  bool select_least() {
     if (transport_.size() == 1) return true;
     const auto offers = comm::all_gather(transport_, newest_);
     std::size_t best = 0;
@@ -92,16 +101,18 @@ class PairTree {
     return best == static_cast<std::size_t>(transport_.rank());
   }
 
-  void take_out(std::size_t i) {
+  /// Removes a point that has become part of the tree, by moving the last one to its position.
+  void remove(std::size_t i) {
     const std::size_t last = slab_.size() - 1;
     best_[i] = best_[last];
-    best_[last] = -1;  // what is no point is never near
+    best_[last] = -1;  // padding: no distance is below its limit
     partner_[i] = partner_[last];
     if (!core_.empty()) core_[i] = core_[last];
     slab_.remove(i);
   }
 
-  void compare(const Next& newest) {
+  /// Updates the least edges of all points by those to the newest point, and determines the least of them.
+  void update_best(const Next& newest) {
     constexpr std::size_t kChunk = 512;
     std::array<double, kChunk> to;
     const std::size_t open = slab_.size();
@@ -113,34 +124,36 @@ class PairTree {
       for (std::size_t i = begin; i < std::min(end, open); ++i) {
         if (to[i - begin] <= best_[i]) improve(i, to[i - begin], newest);
         if (best_[i] > least.d2) continue;
-        const Key key = key_of_point(i);
+        const Key key = point_key(i);
         if (!(key < least)) continue;
         least = key;
         least_ = i;
       }
     }
   }
+  /// Replaces the least edge of a point by that to the newest point, if that is less.
   void improve(std::size_t i, double d2, const Next& newest) {
     if (!core_.empty()) d2 = std::max({d2, core_[i], newest.core});
-    if (!(key_of(d2, slab_.id(i), newest.id) < key_of_point(i))) return;
+    if (!(make_key(d2, slab_.id(i), newest.id) < point_key(i))) return;
     best_[i] = d2;
     partner_[i] = newest.id;
   }
 
-  Slab slab_;                 ///< of the points that are not in the tree
-  std::vector<double> core_;  ///< of them, as compared; empty: plain distances
+  Slab slab_;                 ///< the points that are not in the tree
+  std::vector<double> core_;  ///< core distances of these points, as compared; empty: plain distances
   comm::Transport& transport_;
-  std::vector<double> best_;            ///< by point: what its least edge into the tree has
-  std::vector<std::uint64_t> partner_;  ///< the id at its other end
-  std::vector<double> newest_;          ///< a Next and its coordinates
-  std::size_t begin_ = ~std::size_t{0};
-  std::size_t least_ = 0;
+  std::vector<double> best_;             ///< by point: compared value of its least edge into the tree
+  std::vector<std::uint64_t> partner_;   ///< the id at its other end
+  std::vector<double> newest_;           ///< a Next and its coordinates
+  std::size_t begin_ = ~std::size_t{0};  ///< position of the point of id 0; none: it is on another rank
+  std::size_t least_ = 0;                ///< position of this rank's candidate
   Norm norm_ = Norm::squares;
   bool sphere_ = false;
 };
 
 }  // namespace
 
+// Spanning tree of points of many axes: all pairs are compared, with a forecast of the cost before.
 Forest forest_by_pairs(const Given& given, comm::Transport& transport, const EuclideanOptions& options,
                        Report& report) {
   const auto n = static_cast<double>(given.total());
@@ -153,7 +166,7 @@ Forest forest_by_pairs(const Given& given, comm::Transport& transport, const Euc
   std::function<void(double)> progress;
   if (report.progress && transport.rank() == 0) progress = [&](double share) { report.progress("pairs", share); };
   PairTree tree(given, std::move(slab), std::move(core), transport);
-  return {given.total(), graphs::WeightKind::float64, tree.all(given.total(), progress)};
+  return {given.total(), graphs::WeightKind::float64, tree.run(given.total(), progress)};
 }
 
 }  // namespace merganser::msf::euclidean

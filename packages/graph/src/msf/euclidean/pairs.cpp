@@ -1,3 +1,5 @@
+// Points of many dimensions, of which all pairs are compared with vector instructions: nearest neighbours, joints, core distances,
+// and the prediction of the cost.
 #include "src/msf/euclidean/fitted.hpp"
 
 #include <algorithm>
@@ -19,16 +21,17 @@ Slab::Slab(const Given& given, std::size_t most) : axes_(given.axes()), norm_(gi
   ids_.resize(n);
   std::vector<double> row(axes_);
   for (std::size_t i = 0; i < n; ++i) {
-    given.place(i, row.data());
+    given.write_coordinates(i, row.data());
     ids_[i] = given.id(i);
     for (std::size_t a = 0; a < axes_; ++a) data_[at(i) + 8 * a] = row[a];
   }
 }
 
-void Slab::place(std::size_t i, double* to) const {
+void Slab::write_coordinates(std::size_t i, double* to) const {
   for (std::size_t a = 0; a < axes_; ++a) to[a] = data_[at(i) + 8 * a];
 }
 
+// Removal of a point that Prim's algorithm has added to the tree.
 void Slab::remove(std::size_t i) {
   const std::size_t last = size() - 1;
   for (std::size_t a = 0; a < axes_; ++a) data_[at(i) + 8 * a] = data_[at(last) + 8 * a];
@@ -49,22 +52,23 @@ void insert_near(Near* row, std::size_t k, const Near& near) {
 
 namespace {
 
-/// Points that stay in a cache while many places are compared with them.
-std::size_t chunk_of(std::size_t axes) {
+/// Returns the number of points that fit a cache of 256 KiB while many places are compared with them.
+std::size_t chunk_size(std::size_t axes) {
   constexpr std::size_t kBytes = 1 << 18;
   return std::max(kPairGroup, kBytes / (8 * axes) / kPairGroup * kPairGroup);
 }
 
-/// The k nearest points of this rank to each place.
+/// Finds the k nearest points of this rank to each place.
 std::vector<Near> nearest_here(const Slab& slab, std::span<const double> rows, std::size_t k, int threads) {
   const std::size_t count = rows.size() / slab.axes();
   std::vector<Near> out(count * k);
-  const std::size_t chunk = chunk_of(slab.axes());
+  const std::size_t chunk = chunk_size(slab.axes());
   share_loop(threads, count, [&](std::size_t first, std::size_t last) {
+    // A chunk of points stays in the cache while all places of this thread are compared with it.
     std::vector<double> most(chunk);
     std::vector<double> to(chunk);
     for (std::size_t begin = 0; begin < slab.size(); begin += chunk) {
-      const std::size_t end = std::min(begin + chunk, slab.room());
+      const std::size_t end = std::min(begin + chunk, slab.capacity());
       const std::size_t points = std::min(end, slab.size()) - begin;
       for (std::size_t q = first; q < last; ++q) {
         Near* const row = out.data() + q * k;
@@ -78,19 +82,20 @@ std::vector<Near> nearest_here(const Slab& slab, std::span<const double> rows, s
   return out;
 }
 
-/// The best joint of a place among this rank's points, chunk by chunk.
+/// Replaces `best` by the best joint of this rank's points to a place, if that comes before it.
 void join_here(const Slab& slab, std::span<const double> cores, const double* place, Joint& best) {
   const Norm norm = slab.points().norm;
-  const std::size_t chunk = chunk_of(slab.axes());
+  const std::size_t chunk = chunk_size(slab.axes());
   std::vector<double> most(chunk);
   std::vector<double> to(chunk);
   for (std::size_t begin = 0; begin < slab.size(); begin += chunk) {
-    const std::size_t end = std::min(begin + chunk, slab.room());
+    const std::size_t end = std::min(begin + chunk, slab.capacity());
+    // Only distances can exclude points: the reachability is at least the distance.
     std::fill(most.begin(), most.end(), compared_above(best.reachability, norm, false));
     nearest::pair_distances(slab.points(), place, most.data(), begin, end, to.data());
     for (std::size_t i = begin; i < std::min(end, slab.size()); ++i) {
       if (to[i - begin] > most[i - begin]) continue;
-      Joint joint{slab.id(i), weight_of(to[i - begin], norm, false), best.core, 0};
+      Joint joint{slab.id(i), distance_from_compared(to[i - begin], norm, false), best.core, 0};
       joint.reachability = std::max({joint.distance, best.core, cores[i]});
       if (joins_before(joint, best)) best = joint;
     }
@@ -99,6 +104,7 @@ void join_here(const Slab& slab, std::span<const double> cores, const double* pl
 
 }  // namespace
 
+// Joints of new points for many axes: places go around all ranks in batches, and the best joint is kept.
 void join_by_pairs(const Slab& slab, std::span<const double> cores, std::span<const double> rows,
                    std::vector<Joint>& joints, comm::Transport& transport) {
   constexpr std::size_t kBatch = 1024;
@@ -121,10 +127,13 @@ void join_by_pairs(const Slab& slab, std::span<const double> cores, std::span<co
   }
 }
 
+// k nearest points for many axes: each rank compares the places of all ranks with its points; the lists are then
+// merged.
 std::vector<Near> nearest_by_pairs(const Slab& slab, std::span<const double> rows, std::size_t k, int threads,
                                    comm::Transport& transport, const std::function<void(double)>& progress) {
   const std::size_t axes = slab.axes();
   const std::size_t count = rows.size() / axes;
+  // Places of all ranks are gathered in batches, so that memory stays bounded; each rank compares them with its own points.
   const std::size_t batch = std::clamp<std::size_t>((std::size_t{1} << 22) / (axes + 2 * k), 1, 1024);
   const auto most = static_cast<std::size_t>(
       transport.all_reduce(static_cast<std::int64_t>((count + batch - 1) / batch), comm::Op::max));
@@ -147,26 +156,28 @@ std::vector<Near> nearest_by_pairs(const Slab& slab, std::span<const double> row
 
 namespace {
 
-/// Seconds of one distance, from some of this rank's points.
-double measure(const Given& given) {
+/// Measures the time of one distance on some of this rank's points, in seconds, for about 10 ms.
+double measure_distance(const Given& given) {
+  // Repeated until the clock resolves it; the padding of the slab is computed too, and counts.
   constexpr double kLong = 0.01;
   const Slab slab(given, 4096);
   if (slab.size() == 0) return 0;
   std::vector<double> row(slab.axes());
-  slab.place(0, row.data());
-  const std::vector<double> most(slab.room(), kInfinity);
-  std::vector<double> to(slab.room());
+  slab.write_coordinates(0, row.data());
+  const std::vector<double> most(slab.capacity(), kInfinity);
+  std::vector<double> to(slab.capacity());
   const double start = now();
   double done = 0;
   double seconds = 0;
   for (; seconds < kLong; seconds = now() - start) {
-    nearest::pair_distances(slab.points(), row.data(), most.data(), 0, slab.room(), to.data());
-    done += static_cast<double>(slab.room());
+    nearest::pair_distances(slab.points(), row.data(), most.data(), 0, slab.capacity(), to.data());
+    done += static_cast<double>(slab.capacity());
   }
   return seconds / done;
 }
 
-std::string text_of(const PairsForecast& f) {
+/// Returns the forecast as text, for the message of an error.
+std::string format_forecast(const PairsForecast& f) {
   return count_text(static_cast<std::int64_t>(std::min(f.distances, 9e18))) + " distances of " +
          count_text(static_cast<std::int64_t>(f.points)) + " points in " + std::to_string(f.dimension) +
          " dimensions, which are compared pair by pair: about " + seconds_text(f.seconds) + " and " +
@@ -175,9 +186,11 @@ std::string text_of(const PairsForecast& f) {
 
 }  // namespace
 
+// Forecast of a brute-force run from a short measurement; refuses more distances than the option allows.
 void forecast_pairs(const Given& given, comm::Transport& transport, const EuclideanOptions& options, double distances,
                     Report& report) {
-  double cost[2] = {measure(given), static_cast<double>(given.size())};
+  // The slowest rank and the largest share determine the cost: all ranks work in step.
+  double cost[2] = {measure_distance(given), static_cast<double>(given.size())};
   transport.all_reduce(cost, comm::Op::max);
   PairsForecast forecast;
   forecast.points = given.total();
@@ -188,12 +201,13 @@ void forecast_pairs(const Given& given, comm::Transport& transport, const Euclid
   report.fact("pairs_distances", static_cast<std::int64_t>(std::min(distances, 9e18)));
   comm::agree(transport, [&] {
     if (distances > static_cast<double>(options.most_distances))
-      throw UsageError(text_of(forecast) + "; allowed: up to " + count_text(options.most_distances) +
+      throw UsageError(format_forecast(forecast) + "; allowed: up to " + count_text(options.most_distances) +
                        ", or more with most_distances (--most-distances of a command)");
     if (transport.rank() == 0 && options.forecast) options.forecast(forecast);
   });
 }
 
+// Core distances for many axes, from the k nearest points.
 std::vector<double> cores_by_pairs(const Given& given, const Slab& slab, int k, int threads, comm::Transport& transport,
                                    Report& report) {
   const Report::Scope scope(report, "neighbours", transport);
@@ -208,8 +222,9 @@ std::vector<double> cores_by_pairs(const Given& given, const Slab& slab, int k, 
   for (std::size_t p = 0; p < pieces; ++p) {
     const std::size_t begin = std::min(p * kPiece, given.size());
     const std::size_t end = std::min(begin + kPiece, given.size());
+    // Row-major copies of the coordinates, made piece by piece: a copy of all would double the memory.
     std::vector<double> rows((end - begin) * slab.axes());
-    for (std::size_t i = begin; i < end; ++i) given.place(i, rows.data() + (i - begin) * slab.axes());
+    for (std::size_t i = begin; i < end; ++i) given.write_coordinates(i, rows.data() + (i - begin) * slab.axes());
     std::function<void(double)> part;
     if (progress)
       part = [&](double share) { progress((static_cast<double>(p) + share) / static_cast<double>(pieces)); };
@@ -225,7 +240,7 @@ std::vector<double> core_distances_by_pairs(const Given& given, comm::Transport&
   if (options.min_samples > 1) forecast_pairs(given, transport, options, n * n, report);
   const Slab slab(given);
   auto cores = cores_by_pairs(given, slab, options.min_samples, options.threads, transport, report);
-  for (double& core : cores) core = weight_of(core, given.norm(), given.sphere());
+  for (double& core : cores) core = distance_from_compared(core, given.norm(), given.sphere());
   return cores;
 }
 

@@ -5,18 +5,19 @@
 namespace merganser::msf::euclidean {
 namespace {
 
-constexpr std::uint32_t kGap = 8;  // items that are not left in one box across a wide gap
+constexpr std::uint32_t kGap = 8;  // fewest items of a leaf that is split at a wide gap
 
+/// Returns the bounding box of items.
 template <std::size_t D>
-Bounds<D> bounds_of(const Item<D>* first, const Item<D>* last) {
+Bounds<D> compute_bounds(const Item<D>* first, const Item<D>* last) {
   Bounds<D> b;
   for (const Item<D>* i = first; i != last; ++i) b.add(i->at);
   return b;
 }
 
-/// About the median of items on an axis, from a few of them spread evenly.
+/// Returns an approximate median of items on an axis: that of a few of them at regular positions.
 template <std::size_t D>
-double middle_of(const Item<D>* first, std::size_t count, std::size_t axis) {
+double approximate_median(const Item<D>* first, std::size_t count, std::size_t axis) {
   constexpr std::size_t kMax = 63;
   std::array<double, kMax> sample;
   const std::size_t taken = std::min(count, count > 4096 ? kMax : std::size_t{15});
@@ -26,9 +27,9 @@ double middle_of(const Item<D>* first, std::size_t count, std::size_t axis) {
   return *middle;
 }
 
-/// Where few items leave more than half of their extent empty: the end of that gap. Else the lower end.
+/// Returns the end of a gap of more than half the extent of some items on an axis; the lower end of the box if there is none.
 template <std::size_t D>
-double gap_of(const Item<D>* first, std::size_t count, const Bounds<D>& box, std::size_t axis) {
+double find_gap(const Item<D>* first, std::size_t count, const Bounds<D>& box, std::size_t axis) {
   constexpr std::size_t kMax = 64;
   std::array<double, kMax> at;
   for (std::size_t i = 0; i < count; ++i) at[i] = first[i].at[axis];
@@ -38,7 +39,8 @@ double gap_of(const Item<D>* first, std::size_t count, const Bounds<D>& box, std
   return box.lower[axis];
 }
 
-/// Items below the cut first; without a branch on the outcome, which nothing could predict. @return their number
+/// Partitions items so that those below the cut come first, without branches on the outcomes, which are unpredictable.
+/// @return the number of items below
 template <std::size_t D>
 std::size_t split(Item<D>* items, std::size_t count, std::size_t axis, double cut) {
   std::size_t below = 0;
@@ -51,7 +53,7 @@ std::size_t split(Item<D>* items, std::size_t count, std::size_t axis, double cu
   return below;
 }
 
-/// The same at the very median, for where a sample misleads.
+/// Partitions items at their exact median, for distributions where the approximate one divides badly. @return items below
 template <std::size_t D>
 std::uint32_t split_evenly(Item<D>* items, std::uint32_t count, std::size_t axis, const Bounds<D>& box) {
   const auto less = [axis](const Item<D>& a, const Item<D>& b) { return a.at[axis] < b.at[axis]; };
@@ -61,8 +63,9 @@ std::uint32_t split_evenly(Item<D>* items, std::uint32_t count, std::size_t axis
   return static_cast<std::uint32_t>(split(items, count, axis, cut));
 }
 
+/// Returns whether two items agree on their first two axes, a cheap necessary condition for equal items.
 template <std::size_t D>
-bool any_equal(const Item<D>* first, const Item<D>* last) {
+bool has_equal(const Item<D>* first, const Item<D>* last) {
   for (const Item<D>* a = first; a != last; ++a) {
     bool equal = false;
     for (const Item<D>* b = first; b != a; ++b) equal |= (a->at[0] == b->at[0]) & (a->at[1] == b->at[1]);
@@ -73,6 +76,8 @@ bool any_equal(const Item<D>* first, const Item<D>* last) {
 
 }  // namespace
 
+// Top-down construction of the tree of boxes: items are split at approximate medians, depth first, so that the first
+// child of a node is the next node.
 template <std::size_t D>
 PointTree<D>::PointTree(std::vector<Item<D>>& items, const Metric<D>& metric, std::uint32_t leaf, std::uint32_t fold)
     : metric_(metric), leaf_(leaf), fold_(fold) {
@@ -81,6 +86,7 @@ PointTree<D>::PointTree(std::vector<Item<D>>& items, const Metric<D>& metric, st
   id_.reserve(n);
   nodes_.reserve(n / std::max(leaf / 4, 1U) + 16);
   std::vector<Range> todo;
+  // Depth first with a stack, the first part pushed last: a first child is always the next node.
   if (n > 0) todo.push_back({0, n, 0, false});
   while (!todo.empty()) {
     const Range range = todo.back();
@@ -88,20 +94,22 @@ PointTree<D>::PointTree(std::vector<Item<D>>& items, const Metric<D>& metric, st
     const auto node = static_cast<std::uint32_t>(nodes_.size());
     Item<D>* const first = items.data() + range.begin;
     const std::uint32_t count = range.end - range.begin;
-    nodes_.push_back({bounds_of(first, first + count), 0, 0, 0, range.parent});
+    nodes_.push_back({compute_bounds(first, first + count), 0, 0, 0, range.parent});
     if (range.second) nodes_[range.parent].right = node;
     const Bounds<D>& box = nodes_[node].box;
     const std::size_t axis = box.widest();
+    // A range ends as a leaf if it is small and has no wide gap, or if it is one place whose points are folded. A place of too
+    // many points to be a leaf, but too few to be folded, is halved by number.
     const bool one_place = box.extent(axis) == 0;
     double cut = box.lower[axis];
-    if (count <= leaf && count >= kGap) cut = gap_of(first, count, box, axis);
+    if (count <= leaf && count >= kGap) cut = find_gap(first, count, box, axis);
     if ((count <= leaf && cut == box.lower[axis]) || (one_place && count >= fold)) {
       finish_leaf(items, range, node);
       continue;
     }
     std::uint32_t below = count / 2;
     if (!one_place) {
-      if (count > leaf) cut = middle_of(first, count, axis);
+      if (count > leaf) cut = approximate_median(first, count, axis);
       if (cut == box.lower[axis]) cut = std::nextafter(cut, kInfinity);
       below = static_cast<std::uint32_t>(split(first, count, axis, cut));
       if (count > leaf && std::min(below, count - below) < count / 16) below = split_evenly(first, count, axis, box);
@@ -109,7 +117,7 @@ PointTree<D>::PointTree(std::vector<Item<D>>& items, const Metric<D>& metric, st
     todo.push_back({range.begin + below, range.end, node, true});
     todo.push_back({range.begin, range.begin + below, node, false});
   }
-  close();
+  finish();
 }
 
 template <std::size_t D>
@@ -118,8 +126,10 @@ void PointTree<D>::append(const Item<D>& item) {
   id_.push_back(item.id);
 }
 
+// Folding of equal points: one stays in the tree, the others become edges of weight 0.
 template <std::size_t D>
 void PointTree<D>::fold_equal(Item<D>* first, Item<D>* last) {
+  // By place, then id: the first of a group has the least id and represents the others.
   std::sort(first, last, [](const Item<D>& a, const Item<D>& b) { return a.at != b.at ? a.at < b.at : a.id < b.id; });
   for (Item<D>* group = first; group != last;) {
     Item<D>* next = group + 1;
@@ -143,7 +153,7 @@ void PointTree<D>::finish_leaf(std::vector<Item<D>>& items, const Range& range, 
   Item<D>* const last = items.data() + range.end;
   nodes_[node].begin = size();
   const Bounds<D>& box = nodes_[node].box;
-  if (box.extent(box.widest()) == 0 || any_equal(first, last)) {
+  if (box.extent(box.widest()) == 0 || has_equal(first, last)) {
     fold_equal(first, last);
   } else {
     for (const Item<D>* i = first; i != last; ++i) append(*i);
@@ -153,8 +163,9 @@ void PointTree<D>::finish_leaf(std::vector<Item<D>>& items, const Range& range, 
 }
 
 template <std::size_t D>
-void PointTree<D>::close() {
+void PointTree<D>::finish() {
   for (auto& axis : axes_) axis.insert(axis.end(), 16, kInfinity);
+  // Children follow their parents, so that their ranges are known when those of the parents are set.
   for (std::size_t i = nodes_.size(); i-- > 0;) {
     Node& node = nodes_[i];
     if (node.right == 0) continue;

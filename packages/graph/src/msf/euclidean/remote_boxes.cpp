@@ -4,21 +4,24 @@
 
 namespace merganser::msf::euclidean {
 
-constexpr std::uint32_t kSeveral = kNone - 1;  // no component, as the one asked for may be kNone
+constexpr std::uint32_t kSeveral = kNone - 1;  // of several components; differs from kNone, which a query may exclude
 
+// Replication of the upper boxes of every rank's tree on all ranks.
 template <std::size_t D>
 RemoteBoxes<D>::RemoteBoxes(const PointTree<D>& tree, comm::Transport& transport)
     : metric_(tree.metric()), mine_(static_cast<std::size_t>(transport.rank())) {
   std::vector<Node> mine;
-  if (tree.size() > 0) copy(tree, choose(tree), 0, mine);
-  for (const auto& node : mine) told_.push_back(node.node);
+  if (tree.size() > 0) copy_nodes(tree, choose_opened(tree), 0, mine);
+  for (const auto& node : mine) told_.push_back(node.node);  // mark() sends their components in this order
   boxes_ = comm::all_gather(transport, mine);
   boxes_.drop(mine_);
   for (const auto boxes : boxes_) component_.emplace_back(boxes.size(), kSeveral);
 }
 
+// Start of a global round: boxes whose points are all of one component can be ignored by that component.
 template <std::size_t D>
 void RemoteBoxes<D>::mark(const State<D>& state, comm::Transport& transport) {
+  // Only the components are exchanged: the boxes do not change between rounds.
   std::vector<std::uint32_t> mine;
   for (const auto node : told_)
     mine.push_back(state.node_component[node] == kNone ? kSeveral : state.node_component[node]);
@@ -26,9 +29,9 @@ void RemoteBoxes<D>::mark(const State<D>& state, comm::Transport& transport) {
   for (std::size_t r = 0; r < all.size(); ++r) component_[r].assign(all[r].begin(), all[r].end());
 }
 
-/// Nodes to open, by node: those first that have many points in a long box.
+/// Chooses the nodes of this rank's tree whose children are sent, by node: greedily those with many points in a long box.
 template <std::size_t D>
-std::vector<std::uint8_t> RemoteBoxes<D>::choose(const PointTree<D>& tree) {
+std::vector<std::uint8_t> RemoteBoxes<D>::choose_opened(const PointTree<D>& tree) {
   constexpr int kMax = 511;
   const auto& nodes = tree.nodes();
   using Weighed = std::pair<double, std::uint32_t>;
@@ -50,20 +53,23 @@ std::vector<std::uint8_t> RemoteBoxes<D>::choose(const PointTree<D>& tree) {
   return opened;
 }
 
+/// Copies a node and the descendants that are sent, in preorder.
 template <std::size_t D>
-void RemoteBoxes<D>::copy(const PointTree<D>& tree, const std::vector<std::uint8_t>& opened, std::uint32_t node,
-                          std::vector<Node>& to) {
+void RemoteBoxes<D>::copy_nodes(const PointTree<D>& tree, const std::vector<std::uint8_t>& opened, std::uint32_t node,
+                                std::vector<Node>& to) {
   const auto& place = tree.nodes()[node];
+  // Preorder: the first child follows its parent, the second one is found by `right`, as in the trees themselves.
   const std::size_t here = to.size();
   to.push_back({place.box, 0, node});
   if (opened[node] == 0) return;
-  copy(tree, opened, node + 1, to);
+  copy_nodes(tree, opened, node + 1, to);
   to[here].right = static_cast<std::uint32_t>(to.size());
-  copy(tree, opened, place.right, to);
+  copy_nodes(tree, opened, place.right, to);
 }
 
 template <std::size_t D>
 double RemoteBoxes<D>::distance2(const Bounds<D>& from, std::size_t rank, double most, std::uint32_t component) const {
+  // nextafter: a box at exactly `most` still counts, and a result above `most` says that there is none.
   const auto nodes = boxes_[rank];
   double least = std::nextafter(most, kInfinity);
   if (nodes.empty()) return kInfinity;
@@ -82,17 +88,19 @@ double RemoteBoxes<D>::distance2(const Bounds<D>& from, std::uint32_t component)
   return least;
 }
 
+// Bounds that certify edges of the local rounds: no point of another rank is nearer.
 template <std::size_t D>
 std::vector<double> RemoteBoxes<D>::bounds(const State<D>& state) const {
   constexpr double kList = 4;  // of the distance squared to the first neighbour: longer ones are seldom needed
   std::vector<double> out(state.tree.size(), kInfinity);
   for (const auto leaf : state.tree.leaves()) {
     const auto& node = state.tree.nodes()[leaf];
+    // One query for the box of a leaf bounds all its points; a point needs one of its own only if that bound could matter.
     const double common = distance2(node.box);
     for (std::uint32_t v = node.begin; v < node.end; ++v) {
       const Place<D> at = state.tree.at(v);
       const bool near = common <= kList * state.bound[v];
-      out[v] = std::max(near ? distance2(Bounds<D>{at, at}) : common, state.core_of(v));
+      out[v] = std::max(near ? distance2(Bounds<D>{at, at}) : common, state.core_or_zero(v));
     }
   }
   return out;

@@ -6,13 +6,14 @@
 
 namespace merganser::msf::euclidean {
 
+// Gather of all points on rank 0, sorted by id.
 Sites::Sites(const Given& given, comm::Transport& transport)
     : axes_(given.axes()), periods_(given.periods()), norm_(given.norm()), sphere_(given.sphere()) {
   std::vector<std::uint64_t> ids(given.size());
   std::vector<double> mine(given.size() * axes_);
   for (std::size_t i = 0; i < ids.size(); ++i) {
     ids[i] = given.id(i);
-    given.place(i, mine.data() + i * axes_);
+    given.write_coordinates(i, mine.data() + i * axes_);
   }
   const auto all_ids = comm::gather_to_first(transport, ids);
   const auto all = comm::gather_to_first(transport, mine);

@@ -4,8 +4,11 @@
 
 namespace merganser::msf::euclidean {
 
+// Implementation of the rounds on one rank. `limit` is always the lesser of a component's best edge and its ceiling: edges that
+// do not come before it cannot be chosen, so searches skip everything at or above it.
 template <std::size_t D>
 bool State<D>::advance(std::uint32_t v) {
+  // `used` only grows: components only grow, so that a neighbour in the own component stays there.
   const std::uint32_t mine = component[v];
   const std::uint32_t* const row = list.data() + static_cast<std::size_t>(v) * keep;
   while (used[v] < keep) {
@@ -30,38 +33,41 @@ bool State<D>::advance(std::uint32_t v) {
 }
 
 template <std::size_t D>
-void State<D>::offer(std::uint32_t v) {
+void State<D>::offer_edge(std::uint32_t v) {
+  // The distance alone decides in nearly all cases; the key, which reads ids, breaks ties.
   Choice& choice = best[component[v]];
   if (bound[v] > choice.key.d2) return;
   const Key k = key(v, nearest[v], bound[v]);
   if (k < choice.key) choice = {k, component[nearest[v]]};
 }
 
+// First half of a local round: the least edges that neighbour lists alone give.
 template <std::size_t D>
 void State<D>::choose_from_lists() {
+  // From the leaves' stored bounds and lists alone; what these do not decide is left to search_where_needed().
   best.assign(components, {});
   node_component.resize(tree.nodes().size(), kNone);
   least_bound.resize(tree.nodes().size(), 0);
   spent.resize(tree.nodes().size(), 1);
   for (const auto leaf : tree.leaves()) {
     const auto& node = tree.nodes()[leaf];
-    // Where all points are of one component, none may have a better edge than what is found already.
+    // In a leaf of one component whose least bound is above the component's best edge, no point can improve it.
     if (node_component[leaf] != kNone && least_bound[leaf] > best[component[node.begin]].key.d2) continue;
     std::uint8_t within = 0;
     for (std::uint32_t v = node.begin; v < node.end; ++v) {
       if (bound[v] > best[component[v]].key.d2) continue;
-      if (reaches_out(v) || advance(v))
-        offer(v);
+      if (has_outside_neighbour(v) || advance(v))
+        offer_edge(v);
       else
         within = 1;
     }
     spent[leaf] = within;
-    look_at(leaf);
+    update_least_bound(leaf);
   }
 }
 
 template <std::size_t D>
-void State<D>::look_at(std::uint32_t leaf) {
+void State<D>::update_least_bound(std::uint32_t leaf) {
   const auto& node = tree.nodes()[leaf];
   least_bound[leaf] = *std::min_element(bound.begin() + node.begin, bound.begin() + node.end);
 }
@@ -69,6 +75,7 @@ void State<D>::look_at(std::uint32_t leaf) {
 template <std::size_t D>
 void State<D>::mark_nodes() {
   const auto& nodes = tree.nodes();
+  // From the last node to the first: children follow their parents, so both are marked before them.
   node_component.resize(nodes.size(), kNone);
   for (std::size_t i = nodes.size(); i-- > 0;) {
     const auto& node = nodes[i];
@@ -78,7 +85,7 @@ void State<D>::mark_nodes() {
       continue;
     }
     const std::uint32_t first = component[node.begin];
-    if (node_component[i] != kNone) {  // once the same, always
+    if (node_component[i] != kNone) {  // components only grow: points of one component stay so
       node_component[i] = first;
       continue;
     }
@@ -88,10 +95,11 @@ void State<D>::mark_nodes() {
   }
 }
 
+/// Compares a seeker with the points of a leaf, by vectors where there are more than three axes.
 template <std::size_t D>
-void State<D>::look_into(std::uint32_t leaf, const Seeker<D>& seeker, Key& least, Found& found) const {
+void State<D>::search_leaf(std::uint32_t leaf, const Seeker<D>& seeker, Key& least, Found& found) const {
   const auto& node = tree.nodes()[leaf];
-  constexpr bool kVectors = D > 3;  // where a distance costs more than to see whether it is needed
+  constexpr bool kVectors = D > 3;  // up to 3 axes, testing the component first is cheaper than a vectorised distance
   std::array<double, kVectors ? kMaxLeafPoints + 8 : 1> distances;
   if constexpr (kVectors)
     nearest::leaf_distances(scan, seeker.at.data(), least.d2, node.begin, node.end, distances.data());
@@ -100,13 +108,14 @@ void State<D>::look_into(std::uint32_t leaf, const Seeker<D>& seeker, Key& least
     double d2 = kVectors ? distances[u - node.begin] : tree.metric().distance2(seeker.at, tree.at(u));
     if (!core.empty()) d2 = std::max(d2, std::max(seeker.core, core[u]));
     if (d2 > least.d2) continue;
-    const Key k = key_of(d2, seeker.id, tree.id(u));
+    const Key k = make_key(d2, seeker.id, tree.id(u));
     if (!(k < least)) continue;
     least = k;
     found = {d2, u};
   }
 }
 
+// Tree search for the nearest point of another component; subtrees of the seeker's own component are skipped.
 template <std::size_t D>
 Found State<D>::search(const Seeker<D>& seeker, const Key& limit) const {
   Found found;
@@ -116,17 +125,18 @@ Found State<D>::search(const Seeker<D>& seeker, const Key& limit) const {
       tree.nodes(), 0, todo, [&](const Bounds<D>& box) { return tree.metric().distance2(seeker.at, box); },
       [&](double d2) { return d2 <= least.d2; },
       [&](std::uint32_t node) { return node_component[node] != seeker.component; },
-      [&](std::uint32_t leaf, double) { look_into(leaf, seeker, least, found); });
+      [&](std::uint32_t leaf, double) { search_leaf(leaf, seeker, least, found); });
   return found;
 }
 
 template <std::size_t D>
 void State<D>::search_from(std::uint32_t v, const Key& limit) {
-  take(v, search({tree.at(v), core_of(v), tree.id(v), component[v]}, limit), limit);
+  record_found(v, search({tree.at(v), core_or_zero(v), tree.id(v), component[v]}, limit), limit);
 }
 
+/// Stores the result of a search: the nearest point of another component, or a higher bound.
 template <std::size_t D>
-void State<D>::take(std::uint32_t v, const Found& found, const Key& limit) {
+void State<D>::record_found(std::uint32_t v, const Found& found, const Key& limit) {
   ++searches;
   used[v] = static_cast<std::uint8_t>(keep);
   if (found.point == kNone) {
@@ -136,10 +146,11 @@ void State<D>::take(std::uint32_t v, const Found& found, const Key& limit) {
   }
   bound[v] = found.d2;
   nearest[v] = found.point;
-  offer(v);
+  offer_edge(v);
 }
 
-/// Collects the leaves with points of other components that are near a leaf of one component. False: too many.
+/// Collects the leaves with points of other components within `most` of a leaf of one component into near_. @return false if
+/// there are too many
 template <std::size_t D>
 bool State<D>::gather_near(std::uint32_t leaf, double most) {
   constexpr std::size_t kMany = 4096;
@@ -171,7 +182,7 @@ bool State<D>::gather_near(std::uint32_t leaf, double most) {
   return true;
 }
 
-/// search() among the leaves gathered.
+/// Searches the leaves of near_ for the nearest point of another component, with a linear scan of their boxes that vectorises.
 template <std::size_t D>
 Found State<D>::search_near(const Seeker<D>& seeker, const Key& limit) {
   const std::size_t count = near_.leaf.size();
@@ -198,22 +209,23 @@ Found State<D>::search_near(const Seeker<D>& seeker, const Key& limit) {
   Key least = limit;
   Found found;
   for (std::size_t i = 0; i < count; ++i)
-    if (near_.d2[i] <= least.d2) look_into(near_.leaf[i], seeker, least, found);
+    if (near_.d2[i] <= least.d2) search_leaf(near_.leaf[i], seeker, least, found);
   return found;
 }
 
-/// Searches for the points of a leaf of one component, which share the way to the leaves that are near.
+/// Searches for the points of a leaf of one component, which share the traversal to the leaves that are near.
 template <std::size_t D>
-void State<D>::search_together(std::uint32_t leaf, const std::vector<Key>& ceiling) {
+void State<D>::search_for_leaf(std::uint32_t leaf, const std::vector<Key>& ceiling) {
   const auto& node = tree.nodes()[leaf];
   const std::uint32_t c = node_component[leaf];
+  // The limit when the leaf is begun bounds the boxes; each search uses the present one, which earlier searches have lowered.
   const double most = limit(c, ceiling).d2;
   const bool few = most < kInfinity && gather_near(leaf, most);
   for (std::uint32_t v = node.begin; v < node.end; ++v) {
     const Key now = limit(c, ceiling);
-    if (!may_improve(v, now) || reaches_out(v)) continue;
+    if (!may_improve(v, now) || has_outside_neighbour(v)) continue;
     if (few)
-      take(v, search_near({tree.at(v), core_of(v), tree.id(v), c}, now), now);
+      record_found(v, search_near({tree.at(v), core_or_zero(v), tree.id(v), c}, now), now);
     else
       search_from(v, now);
   }
@@ -229,15 +241,16 @@ void State<D>::count_needs(const std::vector<Key>& ceiling) {
       node_needs[i] = node_needs[i + 1] + node_needs[node.right];
       continue;
     }
-    if (spent[i] == 0) continue;  // if it was passed over since, no bound is low enough
+    if (spent[i] == 0) continue;  // a leaf that choose_from_lists() skipped since has no bound that is low enough
     const bool one = node_component[i] != kNone;
     if (one && least_bound[i] > limit(node_component[i], ceiling).d2) continue;
     for (std::uint32_t v = node.begin; v < node.end; ++v)
-      node_needs[i] += static_cast<std::uint32_t>(may_improve(v, limit(component[v], ceiling)) && !reaches_out(v));
+      node_needs[i] +=
+          static_cast<std::uint32_t>(may_improve(v, limit(component[v], ceiling)) && !has_outside_neighbour(v));
   }
 }
 
-/// Lower bound of the squared distance from the box of a node, which is of one component, to others; any number above
+/// Returns a lower bound of the squared distance from the box of a node of one component to points of others; any number above
 /// `most` if it is above.
 template <std::size_t D>
 double State<D>::distance_out(std::uint32_t from, double most) const {
@@ -251,7 +264,7 @@ double State<D>::distance_out(std::uint32_t from, double most) const {
     todo.pop_back();
     if (next.d2 > most || next.d2 >= least || node_component[next.node] == node_component[from]) continue;
     const auto& node = nodes[next.node];
-    if (node.right == 0) {  // its box may span a wide gap
+    if (node.right == 0) {  // by its points, since its box may span a wide gap
       for (std::uint32_t u = node.begin; u < node.end; ++u)
         if (component[u] != node_component[from]) least = std::min(least, metric.distance2(tree.at(u), box));
       continue;
@@ -265,7 +278,8 @@ double State<D>::distance_out(std::uint32_t from, double most) const {
   return least <= most ? least : std::nextafter(most, kInfinity);
 }
 
-/// True if nothing below a node of one component can improve it.
+/// Returns whether no point below a node of one component can improve the best edge of that. A bound is computed at most once a
+/// round.
 template <std::size_t D>
 bool State<D>::cannot_improve(std::uint32_t node, const std::vector<Key>& ceiling) {
   const double most = limit(node_component[node], ceiling).d2;
@@ -276,24 +290,26 @@ bool State<D>::cannot_improve(std::uint32_t node, const std::vector<Key>& ceilin
   return node_bound[node] > most || node_bound[node] == kInfinity;
 }
 
+/// Descends to the points below a node that must search in this round.
 template <std::size_t D>
 void State<D>::search_below(std::uint32_t node, const std::vector<Key>& ceiling) {
-  constexpr std::uint32_t kFew = 4;  // searches that cost less than to look whether they are needed
+  constexpr std::uint32_t kFew = 4;  // fewer searches cost less than the test whether they are needed
+  // Subtrees without points that must search are skipped; large ones of one component are tested as a whole first.
   if (node_needs[node] == 0) return;
   const bool one = node_component[node] != kNone;
   if (one && node_needs[node] >= kFew && cannot_improve(node, ceiling)) return;
   const auto& place = tree.nodes()[node];
   if (place.right == 0) {
     if (one && node_needs[node] >= kFew) {
-      search_together(node, ceiling);
-      look_at(node);
+      search_for_leaf(node, ceiling);
+      update_least_bound(node);
       return;
     }
     for (std::uint32_t v = place.begin; v < place.end; ++v) {
       const Key most = limit(component[v], ceiling);
-      if (may_improve(v, most) && !reaches_out(v)) search_from(v, most);
+      if (may_improve(v, most) && !has_outside_neighbour(v)) search_from(v, most);
     }
-    look_at(node);
+    update_least_bound(node);
     return;
   }
   std::uint32_t first = node + 1;
@@ -307,6 +323,7 @@ void State<D>::search_below(std::uint32_t node, const std::vector<Key>& ceiling)
   search_below(second, ceiling);
 }
 
+// Second half of a round: tree searches for the points whose bounds leave room for a lesser edge of their component.
 template <std::size_t D>
 void State<D>::search_where_needed(const std::vector<Key>& ceiling) {
   if (tree.nodes().empty()) return;
@@ -320,9 +337,10 @@ void State<D>::search_where_needed(const std::vector<Key>& ceiling) {
 
 template <std::size_t D>
 void State<D>::add_edge(const Key& key) {
-  edges.push_back({key.low, key.high, graphs::bits_of(tree.metric().weight(key.d2))});
+  edges.push_back({key.low, key.high, graphs::ordered_bits(tree.metric().weight(key.d2))});
 }
 
+// First stage of the rounds on one rank: neighbour lists of all points, every point a component of its own.
 template <std::size_t D>
 void find_lists(State<D>& state, int neighbours, int threads, const std::function<void(double)>& progress) {
   const std::size_t n = state.tree.size();

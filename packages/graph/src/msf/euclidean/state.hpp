@@ -1,5 +1,6 @@
 #pragma once
-/// What one rank knows of its points during the rounds, and the search for the nearest point of another component.
+/// State of Boruvka's rounds on the points of one rank: components, neighbour lists and bounds, and the search for the nearest
+/// point of another component.
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -11,7 +12,7 @@
 
 namespace merganser::msf::euclidean {
 
-/// Place of an edge in the strict order.
+/// Key of an edge between points, by which edges are strictly ordered: (squared distance, lower id, higher id).
 struct Key {
   double d2 = kInfinity;
   std::uint64_t low = ~std::uint64_t{0};
@@ -24,15 +25,16 @@ struct Key {
   }
   friend bool operator==(const Key&, const Key&) = default;
 };
-inline Key key_of(double d2, std::uint64_t a, std::uint64_t b) { return a < b ? Key{d2, a, b} : Key{d2, b, a}; }
+/// Returns the key of the edge between the points of ids a and b.
+inline Key make_key(double d2, std::uint64_t a, std::uint64_t b) { return a < b ? Key{d2, a, b} : Key{d2, b, a}; }
 
-/// The least edge known out of a component.
+/// Choice of a component: its least edge to another component that was found so far.
 struct Choice {
   Key key;
-  std::uint32_t to = kNone;  ///< component
+  std::uint32_t to = kNone;  ///< component at the other end of the edge
 };
 
-/// A place to search from.
+/// Point, of this rank or another, for which the nearest point of another component is searched.
 template <std::size_t D>
 struct Seeker {
   Place<D> at;
@@ -40,91 +42,104 @@ struct Seeker {
   std::uint64_t id;
   std::uint32_t component;
 };
+/// Result of a search for the nearest point of another component; point kNone: none was found.
 struct Found {
   double d2 = kInfinity;
   std::uint32_t point = kNone;
 };
 
-/// Points in the order of the tree. Every point has a bound: no point of this rank that is in another component comes
-/// before it. Where the bound is a neighbour in another component, it is the nearest such.
+/// State of the rounds of Boruvka's algorithm on one rank; points are numbered in the order of the tree. Invariant: the
+/// bound of a point is a lower bound of the squared distance to every point of this rank in another component. If
+/// `nearest` of a point is in another component, that is the nearest such point, and the bound is the squared distance
+/// to it.
 template <std::size_t D>
 struct State {
   PointTree<D> tree;
-  std::vector<double> core;  ///< squared, 16 more than points; empty: plain distances
-  nearest::LeafPoints scan;  ///< the points of the tree
+  std::vector<double> core;  ///< squared core distances, followed by 16 zeros; empty: plain distances
+  nearest::LeafPoints scan;  ///< view of the points for scans
 
-  std::uint32_t keep = 0;
+  std::uint32_t keep = 0;           ///< length of a neighbour list
   std::vector<std::uint32_t> list;  ///< `keep` neighbours of each point in order, kNone where there are no more
-  std::vector<std::uint8_t> used;   ///< of them, those passed
-  std::vector<double> bound;        ///< squared distance
+  std::vector<std::uint8_t> used;   ///< entries of each list that are passed: in the point's own component
+  std::vector<double> bound;        ///< by point: lower bound of the squared distance, see the invariant above
   std::vector<std::uint32_t>
-      nearest;  ///< the neighbour at that distance; the point itself: whatever is nearer is known
+      nearest;  ///< neighbour at the distance `bound`; the point itself: there is none at that distance
 
-  std::vector<std::uint32_t> component;
-  std::uint32_t components = 0;
+  std::vector<std::uint32_t> component;       ///< by point
+  std::uint32_t components = 0;               ///< number of components; in global rounds, of all ranks
   std::vector<Choice> best;                   ///< by component
-  std::vector<std::uint32_t> node_component;  ///< kNone: several
+  std::vector<std::uint32_t> node_component;  ///< by node: the component of all its points; kNone: several
 
-  std::vector<graphs::Edge24> edges;
-  std::int64_t searches = 0;
+  std::vector<graphs::Edge24> edges;  ///< edges of the forest found so far
+  std::int64_t searches = 0;          ///< number of tree searches, for the report
 
   std::vector<double> least_bound;        ///< by node, for leaves: no bound of its points is lower
   std::vector<std::uint8_t> spent;        ///< by node, for leaves: 1 where a point's bound was within its component
-  mutable std::vector<Visit> todo;        ///< of searches
+  mutable std::vector<Visit> todo;        ///< stack of searches
   std::vector<double> node_bound;         ///< by node: no other component is nearer to its box, if it is of one
-  std::vector<std::uint32_t> node_round;  ///< by node: the round in which that was looked up
+  std::vector<std::uint32_t> node_round;  ///< by node: the round in which node_bound was computed
   std::uint32_t round = 0;
   std::vector<std::uint32_t> node_needs;  ///< by node: points below it that must search in this round
 
-  [[nodiscard]] double core_of(std::uint32_t v) const { return core.empty() ? 0 : core[v]; }
+  /// Returns the squared core distance of a point; 0 with plain distances.
+  [[nodiscard]] double core_or_zero(std::uint32_t v) const { return core.empty() ? 0 : core[v]; }
+  /// Returns the squared distance, or mutual reachability distance, of two points.
   [[nodiscard]] double weight(std::uint32_t a, std::uint32_t b) const {
     const double d2 = tree.distance2(a, b);
     return core.empty() ? d2 : std::max(d2, std::max(core[a], core[b]));
   }
+  /// Returns the key of the edge between points a and b.
   [[nodiscard]] Key key(std::uint32_t a, std::uint32_t b, double d2) const {
-    return key_of(d2, tree.id(a), tree.id(b));
+    return make_key(d2, tree.id(a), tree.id(b));
   }
-  [[nodiscard]] bool reaches_out(std::uint32_t v) const { return component[nearest[v]] != component[v]; }
+  /// Returns whether the nearest neighbour of a point is in another component.
+  [[nodiscard]] bool has_outside_neighbour(std::uint32_t v) const { return component[nearest[v]] != component[v]; }
 
-  /// Moves a point on to its next neighbour in another component. False if its list has no more.
+  /// Advances a point to the next neighbour of its list that is in another component. @return false if there is none
   bool advance(std::uint32_t v);
-  /// Offers the edge of a point to its bound to its component.
-  void offer(std::uint32_t v);
-  /// Fills `best` from the lists.
+  /// Replaces the best edge of a point's component by that to the point's nearest neighbour, if that is less.
+  void offer_edge(std::uint32_t v);
+  /// Computes `best` from the neighbour lists, without searches.
   void choose_from_lists();
-  /// True if an edge of this point could come before the limit, as far as its bound tells. A limit of {d2, 0, 0} comes
-  /// before all edges of that distance.
+  /// Returns whether an edge of a point could come before the limit, by its bound. A limit of {d2, 0, 0} comes before all edges of
+  /// that distance.
   [[nodiscard]] bool may_improve(std::uint32_t v, const Key& limit) const {
     if (bound[v] != limit.d2) return bound[v] < limit.d2;
     return nearest[v] == v ? bound[v] < kInfinity && limit.high != 0 : key(v, nearest[v], bound[v]) < limit;
   }
+  /// Computes node_component for all nodes.
   void mark_nodes();
-  /// The nearest point, by (squared distance, id), of another component if it comes before the limit. Uses the nodes'
-  /// marks.
+  /// Finds the nearest point, by (squared distance, id), of another component if its edge comes before the limit. Uses
+  /// node_component.
   [[nodiscard]] Found search(const Seeker<D>& seeker, const Key& limit) const;
-  /// Searches for all points whose bounds come before the best edge of their component and its ceiling, and offers what
-  /// is found. @param ceiling  by component; empty: none
+  /// Searches for all points whose bounds come before the best edge of their component and its ceiling, and updates `best`.
+  /// @param ceiling  by component: edges that do not come before it are of no use; empty: none
   void search_where_needed(const std::vector<Key>& ceiling);
 
+  /// Appends an edge, given by its key, to the edges of the forest.
   void add_edge(const Key& key);
 
  private:
+  /// Returns the key that an edge out of component c must precede to be of use.
   [[nodiscard]] Key limit(std::uint32_t c, const std::vector<Key>& ceiling) const {
     return !ceiling.empty() && ceiling[c] < best[c].key ? ceiling[c] : best[c].key;
   }
+  /// Counts the points below each node that must search.
   void count_needs(const std::vector<Key>& ceiling);
-  void look_at(std::uint32_t leaf);
+  /// Recomputes least_bound of a leaf.
+  void update_least_bound(std::uint32_t leaf);
+  // Stages of search_where_needed(): descent of the tree, with bounds of nodes of one component, down to the points.
   [[nodiscard]] double distance_out(std::uint32_t node, double most) const;
   [[nodiscard]] bool cannot_improve(std::uint32_t node, const std::vector<Key>& ceiling);
   void search_below(std::uint32_t node, const std::vector<Key>& ceiling);
   void search_from(std::uint32_t v, const Key& limit);
   bool gather_near(std::uint32_t leaf, double most);
-  void search_together(std::uint32_t leaf, const std::vector<Key>& ceiling);
+  void search_for_leaf(std::uint32_t leaf, const std::vector<Key>& ceiling);
   [[nodiscard]] Found search_near(const Seeker<D>& seeker, const Key& limit);
-  void look_into(std::uint32_t leaf, const Seeker<D>& seeker, Key& least, Found& found) const;
-  void take(std::uint32_t v, const Found& found, const Key& limit);
+  void search_leaf(std::uint32_t leaf, const Seeker<D>& seeker, Key& least, Found& found) const;
+  void record_found(std::uint32_t v, const Found& found, const Key& limit);
 
-  /// Leaves near the one that is searched for, as separate numbers.
+  /// Leaves near the leaf for whose points searches are made, with their boxes as a structure of arrays.
   struct Near {
     std::vector<std::uint32_t> leaf;
     std::array<std::vector<double>, D> lower;
@@ -134,23 +149,24 @@ struct State {
   Near near_;
 };
 
-/// Fills the lists. State must have tree, core.
+/// Computes the neighbour lists and initialises the components. Local. `tree` and `core` must be set.
 template <std::size_t D>
 void find_lists(State<D>& state, int neighbours, int threads, const std::function<void(double)>& progress = {});
 
-/// Contracts: component c goes with best[c].to where chosen[c] is not 0; `best` of every component with chosen[c] must be
-/// its least edge of all. @return for each component that is chosen and not the keeper of its tree 1: its edge is one of
-/// the forest, all different
+/// Result of contract(). Edges of the components with `keeps` are edges of the forest, each once.
 struct Contraction {
   std::vector<std::uint8_t> keeps;     ///< by old component: its edge is an edge of the forest
   std::vector<std::uint32_t> renamed;  ///< by old component
   std::uint32_t components = 0;
 };
+/// Contracts components: c is joined to best[c].to where chosen[c] is not 0. Local. best[c] of those must be the least of all
+/// edges out of c. The root of a tree of joined components is not kept: it is not chosen, or its edge is another's too.
 [[nodiscard]] Contraction contract(const std::vector<Choice>& best, const std::vector<std::uint8_t>& chosen);
 
-/// Boruvka's rounds on this rank alone. A component contracts only along an edge that comes before all points that other
-/// ranks hold: `remote_bounds` are lower bounds by point of the squared distance to those (empty: there are none).
-/// @return rounds
+/// Performs Boruvka's rounds on this rank alone, until no component can be contracted. Local. A component is contracted only
+/// along an edge that is shorter than the distance to any point of another rank.
+/// @param remote_bounds  by point: lower bounds of the squared distance to points of other ranks; empty: there are none
+/// @return number of rounds
 template <std::size_t D>
 int local_rounds(State<D>& state, const std::vector<double>& remote_bounds,
                  const std::function<void(double)>& progress = {});

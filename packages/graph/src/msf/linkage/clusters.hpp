@@ -1,5 +1,5 @@
 #pragma once
-/// Trees of vertices that are joined into a dendrogram.
+/// Union-find for single linkage: merges clusters into a dendrogram.
 #include <algorithm>
 #include <numeric>
 
@@ -8,21 +8,24 @@
 
 namespace merganser::msf {
 
-/// @throws InputError for more than the numbers of vertices and merges do for. @param who  "dendrogram", of the message
+/// Checks that a size does not exceed kMaxLinkageVertices, so that cluster numbers fit 32 bits.
+/// @param who  name of the function for the message  @throws InputError
 inline void check_linkage_size(const char* who, std::uint64_t size, const char* of_what = "vertices") {
   if (size > kMaxLinkageVertices)
     throw InputError(std::string(who) + ": " + std::to_string(size) + ' ' + of_what + "; allowed: at most " +
                      std::to_string(kMaxLinkageVertices));
 }
 
-/// Trees of vertices, and the cluster that each is now.
+/// Disjoint sets of vertices, each with the number of its cluster in the dendrogram.
 class Clusters {
  public:
+  /// Makes every vertex a set and a cluster of its own.
   explicit Clusters(std::size_t vertices) : up_(vertices), cluster_(vertices) {
     std::iota(up_.begin(), up_.end(), 0U);
     std::iota(cluster_.begin(), cluster_.end(), 0U);
   }
 
+  /// Returns the root of a vertex's set; halves the path.
   [[nodiscard]] std::uint32_t find(std::uint32_t v) {
     while (up_[v] != v) {
       up_[v] = up_[up_[v]];
@@ -31,7 +34,7 @@ class Clusters {
     return v;
   }
 
-  /// Joins the trees of two roots at a height, the cluster of `x` as the first.
+  /// Joins the sets of two roots, and appends the merge at a height to the dendrogram; the cluster of `x` is its `a`.
   void join(std::uint32_t x, std::uint32_t y, double height, Dendrogram& d) {
     const auto vertices = static_cast<std::uint32_t>(up_.size());
     const auto size = [&](std::uint32_t cluster) {
@@ -46,7 +49,7 @@ class Clusters {
     cluster_[x] = number;
   }
 
-  /// The same, the lower of the two clusters as the first.
+  /// Joins the sets of two roots, and appends the merge at a height to the dendrogram; the lower cluster is its `a`.
   void join_lower_first(std::uint32_t x, std::uint32_t y, double height, Dendrogram& d) {
     if (cluster_[x] > cluster_[y]) std::swap(x, y);
     join(x, y, height, d);

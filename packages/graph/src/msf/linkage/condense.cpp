@@ -1,3 +1,4 @@
+// HDBSCAN*: condensation of a dendrogram, and stabilities of the condensed clusters.
 #include <algorithm>
 
 #include "merganser/base/error.hpp"
@@ -6,9 +7,11 @@
 namespace merganser::msf {
 namespace {
 
-double lambda_of(double height) { return height > 0 ? 1 / height : std::numeric_limits<double>::infinity(); }
+/// Returns 1 / height, infinite for 0.
+double to_lambda(double height) { return height > 0 ? 1 / height : std::numeric_limits<double>::infinity(); }
 
-/// From the top down: a node stays in its cluster, founds one, or falls out of it with all that is below it.
+/// Top-down condensation of a dendrogram for HDBSCAN*: a child of a node stays in the node's cluster, starts a new
+/// cluster, or falls out with all points below it.
 class Condenser {
  public:
   Condenser(const Dendrogram& d, std::uint64_t min_cluster_size)
@@ -18,23 +21,23 @@ class Condenser {
         cluster_(points_ + d.merges.size()),
         fall_(cluster_.size(), kStays) {}
 
-  /// Merges of one height together, so that the order among them makes no clusters.
+  /// Undoes merges of one height together, so that their order does not matter.
   CondensedTree undo_together() {
     tree_.clusters.push_back({0, static_cast<std::uint32_t>(points_), 0});
     for (std::size_t i = d_.merges.size(); i-- > 0;) {
       const std::size_t node = points_ + i;
       if (fall_[node] == kStays) {
         find_parts(static_cast<std::uint32_t>(node));
-        leave(static_cast<std::uint32_t>(node));
+        detach_parts(static_cast<std::uint32_t>(node));
       } else if (fall_[node] != kUndone) {
-        pass_on(node, d_.merges[i].a);
-        pass_on(node, d_.merges[i].b);
+        inherit(node, d_.merges[i].a);
+        inherit(node, d_.merges[i].b);
       }
     }
     return finish();
   }
 
-  /// Every merge by itself, breadth first.
+  /// Undoes every merge by itself, breadth first, as scikit-learn does.
   CondensedTree undo_one_by_one() {
     tree_.clusters.push_back({0, static_cast<std::uint32_t>(points_), 0});
     if (!d_.merges.empty()) open_.assign(1, static_cast<std::uint32_t>(cluster_.size() - 1));
@@ -42,14 +45,14 @@ class Condenser {
       const std::uint32_t node = open_[i];
       const Merge& merge = d_.merges[node - points_];
       parts_ = {merge.a, merge.b};
-      leave(node);
+      detach_parts(node);
       for (const std::uint32_t part : parts_)
         if (size(part) >= least_) open_.push_back(part);
     }
     for (std::size_t node = cluster_.size(); node-- > points_;) {
       if (fall_[node] == kStays) continue;
-      pass_on(node, d_.merges[node - points_].a);
-      pass_on(node, d_.merges[node - points_].b);
+      inherit(node, d_.merges[node - points_].a);
+      inherit(node, d_.merges[node - points_].b);
     }
     return finish();
   }
@@ -58,24 +61,27 @@ class Condenser {
   static constexpr std::uint32_t kStays = ~0U;
   static constexpr std::uint32_t kUndone = kStays - 1;  // with a merge of the same height above it
 
+  /// Returns the condensed tree, with the cluster and lambda of each point.
   CondensedTree finish() {
     tree_.cluster_of.assign(cluster_.begin(), cluster_.begin() + static_cast<std::ptrdiff_t>(points_));
     tree_.lambda.resize(points_);
     for (std::size_t p = 0; p < points_; ++p) {
-      tree_.lambda[p] = fall_[p] == kStays ? 0 : lambda_of(d_.merges[fall_[p]].height);
+      tree_.lambda[p] = fall_[p] == kStays ? 0 : to_lambda(d_.merges[fall_[p]].height);
     }
     return std::move(tree_);
   }
 
+  /// Returns the number of points below a node of the dendrogram.
   [[nodiscard]] std::uint32_t size(std::uint32_t node) const {
     return node < points_ ? 1 : d_.merges[node - points_].size;
   }
-  void pass_on(std::size_t node, std::uint32_t child) {
+  /// Copies the cluster and the fall of a node to its child.
+  void inherit(std::size_t node, std::uint32_t child) {
     cluster_[child] = cluster_[node];
     fall_[child] = fall_[node];
   }
 
-  /// What a node is made of below its height.
+  /// Collects the parts that the merges of this height in a node's subtree join, into parts_.
   void find_parts(std::uint32_t node) {
     const double height = d_.merges[node - points_].height;
     parts_.clear();
@@ -93,9 +99,11 @@ class Condenser {
     }
   }
 
-  /// The parts of a node leave it: they fall, go on in its cluster, or found clusters.
-  void leave(std::uint32_t node) {
-    const double lambda = lambda_of(d_.merges[node - points_].height);
+  /// Assigns the parts of a node: small ones fall out at its height, a single large one continues its cluster, several large
+  /// ones start new clusters.
+  void detach_parts(std::uint32_t node) {
+    const double lambda = to_lambda(d_.merges[node - points_].height);
+    // A split into two or more large parts starts clusters; otherwise the cluster goes on and only shrinks.
     const auto large =
         std::count_if(parts_.begin(), parts_.end(), [&](std::uint32_t at) { return size(at) >= least_; });
     for (const std::uint32_t at : parts_) {
@@ -121,6 +129,7 @@ class Condenser {
 
 }  // namespace
 
+// First step of HDBSCAN*: the dendrogram without clusters below the minimum size.
 CondensedTree condense(const Dendrogram& d, std::uint64_t min_cluster_size, HdbscanTies ties) {
   if (min_cluster_size < 2) {
     throw UsageError("condense: min_cluster_size is " + std::to_string(min_cluster_size) + "; allowed: 2 and more");
@@ -134,8 +143,10 @@ CondensedTree condense(const Dendrogram& d, std::uint64_t min_cluster_size, Hdbs
   return ties == HdbscanTies::sequential ? condenser.undo_one_by_one() : condenser.undo_together();
 }
 
+// Second step of HDBSCAN*: stability of a cluster, the sum over its points of their lambda less that of its birth.
 std::vector<double> stabilities(const CondensedTree& tree) {
   std::vector<double> sums(tree.clusters.size());
+  // The contribution of points that leave a cluster at some lambda.
   const auto leaves = [&](std::uint32_t cluster, double lambda, double points) {
     const double birth = tree.clusters[cluster].birth;
     if (lambda > birth) sums[cluster] += (lambda - birth) * points;  // not where both are infinite

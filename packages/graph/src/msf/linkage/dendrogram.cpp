@@ -1,3 +1,4 @@
+// Single linkage: the dendrogram of a spanning forest, and flat clusters by cutting it at a height or to a count.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -8,10 +9,13 @@
 namespace merganser::msf {
 namespace {
 
+/// Formats the ends of an edge, for errors.
 std::string edge_text(const graphs::Edge24& e) {
   return "edge " + std::to_string(e.low) + " - " + std::to_string(e.high);
 }
 
+/// Validates edge i of a forest for single linkage. @throws InputError for an edge whose ends are no vertices, or that
+/// is less than the edge before it
 void check_edge(const Forest& forest, std::size_t i) {
   const auto& e = forest.edges[i];
   if (e.low >= forest.vertices || e.high >= forest.vertices) {
@@ -23,7 +27,8 @@ void check_edge(const Forest& forest, std::size_t i) {
   }
 }
 
-/// Cluster of every vertex after the first `merges` merges.
+/// Computes the cluster of every vertex after the first `merges` merges. From the top down each cluster inherits the label of the
+/// one that it becomes part of, which has a greater number.
 Labels cut_after(const Dendrogram& d, std::size_t merges) {
   const auto vertices = static_cast<std::size_t>(d.vertices);
   std::vector<std::uint32_t> top(vertices + merges);
@@ -46,6 +51,7 @@ Labels cut_after(const Dendrogram& d, std::size_t merges) {
 
 }  // namespace
 
+// Single linkage: edges of the spanning forest in ascending order are the merges of clusters.
 Dendrogram dendrogram(const Forest& forest, Apart apart) {
   check_linkage_size("dendrogram", forest.vertices);
   const auto vertices = static_cast<std::size_t>(forest.vertices);
@@ -58,7 +64,7 @@ Dendrogram dendrogram(const Forest& forest, Apart apart) {
     const std::uint32_t x = clusters.find(static_cast<std::uint32_t>(e.low));
     const std::uint32_t y = clusters.find(static_cast<std::uint32_t>(e.high));
     if (x == y) throw InputError("dendrogram: " + edge_text(e) + " closes a cycle; allowed: edges of a forest");
-    clusters.join_lower_first(x, y, graphs::weight_of(forest.kind, e.weight), d);
+    clusters.join_lower_first(x, y, graphs::weight_from_bits(forest.kind, e.weight), d);
   }
   if (apart == Apart::stay) return d;
   for (std::size_t v = 1; v < vertices && d.merges.size() + 1 < vertices; ++v) {
@@ -69,13 +75,16 @@ Dendrogram dendrogram(const Forest& forest, Apart apart) {
   return d;
 }
 
+// Flat clusters: the merges up to a height.
 Labels cut_by_height(const Dendrogram& d, double h) {
   if (std::isnan(h)) throw UsageError("cut_by_height: height is not a number; allowed: any number, infinity too");
+  // Heights ascend, so the merges up to h are the first ones.
   const auto above =
       std::partition_point(d.merges.begin(), d.merges.end(), [&](const Merge& m) { return m.height <= h; });
   return cut_after(d, static_cast<std::size_t>(above - d.merges.begin()));
 }
 
+// Flat clusters: the merges that leave k clusters, with a rule for merges of equal height.
 Labels cut_by_count(const Dendrogram& d, std::uint64_t k, Ties ties) {
   const std::uint64_t fewest = std::max<std::uint64_t>(d.components(), d.vertices > 0 ? 1 : 0);
   const bool too_many = ties == Ties::apart && k > d.vertices;
@@ -85,6 +94,7 @@ Labels cut_by_count(const Dendrogram& d, std::uint64_t k, Ties ties) {
                      " components; allowed: " + std::to_string(fewest) + " to " + std::to_string(d.vertices));
   }
   auto merges = static_cast<std::size_t>(d.vertices - std::min(k, d.vertices));
+  // Completing the last height makes fewer clusters, never more than k.
   while (ties == Ties::together && merges > 0 && merges < d.merges.size() &&
          d.merges[merges].height == d.merges[merges - 1].height) {
     ++merges;

@@ -1,3 +1,4 @@
+// Sparse table for range maxima, and the tree of boxes for edges of equal weight.
 #include "src/msf/linkage/equal_edges.hpp"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 
 namespace merganser::msf {
 
+// Sparse table of maxima over blocks.
 GreatestOf::GreatestOf(std::vector<double> numbers) : numbers_(std::move(numbers)) {
   std::vector<double> level;
   for (std::size_t begin = 0; begin < numbers_.size(); begin += kBlock) {
@@ -14,6 +16,7 @@ GreatestOf::GreatestOf(std::vector<double> numbers) : numbers_(std::move(numbers
     const auto count = static_cast<std::ptrdiff_t>(std::min(kBlock, numbers_.size() - begin));
     level.push_back(*std::max_element(first, first + count));
   }
+  // Sparse table: level l has the maxima of 2^l consecutive blocks, each from two entries of level l - 1.
   for (std::size_t step = 1; !level.empty(); step *= 2) {
     std::vector<double> next;
     for (std::size_t b = 0; b + step < level.size(); ++b) next.push_back(std::max(level[b], level[b + step]));
@@ -32,6 +35,7 @@ double GreatestOf::operator()(std::size_t begin, std::size_t end) const {
   }
   for (std::size_t i = begin; i < first * kBlock; ++i) most = std::max(most, numbers_[i]);
   for (std::size_t i = last * kBlock; i < end; ++i) most = std::max(most, numbers_[i]);
+  // Two runs of 2^level blocks, which may overlap, cover all whole blocks.
   const auto level = static_cast<std::size_t>(std::bit_width(last - first)) - 1;
   const auto& blocks = blocks_[level];
   return std::max({most, blocks[first], blocks[last - (std::size_t{1} << level)]});
@@ -39,6 +43,7 @@ double GreatestOf::operator()(std::size_t begin, std::size_t end) const {
 
 namespace {
 
+/// Returns for each position in the order of Prim's algorithm the weight of the edge that added its point; -infinity for point 0.
 std::vector<double> entries(std::span<const GrownEdge> grown) {
   std::vector<double> weights(grown.size() + 1, -std::numeric_limits<double>::infinity());
   for (std::size_t i = 0; i < grown.size(); ++i) weights[i + 1] = grown[i].weight;
@@ -47,6 +52,7 @@ std::vector<double> entries(std::span<const GrownEdge> grown) {
 
 }  // namespace
 
+// Search for alternatives of equal weight to the edges of a spanning tree, with a tree of boxes over the points.
 EqualEdges::EqualEdges(const GatheredPoints& points, std::span<const GrownEdge> grown, std::uint64_t most)
     : points_(points),
       axes_(points.sites->axes()),
@@ -73,6 +79,7 @@ void EqualEdges::build() {
     std::uint32_t parent;
     bool second;
   };
+  // Depth first with a stack; the first child is pushed last, so that it becomes the next node.
   std::vector<Part> waiting{{0, static_cast<std::uint32_t>(order_.size()), 0, false}};
   while (!waiting.empty()) {
     const Part part = waiting.back();
@@ -84,11 +91,12 @@ void EqualEdges::build() {
       continue;
     }
     const std::size_t axis = widest(node);
+    // Leaves begin at multiples of kLeaf, so that a leaf is one group of pair_distances().
     const std::uint32_t middle = part.begin + std::max(kLeaf, (part.end - part.begin) / 2 / kLeaf * kLeaf);
     const auto less = [&](std::uint32_t a, std::uint32_t b) {
       const double x = points_.sites->at(a)[axis];
       const double y = points_.sites->at(b)[axis];
-      return x != y ? x < y : place_[a] < place_[b];
+      return x != y ? x < y : place_[a] < place_[b];  // equal points stay together in the order of Prim's algorithm
     };
     std::nth_element(order_.begin() + part.begin, order_.begin() + middle, order_.begin() + part.end, less);
     waiting.push_back({middle, part.end, node, true});
@@ -113,7 +121,7 @@ std::uint32_t EqualEdges::add_node(std::uint32_t begin, std::uint32_t end, std::
     }
     node.first_place = std::min(node.first_place, place_[v]);
     node.last_place = std::max(node.last_place, place_[v]);
-    node.least_core = std::min(node.least_core, core_of(v));
+    node.least_core = std::min(node.least_core, core_distance(v));
   }
   nodes_.push_back(node);
   return number;
@@ -127,8 +135,9 @@ std::size_t EqualEdges::widest(std::uint32_t node) const {
   return axis;
 }
 
-void EqualEdges::close(std::uint32_t v) {
+void EqualEdges::mark_taken(std::uint32_t v) {
   taken_[v] = 1;
+  // The root is its own parent.
   for (std::uint32_t node = leaf_[v];; node = nodes_[node].parent) {
     --nodes_[node].open;
     if (node == 0) return;

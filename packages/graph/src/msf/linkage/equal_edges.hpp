@@ -1,5 +1,5 @@
 #pragma once
-/// Edges between points that could stand in a minimum spanning tree in place of others of equal weight.
+/// Search for all edges between points that some minimum spanning tree has: alternatives of equal weight to those of a given one.
 #include <array>
 #include <cstdint>
 #include <span>
@@ -11,39 +11,41 @@
 
 namespace merganser::msf {
 
-/// The greatest of a run of numbers, of any run. 8 bytes for each number, and log2(n) more.
+/// Range maximum queries on fixed numbers, with a sparse table over blocks of 8: O(1) per query, about (8 + log2 n) bytes per
+/// number.
 class GreatestOf {
  public:
+  /// Builds the table in O(n).
   explicit GreatestOf(std::vector<double> numbers);
-  /// Of those from `begin` to before `end`; -infinity if there are none. Up to 14 numbers are looked at.
+  /// Returns the greatest of the numbers begin .. end - 1; -infinity if there are none. Reads at most 14 numbers and 2 entries.
   [[nodiscard]] double operator()(std::size_t begin, std::size_t end) const;
 
  private:
   static constexpr std::size_t kBlock = 8;
 
   std::vector<double> numbers_;
-  std::vector<std::vector<double>> blocks_;  ///< [l][b]: of 2^l blocks from block b on
+  std::vector<std::vector<double>> blocks_;  ///< [l][b]: maximum of 2^l blocks from block b on
 };
 
-/// Finds, for one point after the other, the edges to points not yet taken that some minimum spanning tree has.
+/// Finds, for one point after the other, the edges to points not yet visited that some minimum spanning tree has.
 ///
-/// An edge is in some minimum spanning tree exactly if nothing on the way between its ends in *a* minimum spanning tree is
-/// heavier than the edge. In the order in which Prim's algorithm takes the points, the heaviest edge on the way between the
-/// i-th and the j-th is the heaviest by which a point from i + 1 to j came in: a cluster of edges up to h is entered once,
-/// and left when all of it has been taken. So a box of points is searched only where its distance is not above the heaviest
-/// edge on the way to any of its points.
+/// An edge is in some minimum spanning tree exactly if it is not heavier than the heaviest edge on the path between its ends in
+/// *a* minimum spanning tree. In the order in which Prim's algorithm adds the points, the heaviest edge on the path between the
+/// i-th and the j-th is the heaviest by which a point from i + 1 to j was added: a cluster of edges up to h is entered once, and
+/// left when all of it has been added. So a box of points is searched only where its distance is not above the heaviest edge on
+/// the path to any of its points.
 class EqualEdges {
  public:
   /// @param grown  a minimum spanning tree of the points, in the order of Prim's algorithm from point 0
-  /// @param most   steps (an axis of a point or box that is compared) after which the search gives up
+  /// @param most   steps (comparisons of one axis of a point or box) after which the search stops
   EqualEdges(const GatheredPoints& points, std::span<const GrownEdge> grown, std::uint64_t most);
 
-  /// Takes v, and calls body(to, weight) for its edges to points that are not taken and for which wanted(to, weight) is true.
-  /// Nothing after the search has given up.
-  void take(std::uint32_t v, const auto& wanted, const auto& body) {
-    close(v);
+  /// Marks v as visited, and calls body(to, weight) for its edges to points not yet visited for which wanted(to, weight) is
+  /// true. Finds nothing more after the search has stopped.
+  void visit_edges(std::uint32_t v, const auto& wanted, const auto& body) {
+    mark_taken(v);
     const double* const at = points_.sites->at(v);
-    const double core = core_of(v);
+    const double core = core_distance(v);
     const std::size_t place = place_[v];
     todo_.assign(1, 0);
     while (!todo_.empty() && !gave_up()) {
@@ -56,7 +58,7 @@ class EqualEdges {
       steps_ += axes_;
       if (points_.sites->compared_to_box(at, bounds(next), bounds(next) + axes_, most) > most) continue;
       if (node.right == 0) {
-        look_into(node, v, heaviest, wanted, body);
+        search_leaf(node, v, heaviest, wanted, body);
       } else {
         todo_.push_back(node.right);
         todo_.push_back(next + 1);
@@ -64,52 +66,61 @@ class EqualEdges {
     }
   }
 
-  /// Whether the search has given up: edges may be missing.
+  /// Returns whether the search has stopped at its limit of steps, so that edges may be missing.
   [[nodiscard]] bool gave_up() const { return steps_ > most_; }
 
  private:
+  /// A box of points, with the range of their places in the order of Prim's algorithm.
   struct Node {
     std::uint32_t begin;
     std::uint32_t end;
     std::uint32_t right;        ///< second child; 0: a leaf. The first child is the next node
     std::uint32_t parent;       ///< of the first node: itself
-    std::uint32_t open;         ///< points that are not taken
-    std::uint32_t first_place;  ///< least place of a point in the order
-    std::uint32_t last_place;   ///< greatest
-    double least_core;
+    std::uint32_t open;         ///< points that are not visited
+    std::uint32_t first_place;  ///< least place of its points in the order of Prim's algorithm
+    std::uint32_t last_place;   ///< greatest place of its points
+    double least_core;          ///< least core distance of its points
   };
   static constexpr std::uint32_t kLeaf = nearest::kPairGroup;  ///< leaves begin at multiples of it in `order_`
 
+  /// Builds the tree of boxes.
   void build();
+  /// Adds a node of the points begin .. end - 1 of order_. @return its number
   [[nodiscard]] std::uint32_t add_node(std::uint32_t begin, std::uint32_t end, std::uint32_t parent);
+  /// Returns the axis of largest extent of a node's box.
   [[nodiscard]] std::size_t widest(std::uint32_t node) const;
-  void close(std::uint32_t v);
+  /// Marks a point as visited, and counts down the unvisited points of all nodes that contain it.
+  void mark_taken(std::uint32_t v);
   [[nodiscard]] const double* bounds(std::uint32_t node) const { return bounds_.data() + node * 2 * axes_; }
-  [[nodiscard]] double core_of(std::uint32_t v) const {
+  /// Returns the core distance of a point; 0 with plain distances.
+  [[nodiscard]] double core_distance(std::uint32_t v) const {
     return points_.core_distances.empty() ? 0 : points_.core_distances[v];
   }
+  /// Returns the heaviest edge on the path between a place and any of the places first .. last.
   [[nodiscard]] double heaviest_between(std::size_t place, std::size_t first, std::size_t last) const {
     return heaviest_(std::min(place, first) + 1, std::max(place, last) + 1);
   }
 
-  void look_into(const Node& node, std::uint32_t v, double heaviest, const auto& wanted, const auto& body) {
+  /// Compares v with the points of a leaf that are not visited.
+  void search_leaf(const Node& node, std::uint32_t v, double heaviest, const auto& wanted, const auto& body) {
     const auto& sites = *points_.sites;
     const double most = sites.compared_above(heaviest);
-    const double core = core_of(v);
+    const double core = core_distance(v);
     const std::uint32_t* const members = order_.data() + node.begin;
     const std::uint32_t count = node.end - node.begin;
     std::array<double, kLeaf> limit;
     std::array<double, kLeaf> compared;
     for (std::uint32_t i = 0; i < kLeaf; ++i)
-      limit[i] = i < count && taken_[members[i]] == 0 && core_of(members[i]) <= heaviest ? sites.pair_limit(most) : -1;
+      limit[i] =
+          i < count && taken_[members[i]] == 0 && core_distance(members[i]) <= heaviest ? sites.pair_limit(most) : -1;
     steps_ += axes_ * kLeaf;
     nearest::pair_distances(pairs_, sites.at(v), limit.data(), node.begin, node.begin + kLeaf, compared.data());
     for (std::uint32_t i = 0; i < count; ++i) {
       if (compared[i] > limit[i]) continue;
       const std::uint32_t to = members[i];
-      const double distance = sites.compared_of_pair(compared[i], sites.at(v), sites.at(to));
+      const double distance = sites.compared_from_pair(compared[i], sites.at(v), sites.at(to));
       if (distance > most) continue;
-      const double weight = std::max({core, core_of(to), sites.weight(distance)});
+      const double weight = std::max({core, core_distance(to), sites.weight(distance)});
       if (wanted(to, weight) && weight <= heaviest_between(place_[v], place_[to], place_[to])) body(to, weight);
     }
   }
@@ -118,10 +129,10 @@ class EqualEdges {
   std::size_t axes_;
   std::uint64_t most_;
   std::uint64_t steps_ = 0;
-  std::vector<std::uint32_t> place_;  ///< by point: its place in the order
-  GreatestOf heaviest_;               ///< by place: the edge by which the point came in
+  std::vector<std::uint32_t> place_;  ///< by point: its place in the order of Prim's algorithm
+  GreatestOf heaviest_;               ///< by place: weight of the edge by which the point was added
   std::vector<std::uint32_t> order_;  ///< points in the order of the boxes
-  std::vector<std::uint32_t> leaf_;   ///< by point
+  std::vector<std::uint32_t> leaf_;   ///< by point: its leaf
   std::vector<Node> nodes_;
   std::vector<double> bounds_;  ///< by node: lower, then upper
   std::vector<double> data_;    ///< coordinates in the order of the boxes

@@ -1,3 +1,4 @@
+// Gathering of a distributed forest on rank 0, in pieces of bounded size.
 #include <algorithm>
 
 #include "merganser/base/error.hpp"
@@ -7,8 +8,9 @@
 namespace merganser::msf {
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{64} << 20;  // on their way to rank 0 at once
+constexpr std::size_t kPieceBytes = std::size_t{64} << 20;  // sent to rank 0 in one round, by all ranks together
 
+/// Checks that all ranks give the same number of vertices, not too many. Collective. @throws UsageError, InputError on every rank
 void check_vertices(const Forest& mine, comm::Transport& transport) {
   const auto here = static_cast<std::int64_t>(std::min(mine.vertices, std::uint64_t{1} << 62));
   const std::int64_t least = transport.all_reduce(here, comm::Op::min);
@@ -24,6 +26,7 @@ void check_vertices(const Forest& mine, comm::Transport& transport) {
 
 }  // namespace
 
+// Gather of a forest for single linkage, which is sequential, in rounds of bounded size.
 Forest gather_forest(const Forest& mine, comm::Transport& transport) {
   using graphs::Edge24;
   check_vertices(mine, transport);

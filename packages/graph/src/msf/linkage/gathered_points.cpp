@@ -8,8 +8,9 @@
 namespace merganser::msf {
 namespace {
 
-/// All ranks' numbers by id, on rank 0. Collective.
-std::vector<double> by_id(const euclidean::Given& given, const std::vector<double>& mine, comm::Transport& transport) {
+/// Gathers the values of all ranks' points on rank 0, by id. Collective.
+std::vector<double> gather_by_id(const euclidean::Given& given, const std::vector<double>& mine,
+                                 comm::Transport& transport) {
   std::vector<std::uint64_t> ids(given.size());
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = given.id(i);
   const auto all_ids = comm::gather_to_first(transport, ids);
@@ -24,6 +25,7 @@ std::vector<double> by_id(const euclidean::Given& given, const std::vector<doubl
 
 }  // namespace
 
+// Gather of points and core distances on rank 0, for the order of merges of equal height.
 GatheredPoints gather_points(const PointSet& points, comm::Transport& transport, const EuclideanOptions& options,
                              Report& report) {
   std::vector<double> cores;
@@ -31,7 +33,7 @@ GatheredPoints gather_points(const PointSet& points, comm::Transport& transport,
   const euclidean::Given given(points, transport);
   GatheredPoints all;
   auto sites = std::make_shared<const euclidean::Sites>(given, transport);
-  if (options.min_samples > 1) all.core_distances = by_id(given, cores, transport);
+  if (options.min_samples > 1) all.core_distances = gather_by_id(given, cores, transport);
   if (transport.rank() == 0) all.sites = std::move(sites);
   return all;
 }

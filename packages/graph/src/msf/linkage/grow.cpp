@@ -12,16 +12,18 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-/// Lists of vertices, by vertex: filled in two passes, which count and put.
+/// Row pointers of lists by vertex (compressed sparse rows), built in two passes: the first counts, the second inserts.
 class Lists {
  public:
   explicit Lists(std::size_t vertices) : ends_(vertices + 1) {}
+  /// Counts an entry of a list; first pass.
   void count(std::size_t of) { ++ends_[of]; }
-  void counted() {
+  /// Ends the first pass: computes where lists begin.
+  void finish_counting() {
     std::size_t sum = 0;
     for (auto& end : ends_) sum = std::exchange(end, sum) + sum;
   }
-  /// Where the next entry of a list goes. Afterwards ends_[v] is the end of list v.
+  /// Returns the position of the next entry of a list; second pass. After it ends_[v] is the end of list v.
   std::size_t next(std::size_t of) { return ends_[of]++; }
   [[nodiscard]] std::size_t begin(std::size_t of) const { return of == 0 ? 0 : ends_[of - 1]; }
   [[nodiscard]] std::size_t end(std::size_t of) const { return ends_[of]; }
@@ -30,7 +32,7 @@ class Lists {
   std::vector<std::size_t> ends_;
 };
 
-/// The edges at every vertex.
+/// Adjacency lists of a forest.
 class Adjacency {
  public:
   explicit Adjacency(const Forest& forest)
@@ -42,25 +44,27 @@ class Adjacency {
       lists_.count(e.low);
       lists_.count(e.high);
     }
-    lists_.counted();
+    lists_.finish_counting();
     for (const auto& e : forest.edges) {
-      const double weight = graphs::weight_of(forest.kind, e.weight);
-      put(e.low, e.high, weight);
-      put(e.high, e.low, weight);
+      const double weight = graphs::weight_from_bits(forest.kind, e.weight);
+      insert(e.low, e.high, weight);
+      insert(e.high, e.low, weight);
     }
   }
 
-  void each(std::uint32_t v, const auto& body) const {
+  /// Calls body(to, weight) for every edge at v.
+  void for_each_neighbour(std::uint32_t v, const auto& body) const {
     for (std::size_t i = lists_.begin(v); i < lists_.end(v); ++i) body(to_[i], weight_[i]);
   }
 
  private:
+  /// Validates the ends of an edge. @throws InputError
   static void check(const graphs::Edge24& e, std::uint64_t vertices) {
     if (e.low < vertices && e.high < vertices && e.low != e.high) return;
     throw InputError("grow: edge " + std::to_string(e.low) + " - " + std::to_string(e.high) +
                      "; allowed: two vertices from 0 to below " + std::to_string(vertices));
   }
-  void put(std::uint64_t v, std::uint64_t to, double weight) {
+  void insert(std::uint64_t v, std::uint64_t to, double weight) {
     const std::size_t at = lists_.next(v);
     to_[at] = static_cast<std::uint32_t>(to);
     weight_[at] = weight;
@@ -71,29 +75,32 @@ class Adjacency {
   std::vector<double> weight_;
 };
 
-/// Prim's algorithm.
+/// Prim's algorithm with a heap of candidate edges; among equal weights the lowest vertex, then the first edge found.
 class Prim {
  public:
   explicit Prim(std::size_t vertices) : least_(vertices, kInfinite), inside_(vertices) { edges_.reserve(vertices); }
 
+  /// Runs Prim's algorithm until all vertices are in the tree. @param each_edge  each_edge(v, wanted, body) calls
+  /// body(to, weight) for the edges of v, at least those with wanted(to, weight)
   std::vector<GrownEdge> run(const auto& each_edge) {
     const auto vertices = static_cast<std::uint32_t>(least_.size());
     for (std::uint32_t first = 0; first < vertices; ++first) {
       if (inside_[first] != 0) continue;
       if (first > 0) edges_.push_back({0, first, kInfinite});
-      take(first, each_edge);
+      insert_vertex(first, each_edge);
       while (!border_.empty()) {
         const Candidate c = border_.top();
         border_.pop();
         if (inside_[c.to] != 0 || c.weight > least_[c.to]) continue;
         edges_.push_back({c.from, c.to, c.weight});
-        take(c.to, each_edge);
+        insert_vertex(c.to, each_edge);
       }
     }
     return std::move(edges_);
   }
 
  private:
+  /// Candidate edge from the tree to a vertex outside.
   struct Candidate {
     double weight;
     std::uint32_t to;
@@ -103,7 +110,8 @@ class Prim {
     }
   };
 
-  void take(std::uint32_t v, const auto& each_edge) {
+  /// Adds a vertex to the tree, and its edges to vertices outside as candidates.
+  void insert_vertex(std::uint32_t v, const auto& each_edge) {
     inside_[v] = 1;
     const auto wanted = [&](std::uint32_t to, double weight) { return inside_[to] == 0 && weight < least_[to]; };
     each_edge(v, wanted, [&](std::uint32_t to, double weight) {
@@ -113,12 +121,13 @@ class Prim {
     });
   }
 
-  std::vector<double> least_;  // weight of an edge between the tree and a vertex
+  std::vector<double> least_;  // by vertex: least weight of an edge between the tree and it
   std::vector<std::uint8_t> inside_;
   std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> border_;
   std::vector<GrownEdge> edges_;
 };
 
+/// Returns the number of edges of finite weight.
 std::size_t count_finite(const std::vector<GrownEdge>& edges) {
   return static_cast<std::size_t>(
       std::count_if(edges.begin(), edges.end(), [](const GrownEdge& e) { return e.weight < kInfinite; }));
@@ -126,11 +135,12 @@ std::size_t count_finite(const std::vector<GrownEdge>& edges) {
 
 }  // namespace
 
+// Edges of a forest in the order of Prim's algorithm from vertex 0, as scikit-learn's single linkage takes them.
 std::vector<GrownEdge> grow(const Forest& forest) {
   check_linkage_size("grow", forest.vertices);
   const Adjacency adjacency(forest);
   auto edges = Prim(static_cast<std::size_t>(forest.vertices)).run([&](std::uint32_t v, const auto&, const auto& body) {
-    adjacency.each(v, body);
+    adjacency.for_each_neighbour(v, body);
   });
   if (const auto found = count_finite(edges); found != forest.edges.size()) {
     throw InputError("grow: " + std::to_string(forest.edges.size()) + " edges, " + std::to_string(found) +
@@ -139,6 +149,8 @@ std::vector<GrownEdge> grow(const Forest& forest) {
   return edges;
 }
 
+// Spanning tree of points in the order of Prim's algorithm. It chooses among all edges that some minimum spanning tree
+// has, so that ties are broken as by comparing all pairs.
 Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t most_steps) {
   Growth growth{grow(forest), false};
   if (!points) return growth;
@@ -147,10 +159,11 @@ Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t mo
                      std::to_string(forest.vertices) + " that are the vertices of the forest");
   }
   if (forest.vertices == 0) return {{}, true};
+  // The known tree bounds the search: an edge that is heavier than all on the path between its ends is in no minimum tree.
   EqualEdges equal(points, growth.edges, most_steps);
   auto edges =
       Prim(static_cast<std::size_t>(forest.vertices)).run([&](std::uint32_t v, const auto& wanted, const auto& body) {
-        equal.take(v, wanted, body);
+        equal.visit_edges(v, wanted, body);
       });
   if (equal.gave_up()) return growth;
   if (count_finite(edges) + 1 != forest.vertices)
@@ -158,6 +171,7 @@ Growth grow(const Forest& forest, const GatheredPoints& points, std::uint64_t mo
   return {std::move(edges), true};
 }
 
+// Dendrogram of a tree whose edges are merged in a given order.
 Dendrogram dendrogram_in_order(std::span<const GrownEdge> edges, std::span<const std::uint32_t> order) {
   if (order.size() != edges.size()) {
     throw InputError("dendrogram: an order of " + std::to_string(order.size()) +
@@ -177,6 +191,7 @@ Dendrogram dendrogram_in_order(std::span<const GrownEdge> edges, std::span<const
       throw InputError("dendrogram: weight " + number_text(e.weight) + " after " + number_text(d.merges.back().height) +
                        "; allowed: an order of ascending weights");
     }
+    // Vertices out of range are reported as a cycle: both roots are 0 then.
     const bool known = e.from < vertices && e.to < vertices;
     const std::uint32_t x = known ? clusters.find(e.from) : 0;
     const std::uint32_t y = known ? clusters.find(e.to) : 0;

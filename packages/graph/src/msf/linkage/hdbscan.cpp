@@ -11,13 +11,14 @@ namespace {
 
 using Flags = std::vector<std::uint8_t>;  // by cluster
 
+/// Validates the options of HDBSCAN*. @throws UsageError
 void check_options(const HdbscanOptions& o) {
   if (!(o.epsilon >= 0)) {
     throw UsageError("hdbscan: epsilon is " + number_text(o.epsilon) + "; allowed: 0 and more");
   }
 }
 
-/// Drops what lies below something that is taken.
+/// Deselects every cluster that has a selected ancestor. Parents have lower numbers, so one ascending pass suffices.
 void keep_highest(const CondensedTree& tree, Flags& taken) {
   Flags covered(taken.size());
   for (std::size_t c = 1; c < taken.size(); ++c) {
@@ -27,6 +28,7 @@ void keep_highest(const CondensedTree& tree, Flags& taken) {
   }
 }
 
+/// Selects the clusters of greatest total stability, bottom-up: a cluster, unless those selected below it are more stable.
 Flags most_stable(const CondensedTree& tree, const HdbscanOptions& o) {
   const std::size_t count = tree.clusters.size();
   std::vector<double> own = stabilities(tree);
@@ -34,6 +36,7 @@ Flags most_stable(const CondensedTree& tree, const HdbscanOptions& o) {
   Flags taken(count);
   const std::size_t lowest = o.allow_single_cluster ? 0 : 1;
   for (std::size_t c = count; c-- > lowest;) {
+    // Children have higher numbers than their parents: in descending order below[c] is complete when c is reached.
     const bool too_large = o.max_cluster_size > 0 && tree.clusters[c].size > o.max_cluster_size;
     taken[c] = !(below[c] > own[c]) && !too_large;
     if (c > 0) below[tree.clusters[c].parent] += taken[c] != 0 ? own[c] : below[c];
@@ -42,14 +45,15 @@ Flags most_stable(const CondensedTree& tree, const HdbscanOptions& o) {
   return taken;
 }
 
-Flags unsplit(const CondensedTree& tree) {
+/// Selects the clusters that do not split further.
+Flags leaf_clusters(const CondensedTree& tree) {
   Flags taken(tree.clusters.size(), 1);
   for (const auto& cluster : tree.clusters) taken[cluster.parent] = 0;  // all points, too
   return taken;
 }
 
-/// What is born below a distance goes up to the lowest cluster that is born above it.
-Flags rise(const CondensedTree& tree, const Flags& taken, const HdbscanOptions& o) {
+/// Replaces selected clusters that are born below the distance epsilon by their lowest ancestor born above it.
+Flags apply_epsilon(const CondensedTree& tree, const Flags& taken, const HdbscanOptions& o) {
   Flags risen(taken.size());
   if (taken[0] != 0) return taken;  // alone
   std::vector<std::uint32_t> to(taken.size());
@@ -67,8 +71,8 @@ Flags rise(const CondensedTree& tree, const Flags& taken, const HdbscanOptions& 
   return risen;
 }
 
-/// The greatest lambda at which something leaves a cluster.
-std::vector<double> deaths(const CondensedTree& tree) {
+/// Returns for each cluster the greatest lambda at which points leave it.
+std::vector<double> max_lambdas(const CondensedTree& tree) {
   std::vector<double> last(tree.clusters.size());
   const auto leaves = [&](std::uint32_t cluster, double lambda) { last[cluster] = std::max(last[cluster], lambda); };
   for (std::size_t p = 0; p < tree.lambda.size(); ++p) leaves(tree.cluster_of[p], tree.lambda[p]);
@@ -76,15 +80,17 @@ std::vector<double> deaths(const CondensedTree& tree) {
   return last;
 }
 
+/// Returns the membership probability of a point that leaves its cluster at `lambda`. @param last  greatest lambda of the cluster
 double probability(double lambda, double last) {
   if (last == 0 || std::isinf(lambda)) return 1;
   return std::min(lambda, last) / last;
 }
 
-Hdbscan label(const CondensedTree& tree, const Flags& taken, const HdbscanOptions& o) {
+/// Numbers the selected clusters, and computes labels and probabilities of all points.
+Hdbscan assign_labels(const CondensedTree& tree, const Flags& taken, const HdbscanOptions& o) {
   constexpr std::uint32_t kNone = ~0U;
   const std::size_t points = tree.lambda.size();
-  const auto last = deaths(tree);
+  const auto last = max_lambdas(tree);
   std::vector<std::uint32_t> owner(taken.size(), kNone);  // the cluster taken that a cluster is in
   for (std::size_t c = 0; c < owner.size(); ++c) {
     if (taken[c] != 0)
@@ -98,16 +104,16 @@ Hdbscan label(const CondensedTree& tree, const Flags& taken, const HdbscanOption
   Hdbscan out;
   out.labels.assign(points, -1);
   out.probabilities.resize(points);
-  const auto give_number = [&](std::size_t cluster) {
+  const auto assign_number = [&](std::size_t cluster) {
     number[cluster] = static_cast<std::int32_t>(out.clusters++);
     out.selected.push_back(static_cast<std::uint32_t>(cluster));
   };
   for (std::size_t c = 0; c < taken.size() && o.ties == HdbscanTies::sequential; ++c)
-    if (taken[c] != 0) give_number(c);
+    if (taken[c] != 0) assign_number(c);
   for (std::size_t p = 0; p < points; ++p) {
     const std::uint32_t cluster = owner[tree.cluster_of[p]];
     if (cluster == kNone || (cluster == 0 && tree.lambda[p] < core)) continue;
-    if (number[cluster] < 0) give_number(cluster);
+    if (number[cluster] < 0) assign_number(cluster);
     out.labels[p] = number[cluster];
     out.probabilities[p] = probability(tree.lambda[p], last[cluster]);
   }
@@ -116,12 +122,13 @@ Hdbscan label(const CondensedTree& tree, const Flags& taken, const HdbscanOption
 
 }  // namespace
 
+// Last step of HDBSCAN*: selection of clusters in the condensed tree, labels and probabilities.
 Hdbscan hdbscan(const CondensedTree& tree, const HdbscanOptions& options) {
   check_options(options);
   if (tree.clusters.empty()) return {};
-  Flags taken = options.selection == Selection::leaf ? unsplit(tree) : most_stable(tree, options);
-  if (options.epsilon != 0) taken = rise(tree, taken, options);
-  return label(tree, taken, options);
+  Flags taken = options.selection == Selection::leaf ? leaf_clusters(tree) : most_stable(tree, options);
+  if (options.epsilon != 0) taken = apply_epsilon(tree, taken, options);
+  return assign_labels(tree, taken, options);
 }
 
 }  // namespace merganser::msf

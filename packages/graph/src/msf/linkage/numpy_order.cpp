@@ -1,5 +1,5 @@
-// The order in which NumPy's argsort leaves equal numbers, as far as it is the same on all processors: quicksort around the
-// median of the first, middle and last, insertion sort of up to 16 numbers, a heap where quicksort has not divided well.
+// Reimplementation of NumPy's argsort (introsort, without vector instructions), to leave equal numbers in the same order:
+// quicksort around the median of the first, middle and last, insertion sort of up to 16 numbers, heap sort beyond a depth.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -14,24 +14,26 @@ namespace {
 
 using Place = std::vector<std::uint32_t>::iterator;
 
-/// From first to last, both included.
+/// Range from first to last, both included.
 struct Part {
   Place first;
   Place last;
   int depth;  // how often it may still be divided
 };
 
+/// NumPy's argsort of numbers. All comparisons and swaps are made in NumPy's order, since the sort is not stable.
 class Sorter {
  public:
   explicit Sorter(std::span<const double> weights) : weights_(weights) {}
 
+  /// Sorts a range of indices by their numbers.
   void sort(Part part) {
     std::vector<Part> waiting;
     for (;;) {
       if (part.depth < 0)
-        sort_heap(part);
+        heap_sort(part);
       else
-        insert(divide_to_small(part, waiting));
+        insertion_sort(divide_to_small(part, waiting));
       if (waiting.empty()) return;
       part = waiting.back();
       waiting.pop_back();
@@ -43,10 +45,10 @@ class Sorter {
 
   [[nodiscard]] bool less(const Place& x, const Place& y) const { return weights_[*x] < weights_[*y]; }
 
-  /// Leaves the larger parts waiting. NumPy looks at the depth of these only.
+  /// Partitions a range until it is small, and pushes the larger parts on `waiting`. NumPy tests the depth of these only.
   Part divide_to_small(Part part, std::vector<Part>& waiting) {
     while (part.last - part.first > kSmall) {
-      const Place middle = divide(part.first, part.last);
+      const Place middle = partition(part.first, part.last);
       Part larger{part.first, middle - 1, part.depth - 1};
       part = {middle + 1, part.last, part.depth - 1};
       if (part.last - part.first > larger.last - larger.first) std::swap(larger, part);
@@ -55,8 +57,8 @@ class Sorter {
     return part;
   }
 
-  /// Where the number around which a part was divided comes to lie.
-  Place divide(Place first, Place last) {
+  /// Partitions a range around the median of three. @return the final position of that number
+  Place partition(Place first, Place last) {
     const Place middle = first + ((last - first) >> 1);
     if (less(middle, first)) std::swap(*middle, *first);
     if (less(last, middle)) std::swap(*last, *middle);
@@ -77,7 +79,8 @@ class Sorter {
     return low;
   }
 
-  void insert(const Part& part) {
+  /// Sorts a short range by insertion.
+  void insertion_sort(const Part& part) {
     for (Place next = part.first; next <= part.last; ++next) {
       const std::uint32_t moved = *next;
       Place to = next;
@@ -86,7 +89,8 @@ class Sorter {
     }
   }
 
-  void sort_heap(const Part& part) {
+  /// Sorts a range with a binary heap.
+  void heap_sort(const Part& part) {
     const auto count = part.last - part.first + 1;
     for (auto root = count / 2; root > 0; --root) sink(part.first, root, count, part.first[root - 1]);
     for (auto last = count; last > 1; --last) {
@@ -96,7 +100,7 @@ class Sorter {
     }
   }
 
-  /// Puts an entry at or below node `at` of a heap of `count` nodes, which are numbered from 1.
+  /// Sifts an entry down from node `at` of a heap of `count` nodes, which are numbered from 1.
   void sink(Place heap, std::ptrdiff_t at, std::ptrdiff_t count, std::uint32_t entry) const {
     for (auto child = 2 * at; child <= count; child = 2 * at) {
       if (child < count && weights_[heap[child - 1]] < weights_[heap[child]]) ++child;
@@ -112,6 +116,7 @@ class Sorter {
 
 }  // namespace
 
+// Order of merges of equal height as scikit-learn has it, which sorts edges by NumPy's argsort.
 std::vector<std::uint32_t> sorted_like_numpy(std::span<const double> weights) {
   check_linkage_size("sort", weights.size(), "weights");
   for (const double w : weights)

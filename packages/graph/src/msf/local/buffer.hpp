@@ -1,5 +1,5 @@
 #pragma once
-/// Growing memory without initial values.
+/// Growing array without initialisation, for passes that write large numbers of edges.
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
@@ -11,7 +11,7 @@
 
 namespace merganser::msf {
 
-/// Like a vector of plain values, but what it grows by is not written first.
+/// Array of trivially copyable values that grows with realloc() and leaves new values uninitialised.
 template <class T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -31,6 +31,7 @@ class Buffer {
   }
   ~Buffer() { std::free(data_); }
 
+  /// Reserves memory. @throws std::bad_alloc
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
     void* grown = std::realloc(static_cast<void*>(data_), capacity * sizeof(T));
@@ -38,18 +39,20 @@ class Buffer {
     data_ = static_cast<T*>(grown);
     capacity_ = capacity;
   }
-  /// Room for `more` values behind the present ones, growing by half.
-  T* room(std::size_t more) {
+  /// Reserves memory for `more` values behind the present ones, growing by at least half. @return where the first of them goes
+  T* reserve_more(std::size_t more) {
     if (size_ + more > capacity_) reserve(std::max(size_ + more, capacity_ + capacity_ / 2));
     return data_ + size_;
   }
+  /// Changes the size; new values are uninitialised.
   void resize(std::size_t size) {
     reserve(size);
     size_ = size;
   }
+  /// Appends values.
   void append(std::span<const T> values) {
     if (values.empty()) return;
-    std::memcpy(static_cast<void*>(room(values.size())), values.data(), values.size_bytes());
+    std::memcpy(static_cast<void*>(reserve_more(values.size())), values.data(), values.size_bytes());
     size_ += values.size();
   }
   [[nodiscard]] T* data() noexcept { return data_; }

@@ -12,22 +12,24 @@
 namespace merganser::msf {
 namespace {
 
-constexpr std::size_t kBlock = 4096;
-constexpr std::size_t kSample = 4096;
-constexpr std::size_t kSortCost = 8;  // of sorting and joining an edge, in edges looked at
-constexpr std::size_t kAhead = 24;    // edges whose ends are fetched before they are joined
+constexpr std::size_t kBlock = 4096;   // edges that a thread filters at a time
+constexpr std::size_t kSample = 4096;  // edges of the sample for a pivot
+constexpr std::size_t kSortCost = 8;   // cost of sorting and joining an edge, relative to filtering one
+constexpr std::size_t kAhead = 24;     // distance in edges at which ends are prefetched
 
+/// Validates the number of vertices, which must fit 32 bits. @throws InputError
 void check_vertices(std::uint64_t vertices) {
   if (vertices > (std::uint64_t{1} << 32)) {
     throw InputError("vertices of one rank's forest: " + std::to_string(vertices) + "; allowed: at most 4294967296");
   }
 }
 
-/// How far the work is, in edges looked at. Only one thread counts, for all.
+/// Progress of Filter-Kruskal, in units of filtered edges. Used by one thread, which counts for all.
 class Progress {
  public:
   Progress(const std::function<void(double)>& tell, std::size_t total)
       : tell_(tell), total_(static_cast<double>(total)) {}
+  /// Counts work done, and reports the share now and then.
   void add(std::size_t edges) {
     if (!tell_) return;
     done_ += edges;
@@ -44,19 +46,19 @@ class Progress {
   std::size_t told_ = 0;
 };
 
-/// The edges for which `keep` holds, found by several threads; every weight is xored with `flip` first. Appending is free
-/// of branches: kept or not is chance.
+/// Returns the edges for which `keep` holds, filtered by several threads, in their order; every weight is xored with `flip` first.
+/// Appending has no branch on the outcome, which is unpredictable.
 template <class Edge, class Keep>
 Buffer<Edge> select(std::span<const Edge> edges, typename Edge::bits_type flip, int threads, std::size_t expected,
                     Progress& progress, const Keep& keep) {
   std::vector<Buffer<Edge>> parts(static_cast<std::size_t>(threads));
   in_parallel(threads, [&](int t) {
-    const auto mine = part_of(edges, t, threads);
+    const auto mine = thread_share(edges, t, threads);
     auto& out = parts[static_cast<std::size_t>(t)];
     out.reserve(expected / static_cast<std::size_t>(threads) + kBlock);
     for (std::size_t begin = 0; begin < mine.size(); begin += kBlock) {
       const auto block = mine.subspan(begin, std::min(kBlock, mine.size() - begin));
-      Edge* const to = out.room(block.size());
+      Edge* const to = out.reserve_more(block.size());
       std::size_t kept = 0;
       for (Edge e : block) {
         e.weight ^= flip;
@@ -72,9 +74,9 @@ Buffer<Edge> select(std::span<const Edge> edges, typename Edge::bits_type flip, 
   return all;
 }
 
-/// The edge below which about `wanted` of `edges` lie.
+/// Returns an edge below which about `wanted` of `edges` lie, by a sample.
 template <class Edge>
-Edge pivot_of(std::span<const Edge> edges, typename Edge::bits_type flip, std::size_t wanted) {
+Edge sample_pivot(std::span<const Edge> edges, typename Edge::bits_type flip, std::size_t wanted) {
   std::vector<Edge> sample;
   sample.reserve(kSample);
   std::uint64_t at = 0x9e3779b97f4a7c15ULL;
@@ -88,7 +90,7 @@ Edge pivot_of(std::span<const Edge> edges, typename Edge::bits_type flip, std::s
   return sample[std::min(kSample - 1, wanted * kSample / edges.size())];
 }
 
-/// Sorts runs of equal weight by their ends.
+/// Sorts runs of equal weight by (low, high).
 template <class Edge>
 void sort_ties(std::span<Edge> edges) {
   for (std::size_t i = 0; i + 1 < edges.size();) {
@@ -100,8 +102,8 @@ void sort_ties(std::span<Edge> edges) {
   }
 }
 
-/// Radix sort by weight, 11 bits at a time from below, skipping digits that all edges share; then ties.
-/// `scratch` gets the size of `edges`.
+/// Sorts edges by (weight, low, high): radix sort by weight, 11 bits at a time from the lowest, skipping digits that
+/// all edges share; then ties. `scratch` gets the size of `edges`.
 template <class Edge>
 void sort_edges(Buffer<Edge>& edges, Buffer<Edge>& scratch) {
   using Bits = typename Edge::bits_type;
@@ -130,6 +132,7 @@ void sort_edges(Buffer<Edge>& edges, Buffer<Edge>& scratch) {
   sort_ties(edges.span());
 }
 
+/// Filter-Kruskal [osipov2009] on the edges of one rank.
 template <class Edge>
 class FilterKruskal {
  public:
@@ -141,18 +144,20 @@ class FilterKruskal {
         flip_(flip ? static_cast<Bits>(~Bits{0}) : Bits{0}),
         progress_(progress) {}
 
+  /// Computes the minimum spanning forest of the edges. @throws InputError for ends that are no vertices
   void run(std::span<const Edge> edges) {
     check_ends(edges);
     forest_.reserve(std::min(trees_, edges.size()));
-    Buffer<Edge> again;  // what `edges` is, from the second round on
+    Buffer<Edge> again;  // memory of `edges` from the second round on
     while (edges.size() > std::max(2 * kSample, 3 * trees_)) {
+      // At least twice the trees that are left, so that light edges join most of them, and an eighth, so that passes are few.
       const std::size_t wanted = std::max(2 * trees_, edges.size() / 8);
-      const Edge pivot = pivot_of(edges, flip_, wanted);
+      const Edge pivot = sample_pivot(edges, flip_, wanted);
       join_all(select(edges, flip_, threads_, wanted + wanted / 8, progress_,
-                      [&](const Edge& e) { return !above(e, pivot); }));
+                      [&](const Edge& e) { return !is_above(e, pivot); }));
       sets_.flatten();
       const std::uint32_t* const label = sets_.labels();
-      // Light edges are within trees by now, so that what is left is heavy and joins two trees.
+      // Light edges lie within trees by now, so this filter drops them with the heavy edges that cannot be in the forest.
       again = select(edges, flip_, threads_, edges.size() / 16, progress_,
                      [&](const Edge& e) { return label[e.low] != label[e.high]; });
       edges = again.span();
@@ -162,14 +167,16 @@ class FilterKruskal {
     again = Buffer<Edge>();
     join_all(std::move(rest));
   }
-  std::vector<Edge> take() { return std::move(forest_); }
+  /// Returns the edges of the forest, ascending.
+  std::vector<Edge> release() { return std::move(forest_); }
 
  private:
+  /// Validates the ends of edges. @throws InputError for an edge with an end that is no vertex
   void check_ends(std::span<const Edge> edges) const {
     std::vector<std::uint64_t> highest(static_cast<std::size_t>(threads_), 0);
     in_parallel(threads_, [&](int t) {
       typename Edge::id_type most = 0;
-      for (const Edge& e : part_of(edges, t, threads_)) most = std::max(most, e.high);
+      for (const Edge& e : thread_share(edges, t, threads_)) most = std::max(most, e.high);
       highest[static_cast<std::size_t>(t)] = most;
     });
     const std::uint64_t most = *std::max_element(highest.begin(), highest.end());
@@ -178,11 +185,13 @@ class FilterKruskal {
                        ", the number of vertices");
     }
   }
-  static bool above(const Edge& e, const Edge& pivot) {
+  /// Returns whether an edge is greater than the pivot; mostly decided by the weights.
+  static bool is_above(const Edge& e, const Edge& pivot) {
     if (e.weight != pivot.weight) [[likely]]
       return e.weight > pivot.weight;
     return pivot < e;
   }
+  /// Kruskal's algorithm on some edges: sorts them, and adds those that join two trees.
   void join_all(Buffer<Edge> edges) {
     Buffer<Edge> scratch;
     sort_edges(edges, scratch);
@@ -211,6 +220,7 @@ class FilterKruskal {
 
 }  // namespace
 
+// Spanning forest of one rank's edges, by Filter-Kruskal with threads.
 template <class Edge>
 std::vector<Edge> local_forest(std::span<const Edge> edges, std::uint64_t vertices, int threads, bool flip,
                                const std::function<void(double)>& progress) {
@@ -218,9 +228,10 @@ std::vector<Edge> local_forest(std::span<const Edge> edges, std::uint64_t vertic
   Progress told(progress, 2 * edges.size() + kSortCost * 2 * static_cast<std::size_t>(vertices));
   FilterKruskal<Edge> forest(vertices, threads, flip, told);
   forest.run(edges);
-  return forest.take();
+  return forest.release();
 }
 
+// Step of a reduction of forests: Kruskal's algorithm on two sorted forests, as their edges are merged.
 template <class Edge>
 std::vector<Edge> merge_forests(std::span<const Edge> a, std::span<const Edge> b, std::uint64_t vertices) {
   check_vertices(vertices);

@@ -1,15 +1,18 @@
 #pragma once
-/// Disjoint sets in which the least member stands for the set, so that one ascending pass flattens all paths.
+/// Union-find in which the least member is the root, so that one ascending pass flattens all paths (parents precede children).
 #include <cstdint>
 #include <vector>
 
 namespace merganser::msf {
 
+/// Disjoint sets of 0 .. size - 1. Linking by index and path halving; the root of a set is its least member.
 class UnionFind {
  public:
+  /// Makes every member a set.
   explicit UnionFind(std::size_t size) : parent_(size) {
     for (std::size_t v = 0; v < size; ++v) parent_[v] = static_cast<std::uint32_t>(v);
   }
+  /// Returns the root of v; halves the path.
   std::uint32_t find(std::uint32_t v) {
     std::uint32_t* const parent = parent_.data();
     for (std::uint32_t up = parent[v]; up != v; up = parent[v]) {
@@ -18,7 +21,7 @@ class UnionFind {
     }
     return v;
   }
-  /// True if they were apart.
+  /// Joins the sets of a and b. @return true if they were different
   bool join(std::uint32_t a, std::uint32_t b) {
     a = find(a);
     b = find(b);
@@ -29,11 +32,13 @@ class UnionFind {
       parent_[a] = b;
     return true;
   }
-  /// After it labels()[v] is the root of v.
+  /// Points every member to its root: afterwards labels()[v] is the root of v.
   void flatten() {
     for (auto& up : parent_) up = parent_[up];
   }
+  /// Returns the parents; roots after flatten().
   [[nodiscard]] const std::uint32_t* labels() const noexcept { return parent_.data(); }
+  /// Prefetches the parent of v for writing.
   void prefetch(std::uint32_t v) const { __builtin_prefetch(parent_.data() + v, 1); }
 
  private:

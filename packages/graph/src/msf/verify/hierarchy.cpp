@@ -1,3 +1,4 @@
+// Contraction of a forest by Boruvka's algorithm for its verification; shares no code with the algorithms it verifies.
 #include "src/msf/verify/hierarchy.hpp"
 
 #include <utility>
@@ -7,27 +8,32 @@
 namespace merganser::msf::detail {
 namespace {
 
+/// Edge of the forest between two different components of the current level of the contraction.
 struct LiveEdge {
   std::uint64_t a;
   std::uint64_t b;
   Edge24 edge;
 };
 
-/// What a component is told: this edge leads out of you, to that component.
+/// Candidate for the least edge of component `to`: an edge that leads to component `other`. Sent to the owner of `to`.
 struct Offer {
   std::uint64_t to;
   std::uint64_t other;
   Edge24 edge;
 };
 
-/// Makes one level out of the live edges and moves them to the next.
+/// State of the contraction of a forest: the live edges, between different components, and the level under
+/// construction.
 class Contraction {
  public:
+  /// Begins with every vertex as a component. Local.
   Contraction(std::uint64_t vertices, comm::Transport& transport)
       : transport_(transport), size_(vertices), base_(std::max<std::uint64_t>(16, vertices / ranks())) {}
 
   std::vector<LiveEdge> live;
 
+  /// Performs one round of Boruvka's algorithm: contracts every component along its least edge. Collective. @return the
+  /// level of the components before this round
   [[nodiscard]] Level next(std::optional<Edge24>& closes_cycle) {
     ranges_ = graphs::Ranges::even(size_, transport_.size());
     const auto me = static_cast<std::size_t>(transport_.rank());
@@ -37,7 +43,7 @@ class Contraction {
     choose();
     cut_duals();
     double_pointers();
-    name_parents();
+    number_parents();
     relabel(closes_cycle);
     Level level{ranges_, transport_.size() == 1 || size_ <= base_, std::move(nodes_)};
     if (level.everywhere && transport_.size() > 1) level.nodes = comm::all_gather(transport_, level.nodes).flat();
@@ -46,9 +52,10 @@ class Contraction {
   }
 
  private:
+  /// Returns the number of ranks.
   [[nodiscard]] std::uint64_t ranks() const { return static_cast<std::uint64_t>(transport_.size()); }
 
-  /// Every component takes its least edge; offers of one rank to one component are reduced before they are sent.
+  /// Determines the least edge out of every component. Collective. Each rank sends only the least of its offers to a component.
   void choose() {
     const auto take = [this](const Offer& offer) {
       const auto at = offer.to - first_;
@@ -78,7 +85,8 @@ class Contraction {
     comm::send_to_owners_in_rounds(transport_, std::span<const Offer>(offers), owner, take_all, kRound);
   }
 
-  /// Of two components that chose each other the lower one becomes the root; no other cycles are in a strict order.
+  /// Makes the lower of two components that chose each other a root. Collective. Edges compare in a strict order, so there are
+  /// no other cycles of choices.
   void cut_duals() {
     std::vector<std::uint64_t> chosen;
     std::vector<std::size_t> who;
@@ -88,13 +96,14 @@ class Contraction {
       who.push_back(i);
     }
     std::vector<std::uint64_t> theirs(chosen.size());
-    Questions(transport_, ranges_).ask<std::uint64_t>(chosen, pointer_, theirs);
+    Questions(transport_, ranges_).query<std::uint64_t>(chosen, pointer_, theirs);
     for (std::size_t i = 0; i < who.size(); ++i) {
       const std::uint64_t id = first_ + who[i];
       if (theirs[i] == id && id < chosen[i]) pointer_[who[i]] = id;
     }
   }
 
+  /// Points every component to its root by pointer doubling. Collective.
   void double_pointers() {
     Questions questions(transport_, ranges_);
     std::vector<std::size_t> open;
@@ -106,7 +115,7 @@ class Contraction {
       ids.clear();
       for (const auto i : open) ids.push_back(pointer_[i]);
       theirs.resize(ids.size());
-      questions.ask<std::uint64_t>(ids, pointer_, theirs);
+      questions.query<std::uint64_t>(ids, pointer_, theirs);
       std::size_t kept = 0;
       for (std::size_t i = 0; i < open.size(); ++i) {
         if (theirs[i] == pointer_[open[i]]) continue;  // it points at a root
@@ -117,13 +126,13 @@ class Contraction {
     }
   }
 
-  /// Numbers the roots over all ranks and tells every component its root's number.
-  void name_parents() {
+  /// Numbers the roots over all ranks, and sets every component's parent to its root's number. Collective.
+  void number_parents() {
     std::vector<std::uint64_t> number(pointer_.size(), kNone);
     std::uint64_t roots = 0;
     for (std::size_t i = 0; i < pointer_.size(); ++i)
       if (pointer_[i] == first_ + i) number[i] = roots++;
-    const comm::Share share = comm::share_of(transport_, roots);
+    const comm::Share share = comm::compute_share(transport_, roots);
     next_size_ = share.all;
     std::vector<std::uint64_t> ids;
     for (std::size_t i = 0; i < pointer_.size(); ++i) {
@@ -131,13 +140,14 @@ class Contraction {
       if (pointer_[i] != kNone) ids.push_back(pointer_[i]);
     }
     std::vector<std::uint64_t> parents(ids.size());
-    Questions(transport_, ranges_).ask<std::uint64_t>(ids, number, parents);
+    Questions(transport_, ranges_).query<std::uint64_t>(ids, number, parents);
     std::size_t next = 0;
     for (std::size_t i = 0; i < pointer_.size(); ++i)
       if (pointer_[i] != kNone) nodes_[i].parent = parents[next++];
   }
 
-  /// Live edges get the ends of the next level. One whose ends are the same now and that nobody chose closes a cycle.
+  /// Replaces the ends of live edges by components of the next level. Collective. An edge whose ends are equal now and that was
+  /// not chosen by either end closes a cycle.
   void relabel(std::optional<Edge24>& closes_cycle) {
     std::vector<std::uint64_t> ids;
     ids.reserve(2 * live.size());
@@ -146,7 +156,7 @@ class Contraction {
       ids.push_back(e.b);
     }
     std::vector<Node> ends(ids.size());
-    Questions(transport_, ranges_).ask<Node>(ids, nodes_, ends);
+    Questions(transport_, ranges_).query<Node>(ids, nodes_, ends);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < live.size(); ++i) {
       const Node& a = ends[2 * i];
@@ -163,7 +173,7 @@ class Contraction {
 
   comm::Transport& transport_;
   std::uint64_t size_;
-  std::uint64_t base_;  ///< levels of so many components lie on every rank
+  std::uint64_t base_;  ///< levels of at most this many components are replicated on every rank
   std::uint64_t next_size_ = 0;
   graphs::Ranges ranges_;
   std::uint64_t first_ = 0;
@@ -173,6 +183,8 @@ class Contraction {
 
 }  // namespace
 
+// Verification of a forest, first step: rounds of Boruvka's algorithm on the forest alone yield the tree over
+// components.
 Hierarchy contract(std::uint64_t vertices, std::span<const Edge24> edges, comm::Transport& transport) {
   Hierarchy hierarchy;
   Contraction contraction(vertices, transport);

@@ -1,6 +1,6 @@
 #pragma once
-/// The tree over components that a forest's own contraction leaves [king1997], and every edge of a graph against the
-/// forest's path between its ends.
+/// Verification of spanning forests: the tree over components that contraction of the forest yields [king1997], and the
+/// comparison of every edge of a graph with the forest's path between its ends.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -16,50 +16,64 @@ using graphs::Edge24;
 
 inline constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
-/// A component of one level.
+/// Component (a tree of contracted vertices) of one level of the contraction.
 struct Node {
-  std::uint64_t parent = kNone;  ///< the component of the next level that it is part of; kNone: a whole tree
-  Edge24 least{0, 0, 0};         ///< its least edge out, with a parent
+  std::uint64_t parent = kNone;  ///< component of the next level that contains this one; kNone: this is a whole tree
+  Edge24 least{0, 0, 0};         ///< least edge from this component to another; valid with a parent
 };
 
-/// Components of one level, dealt evenly; a small level lies on every rank.
+/// Components of one level of the contraction, distributed evenly over the ranks; a small level is replicated on every
+/// rank.
 struct Level {
   graphs::Ranges ranges;
-  bool everywhere = false;
-  std::vector<Node> nodes;  ///< all, or this rank's
+  bool everywhere = false;  ///< replicated on every rank
+  std::vector<Node> nodes;  ///< all components of the level if replicated, else those of this rank's range
 };
 
+/// Result of contracting a forest: the levels of components, from single vertices to whole trees.
 struct Hierarchy {
   std::vector<Level> levels;
-  std::optional<Edge24> closes_cycle;  ///< the least edge of this rank's that does; the levels end there
+  std::optional<Edge24> closes_cycle;  ///< least edge of this rank that closes a cycle, at which the levels end
 };
 
-/// Contracts a forest without loops and equal edges, `edges` being this rank's share, until no edge is left or one is
-/// found that closes a cycle. Every edge met on the way from two vertices to the component where they meet is on the
-/// path between them or less than the greatest one there. Collective.
+/// First step of the verification of a forest: contracts the forest, which has neither loops nor equal edges, by
+/// Boruvka's algorithm until no edge is left or an edge is found that closes a cycle. Collective.
+///
+/// The result serves check_paths() by this property: let two vertices ascend the levels until they are in one
+/// component. The greatest of the least edges of the components that they leave equals the greatest edge on the
+/// forest's path between the two vertices.
+/// @param edges  this rank's share of the forest's edges
 [[nodiscard]] Hierarchy contract(std::uint64_t vertices, std::span<const Edge24> edges, comm::Transport& transport);
 
+/// Proof that a forest is not minimum: an edge of the graph that is less than the greatest edge on the forest's path
+/// between its ends.
 struct Violation {
   Edge24 edge{0, 0, 0};
-  Edge24 greatest{0, 0, 0};  ///< on the path between its ends
+  Edge24 greatest{0, 0, 0};  ///< greatest edge on the forest's path between the ends of `edge`
 };
 
-/// What this rank's edges show; the least edge that shows it.
+/// Faults of a forest that this rank's edges of the graph prove: of each kind the least edge.
 struct PathFindings {
-  std::optional<Edge24> between_trees;
-  std::optional<Violation> too_small;
+  std::optional<Edge24> between_trees;  ///< edge whose ends are in different trees of the forest, which is not spanning
+  std::optional<Violation> too_small;   ///< edge less than the greatest on its path: the forest is not minimum
 };
 
-/// Edges of one rank: how many, and a copy of some of them.
+/// Access to one rank's edges of the graph: their number, and a function that copies a range of them.
 struct EdgeSource {
   std::size_t size = 0;
+  /// read(first, to) copies the edges from `first` on to `to`.
   std::function<void(std::size_t first, std::span<Edge24> to)> read;
 };
 
-/// Lets the ends of every edge climb the hierarchy until they meet. Collective.
-/// @param equal  called by every rank the same number of times with edges that equal the greatest one on their paths:
-///               those of the forest that the graph has
-/// @param done   called now and then with the share that is done
+/// Second step of the verification of a forest: compares every edge of the graph with the greatest edge on the forest's
+/// path between the ends of that edge. The forest is a minimum spanning forest if no edge is less and no edge joins two
+/// trees. To find the greatest edge, both ends ascend the hierarchy that contract() made until they are in one
+/// component. Collective.
+/// @param edges  this rank's edges of the graph
+/// @param equal  called by every rank the same number of times, with edges of the graph that equal the greatest edge on
+/// their path: the edges that forest and graph have in common
+/// @param done   called repeatedly with the share of this rank's edges that has been compared, 0 to 1
+/// @return the faults that this rank's edges prove
 [[nodiscard]] PathFindings check_paths(const Hierarchy& hierarchy, const EdgeSource& edges, comm::Transport& transport,
                                        const std::function<void(std::span<const Edge24>)>& equal,
                                        const std::function<void(double)>& done);

@@ -1,10 +1,12 @@
+// Comparison of every edge of a graph with the greatest edge on the forest's path between its ends.
 #include "src/msf/verify/hierarchy.hpp"
 #include "src/msf/verify/routing.hpp"
 
 namespace merganser::msf::detail {
 namespace {
 
-/// The two ends of an edge on their way up.
+/// Edge of the graph whose ends ascend the hierarchy: the components of both ends in the current level, and the
+/// greatest of the least edges of the components left so far.
 struct Climb {
   std::uint64_t a;
   std::uint64_t b;
@@ -12,27 +14,34 @@ struct Climb {
   Edge24 greatest;
 };
 
-constexpr std::size_t kAhead = 12;  ///< nodes asked of memory before they are used
+constexpr std::size_t kAhead = 12;  ///< distance in edges at which nodes are prefetched
 
+/// Comparison of blocks of the graph's edges with the forest: all edges of a block ascend the hierarchy together, level
+/// by level.
 class PathCheck {
  public:
+  /// Prepares the lookup of components at their owners, for every level. Local.
   PathCheck(const Hierarchy& hierarchy, comm::Transport& transport) : hierarchy_(hierarchy), transport_(transport) {
     for (const auto& level : hierarchy.levels) questions_.emplace_back(transport, level.ranges);
   }
 
-  void block(std::span<const Edge24> edges) {
+  /// Compares a block of the graph's edges with the greatest edges on their paths and replaces `equal` by the edges
+  /// that equal them. Collective.
+  void check_block(std::span<const Edge24> edges) {
     equal.clear();
     climbs_.clear();
     for (const auto& e : edges)
       if (e.low != e.high) climbs_.push_back({e.low, e.high, e, {0, 0, 0}});
     for (std::size_t level = 0; level < hierarchy_.levels.size(); ++level) climb(level);
-    for (const auto& c : climbs_) apart(c.edge);
+    for (const auto& c : climbs_) record_apart(c.edge);
   }
 
   std::vector<Edge24> equal;
   PathFindings findings;
 
  private:
+  /// Moves the ends of all edges that are still in different components up one level. Collective unless the level is
+  /// replicated.
   void climb(std::size_t number) {
     const Level& level = hierarchy_.levels[number];
     std::size_t kept = 0;
@@ -52,17 +61,18 @@ class PathCheck {
         ids_.push_back(c.b);
       }
       ends_.resize(ids_.size());
-      questions_[number].ask<Node>(ids_, level.nodes, ends_);
+      questions_[number].query<Node>(ids_, level.nodes, ends_);
       for (std::size_t i = 0; i < climbs_.size(); ++i)
         if (step(climbs_[i], ends_[2 * i], ends_[2 * i + 1])) climbs_[kept++] = climbs_[i];
     }
     climbs_.resize(kept);
   }
 
-  /// One level up; false if the ends have met or never will.
+  /// Moves the ends of one edge, in components `a` and `b`, up one level; compares the edge where they meet. @return
+  /// false if they have met, or are in different trees
   bool step(Climb& c, const Node& a, const Node& b) {
     if (a.parent == kNone || b.parent == kNone) {
-      apart(c.edge);
+      record_apart(c.edge);
       return false;
     }
     if (c.greatest < a.least) c.greatest = a.least;
@@ -78,7 +88,8 @@ class PathCheck {
     return false;
   }
 
-  void apart(const Edge24& edge) {
+  /// Records an edge of the graph between two trees of the forest, if it is the least one so far.
+  void record_apart(const Edge24& edge) {
     if (!findings.between_trees || edge < *findings.between_trees) findings.between_trees = edge;
   }
 
@@ -92,10 +103,11 @@ class PathCheck {
 
 }  // namespace
 
+// Verification of a forest, second step: every rank makes the same number of blocks, since lookups are collective.
 PathFindings check_paths(const Hierarchy& hierarchy, const EdgeSource& edges, comm::Transport& transport,
                          const std::function<void(std::span<const Edge24>)>& equal,
                          const std::function<void(double)>& done) {
-  // Alone a rank takes as many edges at a time as its nearest memory holds; a question over the network pays for more.
+  // On one rank a block fits the cache; on several, larger blocks amortise the latency of the queries.
   const std::size_t at_a_time = transport.size() == 1 ? std::size_t{4096} : kRound / 2;
   const auto mine = static_cast<std::int64_t>((edges.size + at_a_time - 1) / at_a_time);
   const std::int64_t blocks = transport.all_reduce(mine, comm::Op::max);
@@ -105,7 +117,7 @@ PathFindings check_paths(const Hierarchy& hierarchy, const EdgeSource& edges, co
     const std::size_t first = std::min(edges.size, static_cast<std::size_t>(i) * at_a_time);
     block.resize(std::min(at_a_time, edges.size - first));
     edges.read(first, block);
-    check.block(block);
+    check.check_block(block);
     equal(check.equal);
     if (i % (blocks / 100 + 1) == 0) done(static_cast<double>(i) / static_cast<double>(blocks));
   }

@@ -1,5 +1,5 @@
 #pragma once
-/// Questions that the owners of ids answer, in rounds of bounded size.
+/// Distributed lookup of values by id at the owners of the ids, in rounds of bounded size.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,37 +12,41 @@
 
 namespace merganser::msf::detail {
 
-/// Records or questions that a rank sends in one round, at most.
+/// Largest number of records or queries that a rank sends in one round, which bounds the memory of messages.
 inline constexpr std::size_t kRound = std::size_t{1} << 16;
 
-/// Questions put to the owners of ids: what do you hold for this one? Each id is asked for once a round.
+/// Distributed lookup of values that the owners of ids hold, for the verification of forests. Each distinct id is
+/// queried once a round.
 class Questions {
  public:
+  /// Refers to the transport and the ranges of ids, which must outlive the object.
   Questions(comm::Transport& transport, const graphs::Ranges& ranges) : transport_(transport), ranges_(ranges) {}
 
-  /// answers[i] = what the owner of ids[i] holds for it. `mine`: what this rank holds, by id less its first. Collective.
+  /// Looks up the value that the owner of ids[i] holds for that id and stores it in answers[i]. Collective.
+  /// @param mine  values that this rank holds, by id less the first of its range
   template <class Value>
-  void ask(std::span<const std::uint64_t> ids, std::span<const Value> mine, std::span<Value> answers) {
+  void query(std::span<const std::uint64_t> ids, std::span<const Value> mine, std::span<Value> answers) {
     if (transport_.size() == 1) {
       for (std::size_t i = 0; i < ids.size(); ++i) answers[i] = mine[ids[i]];
       return;
     }
-    const std::size_t rounds = comm::rounds_of(transport_, ids.size(), kRound);
+    const std::size_t rounds = comm::count_rounds(transport_, ids.size(), kRound);
     for (std::size_t round = 0; round < rounds; ++round) {
       const std::size_t from = std::min(ids.size(), round * kRound);
       const std::size_t count = std::min(ids.size() - from, kRound);
-      ask_round(ids.subspan(from, count), mine, answers.subspan(from, count));
+      query_round(ids.subspan(from, count), mine, answers.subspan(from, count));
     }
   }
 
  private:
+  /// Performs one round of at most kRound queries. Collective.
   template <class Value>
-  void ask_round(std::span<const std::uint64_t> ids, std::span<const Value> mine, std::span<Value> answers) {
+  void query_round(std::span<const std::uint64_t> ids, std::span<const Value> mine, std::span<Value> answers) {
     const std::uint64_t first = ranges_.first[static_cast<std::size_t>(transport_.rank())];
     IdTable distinct(ids.size());
     numbers_.clear();
     for (const std::uint64_t id : ids) numbers_.push_back(distinct.insert(id));
-    const auto told = comm::ask<std::uint64_t>(
+    const auto told = comm::query_owners<std::uint64_t>(
         transport_, distinct.keys(), [this](std::uint64_t id) { return ranges_.owner(id); },
         [&](std::uint64_t id) { return mine[id - first]; });
     for (std::size_t i = 0; i < ids.size(); ++i) answers[i] = told[numbers_[i]];

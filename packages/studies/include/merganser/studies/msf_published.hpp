@@ -1,6 +1,6 @@
 #pragma once
-/// Numbers of [ing2021], forests by MPI and by OpenSHMEM, and what follows from them. Where text and tables of the
-/// publication disagree both are here.
+/// Numbers of [ing2021], spanning forests by MPI and by OpenSHMEM, and numbers derived from them. Where text and tables of the
+/// publication disagree, both are here.
 #include <array>
 #include <string_view>
 
@@ -8,17 +8,17 @@
 
 namespace merganser::studies {
 
-/// A row of Table 1, with its columns of Tables 7 and 8. "Edges" are arcs: twice the undirected edges.
+/// A web graph: its row of Table 1, with its columns of Tables 7 and 8. "Edges" of the paper are arcs, two for every edge.
 struct Webgraph {
   std::string_view name;
-  double gigabytes;
+  double gigabytes;  ///< size of the file, GB
   double vertices;
   double arcs;
   double max_degree;
   double arcs_per_vertex;
-  double improvement;  ///< percent of the time, from MPI to OpenSHMEM (Table 8)
-  std::string_view best_mpi;
-  std::string_view best_shmem;  ///< (nodes, processes), Table 7
+  double improvement;           ///< time saved from MPI to OpenSHMEM, percent (Table 8)
+  std::string_view best_mpi;    ///< fastest (nodes, processes) with MPI, Table 7
+  std::string_view best_shmem;  ///< fastest (nodes, processes) with OpenSHMEM, Table 7
 };
 inline constexpr std::array<Webgraph, 6> kWebgraphs{{
     {"uk-2014", 0.15, 1.77e6, 3.65e7, 6.59e4, 20.66, 21.07, "(4, 16)", "(8, 20)"},
@@ -29,11 +29,11 @@ inline constexpr std::array<Webgraph, 6> kWebgraphs{{
     {"sk-2005", 15.00, 5.06e7, 3.90e9, 8.56e6, 77.00, 39.63, "(4, 16)", "(16, 32)"},
 }};
 
-/// Tables 2 and 3: did a run with that much symmetric memory work? One letter per (1, 2, 4 nodes) x (4, 8, 16, 32
-/// processes).
+/// A row of Tables 2 and 3: whether runs with that much symmetric memory worked (S) or not (-), one letter per (1, 2, 4 nodes) x
+/// (4, 8, 16, 32 processes).
 struct MemoryRow {
   std::string_view heap;    ///< symmetric heap per process
-  std::string_view buffer;  ///< for collectives
+  std::string_view buffer;  ///< buffer for collectives per process
   std::string_view ara_2005;
   std::string_view uk_2005;
 };
@@ -47,9 +47,9 @@ inline constexpr std::array<MemoryRow, 7> kMemoryRows{{
     {"8GB", "8GB", "---- ---- SSS-", "---- S--- SSS-"},
 }};
 
-/// Two numbers by a third: Table 4 (microseconds by nodes), 5 (percent by processes), 6 (percent by nodes).
+/// An entry of Table 4 (microseconds by nodes), 5 (percent by processes) or 6 (percent by nodes).
 struct MpiAndShmem {
-  int at;
+  int at;  ///< number of nodes or processes
   double mpi;
   double shmem;
 };
@@ -64,7 +64,7 @@ inline constexpr std::array<MpiAndShmem, 7> kProcessScaling{{{4, 2.63, 10.04},
                                                              {64, -67.60, 2.43}}};
 inline constexpr std::array<MpiAndShmem, 5> kNodeScaling{
     {{1, 19.53, 3.43}, {2, 14.94, 21.86}, {4, 22.16, 10.49}, {8, 17.90, 37.48}, {16, 13.40, 32.90}}};
-/// Figure 5: how much longer `leader` takes than `single`, percent by processes (MPI only).
+/// An entry of Figure 5: by how many percent `leader` takes longer than `single`, by processes (MPI only).
 struct PostRow {
   int processes;
   double percent;
@@ -82,15 +82,15 @@ inline constexpr std::array<ProductivityRow, 5> kProductivity{{{"Graph Part", 3,
                                                                {"Post Proc", 24, 29, 128, 160},
                                                                {"Total", 82, 110, 1188, 1402}}};
 
-/// What the publication derives from its tables, as printed and as they give it.
+/// A number that the publication derives from its tables, as printed and as recomputed.
 struct DerivedNumber {
-  std::string_view what;     ///< "Pearson with edges"
-  std::string_view printed;  ///< in the publication
+  std::string_view what;     ///< description: "Pearson with edges"
+  std::string_view printed;  ///< as printed in the publication
   double recomputed;         ///< from the tables above
-  int digits;                ///< after the point, to be compared with what is printed
-  std::string_view remark;   ///< on a difference; may be empty
+  int digits;                ///< digits after the point for the comparison
+  std::string_view remark;   ///< remark on a difference; may be empty
 };
-/// All of them: means and correlations of Table 8, sums and increases of Table 9, ratios of Table 4.
+/// Returns all of them: means and correlations of Table 8, sums and increases of Table 9, ratios of Table 4. Local.
 [[nodiscard]] std::array<DerivedNumber, 14> derived_numbers();
 
 }  // namespace merganser::studies

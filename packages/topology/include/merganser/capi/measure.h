@@ -1,53 +1,53 @@
 #pragma once
-/// What an exchange along the arcs of a process graph costs.
+/// Measurement of exchanges along the arcs of a process graph: the C interface of the topology package.
 #include "merganser/capi/transport.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/// Measured times, on rank 0.
+/// Results of a measurement, complete on rank 0.
 typedef struct mg_measurement mg_measurement;
 
 /// A process graph, the same on every rank: rank r sends to heads[offsets[r]] .. heads[offsets[r + 1] - 1].
 typedef struct mg_process_graph {
-  size_t struct_size;  ///< sizeof(mg_process_graph)
-  int32_t ranks;
+  size_t struct_size;      ///< sizeof(mg_process_graph)
+  int32_t ranks;           ///< number of ranks, that of the transport
   int32_t unused;          ///< 0
   const int64_t* offsets;  ///< ranks + 1 numbers, ascending from 0
-  const int32_t* heads;    ///< offsets[ranks] ranks
-  const double* bytes;     ///< along each arc; NULL: those of the options
+  const int32_t* heads;    ///< receivers: offsets[ranks] numbers from 0 to ranks - 1
+  const double* bytes;     ///< bytes along each arc; NULL: mg_measure_options.bytes for all
 } mg_process_graph;
 
-/// What is measured; the same on every rank. Zero in every field: the default.
+/// Options of a measurement; the same on every rank. A member that is zero has its default.
 typedef struct mg_measure_options {
   size_t struct_size;   ///< sizeof(mg_measure_options)
-  double seconds;       ///< for everything; 0: 10
-  const char* kernels;  ///< comma list of names; NULL: all that tell the receiver that its data is there
-  double bytes;         ///< along each arc of a graph without bytes; 0: 8
+  double seconds;       ///< duration of the whole measurement, s; 0: 10
+  const char* kernels;  ///< names separated by commas; NULL: all kernels of the completion class `notified`
+  double bytes;         ///< bytes along each arc of a graph without bytes; 0: 8
 } mg_measure_options;
 
-/// Time of an exchange by one kernel: that of its slowest rank. The caller sets `size`.
+/// Time of an exchange by one kernel on its slowest rank. The caller sets `struct_size`.
 typedef struct mg_measured {
   size_t struct_size;  ///< sizeof(mg_measured)
   const char* kernel;  ///< valid until the measurement is freed
-  const char* reason;  ///< why it could not be measured; NULL: it was
-  double median_ns;
-  double low_ns;  ///< 95 % interval of the median
-  double high_ns;
-  int64_t messages;  ///< per exchange, of all ranks
-  int64_t bytes;
-  uint64_t samples;
+  const char* reason;  ///< reason why it could not be measured; NULL: it was measured
+  double median_ns;    ///< median over iterations
+  double low_ns;       ///< lower end of the 95 % interval of the median
+  double high_ns;      ///< upper end of the 95 % interval of the median
+  int64_t messages;    ///< messages per exchange, of all ranks
+  int64_t bytes;       ///< bytes per exchange, of all ranks
+  uint64_t samples;    ///< number of timed exchanges
 } mg_measured;
 
-/// Measures. Collective; graph and options are the same on every rank.
+/// Measures exchanges by all kernels of the options on a process graph. Collective; graph and options are the same on every rank.
 MG_API int mg_measure(mg_transport* transport, const mg_process_graph* graph, const mg_measure_options* options,
                       mg_measurement** measurement);
-/// Kernels that were measured or could not be; 0 on ranks but 0.
+/// Gets the number of kernels that were measured or could not be; 0 on all ranks but 0. Local.
 MG_API int mg_measurement_count(mg_measurement* measurement, size_t* count);
-/// One of them.
+/// Gets the result of one kernel, index below the count. Local.
 MG_API int mg_measurement_get(mg_measurement* measurement, size_t index, mg_measured* measured);
-/// Lets go of it.
+/// Frees a measurement. Local.
 MG_API int mg_measurement_free(mg_measurement* measurement);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 #pragma once
-/// Time stamps that cost nanoseconds, and clocks of ranks that agree.
+/// Clocks for benchmarks: time stamps that cost nanoseconds, and a clock that all ranks share.
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -9,16 +9,15 @@
 
 namespace merganser::topology {
 
-/// The stamps of one rank: the processor's counter where it runs at one rate whatever the processor does (invariant TSC
-/// on x86, the virtual counter on 64-bit ARM), calibrated against the monotonic clock; else the monotonic clock itself.
-/// Not shared between threads. Local.
+/// Time stamps of one rank: the processor's counter where its rate is constant (invariant TSC on x86, the virtual counter on
+/// 64-bit ARM), calibrated against the monotonic clock; else the monotonic clock itself. Not shared between threads. Local.
 class Clock {
  public:
-  /// Calibrates for 10 ms. @param counter  false: the monotonic clock in any case
+  /// Calibrates for 10 ms. @param counter  false: always the monotonic clock
   explicit Clock(bool counter = true);
 
-  /// Ticks since some moment. On x86 it may be taken a few nanoseconds before the last loads have come: waiting for them
-  /// would double its cost, and what matters is waited for in loops, which end on them.
+  /// Returns the ticks since an arbitrary moment. On x86 the counter may be read a few nanoseconds before preceding loads have
+  /// completed: a fence would double the cost, and the loads that matter are in loops that end on their values.
   [[nodiscard]] std::uint64_t stamp() const noexcept {
 #if defined(__x86_64__)
     if (counter_) {
@@ -36,24 +35,25 @@ class Clock {
 #endif
     return monotonic_ns();
   }
-  /// Nanoseconds of a difference of stamps.
+  /// Converts a difference of stamps to nanoseconds.
   [[nodiscard]] double ns(std::uint64_t ticks) const noexcept { return static_cast<double>(ticks) * ns_per_tick_; }
-  /// Nanoseconds from the construction to a stamp.
+  /// Returns the nanoseconds from the construction to a stamp.
   [[nodiscard]] double time_ns(std::uint64_t stamp) const noexcept {
     return static_cast<double>(static_cast<std::int64_t>(stamp - origin_)) * ns_per_tick_;
   }
-  /// Nanoseconds from the construction to now.
+  /// Returns the nanoseconds from the construction to now.
   [[nodiscard]] double now_ns() const noexcept { return time_ns(stamp()); }
 
-  /// Calibrates again, over all the time since the construction: the longer, the better.
+  /// Calibrates again, over all the time since the construction: the longer, the more precise.
   void refine();
 
-  [[nodiscard]] std::string_view source() const noexcept;  ///< of stamps: "TSC", "CNTVCT" or "CLOCK_MONOTONIC"
-  /// Measured cost of one stamp.
+  /// Returns the source of stamps: "TSC", "CNTVCT" or "CLOCK_MONOTONIC".
+  [[nodiscard]] std::string_view source() const noexcept;
+  /// Returns the measured cost of one stamp.
   [[nodiscard]] double stamp_cost_ns() const noexcept { return stamp_cost_ns_; }
-  /// Measured cost of recording an iteration as measure() does: two stamps, kept.
+  /// Returns the measured cost of recording an iteration as measure() does: two stamps, and storing them.
   [[nodiscard]] double record_cost_ns() const noexcept { return record_cost_ns_; }
-  /// Step in which stamps go forward: many counters, of virtual machines above all, count by dozens of ticks.
+  /// Returns the measured resolution: many counters, those of virtual machines above all, advance by dozens of ticks.
   [[nodiscard]] double resolution_ns() const noexcept { return resolution_ns_; }
 
  private:
@@ -64,7 +64,7 @@ class Clock {
   [[nodiscard]] static std::uint64_t monotonic_ns() noexcept;
   [[nodiscard]] Anchor anchor() const noexcept;
   void measure_costs();
-  [[nodiscard]] std::vector<std::uint64_t> differences() const;
+  [[nodiscard]] std::vector<std::uint64_t> sample_differences() const;
 
   bool counter_;
   Anchor first_;
@@ -75,37 +75,38 @@ class Clock {
   double resolution_ns_ = 0;
 };
 
-/// The time of rank 0 on every rank: offsets from the shortest of many round trips, along a binomial tree
-/// [cristian1989]. Using it is local, synchronise() collective.
+/// The clock of rank 0, on every rank: offsets from the shortest of many round trips, along a binomial tree [cristian1989].
+/// Reading it is local, synchronise() collective.
 class GlobalClock {
  public:
-  /// Makes a clock that is not synchronised yet. Collective over `transport`, which, with `clock`, must outlive this.
+  /// Creates a clock that is not synchronised yet. Collective over `transport`, which, like `clock`, must outlive this.
   GlobalClock(comm::Transport& transport, Clock& clock);
 
-  /// Refines the clock and measures the offsets anew. Collective. @param trips  round trips per pair of ranks at
-  /// least; up to sixteen times as many where they are disturbed
+  /// Recalibrates the clock and measures the offsets. Collective. @param trips  least number of round trips per pair of ranks,
+  /// >= 1; up to sixteen times as many where they are disturbed
   void synchronise(int trips = 25);
 
-  /// Rank 0's time of a stamp of this rank.
+  /// Converts a stamp of this rank to nanoseconds of rank 0's clock.
   [[nodiscard]] double time_ns(std::uint64_t stamp) const noexcept { return clock_.time_ns(stamp) - offset_ns_; }
-  /// Rank 0's time now.
+  /// Returns the nanoseconds of rank 0's clock now.
   [[nodiscard]] double now_ns() const noexcept { return time_ns(clock_.stamp()); }
-  /// Bound of the error of any rank's time at the last synchronise(): half the shortest round trips on its way, the
-  /// largest over ranks.
+  /// Returns a bound of the error of any rank's time at the last synchronise(): the sum of half the shortest round trips on the
+  /// path from rank 0, the largest over ranks.
   [[nodiscard]] double error_ns() const noexcept { return error_ns_; }
 
  private:
+  /// Offset of another rank's clock, with the bound of its error, ns.
   struct Reading {
     double offset = 0;
     double error = 0;
   };
-  Reading ask(std::size_t arc, int trips);
-  Reading answer();
-  void step_with(std::size_t arc, bool send);
+  Reading measure_child(std::size_t arc, int trips);
+  Reading reply_to_parent();
+  void step_arc(std::size_t arc, bool send);
 
   comm::Transport& transport_;
   Clock& clock_;
-  std::vector<int> children_;  ///< in the order in which they are reached
+  std::vector<int> children_;  ///< in descending order of rank, so that large subtrees start first
   int parent_ = -1;
   std::unique_ptr<comm::Mailbox> mailbox_;
   double offset_ns_ = 0;

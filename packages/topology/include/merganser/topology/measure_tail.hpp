@@ -1,5 +1,6 @@
 #pragma once
-/// Victim and aggressor: how much longer exchanges take on some ranks while others send as much as they can.
+/// Interference benchmark (victim and aggressor): how much longer exchanges take on some ranks while others send as much as
+/// they can.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -11,53 +12,53 @@
 
 namespace merganser::topology {
 
-/// What one group of ranks does.
+/// One group of ranks, victims or aggressors, and its exchange.
 struct TailSide {
-  std::vector<int> ranks;  ///< ascending; the two groups share none
-  NamedGraph graph;        ///< over the positions in `ranks`
+  std::vector<int> ranks;  ///< ascending; the two groups are disjoint
+  NamedGraph graph;        ///< over the indices in `ranks`
   std::string kernel;
   MessageSize size;
 };
 
-/// Who is measured while who disturbs.
+/// Options of measure_tail(); the same on every rank.
 struct TailOptions {
-  std::vector<TailSide> victims;  ///< measured one after the other, in turns; all on the same ranks
-  TailSide aggressor;
-  double seconds = 20;
-  std::uint64_t seed = 1;
-  double watchdog_s = 30;
+  std::vector<TailSide> victims;  ///< measured in turns, all on the same ranks
+  TailSide aggressor;             ///< exchanges continuously while a victim is measured loaded
+  double seconds = 20;            ///< duration of the measurement
+  std::uint64_t seed = 1;         ///< seed of the order of rounds
+  double watchdog_s = 30;         ///< seconds without progress after which on_stall is called; 0: never
   std::function<void(const Progress&)> on_progress;
   std::function<void(const Stall&)> on_stall;
 };
 
-/// A ratio of quantiles, loaded to idle, with its bootstrap interval (rounds are drawn, not iterations).
+/// Ratio of a quantile of the exchange, loaded to idle, with its bootstrap interval (rounds are resampled, not iterations).
 struct Inflation {
-  double q = 0.5;
-  double idle_ns = 0;
-  double loaded_ns = 0;
-  Interval ratio;
+  double q = 0.5;        ///< order of the quantile, in (0, 1)
+  double idle_ns = 0;    ///< quantile of idle exchanges
+  double loaded_ns = 0;  ///< quantile of loaded exchanges
+  Interval ratio;        ///< loaded to idle, with its 95 % interval
 };
 
-/// One victim: its exchanges idle and loaded.
+/// Results of one victim: its exchanges idle and loaded.
 struct TailResult {
   TailSide victim;
-  std::vector<Histogram> idle;    ///< per round, exchanges of the victim
-  std::vector<Histogram> loaded;  ///< iterations that began and ended while every aggressor was sending
+  std::vector<Histogram> idle;    ///< per round, exchanges of the victim alone
+  std::vector<Histogram> loaded;  ///< per round, exchanges that began and ended while every aggressor was exchanging
   std::int64_t uncovered = 0;     ///< iterations of loaded rounds that did not
-  std::string unusable;           ///< why nothing was measured; empty if it was
+  std::string unusable;           ///< reason why nothing was measured; empty if it was
 
-  /// How much longer the q-quantile is when loaded.
-  /// @return nothing where either sample does not allow the quantile
+  /// Computes how much longer the q-quantile is when loaded. Local.
+  /// @return nothing where a sample is too small for the quantile
   [[nodiscard]] std::optional<Inflation> inflation(double q, std::uint64_t seed = 1) const;
 };
 
-/// What the aggressors achieved, for judging how much of a load they were.
+/// Rate of the aggressors' exchanges during loaded rounds: a measure of the load.
 struct AggressorRate {
   double exchanges_per_s = 0;
-  double bytes_per_s = 0;  ///< all its ranks
+  double bytes_per_s = 0;  ///< of all aggressors
 };
 
-/// All victims, and what the aggressors achieved. Complete on rank 0.
+/// Results of measure_tail(), complete on rank 0.
 struct TailMeasurement {
   std::vector<TailResult> results;
   AggressorRate aggressor;
@@ -65,8 +66,8 @@ struct TailMeasurement {
   double clock_error_ns = 0;
 };
 
-/// Measures every victim idle (the aggressors sleep) and loaded (they exchange without pause), in interleaved rounds;
-/// every byte of both is compared. Complete on rank 0. Collective over `control`.
+/// Measures every victim idle (the aggressors sleep) and loaded (they exchange without pause), in interleaved rounds; every
+/// byte of both is compared. Collective over `control`; the result is complete on rank 0.
 /// @throws UsageError if the groups overlap or have fewer than two ranks, or if a kernel needs every rank of the job;
 /// VerificationError if a byte arrived wrong
 [[nodiscard]] TailMeasurement measure_tail(comm::Transport& control, const TailOptions& options);

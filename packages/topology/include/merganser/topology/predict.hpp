@@ -1,10 +1,10 @@
 #pragma once
-/// Prediction of the time of an exchange on a process graph, from measurements on others.
+/// Prediction of the time of an exchange on a process graph that was not measured, from measurements of others.
 ///
-/// A kernel's time is o + d (g + s G) on its busiest rank, plus the same over all arcs that share the cores, piecewise
-/// in the size s of messages: libraries change their protocol where messages become long. The residuals of measured cells
-/// near by are added. The interval is that of the errors for graphs that were left out; a load too far from all measured
-/// ones is refused. Method, limits and quality: packages/topology/docs/topology-advice.md. All functions are local.
+/// A kernel's time is o + d (g + s G) on its busiest rank, plus the same over all arcs that share the cores, piecewise in the
+/// size s of messages, because libraries change their protocol for long messages. The residuals of similar measured
+/// configurations are added. The interval comes from cross-validation, the errors for graphs that were left out; loads too far
+/// from all measured ones are refused. Method, limits, accuracy: packages/topology/docs/topology-advice.md.
 #include <array>
 #include <cstdint>
 #include <span>
@@ -15,86 +15,88 @@
 
 namespace merganser::topology {
 
-/// Work that an exchange puts on the ranks and on the machine.
+/// Load of an exchange on the ranks and on the machine: the features that a prediction is made from.
 struct Load {
   int ranks = 1;
   int cores = 1;
-  double arcs = 0;        ///< of all ranks
-  double bytes = 0;       ///< of all ranks
-  double degree = 0;      ///< arcs of the busiest rank, the larger of those out and in
-  double rank_bytes = 0;  ///< bytes of the busiest rank, the larger of those out and in
+  double arcs = 0;        ///< number of arcs, of all ranks
+  double bytes = 0;       ///< bytes, of all ranks
+  double degree = 0;      ///< arcs of the busiest rank, the larger of its out- and in-degree
+  double rank_bytes = 0;  ///< bytes of the busiest rank, the larger of those sent and received
 
-  /// Returns the mean of the bytes along an arc; 0 without arcs.
+  /// Returns the mean number of bytes per arc.
   [[nodiscard]] double size() const { return arcs > 0 ? bytes / arcs : 0; }
-  /// Tells if ranks share cores.
+  /// Returns true if ranks share cores.
   [[nodiscard]] bool oversubscribed() const { return ranks > cores; }
 };
-/// Computes the load of an exchange on a graph whose weights are bytes.
+/// Computes the load of a graph whose weights are bytes, on `cores` cores. Local.
 [[nodiscard]] Load exchange_load(const graphs::ProcessGraph& graph, int cores);
-/// Computes the load of an exchange of `bytes` along every arc of a graph. @throws UsageError for less than 0 bytes
+/// Computes the load of a graph with `bytes` bytes on every arc, on `cores` cores. Local. @throws UsageError if bytes < 0
 [[nodiscard]] Load exchange_load(const graphs::ProcessGraph& graph, int cores, double bytes);
 
-/// A measured cell: one kernel on one graph with one size of messages.
+/// A measured configuration, as input of predictions.
 struct KnownCell {
-  std::string graph;   ///< digest, or whatever tells graphs apart
-  std::string kernel;  ///< "rma.put-flush"
+  std::string graph;   ///< digest, or any other text that is equal for equal graphs
+  std::string kernel;  ///< name, such as "rma.put-flush"
   std::string model;
   std::string completion;
   Load load;
   std::vector<std::vector<double>> launches;  ///< medians of rounds by launch [ns]
-  std::string source = {};                    ///< record that it is from
-  double load_per_core = 1;                   ///< processes that waited for a core while it was measured, per core
+  std::string source = {};                    ///< name of the record that it is from
+  double load_per_core = 1;                   ///< runnable processes per core while it was measured
 
-  /// Returns the median of medians().
+  /// Returns the median of the launches' medians, ns.
   [[nodiscard]] double time() const;
-  /// Returns the median of each launch.
+  /// Returns the median of each launch, ns.
   [[nodiscard]] std::vector<double> medians() const;
 };
-/// Joins cells of the same kernel, graph and load into one with the launches of all; keeps the order of the first of each.
+/// Joins configurations of the same kernel, graph and load: their launches become launches of one, at the place of the first.
+/// Local.
 [[nodiscard]] std::vector<KnownCell> joined(std::span<const KnownCell> cells);
 
-/// Predicted median of one launch on another occasion.
+/// Predicted median of one launch on another occasion, with its interval.
 struct Prediction {
+  /// Confidence level of the interval.
   static constexpr double kConfidence = 0.90;
-  double time = 0;    ///< [ns]
-  double low = 0;     ///< lower end of the interval that holds it with kConfidence [ns]
-  double high = 0;    ///< upper end [ns]
-  double beyond = 1;  ///< factor by which the interval is wider than at a measured size and number of ranks
+  double time = 0;           ///< [ns]
+  double low = 0, high = 0;  ///< ends of the interval in which it lies with kConfidence [ns]
+  double beyond = 1;         ///< width of the interval relative to that at a measured size and number of ranks, >= 1
 };
 
-/// Loads that were measured, and so those near enough to be predicted.
+/// Set of measured loads, and the range in which predictions from them hold.
 class MeasuredRange {
  public:
-  /// Notes a load that was measured.
+  /// Adds a measured load.
   void add(const Load& load);
-  /// Returns the ways in which a load is too far from all measured ones, each with what would have to be measured; empty if it
-  /// is near enough.
+  /// Returns the reasons why no measured load is similar to this one, each with the measurement that would help; empty if one
+  /// is.
   [[nodiscard]] std::vector<std::string> misses(const Load& load) const;
 
  private:
   std::vector<Load> loads_;
 };
 
-/// Model of the time of one kernel.
+/// Performance model of one kernel, fitted to its configurations in one or several records. Local.
 class KernelModel {
  public:
-  /// Fits the model to the cells of a kernel, of one record or several.
+  /// Fits the model and estimates its errors by cross-validation.
   /// @throws UsageError without cells, or for one whose time or load is not positive
   explicit KernelModel(std::span<const KnownCell> cells);
 
-  /// Predicts the time for a load, also for one that unknown() refuses. @throws UsageError for a load without arcs
+  /// Predicts the time of a load; unknown() tells if the load is within range. @throws UsageError for a load without arcs
   [[nodiscard]] Prediction predict(const Load& load) const;
-  /// Returns the reasons for which a load cannot be predicted, each with what would have to be measured; empty if it can.
+  /// Returns the reasons why a load cannot be predicted, each with the measurement that would allow it; empty if it can.
   [[nodiscard]] std::vector<std::string> unknown(const Load& load) const;
-  /// Returns the sizes from which on other coefficients hold [bytes].
+  /// Returns the message sizes at which the coefficients change [bytes], ascending.
   [[nodiscard]] const std::vector<double>& breaks() const noexcept { return breaks_; }
-  /// Errors of a cell that was predicted without its graph, or without its size where only one graph is known.
+  /// Errors log(measured / predicted) of the launches of a configuration that was predicted without its graph, or without its
+  /// size where only one graph was measured.
   struct LeftOut {
     std::string graph;
     double size;
-    std::vector<double> log_errors;  ///< log(measured / predicted) of its launches
+    std::vector<double> log_errors;
   };
-  /// Returns the errors of all cells that could be predicted without their fold.
+  /// Returns the errors of cross-validation.
   [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept { return left_out_; }
 
  private:
@@ -102,22 +104,22 @@ class KernelModel {
   using Coefficients = std::array<double, kFeatures>;
   struct Residual {
     Load load;
-    double log_ratio;  ///< measured / fitted
+    double log_ratio;  ///< log(measured / fitted)
   };
 
-  /// Property whose equal values are left out together.
+  /// Attribute by which configurations are grouped for cross-validation: a fold has one value of it.
   enum class Fold : std::uint8_t { graph, size, ranks, record };
   static std::string fold_key(Fold kind, const KnownCell& cell);
-  /// Half the width of an interval, as a logarithm, for loads whose ranks have their own cores and for those whose ranks
-  /// share them; infinite where too little could be left out.
+  /// Half the width of an interval, as a logarithm, for loads whose ranks have their own cores and for those whose ranks share
+  /// them; infinite where there were too few folds.
   using Reach = std::array<double, 2>;
-  std::vector<LeftOut> leave_out(std::span<const KnownCell> cells, Fold kind, Reach& reach);
-  void assume_occasions(std::span<const KnownCell> cells);
+  std::vector<LeftOut> cross_validate(std::span<const KnownCell> cells, Fold kind, Reach& reach);
+  void set_occasion_error(std::span<const KnownCell> cells);
   template <class Alike>
-  [[nodiscard]] bool measured(const Alike& alike) const;
-  [[nodiscard]] double least_reach(const Load& load) const;
-  [[nodiscard]] double reach(const Load& load) const;
-  [[nodiscard]] std::string why_too_wide(const Load& load) const;
+  [[nodiscard]] bool has_measured(const Alike& alike) const;
+  [[nodiscard]] double base_half_width(const Load& load) const;
+  [[nodiscard]] double half_width(const Load& load) const;
+  [[nodiscard]] std::string describe_too_wide(const Load& load) const;
   void fit(std::span<const KnownCell> cells);
   [[nodiscard]] double fitted(const Load& load) const;
   [[nodiscard]] double corrected(const Load& load) const;
@@ -127,9 +129,9 @@ class KernelModel {
   std::vector<Residual> residuals_;
   std::vector<LeftOut> left_out_;
   MeasuredRange range_;
-  // By what is new in a load: its graph, its size, its number of ranks, the day.
+  // Half widths for another graph, another size, another number of ranks, another record.
   Reach graph_reach_{}, size_reach_{}, ranks_reach_{}, record_reach_{};
-  double occasion_ = 0;  // relative deviation that is assumed between days
+  double occasion_ = 0;  // relative deviation that is assumed between occasions
 };
 
 }  // namespace merganser::topology

@@ -1,5 +1,5 @@
 #pragma once
-/// Tells when work has stopped.
+/// Watchdog of a measurement: reports that no progress is made.
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -11,16 +11,17 @@
 
 namespace merganser::topology {
 
-/// A thread that calls back, once, if beat() has not been called for a while. beat() costs a few nanoseconds and may be
-/// called by one thread.
+/// A thread that calls back, once, if beat() has not been called for a while. beat() costs a few nanoseconds; only one thread
+/// may call it, so a load and a store suffice in place of an atomic addition.
 class Watchdog : Pinned {
  public:
+  /// Starts the thread.
   /// @param limit_s     seconds without a beat, > 0; 0: no thread is started
   /// @param on_silence  called in the watchdog's thread with the seconds since the last beat
   Watchdog(double limit_s, std::function<void(double seconds)> on_silence);
   ~Watchdog();
 
-  /// Tells that work goes on.
+  /// Records progress.
   void beat() noexcept { beats_.store(beats_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 
  private:

@@ -1,3 +1,4 @@
+// The C interface of measurements: conversion of graphs, options and results.
 #include "merganser/capi/measure.h"
 
 #include <sstream>
@@ -9,6 +10,7 @@
 namespace merganser::capi {
 namespace {
 
+/// Object behind an mg_measurement handle: the results of one call of mg_measure().
 class MeasurementObject final : public Object {
  public:
   static constexpr const char* kKind = "measurement";
@@ -16,24 +18,26 @@ class MeasurementObject final : public Object {
   const topology::Measurement found;
 };
 
-graphs::ProcessGraph graph_of(const mg_process_graph* given, double bytes) {
+/// Converts a graph of the caller, checking every offset before it is used. @throws UsageError naming the member
+graphs::ProcessGraph to_process_graph(const mg_process_graph* given, double bytes) {
   const auto record = read_record(given, "graph");
-  within(record.ranks, 1, 1 << 20, "graph: ranks");
-  need(record.offsets, "graph: offsets");
+  check_range(record.ranks, 1, 1 << 20, "graph: ranks");
+  check_not_null(record.offsets, "graph: offsets");
   if (record.offsets[0] != 0) throw_range("graph: offsets[0]", std::to_string(record.offsets[0]), "0");
   std::vector<std::vector<graphs::ProcessGraph::Arc>> rows(static_cast<std::size_t>(record.ranks));
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const auto first = record.offsets[r];
     const auto last = record.offsets[r + 1];
-    within<std::int64_t>(last, first, first + record.ranks, "graph: an offset");
-    need(record.heads, static_cast<std::size_t>(last - first), "graph: heads");
+    check_range<std::int64_t>(last, first, first + record.ranks, "graph: an offset");
+    check_not_null(record.heads, static_cast<std::size_t>(last - first), "graph: heads");
     for (auto k = first; k < last; ++k)
       rows[r].push_back({record.heads[k], record.bytes != nullptr ? record.bytes[k] : bytes});
   }
   return graphs::ProcessGraph(std::move(rows));
 }
 
-std::vector<std::string> kernels_of(const char* names) {
+/// Splits a list of kernels at commas; NULL: all of the completion class `notified`. @throws UsageError for an unknown name
+std::vector<std::string> parse_kernels(const char* names) {
   std::vector<std::string> list;
   if (names == nullptr) {
     for (const auto& kernel : kernels::kernels())
@@ -46,13 +50,14 @@ std::vector<std::string> kernels_of(const char* names) {
   return list;
 }
 
-topology::MeasureOptions options_of(const mg_process_graph* graph, const mg_measure_options* given) {
+/// Converts the caller's options. @throws UsageError naming the member
+topology::MeasureOptions to_measure_options(const mg_process_graph* graph, const mg_measure_options* given) {
   const auto record = read_options(given, "options");
   topology::MeasureOptions options;
   const double bytes = record.bytes != 0 ? record.bytes : 8;
   if (!(bytes > 0 && bytes <= 1e12)) throw_range("options: bytes", std::to_string(bytes), "above 0, up to 1e12");
-  options.graphs = {{"the caller's", graph_of(graph, bytes)}};
-  options.kernels = kernels_of(record.kernels);
+  options.graphs = {{"the caller's", to_process_graph(graph, bytes)}};
+  options.kernels = parse_kernels(record.kernels);
   options.sizes = {{.bytes = 1, .weights = true}};
   options.seconds = record.seconds != 0 ? record.seconds : 10;
   if (!(options.seconds > 0 && options.seconds <= 1e6))
@@ -60,7 +65,8 @@ topology::MeasureOptions options_of(const mg_process_graph* graph, const mg_meas
   return options;
 }
 
-mg_measured measured_of(const topology::CellResult& cell) {
+// Converts the result of a measured configuration to the C interface; the texts stay those of the result.
+mg_measured to_measured(const topology::CellResult& cell) {
   mg_measured m{};
   const Interval p50 = cell.p50();
   m.kernel = cell.kernel.c_str();
@@ -73,7 +79,8 @@ mg_measured measured_of(const topology::CellResult& cell) {
   return m;
 }
 
-mg_measured measured_of(const topology::UnusableCell& cell) {
+// Converts a configuration that could not be measured to the C interface, with its reason.
+mg_measured to_measured(const topology::UnusableCell& cell) {
   mg_measured m{};
   m.kernel = cell.kernel.c_str();
   m.reason = cell.reason.c_str();
@@ -88,16 +95,17 @@ using namespace merganser::capi;
 
 extern "C" {
 
+// Benchmark of kernels for C callers. All ranks agree on errors of arguments before they measure.
 int mg_measure(mg_transport* transport, const mg_process_graph* graph, const mg_measure_options* options,
                mg_measurement** measurement) {
   return guard([&] {
-    const auto over = object_of<TransportObject>(transport);
+    const auto over = object_from<TransportObject>(transport);
     topology::MeasureOptions what;
     comm::agree(over->get(), [&] {
-      need(measurement, "measurement");
-      what = options_of(graph, options);
+      check_not_null(measurement, "measurement");
+      what = to_measure_options(graph, options);
     });
-    make<MeasurementObject>(measurement, topology::measure(over->get(), what));
+    make_handle<MeasurementObject>(measurement, topology::measure(over->get(), what));
   });
 }
 
@@ -107,13 +115,14 @@ int mg_measurement_count(mg_measurement* measurement, size_t* count) {
   });
 }
 
+// Results by index for C callers: measured configurations first, then those that could not be measured.
 int mg_measurement_get(mg_measurement* measurement, size_t index, mg_measured* measured) {
   return guard<MeasurementObject>(measurement, [&](MeasurementObject& object) {
     const auto& cells = object.found.cells;
     const auto& unusable = object.found.unusable;
     if (index >= cells.size() + unusable.size())
       throw_range("index", std::to_string(index), "below " + std::to_string(cells.size() + unusable.size()));
-    write_record(index < cells.size() ? measured_of(cells[index]) : measured_of(unusable[index - cells.size()]),
+    write_record(index < cells.size() ? to_measured(cells[index]) : to_measured(unusable[index - cells.size()]),
                  measured, "measured");
   });
 }

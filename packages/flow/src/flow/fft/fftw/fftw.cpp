@@ -1,3 +1,4 @@
+// Fourier transforms of the flow model by FFTW.
 #include <fftw3.h>
 
 #include <algorithm>
@@ -11,14 +12,15 @@
 namespace merganser::flow::fft {
 namespace {
 
-/// FFTW makes and destroys plans one at a time.
+/// Serialises planning: FFTW's planner is not thread-safe, and ranks may be threads.
 std::mutex& planner() {
   static std::mutex mutex;
   return mutex;
 }
 
-/// FFTW, all lanes in one plan, which is estimated and not measured: measured ones differ from run to run, bits too. A plan
-/// is for one place in memory: those for others need the same distance of real and imaginary parts.
+/// Transform by FFTW, all lanes in one plan, which is estimated and not measured: measured plans differ from run to run, and
+/// so do their bits. A plan is bound to its arrays: others need the same distance of real and imaginary parts, so blocks are
+/// copied into and out of the arrays of the plan.
 class Fftw final : public Transform {
  public:
   explicit Fftw(std::size_t n) : re_(n * kLanes), im_(n * kLanes) {

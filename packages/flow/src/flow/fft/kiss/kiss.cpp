@@ -1,3 +1,4 @@
+// Fourier transforms of the flow model by KISS FFT.
 #include <complex>
 
 #include <kissfft.hh>
@@ -7,7 +8,7 @@
 namespace merganser::flow::fft {
 namespace {
 
-/// KISS FFT, a column at a time.
+/// Transform by KISS FFT, one column at a time.
 class Kiss final : public Transform {
  public:
   explicit Kiss(std::size_t n) : library_(n, false), in_(n), out_(n) {}

@@ -1,3 +1,4 @@
+// Stand-in for builds without FFTW: the transform is reported as absent.
 #include "src/flow/fft/transform.hpp"
 
 namespace merganser::flow::fft {

@@ -1,5 +1,5 @@
 #pragma once
-/// What the generators share.
+/// Shared parts of the generators of process graphs: rows of arcs under construction, limits of size, random streams.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,19 +11,24 @@
 
 namespace merganser::graphs::detail {
 
+/// Adjacency lists under construction, one per rank; ProcessGraph sorts them and joins equal heads.
 using Rows = std::vector<std::vector<ProcessGraph::Arc>>;
 
+/// Returns `ranks` rows without arcs.
 inline Rows empty_rows(int ranks) { return Rows(static_cast<std::size_t>(ranks)); }
 
-/// Both arcs of an edge.
-inline void join(Rows& rows, int a, int b) {
+/// Adds both arcs of the undirected edge between ranks a and b, each of weight 1.
+inline void add_edge(Rows& rows, int a, int b) {
   rows[static_cast<std::size_t>(a)].push_back({b});
   rows[static_cast<std::size_t>(b)].push_back({a});
 }
 
+/// Largest number of arcs of a generated process graph.
 inline constexpr std::int64_t kMaxArcs = std::int64_t{1} << 28;
 
-/// @throws UsageError if a graph would have more arcs than kMaxArcs, or than memory while it is made
+/// Checks, before a graph is made, that it is not too large. Local.
+/// @param arcs  expected number of arcs; a double, so that products of options cannot overflow
+/// @throws UsageError for more than kMaxArcs arcs, and for more than fit the memory that is available while it is made
 inline void check_arcs(double arcs) {
   constexpr double kBytesPerArc = 64;  // in a set, in rows and in the graph
   const std::string what = "the process graph would have about " + number_text(arcs) + " arcs";
@@ -35,7 +40,8 @@ inline void check_arcs(double arcs) {
                      bytes_text(there) + ", allowed: what fits");
 }
 
-/// The same for points or vertices of which each takes so much. @throws UsageError
+/// Checks that `vertices` vertices of `bytes` bytes each fit the memory that is available. Local.
+/// @throws UsageError if they do not
 inline void check_vertices(double vertices, double bytes) {
   const auto there = static_cast<double>(available_bytes());
   if (there > 0 && vertices * bytes > there)
@@ -43,15 +49,16 @@ inline void check_vertices(double vertices, double bytes) {
                      " of memory; there is " + bytes_text(there));
 }
 
-/// An unordered pair of ranks as one number.
+/// Returns the unordered pair of ranks as one number: the lower rank in the upper 32 bits.
 inline std::uint64_t pair_key(int a, int b) {
   const auto low = static_cast<std::uint32_t>(a < b ? a : b);
   const auto high = static_cast<std::uint32_t>(a < b ? b : a);
   return static_cast<std::uint64_t>(low) << 32 | high;
 }
 
-/// Streams of random numbers, so that no two uses of one seed share numbers.
+/// Uses of random numbers. Each has a stream of its own, so that no two uses of one seed share numbers.
 enum class Stream : std::uint64_t { points = 1, cross, degree, switches, rewire, attach, geometric, published_cross };
+/// Returns the number of the stream of a use; `part` (below 2^40) tells several streams of one use apart.
 inline std::uint64_t stream(Stream use, std::uint64_t part = 0) { return static_cast<std::uint64_t>(use) << 40 | part; }
 
 }  // namespace merganser::graphs::detail

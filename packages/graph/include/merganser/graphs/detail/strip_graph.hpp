@@ -1,5 +1,5 @@
 #pragma once
-/// The random geometric graph over ranks in strips, correct for any number of ranks.
+/// Process graph of kind "rgg": a random geometric graph over vertices, whose ranks hold horizontal strips of the unit square.
 #include <span>
 #include <vector>
 
@@ -8,17 +8,19 @@
 
 namespace merganser::graphs::detail {
 
+/// A process graph over strips, with the counts of the graph over vertices that it comes from.
 struct StripGraph {
   Rows rows;
-  std::int64_t vertex_edges = 0;
-  std::int64_t cross_edges = 0;
-  double radius = 0;
+  std::int64_t vertex_edges = 0;  ///< undirected edges between vertices, without cross edges
+  std::int64_t cross_edges = 0;   ///< edges added at random, of any length
+  double radius = 0;              ///< largest distance of vertices that an edge joins
 };
-/// Uses ranks, seed, vertices, degree and ghost_bytes; one graph for each of `percents` of cross edges, the vertices
-/// gone through once. @throws UsageError
+/// Generates one process graph for each of `percents` of cross edges; the vertices are generated and searched once. Local.
+/// @param options  of which ranks, seed, vertices, degree and ghost_bytes are used
+/// @throws UsageError for options out of range, and for more cross edges than half the pairs without an edge
 std::vector<StripGraph> strip_graphs(const ProcessGraphOptions& options, std::span<const double> percents);
 
-/// Cross edges that `percent` of `edges` are, rounded down.
+/// Returns the number of cross edges that `percent` of `edges` are, rounded down.
 inline std::int64_t cross_count(double percent, std::int64_t edges) {
   return static_cast<std::int64_t>(percent * static_cast<double>(edges) / 100);
 }

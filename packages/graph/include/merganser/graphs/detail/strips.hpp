@@ -1,6 +1,6 @@
 #pragma once
-/// Close pairs among points in horizontal strips of the unit square, strip by strip: memory for a few strips, time
-/// linear in the points and pairs.
+/// Fixed-radius neighbour search among points in horizontal strips of the unit square, strip by strip: memory for a few
+/// strips, time linear in the points and pairs. The generators of random geometric process graphs use it.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace merganser::graphs::detail {
 
-/// Largest distance of neighbours among `vertices` points, as [neve] takes it.
+/// Returns the radius of the random geometric graph of [neve] on `vertices` points of the unit square.
 inline double published_radius(std::int64_t vertices) {
   const auto n = static_cast<double>(vertices);
   const double rc = std::sqrt(std::log(n) / (3.14159 * n));
@@ -19,7 +19,7 @@ inline double published_radius(std::int64_t vertices) {
   return (rc + rt) / 2.0;
 }
 
-/// Largest square s with sqrt(s) <= r, so that comparing squares with it decides as comparing roots with r does.
+/// Returns the largest s with sqrt(s) <= r, so that comparing squares with s decides as comparing roots with r does.
 inline double largest_square(double r) {
   double s = r * r;
   const double infinity = std::numeric_limits<double>::infinity();
@@ -28,33 +28,38 @@ inline double largest_square(double r) {
   return s;
 }
 
-/// A vertex: `index` in strip `strip`.
+/// A vertex, as the number of its strip and its index in it.
 struct StripVertex {
   int strip;
   std::uint32_t index;
 };
 
+/// Neighbour search over strips. Each strip has a grid of cells, at least the radius wide; only the strips that a pair can
+/// reach back to are kept, in a ring buffer.
 class Strips {
  public:
-  /// Strip s holds `per_strip` points with x in [0, 1) and y in [s / strips, (s + 1) / strips].
+  /// Strip s holds `per_strip` points with x in [0, 1) and y in [s / strips, (s + 1) / strips]; pairs up to `radius` are found.
   Strips(int strips, std::int64_t per_strip, double radius)
       : strips_(strips), per_strip_(static_cast<std::size_t>(per_strip)), square_(largest_square(radius)) {
-    // Cells are a little larger than the radius, for the roundings of coordinates.
+    // Cells are a little larger than the radius: a coordinate that was rounded across the border of a cell still has all
+    // its neighbours in the adjacent cells.
     const double cell = radius * (1 + 1e-9);
     const double most = static_cast<double>(per_strip) * static_cast<double>(strips);
     columns_ = static_cast<int>(std::clamp(std::floor(1 / cell), 1.0, std::min(most, 1e9)));
     rows_ = static_cast<int>(std::clamp(std::floor(1 / (cell * strips)), 1.0, std::min(most, 1e9)));
+    // Strips lower than a cell have one row of cells each, and a pair may lie several strips apart. Otherwise a pair lies
+    // in adjacent rows, hence in one strip or in two adjacent ones.
     const double reach = rows_ > 1 || cell * strips <= 1 ? 1 : std::floor(cell * strips) + 1;
     reach_ = static_cast<int>(std::min(reach, static_cast<double>(strips)));
     const int kept = rows_ > 1 ? 2 : reach_ + 1;
     window_.resize(static_cast<std::size_t>(std::min(kept, strips)));
   }
 
-  /// How many strips a pair may lie apart.
+  /// Returns the largest distance of the strips of a pair, in strips.
   [[nodiscard]] int reach() const { return rows_ > 1 ? 1 : reach_; }
 
-  /// Calls fill(strip, x, y), which sets the points of a strip, for every strip in turn, and use(a, b) once for every
-  /// pair at most the radius apart; b is in the same strip as a or in one before.
+  /// Calls fill(strip, x, y) for every strip in turn, which sets the coordinates of its points, and use(a, b) once for every
+  /// pair of points (StripVertex) at most the radius apart; b is in the strip of a or in an earlier one.
   template <class Fill, class Use>
   void for_each_pair(Fill&& fill, Use&& use) {
     std::vector<double> x(per_strip_), y(per_strip_);
@@ -62,13 +67,13 @@ class Strips {
       fill(s, x, y);
       sort(s, x, y);
       for (int row = 0; row < rows_; ++row) {
-        within(strip(s), row, use);
+        visit_row(strip(s), row, use);
         for (int back = 1; back <= reach_; ++back) {
           const int other = row - back;  // of this strip, or of one before
           if (other >= 0) {
-            between(strip(s), row, strip(s), other, use);
+            visit_rows(strip(s), row, strip(s), other, use);
           } else if (const int before = s - (rows_ > 1 ? 1 : back); before >= 0) {
-            between(strip(s), row, strip(before), rows_ > 1 ? rows_ + other : 0, use);
+            visit_rows(strip(s), row, strip(before), rows_ > 1 ? rows_ + other : 0, use);
           }
         }
       }
@@ -76,15 +81,17 @@ class Strips {
   }
 
  private:
-  /// Points of a strip, by row and column of cells.
+  /// Points of a strip, sorted by row and column of cells.
   struct Sorted {
     int strip = 0;
     std::vector<double> x, y;
     std::vector<std::uint32_t> index;
-    std::vector<std::uint32_t> start;  ///< of cell row * columns + column
+    std::vector<std::uint32_t>
+        start;  ///< position of the first point of cell row * columns + column; cells + 1 entries
   };
   [[nodiscard]] Sorted& strip(int s) { return window_[static_cast<std::size_t>(s) % window_.size()]; }
 
+  /// Sorts the points of strip s by cell into its entry of the ring buffer: a counting sort, stable within a cell.
   void sort(int s, const std::vector<double>& x, const std::vector<double>& y) {
     Sorted& to = strip(s);
     to.strip = s;
@@ -114,14 +121,17 @@ class Strips {
     to.start[cells] = static_cast<std::uint32_t>(per_strip_);
   }
 
-  [[nodiscard]] std::uint32_t begin(const Sorted& s, int row, int column) const {
+  /// Returns the position of the first point of a cell; `column` is clamped to [0, columns], so that columns beside the grid
+  /// are empty and the end of a row is the beginning of the next.
+  [[nodiscard]] std::uint32_t cell_begin(const Sorted& s, int row, int column) const {
     return s.start[static_cast<std::size_t>(row) * static_cast<std::size_t>(columns_) +
                    static_cast<std::size_t>(std::clamp(column, 0, columns_))];
   }
 
+  /// Visits the pairs of point i of `a` with the points first .. last - 1 of `b` that are at most the radius apart.
   template <class Use>
-  void test(const Sorted& a, std::uint32_t i, const Sorted& b, std::uint32_t first, std::uint32_t last,
-            Use& use) const {
+  void visit_close(const Sorted& a, std::uint32_t i, const Sorted& b, std::uint32_t first, std::uint32_t last,
+                   Use& use) const {
     const double x = a.x[i], y = a.y[i];
     for (std::uint32_t j = first; j < last; ++j) {
       const double dx = x - b.x[j], dy = y - b.y[j];
@@ -129,31 +139,33 @@ class Strips {
     }
   }
 
+  /// Visits the close pairs within one row of cells, each once: a point with the later ones of its cell and of the next cell.
   template <class Use>
-  void within(const Sorted& s, int row, Use& use) const {
+  void visit_row(const Sorted& s, int row, Use& use) const {
     for (int column = 0; column < columns_; ++column) {
-      const std::uint32_t last = begin(s, row, column + 2), end = begin(s, row, column + 1);
-      for (std::uint32_t i = begin(s, row, column); i < end; ++i) test(s, i, s, i + 1, last, use);
+      const std::uint32_t last = cell_begin(s, row, column + 2), end = cell_begin(s, row, column + 1);
+      for (std::uint32_t i = cell_begin(s, row, column); i < end; ++i) visit_close(s, i, s, i + 1, last, use);
     }
   }
 
+  /// Visits the close pairs of two different rows of cells: a point of the one with three adjacent cells of the other.
   template <class Use>
-  void between(const Sorted& a, int row_a, const Sorted& b, int row_b, Use& use) const {
+  void visit_rows(const Sorted& a, int row_a, const Sorted& b, int row_b, Use& use) const {
     for (int column = 0; column < columns_; ++column) {
-      const std::uint32_t first = begin(b, row_b, column - 1), last = begin(b, row_b, column + 2);
-      const std::uint32_t end = begin(a, row_a, column + 1);
-      for (std::uint32_t i = begin(a, row_a, column); i < end; ++i) test(a, i, b, first, last, use);
+      const std::uint32_t first = cell_begin(b, row_b, column - 1), last = cell_begin(b, row_b, column + 2);
+      const std::uint32_t end = cell_begin(a, row_a, column + 1);
+      for (std::uint32_t i = cell_begin(a, row_a, column); i < end; ++i) visit_close(a, i, b, first, last, use);
     }
   }
 
   int strips_;
   std::size_t per_strip_;
-  double square_;
+  double square_;  ///< of the radius, see largest_square()
   int columns_ = 1;
-  int rows_ = 1;   ///< of cells per strip
-  int reach_ = 1;  ///< rows that a pair may lie apart; of one row a strip: strips
-  std::vector<Sorted> window_;
-  std::vector<std::uint32_t> cell_;
+  int rows_ = 1;                ///< rows of cells per strip
+  int reach_ = 1;               ///< largest distance of the rows of a pair; equal to strips where a strip has one row
+  std::vector<Sorted> window_;  ///< ring buffer: strip s is entry s modulo its length
+  std::vector<std::uint32_t> cell_;  ///< scratch of sort(): cell of each point
 };
 
 }  // namespace merganser::graphs::detail

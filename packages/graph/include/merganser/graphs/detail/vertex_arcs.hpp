@@ -1,5 +1,5 @@
 #pragma once
-/// From edges between vertices to arcs between the ranks that hold them.
+/// Quotient of a graph over vertices: arcs of the process graph between the ranks that hold the ends of its edges.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -8,8 +8,9 @@
 
 namespace merganser::graphs::detail {
 
-/// Rank r holds the vertices r * per_rank to (r + 1) * per_rank - 1. Ranks are neighbours if an edge joins two of their
-/// vertices; the weight of an arc is 1, or `ghost_bytes` for every vertex of its tail that has a neighbour at its head.
+/// Collects edges between vertices into arcs between ranks. Rank r holds the vertices r * per_rank to (r + 1) * per_rank - 1.
+/// Ranks are neighbours if an edge joins two of their vertices; the weight of an arc is 1 if `ghost_bytes` is 0, else
+/// `ghost_bytes` for every vertex of its tail that has a neighbour at its head (a ghost vertex there).
 class VertexArcs {
  public:
   VertexArcs(int ranks, std::int64_t per_rank, double ghost_bytes)
@@ -17,31 +18,35 @@ class VertexArcs {
         per_rank_(static_cast<std::uint64_t>(per_rank)),
         ghost_bytes_(ghost_bytes) {}
 
-  /// Only one edge of two ranks counts.
-  [[nodiscard]] bool unit() const { return ghost_bytes_ == 0; }
+  /// Returns whether all weights are 1, so that further edges between two ranks change nothing.
+  [[nodiscard]] bool is_unit() const { return ghost_bytes_ == 0; }
 
+  /// Adds the edge between vertices a and b; one within a rank makes no arc.
   void add(std::uint64_t a, std::uint64_t b) {
     const std::uint64_t rank_a = a / per_rank_, rank_b = b / per_rank_;
     if (rank_a == rank_b) return;
-    keys_.push_back((unit() ? rank_a : a) * ranks_ + rank_b);
-    keys_.push_back((unit() ? rank_b : b) * ranks_ + rank_a);
+    keys_.push_back((is_unit() ? rank_a : a) * ranks_ + rank_b);
+    keys_.push_back((is_unit() ? rank_b : b) * ranks_ + rank_a);
     if (keys_.size() >= full_) {
+      // Doubling what may stand before the next compaction keeps the sorting linear up to a logarithm, whatever repeats.
       compact();
       full_ = std::max(full_, 2 * keys_.size());
     }
   }
 
+  /// Returns the arcs collected so far, one row per rank; equal arcs may stand several times (ProcessGraph adds their weights).
   [[nodiscard]] Rows rows() {
     compact();
     Rows rows = empty_rows(static_cast<int>(ranks_));
     for (const std::uint64_t key : keys_) {
-      auto& row = rows[key / ranks_ / (unit() ? 1 : per_rank_)];
-      row.push_back({static_cast<int>(key % ranks_), unit() ? 1.0 : ghost_bytes_});
+      auto& row = rows[key / ranks_ / (is_unit() ? 1 : per_rank_)];
+      row.push_back({static_cast<int>(key % ranks_), is_unit() ? 1.0 : ghost_bytes_});
     }
     return rows;
   }
 
  private:
+  /// Sorts the keys and drops duplicates.
   void compact() {
     std::sort(keys_.begin(), keys_.end());
     keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
@@ -50,8 +55,8 @@ class VertexArcs {
   std::uint64_t ranks_;
   std::uint64_t per_rank_;
   double ghost_bytes_;
-  std::vector<std::uint64_t> keys_;  ///< tail (rank, or vertex) * ranks + rank of the head
-  std::size_t full_ = std::size_t{1} << 22;
+  std::vector<std::uint64_t> keys_;          ///< tail (rank, or vertex) * ranks + rank of the head
+  std::size_t full_ = std::size_t{1} << 22;  ///< number of keys at which duplicates are dropped
 };
 
 }  // namespace merganser::graphs::detail

@@ -1,11 +1,11 @@
 #pragma once
-/// Name, meaning and range of each MndOptions, for the command and for checks: no part of the interface.
+/// Description of MndOptions for the command line and for checks of ranges; not part of the interface.
 #include "merganser/base/options.hpp"
 #include "merganser/mnd/mnd.hpp"
 
 namespace merganser::mnd {
 
-/// Name, meaning and range of each option, for an OptionTable.
+/// Passes the name, member, meaning and range of each option of multi-node Boruvka to `option`.
 void describe(MndOptions& o, auto&& option) {
   option("style", o.style, "how ranks talk: as published, or in overlapped chunks",
          Choices<MndStyle>{{{"baseline", MndStyle::baseline}, {"tuned", MndStyle::tuned}}});

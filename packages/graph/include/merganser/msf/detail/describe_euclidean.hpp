@@ -1,11 +1,11 @@
 #pragma once
-/// Name, meaning and range of each EuclideanOptions, for the command and for checks: no part of the interface.
+/// Description of EuclideanOptions for the command line and for checks of ranges; not part of the interface.
 #include "merganser/base/options.hpp"
 #include "merganser/msf/euclidean.hpp"
 
 namespace merganser::msf {
 
-/// Name, meaning and range of each option, for an OptionTable.
+/// Passes the name, member, meaning and range of each option of Euclidean spanning trees to `option`.
 void describe(EuclideanOptions& o, auto&& option) {
   option.section("Points");
   option("leaf", o.leaf, "most points in a leaf of the tree of points", between(4, 64),

@@ -1,11 +1,11 @@
 #pragma once
-/// Name, meaning and range of each HdbscanOptions, for the command and for checks: no part of the interface.
+/// Description of HdbscanOptions for the command line and for checks of ranges; not part of the interface.
 #include "merganser/base/options.hpp"
 #include "merganser/msf/hdbscan.hpp"
 
 namespace merganser::msf {
 
-/// Name, meaning and range of each option, for an OptionTable.
+/// Passes the name, member, meaning and range of each option of HDBSCAN* to `option`.
 void describe(HdbscanOptions& o, auto&& option) {
   option("min-cluster-size", o.min_cluster_size, "fewest points of a cluster", between(2, 1U << 31));
   option("selection", o.selection, "clusters that are taken: the most stable, or those that do not split further",

@@ -1,11 +1,11 @@
 #pragma once
-/// Name, meaning and range of each ForestOptions, for the command and for checks: no part of the interface.
+/// Description of ForestOptions for the command line and for checks of ranges; not part of the interface.
 #include "merganser/base/options.hpp"
 #include "merganser/msf/minimum_forest.hpp"
 
 namespace merganser::msf {
 
-/// Name, meaning and range of each option, for an OptionTable.
+/// Passes the name, member, meaning and range of each option of spanning forests of graphs to `option`.
 void describe(ForestOptions& o, auto&& option) {
   option("method", o.method, "of --algo auto: how the forest is found; every method finds the same one",
          forest_methods());

@@ -1,0 +1,47 @@
+#pragma once
+// Text of a trace file, made without exceptions and without the C++ library, in whose place a traced program may have another.
+#include <cstdarg>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace merganser::trace {
+
+/// Text that grows by formatted pieces of up to 511 characters; without memory for a piece it is incomplete.
+class TextBuffer {
+ public:
+  ~TextBuffer() { std::free(data_); }
+  __attribute__((format(printf, 2, 3))) void add(const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char piece[512];
+    const int length = std::vsnprintf(piece, sizeof piece, format, arguments);
+    va_end(arguments);
+    if (length <= 0) return;
+    const auto bytes =
+        static_cast<std::size_t>(length) < sizeof piece ? static_cast<std::size_t>(length) : sizeof piece - 1;
+    if (used_ + bytes + 1 > room_) {
+      const std::size_t room = 2 * (room_ + bytes + 1);
+      char* bigger = static_cast<char*>(std::realloc(data_, room));
+      if (bigger == nullptr) return set_incomplete();
+      data_ = bigger;
+      room_ = room;
+    }
+    std::memcpy(data_ + used_, piece, bytes + 1);
+    used_ += bytes;
+  }
+  [[nodiscard]] const char* data() const { return data_ != nullptr ? data_ : ""; }
+  [[nodiscard]] std::size_t size() const { return used_; }
+  /// Marks the text as one that lacks something for want of memory: it must not be written, since numbers would be too low.
+  void set_incomplete() { complete_ = false; }
+  [[nodiscard]] bool is_complete() const { return complete_; }
+
+ private:
+  bool complete_ = true;
+  char* data_ = nullptr;
+  std::size_t used_ = 0;
+  std::size_t room_ = 0;
+};
+
+}  // namespace merganser::trace
