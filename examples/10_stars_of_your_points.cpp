@@ -2,7 +2,6 @@
 // each cold one is linked to its nearest, and its heat is added to that of its centre.
 // ./10_stars_of_your_points 4, or mpirun -n 4 ./10_stars_of_your_points.
 #include <cstdio>
-#include <cstring>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -57,13 +56,9 @@ void find(comm::Transport& transport) {
     mine.heat[link.source] = 0;
     if (link.rank == transport.rank()) mine.heat[link.centre] += given[link.source];
   }
-  std::vector<std::byte> received;
-  finder.migrate(std::as_bytes(std::span(given)), sizeof(double), received);
-  for (std::size_t k = 0; k < finder.receives().size(); ++k) {
-    double heat = 0;
-    std::memcpy(&heat, received.data() + k * sizeof heat, sizeof heat);
-    mine.heat[finder.receives()[k].centre] += heat;
-  }
+  std::vector<double> received;
+  finder.migrate(given, received);
+  for (std::size_t k = 0; k < received.size(); ++k) mine.heat[finder.receives()[k].centre] += received[k];
 
   const auto total = [&](const std::vector<double>& heat) {
     return transport.all_reduce(static_cast<std::int64_t>(std::accumulate(heat.begin(), heat.end(), 0.0)),

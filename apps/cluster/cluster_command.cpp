@@ -104,7 +104,7 @@ class Run {
     if (!o_.output.empty()) {
       const Scope s(profile_, "write");
       collective_try(
-          [&] { io::write_parcels(o_.output, parcels_, clusterer_->decomposition(), info_.time, t_, info_.heading); });
+          [&] { io::write_parcels(o_.output, parcels_, clusterer_->decomposition(), info_.time, t_, info_.metadata); });
     }
     write_report();
   }
@@ -178,7 +178,7 @@ void Run::resolve_box_and_ratio() {
   const AxisFlags periodic = resolve_periodic(o_.file, info_, answers_);
   info_.grid.box.periodic = {periodic[0], periodic[1], periodic[2]};
   ratio_ = resolve_ratio(o_.file, info_, 40, answers_);
-  io::set_min_volume_ratio(info_.heading, ratio_);
+  io::set_min_volume_ratio(info_.metadata, ratio_);
   for (const auto& warning : answers_.warnings()) log(Level::warning, t_.rank(), warning);
 }
 
@@ -308,7 +308,7 @@ void Run::compare_with_reference() {
 /// Checks that the result fits into the output file, and computes its totals, before a file is written. Collective.
 void Run::validate_output() {
   const std::string name = o_.output.empty() ? "the result of " + o_.input : "cannot write " + o_.output;
-  collective_try([&] { io::fit_to_file(name, parcels_, info_.grid.box, info_.heading, t_); });
+  collective_try([&] { io::fit_to_file(name, parcels_, info_.grid.box, info_.metadata, t_); });
   after_ = total_moments(t_, moments(parcels_, info_.grid.box));
   digest_ = total_digest(t_, merganser::digest(parcels_));
   sums_ = sums_json(t_, parcels_);

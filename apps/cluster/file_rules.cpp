@@ -36,7 +36,7 @@ Losses find_losses(const FileRules& rules, const io::ParcelFileInfo& info) {
   Losses out;
   for (const std::string& name : io::unread_variables(info))
     if (!is_in(rules.dropped, name)) out.variables.push_back(name);
-  for (const io::FileLoss& loss : info.heading.lost)
+  for (const io::FileLoss& loss : info.metadata.lost)
     if (!is_in(rules.dropped, loss.name)) out.others.push_back(loss.what);
   return out;
 }
@@ -44,7 +44,7 @@ Losses find_losses(const FileRules& rules, const io::ParcelFileInfo& info) {
 /// Validates that every name to be dropped is in the file. @throws UsageError
 void check_dropped(const FileRules& rules, const std::string& input, const io::ParcelFileInfo& info) {
   std::vector<std::string> known = io::unread_variables(info);
-  for (const io::FileLoss& loss : info.heading.lost) known.push_back(loss.name);
+  for (const io::FileLoss& loss : info.metadata.lost) known.push_back(loss.name);
   for (const std::string& name : rules.dropped)
     if (!is_in(known, name))
       throw UsageError("--attribute " + name + ":drop: " + input + " has nothing of this name to drop; it has " +

@@ -268,8 +268,9 @@ JobEnd infer_end(const LaunchPlan& plan, int code, const std::vector<RankReport>
   return {4, 4, ended + "before a rank had begun"};
 }
 
-/// Returns the outcome of the rank that ended first, for srun, whose exit code is the largest of all ranks: it stops the others by
-/// SIGTERM, and 128 + SIGTERM is larger than the code of most errors and than 128 + SIGKILL. Nothing if all ranks were stopped.
+/// Returns, for the command `run`, the outcome of a job under srun: that of the rank that ended first. srun returns the largest
+/// exit code of all ranks, but stops the others by SIGTERM, and 128 + SIGTERM is larger than the code of most errors and than
+/// 128 + SIGKILL. Nothing if all ranks were stopped.
 std::optional<JobEnd> find_first_end(const std::vector<RankReport>& reports) {
   if (const auto r = first_report(reports, RankReport::Kind::ended, [](const auto& x) { return x.value != 0; }))
     return JobEnd{r->value, r->value, ""};

@@ -92,9 +92,9 @@ int run(GenRandomOptions& o, const Invocation& in) {
     const Decomposition blocks = collective_try([&] { return decompose(grid, o.blocks, Parcels(), t); });
     const Parcels parcels = generate_random(o.parcels, blocks, t.rank());
     const Written w = describe_parcels(t, parcels, grid.cell_volume() / o.parcels.min_volume_ratio);
-    io::FileHeading heading;
-    io::set_min_volume_ratio(heading, o.parcels.min_volume_ratio);
-    collective_try([&] { io::write_parcels(o.output, parcels, blocks, 0.0, t, heading); });
+    io::FileMetadata metadata;
+    io::set_min_volume_ratio(metadata, o.parcels.min_volume_ratio);
+    collective_try([&] { io::write_parcels(o.output, parcels, blocks, 0.0, t, metadata); });
     if (t.rank() != 0) return;
     const double share = w.parcels > 0 ? static_cast<double>(w.small) / static_cast<double>(w.parcels) : 0;
     std::cout << o.output << ": " << count_text(w.parcels) << " parcels, " << percent_text(share)

@@ -205,14 +205,22 @@ def mask(values: Any, name: str, n: int) -> np.ndarray:
     return np.ascontiguousarray(array).view(np.uint8)
 
 
-def whole(value: Any, name: str, least: int, most: int = 2**31 - 1) -> int:
-    """Converts to an integer. Raises UsageError outside least .. most, TypeError for other types."""
+def integer(value: Any, name: str) -> int:
+    """Converts to an integer of 64 bits. Raises UsageError for larger ones, TypeError for other types."""
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name}: {value}; allowed: a whole number")
     try:
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"{name}: a {type(value).__name__}; allowed: a whole number") from None
+    if not -(2**63) <= number < 2**63:
+        raise UsageError(f"{name}: {number}; allowed: whole numbers of 64 bits")
+    return number
+
+
+def whole(value: Any, name: str, least: int, most: int = 2**31 - 1) -> int:
+    """Converts to an integer. Raises UsageError outside least .. most, TypeError for other types."""
+    number = integer(value, name)
     if not least <= number <= most:
         raise UsageError(f"{name}: {number}; allowed: from {least} to {most}")
     return number

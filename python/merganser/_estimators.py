@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from . import _core
 from ._arrays import number, whole
 from ._dask import dask_client, fit_on_workers, is_dask
 from ._errors import InputError, UsageError
 from ._estimator_base import Estimator, num_threads
-from ._linkage import cut, hdbscan, linkage
+from ._linkage import cut, find_clusters, hdbscan_options, linkage
 from ._precomputed import growth_from_distances, tree_from_distances
 from ._trees import Forest, euclidean_tree, gather_points
 from .hierarchies import Clusters, CondensedClusters, SingleLinkageTree
@@ -25,6 +26,10 @@ _METRICS = {
     "haversine": "great_circle",
 }
 """Metrics by the names that scikit-learn has for them."""
+
+
+_OPTION_NAMES = {"selection": "cluster_selection_method", "epsilon": "cluster_selection_epsilon"}
+"""Parameters of hdbscan() that HDBSCAN calls otherwise."""
 
 
 class _TreeEstimator(Estimator):
@@ -140,15 +145,11 @@ class HDBSCAN(_TreeEstimator):
 
     def fit(self, X: Any, y: Any = None) -> HDBSCAN:
         """Computes the HDBSCAN* clusters of X, (n, d) or with metric="precomputed" (n, n). Collective with comm. `y` is ignored."""
-        least, samples = self._check_parameters()
+        options, samples = self._check_parameters()
         if self._on_workers(X):
             return self
         forest = self._tree(X, samples, 2)
-        found = hdbscan(forest, least, selection=self.cluster_selection_method,
-                        epsilon=number(self.cluster_selection_epsilon, "cluster_selection_epsilon"),
-                        allow_single_cluster=bool(self.allow_single_cluster),
-                        max_cluster_size=0 if self.max_cluster_size is None else self.max_cluster_size, ties=self.ties,
-                        points=self._order(samples))
+        found = find_clusters(forest, options, self._order(samples))
         self.labels_ = found.labels.astype(np.int64)
         self.probabilities_ = found.probabilities
         self._clusters = None if found.tree is None else Clusters.of(found.tree)
@@ -166,27 +167,26 @@ class HDBSCAN(_TreeEstimator):
             return None
         return growth if self._points is None else gather_points(self._points, min_samples=samples, **self._search())
 
-    def _check_parameters(self) -> tuple[int, int]:
-        """Validates all parameters and returns min_cluster_size and the effective min_samples. Raises UsageError."""
-        least = whole(self.min_cluster_size, "min_cluster_size", 2)
-        samples = least if self.min_samples is None else whole(self.min_samples, "min_samples", 1)
-        if self.max_cluster_size is not None:
-            whole(self.max_cluster_size, "max_cluster_size", 1)
+    def _check_parameters(self) -> tuple[_core.HdbscanOptions, int]:
+        """Validates all parameters and returns those of hdbscan() and the effective min_samples. Raises UsageError."""
+        # None is any size here, 0 in hdbscan().
+        most = 0 if self.max_cluster_size is None else whole(self.max_cluster_size, "max_cluster_size", 1)
+        options = hdbscan_options(self.min_cluster_size, self.cluster_selection_method, self.cluster_selection_epsilon,
+                                  self.allow_single_cluster, most, self.ties, _OPTION_NAMES)
+        samples = options.min_cluster_size if self.min_samples is None else whole(self.min_samples, "min_samples", 1)
         if number(self.alpha, "alpha") != 1:
             raise UsageError(f"alpha: {self.alpha}; allowed: 1.0 (distances are not scaled here)")
         for name, allowed in (
             ("metric_params", (None, {})),
             ("algorithm", ("auto", "brute", "kd_tree", "ball_tree")),
-            ("cluster_selection_method", ("eom", "leaf")),
             ("store_centers", (None, "centroid", "medoid", "both")),
-            ("ties", ("together", "sequential")),
         ):
             value = getattr(self, name)
             if not any(value is a or (type(value) is type(a) and value == a) for a in allowed):
                 raise UsageError(f"{name}: {value!r}; allowed: {', '.join(map(repr, allowed))}")
         if self.store_centers is not None and (self.comm is not None or self.metric == "precomputed"):
             raise UsageError(f"store_centers: {self.store_centers!r} with comm or distances; allowed: None")
-        return least, samples
+        return options, samples
 
     @property
     def condensed_tree_(self) -> CondensedClusters | None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arrays import to_array, number, rows, whole
+from ._arrays import integer, number, rows, to_array, whole
 from ._errors import UsageError
 from ._trees import Forest
 
@@ -86,14 +86,26 @@ def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom"
     _check_forest(forest)
     if not isinstance(selection, str):
         raise TypeError(f"selection: a {type(selection).__name__}; allowed: 'eom', 'leaf'")
-    if selection not in ("eom", "leaf"):
-        raise UsageError(f"selection: {selection!r}; allowed: 'eom', 'leaf'")
-    if not isinstance(ties, str) or ties not in ("together", "sequential"):
-        raise UsageError(f"ties: {ties!r}; allowed: 'together', 'sequential'")
-    least, distance = whole(min_cluster_size, "min_cluster_size", 2), number(epsilon, "epsilon")
-    most = whole(max_cluster_size, "max_cluster_size", 0)
-    growth, order = _sequence(forest, points) if ties == "sequential" else (None, None)
-    found = _core.hdbscan(forest, least, selection, distance, bool(allow_single_cluster), most, growth, order)
+    return find_clusters(forest, hdbscan_options(min_cluster_size, selection, epsilon, allow_single_cluster, max_cluster_size, ties),
+                         points)
+
+
+def hdbscan_options(min_cluster_size: Any, selection: Any, epsilon: Any, allow_single_cluster: Any, max_cluster_size: Any,
+                    ties: Any, names: dict[str, str] = {}) -> _core.HdbscanOptions:
+    """Converts parameters of hdbscan() for find_clusters(). `names`: what the caller calls them, for errors.
+
+    Raises TypeError for other types, UsageError for values out of range.
+    """
+    return _core.HdbscanOptions(
+        min_cluster_size=integer(min_cluster_size, names.get("min_cluster_size", "min_cluster_size")), selection=selection,
+        epsilon=number(epsilon, names.get("epsilon", "epsilon")), allow_single_cluster=bool(allow_single_cluster),
+        max_cluster_size=integer(max_cluster_size, names.get("max_cluster_size", "max_cluster_size")), ties=ties, names=names)
+
+
+def find_clusters(forest: Forest, options: _core.HdbscanOptions, points: Any) -> Hdbscan:
+    """Computes HDBSCAN* clusters as hdbscan() does. Collective over the communicator of the forest."""
+    growth, order = _sequence(forest, points) if options.sequential else (None, None)
+    found = _core.hdbscan(forest, options, growth, order)
     return Hdbscan(*found, None if growth is None or found[2] is None else growth.exact)
 
 

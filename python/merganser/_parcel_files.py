@@ -62,7 +62,7 @@ def _read(file: Any, name: str, time_index: int, rules: dict[str, str]) -> tuple
     if "n_parcels" not in file.dimensions:
         raise InputError(f"{name}: no dimension n_parcels; allowed: a parcel file of EPIC")
     n = len(file.dimensions["n_parcels"])
-    record = _read_heading(file, name, time_index)
+    record = _read_record(file, name, time_index)
     known, chosen, skips = _epic_attributes(file, name), {}, {}
     others = [v.name for v in file.variables.values() if "n_parcels" in v.dimensions and v.name not in OWN]
     for variable, rule in rules.items():
@@ -156,7 +156,7 @@ def _read_attribute(file: Any, name: str, variable: str, n: int, time_index: int
     return values
 
 
-def _read_heading(file: Any, name: str, time_index: int) -> dict[str, Any]:
+def _read_record(file: Any, name: str, time_index: int) -> dict[str, Any]:
     """Reads the record of a file: box, periodic axes, cells, min_volume_ratio, time. Raises InputError for invalid attributes."""
     attributes = {}
     for group in (*file.groups.values(), file):

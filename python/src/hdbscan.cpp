@@ -1,11 +1,12 @@
 #include "merganser/msf/hdbscan.hpp"
-#include "merganser/base/text.hpp"
-#include "merganser/msf/detail/describe_hdbscan.hpp"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include "merganser/base/error.hpp"
+#include "merganser/base/text.hpp"
 #include "python/src/clusters.hpp"
 #include "python/src/growth.hpp"
 #include "python/src/themes.hpp"
@@ -13,25 +14,40 @@
 namespace merganser::python {
 namespace {
 
-/// What hdbscan() finds: labels of this process's points, and on rank 0 the tree they were taken from.
+/// Result of hdbscan(): labels of this process's points, and on rank 0 the tree they were taken from.
 struct Found {
   msf::Hdbscan labels;
   msf::CondensedTree tree;
 };
 
-msf::HdbscanOptions options_of(std::uint64_t min_cluster_size, const std::string& selection, double epsilon,
-                               bool allow_single_cluster, std::uint64_t max_cluster_size) {
-  msf::HdbscanOptions options;
-  OptionTable table(options);
-  const auto set = [&](const std::string& name, const std::string& value) {
-    table.parse(std::vector<std::string>{"--" + name + "=" + value});
-  };
-  set("min-cluster-size", std::to_string(min_cluster_size));
-  set("selection", selection);
-  set("epsilon", number_text(epsilon));
-  options.allow_single_cluster = allow_single_cluster;
-  options.max_cluster_size = max_cluster_size;
-  return options;
+/// Names of the parameters in the function that the user called, by the names of the fields.
+using Names = std::map<std::string, std::string>;
+
+std::string name_of(const Names& names, std::string_view field) {
+  const auto at = names.find(std::string(field));
+  return at != names.end() ? at->second : std::string(field);
+}
+
+/// Returns the value of an enumeration by its name. @throws UsageError for anything else
+template <class E>
+E parse_choice(nb::handle given, const std::string& name, const Choices<E>& choices) {
+  for (const auto& [word, value] : choices.words)
+    if (nb::isinstance<nb::str>(given) && nb::cast<std::string>(given) == word) return value;
+  throw UsageError(name + ": " + nb::cast<std::string>(nb::repr(given)) + "; allowed: " +
+                   joined(choices.words, ", ", [](const auto& word) { return "'" + word.first + "'"; }));
+}
+
+/// Makes options of keyword arguments. @throws UsageError with the name that the user knows
+void make_options(msf::HdbscanOptions* place, std::int64_t min_cluster_size, nb::handle selection, double epsilon,
+                  bool allow_single_cluster, std::int64_t max_cluster_size, nb::handle ties, const Names& names) {
+  msf::HdbscanOptions options{.min_cluster_size = min_cluster_size,
+                              .epsilon = epsilon,
+                              .allow_single_cluster = allow_single_cluster,
+                              .max_cluster_size = max_cluster_size};
+  options.selection = parse_choice(selection, name_of(names, "selection"), msf::selections());
+  options.ties = parse_choice(ties, name_of(names, "ties"), msf::hdbscan_ties());
+  msf::check(options, [&](std::string_view field) { return name_of(names, field); });
+  new (place) msf::HdbscanOptions(options);
 }
 
 /// In the order of a growth, if there is one.
@@ -57,16 +73,10 @@ void find(Found& found, ForestObject& forest, const Sequence* sequence, const ms
   found.labels.probabilities = own_values(found.labels.probabilities, forest.own(), transport);
 }
 
-nb::tuple hdbscan(const std::shared_ptr<ForestObject>& forest, std::uint64_t min_cluster_size,
-                  const std::string& selection, double epsilon, bool allow_single_cluster,
-                  std::uint64_t max_cluster_size, std::shared_ptr<Growth> growth,
-                  std::optional<Line<std::uint32_t>> order) {
-  auto options = options_of(min_cluster_size, selection, epsilon, allow_single_cluster, max_cluster_size);
+nb::tuple hdbscan(const std::shared_ptr<ForestObject>& forest, const msf::HdbscanOptions& options,
+                  std::shared_ptr<Growth> growth, std::optional<Line<std::uint32_t>> order) {
   std::shared_ptr<const Sequence> sequence;
-  if (growth && order) {
-    sequence = std::make_shared<Sequence>(Sequence{std::move(growth), std::move(*order)});
-    options.ties = msf::HdbscanTies::sequential;
-  }
+  if (growth && order) sequence = std::make_shared<Sequence>(Sequence{std::move(growth), std::move(*order)});
   const auto found = std::make_shared<Found>();
   if (!sequence) forest->sorted();
   const Team& team = *forest->team();
@@ -127,8 +137,16 @@ void bind_hdbscan(nb::module_& m) {
       .def_prop_ro(
           "stabilities", [](const Tree& t) { return move_to_numpy(msf::stabilities(t)); }, kOwn,
           "By cluster: excess of mass, the sum of (lambda - birth) over the points that leave it.");
-  m.def("hdbscan", &hdbscan, nb::arg("forest"), nb::arg("min_cluster_size"), nb::arg("selection"), nb::arg("epsilon"),
-        nb::arg("allow_single_cluster"), nb::arg("max_cluster_size"), nb::arg("growth").none() = nb::none(),
+  using Options = msf::HdbscanOptions;
+  nb::class_<Options>(m, "HdbscanOptions", "Parameters of HDBSCAN*, checked when they are made.")
+      .def("__init__", &make_options, nb::arg("min_cluster_size"), nb::arg("selection").none(), nb::arg("epsilon"),
+           nb::arg("allow_single_cluster"), nb::arg("max_cluster_size"), nb::arg("ties").none(),
+           nb::arg("names") = Names(), "`names`: what the caller calls the parameters, for errors.")
+      .def_ro("min_cluster_size", &Options::min_cluster_size, "Fewest points of a cluster.")
+      .def_prop_ro(
+          "sequential", [](const Options& o) { return o.ties == msf::HdbscanTies::sequential; },
+          "True if merges of one height are undone one by one.");
+  m.def("hdbscan", &hdbscan, nb::arg("forest"), nb::arg("options"), nb::arg("growth").none() = nb::none(),
         nb::arg("order").noconvert().none() = nb::none(), "Clusters of any density: see merganser.hdbscan().");
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "merganser/base/text.hpp"
+#include "src/base/system_root.hpp"
 
 namespace merganser {
 namespace {

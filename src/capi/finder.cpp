@@ -224,7 +224,7 @@ int mg_finder_migrate(mg_finder* finder, const void* rows, size_t row_bytes, voi
     check_rows(object, row_bytes, received, capacity);
     const std::size_t bytes = object.points() * row_bytes;
     check_not_null(rows, bytes, "rows");
-    object.finder.migrate({static_cast<const std::byte*>(rows), bytes}, row_bytes, object.received);
+    object.finder.migrate_bytes({static_cast<const std::byte*>(rows), bytes}, row_bytes, object.received);
     copy_received(object, received, capacity);
   });
 }
@@ -234,7 +234,7 @@ int mg_finder_migrate_packed(mg_finder* finder, size_t row_bytes, mg_pack pack, 
   return guard<FinderObject>(finder, [&](FinderObject& object) {
     check_rows(object, row_bytes, received, capacity);
     if (pack == nullptr) throw UsageError("pack: a null pointer; allowed: a function");
-    object.finder.migrate(
+    object.finder.migrate_packed(
         row_bytes, [&](std::uint32_t position, std::byte* row) { pack(position, row, user); }, object.received);
     copy_received(object, received, capacity);
   });

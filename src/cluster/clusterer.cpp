@@ -11,8 +11,10 @@
 #include "merganser/base/text.hpp"
 #include "merganser/cluster/cluster.hpp"
 #include "src/cluster/distinct_ids.hpp"
+#include "src/cluster/owner_checks.hpp"
 #include "src/cluster/pack.hpp"
-#include "src/cluster/redistribute.hpp"
+#include "src/cluster/rank_agreement.hpp"
+#include "src/cluster/redistribution_wave.hpp"
 #include "src/cluster/star_core.hpp"
 
 namespace merganser {

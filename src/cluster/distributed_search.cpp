@@ -350,7 +350,8 @@ void DistributedSearch::announce(StepNumbers& report) {
   receive_announcements();
 }
 
-/// Stores the announced links as Links::in, with the order of arrival as slots.
+/// Reads from the inbox the links that other ranks announced to this one, and appends them to Links::in; the slot of a link is
+/// its position in the message of its arc. Local, after the step of the mailbox.
 void DistributedSearch::receive_announcements() {
   const std::size_t bytes = sizeof(Announcement) + (options_.positions ? sizeof(std::uint32_t) : 0);
   for (std::uint32_t arc = 0; arc < querying_.size(); ++arc) {

@@ -11,6 +11,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/parcels/detail/merge_epic.hpp"
+#include "src/cluster/reference_stages.hpp"
 
 namespace merganser {
 namespace reference {

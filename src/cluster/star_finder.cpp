@@ -11,7 +11,8 @@
 #include "merganser/geometry/box_checks.hpp"
 #include "src/cluster/distinct_ids.hpp"
 #include "src/cluster/merge_columns.hpp"
-#include "src/cluster/redistribute.hpp"
+#include "src/cluster/owner_checks.hpp"
+#include "src/cluster/rank_agreement.hpp"
 #include "src/cluster/star_core.hpp"
 
 namespace merganser {
@@ -275,11 +276,18 @@ std::span<const std::uint32_t> StarFinder::sends() const { return impl_->sends; 
 std::span<const StarReceive> StarFinder::receives() const { return impl_->receives; }
 const StepNumbers& StarFinder::numbers() const { return impl_->numbers; }
 
-void StarFinder::migrate(std::span<const std::byte> rows, std::size_t row_bytes, std::vector<std::byte>& received) {
+void StarFinder::check_row_count(std::size_t rows) const {
+  if (rows != impl_->points)
+    throw UsageError("migrate: " + std::to_string(rows) + " rows; allowed: " + std::to_string(impl_->points) +
+                     ", as many as points given to find()");
+}
+
+void StarFinder::migrate_bytes(std::span<const std::byte> rows, std::size_t row_bytes,
+                               std::vector<std::byte>& received) {
   if (rows.size() != impl_->points * row_bytes)
     throw UsageError("migrate: " + std::to_string(rows.size()) + " bytes for " + std::to_string(impl_->points) +
                      " rows of " + std::to_string(row_bytes) + "; allowed: as many rows as points given to find()");
-  migrate(
+  migrate_packed(
       row_bytes,
       [&](std::uint32_t position, std::byte* row) {
         if (row_bytes > 0) std::memcpy(row, rows.data() + position * row_bytes, row_bytes);
@@ -287,7 +295,7 @@ void StarFinder::migrate(std::span<const std::byte> rows, std::size_t row_bytes,
       received);
 }
 
-void StarFinder::migrate(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& received) {
+void StarFinder::migrate_packed(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& received) {
   impl_->core.mailbox().check_usable();
   received.clear();
   const std::uint32_t* const order = impl_->core.search().cells().order();
@@ -298,7 +306,7 @@ void StarFinder::migrate(std::size_t row_bytes, const PackRow& pack, std::vector
 std::size_t StarFinder::merge(const MergeRules& rules, const Columns& columns) {
   const cluster::ColumnMerge merge(rules, columns, impl_->points, impl_->ids);
   std::vector<std::byte> received;
-  migrate(
+  migrate_packed(
       merge.row_bytes(), [&](std::uint32_t position, std::byte* row) { merge.pack(position, row); }, received);
   merge.run(links(), impl_->transport.rank(), receives(), received);
   return merge.remove_sources(links());

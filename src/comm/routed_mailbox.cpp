@@ -72,13 +72,11 @@ Graph RoutedMailbox::complete(int rank, int ranks) {
   return Graph::symmetric(std::move(others));
 }
 
-// Complete exchange in two hops: along rows to the receiver's column, then along the column, about 2 sqrt(ranks) arcs
-// each.
-RoutedMailbox::RoutedMailbox(Transport& transport, std::uint32_t most_piece)
+RoutedMailbox::RoutedMailbox(Transport& transport, std::uint32_t max_piece_bytes)
     : Mailbox(complete(transport.rank(), transport.size())),
       rank_(transport.rank()),
       ranks_(transport.size()),
-      most_piece_(most_piece),
+      max_piece_bytes_(max_piece_bytes),
       grid_(ranks_),
       first_arc_(static_cast<std::size_t>(grid_.columns()), kHere) {
   Graph first{{}, grid_.first_hop_senders(rank_)};
@@ -119,7 +117,7 @@ void RoutedMailbox::empty_inboxes() {
 // Bundle of a hop: each message behind a heading with the rank at its other end, in pieces that 32 bits can count.
 void RoutedMailbox::append(std::vector<std::byte>& bundle, int rank, std::span<const std::byte> message) const {
   while (!message.empty()) {
-    const auto piece = message.first(std::min<std::size_t>(message.size(), most_piece_));
+    const auto piece = message.first(std::min<std::size_t>(message.size(), max_piece_bytes_));
     const Heading heading{static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(piece.size())};
     const auto bytes = std::as_bytes(std::span(&heading, 1));
     bundle.insert(bundle.end(), bytes.begin(), bytes.end());

@@ -44,7 +44,7 @@ void visit_fields(A& a, FileLoss& v) {
   a(v.name, v.what);
 }
 template <class A>
-void visit_fields(A& a, FileHeading& v) {
+void visit_fields(A& a, FileMetadata& v) {
   a(v.root, v.columns, v.lost);
 }
 template <class A>
@@ -65,7 +65,7 @@ void visit_fields(A& a, std::optional<double>& v) {  // an empty one has indeter
 template <class A>
 void visit_fields(A& a, ParcelFileInfo& v) {
   std::vector<Attribute> attributes = v.schema.attributes();
-  a(v.grid, v.says_periodic, v.min_volume_ratio, v.parcels, v.time, v.classic, v.has_ids, attributes, v.heading);
+  a(v.grid, v.says_periodic, v.min_volume_ratio, v.parcels, v.time, v.classic, v.has_ids, attributes, v.metadata);
   if constexpr (A::kReads) v.schema = Schema(std::move(attributes));
 }
 

@@ -47,9 +47,8 @@ const std::vector<Column>& own_columns() {
   return list;
 }
 
-/// Sets type and storage of a column to those of the file's variable of this name, if there is one.
-void apply_heading(Column& column, const FileHeading& heading) {
-  column.in_file = heading.column(column.name);
+void apply_metadata(Column& column, const FileMetadata& metadata) {
+  column.in_file = metadata.column(column.name);
   if (column.in_file == nullptr) return;
   column.type = static_cast<FileType>(column.in_file->values.type);
   column.storage = column.in_file->storage;
@@ -75,7 +74,7 @@ Range exact_range(FileType type) {
 
 }  // namespace
 
-const FileVariable* FileHeading::column(std::string_view name) const {
+const FileVariable* FileMetadata::column(std::string_view name) const {
   for (const FileVariable& v : columns)
     if (v.name == name) return &v;
   return nullptr;
@@ -101,8 +100,7 @@ std::size_t type_bytes(FileType type) {
   return bytes;
 }
 
-// Map between a parcel file's variables and the container: site first, then the components of the schema.
-std::vector<Column> columns(const Schema& schema, const FileHeading& heading) {
+std::vector<Column> columns(const Schema& schema, const FileMetadata& metadata) {
   const auto site = [](const char* name, const char* unit, const char* long_name, std::size_t offset) {
     return Column{.name = name, .unit = unit, .long_name = long_name, .in_site = true, .offset = offset, .storage = {}};
   };
@@ -125,17 +123,17 @@ std::vector<Column> columns(const Schema& schema, const FileHeading& heading) {
       list.push_back(std::move(column));
     }
   }
-  for (Column& column : list) apply_heading(column, heading);
+  for (Column& column : list) apply_metadata(column, metadata);
   return list;
 }
 
-Column id_column(const FileHeading& heading) {
+Column id_column(const FileMetadata& metadata) {
   const std::string name(kIdName);
   Column column{
       .name = name, .unit = "1", .long_name = "id of the parcel", .computed = false, .epic = false, .storage = {}};
-  apply_heading(column, heading);
+  apply_metadata(column, metadata);
   column.type = FileType::i64;
-  if (const FileVariable* like = heading.column("volume"); like != nullptr && column.in_file == nullptr)
+  if (const FileVariable* like = metadata.column("volume"); like != nullptr && column.in_file == nullptr)
     column.storage = like->storage;
   return column;
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "merganser/io/file_heading.hpp"
+#include "merganser/io/file_metadata.hpp"
 #include "merganser/parcels/parcels.hpp"
 
 namespace merganser::io {
@@ -57,10 +57,10 @@ struct Column {
 };
 
 /// Lists the columns of a parcel file: position, volume, then every component of the schema. Types and storage are those
-/// of the heading, which must outlive the result, for the variables that it describes.
-[[nodiscard]] std::vector<Column> columns(const Schema& schema, const FileHeading& heading);
-/// Returns the column of the ids, stored (chunks, compression) as the volumes are unless the heading describes it.
-[[nodiscard]] Column id_column(const FileHeading& heading);
+/// of the metadata, which must outlive the result, for the variables that it describes.
+[[nodiscard]] std::vector<Column> columns(const Schema& schema, const FileMetadata& metadata);
+/// Returns the column of the ids, stored (chunks, compression) as the volumes are unless the metadata describes it.
+[[nodiscard]] Column id_column(const FileMetadata& metadata);
 /// Returns true for names that columns() of EPIC's schema uses, and for kIdName.
 [[nodiscard]] bool is_own_name(std::string_view name);
 

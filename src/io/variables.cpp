@@ -57,28 +57,28 @@ Rule effective_rule(const FileVariable& variable, const VariableRule& rule) {
 
 /// Returns the variable of this name over the parcels; null if there is none.
 FileVariable* find_column(ParcelFileInfo& info, const std::string& name) {
-  const auto at = std::find_if(info.heading.columns.begin(), info.heading.columns.end(),
+  const auto at = std::find_if(info.metadata.columns.begin(), info.metadata.columns.end(),
                                [&](const FileVariable& v) { return v.name == name; });
-  return at == info.heading.columns.end() ? nullptr : &*at;
+  return at == info.metadata.columns.end() ? nullptr : &*at;
 }
 
 }  // namespace
 
-void set_min_volume_ratio(FileHeading& heading, double ratio) {
+void set_min_volume_ratio(FileMetadata& metadata, double ratio) {
   if (!(ratio > 0) || !std::isfinite(ratio))
     throw UsageError("min_vratio: " + number_text(ratio) + "; allowed: above 0");
   FileValues value = file_values(std::span<const double>(&ratio, 1));
-  for (FileAttribute& a : heading.root.attributes) {
+  for (FileAttribute& a : metadata.root.attributes) {
     if (a.name != "min_vratio") continue;
     a.values = std::move(value);
     return;
   }
-  heading.root.attributes.push_back({"min_vratio", std::move(value)});
+  metadata.root.attributes.push_back({"min_vratio", std::move(value)});
 }
 
 std::vector<std::string> unread_variables(const ParcelFileInfo& info) {
   std::vector<std::string> names;
-  for (const FileVariable& v : info.heading.columns)
+  for (const FileVariable& v : info.metadata.columns)
     if (v.name != "t" && !is_own_name(v.name) && !info.schema.has(v.name)) names.push_back(v.name);
   std::sort(names.begin(), names.end());
   return names;

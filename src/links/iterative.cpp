@@ -253,7 +253,7 @@ std::vector<Entry> gather_entries(comm::Transport& transport, const Entry& mine,
 
 }  // namespace
 
-/// Clears the flags of the first `vertices` vertices. Local.
+/// Clears this rank's flags leaf, available and merged of its first `vertices` vertices. Local.
 void IterativePruner::Impl::clear_flags(std::size_t vertices) {
   for (const Kind kind : {kLeaf, kAvailable, kMerged}) std::fill_n(group.local(kind).begin(), vertices, 0);
 }

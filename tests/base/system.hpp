@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "merganser/base/resources.hpp"
+#include "src/base/system_root.hpp"
 #include "tests/io/folder.hpp"
 
 namespace merganser::test {

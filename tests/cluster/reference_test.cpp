@@ -14,6 +14,7 @@
 #include "merganser/io/parcel_file.hpp"
 #include "merganser/parcels/generate.hpp"
 #include "merganser/parcels/statistics.hpp"
+#include "src/cluster/reference_stages.hpp"
 #include "tests/data/graph_cases.hpp"
 
 namespace {

@@ -9,9 +9,9 @@
 #include <random>
 #include <vector>
 
-#include "merganser/cluster/reference.hpp"
 #include "merganser/geometry/decomposition.hpp"
 #include "merganser/parcels/parcels.hpp"
+#include "src/cluster/reference_stages.hpp"
 
 namespace merganser::test {
 

@@ -13,6 +13,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/cluster/cluster.hpp"
+#include "merganser/cluster/reference.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/parcels/statistics.hpp"
 #include "src/cluster/candidate_ranks.hpp"
@@ -71,10 +72,10 @@ class StarFinderTest : public testing::TestWithParam<Setup> {
     }
     EXPECT_EQ(away, finder.sends().size());
     // Ids travel as one payload, positions in the arrays as another.
-    std::vector<std::byte> received;
-    finder.migrate(std::as_bytes(std::span(mine.ids)), sizeof(std::int64_t), received);
+    std::vector<std::int64_t> received;
+    finder.migrate(mine.ids, received);
     std::vector<std::byte> positions;
-    finder.migrate(
+    finder.migrate_packed(
         sizeof(std::uint32_t),
         [](std::uint32_t position, std::byte* row) { std::memcpy(row, &position, sizeof position); }, positions);
     // The rank of each source sends the centre that it has stored, for the rank of the centre to compare.
@@ -85,7 +86,7 @@ class StarFinderTest : public testing::TestWithParam<Setup> {
     std::map<std::uint32_t, Claim> claims;
     for (const StarLink& l : finder.links()) claims[l.source] = {t.rank(), l.rank, l.centre};
     std::vector<std::byte> claimed;
-    finder.migrate(
+    finder.migrate_packed(
         sizeof(Claim),
         [&](std::uint32_t position, std::byte* row) { std::memcpy(row, &claims[position], sizeof(Claim)); }, claimed);
     const auto receives = finder.receives();
@@ -97,11 +98,10 @@ class StarFinderTest : public testing::TestWithParam<Setup> {
       EXPECT_EQ(claim.to, t.rank());
       EXPECT_EQ(claim.centre, receives[k].centre);
     }
-    ASSERT_EQ(received.size(), receives.size() * sizeof(std::int64_t));
+    ASSERT_EQ(received.size(), receives.size());
     ASSERT_EQ(positions.size(), receives.size() * sizeof(std::uint32_t));
     for (std::size_t k = 0; k < receives.size(); ++k) {
-      std::int64_t id;
-      std::memcpy(&id, received.data() + k * sizeof id, sizeof id);
+      const std::int64_t id = received[k];
       std::uint32_t position;
       std::memcpy(&position, positions.data() + k * sizeof position, sizeof position);
       EXPECT_EQ(id, receives[k].source_id);
@@ -363,9 +363,12 @@ TEST(StarFinder, refuses_what_it_cannot_read_and_names_it) {
     EXPECT_FALSE(finder.links().empty());
     std::vector<std::byte> received;
     EXPECT_NE(refusal<UsageError>([&] {
-                finder.migrate(std::as_bytes(std::span(cloud.ids)), 4, received);
+                finder.migrate_bytes(std::as_bytes(std::span(cloud.ids)), 4, received);
               }).find("160 bytes for 20 rows of 4"),
               std::string::npos);
+    std::vector<std::int64_t> ids;
+    EXPECT_EQ(refusal<UsageError>([&] { finder.migrate(std::span(cloud.ids).first(19), ids); }),
+              "migrate: 19 rows; allowed: 20, as many as points given to find()");
   });
 }
 
@@ -387,34 +390,6 @@ TEST(StarFinder, with_the_decorator_checked_every_rank_hears_of_a_bad_point) {
     }
   });
   EXPECT_EQ(heard, 3);
-}
-
-TEST(StarFinder, has_nothing_to_send_after_a_find_that_was_refused) {
-  if (comm::launched()) GTEST_SKIP() << "threads only";
-  const Cloud all = random_cloud(400, 14);
-  comm::RunOptions options{"threads", 3};
-  options.decorators = "checked";
-  comm::run(options, [&](comm::Transport& t) {
-    const Decomposition d(all.grid, t.size());
-    const Cloud mine = Share(all, d, t.rank()).cloud;
-    StarFinder finder(t, d);
-    finder.find(PointView::rows(mine.xyz.data(), mine.size()), mine.small, mine.ids);
-    EXPECT_FALSE(finder.sends().empty());
-    // One point, which is nowhere: positions of the last find are beyond what is there now.
-    const double nowhere[] = {1e9, 0, 0};
-    const std::uint8_t small[] = {1};
-    EXPECT_NE(refusal<InputError>([&] {
-                finder.find(PointView::rows(nowhere, 1), small);
-              }).find("outside of its rank's block"),
-              std::string::npos);
-    EXPECT_TRUE(finder.links().empty() && finder.sends().empty() && finder.receives().empty());
-    int packed = 0;
-    std::vector<std::byte> received;
-    finder.migrate(
-        1, [&](std::uint32_t, std::byte*) { ++packed; }, received);
-    EXPECT_EQ(packed, 0);
-    EXPECT_TRUE(received.empty());
-  });
 }
 
 TEST(StarFinder, refuses_columns_that_do_not_match) {

@@ -99,18 +99,18 @@ TEST_P(Carried, attributes_groups_variables_types_and_compression_are_in_the_fil
       f.more = add_all_parts;
     });
     io::ParcelFileInfo info = io::read_info(in, t);
-    EXPECT_TRUE(info.heading.lost.empty());
+    EXPECT_TRUE(info.metadata.lost.empty());
     EXPECT_EQ(io::unread_variables(info), (std::vector<std::string>{"age", "humidity", "label", "theta"}));
     io::add_variables(in, info, kRules);
     EXPECT_TRUE(io::unread_variables(info).empty());
     const Parcels parcels = io::read_parcels(in, info, t);
     const Decomposition blocks(info.grid, t.size());
-    io::write_parcels(out, parcels, blocks, info.time, t, info.heading);
+    io::write_parcels(out, parcels, blocks, info.time, t, info.metadata);
 
     io::ParcelFileInfo again = io::read_info(out, t);
-    EXPECT_EQ(text(again.heading.root), text(info.heading.root));
-    for (const io::FileVariable& v : info.heading.columns) {
-      const io::FileVariable* const w = again.heading.column(v.name);
+    EXPECT_EQ(text(again.metadata.root), text(info.metadata.root));
+    for (const io::FileVariable& v : info.metadata.columns) {
+      const io::FileVariable* const w = again.metadata.column(v.name);
       ASSERT_NE(w, nullptr) << v.name;
       EXPECT_EQ(text(*w), text(v));
       EXPECT_EQ(w->storage.chunk, v.name == "t" ? w->storage.chunk : 6) << v.name;
@@ -146,10 +146,10 @@ TEST_P(Carried, text_variables_are_written_by_every_model) {
     });
     const io::ParcelFileInfo info = io::read_info(in, t);
     const Parcels parcels = io::read_parcels(in, info, t);
-    io::write_parcels(out, parcels, Decomposition(info.grid, t.size()), info.time, t, info.heading);
+    io::write_parcels(out, parcels, Decomposition(info.grid, t.size()), info.time, t, info.metadata);
     const io::ParcelFileInfo again = io::read_info(out, t);
-    ASSERT_EQ(again.heading.root.variables.size(), 1U);
-    EXPECT_EQ(text(again.heading.root.variables[0]), text(info.heading.root.variables[0]));
+    ASSERT_EQ(again.metadata.root.variables.size(), 1U);
+    EXPECT_EQ(text(again.metadata.root.variables[0]), text(info.metadata.root.variables[0]));
     t.barrier();
   });
 }
@@ -163,7 +163,7 @@ TEST_P(Carried, what_the_file_lacks_is_not_made_up) {
     });
     const io::ParcelFileInfo info = io::read_info(in, t);
     const Parcels parcels = io::read_parcels(in, info, t);
-    io::write_parcels(out, parcels, Decomposition(info.grid, t.size()), info.time, t, info.heading);
+    io::write_parcels(out, parcels, Decomposition(info.grid, t.size()), info.time, t, info.metadata);
     const io::ParcelFileInfo again = io::read_info(out, t);
     EXPECT_FALSE(again.schema.has("vorticity"));
     EXPECT_TRUE(again.schema.has("buoyancy"));
@@ -180,7 +180,7 @@ TEST_P(Carried, files_of_the_classic_format_are_read_by_every_model) {
     EXPECT_TRUE(info.classic);
     const Parcels parcels = io::read_parcels(in, info, t);
     EXPECT_EQ(t.all_reduce(static_cast<std::int64_t>(parcels.size()), comm::Op::sum), 6);
-    io::write_parcels(out, parcels, Decomposition(info.grid, t.size()), info.time, t, info.heading);
+    io::write_parcels(out, parcels, Decomposition(info.grid, t.size()), info.time, t, info.metadata);
     EXPECT_FALSE(io::read_info(out, t).classic);
     t.barrier();
   });
@@ -209,10 +209,10 @@ TEST_P(Carried, variables_over_dimensions_that_may_grow_keep_their_shapes) {
     });
     const io::ParcelFileInfo info = io::read_info(in, t);
     const Parcels parcels = io::read_parcels(in, info, t);
-    io::write_parcels(out, parcels, Decomposition(info.grid, t.size()), info.time, t, info.heading);
-    const io::FileGroup root = io::read_info(out, t).heading.root;
+    io::write_parcels(out, parcels, Decomposition(info.grid, t.size()), info.time, t, info.metadata);
+    const io::FileGroup root = io::read_info(out, t).metadata.root;
     ASSERT_EQ(root.variables.size(), 2U);
-    for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(text(root.variables[i]), text(info.heading.root.variables[i]));
+    for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(text(root.variables[i]), text(info.metadata.root.variables[i]));
     t.barrier();
   });
 }
@@ -236,7 +236,7 @@ TEST(CarriedValues, of_variables_shorter_than_dimensions_that_grew_stay_in_place
   };
   file.make(in);
   const std::vector<std::int64_t> whole{1, 2, 3, 4, 5, 6}, part{1, 2, NC_FILL_INT, 3, 4, NC_FILL_INT};
-  for (const io::FileGroup& group : {io::read_info(in).heading.root, io::read_data(in)}) {
+  for (const io::FileGroup& group : {io::read_info(in).metadata.root, io::read_data(in)}) {
     EXPECT_EQ(io::to_integers(*io::find_variable(group, "whole")), whole);
     EXPECT_EQ(io::to_integers(*io::find_variable(group, "part")), part);
   }
@@ -263,12 +263,12 @@ TEST_P(Carried, variables_that_are_called_as_dimensions_are_written) {
     io::ParcelFileInfo info = io::read_info(in, t);
     io::add_variables(in, info, rules);
     const Parcels parcels = io::read_parcels(in, info, t);
-    io::write_parcels(out, parcels, Decomposition(info.grid, t.size()), info.time, t, info.heading);
+    io::write_parcels(out, parcels, Decomposition(info.grid, t.size()), info.time, t, info.metadata);
     io::ParcelFileInfo again = io::read_info(out, t);
     io::add_variables(out, again, rules);
     EXPECT_EQ(total_digest(t, io::read_parcels(out, again, t)).to_string(), total_digest(t, parcels).to_string());
-    ASSERT_EQ(again.heading.root.dimensions.size(), 1U);
-    EXPECT_EQ(again.heading.root.dimensions[0].length, 3);
+    ASSERT_EQ(again.metadata.root.dimensions.size(), 1U);
+    EXPECT_EQ(again.metadata.root.dimensions[0].length, 3);
     t.barrier();
   });
 }

@@ -60,7 +60,7 @@ std::int64_t asked_by(const std::function<void()>& f) {
 
 void read_all(const std::string& path, int count) {
   io::ParcelFileInfo info = io::read_info(path);
-  EXPECT_EQ(info.heading.root.variables.size(), static_cast<std::size_t>(count));
+  EXPECT_EQ(info.metadata.root.variables.size(), static_cast<std::size_t>(count));
   std::vector<io::VariableRule> rules;
   for (int i = 0; i < count; ++i) rules.push_back({"tracer" + std::to_string(i), Rule::mean, false});
   io::add_variables(path, info, rules);
@@ -216,7 +216,7 @@ TEST(Growing, variables_of_every_type_and_shape_have_the_values_that_netcdf_give
   int id = -1;
   expect_no_error(nc_open(path.c_str(), NC_NOWRITE, &id));
   int compared = 0;
-  expect_single_values(id, info.heading.root, compared);
+  expect_single_values(id, info.metadata.root, compared);
   EXPECT_GT(compared, 110);
   expect_no_error(nc_close(id));
 }

@@ -158,7 +158,7 @@ TEST_P(Missing, bytes_and_values_that_only_look_like_it_are_values) {
 /// Writes what was read, and reads it again by the same rules.
 Found again(Transport& t, const Found& found, const std::string& path, const std::vector<io::VariableRule>& rules) {
   io::write_parcels(path, found.parcels, Decomposition(found.info.grid, t.size()), found.info.time, t,
-                    found.info.heading);
+                    found.info.metadata);
   return read(t, path, rules);
 }
 
@@ -205,7 +205,7 @@ TEST_P(Missing, values_are_never_made_by_what_is_written) {
       Parcels changed = found.parcels;
       if (changed.size() > 0) changed.row(0)[column] = value;
       return test::refusal<InputError>(
-          [&] { io::fit_to_file(out, changed, found.info.grid.box, found.info.heading, t); });
+          [&] { io::fit_to_file(out, changed, found.info.grid.box, found.info.metadata, t); });
     };
     const std::string fill = refusal(found.info.schema.offset("humidity"), -999);
     EXPECT_NE(fill.find("humidity is -999, which in this variable means missing (_FillValue -999)"), std::string::npos)

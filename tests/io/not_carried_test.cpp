@@ -50,7 +50,7 @@ TEST(NotCarriedNames, of_what_cannot_be_carried_are_listed) {
   file.make(in);
   const io::ParcelFileInfo info = io::read_info(in);
   std::vector<std::string> names;
-  for (const auto& loss : info.heading.lost) names.push_back(loss.name);
+  for (const auto& loss : info.metadata.lost) names.push_back(loss.name);
   std::sort(names.begin(), names.end());
   EXPECT_EQ(names, (std::vector<std::string>{"blobs", "letters", "odd", "tensor"}));
 }
@@ -70,12 +70,12 @@ TEST_P(NotCarried, fill_values_that_the_library_would_not_write_are_left_out_and
       };
     });
     const io::ParcelFileInfo info = io::read_info(in, t);
-    ASSERT_EQ(info.heading.lost.size(), 1U);
-    EXPECT_EQ(info.heading.lost[0].name, "_FillValue");
-    EXPECT_EQ(info.heading.lost[0].what, "attribute _FillValue of odd, which is not one value of its type");
+    ASSERT_EQ(info.metadata.lost.size(), 1U);
+    EXPECT_EQ(info.metadata.lost[0].name, "_FillValue");
+    EXPECT_EQ(info.metadata.lost[0].what, "attribute _FillValue of odd, which is not one value of its type");
     const Parcels parcels = io::read_parcels(in, info, t);
-    io::write_parcels(out, parcels, Decomposition(info.grid, t.size()), info.time, t, info.heading);
-    EXPECT_TRUE(io::read_info(out, t).heading.lost.empty());
+    io::write_parcels(out, parcels, Decomposition(info.grid, t.size()), info.time, t, info.metadata);
+    EXPECT_TRUE(io::read_info(out, t).metadata.lost.empty());
     t.barrier();
   });
 }
@@ -100,7 +100,7 @@ TEST(NotCarriedNames, of_what_is_called_as_variables_of_every_written_file_are_l
   file.make(in);
   const io::ParcelFileInfo info = io::read_info(in);
   std::vector<std::string> names;
-  for (const auto& loss : info.heading.lost) names.push_back(loss.name);
+  for (const auto& loss : info.metadata.lost) names.push_back(loss.name);
   std::sort(names.begin(), names.end());
   EXPECT_EQ(names, (std::vector<std::string>{"_FillValue", "world%size", "xlo", "yhi"}));
 }
@@ -121,9 +121,9 @@ TEST(NotCarriedNames, of_time_levels_before_the_last_are_listed) {
   file.make(in);
   const io::ParcelFileInfo info = io::read_info(in);
   EXPECT_EQ(info.time, 3);
-  ASSERT_EQ(info.heading.lost.size(), 1U);
-  EXPECT_EQ(info.heading.lost[0].name, "t");
-  EXPECT_EQ(info.heading.lost[0].what, "time levels 0 to 1 of t, all but the last");
+  ASSERT_EQ(info.metadata.lost.size(), 1U);
+  EXPECT_EQ(info.metadata.lost[0].name, "t");
+  EXPECT_EQ(info.metadata.lost[0].what, "time levels 0 to 1 of t, all but the last");
 }
 
 /// The error of adding one rule to a file with all of add_other_variables().
@@ -165,10 +165,10 @@ std::string fit_error(const io::VariableRule& rule, double value) {
       Parcels parcels = io::read_parcels(in, info, t);
       parcels.row(3)[info.schema.offset(rule.name)] = value;
       parcels.set_id(3, 33);
-      const auto fit = [&](Parcels& p) { io::fit_to_file(out, p, info.grid.box, info.heading, t); };
+      const auto fit = [&](Parcels& p) { io::fit_to_file(out, p, info.grid.box, info.metadata, t); };
       Parcels copy = parcels;
       EXPECT_THROW(fit(copy), InputError);
-      io::write_parcels(out, parcels, Decomposition(info.grid, 1), 0, t, info.heading);
+      io::write_parcels(out, parcels, Decomposition(info.grid, 1), 0, t, info.metadata);
     } catch (const InputError& e) {
       what = e.what();
     }

@@ -117,7 +117,7 @@ def main():
     kinds += [(1e-40, "sphere", "line", 1.0, 0.0), (1e-30, "sphere", "diagonal", 1.0, 0.0), (1e-12, "any", "any", 1e13, 0.0)]
     # Sources 1e4 to 1e42 times as heavy as their centre: less its shift, nothing of their displacement is left.
     drawn = random.Random(30)
-    kinds += [(10.0 ** -(1.5 * h + 3), drawn.choice(SHAPES), drawn.choice(PLACES), 1.0, float(h))
+    kinds += [(10.0 ** -(1.2 * h + 8), drawn.choice(SHAPES), drawn.choice(PLACES), 1.0, float(h))
               for h in range(1, 15) for _ in range(2)]
     for i, (ratio, shape, place, distance, heavy) in enumerate(kinds):
         members = (2, 2, 2, 3, 4, 5, 10)[i % 7] if ratio > 1e-10 else 2

@@ -93,8 +93,9 @@ def test_hdbscan_finds_blobs_as_scikit_learn_does():
 
 def test_options_of_hdbscan_are_checked(forest):
     for bad in ({"selection": "best"}, {"min_cluster_size": 1}, {"epsilon": -1.0}, {"epsilon": float("nan")},
-                {"max_cluster_size": -1}):
-        with pytest.raises(ValueError):
+                {"max_cluster_size": -1}, {"min_cluster_size": 2**70}, {"epsilon": float("inf")}, {"ties": "apart"}, {"ties": 1},
+                {"ties": None}):
+        with pytest.raises(merganser.UsageError, match=f"^{next(iter(bad))}: .*; allowed: "):
             merganser.hdbscan(forest, **bad)
     for bad in ({"selection": 1}, {"min_cluster_size": 2.5}, {"epsilon": "1"}):
         with pytest.raises(TypeError):

@@ -29,7 +29,7 @@ class Network {
   [[nodiscard]] virtual std::string describe() const = 0;
   /// Returns the number of vertices.
   [[nodiscard]] int vertices() const noexcept { return vertices_; }
-  /// Returns an upper bound of the numbers of arcs that leave, and that enter, a vertex.
+  /// Returns a bound on the out-degree and on the in-degree of every vertex of the network. Local, the same on all ranks.
   [[nodiscard]] int degree() const noexcept { return degree_; }
 
   /// Returns the out-neighbours of a vertex, each once, without the vertex itself. @throws UsageError unless 0 <= v < vertices()

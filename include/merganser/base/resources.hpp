@@ -24,9 +24,4 @@ struct ThreadRoom {
 /// Returns the free space, in bytes, of the file system on which a file lies or would be created; 0 if it is unknown. Local.
 [[nodiscard]] std::int64_t free_disk_bytes(const std::string& path);
 
-namespace detail {
-/// Prefix of /proc and /sys; empty except in tests, which put files of another system there.
-inline std::string system_root;
-}  // namespace detail
-
 }  // namespace merganser

@@ -25,20 +25,20 @@ typedef struct mg_points {
 /// Link from a point of this rank that merges to its centre. Records of lists have no struct_size: they are the same in all
 /// versions.
 typedef struct mg_link {
-  uint32_t source;  ///< the point: its position in the arrays given to mg_finder_find()
-  int32_t rank;     ///< rank of the centre: this one or another
-  uint32_t centre;  ///< the centre's position in the arrays of its rank
-  uint32_t unused;
+  uint32_t source;    ///< the point: its position in the arrays given to mg_finder_find()
+  int32_t rank;       ///< rank of the centre: this one or another
+  uint32_t centre;    ///< the centre's position in the arrays of its rank
+  uint32_t unused;    ///< 0, so that records can be compared and written as bytes
   int64_t centre_id;  ///< id of the centre
   double distance2;   ///< squared distance between the two
 } mg_link;
 
 /// Link from a point of another rank to a centre of this rank.
 typedef struct mg_receive {
-  uint32_t centre;  ///< the centre: its position in the arrays given to mg_finder_find()
-  int32_t rank;     ///< rank of the point
-  uint32_t source;  ///< the point's position in the arrays of its rank
-  uint32_t unused;
+  uint32_t centre;    ///< the centre: its position in the arrays given to mg_finder_find()
+  int32_t rank;       ///< rank of the point
+  uint32_t source;    ///< the point's position in the arrays of its rank
+  uint32_t unused;    ///< 0, so that records can be compared and written as bytes
   int64_t source_id;  ///< id of the point
   double distance2;   ///< squared distance between the two
 } mg_receive;

@@ -68,7 +68,7 @@ typedef struct mg_box {
   double lower[3];      ///< lower corner
   double extent[3];     ///< length along each axis, > 0
   int32_t periodic[3];  ///< by axis: 1 periodic, 0 walls
-  int32_t unused;       ///< 0
+  int32_t unused;       ///< 0; reserved for later versions, which could not use padding
 } mg_box;
 
 /// Creates a decomposition by cutting a box into equal cells and assigning rectangular blocks of cells to ranks. Local, as are

@@ -5,15 +5,20 @@
 ///     StarFinder finder(transport, decomposition);                    // collective
 ///     finder.find(PointView::rows(xyz, n), small, ids);                  // neighbours only
 ///     for (const StarLink& l : finder.links()) ...                    // own points that merge, here or elsewhere
-///     finder.migrate(rows, row_bytes, received);                       // rows of sources are sent to their centres; any payload
-///     for (std::size_t k = 0; k < finder.receives().size(); ++k) ...  // received row k belongs to finder.receives()[k]
+///     std::vector<Drop> received;                                        // any trivially copyable type
+///     finder.migrate(drops, received);                                // drops[i] is point i; sources go to their centres
+///     for (std::size_t k = 0; k < finder.receives().size(); ++k) ...  // received[k] belongs to finder.receives()[k]
 ///
 /// Where the attributes are columns of numbers and merge by the rules of a schema, merge() does all of that.
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "merganser/cluster/options.hpp"
@@ -28,22 +33,22 @@ namespace merganser {
 
 /// Link from a point of this rank to the centre that it merges into.
 struct StarLink {
-  std::uint32_t source;  ///< position of the point in the arrays given to find()
-  std::int32_t rank;     ///< rank of the centre; this rank or another
-  std::uint32_t centre;  ///< position of the centre in the arrays that its rank gave to find()
-  std::uint32_t unused = 0;
-  std::int64_t centre_id;  ///< id of the centre
-  double distance2;        ///< canonical squared distance of the two, Box::distance2
+  std::uint32_t source;      ///< position of the point in the arrays given to find()
+  std::int32_t rank;         ///< rank of the centre; this rank or another
+  std::uint32_t centre;      ///< position of the centre in the arrays that its rank gave to find()
+  std::uint32_t unused = 0;  ///< instead of padding, which C would get uninitialised: mg_link is this record
+  std::int64_t centre_id;    ///< id of the centre
+  double distance2;          ///< canonical squared distance of the two, Box::distance2
 };
 
 /// Link from a point of another rank that merges into a centre of this one.
 struct StarReceive {
-  std::uint32_t centre;  ///< position of the centre in the arrays given to find()
-  std::int32_t rank;     ///< rank of the point
-  std::uint32_t source;  ///< position of the point in the arrays that its rank gave to find()
-  std::uint32_t unused = 0;
-  std::int64_t source_id;  ///< id of the point
-  double distance2;        ///< canonical squared distance of the two
+  std::uint32_t centre;      ///< position of the centre in the arrays given to find()
+  std::int32_t rank;         ///< rank of the point
+  std::uint32_t source;      ///< position of the point in the arrays that its rank gave to find()
+  std::uint32_t unused = 0;  ///< instead of padding, which C would get uninitialised: mg_receive is this record
+  std::int64_t source_id;    ///< id of the point
+  double distance2;          ///< canonical squared distance of the two
 };
 
 /// Options of a StarFinder; the same on every rank.
@@ -99,17 +104,38 @@ class StarFinder {
   /// Returns counts and times of the last find(). Local.
   [[nodiscard]] const StepNumbers& numbers() const;
 
+  /// Sends rows[i] for each point i of sends() to the rank of its centre; `received` becomes a row for each of receives().
+  /// Called by every rank after find(), once for each payload, with the same T on every rank. Neighbours only.
+  /// @param rows  row i is that of the point at position i; T is deduced from `received`
+  /// @throws UsageError if there are not as many rows as points given to find(); CommError if ranks differ in the size of T
+  template <class T>
+  void migrate(std::span<const std::type_identity_t<T>> rows, std::vector<T>& received) {
+    static_assert(
+        std::is_trivially_copyable_v<T>,
+        "StarFinder::migrate: rows are sent as bytes, so T must be trivially copyable: plain numbers and structs "
+        "of them, no pointers that own memory, strings or vectors");
+    check_row_count(rows.size());
+    std::vector<std::byte> bytes;
+    migrate_bytes(std::as_bytes(rows), sizeof(T), bytes);
+    received.clear();
+    received.reserve(bytes.size() / sizeof(T));
+    std::array<std::byte, sizeof(T)> row;  // so that T needs no default constructor
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof(T)) {
+      std::memcpy(row.data(), bytes.data() + at, sizeof(T));
+      if constexpr (std::is_trivially_copyable_v<T>)
+        received.push_back(std::bit_cast<T>(row));  // else one error is enough
+    }
+  }
   /// Callback that writes one row of the payload: that of point `position`, exactly row_bytes bytes.
   using PackRow = std::function<void(std::uint32_t position, std::byte* row)>;
-  /// Sends a row for each of sends() to the rank of its centre; `received` becomes a row for each of receives(). Called
-  /// by every rank after find(), once for each payload; row_bytes is the same on every rank. Neighbours only.
-  /// @param rows  row i is the point at position i, row_bytes apart
+  /// Sends rows of a type that is not known in C++ to the ranks of their centres, as migrate() sends typed ones: row i begins
+  /// at byte i * row_bytes. Called by every rank after find(), with the same row_bytes. Neighbours only.
   /// @throws UsageError if there are not as many rows as points; CommError if ranks differ in row_bytes
-  void migrate(std::span<const std::byte> rows, std::size_t row_bytes, std::vector<std::byte>& received);
-  /// Sends rows written by a callback for each of sends() to the rank of its centre; `received` becomes a row for each
-  /// of receives(). Called by every rank after find(); row_bytes is the same on every rank. Neighbours only.
+  void migrate_bytes(std::span<const std::byte> rows, std::size_t row_bytes, std::vector<std::byte>& received);
+  /// Sends rows of row_bytes bytes that a callback writes, called once for each of sends(), to the ranks of their centres.
+  /// Called by every rank after find(), with the same row_bytes. Neighbours only.
   /// @throws CommError if ranks differ in row_bytes
-  void migrate(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& received);
+  void migrate_packed(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& received);
 
   /// Merges the stars of the last find(): the attributes of sources migrate, every centre becomes the merged parcel of
   /// its star (parcels/merge.hpp), and the sources of this rank are removed from all columns, the others moving up in
@@ -121,6 +147,9 @@ class StarFinder {
   std::size_t merge(const MergeRules& rules, const Columns& columns);
 
  private:
+  /// Validates the number of rows of a payload. @throws UsageError if it is not that of the points given to find()
+  void check_row_count(std::size_t rows) const;
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

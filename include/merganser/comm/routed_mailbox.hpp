@@ -51,8 +51,8 @@ class RoutedMailbox final : public Mailbox {
   static constexpr std::uint32_t kMaxPieceBytes = std::uint32_t{1} << 30;
 
   /// Makes the mailboxes of the two hops. Collective; `transport` must outlive it.
-  /// @param most_piece  largest piece of a message behind one heading in bytes, > 0 (smaller in tests)
-  explicit RoutedMailbox(Transport& transport, std::uint32_t most_piece = kMaxPieceBytes);
+  /// @param max_piece_bytes  largest piece of a message behind one heading, 1 to kMaxPieceBytes; the same on every rank
+  explicit RoutedMailbox(Transport& transport, std::uint32_t max_piece_bytes = kMaxPieceBytes);
 
   /// Returns the complete graph without self-arcs as `rank` holds it: arc i leads to and comes from rank
   /// (rank + i + 1) modulo `ranks`. Local.
@@ -83,7 +83,7 @@ class RoutedMailbox final : public Mailbox {
 
   int rank_;
   int ranks_;
-  std::uint32_t most_piece_;
+  std::uint32_t max_piece_bytes_;
   RankGrid grid_;
   std::vector<std::size_t> first_arc_;  // per column: out-arc of first_, or kHere for this rank's own column
   std::unique_ptr<Mailbox> first_;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "merganser/comm/transport.hpp"
-#include "merganser/io/file_heading.hpp"
+#include "merganser/io/file_metadata.hpp"
 
 #include "merganser/base/language.hpp"
 

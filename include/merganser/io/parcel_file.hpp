@@ -9,7 +9,7 @@
 #include "merganser/comm/transport.hpp"
 #include "merganser/geometry/box.hpp"
 #include "merganser/geometry/decomposition.hpp"
-#include "merganser/io/file_heading.hpp"
+#include "merganser/io/file_metadata.hpp"
 #include "merganser/parcels/parcels.hpp"
 
 namespace merganser::io {
@@ -24,8 +24,8 @@ struct ParcelFileInfo {
   double time = 0;           ///< last time level, in the unit of the file; 0 if it has none
   bool classic = false;      ///< a format before NetCDF-4, which processes cannot open together
   bool has_ids = false;      ///< the file has the variable merganser_id
-  Schema schema;        ///< EPIC's, less vorticity and buoyancy where the file lacks them: the attributes to be read
-  FileHeading heading;  ///< everything else that is carried into files made from this one
+  Schema schema;          ///< EPIC's, less vorticity and buoyancy where the file lacks them: the attributes to be read
+  FileMetadata metadata;  ///< everything else that is carried into files made from this one
 };
 
 /// Rule by which the values of a variable beside EPIC's merge.
@@ -60,10 +60,10 @@ struct FilePlace {
 /// @throws InputError on every rank, naming the file and what is wrong
 [[nodiscard]] ParcelFileInfo read_info(const std::string& path, comm::Transport& transport);
 
-/// Sets the attribute `min_vratio` of files written with this heading. Local.
+/// Sets the attribute `min_vratio` of files written with this metadata. Local.
 /// @param ratio  cell volume / smallest volume that is not small [-]
 /// @throws UsageError unless above 0 and finite
-void set_min_volume_ratio(FileHeading& heading, double ratio);
+void set_min_volume_ratio(FileMetadata& metadata, double ratio);
 
 /// Returns the names, ascending, of the file's variables over the parcels that `info.schema` does not hold, which
 /// read_parcels() therefore does not read. Local.
@@ -98,16 +98,16 @@ void add_variables(const std::string& path, ParcelFileInfo& info, std::span<cons
 /// written: by the checks of read_parcels(), that values fit their types, and that none would be read as a missing one.
 /// NaN under mean_present and sum_present passes, since it is written as the variable's fill value. Collective.
 /// @throws InputError on every rank, naming the parcel by its id, the value and what is allowed
-void fit_to_file(const std::string& path, Parcels& parcels, const Box& box, const FileHeading& heading,
+void fit_to_file(const std::string& path, Parcels& parcels, const Box& box, const FileMetadata& metadata,
                  comm::Transport& transport);
 
 /// Writes the parcels of all ranks, in the order of the ranks, as an EPIC file with their ids and the contents of
-/// `heading`. The file appears whole or not at all. Collective.
+/// `metadata`. The file appears whole or not at all. Collective.
 /// @param time  of the one time level, in the unit of the file
 /// @throws InputError on every rank if the file cannot be written, if ids are negative or not unique, or if fit_to_file()
 ///         would throw
 /// @throws UsageError for a decomposition over another number of ranks
 void write_parcels(const std::string& path, const Parcels& parcels, const Decomposition& decomposition, double time,
-                   comm::Transport& transport, const FileHeading& heading = {});
+                   comm::Transport& transport, const FileMetadata& metadata = {});
 
 }  // namespace merganser::io

@@ -101,7 +101,7 @@ class Exchange : Pinned {
   /// iterate() runs.
   [[nodiscard]] virtual std::vector<int> missing() const = 0;
 
-  /// Makes the next iterate() omit the notification (message or signal) of an out-arc, as if it were lost. For tests of watchdogs.
+  /// Makes the next iterate() omit the notification (message or signal) of an out-arc, as if it were lost: a fault that a program can inject.
   /// The target continues with the next notification of this arc and is one iteration behind from then on, so the exchange is not
   /// usable afterwards.
   /// @return false if the kernel has no notification that can be omitted

@@ -159,7 +159,7 @@ class CheckedStream final : public Stream {
     });
   }
 
-  /// Polls for counts besides records: a sender with a wrong count may have thrown, and its records never arrive.
+  /// Waits for records, and for the counts of `checked`: the records of a sender that threw for a wrong count never arrive.
   void wait() override {
     check_usable();
     Waiter waiter([this] { return describe_wait(); });

@@ -7,9 +7,9 @@
 #include "merganser/base/error.hpp"
 #include "merganser/comm/shared_output.hpp"
 #include "src/io/columns.hpp"
-#include "src/io/netcdf/heading.hpp"
+#include "src/io/netcdf/define_file.hpp"
+#include "src/io/netcdf/metadata.hpp"
 #include "src/io/netcdf/nc_file.hpp"
-#include "src/io/netcdf/new_header.hpp"
 
 namespace merganser::io {
 namespace {
@@ -165,7 +165,7 @@ void write_data(const std::string& path, const FileGroup& root, comm::Transport&
   comm::agree(transport, [&] {
     if (mine) check_shapes(path, root);
   });
-  comm::SharedOutput output(path, transport, mine ? heading_bytes(root) : 0, OutputFile::Opened::by_name);
+  comm::SharedOutput output(path, transport, mine ? metadata_bytes(root) : 0, OutputFile::Opened::by_name);
   std::optional<NcFile> file;
   comm::agree(transport, [&] {
     if (mine) file.emplace(NcFile::create(output.name(), path));

@@ -11,7 +11,7 @@
 #include "src/io/columns.hpp"
 #include "src/io/layout.hpp"
 #include "src/io/missing.hpp"
-#include "src/io/netcdf/header.hpp"
+#include "src/io/netcdf/column_variable.hpp"
 #include "src/io/numbering.hpp"
 #include "src/io/parcel_check.hpp"
 
@@ -238,9 +238,9 @@ Parcels read_parcels(const std::string& path, const ParcelFileInfo& info, comm::
   const auto count = static_cast<std::size_t>(reader.slices().count(transport.rank()));
   Parcels parcels(info.schema);
   comm::agree(transport, [&] { parcels.resize(count); });
-  const std::vector<Column> list = columns(parcels.schema(), info.heading);
+  const std::vector<Column> list = columns(parcels.schema(), info.metadata);
   std::vector<Column> with_ids = list;
-  if (info.has_ids) with_ids.push_back(id_column(info.heading));
+  if (info.has_ids) with_ids.push_back(id_column(info.metadata));
   for (const Column& column : with_ids) reader.read(column, parcels);
   if (!info.has_ids) {
     for (std::size_t i = 0; i < count; ++i) parcels.set_id(i, first + static_cast<std::int64_t>(i));

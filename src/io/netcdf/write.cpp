@@ -11,7 +11,7 @@
 #include "merganser/io/parcel_file.hpp"
 #include "src/io/columns.hpp"
 #include "src/io/layout.hpp"
-#include "src/io/netcdf/new_header.hpp"
+#include "src/io/netcdf/define_file.hpp"
 #include "src/io/numbering.hpp"
 #include "src/io/parcel_check.hpp"
 
@@ -50,9 +50,9 @@ class Writer {
   Writer(NcFile* file, const Defined& defined, const Layout& layout, comm::Transport& transport)
       : file_(file), defined_(defined), layout_(layout), transport_(transport) {}
 
-  /// Writes time, boxes and the values of the heading from rank 0; other ranks of a collective file take part with empty
+  /// Writes time, boxes and the values of the metadata from rank 0; other ranks of a collective file take part with empty
   /// parts.
-  void write_header_values(double time, const Decomposition& decomposition, const FileHeading& heading) {
+  void write_metadata_values(double time, const Decomposition& decomposition, const FileMetadata& metadata) {
     if (file_ == nullptr) return;
     const bool mine = transport_.rank() == 0;
     const auto lock = file_->lock();
@@ -65,7 +65,7 @@ class Writer {
       for (int r = 0; r < transport_.size(); ++r) values.push_back(rank_box(decomposition, layout_, r)[i]);
       record_status(nc_put_vara_longlong(file_->id(), defined_.boxes[i], start.data(), ranks.data(), values.data()));
     }
-    put_values(*file_, heading.root, defined_.others, mine);
+    put_values(*file_, metadata.root, defined_.others, mine);
   }
 
   /// Writes a column of all ranks' parcels in rounds of equal number on every rank. Collective.
@@ -171,10 +171,9 @@ void check_writable(const std::string& path, const Parcels& parcels, const Decom
 
 }  // namespace
 
-// Check before a run that its parcels can be written, in the types of the file that they come from. Collective.
-void fit_to_file(const std::string& path, Parcels& parcels, const Box& box, const FileHeading& heading,
+void fit_to_file(const std::string& path, Parcels& parcels, const Box& box, const FileMetadata& metadata,
                  comm::Transport& transport) {
-  const std::vector<Column> list = columns(parcels.schema(), heading);
+  const std::vector<Column> list = columns(parcels.schema(), metadata);
   comm::agree(transport, [&] {
     wrap_parcels(parcels, box);
     check_parcels(parcels, box, list,
@@ -186,31 +185,31 @@ void fit_to_file(const std::string& path, Parcels& parcels, const Box& box, cons
 // Writing of a parcel file: all processes together if the library is parallel, else through rank 0; the file appears
 // when it is complete. Collective.
 void write_parcels(const std::string& path, const Parcels& parcels, const Decomposition& decomposition, double time,
-                   comm::Transport& transport, const FileHeading& heading) {
+                   comm::Transport& transport, const FileMetadata& metadata) {
   if (decomposition.ranks() != transport.size())
     throw UsageError("write_parcels: the decomposition has " + std::to_string(decomposition.ranks()) +
                      " ranks, the transport " + std::to_string(transport.size()));
   const Layout layout = gather_layout(parcels.size(), transport);
-  std::vector<Column> list = columns(parcels.schema(), heading);
+  std::vector<Column> list = columns(parcels.schema(), metadata);
   check_writable(path, parcels, decomposition, list, transport);
-  list.push_back(id_column(heading));
+  list.push_back(id_column(metadata));
   const bool at_home = has_only_owned_parcels(parcels, decomposition, transport.rank());
   const bool with_boxes = transport.all_reduce(std::int64_t{at_home}, comm::Op::min) != 0;
 
   comm::SharedOutput output(path, transport,
-                            file_bytes(layout, chunk_lengths(list, layout.total()), heading_bytes(heading.root)),
+                            file_bytes(layout, chunk_lengths(list, layout.total()), metadata_bytes(metadata.root)),
                             OutputFile::Opened::by_name);
-  std::optional<NcFile> file = create(output.name(), path, has_text_variables(heading.root), transport);
+  std::optional<NcFile> file = create(output.name(), path, has_text_variables(metadata.root), transport);
   output.hold_room();
   Defined defined;
   comm::agree(transport, [&] {
     if (!file) return;
-    defined = define_header(*file, {decomposition.grid(), list, layout, heading, with_boxes});
+    defined = define_file(*file, {decomposition.grid(), list, layout, metadata, with_boxes});
     if (file->collective()) make_collective(*file, defined);
   });
 
   Writer writer(file ? &*file : nullptr, defined, layout, transport);
-  comm::agree(transport, [&] { writer.write_header_values(time, decomposition, heading); });
+  comm::agree(transport, [&] { writer.write_metadata_values(time, decomposition, metadata); });
   for (std::size_t i = 0; i < list.size(); ++i) writer.write_column(list[i], file ? defined.columns[i] : -1, parcels);
   comm::agree(transport, [&] {
     try {

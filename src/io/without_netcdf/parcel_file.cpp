@@ -29,12 +29,12 @@ Parcels read_parcels(const std::string& path, const ParcelFileInfo&, comm::Trans
   throw_no_netcdf(path);
 }
 
-void fit_to_file(const std::string& path, Parcels&, const Box&, const FileHeading&, comm::Transport&) {
+void fit_to_file(const std::string& path, Parcels&, const Box&, const FileMetadata&, comm::Transport&) {
   throw_no_netcdf(path);
 }
 
 void write_parcels(const std::string& path, const Parcels&, const Decomposition&, double, comm::Transport&,
-                   const FileHeading&) {
+                   const FileMetadata&) {
   throw_no_netcdf(path);
 }
 

@@ -42,7 +42,7 @@ Whole read_on(int ranks, const std::string& path, const std::string& to = {}) {
     mine = {digest(parcels), parcels.size()};
     if (to.empty()) return;
     const Decomposition decomposition(info.grid, t.size());
-    io::write_parcels(to, parcels, decomposition, info.time, t, info.heading);
+    io::write_parcels(to, parcels, decomposition, info.time, t, info.metadata);
   });
   Whole whole;
   for (const Whole& part : parts) {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <iostream>
 
-#include "merganser/base/resources.hpp"
+#include "src/base/system_root.hpp"
 
 namespace merganser::fuzz {
 

@@ -105,8 +105,8 @@ struct ShapeSum {
 /// @param shift    from the centre to the merged position
 /// @param members  function that returns the star's members, centre first; called only where double precision does not
 /// suffice
-inline void store_shape(const Images& images, const ShapeSum& sum, const Vec3& shift, std::size_t sources, double volume,
-                        double* b5, const auto& members) {
+inline void store_shape(const Images& images, const ShapeSum& sum, const Vec3& shift, std::size_t sources,
+                        double volume, double* b5, const auto& members) {
   const double abc = semi_axes_product(volume);
   const double det = det3(sum.s);
   if (!sum.is_plain(images, shift, det) || sources > kMaxPlainSources) [[unlikely]]

@@ -10,7 +10,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/io/data_file.hpp"
-#include "merganser/io/file_heading.hpp"
+#include "merganser/io/file_metadata.hpp"
 
 namespace merganser::app {
 namespace {

@@ -238,20 +238,20 @@ std::string snapshot_base(const std::string& path) {
 
 void write_snapshot(const std::string& path, const Parcels& parcels, const Decomposition& decomposition,
                     const Progress& progress, const flow::FlowOptions& options, comm::Transport& transport) {
-  io::FileHeading heading;
-  heading.root.attributes = epic_attributes(options);
+  io::FileMetadata metadata;
+  metadata.root.attributes = epic_attributes(options);
   io::FileGroup parameters;
   parameters.name = "parameters";
   parameters.attributes = {flag_attribute("l_lower_boundry_zeta_zero", progress.state.hold[0]),
                            flag_attribute("l_upper_boundry_zeta_zero", progress.state.hold[1])};
-  heading.root.groups = {physical_group(options), std::move(parameters), progress_group(progress, options)};
-  io::write_parcels(path, flow::without_registers(parcels), decomposition, progress.state.time, transport, heading);
+  metadata.root.groups = {physical_group(options), std::move(parameters), progress_group(progress, options)};
+  io::write_parcels(path, flow::without_registers(parcels), decomposition, progress.state.time, transport, metadata);
 }
 
 void read_options(const std::string& path, const io::ParcelFileInfo& info, const OptionTable& given,
                   flow::FlowOptions& options, Answers& answers) {
   OptionSetter to(path, given, options, answers);
-  const io::FileGroup* const ours = io::find_group(info.heading.root, kGroup);
+  const io::FileGroup* const ours = io::find_group(info.metadata.root, kGroup);
   const io::FileGroup* const all = ours == nullptr ? nullptr : io::find_group(*ours, kOptionsGroup);
   if (all != nullptr) {
     set_own_options(*all, to);
@@ -259,7 +259,7 @@ void read_options(const std::string& path, const io::ParcelFileInfo& info, const
     if (info.min_volume_ratio)
       to.set("min-volume-ratio", number_text(*info.min_volume_ratio), "the attribute min_vratio");
   } else {
-    set_epic_options(info.heading.root, to);
+    set_epic_options(info.metadata.root, to);
   }
   to.finish();
 }
@@ -269,7 +269,7 @@ Progress read_progress(const std::string& path, const io::ParcelFileInfo& info) 
   out.state.time = info.time;
   if (!std::isfinite(info.time))
     throw InputError(path + ": the time is " + number_text(info.time) + "; it must be finite");
-  const io::FileGroup* const ours = io::find_group(info.heading.root, kGroup);
+  const io::FileGroup* const ours = io::find_group(info.metadata.root, kGroup);
   if (ours == nullptr) return out;
   const Attributes of(path, *ours);
   out.state.begun = true;

@@ -13,7 +13,7 @@
 namespace merganser::flow {
 namespace {
 
-/// Returns the position of a rank's cells as the kernels take it.
+/// Returns corner, spacing and size of the grid, and the first cell and the number of cells of a layout's rank, as doubles.
 Cells to_cells(const NodeLayout& layout) {
   Cells cells{};
   for (int a = 0; a < 3; ++a) {

@@ -67,7 +67,7 @@ HWY_INLINE Vector plus(const Vector& a, const Vector& b) {
 HWY_INLINE Vector minus(const Vector& a, const Vector& b) {
   return {hn::Sub(a.x, b.x), hn::Sub(a.y, b.y), hn::Sub(a.z, b.z)};
 }
-/// Computes the weights of the four points of a batch: centre + first, + second, - second, - first.
+/// Computes the trilinear weights of the four points of each parcel of a batch: centre + first, + second, - second, - first.
 HWY_INLINE void weigh_points(const Batch& batch, const Vector& origin, const Steps& steps, std::size_t at,
                              Weights& weights) {
   const Vector centre = load(batch.centre, at);

@@ -14,7 +14,6 @@
 #include "apps/msf/report.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/msf/detail/describe_euclidean.hpp"
-#include "merganser/msf/detail/describe_hdbscan.hpp"
 #include "merganser/msf/detail/describe_minimum_forest.hpp"
 #include "merganser/msf/grow.hpp"
 #include "merganser/msf/hdbscan.hpp"
@@ -41,6 +40,26 @@ struct LinkageCommand {
   std::string linkage, labels, probabilities, condensed, json;
   RankOptions ranks;
 };
+
+/// Flags of the fields of HdbscanOptions. Ranges are checked by msf::check().
+void describe(msf::HdbscanOptions& o, auto&& option) {
+  option("min-cluster-size", o.min_cluster_size, "fewest points of a cluster");
+  option("selection", o.selection, "clusters that are taken: the most stable, or those that do not split further",
+         msf::selections());
+  option("epsilon", o.epsilon, "clusters that are born below this distance are taken with what they split from");
+  option("allow-single-cluster", o.allow_single_cluster, "all points may be one cluster");
+  option("max-cluster-size", o.max_cluster_size, "larger clusters are not taken; 0: any size");
+  option("ties", o.ties,
+         "merges of one height are undone together, or one by one in the order in which scikit-learn does",
+         msf::hdbscan_ties());
+}
+
+/// Returns the flag of a field: "--min-cluster-size" of min_cluster_size.
+std::string flag_name(std::string_view field) {
+  std::string flag = "--" + std::string(field);
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
 
 void describe(LinkageCommand& o, auto&& option) {
   describe(o.graph, option);
@@ -332,7 +351,8 @@ class LinkageRun {
   /// Returns min_samples: the option, or by default min-cluster-size, limited to the number of points.
   [[nodiscard]] std::uint64_t num_samples() const {
     if (o_.min_samples > 0) return static_cast<std::uint64_t>(o_.min_samples);
-    return is_hdbscan() ? std::min(o_.hdbscan.min_cluster_size, std::max<std::uint64_t>(points_, 1)) : 1;
+    const auto size = static_cast<std::uint64_t>(o_.hdbscan.min_cluster_size);
+    return is_hdbscan() ? std::min(size, std::max<std::uint64_t>(points_, 1)) : 1;
   }
   [[nodiscard]] bool is_sequential() const { return is_hdbscan() && o_.hdbscan.ties == msf::HdbscanTies::sequential; }
   [[nodiscard]] std::uint64_t num_vertices() const { return has_points() ? points_ : loaded_.graph.vertices; }
@@ -354,6 +374,7 @@ class LinkageRun {
 };
 
 int run(LinkageCommand& o, const Invocation& in) {
+  msf::check(o.hdbscan, flag_name);
   o.graph.seed_given = in.table.is_given("seed");
   return run_on_ranks(o.ranks, [&](comm::Transport& t) { LinkageRun(o, in, t).execute(); });
 }

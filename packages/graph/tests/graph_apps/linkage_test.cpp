@@ -133,6 +133,10 @@ TEST(Linkage, refuses_what_cannot_be_with_the_code_of_the_error) {
   refuse(path + Arguments{"--height", "1", "--clusters", "2"}, 2, "--height: \"1\" is not used with --clusters");
   refuse(path + Arguments{"--method", "hdbscan", "--height", "1"}, 2,
          "--height: \"1\" is not used here; allowed only with --method single");
+  const Arguments hdbscan = path + Arguments{"--method", "hdbscan"};
+  refuse(hdbscan + Arguments{"--min-cluster-size", "1"}, 2, "--min-cluster-size: 1; allowed: from 2 to 2147483648");
+  refuse(hdbscan + Arguments{"--max-cluster-size=-1"}, 2, "--max-cluster-size: -1; allowed: 0 and more");
+  refuse(hdbscan + Arguments{"--epsilon=-1"}, 2, "--epsilon: -1; allowed: finite numbers from 0");
   refuse(path + Arguments{"--min-samples", "3"}, 2,
          "--min-samples: \"3\" is not used here; allowed only with --points");
   refuse(path + Arguments{"--break-ties"}, 2, "--break-ties is not used here; allowed only with --clusters");

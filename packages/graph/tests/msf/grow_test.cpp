@@ -85,7 +85,7 @@ struct Toys {
   std::size_t dimension;
   std::vector<double> points;
   struct Case {
-    std::uint64_t least;
+    std::int64_t least;
     int samples;
     bool leaf;
     std::string labels;

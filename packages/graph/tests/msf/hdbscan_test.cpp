@@ -10,6 +10,7 @@
 #include "merganser/base/error.hpp"
 #include "tests/msf/hdbscan_cases.hpp"
 #include "tests/msf/oracle.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace {
 
@@ -91,7 +92,7 @@ std::vector<Born> find_clusters(const CondensedTree& tree) {
 
 struct TreeCase {
   std::size_t points;
-  std::size_t least;
+  std::int64_t least;
   Forest forest;
   CondensedTree tree;
 };
@@ -106,7 +107,7 @@ void over_random_trees(const Body& body) {
     Forest forest{points, graphs::WeightKind::unsigned_integer, {}};
     for (std::uint64_t p = 1; p < points; ++p) forest.edges.push_back({random.below(p), p, random.below(weights)});
     std::sort(forest.edges.begin(), forest.edges.end());
-    const std::size_t least = 2 + seed % 3;
+    const auto least = static_cast<std::int64_t>(2 + seed % 3);
     SCOPED_TRACE("seed " + std::to_string(seed));
     body(TreeCase{points, least, forest, condense(dendrogram(forest, Apart::join), least)});
   }
@@ -114,7 +115,7 @@ void over_random_trees(const Body& body) {
 
 TEST(CondenseTest, clusters_are_those_of_the_definition_ties_included) {
   over_random_trees([](const TreeCase& c) {
-    Definition definition{c.least, c.forest.edges};
+    Definition definition{static_cast<std::size_t>(c.least), c.forest.edges};
     definition.lambda.resize(c.points);
     Points all;
     for (std::size_t p = 0; p < c.points; ++p) all.insert(p);
@@ -288,8 +289,19 @@ TEST(HdbscanTest, nothing_and_one_point_are_no_clusters_and_bad_options_are_refu
   EXPECT_EQ(one.labels, std::vector<std::int32_t>{-1});
   EXPECT_THROW((void)condense(dendrogram({1, graphs::WeightKind::float64, {}}), 1), UsageError);
   EXPECT_THROW((void)condense(dendrogram({2, graphs::WeightKind::float64, {}}), 2), UsageError);
-  EXPECT_THROW((void)hdbscan({}, {.epsilon = -1}), UsageError);
-  EXPECT_THROW((void)hdbscan({}, {.epsilon = std::nan("")}), UsageError);
+  const auto refused = [](const HdbscanOptions& options) {
+    return test::refusal<UsageError>([&] { (void)hdbscan({}, options); });
+  };
+  EXPECT_EQ(refused({.min_cluster_size = 1}), "min_cluster_size: 1; allowed: from 2 to 2147483648");
+  EXPECT_EQ(refused({.max_cluster_size = -1}), "max_cluster_size: -1; allowed: 0 and more; 0: any size");
+  EXPECT_EQ(refused({.epsilon = -1}), "epsilon: -1; allowed: finite numbers from 0");
+  EXPECT_EQ(refused({.epsilon = std::nan("")}), "epsilon: nan; allowed: finite numbers from 0");
+  EXPECT_EQ(refused({.selection = static_cast<Selection>(7)}), "selection: 7; allowed: eom, leaf");
+  EXPECT_EQ(refused({.ties = static_cast<HdbscanTies>(2)}), "ties: 2; allowed: together, sequential");
+  EXPECT_EQ(test::refusal<UsageError>([] {
+              check({.min_cluster_size = 0}, [](std::string_view field) { return "size, not " + std::string(field); });
+            }),
+            "size, not min_cluster_size: 0; allowed: from 2 to 2147483648");
 }
 
 }  // namespace

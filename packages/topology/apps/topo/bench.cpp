@@ -89,7 +89,7 @@ HostLoad busiest_host(comm::Transport& t) {
 }
 
 GraphSummary summary(const topology::NamedGraph& g) {
-  return {g.name,           g.graph.ranks(),   g.graph.arcs(), g.graph.mean_degree(), g.graph.max_degree(),
+  return {g.name,           g.graph.ranks(),      g.graph.arcs(), g.graph.mean_degree(), g.graph.max_degree(),
           g.graph.digest(), g.graph.is_weighted()};
 }
 

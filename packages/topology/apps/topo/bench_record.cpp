@@ -118,6 +118,7 @@ Json cell_json(const BenchResults& results, const CellResult& c, bool joinable) 
   return j;
 }
 
+/// Returns a histogram of a record of `topo bench`, from its buckets and the statistics beside them.
 Histogram read_histogram(const Json& buckets, const Json& statistics) {
   Histogram::Parts p;
   buckets.at("first").get_to(p.first);

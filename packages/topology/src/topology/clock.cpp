@@ -173,7 +173,8 @@ void GlobalClock::step_arc(std::size_t arc, bool send) {
   mailbox_->step(out, in);
 }
 
-/// Measures, on the parent's side, how far the clock of the child at an arc is ahead. The round trips continue while
+/// Measures, on the parent's side of the tree by which measurements of topologies synchronise clocks, how far the clock of the
+/// child at an arc is ahead. The round trips continue while
 /// some are disturbed or still get shorter.
 GlobalClock::Reading GlobalClock::measure_child(std::size_t arc, int trips) {
   constexpr double kGoodNs = 5000;

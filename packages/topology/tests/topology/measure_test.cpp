@@ -258,7 +258,8 @@ struct PlayedMachine {
     spent.assign(cells.cells.size(), 0);
     std::vector<Collector> collectors(cells.cells.size(), Collector({}, 1));
     Random random(3, 0, 0);
-    for (auto tasks = schedule.next_sweep(cells, elapsed); !tasks.empty(); tasks = schedule.next_sweep(cells, elapsed)) {
+    for (auto tasks = schedule.next_sweep(cells, elapsed); !tasks.empty();
+         tasks = schedule.next_sweep(cells, elapsed)) {
       ASSERT_LT(elapsed, 10 * o.seconds + 10);
       for (const Task& task : tasks) {
         const double iteration = 1e-5 * static_cast<double>(1 + task.cell % 3);

@@ -116,7 +116,7 @@ typedef struct mg_hdbscan_options {
   int32_t leaf;                  ///< 0: the most stable clusters; 1: those that do not split further
   int32_t allow_single_cluster;  ///< 1: all points may be one cluster
   int32_t sequential;            ///< merges of one height are undone: 0: together; 1: one by one, the last one first
-  int32_t unused;                ///< 0
+  int32_t unused;                ///< 0; reserved for later versions, which could not use padding
 } mg_hdbscan_options;
 
 /// Computes the clusters of HDBSCAN* from a joined dendrogram of mutual reachability distances. Local. Clusters are numbered in

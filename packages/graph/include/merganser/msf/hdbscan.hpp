@@ -6,31 +6,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "merganser/msf/hdbscan_options.hpp"
 #include "merganser/msf/linkage.hpp"
 
 namespace merganser::msf {
 
-/// Rules by which clusters of the condensed tree are selected.
-enum class Selection : std::uint8_t {
-  excess_of_mass,  ///< those that together are the most stable
-  leaf,            ///< those that do not split further
-};
-
-/// Treatment of several merges of one height when the dendrogram is condensed.
-enum class HdbscanTies : std::uint8_t {
-  together,    ///< as the definition has it: nothing depends on the numbering of the points
-  sequential,  ///< one by one, the last one first, as the packages do; with grown_dendrogram() in scikit-learn's order
-};
-
-/// Parameters of hdbscan(). Ranges: see describe(); hdbscan() and condense() check them.
-struct HdbscanOptions {
-  std::uint64_t min_cluster_size = 5;  ///< fewest points of a cluster, from 2
-  Selection selection = Selection::excess_of_mass;
-  double epsilon = 0;  ///< clusters born below this distance are merged into what they split from; from 0
-  bool allow_single_cluster = false;   ///< all points may be one cluster
-  std::uint64_t max_cluster_size = 0;  ///< larger clusters are not selected; 0: any size
-  HdbscanTies ties = HdbscanTies::together;
-};
 /// Condensed tree: a dendrogram without its small clusters. A cluster loses points one after the other until it ends or splits
 /// into clusters of at least min_cluster_size points each. Lambda is 1 / height (infinite for height 0).
 struct CondensedTree {
@@ -48,12 +28,12 @@ struct CondensedTree {
 
 /// Condenses a dendrogram: drops its small clusters. Local.
 /// @param d  connected: made with Apart::join, or by grown_dendrogram() for the order of scikit-learn
-/// @param min_cluster_size  fewest points of a cluster, from 2
+/// @param min_cluster_size  fewest points of a cluster, as in HdbscanOptions
 /// @param ties  with `sequential` clusters are numbered as in scikit-learn: those near the top of the dendrogram first,
 ///              of two children the one at the `from` end of their edge
-/// @throws UsageError if d has several components or min_cluster_size is below 2
+/// @throws UsageError if d has several components or min_cluster_size is out of range
 /// Cost: O(n) time, 28 bytes per point with the result
-[[nodiscard]] CondensedTree condense(const Dendrogram& d, std::uint64_t min_cluster_size,
+[[nodiscard]] CondensedTree condense(const Dendrogram& d, std::int64_t min_cluster_size,
                                      HdbscanTies ties = HdbscanTies::together);
 
 /// Computes the stability (excess of mass) of every cluster: the sum of (lambda - birth) over the points that leave it.
@@ -61,7 +41,7 @@ struct CondensedTree {
 /// its birth, infinite ones too, add nothing. Local.
 [[nodiscard]] std::vector<double> stabilities(const CondensedTree& tree);
 
-/// Result of hdbscan(): the selected clusters, and a label for each point.
+/// Result of hdbscan(), for all points of the tree on the rank that calls it: the selected clusters, and each point's label.
 struct Hdbscan {
   std::uint32_t clusters = 0;        ///< number of selected clusters
   std::vector<std::int32_t> labels;  ///< by point; -1 is noise; numbered in the order of their lowest points, with

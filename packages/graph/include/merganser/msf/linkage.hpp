@@ -35,7 +35,8 @@ struct Merge {
   friend bool operator==(const Merge&, const Merge&) = default;
 };
 
-/// Merges in ascending order of height. A graph of c components has n - c of them, which is a forest of dendrograms.
+/// Dendrogram of single linkage over n vertices: its merges in ascending order of height. A graph of c components has n - c
+/// merges, which form c dendrograms.
 struct Dendrogram {
   std::uint64_t vertices = 0;
   std::vector<Merge> merges;

@@ -1,5 +1,5 @@
 // Distributed reader of METIS files: line i lists the neighbours of vertex i, so every edge stands twice. All ranks read, each its
-// lines. The serial reader of process graphs in src/graphs/process_files shares the parsing of the header and of lines.
+// lines.
 #include "src/graphs/files/metis.hpp"
 
 #include <algorithm>
@@ -56,6 +56,10 @@ MetisHeader read_metis_header(const std::string& path, std::string_view head, bo
   throw PlacedError(0, path + ": no line with numbers of vertices and edges" +
                            (whole ? std::string() : " in the first " + std::to_string(head.size()) + " bytes") +
                            "; allowed: one, the first that is no comment");
+}
+
+std::string metis_head(std::uint64_t vertices, std::uint64_t edges, bool weighted) {
+  return std::to_string(vertices) + ' ' + std::to_string(edges) + (weighted ? " 001\n" : "\n");
 }
 
 std::string missing_rows(std::uint64_t rows, const MetisHeader& header) {

@@ -1,10 +1,11 @@
 #pragma once
-/// Parsing of the text of METIS files, shared by the reader of distributed graphs and that of process graphs. Rules:
+/// The text of METIS files, read and written, for distributed graphs and for process graphs. Rules:
 /// packages/graph/docs/graph-files.md.
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "src/graphs/files/blocks.hpp"
 #include "src/graphs/files/disk.hpp"
 #include "src/graphs/files/words.hpp"
 
@@ -71,6 +72,24 @@ std::uint64_t parse_metis_rows(std::string_view text, std::uint64_t offset, cons
     ++vertex;
   }
   return vertex;
+}
+
+/// Returns the header with its end of line.
+[[nodiscard]] std::string metis_head(std::uint64_t vertices, std::uint64_t edges, bool weighted);
+
+/// Appends the line of one vertex. @param arcs  have `to`, from 0 @param weight  returns the integer weight of an arc
+template <class Arcs, class Weight>
+void append_metis_row(std::string& out, const Arcs& arcs, bool weighted, const Weight& weight) {
+  bool rest = false;
+  for (const auto& arc : arcs) {
+    if (rest) out += ' ';
+    rest = true;
+    append_number(out, arc.to + 1);
+    if (!weighted) continue;
+    out += ' ';
+    append_number(out, weight(arc));
+  }
+  out += '\n';
 }
 
 /// Returns the message for a file with fewer lines of vertices than its header gives.

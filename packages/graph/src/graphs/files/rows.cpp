@@ -1,11 +1,13 @@
 // Writers of formats of adjacency lists, METIS and ParHIP: every edge is sent to the owners of both of its ends, which then hold
 // the lists of consecutive vertices.
 #include <algorithm>
+#include <span>
 
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/shared_output.hpp"
 #include "src/graphs/files/blocks.hpp"
 #include "src/graphs/files/disk.hpp"
+#include "src/graphs/files/metis.hpp"
 #include "src/graphs/files/raw.hpp"
 
 namespace merganser::graphs::detail {
@@ -66,16 +68,12 @@ void write_metis(const std::string& path, const EdgeList& graph, comm::Transport
   const Rows rows = distribute_rows(graph, path, transport);
   std::uint64_t vertex = rows.first;
   std::size_t arc = 0;
-  const std::string head = std::to_string(graph.vertices) + " " + std::to_string(rows.all / 2) + " 001\n";
-  write_blocks(path, head, transport, [&](std::string& block) {
+  write_blocks(path, metis_head(graph.vertices, rows.all / 2, true), transport, [&](std::string& block) {
     for (; vertex < rows.last && block.size() < kBlockBytes; ++vertex) {
-      for (bool rest = false; arc < rows.arcs.size() && rows.arcs[arc].from == vertex; ++arc, rest = true) {
-        if (rest) block += ' ';
-        append_number(block, rows.arcs[arc].to + 1);
-        block += ' ';
-        append_number(block, static_cast<std::int64_t>(rows.arcs[arc].weight));
-      }
-      block += '\n';
+      const std::size_t begin = arc;
+      while (arc < rows.arcs.size() && rows.arcs[arc].from == vertex) ++arc;
+      append_metis_row(block, std::span(rows.arcs).subspan(begin, arc - begin), true,
+                       [](const Arc& a) { return static_cast<std::int64_t>(a.weight); });
     }
     return vertex < rows.last;
   });

@@ -98,7 +98,8 @@ class PublishedPoints {
   std::vector<double> units_;  ///< of the one strip that is shifted
 };
 
-/// Checks the options and the percentages of cross edges. @return the radius @throws UsageError
+/// Checks the options of the generator of the published process graphs (NEVE), and its percentages of cross edges.
+/// @return the radius @throws UsageError
 double check(const PublishedOptions& o, std::span<const double> percents) {
   if (o.ranks < 1) throw UsageError("a process graph of " + std::to_string(o.ranks) + " ranks; allowed: at least 1");
   if (o.vertices < 1 || static_cast<double>(o.vertices) * o.ranks >= 0x1p32) {

@@ -7,36 +7,6 @@
 #include "src/graphs/process_files/parsing.hpp"
 
 namespace merganser::graphs::detail {
-namespace {
-
-/// Sink of parse_matrix_entries() that collects arcs. Entries on the diagonal would be loops and are left out.
-class MatrixArcs {
- public:
-  MatrixArcs(const FileBytes& file, const MatrixHeader& header, ArcList& list)
-      : file_(file), header_(header), list_(list) {}
-
-  /// Adds the arc of an entry, and its reverse unless the matrix is general. @throws InputError for too many entries
-  void entry(std::uint64_t at, std::uint64_t row, std::uint64_t column, std::string_view value) {
-    if (++entries_ > header_.entries) {
-      fail(at, quote(file_.line(at)) + " after the last entry; allowed: " + std::to_string(header_.entries) +
-                   " entries, as its sizes say");
-    }
-    if (row == column) return;
-    const double weight = header_.weighted ? file_.weight(at, value) : 1;
-    list_.add(static_cast<int>(row), static_cast<int>(column), weight, at);
-    if (!header_.general) list_.add(static_cast<int>(column), static_cast<int>(row), weight, at);
-  }
-  [[noreturn]] void fail(std::uint64_t at, const std::string& what) const { file_.fail(at, what); }
-  [[nodiscard]] std::uint64_t entries() const { return entries_; }
-
- private:
-  const FileBytes& file_;
-  const MatrixHeader& header_;
-  ArcList& list_;
-  std::uint64_t entries_ = 0;
-};
-
-}  // namespace
 
 ProcessGraph parse_matrix_market(const std::string& path, const std::string& text) {
   const FileBytes file(path, text);
@@ -44,7 +14,7 @@ ProcessGraph parse_matrix_market(const std::string& path, const std::string& tex
   file.check(header.at, header.size, "number of rows", 1, static_cast<std::uint64_t>(max_ranks(text.size())));
   file.check(header.at, header.entries, "number of entries", 0, text.size() / 4 + 1);  // an entry takes four bytes
   ArcList list(file);
-  MatrixArcs arcs(file, header, list);
+  ArcSink arcs(file, list, {.weighted = header.weighted, .both = !header.general, .most = header.entries});
   parse_matrix_entries(std::string_view(text).substr(header.body), header.body, header, arcs);
   if (arcs.entries() != header.entries)
     file.fail(text.size(), "the file ends after " + wrong_entries(arcs.entries(), header));

@@ -1,5 +1,5 @@
-// Process graphs as METIS files, read and written whole by one rank. The reader of distributed graphs (src/graphs/files/metis.cpp)
-// shares the parsing of the header and of lines.
+// Process graphs as METIS files, read and written whole by one rank. The format itself, read and written, is
+// src/graphs/files/metis.hpp.
 #include "src/graphs/files/metis.hpp"
 
 #include <cmath>
@@ -13,30 +13,6 @@ namespace merganser::graphs::detail {
 namespace {
 
 constexpr std::int64_t kMaxWeight = std::int64_t{1} << 53;
-
-/// Sink of parse_metis_rows() that collects arcs. Loops are left out.
-class MetisArcs {
- public:
-  MetisArcs(const FileBytes& file, const MetisHeader& header, ArcList& list)
-      : file_(file), header_(header), list_(list) {}
-
-  /// Adds the arc to a neighbour.
-  void entry(std::uint64_t at, std::uint64_t vertex, std::uint64_t neighbour, std::string_view weight) {
-    ++entries_;
-    if (vertex == neighbour) return;
-    list_.add(static_cast<int>(vertex), static_cast<int>(neighbour), header_.weighted ? file_.weight(at, weight) : 1,
-              at);
-  }
-  [[noreturn]] void fail(std::uint64_t at, const std::string& what) const { file_.fail(at, what); }
-  /// Returns the number of neighbours read, loops included.
-  [[nodiscard]] std::uint64_t entries() const { return entries_; }
-
- private:
-  const FileBytes& file_;
-  const MetisHeader& header_;
-  ArcList& list_;
-  std::uint64_t entries_ = 0;
-};
 
 /// Checks that every arc has a reverse of equal weight, as METIS requires. @throws InputError
 void check_symmetric(const std::string& path, const ProcessGraph& graph) {
@@ -62,7 +38,7 @@ ProcessGraph parse_metis(const std::string& path, const std::string& text) {
   file.check(header.at, header.vertices, "number of vertices", 1, std::min<std::uint64_t>(text.size(), 2147483647));
   file.check(header.at, header.edges, "number of edges", 0, text.size() / 2);
   ArcList list(file);
-  MetisArcs arcs(file, header, list);
+  ArcSink arcs(file, list, {.weighted = header.weighted});
   const auto body = std::string_view(text).substr(static_cast<std::size_t>(header.body));
   const std::uint64_t rows = parse_metis_rows(body, header.body, header, 0, arcs);
   if (rows < header.vertices) file.fail(text.size(), missing_rows(rows, header));
@@ -84,17 +60,10 @@ std::string serialize_metis(const std::string& path, const ProcessGraph& graph) 
   }
   check_symmetric(path, graph);
   const bool weighted = graph.is_weighted();
-  std::string out = "% merganser process graph\n" + std::to_string(graph.ranks()) + ' ' +
-                    std::to_string(graph.arcs() / 2) + (weighted ? " 001\n" : "\n");
-  for (int r = 0; r < graph.ranks(); ++r) {
-    bool first = true;
-    for (const auto& arc : graph.row(r)) {
-      out += (first ? "" : " ") + std::to_string(arc.to + 1);
-      if (weighted) out += ' ' + std::to_string(static_cast<std::int64_t>(arc.bytes));
-      first = false;
-    }
-    out += '\n';
-  }
+  std::string out = "% merganser process graph\n" + metis_head(static_cast<std::uint64_t>(graph.ranks()),
+                                                               static_cast<std::uint64_t>(graph.arcs() / 2), weighted);
+  for (int r = 0; r < graph.ranks(); ++r)
+    append_metis_row(out, graph.row(r), weighted, [](const auto& arc) { return static_cast<std::int64_t>(arc.bytes); });
   return out;
 }
 

@@ -56,6 +56,16 @@ void FileBytes::check_weight(std::uint64_t at, double weight) const {
   if (!is_weight(weight)) fail(at, "weight " + number_text(weight) + kWeights);
 }
 
+void ArcSink::entry(std::uint64_t at, std::uint64_t from, std::uint64_t to, std::string_view weight) {
+  if (++entries_ > rules_.most)
+    fail(at, quote(file_.line(at)) + " after the last entry; allowed: " + std::to_string(rules_.most) +
+                 " entries, as its sizes say");
+  if (from == to) return;
+  const double bytes = rules_.weighted ? file_.weight(at, weight) : 1;
+  list_.add(static_cast<int>(from), static_cast<int>(to), bytes, at);
+  if (rules_.both) list_.add(static_cast<int>(to), static_cast<int>(from), bytes, at);
+}
+
 void ArcList::add(int from, int to, double bytes, std::uint64_t at) {
   arcs_.push_back({from, to, bytes, at});
   largest_ = std::max({largest_, from, to});

@@ -75,7 +75,32 @@ class ArcList {
   int largest_ = -1;
 };
 
-/// Returns the word N of a comment "# ranks N"; an empty word for other lines.
+/// Sink of parse_metis_rows() and parse_matrix_entries() that collects arcs. Loops are left out.
+class ArcSink {
+ public:
+  /// How entries become arcs.
+  struct Rules {
+    bool weighted = false;            ///< entries have weights; else each is 1
+    bool both = false;                ///< an entry stands for both directions
+    std::uint64_t most = UINT64_MAX;  ///< entries that the file announces
+  };
+  ArcSink(const FileBytes& file, ArcList& list, const Rules& rules) : file_(file), list_(list), rules_(rules) {}
+
+  /// Adds the arcs of an entry. @throws InputError for a bad weight, and for more entries than the file announces
+  void entry(std::uint64_t at, std::uint64_t from, std::uint64_t to, std::string_view weight);
+  /// @throws InputError "path: line 3: what"
+  [[noreturn]] void fail(std::uint64_t at, const std::string& what) const { file_.fail(at, what); }
+  /// Returns the number of entries, loops included.
+  [[nodiscard]] std::uint64_t entries() const { return entries_; }
+
+ private:
+  const FileBytes& file_;
+  ArcList& list_;
+  Rules rules_;
+  std::uint64_t entries_ = 0;
+};
+
+/// Returns the word N of a comment "# ranks N"; an empty one for other lines.
 [[nodiscard]] std::string_view rank_comment(std::string_view line);
 
 /// Returns the largest number of ranks accepted from a file of `file_bytes` bytes that has no line or number for each: ranks

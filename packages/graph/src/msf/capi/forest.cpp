@@ -117,13 +117,17 @@ void copy_labels(const msf::Labels& found, std::uint32_t* labels, std::uint32_t*
 msf::HdbscanOptions to_options(const mg_hdbscan_options* given) {
   const auto record = read_options(given, "options", offsetof(mg_hdbscan_options, sequential));  // in the first version
   msf::HdbscanOptions options;
-  if (record.min_cluster_size > 0) options.min_cluster_size = record.min_cluster_size;
-  options.max_cluster_size = record.max_cluster_size;
+  const auto to_signed = [](std::uint64_t x) {
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(x, INT64_MAX));
+  };
+  if (record.min_cluster_size > 0) options.min_cluster_size = to_signed(record.min_cluster_size);
+  options.max_cluster_size = to_signed(record.max_cluster_size);
   options.epsilon = record.epsilon;
   options.selection = read_flag(record.leaf, "options: leaf") ? msf::Selection::leaf : msf::Selection::excess_of_mass;
   options.allow_single_cluster = read_flag(record.allow_single_cluster, "options: allow_single_cluster");
   options.ties =
       read_flag(record.sequential, "options: sequential") ? msf::HdbscanTies::sequential : msf::HdbscanTies::together;
+  msf::check(options, [](std::string_view field) { return "options: " + std::string(field); });
   return options;
 }
 

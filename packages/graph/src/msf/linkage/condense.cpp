@@ -14,10 +14,10 @@ double to_lambda(double height) { return height > 0 ? 1 / height : std::numeric_
 /// cluster, or falls out with all points below it.
 class Condenser {
  public:
-  Condenser(const Dendrogram& d, std::uint64_t min_cluster_size)
+  Condenser(const Dendrogram& d, std::int64_t min_cluster_size)
       : d_(d),
         points_(static_cast<std::size_t>(d.vertices)),
-        least_(min_cluster_size),
+        least_(static_cast<std::uint64_t>(min_cluster_size)),
         cluster_(points_ + d.merges.size()),
         fall_(cluster_.size(), kStays) {}
 
@@ -129,11 +129,8 @@ class Condenser {
 
 }  // namespace
 
-// First step of HDBSCAN*: the dendrogram without clusters below the minimum size.
-CondensedTree condense(const Dendrogram& d, std::uint64_t min_cluster_size, HdbscanTies ties) {
-  if (min_cluster_size < 2) {
-    throw UsageError("condense: min_cluster_size is " + std::to_string(min_cluster_size) + "; allowed: 2 and more");
-  }
+CondensedTree condense(const Dendrogram& d, std::int64_t min_cluster_size, HdbscanTies ties) {
+  check({.min_cluster_size = min_cluster_size, .ties = ties});
   if (d.vertices == 0) return {};
   if (d.components() != 1) {
     throw UsageError("condense: a dendrogram of " + std::to_string(d.components()) +

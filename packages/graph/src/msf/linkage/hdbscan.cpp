@@ -3,20 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "merganser/base/error.hpp"
-#include "merganser/base/text.hpp"
-
 namespace merganser::msf {
 namespace {
 
 using Flags = std::vector<std::uint8_t>;  // by cluster
-
-/// Validates the options of HDBSCAN*. @throws UsageError
-void check_options(const HdbscanOptions& o) {
-  if (!(o.epsilon >= 0)) {
-    throw UsageError("hdbscan: epsilon is " + number_text(o.epsilon) + "; allowed: 0 and more");
-  }
-}
 
 /// Deselects every cluster that has a selected ancestor. Parents have lower numbers, so one ascending pass suffices.
 void keep_highest(const CondensedTree& tree, Flags& taken) {
@@ -37,7 +27,7 @@ Flags most_stable(const CondensedTree& tree, const HdbscanOptions& o) {
   const std::size_t lowest = o.allow_single_cluster ? 0 : 1;
   for (std::size_t c = count; c-- > lowest;) {
     // Children have higher numbers than their parents: in descending order below[c] is complete when c is reached.
-    const bool too_large = o.max_cluster_size > 0 && tree.clusters[c].size > o.max_cluster_size;
+    const bool too_large = o.max_cluster_size > 0 && std::int64_t{tree.clusters[c].size} > o.max_cluster_size;
     taken[c] = !(below[c] > own[c]) && !too_large;
     if (c > 0) below[tree.clusters[c].parent] += taken[c] != 0 ? own[c] : below[c];
   }
@@ -124,7 +114,7 @@ Hdbscan assign_labels(const CondensedTree& tree, const Flags& taken, const Hdbsc
 
 // Last step of HDBSCAN*: selection of clusters in the condensed tree, labels and probabilities.
 Hdbscan hdbscan(const CondensedTree& tree, const HdbscanOptions& options) {
-  check_options(options);
+  check(options);
   if (tree.clusters.empty()) return {};
   Flags taken = options.selection == Selection::leaf ? leaf_clusters(tree) : most_stable(tree, options);
   if (options.epsilon != 0) taken = apply_epsilon(tree, taken, options);

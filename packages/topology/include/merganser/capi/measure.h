@@ -13,7 +13,7 @@ typedef struct mg_measurement mg_measurement;
 typedef struct mg_process_graph {
   size_t struct_size;      ///< sizeof(mg_process_graph)
   int32_t ranks;           ///< number of ranks, that of the transport
-  int32_t unused;          ///< 0
+  int32_t unused;          ///< 0; reserved for later versions, which could not use padding
   const int64_t* offsets;  ///< ranks + 1 numbers, ascending from 0
   const int32_t* heads;    ///< receivers: offsets[ranks] numbers from 0 to ranks - 1
   const double* bytes;     ///< bytes along each arc; NULL: mg_measure_options.bytes for all

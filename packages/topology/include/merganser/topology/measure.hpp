@@ -72,7 +72,7 @@ struct Progress {
   std::size_t converged = 0;  ///< number of configurations whose median has the required precision
 };
 
-/// Callbacks for tests and studies, on every rank and in every iteration, with the number of the iteration (see Stall).
+/// Callbacks on every rank and in every iteration, with the number of the iteration (see Stall): to inject faults or delays.
 struct Hooks {
   std::function<void(kernels::Exchange&, std::int64_t)> before;         ///< before the synchronisation
   std::function<void(kernels::Exchange&, std::int64_t)> inside_before;  ///< inside the clock, before the exchange

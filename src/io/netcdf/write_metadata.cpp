@@ -1,4 +1,4 @@
-/// Defines and writes the heading of a NetCDF file: attributes, dimensions, groups, and variables not over the parcels.
+/// Defines and writes the metadata of a NetCDF file: attributes, dimensions, groups, and variables not over the parcels.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -6,7 +6,7 @@
 
 #include "merganser/base/error.hpp"
 #include "src/io/columns.hpp"
-#include "src/io/netcdf/heading.hpp"
+#include "src/io/netcdf/metadata.hpp"
 
 namespace merganser::io {
 namespace {
@@ -134,8 +134,7 @@ bool has_text_variables(const FileGroup& group) {
          std::any_of(group.groups.begin(), group.groups.end(), has_text_variables);
 }
 
-// Size of the carried heading, from above.
-std::int64_t heading_bytes(const FileGroup& group) {
+std::int64_t metadata_bytes(const FileGroup& group) {
   constexpr std::int64_t kEach = 1024;  // bytes of HDF5's own for a name and its address, from above
   std::int64_t bytes = 4 * kEach;
   const auto add = [&](const FileValues& v) {
@@ -148,7 +147,7 @@ std::int64_t heading_bytes(const FileGroup& group) {
     add(v.values);
     for (const FileAttribute& a : v.attributes) add(a.values);
   }
-  for (const FileGroup& g : group.groups) bytes += heading_bytes(g);
+  for (const FileGroup& g : group.groups) bytes += metadata_bytes(g);
   return bytes;
 }
 

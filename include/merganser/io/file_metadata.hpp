@@ -68,7 +68,7 @@ struct FileLoss {
 };
 
 /// Description of a parcel file that the reader fills and the writer applies. An empty one describes a new file.
-struct FileHeading {
+struct FileMetadata {
   FileGroup root;                     ///< root group, without the parts that the writer creates in every parcel file
   std::vector<FileVariable> columns;  ///< variables over the parcels, and `t`: types, attributes, storage
   std::vector<FileLoss> lost;         ///< parts that files made from this one will lack

@@ -1,11 +1,11 @@
 #pragma once
-/// Reads and writes the heading of a parcel file: its attributes, dimensions, groups, and variables that are not over the
+/// Reads and writes the metadata of a parcel file: its attributes, dimensions, groups, and variables that are not over the
 /// parcels.
 #include <array>
 #include <string_view>
 #include <vector>
 
-#include "merganser/io/file_heading.hpp"
+#include "merganser/io/file_metadata.hpp"
 #include "src/io/netcdf/nc_file.hpp"
 
 namespace merganser::io {
@@ -16,7 +16,7 @@ inline constexpr std::array<const char*, 5> kBoxNames{"start_index", "xlo", "xhi
 
 /// Reads everything but the values of parcels. Values of other variables are read up to 16 MiB in total; variables beyond
 /// that are listed as lost. Local; takes the lock. @throws InputError if the library cannot read the file
-[[nodiscard]] FileHeading read_heading(const NcFile& file);
+[[nodiscard]] FileMetadata read_metadata(const NcFile& file);
 
 /// NetCDF's numbers of a variable and of the group that has it.
 struct VariableNumber {
@@ -47,7 +47,7 @@ void put_values(const NcFile& file, const FileGroup& group, const std::vector<Va
 /// Returns true if a variable holds strings of variable length, which HDF5 cannot write in parallel.
 [[nodiscard]] bool has_text_variables(const FileGroup& group);
 /// Estimates the bytes that a group takes in a file, for the check of disk space.
-[[nodiscard]] std::int64_t heading_bytes(const FileGroup& group);
+[[nodiscard]] std::int64_t metadata_bytes(const FileGroup& group);
 
 /// Returns true for global attributes that the writer creates in every file, which are not carried.
 [[nodiscard]] bool is_own_attribute(std::string_view name);

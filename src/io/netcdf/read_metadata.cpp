@@ -1,11 +1,11 @@
-/// Reads the heading of a NetCDF file and decides what can be carried into files made from it.
+/// Reads the metadata of a NetCDF file and decides what can be carried into files made from it.
 #include <algorithm>
 #include <array>
 #include <span>
 
 #include "merganser/base/error.hpp"
 #include "src/io/columns.hpp"
-#include "src/io/netcdf/heading.hpp"
+#include "src/io/netcdf/metadata.hpp"
 
 namespace merganser::io {
 namespace {
@@ -22,30 +22,29 @@ bool is_in(const List& list, const Value& value) {
 using Name = std::array<char, NC_MAX_NAME + 1>;
 
 /// Reader of all groups of a file, level by level. Holds the lock of the NetCDF library as long as it lives.
-class HeadingReader {
+class MetadataReader {
  public:
-  explicit HeadingReader(const NcFile& file) : file_(file), lock_(file.lock()) {
+  explicit MetadataReader(const NcFile& file) : file_(file), lock_(file.lock()) {
     if (nc_inq_dimid(file.id(), "t", &time_) != NC_NOERR) time_ = -1;
   }
 
-  /// Reads the heading of the file: all groups, and what cannot be carried.
-  FileHeading read() {
-    heading_.root = read_group(file_.id(), "");
+  FileMetadata read() {
+    metadata_.root = read_group(file_.id(), "");
     std::size_t levels = 0;
     if (time_ >= 0) check(file_.dimension_length(file_.id(), time_, levels), "the length of dimension t");
     if (levels > 1)
-      heading_.lost.push_back({"t", "time levels 0 to " + std::to_string(levels - 2) + " of t, all but the last"});
+      metadata_.lost.push_back({"t", "time levels 0 to " + std::to_string(levels - 2) + " of t, all but the last"});
     const auto carried = [](const FileAttribute& a) { return !is_own_attribute(a.name); };
-    std::erase_if(heading_.root.attributes, [&](const FileAttribute& a) { return !carried(a); });
-    std::erase_if(heading_.root.dimensions, [](const FileDimension& d) { return is_in(kOwnDimensions, d.name); });
-    return std::move(heading_);
+    std::erase_if(metadata_.root.attributes, [&](const FileAttribute& a) { return !carried(a); });
+    std::erase_if(metadata_.root.dimensions, [](const FileDimension& d) { return is_in(kOwnDimensions, d.name); });
+    return std::move(metadata_);
   }
 
  private:
   void check(int status, const std::string& what) const { file_.check(status, "read " + what); }
   /// Lists a variable as one that cannot be carried. @param what  reason in words, behind its name
   void record_loss(const std::string& name, const std::string& what) {
-    heading_.lost.push_back({name, "variable " + name + ", " + what});
+    metadata_.lost.push_back({name, "variable " + name + ", " + what});
   }
 
   /// Returns NetCDF's numbers of a group's members, by a function that gives their number and, if not null, the numbers.
@@ -70,7 +69,7 @@ class HeadingReader {
       check(nc_inq_grpname(g, name.data()), "a group");
       const std::string own = name.data();
       if (path.empty() && (is_in(kBoxNames, own) || is_in(kOwnDimensions, own) || own == kIdName)) {
-        heading_.lost.push_back({own, "group " + own + ", " + kTaken});
+        metadata_.lost.push_back({own, "group " + own + ", " + kTaken});
         continue;
       }
       out.groups.push_back(read_group(g, path + name.data() + '/'));
@@ -122,7 +121,7 @@ class HeadingReader {
       check(nc_inq_att(id, variable, name.data(), &type, &length), what);
       FileAttribute a{name.data(), {type, static_cast<std::int64_t>(length), {}, {}}};
       const bool odd = is_odd_fill(a, holds);
-      if (odd) heading_.lost.push_back({a.name, what.substr(4) + ", which is not one value of its type"});
+      if (odd) metadata_.lost.push_back({a.name, what.substr(4) + ", which is not one value of its type"});
       if (type == NC_STRING) {
         a.values.strings = read_strings(
             length, what, [&](char** to) { return nc_get_att_string(of.group, of.variable, name.data(), to); });
@@ -130,7 +129,7 @@ class HeadingReader {
         a.values.bytes.resize(length * type_bytes(static_cast<FileType>(type)));
         if (length > 0) check(nc_get_att(id, variable, name.data(), a.values.bytes.data()), what);
       } else {
-        if (!odd) heading_.lost.push_back({name.data(), what.substr(4) + ", of type " + type_text(id, type)});
+        if (!odd) metadata_.lost.push_back({name.data(), what.substr(4) + ", of type " + type_text(id, type)});
         continue;
       }
       out.push_back(std::move(a));
@@ -188,7 +187,7 @@ class HeadingReader {
       out.variables.push_back(std::move(v));
   }
 
-  /// Adds a variable over the parcels to the heading, or lists it as lost if it is not numeric or of another shape.
+  /// Adds a variable over the parcels to the metadata, or lists it as lost if it is not numeric or of another shape.
   /// @param own  it is one of EPIC's, whose type and shape are checked elsewhere
   void add_column(FileVariable v, bool own) {
     const std::size_t rank = v.dimensions.size();
@@ -196,7 +195,7 @@ class HeadingReader {
     if (!own && (rank > 2 || v.dimensions.back() != "n_parcels"))
       return record_loss(v.name, "whose shape is neither (t, n_parcels) nor (n_parcels)");
     if (!own && !is_number(type)) return record_loss(v.name, "of type " + type_name(type));
-    heading_.columns.push_back(std::move(v));
+    metadata_.columns.push_back(std::move(v));
   }
 
   /// Reads chunk length and filters of a variable. Properties that the library does not give, as for files in older formats,
@@ -262,13 +261,13 @@ class HeadingReader {
   NetcdfLock lock_;
   int time_ = -1;               // dimension t, of which the last level is read; -1: none
   std::vector<int> unlimited_;  // unlimited dimensions of the groups read so far
-  FileHeading heading_;
+  FileMetadata metadata_;
   std::size_t carried_ = 0;  // bytes of values read so far
 };
 
 }  // namespace
 
-FileHeading read_heading(const NcFile& file) { return HeadingReader(file).read(); }
+FileMetadata read_metadata(const NcFile& file) { return MetadataReader(file).read(); }
 
 bool is_own_attribute(std::string_view name) {
   static constexpr std::array<std::string_view, 8> own{

@@ -1,5 +1,5 @@
 #pragma once
-/// Defines the header of a parcel file that is to be written: global attributes, dimensions and variables, which every rank
+/// Defines a parcel file that is to be written: global attributes, dimensions and variables, which every rank
 /// of a collective file defines alike.
 #include <cstdint>
 #include <vector>
@@ -7,17 +7,17 @@
 #include "merganser/geometry/box.hpp"
 #include "src/io/columns.hpp"
 #include "src/io/layout.hpp"
-#include "src/io/netcdf/heading.hpp"
+#include "src/io/netcdf/metadata.hpp"
 #include "src/io/netcdf/nc_file.hpp"
 
 namespace merganser::io {
 
-/// Contents of the header of a new parcel file; the same on every rank.
+/// Definition of a new file; the same on every rank.
 struct NewFile {
   const Grid& grid;
   const std::vector<Column>& columns;  ///< including the ids
   const Layout& layout;
-  const FileHeading& heading;
+  const FileMetadata& metadata;
   bool with_boxes;  ///< the file has variables with the block of each rank
 };
 
@@ -26,7 +26,7 @@ struct Defined {
   int time = -1;
   std::vector<int> columns;            ///< in the order of NewFile::columns
   std::vector<int> boxes;              ///< start_index, xlo, xhi, ylo, yhi; empty if left out
-  std::vector<VariableNumber> others;  ///< of the heading, in the order in which put_values() writes them
+  std::vector<VariableNumber> others;  ///< of the metadata, in the order in which put_values() writes them
 };
 
 /// Returns the chunk length of every column, in parcels. @param total  number of parcels in the file
@@ -35,8 +35,8 @@ struct Defined {
 /// Writes the global attributes of every file: version and time of creation. Call under the lock, in define mode.
 void put_provenance(const NcFile& file);
 
-/// Defines the header of a file in define mode and ends that mode. Takes the lock. Every rank of a collective file must call
+/// Defines a file in define mode and ends that mode. Takes the lock. Every rank of a collective file must call
 /// it. @return the variables @throws InputError if the library refuses a definition
-[[nodiscard]] Defined define_header(NcFile& file, const NewFile& in);
+[[nodiscard]] Defined define_file(NcFile& file, const NewFile& in);
 
 }  // namespace merganser::io

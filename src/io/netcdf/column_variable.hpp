@@ -1,5 +1,5 @@
 #pragma once
-/// Reads the header of a parcel file, and locates the variable of a column in it.
+/// Locates the variable of a column in a parcel file.
 #include <cstddef>
 #include <cstdint>
 

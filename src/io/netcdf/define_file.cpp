@@ -1,4 +1,4 @@
-#include "src/io/netcdf/new_header.hpp"
+#include "src/io/netcdf/define_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,10 +20,10 @@ std::string utc_now(const char* format) {
   return text.data();
 }
 
-/// Calls that define the header of a file in define mode, with their statuses checked.
-class Header {
+/// Calls that define a file in define mode, with their statuses checked.
+class FileDefinition {
  public:
-  explicit Header(const NcFile& file) : file_(file) {}
+  explicit FileDefinition(const NcFile& file) : file_(file) {}
 
   /// Writes a text attribute of a variable or, with NC_GLOBAL, of the file.
   void put_text(int variable, const char* name, std::string_view value) {
@@ -36,10 +36,9 @@ class Header {
     put_text(NC_GLOBAL, "creation_time", utc_now("%H:%M:%S"));
     put_text(NC_GLOBAL, "creation_zone", "UTC");
   }
-  /// Writes the global attributes of a parcel file: provenance, grid, and those carried from another file.
-  void put_global_attributes(const Grid& grid, const FileHeading& heading) {
+  void put_global_attributes(const Grid& grid, const FileMetadata& metadata) {
     put_provenance();
-    const auto& carried = heading.root.attributes;
+    const auto& carried = metadata.root.attributes;
     for (const auto& [name, value] : {std::pair("file_type", "parcels"), std::pair("Conventions", "CF-1.8")})
       if (std::none_of(carried.begin(), carried.end(), [n = name](const auto& a) { return a.name == n; }))
         put_text(NC_GLOBAL, name, value);
@@ -97,43 +96,43 @@ std::vector<std::int64_t> chunk_lengths(const std::vector<Column>& columns, std:
   return lengths;
 }
 
-void put_provenance(const NcFile& file) { Header(file).put_provenance(); }
+void put_provenance(const NcFile& file) { FileDefinition(file).put_provenance(); }
 
-// Header of a parcel file: dimensions before variables, own variables before carried ones.
-Defined define_header(NcFile& file, const NewFile& in) {
+Defined define_file(NcFile& file, const NewFile& in) {
   const auto lock = file.lock();
-  Header header(file);
-  header.put_global_attributes(in.grid, in.heading);
+  FileDefinition definition(file);
+  definition.put_global_attributes(in.grid, in.metadata);
   // A fixed dimension cannot be empty: its length 0 means unlimited, which is then what it is.
-  const int parcels = header.define_dimension("n_parcels", in.layout.total());
-  const int world = header.define_dimension("world%size", static_cast<std::int64_t>(in.layout.first.size()) - 1);
-  const int time = header.define_dimension("t", NC_UNLIMITED);
-  define_dimensions(file, file.id(), in.heading.root);
+  const int parcels = definition.define_dimension("n_parcels", in.layout.total());
+  const int world = definition.define_dimension("world%size", static_cast<std::int64_t>(in.layout.first.size()) - 1);
+  const int time = definition.define_dimension("t", NC_UNLIMITED);
+  define_dimensions(file, file.id(), in.metadata.root);
   Defined defined;
-  defined.time = header.define_variable("t", NC_DOUBLE, std::array{time});
-  const FileVariable* const time_before = in.heading.column("t");
+  defined.time = definition.define_variable("t", NC_DOUBLE, std::array{time});
+  const FileVariable* const time_before = in.metadata.column("t");
   if (time_before != nullptr) define_storage(file, {file.id(), defined.time}, time_before->storage, "t");
-  header.put_variable_attributes(defined.time, time_before, "seconds since 1970-01-01", "time");
+  definition.put_variable_attributes(defined.time, time_before, "seconds since 1970-01-01", "time");
   if (time_before == nullptr) {
-    header.put_text(defined.time, "axis", "T");
-    header.put_text(defined.time, "calendar", "proleptic_gregorian");
+    definition.put_text(defined.time, "axis", "T");
+    definition.put_text(defined.time, "calendar", "proleptic_gregorian");
   }
   const nc_type index_type = in.layout.fits_int() ? NC_INT : NC_INT64;
   for (std::size_t i = 0; in.with_boxes && i < kBoxNames.size(); ++i) {
-    defined.boxes.push_back(header.define_variable(kBoxNames[i], i == 0 ? index_type : NC_INT, std::array{world}));
-    header.put_variable_attributes(defined.boxes.back(), nullptr, "1", kBoxLongNames[i]);
+    defined.boxes.push_back(definition.define_variable(kBoxNames[i], i == 0 ? index_type : NC_INT, std::array{world}));
+    definition.put_variable_attributes(defined.boxes.back(), nullptr, "1", kBoxLongNames[i]);
   }
   const std::vector<std::int64_t> lengths = chunk_lengths(in.columns, in.layout.total());
   for (std::size_t i = 0; i < in.columns.size(); ++i) {
     const Column& column = in.columns[i];
-    const int id = header.define_variable(column.name, static_cast<nc_type>(column.type), std::array{time, parcels});
+    const int id =
+        definition.define_variable(column.name, static_cast<nc_type>(column.type), std::array{time, parcels});
     const std::array<std::size_t, 2> chunk{1, static_cast<std::size_t>(lengths[i])};
     file.check(nc_def_var_chunking(file.id(), id, NC_CHUNKED, chunk.data()), "define the variable " + column.name);
     define_storage(file, {file.id(), id}, column.storage, column.name);
-    header.put_variable_attributes(id, column.in_file, column.unit, column.long_name);
+    definition.put_variable_attributes(id, column.in_file, column.unit, column.long_name);
     defined.columns.push_back(id);
   }
-  defined.others = define_group(file, file.id(), in.heading.root);
+  defined.others = define_group(file, file.id(), in.metadata.root);
   file.check(nc_enddef(file.id()), "finish the header");
   return defined;
 }

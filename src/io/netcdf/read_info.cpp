@@ -1,5 +1,4 @@
-#include "src/io/netcdf/header.hpp"
-
+// Reads the description of a parcel file: box, cells, time and metadata, and checks its columns.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,18 +11,12 @@
 #include "merganser/io/parcel_file.hpp"
 #include "src/io/archive.hpp"
 #include "src/io/missing.hpp"
-#include "src/io/netcdf/heading.hpp"
+#include "src/io/netcdf/column_variable.hpp"
+#include "src/io/netcdf/metadata.hpp"
 #include "src/io/parcel_check.hpp"
 
 namespace merganser::io {
 namespace {
-
-/// Returns the name of an atomic or user-defined type of a file.
-std::string type_name_in(int file, nc_type type) {
-  std::array<char, NC_MAX_NAME + 1> name{};
-  std::size_t size = 0;
-  return nc_inq_type(file, type, name.data(), &size) == NC_NOERR ? name.data() : std::to_string(type);
-}
 
 /// Returns true if the file has all variables of an attribute, false if it has none. @throws InputError if it has some only
 bool has_all(const NcFile& file, std::span<const std::string> names) {
@@ -106,7 +99,7 @@ void check_unpacked(const NcFile& file, const std::string& name) {
 }
 
 /// Reads the last value of the variable t; 0 if there is none, or it is not a number per level.
-double read_time(const NcFile& file, const FileHeading& heading) {
+double read_time(const NcFile& file, const FileMetadata& metadata) {
   const auto variable = file.variable("t");
   const auto levels = file.dimension("t");
   if (!variable || !levels || *levels == 0) return 0;
@@ -118,7 +111,7 @@ double read_time(const NcFile& file, const FileHeading& heading) {
   const auto last = static_cast<std::size_t>(*levels - 1);
   double time = 0;
   file.check(nc_get_var1_double(file.id(), *variable, &last, &time), "read the time");
-  const FileVariable* const about = heading.column("t");
+  const FileVariable* const about = metadata.column("t");
   const MissingValues missing(static_cast<FileType>(type), about->attributes, about->unwritten);
   if (const auto kind = missing.classify(time); kind != MissingValues::Kind::present || !std::isfinite(time))
     throw InputError(
@@ -141,8 +134,8 @@ ParcelFileInfo describe_file(const NcFile& file, std::int64_t bytes) {
     throw InputError(file.path() + ": n_parcels is " + std::to_string(info.parcels) + ", but the file has only " +
                      std::to_string(bytes) + " bytes; truncated or damaged");
   info.grid = read_grid(file);
-  info.heading = read_heading(file);
-  info.time = read_time(file, info.heading);
+  info.metadata = read_metadata(file);
+  info.time = read_time(file, info.metadata);
   info.says_periodic = file.has_attribute("periodic");
   info.min_volume_ratio = read_ratio(file);
   std::vector<Attribute> attributes;
@@ -163,35 +156,6 @@ ParcelFileInfo describe_file(const NcFile& file, std::int64_t bytes) {
 }
 
 }  // namespace
-
-// Variable of a column in the file, whose type and shape are checked before any values are read.
-Variable find_column_variable(const NcFile& file, const Column& column, std::int64_t parcels) {
-  const std::string& name = column.name;
-  const auto variable = file.variable(name);
-  if (!variable) throw InputError(file.path() + ": the variable " + name + " is missing");
-  const auto lock = file.lock();
-  nc_type type = NC_NAT;
-  int dimensions = 0;
-  std::array<int, NC_MAX_VAR_DIMS> dimension{};
-  file.check(nc_inq_var(file.id(), *variable, nullptr, &type, &dimensions, nullptr, nullptr), "look at " + name);
-  if (static_cast<FileType>(type) != column.type)
-    throw InputError(file.path() + ": the variable " + name + " has type " + type_name_in(file.id(), type) +
-                     "; it must be " + type_name(column.type));
-  if (dimensions != 1 && dimensions != 2)
-    throw InputError(file.path() + ": the variable " + name + " has " + std::to_string(dimensions) +
-                     " dimensions; allowed: (t, n_parcels) or (n_parcels)");
-  file.check(nc_inq_vardimid(file.id(), *variable, dimension.data()), "look at " + name);
-  std::size_t times = 1;
-  std::size_t length = 0;
-  if (dimensions == 2) file.check(file.dimension_length(file.id(), dimension[0], times), "look at " + name);
-  file.check(file.dimension_length(file.id(), dimension[static_cast<std::size_t>(dimensions - 1)], length),
-             "look at " + name);
-  if (static_cast<std::int64_t>(length) != parcels)
-    throw InputError(file.path() + ": the variable " + name + " has length " + std::to_string(length) +
-                     "; n_parcels is " + std::to_string(parcels));
-  if (times == 0 && parcels > 0) throw InputError(file.path() + ": the variable " + name + " has no time level");
-  return {*variable, dimensions == 2, times == 0 ? 0 : times - 1};
-}
 
 bool netcdf_available() noexcept { return true; }
 

@@ -1,0 +1,45 @@
+#include "src/cluster/owner_checks.hpp"
+
+#include <string>
+
+#include "merganser/base/error.hpp"
+#include "merganser/geometry/box_checks.hpp"
+#include "merganser/parcels/limits.hpp"
+
+namespace merganser::cluster {
+
+void check_volume(const Parcels& parcels, std::size_t i) {
+  const double volume = parcels.site(i).volume;
+  if (!is_volume(volume)) throw InputError("parcel id " + std::to_string(parcels.id(i)) + ": " + volume_error(volume));
+}
+
+void check_parcels(const Parcels& parcels, const Decomposition& decomposition, int rank) {
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    const Site& s = parcels.site(i);
+    const Vec3 p{s.x, s.y, s.z};
+    check_volume(parcels, i);
+    // A position outside of the box has no owner.
+    const int owner = decomposition.grid().box.contains(p) ? decomposition.owner(p) : -1;
+    if (owner != rank)
+      throw InputError("parcel id " + std::to_string(parcels.id(i)) + " at " + point_text(p) + " is on rank " +
+                       std::to_string(rank) + ", but " +
+                       (owner < 0 ? "not inside the box" : "belongs to rank " + std::to_string(owner)) +
+                       "; send parcels to their owners (redistribute, distribute) before a step");
+  }
+}
+
+void check_points(const nearest::PointSet& points, const Decomposition& decomposition, int rank) {
+  const auto block = decomposition.block(rank);
+  const Box& box = decomposition.grid().box;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const Site s = points.site(i);
+    const Vec3 p{s.x, s.y, s.z};
+    bool inside = true;
+    for (int a = 0; a < 3; ++a)
+      inside =
+          inside && p[a] >= block.lower[a] - rounding_bound(box, a) && p[a] <= block.upper[a] + rounding_bound(box, a);
+    if (!inside) throw Indexed<InputError>(points.describe_outside(i, block.lower, block.upper, box));
+  }
+}
+
+}  // namespace merganser::cluster

@@ -1,0 +1,25 @@
+#pragma once
+/// Checks before a step: parcels and points lie in the block of their rank, and volumes are within bounds.
+#include <cmath>
+#include <cstddef>
+
+#include "merganser/geometry/decomposition.hpp"
+#include "merganser/nearest/point_set.hpp"
+#include "merganser/parcels/parcels.hpp"
+
+namespace merganser::cluster {
+
+/// Checks that the volume of parcel i is within bounds. Local. @throws InputError naming the parcel
+void check_volume(const Parcels& parcels, std::size_t i);
+/// Checks that the parcels of a rank are on their owner and their volumes within bounds; ids: distinct_ids.hpp. Local.
+/// For the decorator `checked`. @throws InputError
+void check_parcels(const Parcels& parcels, const Decomposition& decomposition, int rank);
+/// Checks that points lie in the block of their rank, up to rounding. Local. For the decorator `checked`. @throws
+/// InputError
+void check_points(const nearest::PointSet& points, const Decomposition& decomposition, int rank);
+/// Returns how far beyond a face of the box rounding may have moved a position on one axis, in units of the box.
+[[nodiscard]] inline double rounding_bound(const Box& box, int axis) {
+  return 1e-12 * (box.extent[axis] + std::fabs(box.lower[axis]));
+}
+
+}  // namespace merganser::cluster
