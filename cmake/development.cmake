@@ -17,7 +17,8 @@ function(merganser_install_development)
   install(FILES ${PROJECT_SOURCE_DIR}/cmake/modules.cmake ${PROJECT_SOURCE_DIR}/cmake/objects_of.cmake
           ${PROJECT_SOURCE_DIR}/cmake/package.cmake ${PROJECT_SOURCE_DIR}/cmake/packages.cmake
           ${PROJECT_SOURCE_DIR}/cmake/program.cmake ${PROJECT_SOURCE_DIR}/cmake/shared.cmake
-          ${PROJECT_SOURCE_DIR}/cmake/testing.cmake ${PROJECT_SOURCE_DIR}/cmake/runtime_path.cmake
+          ${PROJECT_SOURCE_DIR}/cmake/testing.cmake ${PROJECT_SOURCE_DIR}/cmake/refused.cmake
+          ${PROJECT_SOURCE_DIR}/cmake/runtime_path.cmake
           ${PROJECT_SOURCE_DIR}/cmake/build_settings.cmake ${PROJECT_SOURCE_DIR}/cmake/merganser.pc.in
           ${PROJECT_SOURCE_DIR}/cmake/merganser.map.in DESTINATION ${where}/cmake)
   install(FILES ${PROJECT_SOURCE_DIR}/apps/merganser.cpp ${PROJECT_SOURCE_DIR}/apps/commands.cpp.in DESTINATION ${where}/apps)

@@ -139,6 +139,23 @@ function(merganser_add_test path)
   endforeach()
 endfunction()
 
+# merganser_refused_test(module/name): adds a test that calls which must not compile do not. name.cpp of the current folder is
+# compiled twice (cmake/refused.cmake), to be parsed only: once with MERGANSER_ACCEPTED, where all of it must be right, and once
+# without, where what stands below each line `// refused: TEXT`, up to the next one or an empty line, must be refused with TEXT, and
+# nothing else. Templates must have other arguments in every such case, since a compiler refuses each once.
+function(merganser_refused_test path)
+  get_filename_component(module ${path} DIRECTORY)
+  get_filename_component(name ${path} NAME)
+  string(REPLACE " " "|" flags "${CMAKE_CXX_FLAGS}")
+  get_filename_component(root ${CMAKE_CURRENT_SOURCE_DIR}/../.. ABSOLUTE)
+  set(folders $<TARGET_PROPERTY:merganser::${module},INTERFACE_INCLUDE_DIRECTORIES>)
+  add_test(NAME ${path} COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp
+    "-DCOMMAND=${CMAKE_CXX_COMPILER}|${flags}|-std=c++20|-Wall|-Wextra|-Wpedantic|-Werror"
+    "-DFOLDERS=$<JOIN:${folders},|>|${root}" -P ${MERGANSER_ROOT}/cmake/refused.cmake)
+  set_tests_properties(${path} PROPERTIES LABELS "${module};fast" TIMEOUT ${merganser_limit})
+  merganser_order(${path} fast)
+endfunction()
+
 # merganser_program_of_tests(): adds the library merganser_test_program, by which tests run the command.
 function(merganser_program_of_tests)
   if(TARGET merganser_test_program)

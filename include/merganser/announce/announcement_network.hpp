@@ -17,8 +17,8 @@
 
 namespace merganser::announce {
 
-/// Number that distinguishes the users of one network. Topics from kFirstServiceTopic on are the defaults of the services of this
-/// library.
+/// Topic of an announcement: a number by which parts of a program that share one network tell theirs apart. Topics from
+/// kFirstServiceTopic on are the defaults of the services of this library.
 using Topic = std::uint16_t;
 /// Lowest topic that services of this library use by default.
 inline constexpr Topic kFirstServiceTopic = 0xFF00;
@@ -29,7 +29,7 @@ enum class Delivery : std::uint8_t {
   immediate,  ///< step t + h on a rank that is h hops from the origin; step t + 1 on the origin
 };
 
-/// Identifier of an announcement, unique during the lifetime of a network.
+/// Identifier of an announcement: its origin and a count of the origin, unique during the lifetime of a network.
 struct AnnouncementId {
   int origin = 0;             ///< rank that made the announcement
   std::uint64_t counter = 0;  ///< number of announcements that this rank had made before
@@ -48,7 +48,7 @@ struct Announcement {
   /// a T
   template <class T>
   [[nodiscard]] T as() const {
-    static_assert(std::is_trivially_copyable_v<T>);
+    static_assert(std::is_trivially_copyable_v<T>, "values are announced as bytes");
     check_size(sizeof(T));
     T value;
     std::memcpy(&value, bytes.data(), sizeof(T));
@@ -119,7 +119,7 @@ class AnnouncementNetwork {
   /// @throws UsageError if the value exceeds max_bytes or the sum since the last step exceeds max_step_bytes, and after close()
   template <class T>
   AnnouncementId announce_value(Topic topic, const T& value, Delivery delivery = Delivery::same_step) {
-    static_assert(std::is_trivially_copyable_v<T>);
+    static_assert(std::is_trivially_copyable_v<T>, "values are announced as bytes");
     return announce(topic, std::as_bytes(std::span(&value, 1)), delivery);
   }
 

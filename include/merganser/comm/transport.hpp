@@ -81,7 +81,7 @@ class Mailbox : Pinned {
   /// Appends one record to the message of out-arc `arc`. @throws CommError if there is no such arc
   template <class T>
   void post(std::size_t arc, const T& record) {
-    static_assert(std::is_trivially_copyable_v<T>);
+    static_assert(std::is_trivially_copyable_v<T>, "records travel as bytes");
     auto& box = outbox(arc);
     const auto at = box.size();
     box.resize(at + sizeof(T));
@@ -91,7 +91,7 @@ class Mailbox : Pinned {
   /// Appends records to the message of out-arc `arc`. @throws CommError if there is no such arc
   template <class T>
   void post_all(std::size_t arc, std::span<const T> records) {
-    static_assert(std::is_trivially_copyable_v<T>);
+    static_assert(std::is_trivially_copyable_v<T>, "records travel as bytes");
     const auto bytes = std::as_bytes(records);
     auto& box = outbox(arc);
     box.insert(box.end(), bytes.begin(), bytes.end());
@@ -125,7 +125,8 @@ class Mailbox : Pinned {
   /// the next step. @throws CommError if there is no such arc, or the length is no multiple of sizeof(T)
   template <class T>
   [[nodiscard]] std::span<const T> records(std::size_t arc) const {
-    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 16);
+    static_assert(std::is_trivially_copyable_v<T>, "records travel as bytes");
+    static_assert(alignof(T) <= 16, "records are read where they have arrived");
     const auto bytes = inbox(arc);
     check_record_size(bytes.size(), sizeof(T));
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
@@ -185,7 +186,8 @@ class SegmentBody {
 /// finds. `rank` is this rank or an out-neighbour. fetch_or is atomic with respect to fetch_or.
 template <class T>
 class Segment {
-  static_assert(std::is_trivially_copyable_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+  static_assert(std::is_trivially_copyable_v<T> && (sizeof(T) == 4 || sizeof(T) == 8),
+                "words of a Segment have 4 or 8 bytes and no pointers");
 
  public:
   /// Wraps the implementation of a backend; programs call Transport::segment(). `words` is the number on this rank.

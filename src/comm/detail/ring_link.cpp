@@ -195,11 +195,12 @@ class RingLink final : public Link {
     if (bytes > first) std::memcpy(to + first, ring, bytes - first);
   }
 
-  /// Returns credit to the sender of an arc, a quarter of the ring at a time: that takes few puts, and the sender still
-  /// has room for the rest.
+  // Credit is returned a quarter of the ring at a time: few puts, and the sender still has room for the rest. order(): if the
+  // credit before arrived last, the sender would take the difference for more room than there is.
   void return_credit(Receiving& arc) {
     if (arc.taken - arc.returned < layout_.ring_bytes / 4) return;
     arc.returned = arc.taken;
+    memory_->order();
     memory_->put_word(arc.rank, arc.credit, arc.taken);
     uncommitted_ = true;
   }
