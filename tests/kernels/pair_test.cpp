@@ -3,8 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
+#include <limits>
+
 #include "merganser/base/error.hpp"
 #include "tests/support/ranks.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace {
 
@@ -30,6 +35,40 @@ TEST_P(PairTest, is_measured_and_told_to_every_rank) {
     std::array<double, 1> most{least};
     t.all_reduce(most, comm::Op::max);
     EXPECT_EQ(most[0], least);  // the same everywhere
+  });
+}
+
+TEST_P(PairTest, every_refusal_tells_what_is_needed) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    const auto of = [&](double seconds) { return refusal<UsageError>([&] { (void)kernels::time_pair(t, seconds); }); };
+    EXPECT_EQ(of(0), "time_pair: 0.000000 seconds; allowed: more than 0");
+    EXPECT_EQ(of(-1), "time_pair: -1.000000 seconds; allowed: more than 0");
+    EXPECT_NE(of(std::numeric_limits<double>::quiet_NaN()).find("allowed: more than 0"), std::string::npos);
+    if (t.size() == 1) {
+      EXPECT_EQ(of(1), "time_pair: one rank; needed: two");
+    } else if (!t.capabilities().processes) {
+      EXPECT_EQ(of(1), "time_pair: ranks are threads; needed: processes");
+    }
+  });
+}
+
+// The longer measurement has more blocks, not longer operations: both are times of one operation.
+TEST_P(PairTest, times_are_of_one_operation_and_shorter_than_the_measurement) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    if (t.size() == 1 || !t.capabilities().processes || comm::mpi_library() == "none") return;
+    for (const double seconds : {0.002, 0.02}) {
+      const kernels::PairTimes times = kernels::time_pair(t, seconds);
+      for (const double time : {times.ping_s, times.put_flush_s}) {
+        EXPECT_TRUE(std::isfinite(time));
+        EXPECT_GT(time, 1e-10);
+        EXPECT_LT(time, 0.1) << "even where ranks take turns on a core";
+      }
+      std::array<double, 2> least{times.ping_s, times.put_flush_s};
+      std::array<double, 2> most = least;
+      t.all_reduce(least, comm::Op::min);
+      t.all_reduce(most, comm::Op::max);
+      EXPECT_EQ(least, most) << "the same on every rank";
+    }
   });
 }
 

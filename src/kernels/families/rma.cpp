@@ -1,6 +1,7 @@
 // requires: MPI
 #include "merganser/base/detail/shared_word.hpp"
 #include "merganser/base/pinned.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "src/kernels/families/mpi/mpi_exchange.hpp"
 #include "src/kernels/families/mpi/window.hpp"
 #include "src/kernels/families/support/family.hpp"
@@ -291,11 +292,21 @@ class Pscw final : public PutExchange {
   RankGroup origins_;
 };
 
-// Factory of a one-sided kernel in the registry: the window first, on every rank, then the exchange in it.
+/// Gives every arc the displacement of the other rank's memory in its window. Collective.
+void set_bases(comm::Transport& control, const Window& window, ExchangePlan& plan) {
+  const std::vector<std::size_t> shifts = all_gather_value(control, window.shift());
+  const auto set = [&](std::vector<FarZone>& zones, const std::vector<int>& ranks) {
+    for (std::size_t arc = 0; arc < zones.size(); ++arc) zones[arc].base = shifts[static_cast<std::size_t>(ranks[arc])];
+  };
+  set(plan.targets, plan.spec.graph.out);
+  set(plan.origins, plan.spec.graph.in);
+}
+
 template <class Kernel, Window::Use use>
 std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
   MpiGroup& group = mpi_group(control);
   auto window = make_window(control, group, plan.far_bytes(), use);
+  set_bases(control, *window, plan);
   return make_agreed<Kernel>(control, control, group, std::move(window), std::move(plan));
 }
 constexpr auto kOne = Window::Use::in_one_epoch;

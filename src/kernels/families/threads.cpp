@@ -85,6 +85,7 @@ class Signals : Pinned {
   }
   void await(std::size_t flag, std::uint64_t epoch, const comm::detail::Waiter::Describe& describe) {
     constexpr int kSpins = 64;
+    constexpr unsigned kLook = 16;  // polls between checks of the limit; a yield may take a whole time slice
     for (int i = 0; i < kSpins; ++i) {
       if (is_set(flag, epoch)) return;
       relax();
@@ -93,7 +94,7 @@ class Signals : Pinned {
     for (unsigned polls = 1; !is_set(flag, epoch); ++polls) {
       std::this_thread::yield();
       if (shared_->broken.load(std::memory_order_relaxed)) throw_after_peer_failure(control_);
-      if (polls % 1024 == 0) waiter.check_limit();
+      if (polls % kLook == 0) waiter.check_limit();
     }
   }
   [[nodiscard]] SharedState& shared() const { return *shared_; }

@@ -361,11 +361,14 @@ double KernelModel::base_half_width(const Load& load) const {
   return known ? std::min(graph_reach_[oversubscribed], size_reach_[oversubscribed]) : graph_reach_[oversubscribed];
 }
 
-/// Returns the half width of the interval of a load's prediction: the largest half width of all ways in which the load
-/// differs from the measured loads.
+/// Returns true if a configuration with this number of bytes per arc was measured.
+bool KernelModel::has_measured_size(const Load& load) const {
+  return has_measured([&](const Load& l) { return std::fabs(l.size() - load.size()) <= 0.01 * load.size(); });
+}
+
+/// Returns the half width of a load: the largest of those for the ways in which it differs from the measured loads.
 double KernelModel::half_width(const Load& load) const {
-  const bool size =
-      has_measured([&](const Load& l) { return std::fabs(l.size() - load.size()) <= 0.01 * load.size(); });
+  const bool size = has_measured_size(load);
   const bool ranks = has_measured([&](const Load& l) { return l.ranks == load.ranks; });
   const std::size_t oversubscribed = load.oversubscribed() ? 1 : 0;
   double out = base_half_width(load);
@@ -389,7 +392,7 @@ std::string KernelModel::describe_too_wide(const Load& load) const {
   if (std::isinf(base_half_width(load)))
     return "too few graphs" + where +
            " were measured to know how far off a prediction for another one is; measure more, or this one";
-  if (std::isinf(half_width(load)) && std::isinf(size_reach_[load.oversubscribed() ? 1 : 0]))
+  if (!has_measured_size(load) && std::isinf(size_reach_[load.oversubscribed() ? 1 : 0]))
     return "too few sizes were measured to tell of another one; measure more, or " + number_text(load.size()) +
            " bytes an arc";
   if (std::isinf(half_width(load)))

@@ -1,16 +1,18 @@
 // requires: MPI
 #include "src/kernels/families/mpi/window.hpp"
 
+#include <cstdint>
 #include <cstring>
 
 #include "merganser/base/error.hpp"
 #include "src/comm/detail/scoped_yield.hpp"
+#include "src/kernels/families/support/plan.hpp"
 
 namespace merganser::kernels::detail {
 
 // Window of a one-sided kernel. A failure is only noted, since the other ranks are in the same collective call.
 Window::Window(const MpiGroup& group, std::size_t bytes, Use use) : comm_(group.comm) {
-  const MPI_Aint size = comm::detail::window_bytes(bytes);
+  const MPI_Aint size = comm::detail::window_bytes(bytes + kLine);
   const comm::detail::ScopedYield yield;
   try {
     check(MPI_Win_allocate(size, 1, MPI_INFO_NULL, comm_, &base_, &window_), "MPI_Win_allocate");
@@ -21,6 +23,7 @@ Window::Window(const MpiGroup& group, std::size_t bytes, Use use) : comm_(group.
     return;
   }
   MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
+  shift_ = (kLine - reinterpret_cast<std::uintptr_t>(base_) % kLine) % kLine;
   std::memset(base_, 0, static_cast<std::size_t>(size));
   if (use == Use::in_one_epoch) {
     check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");

@@ -8,7 +8,7 @@
 
 namespace merganser::kernels::detail {
 
-/// Window of zeroed memory that MPI allocated (MPI_Win_allocate).
+/// Window of zeroed memory that MPI allocated (MPI_Win_allocate), used from its first cache line on: MPI promises no alignment.
 class Window final : public comm::detail::CollectiveResource {
  public:
   /// Synchronisation of the kernel: one passive epoch (MPI_Win_lock_all) for the lifetime of the window, or epochs of the kernel.
@@ -18,7 +18,9 @@ class Window final : public comm::detail::CollectiveResource {
 
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
   [[nodiscard]] MPI_Win handle() const noexcept { return window_; }
-  [[nodiscard]] std::byte* data() const noexcept { return base_; }
+  [[nodiscard]] std::byte* data() const noexcept { return base_ + shift_; }
+  /// Returns the displacement of data() in the window of this rank, in bytes; it may differ from rank to rank.
+  [[nodiscard]] std::size_t shift() const noexcept { return shift_; }
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
   /// Makes puts of other ranks visible to loads of this rank, and stores of this rank visible to gets of others.
   void sync() { comm::detail::sync_window(window_, comm_, locked_); }
@@ -28,6 +30,7 @@ class Window final : public comm::detail::CollectiveResource {
   MPI_Comm comm_;
   MPI_Win window_ = MPI_WIN_NULL;
   std::byte* base_ = nullptr;
+  std::size_t shift_ = 0;
   bool locked_ = false;
   std::string error_;
 };

@@ -98,10 +98,10 @@ class ExchangeBase : public Exchange {
     return in_set(buffer) + plan_.landings.at[arc];
   }
   [[nodiscard]] std::size_t target_at(std::size_t arc, std::size_t buffer) const {
-    return plan_.targets[arc].at + buffer * plan_.targets[arc].stride;
+    return plan_.targets[arc].base + plan_.targets[arc].at + buffer * plan_.targets[arc].stride;
   }
   [[nodiscard]] std::size_t origin_at(std::size_t arc, std::size_t buffer) const {
-    return plan_.origins[arc].at + buffer * plan_.origins[arc].stride;
+    return plan_.origins[arc].base + plan_.origins[arc].at + buffer * plan_.origins[arc].stride;
   }
 
   /// Returns true once after drop_next(arc), for kernels that then omit the notification.

@@ -108,13 +108,13 @@ std::vector<EndpointDescriptor> endpoint_descriptors(const ExchangePlan& plan, s
     EndpointDescriptor& descriptor = descriptors[static_cast<std::size_t>(graph.out[arc])];
     descriptor.sends = 1;
     descriptor.out_bytes = plan.spec.bytes_out[arc];
-    descriptor.source = {plan.sources.at[arc], plan.sources.stride, arc};
+    descriptor.source = {.at = plan.sources.at[arc], .stride = plan.sources.stride, .slot = arc};
   }
   for (std::size_t arc = 0; arc < graph.in.size(); ++arc) {
     EndpointDescriptor& descriptor = descriptors[static_cast<std::size_t>(graph.in[arc])];
     descriptor.receives = 1;
     descriptor.in_bytes = plan.spec.bytes_in[arc];
-    descriptor.landing = {plan.landings.at[arc], plan.landings.stride, arc};
+    descriptor.landing = {.at = plan.landings.at[arc], .stride = plan.landings.stride, .slot = arc};
   }
   return descriptors;
 }

@@ -21,6 +21,7 @@ struct FarZone {
   std::uint64_t at = 0;      ///< offset within a set, in bytes
   std::uint64_t stride = 0;  ///< bytes of a set
   std::uint64_t slot = 0;    ///< number of the arc on that rank
+  std::uint64_t base = 0;    ///< offset of the zones in the memory that other ranks access, in bytes
 };
 
 /// Specification of an exchange that all ranks have agreed on, with the layout at both ends of the arcs of this rank.
@@ -39,7 +40,7 @@ struct ExchangePlan {
   [[nodiscard]] std::size_t flag(std::size_t in_arc) const { return landing_bytes() + in_arc * kLine; }
   /// Returns the offset, in the memory of the out-neighbour, of the flag of an out-arc.
   [[nodiscard]] std::size_t target_flag(std::size_t out_arc) const {
-    return targets[out_arc].stride * spec.buffers + targets[out_arc].slot * kLine;
+    return targets[out_arc].base + targets[out_arc].stride * spec.buffers + targets[out_arc].slot * kLine;
   }
   /// Returns the bytes of the memory of this rank that other ranks access: source zones if they get, else landing zones and flags.
   [[nodiscard]] std::size_t far_bytes() const {

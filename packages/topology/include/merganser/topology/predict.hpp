@@ -117,6 +117,7 @@ class KernelModel {
   void set_occasion_error(std::span<const KnownCell> cells);
   template <class Alike>
   [[nodiscard]] bool has_measured(const Alike& alike) const;
+  [[nodiscard]] bool has_measured_size(const Load& load) const;
   [[nodiscard]] double base_half_width(const Load& load) const;
   [[nodiscard]] double half_width(const Load& load) const;
   [[nodiscard]] std::string describe_too_wide(const Load& load) const;
