@@ -58,6 +58,8 @@ Outcome trace(int ranks, const std::string& program, const std::string& extra = 
   std::string settings;
   for (const auto& s : merganser::comm::launcher_settings()) settings += s.name + '=' + s.value + ' ';
   settings += "OMPI_MCA_osc=sm,pt2pt ";  // its third, rdma, crashes in MPI_Compare_and_swap (Open MPI 4.1.4)
+  for (const char* name : {"MERGANSER_MUTANT", "MERGANSER_MUTANT_REACHED"})  // of ./x mutants
+    if (!variable(name).empty()) settings += std::string(name) + '=' + variable(name) + ' ';
   const std::string line = "timeout " + std::to_string(60 * merganser::test::patience()) + " env -i PATH='" +
                            variable("PATH") + "' HOME='" + variable("HOME") + "' " + settings + extra + " " +
                            variable("MERGANSER_TEST_LAUNCHER") + " " + std::to_string(ranks) +
