@@ -72,12 +72,16 @@ TEST_F(RunOutput, ends_with_141_if_its_reader_has_gone_and_not_before_the_work_i
 TEST_F(RunOutput, that_nobody_reads_keeps_no_signal_from_ending_the_job) {
   const std::string fifo = folder_.file("fifo"), begun = folder_.file("begun");
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
-  const int reader = ::open(fifo.c_str(), O_RDWR | O_CLOEXEC);
+  // A full pipe, filled here: how much of the job's output it would take depends on the sizes in which that comes.
+  const int reader = ::open(fifo.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  const std::string page(4096, ' ');
+  while (::write(reader, page.data(), page.size()) > 0) {
+  }
   for (const bool launcher_ended : {true, false}) {
     fs::remove(begun);
-    // Output that fits into two pipes of 64 KiB lets the launcher end; more blocks it.
+    // Output that fits into the pipe between them lets the launcher end; more blocks it.
     const std::string prints =
-        launcher_ended ? "printf '%0100000d' 1\necho > '" + begun + "'\n" : "echo > '" + begun + "'\n" + kPrints;
+        launcher_ended ? "printf '%010000d' 1\necho > '" + begun + "'\n" : "echo > '" + begun + "'\n" + kPrints;
     Program job({"/bin/sh", "-c", "exec \"$0\" run -n 2 -- doctor > '" + fifo + "'", command_path()},
                 {launcher(prints)});
     ASSERT_TRUE(comes_true([&] { return fs::exists(begun); }));
