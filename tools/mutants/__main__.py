@@ -69,7 +69,7 @@ def parse(arguments):
 
 
 def all_sites(o, tree, say):
-    """Those of the module, from a list beside the build if neither its code nor what finds them changed."""
+    """Returns the sites of the module, from a list beside the build if neither its code nor the search for sites changed."""
     folders, targets, _, _ = MODULES[o.module]
     digest = hashlib.sha256()
     finders = [Path(__file__).with_name(f"{name}.py") for name in ("sites", "cpp", "python")]

@@ -27,7 +27,7 @@ class Test:
         return PATIENCE * 10 + 6 * self.seconds
 
     def run(self, settings, seconds):
-        """Its code, or why it was ended."""
+        """Returns the exit code of the test, or the reason why it was ended."""
         with tempfile.TemporaryDirectory(prefix="m", dir="/tmp") as folder:
             environment = {**os.environ, "GTEST_FAIL_FAST": "1", "PYTHONDONTWRITEBYTECODE": "1", **self.environment,
                            "TMPDIR": folder, **settings}
@@ -81,7 +81,7 @@ def without_mutant(tests, numbers, longest, jobs, say):
 
 
 def verdict(number, tests):
-    """What happens with this mutant on. A failure counts if the test fails again: once may be the machine's fault."""
+    """Runs the tests with this mutant on. A failure counts if the test fails twice: a loaded machine may cause one."""
     reaching, once = [t for t in tests if number in t.reached], ""
     for test in reaching:
         for again in (False, True):

@@ -23,7 +23,7 @@ class Site:
         return self.start, -self.end, self.how == "choose", self.kind != "return"
 
     def words(self, text):
-        """Original and mutant, in a line each."""
+        """Returns the original and the mutant, each on one line."""
         language = "python" if self.path.endswith(".py") else "c++"
         original = brief(text[self.start:self.end], language)
         if self.how == "flip":

@@ -13,7 +13,7 @@ OPTIONS = ["-DMERGANSER_EXAMPLES=OFF", "-DMERGANSER_FORTRAN=OFF"]
 
 
 class Failed(Exception):
-    """What is told in a line."""
+    """An error that the command reports in one line."""
 
 
 def put(path, content):
@@ -82,7 +82,7 @@ class Tree:
         raise Failed(f"the copy does not compile, and no line of it is named: {self.log}")
 
     def python_errors(self, folders):
-        """The same for Python."""
+        """Writes the Python files of these folders, with these sites behind switches."""
         found = {}
         for path in (p for folder in folders for p in (self.source / folder).rglob("*.py")):
             try:
