@@ -10,21 +10,23 @@
 namespace merganser::capi {
 namespace {
 
-/// Last failure of this thread. The text has storage of fixed size, since the failure may be a lack of memory.
-struct Failure {
+/// Last failure of a C function in this thread, for mg_error(); record_failure() fills it. The text has storage of fixed size,
+/// since the failure may be a lack of memory.
+struct LastFailure {
   std::array<char, 4096> text{};
   int status = MG_OK;
   std::exception_ptr error;
 };
-thread_local Failure failure;
+thread_local LastFailure failure;
 
-/// Copies a text with a zero at its end, cut to the size of the buffer.
+/// Copies the text of an error to a buffer with a zero at its end, cut to the size of the buffer.
 void copy_truncated(std::string_view text, std::array<char, 4096>& room) noexcept {
   const std::size_t length = std::min(text.size(), room.size() - 1);
   std::copy_n(text.data(), length, room.data());
   room[length] = '\0';
 }
 
+/// Records status, text and the exception being handled as the last failure of this thread. @return the status
 int record_failure(int status, std::string_view text) noexcept {
   copy_truncated(text, failure.text);
   failure.status = status;

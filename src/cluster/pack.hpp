@@ -15,8 +15,9 @@ namespace merganser::cluster {
 /// i of each array belongs to one leaf.
 struct ReceivedParcels {
   std::vector<std::uint32_t> target;  ///< vertex of the centre
-  std::vector<Site> site;
-  std::vector<double> rows;  ///< payload rows, schema width doubles each
+  std::vector<Site> site;             ///< position and volume of the leaf
+  std::vector<double> rows;           ///< payload rows, schema width doubles each
+  /// Removes the leaves received in the step before.
   void clear() { target.clear(), site.clear(), rows.clear(); }
 };
 

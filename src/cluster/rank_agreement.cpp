@@ -1,3 +1,4 @@
+// Arguments of Clusterer and StarFinder that must agree on all ranks: number of ranks, grid, decomposition, schema.
 #include "src/cluster/rank_agreement.hpp"
 
 #include <string>

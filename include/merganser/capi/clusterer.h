@@ -62,7 +62,7 @@ typedef struct mg_clusterer_options {
   int32_t prune;            ///< 0: one pass; 1: iterative, as published. Both give the same
 } mg_clusterer_options;
 
-/// Counts of a merge step on this rank. The caller sets `struct_size`.
+/// Counts and time of a merge step on this rank, filled by mg_clusterer_step(). The caller sets `struct_size`.
 typedef struct mg_step_numbers {
   size_t struct_size;   ///< sizeof(mg_step_numbers)
   int64_t before;       ///< parcels before the step
@@ -77,7 +77,7 @@ typedef struct mg_step_numbers {
 /// Creates a clusterer without parcels, with its communication objects. Collective. @param options  NULL: defaults
 MG_API int mg_clusterer_new(mg_transport* transport, mg_decomposition* decomposition, mg_schema* schema,
                             const mg_clusterer_options* options, mg_clusterer** clusterer);
-/// Replaces this rank's parcels by a copy of the caller's. Local. On failure the former parcels stay.
+/// Replaces the parcels of this rank's clusterer by a copy of the caller's columns. Local. On failure the former parcels stay.
 /// @return MG_INPUT for a coordinate or attribute that is not finite, a volume out of range, an invalid shape, or an id that
 /// another parcel of this rank has
 MG_API int mg_clusterer_put(mg_clusterer* clusterer, const mg_columns* columns);
@@ -88,7 +88,7 @@ MG_API int mg_clusterer_step(mg_clusterer* clusterer, mg_step_numbers* numbers);
 /// Sends parcels that left this rank's block to their owners, with one message to every neighbour. Called by every rank.
 /// @param sent  number of parcels that this rank sent; NULL: not wanted
 MG_API int mg_clusterer_redistribute(mg_clusterer* clusterer, int64_t* sent);
-/// Returns the number of parcels on this rank. Local.
+/// Returns the number of parcels that the clusterer holds on this rank. Local.
 MG_API int mg_clusterer_count(mg_clusterer* clusterer, size_t* count);
 /// Copies this rank's parcels into the caller's columns. Local. columns->count is their capacity, at least
 /// mg_clusterer_count(). @param count  number of parcels; NULL: not wanted

@@ -71,7 +71,7 @@ class Clusterer {
   /// Parcels that the caller has moved may travel farther.
   [[nodiscard]] bool redistributes_in_one_wave() const;
 
-  /// Returns the decomposition given to the constructor.
+  /// Returns the decomposition by which the Clusterer determines the owners of parcels. Local.
   [[nodiscard]] const Decomposition& decomposition() const;
 
  private:

@@ -9,7 +9,7 @@
 
 namespace merganser {
 
-/// Times of the stages of a step on this rank, in seconds, in the order of the step.
+/// Wall-clock times of the stages of a merge step on this rank, in seconds, in the order of the step.
 struct StageTimes {
   double search = 0;    ///< bin, sort, local nearest search
   double exchange = 0;  ///< queries, replies, and far links
@@ -17,11 +17,11 @@ struct StageTimes {
   double prune = 0;     ///< pruning into stars
   double migrate = 0;   ///< migration of leaves to their centres
   double merge = 0;     ///< merge and pack
-  /// Returns the sum over all stages, in seconds.
+  /// Returns the time of the merge step over all stages, in seconds.
   [[nodiscard]] double total() const { return search + exchange + graph + prune + migrate + merge; }
 };
 
-/// Counts, times and communication of a step on one rank.
+/// Counts, times and communication of a merge step, or of a search of the StarFinder, on one rank.
 struct StepNumbers {
   std::int64_t before = 0;           ///< parcels before the step
   std::int64_t small = 0;            ///< small parcels before the step
@@ -37,9 +37,9 @@ struct StepNumbers {
   links::PruneStatistics pruning;    ///< communication of the pruning
 };
 
-/// Report of one step on one rank; those of ranks or steps can be added.
+/// Report of one merge step on one rank, returned by Clusterer::step(); those of ranks or steps can be added.
 struct StepReport : StepNumbers {
-  /// Number of stars by number of members, centre included, counted on the rank of the centre
+  /// Number of merged stars by number of members, centre included, counted on the rank of the centre.
   std::map<int, std::int64_t> clusters;
   /// Ids of a source and its centre, reported on the rank of the centre; none unless ClusterOptions::lineage.
   struct MergedPair {
@@ -48,7 +48,7 @@ struct StepReport : StepNumbers {
   };
   std::vector<MergedPair> lineage;
 
-  /// Adds the report of another rank or step; of pruning rounds and syncs it takes the maximum.
+  /// Adds the merge report of another rank or step; of pruning rounds, syncs and reductions it takes the maximum.
   StepReport& operator+=(const StepReport& o);
 };
 

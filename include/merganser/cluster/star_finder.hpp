@@ -101,7 +101,7 @@ class StarFinder {
   /// Returns the links of points of other ranks that merge into points of this one, in the order in which migrate()
   /// delivers them. Valid until the next find(). Local.
   [[nodiscard]] std::span<const StarReceive> receives() const;
-  /// Returns counts and times of the last find(). Local.
+  /// Returns counts and times of this rank in the last find(). Local.
   [[nodiscard]] const StepNumbers& numbers() const;
 
   /// Sends rows[i] for each point i of sends() to the rank of its centre; `received` becomes a row for each of receives().
@@ -147,7 +147,7 @@ class StarFinder {
   std::size_t merge(const MergeRules& rules, const Columns& columns);
 
  private:
-  /// Validates the number of rows of a payload. @throws UsageError if it is not that of the points given to find()
+  /// Validates the number of rows of a payload to migrate. @throws UsageError if it is not that of the points given to find()
   void check_row_count(std::size_t rows) const;
 
   struct Impl;

@@ -28,7 +28,7 @@ struct ParcelFileInfo {
   FileMetadata metadata;  ///< everything else that is carried into files made from this one
 };
 
-/// Rule by which the values of a variable beside EPIC's merge.
+/// Rule by which the values of one parcel file variable beside EPIC's merge, the argument of add_variables().
 struct VariableRule {
   std::string name;        ///< of the variable in the file
   Rule rule = Rule::mean;  ///< mean, sum, centre or largest
@@ -37,13 +37,13 @@ struct VariableRule {
   bool skip_missing = false;
 };
 
-/// Number of missing values of one variable over all parcels of a file.
+/// Number of missing values of one variable over all parcels of a file, reported by read_parcels().
 struct MissingFound {
   std::string name;        ///< of the variable
   std::int64_t count = 0;  ///< parcels without a value, at least 1
 };
 
-/// Position that a parcel had in the file it was read from.
+/// Position that a parcel had in the file it was read from, reported by read_parcels().
 struct FilePlace {
   std::int64_t id;     ///< of the parcel
   std::int64_t place;  ///< from 0 in the order of the file
