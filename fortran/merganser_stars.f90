@@ -11,7 +11,7 @@ module merganser_stars
 
   !> Star finder: communication objects, and the stars of the last find. Must not be copied.
   type :: mg_finder
-     type(c_ptr) :: handle = c_null_ptr  !< of the C interface
+     type(c_ptr) :: handle = c_null_ptr  !< handle of the C interface
      integer :: n = 0                    !< number of points of the last find
    contains
      procedure :: make => finder_make

@@ -60,6 +60,7 @@ void check_ids(std::span<const std::int64_t> ids) {
 
 }  // namespace
 
+// Check of the addresses and strides in which a C caller holds parcels; a stride of 0 stands for 1.
 mg_columns checked_columns(const mg_columns* given, const Schema& schema, bool ids) {
   mg_columns c = read_record(given, "columns");
   check_range<std::size_t>(c.count, 0, kMaxParcels, "columns: count");
@@ -77,6 +78,7 @@ mg_columns checked_columns(const mg_columns* given, const Schema& schema, bool i
   return c;
 }
 
+// Parcels of a C caller's columns, copied into the container with a check of every value.
 void copy_in(const mg_columns& c, double z, Parcels& parcels) {
   check_ids({c.ids, c.count});
   parcels.resize(c.count);
@@ -94,6 +96,7 @@ void copy_in(const mg_columns& c, double z, Parcels& parcels) {
   }
 }
 
+// Parcels of the container, copied to a C caller's columns, whose capacity has been checked.
 void copy_out(const Parcels& parcels, const mg_columns& c) {
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     const Site& site = parcels.site(i);

@@ -38,6 +38,7 @@ void* register_object(std::shared_ptr<Object> object) {
   return reinterpret_cast<void*>(number);  // NOLINT(performance-no-int-to-ptr): never dereferenced
 }
 
+// Look-up of a C handle: the number is a key of the table and is never dereferenced, so that any pointer can be checked.
 std::shared_ptr<Object> find_object(const void* handle, const char* kind) {
   if (handle == nullptr)
     throw UsageError(std::string(kind) + ": a null handle; allowed: one that was given and not freed");

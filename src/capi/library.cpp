@@ -36,6 +36,7 @@ int record_failure(int status, std::string_view text) noexcept {
 
 }  // namespace
 
+// Status of the C interface for each type of exception; the exit codes of Error are those of enum mg_status.
 int record_error() noexcept {
   try {
     throw;
@@ -52,6 +53,7 @@ int record_error() noexcept {
   }
 }
 
+// Text of the last failure in this thread, with positions counted from 0, or formatted again from 1 for Fortran.
 const char* error_from(int first) noexcept {
   // Texts are stored with positions counted from 0, together with the exception, which can format them from 1.
   if (first != 1 || !failure.error) return failure.text.data();
@@ -78,6 +80,7 @@ void throw_range(const char* name, const std::string& value, const std::string& 
   throw UsageError(std::string(name) + ": " + value + "; allowed: " + allowed);
 }
 
+// Version check of a C caller's record by its struct_size: fields beyond those that this version has must be zero bytes.
 void check_size(std::size_t size, std::size_t first, std::size_t now, const void* record, const char* name) {
   constexpr std::size_t kMax = 65536;  // a greater size is an uninitialised field
   if (size < first || size > kMax)

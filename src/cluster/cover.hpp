@@ -57,7 +57,7 @@ class Cover {
     std::vector<std::uint8_t> marked;
     std::size_t unmarked = 0;  ///< number of cells without a mark
 
-    /// Removes the marks of all sub-cells.
+    /// Removes the marks of all sub-cells, before a coverage test.
     void clear();
     /// Marks the sub-cell that holds the position of a parcel; parcels that rounding moves out of the block count in the
     /// sub-cell at its rim.

@@ -33,8 +33,8 @@ struct Reply {
 };
 /// Announcement of a link between ranks, from the rank of its source to the rank of its target, which the pruning needs.
 struct Announcement {
-  std::uint32_t target;  ///< vertex on the receiver
-  std::uint32_t source;  ///< vertex on the sender
+  std::uint32_t target;  ///< vertex of the link's target, on the receiving rank
+  std::uint32_t source;  ///< vertex of the link's source, on the sending rank
   std::int64_t source_id;
   double distance2;
 };

@@ -23,7 +23,7 @@ double largest_gap(const nearest::PointSet& points, const Decomposition& decompo
 
 /// Options of the distributed nearest-neighbour search; the same on every rank.
 struct SearchOptions {
-  Search search = Search::exact;  ///< search rule
+  Search search = Search::exact;  ///< search rule: exact or cells8
   /// True if both ends of links between ranks exchange the positions of their points in the container
   /// (CrossLink::remote_position).
   bool positions = false;
@@ -32,7 +32,7 @@ struct SearchOptions {
 /// Query for the parcel nearest to a point, flooded among the ranks around a hole because that parcel may be on a rank
 /// that is no candidate of the sender. Sent as bytes.
 struct FarQuery {
-  Vec3 point;              ///< position of the parcel, in canonical coordinates
+  Vec3 point;              ///< position of the parcel whose nearest is searched, in canonical coordinates
   double distance2;        ///< squared distance of the nearest parcel found so far; infinite if none
   std::int64_t id;         ///< id of that parcel; larger than any id if none
   std::int64_t source_id;  ///< id of the parcel
@@ -49,8 +49,8 @@ class DistributedSearch {
  public:
   /// Search cutoffs: the least distances between a point of a rank and a point of a rank that is no candidate of it.
   struct SearchCutoff {
-    double own2;  ///< of this rank, squared
-    double min;   ///< least of all ranks, not squared
+    double own2;  ///< search cutoff of this rank, squared
+    double min;   ///< least search cutoff of all ranks, not squared
   };
   DistributedSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const SearchCutoff& cutoff,
                     const SearchOptions& options);
@@ -134,7 +134,7 @@ class DistributedSearch {
   std::vector<std::vector<std::uint32_t>> queries_by_arc_;         // per arc: indices into open_
   Arcs queried_;                                                   ///< arcs on which this rank has sent queries
   Arcs querying_;                                                  ///< arcs on which queries have arrived
-  Arcs open_neighbours_;                                           ///< arcs to ranks that are not full
+  Arcs open_neighbours_;                                           ///< arcs to ranks whose blocks are not full
   std::int64_t small_ = 0;
 };
 

@@ -22,7 +22,7 @@ struct FarLink {
   std::uint32_t target_position;  ///< position of the target in the container of its rank
   std::int64_t source_id;         ///< global id of the source
   std::int64_t target_id;         ///< global id of the target
-  double distance2;               ///< squared length
+  double distance2;               ///< squared distance of source and target
 };
 
 /// Far search of one merge step. Ordinary queries go to neighbours in the process graph only. Where parcels leave a hole so
@@ -63,7 +63,7 @@ class FarSearch {
 
   /// Callbacks by which migrate() serialises a parcel that travels along a far link, and stores one that has arrived.
   struct Payload {
-    std::size_t bytes;                                                           ///< bytes of one parcel
+    std::size_t bytes;                                                           ///< bytes of one serialised parcel
     std::function<void(std::uint32_t vertex, std::vector<std::byte>& to)> pack;  ///< appends a parcel
     /// Stores the parcel that has arrived along the far link that is entry `in` of Links::in.
     std::function<void(std::size_t in, std::span<const std::byte>)> unpack;

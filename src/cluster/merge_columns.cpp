@@ -36,7 +36,7 @@ struct SourceLists {
   }
 
  private:
-  /// Inserts a source at the front of its centre's list.
+  /// Inserts a source at the front of the linked list of the centre that it merges into.
   void add(std::uint32_t centre, std::uint32_t member) {
     if (first[centre] == kNoMember) centres.push_back(centre);
     next[member] = first[centre];

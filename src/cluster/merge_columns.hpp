@@ -14,7 +14,7 @@ class ColumnMerge {
  public:
   /// Ids of StarFinder's points: given in the caller's memory, or consecutive from a first one.
   struct Ids {
-    bool given;          ///< whether ids were given to find()
+    bool given;          ///< true if ids were given to StarFinder::find()
     std::int64_t first;  ///< id of the first point, where they were not; ids are then consecutive
   };
   /// Validates the columns against the schema. Local.
@@ -41,7 +41,7 @@ class ColumnMerge {
   void read(std::uint32_t position, Site& site, double* row) const;
   /// Writes a merged parcel to a position of the caller's columns, that of its centre.
   void write(std::uint32_t position, const Site& site, const double* row) const;
-  /// Returns the id of the point at a position of the columns.
+  /// Returns the id of the point at a position of the caller's columns, given or consecutive.
   [[nodiscard]] std::int64_t id(std::uint32_t position) const {
     return columns_.ids.empty() ? ids_.first + position : columns_.ids[position];
   }

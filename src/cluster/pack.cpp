@@ -245,7 +245,7 @@ class StarMerger {
     return true;
   }
 
-  /// Merges the star of centre v, which has been copied to position j of the new tables.
+  /// Merges the star of centre v, a vertex of this rank that has been copied to position j of the new tables.
   void merge_star_at(std::uint32_t v, std::size_t j) {
     double* const out = out_rows_ + j * width_;
     collect_sources(in_.target[v] & kEnd, out, in_.sorted[v]);

@@ -23,6 +23,7 @@ std::vector<comm::UniformValue> uniform_values(const Schema& schema, const Decom
   return uniform;
 }
 
+// Texts of grid and decomposition that Clusterer and StarFinder compare over all ranks.
 std::vector<comm::UniformValue> uniform_values(const Decomposition& decomposition) {
   const Grid& grid = decomposition.grid();
   std::string box;

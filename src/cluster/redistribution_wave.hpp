@@ -11,7 +11,7 @@ namespace merganser::cluster {
 
 /// Numbers of parcels that this rank sent towards their owners in one redistribution wave; redistribute() fills it.
 struct Redistributed {
-  std::int64_t sent = 0;        ///< parcels sent
+  std::int64_t sent = 0;        ///< parcels that this rank sent
   std::int64_t in_transit = 0;  ///< of these, those sent to a rank that is not their owner
 };
 /// Sends the parcels of this rank that lie in other blocks to the ranks that own them, or one hop towards them, in one neighbour

@@ -8,7 +8,7 @@
 
 namespace merganser {
 
-/// Stages of cluster_reference(). A link is the index of its target in the container, or -1.
+/// Stages of cluster_reference(), the serial oracle of a merge step. A link is the index of its target in the container, or -1.
 namespace reference {
 
 /// Graph of nearest-neighbour links in the serial oracle of a merge step, with at most one link per parcel.

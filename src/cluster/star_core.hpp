@@ -16,7 +16,7 @@ namespace merganser::cluster {
 /// Stopwatch of a merge step's stages, which adds the time since the last call to the times in its report.
 class Laps {
  public:
-  /// Adds the seconds since the last call, or the construction, to the time of a stage.
+  /// Adds to the time of a stage of the merge step the seconds since the last call, or the construction.
   void add_to(double& stage) {
     const double time = now();
     stage += time - last_;

@@ -244,6 +244,7 @@ struct StarFinder::Impl {
   cluster::ColumnMerge::Ids ids{};  // ids of the last find()
 };
 
+// Validates the arguments of a StarFinder on every rank, compares them over ranks, and makes the star search. Collective.
 StarFinder::StarFinder(comm::Transport& transport, const Decomposition& decomposition, const FinderOptions& options) {
   comm::agree(transport, [&] {
     cluster::check(star_options(options));
@@ -257,6 +258,7 @@ StarFinder::StarFinder(comm::Transport& transport, const Decomposition& decompos
 StarFinder::~StarFinder() = default;
 StarFinder::StarFinder(StarFinder&&) noexcept = default;
 
+// Search of stars in the caller's arrays; with the decorator `checked` an error of one rank is thrown on all.
 void StarFinder::find(const PointView& points, std::span<const std::uint8_t> small, std::span<const std::int64_t> ids) {
   impl_->core.mailbox().check_usable();
   const auto check = [&] { check_lengths(points, small, ids); };
@@ -289,6 +291,7 @@ void StarFinder::check_row_count(std::size_t rows) const {
                      ", as many as points given to find()");
 }
 
+// Migration of rows in one array to the ranks of their centres.
 void StarFinder::migrate_bytes(std::span<const std::byte> rows, std::size_t row_bytes,
                                std::vector<std::byte>& received) {
   if (rows.size() != impl_->points * row_bytes)
@@ -302,6 +305,7 @@ void StarFinder::migrate_bytes(std::span<const std::byte> rows, std::size_t row_
       received);
 }
 
+// Migration of rows that a callback writes; the star search numbers points by cells, the caller by position in its arrays.
 void StarFinder::migrate_packed(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& received) {
   impl_->core.mailbox().check_usable();
   received.clear();
@@ -310,6 +314,7 @@ void StarFinder::migrate_packed(std::size_t row_bytes, const PackRow& pack, std:
       row_bytes, [&](std::uint32_t v, std::byte* row) { pack(order[v], row); }, received);
 }
 
+// Merge of the stars in the caller's columns: rows of sources migrate, centres become merged parcels, sources are removed.
 std::size_t StarFinder::merge(const MergeRules& rules, const Columns& columns) {
   const cluster::ColumnMerge merge(rules, columns, impl_->points, impl_->ids);
   std::vector<std::byte> received;

@@ -103,6 +103,7 @@ std::size_t type_bytes(FileType type) {
   return bytes;
 }
 
+// Columns of a parcel file: the four of Site, then one per component of the schema, behind the id that begins each row.
 std::vector<Column> columns(const Schema& schema, const FileMetadata& metadata) {
   const auto site = [](const char* name, const char* unit, const char* long_name, std::size_t offset) {
     return Column{.name = name, .unit = unit, .long_name = long_name, .in_site = true, .offset = offset, .storage = {}};
@@ -130,6 +131,7 @@ std::vector<Column> columns(const Schema& schema, const FileMetadata& metadata) 
   return list;
 }
 
+// Column of the parcel ids, 64-bit integers whose bits stand first in each payload row.
 Column id_column(const FileMetadata& metadata) {
   const std::string name(kIdName);
   Column column{

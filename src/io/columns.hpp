@@ -44,12 +44,12 @@ struct Column {
   std::string name;
   std::string unit;
   std::string long_name;
-  bool in_site = false;    ///< the values are members of Site, else of the payload row
-  std::size_t offset = 0;  ///< within Site or row, in doubles
-  bool computed = true;    ///< merging computes with the values, finite doubles; else their bits are kept as they are
+  bool in_site = false;    ///< true if values are members of Site (position, volume), else of the payload row
+  std::size_t offset = 0;  ///< place of the value within Site or row, in doubles
+  bool computed = true;    ///< true if merging computes with the values, finite doubles; else their bits are kept
   FileType type = FileType::f64;
-  bool epic = true;       ///< one of EPIC's variables, which are doubles
-  bool may_lack = false;  ///< a parcel may have no value: NaN where merging computes with it, else the bits of the file
+  bool epic = true;       ///< true for EPIC's own variables, which are doubles
+  bool may_lack = false;  ///< true if a parcel may lack a value: NaN where merging computes, else the file's bits
   FileStorage storage;
   const FileVariable* in_file = nullptr;  ///< description in the file it comes from; null for one that no file has
 

@@ -77,6 +77,7 @@ FileValues file_values(std::span<const std::int64_t> numbers) {
 }
 FileValues file_values(std::string_view text) { return copy_values(FileType::text, text.data(), text.size(), 1); }
 
+// Values of a NetCDF variable or attribute of any numeric type as doubles.
 std::vector<double> to_doubles(const FileValues& values) {
   std::vector<double> out;
   const auto append = [&](auto value) { out.push_back(static_cast<double>(value)); };

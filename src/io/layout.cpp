@@ -23,6 +23,7 @@ Layout equal_slices(std::int64_t total, int ranks) {
   return layout;
 }
 
+// Runs of a parcel file that is written: prefix sums of the ranks' numbers of parcels, checked for overflow.
 Layout layout_from_counts(std::span<const std::int64_t> counts) {
   Layout layout{{0}};
   for (const std::int64_t count : counts) {

@@ -107,6 +107,7 @@ MissingValues::MissingValues(FileType type, std::span<const FileAttribute> attri
   listed_ = others > 1 || low_ || high_;
 }
 
+// Numbers of an attribute that defines missing values, in the precision of the variable; an attribute without them is a problem.
 std::vector<MissingValues::Number> MissingValues::checked_numbers(const FileAttribute& a, std::size_t count) {
   std::vector<Number> out = exact_numbers(a.values);
   if (out.empty() || (count > 0 && out.size() != count)) {
@@ -157,6 +158,7 @@ MissingValues::Kind MissingValues::classify_bits(double bits) const noexcept {
                                       : static_cast<Number>(static_cast<std::int64_t>(word)));
 }
 
+// Words of an error for the reason why a value of a NetCDF variable counts as missing.
 std::string MissingValues::reason(Kind kind) const {
   switch (kind) {
     case Kind::nan:

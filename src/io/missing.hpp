@@ -82,9 +82,9 @@ class MissingValues {
 /// Number of parcels without a value in a column of a parcel file, on one rank (count_missing()) or over all ranks.
 struct MissingCount {
   std::string name;         ///< name of the column
-  std::int64_t count = 0;   ///< missing values
+  std::int64_t count = 0;   ///< number of parcels without a value
   std::int64_t first = -1;  ///< place in the file of the first missing one, from 0; -1: none
-  MissingValues::Kind kind = MissingValues::Kind::present;  ///< reason of the first
+  MissingValues::Kind kind = MissingValues::Kind::present;  ///< reason for which the first is missing
 };
 
 /// Adds the missing values of this rank's slice of a parcel file's column to a count, and replaces those that merging computes

@@ -76,6 +76,7 @@ std::string check_row(const Schema& schema, const double* row, double volume, co
 
 }  // namespace
 
+// Positions of a file's parcels on periodic axes, wrapped into the box before they are checked.
 void wrap_parcels(Parcels& parcels, const Box& box) {
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     Site& s = parcels.site(i);
@@ -105,6 +106,7 @@ void check_parcels(const Parcels& parcels, const Box& box, std::span<const Colum
   }
 }
 
+// Attributes that a file will hold as 32-bit floats, rounded before the writing, so that the digest is that of the file.
 void round_to_types(Parcels& parcels, std::span<const Column> columns) {
   for (const Column& column : columns) {
     if (column.type != FileType::f32 || !column.computed) continue;

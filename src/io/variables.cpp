@@ -64,6 +64,7 @@ FileVariable* find_column(ParcelFileInfo& info, const std::string& name) {
 
 }  // namespace
 
+// Global attribute min_vratio of files that are written: replaced if the metadata have it, else appended.
 void set_min_volume_ratio(FileMetadata& metadata, double ratio) {
   if (!(ratio > 0) || !std::isfinite(ratio))
     throw UsageError("min_vratio: " + number_text(ratio) + "; allowed: above 0");

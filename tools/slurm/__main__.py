@@ -24,6 +24,7 @@ STARTS_ITSELF = ("run", "verify", "doctor")
 
 
 def parse(words):
+    """Parses the options of ./x slurm and the command line behind --; ends the program with code 2 for a wrong one."""
     p = argparse.ArgumentParser(prog="./x slurm", description=TEXT, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.usage = "./x slurm [options] -- COMMAND"
     p.add_argument("--nodes", type=int, default=1, metavar="N", help="how many nodes, 1 to 16 [1]")

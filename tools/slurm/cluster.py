@@ -59,8 +59,8 @@ class Slurm:
         for name in ("state", "log", *(f"spool/{h.name}" for h in hosts)):
             os.makedirs(os.path.join(files.folder, name))
 
-    # Without systemd: munged first, since the daemons of Slurm authenticate by it, then the controller, then a node on each host.
     def start(self):
+        """Starts munged, the controller and a node on each host, and waits up to 30 s until all nodes are idle. @raises Failed"""
         self._munge()
         self._daemon(self.hosts[0], "slurmctld", ["slurmctld", "-c", "-f", self.conf])
         for h in self.hosts:

@@ -12,11 +12,11 @@ typedef struct mg_announcer mg_announcer;
 /// Limits of an announcement network, passed to mg_announcer_new(); the same on every rank. Zero in a field: the default.
 typedef struct mg_announcer_options {
   size_t struct_size;     ///< sizeof(mg_announcer_options)
-  size_t max_bytes;       ///< of one announcement; 0: 2^20
-  size_t max_step_bytes;  ///< of all that a rank announces between two steps; 0: 2^24
+  size_t max_bytes;       ///< greatest size of one announcement; 0: 2^20
+  size_t max_step_bytes;  ///< greatest size of all that a rank announces between two steps; 0: 2^24
 } mg_announcer_options;
 
-/// Time of delivery of an announcement.
+/// Time at which an announcement is delivered, passed to mg_announcer_announce().
 enum mg_delivery {
   MG_SAME_STEP = 0,  ///< on all ranks at the same step, mg_announcer_time() steps later
   MG_IMMEDIATE = 1   ///< on each rank at the step at which it arrives
@@ -27,11 +27,11 @@ enum mg_delivery {
 typedef struct mg_announcement {
   int32_t origin;     ///< rank that announced it
   uint16_t topic;     ///< 0 to 65279, as passed to mg_announcer_announce()
-  uint16_t delivery;  ///< of enum mg_delivery
+  uint16_t delivery;  ///< time of delivery, of enum mg_delivery
   uint64_t counter;   ///< number among the announcements of the origin, from 0
   int64_t announced;  ///< number of steps that the origin had made when it announced
-  const void* bytes;  ///< contents, valid until the next step
-  size_t byte_count;  ///< number of bytes
+  const void* bytes;  ///< contents of the announcement, valid until the next step
+  size_t byte_count;  ///< number of bytes of the contents
 } mg_announcement;
 
 /// Creates an announcement network over a transport. Collective.

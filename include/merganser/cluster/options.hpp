@@ -20,7 +20,7 @@ enum class Prune : std::uint8_t { single_pass, iterative };
 /// Options of the merge steps of a Clusterer; the same on every rank, but for lineage.
 struct ClusterOptions {
   double min_volume_ratio = 40;          ///< cell volume / V_min, > 0; a parcel is small if its volume is below V_min
-  Search search = Search::exact;         ///< search rule
+  Search search = Search::exact;         ///< search rule: which parcel counts as nearest
   Prune prune = Prune::single_pass;      ///< pruning method
   links::IterativeOptions iterative;     ///< parameters of Prune::iterative
   std::vector<MergeCallback> callbacks;  ///< by attribute index, required where the schema has Rule::callback

@@ -31,7 +31,7 @@
 
 namespace merganser {
 
-/// Link from a point of this rank to the centre that it merges into.
+/// Star link from a point of this rank to the centre that it merges into, as StarFinder::links() lists them.
 struct StarLink {
   std::uint32_t source;      ///< position of the point in the arrays given to find()
   std::int32_t rank;         ///< rank of the centre; this rank or another
@@ -41,7 +41,7 @@ struct StarLink {
   double distance2;          ///< canonical squared distance of the two, Box::distance2
 };
 
-/// Link from a point of another rank that merges into a centre of this one.
+/// Star link from a point of another rank that merges into a centre of this one, as StarFinder::receives() lists them.
 struct StarReceive {
   std::uint32_t centre;      ///< position of the centre in the arrays given to find()
   std::int32_t rank;         ///< rank of the point

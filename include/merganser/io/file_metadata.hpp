@@ -29,32 +29,32 @@ struct FileAttribute {
 struct FileStorage {
   std::int64_t chunk = 0;  ///< length of a chunk in parcels; 0: unspecified
   int deflate = 0;         ///< compression level, 0 to 9; 0: not compressed
-  bool shuffle = false;    ///< the shuffle filter precedes compression
-  bool checksum = false;   ///< chunks carry a Fletcher32 checksum
+  bool shuffle = false;    ///< true if the shuffle filter precedes compression
+  bool checksum = false;   ///< true if chunks carry a Fletcher32 checksum
 };
 
 /// Variable of a NetCDF file: name, shape, attributes, storage and values.
 struct FileVariable {
   std::string name;
-  std::vector<std::string> dimensions;  ///< names, slowest first
+  std::vector<std::string> dimensions;  ///< names of its dimensions, slowest first
   std::vector<FileAttribute> attributes;
   FileStorage storage;
   FileValues values;  ///< the values; for variables over the parcels the type alone
   /// A `_FillValue` that is not one value of the variable's type: it defines missing values, but is not carried.
   std::vector<FileAttribute> unwritten;
-  bool skip_missing = false;  ///< a parcel may lack a value: rule missing=skip
+  bool skip_missing = false;  ///< true if a parcel may lack a value: rule missing=skip
 };
 
 /// Dimension of a NetCDF file or group.
 struct FileDimension {
   std::string name;
   std::int64_t length = 0;  ///< number of entries, at least 0
-  bool unlimited = false;   ///< variables may grow along it
+  bool unlimited = false;   ///< true if variables may grow along it
 };
 
 /// Group of a NetCDF file: attributes, dimensions, variables and subgroups that do not hold values of single parcels.
 struct FileGroup {
-  std::string name;  ///< empty for the root group
+  std::string name;  ///< name of the group; empty for the root group
   std::vector<FileAttribute> attributes;
   std::vector<FileDimension> dimensions;
   std::vector<FileVariable> variables;

@@ -46,6 +46,7 @@ Cursor Cursor::part(std::size_t bytes) {
   return {*path_, from.first(bytes)};
 }
 
+// Opening of an HDF5 file for the check of references; its size bounds every later read.
 Bytes::Bytes(std::string path) : path_(std::move(path)), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
   struct stat about {};
   if (file_ < 0 || ::fstat(file_, &about) != 0) {

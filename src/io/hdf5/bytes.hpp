@@ -37,7 +37,7 @@ class Cursor {
   void skip(std::size_t bytes) { static_cast<void>(text(bytes)); }
   /// Returns the number of bytes of the HDF5 block that are left to read.
   [[nodiscard]] std::size_t left() const noexcept { return rest_.size(); }
-  /// Returns the name of the file, for messages.
+  /// Returns the name of the HDF5 file that the block is from, for error messages.
   [[nodiscard]] const std::string& path() const noexcept { return *path_; }
 
  private:
@@ -60,7 +60,7 @@ class Bytes {
   /// Reads `count` bytes at an address of the HDF5 file and returns a cursor behind `signature`, as "FRHP", with which they
   /// must begin. The result is valid until the next call. @throws InputError if they begin otherwise
   [[nodiscard]] Cursor at(std::uint64_t address, std::uint64_t count, std::string_view signature);
-  /// Returns the name of the file, for messages.
+  /// Returns the name of the open HDF5 file, for error messages.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:

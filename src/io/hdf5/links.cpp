@@ -78,6 +78,8 @@ constexpr std::size_t kNodeExtra = 10;  // signature, version, type, checksum
 /// Traversal of the version 2 B-tree that indexes the links of an HDF5 group by name (type 5) or order of creation (type 6).
 class LinkIndex {
  public:
+  /// Reads the header of the B-tree ("BTHD") and derives the widths of the counters in its nodes. @throws InputError for a tree
+  /// of another kind
   LinkIndex(Bytes& file, Widths widths, std::uint64_t header) : file_(file), widths_(widths) {
     Cursor c = file.at(header, 22 + widths.address + widths.length, "BTHD");
     c.skip(1);

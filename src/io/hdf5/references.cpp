@@ -49,7 +49,7 @@ class ReferenceCheck {
   /// Group or dataset of the HDF5 file that the check of references is still to visit.
   struct PendingObject {
     std::uint64_t at;
-    std::string name;  ///< with its groups
+    std::string name;  ///< path with its groups
   };
   /// Block of messages of an HDF5 object header: its address in the file and size in bytes.
   struct Chunk {

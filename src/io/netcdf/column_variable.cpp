@@ -18,6 +18,7 @@ std::string type_name_in(int file, nc_type type) {
 
 }  // namespace
 
+// Check of one variable over the parcels, before it is read: present, of the column's type, of shape (t, n) or (n).
 ColumnVariable find_column_variable(const NcFile& file, const Column& column, std::int64_t parcels) {
   const std::string& name = column.name;
   const auto variable = file.variable(name);

@@ -11,8 +11,8 @@ namespace merganser::io {
 /// NetCDF variable over the parcels of a file, of shape (n_parcels) or (t, n_parcels); find_column_variable() fills it.
 struct ColumnVariable {
   int id;             ///< NetCDF's number of the variable
-  bool has_time;      ///< its first dimension is t
-  std::size_t level;  ///< last time level, from 0
+  bool has_time;      ///< true if its first dimension is t
+  std::size_t level;  ///< last time level of the file, from 0
 };
 
 /// Finds the NetCDF variable of a column in a parcel file and checks its type and shape. Local; takes the NetCDF lock.

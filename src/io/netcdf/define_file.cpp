@@ -103,6 +103,8 @@ std::vector<std::int64_t> chunk_lengths(const std::vector<Column>& columns, std:
 
 void put_provenance(const NcFile& file) { FileDefinition(file).put_provenance(); }
 
+// Header of a new parcel file, EPIC's variables first. Dimensions precede all variables, since NetCDF requires it where names
+// are equal.
 DefinedVariables define_file(NcFile& file, const NewFile& in) {
   const auto lock = file.lock();
   FileDefinition definition(file);

@@ -18,7 +18,7 @@ struct NewFile {
   const std::vector<Column>& columns;  ///< variables over the parcels, including the ids
   const Layout& layout;
   const FileMetadata& metadata;
-  bool with_boxes;  ///< the file has variables with the block of each rank
+  bool with_boxes;  ///< true if the file has variables with the block of each rank
 };
 
 /// NetCDF's numbers of the variables of a new parcel file, returned by define_file().

@@ -60,6 +60,7 @@ const Calls* calls() {
   return found ? &*found : nullptr;
 }
 
+// All files that HDF5 has open in this process: compared before and after nc_open(), they give HDF5's identifier of a file.
 std::vector<Id> open_files() {
   const Calls* const c = calls();
   if (c == nullptr) return {};

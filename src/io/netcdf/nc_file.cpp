@@ -63,6 +63,7 @@ std::int64_t find_opened_file(const std::vector<hdf5::Id>& before) {
 
 }  // namespace
 
+// Lock of the NetCDF library: one mutex of the process, made at first use.
 NetcdfLock::NetcdfLock(const std::string& path)
     : lock_([]() -> std::mutex& {
         static std::mutex mutex;
@@ -119,6 +120,7 @@ void NcFile::check(int status, const std::string& what) const {
   if (status != NC_NOERR) throw InputError(shown_ + ": cannot " + what + ": " + status_text(status));
 }
 
+// Cached length of a NetCDF dimension; numbers of dimensions are unique in a file, so the group is no part of the key.
 int NcFile::dimension_length(int group, int dimension, std::size_t& length) const {
   const auto known = lengths_.find(dimension);
   if (known != lengths_.end()) {
@@ -151,6 +153,7 @@ bool NcFile::has_attribute(const std::string& name) const {
   return nc_inq_attid(id_, NC_GLOBAL, name.c_str(), nullptr) == NC_NOERR;
 }
 
+// Numeric global attribute of a NetCDF file, of any type of numbers, as doubles.
 std::vector<double> NcFile::attribute(const std::string& name, std::size_t count) const {
   const NetcdfLock lock(shown_);
   nc_type type = NC_NAT;

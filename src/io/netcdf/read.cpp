@@ -68,6 +68,8 @@ void enlarge_chunk_cache(const NcFile& file, const ColumnVariable& v) {
 /// functions are collective unless they say otherwise; errors are agreed on after every rank has read.
 class SliceReader {
  public:
+  /// Opens the parcel file on the ranks that read it: each process by itself, else rank 0 for all. Collective.
+  /// @throws InputError on every rank if one fails, or if the number of parcels has changed
   SliceReader(std::string path, const ParcelFileInfo& info, comm::Transport& transport)
       : path_(std::move(path)),
         transport_(transport),
@@ -189,7 +191,7 @@ class SliceReader {
   bool by_itself_;
   std::optional<NcFile> file_;
   std::vector<double> values_;
-  std::vector<MissingCount> missing_;  // of this rank
+  std::vector<MissingCount> missing_;  // counts of missing values in this rank's slice, one per column
 };
 
 /// Counts the missing values of all columns of a parcel file over all ranks and refuses those not allowed. Collective.

@@ -74,6 +74,7 @@ void free_strings(const VariablePart& part, char** texts) {
 
 }  // namespace
 
+// Hyperslab of a NetCDF variable read by H5Dread. Every doubt returns false, and NetCDF reads instead.
 bool read_stored(const NcFile& file, int group, int variable, const VariablePart& part, std::size_t value_bytes,
                  void* to) {
   const Calls* const hdf5 = file.hdf5_id() == hdf5::kNoId ? nullptr : hdf5::calls();

@@ -97,7 +97,7 @@ class ColumnWriter {
  private:
   /// Block of one rank's parcels that a round writes to one column of the file.
   struct WrittenBlock {
-    int rank;           ///< whose parcels are written
+    int rank;           ///< rank that holds the parcels
     std::int64_t done;  ///< parcels of that rank written in earlier rounds
   };
   /// Writes one rank's block of a column to the parcel file; ranks of a collective file without parcels left take part with an
@@ -175,6 +175,7 @@ void check_writable(const std::string& path, const Parcels& parcels, const Decom
 
 }  // namespace
 
+// Preparation of this rank's parcels for a file: wrapped, checked, then rounded to the types of their columns.
 void fit_to_file(const std::string& path, Parcels& parcels, const Box& box, const FileMetadata& metadata,
                  comm::Transport& transport) {
   const std::vector<Column> list = columns(parcels.schema(), metadata);

@@ -137,6 +137,7 @@ bool has_text_variables(const FileGroup& group) {
          std::any_of(group.groups.begin(), group.groups.end(), has_text_variables);
 }
 
+// Upper bound of the bytes of carried metadata in a NetCDF file, for the check of disk space.
 std::int64_t metadata_bytes(const FileGroup& group) {
   constexpr std::int64_t kEach = 1024;  // bytes of HDF5's own for a name and its address, from above
   std::int64_t bytes = 4 * kEach;
