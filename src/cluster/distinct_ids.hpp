@@ -14,7 +14,7 @@ namespace merganser::cluster {
 /// 32 times their number up to 9 bytes each, others 16 to 32.
 class IdSet {
  public:
-  /// Replaces the contents by the ids of these points; `points` is read until the next call.
+  /// Replaces the set by the ids of this rank's points, checking that they are distinct; `points` is read until the next call.
   /// @throws InputError naming two points with one id
   /// Cost: O(n), expected; memory is kept for the next call.
   void assign(const nearest::PointSet& points);

@@ -59,7 +59,7 @@ class FarComponent {
   /// Returns `owner` if that rank is a member, else the member nearest to this rank that has `owner` as a candidate; -1
   /// if no member has.
   [[nodiscard]] int nearest_candidate_of(int owner);
-  /// Returns the number of this rank's arc to a neighbour in the process graph.
+  /// Returns the number of this rank's arc to a neighbour in the process graph of candidate ranks, by binary search.
   [[nodiscard]] std::size_t arc_to(int rank) const;
 
  private:

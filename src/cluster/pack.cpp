@@ -165,7 +165,8 @@ class StarMerger {
     return after;
   }
 
-  /// Sorts the vertices of a chunk into the work lists of the merge (survivors, pairs, stars), without branches.
+  /// Sorts the vertices of a chunk of this rank's parcels into the work lists of the merge (survivors, pairs, stars), without
+  /// branches.
   void sort_chunk(std::uint32_t begin, std::uint32_t end) {
     std::uint32_t survivors = 0;
     std::uint32_t pairs = 0;

@@ -21,8 +21,8 @@ namespace merganser {
 /// their owners.
 class Redistribution {
  public:
-  /// Determines over all ranks whether one wave suffices, and makes the announcement network if not. Collective.
-  /// Transport and Clusterer must outlive this object and keep their addresses.
+  /// Determines over all ranks whether one wave brings every merged parcel to its owner, and makes the announcement network if
+  /// not. Collective. Transport and Clusterer must outlive this object and keep their addresses.
   Redistribution(comm::Transport& transport, Clusterer& clusterer);
 
   /// Sends the parcels of every rank to their owners. Called by every rank after a step. No collective.
