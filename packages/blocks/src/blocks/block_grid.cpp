@@ -1,3 +1,4 @@
+// Grid of blocks: numbering, neighbours across periodic faces, extents of sets of blocks, and the contiguous placement on ranks.
 #include "merganser/blocks/block_grid.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Block directory: the rule by which announced events change it, and each rank's copy of it over an announcement network.
 #include "merganser/blocks/block_ownership.hpp"
 
 #include <algorithm>
@@ -27,6 +28,7 @@ void BlockDirectory::insert(std::int64_t block, int owner) {
   ++loads_[static_cast<std::size_t>(owner)];
 }
 
+/// Validates an announced event: a known kind, a rank and a block that exist. @throws CommError
 void BlockDirectory::check(const BlockEvent& e) const {
   const bool kind = e.kind == BlockEvent::Kind::create || e.kind == BlockEvent::Kind::remove;
   const bool rank = e.rank >= 0 && static_cast<std::size_t>(e.rank) < loads_.size();
@@ -36,6 +38,8 @@ void BlockDirectory::check(const BlockEvent& e) const {
                   std::to_string(grid_.count()) + " positions and " + std::to_string(loads_.size()) + " ranks");
 }
 
+/// Returns the rank that is to hold a proposed block, by the rule of the directory: the proposer, or the rank with the fewest
+/// blocks.
 int BlockDirectory::choose_owner(const BlockEvent& event) const {
   if (rule_ == Owner::proposer) return event.rank;
   return static_cast<int>(std::min_element(loads_.begin(), loads_.end()) - loads_.begin());
