@@ -11,7 +11,7 @@ namespace merganser::app {
 class Table {
  public:
   explicit Table(std::vector<std::string> headings) : rows_{std::move(headings)} {}
-  /// Appends a row of entries.
+  /// Appends a row of entries to the text table, one per column.
   void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   /// Formats the table as lines of text, indented by two blanks.
   [[nodiscard]] std::string text() const;
