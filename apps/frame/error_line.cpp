@@ -60,6 +60,7 @@ std::string_view error_kind(int exit_code) {
   }
 }
 
+// Error that several ranks of a job may have met: rank 0 prints it at once, the others only if they are still there later.
 void print_error(const std::string& message, int exit_code) {
   const int rank = comm::launcher_world().rank;
   if (rank == 0) return print_error_line(message, exit_code);

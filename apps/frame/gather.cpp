@@ -75,6 +75,7 @@ std::vector<ExactSum> total_sums(comm::Transport& transport, const std::vector<E
   return total;
 }
 
+// Exact moments of the parcels of all ranks: sums without rounding, for checks of conservation.
 Moments total_moments(comm::Transport& transport, const Moments& mine) {
   std::vector<ExactSum> sums{mine.volume, mine.volume_position[0], mine.volume_position[1], mine.volume_position[2]};
   sums.insert(sums.end(), mine.volume_attribute.begin(), mine.volume_attribute.end());

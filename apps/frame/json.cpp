@@ -40,6 +40,7 @@ class JsonBuilder : public nlohmann::json_sax<Json> {
   bool end_object() override { return open_.pop_back(), true; }
   bool end_array() override { return open_.pop_back(), true; }
 
+  /// Begins a member of the open JSON object. @throws InputError for a duplicate name or too many members
   bool key(string_t& v) override {
     Json& object = *open_.back();
     if (object.size() >= kJsonMembers)

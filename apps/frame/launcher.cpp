@@ -93,6 +93,7 @@ std::vector<std::string> repeat_arguments(const Invocation& in, std::span<const 
   return out;
 }
 
+// Refusal of arguments that a launcher cannot hand on to the ranks.
 void check_launchable(std::span<const std::string> arguments) {
   std::int64_t bytes = 0;
   for (const std::string& a : arguments) {

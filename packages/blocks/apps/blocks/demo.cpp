@@ -255,6 +255,8 @@ Json potts_json(const DemoOptions& o, const PottsTotals& n) {
 
 }  // namespace
 
+// Droplet simulation of `announce demo`: time loop on blocks, beside it the reference on all cells for --check, then results and
+// files.
 void run_droplet(const DemoOptions& o, const Invocation& in, comm::Transport& t) {
   const Plane plane = o.droplet.plane();
   const auto network = collective_try([&] { return droplet_network(o.droplet, t.size()); });
@@ -298,6 +300,7 @@ void run_droplet(const DemoOptions& o, const Invocation& in, comm::Transport& t)
                [&](std::int64_t b) { return droplet.directory().owner(b); }});
 }
 
+// Potts simulation of `announce demo`: time loop on blocks with a recount of all sites for --check, then results and files.
 void run_potts(const DemoOptions& o, const Invocation& in, comm::Transport& t) {
   const Plane plane = o.potts.plane();
   const auto placement = blocks::contiguous_placement(plane.grid, t.rank(), t.size());

@@ -92,6 +92,8 @@ void Droplet::create_blocks(blocks::BlockDirectory::Owner rule) {
   for (std::size_t i = 0; i < fields_.size(); ++i) measure_distances(i);
 }
 
+// Step of the droplets on blocks: ghost cells, update, distances of the interface, proposals and removals, one hop of
+// announcements.
 void Droplet::step() {
   exchange();
   advance();

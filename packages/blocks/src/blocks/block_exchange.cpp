@@ -87,6 +87,7 @@ void BlockExchange::check(const BlockPlacement& placement) const {
   }
 }
 
+// Change of the placement while blocks are created and removed: the arcs stay, the lists of pairs are built anew.
 void BlockExchange::set_placement(BlockPlacement placement) {
   if (wiring_ != Wiring::any_rank)
     throw UsageError("BlockExchange::set_placement with another wiring; allowed: with any_rank");
@@ -190,6 +191,7 @@ void BlockExchange::unpack(std::size_t arc) {
   }
 }
 
+// One exchange of packages: within the rank by swapping, between ranks in one message per pair of ranks.
 void BlockExchange::step() {
   for (auto& side : sides_)
     for (auto& in : side.in) in.clear();

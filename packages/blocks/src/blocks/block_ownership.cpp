@@ -45,6 +45,7 @@ int BlockDirectory::choose_owner(const BlockEvent& event) const {
   return static_cast<int>(std::min_element(loads_.begin(), loads_.end()) - loads_.begin());
 }
 
+// Rule of the replicated block directory: equal events give equal directories on all ranks.
 std::vector<BlockChange> BlockDirectory::apply(std::vector<BlockEvent> events) {
   // A total order on events: whatever their order on arrival, every rank applies them in this one. Removals sort first, so a
   // position that becomes free may be taken in the same step.
@@ -80,6 +81,7 @@ int BlockDirectory::owner(std::int64_t block) const {
   return found == blocks_.end() ? -1 : found->second.owner;
 }
 
+// Placement for a BlockExchange, with a copy of the directory that later events do not change.
 BlockPlacement BlockDirectory::placement(int rank) const {
   BlockPlacement out;
   const auto owners = std::make_shared<std::map<std::int64_t, Block>>(blocks_);
@@ -96,6 +98,7 @@ BlockOwnership::BlockOwnership(announce::AnnouncementNetwork& network, BlockGrid
                                announce::Topic topic)
     : network_(network), directory_(grid, network.size(), rule), topic_(topic) {}
 
+// Announced proposal of a block, at most one by this rank until it is decided.
 bool BlockOwnership::propose(std::int64_t block, std::int64_t by, std::uint64_t value) {
   if (!is_mine(by)) {
     throw UsageError("block " + std::to_string(block) + " is proposed for block " + std::to_string(by) +
@@ -108,6 +111,7 @@ bool BlockOwnership::propose(std::int64_t block, std::int64_t by, std::uint64_t 
   return true;
 }
 
+// Announced removal of a block of this rank, identified by its generation.
 bool BlockOwnership::remove(std::int64_t block, std::uint64_t value) {
   if (!is_mine(block)) {
     throw UsageError("block " + std::to_string(block) + " is to be removed by rank " + std::to_string(network_.rank()) +
@@ -126,6 +130,7 @@ bool BlockOwnership::is_leaving(std::int64_t block) const {
          std::find(leaving_.begin(), leaving_.end(), found->second.generation) != leaving_.end();
 }
 
+// Update of this rank's block directory by the events that the network delivered in this step, on all ranks the same.
 std::vector<BlockChange> BlockOwnership::update() {
   std::vector<BlockEvent> events;
   for (const announce::Announcement& a : network_.received()) {

@@ -171,6 +171,8 @@ typename LocalExchange<T>::Object LocalExchange<T>::join(std::int64_t block, std
   return out;
 }
 
+// Step of the local exchange: packages to all neighbouring blocks, then for each object the sum of the changes that this block and
+// its neighbours report; objects that no block holds any more are dropped.
 template <class T>
 void LocalExchange<T>::step() {
   for (std::size_t i = 0; i < tables_.size(); ++i) write(i);

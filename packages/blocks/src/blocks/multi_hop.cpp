@@ -124,6 +124,7 @@ void MultiHop::receive(std::size_t local) {
   }
 }
 
+// One hop of all multi-hop messages in transit between blocks.
 void MultiHop::step() {
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     for (const auto& m : waiting_[i]) forward(i, m);

@@ -12,6 +12,7 @@ namespace merganser::test {
 /// Placement of blocks: in consecutive runs, cyclic, all on the last rank, or by a hash.
 enum class Placing { runs, turns, last, hash };
 
+/// Returns the placement of the blocks of a grid on the ranks, for one rank. Local.
 inline blocks::BlockPlacement place_blocks(const blocks::BlockGrid& grid, int rank, int ranks, Placing how) {
   if (how == Placing::runs) return blocks::contiguous_placement(grid, rank, ranks);
   blocks::BlockPlacement out;
@@ -25,7 +26,8 @@ inline blocks::BlockPlacement place_blocks(const blocks::BlockGrid& grid, int ra
   return out;
 }
 
-/// Returns offsets along one axis that lead from `from` to `to`, at most `most` long, the shortest first.
+/// Returns the offsets along one axis of a grid of blocks that lead from block `from` to block `to`, at most `most` long, the
+/// shortest first.
 inline std::vector<int> offsets(const blocks::BlockGrid& grid, std::size_t axis, int from, int to, int most) {
   std::vector<int> out;
   for (int d = -most; d <= most; ++d) {

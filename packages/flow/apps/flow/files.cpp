@@ -92,6 +92,7 @@ io::FileValues to_int32_values(const WholeField& field) {
 
 }  // namespace
 
+// Gather of one flow field on rank 0, columns of own nodes by rank, then sorted into EPIC's order z, y, x.
 WholeField collect_field(const Decomposition& d, comm::Transport& transport,
                          const std::function<double(std::int64_t, std::int64_t, std::int64_t)>& at) {
   const flow::NodeLayout mine(d, transport.rank());
@@ -117,6 +118,7 @@ WholeField collect_field(const Decomposition& d, comm::Transport& transport,
   return out;
 }
 
+// Fields file of the flow in EPIC's format: node values, and numbers of parcels in the cells.
 void write_fields(const std::string& path, const flow::Model& model, comm::Transport& transport) {
   const Decomposition& d = model.decomposition();
   const Grid& grid = d.grid();
@@ -215,6 +217,7 @@ const T& checked_column(const std::string& path, const char* name, const T& valu
 
 }  // namespace
 
+// Statistics file of the flow: one variable per value, one row per state, and clusters in a second dimension.
 void write_statistics(const std::string& path, const Grid& grid, const std::vector<flow::Statistics>& rows,
                       comm::Transport& transport) {
   io::FileGroup root;
@@ -233,6 +236,7 @@ void write_statistics(const std::string& path, const Grid& grid, const std::vect
   io::write_data(path, root, transport);
 }
 
+// Statistics of an earlier part of a flow run, which continues the rows of its file.
 std::vector<flow::Statistics> read_statistics(const std::string& path) {
   const io::FileGroup file = io::read_data(path);
   const auto values_of = [&](const char* name) -> const io::FileValues& {

@@ -171,6 +171,7 @@ constexpr std::array<const char*, 7> kMembers{"2", "3", "4", "5", "6", "7", "8 o
 
 }  // namespace
 
+// Picture of buoyancy in a vertical and a horizontal plane through the middle of the box.
 void draw_section(const flow::Model& model, const std::string& path, comm::Transport& transport) {
   const Grid& grid = model.decomposition().grid();
   const WholeField all =
@@ -203,6 +204,7 @@ void draw_section(const flow::Model& model, const std::string& path, comm::Trans
                                  draw_plane(flat, 2 * kMargin + kSide, 70, height(1), *least, *most)));
 }
 
+// Charts of the share of small parcels and of the number of parcels over the time of a flow run.
 std::string draw_small_share(const std::vector<flow::Statistics>& rows) {
   std::vector<std::pair<double, double>> share, parcels;
   double most_share = 0, most_parcels = 0;
@@ -224,6 +226,7 @@ std::string draw_small_share(const std::vector<flow::Statistics>& rows) {
               left.to_svg("share of parcels that are small") + right.to_svg("parcels"));
 }
 
+// Chart of the shares of merged clusters by members, in bins of time.
 std::string draw_clusters(const std::vector<flow::Statistics>& rows) {
   constexpr std::size_t kBins = 60;
   const double t0 = rows.empty() ? 0 : rows.front().time;

@@ -246,6 +246,7 @@ std::string snapshot_base(const std::string& path) {
   return digits ? start.substr(0, start.size() - kDigits - 1) : std::string();
 }
 
+// Snapshot of a flow: parcels without registers, EPIC's attributes, and the group from which a run continues.
 void write_snapshot(const std::string& path, const Parcels& parcels, const Decomposition& decomposition,
                     const Progress& progress, const flow::FlowOptions& options, comm::Transport& transport) {
   io::FileMetadata metadata;
@@ -258,6 +259,7 @@ void write_snapshot(const std::string& path, const Parcels& parcels, const Decom
   io::write_parcels(path, flow::without_registers(parcels), decomposition, progress.state.time, transport, metadata);
 }
 
+// Flow options of a continued run: from our group of the parcel file where it has one, else from EPIC's attributes.
 void read_options(const std::string& path, const io::ParcelFileInfo& info, const OptionTable& given,
                   flow::FlowOptions& options, Answers& answers) {
   OptionSetter to(path, given, options, answers);
@@ -274,6 +276,7 @@ void read_options(const std::string& path, const io::ParcelFileInfo& info, const
   to.finish();
 }
 
+// State of a continued flow run, from our group of the snapshot.
 Progress read_progress(const std::string& path, const io::ParcelFileInfo& info) {
   Progress out;
   out.state.time = info.time;

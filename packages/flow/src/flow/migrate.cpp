@@ -36,6 +36,7 @@ Migration::Migration(comm::Transport& transport, const Decomposition& decomposit
   mailbox_ = transport.mailbox(comm::Graph::symmetric(neighbours_));
 }
 
+/// Returns true if a parcel's position is certainly in this rank's block, so that it need not migrate.
 bool Migration::is_in_interior(const Site& s) const noexcept {
   const Vec3& low = inside_.low;
   const Vec3& high = inside_.high;

@@ -78,6 +78,7 @@ Parcels with_schema(const Parcels& parcels, const Schema& schema) {
 
 }  // namespace
 
+// Low-storage Runge-Kutta scheme of the flow's time step.
 std::span<const RungeKuttaStage> stages(std::int64_t order) {
   if (order == 3) return kThird;
   return kFourth;

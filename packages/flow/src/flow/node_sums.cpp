@@ -27,6 +27,7 @@ AxisExchange::AxisExchange(comm::Transport& transport, const Decomposition& deco
   mailbox_ = transport.mailbox(comm::Graph::symmetric(neighbours));
 }
 
+// Exchange of the partial sums at nodes that blocks share along one axis.
 void AxisExchange::exchange(std::span<const double> up, std::span<const double> down) {
   from_below_ = up;
   from_above_ = down;

@@ -73,6 +73,7 @@ void Placement::sort_ids(const Parcels& parcels, std::size_t end) {
   }
 }
 
+// Order by id within cells for all parcels, with their rows prefetched chunk by chunk.
 void Placement::prepare_order(const Parcels& parcels) {
   if (sorted_cells_ + 1 == first_.size()) return;
   for (std::size_t begin = ready_; begin < size_; begin += kChunk) {
@@ -113,6 +114,7 @@ std::int64_t Placement::first_id(std::size_t cell) const {
   return 2 * number * kIdsPerCell;
 }
 
+// Ids by cell and position in the cell, which do not depend on the number of ranks.
 void Placement::renumber(Parcels& parcels) {
   prepare_order(parcels);
   for (std::size_t cell = 0; cell + 1 < first_.size(); ++cell) {

@@ -70,6 +70,7 @@ void PartialStatistics::add_parcels(const Parcels& parcels, double small_volume)
   parcels_ += static_cast<std::int64_t>(parcels.size());
 }
 
+// Kinetic energy of a rank's parcels, for the flow statistics.
 void PartialStatistics::add_velocities(const Parcels& parcels) {
   const std::size_t r = parcels.schema().offset("registers");
   SumBins all;
@@ -80,6 +81,7 @@ void PartialStatistics::add_velocities(const Parcels& parcels) {
   all.move_to(sums_[energy], "the kinetic energy");
 }
 
+// Sum of the contributions of two ranks to the flow statistics.
 void PartialStatistics::add(const PartialStatistics& o) {
   if (o.parcels_ > 0) {
     least_buoyancy_ = parcels_ == 0 ? o.least_buoyancy_ : std::min(least_buoyancy_, o.least_buoyancy_);

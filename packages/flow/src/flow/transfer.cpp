@@ -280,6 +280,7 @@ VorticitySums Transfer::vorticity_sums(const Parcels& parcels) {
   return flow::vorticity_sums(parcels, impl_->placement);
 }
 
+// Numbers of parcels and of small ones by cell, for the fields file.
 void Transfer::count(const Parcels& parcels, double small_volume, std::vector<std::int32_t>& all,
                      std::vector<std::int32_t>& small) const {
   const Impl& m = *impl_;
