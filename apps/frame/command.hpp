@@ -13,7 +13,7 @@
 
 namespace merganser::app {
 
-/// Arguments of a command's body besides its options.
+/// Arguments of a verb's body besides its options: its name, the arguments as typed, and the option table.
 struct Invocation {
   std::string_view command;                ///< name of the verb, as "gen random"
   std::span<const std::string> arguments;  ///< arguments after the verb, as typed
@@ -22,12 +22,12 @@ struct Invocation {
 
 /// Descriptor of one verb: its name, help text, option table and entry point.
 struct Command {
-  std::string_view name;     ///< one or two words
-  std::string_view summary;  ///< one line
+  std::string_view name;     ///< name of the verb, one or two words
+  std::string_view summary;  ///< what the verb does, in one line
   std::string_view text;     ///< paragraphs and examples of --help
   void (*table)(
       const std::function<void(OptionTable&)>& with);  ///< calls `with` with the table of this command's options
-  int (*run)(const Command& self, std::span<const std::string> arguments);  ///< returns the exit code
+  int (*run)(const Command& self, std::span<const std::string> arguments);  ///< runs the verb and returns its exit code
   bool hidden = false;                                                      ///< left out of the overview and of lists
 };
 /// Returns the descriptor of a verb, marked as left out of the overview and of lists, for verbs that other verbs start.
@@ -36,7 +36,7 @@ constexpr Command hidden(Command c) {
   return c;
 }
 
-/// Verbs of the core or of one package.
+/// Group of the program's verbs: those of the core or of one package.
 struct CommandGroup {
   std::string_view package;                  ///< "core", or the name of the package
   std::string_view title;                    ///< description of the package for the overview of verbs
@@ -49,7 +49,7 @@ struct CommandGroup {
 
 /// Options of every verb for the log on standard error.
 struct LogOptions {
-  std::string level = "warning";  ///< least important level shown
+  std::string level = "warning";  ///< least important level of lines shown on standard error
   std::string ranks = "0";        ///< ranks whose lines are shown: "0" or "all"
 };
 /// Passes name, value, meaning and range of every log option to option(...).

@@ -175,7 +175,7 @@ class LauncherSupervision {
     if (failed_since_ > 0 && output_.is_writing()) failed_since_ = time;  // a slow reader delays its end
     return failed_since_ > 0 && time > failed_since_ + kSecondsToFail;
   }
-  /// Begins to stop the job: SIGTERM to the launcher.
+  /// Begins to stop the job after its time limit or a stop signal: SIGTERM to the launcher.
   void request_stop() {
     told_ = now();
     send(SIGTERM);  // the one of the three signals on which every launcher stops its ranks

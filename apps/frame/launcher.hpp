@@ -14,10 +14,10 @@
 
 namespace merganser::app {
 
-/// Program that starts ranks, as found on this host.
+/// Launcher of MPI or OpenSHMEM jobs (mpirun, srun) as found on this host; filled by find_launcher().
 struct Launcher {
-  std::string path;                  ///< empty: none found
-  std::string version;               ///< first line of --version
+  std::string path;                  ///< path of the launcher; empty: none found
+  std::string version;               ///< first line that the launcher prints for --version
   std::string family;                ///< "Open MPI", "MPICH", "Intel MPI", "Slurm", "PALS", "ALPS", "unknown"
   std::vector<std::string> options;  ///< options that the launcher needs for ranks of this program: --mpi=pmix
   std::string problem;               ///< why the launcher cannot start ranks of this program; empty if it can
@@ -87,7 +87,7 @@ class Interrupted : public std::exception {
   std::string what_;
 };
 
-/// Outcome of a job of several processes.
+/// Outcome of a job of several processes under a launcher; filled by run_job().
 struct JobEnd {
   int code = 0;     ///< exit code of the job's ranks, 128 + number for a signal, kTimedOut
   int kind = 0;     ///< exit code whose error_kind() heads the message about the end of the job
@@ -111,7 +111,7 @@ int launch(const LaunchPlan& plan, double timeout_s = 0);
 /// @return the exit code, for callers that end with it
 int launch_and_report(const LaunchPlan& plan);
 
-/// Returns the path of the running program.
+/// Returns the path of the running program merganser, for launchers to start it again as ranks.
 [[nodiscard]] std::string self_path();
 
 }  // namespace merganser::app

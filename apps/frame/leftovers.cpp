@@ -26,7 +26,7 @@ namespace {
 
 constexpr double kSecondsToEnd = 2;
 
-/// Returns the numbers of all processes of this host.
+/// Returns the numbers of all processes of this host, from /proc, among which leftovers of a job are sought.
 std::vector<pid_t> list_processes() {
   std::vector<pid_t> all;
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), ::closedir);

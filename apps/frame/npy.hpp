@@ -10,11 +10,11 @@ namespace merganser::app {
 inline constexpr std::string_view kNpyMagic{"\x93NUMPY", 6};  ///< first bytes of a .npy file
 inline constexpr std::uint64_t kMaxNpyHead = 1 << 16;         ///< largest header of a .npy file that is read, in bytes
 
-/// Parsed header of a .npy file.
+/// Header of NumPy's array file (.npy); filled by parse_npy_head().
 struct NpyHead {
   std::uint64_t data = 0;            ///< offset of the numbers in the file, in bytes
   std::string type;                  ///< type descriptor as written: "'<f8'" or a list
-  bool fortran_order = false;        ///< stored by columns
+  bool fortran_order = false;        ///< true: the array is stored by columns
   std::vector<std::uint64_t> shape;  ///< length of each axis; empty if it is no tuple of whole numbers
   std::string shape_text;            ///< shape as written in the header, "(3, 2)"
 };

@@ -16,8 +16,8 @@ namespace {
 /// File that one option of the command line names, with its role and, if it can be determined, its identity on the file system.
 struct NamedFile {
   std::string option;                    ///< option or argument that names the file
-  std::string path;                      ///< path as given
-  FileRole role;                         ///< read or written
+  std::string path;                      ///< path of the file as given
+  FileRole role;                         ///< role of the file: read or written
   std::optional<FileIdentity> identity;  ///< file that the path leads to
 };
 

@@ -13,7 +13,7 @@
 
 namespace merganser::app {
 
-/// Owner of one file descriptor; -1 for none.
+/// Owner of one file descriptor, which it closes at the end of its lifetime; -1 for none.
 struct Descriptor : Pinned {
   int number = -1;
   ~Descriptor() { close(); }

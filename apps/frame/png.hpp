@@ -7,7 +7,7 @@
 
 namespace merganser::app::png {
 
-using Colour = std::array<std::uint8_t, 3>;  ///< red, green, blue
+using Colour = std::array<std::uint8_t, 3>;  ///< colour of a pixel: red, green, blue
 
 /// Encodes a raster as an uncompressed PNG file. @param pixels  width x height colours, row by row from the top
 [[nodiscard]] std::string encode(const std::vector<Colour>& pixels, std::uint32_t width, std::uint32_t height);

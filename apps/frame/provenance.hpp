@@ -12,7 +12,7 @@ struct BuildInfo {
   std::string_view version;   ///< version of merganser
   std::string_view git;       ///< short hash of the commit, "+" appended where the tree was changed; empty without git
   std::string_view compiler;  ///< name and version of the compiler
-  std::string_view flags;     ///< compiler flags
+  std::string_view flags;     ///< compiler flags that the program was built with
   std::string_view build_type;  ///< CMake's build type
 };
 /// Returns version, compiler and flags with which this program was built.
@@ -32,10 +32,10 @@ struct Machine {
 };
 /// Returns a description of this host and its load as they are now. Local.
 [[nodiscard]] Machine machine();
-/// Formats a number of cores: "1 core", "2 cores".
+/// Formats a number of CPU cores for reports: "1 core", "2 cores".
 [[nodiscard]] std::string cores_text(std::int64_t cores);
 
-/// Returns the current time in UTC, as "2026-05-09T07:30:00Z".
+/// Returns the current time in UTC for run records, as "2026-05-09T07:30:00Z".
 [[nodiscard]] std::string utc_time();
 
 /// Returns version, compiler, libraries and models in several lines, for --version and doctor.

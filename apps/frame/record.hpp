@@ -14,7 +14,7 @@ inline constexpr int kRecordVersion = 1;
 
 /// Part of a run record's provenance that depends on the transport and the decomposition.
 struct Placement {
-  int ranks = 1;              ///< number of ranks
+  int ranks = 1;              ///< number of ranks that ran the command
   std::string model;          ///< name of the communication model; empty if no ranks ran
   std::string choice;         ///< measurements by which "auto" chose the model; empty if a model was named
   std::string decorators;     ///< interposition layers, as "checked,chaos:7"

@@ -22,11 +22,11 @@ class Table {
 
 /// Formats a share (0 to 1) as a percentage with two decimals: "12.34 %".
 [[nodiscard]] std::string percent_text(double share);
-/// Formats a number with `digits` decimals: "0.125".
+/// Formats a number for reports with `digits` decimals: "0.125".
 [[nodiscard]] std::string fixed_text(double x, int digits);
 /// Formats a number with `digits` significant digits, with an exponent where that is shorter: "8.88178e-16".
 [[nodiscard]] std::string general_text(double x, int digits);
-/// Formats all bits of a number in hexadecimal: "0x1.8p+1".
+/// Formats all bits of a double in hexadecimal, for reports of exact values: "0x1.8p+1".
 [[nodiscard]] std::string hex_text(double x);
 
 }  // namespace merganser::app

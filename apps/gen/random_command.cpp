@@ -64,9 +64,9 @@ constexpr double kContainers = 2.1;  // containers of parcels that exist at a ti
 
 /// Summary of the parcels of all ranks that `gen random` writes; filled by describe_parcels().
 struct WrittenParcels {
-  std::int64_t parcels;  ///< number of parcels
+  std::int64_t parcels;  ///< number of parcels written
   std::int64_t small;    ///< number of parcels below the smallest volume that is not small
-  Digest digest;         ///< digest of all parcels
+  Digest digest;         ///< digest of all parcels written
 };
 
 /// Counts the generated parcels, and those below `small_volume` m^3, over all ranks, with their digest. Collective.

@@ -9,11 +9,11 @@ namespace merganser::app {
 
 /// Options of the grid of artificial parcels; nx, ny, nz and lx, ly, lz that are 0 follow from `cells` and `spacing`.
 struct GridOptions {
-  std::array<std::int64_t, 3> cells{32, 32, 32};  ///< cells along each axis
+  std::array<std::int64_t, 3> cells{32, 32, 32};  ///< cells of the grid along each axis
   std::int64_t nx = 0, ny = 0, nz = 0;            ///< cells along x, y and z, instead of `cells`
-  double spacing = 0.3125;                        ///< edge of a cell
-  double lx = 0, ly = 0, lz = 0;                  ///< lengths of the domain
-  AxisFlags periodic{true, true, false};          ///< axes without walls
+  double spacing = 0.3125;                        ///< edge of a cell, where lx, ly, lz do not give it
+  double lx = 0, ly = 0, lz = 0;                  ///< lengths of the domain along x, y and z
+  AxisFlags periodic{true, true, false};          ///< axes that are periodic, not bounded by walls
 };
 /// Passes name, value, meaning and range of every grid option to option(...).
 void describe(GridOptions& o, auto&& option) {

@@ -151,7 +151,7 @@ struct DropletTotals {
   std::string digest;
 };
 
-/// Returns the table of results of the droplet simulation.
+/// Returns the text table of the droplet simulation's results: blocks, updates, announcements, traffic of the time loop.
 Table droplet_table(const DemoOptions& o, const Droplet& droplet, const DropletTotals& n, const TimeLoop& loop) {
   const Plane plane = o.droplet.plane();
   const auto& counts = droplet.directory().counts();
@@ -205,7 +205,7 @@ DropletTotals droplet_totals(comm::Transport& t, const Droplet& droplet) {
 /// Results of the Potts simulation, totals over all ranks but `exchanges`; filled by potts_totals().
 struct PottsTotals {
   std::int64_t flips = 0, packages = 0, entries = 0;  ///< changed sites, packages between blocks, cells in them
-  std::int64_t exchanges = 0;                         ///< exchanges of each rank
+  std::int64_t exchanges = 0;                         ///< local exchanges that each rank made
   std::int64_t cells = 0;                             ///< number of cells at the end
   Summary volume;                                     ///< volumes of the cells, in sites
   std::string digest;
@@ -228,7 +228,7 @@ PottsTotals potts_totals(comm::Transport& t, const Potts& potts, const Plane& pl
   return n;
 }
 
-/// Returns the table of results of the Potts simulation.
+/// Returns the text table of the Potts simulation's results: cells, volumes, packages, traffic of the time loop.
 Table potts_table(const DemoOptions& o, const PottsTotals& n, const TimeLoop& loop) {
   const auto packages = static_cast<double>(n.packages);
   Table table({"", "value"});

@@ -13,7 +13,7 @@ namespace merganser::app::demo {
 struct DemoOptions {
   std::string what;           ///< simulation to run: droplet or potts
   std::string json, picture;  ///< files of the run record and of the SVG picture; empty: none
-  int steps = 400;            ///< number of time steps
+  int steps = 400;            ///< number of time steps of the simulation
   bool check = false;         ///< true: compare with a run on all cells, or a recount of all sites, after every step
   int disturb = 0;            ///< step after which a cell is falsified, to test that --check finds it; 0: never
   blocks::BlockDirectory::Owner owner = blocks::BlockDirectory::Owner::least_loaded;

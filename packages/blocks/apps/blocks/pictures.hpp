@@ -13,7 +13,7 @@ namespace merganser::app::demo {
 struct PictureOf {
   simulations::Plane plane;
   std::string title;    ///< headline of the SVG document
-  std::string caption;  ///< line below the headline
+  std::string caption;  ///< line of text below the headline
   std::function<std::uint32_t(std::int64_t)>
       colour;                              ///< returns the colour 0xRRGGBB of a cell, by its number in the plane
   std::function<int(std::int64_t)> owner;  ///< returns the rank that holds a block, -1 where there is none

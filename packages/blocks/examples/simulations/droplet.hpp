@@ -21,7 +21,7 @@ namespace merganser::simulations {
 /// Parameters of the droplet simulation.
 struct DropletModel {
   std::vector<int> blocks{16, 8};  ///< number along x and y; both axes are periodic
-  int edge = 16;                   ///< cells along a block
+  int edge = 16;                   ///< cells along the edge of a block
   double radius = 34;              ///< radius of both droplets, in cells
   double speed = 0.2;              ///< speed at which the droplets pass each other along x, cells per step
   double drift = 0.1;              ///< speed at which both move along y, cells per step

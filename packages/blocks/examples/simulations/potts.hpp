@@ -20,7 +20,7 @@ namespace merganser::simulations {
 /// Parameters of the cellular Potts simulation.
 struct PottsModel {
   std::vector<int> blocks{5, 3};  ///< number along x and y; both axes are periodic
-  int edge = 24;                  ///< sites along a block
+  int edge = 24;                  ///< lattice sites along the edge of a block
   int pitch = 10;                 ///< sites between the seeds of cells
   int volume = 64;                ///< target volume of a grown cell, in sites
   int reach = 8;  ///< a site farther than this from the centre of its cell along an axis becomes medium, in sites
@@ -41,7 +41,7 @@ struct PottsModel {
 /// Properties of a whole biological cell of the Potts model, the values of the local exchange. Sums of coordinates are those of
 /// its sites, unwrapped across the periodic faces of the plane.
 struct Cell {
-  std::int64_t volume = 0;   ///< number of sites
+  std::int64_t volume = 0;   ///< number of lattice sites of the cell
   std::int64_t surface = 0;  ///< pairs of a site of the cell and one of its 8 neighbours that is not
   std::int64_t sum_x = 0;    ///< sum of the sites' x
   std::int64_t sum_y = 0;    ///< sum of the sites' y

@@ -15,10 +15,10 @@ struct HopHeader {
   std::int64_t origin;        ///< block that sent the message
   std::uint64_t number;       ///< index among the messages of that block
   std::int32_t offset[3];     ///< from the origin to the receiving block, in blocks
-  std::int32_t direction[3];  ///< of the last hop
+  std::int32_t direction[3];  ///< direction of the last hop
   std::int32_t reach;         ///< blocks along each axis that the message may travel
   std::int32_t hops;          ///< hops so far, this one included
-  std::uint64_t bytes;        ///< length of the payload
+  std::uint64_t bytes;        ///< length of the payload that follows
 };
 
 /// Returns true if direction `part` keeps some of the components of direction `whole` and drops the others, so that a message

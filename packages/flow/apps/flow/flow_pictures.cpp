@@ -47,10 +47,10 @@ png::Colour diverging(double s) {
 
 /// Buoyancy on a plane of nodes through the box, the lowest row first; along periodic axes the last value repeats the first.
 struct Plane {
-  std::size_t width = 0;       ///< nodes in a row
-  std::size_t height = 0;      ///< number of rows
+  std::size_t width = 0;       ///< number of nodes in a row
+  std::size_t height = 0;      ///< number of rows of nodes
   std::vector<double> values;  ///< buoyancy, m/s^2
-  std::string words;           ///< caption
+  std::string words;           ///< caption above the plane
 
   /// Returns the buoyancy, interpolated bilinearly, at (x, y) of the plane, both in [0, 1] from corner to corner.
   [[nodiscard]] double at(double x, double y) const {

@@ -55,7 +55,7 @@ class Schedule {
   }
   /// Returns true if the flow state at this time is the last one of the run.
   [[nodiscard]] bool last(double time) const { return time >= o_.until && written_ >= o_.consecutive; }
-  /// Returns the number of consecutive states written so far.
+  /// Returns the number of consecutive flow states written as snapshots so far.
   [[nodiscard]] std::int64_t consecutive() const noexcept { return written_; }
 
  private:

@@ -37,7 +37,7 @@ struct Matrix {
 struct SinePart {
   Matrix analyse;     ///< levels to modes, times the filter in z
   Matrix smooth;      ///< levels to levels: analyse, then synthesise
-  Matrix synthesise;  ///< modes to levels
+  Matrix synthesise;  ///< sine modes in z to levels
   Matrix derive;      ///< modes to the derivative, which is of the other part, its level 0 included
 };
 

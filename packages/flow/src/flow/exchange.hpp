@@ -12,7 +12,7 @@ namespace merganser::flow {
 /// View of an array of doubles with four axes, the last one contiguous, as the distributed Fourier transform transposes them.
 struct Array4 {
   double* data;
-  std::array<std::size_t, 4> count;   ///< lengths of the axes
+  std::array<std::size_t, 4> count;   ///< lengths of the four axes
   std::array<std::size_t, 3> stride;  ///< strides of the first three axes, in doubles
 };
 

@@ -42,7 +42,7 @@ struct Cells {
 struct Row {
   static constexpr std::size_t vorticity = 1;
   static constexpr std::size_t buoyancy = 4;
-  static constexpr std::size_t shape = 5;       ///< five components of B
+  static constexpr std::size_t shape = 5;       ///< five components of the ellipsoid's matrix B
   static constexpr std::size_t registers = 10;  ///< rates of position 3, vorticity 3, B 5
   /// Batch::first and Batch::second, stored in the place of the registers between arrange() and the first stage.
   static constexpr std::size_t offsets = registers;
@@ -57,7 +57,7 @@ bool find_cells(const Site* sites, std::size_t n, const Cells& cells, std::int32
 inline constexpr std::size_t kMaxBatches = 8;
 /// Rest of the order of a rank's parcels by cell, from some position on; parcels behind the batches in work are prefetched.
 struct Upcoming {
-  const std::uint32_t* order;  ///< indices of the parcels
+  const std::uint32_t* order;  ///< indices of the parcels in the container
   std::size_t size;            ///< number of parcels from there on
 };
 /// Computes centres and points of the first 8 count parcels, count <= kMaxBatches, from their ellipsoids B. @return the index of
@@ -75,7 +75,7 @@ std::size_t place_points(const Site* sites, const double* rows, const Upcoming& 
 struct ParcelRange {
   const std::uint32_t* order;  ///< index of a parcel by its position in the order
   const Batch* batches;        ///< batch b holds positions 8 b .. 8 b + 7
-  std::size_t begin;           ///< first position
+  std::size_t begin;           ///< position of the first parcel in the order of cells
   std::size_t end;             ///< position behind the last parcel
   std::size_t placed;          ///< number of parcels in the whole order, over all ranges
 };
@@ -106,12 +106,12 @@ struct Leavers {
   double low[2];         ///< lower bounds along x and y; a parcel in [low, high) has not left
   double high[2];        ///< upper bounds along x and y
   std::uint32_t* index;  ///< indices of those that may have left; room for one more than all parcels
-  std::size_t count;     ///< number of indices
+  std::size_t count;     ///< number of parcels that may have left
 };
 
 /// Coefficients of one stage of a low-storage Runge-Kutta scheme with its time step: r <- a r + rates, y += b_dt r.
 struct RungeKuttaUpdate {
-  double a;     ///< factor of the register
+  double a;     ///< factor of the register of rates
   double b_dt;  ///< coefficient b times the time step, s
 };
 /// Advances a range of parcels by one Runge-Kutta stage: moves, rotates and stretches them by the node values `flow` (FlowNodes).
@@ -124,8 +124,8 @@ void displace_run(Site* sites, const ParcelRange& run, const Cells& cells, const
 /// Parameters of Transfer::even_out(): displacement = -pull l d along an axis, within +- most l, where l = spacing f (1 - f)
 /// at the fraction f of the cell and d is the difference of the excess across it.
 struct GradientCorrection {
-  double pull;  ///< strength of the correction
-  double most;  ///< bound of the displacement
+  double pull;  ///< strength of the gradient correction [-]
+  double most;  ///< bound of the displacement in units of l [-]
 };
 /// Moves a range of parcels down the gradient of the excess of volume (ScalarNodes) within their cells.
 void even_out_run(Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines, const double* excess,

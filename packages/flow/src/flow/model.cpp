@@ -63,7 +63,7 @@ struct Model::Impl {
         excess(layout),
         gatherer(t, way, box_volume()) {}
 
-  /// Returns the volume of the box, m^3.
+  /// Returns the volume of the box in which the flow is simulated, m^3.
   [[nodiscard]] double box_volume() const {
     const Vec3& extent = decomposition.grid().box.extent;
     return extent[0] * extent[1] * extent[2];

@@ -38,7 +38,7 @@ HWY_INLINE V to_cell_units(V x, const Cells& cells, int axis) {
 HWY_INLINE V cell_index(V g, const Cells& cells, int axis) {
   return hn::Min(hn::Max(hn::Floor(g), hn::Zero(D())), set(cells.all[axis] - 1));
 }
-/// Returns the lanes with low <= x <= high.
+/// Returns the lanes, parcels of a batch, with low <= x <= high.
 HWY_INLINE hn::Mask<D> is_between(V low, V x, V high) { return hn::And(hn::Ge(x, low), hn::Le(x, high)); }
 
 /// Body of find_cells(): computes the cell of each parcel. @return true if all parcels are in the rank's block
@@ -89,7 +89,7 @@ struct T {
 struct M {
   hn::Mask<D> a, b;
 };
-/// Broadcasts x to both vectors.
+/// Broadcasts x to both vectors of lanes.
 HWY_INLINE T set_both(double x) { return {set(x), set(x)}; }
 namespace tw {
 HWY_INLINE T Add(T x, T y) { return {hn::Add(x.a, y.a), hn::Add(x.b, y.b)}; }
@@ -147,7 +147,7 @@ HWY_INLINE Vector combine(T s, const Vector& a, T t, const Vector& b) {
 HWY_INLINE Vector choose(M m, const Vector& a, const Vector& b) {
   return {tw::IfThenElse(m, a.x, b.x), tw::IfThenElse(m, a.y, b.y), tw::IfThenElse(m, a.z, b.z)};
 }
-/// Computes a b - c d.
+/// Computes a b - c d lane by lane, a minor of the ellipsoids' 3 x 3 matrices.
 HWY_INLINE T cross(T a, T b, T c, T d) { return tw::MulSub(a, b, tw::Mul(c, d)); }
 
 /// Symmetric 3 x 3 matrix B of each lane's parcel ellipsoid; of trace 0 where it is the deviator of B.

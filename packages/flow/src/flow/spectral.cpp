@@ -5,7 +5,7 @@
 namespace merganser::flow {
 namespace {
 
-/// Converts a number of cells to an unsigned size.
+/// Converts a number of grid cells to an unsigned size.
 std::size_t to_size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 /// Returns the row of ranks of the decomposition that differ from `rank` along `axis` only, itself included, ascending along it.

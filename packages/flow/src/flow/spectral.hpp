@@ -59,7 +59,7 @@ class Spectral {
   void inverse_x(const Lanes& lanes, const Unpack& unpack);
   void solve_columns(const Lanes& in, const Solve& solve, const Lanes& out);
 
-  std::array<std::size_t, 3> cells_;  ///< of the grid
+  std::array<std::size_t, 3> cells_;  ///< number of cells of the whole grid
   std::array<std::size_t, 2> own_;    ///< number of cells of this rank in x and y
   std::array<double, 2> length_;
   RowExchange along_x_;

@@ -26,7 +26,7 @@ struct MergeSteps {
   GridOptions grid;
   RandomParcels parcels{.per_cell = 20, .min_volume_ratio = 20};
   double small_within = 1;  ///< share of the domain along x in which parcels are small
-  int cycles = 1;           ///< number of merge steps
+  int cycles = 1;           ///< number of merge steps, each of parcels made anew
   double late_ms = 0.5;     ///< milliseconds after the fastest rank from which a rank counts as late
   MethodOptions method;
   RankOptions ranks;

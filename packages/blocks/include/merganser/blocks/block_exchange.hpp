@@ -31,7 +31,7 @@ class BlockExchange {
   BlockExchange(comm::Transport& transport, BlockGrid grid, BlockPlacement placement, int reach,
                 Wiring wiring = Wiring::fixed);
 
-  /// Returns the grid of blocks. Local.
+  /// Returns the grid of blocks whose neighbours exchange packages. Local.
   [[nodiscard]] const BlockGrid& grid() const noexcept { return grid_; }
   /// Returns the distance, in blocks along every axis, within which blocks are neighbours. Local.
   [[nodiscard]] int reach() const noexcept { return reach_; }

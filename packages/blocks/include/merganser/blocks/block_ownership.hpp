@@ -32,7 +32,7 @@ struct BlockChange {
   /// Kind of the change of the block directory.
   enum class Kind : std::uint8_t { removed, created };
   Kind kind;
-  std::int64_t block;       ///< block that changed
+  std::int64_t block;       ///< number of the block created or removed
   std::int64_t generation;  ///< generation that begins or ends
   int owner;                ///< rank that holds, or held, the block
   std::uint64_t value;      ///< user data of the removal, or of the proposal that won
@@ -43,7 +43,7 @@ struct BlockChange {
 /// directories on all ranks, whatever the order of the events of one step. Local.
 class BlockDirectory {
  public:
-  /// Rule for the owner of a new block.
+  /// Rule by which the block directory chooses the rank that owns a new block.
   enum class Owner : std::uint8_t {
     proposer,     ///< the rank whose proposal wins
     least_loaded  ///< the rank with the fewest blocks, the lowest of several
@@ -75,9 +75,9 @@ class BlockDirectory {
   [[nodiscard]] bool exists(std::int64_t block) const { return blocks_.contains(block); }
   /// Returns the rank that holds a block; -1 if it does not exist.
   [[nodiscard]] int owner(std::int64_t block) const;
-  /// Returns all blocks of all ranks, by number.
+  /// Returns all existing blocks of all ranks with their owners, by block number.
   [[nodiscard]] const std::map<std::int64_t, Block>& all_blocks() const noexcept { return blocks_; }
-  /// Returns the number of blocks that a rank holds.
+  /// Returns the number of existing blocks that a rank owns.
   [[nodiscard]] std::int64_t load(int rank) const { return loads_.at(static_cast<std::size_t>(rank)); }
   /// Returns the placement for a BlockExchange of `rank`, with a copy of the owners.
   [[nodiscard]] BlockPlacement placement(int rank) const;

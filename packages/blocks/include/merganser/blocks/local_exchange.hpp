@@ -33,7 +33,7 @@ class LocalExchange {
 
   /// Returns the numbers of the blocks that this rank holds, ascending. Local.
   [[nodiscard]] const std::vector<std::int64_t>& blocks() const noexcept { return exchange_.blocks(); }
-  /// Returns the grid of blocks. Local.
+  /// Returns the grid of blocks over which the objects of the local exchange move. Local.
   [[nodiscard]] const BlockGrid& grid() const noexcept { return exchange_.grid(); }
 
   /// Adds a part of a new object to block blocks()[local]; several blocks may add parts of one object in one step. Local.
@@ -61,7 +61,7 @@ class LocalExchange {
   struct Counts {
     std::int64_t steps = 0;     ///< calls of step()
     std::int64_t packages = 0;  ///< packages sent: one per block, neighbour and step, to any rank
-    std::int64_t entries = 0;   ///< objects in packages
+    std::int64_t entries = 0;   ///< entries of objects in the packages sent
     friend bool operator==(const Counts&, const Counts&) = default;
   };
   /// Returns the numbers of operations of the local exchange on this rank so far. Local.

@@ -30,7 +30,7 @@ class MultiHop {
 
   /// Returns the numbers of the blocks that this rank holds, ascending. Local.
   [[nodiscard]] const std::vector<std::int64_t>& blocks() const noexcept { return exchange_.blocks(); }
-  /// Returns the grid of blocks. Local.
+  /// Returns the grid of blocks over which multi-hop messages travel. Local.
   [[nodiscard]] const BlockGrid& grid() const noexcept { return exchange_.grid(); }
 
   /// Sends a message from block blocks()[local] to every other block within `reach` blocks along each axis; the next step()

@@ -41,7 +41,7 @@ struct NodeValues {
   double xi = 0;        ///< vorticity along x, 1/s
   double eta = 0;       ///< vorticity along y, 1/s
   double zeta = 0;      ///< vorticity along z, 1/s
-  double buoyancy = 0;  ///< m/s^2
+  double buoyancy = 0;  ///< buoyancy, m/s^2
 };
 /// Function that evaluates an initial condition of the flow at the position of a node; called concurrently by ranks that are
 /// threads.

@@ -16,7 +16,7 @@ namespace merganser::flow {
 /// whole grid are the maxima over ranks.
 struct StepLimits {
   double strain = 0;     ///< largest absolute eigenvalue of the symmetric velocity gradient, 1/s
-  double frequency = 0;  ///< largest sqrt(|grad b|), 1/s
+  double frequency = 0;  ///< largest buoyancy frequency, sqrt(|grad b|), 1/s
 };
 
 /// Returns the names of the libraries of Fourier transforms in this build, best first: "lanes" (of this module, always

@@ -17,8 +17,8 @@ namespace merganser::flow {
 /// It is well inside the block along the axes that are divided among ranks, and the whole box along x or y that is not; z is
 /// unbounded where it is not divided.
 struct InteriorBounds {
-  Vec3 low{};   ///< inclusive lower corner, m
-  Vec3 high{};  ///< exclusive upper corner, m
+  Vec3 low{};   ///< inclusive lower corner of the positions, m
+  Vec3 high{};  ///< exclusive upper corner of the positions, m
 };
 /// Returns the bounds of the positions that certainly lie in the block of cells of `rank`. Local.
 [[nodiscard]] InteriorBounds interior_bounds(const Decomposition& decomposition, int rank);

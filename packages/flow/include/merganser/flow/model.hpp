@@ -23,7 +23,7 @@ namespace merganser::flow {
 
 /// State of a flow run between two time steps besides its parcels. A run that begins with both continues with the same bits.
 struct RunState {
-  std::int64_t step = 0;  ///< number of completed steps
+  std::int64_t step = 0;  ///< number of completed time steps
   double time = 0;        ///< simulated time, s
   bool begun = false;     ///< true: the members below are set; false: Model::begin() computes them from the parcels
   Vec3 mean_vorticity{};  ///< volume mean of vorticity at the beginning, 1/s, which is held

@@ -142,7 +142,7 @@ class HaloFill {
   struct Part {
     std::array<std::int64_t, 2> from;   ///< first node of the sending block, in its local indices
     std::array<std::int64_t, 2> to;     ///< first halo node of the receiving block, in its local indices
-    std::array<std::int64_t, 2> sizes;  ///< number of nodes
+    std::array<std::int64_t, 2> sizes;  ///< number of nodes copied, along x and y
     int source;                         ///< arc that the part of this rank's halo arrives on, -1: this rank itself
     int target;                         ///< arc that this rank's nodes are sent on, -1: this rank itself
   };

@@ -19,8 +19,8 @@ namespace merganser::flow {
 
 /// Numbers of splits and merges of flow parcels in one or more time steps, on one rank or on all.
 struct StepCounts {
-  std::int64_t splits = 0;                 ///< parcels that were split
-  std::int64_t merges = 0;                 ///< parcels merged into others
+  std::int64_t splits = 0;                 ///< number of parcels that were split
+  std::int64_t merges = 0;                 ///< number of parcels merged into others
   std::int64_t merged_into_big = 0;        ///< merged parcels whose target was not small
   std::array<std::int64_t, 7> clusters{};  ///< merged stars of 2, 3, ... 7 parcels, and of 8 and more
 
@@ -36,7 +36,7 @@ struct Statistics {
   double dt = 0;                 ///< length of the step that begins here, s
   double strain = 0;             ///< largest strain rate at a node, 1/s
   double frequency = 0;          ///< largest buoyancy frequency at a node, 1/s
-  std::int64_t parcels = 0;      ///< number of parcels
+  std::int64_t parcels = 0;      ///< number of parcels on all ranks
   std::int64_t small = 0;        ///< number of parcels whose volume is at most the smallest kept
   double volume = 0;             ///< sum of the parcel volumes, m^3
   double volume_deviation = 0;   ///< standard deviation of the parcel volumes, m^3

@@ -26,7 +26,7 @@ namespace merganser::flow {
 struct VorticitySums {
   ExactSum volume;                 ///< sum of the parcel volumes, m^3
   std::array<ExactSum, 3> moment;  ///< sum of volume times vorticity, m^3/s
-  /// Adds the volume and vorticity sums over other parcels.
+  /// Adds the sums of volume, and of volume times vorticity, over other parcels.
   void add(const VorticitySums& o);
   /// Returns the volume mean of the parcels' vorticity, 1/s; 0 without volume.
   [[nodiscard]] Vec3 mean() const;

@@ -139,7 +139,8 @@ void differentiate_group(Block half, std::size_t h, const Root* HWY_RESTRICT w, 
     }
 }
 
-/// Copies real rows into the half-length transform: even rows become real parts, odd rows imaginary parts.
+/// Copies the real rows to be Fourier transformed into the half-length transform: even rows become real parts, odd rows imaginary
+/// parts.
 Block gather(InRows in, std::size_t h, Block half) {
   copy(in.begin, 2 * in.stride, half.re, kLanes, h);
   copy(in.begin + in.stride, 2 * in.stride, half.im, kLanes, h);
@@ -152,7 +153,7 @@ void scatter(Block half, std::size_t h, OutRows out) {
   copy(half.im, kLanes, out.begin + out.stride, 2 * out.stride, h);
 }
 
-/// Body of RealRows::forward(): transforms real rows group by group.
+/// Body of RealRows::forward(): Fourier transforms real rows, one group of kLanes columns after the other.
 void forward(const Half& t, InRows in, OutRows out, std::size_t im, std::size_t groups) {
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t at = g * kLanes;
@@ -161,7 +162,7 @@ void forward(const Half& t, InRows in, OutRows out, std::size_t im, std::size_t 
   }
 }
 
-/// Body of RealRows::inverse(): transforms half spectra to real rows group by group.
+/// Body of RealRows::inverse(): transforms half spectra back to real rows, one group of kLanes columns after the other.
 void inverse(const Half& t, InRows in, std::size_t im, OutRows out, std::size_t groups) {
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t at = g * kLanes;
@@ -172,7 +173,8 @@ void inverse(const Half& t, InRows in, std::size_t im, OutRows out, std::size_t 
   }
 }
 
-/// Body of RealRows::derivative(): forward transform, multiplication by i k, inverse transform, group by group.
+/// Body of RealRows::derivative(), the spectral derivative of real rows: forward transform, multiplication by i k, inverse
+/// transform, group by group.
 void derivative(const Half& t, InRows in, OutRows out, double factor, std::size_t groups) {
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t at = g * kLanes;
@@ -185,7 +187,7 @@ void derivative(const Half& t, InRows in, OutRows out, double factor, std::size_
   }
 }
 
-/// Body of ComplexRows: transforms complex rows in place, group by group.
+/// Body of ComplexRows: Fourier transforms complex rows in place, one group of kLanes columns after the other.
 void complex(Transform& t, std::size_t n, Block block, Block spare, OutRows re, double* im, std::size_t groups) {
   for (std::size_t g = 0; g < groups; ++g) {
     double* const to_re = re.begin + g * kLanes;

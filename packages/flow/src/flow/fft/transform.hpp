@@ -45,7 +45,7 @@ std::unique_ptr<Transform> make_fftw(std::size_t n);
 bool kiss_available();
 bool fftw_available();
 
-/// Complex root of unity, a factor of Fourier transforms.
+/// Complex root of unity, a twiddle factor of Fourier transforms.
 struct Root {
   double re;
   double im;
