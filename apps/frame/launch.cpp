@@ -180,7 +180,7 @@ class LauncherSupervision {
     told_ = now();
     send(SIGTERM);  // the one of the three signals on which every launcher stops its ranks
   }
-  /// Acts on a signal that this process received: passes it on, suspends, or begins to stop the job.
+  /// Acts on a signal that this process, `run`, received: passes it on to the launcher, suspends, or begins to stop the job.
   void handle_signal(int signal) {
     if (std::find(kPassed.begin(), kPassed.end(), signal) != kPassed.end()) send(signal);
     if (signal == SIGTSTP) {

@@ -68,7 +68,8 @@ bool is_script(const std::string& path) {
   return in.get() == '#' && in.get() == '!';
 }
 
-/// Returns the variable that contradicts `name` if both are set, as if_exclude does if_include; empty if there is none.
+/// Returns the variable of Open MPI or UCX that contradicts the loopback setting `name` if both are set, as if_exclude does
+/// if_include; empty if there is none.
 std::string conflicting_variable(const std::string& name) {
   if (name == "UCX_NET_DEVICES")
     return "UCX_TLS";  // may name a transport of a device other than the loopback interface

@@ -62,7 +62,7 @@ inline bool fits(const blocks::BlockGrid& grid, const std::set<std::int64_t>& me
 /// Returns true under a launcher, where tests of one process are skipped, since every rank would repeat them.
 inline bool elsewhere() { return comm::launched(); }
 
-/// Returns grids of every kind; one in three under a launcher, where ranks share few cores.
+/// Returns grids of blocks of every kind for tests; one in three under a launcher, where ranks share few cores.
 inline const std::vector<blocks::BlockGrid>& grids() {
   static const std::vector<blocks::BlockGrid> few{{{1, 1, 1}, {true, true, true}},
                                                   {{3, 3, 1}, {true, true, false}},

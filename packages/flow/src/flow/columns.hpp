@@ -105,7 +105,7 @@ class Columns {
   [[nodiscard]] const Fold& fold() const noexcept { return fold_; }
 
  private:
-  /// Absolute wavenumbers, wavenumbers of derivatives and filter along x or y, by index of the wave.
+  /// Tables of the spectral solver along x or y, by index of the wave: absolute wavenumbers, wavenumbers of derivatives, filter.
   struct Axis {
     std::vector<double> wave;
     std::vector<double> derivative;

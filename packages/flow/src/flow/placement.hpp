@@ -32,7 +32,7 @@ class Placement {
   /// Computes the order of all parcels by cell and id, without points.
   void prepare_order(const Parcels& parcels);
 
-  /// Returns the place of the rank's cells in the grid, as doubles.
+  /// Returns the place of the rank's block of cells in the grid, as doubles for the vectorised loops.
   [[nodiscard]] const Cells& cells() const noexcept { return cells_; }
   /// Returns the number of parcels located.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }

@@ -155,7 +155,7 @@ struct Deviator {
   T xx, xy, xz, yy, yz, zz;
 };
 
-/// Evaluates the polynomial c[0] + c[1] r + ... by Horner's rule.
+/// Evaluates the polynomial c[0] + c[1] r + ... by Horner's rule, for the eigenvalues of parcel ellipsoids.
 template <std::size_t kTerms>
 HWY_INLINE T polynomial(const double (&c)[kTerms], T r) {
   T sum = set_both(c[kTerms - 1]);
@@ -343,7 +343,7 @@ HWY_INLINE void prefetch(const Site* sites, const double* rows, std::uint32_t in
   __builtin_prefetch(row + Row::shape + 4, 0, 2);
 }
 
-/// Body of find_points(): the four points of each parcel from the half axes of its ellipsoid.
+/// Body of find_points(): computes the four points of each parcel from the half axes of its ellipsoid B.
 std::size_t FindPoints(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
                        const Cells& cells, Batch* batches) {
   // All input is gathered first: a vector load right after scalar stores to its memory would stall on store forwarding.
@@ -381,7 +381,7 @@ HWY_INLINE bool read_offsets(const Site* sites, const double* rows, const std::u
   return known;
 }
 
-/// Body of place_points(): the four points of each parcel from stored offsets.
+/// Body of place_points(): computes the four points of each parcel ellipsoid from the offsets stored in its row.
 std::size_t PlacePoints(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
                         const Cells& cells, Batch* batches) {
   // All input is gathered first, as in FindPoints: scalar stores must have completed before the vector loads.

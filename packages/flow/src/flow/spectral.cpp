@@ -63,8 +63,8 @@ Spectral::Lanes Spectral::lanes(std::size_t fields, const RowExchange& row) cons
   return {room / fft::kLanes, room + fft::kLanes, even_cuts(room, row.size(), fft::kLanes)};
 }
 
-/// Returns a view on complex rows of waves, k by l, of `room` doubles each. The planes of k are not a multiple of a page apart,
-/// or a column of them would map to few sets of the cache.
+/// Returns a view on complex rows of Fourier coefficients, by waves k and l, of `room` doubles each. The planes of k are not a
+/// multiple of a page apart, or a column of them would map to few sets of the cache.
 Array4 Spectral::waves_along(fft::Field& memory, std::size_t k, std::size_t l, std::size_t room) const {
   return array(memory, {k, l, 2, room}, room, fft::kLanes);
 }

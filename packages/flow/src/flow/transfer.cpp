@@ -83,7 +83,7 @@ struct Transfer::Impl {
   }
   /// Returns the number of nodes of a line in z, with one level beyond each wall.
   [[nodiscard]] std::size_t nodes_in_line() const { return static_cast<std::size_t>(layout.cells(2)) + 3; }
-  /// Validates that there are as many parcels as at locate(). @throws UsageError
+  /// Validates that there are as many flow parcels as when locate() found their cells. @throws UsageError
   void require_located(const Parcels& parcels) const {
     if (parcels.size() != placement.size())
       throw UsageError("a transfer with " + std::to_string(parcels.size()) + " parcels after locate() of " +

@@ -62,7 +62,7 @@ class Model {
   /// again before advance(). Called by every rank; two reductions.
   /// @throws InputError on every rank if a field is not finite, or nothing limits the step
   void observe();
-  /// Advances the parcels by one time step, after observe(): the second part of a step. Called by every rank; communicates
+  /// Advances the flow's parcels by one time step, after observe(): the second part of a step. Called by every rank; communicates
   /// with neighbours and along rows and columns of ranks. No reduction; with StatisticsWay::collective one.
   /// @throws InputError on the rank that finds a number that is not finite
   void advance();

@@ -29,8 +29,8 @@ struct Half {
   Transform& transform;  ///< complex transform of length h
   std::size_t h;         ///< half the number of real rows
   const Root* roots;     ///< exp(-2 pi i k / (2 h)), k = 0 .. h / 2
-  Block block;           ///< scratch memory for the input of the transform
-  Block spare;           ///< scratch memory for its result
+  Block block;           ///< scratch memory, which receives the rows to be transformed
+  Block spare;           ///< further scratch memory; either block may hold the result
 };
 
 /// Fourier transforms of n real rows to and from the n / 2 + 1 complex rows that are not conjugates of others. The imaginary part
