@@ -6,6 +6,7 @@
 namespace merganser::app {
 namespace {
 
+/// Sums the weights of all arcs of a process graph, bytes.
 double total_bytes(const graphs::ProcessGraph& graph) {
   double sum = 0;
   for (int r = 0; r < graph.ranks(); ++r)

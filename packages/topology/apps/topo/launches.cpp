@@ -14,7 +14,9 @@
 namespace merganser::app {
 namespace {
 
-/// Runs one launch of kernels of one kind and joins its record to the results. @return exit code
+/// Runs one job of topo bench, with kernels of processes only or of threads only, and joins its record to the results.
+/// @param limit_s  seconds after which the job is ended; 0: never @return exit code of the job
+/// @throws CommError if the job was killed or did not end in time
 int run_launch(TopoBenchOptions job, const LogOptions& log, double limit_s, BenchResults& results) {
   PrivateFolder folder(shared_folder());
   job.launches = 1;
