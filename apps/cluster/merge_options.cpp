@@ -1,3 +1,4 @@
+// Options of merge steps: words of the command line, resolution against the parcel file, decomposition, forecasts of memory.
 #include "apps/cluster/merge_options.hpp"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Results of merge steps: exact sums over parcels, conserved quantities, tables of counts, clusters and times.
 #include "apps/cluster/results.hpp"
 
 #include <fmt/core.h>
@@ -11,6 +12,7 @@
 namespace merganser::app {
 namespace {
 
+/// Formats a number of parcels or clusters as a share of a total in percent; "-" if the total is 0.
 std::string format_share(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? percent_text(static_cast<double>(part) / static_cast<double>(whole)) : "-";
 }
