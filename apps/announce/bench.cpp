@@ -185,6 +185,7 @@ AnnounceBench::AnnounceBench(comm::Transport& transport, const AnnounceExperimen
     : impl_(std::make_unique<Impl>(transport, experiment, variants)) {}
 AnnounceBench::~AnnounceBench() = default;
 
+// Loop of announce bench: variants take turns in blocks of steps, so that a drift of the machine affects all of them.
 void AnnounceBench::run() {
   Impl& m = *impl_;
   ProgressLine line(m.transport.rank() == 0);
@@ -199,6 +200,7 @@ void AnnounceBench::run() {
 
 const std::vector<double>& AnnounceBench::seconds(Exchanged e) const { return impl_->seconds[e]; }
 
+// Counts of announce bench on this rank: those of halo and all-gathers, and those that the announcement network has kept itself.
 AnnounceCounts AnnounceBench::counted() const {
   AnnounceCounts c = impl_->counts;
   const auto& s = impl_->announcements.statistics();
@@ -243,6 +245,8 @@ AnnounceCounts AnnounceBench::Impl::expected_network_counts(std::int64_t steps) 
   return c;
 }
 
+// Counts that announce bench must have on this rank: announcements by distances in the network, halo messages and all-gathers by
+// the number of steps. Messages to the rank itself are not counted.
 AnnounceCounts AnnounceBench::expected() const {
   const Impl& m = *impl_;
   const int rank = m.transport.rank();

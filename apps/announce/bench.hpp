@@ -16,11 +16,11 @@ namespace merganser::app {
 
 /// Parameters of the weak scaling experiment of announce bench, equal on all ranks.
 struct AnnounceExperiment {
-  std::string network = "manhattan";  ///< kind of announcement network
+  std::string network = "manhattan";  ///< kind of announcement network, as "manhattan"
   int dimension = 5;                  ///< dimension of manhattan and torus, degree of debruijn
   std::int64_t size = 400;            ///< bytes of an announcement, or of a rank's part of the all-gather
   int every = 1;                      ///< each rank announces in every so many steps
-  int steps = 200;                    ///< number of steps of each variant
+  int steps = 200;                    ///< number of timed steps of each variant of announce bench
   int block = 20;                     ///< steps of one variant before the next has its turn
   double work_ms = 65;                ///< artificial work of a step, in milliseconds
   int edge = 100;                     ///< cells along the edge of a block; a side carries edge^2 doubles
@@ -45,7 +45,7 @@ struct AnnounceCounts {
   std::int64_t sent = 0;          ///< announcements sent, counted once per arc
   std::int64_t delivered = 0;     ///< announcements delivered to this rank
   std::int64_t duplicates = 0;    ///< announcements received again, and discarded
-  std::int64_t gather_calls = 0;  ///< all-gathers of any kind
+  std::int64_t gather_calls = 0;  ///< all-gathers of any kind that this rank took part in
   std::int64_t gathered = 0;      ///< bytes that all-gathers delivered with the right value
   std::int64_t gather_messages =
       0;                          ///< messages to other ranks of neighbourhood all-gathers; other kinds are not counted

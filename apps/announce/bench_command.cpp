@@ -23,10 +23,10 @@ std::vector<std::string> exchange_names() {
 /// Options of announce bench, filled by the option parser.
 struct BenchAnnounce {
   AnnounceExperiment experiment;
-  std::vector<std::string> exchange = exchange_names();  ///< names of the variants to measure
-  RankOptions ranks;                                     ///< communication model and number of ranks
-  ForceOption limits;                                    ///< --force: run even if the memory is not there
-  std::string json;                                      ///< path of the run record; empty: none
+  std::vector<std::string> exchange = exchange_names();  ///< names of the variants of announce bench to measure
+  RankOptions ranks;                                     ///< communication model and number of ranks of announce bench
+  ForceOption limits;                                    ///< --force: run even if forecasts exceed the free memory
+  std::string json;                                      ///< path of announce bench's run record; empty: none
 };
 
 /// Lists the command-line options of announce bench, with their help texts and checks, for the option parser.
@@ -105,9 +105,9 @@ Variants select_variants(const std::vector<Exchanged>& kinds, const comm::Transp
 /// Step times of one variant of announce bench in seconds, on rank 0; filled by gather_times().
 struct VariantTimes {
   Exchanged exchanged;
-  std::vector<double> all;           ///< of every step on every rank
-  std::vector<double> slowest;       ///< of each step on its slowest rank
-  std::vector<double> rank_medians;  ///< by rank: median over steps
+  std::vector<double> all;           ///< step times of every step on every rank
+  std::vector<double> slowest;       ///< step time of each step on its slowest rank
+  std::vector<double> rank_medians;  ///< by rank: median of the step times
 };
 
 /// Estimates the memory of a rank in announce bench: announcements in transit, buffers of all-gathers and sides, and the times of
@@ -194,12 +194,12 @@ AnnounceCounts sum_counts(const std::vector<AnnounceCounts>& ranks) {
 /// Messages and bytes of one step of all processes by the formulas of [berghoff2018, section II-D]: N processes, degree n, messages
 /// of m bytes, diameter d.
 struct PublishedCosts {
-  double messages;             ///< n N
+  double messages;             ///< n N messages of the announcement network
   double one_each;             ///< n N m: every process announces in one step
   double each_step;            ///< n N m d: every process announces in every step, as published
   double each_step_true;       ///< n N^2 m: the corrected formula, since every announcement crosses all n N arcs
-  double all_to_all_messages;  ///< N^2
-  double all_to_all;           ///< N^2 m
+  double all_to_all_messages;  ///< N^2 messages of an all-to-all
+  double all_to_all;           ///< N^2 m bytes of an all-to-all
 };
 /// Computes the published costs of a step on so many ranks, with the network and message size of the experiment.
 PublishedCosts published_costs(const BenchAnnounce& o, int ranks, const AnnounceBench& bench) {

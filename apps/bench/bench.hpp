@@ -15,18 +15,18 @@ namespace merganser::app {
 /// Options that bench random and bench files share, filled by the option parser.
 struct BenchOptions {
   int steps = 10;                     ///< timed cycles, each with one merge step
-  int repeats = 1;                    ///< times that all cycles are repeated
+  int repeats = 1;                    ///< times that all cycles of merge steps are repeated
   std::vector<int> ranks;             ///< numbers of ranks, a run each; empty: 1, or those of the launcher
   bool weak = false;                  ///< true: the grid grows with the ranks
-  std::string comm = "auto";          ///< communication model
+  std::string comm = "auto";          ///< communication model of the merge steps, or "auto"
   std::vector<std::string> compare;   ///< two words of --compare; empty: none
-  double timeout = 3600;              ///< seconds that a job may take
+  double timeout = 3600;              ///< seconds that a job of the benchmark may take
   std::string prune = "single-pass";  ///< pruning of links, or "all"
   MethodOptions method;               ///< its pruning is not used: see `prune`
-  BlockOptions blocks;                ///< decomposition of the grid
+  BlockOptions blocks;                ///< decomposition of the grid into blocks
   std::string json, csv;              ///< paths of the run record and of the raw times; empty: none
-  bool quiet = false;                 ///< true: print no tables
-  ForceOption limits;                 ///< --force: measure even if the memory is not there
+  bool quiet = false;                 ///< true: print no tables of merge step times
+  ForceOption limits;                 ///< --force: measure even if forecasts exceed the free memory
   bool here = false;                  ///< this process was launched to measure, and launches no others
 };
 
@@ -81,7 +81,7 @@ void preset_bench(BenchOptions& o);
 
 /// Definition of a benchmark of merge steps: named series, each with its set-up.
 struct BenchProgram {
-  std::vector<std::string> series;   ///< "shuffled", "ordered"
+  std::vector<std::string> series;   ///< names of the series: "shuffled", "ordered", "files"
   const Answers* answers = nullptr;  ///< values resolved from files and options; null if there are no input files
   /// Returns the set-up of a series on `ranks` ranks: parcels, grid, method.
   std::function<BenchSetup(const std::string& series, int ranks)> setup;

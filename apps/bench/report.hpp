@@ -11,8 +11,8 @@ namespace merganser::app {
 /// Variant of a benchmark of merge steps: the communication model and method by which they are made.
 struct Variant {
   std::string label;     ///< word of --compare that names it; empty without --compare
-  std::string comm;      ///< communication model
-  MethodOptions method;  ///< search, pruning and epochs
+  std::string comm;      ///< communication model of the merge steps
+  MethodOptions method;  ///< search, pruning and access epochs of the merge steps
 };
 
 /// Measured series of merge steps of one variant on one number of ranks, by name.
@@ -31,8 +31,8 @@ struct SeriesSet {
 struct Comparison {
   explicit Comparison(int r) : ranks(r), seconds(2) {}
   int ranks;
-  std::vector<Variant> variants;             ///< two
-  std::vector<SeriesSet> sets;               ///< per variant: all its cycles
+  std::vector<Variant> variants;             ///< the two variants of --compare
+  std::vector<SeriesSet> sets;               ///< per variant: all its merge steps
   std::vector<std::vector<double>> seconds;  ///< per variant and repeat: median step time of the slowest rank, s
 };
 

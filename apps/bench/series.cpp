@@ -139,6 +139,7 @@ void measure(comm::Transport& t, const BenchSetup& setup, BenchSeries& series) {
   series.decomposition = blocks.describe();
 }
 
+// Series of merge steps in a run record: figures per step for people, and the raw cycles that parse_series() restores it from.
 Json to_json(const BenchSeries& s) {
   const auto n = static_cast<std::int64_t>(std::max<std::size_t>(1, s.cycles.size()));
   const auto share = [&](std::int64_t part) {

@@ -16,12 +16,12 @@ namespace merganser::app {
 struct BenchSetup {
   Grid grid;
   double min_volume_ratio = 20;  ///< volume of a cell over that below which a parcel is small
-  MethodOptions method;          ///< search, pruning and epochs
-  BlockOptions blocks;           ///< decomposition of the grid
+  MethodOptions method;          ///< search, pruning and access epochs of the merge steps
+  BlockOptions blocks;           ///< decomposition of the grid into blocks
   int steps = 10;                ///< timed cycles
   bool memory = true;            ///< add one cycle, not timed, that measures the peak
-  bool quiet = false;            ///< show no progress
-  Need need;                     ///< forecast of the memory of a cycle
+  bool quiet = false;            ///< true: show no progress of the cycles
+  Need need;                     ///< forecast of the memory of a cycle, without the search
   bool force = false;            ///< measure even if the forecast exceeds the free memory
   /// Makes the parcels of a cycle, on the ranks that own them. Called by every rank; may be collective.
   std::function<Parcels(comm::Transport&, const Decomposition&, int cycle)> make;
@@ -42,10 +42,10 @@ struct BenchSeries {
   std::vector<Cycle> cycles;              ///< timed cycles
   StepReport total;                       ///< sum of the reports of all ranks and timed cycles
   double peak_bytes_per_parcel = 0;       ///< peak of memory during a step; 0: not measured
-  std::string peak_method;                ///< source of the peak
+  std::string peak_method;                ///< measurement of the peak: "VmHWM" or "resident after"
   double container_bytes_per_parcel = 0;  ///< bytes of a parcel in its container
-  int ranks = 1;                          ///< number of ranks
-  std::string model;                      ///< communication model
+  int ranks = 1;                          ///< number of ranks of the merge steps
+  std::string model;                      ///< communication model of the merge steps
   std::string choice;                     ///< measurements by which "auto" chose the model; empty if a model was named
   std::string decomposition;              ///< blocks of the grid, as "2x1x1"
 

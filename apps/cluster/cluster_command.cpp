@@ -1,4 +1,4 @@
-// cluster: reads a parcel file, merges, reports and writes.
+// The command cluster: reads a parcel file, merges small parcels in one or several steps, reports, and writes the result.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -41,12 +41,12 @@ struct ClusterCommand {
   std::vector<std::string> attributes;     ///< merge rules of variables, as --attribute gives them
   int steps = 1;                           ///< number of merge steps
   FileOptions file;                        ///< volume ratio and periodic axes that replace those of the file
-  MethodOptions method;                    ///< search and pruning
+  MethodOptions method;                    ///< search for nearest parcels and pruning of links
   RankOptions ranks;                       ///< communication model and number of ranks
-  BlockOptions blocks;                     ///< decomposition of the grid
+  BlockOptions blocks;                     ///< decomposition of the grid into blocks
   bool audit = false;                      ///< true: check conservation of every step
   bool reference = false;                  ///< true: compare with the serial reference
-  ForceOption limits;                      ///< --force: run even if the memory is not there
+  ForceOption limits;                      ///< --force: run even if forecasts exceed the free memory
 };
 
 /// Lists the command-line options of cluster, with their help texts and checks, for the option parser.

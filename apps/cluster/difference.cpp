@@ -62,6 +62,7 @@ std::string compare_parcel(const Parcels& expected, std::size_t e, const Parcels
 
 }  // namespace
 
+// First difference of two sets of parcels, by a merge of both in the order of ids.
 std::string first_difference(const Parcels& expected, const Parcels& got) {
   if (!(expected.schema() == got.schema())) return "the attributes differ";
   const auto e = order_by_id(expected);

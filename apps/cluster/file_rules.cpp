@@ -71,6 +71,7 @@ bool parse_missing(const std::string& word, FileRules& rules, const std::string&
 
 }  // namespace
 
+// Parser of cluster --attribute: NAME:RULE, split at the last colon since names may hold some.
 FileRules parse_file_rules(const std::vector<std::string>& words) {
   FileRules rules;
   std::vector<std::string> seen;
@@ -96,6 +97,8 @@ FileRules parse_file_rules(const std::vector<std::string>& words) {
   return rules;
 }
 
+// Application of cluster --attribute to an input file: variables with a rule are read; the rest must be dropped by name if an
+// output is written.
 void apply_file_rules(const FileRules& rules, const std::string& input, const std::string& output,
                       io::ParcelFileInfo& info, int rank) {
   try {

@@ -65,6 +65,7 @@ void Labels::resolve_merges() {
   }
 }
 
+// Text of cluster --labels on rank 0: chains of merges are resolved, then each input parcel's final holder is looked up.
 std::string Labels::to_lines(std::span<const io::FilePlace> places) {
   resolve_merges();
   Ids ids;

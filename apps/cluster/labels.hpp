@@ -14,7 +14,7 @@ namespace merganser::app {
 /// Distributed directory of the merges of a run, by which each input parcel is traced to its output parcel.
 class Labels {
  public:
-  /// Starts without a merge.
+  /// Starts an empty directory of the merges of parcels, part of which every rank holds.
   explicit Labels(comm::Transport& transport) : transport_(transport) {}
 
   /// Records merges of parcels in a step; each merge is passed on exactly one rank, whichever it is. Local.

@@ -11,7 +11,7 @@
 
 namespace merganser::app {
 
-/// Options that select the search for links and their pruning.
+/// Options of merge steps that select the search for nearest-neighbour links and their pruning.
 struct MethodOptions {
   Search search = Search::exact;                   ///< search for the nearest parcel
   Prune prune = Prune::single_pass;                ///< pruning of nearest-neighbour links to stars
@@ -22,15 +22,15 @@ struct MethodOptions {
 [[nodiscard]] Choices<Search> search_choices();
 /// Returns the words of --prune, kinds of the pruning of nearest-neighbour links, and their values.
 [[nodiscard]] Choices<Prune> prune_choices();
-/// Returns the words of --prune, followed by "all".
+/// Returns the words of --prune, kinds of the pruning of nearest-neighbour links, followed by "all".
 [[nodiscard]] Words prune_words_and_all();
 /// Returns the words of --epoch, kinds of access epochs of one-sided models in iterative pruning, and their values.
 [[nodiscard]] Choices<comm::Epoch> epoch_choices();
-/// Returns the word of --search for a kind of search.
+/// Returns the word of --search for a kind of the search for nearest parcels.
 [[nodiscard]] std::string search_name(Search s);
-/// Returns the word of --prune for a kind of pruning.
+/// Returns the word of --prune for a kind of the pruning of nearest-neighbour links.
 [[nodiscard]] std::string prune_name(Prune p);
-/// Returns the word of --epoch for a kind of access epochs.
+/// Returns the word of --epoch for a kind of access epochs of iterative pruning.
 [[nodiscard]] std::string epoch_name(comm::Epoch e);
 
 /// Lists the option --search of merge steps for the option parser.
@@ -55,7 +55,7 @@ void describe(MethodOptions& o, V&& option) {
   describe_iterative(o, option, UsedWith{"--prune iterative"});
 }
 
-/// Options whose values a parcel file can give too.
+/// Options of merge steps whose values a parcel file can give too: volume ratio and periodic axes.
 struct FileOptions {
   std::optional<double> min_volume_ratio;  ///< volume of a cell over that below which a parcel is small
   std::optional<AxisFlags> periodic;       ///< periodic axes of the box
@@ -66,7 +66,7 @@ void describe_ratio(FileOptions& o, V&& option, const char* otherwise) {
   option("min-volume-ratio", o.min_volume_ratio, "cell volume / smallest volume that is not small, V_min = V_cell / R",
          positive(), Kind{"R"}, FromInput{std::string("min_vratio of the file, else ") + otherwise});
 }
-/// Lists the option --periodic for the option parser.
+/// Lists the option --periodic, the periodic axes of the box of parcels, for the option parser.
 template <class V>
 void describe_periodic(FileOptions& o, V&& option) {
   option("periodic", o.periodic, "periodic axes, as letters; the others have walls",

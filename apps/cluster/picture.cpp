@@ -269,6 +269,8 @@ std::string slab_text(const Scene& scene) {
 
 }  // namespace
 
+// Picture of cluster --picture: two panels of one slab, before and after the merge step, and a legend. Links are drawn first, since
+// they decide which parcels outside the slab are shown.
 std::string draw(const Scene& scene, const std::string& title) {
   const View view(scene);
   Roles roles;

@@ -16,9 +16,9 @@ inline constexpr double kSlab = 0.5;
 
 /// Part of the grid that cluster --picture draws: the middle of one layer of cells, seen along `normal`.
 struct Window {
-  int normal = 1;                       ///< axis looked along
-  std::array<std::int64_t, 3> first{};  ///< first cell per axis
-  std::array<std::int64_t, 3> cells{};  ///< cells per axis; 1 along the normal
+  int normal = 1;                       ///< axis of the domain looked along: 0, 1 or 2
+  std::array<std::int64_t, 3> first{};  ///< first cell of the grid that is drawn, per axis
+  std::array<std::int64_t, 3> cells{};  ///< number of cells that are drawn, per axis; 1 along the normal
 };
 
 /// Data of a picture of one merge step, complete on rank 0: parcels in and near the drawn window, and merges. Made by
@@ -32,7 +32,7 @@ struct Scene {
   std::vector<StepReport::MergedPair> merges;  ///< ids of source and centre of each merge
 };
 
-/// Collector of the data of a picture of one merge step.
+/// Collector of the data that cluster --picture draws: parcels before and after one merge step, and merges.
 class SceneRecorder {
  public:
   /// Starts before the step. @param small_volume  volume below which a parcel is small

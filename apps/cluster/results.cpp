@@ -19,6 +19,7 @@ std::string format_share(std::int64_t part, std::int64_t whole) {
 
 }  // namespace
 
+// Sums over the parcels of all ranks for the run record of cluster, by exact summation, so that their bits do not depend on ranks.
 Json sums_json(comm::Transport& transport, const Parcels& parcels) {
   const Schema& schema = parcels.schema();
   const bool has_b = schema.has("buoyancy");
@@ -85,6 +86,8 @@ double Conserved::relative_difference() const {
   return scale > 0 ? difference / scale : std::numeric_limits<double>::infinity();
 }
 
+// Quantities that merging conserves, from the moments of all parcels before and after. First moments change on periodic axes, where
+// positions wrap.
 std::vector<Conserved> conserved(const Moments& before, const Moments& after, const Schema& schema, const Box& box) {
   std::vector<Conserved> out;
   const double volume = before.volume.value();

@@ -22,8 +22,8 @@ namespace merganser::app {
 /// Sum of one conserved quantity over all parcels before and after merging; filled by conserved().
 struct Conserved {
   std::string name;  ///< "volume", "volume z", "volume buoyancy"
-  double before;     ///< before the first step
-  double after;      ///< after the last step
+  double before;     ///< sum before the first merge step
+  double after;      ///< sum after the last merge step
   double scale;  ///< scale of the relative difference: the largest of both magnitudes and the quantity's natural unit
   /// Returns the difference between after and before, relative to the scale; 0 if there is none.
   [[nodiscard]] double relative_difference() const;

@@ -77,6 +77,7 @@ Window SceneRecorder::choose_window(const Parcels& parcels, std::span<const Step
   return w;
 }
 
+// Data of cluster --picture: merges whose centre is near the window, and parcels near it before and after the step, on rank 0.
 Scene SceneRecorder::after(const Parcels& parcels, std::span<const StepReport::MergedPair> merges) {
   Scene scene;
   scene.grid = grid_;

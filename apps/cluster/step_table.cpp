@@ -47,6 +47,7 @@ void StepTable::append_line(const Line& line, std::size_t step, std::size_t rank
   out += '\n';
 }
 
+// CSV of cluster --csv on rank 0: reports of all ranks are gathered in blocks of kBlock merge steps.
 std::string StepTable::to_csv(comm::Transport& transport) const {
   std::string out;
   if (transport.rank() == 0) {

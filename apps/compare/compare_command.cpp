@@ -1,4 +1,4 @@
-// compare: a regression gate for any two run records.
+// The command compare: a regression gate for any two run records of one verb.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -17,14 +17,14 @@ constexpr int kRegression = 5;  // exit code of compare for a regression
 struct CompareCommand {
   std::string before, after;                         ///< run records, or with --run commands
   std::vector<std::string> more_before, more_after;  ///< records of further launches of each side
-  std::string threshold = "5%";                      ///< smallest slowdown that matters
+  std::string threshold = "5%";                      ///< smallest slowdown of times that matters
   std::string false_alarms = "1%";                   ///< probability to find a slowdown where there is none
   std::string launch_floor = "7%";                   ///< assumed standard deviation between launches
   std::string block_floor = "5%";                    ///< assumed standard deviation between the two sides
   int launches = 0;                                  ///< --run: launches of each command; 0: records are read
   std::string keep;                                  ///< folder for the records of --run; empty: none are kept
-  int rows = 20;                                     ///< largest number of timings shown
-  std::string json;                                  ///< path of the comparison; empty: none
+  int rows = 20;                                     ///< largest number of timings in compare's table
+  std::string json;                                  ///< path of the comparison as JSON; empty: none
 };
 
 /// Lists the command-line options of compare, with their help texts and checks, for the option parser.

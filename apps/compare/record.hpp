@@ -13,7 +13,7 @@ namespace merganser::app {
 struct RecordTiming {
   std::string key;      ///< what was timed, and on which work; timings of equal keys are comparable
   std::string family;   ///< kernel or stage, whose timings are also judged together
-  Launches launches;    ///< times by launch, s
+  Launches launches;    ///< times by launch of the command, s
   bool decides = true;  ///< a slowdown of this timing counts as a regression
   double least = 0;     ///< time in seconds below which this timing is too small a part of its step to decide
 };
@@ -22,30 +22,30 @@ struct RecordTiming {
 /// statistics.
 struct RecordCount {
   std::string key;   ///< work and name of the counter
-  double value = 0;  ///< of all ranks
+  double value = 0;  ///< count of messages or bytes, of all ranks
   double slack = 0;  ///< share by which the count changes from run to run
 };
 
 /// Result of a run, or property of its input, in a run record. Results must be equal for equal inputs.
 struct RecordResult {
   std::string key;    ///< name, as "digest"
-  std::string value;  ///< JSON text
+  std::string value;  ///< value as JSON text, compared for equality
 };
 
 /// Provenance of one run record: its file, options, environment and launches.
 struct RecordOrigin {
-  std::string path;          ///< file of the record
+  std::string path;          ///< file of the run record
   Json options;              ///< options of the command that made it
   Json provenance;           ///< machine, build, libraries, time
-  std::size_t content = 0;   ///< hash of the whole record
-  std::size_t launches = 1;  ///< number of launches in the record, made in a row
+  std::size_t content = 0;   ///< hash of the whole run record, by which copies are found
+  std::size_t launches = 1;  ///< number of launches of the command in the record, made in a row
 };
 
 /// Comparable facts of one run record, or of the records of several launches of the same command.
 struct RecordFacts {
-  RecordOrigin origin;               ///< provenance of the first record
+  RecordOrigin origin;               ///< provenance of the first run record of the side
   std::vector<RecordOrigin> joined;  ///< provenance of records of further launches
-  std::string command;               ///< verb, as "bench random"
+  std::string command;               ///< verb of the run records, as "bench random"
   std::vector<RecordTiming> timings;
   std::vector<RecordCount> counts;
   std::vector<RecordResult> results;
@@ -69,17 +69,17 @@ class Field {
  public:
   /// Refers to a value, which must outlive this. @param path  file and position, as "a.json: result.n_after", for messages
   Field(const Json& value, std::string path) : value_(&value), path_(std::move(path)) {}
-  [[nodiscard]] Field at(const std::string& key) const;  ///< member of an object
-  [[nodiscard]] Field at(std::size_t index) const;       ///< entry of an array
+  [[nodiscard]] Field at(const std::string& key) const;  ///< member of the record's object
+  [[nodiscard]] Field at(std::size_t index) const;       ///< entry of the record's array
   /// Returns true if the value is an object with this member.
   [[nodiscard]] bool has(const std::string& key) const { return value_->is_object() && value_->contains(key); }
   [[nodiscard]] std::size_t size() const;         ///< number of entries of an array
   [[nodiscard]] std::vector<Field> list() const;  ///< entries of an array
-  [[nodiscard]] double number() const;            ///< finite number
+  [[nodiscard]] double number() const;            ///< the value as a finite number
   [[nodiscard]] double time() const;  ///< positive number, 1e-100 to 1e100, so that ratios of two are finite
   /// Returns the value, a whole number in [least, most].
   [[nodiscard]] std::int64_t whole(std::int64_t least, std::int64_t most) const;
-  [[nodiscard]] std::string text() const;  ///< text without quotes
+  [[nodiscard]] std::string text() const;  ///< the value as a text, without quotes
   /// Returns the JSON value itself, unchecked.
   [[nodiscard]] const Json& json() const { return *value_; }
   /// Returns the file and position of the value, for messages.

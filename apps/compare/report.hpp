@@ -10,16 +10,16 @@ namespace merganser::app {
 
 /// Count or result that differs between both sides of a comparison of run records.
 struct Difference {
-  std::string key;          ///< name of the count or result
-  std::string before;       ///< value on the side before
-  std::string after;        ///< value on the side after
-  bool regression = false;  ///< true: a result, or a count that has become larger
+  std::string key;          ///< name of the count of messages or bytes, or of the result
+  std::string before;       ///< value in the run record before
+  std::string after;        ///< value in the run record after
+  bool regression = false;  ///< true: a different result, or a count of messages that has become larger
 };
 
 /// Result of the comparison of two sides of run records, before and after; filled by compare_records().
 struct RecordComparison {
-  SuiteComparison suite;                                ///< statistics of all timings
-  std::vector<Difference> counts;                       ///< counts that differ
+  SuiteComparison suite;                                ///< statistical comparison of all timings
+  std::vector<Difference> counts;                       ///< counts of messages and bytes that differ
   std::vector<Difference> results;                      ///< results that differ although the input is equal
   std::vector<std::string> warnings;                    ///< differences that make the records less comparable
   std::vector<std::string> only_before, only_after;     ///< keys of timings that are on one side only

@@ -24,8 +24,8 @@ namespace {
 struct DoctorCommand {
   std::string json;      ///< path of the report as JSON; empty: none
   std::string record;    ///< record of topo bench to derive hints from; empty: none
-  bool measure = false;  ///< true: measure between two ranks
-  int rounds = 3;        ///< launches with each of the settings that are compared
+  bool measure = false;  ///< true: measure exchanges between two ranks
+  int rounds = 3;        ///< launches with each candidate of MPI settings
 };
 /// Lists the command-line options of doctor, with their help texts and checks, for the option parser.
 template <class V>

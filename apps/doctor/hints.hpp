@@ -11,9 +11,9 @@ namespace merganser::app {
 
 /// Hint of `doctor`: a known fault of a setting, its evidence, and advice.
 struct Hint {
-  std::string what;    ///< fault, and its consequence
-  std::string seen;    ///< evidence: a value, and its source
-  std::string advice;  ///< setting or command that mends it
+  std::string what;    ///< fault of a setting, and its consequence
+  std::string seen;    ///< evidence: the value of a setting, and its source
+  std::string advice;  ///< setting or command that removes the fault
 };
 /// Makes the JSON array of doctor's hints.
 [[nodiscard]] Json hints_json(const std::vector<Hint>& hints);
@@ -29,7 +29,7 @@ struct Surroundings {
   int ptrace_scope = -1;                         ///< the kernel's yama.ptrace_scope; -1: unknown or none
   bool in_container = false;                     ///< true: this is a Docker or Podman container
   double shared_memory_bytes = -1;               ///< bytes free in /dev/shm; -1: not there
-  bool xpmem = false;                            ///< true: /dev/xpmem is there
+  bool xpmem = false;                            ///< true: the kernel module XPMEM is loaded (/dev/xpmem)
 };
 /// Reads the state of this host and the environment of this process. Starts nothing.
 [[nodiscard]] Surroundings read_surroundings();

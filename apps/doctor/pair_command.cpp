@@ -14,7 +14,7 @@ namespace {
 
 /// Options of the hidden command pair, filled by the option parser.
 struct PairCommand {
-  double seconds = 0.1;  ///< duration of each measurement
+  double seconds = 0.1;  ///< duration of each measurement of ping and put, s
   int core = -1;         ///< processor that both ranks share; -1: none is chosen
   std::string results;   ///< CBOR file to write the times to
 };

@@ -27,7 +27,7 @@ constexpr const char* kOsc = "OMPI_MCA_osc";
 constexpr const char* kPriority = "OMPI_MCA_osc_rdma_priority";
 constexpr const char* kYield = "OMPI_MCA_mpi_yield_when_idle";
 
-/// Returns true if the version of a library contains a name.
+/// Returns true if the version text of an MPI library contains a name, as "Open MPI".
 bool contains_text(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 /// Returns true if `merganser run` exports an environment variable.
@@ -244,6 +244,7 @@ std::vector<MeasuredSettings> measure_settings(int rounds) {
   return measured;
 }
 
+// Table of doctor --measure: times of a put and a ping by candidate of settings, ratios, failures, verdicts.
 std::string comparison_text(const std::vector<MeasuredSettings>& measured, int rounds) {
   Table table({"settings", "put+flush 8 B", "factor", "ping 8 B", "factor"});
   std::string failures;

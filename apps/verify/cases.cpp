@@ -17,7 +17,7 @@ namespace {
 /// are found.
 class Builder {
  public:
-  /// Adds to the parcels of `c`, within its grid.
+  /// Starts with the next parcel of the generated input `c`, within whose grid parcels are added.
   Builder(Case& c, Random& random) : case_(c), random_(random) {}
 
   /// Adds a parcel near `at`, whose volume is given in units of the volume below which parcels are small.
@@ -42,7 +42,7 @@ class Builder {
   }
   /// Adds a small parcel near `at`, with random volume.
   void add_small(const Vec3& at) { add(at, random_.uniform(0.1, 0.99)); }
-  /// Returns a random point of the case's box.
+  /// Returns a random point of the box of the generated input.
   [[nodiscard]] Vec3 random_point() {
     const Box& b = case_.grid.box;
     Vec3 p;
@@ -120,7 +120,7 @@ void make_clumps(Case& c, Random& random) {
   const std::uint64_t count = 3 + random.below(12);
   for (std::uint64_t k = 0; k < count; ++k) {
     Vec3 centre = build.random_point();
-    // Rounded to faces between cells, on which blocks meet.
+    // Half of the coordinates are rounded to faces between cells, on which blocks meet.
     for (std::size_t a = 0; a < 3; ++a)
       if (random.below(2) == 1) centre[a] = c.grid.box.lower[a] + std::round(centre[a] - c.grid.box.lower[a]);
     const std::uint64_t members = 1 + random.below(25);

@@ -9,10 +9,10 @@
 
 namespace merganser::app {
 
-/// Generated input of `verify`, whole on every rank.
+/// Generated input of `verify`, parcels in a box, whole on every rank. Made by make_case().
 struct Case {
   std::string name;              ///< "3: lattice with exact ties"
-  Grid grid;                     ///< box and cells
+  Grid grid;                     ///< box of the parcels, and its cells
   double min_volume_ratio = 20;  ///< volume of a cell over that below which a parcel is small
   Parcels parcels;               ///< parcels of all ranks
 };

@@ -9,7 +9,7 @@ namespace {
 /// Arguments of the hidden command verify-child, filled by the option parser.
 struct VerifyChild {
   std::string plan, output;         ///< JSON files: plan to read, tallies to write
-  std::vector<std::string> models;  ///< communication models to run
+  std::vector<std::string> models;  ///< communication models to verify in this job
 };
 /// Lists the arguments of verify-child for the option parser.
 template <class V>

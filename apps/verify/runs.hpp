@@ -12,14 +12,14 @@ namespace merganser::app {
 
 /// Plan of verify: inputs, methods and expected results of all runs; a launched job reads it as JSON.
 struct VerifyPlan {
-  int samples = 10;                 ///< number of generated inputs
-  std::uint64_t seed = 1;           ///< seed of the generated inputs
+  int samples = 10;                 ///< number of generated sets of parcels
+  std::uint64_t seed = 1;           ///< seed of the generated sets of parcels
   std::vector<std::string> files;   ///< parcel files, inputs after the generated ones
   std::vector<double> file_ratios;  ///< by file: cell volume / smallest volume that is not small
-  std::vector<Search> searches;     ///< kinds of search to run
-  std::vector<Prune> prunes;        ///< kinds of pruning to run
+  std::vector<Search> searches;     ///< kinds of search for nearest parcels to verify
+  std::vector<Prune> prunes;        ///< kinds of pruning of links to verify
   int chaos = 0;                    ///< chaos seeds per model, distributed round-robin over the numbers of ranks
-  std::vector<int> ranks;           ///< numbers of ranks to run on
+  std::vector<int> ranks;           ///< numbers of ranks to verify on
   /// Expected digest of every run, by input (samples, then files) and search.
   std::vector<std::vector<std::string>> expected;
 
@@ -35,12 +35,12 @@ struct VerifyPlan {
 
 /// Outcome of the runs of verify on one model and number of ranks; filled by run_all() on rank 0.
 struct Tally {
-  std::int64_t runs = 0;        ///< runs without disturbed messages
-  std::int64_t chaos_runs = 0;  ///< runs under the chaos decorator
+  std::int64_t runs = 0;        ///< number of runs of merge steps without disturbed messages
+  std::int64_t chaos_runs = 0;  ///< number of runs under the chaos decorator
   std::int64_t shapes = 0;      ///< decompositions tried, summed over inputs
   std::int64_t failures = 0;    ///< runs whose digest is not that of the serial reference
   std::string first_failure;    ///< first such run, and its first difference to the reference
-  double seconds = 0;           ///< time of all runs
+  double seconds = 0;           ///< time of all runs, s
 };
 /// Makes the JSON of an outcome of verify, for the process that launched the job.
 [[nodiscard]] Json to_json(const Tally& tally);

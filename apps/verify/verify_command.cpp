@@ -28,17 +28,17 @@ namespace {
 /// Options of the command verify, filled by the option parser.
 struct VerifyCommand {
   std::vector<std::string> files;          ///< parcel files to verify besides generated inputs
-  std::vector<int> ranks{1, 2, 3, 4, 7};   ///< numbers of ranks to run on
-  std::vector<std::string> comm{"all"};    ///< communication models
-  std::vector<std::string> prune{"all"};   ///< kinds of pruning
-  std::vector<std::string> search{"all"};  ///< kinds of search
-  int samples = 18;                        ///< number of generated inputs
-  std::uint64_t seed = 1;                  ///< seed of the generated inputs
+  std::vector<int> ranks{1, 2, 3, 4, 7};   ///< numbers of ranks to verify on
+  std::vector<std::string> comm{"all"};    ///< communication models to verify
+  std::vector<std::string> prune{"all"};   ///< kinds of pruning of links to verify
+  std::vector<std::string> search{"all"};  ///< kinds of search for nearest parcels to verify
+  int samples = 18;                        ///< number of generated sets of parcels
+  std::uint64_t seed = 1;                  ///< seed of the generated sets of parcels
   int chaos = 0;                           ///< seeds, per model, of runs with disturbed messages
   FileOptions file;                        ///< volume ratio that replaces those of the files
   double timeout = 900;                    ///< seconds that a launched job may take
-  std::string json;                        ///< path of the run record; empty: none
-  ForceOption limits;                      ///< --force: run even if the memory is not there
+  std::string json;                        ///< path of verify's run record; empty: none
+  ForceOption limits;                      ///< --force: run even if forecasts exceed the free memory
 };
 
 /// Returns the allowed words of an option of verify: "all" and the names of an enumeration.
@@ -116,10 +116,10 @@ Models select_models(const std::vector<std::string>& list) {
 /// Group of runs of verify, on one model and number of ranks: a line of its report.
 struct RunGroup {
   RunGroup(std::string m, int r) : model(std::move(m)), ranks(r) {}
-  std::string model;   ///< communication model
-  int ranks;           ///< number of ranks
-  Tally tally;         ///< outcome of the runs
-  double seconds = 0;  ///< time of the runs
+  std::string model;   ///< communication model of the runs
+  int ranks;           ///< number of ranks of the runs
+  Tally tally;         ///< counts of runs and failures
+  double seconds = 0;  ///< time of the runs, s
   std::string broken;  ///< reason why there is no outcome; empty if there is
 };
 
@@ -152,9 +152,9 @@ class Verification {
     }
   }
 
-  /// Returns the groups of runs, in the order of execution.
+  /// Returns the outcomes of verify by model and number of ranks, in the order of execution.
   [[nodiscard]] const std::vector<RunGroup>& lines() const { return lines_; }
-  /// Returns the plan of all runs.
+  /// Returns the plan of all runs of verify, with the expected digests once run() has been called.
   [[nodiscard]] const VerifyPlan& plan() const { return plan_; }
 
  private:

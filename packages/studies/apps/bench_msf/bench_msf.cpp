@@ -28,6 +28,7 @@ void MsfResults::add(MsfResults more) {
   if (surroundings.is_null()) surroundings = std::move(more.surroundings);
 }
 
+// Verification of bench msf: every method and number of ranks must find the same spanning forest of a graph, by its digest.
 std::vector<std::string> MsfResults::contradictions() const {
   std::map<std::string, const ForestResult*> first;
   std::vector<std::string> out;

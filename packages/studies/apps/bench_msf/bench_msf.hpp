@@ -20,7 +20,7 @@ struct BenchGraph {
 /// A case of bench msf: a graph and a method of finding its spanning forest.
 struct ForestCase {
   BenchGraph graph;
-  std::string model;  ///< communication model
+  std::string model;  ///< communication model of the forest or collective
   std::string style;  ///< implementation: "baseline", "tuned"
   std::string post;   ///< post-processing: "single", "leader"
 };
@@ -28,7 +28,7 @@ struct ForestCase {
 /// A microbenchmark of bench msf: a collective operation in one model, by message size.
 struct CollectiveCase {
   std::string call;                 ///< "barrier" or "all-reduce"
-  std::string model;                ///< communication model
+  std::string model;                ///< communication model of the forest or collective
   std::vector<std::int64_t> bytes;  ///< message sizes, bytes per rank
   int iterations = 0;               ///< timed calls of each size
 };
@@ -36,14 +36,14 @@ struct CollectiveCase {
 /// A microbenchmark of bench msf: exchanges along one arc, from rank 0 to rank 1, by kernel and message size.
 struct ArcCase {
   std::vector<std::string> kernels;  ///< names of exchange kernels; empty: nothing is measured
-  std::vector<std::int64_t> bytes;   ///< message sizes
-  double seconds = 0;                ///< duration of the measurement
+  std::vector<std::int64_t> bytes;   ///< message sizes of the exchanges, bytes
+  double seconds = 0;                ///< duration of the measurement of the arc
 };
 
 /// Work of one launch of bench msf: everything that is measured on one number of ranks. Planned by plan_msf_bench().
 struct MsfWork {
   int ranks = 1;    ///< number of ranks of the launch
-  int repeats = 1;  ///< runs of each case
+  int repeats = 1;  ///< runs of each forest, a graph and a method
   std::vector<ForestCase> forests;
   std::vector<CollectiveCase> collectives;
   ArcCase arcs;
@@ -56,7 +56,7 @@ struct MsfWork {
 
 /// Properties of a graph of bench msf (Table 1 of [ing2021]), computed in measure.cpp.
 struct GraphFacts {
-  std::string graph;            ///< name of the graph
+  std::string graph;            ///< name of the graph whose forest is sought
   std::int64_t vertices = 0;    ///< number of vertices, of all ranks
   std::int64_t edges = 0;       ///< undirected edges
   std::int64_t max_degree = 0;  ///< largest number of edges at a vertex
@@ -69,7 +69,7 @@ struct GraphFacts {
 
 /// Time and traffic of one phase of the spanning forest algorithm in one case of bench msf.
 struct PhaseResult {
-  std::string name;           ///< name of the phase
+  std::string name;           ///< name of a phase of the spanning forest algorithm
   double seconds = 0;         ///< time of the slowest rank, median over repeats
   std::int64_t bytes = 0;     ///< bytes sent and got by all ranks in the latest repeat
   std::int64_t messages = 0;  ///< messages sent, puts and gets of all ranks in the latest repeat
@@ -78,9 +78,9 @@ struct PhaseResult {
 /// Times and traffic of finding one spanning forest by one method on one number of ranks.
 struct ForestResult {
   ForestCase what;
-  int ranks = 1;                    ///< number of ranks
+  int ranks = 1;                    ///< number of ranks that took part
   std::vector<double> seconds;      ///< by repeat, time of the slowest rank
-  std::vector<PhaseResult> phases;  ///< in the order of the algorithm
+  std::vector<PhaseResult> phases;  ///< times of phases, in the order of the algorithm
   std::int64_t bytes = 0;           ///< bytes sent and got by all ranks in the latest repeat
   std::int64_t messages = 0;        ///< messages, puts and gets of all ranks in the latest repeat
   std::string digest;               ///< hash of the edges of the forest
@@ -91,8 +91,8 @@ struct ForestResult {
 /// Times of one collective operation with one message size in one model, measured by bench msf.
 struct CollectiveResult {
   std::string call;        ///< "barrier" or "all-reduce"
-  std::string model;       ///< communication model
-  int ranks = 1;           ///< number of ranks
+  std::string model;       ///< communication model of the forest or collective
+  int ranks = 1;           ///< number of ranks that took part
   std::int64_t bytes = 0;  ///< message size per rank
   Spread seconds;          ///< times of the slowest rank, over iterations
 };
@@ -100,9 +100,9 @@ struct CollectiveResult {
 /// Times of exchanges along one arc by one kernel with one message size, measured by bench msf.
 struct ArcResult {
   std::string kernel;      ///< name of the exchange kernel
-  std::string completion;  ///< completion class of the kernel
+  std::string completion;  ///< completion class of the exchange kernel
   bool pulls = false;      ///< true: the receiver gets the data
-  std::int64_t bytes = 0;  ///< message size
+  std::int64_t bytes = 0;  ///< message size of the exchanges, bytes
   Spread seconds;          ///< times of the slower rank, over iterations
 };
 

@@ -269,6 +269,7 @@ int with_models(const std::vector<std::string>& models, int ranks, const Transpo
 
 }  // namespace
 
+// Work of one launch of bench msf: properties of graphs, exchanges along an arc, collectives, spanning forests, in this order.
 int measure_msf(const MsfWork& work, MsfResults& results) {
   return with_models(required_models(work), work.ranks, {}, [&](const Transports& transports) {
     comm::Transport& first = *transports.front();

@@ -11,14 +11,14 @@ namespace merganser::app {
 
 /// Tables and figures of [ing2021], grouped by the measurement that they need. Figures 6 to 11 are one, by graph.
 enum class Experiment : std::uint8_t {
-  facts,         ///< T1
-  memory,        ///< T2, T3
-  barriers,      ///< T4, F15
-  arcs,          ///< F3, F12, F13
-  reductions,    ///< F4, F14, F16
-  posts,         ///< F5
-  times,         ///< T5, T6, T7, T8, F6 to F11
-  productivity,  ///< T9
+  facts,         ///< T1: properties of graphs
+  memory,        ///< T2, T3: sizes of the symmetric heap
+  barriers,      ///< T4, F15: times of barriers
+  arcs,          ///< F3, F12, F13: put, get and messages along one arc
+  reductions,    ///< F4, F14, F16: times of all-reduces
+  posts,         ///< F5: post-processing by leaders or by one rank
+  times,         ///< T5, T6, T7, T8, F6 to F11: times of spanning forests
+  productivity,  ///< T9: lines of code and calls
 };
 /// Returns the names of all tables and figures of [ing2021] that bench msf reproduces: "T1", ..., "T9", "F3", ..., "F16".
 [[nodiscard]] std::vector<std::string> experiment_names();
@@ -29,15 +29,15 @@ enum class Experiment : std::uint8_t {
 struct MsfBenchOptions {
   bool quick = false;               ///< true: small graphs, few ranks and repeats
   std::vector<std::string> only;    ///< tables and figures to reproduce; empty: all
-  std::vector<std::string> graphs;  ///< files of graphs
-  std::vector<std::string> gen;     ///< names of graphs to generate
+  std::vector<std::string> graphs;  ///< files of graphs whose forests are measured
+  std::vector<std::string> gen;     ///< names of graphs to generate, as "gnm:13:8"
   std::vector<int> ranks;           ///< numbers of ranks, a launch each; empty: default_ranks()
-  std::vector<std::string> models;  ///< communication models; empty: all available ones
+  std::vector<std::string> models;  ///< communication models to find forests in; empty: all available ones
   std::vector<int> heaps;           ///< sizes of the symmetric heap per rank that are tried, MiB
   int repeats = 0;                  ///< runs of each case; 0: 15, or 3 with `quick`
-  double timeout = 1800;            ///< seconds that a launch may take
+  double timeout = 1800;            ///< seconds that a launch of the study may take
   std::string json;                 ///< path of the run record, or of the results of a launch; empty: none
-  bool quiet = false;               ///< true: print no tables
+  bool quiet = false;               ///< true: print no tables of the study
   std::string work;                 ///< file with work: this process was started to do it
 };
 
@@ -76,7 +76,7 @@ struct MsfPlan {
   std::vector<std::string> names;       ///< names of the tables and figures to make
   std::vector<Experiment> experiments;  ///< those that the names need, each once
   std::vector<BenchGraph> graphs;       ///< graphs whose forests are measured
-  std::vector<std::string> models;      ///< communication models that are measured
+  std::vector<std::string> models;      ///< communication models that forests are found in
   std::vector<MsfWork> launches;        ///< one for each number of ranks, ascending
   std::vector<HeapWork> heaps;          ///< launches that try sizes of the symmetric heap
   /// Returns true if an experiment is part of the plan of bench msf.

@@ -20,9 +20,9 @@ using namespace studies;
 /// Options of announce table2, filled by the option parser.
 struct Table2Options {
   int budget = 28;     ///< steps that an announcement may take
-  bool exact = false;  ///< true: search from every vertex, without limit
+  bool exact = false;  ///< true: search for diameters from every vertex, without limit
   int machines = 7;    ///< number of rows: the first of the machines
-  std::string json;    ///< path of the run record; empty: none
+  std::string json;    ///< path of the record of announce table2; empty: none
 };
 
 /// Lists the command-line options of announce table2, with their help texts and checks, for the option parser.
@@ -43,7 +43,7 @@ struct NetworkEntry {
 /// Row of Table II: all announcement networks over the processes of one machine. Made by fill().
 struct MachineRow {
   const PublishedMachine* machine;
-  std::vector<NetworkEntry> entries;  ///< in the order of network_names()
+  std::vector<NetworkEntry> entries;  ///< degrees and diameters by network, in the order of network_names()
 };
 
 /// Computes degree and diameter of all announcement networks over the processes of one machine.

@@ -18,10 +18,10 @@ using namespace studies;
 
 /// Options of announce table3, filled by the option parser.
 struct Table3Options {
-  bool exact = false;  ///< true: search from every vertex, without limit
+  bool exact = false;  ///< true: search for diameters from every vertex, without limit
   int machines = 7;    ///< number of rows: the first of the machines
   int budget = 28;     ///< steps that an announcement may take
-  std::string json;    ///< path of the run record; empty: none
+  std::string json;    ///< path of the record of announce table3; empty: none
 };
 
 /// Lists the command-line options of announce table3, with their help texts and checks, for the option parser.
@@ -36,11 +36,11 @@ void describe(Table3Options& o, V&& option) {
 
 /// Entry of Table III: the diameter of one Manhattan Street Network as published, by the rule, and as found here.
 struct DiameterEntry {
-  int processes;        ///< number of vertices
+  int processes;        ///< number of processes, the vertices of the network
   int degree;           ///< out-degree, the dimension of the network
-  int published;        ///< diameter in the published table
+  int published;        ///< diameter of the network in the published table
   int rule;             ///< ceil(sum of extents / 2)
-  KnownDiameter ours;   ///< diameter found now, and recorded
+  KnownDiameter ours;   ///< diameter of the network found now, and recorded
   std::string network;  ///< kind and extents of the network
 };
 

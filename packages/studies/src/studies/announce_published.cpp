@@ -96,6 +96,8 @@ int recorded_diameter(const announce::Network& network) {
 
 }  // namespace
 
+// Diameter of an announcement network: the effort of the search is limited by size, and where the exact one is recorded a sample of
+// one vertex only checks it.
 KnownDiameter known_diameter(const announce::Network& network, bool exact) {
   constexpr int kSearched = 30'000;           // vertices up to which the search begins from every one
   constexpr std::int64_t kArcs = 20'000'000;  // arcs that an exact search of a larger network may follow

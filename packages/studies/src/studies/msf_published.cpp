@@ -27,6 +27,7 @@ constexpr double increase(int from, int to) { return 100.0 * (to - from) / from;
 
 }  // namespace
 
+// Numbers of [ing2021] as printed, beside those that its own tables give.
 std::array<DerivedNumber, 14> derived_numbers() {
   double mean = 0;
   for (const auto& g : kWebgraphs) mean += g.improvement / static_cast<double>(kWebgraphs.size());

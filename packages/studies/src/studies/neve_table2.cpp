@@ -81,6 +81,8 @@ bool Table2Row::ok() const {
   return edges == known_edges && std::all_of(cells.begin(), cells.end(), [](const Table2Cell& c) { return c.ok; });
 }
 
+// Table 2 of [koutsouheras2024]: for each number of ranks one generation by the published and one by the correct generator, each
+// with all shares of cross edges.
 std::vector<Table2Row> check_table2(std::uint64_t seed, int most_ranks) {
   std::vector<Table2Row> rows;
   for (const Entry& entry : kTable) {

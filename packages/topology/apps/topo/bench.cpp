@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 8> kDefaultKernels{
     "p2p.isend-irecv", "p2p.persistent", "neighborhood.alltoallv", "rma.put-flush",
     "rma.put-notify",  "rma.fence",      "shmem.put-quiet",        "shmem.put-signal"};
 
-/// Returns true if a list of kernel or model names holds a name.
+/// Returns true if --kernels or --models of topo bench holds a name.
 bool contains(const std::vector<std::string>& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
@@ -141,6 +141,7 @@ std::string progress_text(const topology::Progress& p) {
 
 }  // namespace
 
+// Selection of exchange kernels by --kernels and --models: a kernel named is taken whatever its model, sets are limited to models.
 ChosenKernels choose_kernels(const TopoBenchOptions& o, bool processes_run) {
   check_models(o.models);
   const bool all_models = o.models.empty() || contains(o.models, "all");
@@ -163,6 +164,7 @@ ChosenKernels choose_kernels(const TopoBenchOptions& o, bool processes_run) {
   return out;
 }
 
+// Parser of a message size of topo bench: bytes with K, M or G as powers of 1024, or a multiple of the arcs' weights.
 topology::MessageSize parse_message_size(const std::string& text) {
   const auto refuse = [&text]() -> topology::MessageSize {
     throw UsageError("--sizes: \"" + text + "\"; allowed: bytes from 0 to 2^40, with K, M or G for 2^10, 2^20, 2^30; " +
@@ -191,6 +193,7 @@ topology::MessageSize parse_message_size(const std::string& text) {
   return bytes <= 0x1p40 ? topology::MessageSize{bytes, false} : refuse();
 }
 
+// One launch of topo bench: graphs and options on all ranks, measurement, results on rank 0.
 int measure_here(const TopoBenchOptions& o, const ChosenKernels& kernels, BenchResults& results) {
   const bool threads = kernels.processes.empty();
   RankOptions ranks;

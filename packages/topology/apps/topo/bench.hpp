@@ -17,7 +17,7 @@ namespace merganser::app {
 
 /// Options of topo bench: settings of a measurement of exchanges, and of its output. A job gets them as arguments.
 struct TopoBenchOptions {
-  /// Process graphs to measure on: kinds of topo gen, or files.
+  /// Process graphs that exchanges are measured on: kinds of topo gen, or files.
   std::vector<std::string> graphs{"chain", "complete", "incast"};
   std::vector<std::string> models;              ///< communication models; empty: all that the launcher starts
   std::vector<std::string> kernels{"default"};  ///< names of exchange kernels, "default" or "all"
@@ -30,13 +30,13 @@ struct TopoBenchOptions {
   double width = 2;        ///< percent: relative width of the interval at which a median has converged
   std::uint64_t seed = 1;  ///< seed of random graphs and of the order of rounds
   double memory_mib = 0;   ///< MiB of message buffers per rank; 0: half of the free memory
-  int launches = 1;        ///< number of jobs that are started one after the other
+  int launches = 1;        ///< number of jobs of topo bench that are started one after the other
   int ranks = 0;           ///< ranks to start; 0: 4, or as many as the launcher started
   double watchdog = 30;    ///< seconds without an iteration after which the job is ended; 0: never
-  ForceOption limits;      ///< --force: measure even if the forecast memory is not there
+  ForceOption limits;      ///< --force: measure even if forecasts exceed the free memory
   std::string inject;      ///< faults for tests, as make_hooks() reads them
   std::string json, csv;   ///< paths of the run record and of the table of values; empty: none
-  bool quiet = false;      ///< true: print no tables
+  bool quiet = false;      ///< true: print no tables of exchange times
   bool progress = false;   ///< true: show progress even where standard error is no terminal
   int launch = 0;          ///< number of this launch among those whose records are joined, from 1; 0: it stands alone
   std::string pattern;     ///< file as topo replay reads them, measured instead of `graphs`; empty: none

@@ -8,7 +8,7 @@ namespace merganser::app {
 
 /// Makes the hooks of measure() that inject the faults of one rank: "drop:rank=1,iteration=20; slow:rank=2,us=200". Local.
 ///
-/// drop: the first iteration from `iteration` on whose kernel tells its targets that data has come leaves that out on its
+/// drop: the first iteration from `iteration` on whose kernel notifies its targets of arrived data leaves that out on its
 /// first arc. slow: each iteration takes `us` longer, after the exchange. late: each begins its exchange `us`
 /// later, so that ranks that wait for this one are late too. kill: the process is ended by SIGKILL at `iteration`.
 /// @throws UsageError for a text that is no fault, or names a rank that is not there

@@ -186,6 +186,7 @@ std::string csv_number(const Json& j) { return j.is_null() ? "" : number_text(j.
 
 }  // namespace
 
+// Joining of two launches of topo bench: cells of equal graph, kernel and size are merged, costs of the clock are the larger ones.
 void BenchResults::merge(const BenchResults& other) {
   if (graphs.empty() && measured.cells.empty()) {
     *this = other;
@@ -250,6 +251,7 @@ Json unusable_json(const std::vector<topology::UnusableCell>& unusable) {
   return out;
 }
 
+// Results of one launch of topo bench, restored from the joinable record that the job has written.
 BenchResults read_results(const Json& record) {
   const Json& topology = record.at("topology");
   auto results = deserialize<BenchResults>(topology);
@@ -261,6 +263,7 @@ BenchResults read_results(const Json& record) {
   return results;
 }
 
+// Table of topo bench --csv: a line for each measured cell; quantiles of small samples are empty.
 std::string csv_text(const BenchResults& results) {
   std::string out =
       "graph,ranks,arcs,kernel,model,completion,size,bytes_total,iterations,rounds,launches,min_ns,p50_ns,p50_low_ns,"

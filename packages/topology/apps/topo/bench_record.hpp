@@ -14,22 +14,22 @@ namespace merganser::app {
 /// Properties of a process graph that topo bench measured, without its arcs.
 struct GraphSummary {
   std::string name;        ///< kind or path, as given to --graph
-  int ranks = 0;           ///< number of ranks
-  std::int64_t arcs = 0;   ///< number of arcs, of all ranks
-  double mean_degree = 0;  ///< arcs per rank
+  int ranks = 0;           ///< number of ranks of the process graph
+  std::int64_t arcs = 0;   ///< number of arcs of the process graph
+  double mean_degree = 0;  ///< arcs of the process graph per rank
   int max_degree = 0;      ///< largest out-degree of a rank
-  std::string digest;      ///< hash of arcs and weights
+  std::string digest;      ///< hash of the arcs and their weights
   bool weighted = false;   ///< true: the arcs have weights, in bytes
 };
 
 /// Results of topo bench: of one launch, filled by measure_here(), or of several joined by merge(). Complete on rank 0 only.
 struct BenchResults {
-  std::string sync;                  ///< word of --sync
-  std::string buffers;               ///< word of --buffers
+  std::string sync;                  ///< word of --sync: synchronisation before an iteration
+  std::string buffers;               ///< word of --buffers: state of the caches
   std::vector<GraphSummary> graphs;  ///< process graphs, in the order of --graph
   topology::Measurement measured;    ///< times; its cells have indices into `graphs`
   bool oversubscribed = false;       ///< true: the busiest host has fewer cores than ranks
-  int ranks = 0;                     ///< ranks of the job
+  int ranks = 0;                     ///< number of ranks of the job
   int cores = 0;                     ///< cores that all ranks of the busiest host may use together
   std::string control;               ///< name of the model in which the benchmark itself communicates
   Json surroundings;                 ///< environment_json() of rank 0
@@ -45,7 +45,7 @@ struct BenchResults {
 /// Makes the run record of topo bench and topo replay, with the results under "topology". Local.
 /// @param joinable  true: with what read_results() needs
 [[nodiscard]] Json bench_record(const Invocation& in, const BenchResults& results, bool joinable = false);
-/// Reads the results of one launch from its record. Local.
+/// Restores the results of one launch of topo bench from its joinable record. Local.
 /// @throws InputError for a cell of a graph that is not there, Json::exception for a record that is not joinable
 [[nodiscard]] BenchResults read_results(const Json& record);
 /// Makes the list "unusable" of a record of topo bench: kernels, graphs and sizes that could not be measured, with reasons.

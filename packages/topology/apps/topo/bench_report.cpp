@@ -16,7 +16,7 @@ namespace {
 
 using topology::CellResult;
 
-constexpr double kNear = 0.05;  // relative difference of medians that are not told apart
+constexpr double kNear = 0.05;  // relative difference up to which medians count as equal
 
 /// Formats an exchange time given in ns as microseconds, with three significant digits.
 std::string us_text(double ns) {
@@ -150,6 +150,7 @@ std::string legend(const BenchResults& r, bool launches) {
 
 }  // namespace
 
+// Report of topo bench: for each graph a table by completion class, the legend, cells not measured, variation between launches.
 std::string report_text(const BenchResults& results) {
   const bool launches = std::any_of(results.measured.cells.begin(), results.measured.cells.end(),
                                     [](const CellResult& c) { return c.launches.size() > 1; });

@@ -13,11 +13,11 @@ namespace {
 /// Options of topo convert, filled by the option parser.
 struct TopoConvertOptions {
   std::string input;   ///< process graph to read
-  std::string output;  ///< file to write; empty: none
+  std::string output;  ///< file to write the process graph to; empty: none
   std::string from;    ///< format of `input`; empty: recognised by its content
   std::string format;  ///< format of `output`; empty: by its extension
   int ranks = 0;       ///< ranks of the coarsened graph; 0: as in `input`
-  std::string json;    ///< path of the run record; empty: none
+  std::string json;    ///< path of topo convert's run record; empty: none
 };
 
 /// Lists the command-line options of topo convert, with their help texts and checks, for the option parser.

@@ -32,7 +32,7 @@ struct TopoExtractOptions {
   int ranks = 2;                   ///< processes of the program to start
   std::string phase;               ///< level of MPI_Pcontrol whose traffic is taken; empty: all
   std::string output;              ///< file to write: process graph, or traffic as .json; "-": standard output
-  int arcs = 10;                   ///< number of heaviest arcs to print
+  int arcs = 10;                   ///< number of heaviest arcs of the traffic to print
 };
 
 /// Lists the command-line options of topo extract, with their help texts and checks, for the option parser.

@@ -227,6 +227,7 @@ Extracted read_monitoring(const std::vector<SourceFile>& sources) {
 
 }  // namespace
 
+// Traffic for topo extract: all files must be of one kind, and only trace files and monitoring files come one from every rank.
 Extracted extract_traffic(const std::vector<std::string>& paths, std::optional<int> phase) {
   const auto sources = read_all(paths);
   if (sources.empty()) throw InputError("no file to take traffic from");
@@ -248,6 +249,7 @@ Extracted extract_traffic(const std::vector<std::string>& paths, std::optional<i
   return read_json_source(sources[0]);
 }
 
+// Process graph of topo replay and topo advise, from a graph file or from traffic. The first 64 bytes of a file decide.
 graphs::ProcessGraph read_pattern(const std::string& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return topology::process_graph_of(extract_traffic({path}, {}).traffic);

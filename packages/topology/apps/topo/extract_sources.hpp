@@ -1,5 +1,5 @@
 #pragma once
-/// Sources of traffic for topo extract, topo replay and topo advise. The content of a file says what it is, not its name.
+/// Sources of traffic for topo extract, topo replay and topo advise. The kind of a file is recognised by its content, not its name.
 /// All functions are local.
 #include <optional>
 #include <string>

@@ -24,9 +24,9 @@ struct TopoGenOptions {
   graphs::ProcessGraphOptions graph;  ///< ranks, seed and parameters of the kind
   std::string compat;                 ///< "neve": the published generator; empty: our own
   bool lcg = false;                   ///< true: the published generator's other random numbers
-  std::string output;                 ///< file to write; empty: none
+  std::string output;                 ///< file to write the process graph to; empty: none
   std::string format;                 ///< format of `output`; empty: by its extension
-  std::string json;                   ///< path of the run record; empty: none
+  std::string json;                   ///< path of topo gen's run record; empty: none
 };
 
 /// Lists the command-line options of topo gen, with their help texts and checks, for the option parser.

@@ -1,4 +1,4 @@
-// Facts about a process graph. Its weights are bytes.
+// Properties of a process graph for records and reports of the topo verbs. Its weights are bytes.
 #include "apps/topo/graph_facts.hpp"
 
 #include "apps/frame/table.hpp"

@@ -59,6 +59,7 @@ void add_slow_models(const std::vector<topology::KnownCell>& cells, std::vector<
 
 }  // namespace
 
+// Hints of doctor from measured exchanges: slow one-sided models, kernels with signals that do not work, oversubscription.
 std::vector<Hint> measured_hints(const Known& known, const std::string& source) {
   std::vector<Hint> out;
   add_slow_models(known.cells, out);

@@ -1,5 +1,5 @@
 #pragma once
-/// Hints of doctor that follow from measured cells.
+/// Hints of doctor that follow from measured exchanges (cells: kernel, process graph, message size).
 #include "apps/doctor/hints.hpp"
 #include "apps/topo/known_cells.hpp"
 

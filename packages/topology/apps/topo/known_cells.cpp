@@ -131,6 +131,7 @@ std::string coverage_text(const topology::Evaluation& e) {
 
 }  // namespace
 
+// Measured cells from a record of topo bench, as input of advice and hints; every field is validated.
 Known read_known(const Json& json, const std::string& path) {
   const Field record(json, path);
   check_schema(record);
@@ -182,6 +183,7 @@ std::string machine_text(const Json& json, const std::string& path) {
   return machine_text(provenance.at("cores").whole(1, kMaxCount), provenance.at("cpu").text());
 }
 
+// Settings of the measurement in topo advise: a program with other settings may have another fastest kernel.
 std::string settings_text(const Json& surroundings) {
   const Json known = recorded_settings(surroundings.is_object() ? surroundings : Json::object());
   if (known["variables"].empty() && known["components"].empty())
@@ -194,6 +196,7 @@ std::string settings_text(const Json& surroundings) {
   return out;
 }
 
+// Conclusion of topo advise for a completion class: calls of the fastest kernel and of near ties, then the advised models.
 std::string conclusion_text(const topology::ClassAdvice& advice) {
   std::string calls, ties;
   for (const auto& k : advice.kernels) {
@@ -216,6 +219,7 @@ std::string advice_text(const std::vector<topology::ClassAdvice>& classes, const
   return out;
 }
 
+// Advice by completion class in the record of topo advise.
 Json advice_json(const std::vector<topology::ClassAdvice>& classes) {
   const auto kernel = [](const auto& k) {
     return Json{{"kernel", k.kernel},
@@ -257,6 +261,7 @@ Json unknown_json(const std::vector<topology::Unknown>& unknown) {
   });
 }
 
+// Tables of topo advise --evaluate: scores by completion class, then coverage of predicted intervals.
 std::string evaluation_text(const topology::Evaluation& e) {
   Table t({"class", "held-out cells", "advice right", "always p2p", "always rma", "mean loss of advice"});
   const auto row = [&t](const topology::Evaluation::Score& s) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Measured cells that topo advise and doctor start from, and the words that advice is told in.
+/// Measured cells (kernel, graph, size) as input of topo advise and doctor, and advice as text and JSON.
 ///
 /// Cells come from a record of topo bench and nowhere else: of one in a file, or of one made of what was measured just now.
 #include <string>
@@ -15,7 +15,7 @@ namespace merganser::app {
 struct Known {
   std::vector<topology::KnownCell> cells;        ///< times by launch, with the load of their exchange
   std::vector<topology::UnusableCell> unusable;  ///< kernels that could not be measured, with reasons
-  bool oversubscribed = false;                   ///< true: ranks shared cores
+  bool oversubscribed = false;                   ///< true: ranks shared cores while exchanges were measured
   Json surroundings;  ///< settings of the ranks that measured, as environment_json(); null: not known
 };
 /// Reads the cells of a record of topo bench or topo replay. Local.

@@ -21,7 +21,7 @@ namespace {
 struct TopoReplayOptions {
   std::string input;       ///< process graph or traffic to replay
   int coarsen = 0;         ///< ranks of the coarsened graph; 0: as many as the graph has
-  TopoBenchOptions bench;  ///< settings of the measurement
+  TopoBenchOptions bench;  ///< settings of the measurement, as of topo bench
 };
 
 /// Lists the command-line options of topo replay, with their help texts and checks, for the option parser.

@@ -32,12 +32,12 @@ struct TopoTail {
   std::string aggressor_kernel = "p2p.isend-irecv";  ///< kernel of the aggressors
   std::vector<int> aggressor_ranks;                  ///< ranks that are aggressors; empty: every second
   int ranks = 0;                                     ///< ranks to start; 0: 4, or those of the launcher
-  double time = 20;                                  ///< duration of the measurement, s
+  double time = 20;                                  ///< duration of the interference benchmark, s
   std::uint64_t seed = 1;                            ///< seed of random graphs, order of rounds, bootstrap
   double watchdog = 30;                              ///< seconds without an iteration before the job is ended
-  ForceOption limits;                                ///< --force: measure even if the memory is not there
-  std::string json;                                  ///< path of the run record; empty: none
-  bool quiet = false;                                ///< true: print no table
+  ForceOption limits;                                ///< --force: measure even if forecasts exceed the free memory
+  std::string json;                                  ///< path of topo tail's run record; empty: none
+  bool quiet = false;                                ///< true: print no table of inflations
 };
 
 /// Lists the command-line options of topo tail, with their help texts and checks, for the option parser.

@@ -67,6 +67,8 @@ double deviation(std::vector<double> errors) {
 
 }  // namespace
 
+// Advice from measured times: kernels of each completion class are ranked by their launches; with few launches the deviation
+// between launches that they cannot show is assumed.
 std::vector<ClassAdvice> advise_measured(std::span<const KnownCell> cells) {
   std::vector<ClassAdvice> out;
   for (const auto completion : kernels::kCompletionNames) {
@@ -87,6 +89,7 @@ std::vector<ClassAdvice> advise_measured(std::span<const KnownCell> cells) {
   return out;
 }
 
+// Performance models of all kernels, and the error of each kernel's ratio to the others, from what cross-validation left out.
 Advisor::Advisor(std::span<const KnownCell> cells) {
   if (cells.empty()) throw UsageError("nothing was measured to advise from; allowed: at least one cell");
   std::map<std::string, std::vector<KnownCell>> by_kernel;
@@ -114,6 +117,7 @@ Advisor::Advisor(std::span<const KnownCell> cells) {
   }
 }
 
+// Advice from predicted times: kernels of each completion class are ranked by predictions with the errors of their ratios.
 std::vector<ClassAdvice> Advisor::advise(const Load& load) const {
   std::vector<ClassAdvice> out;
   for (const auto completion : kernels::kCompletionNames) {
@@ -138,6 +142,7 @@ std::vector<ClassAdvice> Advisor::advise(const Load& load) const {
   return out;
 }
 
+// Reasons for which kernels cannot be predicted for a load; kernels with the same reason are listed together.
 std::vector<Unknown> Advisor::unknown(const Load& load) const {
   std::vector<Unknown> out;
   for (const auto& e : entries_)

@@ -115,7 +115,7 @@ std::string_view Clock::source() const noexcept {
 // Cost of the clock: time of reading one stamp, time of storing both stamps of an iteration, and resolution of stamps.
 void Clock::measure_costs() {
   constexpr std::size_t kCalls = 256;
-  struct Kept {
+  struct Kept {  // stamps of one iteration
     std::uint64_t begin;
     std::uint64_t end;
   };

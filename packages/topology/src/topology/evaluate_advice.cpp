@@ -160,6 +160,7 @@ void add_scores(const Trial& trial, Evaluation& out) {
 
 }  // namespace
 
+// Evaluation of advice by cross-validation: graphs are left out where there are enough of them, else message sizes.
 Evaluation evaluate_advice(std::span<const KnownCell> cells) {
   Evaluation out;
   const std::size_t graphs = values(cells, graph_key).size();

@@ -52,7 +52,7 @@ struct Task {
 
 /// Time of one iteration of an exchange on one rank, as RoundRunner measures it.
 struct TimedIteration {
-  double began = 0;  ///< beginning, in rank 0's clock [ns]
+  double began = 0;  ///< beginning of the exchange, in rank 0's clock [ns]
   double ns = 0;     ///< duration; negative: -1 - duration of an iteration that began late
 };
 /// Times of one rank's iterations in a round of the benchmark.
@@ -79,7 +79,7 @@ class RoundRunner {
 
   /// Measures the offsets of all ranks' clocks from rank 0's again. Collective.
   void synchronise_clocks() { global_.synchronise(); }
-  /// Returns this rank's clock of time stamps.
+  /// Returns this rank's clock of time stamps, by which iterations are timed.
   [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
   /// Returns the bound of the error of all ranks' synchronised clocks, ns.
   [[nodiscard]] double clock_error_ns() const noexcept { return global_.error_ns(); }

@@ -173,6 +173,7 @@ WorldRanks* query_ranks(MPI_Comm comm) {
 
 }  // namespace
 
+// MPI_COMM_WORLD for the tracing library, which is not linked with MPI: in Open MPI it is the address of an object.
 MPI_Comm world() {
 #ifdef OPEN_MPI
   static MPI_Comm all = nullptr;

@@ -12,7 +12,7 @@ namespace merganser::studies {
 
 /// One regular network: degree and diameter by Table I of [berghoff2018], and those found by searching the network.
 struct RegularNetwork {
-  std::string network;               ///< kind and extents
+  std::string network;               ///< kind and extents of the announcement network
   int published_degree, degree;      ///< arcs that leave a vertex: by Table I, as found
   int published_diameter, diameter;  ///< steps between the vertices farthest apart: by Table I, as found
   bool must;                         ///< true: it is an error of this library if they differ
@@ -26,7 +26,7 @@ struct RegularNetwork {
 
 /// A machine of Tables II and III of [berghoff2018].
 struct PublishedMachine {
-  const char* name;              ///< name in the publication
+  const char* name;              ///< name of the machine in the publication
   int cores;                     ///< number of cores, Table II
   int processes;                 ///< number of processes, Table III
   std::array<int, 9> diameters;  ///< Table III: for degrees 2 to 10

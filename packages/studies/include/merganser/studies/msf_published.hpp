@@ -12,8 +12,8 @@ namespace merganser::studies {
 struct Webgraph {
   std::string_view name;
   double gigabytes;             ///< size of the file, GB
-  double vertices;              ///< number of vertices
-  double arcs;                  ///< number of arcs
+  double vertices;              ///< number of vertices of the web graph
+  double arcs;                  ///< number of arcs of the web graph
   double max_degree;            ///< largest number of arcs at a vertex
   double arcs_per_vertex;       ///< as printed (E/V)
   double improvement;           ///< time saved from MPI to OpenSHMEM, percent (Table 8)
@@ -58,7 +58,7 @@ struct MpiAndShmem {
 /// Table 4 of [ing2021]: times of a barrier, microseconds by nodes.
 inline constexpr std::array<MpiAndShmem, 6> kBarrierMicroseconds{
     {{2, 1.24, 1.48}, {4, 5.16, 2.15}, {8, 7.12, 2.62}, {16, 12.72, 6.41}, {32, 13.10, 4.62}, {64, 14.48, 6.64}}};
-/// Table 5 of [ing2021]: time saved against 4 processes of 1 node, percent by processes.
+/// Table 5 of [ing2021]: time of spanning forests saved against 4 processes of 1 node, percent by processes.
 inline constexpr std::array<MpiAndShmem, 7> kProcessScaling{{{4, 2.63, 10.04},
                                                              {8, 25.16, 23.37},
                                                              {12, 28.18, 29.96},
@@ -66,13 +66,13 @@ inline constexpr std::array<MpiAndShmem, 7> kProcessScaling{{{4, 2.63, 10.04},
                                                              {20, 20.94, 17.28},
                                                              {32, 14.93, 19.10},
                                                              {64, -67.60, 2.43}}};
-/// Table 6 of [ing2021]: time saved, percent by nodes.
+/// Table 6 of [ing2021]: time of spanning forests saved with more nodes, percent by nodes.
 inline constexpr std::array<MpiAndShmem, 5> kNodeScaling{
     {{1, 19.53, 3.43}, {2, 14.94, 21.86}, {4, 22.16, 10.49}, {8, 17.90, 37.48}, {16, 13.40, 32.90}}};
 /// An entry of Figure 5 of [ing2021], MPI only: time of post-processing by leaders against that by a single rank.
 struct PostRow {
   int processes;   ///< number of processes
-  double percent;  ///< by which leaders take longer
+  double percent;  ///< time by which post-processing by leaders takes longer
 };
 /// Figure 5 of [ing2021]: post-processing by leaders against that by a single rank.
 inline constexpr std::array<PostRow, 4> kPostProcessing{{{4, 1.1}, {8, 18.9}, {12, 21.7}, {16, 22.2}}};

@@ -32,12 +32,12 @@ typedef struct mg_measured {
   size_t struct_size;  ///< sizeof(mg_measured)
   const char* kernel;  ///< name of the exchange kernel; valid until the measurement is freed
   const char* reason;  ///< reason why it could not be measured; NULL: it was measured
-  double median_ns;    ///< median over iterations
+  double median_ns;    ///< median of the exchange time over iterations
   double low_ns;       ///< lower end of the 95 % interval of the median
   double high_ns;      ///< upper end of the 95 % interval of the median
   int64_t messages;    ///< messages per exchange, of all ranks
   int64_t bytes;       ///< bytes per exchange, of all ranks
-  uint64_t samples;    ///< number of timed exchanges
+  uint64_t samples;    ///< number of timed exchanges of the kernel
 } mg_measured;
 
 /// Measures exchanges by all kernels of the options on a process graph. Collective; graph and options are the same on every rank.

@@ -33,7 +33,7 @@ struct ClassAdvice {
   std::vector<std::string> near_ties;  ///< kernels within 5 % of the fastest, or not told apart from it
 };
 
-/// Ranks the measured kernels of each completion class.
+/// Ranks the measured exchange kernels of each completion class by their probability of being fastest.
 /// @param cells  all of one load, each kernel once
 /// @return classes in the order local, remote, notified, global; those without cells are left out
 [[nodiscard]] std::vector<ClassAdvice> advise_measured(std::span<const KnownCell> cells);

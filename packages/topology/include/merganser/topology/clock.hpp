@@ -90,7 +90,7 @@ class GlobalClock {
 
   /// Converts a stamp of this rank to nanoseconds of rank 0's clock.
   [[nodiscard]] double time_ns(std::uint64_t stamp) const noexcept { return clock_.time_ns(stamp) - offset_ns_; }
-  /// Returns the nanoseconds of rank 0's clock now.
+  /// Returns the time of rank 0's clock now on this rank, ns.
   [[nodiscard]] double now_ns() const noexcept { return time_ns(clock_.stamp()); }
   /// Returns a bound of the error of any rank's time at the last synchronise(): the sum of half the shortest round trips on the
   /// path from rank 0, the largest over ranks.

@@ -18,13 +18,13 @@
 
 namespace merganser::topology {
 
-/// Synchronisation of ranks before each iteration of a round.
+/// Synchronisation of ranks before each timed exchange of the benchmark.
 enum class Sync : std::uint8_t {
   dissemination,  ///< each after a dissemination barrier (kernels::Start), outside the clock
   roundtime,      ///< at a moment of the synchronised clock; an iteration that begins late is counted, but not used
   none,           ///< none, as in the published benchmark: a rank may run ahead
 };
-/// State of the caches when an iteration begins.
+/// State of the caches when a timed exchange of the benchmark begins.
 enum class Buffers : std::uint8_t {
   warm,    ///< as the preceding iteration left it
   rotate,  ///< several sets of buffers in turns
@@ -61,7 +61,7 @@ struct Stall {
   std::string graph;           ///< name of the current process graph
   std::string size;            ///< current message size, as size_text()
   std::int64_t iteration = 0;  ///< current iteration of this rank, from 0, warm-up and all configurations counted
-  double seconds = 0;          ///< time since the latest beat of the watchdog
+  double seconds = 0;          ///< time since the latest beat of the watchdog, s
   std::vector<int> missing;    ///< ranks whose messages are missing here, as far as the kernel can tell
 };
 
@@ -69,7 +69,7 @@ struct Stall {
 struct Progress {
   double seconds = 0;         ///< elapsed time, s
   double total_seconds = 0;   ///< elapsed time at the expected end, s
-  std::size_t cells = 0;      ///< number of configurations
+  std::size_t cells = 0;      ///< number of configurations (kernel, graph, size)
   std::size_t converged = 0;  ///< number of configurations whose median has the required precision
 };
 
@@ -87,7 +87,7 @@ struct MeasureOptions {
   std::vector<MessageSize> sizes;    ///< lengths of messages
   Sync sync = Sync::dissemination;   ///< synchronisation of ranks before an iteration
   Buffers buffers = Buffers::warm;   ///< state of the caches before an iteration
-  double seconds = 60;     ///< duration, s, set-up included (which leaves at least half); begun rounds are completed
+  double seconds = 60;      ///< duration, s, set-up included (which leaves at least half); begun rounds are completed
   double width = 0.02;      ///< relative width of the interval of the median at which a configuration has converged
   std::uint64_t seed = 1;   ///< seed of the order of rounds
   double memory_bytes = 0;  ///< limit of the memory for buffers per rank; 0: none

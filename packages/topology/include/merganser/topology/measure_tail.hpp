@@ -20,7 +20,7 @@ struct TailSide {
   MessageSize size;        ///< length of the messages
 };
 
-/// Options of measure_tail(); the same on every rank.
+/// Options of the interference benchmark, measure_tail(); the same on every rank.
 struct TailOptions {
   std::vector<TailSide> victims;  ///< measured in turns, all on the same ranks
   TailSide aggressor;             ///< exchanges continuously while a victim is measured loaded
@@ -58,7 +58,7 @@ struct AggressorRate {
   double bytes_per_s = 0;      ///< of all aggressors
 };
 
-/// Results of measure_tail(), complete on rank 0.
+/// Results of the interference benchmark, filled by measure_tail() on rank 0.
 struct TailMeasurement {
   std::vector<TailResult> results;  ///< by victim, in the order of the options
   AggressorRate aggressor;          ///< load that the aggressors made

@@ -34,7 +34,7 @@ struct Load {
 /// Computes the load of a graph with `bytes` bytes on every arc, on `cores` cores. Local. @throws UsageError if bytes < 0
 [[nodiscard]] Load exchange_load(const graphs::ProcessGraph& graph, int cores, double bytes);
 
-/// A measured configuration, as input of predictions.
+/// A measured configuration (kernel, process graph, message size), as input of predictions and advice.
 struct KnownCell {
   std::string graph;                          ///< digest, or any other text that is equal for equal graphs
   std::string kernel;                         ///< name, such as "rma.put-flush"
@@ -83,7 +83,8 @@ class KernelModel {
   /// @throws UsageError without cells, or for one whose time or load is not positive
   explicit KernelModel(std::span<const KnownCell> cells);
 
-  /// Predicts the time of a load; unknown() tells if the load is within range. @throws UsageError for a load without arcs
+  /// Predicts the exchange time of a load, which must be within range: unknown() is empty for it. @throws UsageError for a load
+  /// without arcs
   [[nodiscard]] Prediction predict(const Load& load) const;
   /// Returns the reasons why a load cannot be predicted, each with the measurement that would allow it; empty if it can.
   [[nodiscard]] std::vector<std::string> unknown(const Load& load) const;
