@@ -168,7 +168,7 @@ struct AnnounceBench::Impl {
 
   comm::Transport& transport;
   AnnounceExperiment experiment;
-  std::vector<Exchanged> variants;
+  std::vector<Exchanged> variants;  // global exchanges that are measured in turns
   std::unique_ptr<announce::Network> network;
   AnnouncementNetwork announcements;
   std::vector<std::byte> payload;      // of an announcement or all-gather: the rank's number in every byte

@@ -17,7 +17,7 @@ constexpr const char* kDrop = "drop";
 constexpr std::array<std::pair<const char*, Rule>, 4> kRules{
     {{"mean", Rule::mean}, {"sum", Rule::sum}, {"centre", Rule::centre}, {"largest", Rule::largest}}};
 
-/// Returns true if a list of variable names holds a name.
+/// Returns true if a list of names of parcel variables holds a name.
 bool is_in(const std::vector<std::string>& list, const std::string& name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }

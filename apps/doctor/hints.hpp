@@ -22,7 +22,7 @@ struct Hint {
 
 /// State of the machine from which the hints of doctor are derived; filled by read_surroundings(), or by tests.
 struct Surroundings {
-  std::map<std::string, std::string> variables;  ///< those of the environment that are set
+  std::map<std::string, std::string> variables;  ///< environment variables of this process
   std::string mpi, openshmem;                    ///< versions of the libraries, "none"
   int cores = 1;                                 ///< cores that this process may use
   int ranks = 0;                                 ///< number of ranks of the job of this process, 0: none

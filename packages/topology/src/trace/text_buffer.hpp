@@ -34,7 +34,7 @@ class TextBuffer {
   }
   /// Returns the text of the trace file so far, ended by a zero byte.
   [[nodiscard]] const char* data() const { return data_ != nullptr ? data_ : ""; }
-  /// Returns the length of the text, bytes.
+  /// Returns the length of the trace file's text, bytes.
   [[nodiscard]] std::size_t size() const { return used_; }
   /// Marks the text as incomplete for want of memory: it must not be written, since counts would be too low.
   void set_incomplete() { complete_ = false; }
@@ -44,8 +44,8 @@ class TextBuffer {
  private:
   bool complete_ = true;
   char* data_ = nullptr;
-  std::size_t used_ = 0;  ///< length of the text
-  std::size_t room_ = 0;  ///< bytes that are allocated
+  std::size_t used_ = 0;  ///< length of the trace file's text
+  std::size_t room_ = 0;  ///< bytes that are allocated for the text
 };
 
 }  // namespace merganser::trace

@@ -99,7 +99,7 @@ struct MeasureOptions {
 
 /// One timed round of the benchmark: a block of iterations of one configuration, timed without interruption.
 struct Round {
-  int launch = 0;                ///< launch of the job that it belongs to, from 0
+  int launch = 0;                ///< launch of the job that the round belongs to, from 0
   std::int64_t iterations = 0;   ///< number of iterations that count
   double p50_ns = 0;             ///< median of the iterations' maxima over ranks
   double mean_ns = 0;            ///< mean of the iterations' maxima over ranks

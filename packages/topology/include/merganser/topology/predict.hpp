@@ -79,14 +79,15 @@ class MeasuredRange {
 /// Performance model of one kernel, fitted to its configurations in one or several records. Local.
 class KernelModel {
  public:
-  /// Fits the model and estimates its errors by cross-validation.
+  /// Fits the performance model of a kernel to its measured cells and estimates its errors by cross-validation.
   /// @throws UsageError without cells, or for one whose time or load is not positive
   explicit KernelModel(std::span<const KnownCell> cells);
 
   /// Predicts the exchange time of a load, which must be within range: unknown() is empty for it. @throws UsageError for a load
   /// without arcs
   [[nodiscard]] Prediction predict(const Load& load) const;
-  /// Returns the reasons why a load cannot be predicted, each with the measurement that would allow it; empty if it can.
+  /// Returns the reasons why the exchange time of a load cannot be predicted, each with the measurement that would allow it; empty
+  /// if it can.
   [[nodiscard]] std::vector<std::string> unknown(const Load& load) const;
   /// Returns the message sizes at which the coefficients change [bytes], ascending.
   [[nodiscard]] const std::vector<double>& breaks() const noexcept { return breaks_; }
