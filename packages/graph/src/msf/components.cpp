@@ -1,3 +1,4 @@
+// Distributed disjoint-set forest of Boruvka's algorithm: look-ups of parent pointers at their owners, and pointer doubling.
 #include "src/msf/components.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Validation of the parameters of HDBSCAN*.
 #include "merganser/msf/hdbscan_options.hpp"
 
 #include <cmath>
