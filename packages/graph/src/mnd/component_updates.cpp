@@ -56,6 +56,7 @@ void rename_ghosts(Part& part, const std::vector<std::uint64_t>& new_names) {
 
 }  // namespace
 
+// Bit masks of 64 ranks at a time: a component is listed once for a rank, however many edges join them.
 std::vector<SharedComponent> find_shared_components(const Part& part) {
   constexpr int kBits = 64;
   std::vector<SharedComponent> known;
@@ -74,6 +75,7 @@ std::vector<SharedComponent> find_shared_components(const Part& part) {
   return known;
 }
 
+// Only components whose name has changed are sent, as (old name, new name), to each rank that has them as ghosts.
 void exchange_names(Part& part, const NamesBefore& before, const Contraction& contraction, RecordExchange& exchange,
                     int ranks) {
   Letters letters(ranks, 2);
@@ -92,6 +94,7 @@ void exchange_names(Part& part, const NamesBefore& before, const Contraction& co
   rename_ghosts(part, new_names);
 }
 
+// Only components that will move are sent: (name, future owner). Ghosts without a message keep their owner.
 FutureOwners exchange_owners(const Part& part, std::vector<int> own, RecordExchange& exchange, int ranks) {
   Letters letters(ranks, 2);
   add_partners(part, letters);
@@ -182,7 +185,7 @@ class Renumbering {
     if (ghost == ghost_owner_.size()) ghost_owner_.push_back(owner);
     return ghost | kGhost;
   }
-  /// Returns the new number of a component, given by its old number.
+  /// Returns the number after the migration of a component of this rank or a ghost, given by its number before.
   std::uint32_t renumber(std::uint32_t component) {
     std::uint32_t& fresh = fresh_[component];
     if (fresh == kUnset) fresh = number(part_.names[component], owner(component));
@@ -209,6 +212,7 @@ bool is_sender(const Part& part, const Renumbering& rebuild, const ComponentEdge
 
 }  // namespace
 
+// Edges with an end that this rank will own stay; those that a new owner lacks are sent; arrived ones are appended.
 void migrate_components(Part& part, const FutureOwners& owners, const MigrationRoute& route, RecordExchange& exchange,
                         int ranks) {
   Letters letters(ranks, kEdgeWords);

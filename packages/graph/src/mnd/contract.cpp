@@ -73,6 +73,7 @@ std::int64_t add_chosen(Part& part, const std::vector<std::uint32_t>& least, con
 
 }  // namespace
 
+// One pass over the edges of the rank's part; edges are compared by weight, then by the strict order (weight, low, high).
 std::vector<std::uint32_t> least_edges(const Part& part) {
   // The weight beside the position: most comparisons end without a random access to the edge.
   struct Best {
@@ -96,6 +97,7 @@ std::vector<std::uint32_t> least_edges(const Part& part) {
   return edges;
 }
 
+// Independent computation of multi-node Boruvka: rounds of choosing, adding, renumbering and relabelling.
 Contraction contract(Part& part, double least_added) {
   Contraction result;
   result.image.resize(part.own);

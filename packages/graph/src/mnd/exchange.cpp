@@ -26,6 +26,7 @@ comm::Graph all_other_ranks(const comm::Transport& transport) {
 /// first: the number of words, then all of them. Every pair of ranks exchanges numbers, whether they share edges or not.
 class PairwiseExchange final : public RecordExchange {
  public:
+  /// Opens the mailbox between all ranks. Collective.
   explicit PairwiseExchange(comm::Transport& transport) : mailbox_(transport.mailbox(all_other_ranks(transport))) {}
 
   void run(Letters& letters, const Use& use) override {
@@ -57,6 +58,7 @@ class PairwiseExchange final : public RecordExchange {
 /// then records by a Plan, which transfers the next chunks while one is processed.
 class MessageExchange final : public RecordExchange {
  public:
+  /// Opens the mailbox for sizes. Collective. @param chunk  records per chunk
   MessageExchange(comm::Transport& transport, std::size_t chunk)
       : transport_(transport), chunk_(chunk), mailbox_(transport.mailbox(all_other_ranks(transport))) {}
 
@@ -107,6 +109,7 @@ class MessageExchange final : public RecordExchange {
 /// t + 1 is packed, in two halves of the segment by the parity of t.
 class RemoteMemoryExchange final : public RecordExchange {
  public:
+  /// Allocates the segment on all ranks and clears its slots. Collective. @param chunk  records per chunk
   RemoteMemoryExchange(comm::Transport& transport, std::size_t chunk)
       : transport_(transport),
         chunk_(chunk),

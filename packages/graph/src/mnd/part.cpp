@@ -41,7 +41,7 @@ class OwnVertexNumbers {
 
  private:
   std::uint64_t first_;   // first vertex of the rank's range
-  std::uint64_t length_;  // vertices of the range
+  std::uint64_t length_;  // number of vertices of the rank's range
   bool dense_;            // numbers are positions in the range
   IdTable seen_;          // vertices by order of occurrence, unless dense_
 };
@@ -72,6 +72,7 @@ void check_sizes(std::size_t components, std::size_t edges) {
                    " of each, so take more ranks");
 }
 
+// Start of multi-node Boruvka on a rank: every vertex of its range with an edge becomes a component, named by itself.
 Part make_part(const graphs::EdgeList& mine, const graphs::Ranges& ranges, int rank, msf::Sense sense) {
   check_sizes(0, mine.size());
   Part part;
@@ -90,6 +91,7 @@ Part make_part(const graphs::EdgeList& mine, const graphs::Ranges& ranges, int r
   return part;
 }
 
+// Merging step of multi-node Boruvka: of all edges between the same two components only the least is kept.
 void drop_parallel(Part& part) {
   // Counting sort by the lower end, so that parallel edges are in one group.
   std::vector<std::uint32_t> begin(part.own + std::size_t{1});

@@ -20,9 +20,9 @@ struct ComponentEdge {
 /// ghosts: components of other ranks that share an edge with them. A component has the same name (one of its vertices) on every
 /// rank. Its owner holds all its edges, so an edge between two ranks is stored by both.
 struct Part {
-  static constexpr std::uint32_t kNone = 0xffffffffU;  ///< no edge, no component
+  static constexpr std::uint32_t kNone = 0xffffffffU;  ///< position of no edge, number of no component
 
-  int rank = 0;           ///< this rank
+  int rank = 0;           ///< rank that holds this part
   std::uint32_t own = 0;  ///< number of components that this rank owns
   std::vector<std::uint64_t>
       names;                     ///< vertices that name the components of this rank, then those that name its ghosts

@@ -17,9 +17,9 @@ class Components {
   /// Makes every vertex of this rank's range a component of its own. Local. `peers` must outlive the object.
   Components(graphs::Ranges ranges, Peers& peers);
 
-  /// Returns the ranges of vertices that the ranks own.
+  /// Returns the ranges of vertices of the graph that the ranks own in Boruvka's algorithm.
   [[nodiscard]] const graphs::Ranges& ranges() const noexcept { return ranges_; }
-  /// Returns the id of the first vertex that this rank owns.
+  /// Returns the id of the first vertex of the graph that this rank owns in Boruvka's algorithm.
   [[nodiscard]] std::uint64_t first() const noexcept { return first_; }
   /// Returns the parent pointers (ids of vertices, on any rank) of the vertices that this rank owns, by id - first(). A component
   /// is named by its root, which is its own parent.

@@ -152,7 +152,7 @@ class HaltingKruskal {
   }
 
  private:
-  /// Returns whether this rank owns vertex v.
+  /// Returns whether this rank owns vertex v of the graph.
   [[nodiscard]] bool own(std::uint64_t v) const { return v >= first_ && v < end_; }
   /// Returns the component of vertex v, which this rank owns, as its least vertex less first_.
   std::uint32_t root(std::uint64_t v) { return sets_.find(static_cast<std::uint32_t>(v - first_)); }

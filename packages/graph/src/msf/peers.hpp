@@ -56,7 +56,7 @@ class Peers {
   [[nodiscard]] bool is_direct() const noexcept {
     return dynamic_cast<const comm::RoutedMailbox*>(mailbox_.get()) == nullptr;
   }
-  /// Returns the transport of the ranks that exchange records.
+  /// Returns the transport over which the ranks of a spanning forest's computation exchange records.
   [[nodiscard]] comm::Transport& transport() noexcept { return transport_; }
   /// Returns the number of the arc to (and from) another rank in the complete process graph of the mailbox.
   [[nodiscard]] std::uint32_t arc(int rank) const {

@@ -258,6 +258,7 @@ class Verifier {
 
 }  // namespace
 
+// Entry of the verification of a spanning forest: checks in the order of Fault, until one fails.
 Verification verify_forest(const graphs::EdgeList& graph, const Forest& forest, Sense sense, comm::Transport& transport,
                            Report& report) {
   require_vertices(graph, transport);

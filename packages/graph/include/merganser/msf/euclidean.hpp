@@ -26,7 +26,7 @@ struct PairsForecast {
   double rank_bytes = 0;     ///< memory in bytes of the rank with most points, besides the caller's points
 };
 
-/// Parameters of euclidean_forest() and core_distances(); the same on every rank.
+/// Parameters of euclidean_forest() and core_distances(), for spanning trees of points; the same on every rank.
 struct EuclideanOptions {
   int threads = 1;  ///< threads of each rank in the search for neighbours, 1 to 1024
   int leaf = 0;     ///< most points in a leaf of the tree of boxes, 4 to 64; 0: 24 to 3 dimensions, 48 to 6, 64 beyond

@@ -64,9 +64,10 @@ class Report {
 
   void fact(std::string_view name, std::int64_t value);  ///< Sets a named fact of the report.
   void add(std::string_view name, std::int64_t value);   ///< Adds to a named fact of the report, which is 0 at first.
-  /// Returns the time and communication of all phases of this rank so far.
+  /// Returns the time and communication of all phases of the spanning forest's computation on this rank so far.
   [[nodiscard]] const std::vector<Phase>& phases() const noexcept { return phases_; }
-  /// Returns the names and values of all facts of this rank's report so far.
+  /// Returns the names and values of all facts (rounds, edges left, ...) that the spanning forest's computation has reported so
+  /// far.
   [[nodiscard]] const std::vector<std::pair<std::string, std::int64_t>>& facts() const noexcept { return facts_; }
 
   /// Progress callback of a spanning forest's computation: called repeatedly on rank 0 with the name of the phase and the share

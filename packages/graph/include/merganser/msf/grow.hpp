@@ -15,7 +15,7 @@
 
 namespace merganser::msf {
 
-/// An edge that Prim's algorithm added to the tree.
+/// Edge that Prim's algorithm added to a spanning tree, with the vertex that it added.
 struct GrownEdge {
   std::uint32_t from;  ///< vertex that was in the tree already
   std::uint32_t to;    ///< vertex that the edge added to the tree

@@ -70,7 +70,7 @@ struct Points : PointSpace {
     if (!ids.empty()) return ids.size();
     return dimension > 0 ? coordinates.size() / static_cast<std::size_t>(dimension) : 0;
   }
-  /// Returns a view of these points.
+  /// Returns a view of this rank's share of the point set, valid as long as this object.
   [[nodiscard]] PointSet view() const { return {*this, coordinates, ids}; }
   operator PointSet() const { return view(); }  ///< Returns a view of these points.
 };

@@ -19,7 +19,7 @@ enum class Fault : std::uint8_t {
   not_minimal,   ///< an edge of the graph is less than the greatest one on the forest's path between its ends
 };
 
-/// Result of verify_forest(); the same on every rank.
+/// Result of verify_forest(), the check that a forest is a graph's minimum spanning forest; the same on every rank.
 struct Verification {
   Fault fault = Fault::none;  ///< first fault found
   /// Description of an edge that shows the fault, empty if there is none: "edge (3, 7) of weight 5 is less than edge (3, 9) of

@@ -182,6 +182,7 @@ int mg_forest_edges(mg_forest* forest, const mg_edge** edges, size_t* count) {
   return guard([&] { return_array(object_from<ForestObject>(forest)->edges, edges, count); });
 }
 
+// Totals of the forest over all ranks, copied to the caller's record. Collective.
 int mg_forest_sums(mg_forest* forest, mg_forest_totals* totals) {
   return guard<ForestObject>(forest, [&](ForestObject& object) {
     check_record(totals, "totals");
@@ -197,6 +198,7 @@ int mg_forest_sums(mg_forest* forest, mg_forest_totals* totals) {
 
 int mg_forest_free(mg_forest* forest) { return guard_free<ForestObject>(forest); }
 
+// Dendrogram of the forest on rank 0. Collective.
 int mg_linkage_new(mg_forest* forest, int join, mg_linkage** linkage) {
   return guard<ForestObject>(forest, [&](ForestObject& object) {
     auto apart = msf::Apart::stay;
@@ -208,6 +210,7 @@ int mg_linkage_new(mg_forest* forest, int join, mg_linkage** linkage) {
   });
 }
 
+// Dendrogram on rank 0 with merges of equal height in scikit-learn's order, for which the points are gathered too. Collective.
 int mg_linkage_sequential(mg_forest* forest, int dimension, const double* coordinates, const uint64_t* ids,
                           size_t count, const mg_tree_options* options, int32_t* exact, mg_linkage** linkage) {
   return guard<ForestObject>(forest, [&](ForestObject& object) {

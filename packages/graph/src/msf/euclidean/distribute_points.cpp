@@ -34,8 +34,8 @@ PlaceOwners<D>::PlaceOwners(std::vector<Place<D>> sample, int ranks) {
   only_ = cut(sample.data(), sample.data() + sample.size(), 0, ranks);
 }
 
-template <std::size_t D>
 // One step of recursive coordinate bisection, which divides a range of ranks and the sample between them.
+template <std::size_t D>
 int PlaceOwners<D>::cut(Place<D>* first, Place<D>* last, int rank, int ranks) {
   // Ranks are halved, not space: the cut lies at the share of the sample that the lower half of the ranks gets.
   if (ranks == 1) return -1 - rank;

@@ -19,11 +19,11 @@ class PlaceOwners {
   /// Builds the tree of cuts among `ranks` ranks. Local. @param sample  places of a sample of all ranks' points; the same on every
   /// rank
   PlaceOwners(std::vector<Place<D>> sample, int ranks);
-  /// Returns the rank that owns the points at a place.
+  /// Returns the rank that owns the points at a place, by descent of the tree of cuts.
   [[nodiscard]] int owner(const Place<D>& p) const;
 
  private:
-  /// Plane that divides the places of a range of ranks in two.
+  /// Cut of the recursive coordinate bisection: plane that divides space between two halves of a range of ranks.
   struct Cut {
     Place<D> at;       ///< place in the plane, which decides for equal coordinates on the axis
     std::size_t axis;  ///< axis that the plane is normal to

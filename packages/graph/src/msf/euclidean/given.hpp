@@ -31,9 +31,9 @@ class CheckedPoints {
   /// InputError on every rank
   CheckedPoints(const PointSet& points, comm::Transport& transport);
 
-  /// Returns the number of points on this rank.
+  /// Returns the number of points of the spanning tree's input on this rank.
   [[nodiscard]] std::size_t size() const { return size_; }
-  /// Returns the number of points on all ranks.
+  /// Returns the number of points of the spanning tree's input on all ranks.
   [[nodiscard]] std::uint64_t total() const { return total_; }
   /// Returns the id of point i of this rank: that of the caller, or a number by rank, then position.
   [[nodiscard]] std::uint64_t id(std::size_t i) const { return points_.ids.empty() ? first_ + i : points_.ids[i]; }
@@ -50,7 +50,7 @@ class CheckedPoints {
   }
   /// Returns the period of each axis that is compared, infinite for axes that are not periodic.
   [[nodiscard]] const std::vector<double>& periods() const { return periods_; }
-  /// Returns whether the points have a periodic axis.
+  /// Returns whether the point set has a periodic axis.
   [[nodiscard]] bool periodic() const { return !points_.periods.empty(); }
   /// Returns the norm by which distances between the points are compared.
   [[nodiscard]] Norm norm() const { return to_norm(points_.metric); }
@@ -80,7 +80,7 @@ class CheckedPoints {
   /// Converts the latitude and longitude `at`, in the caller's unit, to a point `to` of the unit sphere in three coordinates.
   void place_on_sphere(const double* at, double* to) const;
 
-  const PointSet& points_;       ///< points of the caller
+  const PointSet& points_;       ///< this rank's points in the caller's memory
   std::size_t size_ = 0;         ///< points on this rank
   std::size_t axes_ = 0;         ///< coordinates that are compared
   std::vector<double> periods_;  ///< by axis that is compared; infinite: not periodic

@@ -72,8 +72,8 @@ class GlobalRounds {
  private:
   /// Edge from a point of this rank to the nearest point of another component on other ranks, as far as replies tell.
   struct RemoteEdge {
-    Key key;                  ///< the edge
-    std::uint32_t component;  ///< component at its other end
+    Key key;                  ///< key of the edge
+    std::uint32_t component;  ///< component of the other rank's point
   };
 
   /// Numbers the components that are left on all ranks after the local rounds, those of rank 0 first, alike on every rank.
@@ -242,7 +242,7 @@ class GlobalRounds {
   std::vector<std::uint32_t>
       slot_;                        ///< by point: position in remote_ of its edge to another rank; kNone: none is known
   std::vector<RemoteEdge> remote_;  ///< known edges to points of other ranks
-  std::vector<std::uint32_t> known_;  ///< by slot: the point
+  std::vector<std::uint32_t> known_;  ///< by position in remote_: this rank's point
   std::vector<double> least_;         ///< by node of the tree, for leaves: lower bound of bound_ of its points
   std::vector<Key> ceiling_;          ///< by component: least squared distance of an edge out that any rank has found
 };

@@ -62,7 +62,7 @@ inline double compared_above(double weight, Norm norm, bool sphere) {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::uint32_t kNone = 0xffffffffU;  // no point, no component
 
-/// Place of a point: the coordinates by which distances are compared.
+/// Place of a point of a spanning tree: its canonical coordinates, by which distances are compared.
 template <std::size_t D>
 using Place = std::array<double, D>;
 
@@ -77,31 +77,33 @@ constexpr Place<D> all_axes(double value) {
 /// Axis-aligned bounding box of points in a tree of boxes; empty: lower > upper.
 template <std::size_t D>
 struct Bounds {
-  Place<D> lower = all_axes<D>(kInfinity);   ///< least coordinates
-  Place<D> upper = all_axes<D>(-kInfinity);  ///< greatest coordinates
+  Place<D> lower = all_axes<D>(kInfinity);   ///< least coordinates of the points, by axis
+  Place<D> upper = all_axes<D>(-kInfinity);  ///< greatest coordinates of the points, by axis
 
-  /// Extends the bounding box to contain a point.
+  /// Extends the bounding box of a tree node to contain a point.
   void add(const Place<D>& p) {
     for (std::size_t a = 0; a < D; ++a) {
       lower[a] = std::min(lower[a], p[a]);
       upper[a] = std::max(upper[a], p[a]);
     }
   }
-  /// Extends the bounding box to contain another box.
+  /// Extends the bounding box of a tree node to contain another box.
   void add(const Bounds& b) {
     for (std::size_t a = 0; a < D; ++a) {
       lower[a] = std::min(lower[a], b.lower[a]);
       upper[a] = std::max(upper[a], b.upper[a]);
     }
   }
+  /// Returns whether the bounding box contains no point.
   [[nodiscard]] bool empty() const { return lower[0] > upper[0]; }
-  /// Returns the axis along which the bounding box is longest.
+  /// Returns the axis along which the bounding box of points is longest, at which a tree node is split.
   [[nodiscard]] std::size_t widest() const {
     std::size_t axis = 0;
     for (std::size_t a = 1; a < D; ++a)
       if (upper[a] - lower[a] > upper[axis] - lower[axis]) axis = a;
     return axis;
   }
+  /// Returns the length of the bounding box on an axis.
   [[nodiscard]] double extent(std::size_t axis) const { return upper[axis] - lower[axis]; }
 };
 
@@ -109,11 +111,12 @@ struct Bounds {
 /// is not periodic is infinite, which makes the canonical separation |a - b|. Coordinates of a periodic axis are in [0, period).
 template <std::size_t D>
 struct Metric {
-  Place<D> period = all_axes<D>(kInfinity);  ///< by axis
+  Place<D> period = all_axes<D>(kInfinity);  ///< by axis: its period; infinite: not periodic
   bool any_period = false;                   ///< some axis is periodic
   Norm norm = Norm::squares;
   bool sphere = false;  ///< points lie on the unit sphere, weights are angles
 
+  /// Returns whether some axis of the points' space is periodic.
   [[nodiscard]] bool periodic() const { return any_period; }
   /// Returns whether distances are sums of squares without periodic axes (on the sphere too), for which there are faster paths.
   [[nodiscard]] bool plain() const { return !any_period && norm == Norm::squares; }

@@ -11,7 +11,7 @@ namespace merganser::msf::euclidean {
 /// (`keep` or more) for point `first + q`, in order; missing neighbours have an infinite distance.
 struct LeafResult {
   std::uint32_t first;         ///< first point of the leaf
-  std::uint32_t count;         ///< points of the leaf
+  std::uint32_t count;         ///< number of points of the leaf
   std::uint32_t row;           ///< length of a row (neighbour list)
   const double* distance2;     ///< compared distances of the neighbours, row after row
   const std::uint64_t* point;  ///< neighbours, as numbers of points of the tree
@@ -35,7 +35,7 @@ template <std::size_t D>
 
 /// Parameters of find_neighbours(), the search for the nearest neighbours of all points of a tree.
 struct NeighbourSearch {
-  std::uint32_t keep;  ///< neighbours per point
+  std::uint32_t keep;  ///< nearest neighbours to find per point
   const double* core;  ///< squared core distances by point, and 16 more numbers; null: plain distances
   int threads;         ///< threads that share the leaves
   std::function<void(double)> progress =

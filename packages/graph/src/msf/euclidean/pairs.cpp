@@ -14,6 +14,7 @@ namespace merganser::msf::euclidean {
 
 using nearest::kPairGroup;
 
+// Copy of this rank's points in groups of 8, for points of too many axes for a tree of boxes.
 Slab::Slab(const CheckedPoints& given, std::size_t most) : axes_(given.axes()), norm_(given.norm()) {
   const std::size_t n = std::min(given.size(), most);
   if (given.periodic()) periods_ = given.periods();

@@ -19,7 +19,7 @@ class Slab {
   /// Copies the canonical coordinates of the first `most` of this rank's points into groups of 8.
   explicit Slab(const CheckedPoints& given, std::size_t most = ~std::size_t{0});
 
-  /// Returns the number of points in the slab, without padding.
+  /// Returns the number of this rank's points in the slab, without padding.
   [[nodiscard]] std::size_t size() const { return ids_.size(); }
   /// Returns the number of points in the slab with padding, a multiple of nearest::kPairGroup.
   [[nodiscard]] std::size_t capacity() const { return data_.size() / axes_; }

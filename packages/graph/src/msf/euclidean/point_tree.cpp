@@ -157,6 +157,7 @@ void PointTree<D>::fold_equal(IdentifiedPoint<D>* first, IdentifiedPoint<D>* las
   }
 }
 
+// End of the construction at a leaf of the tree of boxes: its points are appended, equal ones folded.
 template <std::size_t D>
 void PointTree<D>::finish_leaf(std::vector<IdentifiedPoint<D>>& items, const Range& range, std::uint32_t node) {
   IdentifiedPoint<D>* const first = items.data() + range.begin;
@@ -172,6 +173,7 @@ void PointTree<D>::finish_leaf(std::vector<IdentifiedPoint<D>>& items, const Ran
   leaves_.push_back(node);
 }
 
+// Last step of the construction of the tree of boxes, when all leaves have their points.
 template <std::size_t D>
 void PointTree<D>::finish() {
   for (auto& axis : axes_) axis.insert(axis.end(), 16, kInfinity);

@@ -25,8 +25,8 @@ struct Fold {
 /// Node that a traversal of a tree of boxes has yet to visit, with a lower bound of the compared values to points in
 /// its box.
 struct Visit {
-  std::uint32_t node;  ///< number of the node
-  double d2;           ///< lower bound
+  std::uint32_t node;  ///< number of the node in the tree of boxes
+  double d2;           ///< lower bound of the compared distances to points in its box
 };
 
 /// Traverses a tree of boxes from `top` to its leaves, near ones first. Calls leaf(node, bound) for leaves whose ancestors and
@@ -76,8 +76,9 @@ class PointTree {
 
   /// Returns the number of points in the tree, without those that others represent.
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(id_.size()); }
+  /// Returns the metric by which the points of the tree are compared.
   [[nodiscard]] const Metric<D>& metric() const { return metric_; }
-  /// Returns the nodes, depth first from the root.
+  /// Returns the nodes of the tree of boxes over this rank's points, depth first from the root.
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
   /// Returns the coordinates of point v, numbered in the order of the tree.
   [[nodiscard]] Place<D> at(std::uint32_t v) const {
@@ -85,7 +86,9 @@ class PointTree {
     for (std::size_t a = 0; a < D; ++a) place[a] = axes_[a][v];
     return place;
   }
+  /// Returns the id of point v of the tree.
   [[nodiscard]] std::uint64_t id(std::uint32_t v) const { return id_[v]; }
+  /// Returns the ids of all points, in the order of the tree.
   [[nodiscard]] const std::vector<std::uint64_t>& ids() const { return id_; }
   /// Returns the coordinates of all points of the tree on an axis, followed by 16 infinite ones.
   [[nodiscard]] const double* axis(std::size_t a) const { return axes_[a].data(); }
@@ -95,7 +98,7 @@ class PointTree {
   [[nodiscard]] const std::vector<Fold>& folds() const { return folds_; }
   /// Returns the points of the tree that represent folded ones, ascending.
   [[nodiscard]] const std::vector<std::uint32_t>& folded() const { return folded_; }
-  /// Returns the box of all points of the tree.
+  /// Returns the bounding box of all points of this rank's tree.
   [[nodiscard]] const Bounds<D>& bounds() const { return bounds_; }
   /// Returns the numbers of the nodes that are leaves, in the order of their points.
   [[nodiscard]] const std::vector<std::uint32_t>& leaves() const { return leaves_; }
@@ -110,7 +113,7 @@ class PointTree {
   };
   /// Makes a node a leaf of the tree with the points of a range of the input.
   void finish_leaf(std::vector<IdentifiedPoint<D>>& items, const Range& range, std::uint32_t node);
-  /// Appends a point to the coordinates and ids of the tree.
+  /// Appends a point to the tree during its construction: to the coordinates by axis and the ids.
   void append(const IdentifiedPoint<D>& item);
   /// Appends the points of a leaf to the tree in the order of their places, folding groups of fold_ or more equal ones.
   void fold_equal(IdentifiedPoint<D>* first, IdentifiedPoint<D>* last);
@@ -122,7 +125,7 @@ class PointTree {
   std::uint32_t fold_ = 2;                   ///< fewest equal points that are folded
   std::vector<Node> nodes_;                  ///< tree of boxes, depth first
   std::array<std::vector<double>, D> axes_;  ///< by axis: coordinates of the points
-  std::vector<std::uint64_t> id_;            ///< by point
+  std::vector<std::uint64_t> id_;            ///< by point: its id
   std::vector<Fold> folds_;                  ///< edges to the points that others represent
   std::vector<std::uint32_t> folded_;        ///< points that represent others
   std::vector<std::uint32_t> leaves_;        ///< nodes that are leaves

@@ -69,6 +69,7 @@ void RemoteBoxes<D>::copy_nodes(const PointTree<D>& tree, const std::vector<std:
   copy_nodes(tree, opened, place.right, to);
 }
 
+// Branch and bound in the replicated upper boxes of another rank's tree.
 template <std::size_t D>
 double RemoteBoxes<D>::distance2(const Bounds<D>& from, std::size_t rank, double most, std::uint32_t component) const {
   // nextafter: a box at exactly `most` still counts, and a result above `most` says that there is none.

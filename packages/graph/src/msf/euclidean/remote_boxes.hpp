@@ -46,7 +46,7 @@ class RemoteBoxes {
                          std::vector<Node>& to);
 
   Metric<D> metric_;
-  std::size_t mine_ = 0;                               ///< this rank
+  std::size_t mine_ = 0;                               ///< number of this rank
   std::vector<std::uint32_t> told_;                    ///< nodes of this rank's tree whose boxes were sent
   std::vector<std::vector<std::uint32_t>> component_;  ///< by rank and box: component of all its points, or several
   comm::Received<Node> boxes_;                         ///< by rank: upper boxes of its tree; of this rank none

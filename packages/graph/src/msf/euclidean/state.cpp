@@ -7,8 +7,8 @@ namespace merganser::msf::euclidean {
 
 // `limit` below is always the lesser of a component's best edge and its ceiling: edges that do not come before it cannot be chosen,
 // so searches skip everything at or above it.
-template <std::size_t D>
 // Step along the neighbour list of a point, past neighbours that have come into the point's own component.
+template <std::size_t D>
 bool BoruvkaState<D>::advance(std::uint32_t v) {
   // `used` only grows: components only grow, so that a neighbour in the own component stays there.
   const std::uint32_t mine = component[v];
@@ -74,8 +74,8 @@ void BoruvkaState<D>::update_least_bound(std::uint32_t leaf) {
   least_bound[leaf] = *std::min_element(bound.begin() + node.begin, bound.begin() + node.end);
 }
 
-template <std::size_t D>
 // Components of nodes, for tree searches that skip subtrees of the point's own component.
+template <std::size_t D>
 void BoruvkaState<D>::mark_nodes() {
   const auto& nodes = tree.nodes();
   // From the last node to the first: children follow their parents, so both are marked before them.
@@ -238,8 +238,8 @@ void BoruvkaState<D>::search_for_leaf(std::uint32_t leaf, const std::vector<Key>
   }
 }
 
-template <std::size_t D>
 // Numbers of points below each node that neighbour lists have not decided in this round, summed from the leaves up.
+template <std::size_t D>
 void BoruvkaState<D>::count_needs(const std::vector<Key>& ceiling) {
   const auto& nodes = tree.nodes();
   node_needs.assign(nodes.size(), 0);

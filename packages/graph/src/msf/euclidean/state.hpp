@@ -75,7 +75,7 @@ struct BoruvkaState {
 
   std::vector<double> least_bound;        ///< by node, for leaves: lower bound of the bounds of its points
   std::vector<std::uint8_t> spent;        ///< by node, for leaves: 1 where a point's list had no outside neighbour left
-  mutable std::vector<Visit> todo;        ///< stack of searches
+  mutable std::vector<Visit> todo;        ///< stack of nodes that a tree search has yet to visit
   std::vector<double> node_bound;         ///< by node of one component: lower bound of the distance to others
   std::vector<std::uint32_t> node_round;  ///< by node: the round in which node_bound was computed
   std::uint32_t round = 0;                ///< number of the Boruvka round
@@ -145,7 +145,7 @@ struct BoruvkaState {
 
   /// Result of gather_near(): leaves near the leaf for whose points searches are made, with their boxes as a structure of arrays.
   struct NearLeaves {
-    std::vector<std::uint32_t> leaf;           ///< nodes of the tree
+    std::vector<std::uint32_t> leaf;           ///< numbers of the leaves in the tree
     std::array<std::vector<double>, D> lower;  ///< by axis and leaf: lower end of the box
     std::array<std::vector<double>, D> upper;  ///< by axis and leaf: upper end of the box
     std::vector<double> d2;                    ///< by leaf: squared distance of its box to the present seeker

@@ -19,7 +19,7 @@ inline void check_linkage_size(const char* who, std::uint64_t size, const char* 
 /// Disjoint sets of the vertices of a spanning forest during single linkage, each with the number of its cluster in the dendrogram.
 class Clusters {
  public:
-  /// Makes every vertex a set and a single-linkage cluster of its own.
+  /// Starts single linkage: makes every vertex a set and a cluster of its own.
   explicit Clusters(std::size_t vertices) : up_(vertices), cluster_(vertices) {
     std::iota(up_.begin(), up_.end(), 0U);
     std::iota(cluster_.begin(), cluster_.end(), 0U);

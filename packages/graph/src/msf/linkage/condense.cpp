@@ -132,6 +132,7 @@ class Condenser {
 
 }  // namespace
 
+// First step of HDBSCAN* after the dendrogram: clusters of fewer points than min_cluster_size are dropped.
 CondensedTree condense(const Dendrogram& d, std::int64_t min_cluster_size, HdbscanTies ties) {
   check({.min_cluster_size = min_cluster_size, .ties = ties});
   if (d.vertices == 0) return {};

@@ -25,6 +25,7 @@ RangeMaximum::RangeMaximum(std::vector<double> numbers) : numbers_(std::move(num
   }
 }
 
+// Range maximum query: numbers before the first and behind the last whole block one by one, whole blocks by the table.
 double RangeMaximum::operator()(std::size_t begin, std::size_t end) const {
   double most = -std::numeric_limits<double>::infinity();
   const std::size_t first = (begin + kBlock - 1) / kBlock;
@@ -73,6 +74,7 @@ EqualEdges::EqualEdges(const GatheredPoints& points, std::span<const GrownEdge> 
   pairs_ = points_.sites->pair_points(data_.data());
 }
 
+// Construction of the tree of boxes over all points on rank 0, for the search for edges of equal weight.
 void EqualEdges::build() {
   struct PointRange {
     std::uint32_t begin;
@@ -105,6 +107,7 @@ void EqualEdges::build() {
   }
 }
 
+// Box of a range of points, with the range of their places in the order of Prim's algorithm and their least core distance.
 std::uint32_t EqualEdges::add_node(std::uint32_t begin, std::uint32_t end, std::uint32_t parent) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   const auto number = static_cast<std::uint32_t>(nodes_.size());
@@ -136,6 +139,7 @@ std::size_t EqualEdges::widest(std::uint32_t node) const {
   return axis;
 }
 
+// Boxes without unvisited points are skipped by the search, so each box on the way to the root counts them.
 void EqualEdges::mark_taken(std::uint32_t v) {
   taken_[v] = 1;
   // The root is its own parent.

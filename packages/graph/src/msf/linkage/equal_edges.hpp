@@ -132,17 +132,17 @@ class EqualEdges {
 
   const GatheredPoints& points_;
   std::size_t axes_;
-  std::uint64_t most_;                ///< limit of steps
+  std::uint64_t most_;                ///< limit of steps, after which the search stops
   std::uint64_t steps_ = 0;           ///< comparisons of one axis so far
   std::vector<std::uint32_t> place_;  ///< by point: its place in the order of Prim's algorithm
   RangeMaximum heaviest_;             ///< by place: weight of the edge by which the point was added
   std::vector<std::uint32_t> order_;  ///< points in the order of the boxes
-  std::vector<std::uint32_t> leaf_;   ///< by point: its leaf
+  std::vector<std::uint32_t> leaf_;   ///< by point: the leaf of the tree of boxes that contains it
   std::vector<Node> nodes_;           ///< tree of boxes, depth first
   std::vector<double> bounds_;        ///< by node: lower, then upper corner of the box
   std::vector<double> data_;          ///< coordinates in the order of the boxes, in groups of 8 points, axis by axis
   nearest::PairPoints pairs_;         ///< view of data_ for nearest::pair_distances()
-  std::vector<std::uint8_t> taken_;   ///< by point: 1: visited
+  std::vector<std::uint8_t> taken_;   ///< by point: 1: visited, that is in the tree of Prim's algorithm
   std::vector<std::uint32_t> todo_;   ///< stack of nodes that a search has yet to visit
 };
 

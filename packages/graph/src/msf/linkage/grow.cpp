@@ -69,7 +69,7 @@ class Adjacency {
     throw InputError("grow: edge " + std::to_string(e.low) + " - " + std::to_string(e.high) +
                      "; allowed: two vertices from 0 to below " + std::to_string(vertices));
   }
-  /// Appends an edge to the adjacency list of vertex v.
+  /// Appends an edge of the spanning forest, to vertex `to`, to the adjacency list of vertex v.
   void insert(std::uint64_t v, std::uint64_t to, double weight) {
     const std::size_t at = lists_.next(v);
     to_[at] = static_cast<std::uint32_t>(to);

@@ -41,7 +41,8 @@ ClusterFlags most_stable(const CondensedTree& tree, const HdbscanOptions& o) {
 /// Selects the clusters of the condensed tree that do not split further (Selection::leaf).
 ClusterFlags leaf_clusters(const CondensedTree& tree) {
   ClusterFlags taken(tree.clusters.size(), 1);
-  for (const auto& cluster : tree.clusters) taken[cluster.parent] = 0;  // all points, too
+  for (const auto& cluster : tree.clusters)
+    taken[cluster.parent] = 0;  // the cluster of all points, which is its own parent, too
   return taken;
 }
 
@@ -50,7 +51,7 @@ ClusterFlags leaf_clusters(const CondensedTree& tree) {
 /// @return the new selection, without clusters that have a selected ancestor
 ClusterFlags apply_epsilon(const CondensedTree& tree, const ClusterFlags& taken, const HdbscanOptions& o) {
   ClusterFlags risen(taken.size());
-  if (taken[0] != 0) return taken;  // alone
+  if (taken[0] != 0) return taken;  // the cluster of all points is the only one selected
   std::vector<std::uint32_t> to(taken.size());
   for (std::size_t c = 1; c < taken.size(); ++c) {
     const auto& cluster = tree.clusters[c];

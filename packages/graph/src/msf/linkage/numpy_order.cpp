@@ -81,7 +81,7 @@ class NumpyArgsort {
     return low;
   }
 
-  /// Sorts a short range of indices by their weights, by insertion.
+  /// Sorts a short range of the argsort's indices by their weights, by insertion.
   void insertion_sort(const IndexRange& part) {
     for (IndexPosition next = part.first; next <= part.last; ++next) {
       const std::uint32_t moved = *next;

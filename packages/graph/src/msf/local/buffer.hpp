@@ -50,7 +50,7 @@ class Buffer {
     reserve(size);
     size_ = size;
   }
-  /// Appends copies of values to the array. @throws std::bad_alloc
+  /// Appends copies of values (edges that a filter keeps) to the array. @throws std::bad_alloc
   void append(std::span<const T> values) {
     if (values.empty()) return;
     std::memcpy(static_cast<void*>(reserve_more(values.size())), values.data(), values.size_bytes());

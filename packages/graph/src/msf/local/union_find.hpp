@@ -10,7 +10,7 @@ namespace merganser::msf {
 /// is its least vertex.
 class UnionFind {
  public:
-  /// Makes every vertex a set of its own.
+  /// Starts Kruskal's algorithm: makes every vertex a set (tree) of its own.
   explicit UnionFind(std::size_t size) : parent_(size) {
     for (std::size_t v = 0; v < size; ++v) parent_[v] = static_cast<std::uint32_t>(v);
   }
@@ -23,7 +23,7 @@ class UnionFind {
     }
     return v;
   }
-  /// Joins the sets of vertices a and b. @return true if they were different
+  /// Joins the sets (trees of the forest) of vertices a and b. @return true if they were different
   bool join(std::uint32_t a, std::uint32_t b) {
     a = find(a);
     b = find(b);

@@ -53,7 +53,7 @@ class ForestContraction {
   }
 
  private:
-  /// Returns the number of ranks.
+  /// Returns the number of ranks among which the components of the contracted forest are distributed.
   [[nodiscard]] std::uint64_t ranks() const { return static_cast<std::uint64_t>(transport_.size()); }
 
   /// First step of a contraction round: determines the least edge of the forest out of every component that this rank owns.

@@ -37,7 +37,7 @@ class PathCheck {
   }
 
   std::vector<Edge24> equal;  ///< edges of the last block that are edges of the forest too
-  PathFindings findings;      ///< least faults so far
+  PathFindings findings;      ///< least faults of the forest that this rank's edges have proved so far
 
  private:
   /// Moves the ends of all edges of the block that are still in different components up one level of the hierarchy. Collective
