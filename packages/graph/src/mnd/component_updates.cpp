@@ -40,6 +40,7 @@ void add_partners(const Part& part, Letters& letters) {
 /// Gives this rank's ghosts the names that their owners have sent after a contraction: ghosts of one new name become one ghost, and
 /// the ends of edges are renumbered. Local. @param new_names  by old ghost number
 void rename_ghosts(Part& part, const std::vector<std::uint64_t>& new_names) {
+  // Ghosts of one new name have one owner, since a contraction joins components of one rank only.
   IdTable table(new_names.size());
   std::vector<std::uint32_t> number(new_names.size());
   std::vector<int> owner;
@@ -163,6 +164,7 @@ class Renumbering {
   /// Replaces the components, ghosts and owners of the part by the new ones, and turns marked ghosts into numbers behind those of
   /// own components. @throws InputError for more components or edges than 31 bits can number
   void finish(Part& part) && {
+    // `a` of an edge is an own component: ends are swapped where only the other one is.
     check_sizes(std::max(own_.keys().size(), ghosts_.keys().size()), part.edges.size());
     part.own = static_cast<std::uint32_t>(own_.keys().size());
     for (ComponentEdge& e : part.edges) {

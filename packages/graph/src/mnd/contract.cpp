@@ -11,6 +11,7 @@ namespace {
 /// itself if that is a ghost or there is no edge. Of two that chose each other the lower one is the root; the order of edges is
 /// strict, so there are no other cycles. @param least  by component: position of its least edge in part.edges
 std::vector<std::uint32_t> choose_parents(const Part& part, const std::vector<std::uint32_t>& least) {
+  // A component whose least edge leads to a ghost stays a root: only the ghost's owner could contract along it.
   std::vector<std::uint32_t> parent(part.own);
   for (std::uint32_t c = 0; c < part.own; ++c) {
     parent[c] = c;
@@ -37,6 +38,7 @@ void point_at_roots(std::vector<std::uint32_t>& parent) {
 /// Numbers the roots of a Boruvka round, the components after it, in ascending order, moves their names there, and replaces
 /// `parent` by the new number of every component. @return number of roots
 std::uint32_t renumber(Part& part, std::vector<std::uint32_t>& parent) {
+  // In place: a new number is never above the old one.
   std::vector<std::uint32_t> fresh(part.own);
   std::uint32_t count = 0;
   for (std::uint32_t c = 0; c < part.own; ++c) {
@@ -51,6 +53,7 @@ std::uint32_t renumber(Part& part, std::vector<std::uint32_t>& parent) {
 /// Replaces the components at the ends of this rank's edges by their new numbers after a Boruvka round, and drops edges within one
 /// component. Numbers of ghosts move down by the number of components that are gone. @param own  number of components left
 void relabel(Part& part, const std::vector<std::uint32_t>& number, std::uint32_t own) {
+  // Names of the roots are at the front already; those of the components that are gone are erased before the ghosts'.
   const std::uint32_t gone = part.own - own;
   std::size_t kept = 0;
   for (const ComponentEdge& e : part.edges) {

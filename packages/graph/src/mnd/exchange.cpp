@@ -79,6 +79,7 @@ class MessageExchange final : public RecordExchange {
   /// Concatenates the send buffers for all partners, exchanges their numbers of records, and builds the graph and the pattern of
   /// the plan from them. Called by every rank. @return the concatenated words
   Words arrange(Letters& letters, comm::Graph& graph, comm::Pattern& pattern) {
+    // Partners are symmetric: each partner posts a size too, and arcs in and out are the same.
     const auto& others = mailbox_->graph().out;
     std::vector<std::uint8_t> active(others.size());
     Words all;

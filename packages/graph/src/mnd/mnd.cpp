@@ -113,6 +113,7 @@ class MultiNodeBoruvka {
   /// as ghosts, and drops parallel edges and components without edges. Collective. @return edges of the forest that this rank has
   /// found
   std::int64_t contract_and_merge(std::int64_t cycle) {
+    // Listed before the contraction: afterwards edges no longer show which ranks have the old components as ghosts.
     NamesBefore before;
     {
       const auto scope = phase("ghosts");
@@ -158,6 +159,7 @@ class MultiNodeBoruvka {
   /// components whose edges lead to each other would otherwise swap ranks for ever. Local. @return the future owner of each
   /// component
   std::vector<int> ring_owners(int next, std::int64_t cycle) const {
+    // Every component has an edge here, since drop_idle() has removed the others, so that least[c] is a position.
     std::vector<int> owners(part_.own, part_.rank);
     const auto share = std::ceil(options_.ring_share * static_cast<double>(part_.own));
     auto room = static_cast<std::int64_t>(share);
@@ -177,6 +179,7 @@ class MultiNodeBoruvka {
   /// Last part of a cycle: migrates the components that ring_owners() chooses to the next rank in the ring of active ranks.
   /// Collective.
   void exchange_ring(std::int64_t cycle) {
+    // Ranks that are not active hold no components, but take part in the collective exchanges.
     const auto scope = phase("ring");
     const int me = transport_.rank();
     const int last = (ranks_ - 1) / stride_ * stride_;
@@ -191,6 +194,7 @@ class MultiNodeBoruvka {
   /// Migrates all components of each group of active ranks to the first rank of the group, its leader; then only leaders are
   /// active. Collective. @param stride  distance between leaders in ranks, from then on
   void gather_groups(int stride) {
+    // Owners after the move follow from rank numbers alone: no exchange of owners is needed.
     const auto scope = phase("post");
     const int me = transport_.rank();
     const auto leader = [&](int rank) { return rank - rank % stride; };

@@ -50,6 +50,7 @@ class OwnVertexNumbers {
 /// sense. Ghosts are marked by kGhost until the number of own vertices, which they follow, is known.
 template <class Edge>
 void number_ends(Part& part, const std::vector<Edge>& mine, msf::Sense sense, OwnVertexNumbers& own, IdTable& ghosts) {
+  // `a` of an edge is an own component: where `low` is a ghost, `high` is not.
   part.edges.reserve(mine.size());
   const auto number = [&](std::uint64_t vertex) {
     return own.has(vertex) ? own(vertex) : kGhost | ghosts.insert(vertex);

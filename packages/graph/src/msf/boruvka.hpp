@@ -55,6 +55,7 @@ class Boruvka {
   /// Boruvka's algorithm, then the base case. Collective. Edges of the spanning forest are appended to `forest`, each on the owner
   /// of the component that chose it, those of the base case on rank 0.
   void run(std::span<const Edge> edges, std::vector<Edge>& forest) {
+    // A component without a candidate is a complete tree of these edges; without any choice on any rank the forest is done.
     load(edges);
     comm::Transport& transport = peers_.transport();
     for (;;) {
@@ -81,6 +82,7 @@ class Boruvka {
   /// Returns those of this rank's `edges` whose ends are in different components at this stage of Boruvka's algorithm, in their
   /// order: the filter that drops edges that cannot be in the forest any more. Collective.
   [[nodiscard]] std::vector<Edge> between_components(std::span<const Edge> edges) {
+    // All ranks make as many blocks as the one with most edges, since look-ups are collective; blocks bound the memory.
     const Report::Scope scope(report_, "lookup", peers_.transport());
     components_.flatten();
     const auto mine = static_cast<std::int64_t>((edges.size() + kLookUpBlock - 1) / kLookUpBlock);
@@ -163,6 +165,7 @@ class Boruvka {
   /// Relabels this rank's live edges after a Boruvka round: the component at position i of names_ is part of component labels[i]
   /// now. names_ becomes the distinct labels, grouped by owner; loops and all but the least of parallel edges are dropped. Local.
   void set_names(const std::vector<std::uint64_t>& labels) {
+    // Grouping by owner lets later look-ups send slices of names_, and match replies by position.
     const MeasuredWork work;
     IdTable table(labels.size(), components_.ranges().first.back());
     std::vector<std::uint32_t> number(labels.size());
@@ -346,6 +349,7 @@ class Boruvka {
   /// Base case of Boruvka's algorithm: computes the spanning forest of all ranks' live edges on rank 0, by Kruskal's algorithm on
   /// each rank and merging of forests along a binomial tree. Collective. @return the forest on rank 0, nothing on the others
   std::vector<LiveEdge> merge_to_first(std::vector<LiveEdge> mine, std::size_t components) {
+    // Only edges of a rank's own forest can be in the forest of all (cycle property), so that lists stay below `components` edges.
     const auto reduce = [components](std::vector<LiveEdge>& edges) {
       const MeasuredWork work;
       std::sort(edges.begin(), edges.end(), [](const LiveEdge& x, const LiveEdge& y) { return x.key < y.key; });

@@ -27,6 +27,7 @@ std::array<std::uint64_t, 2> hash_edge(const graphs::Edge24& e) {
 
 /// Returns the decimal digits of a 128-bit integer, the exact total weight of a forest, with a minus sign where it is negative.
 std::string decimal(Wide value) {
+  // Digits are taken from the negative remainders too: the least 128-bit integer has no absolute value.
   const bool negative = value < 0;
   std::string digits;
   do {

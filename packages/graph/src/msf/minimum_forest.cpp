@@ -120,6 +120,7 @@ class HaltingKruskal {
 
   /// Processes this rank's next edge in ascending order: it joins two components, halts one, stays undecided, or is dropped.
   void add(const Edge& e) {
+    // An edge to another rank is undecided; the owner of `low` keeps it, so that it is kept once.
     const bool low_own = own(e.low);
     if (!low_own || !own(e.high)) {
       halted_[root(low_own ? e.low : e.high)] = 1;
@@ -214,6 +215,7 @@ class ForestSearch {
   /// Method `kruskal`: computes the spanning forest of each rank's edges by filter-Kruskal, and merges these along a binomial tree.
   /// Collective. @return the whole forest on rank 0, nothing on the others
   std::vector<Edge> by_kruskal() {
+    // Edges that are not in a rank's own forest are not in the forest of the graph (cycle property).
     std::vector<Edge> forest;
     {
       const Report::Scope scope(report_, "local forest", transport_);
@@ -275,6 +277,7 @@ class ForestSearch {
   /// First stage of method `local`: redistributes the graph's edges to the owners of their ends, and contracts this rank's
   /// components without communication. Collective. @param left  result: edges for the global rounds
   void contract_here(Components& components, std::vector<Edge>& forest, std::vector<Edge>& left) {
+    // The owner of a vertex has all edges at it, so that the least edge out of every component of its vertices is known here.
     std::vector<Edge> mine;
     {
       const Report::Scope scope(report_, "partition", transport_);

@@ -21,6 +21,7 @@ struct Joined {
 /// Runs body(0) .. body(threads - 1) concurrently in a fork-join region, body(0) on the calling thread; after all have ended,
 /// throws the exception of the lowest one that failed.
 void in_parallel(int threads, const auto& body) {
+  // Exceptions must not leave a thread: each is kept, and one is thrown after all threads have been joined.
   if (threads <= 1) {
     body(0);
     return;

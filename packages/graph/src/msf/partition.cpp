@@ -61,6 +61,7 @@ DegreeBuckets next_buckets(unsigned left, std::size_t intervals) {
 /// begin at `lows`. Loops do not count. Collective.
 std::vector<std::int64_t> histogram(const graphs::EdgeList& graph, const std::vector<std::uint64_t>& lows,
                                     const DegreeBuckets& buckets, comm::Transport& transport) {
+  // Intervals are disjoint and ascending, so that a binary search finds the one that a vertex is in.
   MeasuredWork work;
   std::vector<std::int64_t> counts(lows.size() << buckets.bits);
   const unsigned span = buckets.shift + buckets.bits;
@@ -104,6 +105,8 @@ bool are_messages_short(std::size_t bytes, comm::Transport& transport) {
 /// Collective. @return the edges with an end in this rank's range
 template <class Edge>
 std::vector<Edge> distribute(const std::vector<Edge>& edges, const graphs::Ranges& ranges, comm::Transport& transport) {
+  // Beyond kMaxDirectRanks ranks short messages are bundled over a grid of ranks; else sizes are counted first, so that send
+  // buffers are allocated once.
   std::vector<Edge> mine;
   if (transport.size() == 1) {
     mine.reserve(edges.size());

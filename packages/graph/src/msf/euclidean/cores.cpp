@@ -63,6 +63,7 @@ class CoreDistanceSearch {
   /// stands for k or more equal points fills the rest of a list with its distance. Called by several threads, each for other
   /// leaves.
   void store_distances(const LeafResult& found) {
+    // The neighbour list has k - 1 entries, as the point itself is the first of the k.
     std::vector<double> row(keep_);
     for (std::uint32_t q = 0; q < found.count; ++q) {
       const std::uint32_t v = found.first + q;
@@ -85,6 +86,7 @@ class CoreDistanceSearch {
   /// Appends the reply to a query of another rank's core distance search: the `keep_` smallest squared distances to points of this
   /// rank (all of those below the query's limit), infinite ones where there are fewer.
   void append_nearest(const CoreQuestion<D>& q, std::vector<double>& to) const {
+    // Depth-first search of this rank's tree; boxes at or beyond the k-th distance known on either side are skipped.
     const auto& nodes = tree_.nodes();
     const std::size_t here = to.size();
     to.resize(here + keep_, kInfinity);

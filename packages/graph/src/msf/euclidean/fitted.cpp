@@ -29,6 +29,7 @@ struct JointQuestion {
 template <class T>
 std::vector<T> return_rows(const std::vector<T>& rows, std::size_t width, std::span<const std::size_t> came,
                            std::span<const std::size_t> went, comm::Transport& transport) {
+  // Messages keep the order of their queries: the next row from an owner belongs to the next point that was sent there.
   std::vector<std::vector<T>> back(came.size());
   auto next = rows.begin();
   for (std::size_t r = 0; r < came.size(); ++r) {
@@ -119,6 +120,7 @@ class Fitted {
   /// Visits the leaves of this rank's tree that may have points within `most()` of a place, near ones first, and calls
   /// take(point, compared) for such points. most() may shrink meanwhile.
   void visit_near(const Place<D>& at, const auto& most, const auto& take) const {
+    // Points at exactly most() count: of equal distances the least id wins.
     if (tree_.nodes().empty()) return;
     std::array<double, kMaxLeafPoints + 8> to;
     std::vector<Visit> todo;
@@ -179,6 +181,7 @@ class Fitted {
 
   /// Finds the k nearest points of the set, on all ranks, to each of the new points' places that this rank owns. Collective.
   std::vector<Near> nearest(const std::vector<Place<D>>& places, std::size_t k) {
+    // This rank's own points first: the k-th distance among them limits the queries to other ranks.
     std::vector<Near> rows(places.size() * k);
     share_loop(threads_, places.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) nearest_here(places[i], kInfinity, k, rows.data() + i * k);
@@ -200,6 +203,7 @@ class Fitted {
   /// Finds the best joint (edge of least mutual reachability) to all ranks' points of the set for each of the new points' places
   /// that this rank owns. Collective. @param near  their k nearest points, the last of which gives the core distance
   std::vector<Joint> join(const std::vector<Place<D>>& places, const std::vector<Near>& near, std::size_t k) {
+    // This rank's own points first: the best joint among them limits the queries to other ranks.
     const Metric<D>& metric = tree_.metric();
     std::vector<Joint> joints(places.size());
     share_loop(threads_, places.size(), [&](std::size_t begin, std::size_t end) {

@@ -115,6 +115,7 @@ class GlobalRounds {
   /// Returns this rank's points whose nearest point of another component may be on another rank, by an edge that comes before the
   /// limit of their component.
   [[nodiscard]] std::vector<std::uint32_t> open_points() {
+    // A leaf of one component whose least bound is above what may be chosen is skipped as a whole.
     std::vector<std::uint32_t> out;
     for (const auto leaf : state_.tree.leaves()) {
       const auto& node = state_.tree.nodes()[leaf];
@@ -195,6 +196,7 @@ class GlobalRounds {
 
   /// Records the reply of another rank as the known edge of the queried point, unless a lesser edge is known already.
   void accept_reply(const NearestAnswer& a) {
+    // Replies of several ranks may concern one point: the least edge stays.
     const Key key = make_key(a.d2, state_.tree.id(a.point), a.id);
     if (has_outside(a.point) && remote_[slot_[a.point]].key < key) return;
     if (slot_[a.point] == kNone) {
@@ -209,6 +211,7 @@ class GlobalRounds {
   /// Ends a global round: gathers the least edge out of every component on all ranks, which contract alike, and adds this rank's
   /// edges to the spanning tree. Collective.
   void contract_all() {
+    // All ranks gather the same edges and contract alike; an edge is stored by the rank that offered the least one.
     std::vector<LeastEdgeOffer> mine;
     for (std::uint32_t c = 0; c < state_.components; ++c) {
       const Choice& choice = state_.best[c];

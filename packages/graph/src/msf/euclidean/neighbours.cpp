@@ -77,6 +77,7 @@ class LeafSearch {
 template <std::size_t D>
 void find_neighbours(const PointTree<D>& tree, const NeighbourSearch& search,
                      const std::function<void(const LeafResult&)>& store) {
+  // Progress is reported by the calling thread alone, so that the callback need not be thread-safe.
   constexpr std::size_t kOften = 512;
   const auto& leaves = tree.leaves();
   const auto caller = std::this_thread::get_id();

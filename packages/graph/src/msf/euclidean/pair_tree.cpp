@@ -88,6 +88,7 @@ class PairTree {
   /// Selects the next point of the tree into `newest_`: the candidate of all ranks with the least edge. Collective. @return true if
   /// it is this rank's
   bool select_least() {
+    // Keys are strictly ordered, so that all ranks select the same candidate.
     if (transport_.size() == 1) return true;
     const auto offers = comm::all_gather(transport_, newest_);
     std::size_t best = 0;
@@ -116,6 +117,7 @@ class PairTree {
   /// Updates the least edges into the tree of all points of this rank that are outside by those to the newest point, and determines
   /// the least of them, this rank's next candidate. Local.
   void update_best(const PrimCandidate& newest) {
+    // Distances are computed in chunks by vector instructions; those above a point's least edge so far need no comparison of keys.
     constexpr std::size_t kChunk = 512;
     std::array<double, kChunk> to;
     const std::size_t open = slab_.size();

@@ -112,6 +112,7 @@ void join_here(const Slab& slab, std::span<const double> cores, const double* pl
 // Joints of new points for many axes: places go around all ranks in batches, and the best joint is kept.
 void join_by_pairs(const Slab& slab, std::span<const double> cores, std::span<const double> rows,
                    std::vector<Joint>& joints, comm::Transport& transport) {
+  // All ranks make as many batches as the one with most new points, since the exchanges are collective; batches bound the memory.
   constexpr std::size_t kBatch = 1024;
   const std::size_t axes = slab.axes();
   const auto batches = static_cast<std::size_t>(

@@ -35,6 +35,7 @@ struct Visit {
 /// @param todo       stack, reused between calls
 void visit_leaves(const auto& nodes, std::uint32_t top, std::vector<Visit>& todo, const auto& distance2,
                   const auto& within, const auto& open, const auto& leaf) {
+  // The nearer child is descended to at once, the other one pushed: leaves near the query come first and tighten within().
   todo.assign(1, {top, distance2(nodes[top].box)});
   while (!todo.empty()) {
     Visit next = todo.back();

@@ -34,6 +34,7 @@ void RemoteBoxes<D>::mark(const BoruvkaState<D>& state, comm::Transport& transpo
 /// @return by node: 1: its children are sent
 template <std::size_t D>
 std::vector<std::uint8_t> RemoteBoxes<D>::choose_opened(const PointTree<D>& tree) {
+  // Boxes are opened by extent times number of points: a long box of many points bounds the distances to many points loosely.
   constexpr int kMax = 511;
   const auto& nodes = tree.nodes();
   using Weighed = std::pair<double, std::uint32_t>;

@@ -27,6 +27,7 @@ class Sites {
   /// Returns the distance of two points as it is compared: squared, or plain for norms other than squares; the same bits as
   /// Metric::distance2().
   [[nodiscard]] double compared(const double* a, const double* b) const {
+    // The canonical formula in its order of additions; on the sphere points far apart compare by the antipode.
     double sum = 0;
     for (std::size_t i = 0; i < axes_; ++i) {
       double s = std::fabs(a[i] - b[i]);

@@ -142,6 +142,7 @@ void BoruvkaState<D>::search_from(std::uint32_t v, const Key& limit) {
 /// edge of the component of v, or `limit` as a higher bound.
 template <std::size_t D>
 void BoruvkaState<D>::record_found(std::uint32_t v, const Found& found, const Key& limit) {
+  // After a search the neighbour list is not used any more: its nearer entries are all in the point's own component.
   ++searches;
   used[v] = static_cast<std::uint8_t>(keep);
   if (found.point == kNone) {
@@ -158,6 +159,7 @@ void BoruvkaState<D>::record_found(std::uint32_t v, const Found& found, const Ke
 /// component into near_. @return false if there are more than 4096
 template <std::size_t D>
 bool BoruvkaState<D>::gather_near(std::uint32_t leaf, double most) {
+  // Depth-first traversal of this rank's tree; subtrees of the leaf's own component and boxes beyond `most` are skipped.
   constexpr std::size_t kMany = 4096;
   const auto& nodes = tree.nodes();
   const Bounds<D>& box = nodes[leaf].box;

@@ -24,6 +24,7 @@ class Condenser {
   /// Condenses the dendrogram with merges of one height undone together (HdbscanTies::together), so that their order does not
   /// matter.
   CondensedTree undo_together() {
+    // From the last merge down, so that the cluster of a node is known before those of its children.
     tree_.clusters.push_back({0, static_cast<std::uint32_t>(points_), 0});
     for (std::size_t i = d_.merges.size(); i-- > 0;) {
       const std::size_t node = points_ + i;
@@ -40,6 +41,8 @@ class Condenser {
 
   /// Condenses the dendrogram with every merge undone by itself, breadth first, as scikit-learn does (HdbscanTies::sequential).
   CondensedTree undo_one_by_one() {
+    // Breadth first from the last merge, as scikit-learn numbers clusters; a node that falls out passes its cluster on to its
+    // points.
     tree_.clusters.push_back({0, static_cast<std::uint32_t>(points_), 0});
     if (!d_.merges.empty()) open_.assign(1, static_cast<std::uint32_t>(cluster_.size() - 1));
     for (std::size_t i = 0; i < open_.size(); ++i) {
@@ -85,6 +88,7 @@ class Condenser {
 
   /// Collects into parts_ the nodes of the dendrogram that a node and the merges of its height directly below it join, in order.
   void find_parts(std::uint32_t node) {
+    // Merges of the node's height directly below it are undone together with it, whatever their order.
     const double height = d_.merges[node - points_].height;
     parts_.clear();
     open_.assign(1, node);

@@ -30,6 +30,7 @@ void check_edge(const Forest& forest, std::size_t i) {
 /// Computes the flat clusters of a dendrogram after its first `merges` merges. From the top down each cluster takes the root of the
 /// one that it becomes part of, which has a greater number.
 Labels cut_after(const Dendrogram& d, std::size_t merges) {
+  // Flat clusters: clusters of the dendrogram that no further merge joins, numbered in the order of their lowest vertices.
   const auto vertices = static_cast<std::size_t>(d.vertices);
   std::vector<std::uint32_t> top(vertices + merges);
   std::iota(top.begin(), top.end(), 0U);

@@ -45,6 +45,7 @@ class EqualEdges {
   /// Marks point v as visited, and calls body(to, weight) for its edges of minimum spanning trees to points not yet visited for
   /// which wanted(to, weight) is true. Finds nothing more after the search has stopped.
   void visit_edges(std::uint32_t v, const auto& wanted, const auto& body) {
+    // Depth first through the tree of boxes; skips a box if all edges to its points are heavier than the tree's paths to them.
     mark_taken(v);
     const double* const at = points_.sites->at(v);
     const double core = core_distance(v);

@@ -29,6 +29,7 @@ void check_vertices(const Forest& mine, comm::Transport& transport) {
 
 // Gather of a forest for single linkage, which is sequential, in rounds of bounded size.
 Forest gather_forest(const Forest& mine, comm::Transport& transport) {
+  // In rounds of pieces, so that the messages to rank 0 need bounded memory besides the edges themselves.
   using graphs::Edge24;
   check_vertices(mine, transport);
   const auto ranks = static_cast<std::size_t>(transport.size());

@@ -90,6 +90,7 @@ class Prim {
   /// Runs Prim's algorithm from vertex 0 until all vertices are in the tree. @return its edges in the order in which they are added
   /// @param each_edge  each_edge(v, wanted, body) calls body(to, weight) for the edges of v, at least those with wanted(to, weight)
   std::vector<GrownEdge> run(const auto& each_edge) {
+    // A candidate of the heap is outdated if its vertex has been added, or has a lighter edge by now.
     const auto vertices = static_cast<std::uint32_t>(least_.size());
     for (std::uint32_t first = 0; first < vertices; ++first) {
       if (inside_[first] != 0) continue;
@@ -119,6 +120,7 @@ class Prim {
 
   /// Adds vertex v to the tree of Prim's algorithm, and its edges to vertices outside to the heap of candidates.
   void insert_vertex(std::uint32_t v, const auto& each_edge) {
+    // Strictly lighter only: of equal weights the edge that was found first stays.
     inside_[v] = 1;
     const auto wanted = [&](std::uint32_t to, double weight) { return inside_[to] == 0 && weight < least_[to]; };
     each_edge(v, wanted, [&](std::uint32_t to, double weight) {

@@ -61,6 +61,7 @@ class NumpyArgsort {
 
   /// Partitions a range of indices around the median weight of the first, middle and last. @return the final position of that index
   IndexPosition partition(IndexPosition first, IndexPosition last) {
+    // The pivot is at last - 1 during both scans; it bounds the upward one, and `first`, which is not above it, the downward one.
     const IndexPosition middle = first + ((last - first) >> 1);
     if (less(middle, first)) std::swap(*middle, *first);
     if (less(last, middle)) std::swap(*last, *middle);

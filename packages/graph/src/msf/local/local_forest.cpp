@@ -109,6 +109,7 @@ void sort_ties(std::span<Edge> edges) {
 /// digits that all edges share; then ties. @param scratch  memory for a copy; its content is unspecified then
 template <class Edge>
 void sort_edges(Buffer<Edge>& edges, Buffer<Edge>& scratch) {
+  // All digits are counted in one pass over the edges; the order by ends matters among equal weights only.
   using Bits = typename Edge::bits_type;
   constexpr std::size_t kDigit = 11;
   constexpr std::size_t kPasses = (8 * sizeof(Bits) + kDigit - 1) / kDigit;
@@ -198,6 +199,7 @@ class FilterKruskal {
   /// Performs Kruskal's algorithm on the light edges of a filter-Kruskal round: sorts them, and adds those that join two trees to
   /// the forest.
   void join_all(Buffer<Edge> edges) {
+    // Ends are prefetched, since their places in the union-find array are random.
     Buffer<Edge> scratch;
     sort_edges(edges, scratch);
     progress_.add(kSortCost / 2 * edges.size());
@@ -239,6 +241,7 @@ std::vector<Edge> local_forest(std::span<const Edge> edges, std::uint64_t vertic
 // Step of a reduction of forests: Kruskal's algorithm on two sorted forests, as their edges are merged.
 template <class Edge>
 std::vector<Edge> merge_forests(std::span<const Edge> a, std::span<const Edge> b, std::uint64_t vertices) {
+  // Kruskal's algorithm on the union of two forests, in the order of a merge of both lists: no sort is needed.
   check_vertices(vertices);
   std::vector<Edge> forest;
   forest.reserve(std::min<std::size_t>(a.size() + b.size(), static_cast<std::size_t>(vertices)));

@@ -59,6 +59,7 @@ class ForestContraction {
   /// First step of a contraction round: determines the least edge of the forest out of every component that this rank owns.
   /// Collective. Each rank sends only the least of its edges out of a component.
   void choose() {
+    // Candidates are reduced before they are sent: at most one edge per component from a rank.
     const auto take = [this](const Offer& offer) {
       const auto at = offer.to - first_;
       if (pointer_[at] != kNone && !(offer.edge < nodes_[at].least)) return;
@@ -132,6 +133,7 @@ class ForestContraction {
   /// Fourth step of a contraction round: numbers the roots, the components of the next level, over all ranks, and sets the parent
   /// of every component that this rank owns to the number of its root. Collective.
   void number_parents() {
+    // Numbers are consecutive by rank; components without an edge are whole trees and get no parent.
     std::vector<std::uint64_t> number(pointer_.size(), kNone);
     std::uint64_t roots = 0;
     for (std::size_t i = 0; i < pointer_.size(); ++i)
@@ -153,6 +155,7 @@ class ForestContraction {
   /// Last step of a contraction round: replaces the ends of this rank's live edges by components of the next level. Collective. An
   /// edge whose ends are equal now and that was not chosen by either end closes a cycle of the forest.
   void relabel(std::optional<Edge24>& closes_cycle) {
+    // In a forest an edge whose ends are contracted into one component was chosen by one of them; else another path joins them.
     std::vector<std::uint64_t> ids;
     ids.reserve(2 * live.size());
     for (const auto& e : live) {

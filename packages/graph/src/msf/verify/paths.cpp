@@ -43,6 +43,7 @@ class PathCheck {
   /// Moves the ends of all edges of the block that are still in different components up one level of the hierarchy. Collective
   /// unless the level is replicated.
   void climb(std::size_t number) {
+    // Replicated levels are read in place; others are looked up at the owners, for all edges of the block at once.
     const Level& level = hierarchy_.levels[number];
     std::size_t kept = 0;
     if (level.everywhere) {
@@ -71,6 +72,7 @@ class PathCheck {
   /// Moves the ends of one edge of the graph, in components `a` and `b`, up one level of the hierarchy; where they meet, compares
   /// the edge with the greatest on its path. @return false if they have met, or are in different trees
   bool step(ClimbingEdge& c, const Node& a, const Node& b) {
+    // The greatest edge on the forest's path is the greatest of the least edges of the components left on both sides [king1997].
     if (a.parent == kNone || b.parent == kNone) {
       record_apart(c.edge);
       return false;
