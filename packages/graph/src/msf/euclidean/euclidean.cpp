@@ -39,7 +39,7 @@ std::function<void(double)> make_progress(const Report& report, const char* phas
   return [&report, phase](double share) { report.progress(phase, share); };
 }
 
-/// Result of make_ground(), the common first part of euclidean_forest() and core_distances() on one rank.
+/// Result of prepare_points(), the common first part of euclidean_forest() and core_distances() on one rank.
 template <std::size_t D>
 struct PreparedPoints {
   DistributedPoints<D> distributed;  ///< the points that this rank owns (moved into the tree), and where they came from
