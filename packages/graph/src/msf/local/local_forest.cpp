@@ -1,3 +1,4 @@
+// Filter-Kruskal with threads: the minimum spanning forest of one rank's edges; and the merging of two sorted forests.
 #include "merganser/msf/local_forest.hpp"
 
 #include <algorithm>
@@ -17,19 +18,19 @@ constexpr std::size_t kSample = 4096;  // edges of the sample for a pivot
 constexpr std::size_t kSortCost = 8;   // cost of sorting and joining an edge, relative to filtering one
 constexpr std::size_t kAhead = 24;     // distance in edges at which ends are prefetched
 
-/// Validates the number of vertices, which must fit 32 bits. @throws InputError
+/// Validates the number of vertices of one rank's spanning forest, whose numbers must fit 32 bits. @throws InputError
 void check_vertices(std::uint64_t vertices) {
   if (vertices > (std::uint64_t{1} << 32)) {
     throw InputError("vertices of one rank's forest: " + std::to_string(vertices) + "; allowed: at most 4294967296");
   }
 }
 
-/// Progress of Filter-Kruskal, in units of filtered edges. Used by one thread, which counts for all.
+/// Progress of filter-Kruskal on one rank, in units of filtered edges. Used by one thread, which counts for all.
 class Progress {
  public:
   Progress(const std::function<void(double)>& tell, std::size_t total)
       : tell_(tell), total_(static_cast<double>(total)) {}
-  /// Counts work done, and reports the share now and then.
+  /// Counts filtered edges (or work of that cost) as done, and calls the progress callback with the share after every 2^22 edges.
   void add(std::size_t edges) {
     if (!tell_) return;
     done_ += edges;
@@ -39,18 +40,19 @@ class Progress {
   }
 
  private:
-  static constexpr std::size_t kEvery = std::size_t{1} << 22;
-  const std::function<void(double)>& tell_;
-  double total_;
-  std::size_t done_ = 0;
-  std::size_t told_ = 0;
+  static constexpr std::size_t kEvery = std::size_t{1} << 22;  // edges between two calls of tell_
+  const std::function<void(double)>& tell_;                    // progress callback; may be empty
+  double total_;                                               // expected work
+  std::size_t done_ = 0;                                       // work done
+  std::size_t told_ = 0;                                       // work done at the last call of tell_
 };
 
-/// Returns the edges for which `keep` holds, filtered by several threads, in their order; every weight is xored with `flip` first.
-/// Appending has no branch on the outcome, which is unpredictable.
+/// Returns the edges for which `keep` holds, filtered by several threads, in their order; every weight is xored with `flip` first
+/// (all bits for a maximum forest). Filter step of filter-Kruskal. Appending has no branch on the outcome, which is unpredictable.
+/// @param expected  estimated number of edges kept, for the first allocation
 template <class Edge, class Keep>
-Buffer<Edge> select(std::span<const Edge> edges, typename Edge::bits_type flip, int threads, std::size_t expected,
-                    Progress& progress, const Keep& keep) {
+Buffer<Edge> filter_edges(std::span<const Edge> edges, typename Edge::bits_type flip, int threads, std::size_t expected,
+                          Progress& progress, const Keep& keep) {
   std::vector<Buffer<Edge>> parts(static_cast<std::size_t>(threads));
   in_parallel(threads, [&](int t) {
     const auto mine = thread_share(edges, t, threads);
@@ -74,7 +76,8 @@ Buffer<Edge> select(std::span<const Edge> edges, typename Edge::bits_type flip, 
   return all;
 }
 
-/// Returns an edge below which about `wanted` of `edges` lie, by a sample.
+/// Returns the pivot of a round of filter-Kruskal: an edge, with its weight xored with `flip`, below which about `wanted` of this
+/// rank's `edges` lie, by a sample at fixed pseudo-random positions.
 template <class Edge>
 Edge sample_pivot(std::span<const Edge> edges, typename Edge::bits_type flip, std::size_t wanted) {
   std::vector<Edge> sample;
@@ -90,7 +93,7 @@ Edge sample_pivot(std::span<const Edge> edges, typename Edge::bits_type flip, st
   return sample[std::min(kSample - 1, wanted * kSample / edges.size())];
 }
 
-/// Sorts runs of equal weight by (low, high).
+/// Sorts runs of edges of equal weight by their ends (low, high), in a list that is sorted by weight.
 template <class Edge>
 void sort_ties(std::span<Edge> edges) {
   for (std::size_t i = 0; i + 1 < edges.size();) {
@@ -102,10 +105,11 @@ void sort_ties(std::span<Edge> edges) {
   }
 }
 
-/// Sorts edges by (weight, low, high): radix sort by weight, 11 bits at a time from the lowest, skipping digits that
-/// all edges share; then ties. `scratch` gets the size of `edges`.
+/// Sorts edges by (weight, low, high) for Kruskal's algorithm: radix sort by weight, 11 bits at a time from the lowest, skipping
+/// digits that all edges share; then ties. @param scratch  memory for a copy; its content is unspecified then
 template <class Edge>
 void sort_edges(Buffer<Edge>& edges, Buffer<Edge>& scratch) {
+  // All digits are counted in one pass over the edges; the order by ends matters among equal weights only.
   using Bits = typename Edge::bits_type;
   constexpr std::size_t kDigit = 11;
   constexpr std::size_t kPasses = (8 * sizeof(Bits) + kDigit - 1) / kDigit;
@@ -132,7 +136,7 @@ void sort_edges(Buffer<Edge>& edges, Buffer<Edge>& scratch) {
   sort_ties(edges.span());
 }
 
-/// Filter-Kruskal [osipov2009] on the edges of one rank.
+/// Filter-Kruskal [osipov2009]: minimum spanning forest of the edges of one rank.
 template <class Edge>
 class FilterKruskal {
  public:
@@ -144,7 +148,7 @@ class FilterKruskal {
         flip_(flip ? static_cast<Bits>(~Bits{0}) : Bits{0}),
         progress_(progress) {}
 
-  /// Computes the minimum spanning forest of the edges. @throws InputError for ends that are no vertices
+  /// Computes the minimum spanning forest of this rank's edges by filter-Kruskal. @throws InputError for ends that are no vertices
   void run(std::span<const Edge> edges) {
     check_ends(edges);
     forest_.reserve(std::min(trees_, edges.size()));
@@ -153,25 +157,26 @@ class FilterKruskal {
       // At least twice the trees that are left, so that light edges join most of them, and an eighth, so that passes are few.
       const std::size_t wanted = std::max(2 * trees_, edges.size() / 8);
       const Edge pivot = sample_pivot(edges, flip_, wanted);
-      join_all(select(edges, flip_, threads_, wanted + wanted / 8, progress_,
-                      [&](const Edge& e) { return !is_above(e, pivot); }));
+      join_all(filter_edges(edges, flip_, threads_, wanted + wanted / 8, progress_,
+                            [&](const Edge& e) { return !is_above(e, pivot); }));
       sets_.flatten();
       const std::uint32_t* const label = sets_.labels();
       // Light edges lie within trees by now, so this filter drops them with the heavy edges that cannot be in the forest.
-      again = select(edges, flip_, threads_, edges.size() / 16, progress_,
-                     [&](const Edge& e) { return label[e.low] != label[e.high]; });
+      again = filter_edges(edges, flip_, threads_, edges.size() / 16, progress_,
+                           [&](const Edge& e) { return label[e.low] != label[e.high]; });
       edges = again.span();
       flip_ = 0;
     }
-    Buffer<Edge> rest = select(edges, flip_, 1, edges.size(), progress_, [](const Edge& e) { return e.low != e.high; });
+    Buffer<Edge> rest =
+        filter_edges(edges, flip_, 1, edges.size(), progress_, [](const Edge& e) { return e.low != e.high; });
     again = Buffer<Edge>();
     join_all(std::move(rest));
   }
-  /// Returns the edges of the forest, ascending.
+  /// Returns the edges of the minimum spanning forest that run() found, ascending by (weight, low, high).
   std::vector<Edge> release() { return std::move(forest_); }
 
  private:
-  /// Validates the ends of edges. @throws InputError for an edge with an end that is no vertex
+  /// Validates that the ends of this rank's edges are vertices, with several threads. @throws InputError for an end that is none
   void check_ends(std::span<const Edge> edges) const {
     std::vector<std::uint64_t> highest(static_cast<std::size_t>(threads_), 0);
     in_parallel(threads_, [&](int t) {
@@ -185,14 +190,16 @@ class FilterKruskal {
                        ", the number of vertices");
     }
   }
-  /// Returns whether an edge is greater than the pivot; mostly decided by the weights.
+  /// Returns whether an edge is greater than the pivot of a filter-Kruskal round; mostly decided by the weights.
   static bool is_above(const Edge& e, const Edge& pivot) {
     if (e.weight != pivot.weight) [[likely]]
       return e.weight > pivot.weight;
     return pivot < e;
   }
-  /// Kruskal's algorithm on some edges: sorts them, and adds those that join two trees.
+  /// Performs Kruskal's algorithm on the light edges of a filter-Kruskal round: sorts them, and adds those that join two trees to
+  /// the forest.
   void join_all(Buffer<Edge> edges) {
+    // Ends are prefetched, since their places in the union-find array are random.
     Buffer<Edge> scratch;
     sort_edges(edges, scratch);
     progress_.add(kSortCost / 2 * edges.size());
@@ -210,12 +217,12 @@ class FilterKruskal {
     progress_.add(kSortCost / 2 * edges.size());
   }
 
-  std::size_t trees_;
-  UnionFind sets_;
+  std::size_t trees_;  // trees left: vertices less edges of the forest
+  UnionFind sets_;     // trees as sets of vertices
   int threads_;
-  Bits flip_;
+  Bits flip_;  // all bits while edges have the original weights of a maximum forest, else 0
   Progress& progress_;
-  std::vector<Edge> forest_;
+  std::vector<Edge> forest_;  // edges found, ascending
 };
 
 }  // namespace
@@ -234,6 +241,7 @@ std::vector<Edge> local_forest(std::span<const Edge> edges, std::uint64_t vertic
 // Step of a reduction of forests: Kruskal's algorithm on two sorted forests, as their edges are merged.
 template <class Edge>
 std::vector<Edge> merge_forests(std::span<const Edge> a, std::span<const Edge> b, std::uint64_t vertices) {
+  // Kruskal's algorithm on the union of two forests, in the order of a merge of both lists: no sort is needed.
   check_vertices(vertices);
   std::vector<Edge> forest;
   forest.reserve(std::min<std::size_t>(a.size() + b.size(), static_cast<std::size_t>(vertices)));
