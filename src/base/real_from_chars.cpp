@@ -1,3 +1,4 @@
+// Parser of doubles for standard libraries whose std::from_chars reads integers alone: strtod_l in the C locale.
 #include "merganser/base/detail/real_from_chars.hpp"
 
 #ifndef __cpp_lib_to_chars

@@ -1,3 +1,4 @@
+// Formats of counts, times and bytes in reports, and splitting of strings.
 #include "merganser/base/text.hpp"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 namespace merganser {
 namespace {
 
-/// Formats a number with three significant digits and a unit.
+/// Formats a time or a number of bytes with three significant digits and its unit.
 std::string scaled(double x, const char* unit) {
   const double a = std::fabs(x);
   char buffer[400];

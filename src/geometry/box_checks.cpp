@@ -1,3 +1,4 @@
+// Checks of positions against the domain, and formats of points and boxes in error messages.
 #include "merganser/geometry/box_checks.hpp"
 
 #include <cmath>

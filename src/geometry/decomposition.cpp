@@ -1,3 +1,4 @@
+// Domain decomposition: shapes with the least area between blocks, cuts, owners, distances between blocks, routes.
 #include "merganser/geometry/decomposition.hpp"
 
 #include <algorithm>
@@ -12,16 +13,18 @@
 namespace merganser {
 namespace {
 
+/// Formats the numbers of blocks along the axes for reports: "2x1x1".
 std::string shape_text(const std::array<int, 3>& s) {
   return std::to_string(s[0]) + "x" + std::to_string(s[1]) + "x" + std::to_string(s[2]);
 }
 
+/// Formats the numbers of cells of a grid for error messages: "8x8x4 cells".
 std::string cells_text(const Grid& g) {
   return std::to_string(g.cells[0]) + "x" + std::to_string(g.cells[1]) + "x" + std::to_string(g.cells[2]) + " cells";
 }
 
-/// Returns the total area between blocks, to which the volume of a boundary exchange is proportional. An undivided periodic axis
-/// has none.
+/// Returns the total area between the blocks of a shape, to which the volume of a boundary exchange is proportional. An undivided
+/// periodic axis has none.
 double cut_surface(const Grid& g, const std::array<int, 3>& s) {
   double area = 0;
   for (int a = 0; a < 3; ++a) {
@@ -54,6 +57,8 @@ std::array<int, 3> least_surface(const Grid& grid, int ranks, int axes) {
   return best;
 }
 
+/// Returns the numbers of blocks along the axes from the text of a shape ("auto", "1d" to "3d", "AxBxC"); {0, 0, 0} if no
+/// factorisation of `ranks` fits the grid. @throws UsageError for another text, InputError for more parts than cells
 std::array<int, 3> parse_shape(const Grid& grid, int ranks, const std::string& text) {
   if (text == "auto" || text == "3d") return least_surface(grid, ranks, 3);
   if (text == "2d") return least_surface(grid, ranks, 2);
@@ -74,6 +79,7 @@ std::array<int, 3> parse_shape(const Grid& grid, int ranks, const std::string& t
 
 }  // namespace
 
+// Makes the decomposition by cells: shape, then equal runs of cells along each axis.
 Decomposition::Decomposition(const Grid& grid, int ranks, const std::string& shape) : grid_(grid) {
   check_grid(grid);
   if (ranks < 1) throw UsageError("ranks: " + std::to_string(ranks) + "; allowed: at least 1");
@@ -98,6 +104,7 @@ void Decomposition::require_cells(const std::string& what) const {
                    "; allowed: one whose blocks are runs of cells");
 }
 
+// Makes the decomposition by cuts at coordinates of the caller, after a check that they ascend within the box.
 Decomposition Decomposition::from_cuts(const Grid& grid, const std::array<std::vector<double>, 3>& cuts) {
   check_grid(grid);
   Decomposition d(grid);
@@ -121,6 +128,7 @@ Decomposition Decomposition::from_cuts(const Grid& grid, const std::array<std::v
   return d;
 }
 
+// Moves the cuts of a decomposition by cells so that each part of an axis has its share of the weights.
 Decomposition Decomposition::balanced(const std::array<std::vector<std::int64_t>, 3>& weight) const {
   require_cells("balance");
   Decomposition d = *this;
@@ -155,6 +163,7 @@ int Decomposition::part_of_cell(int axis, std::int64_t cell) const {
   return static_cast<int>(std::upper_bound(c.begin() + 1, c.end() - 1, cell) - c.begin()) - 1;
 }
 
+// Returns the owner of a point: the part of each axis that its cell or coordinate lies in, then the rank of these parts.
 int Decomposition::owner(const Vec3& p) const {
   if (kind_ == Kind::boxes) return tiles_->owner(*this, p);
   std::array<int, 3> part;
@@ -171,6 +180,7 @@ int Decomposition::owner(const Vec3& p) const {
   return rank_at(part);
 }
 
+// Returns the corners of a rank's block, from its cuts by cells or coordinates or from the list of boxes.
 Decomposition::Block Decomposition::block(int rank) const {
   if (kind_ == Kind::boxes) return tiles_->blocks[static_cast<std::size_t>(rank)];
   const auto c = coordinates(rank);
@@ -192,6 +202,7 @@ Decomposition::Block Decomposition::block(int rank) const {
   return b;
 }
 
+// Returns a lower bound of the squared distance from a point to a rank's block, the least over its periodic images.
 double Decomposition::distance2_to_block(const Vec3& p, int rank) const {
   const Block b = block(rank);
   double d2 = 0;
@@ -209,6 +220,7 @@ double Decomposition::distance2_to_block(const Vec3& p, int rank) const {
   return d2 * (1 - 1e-14);
 }
 
+// Returns a lower bound of the squared distance between two ranks' blocks, the least over periodic images.
 double Decomposition::distance2_between(int rank, int other) const {
   const Block a = block(rank);
   const Block b = block(other);
@@ -234,6 +246,7 @@ std::vector<int> Decomposition::within(int rank, double distance) const {
   return found;
 }
 
+// Returns the ranks of the up to 26 blocks around a rank's block, through periodic faces too.
 std::vector<int> Decomposition::neighbours(int rank) const {
   if (kind_ == Kind::boxes) return tiles_->neighbours[static_cast<std::size_t>(rank)];
   const auto c = coordinates(rank);
@@ -255,6 +268,7 @@ std::vector<int> Decomposition::neighbours(int rank) const {
   return found;
 }
 
+// Returns the next rank on a route between blocks: one step along every axis on which they differ.
 int Decomposition::next_hop(int rank, int owner) const {
   if (kind_ == Kind::boxes) return tiles_->next_hop(rank, owner);
   auto c = coordinates(rank);
@@ -270,6 +284,7 @@ int Decomposition::next_hop(int rank, int owner) const {
   return rank_at(c);
 }
 
+// Returns which faces of a rank's block are walls of the domain.
 std::array<std::array<bool, 2>, 3> Decomposition::walls(int rank) const {
   std::array<std::array<bool, 2>, 3> wall{};
   const auto c = coordinates(rank);
@@ -287,6 +302,7 @@ std::string Decomposition::describe() const {
   return kind_ == Kind::boxes ? std::to_string(ranks()) + " boxes" : shape_text(shape_);
 }
 
+// Formats all cuts or boxes of the decomposition with all digits, so that equal texts mean equal owners.
 std::string Decomposition::identity() const {
   std::string text = describe();
   if (kind_ == Kind::boxes) {

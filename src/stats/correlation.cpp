@@ -1,3 +1,4 @@
+// Pearson's correlation coefficient in two passes: means first, then sums of products of deviations.
 #include "merganser/stats/correlation.hpp"
 
 #include <cmath>

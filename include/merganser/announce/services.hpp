@@ -13,7 +13,7 @@ namespace merganser::announce {
 /// Default topic of AgreedStop.
 inline constexpr Topic kStopTopic = kFirstServiceTopic;
 
-/// Request to stop that all ranks have agreed on; equal on all ranks.
+/// Request to stop that all ranks have agreed on by AgreedStop; equal on all ranks.
 struct Agreement {
   std::int64_t step = 0;       ///< step that delivered the request on every rank: AnnouncementNetwork::now() after it
   int origin = 0;              ///< rank that made the request
@@ -51,10 +51,10 @@ class AgreedStop : Pinned {
 
  private:
   AnnouncementNetwork& network_;
-  Topic topic_;
-  std::size_t subscription_;
-  bool asked_ = false;
-  std::optional<Agreement> agreed_;
+  Topic topic_;                      // of the requests to stop
+  std::size_t subscription_;         // to that topic on this rank
+  bool asked_ = false;               // this rank has announced a request
+  std::optional<Agreement> agreed_;  // first request that was delivered
 };
 
 }  // namespace merganser::announce

@@ -64,17 +64,20 @@ class SharedNumbers : Pinned {
   [[nodiscard]] std::span<const double> row(int rank) const;
 
  private:
+  /// Stores a delivered row of the table and updates the sums of the columns. @throws CommError for a row of another length
   void accept(const Announcement& announcement);
+  /// Checks that the table has a column. @throws UsageError if not
   void check_column(std::size_t column) const;
+  /// Returns the value of a column that is better than those of all other delivered rows; 0 without any.
   [[nodiscard]] double best(std::size_t column, bool (*better)(double, double)) const;
 
   AnnouncementNetwork& network_;
-  std::size_t columns_;
-  Topic topic_;
-  std::size_t subscription_;
-  std::vector<double> last_;  // last row that this rank published
-  bool published_ = false;
-  int known_ = 0;
+  std::size_t columns_;         // numbers per rank
+  Topic topic_;                 // of the rows
+  std::size_t subscription_;    // to that topic on this rank
+  std::vector<double> last_;    // last row that this rank published
+  bool published_ = false;      // this rank has published a row
+  int known_ = 0;               // ranks whose rows have been delivered
   std::vector<char> received_;  // by rank: a row has been delivered
   std::vector<double> values_;  // by rank, then column; 0 before the first delivery
   std::vector<ExactSum> sums_;  // by column, over all ranks

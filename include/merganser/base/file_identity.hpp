@@ -25,7 +25,7 @@ struct FileIdentity {
 /// @return nothing if the folder of the path does not exist, or OutputFile would not follow a link on the way
 [[nodiscard]] std::optional<FileIdentity> file_identity(const std::string& path);
 
-/// Resolved location of an output: folder and name.
+/// Resolved location of an output file: folder and name, without symbolic links; resolve_output() returns it.
 struct Place {
   std::string folder;   ///< absolute path without symbolic links
   std::string name;     ///< name of the file in the folder

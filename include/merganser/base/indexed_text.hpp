@@ -22,19 +22,20 @@ struct Index {
 class IndexedText {
  public:
   IndexedText() = default;
+  /// Makes a message without indices.
   explicit IndexedText(std::string_view text) : text_(text) {}
 
-  /// Appends text without indices.
+  /// Appends text without array indices to an error message.
   friend IndexedText operator+(IndexedText a, std::string_view b) {
     a.text_ += b;
     return a;
   }
-  /// Appends an index.
+  /// Appends an array index to an error message, which to_string() prints in the base of the language.
   friend IndexedText operator+(IndexedText a, Index b) {
     a.indices_.emplace_back(a.text_.size(), b.value);
     return a;
   }
-  /// Appends a message with its indices.
+  /// Appends an error message with its array indices to another one.
   friend IndexedText operator+(IndexedText a, const IndexedText& b) {
     for (const auto& [at, value] : b.indices_) a.indices_.emplace_back(a.text_.size() + at, value);
     a.text_ += b.text_;
@@ -51,15 +52,15 @@ class IndexedText {
     }
     return out.append(text_, done);
   }
-  /// Returns the message without its indices.
+  /// Returns the error message with its array indices left out.
   [[nodiscard]] const std::string& words() const noexcept { return text_; }
-  /// Returns the indices in the order of the message: the offset in words() at which each is inserted, in bytes, and its value,
-  /// from 0.
+  /// Returns the array indices in the order of the message: the offset in words() at which each is inserted, in bytes, and its
+  /// value, from 0.
   [[nodiscard]] const std::vector<std::pair<std::size_t, std::size_t>>& indices() const noexcept { return indices_; }
 
  private:
-  std::string text_;
-  std::vector<std::pair<std::size_t, std::size_t>> indices_;  // ascending
+  std::string text_;                                          // the message without its indices
+  std::vector<std::pair<std::size_t, std::size_t>> indices_;  // offset in text_, ascending, and index from 0
 };
 
 /// Interface of errors whose message names array indices, for bindings that catch such an error and print it in their base.
