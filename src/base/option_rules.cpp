@@ -34,7 +34,7 @@ constexpr std::string_view kWithout = "without ";  // begins a negated condition
 /// Returns the name of an option as users type it: "--steps", of a positional argument "IN".
 std::string typed_name(const Option& o) { return (o.positional ? "" : "--") + o.name; }
 
-/// Returns an advice text with every occurrence of the placeholder `what` replaced by `by`.
+/// Returns an advice text with every occurrence of `what`, such as "{value}", replaced by `by`.
 std::string replaced(std::string text, std::string_view what, std::string_view by) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
     text.replace(at, what.size(), by);

@@ -26,7 +26,7 @@ struct BlockSearch {
   /// Small parcel whose nearest neighbour block_search() could not decide, with its nearest within the 2x2x2 cells if
   /// that is certain.
   struct Open {
-    std::uint32_t vertex;
+    std::uint32_t vertex;     ///< of the small parcel
     std::uint32_t candidate;  ///< links::kNone: unknown
   };
   std::vector<Open>* open;  ///< out: undecided small parcels are appended

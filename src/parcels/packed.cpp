@@ -1,3 +1,4 @@
+// Serialization of parcels to messages by copies of site and payload row.
 #include "merganser/parcels/packed.hpp"
 
 #include <cstring>
