@@ -70,11 +70,11 @@ class StepStore {
     clear_and_shrink(stored_);
     clear_and_shrink(bytes_);
   }
-  /// Returns the number of announcements in the store.
+  /// Returns the number of announcements stored that were made after this step.
   [[nodiscard]] std::size_t size() const noexcept { return stored_.size(); }
-  /// Returns the payload bytes of all announcements in the store.
+  /// Returns the payload bytes of the announcements stored that were made after this step.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_.size(); }
-  /// Returns an announcement by the index that add() returned.
+  /// Returns a stored announcement by the index that add() returned.
   [[nodiscard]] const Stored& operator[](std::size_t place) const { return stored_[place]; }
   /// Returns the payload of an announcement of this store, valid until the next add() or clear().
   [[nodiscard]] std::span<const std::byte> payload(const Stored& stored) const {
@@ -168,7 +168,7 @@ struct AnnouncementNetwork::Impl {
     stores.resize(static_cast<std::size_t>(ttl) + 1);
   }
 
-  /// Returns the in- and out-neighbours of this rank in the network.
+  /// Returns the in- and out-neighbours of this rank in the announcement network.
   comm::Graph const& graph() const { return mailbox->graph(); }
   /// Returns the store of the announcements made after step t: a ring of ttl + 1 stores, since an announcement made after step t is
   /// received for the last time in step t + ttl.

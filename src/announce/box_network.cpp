@@ -96,6 +96,7 @@ BoxNetwork::BoxNetwork(int vertices, std::vector<int> extents) : Network(vertice
   full_ = product == vertices;
 }
 
+// Returns the coordinates of a vertex of an overlay network on a box, from its number with the first coordinate fastest.
 std::vector<int> BoxNetwork::coordinates(int v) const {
   std::vector<int> x;
   for (const int n : extents_) {

@@ -100,6 +100,7 @@ double SharedNumbers::max(std::size_t column) const {
   return best(column, [](double a, double b) { return a > b; });
 }
 
+// Returns the last row of shared numbers that a rank has published and that is delivered here.
 std::span<const double> SharedNumbers::row(int rank) const {
   if (rank < 0 || rank >= network_.size()) {
     throw UsageError("SharedNumbers: rank " + std::to_string(rank) + "; allowed: 0 to below " +

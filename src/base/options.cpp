@@ -53,6 +53,7 @@ std::string value_text(const OptionValue& value) {
   return std::visit([](const auto& v) { return format_value(v); }, value);
 }
 
+// Splits the value of a list option at its commas; an empty piece is an error.
 std::vector<std::string> split_commas(const std::string& text) {
   std::vector<std::string> out;
   if (text.empty()) return out;
@@ -144,7 +145,7 @@ std::string axes_text(const AxisFlags& axes) {
 
 }  // namespace detail
 
-// Applies the modifier Words to a text option: its value must be one of the words.
+// Applies the modifier Words to a command line option with a text: its value must be one of the words.
 void OptionTable::apply(Option& o, const std::string*, Words words) {
   o.kind = joined(words.words, "|");
   o.set = [set = std::move(o.set), words = std::move(words.words)](const std::string& text) {
@@ -153,7 +154,7 @@ void OptionTable::apply(Option& o, const std::string*, Words words) {
   };
 }
 
-// Applies the modifier Words to a list option: each value must be one of the words.
+// Applies the modifier Words to a command line option with a list: each value must be one of the words.
 void OptionTable::apply(Option& o, const std::vector<std::string>*, Words words) {
   o.set = [set = std::move(o.set), words = std::move(words.words)](const std::string& text) {
     for (const auto& piece : split_commas(text))

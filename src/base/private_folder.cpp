@@ -26,6 +26,7 @@ std::string temporary_folder() {
   return folder;
 }
 
+// Returns a name that no other user can predict: twelve letters and digits from random bytes of the system.
 std::string random_letters() {
   std::array<unsigned char, 12> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))

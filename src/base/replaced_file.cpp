@@ -62,7 +62,7 @@ void copy_acl(const OldFile& old, int file) {
 
 }  // namespace
 
-// Checks the permission to replace a file, although renaming would not need it.
+// Checks the permission to replace the file at the destination of an output, although renaming would not need it.
 bool check_replaceable(const OldFile& old) {
   struct stat s {};
   if (!stat_old_file(old, s)) return false;

@@ -272,6 +272,7 @@ TableStart find_dialect(std::string_view first, std::string_view second) {
   return start;
 }
 
+// Describes the format of a text table for reports: columns with up to 16 names, separator, heading.
 std::string dialect_text(const TableDialect& dialect, const std::vector<std::string>& names) {
   std::string text = std::to_string(dialect.columns) + (dialect.columns == 1 ? " column" : " columns");
   constexpr std::size_t kMaxShown = 16;
@@ -292,6 +293,7 @@ std::string cell_text(std::string_view cell) {
   return text;
 }
 
+// Identifies a file that is no text table by its first bytes: the table of signatures, then tar, whose mark lies further on.
 std::string known_signature(std::string_view head) {
   for (const auto& known : kSignatures)
     if (head.starts_with(known.bytes)) return std::string(known.what);

@@ -237,6 +237,7 @@ double Decomposition::distance2_between(int rank, int other) const {
   return d2 * (1 - 1e-14);
 }
 
+// Returns the neighbours of a rank's block, and the ranks whose blocks are within a distance of it.
 std::vector<int> Decomposition::within(int rank, double distance) const {
   std::vector<int> found = neighbours(rank);
   for (int r = 0; r < ranks(); ++r)

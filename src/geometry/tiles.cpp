@@ -55,14 +55,14 @@ void check_block(const Box& box, int rank, const Decomposition::Block& b) {
   }
 }
 
-/// Returns the share of the domain's volume that a block fills.
+/// Returns the share of the domain's volume that the block of a rank fills.
 double volume_share(const Box& box, const Decomposition::Block& b) {
   double part = 1;
   for (int a = 0; a < 3; ++a) part *= (b.upper[a] - b.lower[a]) / box.extent[a];
   return part;
 }
 
-/// Returns whether two blocks overlap by more than rounding.
+/// Returns whether the blocks of two ranks in a decomposition by boxes overlap by more than rounding.
 bool has_overlap(const Box& box, const Decomposition::Block& p, const Decomposition::Block& q) {
   for (int a = 0; a < 3; ++a)
     if (std::min(p.upper[a], q.upper[a]) - std::max(p.lower[a], q.lower[a]) <= kRounding * box.extent[a]) return false;

@@ -75,7 +75,7 @@ class Sweeps {
     prune_isolated_duals();
   }
 
-  /// Returns the links of this rank, in the order of their sources.
+  /// Returns the nearest-neighbour links of this rank, in the order of their sources.
   [[nodiscard]] const std::vector<Edge>& edges() const { return edges_; }
   /// Returns whether Algorithm 1 keeps a link of this rank, by its index in edges(). Valid after run().
   [[nodiscard]] bool is_kept(std::size_t edge) const { return keep_[edge] != 0; }
@@ -408,7 +408,7 @@ Stars IterativePruner::prune(Links& links, const Ids& ids, const Channels& chann
   return stars;
 }
 
-// Prunes one set of links iteratively, without objects to reuse.
+// Prunes one set of nearest-neighbour links into stars iteratively, without objects to reuse.
 Stars prune_iterative(Links& links, const Ids& ids, const Channels& channels, const IterativeOptions& options,
                       PruneStatistics* statistics) {
   IterativePruner pruner(options);

@@ -392,7 +392,7 @@ const Stars& SinglePass::prune(Links& links, const Ids& ids, const Channels& cha
   return p.stars;
 }
 
-// Prunes one set of links in a single pass, without buffers to reuse.
+// Prunes one set of nearest-neighbour links into stars in a single pass, without buffers to reuse.
 Stars prune_single_pass(Links& links, const Ids& ids, const Channels& channels, PruneStatistics* statistics) {
   SinglePass pass;
   return pass.prune(links, ids, channels, statistics);

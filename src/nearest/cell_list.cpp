@@ -19,7 +19,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kAhead = 24;  // prefetch distance, in parcels
 constexpr std::size_t kLot = 128;   // parcels processed at a time
 
-/// Writer of the single-precision coordinates of block_search().
+/// Writer of the single-precision filter coordinates of parcels that block_search() reads.
 struct FilterWriter {
   float* x;  // by vertex
   float* y;

@@ -146,7 +146,7 @@ struct NearestList {
   }
 };
 
-/// Points of a tree leaf, begin .. end - 1.
+/// Range of the points of a tree leaf, begin .. end - 1.
 struct PointRange {
   std::uint32_t begin;
   std::uint32_t end;
@@ -158,6 +158,7 @@ using Norm = merganser::nearest::Norm;
 /// points (operator()) and their lower bounds to a box (gaps).
 template <bool kPeriodic>
 struct ThreeAxes {
+  /// Returns lower bounds of the distances from a vector of query points, from index `at` on, to the box of a tree leaf.
   static HWY_INLINE V gaps(const LeafPoints& points, const double* lower, const double* upper, std::size_t at) {
     const D d;
     const auto one = [&](std::size_t a) HWY_ATTR {
@@ -178,6 +179,7 @@ struct ThreeAxes {
         px(hn::Set(D(), p.period[0])),
         py(hn::Set(D(), p.period[1])),
         pz(hn::Set(D(), p.period[2])) {}
+  /// Returns the distances of the position to a vector of points from index `at` on.
   HWY_INLINE V operator()(std::uint32_t at, V /*most*/) const {
     const D d;
     return square_sum(separation<kPeriodic>(x, hn::LoadU(d, points.axis[0] + at), px),
@@ -186,12 +188,12 @@ struct ThreeAxes {
   }
 };
 
-/// Returns the term of the first axis of a distance in a norm.
+/// Returns the term of the first axis of a distance between points in a norm (squares, sum or greatest).
 template <Norm kNorm>
 HWY_INLINE V first_term(V s) {
   return kNorm == Norm::squares ? hn::Mul(s, s) : s;
 }
-/// Adds the term of a further axis to a distance in a norm.
+/// Adds the term of a further axis to a distance between points in a norm (squares, sum or greatest).
 template <Norm kNorm>
 HWY_INLINE V add_term(V sum, V s) {
   if constexpr (kNorm == Norm::squares) return hn::Add(sum, hn::Mul(s, s));
@@ -204,6 +206,7 @@ template <bool kPeriodic, Norm kNorm>
 struct ManyAxes {
   static constexpr int kLook = 4;  // axes between two comparisons with the limit
 
+  /// Returns lower bounds of the distances from a vector of query points, from index `at` on, to the box of a tree leaf.
   static HWY_INLINE V gaps(const LeafPoints& points, const double* lower, const double* upper, std::size_t at) {
     const D d;
     const auto one = [&](int a) HWY_ATTR {
@@ -229,6 +232,7 @@ struct ManyAxes {
     const D d;
     return separation<kPeriodic>(hn::Set(d, place[a]), hn::LoadU(d, points.axis[a] + at), hn::Set(d, points.period[a]));
   }
+  /// Returns the distances of the position to a vector of points from index `at` on; any number above `most` if all are beyond.
   HWY_INLINE V operator()(std::uint32_t at, V most) const {
     V sum = first_term<kNorm>(term(0, at));
     const int first = points.axes < kLook ? points.axes : kLook;
@@ -244,6 +248,7 @@ struct ManyAxes {
 
 /// Distance policy of leaf scans: points of the unit sphere, by squared chords and, beyond kFarChord2, by 4 - |a + b|.
 struct UnitSphere {
+  /// Returns lower bounds of the distances from a vector of query points, from index `at` on, to the box of a tree leaf.
   static HWY_INLINE V gaps(const LeafPoints& points, const double* lower, const double* upper, std::size_t at) {
     const D d;
     const V chord2 = ThreeAxes<false>::gaps(points, lower, upper, at);
@@ -261,6 +266,7 @@ struct UnitSphere {
   HWY_INLINE UnitSphere(const LeafPoints& p, std::uint32_t self)
       : points(p), place{p.axis[0][self], p.axis[1][self], p.axis[2][self]} {}
   HWY_INLINE UnitSphere(const LeafPoints& p, const double* at) : points(p), place{at[0], at[1], at[2]} {}
+  /// Returns the distances of the position to a vector of points from index `at` on.
   HWY_INLINE V operator()(std::uint32_t at, V /*most*/) const {
     const D d;
     const V ax = hn::Set(d, place[0]);

@@ -157,9 +157,9 @@ struct CellRange {
   std::array<std::int64_t, 3> first;  // by axis: index of the first cell
   std::array<std::int64_t, 3> size;   // by axis: number of cells
 
-  /// Returns the number of cells of the block.
+  /// Returns the number of grid cells of the rank's block.
   [[nodiscard]] std::int64_t count() const { return size[0] * size[1] * size[2]; }
-  /// Returns the indices by axis of the i-th cell of the block.
+  /// Returns the indices by axis of the i-th grid cell of the rank's block.
   [[nodiscard]] std::array<std::int64_t, 3> cell(std::int64_t i) const {
     return {first[0] + i % size[0], first[1] + i / size[0] % size[1], first[2] + i / (size[0] * size[1])};
   }

@@ -17,7 +17,7 @@ class MergedRow {
  public:
   /// Makes room for a row of `width` doubles, on the stack for usual schemas.
   explicit MergedRow(std::size_t width) : large_(width > kSmall ? width : 0) {}
-  /// Returns the temporary row, uninitialised at first.
+  /// Returns the temporary payload row of the merged parcel, uninitialised at first.
   [[nodiscard]] double* data() { return large_.empty() ? small_ : large_.data(); }
 
  private:

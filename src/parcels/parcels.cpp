@@ -59,6 +59,7 @@ bool Schema::has(std::string_view name) const {
   return std::any_of(attributes_.begin(), attributes_.end(), [&](const Attribute& a) { return a.name == name; });
 }
 
+// Returns the offset of an attribute in a payload row, or lists the known names in the error.
 std::size_t Schema::offset(std::string_view name) const {
   std::string known;
   for (std::size_t i = 0; i < attributes_.size(); ++i) {

@@ -60,7 +60,7 @@ double trimmed_mean(std::vector<double> x) {
   return sum / static_cast<double>(static_cast<std::ptrdiff_t>(x.size()) - 2 * cut);
 }
 
-/// Returns the arithmetic mean of values; 0 without values.
+/// Returns the arithmetic mean of logarithms of times; 0 without values.
 double mean(const std::vector<double>& x) {
   return x.empty() ? 0 : std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
 }
@@ -274,6 +274,7 @@ void compare_timings(const Suite& s, std::size_t tests, const CompareOptions& o,
 
 }  // namespace
 
+// Returns the name of a verdict of the regression gate for reports.
 std::string_view verdict_name(Verdict verdict) {
   switch (verdict) {
     case Verdict::slower:

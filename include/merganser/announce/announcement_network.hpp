@@ -20,7 +20,7 @@ namespace merganser::announce {
 /// Topic of an announcement: a number by which parts of a program that share one network tell theirs apart. Topics from
 /// kFirstServiceTopic on are the defaults of the services of this library.
 using Topic = std::uint16_t;
-/// Lowest topic that services of this library use by default.
+/// Lowest topic of announcements that services of this library use by default.
 inline constexpr Topic kFirstServiceTopic = 0xFF00;
 
 /// Step that delivers an announcement which its origin made after its step t.
@@ -60,13 +60,13 @@ struct Announcement {
   void check_size(std::size_t wanted) const;
 };
 
-/// Limits of an AnnouncementNetwork; equal on all ranks.
+/// Limits of the payloads of announcements over an AnnouncementNetwork; equal on all ranks.
 struct AnnouncementOptions {
   std::size_t max_bytes = std::size_t{1} << 20;       ///< greatest payload of one announcement, in bytes; at least 1
   std::size_t max_step_bytes = std::size_t{1} << 24;  ///< greatest sum of payloads of a rank between two steps
 };
 
-/// Counters of an AnnouncementNetwork on this rank.
+/// Counters of announcements, messages and stored bytes of an AnnouncementNetwork on this rank.
 struct AnnouncementStatistics {
   std::int64_t steps = 0;       ///< steps made
   std::int64_t announced = 0;   ///< announcements made on this rank

@@ -77,9 +77,9 @@ class Network {
 /// arcs form a ring; so a box that is not full needs no special case.
 class BoxNetwork : public Network {
  public:
-  /// Returns the extents of the box, that of the first coordinate first.
+  /// Returns the numbers of points of the overlay network's box along its dimensions, that of the fastest coordinate first.
   [[nodiscard]] const std::vector<int>& extents() const noexcept { return extents_; }
-  /// Returns the number of dimensions of the box.
+  /// Returns the number of dimensions of the overlay network's box.
   [[nodiscard]] int dimension() const noexcept { return static_cast<int>(extents_.size()); }
   /// Returns true if all points of the box exist: the number of vertices is the product of the extents.
   [[nodiscard]] bool full() const noexcept { return full_; }

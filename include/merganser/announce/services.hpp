@@ -10,7 +10,7 @@
 
 namespace merganser::announce {
 
-/// Default topic of AgreedStop.
+/// Default topic of the announcements by which AgreedStop requests a stop.
 inline constexpr Topic kStopTopic = kFirstServiceTopic;
 
 /// Request to stop that all ranks have agreed on by AgreedStop; equal on all ranks.

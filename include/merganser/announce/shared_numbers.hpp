@@ -16,7 +16,7 @@
 
 namespace merganser::announce {
 
-/// Default topic of SharedNumbers.
+/// Default topic of the announcements by which SharedNumbers publishes rows of numbers.
 inline constexpr Topic kSharedNumbersTopic = kFirstServiceTopic + 1;
 
 /// Table of numbers, one row per rank and the same columns on every rank, that is replicated on all ranks, with reductions over the
@@ -66,7 +66,7 @@ class SharedNumbers : Pinned {
  private:
   /// Stores a delivered row of the table and updates the sums of the columns. @throws CommError for a row of another length
   void accept(const Announcement& announcement);
-  /// Checks that the table has a column. @throws UsageError if not
+  /// Checks that the table of shared numbers has a column. @throws UsageError if not
   void check_column(std::size_t column) const;
   /// Returns the value of a column that is better than those of all other delivered rows; 0 without any.
   [[nodiscard]] double best(std::size_t column, bool (*better)(double, double)) const;

@@ -43,7 +43,7 @@ class IdTable {
     const auto page = static_cast<std::size_t>(key >> kPageBits);
     return page < pages_.size() && pages_[page] ? pages_[page][static_cast<std::size_t>(key & (kPage - 1))] : kNone;
   }
-  /// Returns the keys, each at the index that is its number.
+  /// Returns the distinct keys of the hash table, each at the index that is its number.
   [[nodiscard]] const std::vector<std::uint64_t>& keys() const noexcept { return keys_; }
 
  private:

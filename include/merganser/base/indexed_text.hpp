@@ -22,7 +22,7 @@ struct Index {
 class IndexedText {
  public:
   IndexedText() = default;
-  /// Makes a message without indices.
+  /// Makes an error message without array indices.
   explicit IndexedText(std::string_view text) : text_(text) {}
 
   /// Appends text without array indices to an error message.
@@ -67,7 +67,7 @@ class IndexedText {
 class HasIndices {
  public:
   virtual ~HasIndices() = default;
-  /// Returns the message of the error, with indices in any base.
+  /// Returns the message of the error with its array indices, which a binding prints in its base.
   [[nodiscard]] const IndexedText& indexed_text() const noexcept { return text_; }
 
  protected:

@@ -53,9 +53,9 @@ class LineWalk {
 template <char... kSeparators>
 class WordsBetween {
  public:
-  /// Starts before the first word of a line.
+  /// Starts before the first word of a line of a text file.
   explicit WordsBetween(std::string_view line) : at_(line.data()), end_(line.data() + line.size()) {}
-  /// Returns the next word; an empty string at the end of the line.
+  /// Returns the next word of the line of a text file; an empty string at the end of the line.
   std::string_view next() {
     skip();
     const char* const begin = at_;

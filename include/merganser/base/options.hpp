@@ -43,7 +43,7 @@ struct Advice {
   std::string text;   ///< "{value}" stands for the argument after it, "{command}" for the table's command
 };
 
-/// Access of the program to the files that an option names.
+/// Access of the program to the files that the value of a command line option names.
 enum class FileRole : std::uint8_t { none, reads, writes };
 
 /// Description of one command line option, bound to a field of an option struct. Made by OptionTable.
@@ -379,7 +379,7 @@ class OptionTable : Pinned {
   [[nodiscard]] Option make_option(std::string name, std::string help) const;
   /// Sets the default that --help shows for an option from its present value, unless a modifier has set one.
   void set_initial(Option& o);
-  /// Returns the option --NAME of the table; null if there is none.
+  /// Returns the command line option --NAME of the table; null if there is none.
   Option* find(const std::string& name);
   void set_named(const std::string& argument, std::span<const std::string> rest, std::size_t& used);
   bool set_positional(const std::string& argument);

@@ -16,7 +16,7 @@ class TableCells {
   /// Starts before the first table cell of a row without a line end.
   /// @param separator  ',', ';' or a tab: exactly one is between two table cells; ' ': any number of blanks and tabs is
   TableCells(std::string_view row, char separator);
-  /// Advances to the next table cell. @return false after the last one
+  /// Advances to the next cell of the row of a text table. @return false after the last one
   bool next() {
     if (separator_ != ' ') return next_between();
     // Inline, since most tables are separated by blanks and reading them is bound by this loop.
@@ -34,7 +34,7 @@ class TableCells {
   }
   /// Returns the current table cell, without surrounding blanks and quotes.
   [[nodiscard]] std::string_view cell() const { return cell_; }
-  /// Returns true if the current table cell is in quotes.
+  /// Returns true if the current cell of the row of a text table is in quotes.
   [[nodiscard]] bool is_quoted() const { return quoted_; }
   /// Returns true if a quote of the row, up to the current table cell, is not closed or is followed by something else than a
   /// separator.

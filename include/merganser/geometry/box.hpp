@@ -81,7 +81,7 @@ struct Box {
   }
 };
 
-/// Regular grid: a box divided into equal cells.
+/// Regular grid of the domain: a box divided into equal cells, in which the owner of a position is determined.
 struct Grid {
   Box box;                                     ///< domain that the cells fill
   std::array<std::int64_t, 3> cells{1, 1, 1};  ///< number of cells along each axis, >= 1

@@ -54,7 +54,7 @@ class Decomposition {
 
   /// Returns the grid of cells of the domain that the decomposition was made with.
   [[nodiscard]] const Grid& grid() const noexcept { return grid_; }
-  /// Returns the number of ranks, which is the number of blocks.
+  /// Returns the number of ranks of the decomposition, which is the number of blocks.
   [[nodiscard]] int ranks() const noexcept { return shape_[0] * shape_[1] * shape_[2]; }
   /// Returns true if blocks are runs of cells; only then may cut() and part_of_cell() be called.
   [[nodiscard]] bool is_by_cells() const noexcept { return kind_ == Kind::cells; }
@@ -62,7 +62,7 @@ class Decomposition {
   void require_cells(const std::string& what) const;
   /// Returns the number of blocks along each axis; of a decomposition by boxes {ranks(), 1, 1}.
   [[nodiscard]] const std::array<int, 3>& shape() const noexcept { return shape_; }
-  /// Returns the indices of a rank's block along the axes, from 0.
+  /// Returns the indices of a rank's block of the domain along the axes, from 0.
   [[nodiscard]] std::array<int, 3> coordinates(int rank) const;
   /// Returns the rank of the block with the given indices along the axes; the inverse of coordinates().
   [[nodiscard]] int rank_at(const std::array<int, 3>& c) const { return (c[0] * shape_[1] + c[1]) * shape_[2] + c[2]; }

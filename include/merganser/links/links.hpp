@@ -10,7 +10,7 @@
 
 namespace merganser::links {
 
-/// Value of Links::target for a vertex without a link.
+/// Value of Links::target for a vertex without a nearest-neighbour link.
 inline constexpr std::uint32_t kNone = 0xffffffffU;
 /// Bit of Links::target that marks a link to another rank; the other bits are its index in Links::out.
 inline constexpr std::uint32_t kAway = 0x80000000U;

@@ -16,7 +16,7 @@ template <class T>
 struct ColumnOf {
   T* data = nullptr;       ///< first entry; null: there is no such column
   std::size_t stride = 1;  ///< numbers from one entry to the next, >= 1
-  /// Returns the number of parcel i, which is not checked.
+  /// Returns the entry of parcel i in this column; i is not checked.
   [[nodiscard]] T& operator[](std::size_t i) const { return data[i * stride]; }
 };
 /// Column of parcel data that may be changed.
@@ -29,7 +29,7 @@ class IdColumn {
  public:
   /// Makes the view of a column whose doubles hold the bits of ids.
   explicit IdColumn(ConstColumn bits) : bits_(bits) {}
-  /// Returns the global id of parcel i, which is not checked.
+  /// Returns the global id of parcel i; i is not checked.
   [[nodiscard]] std::int64_t operator[](std::size_t i) const { return std::bit_cast<std::int64_t>(bits_[i]); }
 
  private:

@@ -44,7 +44,7 @@ using MergeCallback = std::function<void(std::span<const Member>, double volume,
 
 /// Rules by which parcels of one schema merge in one box. Refers to the schema, which must outlive it.
 struct MergeRules {
-  /// Makes the rules of a schema in a box, without callbacks.
+  /// Makes the rules by which parcels of a schema merge in a box, without callbacks.
   MergeRules(const Schema& schema, const Box& box) : schema(&schema), box(box) {}
   const Schema* schema;                  ///< attributes and the rule by which each merges
   Box box;                               ///< domain, for displacements and wrapping

@@ -17,7 +17,7 @@ class EpicMergeBatch {
   static constexpr std::size_t kMaxSources = 3;  ///< larger stars go to merge_epic
   static constexpr std::size_t kFields = 13;     ///< x y z volume, vorticity 3, buoyancy, B 5
 
-  /// Makes an empty batch for parcels in a box.
+  /// Makes an empty batch of stars of parcels in a box.
   explicit EpicMergeBatch(const Box& box) : box_(box) {}
 
   /// Begins a star whose merged parcel goes to `site` and `row` (id and padding of the row are not touched). Both must

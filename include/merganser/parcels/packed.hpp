@@ -9,7 +9,7 @@
 
 namespace merganser {
 
-/// Appends a parcel with `width` numbers in its row to a message.
+/// Appends a parcel, site and payload row of `width` numbers, to a message to another rank.
 void append_parcel(std::vector<std::byte>& message, const Site& site, const double* row, std::size_t width);
 /// Appends site and payload row of parcel i of a container to a message.
 inline void append_parcel(std::vector<std::byte>& message, const Parcels& from, std::size_t i) {

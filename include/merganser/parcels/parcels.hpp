@@ -43,7 +43,7 @@ enum class Rule : std::uint8_t {
 [[nodiscard]] constexpr bool is_conserved(Rule rule) noexcept {
   return rule == Rule::mean || rule == Rule::sum || rule == Rule::sum_present;
 }
-/// Returns whether a rule takes NaN for a missing value.
+/// Returns whether a merge rule of an attribute takes NaN for a missing value.
 [[nodiscard]] constexpr bool is_of_present(Rule rule) noexcept {
   return rule == Rule::mean_present || rule == Rule::sum_present;
 }
@@ -135,7 +135,7 @@ class Parcels {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// Returns the number of parcels that the container can hold without allocating larger tables.
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
-  /// Returns the largest number of parcels that a container can have.
+  /// Returns the largest number of parcels of this schema that a container can have.
   [[nodiscard]] std::size_t max_size() const noexcept;
   /// Changes the number of parcels of the container; rows above the old size are uninitialised. Capacity grows by at least a
   /// quarter.
@@ -150,7 +150,7 @@ class Parcels {
   /// Returns the table of sites (position and volume), one per parcel; it moves when the container grows.
   [[nodiscard]] Site* sites() noexcept { return reinterpret_cast<Site*>(sites_.data()); }
   [[nodiscard]] const Site* sites() const noexcept { return reinterpret_cast<const Site*>(sites_.data()); }
-  /// Returns position and volume of parcel i, which is not checked.
+  /// Returns position and volume of parcel i; i is not checked.
   [[nodiscard]] Site& site(std::size_t i) noexcept { return sites()[i]; }
   [[nodiscard]] const Site& site(std::size_t i) const noexcept { return sites()[i]; }
 

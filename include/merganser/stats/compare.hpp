@@ -28,7 +28,7 @@ struct TimedPair {
   bool decides = true;  ///< false: the timing is reported, but cannot make the suite fail
 };
 
-/// Parameters of the regression gate.
+/// Parameters of compare_suites(), the regression gate: smallest change that matters, false alarms, assumed noise.
 struct CompareOptions {
   double threshold = 0.05;     ///< smallest relative change that matters, > 0
   double false_alarms = 0.01;  ///< probability that a suite without a change is reported as slower, in (0, 1)

@@ -49,10 +49,11 @@ class NeighborExchange : public ExchangeBase {
   }
 };
 
-/// Exchange kernel by the blocking MPI_Neighbor_alltoallv.
+/// Exchange kernel by the blocking neighbourhood collective MPI_Neighbor_alltoallv.
 class Alltoallv final : public NeighborExchange {
  public:
   using NeighborExchange::NeighborExchange;
+  /// Makes one exchange by MPI_Neighbor_alltoallv on the graph communicator.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     check(MPI_Neighbor_alltoallv(out_set(buffer), out_counts_.data(), out_places_.data(), MPI_BYTE, in_set(buffer),
@@ -65,6 +66,7 @@ class Alltoallv final : public NeighborExchange {
 class Ialltoallv final : public NeighborExchange {
  public:
   using NeighborExchange::NeighborExchange;
+  /// Makes one exchange by MPI_Ineighbor_alltoallv and waits for it with a time limit.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     MPI_Request request = MPI_REQUEST_NULL;

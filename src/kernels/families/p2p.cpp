@@ -20,6 +20,7 @@ class SendReceive final : public ExchangeBase {
         comm_(group.comm),
         tag_(group.new_tag()),
         requests_(in_then_out(graph())) {}
+  /// Makes one exchange: posts the receives of all in-arcs, then the sends of all out-arcs, and completes them.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     for (std::size_t arc = 0; arc < in_.size(); ++arc) {
@@ -54,6 +55,7 @@ class PersistentSendReceive final : public ExchangeBase {
     }
     init_requests();
   }
+  /// Makes one exchange: starts the persistent receives and sends of a buffer, and completes them.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     Requests& requests = *requests_[buffer];

@@ -30,7 +30,7 @@ class WindowExchange : public ExchangeBase {
   MPI_Win win_;                     // handle of window_
 
  private:
-  /// Counts the flush that ends an iteration of a one-sided MPI kernel.
+  /// Counts the flush that ends an iteration of an exchange kernel by MPI one-sided communication.
   void count(comm::Counters& counters) const override { ++counters.syncs; }
 };
 
@@ -49,7 +49,7 @@ class PutExchange : public WindowExchange {
                   MPI_BYTE, win_),
           "MPI_Put");
   }
-  /// Issues MPI_Put for all out-arcs that carry data.
+  /// Issues MPI_Put of the source zones of all out-arcs that carry data.
   void put(std::size_t buffer) {
     for (std::size_t arc = 0; arc < out_.size(); ++arc) {
       if (out_bytes_[arc] != 0) put_one(arc, buffer);
@@ -61,6 +61,7 @@ class PutExchange : public WindowExchange {
 class PutFlush final : public PutExchange {
  public:
   using PutExchange::PutExchange;
+  /// Makes one exchange: puts on all out-arcs, then one flush, after which the data has arrived at the targets.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     put(buffer);
@@ -73,6 +74,7 @@ class PutFlush final : public PutExchange {
 class PutFlushLocal final : public PutExchange {
  public:
   using PutExchange::PutExchange;
+  /// Makes one exchange: puts on all out-arcs, then a local flush, after which only the sources may be overwritten.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     put(buffer);
@@ -89,6 +91,7 @@ class RputFlush final : public PutExchange {
  public:
   RputFlush(comm::Transport& control, MpiGroup& group, const std::shared_ptr<Window>& window, ExchangePlan plan)
       : PutExchange(control, group, window, std::move(plan)), requests_(out_.size(), MPI_REQUEST_NULL) {}
+  /// Makes one exchange: request-based puts on all out-arcs, completed locally, then one flush of all targets.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     int used = 0;
@@ -111,6 +114,7 @@ class RputFlush final : public PutExchange {
 class Lock final : public PutExchange {
  public:
   using PutExchange::PutExchange;
+  /// Makes one exchange: for each out-arc a passive epoch with one put.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     for (std::size_t arc = 0; arc < out_.size(); ++arc) {
@@ -133,6 +137,7 @@ class Lock final : public PutExchange {
 class Fence final : public PutExchange {
  public:
   using PutExchange::PutExchange;
+  /// Makes one exchange: puts on all out-arcs between two fences. Collective over the window.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     check(MPI_Win_fence(MPI_MODE_NOPRECEDE, win_), "MPI_Win_fence");
@@ -156,6 +161,7 @@ class GetFlush final : public WindowExchange {
   /// Places the source zones of this rank in the MPI window and allocates its landing zones. Local.
   GetFlush(comm::Transport& control, MpiGroup&, const std::shared_ptr<Window>& window, ExchangePlan plan)
       : WindowExchange(control, window, std::move(plan), {.sources = window->data()}) {}
+  /// Makes one exchange: gets on all in-arcs, then one flush, after which the data has arrived on this rank.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     for (std::size_t arc = 0; arc < in_.size(); ++arc) {
@@ -175,6 +181,7 @@ class GetFlush final : public WindowExchange {
 class PutNotify final : public PutExchange {
  public:
   using PutExchange::PutExchange;
+  /// Makes one exchange: puts, a flush, puts of the notification words, then waits for the words of all in-arcs.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     epoch_value_ = next_epoch();
@@ -240,6 +247,7 @@ class PutSend final : public PutExchange {
         comm_(group.comm),
         tag_(group.new_tag()),
         requests_(in_then_out(graph())) {}
+  /// Makes one exchange: puts, a flush, an empty message to each target, then waits for the messages of all in-arcs.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     for (std::size_t arc = 0; arc < in_.size(); ++arc) {
@@ -296,6 +304,7 @@ class Pscw final : public PutExchange {
  public:
   Pscw(comm::Transport& control, MpiGroup& group, const std::shared_ptr<Window>& window, ExchangePlan plan)
       : PutExchange(control, group, window, std::move(plan)), targets_(group.comm, out_), origins_(group.comm, in_) {}
+  /// Makes one exchange: exposes the window to the in-neighbours, puts to the out-neighbours, and waits for both epochs to end.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     if (!in_.empty()) check(MPI_Win_post(origins_, 0, win_), "MPI_Win_post");

@@ -64,6 +64,7 @@ void await_word(std::uint64_t* word, std::uint64_t value) { shmem_uint64_wait_un
 class PutQuiet final : public ShmemPutExchange {
  public:
   using ShmemPutExchange::ShmemPutExchange;
+  /// Makes one exchange: non-blocking puts on all out-arcs, then shmem_quiet.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     put_nbi(buffer);
@@ -75,6 +76,7 @@ class PutQuiet final : public ShmemPutExchange {
 class PutBarrier final : public ShmemPutExchange {
  public:
   using ShmemPutExchange::ShmemPutExchange;
+  /// Makes one exchange: non-blocking puts on all out-arcs, then a barrier of all ranks. Collective.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     put_nbi(buffer);
@@ -95,6 +97,7 @@ class GetQuiet final : public ShmemExchange {
   /// Places the source zones of this rank in symmetric memory and allocates its landing zones. Local.
   GetQuiet(comm::Transport& control, const std::shared_ptr<SymmetricBlock>& block, ExchangePlan plan)
       : ShmemExchange(control, block, std::move(plan), {.sources = block->data()}) {}
+  /// Makes one exchange: non-blocking gets on all in-arcs, then shmem_quiet.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     for (std::size_t arc = 0; arc < in_.size(); ++arc) {
@@ -136,6 +139,7 @@ class SignalledPut : public ShmemPutExchange {
 class PutSignal final : public SignalledPut {
  public:
   using SignalledPut::SignalledPut;
+  /// Makes one exchange: puts, a fence, puts of the signal words, then waits for the signals of all in-arcs.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     const std::uint64_t epoch = next_epoch();
@@ -173,6 +177,7 @@ std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
 class PutSignalNative final : public SignalledPut {
  public:
   using SignalledPut::SignalledPut;
+  /// Makes one exchange: a put with signal on each out-arc, then waits for the signals of all in-arcs.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     const std::uint64_t epoch = next_epoch();
@@ -303,7 +308,7 @@ class ShmemAllgather final : public Gather {
   }
 
  protected:
-  /// Copies the part of this rank into symmetric memory. Local.
+  /// Copies the part of this rank in the all-gather into symmetric memory. Local.
   void do_start(std::span<const std::byte> mine) override {
     if (!mine.empty()) std::memcpy(block_->data(), mine.data(), mine.size());
   }

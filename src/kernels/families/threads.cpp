@@ -156,6 +156,7 @@ class Copy : public ExchangeBase {
       : ExchangeBase(control, std::move(plan), {.landings = shared->landings[index(control)]->data()}),
         signals_(control, shared, std::max(in_.size(), Dissemination::rounds(control.size()))) {}
 
+  /// Makes one exchange: copies the source zones into the landing zones of the out-neighbours.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     copy(buffer);
@@ -178,6 +179,7 @@ class Copy : public ExchangeBase {
 class CopyFlag final : public Copy {
  public:
   using Copy::Copy;
+  /// Makes one exchange: copies, sets a flag of each out-neighbour, then waits for the flags of all in-arcs.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     const std::uint64_t epoch = next_epoch();
@@ -201,6 +203,7 @@ class CopyBarrier final : public Copy {
  public:
   CopyBarrier(comm::Transport& control, ExchangePlan plan, const std::shared_ptr<ExchangeMemory>& shared)
       : Copy(control, std::move(plan), shared), barrier_(signals_, control.rank(), control.size()) {}
+  /// Makes one exchange: copies, then waits in a dissemination barrier of all ranks.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     copy(buffer);

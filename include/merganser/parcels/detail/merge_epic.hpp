@@ -29,7 +29,7 @@ struct Images {
   Box box;    ///< domain of the parcels
   Vec3 half;  ///< half a period; infinite on a wall axis
 
-  /// Computes half the period of each axis of a box.
+  /// Computes half the period of each axis of the domain.
   explicit Images(const Box& b) : box(b) {
     for (int a = 0; a < 3; ++a) half[a] = b.periodic[a] ? 0.5 * b.extent[a] : std::numeric_limits<double>::infinity();
   }

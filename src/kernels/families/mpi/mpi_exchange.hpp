@@ -47,9 +47,9 @@ class Requests : Pinned {
 
   /// Returns the MPI request of an arc by its index: in-arcs first, then out-arcs.
   [[nodiscard]] MPI_Request& operator[](std::size_t at) { return requests_[at]; }
-  /// Returns the array of MPI requests, null ones included.
+  /// Returns the array of MPI requests of an exchange kernel, null ones included.
   [[nodiscard]] MPI_Request* data() { return requests_.data(); }
-  /// Returns the number of MPI requests: in-arcs and out-arcs together.
+  /// Returns the number of MPI requests of an exchange kernel: in-arcs and out-arcs together.
   [[nodiscard]] std::size_t size() const { return requests_.size(); }
 
   /// Completes all MPI requests of an iteration by polling. @throws CommError, with the text of `describe`, if the wait exceeds

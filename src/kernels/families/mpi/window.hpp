@@ -27,7 +27,7 @@ class Window final : public comm::detail::CollectiveResource {
   [[nodiscard]] std::byte* data() const noexcept { return base_ + shift_; }
   /// Returns the displacement of data() in the window of this rank, in bytes; it may differ from rank to rank.
   [[nodiscard]] std::size_t shift() const noexcept { return shift_; }
-  /// Returns the communicator of the ranks that share the window.
+  /// Returns the communicator of the ranks that share the MPI window.
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
   /// Makes puts of other ranks visible to loads of this rank, and stores of this rank visible to gets of others.
   void sync() { comm::detail::sync_window(window_, comm_, locked_); }

@@ -13,9 +13,9 @@ class SymmetricBlock final : public comm::detail::CollectiveResource {
  public:
   /// Takes ownership of memory that shmem_align returned on every rank. Local.
   SymmetricBlock(std::byte* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
-  /// Returns the address of the block on this rank.
+  /// Returns the address of the block of symmetric memory on this rank.
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
-  /// Returns the size of the block in bytes, equal on every rank.
+  /// Returns the size of the block of symmetric memory in bytes, equal on every rank.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   /// Frees the symmetric memory (shmem_free). Collective over all processes; the pool calls it.
   void free() override;

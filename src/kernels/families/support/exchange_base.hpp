@@ -15,13 +15,13 @@ namespace merganser::kernels::detail {
 /// Zeroed memory, aligned to a page, for the source or landing zones of an exchange kernel on one rank.
 class Block {
  public:
-  /// Allocates and zeroes the memory, at least one cache line. Local.
+  /// Allocates and zeroes memory for zones, at least one cache line. Local.
   explicit Block(std::size_t bytes);
-  /// Returns the address of the zones, aligned to a page.
+  /// Returns the address of the memory for source or landing zones, aligned to a page.
   [[nodiscard]] std::byte* data() const noexcept { return data_.get(); }
 
  private:
-  /// Deleter of memory that was allocated with the alignment of a page.
+  /// Deleter of memory for zones that was allocated with the alignment of a page.
   struct Free {
     void operator()(std::byte* data) const noexcept;
   };
