@@ -233,6 +233,7 @@ void AnnouncementNetwork::Impl::drop_oldest() {
 
 /// Appends every announcement that was first received in the last step, or announced since, to the messages of all out-arcs.
 void AnnouncementNetwork::Impl::forward() {
+  // Flooding: what is new since the last step goes to every out-neighbour; the age counts this hop.
   const std::size_t arcs = graph().out.size();
   for (const StoredReference& item : to_forward) {
     const StepStore& from = store(item.announced);
@@ -281,9 +282,11 @@ void AnnouncementNetwork::Impl::read_message(std::size_t arc) {
 /// Stores a received announcement unless it is a duplicate, and schedules it for forwarding and delivery. Shortest paths need at
 /// most ttl hops, so an announcement of that age has reached every rank and is not forwarded.
 void AnnouncementNetwork::Impl::accept(const Header& header, std::span<const std::byte> bytes, int from) {
+  // The age gives the step after which it was made, and so its store in the ring.
   const std::int64_t announced = now - header.age;
   StepStore& to = store(announced);
   const AnnouncementId id{header.origin, header.counter};
+  // An announcement of this rank that it never made: a damaged message.
   if (header.origin == rank && header.counter >= counter) {
     throw CommError("announcements: rank " + std::to_string(from) + " passed on number " +
                     std::to_string(header.counter) + " of rank " + std::to_string(rank) + ", which is none of its own");
@@ -307,6 +310,7 @@ void AnnouncementNetwork::Impl::deliver(const StepStore& from, const Stored& sto
 /// Delivers what is due in this step: with Delivery::same_step all announcements that are ttl steps old, which every rank has by
 /// now, and with Delivery::immediate those first received. Sorting gives the order that does not depend on the order of messages.
 void AnnouncementNetwork::Impl::deliver_due() {
+  // Due now: same_step announcements whose time to live has passed, and immediate ones of this step.
   delivered.clear();
   if (now >= ttl) {
     const StepStore& due = store(now - ttl);
@@ -361,6 +365,7 @@ AnnouncementId AnnouncementNetwork::announce(Topic topic, std::span<const std::b
                      std::to_string(m.options.max_step_bytes));
   }
   const AnnouncementId id{m.rank, m.counter};
+  // Stored at once, so that copies that come back along cycles of the network count as duplicates.
   const auto place = m.store(m.now).add(id, topic, delivery, bytes);
   ++m.counter;
   m.step_bytes += bytes.size();

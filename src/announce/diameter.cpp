@@ -24,6 +24,7 @@ namespace {
 /// before. Returns the greatest level. @throws UsageError if a vertex is not reached
 template <class Visit>
 int search(const Network& network, int from, bool reversed, std::vector<int>& queue, const Visit& visit) {
+  // The queue holds the vertices of all levels; begin .. end is the level that is expanded.
   std::vector<int> to(static_cast<std::size_t>(network.degree()) + 1);
   queue.clear();
   queue.reserve(static_cast<std::size_t>(network.vertices()));
@@ -75,6 +76,7 @@ class ManySearches {
     }
     std::vector<int> last(sources.size(), 0);
     levels_ = 0;
+    // The eccentricity of a source is the last level at which its search reached a new vertex.
     for (Lanes moved = advance(); moved != Lanes{}; moved = advance()) {
       ++levels_;
       for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -147,6 +149,7 @@ class UnboundedVertices {
     std::vector<int> ball{w};
     std::unordered_set<int> in_ball{w};
     std::size_t begin = 0;
+    // Levels of a search along reversed arcs: all vertices from which w is within `slack` hops.
     for (int step = 0; step < slack; ++step) {
       for (const std::size_t end = ball.size(); begin < end; ++begin) {
         const int count = network_.in_to(ball[begin], near.data());
@@ -182,6 +185,7 @@ Diameter from_every_vertex(const Network& network, const DiameterEffort& effort)
     const std::vector<int> sources = unbounded.draw(random);
     const std::vector<int> reach = searches.eccentricities(sources);
     found.value = std::max(found.value, *std::max_element(reach.begin(), reach.end()));
+    // A vertex at d hops from a source has an eccentricity of at most d plus that of the source.
     for (std::size_t i = 0; i < sources.size(); ++i) unbounded.bound(sources[i], found.value - reach[i]);
     unbounded.remove_bounded();
     found.sources += static_cast<std::int64_t>(sources.size());
@@ -202,6 +206,7 @@ Diameter from_sample(const Network& network, const DiameterEffort& effort) {
   const int k = network.vertices();
   Diameter found;
   Random random(effort.seed, 0, 0);
+  // A sample gives a lower bound of the diameter; one that meets the proven upper bound is exact.
   for (int i = 0; i < std::max(1, effort.sources) && found.value != bound; ++i) {
     const auto v = static_cast<int>(random.below(static_cast<std::uint64_t>(k)));
     found.value = std::max(found.value, eccentricity(network, v));

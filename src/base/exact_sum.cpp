@@ -30,6 +30,7 @@ void normalise(std::int64_t* limbs) {
 /// Rounds a normalised, non-negative exact sum to the nearest double, ties to even: 53 bits from the highest one set, then the next
 /// bit and whether any below it is set.
 double round_sum(const std::int64_t* limbs) {
+  // Highest set bit of the sum; the mantissa is the 53 bits from there on.
   int top = ExactSum::kWords - 1;
   while (top > 0 && limbs[top] == 0) --top;
   const int length = top * kLimbBits + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(limbs[top])));

@@ -137,6 +137,7 @@ void OptionTable::check_uses() const {
 
 // Throws the error for an option that does not exist, with advice for options of other programs.
 void OptionTable::throw_unknown(const std::string& argument, std::span<const std::string> rest) const {
+  // Advice written for this very option first, then the most similar name, then the list of all.
   std::vector<std::string> names;
   for (const auto& o : options_) {
     for (const auto& advice : o.advice) {

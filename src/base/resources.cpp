@@ -58,6 +58,7 @@ ControlGroups find_groups(const std::string& root, const std::string& controller
   std::string top = mounted;
   std::string path = "/";
   for (std::string line; std::getline(in, line);) {
+    // A line is "number:controllers:path"; without controllers it is that of cgroup v2.
     const auto first = line.find(':');
     const auto second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;

@@ -223,6 +223,7 @@ void TableCells::read_quoted() {
 CellKind cell_kind(std::string_view cell) {
   cell = trimmed(cell);
   if (cell.empty()) return CellKind::empty;
+  // A sign and a decimal mark may stand before the first digit of a number.
   std::string_view digits = cell;
   if (digits.front() == '+' || digits.front() == '-') digits.remove_prefix(1);
   if (!digits.empty() && (digits.front() == '.' || digits.front() == ',')) digits.remove_prefix(1);

@@ -39,6 +39,7 @@ double cut_surface(const Grid& g, const std::array<int, 3>& s) {
 /// Returns the factorisation of `ranks` into blocks along each axis with the least area between blocks, of those that fit the grid
 /// and divide at most `axes` axes; {0, 0, 0} if there is none. The first of equal ones, so all ranks find the same.
 std::array<int, 3> least_surface(const Grid& grid, int ranks, int axes) {
+  // All factorisations of the number of ranks into three factors that fit the grid.
   std::array<int, 3> best{0, 0, 0};
   double least = std::numeric_limits<double>::infinity();
   for (int x = 1; x <= ranks; ++x) {
@@ -112,6 +113,7 @@ Decomposition Decomposition::from_cuts(const Grid& grid, const std::array<std::v
   double ranks = 1;
   for (int a = 0; a < 3; ++a) {
     const double upper = grid.box.lower[a] + grid.box.extent[a];
+    // Faces of an axis: lower end of the domain, the cuts, upper end.
     auto& faces = d.faces_[a];
     faces.push_back(grid.box.lower[a]);
     for (const double cut : cuts[a]) {
@@ -227,6 +229,7 @@ double Decomposition::distance2_between(int rank, int other) const {
   double d2 = 0;
   for (int axis = 0; axis < 3; ++axis) {
     const double length = grid_.box.extent[axis];
+    // Gap between the blocks on this axis, or through the periodic boundary if that is smaller.
     double gap = std::max({b.lower[axis] - a.upper[axis], a.lower[axis] - b.upper[axis], 0.0});
     if (grid_.box.periodic[axis])
       gap = std::min({gap, std::max(b.lower[axis] + length - a.upper[axis], 0.0),
@@ -255,6 +258,7 @@ std::vector<int> Decomposition::neighbours(int rank) const {
   for (int dx = -1; dx <= 1; ++dx)
     for (int dy = -1; dy <= 1; ++dy)
       for (int dz = -1; dz <= 1; ++dz) {
+        // Indices beyond an axis wrap if it is periodic; else there is no block on that side.
         std::array<int, 3> n{c[0] + dx, c[1] + dy, c[2] + dz};
         bool inside = true;
         for (int a = 0; a < 3; ++a) {

@@ -28,6 +28,7 @@ void check_axis(const Grid& grid, int axis, const std::string& name) {
   if (!(extent >= 1e-100 && extent <= 1e100 && std::isfinite(lower)))
     throw InputError(where + " from " + number_text(lower) + ", extent " + number_text(extent) +
                      "; allowed: extents from 1e-100 to 1e100, a finite origin");
+  // The coarsest doubles on this axis are at the corner that is farthest from 0.
   const double finest = spacing_of_doubles(lower, lower + extent);
   if (grid.spacing(axis) < kMinCellSpacings * finest)
     throw InputError(where + " from " + number_text(lower) + ", extent " + number_text(extent) + ", " +

@@ -36,6 +36,7 @@ void identify_faces(const Box& box, std::vector<Decomposition::Block>& blocks) {
         faces.push_back(face);
       }
     }
+    // In ascending order each face within rounding of the one before it takes that coordinate.
     std::sort(faces.begin(), faces.end(), [](const double* p, const double* q) { return *p < *q; });
     for (std::size_t i = 1; i < faces.size(); ++i)
       if (*faces[i] - *faces[i - 1] <= slack && *faces[i] != ends[1]) *faces[i] = *faces[i - 1];

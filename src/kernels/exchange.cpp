@@ -69,6 +69,7 @@ std::string probe_kernel(comm::Transport& control, std::string_view name) {
   const int last = (rank + size - 1) % size;
   std::string reason;
   try {
+    // Ring of all ranks: each sends its test bytes to the next rank, and checks those of the one before.
     const auto exchange = make_exchange(control, name, {{{next}, {last}}, {kProbeBytes}, {kProbeBytes}, 1});
     for (int round = 0; round < kProbeRounds; ++round) {
       const auto source = exchange->source(0, 0);

@@ -77,6 +77,7 @@ void Gather::start(std::span<const std::byte> mine) {
   }
   comm::Counters& counters = control_.counters();
   ++counters.collectives;
+  // A neighbourhood collective on the complete graph sends one message per arc to another rank.
   if (info_.kind == GatherKind::neighborhood) {
     const int others = control_.size() - 1;
     counters.messages += others;

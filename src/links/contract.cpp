@@ -29,6 +29,7 @@ class TreeContraction {
     require_no_relays(links);
     cross.build(links, graph.out.size());
     check_targets();
+    // Without one direction of each dual link the graph is a forest, whose roots are the ends of chains.
     drop_lower_ends(ids, cross);
     find_terminals();
     for (const CrossLink& link : links.out) {
@@ -111,6 +112,7 @@ class TreeContraction {
         if (++steps > n) throw InputError("a cycle of three or more links on one rank; allowed: dual links only");
       }
       if (terminal_[end] != kNone) end = terminal_[end];
+      // Stored along the whole chain, so that later vertices on it stop at once.
       for (std::uint32_t u = v; terminal_[u] == kNone; u = links_.target[u]) {
         terminal_[u] = end;
         if (u == end) break;

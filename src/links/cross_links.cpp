@@ -53,6 +53,7 @@ void count_relays(const Links& links, std::vector<std::size_t>& count_out, std::
     if (!ascends || link.vertex >= links.target.size()) refuse("out", link.arc, link.slot);
     out.emplace_back(link.arc, link.slot);
   }
+  // On out-arcs links and relays share the slots; sorted, they must be 0, 1, ... on every arc.
   std::sort(out.begin(), out.end());
   for (const auto& [arc, slot] : out)
     if (arc >= arcs || slot != count_out[arc]++) refuse("out", arc, slot);

@@ -118,6 +118,7 @@ void CycleCutter::start_tokens() {
     const std::uint32_t v = links_.target[u];
     if (v < n) mark_if_ascent(distance2_[u], v, [&] { return key(u); });
   }
+  // Links that arrive from other ranks make ascents too; their keys are computed from the stored length and id.
   for (const CrossLink& link : links_.in) {
     mark_if_ascent(link.distance2, link.vertex,
                    [&] { return make_key(link.distance2, link.remote_id, ids_[link.vertex]); });
@@ -206,6 +207,7 @@ void CycleCutter::cut_across() {
   const std::size_t arcs = channels_.mailbox.graph().out.size();
   std::vector<std::vector<std::uint32_t>> leaving(arcs);
   std::vector<std::vector<std::uint32_t>> arriving(arcs);
+  // Local links are cut at once; of cross-rank links the slots are sent, so that both ends remove the same ones.
   for (const std::uint32_t v : cut_) {
     const std::uint32_t t = links_.target[v];
     if ((t & kAway) == 0) {

@@ -390,6 +390,7 @@ Stars IterativePruner::prune(Links& links, const Ids& ids, const Channels& chann
     Sweeps sweeps(impl_->group, links, ids, counts);
     sweeps.run();
     sound = sweeps.is_sound();
+    // Synchronisations as the publication counts them: per round, and two after the rounds.
     counts.syncs = counts.rounds * (channels.transport.capabilities().one_sided ? 3 : 4) + 2;
     for (std::size_t i = 0; i < sweeps.edges().size(); ++i) {
       std::uint32_t& target = links.target[sweeps.edges()[i].from];

@@ -178,6 +178,7 @@ void SinglePass::Impl::label_leaves() {
   const std::uint8_t* const __restrict marked = mark;
   std::uint8_t* const __restrict is_centre = centre;
   std::uint32_t* const __restrict listed = list;
+  // Branch-free: sources with a child write to the sink entry n instead of their target.
   const std::uint32_t nowhere = n;
   const std::size_t count = sources;
   std::size_t parents = 0;
@@ -201,6 +202,7 @@ void SinglePass::Impl::drop_centres() {
   std::size_t left = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t v = listed[i];
+    // A centre drops its own link; its label is known, so it does not wait.
     const bool dropped = is_centre[v];
     listed[left] = v;
     left += !dropped;
@@ -321,6 +323,7 @@ void SinglePass::Impl::resolve_local_duals(const Ids& ids) {
   for (std::size_t i = 0; i < both; ++i) {
     const std::uint32_t a = lower[i];
     const std::uint32_t b = to[a];
+    // a and b are the ends of a local dual link; an end that a leaf merges into is a centre.
     const bool a_takes = is_centre[a];
     const bool b_takes = is_centre[b];
     isolated[count] = a;

@@ -324,6 +324,7 @@ bool CellList::fill_block_search(BlockSearch& block) const {
 // the others are searched in double precision.
 std::vector<CellList::Open> CellList::search_exact(std::vector<std::uint32_t>& target, const links::Ids& ids) {
   std::fill_n(target.begin(), n_, links::kNone);
+  // Filter in single precision first; what it cannot decide is searched exactly below.
   std::vector<BlockSearch::Open> undecided;
   BlockSearch block{};
   if (fill_block_search(block)) {
@@ -349,6 +350,7 @@ std::vector<CellList::Open> CellList::search_exact(std::vector<std::uint32_t>& t
     BestSoFar best_so_far(context, {p, v}, best);
     search_images(best_so_far);
     target[v] = best_so_far.vertex();
+    // A nearer parcel may lie beyond a face of the region: another rank must be queried.
     if (!is_final(p, best_so_far.distance2())) open.push_back({v, best_so_far.result()});
   }
   return open;

@@ -31,7 +31,7 @@ double CellList::gap(int axis, double x, std::int64_t first, std::int64_t last) 
   return std::max(std::max(below, above) - slack_, 0.0);
 }
 
-// Answers the query of a single point, as those from other ranks: searches around all images of the point that a nearer parcel may
+// Runs the query of a single point, as those from other ranks: searches around all images of the point that a nearer parcel may
 // be close to.
 void CellList::nearest(const Query& query, const links::Ids& ids, Best& best) const {
   if (n_ == 0) return;
@@ -100,6 +100,7 @@ void CellList::scan_box(const CellBox& box, const Vec3& image, BestSoFar& best_s
     if (start_[2 * first] == start_[2 * last + 2]) return;
     if (last - first < 4) return scan_row({box.lo[2], box.lo[1], box.lo[0], box.hi[0]}, image, best_so_far);
   }
+  // Halved across its longest edge, so that the halves stay near to cubes.
   int axis = 0;
   double longest = 0;
   for (int a = 0; a < 3; ++a) {
@@ -167,7 +168,7 @@ void CellList::scan_run(std::uint32_t begin, std::uint32_t end, const Vec3* imag
   }
 }
 
-// Answers a query by the published search rule cells8: the candidates are the parcels of the 2x2x2 cells around the nearest grid
+// Runs a query by the published search rule cells8: the candidates are the parcels of the 2x2x2 cells around the nearest grid
 // node, all compared.
 void CellList::nearest_cells8(const Query& query, const links::Ids& ids, Best& best) const {
   // The two cells per axis around the nearest node, in this rank's numbering; a cell that wrapping gives twice counts

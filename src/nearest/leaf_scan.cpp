@@ -303,6 +303,7 @@ HWY_INLINE void scan_for(const LeafPoints& points, const LeafLists& lists, std::
     hn::StoreMaskBits(d, near, bytes);
     if (bytes[0] == 0) continue;
     hn::Store(d2, d, found);
+    // Few lanes are within the last distance of the list: these are inserted one by one.
     for (unsigned bits = bytes[0]; bits != 0; bits &= bits - 1) {
       const auto lane = static_cast<std::uint32_t>(__builtin_ctz(bits));
       if (at + lane != self) list.insert(found[lane], at + lane);

@@ -31,6 +31,7 @@ struct Direction {
 /// Returns cosine and sine of a fraction of a turn in [0, 1], by Taylor series within an eighth of a turn: the same
 /// bits with every C library, which the library's own functions do not promise.
 Direction cosine_sine(double turns) {
+  // Reduced to an eighth of a turn on either side of a multiple of a quarter, where the series converge fast.
   const double quarter = std::floor(4 * turns + 0.5);
   const double x = 2 * std::numbers::pi * (turns - 0.25 * quarter);
   const double z = x * x;
@@ -81,6 +82,7 @@ void write_shape(const Ellipsoid& e, double* b5) {
   const double c2 = c * c;
   const auto [ct, st] = e.azimuth;
   const auto [cp, sp] = e.polar;
+  // B is the sum of the squared semi-axes times the outer products of their unit vectors v1, v2, v3.
   const Vec3 v1{ct * sp, st * sp, cp};
   const Vec3 v2{-st, ct, 0};
   const Vec3 v3{ct * cp, st * cp, -sp};

@@ -47,6 +47,7 @@ std::string shape_error(const double* b5, double volume) {
 
 // Returns the error of the first attribute in a parcel's payload row that is out of range.
 std::string row_error(const Schema& schema, const double* row, double volume) {
+  // The id comes first in a payload row, then the attributes in the order of the schema.
   const double* values = row + 1;
   for (const Attribute& attribute : schema.attributes()) {
     if (attribute.rule == Rule::ellipsoid) {

@@ -63,6 +63,7 @@ void merge_ellipsoid(const Star& star, std::size_t offset, double* out) {
   detail::ShapeSum sum;
   for (std::size_t i = 0; i < star.members.size(); ++i) {
     const Member& m = star.members[i];
+    // Position of the member relative to the merged parcel, of which the second moment is taken.
     Vec3 r = i == 0 ? Vec3{} : displacement(star.box, *m.site, centre);
     for (int a = 0; a < 3; ++a) r[a] = i == 0 ? -star.shift[a] : r[a] - star.shift[a];
     sum.add_distance(*m.site, centre);
@@ -163,6 +164,7 @@ void merge_star(const MergeRules& rules, std::span<const Member> members, Site& 
   const Schema& schema = *rules.schema;
   const std::size_t width = schema.width();
   const Member& centre = members[0];
+  // EPIC's schema takes the straight-line code, with the same bits; a centre without sources is left as it is.
   if (is_epic(schema) || members.size() == 1) {
     if (&site != centre.site) site = *centre.site;
     if (row != centre.row) std::memcpy(row, centre.row, width * sizeof(double));

@@ -239,6 +239,7 @@ void MergeLot(EpicMergeBatch::Lot& lot, std::size_t sources, const Box& box) {
     merge_shapes(lot, sources, images, at, work);
   }
   for (std::size_t lane = 0; lane < lot.count; ++lane) {
+    // Cancellation in double precision: this star's shape is evaluated with a wider mantissa.
     if (work.plain[lane] == 0) [[unlikely]]
       recompute_shape(lot, sources, images, lane, work);
     *lot.site[lane] = {detail::wrap_or_clamp(box, 0, work.out[0][lane]),

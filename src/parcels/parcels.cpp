@@ -104,6 +104,7 @@ Parcels::Parcels(const Parcels& o) : schema_(o.schema_) { *this = o; }
 // Copies all parcels of another container, deeply, and its schema if it differs.
 Parcels& Parcels::operator=(const Parcels& o) {
   if (this == &o) return *this;
+  // Rows of another width cannot be reused; tables of the same schema keep their memory.
   if (!(schema_ == o.schema_)) {
     schema_ = o.schema_;
     sites_ = RawBuffer();

@@ -22,6 +22,7 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 bool jacobi_rotate(double (&m)[3][3], double (&v)[3][3], int p, int q) {
   const double off = m[p][q];
   if (off * off <= 0.0625 * kEpsilon * kEpsilon * std::fabs(m[p][p] * m[q][q])) return false;
+  // t is the tangent of the smaller of the two rotation angles that make the element vanish.
   const double theta = (m[q][q] - m[p][p]) / (2 * off);
   const double t = (theta < 0 ? -1.0 : 1.0) / (std::fabs(theta) + std::sqrt(theta * theta + 1));
   const double c = 1 / std::sqrt(t * t + 1);

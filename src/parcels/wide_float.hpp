@@ -139,6 +139,7 @@ class WideFloat {
     while (top > 0 && rest[top - 1] == 0) --top;
     WideFloat out;
     if (top == 0) return out;
+    // Normalised again: leading zeros, which cancellation leaves, are shifted out.
     const unsigned zeros = static_cast<unsigned>(std::countl_zero(rest[top - 1]));
     for (std::size_t i = 0; i < top; ++i) {
       const std::uint64_t below = zeros != 0 && i > 0 ? rest[i - 1] >> (64 - zeros) : 0;

@@ -127,6 +127,7 @@ double variance_within(const TimedPair& p, const CompareOptions& o) {
       LogTimes rounds;
       for (const double x : launch) rounds.push_back(std::log(x));
       const auto n = static_cast<double>(rounds.size());
+      // Outliers of single rounds, such as interrupts, must not widen the noise of all.
       sum += sum_of_squares(winsorised(std::move(rounds)));
       freedom += n - 1;
       inverse += (n > 2 ? kMedianLoss : 1) / n;
@@ -249,6 +250,7 @@ void compare_families(const Suite& s, const CompareOptions& o, SuiteComparison& 
     members[s.timings[i].family].push_back(i);
     if (s.pairs[i].decides) decides[s.timings[i].family] = true;
   }
+  // The share of false alarms is divided among the families that can make the suite fail (Bonferroni).
   const auto tests = std::max<std::ptrdiff_t>(1, std::count(decides.begin(), decides.end(), true));
   for (std::size_t f = 0; f < members.size(); ++f) {
     const Estimate e = estimate(s, members[f], 1, o);

@@ -114,6 +114,7 @@ Decision decide(std::span<const Candidate> candidates, const DecisionOptions& o)
   for (auto& s : decision.order) {
     const auto& mine = draws.times[s.candidate];
     const auto& best = draws.times[fastest];
+    // Compared resample by resample, in which candidates share the disturbances of a turn.
     int slower = 0;
     for (std::size_t r = 0; r < mine.size(); ++r) slower += mine[r] > best[r] ? 1 : 0;
     const bool within = s.time.value <= least * (1 + o.tie);

@@ -93,6 +93,7 @@ Histogram Histogram::from_parts(const Parts& parts) {
   h.min_ = parts.min;
   h.max_ = parts.max;
   h.sum_ = parts.sum;
+  // Minimum and maximum must fit the counts, or quantiles would leave the range of the durations.
   if (bucket(parts.min) != h.first() || bucket(parts.max) != h.first() + h.counts().size() - 1)
     throw InputError("histogram: minimum " + std::to_string(parts.min) + " and maximum " + std::to_string(parts.max) +
                      " are not in its first and last bucket");

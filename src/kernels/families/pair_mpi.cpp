@@ -54,6 +54,7 @@ std::uint64_t receive(int from, int tag, MPI_Comm comm) {
 /// Measures a ping-pong of 8 bytes on rank 0; rank 1 echoes every word until it receives 1. Returns half of the median round trip
 /// in seconds on rank 0, 0 on other ranks.
 double time_ping(int rank, int tag, MPI_Comm comm, double seconds) {
+  // Rank 1 is the echo; rank 0 measures, and ends its partner's loop by the word 1.
   if (rank == 1) {
     for (std::uint64_t last = 0; last == 0;) {
       last = receive(0, tag, comm);

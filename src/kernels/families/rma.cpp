@@ -110,7 +110,7 @@ class RputFlush final : public PutExchange {
   std::vector<MPI_Request> requests_;  // of the MPI_Rputs of one iteration, at most one per out-arc
 };
 
-/// Exchange kernel by puts (MPI_Put) in a passive epoch, MPI_Win_lock (shared) to MPI_Win_unlock, of their own for each out-arc.
+/// Exchange kernel by one put (MPI_Put) per out-arc, each in a passive epoch of its own: MPI_Win_lock (shared) to MPI_Win_unlock.
 class Lock final : public PutExchange {
  public:
   using PutExchange::PutExchange;

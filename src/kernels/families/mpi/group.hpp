@@ -19,7 +19,7 @@ inline constexpr int kNoTag = 0;
 /// freed before MPI is finalised. mpi_group() makes it.
 struct MpiGroup {
   std::vector<int> world_ranks;       ///< by rank in the group: rank in MPI_COMM_WORLD
-  MPI_Comm comm = MPI_COMM_NULL;      ///< communicator of these ranks, apart from those of the program
+  MPI_Comm comm = MPI_COMM_NULL;      ///< communicator of these ranks; in SMPI MPI_COMM_WORLD if these are all
   int next_tag = kNoTag;              ///< last message tag that new_tag() returned
   comm::detail::CollectivePool pool;  ///< windows and graph communicators, freed collectively
 

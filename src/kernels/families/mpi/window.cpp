@@ -24,6 +24,7 @@ Window::Window(const MpiGroup& group, std::size_t bytes, Use use) : comm_(group.
     return;
   }
   MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
+  // Zones start at a cache line, which the allocation of one line more allows on every rank.
   shift_ = (kLine - reinterpret_cast<std::uintptr_t>(base_) % kLine) % kLine;
   std::memset(base_, 0, static_cast<std::size_t>(size));
   if (use == Use::in_one_epoch) {

@@ -92,6 +92,7 @@ void check_uniform(comm::Transport& control, const KernelEntry& entry, std::size
 /// exchange; empty if they agree.
 std::string describe_disagreement(const EndpointDescriptor& theirs, const EndpointDescriptor& mine, int rank) {
   const std::string who = "rank " + std::to_string(rank);
+  // An arc must exist at both of its ends, then have one size.
   if (theirs.sends != mine.receives) {
     return theirs.sends != 0 ? who + " has this rank as an out-neighbour, but is no in-neighbour here"
                              : who + " is an in-neighbour here, but has this rank not as an out-neighbour";
