@@ -39,10 +39,10 @@ namespace detail {
 /// Announcement held in the store of the step after which it was made; its payload is a part of the store's bytes.
 struct Stored {
   AnnouncementId id;   ///< origin and counter
-  std::size_t first;   ///< offset of its payload
-  std::size_t length;  ///< bytes of its payload
+  std::size_t first;   ///< offset of the announcement's payload in the store's bytes
+  std::size_t length;  ///< bytes of the announcement's payload
   Topic topic;         ///< number that announce() was called with
-  Delivery delivery;   ///< step that delivers it
+  Delivery delivery;   ///< step that delivers the announcement
 };
 
 /// Store of all announcements that were made after the same step: a hash set by id, which detects duplicates, and the payloads.
@@ -96,7 +96,7 @@ class StepStore {
   }
 
   std::vector<Stored> stored_;      // announcements in the order of arrival
-  std::vector<std::byte> bytes_;    // payloads behind each other
+  std::vector<std::byte> bytes_;    // payloads of the announcements behind each other
   std::vector<std::size_t> table_;  // open addressing: place + 1, 0 for none; a power of two, at most half full
 };
 
@@ -111,7 +111,7 @@ using detail::Stored;
 struct Header {
   std::uint64_t counter;  ///< number of announcements that the origin had made before
   std::int32_t origin;    ///< rank that made the announcement
-  std::uint32_t length;   ///< bytes of the payload
+  std::uint32_t length;   ///< bytes of the announcement's payload
   std::uint32_t age;      ///< steps since the announcement, the one of this message included: the hops made
   Topic topic;            ///< number that announce() was called with
   std::uint8_t delivery;  ///< value of Delivery
@@ -196,7 +196,7 @@ struct AnnouncementNetwork::Impl {
   /// Reference to a stored announcement: the step after which it was made, which selects its store, and its index there.
   struct StoredReference {
     std::int64_t announced;
-    std::size_t place;  // index in its store
+    std::size_t place;  // index of the announcement in its store
   };
   std::vector<StoredReference> to_forward;  // first received in the last step, or announced since
   std::vector<StoredReference> fresh;       // with Delivery::immediate, first received in this step
@@ -204,7 +204,7 @@ struct AnnouncementNetwork::Impl {
   std::vector<Announcement> delivered;      // by the last step, in the order of (announced, origin, counter)
   /// Subscription of this rank to the announcements of a topic.
   struct Subscriber {
-    std::size_t number;  // that subscribe() returned
+    std::size_t number;  // number of the subscription, which subscribe() returned
     Topic topic;
     Take take;  // called for each announcement of the topic
   };

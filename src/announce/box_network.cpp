@@ -49,7 +49,7 @@ std::vector<int> checked_extents(int vertices, int dimension, int least) {
 
 /// Line of the box of an overlay network through a vertex along one dimension, whose existing points form a ring.
 struct Line {
-  int base;    ///< its first vertex
+  int base;    ///< first vertex of the line
   int length;  ///< number of its points that exist, >= 1
 };
 /// Returns the line of the box through vertex v, whose coordinate is x, along the dimension with the given stride and extent.

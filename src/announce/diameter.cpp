@@ -168,7 +168,7 @@ class UnboundedVertices {
 
  private:
   const Network& network_;
-  std::vector<int> open_;   // the set
+  std::vector<int> open_;   // vertices whose eccentricity is not bounded yet
   std::vector<char> done_;  // by vertex: marked by bound()
 };
 

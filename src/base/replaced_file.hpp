@@ -7,7 +7,7 @@ namespace merganser::detail {
 /// Destination of an output file, at which a file may exist that it replaces.
 struct OldFile {
   const std::string& shown;  ///< path as the user gave it, for messages
-  int folder;                ///< descriptor of its folder
+  int folder;                ///< descriptor of the folder of the destination
   const std::string& base;   ///< name in the folder; empty for a stream, which replaces nothing
 };
 

@@ -43,7 +43,7 @@ std::optional<std::int64_t> read_number(const std::string& path, std::string_vie
 /// ancestors up to the root.
 struct ControlGroups {
   bool unified = true;               ///< cgroup v2; false: v1
-  std::vector<std::string> folders;  ///< from the own group up to the root
+  std::vector<std::string> folders;  ///< paths of the groups' folders, from the own group up to the root
 };
 
 /// Returns the folders of this process's control group and of all its ancestors for one controller ("memory", "pids"),

@@ -20,7 +20,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 struct TableCell {
   std::string_view text;  // without surrounding blanks and quotes
   CellKind kind;
-  bool quoted;  // it is in quotes
+  bool quoted;  // the table cell is in quotes
 };
 
 /// Splits a row of a text table into its cells.
@@ -140,7 +140,7 @@ std::string warn_of_index(const std::vector<TableCell>& first, const std::vector
 
 /// First bytes of a file format that is no text table, with its description.
 struct Signature {
-  std::string_view bytes;  // at the beginning of the file
+  std::string_view bytes;  // bytes at the beginning of a file of this format
   std::string_view what;   // description with advice, for an error message
 };
 using namespace std::string_view_literals;

@@ -19,7 +19,7 @@ namespace {
 
 /// Vector instruction set that Highway can use, with its bit in Highway's sets of targets.
 struct InstructionSet {
-  std::string name;  // as MERGANSER_SIMD takes it
+  std::string name;  // name of the instruction set, as MERGANSER_SIMD takes it
   std::int64_t bit;  // in Highway; better sets have lower bits
 };
 

@@ -59,8 +59,8 @@ class TreeContraction {
   static constexpr std::size_t kNoArc = SIZE_MAX;
   /// Pointer of an exit, a link that leaves the rank, to a vertex further along its chain; doubled in every round.
   struct Pointer {
-    std::int32_t rank;     // owner of the vertex
-    std::uint32_t vertex;  // by the numbering of its owner
+    std::int32_t rank;     // rank that owns the vertex
+    std::uint32_t vertex;  // index of the vertex by the numbering of its owner
     std::uint32_t done;    // 1 if the vertex is a root, else 0
   };
 
@@ -199,8 +199,8 @@ class TreeContraction {
 
   /// Query sent in this round of pointer doubling, with the exit for which it was sent.
   struct Query {
-    std::size_t arc;     // out-arc on which it was sent
-    std::uint32_t exit;  // index in exits_
+    std::size_t arc;     // out-arc on which the query was sent
+    std::uint32_t exit;  // exit for which it was sent: index in exits_
   };
   Links& links_;
   const Channels& channels_;

@@ -53,7 +53,7 @@ class CycleCutter {
   const Ids& ids_;
   const std::vector<double>& distance2_;  // by vertex: squared length of its link
   const Channels& channels_;
-  std::int32_t rank_;                 // of the caller
+  std::int32_t rank_;                 // rank of the caller
   CrossLinks cross_;                  // index of the cross-rank links, with the opposite ends of dual links
   std::vector<std::uint8_t> ascent_;  // by vertex, 1: some arriving link is smaller than its own
   std::set<std::pair<std::uint32_t, Origin>> visits_;  // (ascent, origin of token) pairs met
@@ -201,8 +201,8 @@ void CycleCutter::remove_links(std::vector<CrossLink>& list, const std::vector<s
   list.resize(kept);
 }
 
-/// Cuts the links of vertices in `cut_` and sends the slots of cross-rank ones to the ranks of their targets.
-/// Collective: one wave.
+/// Cuts the largest links of long cycles, those of the vertices in `cut_`, and sends the slots of cross-rank ones to the ranks of
+/// their targets. Collective: one wave.
 void CycleCutter::cut_across() {
   const std::size_t arcs = channels_.mailbox.graph().out.size();
   std::vector<std::vector<std::uint32_t>> leaving(arcs);

@@ -19,8 +19,8 @@ using Flags = comm::Segment<Flag>;  // flags of the vertices of all ranks
 
 /// Nearest-neighbour link as Algorithm 1 reads it: source on this rank, target by its owner's numbering, and the owner.
 struct Edge {
-  std::uint32_t from;  // source, on this rank
-  std::uint32_t to;    // target, by the numbering of its rank
+  std::uint32_t from;  // source of the link, on this rank
+  std::uint32_t to;    // target of the link, by the numbering of its rank
   int rank;            // rank of the target in the group; kHere: this rank
 };
 constexpr int kHere = -1;
@@ -66,7 +66,8 @@ class Sweeps {
     isolated_.resize(edges_.size());
   }
 
-  /// Runs rounds until no rank finds a merger, then the stage that decides dual links. Collective over the group.
+  /// Runs rounds of Algorithm 1 (iterative pruning) until no rank finds a merger, then the stage that decides dual links.
+  /// Collective over the group.
   void run() {
     while (round()) {
     }
@@ -122,7 +123,7 @@ class Sweeps {
   Flags& flags_;
   std::size_t words_;                          // flags of each kind per rank
   std::span<Flag> leaf_, available_, merged_;  // by vertex of this rank, in the segment
-  std::vector<Edge> edges_;                    // links of this rank
+  std::vector<Edge> edges_;                    // nearest-neighbour links of this rank
   std::vector<Flag> got_;                      // by edge: flag of its target that get() fetched
   std::vector<std::uint8_t> keep_;             // by edge, 1: the link is kept
   std::vector<std::uint8_t> isolated_;         // by edge, 1: dual link with neither end available
@@ -247,7 +248,7 @@ constexpr std::int64_t kRefused = std::numeric_limits<std::int64_t>::max();
 /// Contribution of a rank to the agreement on participants and number of flags of the iterative pruning.
 struct Participation {
   std::int64_t vertices;    // number of local vertices; kRefused: its links are invalid
-  std::int64_t takes_part;  ///< 1 if it has links, else 0
+  std::int64_t takes_part;  ///< 1 if the rank has links, else 0
 };
 
 /// Gathers the participations of all ranks in the iterative pruning, by rank; where every rank takes part anyway, returns one entry

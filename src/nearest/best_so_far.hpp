@@ -11,8 +11,8 @@ namespace merganser::nearest {
 struct SearchContext {
   const Box& box;         ///< domain, for the canonical distance
   double slack;           ///< bound of the rounding of coordinates, absolute
-  const Site* sites;      ///< by vertex
-  const links::Ids& ids;  ///< by vertex
+  const Site* sites;      ///< by vertex: position and volume of the parcel
+  const links::Ids& ids;  ///< by vertex: global id of the parcel
 };
 
 /// Running minimum of one nearest-neighbour query: the nearest candidate so far, of equal distances that of the lowest
@@ -71,7 +71,7 @@ class BestSoFar {
 
   const SearchContext& context_;
   CellList::Query query_;
-  Best best_;          // nearest candidate so far
+  Best best_;          // nearest candidate of the query so far
   double limit2_ = 0;  // squared distance beyond which no candidate can win
   bool stale_;         // best_.id has not been read yet
 };

@@ -40,8 +40,8 @@ struct CellMap {
 /// Loader of the sites of parcels for the keys of the cell list: position, kind (0: small, 1: not) and whether the volume is
 /// is_volume().
 struct ParcelLoader {
-  const Site* sites;    // of the first parcel
-  double small_volume;  // below which a parcel is small
+  const Site* sites;    // sites of the parcels, from the first one on
+  double small_volume;  // volume below which a parcel is small
 
   /// Loads a vector of parcels from index `at` on, and clears `fit` for volumes out of range.
   HWY_INLINE void load(std::size_t at, VD& x, VD& y, VD& z, hn::Vec<I>& kind, hn::Mask<D>& fit) const {

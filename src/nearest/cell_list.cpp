@@ -21,7 +21,7 @@ constexpr std::size_t kLot = 128;   // parcels processed at a time
 
 /// Writer of the single-precision filter coordinates of parcels that block_search() reads.
 struct FilterWriter {
-  float* x;  // by vertex
+  float* x;  // filter coordinates, by vertex
   float* y;
   float* z;
   Vec3 lower;    // lower corner of the search cells

@@ -14,8 +14,8 @@ namespace merganser::nearest {
 struct CellList::Row {
   std::int64_t z;
   std::int64_t y;
-  std::int64_t first;  // index along x
-  std::int64_t last;   // index along x, included
+  std::int64_t first;  // index along x of the first search cell
+  std::int64_t last;   // index along x of the last search cell, included
 };
 
 /// Box of search cells, lo .. hi on each axis, both included.

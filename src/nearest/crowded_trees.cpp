@@ -103,9 +103,9 @@ class CrowdedTrees::Builder {
     }
   }
 
-  Run run_;                 // vertices of the half-cell
-  Site* sites_;             // by vertex, permuted
-  const PointSet& points_;  // for the ids
+  Run run_;                 // vertices of the half-cell whose tree is built
+  Site* sites_;             // sites of the parcels by vertex, permuted
+  const PointSet& points_;  // points of the search, for their ids
   Bounds* bounds_;          // out, by number of the part less one: bounding box
   int depth_;               // number of times that the run is halved
 };

@@ -70,8 +70,8 @@ using U = hn::RebindToUnsigned<D>;
 
 /// k-nearest list in a vector, or a part of a longer list: distances ascend over the lanes.
 struct ListVector {
-  V distance2;       // in the measure of the norm
-  hn::Vec<U> point;  // point numbers
+  V distance2;       // distances of the entries, in the measure of the norm
+  hn::Vec<U> point;  // point numbers of the entries
 
   /// Returns whether the list contains this distance already: a tie, which ids decide.
   HWY_INLINE bool holds(V d2) const { return !hn::AllFalse(D(), hn::Eq(distance2, d2)); }
@@ -106,11 +106,11 @@ struct NearestList {
         d2(l.distance2 + static_cast<std::size_t>(number) * l.keep),
         point(l.point + static_cast<std::size_t>(number) * l.keep),
         row(load(0)) {}
-  /// Loads a vector of entries of the list from memory, from entry `first` on.
+  /// Loads a vector of entries of the k-nearest list from memory, from entry `first` on.
   HWY_INLINE ListVector load(std::uint32_t first) const {
     return {hn::Load(D(), d2 + first), hn::Load(U(), point + first)};
   }
-  /// Stores a vector of entries of the list to memory, from entry `first` on.
+  /// Stores a vector of entries of the k-nearest list to memory, from entry `first` on.
   HWY_INLINE void store(const ListVector& r, std::uint32_t first) const {
     hn::Store(r.distance2, D(), d2 + first);
     hn::Store(r.point, U(), point + first);
@@ -336,8 +336,8 @@ HWY_INLINE double scan_box(const LeafPoints& points, const LeafLists& lists, con
 
 /// Points of a tree leaf and their bounding box.
 struct ScanBox {
-  const double* lower;  // one number per axis
-  const double* upper;  // one number per axis
+  const double* lower;  // lower corner of the leaf's box, one number per axis
+  const double* upper;  // upper corner of the leaf's box, one number per axis
   PointRange run;
 };
 /// Selects the scan of a tree leaf with or without core distances.

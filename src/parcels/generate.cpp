@@ -66,10 +66,10 @@ double coordinate_in_cell(const Grid& grid, int axis, std::int64_t cell, double 
 /// Ellipsoid of an artificial parcel: semi-axes a, b = a / aspect_ab, c = a / aspect_ac turned by azimuth and polar angle.
 struct Ellipsoid {
   double abc;         // product of the semi-axes
-  double aspect_ac;   // a / c
-  double aspect_ab;   // a / b
+  double aspect_ac;   // ratio a / c of semi-axes
+  double aspect_ab;   // ratio a / b of semi-axes
   Direction azimuth;  // azimuth of the longest axis
-  Direction polar;    // its angle from the z axis
+  Direction polar;    // angle of the longest axis from the z axis
 };
 
 /// Writes B11 B12 B13 B22 B23 of the ellipsoid of an artificial parcel.

@@ -29,9 +29,9 @@ class MergedRow {
 /// Members of a star of parcels, with the sums that every merge rule needs; sum_star() fills it.
 struct Star {
   std::span<const Member> members;  ///< centre, then sources by ascending id
-  Box box;                          ///< domain
-  double volume;                    ///< sum of the members' volumes
-  double w;                         ///< 1 / volume
+  Box box;                          ///< domain, for displacements and wrapping
+  double volume;                    ///< sum of the volumes of the star's members
+  double w;                         ///< 1 / volume, the factor of weighted means
   Vec3 shift;                       ///< from the centre to the merged position
 };
 

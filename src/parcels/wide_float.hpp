@@ -19,7 +19,7 @@ class WideFloat {
   static constexpr std::int64_t kBits = 64 * kLimbs;  ///< bits of the mantissa
 
   WideFloat() = default;
-  /// Converts a double without rounding. @param x finite
+  /// Converts a double to a number with a wide mantissa, without rounding. @param x finite
   explicit WideFloat(double x) {
     if (x == 0) return;
     int exponent = 0;

@@ -65,10 +65,10 @@ constexpr std::array<std::array<std::size_t, 2>, 5> kEntry{{{0, 0}, {0, 1}, {0, 
 /// Second moment of a star of parcels in wide numbers, times the square of its volume; entry 33 is a fraction over33 / under33.
 template <class W>
 struct StarMoment {
-  std::array<W, 5> entry;  // 11 12 13 22 23
+  std::array<W, 5> entry;  // entries 11 12 13 22 23 of the moment
   W over33;
   W under33;
-  W volume;               // of the star
+  W volume;               // volume of the star
   std::int64_t loss = 0;  // bits lost in the members' B33
 };
 

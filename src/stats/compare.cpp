@@ -39,8 +39,8 @@ struct Timing {
 /// Suite of timings that the regression gate compares, with its families in the order of their first timing.
 struct Suite {
   std::span<const TimedPair> pairs;   // arguments of compare_suites()
-  std::vector<std::string> families;  // names
-  std::vector<Timing> timings;        // in the order of the pairs
+  std::vector<std::string> families;  // names of the families
+  std::vector<Timing> timings;        // timings in the order of the pairs
 };
 
 /// Estimated change of some timings of a suite: difference of the logarithms of times, with its noise; estimate() fills it.

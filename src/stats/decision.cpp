@@ -59,7 +59,7 @@ double resample_time(const Candidate& c, std::size_t index, const DecisionOption
 
 /// Times of all candidates in all bootstrap resamples; draw_resamples() fills it.
 struct Resamples {
-  std::vector<std::vector<double>> times;  // by candidate, by resample
+  std::vector<std::vector<double>> times;  // by candidate, by resample: its time
   std::vector<int> wins;                   // by candidate: resamples in which it is the fastest
 };
 

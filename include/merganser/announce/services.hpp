@@ -51,10 +51,10 @@ class AgreedStop : Pinned {
 
  private:
   AnnouncementNetwork& network_;
-  Topic topic_;                      // of the requests to stop
-  std::size_t subscription_;         // to that topic on this rank
+  Topic topic_;                      // topic of the announcements that request a stop
+  std::size_t subscription_;         // number of this rank's subscription to them
   bool asked_ = false;               // this rank has announced a request
-  std::optional<Agreement> agreed_;  // first request that was delivered
+  std::optional<Agreement> agreed_;  // first request to stop that was delivered
 };
 
 }  // namespace merganser::announce

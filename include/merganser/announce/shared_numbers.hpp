@@ -72,15 +72,15 @@ class SharedNumbers : Pinned {
   [[nodiscard]] double best(std::size_t column, bool (*better)(double, double)) const;
 
   AnnouncementNetwork& network_;
-  std::size_t columns_;         // numbers per rank
-  Topic topic_;                 // of the rows
-  std::size_t subscription_;    // to that topic on this rank
-  std::vector<double> last_;    // last row that this rank published
+  std::size_t columns_;         // numbers in the row of a rank
+  Topic topic_;                 // topic of the announcements of rows
+  std::size_t subscription_;    // number of this rank's subscription to rows
+  std::vector<double> last_;    // last row of numbers that this rank published
   bool published_ = false;      // this rank has published a row
   int known_ = 0;               // ranks whose rows have been delivered
   std::vector<char> received_;  // by rank: a row has been delivered
   std::vector<double> values_;  // by rank, then column; 0 before the first delivery
-  std::vector<ExactSum> sums_;  // by column, over all ranks
+  std::vector<ExactSum> sums_;  // by column: exact sum over all ranks
 };
 
 }  // namespace merganser::announce

@@ -42,7 +42,7 @@ class CleanupName {
 inline constexpr int kCleanupNames = 256;            ///< temporary paths registered at a time in one process, at most
 inline constexpr std::size_t kCleanupLength = 4096;  ///< bytes of a path with its terminating zero: PATH_MAX of Linux
 
-/// Scope in which registered files and folders are created. May be nested.
+/// Scope in which temporary files and folders that are registered for removal are created. May be nested.
 ///
 /// remove_cleanup_names() on another thread waits until no such scope is open (0.3 s at most, since launchers kill a process one
 /// second after the signal). A scope that is entered after removal has begun blocks for ever, so no file is created after the

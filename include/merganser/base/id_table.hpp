@@ -28,7 +28,7 @@ class IdTable {
       grow(std::bit_ceil(2 * expected + 16));
   }
 
-  /// Returns the number of a key; a key that is not in the table is inserted and gets the next number. Amortised O(1).
+  /// Returns the number of a 64-bit key; a key that is not in the table is inserted and gets the next number. Amortised O(1).
   std::uint32_t insert(std::uint64_t key) {
     std::uint32_t& number = pages_.empty() ? hash_entry(key) : page_entry(key);
     if (number == kNone) {
@@ -89,7 +89,7 @@ class IdTable {
   }
 
   std::vector<std::uint64_t> keys_;                      // distinct keys, by number
-  std::vector<std::uint32_t> slots_;                     // numbers; a power of two of them
+  std::vector<std::uint32_t> slots_;                     // hash slots: numbers of keys; a power of two of them
   std::size_t mask_ = 0;                                 // slots - 1
   std::vector<std::unique_ptr<std::uint32_t[]>> pages_;  // numbers by key; empty: hashing is used
 };

@@ -14,7 +14,7 @@ namespace merganser {
 /// Zero-based index into an array of the caller, as a part of an IndexedText. A negative number that a caller passed is stored
 /// converted to std::size_t and printed as negative again.
 struct Index {
-  std::size_t value;  ///< from 0
+  std::size_t value;  ///< array index, from 0
 };
 
 /// Message with array indices in it, whose base (0 or 1) is chosen when it is printed:

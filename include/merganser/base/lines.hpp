@@ -30,9 +30,9 @@ class LineWalk {
   }
   /// Returns the current line of the text, without its end ("\n" or "\r\n").
   [[nodiscard]] std::string_view line() const { return line_; }
-  /// Returns the offset of the first byte of the current line in the file.
+  /// Returns the offset in its file, in bytes, of the first byte of the current line of a text.
   [[nodiscard]] std::uint64_t at() const { return at_; }
-  /// Returns the offset of the first byte after the current line and its end, in the file.
+  /// Returns the offset in its file, in bytes, of the first byte after the current line of a text and its end.
   [[nodiscard]] std::uint64_t after() const { return offset_ + std::min(next_, text_.size()); }
 
  private:
@@ -76,7 +76,7 @@ class WordsBetween {
     while (at_ != end_ && is_separator(*at_)) ++at_;
   }
   const char* at_;   // first character that is not read yet
-  const char* end_;  // end of the line
+  const char* end_;  // end of the line of text
 };
 /// Forward iteration over the words of a line that blanks and tabs separate.
 using BlankWords = WordsBetween<' ', '\t'>;

@@ -39,7 +39,7 @@ struct UseRule {
 
 /// Error text for an option that a table does not have but that users are likely to type.
 struct Advice {
-  std::string typed;  ///< the option as it is typed: "-n"
+  std::string typed;  ///< option as users type it: "-n"
   std::string text;   ///< "{value}" stands for the argument after it, "{command}" for the table's command
 };
 
@@ -51,7 +51,7 @@ struct Option {
   std::string name;         ///< name without dashes, "min-volume-ratio"; of a positional argument: "FILE"
   char letter = 0;          ///< short form, 'o' for -o; 0: none
   std::string kind;         ///< metavariable of the value in --help, "N"; empty for a flag
-  std::string help;         ///< text of --help
+  std::string help;         ///< text of the option in --help
   std::string section;      ///< heading in --help; empty: "Options"
   std::string initial;      ///< default value as text; empty: none
   bool flag = false;        ///< takes no value; --no-NAME switches it off
@@ -86,15 +86,15 @@ struct Check {
 [[nodiscard]] Check between(double lowest, double highest);
 /// Modifier of a command line option: gives it a one-letter form, -o.
 struct Letter {
-  char letter;  ///< without the dash
+  char letter;  ///< letter of the short form, without the dash
 };
 /// Modifier of a command line option: replaces the metavariable of its value in --help, which follows from the type otherwise.
 struct Kind {
-  std::string kind;  ///< the metavariable, "N"
+  std::string kind;  ///< metavariable of the option's value, "N"
 };
 /// Modifier of a command line option: replaces the default that --help shows, for values that stand for something else.
 struct Initial {
-  std::string text;  ///< shown in brackets
+  std::string text;  ///< default that --help shows in brackets
 };
 /// Modifier of a command line option: leaves it out of --help.
 struct Hidden {};

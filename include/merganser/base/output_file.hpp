@@ -67,7 +67,7 @@ class OutputFile : Pinned {
   std::string base_;         // name of the destination in that folder; empty for a stream
   std::string name_;         // path by which the temporary file can be opened
   std::string private_;      // name of the private folder beside the destination; empty: none
-  CleanupName cleanup_[3];   // private folder, lock, data
+  CleanupName cleanup_[3];   // registrations for removal: private folder, lock, data
   int folder_ = -1;          // descriptor of the destination's folder; of these five, -1: not open
   int private_folder_ = -1;  // descriptor of the private folder
   int lock_ = -1;            // descriptor of the lock that shows that this process lives

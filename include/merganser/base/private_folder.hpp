@@ -34,7 +34,7 @@ class PrivateFolder : Pinned {
   std::string file(const std::string& name);
 
  private:
-  std::string path_;                          // of the temporary folder
+  std::string path_;                          // path of the temporary folder
   CleanupName itself_;                        // registration of the folder for removal by a signal handler
   std::map<std::string, CleanupName> files_;  // by name in the folder: registrations of the files that file() named
 };

@@ -21,7 +21,7 @@ class Profile {
  public:
   /// Accumulated wall-clock time of one named stage of a program.
   struct Stage {
-    std::string name;    ///< "read"
+    std::string name;    ///< name of the stage: "read"
     double seconds = 0;  ///< sum over the calls
     long calls = 0;      ///< number of calls
   };
@@ -44,7 +44,7 @@ class Scope : Pinned {
   ~Scope() { profile_.add(stage_, now() - start_); }
 
  private:
-  Profile& profile_;        // receives the duration
+  Profile& profile_;        // profile that receives the duration
   std::string_view stage_;  // name of the stage
   double start_;            // time of now() at the beginning of the scope, in seconds
 };

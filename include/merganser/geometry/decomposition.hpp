@@ -20,8 +20,8 @@ class Decomposition {
  public:
   /// Rectangular block of the domain that one rank owns.
   struct Block {
-    Vec3 lower;  ///< lower corner
-    Vec3 upper;  ///< upper corner
+    Vec3 lower;  ///< lower corner of the block, in units of the box
+    Vec3 upper;  ///< upper corner of the block, in units of the box
   };
 
   /// Makes a decomposition by cells, with runs of cells whose lengths differ by at most one along each axis.

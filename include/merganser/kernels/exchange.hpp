@@ -48,7 +48,7 @@ struct KernelInfo {
 /// Arguments of make_exchange() on one rank: its arcs in the process graph, and the capacity in bytes of each arc.
 struct ExchangeSpec {
   comm::Graph graph;                   ///< out- and in-neighbours of this rank
-  std::vector<std::size_t> bytes_out;  ///< by out-arc: capacity in bytes
+  std::vector<std::size_t> bytes_out;  ///< by out-arc: capacity in bytes of a message of this rank
   std::vector<std::size_t> bytes_in;   ///< by in-arc: capacity in bytes, equal to that on the sender
   std::size_t buffers = 1;             ///< number of sets of source and landing zones, 1 to 2^20, equal on all ranks
 };
@@ -119,7 +119,7 @@ class Exchange : Pinned {
 
 /// Benchmark kernel that cannot be used on the ranks of a transport, with the reason; probe_kernels() returns them.
 struct Unusable {
-  std::string_view kernel;  ///< name of the kernel
+  std::string_view kernel;  ///< name of the benchmark kernel
   std::string reason;       ///< "shmem_putmem_signal is not in OpenSHMEM 1.4; 1.5 has it"
 };
 /// Returns the kernels that cannot be used on the ranks of `control`, determined by an exchange of each on a ring. Collective; the

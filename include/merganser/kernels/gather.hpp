@@ -28,8 +28,8 @@ enum class GatherKind : std::uint8_t {
 /// Description of an all-gather that a communication model offers for measurements; gathers() lists them.
 struct GatherInfo {
   GatherKind kind;               ///< blocking, non-blocking or neighbourhood collective
-  std::string_view model;        ///< a name of comm::backends()
-  std::string_view description;  ///< calls of one gather, for tables
+  std::string_view model;        ///< communication model, a name of comm::backends()
+  std::string_view description;  ///< library calls of one all-gather, for tables
 };
 /// Returns the descriptions of the all-gathers of this build, by model in the order of comm::backends(), then by kind. Local.
 [[nodiscard]] std::span<const GatherInfo> gathers();

@@ -34,11 +34,11 @@ struct Key {
 /// labels of the link are relayed, to the first rank on the route; the arc in the opposite direction has the same
 /// number.
 struct CrossLink {
-  std::uint32_t vertex;         ///< the end on this rank
+  std::uint32_t vertex;         ///< end of the link on this rank, a local vertex
   std::uint32_t remote_vertex;  ///< the end on the other rank, by that rank's numbering
   std::uint32_t arc;            ///< arc to (out) or from (in) the other rank; the graph is symmetric, so one number
   std::uint32_t slot;           ///< position among the links of its arc and direction, the same number at both ends
-  std::int64_t remote_id;       ///< global id of the remote end
+  std::int64_t remote_id;       ///< global id of the end on the other rank
   double distance2;             ///< squared length of the link
   // Read by StarFinder, not by the pruning:
   std::int32_t remote_rank = -1;      ///< rank of the remote end; -1: not set

@@ -20,8 +20,8 @@ namespace merganser::nearest {
 
 /// Box-shaped part of the domain that a rank owns and whose parcels are searched. A face is a wall if nothing lies beyond it.
 struct Region {
-  Vec3 lower;                        ///< lower corner, in units of the box
-  Vec3 upper;                        ///< upper corner
+  Vec3 lower;                        ///< lower corner of the region, in units of the box
+  Vec3 upper;                        ///< upper corner of the region
   std::array<bool, 3> wall_lower{};  ///< by axis: the lower face is a wall
   std::array<bool, 3> wall_upper{};  ///< by axis: the upper face is a wall
 };
@@ -77,7 +77,7 @@ class CellList {
 
   /// Small parcel whose nearest neighbour may be on another rank; `best` is the nearest parcel of this rank.
   struct Open {
-    std::uint32_t vertex;  ///< of the small parcel
+    std::uint32_t vertex;  ///< vertex of the small parcel
     Best best;             ///< its nearest parcel of this rank
   };
   /// Finds the nearest other parcel of every small parcel among this rank's parcels and their periodic images.
@@ -161,8 +161,8 @@ class CellList {
   std::size_t n_ = 0;                           // number of points
   std::uint32_t most_ = 0;                      // parcels of one half-cell
   std::vector<std::uint32_t> key_;              // half-cell of a parcel, by container position
-  std::vector<std::uint32_t> order_;            // by vertex: container position
-  std::vector<std::uint32_t> start_;            // by half-cell: first vertex
+  std::vector<std::uint32_t> order_;            // by vertex: position of its parcel in the container
+  std::vector<std::uint32_t> start_;            // by half-cell: first vertex in it
   Site* sorted_ = nullptr;                      // by vertex: position and volume, in the caller's memory
   float* filter_ = nullptr;                     // scratch: coordinates of the filter, ...
   std::uint32_t* by_node_ = nullptr;            // ... small parcels listed under their nearest node

@@ -50,8 +50,8 @@ struct LeafPoints {
 /// (distance, id).
 /// Query q has row q of `keep` entries; an entry not yet found has an infinite distance and any point.
 struct LeafLists {
-  std::uint32_t first;   ///< first query point
-  std::uint32_t count;   ///< number of query points
+  std::uint32_t first;   ///< number of the first query point of the lists
+  std::uint32_t count;   ///< number of query points, one list each
   std::uint32_t keep;    ///< length of each list, a multiple of 8
   double* distance2;     ///< count rows of `keep` distances, in the measure of the norm
   std::uint64_t* point;  ///< count rows of `keep` point numbers

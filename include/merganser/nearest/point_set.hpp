@@ -92,14 +92,14 @@ class PointSet {
   [[nodiscard]] IndexedText describe_outside(std::size_t i, const Vec3& lower, const Vec3& upper, const Box& box) const;
 
  private:
-  std::size_t size_;                     // number of points
+  std::size_t size_;                     // number of points of the search
   double small_volume_ = 0;              // volume below which parcels are small
   const Site* sites_ = nullptr;          // of parcels; null: the points are in arrays of the caller
   PointView points_;                     // positions in arrays of the caller
   const std::uint8_t* small_ = nullptr;  // by point of the caller: not 0 if it is small
   double floor_ = 0;                     // z of points in two dimensions
   const std::byte* id_base_;             // first id; null: ids are consecutive from first_id_
-  std::size_t id_stride_;                // bytes from one id to the next
+  std::size_t id_stride_;                // bytes from the id of a point to the next
   std::int64_t first_id_ = 0;            // id of point 0 where ids are consecutive
   bool on_demand_ = false;               // bin() throws Unwrapped for points that wrapping would move
 };

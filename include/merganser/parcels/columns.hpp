@@ -40,7 +40,7 @@ class IdColumn {
 /// those of a schema (parcels.hpp).
 struct Columns {
   Column x;                        ///< x coordinates, in units of the box
-  Column y;                        ///< y coordinates
+  Column y;                        ///< y coordinates, in units of the box
   Column z;                        ///< z coordinates; null data in two dimensions
   Column volume;                   ///< volumes, > 0, within the bounds of limits.hpp
   std::vector<Column> attributes;  ///< one per component, in the order of the schema's attributes and their components

@@ -10,7 +10,7 @@ namespace merganser {
 
 /// Parameters of the artificial parcel configuration of generate_random(); the same on every rank.
 struct RandomParcels {
-  std::int64_t per_cell = 20;  ///< parcels per cell, 0 to 4294967294
+  std::int64_t per_cell = 20;  ///< artificial parcels per grid cell, 0 to 4294967294
   /// Vary their number: 10 + uniform integer below max(10, per_cell - 10) in each cell
   bool variable_per_cell = false;
   double min_volume_ratio = 20;  ///< cell volume / V_min, > 0

@@ -34,8 +34,8 @@ namespace merganser {
 
 /// Member of a star of parcels that merge: the centre or a source.
 struct Member {
-  const Site* site;   ///< position and volume
-  const double* row;  ///< payload row of the schema
+  const Site* site;   ///< position and volume of the member
+  const double* row;  ///< its payload row: id and attributes, as the schema places them
 };
 
 /// Callback that computes the components of one attribute of a merged parcel from the members (centre first, then by

@@ -66,7 +66,7 @@ class EpicMergeBatch {
   void merge(Lot& lot, std::size_t sources);
 
   Box box_;                            // domain, for displacements and wrapping
-  std::array<Lot, kMaxSources> lots_;  // by number of sources, less one
+  std::array<Lot, kMaxSources> lots_;  // lots by number of sources of their stars, less one
   Lot* lot_ = nullptr;                 // lot of the star begun last
   std::size_t member_ = 0;             // members of that star so far
 };

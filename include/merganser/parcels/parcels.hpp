@@ -50,11 +50,11 @@ enum class Rule : std::uint8_t {
 
 /// Descriptor of one attribute of all parcels: name, number of components, merge rule.
 struct Attribute {
-  std::string name;                          ///< unique in a schema
+  std::string name;                          ///< name of the attribute, unique in a schema
   int components = 1;                        ///< doubles per parcel, >= 1
   Rule rule = Rule::mean;                    ///< rule by which it merges
-  std::vector<std::string> component_names;  ///< as in files; size = components
-  std::string unit;                          ///< unit, as in files; empty: none
+  std::vector<std::string> component_names;  ///< names of the components, as in files; size = components
+  std::string unit;                          ///< unit of the attribute, as in files; empty: none
 
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
@@ -84,7 +84,7 @@ class Schema {
   friend bool operator==(const Schema&, const Schema&) = default;
 
  private:
-  std::vector<Attribute> attributes_;  // in the order of a payload row
+  std::vector<Attribute> attributes_;  // attributes in the order of a payload row
   std::vector<std::size_t> offsets_;   // by attribute: offset of its first component in a row
   std::size_t width_ = 2;              // doubles of a row: id, components, and one more to make it even
 };

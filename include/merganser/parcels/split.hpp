@@ -19,8 +19,8 @@ struct SplitOptions {
 /// Principal axes of an ellipsoid: eigenvalues a^2 >= b^2 >= c^2 of B and their unit vectors (rows), accurate to
 /// rounding.
 struct Axes {
-  double square[3];     ///< squared semi-axes, descending
-  double vector[3][3];  ///< unit vector of each, by row
+  double square[3];     ///< squared semi-axes of the ellipsoid, descending
+  double vector[3][3];  ///< unit vector of each semi-axis, by row
 };
 /// Computes the principal axes of the ellipsoid of a parcel.
 /// @param b5  B11 B12 B13 B22 B23; B33 follows from the volume

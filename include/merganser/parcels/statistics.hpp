@@ -27,7 +27,7 @@ struct Digest {
 /// Conserved quantities of one rank's parcels as exact sums, which do not depend on the order of addition.
 struct Moments {
   std::int64_t parcels = 0;     ///< number of parcels
-  ExactSum volume;              ///< sum of V
+  ExactSum volume;              ///< sum of the volumes V of the parcels
   ExactSum volume_position[3];  ///< sum of V x on wall axes; 0 on periodic axes, where it is not well defined
   /// Per component of a conserved rule: sum of V a for `mean`, of a for the sums
   std::vector<ExactSum> volume_attribute;

@@ -21,7 +21,7 @@ using Launches = std::vector<std::vector<double>>;
 
 /// Times of one timing of a benchmark suite before and after a change of the program, which the regression gate compares.
 struct TimedPair {
-  std::string key;      ///< name of the timing
+  std::string key;      ///< name of the timing, which both sides measured
   std::string family;   ///< name of the group of timings that are expected to become slower together
   Launches before;      ///< times of the old program, at least one, positive, in any unit
   Launches after;       ///< times of the new program, in the same unit
@@ -70,8 +70,8 @@ struct Change {
 /// Result of the regression gate for a suite of timings; compare_suites() fills it.
 struct SuiteComparison {
   Change suite;                  ///< change of all timings that decide
-  std::vector<Change> families;  ///< in the order in which the pairs name them first
-  std::vector<Change> timings;   ///< in the order of the pairs
+  std::vector<Change> families;  ///< changes of families, in the order in which the pairs name them first
+  std::vector<Change> timings;   ///< changes of single timings, in the order of the pairs
   bool assumed = false;          ///< true if launches are so few that part of the scatter was assumed
   bool slower = false;           ///< result of the gate: true if suite, a family or a timing that decides is slower
   bool faster = false;           ///< true if suite, a family or a timing that decides is faster

@@ -30,7 +30,7 @@ class MpiGather : public Gather {
   struct GatherBuffers {
     // One byte more, since some versions of MPI refuse null buffers even if they are empty.
     GatherBuffers(std::size_t part, std::size_t parts) : mine(part + 1), all(parts + 1) {}
-    std::vector<std::byte> mine;  // part that this rank sends
+    std::vector<std::byte> mine;  // part of the all-gather that this rank sends
     std::vector<std::byte> all;   // parts of all ranks, in the order of ranks
   };
 

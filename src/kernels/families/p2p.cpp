@@ -134,7 +134,7 @@ class MessageStart final : public Start {
  private:
   MPI_Comm comm_;                   // communicator of all ranks of the measurement, not owned
   int tag_;                         // tag of the messages of this barrier alone
-  int rank_;                        // of the caller in comm_
+  int rank_;                        // rank of the caller in comm_
   int size_;                        // number of ranks of comm_
   std::atomic<int> waits_for_{-1};  // rank whose message of the present round is awaited; -1 outside wait()
   const comm::detail::Waiter::Describe describe_ = [this] {

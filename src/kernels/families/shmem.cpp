@@ -260,7 +260,7 @@ class WordStart final : public Start {
   [[nodiscard]] std::uint64_t* word(std::size_t round) {
     return reinterpret_cast<std::uint64_t*>(block_->data() + round * kLine);
   }
-  std::shared_ptr<SymmetricBlock> block_;  // one word per round of the barrier
+  std::shared_ptr<SymmetricBlock> block_;  // symmetric memory of one word per round of the barrier
   int rank_;                               // number of this rank among all processes
   int size_;                               // number of processes
   std::uint64_t epoch_ = 0;                // number of barriers begun; words hold it, so none is ever reset

@@ -143,7 +143,7 @@ class Dissemination {
  private:
   Signals& signals_;  // notification words, one per round
   int rank_;
-  int size_;                        // number of ranks
+  int size_;                        // number of ranks of the barrier
   std::uint64_t epoch_ = 0;         // number of barriers begun; flags hold it, so none is ever reset
   std::atomic<int> waits_for_{-1};  // rank whose flag is awaited; -1 outside wait()
 };
@@ -264,7 +264,7 @@ struct GatherMemory {
   GatherMemory(int size, std::size_t bytes) {
     for (int r = 0; r < size; ++r) parts.push_back(std::make_unique<PublishedParts>(bytes));
   }
-  std::vector<std::unique_ptr<PublishedParts>> parts;  // by rank
+  std::vector<std::unique_ptr<PublishedParts>> parts;  // by rank: the parts that it publishes
   std::atomic<bool> broken{false};                     // a rank has thrown: waits of the others end
 };
 

@@ -47,7 +47,7 @@ struct Images {
 
 /// Member of a star for the merge of shapes: its site and its five entries B11 B12 B13 B22 B23.
 struct ShapeMember {
-  Site site;         ///< position and volume
+  Site site;         ///< position and volume of the member
   const double* b5;  ///< B11 B12 B13 B22 B23 of its ellipsoid
 };
 

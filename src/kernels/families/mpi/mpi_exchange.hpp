@@ -67,8 +67,8 @@ class Requests : Pinned {
   void update_pending(std::size_t from);
 
   std::vector<int> ranks_;                  // by request: rank at the other end of its arc
-  std::vector<MPI_Request> requests_;       // in-arcs first, then out-arcs
-  std::atomic<std::size_t> at_;             // index of the request being tested
+  std::vector<MPI_Request> requests_;       // requests of all arcs, in-arcs first, then out-arcs
+  std::atomic<std::size_t> at_;             // index of the request that wait() is testing
   std::atomic<bool> looked_{false};         // pending_ is valid in this wait
   std::vector<std::atomic<bool>> pending_;  // by request, as of the last update_pending()
 };

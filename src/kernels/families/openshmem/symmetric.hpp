@@ -22,7 +22,7 @@ class SymmetricBlock final : public comm::detail::CollectiveResource {
 
  private:
   std::byte* data_;    // in the symmetric heap of this rank
-  std::size_t bytes_;  // equal on every rank
+  std::size_t bytes_;  // size of the block, equal on every rank
 };
 
 /// Allocates a block of symmetric memory, after freeing blocks that no rank uses any more; initialises OpenSHMEM if nothing has.

@@ -131,8 +131,8 @@ class ExchangeBase : public Exchange {
 
   comm::Transport& control_;            // transport for set-up and quiesce()
   const ExchangePlan plan_;             // arcs, capacities and offsets of the zones
-  const std::vector<int>& out_;         // out-neighbours, by arc
-  const std::vector<int>& in_;          // in-neighbours, by arc
+  const std::vector<int>& out_;         // ranks of the out-neighbours, by out-arc
+  const std::vector<int>& in_;          // ranks of the in-neighbours, by in-arc
   std::vector<std::size_t> out_bytes_;  // by out-arc: bytes that it carries now
   std::vector<std::size_t> in_bytes_;   // by in-arc: bytes that it carries now
 

@@ -32,7 +32,7 @@ struct KernelEntry {
 
 /// Registry entry of the synchronised start of measurements in one communication model.
 struct StartEntry {
-  std::string_view model;                                    ///< a name of comm::backends()
+  std::string_view model;                                    ///< communication model, a name of comm::backends()
   std::unique_ptr<Start> (*make)(comm::Transport& control);  ///< factory of the barrier; collective
 };
 
@@ -46,7 +46,7 @@ struct GatherEntry {
 /// Registry table of the kernels, synchronised starts and all-gathers that one file in families/ implements, which the file defines
 /// under the name <file>_kernels.
 struct KernelFamily {
-  std::span<const KernelEntry> kernels;    ///< exchange kernels
+  std::span<const KernelEntry> kernels;    ///< exchange kernels of the file
   std::span<const StartEntry> starts;      ///< synchronised starts of measurements
   std::span<const GatherEntry> gathers{};  ///< all-gathers
   /// Implementation of kernels::time_pair(); null without MPI. Collective; the arguments have been checked.
