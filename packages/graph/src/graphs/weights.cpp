@@ -1,3 +1,4 @@
+// Generated edge weights: models by name, and the conversion of an edge's hash to a weight.
 #include "merganser/graphs/weights.hpp"
 
 #include <charconv>

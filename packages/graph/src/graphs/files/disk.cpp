@@ -1,3 +1,4 @@
+// Read access to graph files at any position, and agreement of all ranks on the first error in a file.
 #include "src/graphs/files/disk.hpp"
 
 #include <fcntl.h>
@@ -26,8 +27,9 @@ std::string quote(std::string_view text) {
   return out + (text.size() > most ? "...\"" : "\"");
 }
 
-// Throws before a reader's arrays outgrow the memory, so that the system does not kill the process.
-void check_disk_space(const std::string& path, double bytes, int sharing, const std::string& what) {
+// Check of the memory of a reader: throws before a reader's arrays outgrow the memory, so that the system does not kill the
+// process.
+void check_memory(const std::string& path, double bytes, int sharing, const std::string& what) {
   const auto there = static_cast<double>(available_bytes());
   if (there == 0 || bytes * sharing <= there) return;
   throw InputError(path + ": " + what + ", which takes about " + bytes_text(bytes) + " more" +

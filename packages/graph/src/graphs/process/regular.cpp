@@ -1,3 +1,4 @@
+// Generators of regular process graphs: chain, ring, complete graph, incast, torus; and balanced factors for its axes.
 #include "src/graphs/process/regular.hpp"
 
 #include <cstdint>
@@ -36,6 +37,7 @@ Rows incast(int ranks, int fan_in) {
   return rows;
 }
 
+// Cartesian grid or torus of ranks, x fastest: each rank is joined to the next one along each axis, which closes if periodic.
 Rows torus(std::span<const int> dims, std::span<const bool> periodic) {
   int ranks = 1;
   for (const int d : dims) ranks *= d;
@@ -56,7 +58,7 @@ Rows torus(std::span<const int> dims, std::span<const bool> periodic) {
 
 namespace {
 
-/// Returns the divisors of n, ascending.
+/// Returns the divisors of n > 0, ascending: candidates for the lengths of axes of a grid of ranks.
 std::vector<int> divisors(int n) {
   std::vector<int> low, high;
   for (int d = 1; d <= n / d; ++d) {
@@ -70,6 +72,7 @@ std::vector<int> divisors(int n) {
 
 }  // namespace
 
+// Lengths of the axes of a grid of ranks: the factorisation of least sum, by recursion over the first factor.
 std::vector<int> equal_dims(int ranks, int axes) {
   if (axes <= 1) return {ranks};
   std::vector<int> best;

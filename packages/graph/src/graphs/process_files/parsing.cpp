@@ -1,3 +1,4 @@
+// Shared parts of the parsers of process graph files: errors with a place, checked numbers and weights, lists of arcs.
 #include "src/graphs/process_files/parsing.hpp"
 
 #include <cmath>
@@ -12,6 +13,7 @@ namespace {
 
 constexpr const char* kWeights = "; allowed: finite numbers >= 0";
 
+/// Returns true for a valid weight of a process graph's arc: finite and not negative.
 bool is_weight(double weight) { return std::isfinite(weight) && weight >= 0; }
 
 }  // namespace
@@ -80,6 +82,7 @@ void ArcList::check(int ranks) const {
   }
 }
 
+// Process graph from the arcs of a file, sorted by rows; loops and repeated arcs are errors at their place in the file.
 ProcessGraph ArcList::graph(int ranks, int base) {
   // Ties by place in the file, so that of a repeated arc the second one is reported.
   const auto before = [](const Entry& a, const Entry& b) {
