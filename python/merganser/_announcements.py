@@ -9,18 +9,18 @@ from ._team import open_team
 
 
 class Announcement(NamedTuple):
-    """Announcement that was delivered."""
+    """Announcement that Announcements.step() has delivered on this rank."""
 
     origin: int
-    """Rank that announced it."""
+    """Rank that made the announcement."""
     counter: int
     """Number among the announcements of the origin, from 0."""
     announced: int
-    """Number of steps that the origin had made when it announced."""
+    """Number of steps that the origin had made when it made the announcement."""
     topic: int
     """Topic passed to announce(), 0 to 65279."""
     bytes: bytes
-    """Contents."""
+    """Contents of the announcement."""
 
 
 class Announcements:
@@ -66,14 +66,14 @@ class Announcements:
 
     @property
     def time_to_live(self) -> int:
-        """Number of steps after which an announcement is delivered on all ranks."""
+        """Number of steps after which an announcement is delivered on all ranks: the network's diameter, at least 1."""
         return self._core.time_to_live
 
     @property
     def now(self) -> int:
-        """Number of steps made so far."""
+        """Number of steps that this announcement network has made so far."""
         return self._core.now
 
     def statistics(self) -> dict[str, int]:
-        """Returns this rank's counts by name: steps, announcements, messages, bytes, and the like. Local."""
+        """Returns this rank's counters of the announcement network by name: steps, announcements, messages, bytes, ... Local."""
         return self._core.statistics()

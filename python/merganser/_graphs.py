@@ -57,7 +57,7 @@ def write_graph(path: Any, graph: Any, *, format: str = "", comm: Any = None, mo
 
 
 def _check_strings(**given: Any) -> None:
-    """Raises TypeError for arguments that are not strings."""
+    """Raises TypeError for keyword arguments of graph functions (kind, format, weights) that are not strings."""
     for name, value in given.items():
         if not isinstance(value, str):
             raise TypeError(f"{name}: a {type(value).__name__}; allowed: a text")

@@ -47,7 +47,7 @@ def cut(linkage: Any, height: float | None = None, count: int | None = None, *, 
 
 
 class Hdbscan(NamedTuple):
-    """Result of hdbscan()."""
+    """Result of hdbscan(): HDBSCAN* clusters of the points that this process passed."""
 
     labels: np.ndarray
     """Cluster of each point of this process, -1 for noise (int32); clusters are numbered in the order of their lowest points."""
@@ -92,7 +92,8 @@ def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom"
 
 def hdbscan_options(min_cluster_size: Any, selection: Any, epsilon: Any, allow_single_cluster: Any, max_cluster_size: Any,
                     ties: Any, names: dict[str, str] = {}) -> _core.HdbscanOptions:
-    """Converts parameters of hdbscan() for find_clusters(). `names`: what the caller calls them, for errors.
+    """Converts parameters of hdbscan() to the options of find_clusters(). `names`: names of the parameters in the caller's
+    function, for errors.
 
     Raises TypeError for other types, UsageError for values out of range.
     """
@@ -103,16 +104,20 @@ def hdbscan_options(min_cluster_size: Any, selection: Any, epsilon: Any, allow_s
 
 
 def find_clusters(forest: Forest, options: _core.HdbscanOptions, points: Any) -> Hdbscan:
-    """Computes HDBSCAN* clusters as hdbscan() does. Collective over the communicator of the forest."""
+    """Computes HDBSCAN* clusters of a spanning forest with validated options. Collective over the communicator of the forest.
+
+    `points`: result of gather_points(), or a growth, for ties="sequential"; None: the order is that of the forest's edges alone.
+    """
     growth, order = _sequence(forest, points) if options.sequential else (None, None)
     found = _core.hdbscan(forest, options, growth, order)
     return Hdbscan(*found, None if growth is None or found[2] is None else growth.exact)
 
 
 def _sequence(forest: Forest, points: Any) -> tuple[Any, np.ndarray]:
-    """Returns the edges in the order of Prim's algorithm, as scikit-learn finds them, and the order in which it merges them.
+    """Returns the edges of a spanning tree in the order of Prim's algorithm, as scikit-learn's HDBSCAN finds them, and the
+    permutation (uint32) in which it merges them, that of NumPy's argsort by weight.
 
-    Both are empty on ranks other than 0.
+    Both are empty on ranks other than 0. Collective over the communicator of the forest.
     """
     if points is not None and not isinstance(points, (_core.GatheredPoints, _core.Growth)):
         raise TypeError(f"points: a {type(points).__name__}; allowed: what gather_points() gives, or None")
@@ -121,5 +126,6 @@ def _sequence(forest: Forest, points: Any) -> tuple[Any, np.ndarray]:
 
 
 def _check_forest(forest: Any) -> None:
+    """Raises TypeError unless the argument `forest` of linkage() or hdbscan() is a merganser.Forest."""
     if not isinstance(forest, Forest):
         raise TypeError(f"forest: a {type(forest).__name__}; allowed: a merganser.Forest")

@@ -11,6 +11,7 @@ from ._errors import InputError, UsageError
 from ._team import open_team
 
 _SITE = ("x", "y", "z", "volume")
+"""Columns of parcels besides the id and the attributes of the schema."""
 
 
 class Schema:
@@ -39,7 +40,7 @@ class Schema:
 
     @property
     def attributes(self) -> dict[str, tuple[str, int]]:
-        """Rule and components by name, in the order of rows."""
+        """Merge rule and number of components of each attribute by name, in the order of a parcel's row."""
         return {name: (rule, components) for name, components, rule, _, _ in self._core.attributes}
 
     def __eq__(self, other: Any) -> bool:
@@ -69,6 +70,7 @@ class Parcels:
 
     @classmethod
     def _of(cls, core: _core.ParcelsFound) -> Parcels:
+        """Wraps a container of parcels of the extension."""
         self = cls.__new__(cls)
         self._core = core
         self._schema = Schema.__new__(Schema)
@@ -77,13 +79,14 @@ class Parcels:
 
     @property
     def schema(self) -> Schema:
-        """Attributes of these parcels."""
+        """Schema of these parcels: their attributes and merge rules."""
         return self._schema
 
     def __len__(self) -> int:
         return len(self._core)
 
     def _components(self, name: str) -> list[tuple[str, int]]:
+        """Returns the columns of the extension's container, as (name, component), that a column of this class consists of."""
         if not isinstance(name, str):
             raise TypeError(f"parcels: a {type(name).__name__} for a column; allowed: a name")
         if name == "position":
@@ -92,7 +95,7 @@ class Parcels:
         return [(name, c) for c in range(known[name][1])] if name in known else [(name, 0)]
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """Returns a copy of a column: (n,), or (n, c) for an attribute of c components."""
+        """Returns a copy of a column of this process's parcels: (n,), or (n, c) for an attribute of c components."""
         if name == "id":
             return self._core.ids()
         parts = self._components(name)
@@ -101,6 +104,8 @@ class Parcels:
         return np.stack([self._core.get(*part) for part in parts], axis=1)
 
     def __setitem__(self, name: str, values: Any) -> None:
+        """Sets a column of this process's parcels from an array, (n,) or (n, c), or from one number for all. Raises InputError for
+        other shapes."""
         n = len(self)
         if name == "id":
             self._core.set_ids(line(values, "id", np.int64, n))
@@ -118,7 +123,7 @@ class Parcels:
             self._core.set(*part, line(array[:, column], name, np.float64, n))
 
     def resize(self, n: int) -> None:
-        """Sets the number of parcels: removes the last ones, or appends new ones with ids above all others."""
+        """Sets the number of this process's parcels: removes the last ones, or appends new ones with ids above all others here."""
         self._core.resize(whole(n, "n", 0, 2**31 - 1))
 
     @property
@@ -127,7 +132,7 @@ class Parcels:
         return self._core.digest()
 
     def to_dict(self) -> dict[str, np.ndarray]:
-        """Returns copies of all columns by name, for pandas and xarray."""
+        """Returns copies of all columns of this process's parcels by name, for pandas and xarray."""
         names = ["id", *_SITE, *self._schema.attributes]
         return {name: self[name] for name in names}
 
@@ -173,6 +178,7 @@ class Clusterer:
 
 
 def _checked_cells(cells: Any) -> list[int]:
+    """Returns the numbers of cells of a grid of parcels along three axes, from a number or one per axis. Raises UsageError."""
     given = [cells] * 3 if np.ndim(cells) == 0 else list(cells)
     if len(given) != 3:
         raise UsageError(f"cells: {cells!r}; allowed: a number, or one for each of 3 axes")
@@ -199,14 +205,14 @@ def random_parcels(cells: Any, *, box: Any, per_cell: int = 20, small_fraction: 
 
 
 class Merged(NamedTuple):
-    """Points of this rank after its stars have merged."""
+    """Result of Stars.merge(): the m points of this rank that stay after its stars have merged."""
 
     points: np.ndarray
-    """Coordinates, (m, d)."""
+    """Coordinates of the points that stay, (m, d)."""
     volume: np.ndarray
-    """Volumes, (m,)."""
+    """Volumes of the points that stay, (m,); of a centre the sum over its star."""
     attributes: dict[str, np.ndarray]
-    """Attributes by name, (m,) or (m, c)."""
+    """Merged attributes of the points that stay, by name, (m,) or (m, c)."""
     kept: np.ndarray
     """Positions of these points in the arrays that were passed to stars()."""
 
@@ -225,7 +231,7 @@ class Stars:
         self.receives: np.ndarray = core.receives
         """Position of the centre, on this rank, of each row that migrate() receives."""
         self.ids: np.ndarray = core.ids
-        """Id of each point."""
+        """Id of each point of this rank, by which ties between equal distances are broken."""
 
     def migrate(self, array: Any) -> np.ndarray:
         """Sends the row of each point in `sends` to the rank of its centre; returns a row for each of `receives`. Collective.
@@ -278,6 +284,7 @@ class Stars:
         return f"<merganser.Stars: {len(self.centre)} points, {np.count_nonzero(self._leaves())} of them merge>"
 
     def _leaves(self) -> np.ndarray:
+        """Returns a mask of this rank's points, True for those that merge into a centre."""
         elsewhere = np.zeros(len(self.centre), bool)
         elsewhere[self.sends] = True
         return elsewhere | (self.centre != np.arange(len(self.centre)))

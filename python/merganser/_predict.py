@@ -44,8 +44,8 @@ def approximate_predict(clusterer: HDBSCAN, points: Any) -> tuple[np.ndarray, np
 def _assign_clusters(clusterer: HDBSCAN, nearest: np.ndarray, lambdas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns labels and strengths of new points that join the fitted points `nearest` at the given lambdas (1 / distance).
 
-    Each starts at the cluster that its neighbour falls out of, and ascends the condensed tree while that cluster is born at a
-    greater lambda.
+    Each starts at the cluster that its fitted point falls out of, and ascends the condensed tree while that cluster is born at a
+    lambda not below its own. Local, on the process that holds the tree.
     """
     tree = clusterer._clusters
     label_of, last = _selected_ancestors(tree, clusterer._selected)
@@ -67,7 +67,8 @@ def _assign_clusters(clusterer: HDBSCAN, nearest: np.ndarray, lambdas: np.ndarra
 
 
 def _selected_ancestors(tree: Any, selected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns for each cluster the label of the selected cluster that contains it, or -1, and the greatest lambda of that one."""
+    """Returns for each cluster of a condensed tree the label of the selected cluster that contains it, or -1, and the greatest
+    lambda at which points leave that one, or 0."""
     count = len(tree.parent)
     leaving = np.zeros(count)
     np.maximum.at(leaving, tree.cluster_of, tree.lambda_)

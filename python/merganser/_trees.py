@@ -15,6 +15,7 @@ Forest = _core.Forest
 
 
 METRICS = ("euclidean", "manhattan", "chebyshev", "great_circle")
+"""Metrics of euclidean_tree() and gather_points()."""
 
 
 def euclidean_tree(points: Any, *, min_samples: int = 1, box: Any = None, periodic: Any = False,
@@ -67,7 +68,8 @@ def gather_points(points: Any, *, min_samples: int = 1, box: Any = None, periodi
 def _search_arguments(points: Any, min_samples: int, box: Any, periodic: Any, metric: str, angle: str, ids: Any, comm: Any,
                       ranks: int, threads: int, model: str, most_distances: int | None,
                       forecast: Callable[[PairsForecast], None] | None) -> tuple[Any, ...]:
-    """Validates the arguments of a search and converts them to those of functions of _core."""
+    """Validates the arguments of euclidean_tree() and gather_points(), searches among points, and converts them to those of the
+    functions of _core. Raises InputError, UsageError or TypeError."""
     array = rows(points, "points")
     n, d = array.shape
     metric = _checked_choice(metric, "metric", METRICS)
@@ -80,7 +82,7 @@ def _search_arguments(points: Any, min_samples: int, box: Any, periodic: Any, me
 
 
 def _checked_choice(word: Any, name: str, allowed: tuple[str, ...]) -> str:
-    """Returns a string argument. Raises UsageError unless it is one of those allowed."""
+    """Returns a string argument of a search among points (metric, angle). Raises UsageError unless it is one of those allowed."""
     if not isinstance(word, str):
         raise TypeError(f"{name}: a {type(word).__name__}; allowed: {', '.join(map(repr, allowed))}")
     if word not in allowed:
@@ -106,7 +108,8 @@ def minimum_spanning_forest(graph: Any, *, maximum: bool = False, comm: Any = No
 
 
 def _edge_arrays(graph: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
-    """Converts a graph, a sparse matrix or (n, u, v, w), to the arrays (n, u, v, w) that _core takes."""
+    """Converts this rank's edges of a graph, a sparse matrix or (n, u, v, w), to the arrays (n, u, v, w) that _core takes. Raises
+    InputError or TypeError for other objects."""
     if hasattr(graph, "tocoo"):
         coo = graph.tocoo(copy=True)
         coo.sum_duplicates()
@@ -126,7 +129,8 @@ def _edge_arrays(graph: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
 
 
 def to_scipy(self: Forest) -> Any:
-    """Returns this process's edges as a sparse (n, n) array of SciPy, each once, at (low, high). Needs SciPy."""
+    """Returns this process's edges of the spanning forest as a sparse (n, n) array of SciPy, each once, at (low, high). Needs
+    SciPy."""
     from scipy.sparse import coo_array
 
     edges = self.edges
@@ -134,6 +138,7 @@ def to_scipy(self: Forest) -> Any:
 
 
 def _repr(self: Forest) -> str:
+    """Returns a line that describes a spanning forest: edges of this process, vertices, digest."""
     return f"<merganser.Forest: {len(self.edges)} edges here, {self.vertices} vertices, digest {self.digest}>"
 
 

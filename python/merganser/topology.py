@@ -87,16 +87,17 @@ def kernels() -> list[dict[str, str]]:
 
 
 class Measurement(NamedTuple):
-    """Result of measure() on rank 0; empty on other ranks."""
+    """Result of measure(), times of exchanges on a process graph, on rank 0; empty on other ranks."""
 
     records: list[dict[str, Any]]
     """Times of an exchange on its slowest rank in ns, one record per kernel and size; pandas.DataFrame(records) is a table."""
     unusable: list[tuple[str, str, str]]
-    """Kernel, size and reason of each measurement that was impossible."""
+    """Kernel, size and reason of each measurement that the ranks could not make."""
 
 
 def _size(size: Any) -> tuple[float, bool]:
-    """Converts a size, bytes per arc or "weights", to a number and True if it is a factor of the graph's weights."""
+    """Converts the message size of an exchange, bytes per arc or "weights", to a number, and True if it is a factor of the process
+    graph's weights. Raises UsageError or TypeError."""
     if size == "weights":
         return 1.0, True
     return float(whole(size, "sizes", 0, 2**40)), False
@@ -121,10 +122,10 @@ def measure(graph: ProcessGraph, sizes: Iterable[Any] = (8,), kernels: Iterable[
 
 
 class Advice(NamedTuple):
-    """Result of advise()."""
+    """Result of advise(): kernels ranked by the time of an exchange on a process graph."""
 
     records: list[dict[str, Any]]
-    """Kernels of each completion class, fastest first; `predicted` if not measured on this graph."""
+    """Kernels of each completion class, fastest first; `predicted` is True if not measured on this graph."""
     unknown: list[str]
     """Reasons why kernels are missing, with the measurements that would be needed."""
 
