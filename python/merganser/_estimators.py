@@ -93,33 +93,60 @@ def _metric(name: Any) -> str:
 class HDBSCAN(_TreeEstimator):
     """Density-based hierarchical clustering with noise (HDBSCAN*), with the parameters and defaults of sklearn.cluster.HDBSCAN.
 
-    min_cluster_size           minimum number of points of a cluster, at least 2
-    min_samples                core distances are those to the min_samples-th nearest point, itself being the first, as
-                               scikit-learn counts (hdbscan counts one less); None: min_cluster_size
-    cluster_selection_epsilon  clusters born below this distance are merged with the cluster they split from
-    max_cluster_size           larger clusters are not selected; None: any size
-    metric                     euclidean (l2), manhattan (l1, cityblock), chebyshev (infinity), haversine (latitude and
-                               longitude in radians), or precomputed: X are the distances, (n, n)
-    metric_params              None: no metric here has any
-    alpha                      1.0: distances are not scaled here
-    algorithm, leaf_size       accepted as by scikit-learn, without effect: there is one search
-    n_jobs                     threads in the search for neighbours; None is 1, -1 all processors
-    cluster_selection_method   "eom": excess of mass, the clusters of greatest total stability; "leaf": those that do not split
-    allow_single_cluster       the root of the tree, all points, may be selected
-    store_centers              None, "centroid", "medoid" or "both"; not with comm
-    copy                       accepted: X is only read
-    ties                       how merges of one height are undone, of which there are many where min_samples is above 1:
-                               "sequential", one by one in scikit-learn's order, so that labels are scikit-learn's on this
-                               machine, except where exact_order_ is False; "together", as the definition has it, so that
-                               labels depend neither on the numbering of the points nor on the machine
-    comm                       a communicator of mpi4py: X is this rank's share, and fit() is collective
-    ranks, model               ranks that are threads of this process; the model that carries messages
-    most_distances, forecast   limits of every search beyond 16 features, see euclidean_tree()
+    Parameters
+    ----------
+    min_cluster_size
+        Minimum number of points of a cluster, at least 2.
+    min_samples
+        Core distances are those to the min_samples-th nearest point, itself being the first, as scikit-learn counts (hdbscan counts
+        one less); None: min_cluster_size.
+    cluster_selection_epsilon
+        Clusters born below this distance are merged with the cluster they split from.
+    max_cluster_size
+        Larger clusters are not selected; None: any size.
+    metric
+        euclidean (l2), manhattan (l1, cityblock), chebyshev (infinity), haversine (latitude and longitude in radians), or
+        precomputed: X are the distances, (n, n).
+    metric_params
+        None: no metric here has any.
+    alpha
+        1.0: distances are not scaled here.
+    algorithm, leaf_size
+        Accepted as by scikit-learn, without effect: there is one search.
+    n_jobs
+        Threads in the search for neighbours; None is 1, -1 all processors.
+    cluster_selection_method
+        "eom": excess of mass, the clusters of greatest total stability; "leaf": those that do not split.
+    allow_single_cluster
+        The root of the tree, all points, may be selected.
+    store_centers
+        None, "centroid", "medoid" or "both"; not with comm.
+    copy
+        Accepted: X is only read.
+    ties
+        Order in which merges of one height are undone, of which there are many where min_samples is above 1: "sequential", one by
+        one in scikit-learn's order, so that labels are scikit-learn's on this machine, except where exact_order_ is False;
+        "together", as the definition has it, so that labels depend neither on the numbering of the points nor on the machine.
+    comm
+        Communicator of mpi4py: X is this rank's share, and fit() is collective.
+    ranks, model
+        Ranks that are threads of this process; the model that carries messages.
+    most_distances, forecast
+        Limits of every search beyond 16 features, see euclidean_tree().
 
-    After fit(): labels_ (int64, -1 is noise) and probabilities_ of this process's points, n_features_in_,
-    feature_names_in_ (of a data frame), centroids_ and medoids_ (store_centers); condensed_tree_ and single_linkage_tree_
-    (None on ranks other than 0); exact_order_ (with "sequential": whether all edges of equal weight were compared, which is
-    given up where more than 2^34 coordinates would be; None with "together" and on ranks other than 0).
+    Attributes
+    ----------
+    labels_, probabilities_
+        Cluster (int64, -1 is noise) and strength of membership of each of this process's points.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names if X was a data frame.
+    centroids_, medoids_
+        Centres of the clusters as store_centers requests.
+    condensed_tree_, single_linkage_tree_
+        Condensed tree and dendrogram; None on ranks other than 0.
+    exact_order_
+        With "sequential" True if all edges of equal weight were compared, which is given up where more than 2^34 coordinates would
+        be; None with "together" and on ranks other than 0.
     """
 
     def __init__(self, min_cluster_size=5, min_samples=None, cluster_selection_epsilon=0.0, max_cluster_size=None,
@@ -275,18 +302,34 @@ def _distances(a: np.ndarray, b: np.ndarray, metric: str) -> np.ndarray:
 class SingleLinkage(_TreeEstimator):
     """Single-linkage clustering, as sklearn.cluster.AgglomerativeClustering(linkage="single").
 
-    n_clusters          number of clusters; None with distance_threshold
-    distance_threshold  clusters result from all merges below this distance; None with n_clusters
-    metric              euclidean (l2), manhattan (l1, cityblock), chebyshev (infinity), haversine (latitude and longitude in
-                        radians), or precomputed: X are the distances, (n, n)
-    n_jobs              threads in the search for neighbours; None is 1, -1 all processors
-    comm                a communicator of mpi4py: X is this rank's share, and fit() is collective
-    ranks, model        ranks that are threads of this process; the model that carries messages
-    most_distances, forecast  limits of the search beyond 16 features, see euclidean_tree()
+    Parameters
+    ----------
+    n_clusters
+        Number of clusters; None with distance_threshold.
+    distance_threshold
+        Clusters result from all merges below this distance; None with n_clusters.
+    metric
+        euclidean (l2), manhattan (l1, cityblock), chebyshev (infinity), haversine (latitude and longitude in radians), or
+        precomputed: X are the distances, (n, n).
+    n_jobs
+        Threads in the search for neighbours; None is 1, -1 all processors.
+    comm
+        Communicator of mpi4py: X is this rank's share, and fit() is collective.
+    ranks, model
+        Ranks that are threads of this process; the model that carries messages.
+    most_distances, forecast
+        Limits of the search beyond 16 features, see euclidean_tree().
 
-    After fit(): labels_ of this process's points (int64), numbered in the order of their lowest points, n_clusters_,
-    n_leaves_, n_connected_components_, n_features_in_, feature_names_in_ (of a data frame); children_ (n - 1, 2),
-    distances_ and single_linkage_tree_ (None on ranks other than 0).
+    Attributes
+    ----------
+    labels_
+        Cluster of each of this process's points (int64), numbered in the order of their lowest points.
+    n_clusters_, n_leaves_, n_connected_components_
+        Numbers of clusters, of points, and of connected components (1).
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names if X was a data frame.
+    children_, distances_, single_linkage_tree_
+        Merges (n - 1, 2), their heights, and the dendrogram; None on ranks other than 0.
     """
 
     def __init__(self, n_clusters=2, *, distance_threshold=None, metric="euclidean", n_jobs=None, comm=None, ranks=1,

@@ -28,18 +28,34 @@ def read_parcels(path: Any, *, time_index: int = -1, attributes: dict[str, str] 
                  ) -> tuple[Parcels, dict[str, Any]]:
     """Reads a parcel file of EPIC (docs/parcel-files.md) into this process. Local. Needs the package netCDF4.
 
-    time_index  time level to be read: -1 is the last
-    attributes  further variables over the parcels, with the rules by which they merge: {"humidity": "mean"}; "mean", "sum",
-                "centre", "largest", or "drop", for variables that are not to be read. Behind a rule
-                ",missing=skip": parcels may lack a value, which is NaN then; members without one do not count in a mean or
-                sum (rules "mean_present", "sum_present" of the schema)
+    A variable that `attributes` does not name causes a UserWarning. The rest of the file is not kept. Values are validated as by
+    the command, with the exceptions in docs/python.md.
 
-    Returns the parcels, with the attributes of EPIC that the file has, and a record: `box` as (lower, upper), `periodic` (of the
-    file, else EPIC's default: x and y), `min_volume_ratio` (the file's `min_vratio`, None if it has none; Clusterer takes
-    both), `cells`, `time`, and `passed_over`, the names of variables over the parcels that were not read. A variable that
-    `attributes` does not name causes a UserWarning too. Ids are merganser_id of the file, or else places in it
-    (the command `cluster` assigns ids by content). The rest of the file is not kept. Values are validated as by the command,
-    with the exceptions in docs/python.md. Raises InputError naming the first invalid parcel by its place.
+    Parameters
+    ----------
+    path
+        Path of the file.
+    time_index
+        Time level to be read: -1 is the last.
+    attributes
+        Further variables over the parcels, with the rules by which they merge: {"humidity": "mean"}; "mean", "sum", "centre",
+        "largest", or "drop", for variables that are not to be read. Behind a rule ",missing=skip": parcels may lack a value, which
+        is NaN then; members without one do not count in a mean or sum (rules "mean_present", "sum_present" of the schema).
+
+    Returns
+    -------
+    parcels : Parcels
+        Parcels with the attributes of EPIC that the file has. Ids are merganser_id of the file, or else places in it (the command
+        `cluster` assigns ids by content).
+    record : dict
+        `box` as (lower, upper), `periodic` (of the file, else EPIC's default: x and y), `min_volume_ratio` (the file's
+        `min_vratio`, None if it has none; Clusterer takes both), `cells`, `time`, and `passed_over`, the names of variables over
+        the parcels that were not read.
+
+    Raises
+    ------
+    InputError
+        For a file that cannot be read, naming the first invalid parcel by its place.
     """
     name = os.fsdecode(path)
     library = _netcdf()
@@ -201,18 +217,35 @@ def _read_ratio(attributes: dict[str, Any], name: str) -> float | None:
 
 def write_parcels(path: Any, parcels: Parcels, *, box: Any, cells: Any, time: float = 0.0,
                   periodic: Any = (True, True, False), min_volume_ratio: float | None = None) -> None:
-    """Writes this process's parcels and their ids as a file of EPIC. Local. Needs the package netCDF4. The file appears whole or
-    not at all.
+    """Writes this process's parcels and their ids as a file of EPIC, which appears whole or not at all. Local. Needs the package
+    netCDF4.
 
     Attributes of other names are written as variables of these names (several components: name_0, name_1, ...). Parcels are
     validated as by read_parcels(): on axes that are not `periodic` they must lie within the box.
 
-    box               (lower, upper), each a number or one per axis
-    cells             of the grid, a number or one per axis
-    time              of the one time level
-    min_volume_ratio  cell volume / smallest volume that is not small, written as `min_vratio`; None: not written
+    Parameters
+    ----------
+    path
+        Path of the file.
+    parcels
+        Parcels with the attribute B of EPIC.
+    box
+        (lower, upper), each a number or one per axis.
+    cells
+        Cells of the grid, a number or one per axis.
+    time
+        Time of the one time level.
+    periodic
+        True, False or one per axis.
+    min_volume_ratio
+        Cell volume / smallest volume that is not small, written as `min_vratio`; None: not written.
 
-    Raises InputError for invalid parcels or a file that cannot be written, UsageError for invalid arguments.
+    Raises
+    ------
+    InputError
+        For invalid parcels and a file that cannot be written.
+    UsageError
+        For invalid arguments.
     """
     from . import __version__, _core
 

@@ -187,14 +187,31 @@ def _checked_cells(cells: Any) -> list[int]:
 
 def random_parcels(cells: Any, *, box: Any, per_cell: int = 20, small_fraction: float = 0.5, min_volume_ratio: float = 20,
                    seed: int = 42, rank: int = 0, ranks: int = 1) -> Parcels:
-    """Generates random parcels with EPIC's attributes in the block of `rank` of `ranks`. Local. The union over all ranks does not
-    depend on their number.
+    """Generates random parcels with EPIC's attributes in the block of `rank` of `ranks`. Local.
 
-    cells             of the grid, a number or one per axis
-    box               (lower, upper), each a number or one per axis
-    per_cell          parcels per cell
-    small_fraction    fraction of small parcels, 0 to 1
-    min_volume_ratio  cell volume / smallest volume that is not small
+    The union over all ranks does not depend on their number.
+
+    Parameters
+    ----------
+    cells
+        Cells of the grid, a number or one per axis.
+    box
+        (lower, upper), each a number or one per axis.
+    per_cell
+        Parcels per cell.
+    small_fraction
+        Fraction of small parcels, 0 to 1.
+    min_volume_ratio
+        Cell volume / smallest volume that is not small.
+    seed
+        Seed of the random numbers.
+    rank, ranks
+        Block that is generated, and number of blocks.
+
+    Returns
+    -------
+    Parcels
+        Parcels of the block.
     """
     lower, extent, _ = parse_box(box, False, 3)
     ranks = whole(ranks, "ranks", 1)
@@ -234,9 +251,17 @@ class Stars:
         """Id of each point of this rank, by which ties between equal distances are broken."""
 
     def migrate(self, array: Any) -> np.ndarray:
-        """Sends the row of each point in `sends` to the rank of its centre; returns a row for each of `receives`. Collective.
+        """Sends the row of each point in `sends` to the rank of its centre. Collective.
 
-        array  one row per point of this rank; the dtype and the shape of rows must be the same on every rank
+        Parameters
+        ----------
+        array
+            One row per point of this rank; the dtype and the shape of rows must be the same on every rank.
+
+        Returns
+        -------
+        ndarray
+            One row for each of `receives`, in that order.
         """
         array = np.ascontiguousarray(plain_array(array, "migrate"))
         if array.ndim == 0 or len(array) != len(self.centre) or array.dtype.hasobject:
@@ -248,11 +273,26 @@ class Stars:
         return came.reshape(-1).view(array.dtype).reshape(len(self.receives), *array.shape[1:])
 
     def merge(self, volume: Any, attributes: dict[str, Any] | None = None, schema: Schema | None = None) -> Merged:
-        """Merges the stars and returns the points that stay, with merged volumes and attributes. Collective.
+        """Merges the stars of this rank's points. Collective.
 
-        volume      (n,), 1e-120 to 1e120
-        attributes  arrays by name, (n,) or (n, c)
-        schema      rule of each attribute; None: means weighted by volume
+        Parameters
+        ----------
+        volume
+            Volumes of this rank's points, (n,), 1e-120 to 1e120.
+        attributes
+            Attributes of this rank's points by name, (n,) or (n, c).
+        schema
+            Merge rule of each attribute; None: means weighted by volume.
+
+        Returns
+        -------
+        Merged
+            Points that stay, with merged volumes and attributes.
+
+        Raises
+        ------
+        InputError
+            For arrays of other shapes than the schema's, and volumes out of range.
         """
         n, d = self._points.shape
         columns = {name: reals(values, name) for name, values in (attributes or {}).items()}
@@ -293,18 +333,43 @@ class Stars:
 def stars(points: Any, small: Any, *, ids: Any = None, box: Any = None, periodic: Any = False, block: Any = None,
           comm: Any = None, ranks: int = 1, model: str = "auto") -> Stars:
     """Computes stars among points: links every small point to its nearest other point, and prunes the links until no centre merges
-    itself. Collective with `comm`. The stars depend neither on the number of ranks nor on the order of the points.
+    itself.
 
-    points  (n, 2) or (n, 3); float64 in C order is read in place. With `comm` this rank's share, at any positions
-    small   one bool per point: True for points that merge with their nearest, which may be small or not
-    ids     one integer per point, distinct over all ranks, which break ties between equal distances. None: consecutive, in the
-            order of the ranks
-    box     (lower, upper), required if an axis is periodic; points outside of it are wrapped on periodic axes, and an error on
-            others. None: the bounding box
-    block   (lower, upper) of this rank's part of the box, if it contains all of the rank's points: then ranks communicate with
-            neighbours only, and no point is sent. Needs comm and box
+    Collective with `comm`. The stars depend neither on the number of ranks nor on the order of the points.
 
-    Raises InputError for points that are not finite or outside of the box, and for equal ids.
+    Parameters
+    ----------
+    points
+        (n, 2) or (n, 3); float64 in C order is read in place. With `comm` this rank's share, at any positions.
+    small
+        One bool per point: True for points that merge with their nearest, which may be small or not.
+    ids
+        One integer per point, distinct over all ranks, which break ties between equal distances. None: consecutive, in the order of
+        the ranks.
+    box
+        (lower, upper), required if an axis is periodic; points outside of it are wrapped on periodic axes, and an error on others.
+        None: the bounding box.
+    periodic
+        True, False or one per axis.
+    block
+        (lower, upper) of this rank's part of the box, if it contains all of the rank's points: then ranks communicate with
+        neighbours only, and no point is sent. Needs comm and box.
+    comm
+        Communicator of mpi4py; None: this process.
+    ranks
+        Number of ranks that are threads of this process, without `comm`.
+    model
+        Communication model; "auto" measures the models.
+
+    Returns
+    -------
+    Stars
+        Centre of each point of this rank.
+
+    Raises
+    ------
+    InputError
+        For points that are not finite or outside of the box, and for equal ids.
     """
     array = rows(points, "points")
     n, d = array.shape

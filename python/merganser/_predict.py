@@ -11,19 +11,36 @@ from ._nearest import join
 
 
 def approximate_predict(clusterer: HDBSCAN, points: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Predicts labels and strengths of new points without clustering again, as hdbscan's function of that name.
+    """Predicts labels and strengths of new points from a fitted HDBSCAN without clustering again, as hdbscan's function of that
+    name.
 
-    Every new point is joined to the fitted point of least mutual reachability distance, its own core distance being that to
-    the min_samples-th nearest fitted point, and gets the label of that point's cluster at that distance. Clusters do not
-    change; new points do not influence each other.
+    Every new point is joined to the fitted point of least mutual reachability distance, its own core distance being that to the
+    min_samples-th nearest fitted point, and gets the label of that point's cluster at that distance. Clusters do not change; new
+    points do not influence each other.
 
-    clusterer  a fitted HDBSCAN. With `comm` the call is collective, and `points` are this rank's, any number
-    points     (m, d) numbers, d as fitted; a data frame has the columns of the fitted one, in the same order
+    Parameters
+    ----------
+    clusterer
+        Fitted HDBSCAN. With `comm` the call is collective, and `points` are this rank's, any number.
+    points
+        (m, d) numbers, d as fitted; a data frame has the columns of the fitted one, in the same order.
 
-    Returns labels (int64, -1 is noise) and strengths (float64, 0 to 1). The search is exact over all points (hdbscan compares
-    the 2 min_samples nearest, with core distances of one neighbour less). Time O(log n) per point after a tree of the fitted
-    points, which is rebuilt at every call: pass many points at once. Raises UsageError if the estimator was fitted to
-    distances or to a dask array.
+    Returns
+    -------
+    labels : ndarray
+        Cluster of each new point (int64), -1 for noise.
+    strengths : ndarray
+        Strength of membership of each new point (float64), 0 to 1.
+
+    Raises
+    ------
+    UsageError
+        If the estimator was fitted to distances or to a dask array.
+
+    Notes
+    -----
+    The search is exact over all points (hdbscan compares the 2 min_samples nearest, with core distances of one neighbour less).
+    Time O(log n) per point after a tree of the fitted points, which is rebuilt at every call: pass many points at once.
     """
     if not isinstance(clusterer, HDBSCAN):
         raise TypeError(f"clusterer: a {type(clusterer).__name__}; allowed: a fitted merganser.HDBSCAN")

@@ -18,14 +18,25 @@ def condensed_tree(clusters: Any, *, axis: Any = None, select_clusters: bool = T
                    label_clusters: bool = True) -> Any:
     """Draws the condensed tree of HDBSCAN*: every cluster is a bar, as wide as its number of points, from its birth to its end.
 
-    clusters         condensed_tree_ of a fitted HDBSCAN
-    axis             axes of matplotlib to draw on; None: the current ones
-    select_clusters  draw selected clusters in colours, others in grey
-    colors           colours by label; None: matplotlib's cycle
-    label_clusters   write labels beside the selected clusters
+    Lambda, 1 / distance, increases downwards. Infinite lambdas (coincident points) end at the greatest finite one.
 
-    Lambda, 1 / distance, increases downwards. Infinite lambdas (coincident points) end at the greatest finite one. Returns the
-    axes.
+    Parameters
+    ----------
+    clusters
+        condensed_tree_ of a fitted HDBSCAN.
+    axis
+        Axes of matplotlib to draw on; None: the current ones.
+    select_clusters
+        Draw selected clusters in colours, others in grey.
+    colors
+        Colours by label; None: matplotlib's cycle.
+    label_clusters
+        Write labels beside the selected clusters.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
     """
     import matplotlib.pyplot as plt
     from matplotlib.collections import LineCollection, PolyCollection
@@ -124,17 +135,29 @@ class _Bars:
 
 
 def dendrogram(linkage: Any, *, axis: Any = None, leaves: int = 40, least: int | None = None, log: bool = False) -> Any:
-    """Draws the top of a dendrogram, height against clusters.
+    """Draws the top of a single-linkage dendrogram, height against clusters.
 
-    linkage  rows (a, b, height, size) of merganser.linkage() or SciPy
-    axis     axes of matplotlib to draw on; None: the current ones
-    leaves   maximum number of clusters that are drawn, each with its number of points
-    least    omit merges in which one side has fewer points than this, as most of single linkage have; None: half a percent
-             of the points; 1: draw every merge
-    log      draw heights on a logarithmic scale
+    A line ends at the lowest merge of two sides of at least `least` points. Merges at infinite height, of unconnected graphs, are
+    drawn dotted above all others.
 
-    A line ends at the lowest merge of two sides of at least `least` points. Merges at infinite height, of unconnected graphs,
-    are drawn dotted above all others. Returns the axes.
+    Parameters
+    ----------
+    linkage
+        Rows (a, b, height, size) of merganser.linkage() or SciPy.
+    axis
+        Axes of matplotlib to draw on; None: the current ones.
+    leaves
+        Maximum number of clusters that are drawn, each with its number of points.
+    least
+        Omit merges in which one side has fewer points than this, as most of single linkage have; None: half a percent of the
+        points; 1: draw every merge.
+    log
+        Draw heights on a logarithmic scale.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
     """
     import matplotlib.pyplot as plt
     from matplotlib.collections import LineCollection

@@ -107,10 +107,27 @@ def measure(graph: ProcessGraph, sizes: Iterable[Any] = (8,), kernels: Iterable[
             seconds: float = 5, seed: int = 1, model: str = "auto") -> Measurement:
     """Measures exchanges along the arcs of a process graph, as `merganser topo bench` does. Collective with comm.
 
-    sizes    bytes per arc, or "weights": those of the graph
-    kernels  names, see kernels(); none: all of this build that the ranks can run
-    comm     a communicator with as many ranks as the graph; None: threads of this process
-    seconds  time for all measurements together
+    Parameters
+    ----------
+    graph
+        Process graph.
+    sizes
+        Message sizes: bytes per arc, or "weights": those of the graph.
+    kernels
+        Names of kernels() to be measured; none: all of this build that the ranks can run.
+    comm
+        Communicator of mpi4py with as many ranks as the graph; None: threads of this process.
+    seconds
+        Time for all measurements together.
+    seed
+        Seed of the order of measurements.
+    model
+        Communication model of set-up; "auto" measures the models.
+
+    Returns
+    -------
+    Measurement
+        Times in ns by kernel and size on rank 0; empty on other ranks.
     """
     if not isinstance(graph, ProcessGraph):
         raise TypeError(f"graph: a {type(graph).__name__}; allowed: a ProcessGraph, see from_scipy()")
@@ -131,11 +148,27 @@ class Advice(NamedTuple):
 
 
 def advise(records: Iterable[dict[str, Any]], graph: ProcessGraph | None = None, size: Any = None) -> Advice:
-    """Ranks kernels by speed: for the graph and sizes of the records, or, predicted from them, for another graph and size. Local.
+    """Ranks kernels by the time of an exchange: on the graph and sizes of the records, or, predicted from them, on another graph.
+    Local.
 
-    records  of Measurement.records
-    graph    another process graph; given together with size
-    size     bytes per arc, or "weights": those of the graph
+    Parameters
+    ----------
+    records
+        Records of Measurement.records.
+    graph
+        Another process graph; given together with size.
+    size
+        Bytes per arc, or "weights": those of the graph.
+
+    Returns
+    -------
+    Advice
+        Kernels of each completion class, fastest first, and reasons why others are missing.
+
+    Raises
+    ------
+    UsageError
+        If one of graph and size is given without the other.
     """
     if (graph is None) != (size is None):
         raise UsageError("advise: one of graph and size; allowed: both or none")
