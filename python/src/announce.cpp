@@ -84,8 +84,8 @@ class AnnouncementsObject : Pinned {
  private:
   /// Announcement network of this rank and, for a team of this process alone, the transport of one rank that it runs over.
   struct State {
-    std::unique_ptr<comm::Transport> alone;
-    std::optional<announce::AnnouncementNetwork> network;
+    std::unique_ptr<comm::Transport> alone;  ///< transport of this process alone; null over a communicator
+    std::optional<announce::AnnouncementNetwork> network;  ///< created by the constructor
   };
   /// Runs a function of the announcement network on the team's transport over its communicator, or on a transport of this process
   /// alone, which the first call opens; without Python's interpreter lock.

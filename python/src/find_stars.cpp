@@ -25,7 +25,7 @@ struct SentPoint {
   std::int64_t id;         ///< id of the point, unique over all ranks
   std::uint32_t position;  ///< index of the point in the arrays of the rank that passed it
   std::int32_t rank;       ///< rank that passed the point
-  std::int64_t small;      ///< not 0: the point looks for a nearest neighbour
+  std::int64_t small;      ///< not 0: the point is small, so it links to its nearest neighbour
 };
 /// Identity of a point of merganser.stars(): the rank that passed it, and its index in the arrays there.
 struct PointIdentity {
@@ -168,6 +168,7 @@ std::vector<StarPair> find_pairs(const std::vector<SentPoint>& came, StarFinder&
   finder.find(points, small, ids);
   const auto place = [&](std::uint32_t i) { return PointIdentity{came[i].position, came[i].rank}; };
   std::vector<std::vector<CentreOf>> centres(static_cast<std::size_t>(transport.size()));
+  // A link between ranks is known with both identities to neither end: the owner of the centre sends that of the centre.
   for (const StarReceive& a : finder.receives())
     centres[static_cast<std::size_t>(a.rank)].push_back({a.source, 0, place(a.centre)});
   std::vector<StarPair> pairs;

@@ -17,7 +17,7 @@ ForestObject::ForestObject(std::shared_ptr<Team> team, msf::Forest forest, Numbe
   team_->run([this](comm::Transport& transport, const Interrupt&) { totals_ = msf::totals(forest_, transport); });
 }
 
-// Forest of this process for the arrays of Python: sorted at the first use, under a lock, since any thread may ask.
+// Forest of this process for the arrays of Python: sorted at the first use, under a lock, since any thread may call it.
 const msf::Forest& ForestObject::sorted() {
   const nb::gil_scoped_release free;
   const std::lock_guard lock(mutex_);

@@ -136,6 +136,7 @@ void bind_write(nb::module_& m) {
 
 }  // namespace
 
+// Registers generation, reading and writing of graphs, which merganser.generate_graph(), read_graph() and write_graph() wrap.
 void bind_graphs(nb::module_& m) {
   m.def("generate_graph", &generate_edges, nb::arg("team"), nb::arg("spec"), nb::arg("seed"), nb::arg("weights"),
         "Generates this rank's edges of a random graph: see merganser.generate_graph(). Collective.");

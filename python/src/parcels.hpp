@@ -20,7 +20,7 @@ class ParcelsObject : Pinned {
   /// Scoped exclusive access of one call to the parcels of this process; ends with the object.
   class Use {
    public:
-    /// Takes a lock that is held.
+    /// Takes the parcels and the lock of their container, which is held.
     Use(Parcels& parcels, std::unique_lock<std::mutex> lock) : parcels_(parcels), lock_(std::move(lock)) {}
     Parcels* operator->() const noexcept { return &parcels_; }
     Parcels& operator*() const noexcept { return parcels_; }

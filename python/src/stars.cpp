@@ -46,7 +46,7 @@ Stars join_parts(std::vector<Stars>& parts, std::size_t n) {
 }
 
 /// Finds the stars of this process's points for merganser.stars(); each rank finds those of its share. Collective over the team.
-/// @param small  1 for points that look for a nearest neighbour @param block  corners of this rank's block, if points stay
+/// @param small  1 for points that link to their nearest neighbour @param block  corners of this rank's block, if points stay
 /// @throws UsageError for 2^31 points or more on a rank
 std::shared_ptr<Stars> stars(const std::shared_ptr<Team>& team, Rows<double> points, Line<std::uint8_t> small,
                              std::optional<Line<std::int64_t>> ids, const std::optional<Box>& box,

@@ -47,7 +47,7 @@ class Team : Pinned {
 struct RowRange {
   std::size_t begin;
   std::size_t end;
-  /// Returns the number of rows of the range.
+  /// Returns the number of array rows in the range.
   [[nodiscard]] std::size_t size() const noexcept { return end - begin; }
 };
 /// Returns the share of rank `rank` of `ranks` in the n rows of an array: consecutive in the order of ranks, of equal size up to

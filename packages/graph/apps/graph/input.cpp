@@ -135,6 +135,7 @@ LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport, cons
   return loaded;
 }
 
+// Line of the report that describes a command's graph.
 std::string graph_input_text(const Json& facts) {
   return facts.at("source").get<std::string>() + ": " + format_count(facts.at("vertices").get<std::uint64_t>()) +
          " vertices, " + count_text(facts.at("edges").get<std::int64_t>()) + " edges, weights " +

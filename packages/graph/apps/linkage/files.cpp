@@ -51,7 +51,7 @@ void write_column(const std::string& path, const std::vector<T>& values, const c
 /// Order-dependent 128-bit hash of a sequence of words, for digests of dendrograms and cluster labels.
 class WordDigest {
  public:
-  /// Adds the next word of the sequence.
+  /// Adds the next word of a dendrogram or of labels to the digest.
   void add(std::uint64_t word) {
     a_ = mix64(a_ ^ word) + 0x9e3779b97f4a7c15ULL;
     b_ = mix64(b_ + word * 0xd1342543de82ef95ULL) ^ a_;
@@ -84,6 +84,7 @@ void for_each_row(const msf::CondensedTree& tree, const auto& row) {
 
 }  // namespace
 
+// Dendrogram as SciPy's linkage matrix: an array of float64 in row order, or text.
 void write_linkage(const std::string& path, const msf::Dendrogram& d) {
   std::string text;
   if (is_array(path)) {
@@ -133,6 +134,7 @@ double written_bytes_per_vertex(const std::string& path, double text, double arr
   return is_array(path) ? array : text;
 }
 
+// Digest of a dendrogram: clusters, height and size of every merge, in order.
 std::string compute_digest(const msf::Dendrogram& d) {
   WordDigest digest;
   for (const auto& m : d.merges) {
@@ -143,6 +145,7 @@ std::string compute_digest(const msf::Dendrogram& d) {
   return digest.text();
 }
 
+// Digest of the cluster labels of all vertices.
 std::string compute_digest(const std::vector<std::int64_t>& labels) {
   WordDigest digest;
   for (const auto label : labels) digest.add(static_cast<std::uint64_t>(label));

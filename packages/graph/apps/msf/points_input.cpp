@@ -186,6 +186,7 @@ void check_memory(const PointsOptions& options, const PointsSize& size, bool is_
 
 }  // namespace
 
+// Forecast callback of the commands msf and linkage: the cost of comparing all pairs of points goes to the log.
 void log_forecast(const msf::PairsForecast& f) {
   constexpr double kLong = 10;  // seconds from which the forecast is a warning
   log(f.seconds > kLong ? Level::warning : Level::info, 0,
@@ -228,6 +229,7 @@ LoadedPoints load_points(const PointsOptions& options, comm::Transport& transpor
   return loaded;
 }
 
+// Lines of the report that describe a command's points.
 std::string points_text(const PointsOptions& options, const LoadedPoints& loaded, std::int64_t count) {
   const int d = loaded.points.dimension;
   std::string text =

@@ -50,6 +50,7 @@ double number_at(const char* from, const PointsArray& array) {
 
 }  // namespace
 
+// Header of a .npy file of points: type, shape and byte order are checked, and the data must fill the file.
 PointsArray parse_points_array(const std::string& file, std::string_view begin, std::uint64_t size) {
   const NpyHead head = parse_npy_head(file, begin);
   const bool is_double = head.type == "'<f8'" || head.type == "'>f8'";
@@ -65,6 +66,7 @@ PointsArray parse_points_array(const std::string& file, std::string_view begin, 
   return array;
 }
 
+// This rank's rows of a .npy file of points, converted to float64.
 msf::Points read_points_array(const std::string& file, const PointsArray& array, const comm::Transport& transport) {
   const std::uint64_t first = share_begin(array.rows, transport.rank(), transport.size());
   const std::uint64_t rows = share_begin(array.rows, transport.rank() + 1, transport.size()) - first;

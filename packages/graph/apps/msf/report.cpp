@@ -54,6 +54,7 @@ Json combine_phases(const std::string& text, comm::Transport& transport) {
 
 }  // namespace
 
+// Phases of a spanning forest search over all ranks: gathered and combined on rank 0, then broadcast as text.
 Json phases_json(const msf::Report& report, comm::Transport& transport) {
   Json mine = {{"phases", Json::array()}, {"facts", Json::object()}};
   for (const auto& p : report.phases())
@@ -65,6 +66,7 @@ Json phases_json(const msf::Report& report, comm::Transport& transport) {
   return Json::parse(told.begin(), told.end());
 }
 
+// Table of the phases of a spanning forest search for the report.
 std::string phases_table(const Json& phases) {
   Table table({"phase", "time, most", "median", "least", "messages", "puts and gets", "bytes", "collectives"});
   for (const auto& [name, phase] : phases["phases"].items()) {
@@ -105,6 +107,7 @@ Json forest_json(const msf::ForestTotals& totals, std::uint64_t vertices, std::i
           {"digest", totals.digest}};
 }
 
+// Lines of the report that describe a spanning forest.
 std::string forest_text(const msf::ForestTotals& totals, std::int64_t alone) {
   const std::int64_t trees = totals.components - alone;
   std::string text = count_text(totals.edges) + " edges in " + count_text(trees) + (trees == 1 ? " tree" : " trees");

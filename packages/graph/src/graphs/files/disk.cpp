@@ -37,7 +37,7 @@ void check_memory(const std::string& path, double bytes, int sharing, const std:
                    bytes_text(there) + ": use more memory, or more ranks on more machines");
 }
 
-// Agreement of ranks on one error of a file: a reduction finds the least position, and the rank that has it tells the
+// Agreement of ranks on one error of a file: a reduction finds the least position, and the rank that has it sends its error to the
 // others.
 void agree_first(comm::Transport& transport, const std::function<void()>& local) {
   std::int64_t position = INT64_MAX;

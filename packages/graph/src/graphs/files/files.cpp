@@ -147,6 +147,7 @@ Format parse_format(std::string_view name) {
                    "\"; allowed: " + joined(kFormats, ", ", [](Format f) { return to_string(f); }));
 }
 
+// Format of a graph file to be written, by its extension alone.
 Format format_from_path(const std::string& path) {
   if (const Extension* e = find_extension(path)) return e->format;
   throw UsageError(path + " has no extension that tells a format; allowed, unless the format is named: " +

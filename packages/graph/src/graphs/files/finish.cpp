@@ -106,7 +106,7 @@ std::vector<std::uint64_t> relabel_sparse_ids(Raw& raw, comm::Transport& transpo
   const auto number = [&](std::uint64_t id) {
     return share.before + static_cast<std::uint64_t>(std::lower_bound(here.begin(), here.end(), id) - here.begin());
   };
-  struct IdReply {
+  struct IdReply {  // message with the new number of an id, to the rank that requested it
     std::uint64_t id, number, requester;
   };
   std::vector<IdReply> answers;
@@ -124,7 +124,7 @@ std::vector<std::uint64_t> relabel_sparse_ids(Raw& raw, comm::Transport& transpo
   raw.vertices = share.all;
 
   // 3. Original ids to the owners of the vertices in Ranges::even(): ranges of splitters are of unequal length.
-  struct Name {
+  struct Name {  // message with the original id of a vertex, to the rank that owns the vertex
     std::uint64_t number, name;
   };
   std::vector<Name> names;

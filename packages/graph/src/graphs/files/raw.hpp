@@ -60,7 +60,7 @@ struct Raw {
   [[nodiscard]] std::uint64_t added() const { return arcs.size() + beyond_; }
 
  private:
-  /// Appends an arc, unless there are `most` already.
+  /// Appends an arc of the graph file, unless there are `most` on this rank already.
   void append(const Arc& arc) {
     if (arcs.size() == arcs.capacity() && !grow()) return;
     arcs.push_back(arc);

@@ -234,7 +234,7 @@ class GzipText final : public Text {
     for (bool more = true; more;) {
       std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(transport_.size()));
       if (transport_.rank() == 0) {
-        bool spoiled = false;
+        bool spoiled = false;  // decompression failed, so that no further round can distribute a line
         for (auto& block : out) {
           keep([&] { dealer.fill(block); });
           spoiled = spoiled || (error && block.empty());
@@ -305,7 +305,7 @@ class GzipText final : public Text {
 
 }  // namespace
 
-// Text of a graph file for its reader: the first bytes tell whether it is compressed.
+// Text of a graph file for its reader: the first bytes show if it is compressed with gzip.
 std::unique_ptr<Text> Text::open(const std::string& path, comm::Transport& transport) {
   OpenedFile begun;
   agree_first(transport, [&] { begun = open_with_head(path); });
@@ -326,10 +326,12 @@ void Text::fail(const Piece& piece, std::uint64_t at, const std::string& what) c
   throw PlacedError(at, path_ + ": line " + std::to_string(line) + ": " + what);
 }
 
+// Check of graph files in binary formats, which are not decompressed.
 void check_unpacked(const std::string& path) {
   if (const auto what = known_signature(open_with_head(path).head); !what.empty()) throw InputError(path + ": " + what);
 }
 
+// First bytes of a graph file, decompressed, from which its format is detected.
 std::string read_head(const std::string& path) {
   std::string head = open_with_head(path).head;
   if (is_gzip(head)) return read_inflated_head(path);

@@ -34,7 +34,7 @@ struct GridCell {
 /// cells.
 class CellGrid {
  public:
-  /// Chooses the finest grid whose cells are at least as wide as the radius, with about one point per cell at most.
+  /// Chooses the finest grid whose cells are at least as wide as the radius, of at most about two cells per point.
   CellGrid(const Spec& spec, double radius, std::uint64_t seed)
       : dimension_(spec.dimension),
         points_(spec.vertices),
@@ -42,7 +42,7 @@ class CellGrid {
     const int most = static_cast<int>(std::bit_width(spec.vertices)) / dimension_;
     while (level_ < most && std::ldexp(1.0, -(level_ + 1)) >= radius) ++level_;
   }
-  /// Returns the number of cells of the whole grid.
+  /// Returns the number of cells of the whole grid of a random geometric graph.
   [[nodiscard]] std::uint64_t size() const { return std::uint64_t{1} << (level_ * dimension_); }
   /// Returns the dimension of the points: 2 or 3.
   [[nodiscard]] int dimension() const { return dimension_; }
@@ -77,7 +77,7 @@ class CellGrid {
     std::sort(codes.begin(), codes.end());
   }
 
-  /// Returns the grid cells of a list of Morton codes with the ids of their points, which no rank needs to be told. Local.
+  /// Returns the grid cells of a list of Morton codes with the ids of their points, computed without communication.
   /// @param codes  ascending
   [[nodiscard]] std::vector<GridCell> find_cells(const std::vector<std::uint64_t>& codes) const {
     std::vector<GridCell> cells;

@@ -20,7 +20,7 @@ class Permutation {
     upper_mask_ = (std::uint64_t{1} << (bits - lower_)) - 1;
     for (std::uint64_t& key : keys_) key = seed = mix64(seed + 0x9e3779b97f4a7c15ULL);
   }
-  /// Returns the image of x under the permutation, x < size.
+  /// Returns the image of x under the pseudo-random permutation, x < size.
   [[nodiscard]] std::uint64_t operator()(std::uint64_t x) const {
     do {
       std::uint64_t low = x & lower_mask_, high = x >> lower_;

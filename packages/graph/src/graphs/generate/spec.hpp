@@ -53,7 +53,7 @@ class Sink {
  public:
   /// @param weights  generator of the weights
   explicit Sink(const WeightMaker& weights) : weights_(weights) {}
-  /// Reserves memory for a number of edges.
+  /// Reserves memory for a number of edges of the synthetic graph.
   void reserve(std::uint64_t edges) { edges_.reserve(edges); }
   /// Adds the edge between vertices a and b, with the weight that the weight generator gives it.
   void operator()(std::uint64_t a, std::uint64_t b) {
@@ -61,13 +61,13 @@ class Sink {
     const std::uint64_t high = a < b ? b : a;
     edges_.push_back(make_edge<Edge>(low, high, weights_(low, high)));
   }
-  /// Adds the edge between vertices a <= b with a given weight, the distance of two points.
+  /// Adds the edge between vertices a and b with a given weight, the distance of two points.
   void add_weighted(std::uint64_t a, std::uint64_t b, float weight) {
     edges_.push_back(make_edge<Edge>(a, b, std::uint64_t{ordered_bits(weight)}));
   }
   /// Returns true if weights are distances of points, which must be given with add_weighted().
   [[nodiscard]] bool euclidean() const { return weights_.model == WeightModel::euclidean; }
-  /// Returns the edges and leaves the sink empty.
+  /// Moves this rank's edges of the synthetic graph out, and leaves the sink empty.
   [[nodiscard]] std::vector<Edge> release() { return std::move(edges_); }
 
  private:

@@ -90,6 +90,7 @@ ProcessGraph::ProcessGraph(std::vector<std::vector<Arc>> rows) {
   }
 }
 
+// Arcs that leave a rank: its row of the compressed sparse rows.
 std::span<const ProcessGraph::Arc> ProcessGraph::row(int rank) const {
   if (rank < 0 || rank >= ranks()) {
     throw UsageError("rank " + std::to_string(rank) + " of a process graph of " + std::to_string(ranks()) +
@@ -111,6 +112,7 @@ const ProcessGraph::Arc* find_arc(std::span<const ProcessGraph::Arc> row, int to
 
 }  // namespace
 
+// Symmetry of the process graph: a binary search for the reverse of every arc.
 bool ProcessGraph::is_symmetric() const {
   for (int r = 0; r < ranks(); ++r)
     for (const Arc& arc : row(r))
@@ -166,6 +168,7 @@ ProcessGraph ProcessGraph::coarsened(int ranks) const {
   return ProcessGraph(std::move(rows));
 }
 
+// Digest of the process graph: number of ranks, row offsets, then receiving rank and weight of every arc.
 std::string ProcessGraph::digest() const {
   GraphDigest hash;
   hash.add(offsets_.size() - 1);

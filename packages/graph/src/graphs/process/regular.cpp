@@ -7,6 +7,7 @@
 
 namespace merganser::graphs::detail {
 
+// Process graph of ranks in a row.
 Rows chain(int ranks) {
   check_arcs(2.0 * ranks);
   Rows rows = empty_rows(ranks);
@@ -20,6 +21,7 @@ Rows ring(int ranks) {
   return rows;
 }
 
+// Process graph in which every rank sends to every other.
 Rows complete(int ranks) {
   check_arcs(static_cast<double>(ranks) * (ranks - 1));
   Rows rows = empty_rows(ranks);
@@ -31,6 +33,7 @@ Rows complete(int ranks) {
   return rows;
 }
 
+// Directed process graph whose arcs all lead to rank 0.
 Rows incast(int ranks, int fan_in) {
   Rows rows = empty_rows(ranks);
   for (int r = 1; r <= fan_in; ++r) rows[static_cast<std::size_t>(r)].push_back({0});

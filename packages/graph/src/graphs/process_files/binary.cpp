@@ -43,7 +43,7 @@ std::string wide_text(Wide value) {
 /// (32-bit fields, arcs of two ranks, big-endian) that would fit. @throws InputError
 [[noreturn]] void fail_for_length(const FileBytes& file) {
   const std::string_view bytes = file.bytes();
-  struct Variant {
+  struct Variant {  // build of the published program that writes another layout
     unsigned field;
     unsigned arc;
     bool swapped;

@@ -58,7 +58,7 @@ class ArcList {
   explicit ArcList(const FileBytes& file) : file_(file) {}
   /// Adds an arc of the process graph. @param bytes  its weight @param at  offset of its line or number, for messages
   void add(int from, int to, double bytes, std::uint64_t at);
-  /// Returns the number of arcs added.
+  /// Returns the number of arcs of the process graph added so far.
   [[nodiscard]] std::size_t size() const { return arcs_.size(); }
   /// Returns the largest rank at an end of an arc; -1 without arcs.
   [[nodiscard]] int largest() const { return largest_; }

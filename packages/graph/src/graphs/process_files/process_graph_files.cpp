@@ -108,6 +108,7 @@ ProcessGraphFormat parse_process_format(std::string_view name) {
 
 std::span<const ProcessGraphFormat> process_formats() { return kFormats; }
 
+// Format of a process graph file to be written, by its extension.
 ProcessGraphFormat process_format_from_path(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
   for (const Extension& e : kExtensions)

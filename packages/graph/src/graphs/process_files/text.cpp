@@ -110,7 +110,7 @@ ProcessGraph parse_pairs(const std::string& path, const std::string& text) {
     const int from = rank(line.substr(0, comma)), to = rank(line.substr(comma + 1, second - comma - 1));
     list.add(from, to, second < line.size() ? file.weight(walk.at(), trimmed(line.substr(second + 1))) : 1, walk.at());
   }
-  // Without a comment "# ranks N", ranks behind the last one with arcs cannot be told.
+  // Without a comment "# ranks N", ranks behind the last one with arcs are unknown.
   if (ranks == 0) ranks = list.largest() + 1;
   if (ranks == 0) file.fail(0, "no arcs; allowed: lines \"from,to\", or a line \"# ranks N\"");
   list.check(static_cast<int>(ranks));
