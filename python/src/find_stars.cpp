@@ -16,8 +16,7 @@
 namespace merganser::python {
 namespace {
 
-constexpr std::int64_t kSlabs =
-    1024;  // bins of the histograms of point coordinates along an axis; blocks are cut between bins
+constexpr std::int64_t kSlabs = 1024;  // bins of the histograms along an axis; blocks are cut between bins
 
 /// Message of merganser.stars() with one point, to the rank whose block contains the point.
 struct SentPoint {

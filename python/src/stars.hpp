@@ -13,11 +13,10 @@ namespace merganser::python {
 
 /// Arguments of merganser.stars(). A StarTask owns its arrays, since an interrupted call may outlive its caller.
 struct StarTask {
-  Rows<double> points;       ///< coordinates of this process's points, shape (n, 2) or (n, 3)
-  Line<std::uint8_t> small;  ///< by point: not 0 if it links to its nearest neighbour, to merge with it
-  std::optional<Line<std::int64_t>>
-      ids;                 ///< ids of the points, unique over all ranks; none: consecutive over all ranks
-  std::optional<Box> box;  ///< domain of the points; none: the bounding box of all ranks' points
+  Rows<double> points;                    ///< coordinates of this process's points, shape (n, 2) or (n, 3)
+  Line<std::uint8_t> small;               ///< by point: not 0 if it links to its nearest neighbour, to merge with it
+  std::optional<Line<std::int64_t>> ids;  ///< ids of the points, unique over all ranks; none: consecutive
+  std::optional<Box> box;                 ///< domain of the points; none: the bounding box of all ranks' points
   std::optional<Decomposition::Block> block;  ///< block of this rank if it contains all of its points; none: unknown
 };
 

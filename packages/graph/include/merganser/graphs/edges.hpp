@@ -74,8 +74,8 @@ template <class Edge, class Id, class Bits>
 struct EdgeList {
   std::uint64_t vertices = 0;                      ///< number of vertices of the whole graph; ids are 0 .. vertices - 1
   WeightKind kind = WeightKind::unsigned_integer;  ///< type of the weights
-  std::variant<std::vector<Edge12>, std::vector<Edge16>, std::vector<Edge24>>
-      edges;  ///< edges on this rank, in any order
+  /// Edges on this rank, in any order.
+  std::variant<std::vector<Edge12>, std::vector<Edge16>, std::vector<Edge24>> edges;
   /// Original ids of the vertices of this rank's range of Ranges::even(), where a reader relabelled them; empty: not relabelled.
   std::vector<std::uint64_t> names;
 

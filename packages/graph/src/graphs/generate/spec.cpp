@@ -15,8 +15,7 @@ constexpr std::string_view kAllowed =
     "rmat:N:DEG, rgg2d:N:DEG, rgg3d:N:DEG, gnm:N:DEG, ba:N:DEG, grid:AxB[xC][:periodic], path:V, star:V, complete:V";
 constexpr std::uint64_t kMaxVertices = std::uint64_t{1} << 48;
 constexpr double kMaxEdges = 0x1p48;
-constexpr std::uint64_t kFewestPlain =
-    64;  ///< from here on N in a graph's name is the number of vertices, below its logarithm
+constexpr std::uint64_t kFewestPlain = 64;  ///< from here on N of a name is the number of vertices, below its logarithm
 
 /// Throws the error of a synthetic graph's name. @throws UsageError "graph "TEXT": why"
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
