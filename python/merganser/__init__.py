@@ -36,10 +36,12 @@ _LATER = {
     "plots": None,
     "topology": None,
 }
-"""Names that are imported at their first use, with the private module that defines each; None: the name is a module itself."""
+"""Public names that are imported at their first use, with the private module that defines each; None: the name is a module
+itself."""
 
 
 def __getattr__(name: str) -> object:
+    """Imports a public name of the package at its first use and returns it. Raises AttributeError for an unknown name."""
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
@@ -52,6 +54,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
+    """Returns all names of the package, those included that are not imported yet."""
     return sorted({*globals(), *_LATER})
 
 

@@ -41,18 +41,20 @@ def to_array(values: Any, name: str) -> np.ndarray:
 
 
 def plain_array(values: Any, name: str) -> np.ndarray:
-    """Converts to a NumPy array of the caller's dtype, which may be structured or text. Raises InputError for masked values."""
+    """Converts an array argument to a NumPy array of the caller's dtype, which may be structured. Raises InputError for masked
+    values."""
     _check_masks(values, name)
     return values.data if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
 
 
 def is_sparse(values: Any) -> bool:
-    """Returns True for sparse matrices and arrays such as SciPy's."""
+    """Returns True for an argument that is a sparse matrix or array such as SciPy's."""
     return hasattr(values, "tocsr") and not hasattr(values, "__array__")
 
 
 def _check_masks(values: Any, name: str) -> None:
-    """Raises InputError for masked values, also within lists of masked arrays, whose masks NumPy would drop."""
+    """Raises InputError for masked values in an array argument, also within lists of masked arrays, whose masks NumPy would
+    drop."""
     if isinstance(values, np.ma.MaskedArray):
         masked = np.ma.getmaskarray(values)
         if masked.dtype.names is not None:  # a mask for each field
@@ -68,7 +70,7 @@ def _check_masks(values: Any, name: str) -> None:
 
 
 def _numbers(array: np.ndarray, name: str) -> np.ndarray:
-    """Returns the array itself, or for one of objects a converted copy: bool, int64, uint64 or float64."""
+    """Returns an array argument itself, or for one of dtype object a converted copy: bool, int64, uint64 or float64."""
     if array.dtype.kind != "O":
         return array
     types = set(map(type, array.flat))
@@ -85,7 +87,7 @@ def _numbers(array: np.ndarray, name: str) -> np.ndarray:
 
 
 def _whole_objects(array: np.ndarray, name: str) -> np.ndarray:
-    """Converts a list of Python's integers to int64, or to uint64 if one is 2^63 or above. Raises InputError beyond 64 bits."""
+    """Converts an array of Python integers to int64, or to uint64 if one is 2^63 or above. Raises InputError beyond 64 bits."""
     values = [int(x) for x in array]
     if values and not -(2**63) <= min(values) <= max(values) < 2**64:
         raise InputError(f"{name}: whole numbers beyond 64 bits; allowed: from -2^63 to below 2^64")
@@ -93,7 +95,8 @@ def _whole_objects(array: np.ndarray, name: str) -> np.ndarray:
 
 
 def _to_float(value: Any, where: str) -> float:
-    """Converts an object to float. Raises InputError for missing values and inexact integers, TypeError for other objects."""
+    """Converts an entry of an array or data frame to float. Raises InputError for missing values and integers that float64 does not
+    represent, TypeError for other objects. `where` names the entry in messages."""
     if value is None or type(value).__name__ in ("NAType", "NaTType") or value is np.ma.masked:
         raise InputError(f"{where}: a missing value ({value}); allowed: numbers")
     if isinstance(value, (str, bytes)):
@@ -110,7 +113,8 @@ def _to_float(value: Any, where: str) -> float:
 
 
 def _frame(frame: Any, name: str) -> np.ndarray:
-    """Converts a data frame (pandas, polars, dask) to a matrix. Errors for text, missing values and objects name the column."""
+    """Converts a data frame (pandas, polars, dask) to a matrix of numbers. Errors for text, missing values and objects name the
+    column."""
     if hasattr(frame, "compute"):  # a data frame of dask
         frame = frame.compute()
     kinds = [getattr(dtype, "kind", None) if isinstance(dtype, np.dtype) else None for dtype in frame.dtypes]
@@ -136,7 +140,7 @@ def _frame(frame: Any, name: str) -> np.ndarray:
 
 
 def as_float64(array: np.ndarray, name: str) -> np.ndarray:
-    """Converts real numbers to float64 in C order, without a copy if they are so already.
+    """Converts an array of real numbers to float64 in C order, without a copy if it is so already.
 
     Raises InputError for an integer beyond 2^53 that float64 does not represent.
     """
@@ -151,12 +155,14 @@ def as_float64(array: np.ndarray, name: str) -> np.ndarray:
 
 
 def _check_real(array: np.ndarray, name: str) -> None:
+    """Raises TypeError unless an array argument holds real numbers: floats, integers or bools."""
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name}: an array of {array.dtype}; allowed: real numbers")
 
 
 def reals(values: Any, name: str) -> np.ndarray:
-    """Converts to float64 in C order of shape (n,) or (n, c), without a copy if possible. Raises InputError for other shapes."""
+    """Converts an array argument to float64 in C order of shape (n,) or (n, c), without a copy if possible. Raises InputError for
+    other shapes."""
     array = to_array(values, name)
     _check_real(array, name)
     if array.ndim not in (1, 2):
@@ -165,7 +171,8 @@ def reals(values: Any, name: str) -> np.ndarray:
 
 
 def rows(values: Any, name: str) -> np.ndarray:
-    """Converts to float64 in C order of shape (n, d), d >= 1, without a copy if possible. Raises InputError for other shapes."""
+    """Converts points or other rows to float64 in C order of shape (n, d), d >= 1, without a copy if possible. Raises InputError
+    for other shapes."""
     array = to_array(values, name)
     _check_real(array, name)
     if array.ndim != 2 or array.shape[1] == 0:
@@ -174,8 +181,8 @@ def rows(values: Any, name: str) -> np.ndarray:
 
 
 def line(values: Any, name: str, dtype: Any, n: int | None = None) -> np.ndarray:
-    """Converts to an array of one dimension and a given dtype, of length n if given. Raises InputError for other shapes or values
-    out of range, TypeError for floats where the dtype is an integer."""
+    """Converts an array argument to one dimension and a given dtype, of length n if given. Raises InputError for other shapes or
+    values out of range, TypeError for floats where the dtype is an integer."""
     array = to_array(values, name)
     wanted = np.dtype(dtype)
     if array.size == 0 and array.ndim == 1:
@@ -196,7 +203,8 @@ def line(values: Any, name: str, dtype: Any, n: int | None = None) -> np.ndarray
 
 
 def mask(values: Any, name: str, n: int) -> np.ndarray:
-    """Converts an array of n bools to n bytes, 1 or 0, without a copy if possible."""
+    """Converts an argument with one bool per point to n bytes, 1 or 0, without a copy if possible. Raises TypeError for another
+    dtype, InputError for another shape."""
     array = to_array(values, name)
     if array.dtype != np.bool_:
         raise TypeError(f"{name}: an array of {array.dtype}; allowed: bool, one per point")
@@ -206,7 +214,7 @@ def mask(values: Any, name: str, n: int) -> np.ndarray:
 
 
 def integer(value: Any, name: str) -> int:
-    """Converts to an integer of 64 bits. Raises UsageError for larger ones, TypeError for other types."""
+    """Converts a scalar argument to an integer of 64 bits. Raises UsageError for larger ones, TypeError for other types."""
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name}: {value}; allowed: a whole number")
     try:
@@ -219,7 +227,7 @@ def integer(value: Any, name: str) -> int:
 
 
 def whole(value: Any, name: str, least: int, most: int = 2**31 - 1) -> int:
-    """Converts to an integer. Raises UsageError outside least .. most, TypeError for other types."""
+    """Converts a scalar argument to an integer of least .. most. Raises UsageError outside, TypeError for other types."""
     number = integer(value, name)
     if not least <= number <= most:
         raise UsageError(f"{name}: {number}; allowed: from {least} to {most}")
@@ -227,7 +235,7 @@ def whole(value: Any, name: str, least: int, most: int = 2**31 - 1) -> int:
 
 
 def number(value: Any, name: str) -> float:
-    """Converts to a float. Raises UsageError for NaN, TypeError for other types."""
+    """Converts a scalar argument to a float. Raises UsageError for NaN, TypeError for other types."""
     _check_masks(value, name)
     if isinstance(value, (str, bytes, complex)):
         raise TypeError(f"{name}: a {type(value).__name__}; allowed: a number")
@@ -241,10 +249,10 @@ def number(value: Any, name: str) -> float:
 
 
 def parse_box(box: Any, periodic: Any, d: int) -> tuple[list[float], list[float], list[bool]]:
-    """Validates a box of d axes and returns its lower corner, its extents, and a flag per axis: True if periodic.
+    """Validates the box of points in d dimensions and returns its lower corner, its extents, and a flag per axis: True if periodic.
 
     `box` is None or (lower, upper), each one number for all axes or one for each. The library has the upper wall of an axis at
-    lower + extent, so extents are rounded up where needed for a point at exactly `upper` to lie within.
+    lower + extent, so extents are rounded up where needed for a point at exactly `upper` to lie within. Raises UsageError.
     """
     _check_masks(periodic, "periodic")
     _check_masks(box, "box")

@@ -14,7 +14,7 @@ from ._errors import UsageError
 
 
 def is_dask(X: Any) -> bool:
-    """Returns True if X is an array or data frame of dask."""
+    """Returns True if the data X of an estimator are an array or data frame of dask."""
     return hasattr(X, "__dask_graph__") and (hasattr(X, "chunks") or hasattr(X, "to_dask_array"))
 
 
@@ -65,17 +65,21 @@ def fit_on_workers(estimator: Any, X: Any, client: Any) -> tuple[Any, Any]:
 
 
 class _Share:
-    """Blocks of X that one worker holds: their numbers, futures, and first rows."""
+    """Blocks of a dask array X that one worker, a rank of MPI, fits: their numbers, futures, and first rows."""
 
     def __init__(self, worker: str, rank: int):
-        self.worker, self.rank = worker, rank
+        self.worker, self.rank = worker, rank  # dask's address of the worker, its rank in MPI_COMM_WORLD
         self.numbers: list[int] = []
+        """Number of each block in X."""
         self.blocks: list[Any] = []
+        """Future of each block."""
         self.offsets: list[int] = []
+        """Number of the first row of each block in X."""
 
 
 def _shares(X: Any, client: Any) -> list[_Share]:
-    """Assigns every block of X to a worker that holds it, or to the one with fewest. Raises UsageError if workers are not ranks."""
+    """Assigns every block of a dask array to a worker that holds it, or to the one with fewest. Raises UsageError if the workers
+    are not ranks of one MPI job."""
     from distributed import futures_of, wait
 
     wait(X)
@@ -101,7 +105,7 @@ def _shares(X: Any, client: Any) -> list[_Share]:
 
 
 def _rank() -> tuple[int | None, int]:
-    """Returns, on a worker, its rank in MPI_COMM_WORLD and the number of ranks; (None, 0) if it was started alone."""
+    """Returns the rank of this dask worker in MPI_COMM_WORLD and the number of ranks; (None, 0) if it was started alone."""
     import sys
 
     mpi = sys.modules.get("mpi4py.MPI")
@@ -111,7 +115,10 @@ def _rank() -> tuple[int | None, int]:
 
 
 def _fit_share(kind: type, params: dict[str, Any], ranks: list[int], offsets: list[int], *blocks: Any) -> tuple[Any, Any]:
-    """Fits the estimator, on a worker, to its blocks. Collective over `ranks`. Returns labels and probabilities by block."""
+    """Fits an estimator on this dask worker to its blocks of X. Collective over the workers that are `ranks` of MPI_COMM_WORLD.
+
+    Returns labels and probabilities, each a list by block. `offsets` are the numbers of the blocks' first rows in X.
+    """
     from mpi4py import MPI
 
     world = MPI.COMM_WORLD
@@ -135,8 +142,10 @@ def _fit_share(kind: type, params: dict[str, Any], ranks: list[int], offsets: li
 
 
 def _select_block(found: tuple[Any, Any], which: int, place: int) -> np.ndarray:
+    """Returns, on a dask worker, one block of a result of _fit_share(): of labels (`which` 0) or of probabilities (1)."""
     return found[which][place]
 
 
 def _completed(found: tuple[Any, Any]) -> bool:
+    """Returns True once a dask worker has fitted its share: waiting for this small result raises the worker's errors."""
     return True

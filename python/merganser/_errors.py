@@ -14,7 +14,7 @@ class InputError(Error, ValueError):
 
 
 class VerificationError(Error):
-    """A computed result failed verification."""
+    """A computed result, such as a spanning forest, failed verification."""
 
 
 class CommError(Error, RuntimeError):

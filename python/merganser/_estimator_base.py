@@ -18,14 +18,15 @@ class Estimator:
 
     @classmethod
     def _parameter_names(cls) -> list[str]:
+        """Returns the names of the estimator's parameters, those of __init__, sorted."""
         return sorted(name for name in inspect.signature(cls.__init__).parameters if name != "self")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Returns the parameters by name. `deep` has no effect: no parameter is an estimator."""
+        """Returns the estimator's parameters by name. `deep` has no effect: no parameter is an estimator."""
         return {name: getattr(self, name) for name in self._parameter_names()}
 
     def set_params(self, **params: Any) -> Estimator:
-        """Sets parameters by name and returns the estimator. Raises UsageError, a ValueError, for an unknown name."""
+        """Sets parameters of the estimator by name and returns it. Raises UsageError, a ValueError, for an unknown name."""
         known = self._parameter_names()
         for name, value in params.items():
             if name not in known:
@@ -34,10 +35,11 @@ class Estimator:
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fits the estimator to X and returns labels_."""
+        """Fits the estimator to X and returns labels_, the cluster labels of this process's points."""
         return self.fit(X).labels_
 
     def __repr__(self) -> str:
+        """Returns the estimator's class with the parameters that differ from their defaults."""
         first = inspect.signature(type(self).__init__).parameters
         changed = [
             f"{name}={value!r}" for name, value in self.get_params().items() if not _is_same(value, first[name].default)
@@ -45,9 +47,11 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def __sklearn_is_fitted__(self) -> bool:
+        """Returns True after fit(), for scikit-learn's check_is_fitted()."""
         return hasattr(self, "labels_")
 
     def __sklearn_tags__(self) -> Any:
+        """Returns the tags of scikit-learn that describe a clusterer. Called by scikit-learn only, which is imported here."""
         from sklearn.utils import InputTags, Tags, TargetTags
 
         return Tags(
@@ -64,7 +68,8 @@ class Estimator:
         )
 
     def _check_rows(self, X: Any) -> np.ndarray:
-        """Converts X to (n, d) float64 and sets n_features_in_ and feature_names_in_. Local: validates this process's rows only."""
+        """Converts data X of fit() to (n, d) float64 and sets n_features_in_ and feature_names_in_. Local: validates this process's
+        rows only."""
         names = _feature_names(X)
         array = self._real_rows(X)
         self.n_features_in_ = array.shape[1]
@@ -75,7 +80,8 @@ class Estimator:
         return array
 
     def _rows_on_all(self, X: Any, check: Callable[[Any], np.ndarray]) -> np.ndarray:
-        """Returns check(X). Collective with comm: an error of one rank is raised on all, and all must have the same columns."""
+        """Returns check(X), the validated rows of this rank. Collective with comm: an error of one rank is raised on all, and data
+        frames of all ranks must have the same columns."""
         comm = getattr(self, "comm", None)
         if comm is None or not hasattr(comm, "allgather"):
             return check(X)
@@ -115,7 +121,8 @@ class Estimator:
                              f"{shown[0]}; allowed: {shown[1]}")
 
     def _fresh_rows(self, X: Any) -> np.ndarray:
-        """Converts new points to (m, d) float64. Raises InputError unless they have the columns of the fitted data."""
+        """Converts new points for a prediction to (m, d) float64. Raises InputError unless they have the columns of the fitted
+        data."""
         self._check_names(X)
         fresh = self._real_rows(X)
         if fresh.shape[1] != self.n_features_in_:
@@ -123,7 +130,8 @@ class Estimator:
         return fresh
 
     def _real_rows(self, X: Any) -> np.ndarray:
-        """Converts X to (n, d) float64 in C order, without a copy if it is so already. Raises InputError or TypeError."""
+        """Converts data of an estimator to (n, d) float64 in C order, without a copy if they are so already. Raises InputError for
+        other shapes, TypeError for sparse matrices."""
         distances = getattr(self, "metric", None) == "precomputed"
         if is_sparse(X) or (distances and any(str(dtype).startswith("Sparse") for dtype in _dtypes(X))):
             allowed = "dense arrays (X.toarray())"
@@ -142,7 +150,8 @@ class Estimator:
         return array
 
     def _check_alone(self, array: np.ndarray, least: int) -> None:
-        """Validates the rows of one process: at least `least`, all finite. Over ranks the search validates them collectively."""
+        """Raises InputError unless the rows of a fit in one process are at least `least` and all finite. Over ranks the search for
+        the spanning tree validates them collectively."""
         n = array.shape[0]
         if n < least:
             raise InputError(
@@ -156,6 +165,7 @@ class Estimator:
 
 
 def _is_same(a: Any, b: Any) -> bool:
+    """Returns True if a parameter has its default: the same object, or an equal one of the same type."""
     return a is b or (type(a) is type(b) and a == b)
 
 
@@ -176,7 +186,7 @@ def _feature_names(X: Any) -> np.ndarray | None:
 
 
 def _real_array(X: Any) -> np.ndarray:
-    """Converts X to float64. Raises InputError for complex numbers and other dtypes."""
+    """Converts data X of an estimator to float64. Raises InputError for complex numbers and other dtypes."""
     array = to_array(X, "X")
     if array.dtype.kind == "c":
         raise InputError(f"Complex data not supported: X is an array of {array.dtype}; allowed: real numbers")

@@ -25,18 +25,21 @@ _METRICS = {
     "infinity": "chebyshev",
     "haversine": "great_circle",
 }
-"""Metrics by the names that scikit-learn has for them."""
+"""Metrics of the library by the names that scikit-learn has for them."""
 
 
 _OPTION_NAMES = {"selection": "cluster_selection_method", "epsilon": "cluster_selection_epsilon"}
-"""Parameters of hdbscan() that HDBSCAN calls otherwise."""
+"""Names that the estimator HDBSCAN has for parameters of hdbscan(), where they differ."""
 
 
 class _TreeEstimator(Estimator):
-    """Base class of the estimators: computes the minimum spanning tree of X on this process, its threads, or the ranks of comm."""
+    """Base class of HDBSCAN and SingleLinkage: computes the minimum spanning tree of X on this process, its threads, or the ranks
+    of comm."""
 
     def _tree(self, X: Any, min_samples: int, least: int) -> Forest:
-        """Returns the minimum spanning tree of X, at least `least` rows. Collective with comm. Sets _points and _growth."""
+        """Returns the minimum spanning tree of X, at least `least` rows, by distances or, with min_samples above 1, mutual
+        reachability distances. Collective with comm. Sets _points (None for precomputed distances) and _growth (for these, if
+        ties="sequential")."""
         array = self._rows_on_all(X, self._check_rows)
         self._points = self._growth = None
         if self.metric == "precomputed":
@@ -56,7 +59,8 @@ class _TreeEstimator(Estimator):
         return euclidean_tree(array, min_samples=min_samples, **search)
 
     def _on_workers(self, X: Any) -> bool:
-        """Clusters X on the workers of a dask cluster if they hold it, and sets the labels. Returns False if X is not such."""
+        """Fits X on the workers of a dask cluster and sets labels_ and probabilities_, if X is a dask array and there is such a
+        cluster; else returns False."""
         client = dask_client(X) if is_dask(X) else None
         if client is None:
             return False
@@ -66,7 +70,7 @@ class _TreeEstimator(Estimator):
         return True
 
     def _search(self) -> dict[str, Any]:
-        """Returns the keyword arguments of euclidean_tree() that follow from the parameters."""
+        """Returns the keyword arguments of euclidean_tree() that follow from the estimator's parameters."""
         return {
             "metric": _metric(self.metric),
             "ids": getattr(self, "_ids", None),
@@ -80,7 +84,7 @@ class _TreeEstimator(Estimator):
 
 
 def _metric(name: Any) -> str:
-    """Returns the library's name of a metric. Raises UsageError for an unknown one."""
+    """Returns the library's name of a metric that has a name of scikit-learn's. Raises UsageError for an unknown one."""
     if callable(name) or not isinstance(name, str) or name not in _METRICS:
         raise UsageError(f"metric: {name!r}; allowed: {', '.join(_METRICS)}, precomputed")
     return _METRICS[name]
@@ -89,33 +93,60 @@ def _metric(name: Any) -> str:
 class HDBSCAN(_TreeEstimator):
     """Density-based hierarchical clustering with noise (HDBSCAN*), with the parameters and defaults of sklearn.cluster.HDBSCAN.
 
-    min_cluster_size           minimum number of points of a cluster, at least 2
-    min_samples                core distances are those to the min_samples-th nearest point, itself being the first, as
-                               scikit-learn counts (hdbscan counts one less); None: min_cluster_size
-    cluster_selection_epsilon  clusters born below this distance are merged with the cluster they split from
-    max_cluster_size           larger clusters are not selected; None: any size
-    metric                     euclidean (l2), manhattan (l1, cityblock), chebyshev (infinity), haversine (latitude and
-                               longitude in radians), or precomputed: X are the distances, (n, n)
-    metric_params              None: no metric here has any
-    alpha                      1.0: distances are not scaled here
-    algorithm, leaf_size       accepted as by scikit-learn, without effect: there is one search
-    n_jobs                     threads in the search for neighbours; None is 1, -1 all processors
-    cluster_selection_method   "eom": excess of mass, the clusters of greatest total stability; "leaf": those that do not split
-    allow_single_cluster       the root of the tree, all points, may be selected
-    store_centers              None, "centroid", "medoid" or "both"; not with comm
-    copy                       accepted: X is only read
-    ties                       how merges of one height are undone, of which there are many where min_samples is above 1:
-                               "sequential", one by one in scikit-learn's order, so that labels are scikit-learn's on this
-                               machine, except where exact_order_ is False; "together", as the definition has it, so that
-                               labels depend neither on the numbering of the points nor on the machine
-    comm                       a communicator of mpi4py: X is this rank's share, and fit() is collective
-    ranks, model               ranks that are threads of this process; the model that carries messages
-    most_distances, forecast   limits of every search beyond 16 features, see euclidean_tree()
+    Parameters
+    ----------
+    min_cluster_size
+        Minimum number of points of a cluster, at least 2.
+    min_samples
+        Core distances are those to the min_samples-th nearest point, itself being the first, as scikit-learn counts (hdbscan counts
+        one less); None: min_cluster_size.
+    cluster_selection_epsilon
+        Clusters born below this distance are merged with the cluster they split from.
+    max_cluster_size
+        Larger clusters are not selected; None: any size.
+    metric
+        euclidean (l2), manhattan (l1, cityblock), chebyshev (infinity), haversine (latitude and longitude in radians), or
+        precomputed: X are the distances, (n, n).
+    metric_params
+        None: no metric here has any.
+    alpha
+        1.0: distances are not scaled here.
+    algorithm, leaf_size
+        Accepted as by scikit-learn, without effect: there is one search.
+    n_jobs
+        Threads in the search for neighbours; None is 1, -1 all processors.
+    cluster_selection_method
+        "eom": excess of mass, the clusters of greatest total stability; "leaf": those that do not split.
+    allow_single_cluster
+        The root of the tree, all points, may be selected.
+    store_centers
+        None, "centroid", "medoid" or "both"; not with comm.
+    copy
+        Accepted: X is only read.
+    ties
+        Order in which merges of one height are undone, of which there are many where min_samples is above 1: "sequential", one by
+        one in scikit-learn's order, so that labels are scikit-learn's on this machine, except where exact_order_ is False;
+        "together", as the definition has it, so that labels depend neither on the numbering of the points nor on the machine.
+    comm
+        Communicator of mpi4py: X is this rank's share, and fit() is collective.
+    ranks, model
+        Ranks that are threads of this process; the model that carries messages.
+    most_distances, forecast
+        Limits of every search beyond 16 features, see euclidean_tree().
 
-    After fit(): labels_ (int64, -1 is noise) and probabilities_ of this process's points, n_features_in_,
-    feature_names_in_ (of a data frame), centroids_ and medoids_ (store_centers); condensed_tree_ and single_linkage_tree_
-    (None on ranks other than 0); exact_order_ (with "sequential": whether all edges of equal weight were compared, which is
-    given up where more than 2^34 coordinates would be; None with "together" and on ranks other than 0).
+    Attributes
+    ----------
+    labels_, probabilities_
+        Cluster (int64, -1 is noise) and strength of membership of each of this process's points.
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names if X was a data frame.
+    centroids_, medoids_
+        Centres of the clusters as store_centers requests.
+    condensed_tree_, single_linkage_tree_
+        Condensed tree and dendrogram; None on ranks other than 0.
+    exact_order_
+        With "sequential" True if all edges of equal weight were compared, which is given up where more than 2^34 coordinates would
+        be; None with "together" and on ranks other than 0.
     """
 
     def __init__(self, min_cluster_size=5, min_samples=None, cluster_selection_epsilon=0.0, max_cluster_size=None,
@@ -161,14 +192,16 @@ class HDBSCAN(_TreeEstimator):
         return self
 
     def _order(self, samples: int) -> Any:
-        """Returns what determines scikit-learn's order of equal weights, as the argument `points` of hdbscan(); None if unused."""
+        """Returns the argument `points` of hdbscan(), which determines scikit-learn's order of edges of equal weight: a growth of
+        precomputed distances or gathered points; None with ties="together". Collective with comm."""
         growth, self._growth = self._growth, None
         if self.ties != "sequential":
             return None
         return growth if self._points is None else gather_points(self._points, min_samples=samples, **self._search())
 
     def _check_parameters(self) -> tuple[_core.HdbscanOptions, int]:
-        """Validates all parameters and returns those of hdbscan() and the effective min_samples. Raises UsageError."""
+        """Validates all parameters of HDBSCAN, and returns the options of hdbscan() and the effective min_samples. Raises
+        UsageError."""
         # None is any size here, 0 in hdbscan().
         most = 0 if self.max_cluster_size is None else whole(self.max_cluster_size, "max_cluster_size", 1)
         options = hdbscan_options(self.min_cluster_size, self.cluster_selection_method, self.cluster_selection_epsilon,
@@ -196,7 +229,7 @@ class HDBSCAN(_TreeEstimator):
 
     @property
     def single_linkage_tree_(self) -> SingleLinkageTree | None:
-        """Dendrogram of single linkage. None on ranks other than 0. Over ranks its first use is collective."""
+        """Dendrogram of single linkage of the fitted points. None on ranks other than 0. Over ranks its first use is collective."""
         self._check_fitted()
         if self._linkage_rows is None and self._forest is not None:
             self._linkage_rows = linkage(self._forest)
@@ -204,6 +237,7 @@ class HDBSCAN(_TreeEstimator):
         return None if self._linkage_rows is None else SingleLinkageTree(self._linkage_rows)
 
     def __getstate__(self) -> dict[str, Any]:
+        """Returns the state for pickle: in place of the forest, which cannot be pickled, the linkage matrix (not with comm)."""
         state = self.__dict__.copy()
         if self.comm is None and state.get("_forest") is not None:
             state["_linkage_rows"] = linkage(self._forest)
@@ -218,11 +252,12 @@ class HDBSCAN(_TreeEstimator):
         return approximate_predict(self, points)
 
     def _check_fitted(self) -> None:
+        """Raises AttributeError before fit()."""
         if not hasattr(self, "labels_"):
             raise AttributeError(f"{type(self).__name__}: not fitted; allowed: after fit()")
 
     def _find_centers(self) -> None:
-        """Computes the centroids and medoids of all clusters, weighted by probability, as store_centers requests."""
+        """Sets centroids_ and medoids_ of all HDBSCAN* clusters, weighted by probability, as store_centers requests. Local."""
         count = int(self.labels_.max(initial=-1)) + 1
         d = self._points.shape[1]
         if self.store_centers in ("centroid", "both"):
@@ -239,11 +274,12 @@ class HDBSCAN(_TreeEstimator):
 
 
 _BLOCK = 1 << 22
-"""Maximum number of coordinate differences that are held at once."""
+"""Maximum number of coordinate differences that _medoid() holds at once."""
 
 
 def _medoid(points: np.ndarray, strength: np.ndarray, metric: str) -> int:
-    """Returns the index of the point with the least sum of distances to all points, weighted by their strengths."""
+    """Returns the index of a cluster's medoid: the point with the least sum of distances to all its points, weighted by their
+    strengths of membership."""
     sums = np.empty(len(points))
     rows = max(1, _BLOCK // max(1, points.size))
     for first in range(0, len(points), rows):
@@ -253,7 +289,7 @@ def _medoid(points: np.ndarray, strength: np.ndarray, metric: str) -> int:
 
 
 def _distances(a: np.ndarray, b: np.ndarray, metric: str) -> np.ndarray:
-    """Returns the distances of all pairs, (len(a), len(b))."""
+    """Returns the distances of all points `a` to all points `b` by a metric of the library, (len(a), len(b))."""
     if metric == "great_circle":
         half = np.sin((a[:, None] - b[None]) / 2) ** 2
         return 2 * np.arcsin(np.sqrt(half[..., 0] + np.cos(a[:, None, 0]) * np.cos(b[None, :, 0]) * half[..., 1]))
@@ -266,18 +302,34 @@ def _distances(a: np.ndarray, b: np.ndarray, metric: str) -> np.ndarray:
 class SingleLinkage(_TreeEstimator):
     """Single-linkage clustering, as sklearn.cluster.AgglomerativeClustering(linkage="single").
 
-    n_clusters          number of clusters; None with distance_threshold
-    distance_threshold  clusters result from all merges below this distance; None with n_clusters
-    metric              euclidean (l2), manhattan (l1, cityblock), chebyshev (infinity), haversine (latitude and longitude in
-                        radians), or precomputed: X are the distances, (n, n)
-    n_jobs              threads in the search for neighbours; None is 1, -1 all processors
-    comm                a communicator of mpi4py: X is this rank's share, and fit() is collective
-    ranks, model        ranks that are threads of this process; the model that carries messages
-    most_distances, forecast  limits of the search beyond 16 features, see euclidean_tree()
+    Parameters
+    ----------
+    n_clusters
+        Number of clusters; None with distance_threshold.
+    distance_threshold
+        Clusters result from all merges below this distance; None with n_clusters.
+    metric
+        euclidean (l2), manhattan (l1, cityblock), chebyshev (infinity), haversine (latitude and longitude in radians), or
+        precomputed: X are the distances, (n, n).
+    n_jobs
+        Threads in the search for neighbours; None is 1, -1 all processors.
+    comm
+        Communicator of mpi4py: X is this rank's share, and fit() is collective.
+    ranks, model
+        Ranks that are threads of this process; the model that carries messages.
+    most_distances, forecast
+        Limits of the search beyond 16 features, see euclidean_tree().
 
-    After fit(): labels_ of this process's points (int64), numbered in the order of their lowest points, n_clusters_,
-    n_leaves_, n_connected_components_, n_features_in_, feature_names_in_ (of a data frame); children_ (n - 1, 2),
-    distances_ and single_linkage_tree_ (None on ranks other than 0).
+    Attributes
+    ----------
+    labels_
+        Cluster of each of this process's points (int64), numbered in the order of their lowest points.
+    n_clusters_, n_leaves_, n_connected_components_
+        Numbers of clusters, of points, and of connected components (1).
+    n_features_in_, feature_names_in_
+        Number of columns of X, and their names if X was a data frame.
+    children_, distances_, single_linkage_tree_
+        Merges (n - 1, 2), their heights, and the dendrogram; None on ranks other than 0.
     """
 
     def __init__(self, n_clusters=2, *, distance_threshold=None, metric="euclidean", n_jobs=None, comm=None, ranks=1,
@@ -319,7 +371,8 @@ class SingleLinkage(_TreeEstimator):
         return self
 
     def _cut(self, rows: np.ndarray) -> np.ndarray:
-        """Returns the labels of the clusters that n_clusters or distance_threshold selects in a dendrogram."""
+        """Returns the labels (int64) of the clusters that n_clusters or distance_threshold selects in the rows of a linkage
+        matrix."""
         if self.n_clusters is None:
             below = np.nextafter(float(self.distance_threshold), -np.inf)  # scikit-learn's threshold is exclusive, cut()'s is not
             return cut(rows, height=below).astype(np.int64)
@@ -329,15 +382,15 @@ class SingleLinkage(_TreeEstimator):
 
     @property
     def single_linkage_tree_(self) -> SingleLinkageTree | None:
-        """Dendrogram of single linkage. None on ranks other than 0."""
+        """Dendrogram of single linkage of the fitted points. None on ranks other than 0."""
         if not hasattr(self, "labels_"):
             raise AttributeError("SingleLinkage: not fitted; allowed: after fit()")
         return None if self._linkage_rows is None else SingleLinkageTree(self._linkage_rows)
 
 
 def _scatter_labels(labels: np.ndarray | None, points: np.ndarray, ids: np.ndarray | None, comm: Any) -> np.ndarray:
-    """Scatters the labels of all points from rank 0. Collective. Each rank returns those of its points, which without ids are
-    numbered in the order of the ranks."""
+    """Scatters the cluster labels of all points from rank 0. Collective over `comm`. Each rank returns those of its points, which
+    without ids are numbered in the order of the ranks."""
     asked = comm.gather(len(points) if ids is None else ids, root=0)
     parts = None
     if asked is not None:

@@ -7,8 +7,9 @@ from typing import Any, Callable, NamedTuple
 from ._arrays import whole
 
 _MOST_DISTANCES = 20_000_000_000
+"""Default limit of distances of a search that compares all pairs of points."""
 _LONG = 10.0
-"""Forecast, in seconds, above which the default is to warn."""
+"""Forecast time of a search, in seconds, above which the default is to warn."""
 
 
 class PairsForecast(NamedTuple):
@@ -19,15 +20,16 @@ class PairsForecast(NamedTuple):
     dimension: int
     """Number of coordinates of a point."""
     distances: float
-    """Number of distances: n (n - 1) / 2 for the tree, and n n more for core distances."""
+    """Number of distances: n (n - 1) / 2 for the spanning tree, and n n more for core distances."""
     seconds: float
-    """Estimate of the time from above, by a short measurement."""
+    """Upper estimate of the time of the search, by a short measurement."""
     rank_bytes: float
     """Memory of the rank with most points, in bytes, in addition to its points."""
 
 
 def search_limits(most_distances: Any, forecast: Any) -> tuple[int, Callable[..., None]]:
-    """Validates the two options and converts them for the extension: the maximum of distances, and a callback with the forecast."""
+    """Validates the options most_distances and forecast of a search among points, and converts them for the extension: the limit of
+    distances, and a callback that takes the numbers of a PairsForecast. Raises TypeError or UsageError."""
     most = _MOST_DISTANCES if most_distances is None else whole(most_distances, "most_distances", 1, 2**62)
     if forecast is not None and not callable(forecast):
         raise TypeError(f"forecast: a {type(forecast).__name__}; allowed: None, or a callable that takes a PairsForecast")
@@ -36,7 +38,7 @@ def search_limits(most_distances: Any, forecast: Any) -> tuple[int, Callable[...
 
 
 def warn_if_long(forecast: PairsForecast) -> None:
-    """Issues a UserWarning if the forecast exceeds 10 s."""
+    """Issues a UserWarning if the forecast time of comparing all pairs of points exceeds 10 s."""
     if forecast.seconds > _LONG:
         warnings.warn(
             f"{forecast.dimension} dimensions: every pair is compared, {forecast.distances:.3g} distances, up to about "

@@ -26,11 +26,28 @@ class Graph(NamedTuple):
 
 
 def generate_graph(kind: str, *, seed: int = 1, weights: str = "uniform", comm: Any = None, model: str = "auto") -> Graph:
-    """Generates an artificial graph: "rmat:N:DEG", "rgg2d:N:DEG", "rgg3d:N:DEG", "gnm:N:DEG", "ba:N:DEG" of 2^N vertices,
-    "grid:AxB", "grid:AxBxC", "path:V", "star:V", "complete:V". Collective over `comm`; returns this rank's share. The graph
-    is the same for any number of ranks (packages/graph/docs/graph-files.md).
+    """Generates an artificial graph, the same for any number of ranks (packages/graph/docs/graph-files.md).
 
-    weights  "uniform", "uniform:LIMIT", "signed", "float32", "float64", "unit", or of rgg "euclidean"
+    Collective over `comm`.
+
+    Parameters
+    ----------
+    kind
+        "rmat:N:DEG", "rgg2d:N:DEG", "rgg3d:N:DEG", "gnm:N:DEG", "ba:N:DEG" of 2^N vertices, "grid:AxB", "grid:AxBxC", "path:V",
+        "star:V", "complete:V".
+    seed
+        Seed of edges and weights.
+    weights
+        "uniform", "uniform:LIMIT", "signed", "float32", "float64", "unit", or of rgg "euclidean".
+    comm
+        Communicator of mpi4py; None: this process.
+    model
+        Communication model; "auto" measures the models.
+
+    Returns
+    -------
+    Graph
+        This rank's share of the edges.
     """
     _check_strings(kind=kind, weights=weights)
     return Graph(*_core.generate_graph(open_team(comm, 1, model), kind, whole(seed, "seed", 0, 2**63), weights))
@@ -41,7 +58,33 @@ def read_graph(path: Any, *, format: str = "", weights: str = "", seed: int = 1,
     """Reads a graph file: edge lists, Matrix Market, METIS, DIMACS, ParHIP, BVGraph, merganser's own format.
 
     Formats and weights: packages/graph/docs/graph-files.md. Collective over `comm`; the file must be accessible on every rank.
-    Returns this rank's share of the graph, and a record of the file: format, counts, remarks.
+
+    Parameters
+    ----------
+    path
+        Path of the file; of a BVGraph without extension.
+    format
+        Name of the format; "": determined by the file.
+    weights
+        Name of generated weights in place of the file's; "": those of the file, or uniform ones where it has none.
+    seed
+        Seed of generated weights.
+    comm
+        Communicator of mpi4py; None: this process.
+    model
+        Communication model; "auto" measures the models.
+
+    Returns
+    -------
+    graph : Graph
+        This rank's share of the edges.
+    record : dict
+        Record of the file: format, counts, remarks.
+
+    Raises
+    ------
+    InputError
+        For a file that cannot be read, on every rank.
     """
     _check_strings(format=format, weights=weights)
     graph, record = _core.read_graph(open_team(comm, 1, model), os.fspath(path), format, weights,
@@ -50,14 +93,27 @@ def read_graph(path: Any, *, format: str = "", weights: str = "", seed: int = 1,
 
 
 def write_graph(path: Any, graph: Any, *, format: str = "", comm: Any = None, model: str = "auto") -> None:
-    """Writes a graph, (n, u, v, w) or a sparse matrix, of which each rank passes its share. Without `format` the file's extension
-    decides. Collective over `comm`."""
+    """Writes a graph to a file. Collective over `comm`.
+
+    Parameters
+    ----------
+    path
+        Path of the file.
+    graph
+        (n, u, v, w) or a sparse matrix, of which each rank passes its share of the edges.
+    format
+        Name of the format; "": by the file's extension.
+    comm
+        Communicator of mpi4py; None: this process.
+    model
+        Communication model; "auto" measures the models.
+    """
     _check_strings(format=format)
     _core.write_graph(open_team(comm, 1, model), os.fspath(path), format, *_edge_arrays(graph))
 
 
 def _check_strings(**given: Any) -> None:
-    """Raises TypeError for arguments that are not strings."""
+    """Raises TypeError for keyword arguments of graph functions (kind, format, weights) that are not strings."""
     for name, value in given.items():
         if not isinstance(value, str):
             raise TypeError(f"{name}: a {type(value).__name__}; allowed: a text")

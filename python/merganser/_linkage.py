@@ -14,24 +14,52 @@ CondensedTree = _core.CondensedTree
 
 
 def linkage(forest: Forest) -> np.ndarray | None:
-    """Computes the single-linkage dendrogram of a forest in SciPy's form: (n - 1, 4) float64 rows (a, b, height, size).
+    """Computes the single-linkage dendrogram of a forest in SciPy's form, a linkage matrix.
 
-    Trees of a forest are joined at infinite height. Collective over the communicator of the forest: rank 0 returns the
-    dendrogram, other ranks None. Time O(n) after a sort; memory 32 bytes per vertex.
+    Trees of a forest are joined at infinite height. Collective over the communicator of the forest. Time O(n) after a sort; memory
+    32 bytes per vertex.
+
+    Parameters
+    ----------
+    forest
+        Minimum spanning forest of points or of a graph.
+
+    Returns
+    -------
+    ndarray or None
+        Rows (a, b, height, size), (n - 1, 4) float64; None on ranks other than 0.
     """
     _check_forest(forest)
     return _core.linkage(forest)
 
 
 def cut(linkage: Any, height: float | None = None, count: int | None = None, *, apart: bool = False) -> np.ndarray:
-    """Cuts a dendrogram into clusters. Returns labels 0, 1, ... (int32) of all vertices, in the order of clusters' lowest vertices.
+    """Cuts a single-linkage dendrogram into flat clusters.
 
-    linkage  dendrogram of linkage() or SciPy; or a forest, which must not be spread over processes
-    height   apply merges of at most that height (SciPy's fcluster, criterion "distance")
-    count    at most this number of clusters, as many as possible (criterion "maxclust")
-    apart    exactly `count` clusters: merges of equal height are separated, in the order of (height, low, high)
+    Exactly one of height and count must be given. Local; for a forest collective over its communicator.
 
-    Exactly one of height and count must be given. Local, for a forest collective over its communicator. Raises UsageError.
+    Parameters
+    ----------
+    linkage
+        Dendrogram of linkage() or SciPy; or a forest, which must not be spread over processes.
+    height
+        Apply merges of at most that height (SciPy's fcluster, criterion "distance").
+    count
+        At most this number of clusters, as many as possible (criterion "maxclust").
+    apart
+        Exactly `count` clusters: merges of equal height are separated, in the order of (height, low, high).
+
+    Returns
+    -------
+    ndarray
+        Labels 0, 1, ... (int32) of all vertices, numbered in the order of the clusters' lowest vertices.
+
+    Raises
+    ------
+    UsageError
+        If both or none of height and count are given, or the forest is spread over processes.
+    InputError
+        For rows that are no dendrogram.
     """
     if (height is None) == (count is None):
         raise UsageError("cut: both or none of height and count; allowed: one of the two")
@@ -47,7 +75,7 @@ def cut(linkage: Any, height: float | None = None, count: int | None = None, *, 
 
 
 class Hdbscan(NamedTuple):
-    """Result of hdbscan()."""
+    """Result of hdbscan(): HDBSCAN* clusters of the points that this process passed."""
 
     labels: np.ndarray
     """Cluster of each point of this process, -1 for noise (int32); clusters are numbered in the order of their lowest points."""
@@ -67,21 +95,40 @@ def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom"
             points: Any = None) -> Hdbscan:
     """Computes HDBSCAN* clusters from a tree of mutual reachability distances: euclidean_tree(min_samples=...).
 
-    min_cluster_size      minimum number of points of a cluster, at least 2
-    selection             "eom": excess of mass, the clusters of greatest total stability; "leaf": those that do not split
-    epsilon               clusters born below this distance are merged with the cluster they split from
-    allow_single_cluster  the root of the tree, all points, may be selected
-    max_cluster_size      larger clusters are not selected; 0: any size
-    ties                  how merges of one height are undone: "together", as the definition has it, so that the result does
-                          not depend on the numbering of the points; "sequential", one by one in scikit-learn's order:
-                          Prim's algorithm from point 0, and what argsort of the NumPy at hand makes of it. Labels are then
-                          numbered as scikit-learn does
-    points                with "sequential": result of gather_points() for the points of the forest. Without, if the tree could
-                          have had other edges of the same weight, the order is that of the forest's edges alone, and labels
-                          may differ from scikit-learn's: see Hdbscan.exact
+    Collective over the communicator of the forest.
 
-    Collective over the communicator of the forest; every rank returns the labels of the points that it passed to
-    euclidean_tree(). Raises UsageError for parameters out of range.
+    Parameters
+    ----------
+    forest
+        Minimum spanning tree of the points.
+    min_cluster_size
+        Minimum number of points of a cluster, at least 2.
+    selection
+        "eom": excess of mass, the clusters of greatest total stability; "leaf": those that do not split.
+    epsilon
+        Clusters born below this distance are merged with the cluster they split from.
+    allow_single_cluster
+        The root of the tree, all points, may be selected.
+    max_cluster_size
+        Larger clusters are not selected; 0: any size.
+    ties
+        Order in which merges of one height are undone: "together", as the definition has it, so that the result does not depend on
+        the numbering of the points; "sequential", one by one in scikit-learn's order: Prim's algorithm from point 0, and what
+        argsort of the NumPy at hand makes of it. Labels are then numbered as scikit-learn does.
+    points
+        With "sequential": result of gather_points() for the points of the forest. Without, if the tree could have had other edges
+        of the same weight, the order is that of the forest's edges alone, and labels may differ from scikit-learn's: see
+        Hdbscan.exact.
+
+    Returns
+    -------
+    Hdbscan
+        Labels and probabilities of the points that this rank passed to euclidean_tree(), and on rank 0 the condensed tree.
+
+    Raises
+    ------
+    UsageError
+        For parameters out of range.
     """
     _check_forest(forest)
     if not isinstance(selection, str):
@@ -92,7 +139,8 @@ def hdbscan(forest: Forest, min_cluster_size: int = 5, *, selection: str = "eom"
 
 def hdbscan_options(min_cluster_size: Any, selection: Any, epsilon: Any, allow_single_cluster: Any, max_cluster_size: Any,
                     ties: Any, names: dict[str, str] = {}) -> _core.HdbscanOptions:
-    """Converts parameters of hdbscan() for find_clusters(). `names`: what the caller calls them, for errors.
+    """Converts parameters of hdbscan() to the options of find_clusters(). `names`: names of the parameters in the caller's
+    function, for errors.
 
     Raises TypeError for other types, UsageError for values out of range.
     """
@@ -103,16 +151,20 @@ def hdbscan_options(min_cluster_size: Any, selection: Any, epsilon: Any, allow_s
 
 
 def find_clusters(forest: Forest, options: _core.HdbscanOptions, points: Any) -> Hdbscan:
-    """Computes HDBSCAN* clusters as hdbscan() does. Collective over the communicator of the forest."""
+    """Computes HDBSCAN* clusters of a spanning forest with validated options. Collective over the communicator of the forest.
+
+    `points`: result of gather_points(), or a growth, for ties="sequential"; None: the order is that of the forest's edges alone.
+    """
     growth, order = _sequence(forest, points) if options.sequential else (None, None)
     found = _core.hdbscan(forest, options, growth, order)
     return Hdbscan(*found, None if growth is None or found[2] is None else growth.exact)
 
 
 def _sequence(forest: Forest, points: Any) -> tuple[Any, np.ndarray]:
-    """Returns the edges in the order of Prim's algorithm, as scikit-learn finds them, and the order in which it merges them.
+    """Returns the edges of a spanning tree in the order of Prim's algorithm, as scikit-learn's HDBSCAN finds them, and the
+    permutation (uint32) in which it merges them, that of NumPy's argsort by weight.
 
-    Both are empty on ranks other than 0.
+    Both are empty on ranks other than 0. Collective over the communicator of the forest.
     """
     if points is not None and not isinstance(points, (_core.GatheredPoints, _core.Growth)):
         raise TypeError(f"points: a {type(points).__name__}; allowed: what gather_points() gives, or None")
@@ -121,5 +173,6 @@ def _sequence(forest: Forest, points: Any) -> tuple[Any, np.ndarray]:
 
 
 def _check_forest(forest: Any) -> None:
+    """Raises TypeError unless the argument `forest` of linkage() or hdbscan() is a merganser.Forest."""
     if not isinstance(forest, Forest):
         raise TypeError(f"forest: a {type(forest).__name__}; allowed: a merganser.Forest")

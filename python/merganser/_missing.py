@@ -11,13 +11,14 @@ from ._errors import InputError, UsageError
 _TYPES = {"i1": 1, "i2": 3, "i4": 4, "f4": 5, "f8": 6, "u1": 7, "u2": 8, "u4": 9, "i8": 10, "u8": 11}
 """NetCDF's numbers of its types, by NumPy's codes."""
 _TEXT = 2
+"""NetCDF's number of the type of text."""
 RULES = ("mean", "sum", "centre", "largest", "drop")
-"""Names of merge rules: those of the command, and, without drop, of a schema."""
+"""Names of the merge rules of parcel attributes in files: those of the command cluster, and, without drop, of a schema."""
 
 
 def parse_rule(variable: str, text: str) -> tuple[str | None, bool]:
-    """Parses a rule such as "mean" or "mean,missing=skip". Returns the schema's rule (None: drop), and True if parcels may lack a
-    value. Raises UsageError."""
+    """Parses the merge rule of a variable in a parcel file, such as "mean" or "mean,missing=skip". Returns the schema's rule (None:
+    drop), and True if parcels may lack a value. Raises UsageError."""
     rule, _, more = text.partition(",") if isinstance(text, str) else (text, "", "")
     if rule not in RULES or more not in ("", "missing=skip", "missing=refuse") or (more and rule == "drop"):
         raise UsageError(f"attributes: {variable}: {text!r}; allowed: {', '.join(RULES)}, and behind one that merges "
@@ -29,7 +30,7 @@ def parse_rule(variable: str, text: str) -> tuple[str | None, bool]:
 
 
 def _native(values: Any) -> tuple[int, int, bytes] | None:
-    """Returns NetCDF type, count and bytes of an attribute; None if it is neither numeric nor text."""
+    """Returns number of the NetCDF type, count and bytes of a NetCDF attribute; None if it is neither numeric nor text."""
     if isinstance(values, str):
         return _TEXT, len(values.encode()), values.encode()
     array = np.atleast_1d(np.asarray(values))
@@ -40,7 +41,8 @@ def _native(values: Any) -> tuple[int, int, bytes] | None:
 
 
 def find_missing(where: str, variable: Any, values: np.ndarray) -> tuple[np.ndarray, str]:
-    """Classifies the values of a variable, as stored in the file. Returns a mask, True where missing, and the reason of the first.
+    """Classifies values of a NetCDF variable, as stored in the file. Returns a mask, True where missing, and the reason of the
+    first.
 
     Raises InputError if the attributes of the variable do not define missing values. `where` begins the message.
     """
@@ -60,7 +62,8 @@ def find_missing(where: str, variable: Any, values: np.ndarray) -> tuple[np.ndar
 
 
 def require_present(where: str, name: str, missing: np.ndarray, why: str, allowed: str) -> None:
-    """Raises InputError, with the number of missing values and the first, if the mask `missing` is True anywhere."""
+    """Raises InputError if values of a parcel file's variable are missing: if the mask `missing` is True anywhere. The message has
+    their number, the first parcel, and the reason `why`."""
     if missing.any():
         count, first = int(missing.sum()), int(np.argmax(missing))
         words = "values is missing, of parcel" if count == 1 else "values are missing, the first of parcel"

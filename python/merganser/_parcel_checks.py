@@ -9,23 +9,27 @@ from . import _core
 from ._errors import InputError
 
 POSITION = ("x_position", "y_position", "z_position")
+"""Variables of EPIC's parcel files with the positions, by axis."""
 COLUMNS = {
     "vorticity": ("x_vorticity", "y_vorticity", "z_vorticity"),
     "buoyancy": ("buoyancy",),
     "B": ("B11", "B12", "B13", "B22", "B23"),
 }
+"""Variables of EPIC's parcel files with the components of each attribute."""
 OWN = {*POSITION, "volume", "merganser_id", *(name for names in COLUMNS.values() for name in names)}
+"""Variables over the parcels that read_parcels() reads without being named by `attributes`."""
 FILL = 9.969209968386869e36
 """NetCDF's fill value of doubles."""
-_LENGTH = (1e-40, 1e40)
-_VOLUME = (1e-120, 1e120)
-_SHAPE = (1e-200, 1e80)
+_LENGTH = (1e-40, 1e40)  # range of the extents of a grid; the upper end bounds coordinates of its origin too
+_VOLUME = (1e-120, 1e120)  # range of parcel volumes
+_SHAPE = (1e-200, 1e80)  # range of diagonal elements of an ellipsoid's matrix B
 _MIN_MINOR = 1e-14  # of B11 B22: a minor below lies in the last digits of the stored elements
-_MOST = 1e100
+_MOST = 1e100  # greatest magnitude of an attribute that merges by mean or sum
 
 
 def check_grid(where: str, lower: Any, extent: Any, cells: Any) -> None:
-    """Validates origin, extents and cells of the grid. Raises InputError; `where` begins the message."""
+    """Validates origin, extents and numbers of cells of the grid of a parcel file. Raises InputError; `where` begins the
+    message."""
     for name, values, least in (("extent", extent, _LENGTH[0]), ("origin", lower, -_LENGTH[1])):
         for value in values:
             if not least <= value <= _LENGTH[1]:
@@ -37,7 +41,8 @@ def check_grid(where: str, lower: Any, extent: Any, cells: Any) -> None:
 
 
 def check_parcels(where: str, parcels: Any, box: Any, periodic: Any) -> None:
-    """Validates positions, volumes and attributes of parcels. Raises InputError naming the first invalid one by its place."""
+    """Validates positions, volumes and attributes of the parcels of a file. Raises InputError naming the first invalid parcel by
+    its place. On axes that are not periodic, positions must lie within the box."""
     lower, upper = box
     columns = {name: parcels["position"][:, axis] for axis, name in enumerate(POSITION)}
     for axis, (name, x) in enumerate(columns.items()):
@@ -61,7 +66,8 @@ def check_parcels(where: str, parcels: Any, box: Any, periodic: Any) -> None:
 
 
 def check_ids(where: str, ids: np.ndarray) -> None:
-    """Validates that ids are at least 0 and distinct. Raises InputError."""
+    """Validates that the ids of the parcels of a file are at least 0 and distinct. Raises InputError naming the first that are
+    not."""
     _check_all(where, "merganser_id", ids, ids >= 0, "0 and above")
     ordered = np.sort(ids)
     same = np.flatnonzero(ordered[1:] == ordered[:-1])
@@ -71,7 +77,8 @@ def check_ids(where: str, ids: np.ndarray) -> None:
 
 
 def _check_shape(where: str, b: np.ndarray, volume: np.ndarray) -> None:
-    """Validates that shape matrices are positive definite and B33, which follows from the volume, can be recovered."""
+    """Validates that the shape matrices B of ellipsoidal parcels, (n, 5), are positive definite and that B33, which follows from
+    the volume, can be recovered. Raises InputError naming the first invalid parcel."""
     b11, b12, b13, b22, b23 = b.T
     for name, values in zip(COLUMNS["B"], b.T):
         _check_range(where, name, values, -_SHAPE[1], _SHAPE[1])
@@ -90,12 +97,13 @@ def _check_shape(where: str, b: np.ndarray, volume: np.ndarray) -> None:
 
 
 def _check_range(where: str, name: str, values: np.ndarray, least: float, most: float) -> None:
-    """Raises InputError for the first value outside least .. most."""
+    """Raises InputError for the first parcel whose value of the variable `name` is outside least .. most."""
     _check_all(where, name, values, (values >= least) & (values <= most), f"{least} to {most}")
 
 
 def _check_all(where: str, name: str, values: np.ndarray, fine: np.ndarray, allowed: str) -> None:
-    """Raises InputError for the first value whose entry of the mask `fine` is False, or which is NetCDF's fill value."""
+    """Raises InputError for the first parcel whose entry of the mask `fine` is False, or whose value of the variable `name` is
+    NetCDF's fill value."""
     if values.dtype.kind == "f" and (values == FILL).any():
         first = int(np.argmax(values == FILL))
         raise InputError(f"{where}: parcel {first}: {name} is {FILL}; allowed: any number but NetCDF's fill value, which means "

@@ -28,18 +28,34 @@ def read_parcels(path: Any, *, time_index: int = -1, attributes: dict[str, str] 
                  ) -> tuple[Parcels, dict[str, Any]]:
     """Reads a parcel file of EPIC (docs/parcel-files.md) into this process. Local. Needs the package netCDF4.
 
-    time_index  time level to be read: -1 is the last
-    attributes  further variables over the parcels, with the rules by which they merge: {"humidity": "mean"}; "mean", "sum",
-                "centre", "largest", or "drop", for variables that are not to be read. Behind a rule
-                ",missing=skip": parcels may lack a value, which is NaN then; members without one do not count in a mean or
-                sum (rules "mean_present", "sum_present" of the schema)
+    A variable that `attributes` does not name causes a UserWarning. The rest of the file is not kept. Values are validated as by
+    the command, with the exceptions in docs/python.md.
 
-    Returns the parcels, with the attributes of EPIC that the file has, and a record: `box` as (lower, upper), `periodic` (of the
-    file, else EPIC's default: x and y), `min_volume_ratio` (the file's `min_vratio`, None if it has none; Clusterer takes
-    both), `cells`, `time`, and `passed_over`, the names of variables over the parcels that were not read. A variable that
-    `attributes` does not name causes a UserWarning too. Ids are merganser_id of the file, or else places in it
-    (the command `cluster` assigns ids by content). The rest of the file is not kept. Values are validated as by the command,
-    with the exceptions in docs/python.md. Raises InputError naming the first invalid parcel by its place.
+    Parameters
+    ----------
+    path
+        Path of the file.
+    time_index
+        Time level to be read: -1 is the last.
+    attributes
+        Further variables over the parcels, with the rules by which they merge: {"humidity": "mean"}; "mean", "sum", "centre",
+        "largest", or "drop", for variables that are not to be read. Behind a rule ",missing=skip": parcels may lack a value, which
+        is NaN then; members without one do not count in a mean or sum (rules "mean_present", "sum_present" of the schema).
+
+    Returns
+    -------
+    parcels : Parcels
+        Parcels with the attributes of EPIC that the file has. Ids are merganser_id of the file, or else places in it (the command
+        `cluster` assigns ids by content).
+    record : dict
+        `box` as (lower, upper), `periodic` (of the file, else EPIC's default: x and y), `min_volume_ratio` (the file's
+        `min_vratio`, None if it has none; Clusterer takes both), `cells`, `time`, and `passed_over`, the names of variables over
+        the parcels that were not read.
+
+    Raises
+    ------
+    InputError
+        For a file that cannot be read, naming the first invalid parcel by its place.
     """
     name = os.fsdecode(path)
     library = _netcdf()
@@ -57,7 +73,8 @@ def read_parcels(path: Any, *, time_index: int = -1, attributes: dict[str, str] 
 
 
 def _read(file: Any, name: str, time_index: int, rules: dict[str, str]) -> tuple[Parcels, dict[str, Any]]:
-    """Reads parcels and record from an open file. `rules` are the attributes of read_parcels()."""
+    """Reads parcels and record from an open parcel file of EPIC. `rules` are the attributes of read_parcels(), merge rules by
+    variable. Warns of variables over the parcels that are passed over. Raises InputError for invalid contents."""
     file.set_auto_maskandscale(False)
     if "n_parcels" not in file.dimensions:
         raise InputError(f"{name}: no dimension n_parcels; allowed: a parcel file of EPIC")
@@ -93,7 +110,7 @@ def _read(file: Any, name: str, time_index: int, rules: dict[str, str]) -> tuple
 
 
 def _epic_attributes(file: Any, name: str) -> dict[str, Any]:
-    """Returns the attributes of EPIC that the file has, with their rules. Raises InputError if it has one in part."""
+    """Returns the attributes of EPIC's parcels that a file has, with their merge rules. Raises InputError if it has one in part."""
     known = {}
     for attribute, rule in Schema.epic().attributes.items():
         there = [variable in file.variables for variable in COLUMNS[attribute]]
@@ -106,7 +123,8 @@ def _epic_attributes(file: Any, name: str) -> dict[str, Any]:
 
 
 def _read_column(file: Any, name: str, variable: str, n: int, time_index: int, dtype: Any = np.float64) -> np.ndarray:
-    """Reads a variable of EPIC's. Raises InputError if it is of another type or shape, packed, or lacks values."""
+    """Reads one of EPIC's variables over the parcels. Raises InputError if it is of another type or shape, packed, or lacks
+    values."""
     if variable not in file.variables:
         raise InputError(f"{name}: no variable {variable}; allowed: a parcel file of EPIC, which has one")
     found = file.variables[variable]
@@ -118,7 +136,8 @@ def _read_column(file: Any, name: str, variable: str, n: int, time_index: int, d
 
 
 def _read_level(found: Any, name: str, n: int, time_index: int) -> np.ndarray:
-    """Reads a time level of a variable as stored. Raises InputError if it is packed or not over (t, n_parcels) or (n_parcels)."""
+    """Reads a time level of a variable over the parcels as stored. Raises InputError if it is packed or not over (t, n_parcels) or
+    (n_parcels)."""
     for attribute, neutral in (("scale_factor", 1), ("add_offset", 0)):
         if attribute in found.ncattrs() and np.any(found.getncattr(attribute) != neutral):
             raise InputError(f"{name}: {found.name} is packed: {attribute} = {found.getncattr(attribute)}; allowed: values as "
@@ -137,7 +156,7 @@ def _read_level(found: Any, name: str, n: int, time_index: int) -> np.ndarray:
 
 
 def _read_attribute(file: Any, name: str, variable: str, n: int, time_index: int, skip: bool) -> np.ndarray:
-    """Reads a variable that is not EPIC's as float64, with NaN for missing values if `skip` accepts them.
+    """Reads a variable over the parcels that is not EPIC's as float64, with NaN for missing values if `skip` accepts them.
 
     Raises InputError for missing values without `skip`, and for integers that float64 does not represent.
     """
@@ -157,7 +176,8 @@ def _read_attribute(file: Any, name: str, variable: str, n: int, time_index: int
 
 
 def _read_record(file: Any, name: str, time_index: int) -> dict[str, Any]:
-    """Reads the record of a file: box, periodic axes, cells, min_volume_ratio, time. Raises InputError for invalid attributes."""
+    """Reads the record of a parcel file from its global attributes: box, periodic axes, cells, min_volume_ratio, time. Raises
+    InputError for invalid ones."""
     attributes = {}
     for group in (*file.groups.values(), file):
         attributes.update({key: group.getncattr(key) for key in group.ncattrs()})
@@ -185,7 +205,8 @@ def _read_record(file: Any, name: str, time_index: int) -> dict[str, Any]:
 
 
 def _read_ratio(attributes: dict[str, Any], name: str) -> float | None:
-    """Returns the attribute min_vratio, cell volume / smallest volume that is not small; None if the file has none."""
+    """Returns the attribute min_vratio of a parcel file, cell volume / smallest volume that is not small; None if the file has
+    none. Raises InputError unless it is a number above 0."""
     if "min_vratio" not in attributes:
         return None
     value = np.atleast_1d(attributes["min_vratio"])
@@ -196,18 +217,35 @@ def _read_ratio(attributes: dict[str, Any], name: str) -> float | None:
 
 def write_parcels(path: Any, parcels: Parcels, *, box: Any, cells: Any, time: float = 0.0,
                   periodic: Any = (True, True, False), min_volume_ratio: float | None = None) -> None:
-    """Writes this process's parcels and their ids as a file of EPIC. Local. Needs the package netCDF4. The file appears whole or
-    not at all.
+    """Writes this process's parcels and their ids as a file of EPIC, which appears whole or not at all. Local. Needs the package
+    netCDF4.
 
     Attributes of other names are written as variables of these names (several components: name_0, name_1, ...). Parcels are
     validated as by read_parcels(): on axes that are not `periodic` they must lie within the box.
 
-    box               (lower, upper), each a number or one per axis
-    cells             of the grid, a number or one per axis
-    time              of the one time level
-    min_volume_ratio  cell volume / smallest volume that is not small, written as `min_vratio`; None: not written
+    Parameters
+    ----------
+    path
+        Path of the file.
+    parcels
+        Parcels with the attribute B of EPIC.
+    box
+        (lower, upper), each a number or one per axis.
+    cells
+        Cells of the grid, a number or one per axis.
+    time
+        Time of the one time level.
+    periodic
+        True, False or one per axis.
+    min_volume_ratio
+        Cell volume / smallest volume that is not small, written as `min_vratio`; None: not written.
 
-    Raises InputError for invalid parcels or a file that cannot be written, UsageError for invalid arguments.
+    Raises
+    ------
+    InputError
+        For invalid parcels and a file that cannot be written.
+    UsageError
+        For invalid arguments.
     """
     from . import __version__, _core
 
@@ -240,7 +278,7 @@ def write_parcels(path: Any, parcels: Parcels, *, box: Any, cells: Any, time: fl
 
 
 def _variable_names(schema: Schema) -> dict[str, tuple[str, ...]]:
-    """Returns the names of the variables of each attribute. Raises UsageError if two are equal."""
+    """Returns the names of a parcel file's variables for each attribute of a schema. Raises UsageError if two are equal."""
     names = {}
     for attribute, (_, components) in schema.attributes.items():
         if attribute in COLUMNS:
@@ -258,12 +296,16 @@ def _variable_names(schema: Schema) -> dict[str, tuple[str, ...]]:
 
 
 def _write(file: Any, parcels: Parcels, columns: dict[str, tuple[str, ...]], time: float) -> None:
-    """Writes dimensions, time and columns of parcels to an open file; NaN of a missing value becomes the fill value."""
+    """Writes dimensions, time and variables of parcels to an open NetCDF file; NaN of a missing value becomes the fill value.
+
+    `columns`: names of the variables of each attribute.
+    """
     file.createDimension("n_parcels", len(parcels))
     file.createDimension("t", None)
     file.createVariable("t", "f8", ("t",))[0] = time
 
     def write_column(variable: str, values: np.ndarray, kind: str = "f8") -> None:
+        """Writes one value per parcel as a variable over (t, n_parcels) with one time level."""
         file.createVariable(variable, kind, ("t", "n_parcels"))[0, :] = values
 
     for axis, variable in enumerate(POSITION):

@@ -11,6 +11,7 @@ from ._errors import InputError, UsageError
 from ._team import open_team
 
 _SITE = ("x", "y", "z", "volume")
+"""Columns of parcels besides the id and the attributes of the schema."""
 
 
 class Schema:
@@ -39,7 +40,7 @@ class Schema:
 
     @property
     def attributes(self) -> dict[str, tuple[str, int]]:
-        """Rule and components by name, in the order of rows."""
+        """Merge rule and number of components of each attribute by name, in the order of a parcel's row."""
         return {name: (rule, components) for name, components, rule, _, _ in self._core.attributes}
 
     def __eq__(self, other: Any) -> bool:
@@ -69,6 +70,7 @@ class Parcels:
 
     @classmethod
     def _of(cls, core: _core.ParcelsFound) -> Parcels:
+        """Wraps a container of parcels of the extension."""
         self = cls.__new__(cls)
         self._core = core
         self._schema = Schema.__new__(Schema)
@@ -77,13 +79,14 @@ class Parcels:
 
     @property
     def schema(self) -> Schema:
-        """Attributes of these parcels."""
+        """Schema of these parcels: their attributes and merge rules."""
         return self._schema
 
     def __len__(self) -> int:
         return len(self._core)
 
     def _components(self, name: str) -> list[tuple[str, int]]:
+        """Returns the columns of the extension's container, as (name, component), that a column of this class consists of."""
         if not isinstance(name, str):
             raise TypeError(f"parcels: a {type(name).__name__} for a column; allowed: a name")
         if name == "position":
@@ -92,7 +95,7 @@ class Parcels:
         return [(name, c) for c in range(known[name][1])] if name in known else [(name, 0)]
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """Returns a copy of a column: (n,), or (n, c) for an attribute of c components."""
+        """Returns a copy of a column of this process's parcels: (n,), or (n, c) for an attribute of c components."""
         if name == "id":
             return self._core.ids()
         parts = self._components(name)
@@ -101,6 +104,8 @@ class Parcels:
         return np.stack([self._core.get(*part) for part in parts], axis=1)
 
     def __setitem__(self, name: str, values: Any) -> None:
+        """Sets a column of this process's parcels from an array, (n,) or (n, c), or from one number for all. Raises InputError for
+        other shapes."""
         n = len(self)
         if name == "id":
             self._core.set_ids(line(values, "id", np.int64, n))
@@ -118,7 +123,7 @@ class Parcels:
             self._core.set(*part, line(array[:, column], name, np.float64, n))
 
     def resize(self, n: int) -> None:
-        """Sets the number of parcels: removes the last ones, or appends new ones with ids above all others."""
+        """Sets the number of this process's parcels: removes the last ones, or appends new ones with ids above all others here."""
         self._core.resize(whole(n, "n", 0, 2**31 - 1))
 
     @property
@@ -127,7 +132,7 @@ class Parcels:
         return self._core.digest()
 
     def to_dict(self) -> dict[str, np.ndarray]:
-        """Returns copies of all columns by name, for pandas and xarray."""
+        """Returns copies of all columns of this process's parcels by name, for pandas and xarray."""
         names = ["id", *_SITE, *self._schema.attributes]
         return {name: self[name] for name in names}
 
@@ -173,6 +178,7 @@ class Clusterer:
 
 
 def _checked_cells(cells: Any) -> list[int]:
+    """Returns the numbers of cells of a grid of parcels along three axes, from a number or one per axis. Raises UsageError."""
     given = [cells] * 3 if np.ndim(cells) == 0 else list(cells)
     if len(given) != 3:
         raise UsageError(f"cells: {cells!r}; allowed: a number, or one for each of 3 axes")
@@ -181,14 +187,31 @@ def _checked_cells(cells: Any) -> list[int]:
 
 def random_parcels(cells: Any, *, box: Any, per_cell: int = 20, small_fraction: float = 0.5, min_volume_ratio: float = 20,
                    seed: int = 42, rank: int = 0, ranks: int = 1) -> Parcels:
-    """Generates random parcels with EPIC's attributes in the block of `rank` of `ranks`. Local. The union over all ranks does not
-    depend on their number.
+    """Generates random parcels with EPIC's attributes in the block of `rank` of `ranks`. Local.
 
-    cells             of the grid, a number or one per axis
-    box               (lower, upper), each a number or one per axis
-    per_cell          parcels per cell
-    small_fraction    fraction of small parcels, 0 to 1
-    min_volume_ratio  cell volume / smallest volume that is not small
+    The union over all ranks does not depend on their number.
+
+    Parameters
+    ----------
+    cells
+        Cells of the grid, a number or one per axis.
+    box
+        (lower, upper), each a number or one per axis.
+    per_cell
+        Parcels per cell.
+    small_fraction
+        Fraction of small parcels, 0 to 1.
+    min_volume_ratio
+        Cell volume / smallest volume that is not small.
+    seed
+        Seed of the random numbers.
+    rank, ranks
+        Block that is generated, and number of blocks.
+
+    Returns
+    -------
+    Parcels
+        Parcels of the block.
     """
     lower, extent, _ = parse_box(box, False, 3)
     ranks = whole(ranks, "ranks", 1)
@@ -199,14 +222,14 @@ def random_parcels(cells: Any, *, box: Any, per_cell: int = 20, small_fraction: 
 
 
 class Merged(NamedTuple):
-    """Points of this rank after its stars have merged."""
+    """Result of Stars.merge(): the m points of this rank that stay after its stars have merged."""
 
     points: np.ndarray
-    """Coordinates, (m, d)."""
+    """Coordinates of the points that stay, (m, d)."""
     volume: np.ndarray
-    """Volumes, (m,)."""
+    """Volumes of the points that stay, (m,); of a centre the sum over its star."""
     attributes: dict[str, np.ndarray]
-    """Attributes by name, (m,) or (m, c)."""
+    """Merged attributes of the points that stay, by name, (m,) or (m, c)."""
     kept: np.ndarray
     """Positions of these points in the arrays that were passed to stars()."""
 
@@ -225,12 +248,20 @@ class Stars:
         self.receives: np.ndarray = core.receives
         """Position of the centre, on this rank, of each row that migrate() receives."""
         self.ids: np.ndarray = core.ids
-        """Id of each point."""
+        """Id of each point of this rank, by which ties between equal distances are broken."""
 
     def migrate(self, array: Any) -> np.ndarray:
-        """Sends the row of each point in `sends` to the rank of its centre; returns a row for each of `receives`. Collective.
+        """Sends the row of each point in `sends` to the rank of its centre. Collective.
 
-        array  one row per point of this rank; the dtype and the shape of rows must be the same on every rank
+        Parameters
+        ----------
+        array
+            One row per point of this rank; the dtype and the shape of rows must be the same on every rank.
+
+        Returns
+        -------
+        ndarray
+            One row for each of `receives`, in that order.
         """
         array = np.ascontiguousarray(plain_array(array, "migrate"))
         if array.ndim == 0 or len(array) != len(self.centre) or array.dtype.hasobject:
@@ -242,11 +273,26 @@ class Stars:
         return came.reshape(-1).view(array.dtype).reshape(len(self.receives), *array.shape[1:])
 
     def merge(self, volume: Any, attributes: dict[str, Any] | None = None, schema: Schema | None = None) -> Merged:
-        """Merges the stars and returns the points that stay, with merged volumes and attributes. Collective.
+        """Merges the stars of this rank's points. Collective.
 
-        volume      (n,), 1e-120 to 1e120
-        attributes  arrays by name, (n,) or (n, c)
-        schema      rule of each attribute; None: means weighted by volume
+        Parameters
+        ----------
+        volume
+            Volumes of this rank's points, (n,), 1e-120 to 1e120.
+        attributes
+            Attributes of this rank's points by name, (n,) or (n, c).
+        schema
+            Merge rule of each attribute; None: means weighted by volume.
+
+        Returns
+        -------
+        Merged
+            Points that stay, with merged volumes and attributes.
+
+        Raises
+        ------
+        InputError
+            For arrays of other shapes than the schema's, and volumes out of range.
         """
         n, d = self._points.shape
         columns = {name: reals(values, name) for name, values in (attributes or {}).items()}
@@ -278,6 +324,7 @@ class Stars:
         return f"<merganser.Stars: {len(self.centre)} points, {np.count_nonzero(self._leaves())} of them merge>"
 
     def _leaves(self) -> np.ndarray:
+        """Returns a mask of this rank's points, True for those that merge into a centre."""
         elsewhere = np.zeros(len(self.centre), bool)
         elsewhere[self.sends] = True
         return elsewhere | (self.centre != np.arange(len(self.centre)))
@@ -286,18 +333,43 @@ class Stars:
 def stars(points: Any, small: Any, *, ids: Any = None, box: Any = None, periodic: Any = False, block: Any = None,
           comm: Any = None, ranks: int = 1, model: str = "auto") -> Stars:
     """Computes stars among points: links every small point to its nearest other point, and prunes the links until no centre merges
-    itself. Collective with `comm`. The stars depend neither on the number of ranks nor on the order of the points.
+    itself.
 
-    points  (n, 2) or (n, 3); float64 in C order is read in place. With `comm` this rank's share, at any positions
-    small   one bool per point: True for points that merge with their nearest, which may be small or not
-    ids     one integer per point, distinct over all ranks, which break ties between equal distances. None: consecutive, in the
-            order of the ranks
-    box     (lower, upper), required if an axis is periodic; points outside of it are wrapped on periodic axes, and an error on
-            others. None: the bounding box
-    block   (lower, upper) of this rank's part of the box, if it contains all of the rank's points: then ranks communicate with
-            neighbours only, and no point is sent. Needs comm and box
+    Collective with `comm`. The stars depend neither on the number of ranks nor on the order of the points.
 
-    Raises InputError for points that are not finite or outside of the box, and for equal ids.
+    Parameters
+    ----------
+    points
+        (n, 2) or (n, 3); float64 in C order is read in place. With `comm` this rank's share, at any positions.
+    small
+        One bool per point: True for points that merge with their nearest, which may be small or not.
+    ids
+        One integer per point, distinct over all ranks, which break ties between equal distances. None: consecutive, in the order of
+        the ranks.
+    box
+        (lower, upper), required if an axis is periodic; points outside of it are wrapped on periodic axes, and an error on others.
+        None: the bounding box.
+    periodic
+        True, False or one per axis.
+    block
+        (lower, upper) of this rank's part of the box, if it contains all of the rank's points: then ranks communicate with
+        neighbours only, and no point is sent. Needs comm and box.
+    comm
+        Communicator of mpi4py; None: this process.
+    ranks
+        Number of ranks that are threads of this process, without `comm`.
+    model
+        Communication model; "auto" measures the models.
+
+    Returns
+    -------
+    Stars
+        Centre of each point of this rank.
+
+    Raises
+    ------
+    InputError
+        For points that are not finite or outside of the box, and for equal ids.
     """
     array = rows(points, "points")
     n, d = array.shape

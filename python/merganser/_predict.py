@@ -11,19 +11,36 @@ from ._nearest import join
 
 
 def approximate_predict(clusterer: HDBSCAN, points: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Predicts labels and strengths of new points without clustering again, as hdbscan's function of that name.
+    """Predicts labels and strengths of new points from a fitted HDBSCAN without clustering again, as hdbscan's function of that
+    name.
 
-    Every new point is joined to the fitted point of least mutual reachability distance, its own core distance being that to
-    the min_samples-th nearest fitted point, and gets the label of that point's cluster at that distance. Clusters do not
-    change; new points do not influence each other.
+    Every new point is joined to the fitted point of least mutual reachability distance, its own core distance being that to the
+    min_samples-th nearest fitted point, and gets the label of that point's cluster at that distance. Clusters do not change; new
+    points do not influence each other.
 
-    clusterer  a fitted HDBSCAN. With `comm` the call is collective, and `points` are this rank's, any number
-    points     (m, d) numbers, d as fitted; a data frame has the columns of the fitted one, in the same order
+    Parameters
+    ----------
+    clusterer
+        Fitted HDBSCAN. With `comm` the call is collective, and `points` are this rank's, any number.
+    points
+        (m, d) numbers, d as fitted; a data frame has the columns of the fitted one, in the same order.
 
-    Returns labels (int64, -1 is noise) and strengths (float64, 0 to 1). The search is exact over all points (hdbscan compares
-    the 2 min_samples nearest, with core distances of one neighbour less). Time O(log n) per point after a tree of the fitted
-    points, which is rebuilt at every call: pass many points at once. Raises UsageError if the estimator was fitted to
-    distances or to a dask array.
+    Returns
+    -------
+    labels : ndarray
+        Cluster of each new point (int64), -1 for noise.
+    strengths : ndarray
+        Strength of membership of each new point (float64), 0 to 1.
+
+    Raises
+    ------
+    UsageError
+        If the estimator was fitted to distances or to a dask array.
+
+    Notes
+    -----
+    The search is exact over all points (hdbscan compares the 2 min_samples nearest, with core distances of one neighbour less).
+    Time O(log n) per point after a tree of the fitted points, which is rebuilt at every call: pass many points at once.
     """
     if not isinstance(clusterer, HDBSCAN):
         raise TypeError(f"clusterer: a {type(clusterer).__name__}; allowed: a fitted merganser.HDBSCAN")
@@ -44,8 +61,8 @@ def approximate_predict(clusterer: HDBSCAN, points: Any) -> tuple[np.ndarray, np
 def _assign_clusters(clusterer: HDBSCAN, nearest: np.ndarray, lambdas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns labels and strengths of new points that join the fitted points `nearest` at the given lambdas (1 / distance).
 
-    Each starts at the cluster that its neighbour falls out of, and ascends the condensed tree while that cluster is born at a
-    greater lambda.
+    Each starts at the cluster that its fitted point falls out of, and ascends the condensed tree while that cluster is born at a
+    lambda not below its own. Local, on the process that holds the tree.
     """
     tree = clusterer._clusters
     label_of, last = _selected_ancestors(tree, clusterer._selected)
@@ -67,7 +84,8 @@ def _assign_clusters(clusterer: HDBSCAN, nearest: np.ndarray, lambdas: np.ndarra
 
 
 def _selected_ancestors(tree: Any, selected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns for each cluster the label of the selected cluster that contains it, or -1, and the greatest lambda of that one."""
+    """Returns for each cluster of a condensed tree the label of the selected cluster that contains it, or -1, and the greatest
+    lambda at which points leave that one, or 0."""
     count = len(tree.parent)
     leaving = np.zeros(count)
     np.maximum.at(leaving, tree.cluster_of, tree.lambda_)

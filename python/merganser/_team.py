@@ -10,12 +10,16 @@ from ._arrays import whole
 from ._errors import UsageError
 
 _alone = _core.Team(1)
+"""Team of this process alone."""
 _keyval: int | None = None
+"""Key of MPI's attribute under which communicators cache their teams; None before the first communicator."""
 _open: list[_core.Team] = []
+"""Teams over communicators that are open, in the order of opening."""
 
 
 def open_team(comm: Any = None, ranks: int = 1, model: str = "auto") -> _core.Team:
-    """Returns the team for the arguments of a call. The first call for a communicator is collective; "auto" measures the models.
+    """Returns the team of ranks for the arguments comm, ranks and model of a call. The first call for a communicator is collective;
+    "auto" measures the communication models.
 
     Raises UsageError if comm is given together with ranks, or is not usable.
     """
@@ -32,8 +36,8 @@ def open_team(comm: Any = None, ranks: int = 1, model: str = "auto") -> _core.Te
 
 
 def _team_over(comm: Any, model: str) -> _core.Team:
-    """Returns the team of a communicator, cached as an attribute of it until it is freed: opening is collective and takes tens of
-    milliseconds."""
+    """Returns the team over a communicator of mpi4py, cached as an attribute of the communicator until it is freed: opening is
+    collective and takes tens of milliseconds. Raises TypeError or UsageError for a communicator that cannot be used."""
     from mpi4py import MPI
 
     global _keyval
@@ -70,6 +74,7 @@ def _close_freed(comm: Any, keyval: int, teams: dict[str, _core.Team]) -> None:
 
 
 def _close(team: _core.Team) -> None:
+    """Closes a team over a communicator, unless it was closed before. Collective."""
     if team in _open:
         _open.remove(team)
         team.close()

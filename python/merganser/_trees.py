@@ -15,6 +15,7 @@ Forest = _core.Forest
 
 
 METRICS = ("euclidean", "manhattan", "chebyshev", "great_circle")
+"""Metrics of euclidean_tree() and gather_points()."""
 
 
 def euclidean_tree(points: Any, *, min_samples: int = 1, box: Any = None, periodic: Any = False,
@@ -23,28 +24,56 @@ def euclidean_tree(points: Any, *, min_samples: int = 1, box: Any = None, period
                    forecast: Callable[[PairsForecast], None] | None = None) -> Forest:
     """Computes the exact minimum spanning tree of points, which is the same on any number of ranks.
 
-    Edges compare by (distance, lower id, higher id), so there is one tree, ties included.
+    Edges compare by (distance, lower id, higher id), so there is one tree, ties included. Collective with `comm`.
 
-    points          (n, d) numbers; float64 in C order is read in place, anything else is copied once. With `comm` this
-                    rank's share of them, any number
-    min_samples     above 1: mutual reachability distances, max(d(p, q), core(p), core(q)), where the core distance of a
-                    point is that to its min_samples-th nearest, itself being the first
-    box             (lower, upper), each a number or one per axis; needed where an axis is periodic
-    periodic        True, False or one per axis
-    metric          "euclidean", "manhattan", "chebyshev", or "great_circle": points are (latitude, longitude), and weights
-                    angles in radians
-    angle           of great_circle: "radians" or "degrees"
-    ids             numbers of the points, each of 0 .. n - 1 once over all ranks; without: in order, rank after rank
-    ranks           ranks that are threads of this process; `threads` are those of each rank in the search for neighbours
-    comm            a communicator of mpi4py: collective
-    most_distances  beyond 16 dimensions: maximum number of distances; a search that needs more raises a UsageError with its
-                    cost. None: 2 10^10
-    forecast        beyond 16 dimensions: callable that receives a PairsForecast before the search begins, on this process or
-                    rank 0 of `comm`, possibly on another thread. An exception that it raises cancels the search, on other
-                    ranks as a UsageError. None: a UserWarning if the search will take more than about 10 s
+    Parameters
+    ----------
+    points
+        (n, d) numbers; float64 in C order is read in place, anything else is copied once. With `comm` this rank's share of them,
+        any number.
+    min_samples
+        Above 1: mutual reachability distances, max(d(p, q), core(p), core(q)), where the core distance of a point is that to its
+        min_samples-th nearest, itself being the first.
+    box
+        (lower, upper), each a number or one per axis; needed where an axis is periodic.
+    periodic
+        True, False or one per axis.
+    metric
+        "euclidean", "manhattan", "chebyshev", or "great_circle": points are (latitude, longitude), and weights angles in radians.
+    angle
+        Unit of the coordinates of great_circle: "radians" or "degrees".
+    ids
+        Numbers of the points, each of 0 .. n - 1 once over all ranks; without: in order, rank after rank.
+    comm
+        Communicator of mpi4py; None: this process.
+    ranks
+        Number of ranks that are threads of this process, without `comm`.
+    threads
+        Number of threads of each rank in the search for neighbours.
+    model
+        Communication model; "auto" measures the models.
+    most_distances
+        Beyond 16 dimensions: maximum number of distances; a search that needs more raises a UsageError with its cost. None: 2
+        10^10.
+    forecast
+        Beyond 16 dimensions: callable that receives a PairsForecast before the search begins, on this process or rank 0 of `comm`,
+        possibly on another thread. An exception that it raises cancels the search, on other ranks as a UsageError. None: a
+        UserWarning if the search will take more than about 10 s.
 
-    Returns the forest, of which every rank holds a share of the edges. Collective with `comm`.
-    Raises InputError (a ValueError) for coordinates that are not finite and for min_samples above the number of points.
+    Returns
+    -------
+    Forest
+        Spanning tree, of which every rank holds a share of the edges.
+
+    Raises
+    ------
+    InputError
+        A ValueError, for coordinates that are not finite and for min_samples above the number of points.
+    UsageError
+        For arguments out of range, and for more distances than most_distances.
+
+    Notes
+    -----
     Time O(n log n) up to 16 dimensions; beyond, where every pair is compared, O(n n d) on all ranks together.
     """
     return _core.euclidean_tree(*_search_arguments(points, min_samples, box, periodic, metric, angle, ids, comm, ranks, threads,
@@ -57,8 +86,22 @@ def gather_points(points: Any, *, min_samples: int = 1, box: Any = None, periodi
                   forecast: Callable[[PairsForecast], None] | None = None) -> Any:
     """Gathers all points and their core distances on one process (rank 0 of `comm`), for hdbscan(ties="sequential").
 
-    Parameters and errors are those of euclidean_tree(), and must have the values that the tree was computed with. Collective
-    with `comm`. Memory 8 bytes per coordinate and 8 per point; time of computing the core distances.
+    Collective with `comm`. Memory 8 bytes per coordinate and 8 per point; time of computing the core distances.
+
+    Parameters
+    ----------
+    points, min_samples, box, periodic, metric, angle, ids, comm, ranks, threads, model, most_distances, forecast
+        Those of euclidean_tree(), with the values that the tree was computed with.
+
+    Returns
+    -------
+    GatheredPoints
+        Argument `points` of hdbscan(); without points on ranks other than 0.
+
+    Raises
+    ------
+    InputError, UsageError
+        For the same arguments as euclidean_tree().
     """
     return _core.gather_points(*_search_arguments(points, min_samples, box, periodic, metric, angle, ids, comm, ranks, threads,
                                                    model, most_distances, forecast))
@@ -67,7 +110,8 @@ def gather_points(points: Any, *, min_samples: int = 1, box: Any = None, periodi
 def _search_arguments(points: Any, min_samples: int, box: Any, periodic: Any, metric: str, angle: str, ids: Any, comm: Any,
                       ranks: int, threads: int, model: str, most_distances: int | None,
                       forecast: Callable[[PairsForecast], None] | None) -> tuple[Any, ...]:
-    """Validates the arguments of a search and converts them to those of functions of _core."""
+    """Validates the arguments of euclidean_tree() and gather_points(), searches among points, and converts them to those of the
+    functions of _core. Raises InputError, UsageError or TypeError."""
     array = rows(points, "points")
     n, d = array.shape
     metric = _checked_choice(metric, "metric", METRICS)
@@ -80,7 +124,7 @@ def _search_arguments(points: Any, min_samples: int, box: Any, periodic: Any, me
 
 
 def _checked_choice(word: Any, name: str, allowed: tuple[str, ...]) -> str:
-    """Returns a string argument. Raises UsageError unless it is one of those allowed."""
+    """Returns a string argument of a search among points (metric, angle). Raises UsageError unless it is one of those allowed."""
     if not isinstance(word, str):
         raise TypeError(f"{name}: a {type(word).__name__}; allowed: {', '.join(map(repr, allowed))}")
     if word not in allowed:
@@ -91,14 +135,35 @@ def _checked_choice(word: Any, name: str, allowed: tuple[str, ...]) -> str:
 def minimum_spanning_forest(graph: Any, *, maximum: bool = False, comm: Any = None, ranks: int = 1, threads: int = 1,
                             model: str = "auto") -> Forest:
     """Computes the minimum spanning forest of a graph in the strict order (weight, low, high), the same on any number of ranks.
-    Collective with `comm`.
 
-    graph    a sparse matrix or array of SciPy (entries that are stored are edges, 0 too; entries that repeat at one (i, j) are
-             added up, as SciPy does; of (i, j) and (j, i) the lighter counts), or (n, u, v, w): edges between u[i] and v[i] of
-             0 .. n - 1, of which parallel ones stay apart. With `comm` this rank's share of the edges; loops are allowed
-    maximum  compute the maximum spanning forest instead
+    Collective with `comm`. Integer weights stay integers; others become float64.
 
-    Integer weights stay integers; others become float64. Raises InputError for NaN and for ends that are no vertices.
+    Parameters
+    ----------
+    graph
+        Sparse matrix or array of SciPy (entries that are stored are edges, 0 too; entries that repeat at one (i, j) are added up,
+        as SciPy does; of (i, j) and (j, i) the lighter counts), or (n, u, v, w): edges between u[i] and v[i] of 0 .. n - 1, of
+        which parallel ones stay apart. With `comm` this rank's share of the edges; loops are allowed.
+    maximum
+        Compute the maximum spanning forest instead.
+    comm
+        Communicator of mpi4py; None: this process.
+    ranks
+        Number of ranks that are threads of this process, without `comm`.
+    threads
+        Number of threads of each rank.
+    model
+        Communication model; "auto" measures the models.
+
+    Returns
+    -------
+    Forest
+        Spanning forest, of which every rank holds a share of the edges.
+
+    Raises
+    ------
+    InputError
+        For weights that are NaN and ends of edges that are no vertices.
     """
     n, u, v, w = _edge_arrays(graph)
     return _core.spanning_forest(open_team(comm, ranks, model), n, u, v, w, bool(maximum),
@@ -106,7 +171,8 @@ def minimum_spanning_forest(graph: Any, *, maximum: bool = False, comm: Any = No
 
 
 def _edge_arrays(graph: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
-    """Converts a graph, a sparse matrix or (n, u, v, w), to the arrays (n, u, v, w) that _core takes."""
+    """Converts this rank's edges of a graph, a sparse matrix or (n, u, v, w), to the arrays (n, u, v, w) that _core takes. Raises
+    InputError or TypeError for other objects."""
     if hasattr(graph, "tocoo"):
         coo = graph.tocoo(copy=True)
         coo.sum_duplicates()
@@ -126,7 +192,8 @@ def _edge_arrays(graph: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
 
 
 def to_scipy(self: Forest) -> Any:
-    """Returns this process's edges as a sparse (n, n) array of SciPy, each once, at (low, high). Needs SciPy."""
+    """Returns this process's edges of the spanning forest as a sparse (n, n) array of SciPy, each once, at (low, high). Needs
+    SciPy."""
     from scipy.sparse import coo_array
 
     edges = self.edges
@@ -134,6 +201,7 @@ def to_scipy(self: Forest) -> Any:
 
 
 def _repr(self: Forest) -> str:
+    """Returns a line that describes a spanning forest: edges of this process, vertices, digest."""
     return f"<merganser.Forest: {len(self.edges)} edges here, {self.vertices} vertices, digest {self.digest}>"
 
 

@@ -9,7 +9,7 @@ from ._linkage import cut
 
 
 class Clusters(NamedTuple):
-    """Condensed tree as arrays, which can be pickled. Cluster 0 is the root with all points; lambda is 1 / height."""
+    """Condensed tree of HDBSCAN* as arrays, which can be pickled. Cluster 0 is the root with all points; lambda is 1 / height."""
 
     parent: np.ndarray
     """Parent of each cluster, which has a lower number; that of cluster 0 is 0."""
@@ -24,7 +24,7 @@ class Clusters(NamedTuple):
 
     @classmethod
     def of(cls, tree: Any) -> Clusters:
-        """Converts the tree of a result of merganser.hdbscan(), without a copy of the arrays by point."""
+        """Converts the condensed tree of a result of merganser.hdbscan(), without a copy of the arrays by point."""
         return cls(tree.parent, tree.size, tree.birth, tree.cluster_of, tree.lambda_)
 
 
@@ -37,12 +37,13 @@ class CondensedClusters:
 
     def __init__(self, tree: Any, selected: np.ndarray):
         self.tree = tree
-        """The tree by cluster and by point: Clusters, or the tree of a result of merganser.hdbscan()."""
+        """Condensed tree by cluster and by point: Clusters, or the tree of a result of merganser.hdbscan()."""
         self.selected = np.asarray(selected, dtype=np.int64)
-        """Selected cluster of each label, counted from 0."""
+        """Number in the condensed tree of the selected cluster of each label, counted from 0."""
 
     def to_numpy(self) -> np.ndarray:
-        """Returns the rows as a structured array, with the names and types of hdbscan's condensed_tree_.to_numpy()."""
+        """Returns the rows of the condensed tree as a structured array, with the names and types of hdbscan's
+        condensed_tree_.to_numpy()."""
         tree, n = self.tree, len(self.tree.cluster_of)
         clusters = np.arange(1, len(tree.parent))
         rows = np.empty(len(clusters) + n, dtype=[("parent", np.int64), ("child", np.int64), ("lambda_val", np.float64),
@@ -54,13 +55,14 @@ class CondensedClusters:
         return rows
 
     def to_pandas(self) -> Any:
-        """Returns the rows as a data frame. Needs pandas."""
+        """Returns the rows of the condensed tree as a data frame. Needs pandas."""
         import pandas
 
         return pandas.DataFrame(self.to_numpy())
 
     def to_networkx(self) -> Any:
-        """Returns a directed graph from parents to children; edges have `weight` (lambda), nodes `size`. Needs networkx."""
+        """Returns the condensed tree as a directed graph from parents to children; edges have `weight` (lambda), nodes `size`.
+        Needs networkx."""
         import networkx
 
         rows = self.to_numpy()
@@ -75,7 +77,7 @@ class CondensedClusters:
         return graph
 
     def plot(self, **options: Any) -> Any:
-        """Draws the tree by merganser.plots.condensed_tree(), whose options it takes. Needs matplotlib."""
+        """Draws the condensed tree by merganser.plots.condensed_tree(), whose options it takes. Needs matplotlib."""
         from .plots import condensed_tree
 
         return condensed_tree(self, **options)
@@ -88,11 +90,11 @@ class SingleLinkageTree:
         self.rows = rows
 
     def to_numpy(self) -> np.ndarray:
-        """Returns the rows, (n - 1, 4) float64, as SciPy's functions take them."""
+        """Returns the rows of the linkage matrix, (n - 1, 4) float64, as SciPy's functions take them."""
         return self.rows
 
     def to_pandas(self) -> Any:
-        """Returns the rows as a data frame: parent, left_child, right_child, distance, size. Needs pandas."""
+        """Returns the merges of the dendrogram as a data frame: parent, left_child, right_child, distance, size. Needs pandas."""
         import pandas
 
         n = len(self.rows) + 1
@@ -103,8 +105,8 @@ class SingleLinkageTree:
         return pandas.DataFrame(columns)
 
     def get_clusters(self, cut_distance: float, min_cluster_size: int = 5) -> np.ndarray:
-        """Cuts the dendrogram at a distance and returns labels, numbered in the order of the clusters' lowest points. Points of
-        clusters below min_cluster_size are noise (-1)."""
+        """Cuts the dendrogram at a distance and returns cluster labels (int64), numbered in the order of the clusters' lowest
+        points. Points of clusters below min_cluster_size are noise (-1)."""
         labels = cut(self.rows, height=cut_distance).astype(np.int64)
         large = np.bincount(labels) >= min_cluster_size
         number = np.where(large, np.cumsum(large) - 1, -1)

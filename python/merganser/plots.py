@@ -8,23 +8,35 @@ import numpy as np
 from ._arrays import reals
 
 _STEPS = 200
-"""Maximum number of steps in the outline of a cluster."""
+"""Maximum number of steps in the outline of a cluster's bar in the plot of a condensed tree."""
 
 _QUIET = "0.75"
+"""Colour of clusters that are not selected."""
 
 
 def condensed_tree(clusters: Any, *, axis: Any = None, select_clusters: bool = True, colors: Any = None,
                    label_clusters: bool = True) -> Any:
     """Draws the condensed tree of HDBSCAN*: every cluster is a bar, as wide as its number of points, from its birth to its end.
 
-    clusters         condensed_tree_ of a fitted HDBSCAN
-    axis             axes of matplotlib to draw on; None: the current ones
-    select_clusters  draw selected clusters in colours, others in grey
-    colors           colours by label; None: matplotlib's cycle
-    label_clusters   write labels beside the selected clusters
+    Lambda, 1 / distance, increases downwards. Infinite lambdas (coincident points) end at the greatest finite one.
 
-    Lambda, 1 / distance, increases downwards. Infinite lambdas (coincident points) end at the greatest finite one. Returns the
-    axes.
+    Parameters
+    ----------
+    clusters
+        condensed_tree_ of a fitted HDBSCAN.
+    axis
+        Axes of matplotlib to draw on; None: the current ones.
+    select_clusters
+        Draw selected clusters in colours, others in grey.
+    colors
+        Colours by label; None: matplotlib's cycle.
+    label_clusters
+        Write labels beside the selected clusters.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
     """
     import matplotlib.pyplot as plt
     from matplotlib.collections import LineCollection, PolyCollection
@@ -52,7 +64,7 @@ def condensed_tree(clusters: Any, *, axis: Any = None, select_clusters: bool = T
 
 
 class _Bars:
-    """Layout of the bars of a condensed tree: centre, width and end of every cluster."""
+    """Layout of the bars in the plot of a condensed tree: centre, width and end (in lambda) of every cluster."""
 
     def __init__(self, tree: Any):
         self.tree = tree
@@ -68,17 +80,21 @@ class _Bars:
         self._layout()
 
     def _falls_by_cluster(self) -> list[np.ndarray]:
+        """Returns for each cluster the lambdas at which points fall out of it, ascending; infinite ones become the greatest
+        finite."""
         order = np.argsort(self.tree.cluster_of, kind="stable")
         values = np.minimum(self.tree.lambda_[order], self.deepest)
         counts = np.bincount(self.tree.cluster_of, minlength=self.count)
         return [np.sort(part) for part in np.split(values, np.cumsum(counts)[:-1])]
 
     def _end(self, c: int) -> float:
+        """Returns the lambda at which the bar of cluster c ends: where its last point falls out, or its children are born."""
         leaving = [self.falls[c][-1]] if len(self.falls[c]) else []
         return max(leaving + [self.birth[child] for child in self.children[c]], default=self.birth[c])
 
     def _layout(self) -> None:
-        """Computes the centres: each cluster in the middle of a strip wide enough for it and its children side by side."""
+        """Computes the centres of the clusters' bars: each in the middle of a strip wide enough for it and its children side by
+        side."""
         gap = 0.01 * max(1, len(self.tree.cluster_of))
         strip = self.tree.size.astype(np.float64)
         inner = np.zeros(self.count)  # width of all children with the gaps between them
@@ -96,7 +112,7 @@ class _Bars:
         self.width = float(strip[0]) if self.count else 1.0
 
     def outline(self, c: int) -> np.ndarray:
-        """Returns the corners of a cluster's bar, which narrows where points fall out."""
+        """Returns the corners, (corners, 2), of the bar of cluster c, which narrows where points fall out."""
         falls = self.falls[c]
         places = np.unique(np.linspace(0, len(falls), min(_STEPS, len(falls)) + 1).astype(int)[1:] - 1) if len(falls) else []
         depth, points = [self.birth[c]], [self.tree.size[c]]
@@ -110,7 +126,7 @@ class _Bars:
         return np.vstack([left, np.column_stack([self.centre[c] + half, depth])[::-1]])
 
     def branches(self) -> list[list[tuple[float, float]]]:
-        """Returns the lines from clusters to their children."""
+        """Returns the horizontal lines of the plot from the clusters of a condensed tree to their children."""
         return [
             [(self.centre[c], self.birth[child]), (self.centre[child], self.birth[child])]
             for c in range(self.count)
@@ -119,17 +135,29 @@ class _Bars:
 
 
 def dendrogram(linkage: Any, *, axis: Any = None, leaves: int = 40, least: int | None = None, log: bool = False) -> Any:
-    """Draws the top of a dendrogram, height against clusters.
+    """Draws the top of a single-linkage dendrogram, height against clusters.
 
-    linkage  rows (a, b, height, size) of merganser.linkage() or SciPy
-    axis     axes of matplotlib to draw on; None: the current ones
-    leaves   maximum number of clusters that are drawn, each with its number of points
-    least    omit merges in which one side has fewer points than this, as most of single linkage have; None: half a percent
-             of the points; 1: draw every merge
-    log      draw heights on a logarithmic scale
+    A line ends at the lowest merge of two sides of at least `least` points. Merges at infinite height, of unconnected graphs, are
+    drawn dotted above all others.
 
-    A line ends at the lowest merge of two sides of at least `least` points. Merges at infinite height, of unconnected graphs,
-    are drawn dotted above all others. Returns the axes.
+    Parameters
+    ----------
+    linkage
+        Rows (a, b, height, size) of merganser.linkage() or SciPy.
+    axis
+        Axes of matplotlib to draw on; None: the current ones.
+    leaves
+        Maximum number of clusters that are drawn, each with its number of points.
+    least
+        Omit merges in which one side has fewer points than this, as most of single linkage have; None: half a percent of the
+        points; 1: draw every merge.
+    log
+        Draw heights on a logarithmic scale.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
     """
     import matplotlib.pyplot as plt
     from matplotlib.collections import LineCollection
@@ -158,7 +186,7 @@ def dendrogram(linkage: Any, *, axis: Any = None, leaves: int = 40, least: int |
 
 
 class _Top:
-    """Layout of the upper merges of a dendrogram between clusters of at least `least` points."""
+    """Layout of the plot of a dendrogram's upper merges, between clusters of at least `least` points."""
 
     def __init__(self, rows: np.ndarray, leaves: int, least: int):
         self.rows, self.n, self.least = rows, len(rows) + 1, least
@@ -176,16 +204,20 @@ class _Top:
         self._layout()
 
     def _size(self, node: int) -> int:
+        """Returns the number of points of a node of the dendrogram: a point (below n) or the cluster of merge node - n."""
         return 1 if node < self.n else int(self.rows[node - self.n, 3])
 
     def _height(self, node: int) -> float:
+        """Returns the height of a node of the dendrogram, 0 for a point, limited to the ceiling of the plot."""
         return 0.0 if node < self.n else min(float(self.rows[node - self.n, 2]), self.ceiling)
 
     def _children(self, node: int) -> tuple[int, int]:
+        """Returns the two nodes of the dendrogram that merge into a cluster."""
         return int(self.rows[node - self.n, 0]), int(self.rows[node - self.n, 1])
 
     def _descend(self, node: int) -> int:
-        """Returns the highest node at or below this one with two sides of enough points, or with none; records its points."""
+        """Returns the highest node of the dendrogram at or below this one with two sides of enough points, or with none; records
+        the points of this one for it."""
         points = self._size(node)
         while node >= self.n:
             large = [child for child in self._children(node) if self._size(child) >= self.least]
@@ -196,10 +228,12 @@ class _Top:
         return node
 
     def _divides(self, node: int) -> bool:
+        """Returns True for a merge of the dendrogram whose two sides have enough points to be drawn."""
         return node >= self.n and all(self._size(child) >= self.least for child in self._children(node))
 
     def _split(self, leaves: int) -> None:
-        """Selects the highest merges, in the order of height, until they have so many leaves."""
+        """Selects the highest merges of the dendrogram to be drawn, in descending order of height, until they have `leaves`
+        leaves."""
         import heapq
 
         open_ = [(-self._height(self.root), self.root)]
@@ -213,6 +247,7 @@ class _Top:
                 heapq.heappush(open_, (-self._height(part), part))
 
     def _layout(self) -> None:
+        """Computes the x of the drawn nodes of the dendrogram: leaves side by side, a merge in the middle of its two sides."""
         order, open_ = [], [self.root]
         while open_:
             node = open_.pop()
@@ -228,7 +263,7 @@ class _Top:
                 self.x[node] = (self.x[a] + self.x[b]) / 2
 
     def brackets(self) -> tuple[list[Any], list[Any]]:
-        """Returns the lines of merges of finite height, and those of infinite height."""
+        """Returns the lines of the dendrogram's drawn merges of finite height, and those of infinite height."""
         solid: list[Any] = []
         dotted: list[Any] = []
         for node, (a, b) in self.parts.items():

@@ -87,16 +87,17 @@ def kernels() -> list[dict[str, str]]:
 
 
 class Measurement(NamedTuple):
-    """Result of measure() on rank 0; empty on other ranks."""
+    """Result of measure(), times of exchanges on a process graph, on rank 0; empty on other ranks."""
 
     records: list[dict[str, Any]]
     """Times of an exchange on its slowest rank in ns, one record per kernel and size; pandas.DataFrame(records) is a table."""
     unusable: list[tuple[str, str, str]]
-    """Kernel, size and reason of each measurement that was impossible."""
+    """Kernel, size and reason of each measurement that the ranks could not make."""
 
 
 def _size(size: Any) -> tuple[float, bool]:
-    """Converts a size, bytes per arc or "weights", to a number and True if it is a factor of the graph's weights."""
+    """Converts the message size of an exchange, bytes per arc or "weights", to a number, and True if it is a factor of the process
+    graph's weights. Raises UsageError or TypeError."""
     if size == "weights":
         return 1.0, True
     return float(whole(size, "sizes", 0, 2**40)), False
@@ -106,10 +107,27 @@ def measure(graph: ProcessGraph, sizes: Iterable[Any] = (8,), kernels: Iterable[
             seconds: float = 5, seed: int = 1, model: str = "auto") -> Measurement:
     """Measures exchanges along the arcs of a process graph, as `merganser topo bench` does. Collective with comm.
 
-    sizes    bytes per arc, or "weights": those of the graph
-    kernels  names, see kernels(); none: all of this build that the ranks can run
-    comm     a communicator with as many ranks as the graph; None: threads of this process
-    seconds  time for all measurements together
+    Parameters
+    ----------
+    graph
+        Process graph.
+    sizes
+        Message sizes: bytes per arc, or "weights": those of the graph.
+    kernels
+        Names of kernels() to be measured; none: all of this build that the ranks can run.
+    comm
+        Communicator of mpi4py with as many ranks as the graph; None: threads of this process.
+    seconds
+        Time for all measurements together.
+    seed
+        Seed of the order of measurements.
+    model
+        Communication model of set-up; "auto" measures the models.
+
+    Returns
+    -------
+    Measurement
+        Times in ns by kernel and size on rank 0; empty on other ranks.
     """
     if not isinstance(graph, ProcessGraph):
         raise TypeError(f"graph: a {type(graph).__name__}; allowed: a ProcessGraph, see from_scipy()")
@@ -121,20 +139,36 @@ def measure(graph: ProcessGraph, sizes: Iterable[Any] = (8,), kernels: Iterable[
 
 
 class Advice(NamedTuple):
-    """Result of advise()."""
+    """Result of advise(): kernels ranked by the time of an exchange on a process graph."""
 
     records: list[dict[str, Any]]
-    """Kernels of each completion class, fastest first; `predicted` if not measured on this graph."""
+    """Kernels of each completion class, fastest first; `predicted` is True if not measured on this graph."""
     unknown: list[str]
     """Reasons why kernels are missing, with the measurements that would be needed."""
 
 
 def advise(records: Iterable[dict[str, Any]], graph: ProcessGraph | None = None, size: Any = None) -> Advice:
-    """Ranks kernels by speed: for the graph and sizes of the records, or, predicted from them, for another graph and size. Local.
+    """Ranks kernels by the time of an exchange: on the graph and sizes of the records, or, predicted from them, on another graph.
+    Local.
 
-    records  of Measurement.records
-    graph    another process graph; given together with size
-    size     bytes per arc, or "weights": those of the graph
+    Parameters
+    ----------
+    records
+        Records of Measurement.records.
+    graph
+        Another process graph; given together with size.
+    size
+        Bytes per arc, or "weights": those of the graph.
+
+    Returns
+    -------
+    Advice
+        Kernels of each completion class, fastest first, and reasons why others are missing.
+
+    Raises
+    ------
+    UsageError
+        If one of graph and size is given without the other.
     """
     if (graph is None) != (size is None):
         raise UsageError("advise: one of graph and size; allowed: both or none")

@@ -17,14 +17,15 @@
 namespace merganser::python {
 namespace {
 
-/// Parameters of a clusterer: grid, options of steps, and shape of the decomposition.
+/// Parameters of merganser.Clusterer: grid of the domain, options of the merge steps on parcels, shape of the decomposition.
 struct StepOptions {
-  Grid grid;
-  ClusterOptions cluster;
-  std::string shape;
+  Grid grid;               ///< box of the domain, cut into equal cells
+  ClusterOptions cluster;  ///< options of merge steps
+  std::string shape;       ///< shape of the decomposition: "auto", "1d", "2d", "3d" or blocks along each axis
 };
 
-/// Validates volumes, attributes and shapes of parcels by the rules of the file readers. Local.
+/// Validates volumes and attributes (ellipsoid shapes too) of this rank's parcels by the rules of the parcel file readers, before a
+/// merge step. Local.
 /// @throws InputError naming the first invalid parcel by its id
 void check_values(const Parcels& parcels) {
   for (std::size_t i = 0; i < parcels.size(); ++i) {
@@ -35,7 +36,7 @@ void check_values(const Parcels& parcels) {
   }
 }
 
-/// Clusterer that Python owns, on parcels that a ParcelsObject holds.
+/// Clusterer of parcels that Python owns as ClustererFound; it makes merge steps on the parcels that a ParcelsObject holds.
 class ClustererObject : Pinned {
  public:
   /// Creates the clusterer and sends every parcel to the rank that owns its position. Collective over the team.
@@ -50,8 +51,8 @@ class ClustererObject : Pinned {
     });
   }
 
-  /// Redistributes parcels that have moved to their owners, then makes one merge step. Called by every rank.
-  /// @return counts and times of this rank by name
+  /// Validates this rank's parcels, sends those that have moved to the owners of their positions, and makes one merge step.
+  /// Called by every rank of the team. @return this rank's counts of parcels and links, and seconds of each phase, by name
   nb::dict step() {
     const auto report = std::make_shared<StepReport>();
     run([report](State& state, comm::Transport&) {
@@ -69,18 +70,20 @@ class ClustererObject : Pinned {
       distribute(*use, *state.blocks, transport);
     });
   }
-  /// Returns the team whose ranks make the steps.
+  /// Returns the team of ranks that make the merge steps.
   [[nodiscard]] const std::shared_ptr<Team>& team() const noexcept { return team_; }
 
  private:
-  /// State of a step, shared with it: an interrupted step may outlive this object.
+  /// Data of the merge steps, shared with a step that runs: one that Ctrl-C has interrupted may outlive the ClustererObject.
   struct State {
-    std::shared_ptr<ParcelsObject> parcels;
-    std::unique_ptr<comm::Transport> alone;
-    std::optional<Decomposition> blocks;
+    std::shared_ptr<ParcelsObject> parcels;  ///< parcels of this rank
+    std::unique_ptr<comm::Transport> alone;  ///< transport of one rank, for a team of this process alone
+    std::optional<Decomposition> blocks;     ///< blocks of grid cells of all ranks
     std::optional<Clusterer> clusterer;
   };
 
+  /// Runs a function of the clusterer on the team's transport over its communicator, or as an interruptible call on a transport of
+  /// this process alone, which is kept between merge steps.
   void run(std::function<void(State&, comm::Transport&)> what) {
     const auto state = state_;
     if (!team_->is_local()) return team_->run([&](comm::Transport& t, const Interrupt&) { what(*state, t); });
@@ -90,6 +93,7 @@ class ClustererObject : Pinned {
     });
   }
 
+  /// Converts the report of a merge step on this rank to a dict: counts, seconds by phase, numbers of clusters by size.
   static nb::dict to_dict(const StepReport& r) {
     nb::dict out;
     const std::pair<const char*, std::int64_t> numbers[] = {
@@ -114,6 +118,7 @@ class ClustererObject : Pinned {
   std::shared_ptr<Team> team_;
 };
 
+/// Creates the object behind merganser.Clusterer from lower corner, extents, periodicity and cells of the grid. Collective.
 std::shared_ptr<ClustererObject> clusterer(std::shared_ptr<Team> team, std::shared_ptr<ParcelsObject> parcels,
                                            const Vec3& lower, const Vec3& extent, const std::array<bool, 3>& periodic,
                                            const std::array<std::int64_t, 3>& cells, double min_volume_ratio,
@@ -130,7 +135,8 @@ std::shared_ptr<ClustererObject> clusterer(std::shared_ptr<Team> team, std::shar
 // Python class of merge steps; the public class merganser.Clusterer wraps it.
 void bind_clusterer(nb::module_& m) {
   nb::class_<ClustererObject>(m, "ClustererFound", "Merge steps on parcels: see merganser.Clusterer.")
-      .def("step", &ClustererObject::step, "Makes one merge step and returns a record of it.")
+      .def("step", &ClustererObject::step,
+           "Makes one merge step on the parcels and returns this rank's counts and times of it.")
       .def("distribute", &ClustererObject::distribute_again,
            "Sends every parcel to the rank that owns its position. Collective.")
       .def_prop_ro("team", &ClustererObject::team, "Team whose ranks make the steps.");

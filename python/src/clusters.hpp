@@ -9,16 +9,20 @@
 
 namespace merganser::python {
 
-/// Gathers the edges of a forest from all ranks and computes their dendrogram on rank 0; other ranks return a
-/// dendrogram without merges. Collective.
+/// Gathers the edges of a spanning forest from all ranks and computes their single-linkage dendrogram on rank 0; other ranks return
+/// a dendrogram without merges. The forest must have been sorted. Collective.
+/// @param apart  treatment of the trees of a forest that is not connected
 [[nodiscard]] msf::Dendrogram gather_dendrogram(ForestObject& forest, msf::Apart apart, comm::Transport& transport);
 
-/// Converts a dendrogram in SciPy's form, rows (a, b, height, size). Local.
+/// Converts a linkage matrix of SciPy, rows (a, b, height, size) in ascending order of height, to a single-linkage dendrogram,
+/// and validates it. Local.
 /// @throws InputError naming the first invalid row
 [[nodiscard]] msf::Dendrogram parse_dendrogram(const Rows<double>& linkage);
 
-/// Scatters values by vertex from rank 0: each rank returns the values of its own vertices, in its order. Collective.
-/// @param all  by vertex on rank 0; ignored on others
+/// Scatters values by vertex (cluster labels, probabilities) from rank 0: each rank returns the values of the vertices that it
+/// passed, in the order in which it passed them. Collective.
+/// @param all  values by vertex on rank 0; ignored on other ranks
+/// @param own  vertices that this rank passed
 template <class T>
 [[nodiscard]] std::vector<T> own_values(const std::vector<T>& all, const Numbering& own, comm::Transport& transport) {
   if (transport.size() == 1 && own.ids.empty()) return all;

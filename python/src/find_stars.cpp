@@ -16,46 +16,47 @@
 namespace merganser::python {
 namespace {
 
-constexpr std::int64_t kSlabs = 1024;  // cells along each axis; blocks are cut between them
+constexpr std::int64_t kSlabs = 1024;  // bins of the histograms along an axis; blocks are cut between bins
 
-/// Message with a point, to the rank that owns its position.
+/// Message of merganser.stars() with one point, to the rank whose block contains the point.
 struct SentPoint {
-  Vec3 at;
-  std::int64_t id;
-  std::uint32_t position;
-  std::int32_t rank;  // that passed the point, at `position` of its arrays
-  std::int64_t small;
+  Vec3 at;                 ///< coordinates, wrapped into the box
+  std::int64_t id;         ///< id of the point, unique over all ranks
+  std::uint32_t position;  ///< index of the point in the arrays of the rank that passed it
+  std::int32_t rank;       ///< rank that passed the point
+  std::int64_t small;      ///< not 0: the point is small, so it links to its nearest neighbour
 };
-/// Identity of a point: the rank that passed it, and its position in the arrays there.
-struct Place {
+/// Identity of a point of merganser.stars(): the rank that passed it, and its index in the arrays there.
+struct PointIdentity {
   std::int64_t position;
   std::int32_t rank;
   std::int32_t unused = 0;
 };
-/// Link from a source to its centre, by the ranks that passed them.
-struct Pair {
-  Place source;
-  Place centre;
+/// Link from the source to the centre of a star, both points identified by the ranks that passed them.
+struct StarPair {
+  PointIdentity source;
+  PointIdentity centre;
 };
-/// Message to the owner of a source: the identity of its centre.
+/// Message of merganser.stars() to the owner of a source point's position: the identity of the centre of the source's star.
 struct CentreOf {
-  std::uint32_t source;
+  std::uint32_t source;  ///< index of the source among the points that the receiving rank owns
   std::uint32_t unused = 0;
-  Place centre;
+  PointIdentity centre;
 };
 
-/// Returns point i as it was passed, with z on the lower face of the box in two dimensions.
+/// Returns point i of the caller's array of shape (n, 2) or (n, 3), with z on the lower face of the box in two dimensions.
 Vec3 point(const StarTask& task, std::size_t i, const Box& box) {
   const std::size_t d = task.points.shape(1);
   const double* const p = task.points.data() + i * d;
   return {p[0], p[1], d == 3 ? p[2] : box.lower[2]};
 }
 
-/// Returns point i, wrapped into the box along periodic axes.
+/// Returns point i of the caller's array, wrapped into the box along periodic axes.
 Vec3 wrapped_point(const StarTask& task, std::size_t i, const Box& box) { return wrapped(box, point(task, i, box)); }
 
 constexpr double kMaxCoordinate = 1e150;  // limit without a box: the squares of differences stay finite
 
+/// Throws the error of a point of merganser.stars() outside the box or not finite. @throws InputError naming the point
 [[noreturn]] void throw_outside(const StarTask& task, const Vec3& p, std::size_t i) {
   std::string at = "(" + number_text(p[0]) + ", " + number_text(p[1]);
   if (task.points.shape(1) == 3) at += ", " + number_text(p[2]);
@@ -65,7 +66,8 @@ constexpr double kMaxCoordinate = 1e150;  // limit without a box: the squares of
   throw InputError("points: point " + std::to_string(i) + " is " + at + "); allowed: " + allowed);
 }
 
-/// Returns the box of the caller, or the bounding box of the points of all ranks, after validating this rank's. Collective.
+/// Returns the domain of merganser.stars(): the caller's box, or else the bounding box of all ranks' points, after validating the
+/// points of this rank. Collective.
 /// @throws InputError on every rank, naming a point that is not finite or outside
 Box common_box(const StarTask& task, RowRange share, comm::Transport& transport) {
   const double most = std::numeric_limits<double>::infinity();
@@ -103,7 +105,8 @@ Box common_box(const StarTask& task, RowRange share, comm::Transport& transport)
   return box;
 }
 
-/// Returns a decomposition whose blocks hold about equally many points, from histograms along each axis. Collective.
+/// Returns a decomposition of the box into one block per rank with about equally many points in each, from histograms of all ranks'
+/// coordinates along each axis. Collective.
 Decomposition balanced_blocks(const StarTask& task, RowRange share, const Box& box, comm::Transport& transport) {
   const std::int64_t deep = task.points.shape(1) == 3 ? kSlabs : 1;
   const Grid grid{box, {kSlabs, kSlabs, deep}};
@@ -122,12 +125,14 @@ Decomposition balanced_blocks(const StarTask& task, RowRange share, const Box& b
   return Decomposition(grid, transport.size()).balanced(weight);
 }
 
-/// Returns the decomposition of the blocks that the ranks passed. Collective. @throws InputError unless they tile the box
+/// Returns the decomposition of the box into the blocks that the callers of all ranks passed to merganser.stars(). Collective.
+/// @throws InputError unless the blocks tile the box
 Decomposition gather_blocks(const StarTask& task, const Box& box, comm::Transport& transport) {
   return Decomposition::from_boxes(Grid{box}, comm::all_gather_value(transport, *task.block));
 }
 
-/// Finds the stars of points at the ranks that own their positions. Collective.
+/// Runs a StarFinder (nearest-neighbour links of small points, pruned to stars) on the caller's array without a copy; the points
+/// must lie in the block of this rank. Collective. @throws InputError on every rank for invalid points
 void run_finder(const StarTask& task, StarFinder& finder, comm::Transport& transport, const Stars& stars) {
   const std::size_t n = task.points.shape(0);
   const double* const p = task.points.data();
@@ -136,7 +141,7 @@ void run_finder(const StarTask& task, StarFinder& finder, comm::Transport& trans
   finder.find(points, to_span(task.small), stars.ids);
 }
 
-/// Finds the stars of points whose ranks own their positions, so that no point is sent. Collective.
+/// Fills `stars` for points that lie in the blocks of the ranks that passed them, so that no point is sent. Collective.
 void find_in_place(const StarTask& task, StarFinder& finder, comm::Transport& transport, Stars& stars) {
   run_finder(task, finder, transport, stars);
   for (const StarLink& l : finder.links()) {
@@ -146,10 +151,10 @@ void find_in_place(const StarTask& task, StarFinder& finder, comm::Transport& tr
   for (const StarReceive& a : finder.receives()) stars.receives.push_back({a.centre, a.source, a.rank});
 }
 
-/// Finds the stars among points that were sent to the owners of their positions. Collective.
-/// @return the links whose sources this rank owns
-std::vector<Pair> find_pairs(const std::vector<SentPoint>& came, StarFinder& finder, comm::Transport& transport) {
-  static_assert(sizeof(SentPoint) == 6 * sizeof(double));
+/// Finds the stars among points that were sent to the owners of their positions, and exchanges the identities of centres between
+/// the owners. Collective. @return the links of kept sources whose positions this rank owns
+std::vector<StarPair> find_pairs(const std::vector<SentPoint>& came, StarFinder& finder, comm::Transport& transport) {
+  static_assert(sizeof(SentPoint) == 6 * sizeof(double));  // stride of the view of coordinates below
   std::vector<std::uint8_t> small(came.size());
   std::vector<std::int64_t> ids(came.size());
   for (std::size_t i = 0; i < came.size(); ++i) {
@@ -160,11 +165,12 @@ std::vector<Pair> find_pairs(const std::vector<SentPoint>& came, StarFinder& fin
   PointView points{first, first + 1, first + 2, 6, came.size()};
   if (came.empty()) points = {};
   finder.find(points, small, ids);
-  const auto place = [&](std::uint32_t i) { return Place{came[i].position, came[i].rank}; };
+  const auto place = [&](std::uint32_t i) { return PointIdentity{came[i].position, came[i].rank}; };
   std::vector<std::vector<CentreOf>> centres(static_cast<std::size_t>(transport.size()));
+  // A link between ranks is known with both identities to neither end: the owner of the centre sends that of the centre.
   for (const StarReceive& a : finder.receives())
     centres[static_cast<std::size_t>(a.rank)].push_back({a.source, 0, place(a.centre)});
-  std::vector<Pair> pairs;
+  std::vector<StarPair> pairs;
   for (const StarLink& l : finder.links())
     if (l.rank == transport.rank()) pairs.push_back({place(l.source), place(l.centre)});
   for (const auto& theirs : comm::all_to_all(transport, std::move(centres)))
@@ -172,8 +178,8 @@ std::vector<Pair> find_pairs(const std::vector<SentPoint>& came, StarFinder& fin
   return pairs;
 }
 
-/// Finds the stars of points at any positions: sends them to the owners of their positions, and each link to the ranks that
-/// passed its source and its centre. Collective.
+/// Fills `stars` for points at any positions: sends each point to the rank whose block contains it, finds stars there, and sends
+/// each link back to the ranks that passed its source and its centre. Collective.
 void find_after_redistribution(const StarTask& task, RowRange share, const Decomposition& blocks,
                                comm::Transport& transport, Stars& stars) {
   std::vector<SentPoint> mine;
@@ -188,21 +194,22 @@ void find_after_redistribution(const StarTask& task, RowRange share, const Decom
   StarFinder finder(transport, blocks);
   const auto pairs = find_pairs(came, finder, transport);
   const int me = transport.rank();
-  auto to_source =
-      comm::send_to_owners(transport, std::span<const Pair>(pairs), [](const Pair& p) { return p.source.rank; });
+  auto to_source = comm::send_to_owners(transport, std::span<const StarPair>(pairs),
+                                        [](const StarPair& p) { return p.source.rank; });
   for (const auto& theirs : to_source)
-    for (const Pair& p : theirs) {
+    for (const StarPair& p : theirs) {
       stars.centre[static_cast<std::size_t>(p.source.position)] = p.centre.position;
       stars.rank[static_cast<std::size_t>(p.source.position)] = p.centre.rank;
     }
-  auto to_centre =
-      comm::send_to_owners(transport, std::span<const Pair>(pairs), [](const Pair& p) { return p.centre.rank; });
+  auto to_centre = comm::send_to_owners(transport, std::span<const StarPair>(pairs),
+                                        [](const StarPair& p) { return p.centre.rank; });
   for (const auto& theirs : to_centre)
-    for (const Pair& p : theirs)
+    for (const StarPair& p : theirs)
       if (p.source.rank != me) stars.receives.push_back({p.centre.position, p.source.position, p.source.rank});
 }
 
-/// Sorts sends and receives by rank, then by the source's position, so that both ends of a message number its rows alike.
+/// Lists the source points that this rank sends to centres on other ranks, and sorts these sends and the receives by rank, then by
+/// the source's position, so that both ends of a message of merganser.Stars.migrate() number its rows alike. Local.
 void sort_messages(Stars& stars, int me) {
   for (std::size_t i = 0; i < stars.rank.size(); ++i)
     if (stars.rank[i] != me) stars.sends.push_back(static_cast<std::int64_t>(i));

@@ -12,24 +12,24 @@
 
 namespace merganser::python {
 
-/// Callable of Python that receives a forecast and cancels the search by raising. It may be called on another thread than the
-/// caller's, and destroyed after the caller has returned (an interrupted call), hence the locks.
-class Ask {
+/// Python callable that receives the forecast of a comparison of all pairs of points, and cancels the search by raising. It may be
+/// called on another thread than the caller's, and destroyed after the caller has returned (an interrupted call), hence the locks.
+class ForecastCallback {
  public:
-  /// Takes a reference to a callable. Requires the interpreter's lock.
-  explicit Ask(nb::object callable) : callable_(std::move(callable)) {}
-  Ask(const Ask&) = delete;
-  Ask& operator=(const Ask&) = delete;
-  Ask(Ask&&) = delete;
-  Ask& operator=(Ask&&) = delete;
-  ~Ask() {
+  /// Takes a reference to the Python callable that receives forecasts. Requires the interpreter's lock.
+  explicit ForecastCallback(nb::object callable) : callable_(std::move(callable)) {}
+  ForecastCallback(const ForecastCallback&) = delete;
+  ForecastCallback& operator=(const ForecastCallback&) = delete;
+  ForecastCallback(ForecastCallback&&) = delete;
+  ForecastCallback& operator=(ForecastCallback&&) = delete;
+  ~ForecastCallback() {
     const nb::gil_scoped_acquire lock;
     callable_.reset();
     refused_ = nullptr;
   }
 
-  /// Calls the forecast callback with a forecast; takes the interpreter's lock. @throws UsageError, which all ranks
-  /// throw, if the callable raises
+  /// Calls the forecast callback with points, dimension, distances, seconds and bytes of rank; takes the interpreter's lock. A
+  /// raised Python exception is kept for rethrow(). @throws UsageError, which all ranks throw, if the callable raises
   void operator()(const msf::PairsForecast& f) {
     const nb::gil_scoped_acquire lock;
     try {
@@ -50,20 +50,21 @@ class Ask {
   std::exception_ptr refused_;
 };
 
-/// Sets the limit of distances and the forecast callback in the options of a search. Requires the interpreter's lock.
+/// Sets the limit of distances and the forecast callback in the options of a Euclidean forest search. Requires the interpreter's
+/// lock.
 /// @return the callback, which must outlive the search
-[[nodiscard]] inline std::shared_ptr<Ask> set_forecast(std::int64_t most_distances, nb::object forecast,
-                                                       msf::EuclideanOptions& options) {
-  auto ask = std::make_shared<Ask>(std::move(forecast));
+[[nodiscard]] inline std::shared_ptr<ForecastCallback> set_forecast(std::int64_t most_distances, nb::object forecast,
+                                                                    msf::EuclideanOptions& options) {
+  auto ask = std::make_shared<ForecastCallback>(std::move(forecast));
   options.most_distances = most_distances;
   options.forecast = [ask = ask.get()](const msf::PairsForecast& f) { (*ask)(f); };
   return ask;
 }
 
-/// Calls `work` and, if it fails because the callback raised, throws that exception in place of the UsageError. Requires the
-/// interpreter's lock.
+/// Calls `work`, a search among points, and if it fails because the forecast callback raised, throws that Python exception in place
+/// of the UsageError. Requires the interpreter's lock.
 template <class Work>
-void run_with_forecast(const Ask& ask, const Work& work) {
+void run_with_forecast(const ForecastCallback& ask, const Work& work) {
   try {
     work();
   } catch (const UsageError&) {

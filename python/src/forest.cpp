@@ -1,3 +1,4 @@
+/// Python bindings of spanning forests: NumPy arrays of the edges, totals over all ranks, and the class Forest of _core.
 #include "python/src/forest.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
@@ -16,7 +17,7 @@ ForestObject::ForestObject(std::shared_ptr<Team> team, msf::Forest forest, Numbe
   team_->run([this](comm::Transport& transport, const Interrupt&) { totals_ = msf::totals(forest_, transport); });
 }
 
-// Forest of this process for the arrays of Python: sorted at the first use, under a lock, since any thread may ask.
+// Forest of this process for the arrays of Python: sorted at the first use, under a lock, since any thread may call it.
 const msf::Forest& ForestObject::sorted() {
   const nb::gil_scoped_release free;
   const std::lock_guard lock(mutex_);
@@ -25,6 +26,7 @@ const msf::Forest& ForestObject::sorted() {
   return forest_;
 }
 
+// View of this rank's forest edges for NumPy: an edge is three words (low, high, weight), so rows are strided by 3.
 nb::object ForestObject::edges(const nb::handle& self) {
   const auto& edges = nb::cast<ForestObject&>(self).sorted().edges;
   static_assert(sizeof(graphs::Edge24) == 3 * sizeof(std::int64_t));
@@ -37,7 +39,8 @@ nb::object ForestObject::edges(const nb::handle& self) {
 
 namespace {
 
-/// Converts the weights of edges to an array of T by a function of their ordered bits.
+/// Converts the weights of spanning forest edges, held as order-preserving bits, to a NumPy array of T. @param number  weight of
+/// bits
 template <class T, class Number>
 nb::object convert_weights(const std::vector<graphs::Edge24>& edges, const Number& number) {
   std::vector<T> out(edges.size());
@@ -48,6 +51,7 @@ nb::object convert_weights(const std::vector<graphs::Edge24>& edges, const Numbe
 
 }  // namespace
 
+// Weights of this rank's forest edges in the type that the graph had, restored from order-preserving bits.
 nb::object ForestObject::weights() {
   using graphs::WeightKind;
   const auto& all = sorted();
@@ -66,6 +70,7 @@ nb::object ForestObject::weights() {
   return convert_weights<double>(all.edges, as_double);
 }
 
+// Totals of the spanning forest: over a communicator the constructor has computed them, else the first call does, alone.
 const msf::ForestTotals& ForestObject::totals() {
   const nb::gil_scoped_release free;
   const std::lock_guard lock(mutex_);
@@ -73,8 +78,8 @@ const msf::ForestTotals& ForestObject::totals() {
   return *totals_;
 }
 
-// Collects a forest that ranks which are threads have found: the share of one rank is appended.
-void Shares::add(msf::Forest&& share) {
+// Appends the forest edges that one rank, a thread of this process, has found.
+void ForestShares::add(msf::Forest&& share) {
   const std::lock_guard lock(mutex_);
   all_.vertices = share.vertices;
   all_.kind = share.kind;
@@ -85,6 +90,7 @@ void Shares::add(msf::Forest&& share) {
   }
 }
 
+// Registers the class Forest, the result of euclidean_tree() and minimum_spanning_forest().
 void bind_forest(nb::module_& m) {
   nb::class_<ForestObject>(m, "Forest",
                            "A spanning forest. Every edge is held by one rank: without a communicator by this process.")

@@ -15,40 +15,46 @@
 
 namespace merganser::python {
 
-/// Vertices that this process passed, in its order: consecutive numbers, or a list of ids.
+/// Vertices of a spanning forest (points, or vertices of a graph) that this process passed, in its order: consecutive numbers, or
+/// a list of ids. Cluster labels are returned to the process in this order.
 struct Numbering {
-  std::uint64_t first = 0;         ///< number of the first, if ids is empty
-  std::size_t count = 0;           ///< number of vertices
+  std::uint64_t first = 0;         ///< number of the first vertex of this process, if ids is empty
+  std::size_t count = 0;           ///< number of vertices that this process passed
   std::vector<std::uint64_t> ids;  ///< numbers of the vertices; empty: first, first + 1, ...
 };
 
-/// Share of a forest's edges that this process holds (all, if all ranks are threads of it), and the team of the forest.
+/// Spanning forest that Python owns as Forest: the share of its edges that this process holds (all, if all ranks are threads of
+/// it), and the team of ranks that found it.
 class ForestObject : Pinned {
  public:
-  /// Takes a share of a forest. Collective over a communicator, where it computes the totals.
+  /// Takes this process's share of the edges of a spanning forest and the vertices that it passed. Collective over a communicator,
+  /// where it computes the forest's totals.
   ForestObject(std::shared_ptr<Team> team, msf::Forest forest, Numbering own);
 
-  /// Returns the ends of the edges, (m, 2), low before high, in ascending order of (weight, low, high): a read-only view.
+  /// Returns the ends of this process's forest edges, int64 of shape (m, 2), low before high, in ascending order of (weight, low,
+  /// high): a read-only NumPy view, which keeps the Python object `self` alive.
   [[nodiscard]] static nb::object edges(const nb::handle& self);
-  /// Returns a copy of the weights in the order of edges(), of the type that they have.
+  /// Returns a copy of the weights of this process's forest edges in the order of edges(), as the type that the graph had.
   [[nodiscard]] nb::object weights();
-  /// Returns digest, weight and counts of the whole forest. Local.
+  /// Returns digest, total weight, and numbers of edges and components of the whole spanning forest, over all ranks. Local.
   [[nodiscard]] const msf::ForestTotals& totals();
-  /// Sorts the edges at the first call, and returns the forest. Requires the interpreter's lock, which it releases meanwhile.
+  /// Sorts this process's edges by (weight, low, high) at the first call, and returns its share of the spanning forest.
+  /// Thread-safe. Requires the interpreter's lock, which it releases meanwhile.
   const msf::Forest& sorted();
-  /// Returns the forest after a call of sorted(). Needs no lock.
+  /// Returns this process's share of the spanning forest after a call of sorted(), which later calls do not change. Needs no lock.
   [[nodiscard]] const msf::Forest& sorted_forest() const noexcept { return forest_; }
-  /// Calls body with the forest, whose edges are in any order, and prevents sorting meanwhile. Without the interpreter's lock.
+  /// Calls body with this process's share of the spanning forest, whose edges are in any order, and prevents sorted() from
+  /// reordering them meanwhile. Called without the interpreter's lock.
   template <class Body>
   void read(const Body& body) {
     const std::lock_guard lock(mutex_);
     body(std::as_const(forest_));
   }
-  /// Returns the number of vertices of the whole forest.
+  /// Returns the number of vertices of the whole spanning forest, over all ranks.
   [[nodiscard]] std::uint64_t vertices() const noexcept { return forest_.vertices; }
-  /// Returns the vertices that this process passed.
+  /// Returns the vertices that this process passed to the search for the spanning forest.
   [[nodiscard]] const Numbering& own() const noexcept { return own_; }
-  /// Returns the team whose ranks hold the forest.
+  /// Returns the team whose ranks hold the edges of the spanning forest.
   [[nodiscard]] const std::shared_ptr<Team>& team() const noexcept { return team_; }
 
  private:
@@ -60,12 +66,13 @@ class ForestObject : Pinned {
   std::optional<msf::ForestTotals> totals_;
 };
 
-/// Accumulator of the shares of a forest of ranks that are threads. The order of the edges depends on the order of calls.
-class Shares {
+/// Accumulator of the spanning forest edges that ranks which are threads of this process have found. The order of the edges depends
+/// on the order in which the threads add theirs.
+class ForestShares {
  public:
-  /// Appends a rank's share. Thread-safe.
+  /// Appends the forest edges that one rank found. Thread-safe.
   void add(msf::Forest&& share);
-  /// Moves the whole forest out, after all ranks have added theirs.
+  /// Moves the whole spanning forest out, after all ranks have added their edges.
   [[nodiscard]] msf::Forest release() { return std::move(all_); }
 
  private:

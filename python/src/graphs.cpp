@@ -16,13 +16,14 @@
 namespace merganser::python {
 namespace {
 
-/// Edge list of one rank, and the log of reading it.
-struct Edges {
+/// This rank's share of a graph's edges, and the log of the graph file reader.
+struct RankEdges {
   graphs::EdgeList list;
   graphs::ReadLog log;
 };
 
-/// Converts the weights of an edge list to an array of T by a function of their ordered bits.
+/// Converts the weights of this rank's graph edges to a NumPy array of T. @param weight  function of a weight's order-preserving
+/// bits
 template <class T, class Weight>
 nb::object weights_to_numpy(const graphs::EdgeList& list, const Weight& weight) {
   std::vector<T> out;
@@ -31,6 +32,7 @@ nb::object weights_to_numpy(const graphs::EdgeList& list, const Weight& weight) 
   return nb::cast(move_to_numpy(std::move(out)));
 }
 
+/// Converts the weights of this rank's graph edges to a NumPy array of the type that the graph's kind of weights names.
 nb::object weights_to_numpy(const graphs::EdgeList& list) {
   const auto real = [&](std::uint64_t bits) { return graphs::weight_from_bits(list.kind, bits); };
   switch (list.kind) {
@@ -46,7 +48,7 @@ nb::object weights_to_numpy(const graphs::EdgeList& list) {
   return weights_to_numpy<double>(list, real);
 }
 
-// Converts one end of all edges, low or high, to an array of NumPy.
+/// Converts one end of each graph edge of this rank, the higher or the lower vertex, to a NumPy array of int64.
 nb::object ends_to_numpy(const graphs::EdgeList& list, bool high) {
   std::vector<std::int64_t> out;
   out.reserve(list.size());
@@ -54,26 +56,29 @@ nb::object ends_to_numpy(const graphs::EdgeList& list, bool high) {
   return nb::cast(move_to_numpy(std::move(out)));
 }
 
-/// Converts edges to (n, u, v, w), as minimum_spanning_forest() takes them.
-nb::tuple to_edge_arrays(const Edges& edges) {
+/// Converts this rank's graph edges to a tuple (n, u, v, w) of the number of vertices and NumPy arrays of ends and weights, as
+/// merganser.minimum_spanning_forest() takes them.
+nb::tuple to_edge_arrays(const RankEdges& edges) {
   return nb::make_tuple(edges.list.vertices, ends_to_numpy(edges.list, false), ends_to_numpy(edges.list, true),
                         weights_to_numpy(edges.list));
 }
 
-// Body of merganser.generate_graph().
-nb::tuple generate(const std::shared_ptr<Team>& team, const std::string& spec, std::uint64_t seed,
-                   const std::string& weights) {
-  const auto edges = std::make_shared<Edges>();
+/// Generates this rank's edges of a random graph for merganser.generate_graph(), as (n, u, v, w). Collective.
+/// @param spec  generator and its parameters, as "rmat:..." @param weights  weight model
+nb::tuple generate_edges(const std::shared_ptr<Team>& team, const std::string& spec, std::uint64_t seed,
+                         const std::string& weights) {
+  const auto edges = std::make_shared<RankEdges>();
   team->run([=](comm::Transport& transport, const Interrupt&) {
     edges->list = graphs::generate(spec, {seed, weights}, transport);
   });
   return to_edge_arrays(*edges);
 }
 
-// Body of merganser.read_graph(): arrays of this rank's edges, and what the reader noticed.
-nb::tuple read(const std::shared_ptr<Team>& team, const std::string& path, const std::string& format,
-               const std::string& weights, std::uint64_t seed) {
-  const auto edges = std::make_shared<Edges>();
+/// Reads this rank's edges of a graph file for merganser.read_graph(). Collective. @return ((n, u, v, w), dict of the reader's log:
+/// format, entries, loops dropped, remarks, original vertex ids)
+nb::tuple read_edges(const std::shared_ptr<Team>& team, const std::string& path, const std::string& format,
+                     const std::string& weights, std::uint64_t seed) {
+  const auto edges = std::make_shared<RankEdges>();
   team->run([=](comm::Transport& transport, const Interrupt&) {
     edges->list = graphs::read_graph(path, {format, weights, seed}, transport, edges->log);
   });
@@ -92,10 +97,11 @@ nb::tuple read(const std::shared_ptr<Team>& team, const std::string& path, const
   return nb::make_tuple(to_edge_arrays(*edges), record);
 }
 
-// Body of merganser.write_graph(): edges from arrays of NumPy, checked while the interpreter's lock is released.
+/// Writes edges of all ranks, given as NumPy arrays of ends and weights, to a graph file for merganser.write_graph(). Collective.
+/// @throws UsageError for arrays of different lengths, InputError on every rank for an end that is no vertex
 template <class T>
-void write(const std::shared_ptr<Team>& team, const std::string& path, const std::string& format, std::uint64_t n,
-           const Line<std::int64_t>& u, const Line<std::int64_t>& v, const Line<T>& w) {
+void write_edges(const std::shared_ptr<Team>& team, const std::string& path, const std::string& format, std::uint64_t n,
+                 const Line<std::int64_t>& u, const Line<std::int64_t>& v, const Line<T>& w) {
   if (u.size() != v.size() || u.size() != w.size()) throw UsageError("graph: u, v and w of different lengths");
   const auto list = std::make_shared<graphs::EdgeList>();
   list->vertices = n;
@@ -120,19 +126,22 @@ void write(const std::shared_ptr<Team>& team, const std::string& path, const std
   });
 }
 
+/// Registers write_graph() for edge weights of type T.
 template <class T>
 void bind_write(nb::module_& m) {
-  m.def("write_graph", &write<T>, nb::arg("team"), nb::arg("path"), nb::arg("format"), nb::arg("n"),
-        nb::arg("u").noconvert(), nb::arg("v").noconvert(), nb::arg("w").noconvert(), "See merganser.write_graph().");
+  m.def("write_graph", &write_edges<T>, nb::arg("team"), nb::arg("path"), nb::arg("format"), nb::arg("n"),
+        nb::arg("u").noconvert(), nb::arg("v").noconvert(), nb::arg("w").noconvert(),
+        "Writes a graph file from edge arrays: see merganser.write_graph(). Collective.");
 }
 
 }  // namespace
 
+// Registers generation, reading and writing of graphs, which merganser.generate_graph(), read_graph() and write_graph() wrap.
 void bind_graphs(nb::module_& m) {
-  m.def("generate_graph", &generate, nb::arg("team"), nb::arg("spec"), nb::arg("seed"), nb::arg("weights"),
-        "See merganser.generate_graph().");
-  m.def("read_graph", &read, nb::arg("team"), nb::arg("path"), nb::arg("format"), nb::arg("weights"), nb::arg("seed"),
-        "See merganser.read_graph().");
+  m.def("generate_graph", &generate_edges, nb::arg("team"), nb::arg("spec"), nb::arg("seed"), nb::arg("weights"),
+        "Generates this rank's edges of a random graph: see merganser.generate_graph(). Collective.");
+  m.def("read_graph", &read_edges, nb::arg("team"), nb::arg("path"), nb::arg("format"), nb::arg("weights"),
+        nb::arg("seed"), "Reads this rank's edges of a graph file: see merganser.read_graph(). Collective.");
   bind_write<std::uint64_t>(m);
   bind_write<std::int64_t>(m);
   bind_write<double>(m);

@@ -1,3 +1,4 @@
+/// Python bindings of growths: the edges of a spanning tree in the order in which Prim's algorithm takes them.
 #include "python/src/growth.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
@@ -12,7 +13,9 @@
 namespace merganser::python {
 namespace {
 
-/// Gathers the edges of all ranks and, on rank 0, orders them as Prim's algorithm takes them. Collective.
+/// Gathers the spanning tree edges of all ranks and, on rank 0, orders them as Prim's algorithm takes them from vertex 0.
+/// Collective.
+/// @param points  gathered points with core distances, to compare all edges of equal weight; null: the forest's edges alone
 void compute_growth(Growth& growth, const msf::Forest& mine, const msf::GatheredPoints* points,
                     comm::Transport& transport) {
   const bool alone = transport.size() == 1;
@@ -23,7 +26,8 @@ void compute_growth(Growth& growth, const msf::Forest& mine, const msf::Gathered
   });
 }
 
-// Order of Prim's algorithm for labels that equal scikit-learn's, on the ranks that hold the forest.
+/// Returns the edges of a spanning tree in the order of Prim's algorithm, for HDBSCAN* labels that equal scikit-learn's; empty on
+/// ranks other than 0. Collective over the forest's team.
 std::shared_ptr<Growth> grow(const std::shared_ptr<ForestObject>& forest,
                              const std::shared_ptr<msf::GatheredPoints>& points) {
   const auto growth = std::make_shared<Growth>();
@@ -39,7 +43,9 @@ std::shared_ptr<Growth> grow(const std::shared_ptr<ForestObject>& forest,
   return growth;
 }
 
-/// Converts edges that Python has computed in the order of Prim's algorithm.
+/// Creates a Growth from the ends and weights of spanning tree edges that Python has computed in the order of Prim's algorithm.
+/// Local.
+/// @throws UsageError for arrays of different lengths
 std::shared_ptr<Growth> make_growth(const Line<std::uint32_t>& from, const Line<std::uint32_t>& to,
                                     const Line<double>& weights) {
   if (from.size() != weights.size() || to.size() != weights.size())
@@ -54,6 +60,7 @@ std::shared_ptr<Growth> make_growth(const Line<std::uint32_t>& from, const Line<
 
 }  // namespace
 
+// Registers the class Growth and grow(), which orders the edges of a forest.
 void bind_growth(nb::module_& m) {
   nb::class_<Growth>(m, "Growth",
                      "The edges of a tree in the order in which Prim's algorithm takes them, from vertex 0.")

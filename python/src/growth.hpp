@@ -8,13 +8,14 @@
 
 namespace merganser::python {
 
-/// Edges of a tree in the order of Prim's algorithm; empty on ranks other than 0.
+/// Edges of a spanning tree in the order in which Prim's algorithm takes them; empty on ranks other than 0.
 using msf::Growth;
 
-/// Growth of a tree and the order in which its edges are merged: positions in the growth by ascending weight.
+/// Order of the merges of HDBSCAN* with ties="sequential": a spanning tree's edges as Prim's algorithm took them, and the
+/// permutation by which they are merged.
 struct Sequence {
-  std::shared_ptr<Growth> growth;
-  Line<std::uint32_t> order;
+  std::shared_ptr<Growth> growth;  ///< edges in the order of Prim's algorithm
+  Line<std::uint32_t> order;       ///< positions in the growth by ascending weight
 };
 
 }  // namespace merganser::python

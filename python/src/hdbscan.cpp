@@ -1,3 +1,4 @@
+/// Python bindings of HDBSCAN*: cluster labels of a spanning forest's vertices, condensed trees, and validated options.
 #include "merganser/msf/hdbscan.hpp"
 
 #include <nanobind/stl/map.h>
@@ -14,21 +15,24 @@
 namespace merganser::python {
 namespace {
 
-/// Result of hdbscan(): labels of this process's points, and on rank 0 the tree they were taken from.
-struct Found {
+/// Result of merganser.hdbscan() on one rank: cluster labels and probabilities of the points that this process passed, and on rank
+/// 0 the condensed tree that they were taken from.
+struct HdbscanResult {
   msf::Hdbscan labels;
   msf::CondensedTree tree;
 };
 
-/// Names of the parameters in the function that the user called, by the names of the fields.
+/// Names of HDBSCAN* parameters in the Python function that the user called, by the names of the fields of HdbscanOptions.
 using Names = std::map<std::string, std::string>;
 
+/// Returns the name that the user's function has for a field of HdbscanOptions, for error messages; the field itself without one.
 std::string name_of(const Names& names, std::string_view field) {
   const auto at = names.find(std::string(field));
   return at != names.end() ? at->second : std::string(field);
 }
 
-/// Returns the value of an enumeration by its name. @throws UsageError for anything else
+/// Converts a Python string to a value of an enumeration of HDBSCAN* options. @throws UsageError naming the parameter and the
+/// allowed words, for other strings and other objects
 template <class E>
 E parse_choice(nb::handle given, const std::string& name, const Choices<E>& choices) {
   for (const auto& [word, value] : choices.words)
@@ -37,7 +41,8 @@ E parse_choice(nb::handle given, const std::string& name, const Choices<E>& choi
                    joined(choices.words, ", ", [](const auto& word) { return "'" + word.first + "'"; }));
 }
 
-/// Makes options of keyword arguments. @throws UsageError with the name that the user knows
+/// Constructs HdbscanOptions at `place` from Python's keyword arguments, and validates them. @throws UsageError that names the
+/// parameter as the user's function does
 void make_options(msf::HdbscanOptions* place, std::int64_t min_cluster_size, nb::handle selection, double epsilon,
                   bool allow_single_cluster, std::int64_t max_cluster_size, nb::handle ties, const Names& names) {
   msf::HdbscanOptions options{.min_cluster_size = min_cluster_size,
@@ -50,8 +55,9 @@ void make_options(msf::HdbscanOptions* place, std::int64_t min_cluster_size, nb:
   new (place) msf::HdbscanOptions(options);
 }
 
-/// In the order of a growth, if there is one.
-msf::Dendrogram dendrogram_in(const Sequence* sequence, ForestObject& forest, comm::Transport& transport) {
+/// Computes the single-linkage dendrogram of a spanning forest on rank 0: in the order of `sequence` (Prim's algorithm), else, if
+/// it is null, by ascending (weight, low, high). Other ranks return it empty. Collective.
+msf::Dendrogram compute_dendrogram(const Sequence* sequence, ForestObject& forest, comm::Transport& transport) {
   if (sequence == nullptr) return gather_dendrogram(forest, msf::Apart::join, transport);
   msf::Dendrogram d;
   comm::agree(transport, [&] {
@@ -61,9 +67,11 @@ msf::Dendrogram dendrogram_in(const Sequence* sequence, ForestObject& forest, co
   return d;
 }
 
-void find(Found& found, ForestObject& forest, const Sequence* sequence, const msf::HdbscanOptions& options,
-          comm::Transport& transport) {
-  const msf::Dendrogram d = dendrogram_in(sequence, forest, transport);
+/// Computes HDBSCAN* on one rank: dendrogram, condensed tree and labels on rank 0, then labels and probabilities are scattered to
+/// the ranks that passed the points. Collective.
+void cluster_forest(HdbscanResult& found, ForestObject& forest, const Sequence* sequence,
+                    const msf::HdbscanOptions& options, comm::Transport& transport) {
+  const msf::Dendrogram d = compute_dendrogram(sequence, forest, transport);
   comm::agree(transport, [&] {
     if (transport.rank() != 0) return;
     found.tree = msf::condense(d, options.min_cluster_size, options.ties);
@@ -73,16 +81,18 @@ void find(Found& found, ForestObject& forest, const Sequence* sequence, const ms
   found.labels.probabilities = own_values(found.labels.probabilities, forest.own(), transport);
 }
 
+/// Clusters the vertices of a spanning forest for merganser.hdbscan(). Collective over the forest's team. @return (labels and
+/// probabilities of this process's points, condensed tree or None on ranks other than 0, selected clusters)
 nb::tuple hdbscan(const std::shared_ptr<ForestObject>& forest, const msf::HdbscanOptions& options,
                   std::shared_ptr<Growth> growth, std::optional<Line<std::uint32_t>> order) {
   std::shared_ptr<const Sequence> sequence;
   if (growth && order) sequence = std::make_shared<Sequence>(Sequence{std::move(growth), std::move(*order)});
-  const auto found = std::make_shared<Found>();
+  const auto found = std::make_shared<HdbscanResult>();
   if (!sequence) forest->sorted();
   const Team& team = *forest->team();
   const bool mine = team.is_local() || team.rank() == 0;
   const auto body = [=](comm::Transport& transport, const Interrupt&) {
-    find(*found, *forest, sequence.get(), options, transport);
+    cluster_forest(*found, *forest, sequence.get(), options, transport);
   };
   if (team.is_local()) {
     Team(1).run(body);
@@ -95,18 +105,18 @@ nb::tuple hdbscan(const std::shared_ptr<ForestObject>& forest, const msf::Hdbsca
                         move_to_numpy(std::move(found->labels.selected)));
 }
 
-/// A field of every cluster as an array, a copy: clusters are few.
+/// Copies one field (parent, size, birth) of all clusters of a condensed tree to a NumPy array of T; clusters are few.
 template <class T, class Field>
-Given<T> field(const msf::CondensedTree& tree, Field msf::CondensedTree::Cluster::*which) {
+Given<T> cluster_field(const msf::CondensedTree& tree, Field msf::CondensedTree::Cluster::*which) {
   std::vector<T> out;
   out.reserve(tree.clusters.size());
   for (const auto& c : tree.clusters) out.push_back(static_cast<T>(c.*which));
   return move_to_numpy(std::move(out));
 }
 
-/// An array over the tree's own memory.
+/// Returns a read-only NumPy array over numbers by point in the memory of a condensed tree, which `self` keeps alive.
 template <class T>
-nb::object view(const nb::handle& self, const std::vector<T>& numbers) {
+nb::object numpy_view(const nb::handle& self, const std::vector<T>& numbers) {
   static constexpr T kNone{};
   const std::size_t shape[] = {numbers.size()};
   return nb::cast(nb::ndarray<nb::numpy, const T>(numbers.empty() ? &kNone : numbers.data(), 1, shape, self));
@@ -114,26 +124,28 @@ nb::object view(const nb::handle& self, const std::vector<T>& numbers) {
 
 }  // namespace
 
+// Registers the classes CondensedTree and HdbscanOptions, and the function behind merganser.hdbscan().
 void bind_hdbscan(nb::module_& m) {
   using Tree = msf::CondensedTree;
   constexpr auto kOwn = nb::rv_policy::move;  // arrays that are made anew
   nb::class_<Tree>(m, "CondensedTree",
                    "A dendrogram without its small clusters. Cluster 0 is all points; lambda is 1 / height.")
       .def_prop_ro(
-          "parent", [](const Tree& t) { return field<std::int64_t>(t, &Tree::Cluster::parent); }, kOwn,
+          "parent", [](const Tree& t) { return cluster_field<std::int64_t>(t, &Tree::Cluster::parent); }, kOwn,
           "By cluster: the cluster it splits from, below its own number; that of cluster 0 is 0.")
       .def_prop_ro(
-          "size", [](const Tree& t) { return field<std::int64_t>(t, &Tree::Cluster::size); }, kOwn,
-          "By cluster: points at birth.")
+          "size", [](const Tree& t) { return cluster_field<std::int64_t>(t, &Tree::Cluster::size); }, kOwn,
+          "By cluster: its number of points where it splits from its parent.")
       .def_prop_ro(
-          "birth", [](const Tree& t) { return field<double>(t, &Tree::Cluster::birth); }, kOwn,
-          "By cluster: lambda of birth.")
+          "birth", [](const Tree& t) { return cluster_field<double>(t, &Tree::Cluster::birth); }, kOwn,
+          "By cluster: lambda (1 / height) at which it splits from its parent.")
       .def_prop_ro(
-          "cluster_of", [](const nb::handle& self) { return view(self, nb::cast<const Tree&>(self).cluster_of); },
+          "cluster_of", [](const nb::handle& self) { return numpy_view(self, nb::cast<const Tree&>(self).cluster_of); },
           "By point: the cluster that it falls out of. Read only, without a copy.")
       .def_prop_ro(
-          "lambda_", [](const nb::handle& self) { return view(self, nb::cast<const Tree&>(self).lambda); },
-          "By point: where it does; infinite for what lies at one place. Read only, without a copy.")
+          "lambda_", [](const nb::handle& self) { return numpy_view(self, nb::cast<const Tree&>(self).lambda); },
+          "By point: lambda at which it falls out of its cluster; infinite for points at one place. Read only, without "
+          "a copy.")
       .def_prop_ro(
           "stabilities", [](const Tree& t) { return move_to_numpy(msf::stabilities(t)); }, kOwn,
           "By cluster: excess of mass, the sum of (lambda - birth) over the points that leave it.");

@@ -13,11 +13,13 @@
 namespace merganser::python {
 namespace {
 
+/// Throws the error of a row of a linkage matrix that Python passed. @throws InputError "linkage: row N: what"
 [[noreturn]] void refuse_row(std::size_t row, const std::string& what) {
   throw InputError("linkage: row " + std::to_string(row) + ": " + what);
 }
 
-/// Converts an entry of a dendrogram's row. @throws InputError unless it is an integer from 0 to below `below`
+/// Converts an entry of a linkage matrix (a cluster's number or its size, stored as double) to an integer. @throws InputError
+/// unless it is a whole number from 0 to below `below`, with `row` and the word `what` in the message
 std::uint32_t parse_whole(double x, double below, std::size_t row, const char* what) {
   if (!(x >= 0 && x < below) || x != std::floor(x))
     refuse_row(row, std::string(what) + " " + std::to_string(x) + "; allowed: whole numbers from 0 to below " +
@@ -25,7 +27,7 @@ std::uint32_t parse_whole(double x, double below, std::size_t row, const char* w
   return static_cast<std::uint32_t>(x);
 }
 
-/// Converts a dendrogram to SciPy's rows (a, b, height, size).
+/// Converts a single-linkage dendrogram to the rows of a linkage matrix of SciPy: (a, b, height, size), concatenated.
 std::vector<double> to_rows(const msf::Dendrogram& d) {
   std::vector<double> rows(4 * d.merges.size());
   double* to = rows.data();
@@ -38,7 +40,8 @@ std::vector<double> to_rows(const msf::Dendrogram& d) {
   return rows;
 }
 
-/// Computes the dendrogram of a forest. Collective. Returns None on ranks other than 0.
+/// Computes the single-linkage dendrogram of a spanning forest for merganser.linkage(), as a linkage matrix of SciPy. Collective
+/// over the forest's team. @return a NumPy array of shape (n - 1, 4); None on ranks other than 0
 nb::object linkage(const std::shared_ptr<ForestObject>& forest) {
   const auto rows = std::make_shared<std::vector<double>>();
   forest->sorted();
@@ -55,6 +58,7 @@ nb::object linkage(const std::shared_ptr<ForestObject>& forest) {
   return mine ? nb::cast(move_rows_to_numpy(std::move(*rows), 4)) : nb::none();
 }
 
+/// Moves cluster labels of a cut dendrogram into a NumPy array of int32, without a copy.
 nb::object labels_to_numpy(msf::Labels labels) {
   const std::size_t n = labels.of.size();
   using Numbers = std::vector<std::uint32_t>;
@@ -62,8 +66,8 @@ nb::object labels_to_numpy(msf::Labels labels) {
       std::move(labels.of), [](Numbers& v) { return reinterpret_cast<std::int32_t*>(v.data()); }, {n}));
 }
 
-// Body of all cuts of a dendrogram that Python passes as rows: labels by the rule `how`, without the interpreter's
-// lock.
+/// Cuts a single-linkage dendrogram, given as a linkage matrix of SciPy, into flat clusters by the rule `how`, without the
+/// interpreter's lock. @return cluster labels by vertex. @throws InputError for an invalid matrix
 template <class Cut>
 nb::object cut(const Rows<double>& rows, const Cut& how) {
   msf::Labels labels;
@@ -83,7 +87,7 @@ msf::Dendrogram gather_dendrogram(ForestObject& forest, msf::Apart apart, comm::
   return transport.rank() == 0 ? msf::dendrogram(all, apart) : msf::Dendrogram{};
 }
 
-// Checks rows that Python passed, which may come from SciPy or any program, and converts them to a dendrogram.
+// Converts a linkage matrix that may come from SciPy or any program: heights must ascend, and each cluster is merged once.
 msf::Dendrogram parse_dendrogram(const Rows<double>& linkage) {
   if (linkage.shape(1) != 4)
     throw InputError("linkage: rows of " + std::to_string(linkage.shape(1)) + " numbers; allowed: 4");
@@ -110,6 +114,7 @@ msf::Dendrogram parse_dendrogram(const Rows<double>& linkage) {
   return d;
 }
 
+// Registers linkage() of forests, and the cuts of dendrograms by height and by number of clusters.
 void bind_linkage(nb::module_& m) {
   m.def("linkage", &linkage, nb::arg("forest"), "Computes the dendrogram of a forest: see merganser.linkage().");
   m.def(

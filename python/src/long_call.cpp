@@ -1,3 +1,4 @@
+/// Long calls of the Python bindings: threads that run bodies without the interpreter's lock, and the handling of Ctrl-C.
 #include "python/src/long_call.hpp"
 
 #include <nanobind/nanobind.h>
@@ -14,19 +15,20 @@ namespace merganser::python {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto kLook = 50ms;       // interval between checks for signals
-constexpr auto kPatience = 700ms;  // time that an interrupted body has to end
+constexpr auto kLook = 50ms;       // interval between checks for signals of Python during a long call
+constexpr auto kPatience = 700ms;  // time that the body of an interrupted long call has to end before it is abandoned
 
-/// Body of a long call and its state, shared by the caller and the thread that runs it.
-struct Work {
-  explicit Work(LongBody b) : body(std::move(b)) {}
+/// Body of a long call from Python and its state, shared by the calling thread and the thread that runs the body.
+struct LongCallState {
+  explicit LongCallState(LongBody b) : body(std::move(b)) {}
   LongBody body;
   Interrupt interrupt;
   std::mutex mutex;
   std::condition_variable changed;
   bool ended = false;
-  std::exception_ptr error;
+  std::exception_ptr error;  ///< exception that ended the body; null: none
 
+  /// Waits until the body has ended, at most for `time`. @return true if it has ended
   template <class Time>
   bool wait(Time time) {
     std::unique_lock lock(mutex);
@@ -34,19 +36,20 @@ struct Work {
   }
 };
 
-/// Number of interrupted bodies that still run after their callers have returned.
-struct Abandoned {
+/// Number of bodies of interrupted long calls that still run after their callers have returned to Python.
+struct AbandonedBodies {
   std::mutex mutex;
   std::condition_variable changed;
   int count = 0;
 };
-Abandoned& abandoned() {
-  static Abandoned* const the_abandoned = new Abandoned;
+/// Returns the process-wide count of abandoned bodies, which is never destroyed: their threads may outlive static objects.
+AbandonedBodies& abandoned() {
+  static AbandonedBodies* const the_abandoned = new AbandonedBodies;
   return *the_abandoned;
 }
 
-// Body of the thread of a long call: an exception is kept for the caller.
-void run_work(const std::shared_ptr<Work>& work) {
+/// Runs the body of a long call on a thread of its own, keeps its exception for the calling thread, and signals its end.
+void run_work(const std::shared_ptr<LongCallState>& work) {
   std::exception_ptr error;
   try {
     work->body(work->interrupt);
@@ -59,9 +62,9 @@ void run_work(const std::shared_ptr<Work>& work) {
   work->changed.notify_all();
 }
 
-/// Abandons a body that does not end: a thread of its own joins it and releases what it owns. It is counted until then, so
-/// that wait_for_interrupted() can wait for it.
-void abandon(std::shared_ptr<Work> work, std::thread thread) {
+/// Abandons the body of an interrupted long call that does not end: another thread, detached, joins the body's thread and releases
+/// the data that the body owns. It is counted until then, so that wait_for_interrupted() can wait for it.
+void abandon(std::shared_ptr<LongCallState> work, std::thread thread) {
   {
     const std::lock_guard lock(abandoned().mutex);
     ++abandoned().count;
@@ -75,14 +78,15 @@ void abandon(std::shared_ptr<Work> work, std::thread thread) {
   }).detach();
 }
 
-// Returns true on the thread on which Python runs the handlers of signals.
+/// Returns true on Python's main thread, the one on which Python runs the handlers of signals. Requires the interpreter's lock.
 bool is_on_main_thread() {
   static const auto main =
       nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
   return main == PyThread_get_thread_ident();
 }
 
-/// Runs the handlers of pending signals. @return true if one has raised an exception, which is then set in Python
+/// Runs the handlers of pending signals in Python; takes the interpreter's lock. @return true if a handler has raised an exception
+/// (KeyboardInterrupt, for one), which is then set in Python
 bool has_signal_raised() {
   const nb::gil_scoped_acquire lock;
   return PyErr_CheckSignals() != 0;
@@ -90,6 +94,7 @@ bool has_signal_raised() {
 
 }  // namespace
 
+// Handlers of pending signals run at most every kLook on a thread; an exception of a handler ends the long call.
 void Interrupt::check_signals() {
   // Taking the interpreter's lock at every check would slow the body down.
   thread_local std::chrono::steady_clock::time_point next;
@@ -107,7 +112,7 @@ void long_call(LongBody body) {
     const nb::gil_scoped_release free;
     return body(Interrupt{});
   }
-  auto work = std::make_shared<Work>(std::move(body));
+  auto work = std::make_shared<LongCallState>(std::move(body));
   std::exception_ptr error;
   bool raised = false;
   {
@@ -138,6 +143,7 @@ void long_call_here(const LongBody& body) {
   body(Interrupt(true));
 }
 
+// Blocks until the last abandoned body has ended, without the interpreter's lock, which bodies may need to end.
 void wait_for_interrupted() {
   const nb::gil_scoped_release free;
   std::unique_lock lock(abandoned().mutex);

@@ -16,13 +16,14 @@ namespace nb = nanobind;
 namespace merganser::python {
 namespace {
 
-/// Sets an exception of merganser._errors in Python.
+/// Sets a pending Python exception of a class of merganser._errors. @param name  of the class @param what  the message
 void set_python_error(const char* name, const char* what) {
   const nb::object type = nb::module_::import_("merganser._errors").attr(name);
   PyErr_SetString(type.ptr(), what);
 }
 
-/// Converts the library's exceptions to those of Python, derived classes before their bases.
+/// Converts a C++ exception of the library to the Python exception of merganser._errors; nanobind calls it for every exception that
+/// leaves a binding. Derived classes are caught before their bases; Interrupted becomes KeyboardInterrupt.
 void translate_exception(const std::exception_ptr& error, void*) {
   try {
     std::rethrow_exception(error);
@@ -43,8 +44,10 @@ void translate_exception(const std::exception_ptr& error, void*) {
 
 }  // namespace
 
+// Registers the translation of the library's exceptions to those of Python.
 void bind_errors() { nb::register_exception_translator(translate_exception); }
 
+// Registers OutputFile, by which Python libraries such as netCDF4 write files that appear whole or not at all.
 void bind_files(nb::module_& m) {
   nb::class_<OutputFile>(m, "OutputFile",
                          "A file that appears whole or not at all; a library writes it under its name.")
@@ -58,12 +61,13 @@ void bind_files(nb::module_& m) {
       .def("commit", &OutputFile::commit, "Flushes the file to the disk and renames it to its final name.");
 }
 
+// Registers Team, teams over mpi4py's communicators, the loading of MPI's plug-in, and the wait for interrupted calls.
 void bind_team(nb::module_& m) {
   nb::class_<Team>(m, "Team", "Ranks that run a call: this process, threads of it, or the ranks of a communicator.")
       .def(nb::init<int>(), nb::arg("ranks") = 1)
-      .def_prop_ro("ranks", &Team::ranks, "Number of ranks.")
+      .def_prop_ro("ranks", &Team::ranks, "Number of ranks of the team.")
       .def_prop_ro("rank", &Team::rank, "Number of this process among those of a communicator; else 0.")
-      .def_prop_ro("here", &Team::is_local, "True if all ranks are in this process.")
+      .def_prop_ro("here", &Team::is_local, "True if all ranks of the team are in this process.")
       .def_prop_ro("model", &Team::model, "Name of the communication model.")
       .def("close", &Team::close, "Closes the transport over the communicator. Collective.");
   m.def(

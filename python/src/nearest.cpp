@@ -14,39 +14,41 @@
 namespace merganser::python {
 namespace {
 
-/// Parameters of a search among points, as the Python side passes them.
-struct How {
-  std::string metric;
-  int min_samples;
-  int threads;
-  std::int64_t most_distances;
-  nb::object forecast;
-  std::string angle = "radians";
-  std::vector<Axis> periodic = {};
+/// Parameters of a nearest-neighbour search among points for HDBSCAN*, as the Python side passes them.
+struct SearchParameters {
+  std::string metric;               ///< distance: "euclidean", "haversine", ...
+  int min_samples;                  ///< k of core distances: the k-th nearest point, the point itself included
+  int threads;                      ///< threads per rank
+  std::int64_t most_distances;      ///< limit of distances of a comparison of all pairs
+  nb::object forecast;              ///< Python callable that receives the forecast of that comparison
+  std::string angle = "radians";    ///< unit of angles: "radians" or "degrees"
+  std::vector<Axis> periodic = {};  ///< periodic axes of the domain
 };
 
-/// Arguments and results of a search among points. A LookUp owns its arrays, since an interrupted call may outlive its
-/// caller.
-struct LookUp {
-  Rows<double> points;
-  std::optional<Line<std::uint64_t>> ids;
-  Rows<double> fresh;
+/// Arguments and results of gather_points() and join_points(), searches among fitted points. A PointSearch owns its arrays, since
+/// an interrupted call may outlive its caller.
+struct PointSearch {
+  Rows<double> points;                     ///< coordinates of the fitted points of this process
+  std::optional<Line<std::uint64_t>> ids;  ///< ids of the fitted points; none: consecutive over all ranks
+  Rows<double> fresh;                      ///< coordinates of the new points of this process, for join_points()
   msf::PointSpace space;
   msf::EuclideanOptions options;
-  std::shared_ptr<Ask> ask;
-  msf::GatheredPoints gathered;
-  std::vector<std::int64_t> joined;  // nearest fitted point of each new point of this process
-  std::vector<double> reach;         // mutual reachability distance of each new point to it
+  std::shared_ptr<ForecastCallback> ask;
+  msf::GatheredPoints gathered;      ///< result of gather_points(), on rank 0
+  std::vector<std::int64_t> joined;  ///< id of the fitted point of least mutual reachability distance, by new point
+  std::vector<double> reach;         ///< mutual reachability distance of each new point to that fitted point
 };
 
-/// Returns the rows of this rank: a share of one array if all ranks are in this process, else all rows of its own array.
+/// Returns the rows of an array of points that this rank searches: a share of one array if all ranks are threads of this process
+/// (`here`), else all rows of the rank's own array.
 RowRange local_rows(std::size_t rows, bool here, const comm::Transport& transport) {
   return here ? row_share(rows, transport.rank(), transport.size()) : RowRange{0, rows};
 }
 
-// Converts the arguments of a search while the interpreter's lock is held.
-std::shared_ptr<LookUp> make_task(Rows<double> points, std::optional<Line<std::uint64_t>> ids, How how) {
-  auto task = std::make_shared<LookUp>();
+/// Converts the Python arguments of a search among points to the library's options. Requires the interpreter's lock.
+std::shared_ptr<PointSearch> make_task(Rows<double> points, std::optional<Line<std::uint64_t>> ids,
+                                       SearchParameters how) {
+  auto task = std::make_shared<PointSearch>();
   task->points = std::move(points);
   task->ids = std::move(ids);
   task->space = make_space(task->points.shape(1), how.metric, how.angle, how.periodic);
@@ -56,8 +58,8 @@ std::shared_ptr<LookUp> make_task(Rows<double> points, std::optional<Line<std::u
   return task;
 }
 
-// Search on one rank: gathers all points and their core distances on rank 0. Collective.
-void gather(LookUp& task, bool here, comm::Transport& transport, const Interrupt& interrupt) {
+/// Computes the core distances of all ranks' points and gathers points and distances on rank 0; runs on one rank. Collective.
+void gather_fitted_points(PointSearch& task, bool here, comm::Transport& transport, const Interrupt& interrupt) {
   msf::Report report;
   interrupt.watch(report);
   const RowRange share = local_rows(task.points.shape(0), here, transport);
@@ -66,6 +68,8 @@ void gather(LookUp& task, bool here, comm::Transport& transport, const Interrupt
   if (transport.rank() == 0 || !here) task.gathered = std::move(gathered);
 }
 
+/// Gathers all points with their core distances on rank 0 for merganser.gather_points(), after asking the forecast callback.
+/// Collective over the team.
 std::shared_ptr<msf::GatheredPoints> gather_points(const std::shared_ptr<Team>& team, Rows<double> points,
                                                    std::optional<Line<std::uint64_t>> ids, const std::string& metric,
                                                    const std::string& angle, const std::vector<Axis>& periodic,
@@ -75,14 +79,15 @@ std::shared_ptr<msf::GatheredPoints> gather_points(const std::shared_ptr<Team>& 
                               {metric, min_samples, threads, most_distances, std::move(forecast), angle, periodic});
   run_with_forecast(*task->ask, [&] {
     team->run([task, here = team->is_local()](comm::Transport& transport, const Interrupt& interrupt) {
-      gather(*task, here, transport, interrupt);
+      gather_fitted_points(*task, here, transport, interrupt);
     });
   });
   return std::make_shared<msf::GatheredPoints>(std::move(task->gathered));
 }
 
-// Search on one rank: nearest fitted point of each new point of this rank. Collective.
-void join(LookUp& task, bool here, comm::Transport& transport, const Interrupt& interrupt) {
+/// Finds for each new point of this rank the fitted point of least mutual reachability distance among those of all ranks, as the
+/// prediction of HDBSCAN* labels needs it. Collective.
+void join_new_points(PointSearch& task, bool here, comm::Transport& transport, const Interrupt& interrupt) {
   msf::Report report;
   interrupt.watch(report);
   const int k = task.options.min_samples;
@@ -97,6 +102,8 @@ void join(LookUp& task, bool here, comm::Transport& transport, const Interrupt& 
   }
 }
 
+/// Joins new points to the fitted points of all ranks, to predict HDBSCAN* labels. Collective over the team. @return arrays (id of
+/// the fitted point of least mutual reachability distance, that distance) by new point of this process
 nb::tuple join_points(const std::shared_ptr<Team>& team, Rows<double> points, std::optional<Line<std::uint64_t>> ids,
                       Rows<double> fresh, const std::string& metric, int min_samples, int threads,
                       std::int64_t most_distances, nb::object forecast) {
@@ -107,7 +114,7 @@ nb::tuple join_points(const std::shared_ptr<Team>& team, Rows<double> points, st
   task->reach.resize(task->fresh.shape(0));
   run_with_forecast(*task->ask, [&] {
     team->run([task, here = team->is_local()](comm::Transport& transport, const Interrupt& interrupt) {
-      join(*task, here, transport, interrupt);
+      join_new_points(*task, here, transport, interrupt);
     });
   });
   return nb::make_tuple(move_to_numpy(std::move(task->joined)), move_to_numpy(std::move(task->reach)));
@@ -115,6 +122,7 @@ nb::tuple join_points(const std::shared_ptr<Team>& team, Rows<double> points, st
 
 }  // namespace
 
+// Registers gather_points(), its result class, and join_points().
 void bind_nearest(nb::module_& m) {
   nb::class_<msf::GatheredPoints>(m, "GatheredPoints",
                                   "All points with their core distances; of a communicator, on rank 0.");

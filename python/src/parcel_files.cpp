@@ -15,9 +15,11 @@ namespace nb = nanobind;
 namespace merganser::python {
 namespace {
 
-/// Attribute of a variable: name, NetCDF's number of the type, number of values, and their bytes in memory.
+/// Attribute of a variable of a NetCDF parcel file, as Python passes it: name, NetCDF's number of the type, number of values, and
+/// the bytes of the values in memory.
 using AttributeGiven = std::tuple<std::string, int, std::int64_t, nb::bytes>;
 
+/// Copies values of a NetCDF variable or attribute from Python bytes. @param type  NetCDF's number of the type
 io::FileValues to_file_values(int type, std::int64_t count, const nb::bytes& bytes) {
   io::FileValues out;
   out.type = type;
@@ -27,8 +29,8 @@ io::FileValues to_file_values(int type, std::int64_t count, const nb::bytes& byt
   return out;
 }
 
-// Finds which values of a NetCDF variable are missing, by the rules of the library's readers. Returns a mask and the
-// reason.
+/// Finds the missing values (fill values, values out of the valid range) of a NetCDF variable of a parcel file, by the rules of the
+/// library's readers. @return (bytes, one per value, 1 if missing; reason for the first missing value as text)
 nb::tuple find_missing(const std::string& name, int type, std::int64_t count, const nb::bytes& values,
                        const std::vector<AttributeGiven>& attributes) {
   io::FileVariable variable;
@@ -42,6 +44,7 @@ nb::tuple find_missing(const std::string& name, int type, std::int64_t count, co
 
 }  // namespace
 
+// Registers the checks of parcel files that the NetCDF reader in Python (_parcel_files.py) shares with the library's readers.
 void bind_parcel_files(nb::module_& m) {
   m.def(
       "check_self_contained", [](const std::string& path) { io::check_self_contained(path); }, nb::arg("path"),

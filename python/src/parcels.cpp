@@ -21,7 +21,8 @@ namespace merganser::python {
 
 namespace {
 
-const std::vector<std::pair<std::string, Rule>>& rules() {
+/// Returns the merge rules of parcel attributes that Python can set, by name.
+const std::vector<std::pair<std::string, Rule>>& rules_of_python() {
   static const std::vector<std::pair<std::string, Rule>> all = {{"mean", Rule::mean},
                                                                 {"sum", Rule::sum},
                                                                 {"centre", Rule::centre},
@@ -35,22 +36,24 @@ const std::vector<std::pair<std::string, Rule>>& rules() {
 }  // namespace
 
 Rule parse_rule(const std::string& name) {
-  for (const auto& [word, rule] : rules())
+  for (const auto& [word, rule] : rules_of_python())
     if (word == name) return rule;
-  throw UsageError("rule: \"" + name + "\"; allowed: " + joined(rules(), ", ", [](const auto& r) { return r.first; }));
+  throw UsageError("rule: \"" + name +
+                   "\"; allowed: " + joined(rules_of_python(), ", ", [](const auto& r) { return r.first; }));
 }
 
 std::string rule_name(Rule rule) {
-  for (const auto& [word, r] : rules())
+  for (const auto& [word, r] : rules_of_python())
     if (r == rule) return word;
   return "callback";
 }
 
 namespace {
 
-/// Attribute in Python's form: name, components, rule, names of the components, unit.
+/// Attribute of parcels as Python passes it: name, number of components, name of the merge rule, names of the components, unit.
 using AttributeGiven = std::tuple<std::string, int, std::string, std::vector<std::string>, std::string>;
 
+/// Creates a schema of parcels from Python's descriptions of the attributes. @throws UsageError for an unknown merge rule
 Schema make_schema(const std::vector<AttributeGiven>& given) {
   std::vector<Attribute> attributes;
   for (const auto& [name, components, rule, names, unit] : given)
@@ -58,8 +61,8 @@ Schema make_schema(const std::vector<AttributeGiven>& given) {
   return Schema(std::move(attributes));
 }
 
-// Copies one component of an attribute of all parcels to an array of NumPy.
-nb::object get(ParcelsObject& parcels, const std::string& name, int component) {
+/// Copies one component of an attribute of this process's parcels to a NumPy array, by parcel.
+nb::object get_component(ParcelsObject& parcels, const std::string& name, int component) {
   const auto use = parcels.use();
   const Column column = use->column(name, component);
   std::vector<double> out(use->size());
@@ -67,34 +70,37 @@ nb::object get(ParcelsObject& parcels, const std::string& name, int component) {
   return nb::cast(move_to_numpy(std::move(out)));
 }
 
+/// Checks that an array of Python has one value per parcel. @throws UsageError naming the column
 void check_length(std::size_t given, std::size_t wanted, const std::string& name) {
   if (given != wanted)
     throw UsageError("parcels: " + std::to_string(given) + " values of " + name +
                      "; allowed: " + std::to_string(wanted));
 }
 
-// Copies an array of NumPy to one component of an attribute of all parcels.
-void set(ParcelsObject& parcels, const std::string& name, int component, const Line<double>& values) {
+/// Sets one component of an attribute of this process's parcels from a NumPy array with one value per parcel.
+void set_component(ParcelsObject& parcels, const std::string& name, int component, const Line<double>& values) {
   const auto use = parcels.use();
   check_length(values.size(), use->size(), name);
   const Column column = use->column(name, component);
   for (std::size_t i = 0; i < values.size(); ++i) column[i] = values.data()[i];
 }
 
-nb::object ids(ParcelsObject& parcels) {
+/// Copies the ids of this process's parcels to a NumPy array of int64.
+nb::object copy_ids(ParcelsObject& parcels) {
   const auto use = parcels.use();
   std::vector<std::int64_t> out(use->size());
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = use->id(i);
   return nb::cast(move_to_numpy(std::move(out)));
 }
 
+/// Sets the ids of this process's parcels from a NumPy array with one id per parcel; ids are not compared here.
 void set_ids(ParcelsObject& parcels, const Line<std::int64_t>& values) {
   const auto use = parcels.use();
   check_length(values.size(), use->size(), "id");
   for (std::size_t i = 0; i < values.size(); ++i) use->set_id(i, values.data()[i]);
 }
 
-/// Creates n parcels with ids 0 to n - 1, volume 1, and 0 in all other columns.
+/// Creates n parcels of a schema for merganser.Parcels, at the origin, with ids 0 to n - 1, volume 1, and 0 in all attributes.
 std::shared_ptr<ParcelsObject> make_parcels(const Schema& schema, std::size_t n) {
   Parcels parcels(schema);
   parcels.resize(n);
@@ -106,8 +112,9 @@ std::shared_ptr<ParcelsObject> make_parcels(const Schema& schema, std::size_t n)
   return std::make_shared<ParcelsObject>(std::move(parcels));
 }
 
-/// Removes the last parcels, or appends new ones with volume 1, ids above all others, and 0 in all other columns.
-void resize(ParcelsObject& parcels, std::size_t n) {
+/// Changes the number of this process's parcels to n: removes the last ones, or appends parcels at the origin with volume 1, ids
+/// above those of this process, and 0 in all attributes.
+void resize_parcels(ParcelsObject& parcels, std::size_t n) {
   const auto use = parcels.use();
   const std::size_t before = use->size();
   use->resize(n);
@@ -120,6 +127,8 @@ void resize(ParcelsObject& parcels, std::size_t n) {
   }
 }
 
+/// Generates the random parcels of one rank's block of the domain for merganser.random_parcels(), `per_cell` in each cell of the
+/// grid. Local. @param small_fraction  share of parcels with a volume below that of a cell divided by `min_volume_ratio`
 std::shared_ptr<ParcelsObject> random_parcels(const Vec3& lower, const Vec3& extent,
                                               const std::array<std::int64_t, 3>& cells, std::int64_t per_cell,
                                               double small_fraction, double min_volume_ratio, std::uint64_t seed,
@@ -134,6 +143,7 @@ std::shared_ptr<ParcelsObject> random_parcels(const Vec3& lower, const Vec3& ext
   return std::make_shared<ParcelsObject>(generate_random(options, Decomposition(grid, ranks), rank));
 }
 
+/// Registers the class SchemaFound, which merganser.Schema wraps: attributes of parcels with their merge rules.
 void bind_schema(nb::module_& m) {
   nb::class_<Schema>(m, "SchemaFound", "Attributes of parcels: see merganser.Schema.")
       .def(
@@ -150,27 +160,28 @@ void bind_schema(nb::module_& m) {
               out.emplace_back(a.name, a.components, rule_name(a.rule), a.component_names, a.unit);
             return out;
           },
-          "Name, components, rule, names of components, unit.")
+          "By attribute: name, number of components, merge rule, names of the components, unit.")
       .def("__eq__", [](const Schema& a, const Schema& b) { return a == b; });
 }
 
 }  // namespace
 
+// Registers schemas and containers of parcels, which merganser.Schema and merganser.Parcels wrap.
 void bind_parcels(nb::module_& m) {
   bind_schema(m);
   nb::class_<ParcelsObject>(m, "ParcelsFound", "Parcels of this process: see merganser.Parcels.")
       .def("__len__", [](ParcelsObject& p) { return p.use()->size(); })
       .def_prop_ro(
-          "schema", [](ParcelsObject& p) { return p.use()->schema(); }, nb::rv_policy::move, "Attributes of a row.")
-      .def("get", &get, nb::arg("name"), nb::arg("component") = 0, "Returns a copy of a component of a column.")
-      .def("set", &set, nb::arg("name"), nb::arg("component"), nb::arg("values").noconvert(),
-           "Sets a component of a column.")
-      .def("ids", &ids, "Returns a copy of the ids.")
-      .def("set_ids", &set_ids, nb::arg("values").noconvert(), "Sets the ids.")
-      .def("resize", &resize, nb::arg("n"), "Removes the last parcels, or appends new ones.")
+          "schema", [](ParcelsObject& p) { return p.use()->schema(); }, nb::rv_policy::move, "Attributes of parcels.")
+      .def("get", &get_component, nb::arg("name"), nb::arg("component") = 0, "Copies a component of an attribute.")
+      .def("set", &set_component, nb::arg("name"), nb::arg("component"), nb::arg("values").noconvert(),
+           "Sets a component of an attribute of all parcels.")
+      .def("ids", &copy_ids, "Returns a copy of the parcels' ids.")
+      .def("set_ids", &set_ids, nb::arg("values").noconvert(), "Sets the parcels' ids.")
+      .def("resize", &resize_parcels, nb::arg("n"), "Removes the last parcels, or appends new ones.")
       .def(
           "digest", [](ParcelsObject& p) { return digest(*p.use()).to_string(); },
-          "32 hexadecimal digits of an order-independent hash of ids and all values, bit by bit.");
+          "32 hexadecimal digits of an order-independent hash of the parcels' ids and all their values, bit by bit.");
   m.def("parcels", &make_parcels, nb::arg("schema"), nb::arg("n"), "Creates parcels: see merganser.Parcels.");
   m.def("random_parcels", &random_parcels, nb::arg("lower"), nb::arg("extent"), nb::arg("cells"), nb::arg("per_cell"),
         nb::arg("small_fraction"), nb::arg("min_volume_ratio"), nb::arg("seed"), nb::arg("rank"), nb::arg("ranks"),

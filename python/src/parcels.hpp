@@ -11,14 +11,16 @@
 
 namespace merganser::python {
 
-/// Parcels of this process, which one call at a time may access.
+/// Parcels of this process that Python owns as ParcelsFound, which one call at a time may access.
 class ParcelsObject : Pinned {
  public:
+  /// Takes ownership of the parcels of this process.
   explicit ParcelsObject(Parcels parcels) : parcels_(std::move(parcels)) {}
 
-  /// Scoped exclusive access to the parcels.
+  /// Scoped exclusive access of one call to the parcels of this process; ends with the object.
   class Use {
    public:
+    /// Takes the parcels and the lock of their container, which is held.
     Use(Parcels& parcels, std::unique_lock<std::mutex> lock) : parcels_(parcels), lock_(std::move(lock)) {}
     Parcels* operator->() const noexcept { return &parcels_; }
     Parcels& operator*() const noexcept { return parcels_; }
@@ -27,7 +29,8 @@ class ParcelsObject : Pinned {
     Parcels& parcels_;
     std::unique_lock<std::mutex> lock_;
   };
-  /// Acquires exclusive access. @throws UsageError, without waiting, while another call has it, an interrupted one included
+  /// Acquires exclusive access to the parcels of this process. @throws UsageError, without waiting, while another call has it, an
+  /// interrupted one that still runs included
   [[nodiscard]] Use use() {
     std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) throw UsageError("parcels: in use by another thread; allowed: one call at a time");

@@ -14,10 +14,11 @@
 
 namespace merganser::python {
 
-/// Periodic axis: its number from 0, its lower end, and its length.
+/// Periodic axis of the space of points: its number from 0, its lower end, and its length.
 using Axis = std::tuple<int, double, double>;
 
-/// Converts dimension, metric, angle and periodic axes as the Python side passes them.
+/// Converts dimension, metric, unit of angles and periodic axes of a set of points, as the Python side passes them, to the
+/// library's PointSpace. An unknown metric leaves the default: the Python side has checked it.
 [[nodiscard]] inline msf::PointSpace make_space(std::size_t dimension, const std::string& metric,
                                                 const std::string& angle = "radians",
                                                 const std::vector<Axis>& axes = {}) {
@@ -30,7 +31,8 @@ using Axis = std::tuple<int, double, double>;
   return space;
 }
 
-/// Returns views of the rows and ids of a rank's share.
+/// Returns views, without copies, of the coordinates and ids of one rank's share of the points.
+/// @param rows  coordinates of the points of this process @param share  rows of the rank
 [[nodiscard]] inline msf::PointSet select_points(const Rows<double>& rows,
                                                  const std::optional<Line<std::uint64_t>>& ids,
                                                  const msf::PointSpace& space, RowRange share) {

@@ -6,10 +6,10 @@
 
 namespace merganser::python {
 
-/// Returns the merge rule of a name: mean, sum, centre, largest, mean_present, sum_present, ellipsoid. @throws
-/// UsageError for another name
+/// Returns the merge rule of a parcel attribute by its name: mean, sum, centre, largest, mean_present, sum_present, ellipsoid.
+/// @throws UsageError for another name
 [[nodiscard]] Rule parse_rule(const std::string& name);
-/// Returns the name of a merge rule; "callback" for rules that Python cannot set.
+/// Returns the name of the merge rule of a parcel attribute; "callback" for rules that Python cannot set.
 [[nodiscard]] std::string rule_name(Rule rule);
 
 }  // namespace merganser::python

@@ -1,3 +1,4 @@
+/// Python bindings of merganser.stars(): stars of points, migration of rows to centres, and merges of stars into parcels.
 #include "python/src/stars.hpp"
 
 #include <nanobind/stl/array.h>
@@ -18,12 +19,14 @@
 namespace merganser::python {
 namespace {
 
+/// Coordinates of a corner, or extents, of a box in two or three dimensions.
 using Corner = std::vector<double>;
 
-/// Box in Python's form: lower corner, extents, and a flag per axis, true if periodic.
+/// Box of points as Python passes it, in two or three dimensions: lower corner, extents, and a flag per axis, true if periodic.
 using BoxGiven = std::tuple<Corner, Corner, std::vector<bool>>;
 
-/// Concatenates the stars of ranks that are threads of this process; positions become those in the caller's array.
+/// Concatenates the stars of ranks that are threads of this process; positions of centres in a rank's share become those in the
+/// caller's array of n points.
 Stars join_parts(std::vector<Stars>& parts, std::size_t n) {
   const int ranks = static_cast<int>(parts.size());
   Stars all{parts[0].team, parts[0].box, parts[0].dimension, {}, {}, {}, {}, {}};
@@ -42,7 +45,9 @@ Stars join_parts(std::vector<Stars>& parts, std::size_t n) {
   return all;
 }
 
-// Body of merganser.stars(): each rank finds the stars of its share of the points.
+/// Finds the stars of this process's points for merganser.stars(); each rank finds those of its share. Collective over the team.
+/// @param small  1 for points that link to their nearest neighbour @param block  corners of this rank's block, if points stay
+/// @throws UsageError for 2^31 points or more on a rank
 std::shared_ptr<Stars> stars(const std::shared_ptr<Team>& team, Rows<double> points, Line<std::uint8_t> small,
                              std::optional<Line<std::int64_t>> ids, const std::optional<Box>& box,
                              const std::optional<std::array<Vec3, 2>>& block) {
@@ -62,8 +67,8 @@ std::shared_ptr<Stars> stars(const std::shared_ptr<Team>& team, Rows<double> poi
   return found;
 }
 
-/// Sends rows of sources to the ranks of their centres and returns the rows that this rank receives. Collective over a
-/// communicator.
+/// Sends the rows (bytes) of this rank's star sources to the ranks of their centres, and returns the rows that this rank receives,
+/// of shape (receives, bytes of a row), for merganser.Stars.migrate(). Collective over a communicator.
 nb::object migrate_rows(const Stars& stars, const Rows<std::uint8_t>& rows) {
   const std::size_t row_bytes = rows.shape(1);
   std::vector<std::byte> came;
@@ -80,20 +85,22 @@ nb::object migrate_rows(const Stars& stars, const Rows<std::uint8_t>& rows) {
                                                      {stars.receives.size(), row_bytes}));
 }
 
-/// Point with everything that a merge changes: site, and payload row of the schema's width.
+/// Member of a star as merge_star() takes it: site (position and volume), and row of the schema's width (id and attributes).
 struct Parcel {
   Site site;
   std::vector<double> row;
 };
 
-/// Merges of stars whose members are all on this rank: own points by position, and rows (x y z volume id attributes)
-/// that have come from other ranks.
-class Merging {
+/// Merges of stars into parcels on the rank of their centres, for merganser.Stars.merge(): the members are points of this rank and
+/// rows (x y z volume id attributes) that have come from other ranks by migration.
+class StarMerger {
  public:
-  Merging(const Stars& stars, const Schema& schema, const Rows<double>& rows, const Rows<double>& came)
+  /// Takes the stars, the rows of this rank's points, and the rows received for `stars.receives`; all must outlive the object.
+  StarMerger(const Stars& stars, const Schema& schema, const Rows<double>& rows, const Rows<double>& came)
       : stars_(stars), rules_(schema, stars.box), rows_(rows), came_(came) {}
 
-  /// Returns the merged rows of the points that stay, and the positions of these points.
+  /// Merges every star of this rank. @return the rows (x y z volume id attributes) of centres, merged, and of points without a
+  /// star, concatenated; and the positions of these points in this rank's arrays
   std::pair<std::vector<double>, std::vector<std::int64_t>> run() {
     collect_sources();
     const std::size_t width = rows_.shape(1);
@@ -115,17 +122,20 @@ class Merging {
   }
 
  private:
+  /// Star member that merges into a centre of this rank.
   struct Source {
-    std::int64_t centre;
-    std::int64_t id;
-    const double* row;
+    std::int64_t centre;  ///< position of the centre in this rank's arrays
+    std::int64_t id;      ///< id of the source
+    const double* row;    ///< x y z volume id attributes of the source
   };
 
+  /// Returns true if point i of this rank merges into no other point: a centre, or a point without a star.
   [[nodiscard]] bool is_kept(std::size_t i) const {
     const bool here = stars_.rank.empty() || stars_.rank[i] == stars_.team->rank();
     return here && stars_.centre[i] == static_cast<std::int64_t>(i);
   }
-  // Members of all stars but the centres, ordered so that a merge does not depend on the number of ranks.
+  /// Collects the sources of all stars with a centre on this rank, its own and received ones, sorted by (centre, id), so that the
+  /// floating-point result of a merge does not depend on the number of ranks.
   void collect_sources() {
     const std::size_t width = rows_.shape(1);
     const auto source = [&](std::int64_t centre, const double* row) {
@@ -141,12 +151,15 @@ class Merging {
       return a.centre != b.centre ? a.centre < b.centre : a.id < b.id;
     });
   }
+  /// Converts a row (x y z volume id attributes) to a star member, its position wrapped into the box.
   [[nodiscard]] Parcel parcel(const double* row) const {
     const Vec3 place = wrapped(stars_.box, {row[0], row[1], row[2]});
     Parcel p{{place[0], place[1], place[2], row[3]}, std::vector<double>(rules_.schema->width())};
     std::copy(row + 4, row + rows_.shape(1), p.row.begin());
     return p;
   }
+  /// Merges one star by the schema's rules, and writes position, volume and attributes of the merged parcel to the row `out`, which
+  /// keeps the id of the centre.
   void merge(const double* centre, std::span<const Source> sources, double* out) const {
     std::vector<Parcel> parcels{parcel(centre)};
     for (const Source& s : sources) parcels.push_back(parcel(s.row));
@@ -167,7 +180,9 @@ class Merging {
   std::vector<Source> members_;
 };
 
-// Merges the rows of sources into their centres by the rules of a schema, as a merge step does with parcels.
+/// Merges the rows of star sources into their centres by the merge rules of a schema, as a merge step does with parcels, for
+/// merganser.Stars.merge(). Local. @param came  rows that migration brought to this rank
+/// @throws UsageError for an attribute that merges by a callback, InputError naming the first invalid row
 nb::tuple merge_rows(const Stars& stars, const Schema& schema, const Rows<double>& rows, const Rows<double>& came) {
   for (const Attribute& a : schema.attributes())
     if (a.rule == Rule::callback)
@@ -180,12 +195,13 @@ nb::tuple merge_rows(const Stars& stars, const Schema& schema, const Rows<double
   std::pair<std::vector<double>, std::vector<std::int64_t>> merged;
   {
     const nb::gil_scoped_release free;
-    merged = Merging(stars, schema, rows, came).run();
+    merged = StarMerger(stars, schema, rows, came).run();
   }
   return nb::make_tuple(move_rows_to_numpy(std::move(merged.first), rows.shape(1)),
                         move_to_numpy(std::move(merged.second)));
 }
 
+/// Copies one value of T per entry of a vector of the stars (centres, ranks, ids, messages) to a NumPy array.
 template <class T, class From, class Get>
 nb::object copy_to_numpy(const std::vector<From>& from, const Get& get) {
   std::vector<T> out;
@@ -194,6 +210,7 @@ nb::object copy_to_numpy(const std::vector<From>& from, const Get& get) {
   return nb::cast(move_to_numpy(std::move(out)));
 }
 
+/// Converts the box of merganser.stars() from Python; in two dimensions z gets the range 0 to 1, not periodic.
 Box to_box(const BoxGiven& given) {
   Box box{{0, 0, 0}, {1, 1, 1}, {false, false, false}};
   const auto& [lower, extent, periodic] = given;
@@ -207,6 +224,7 @@ Box to_box(const BoxGiven& given) {
 
 }  // namespace
 
+// Registers stars() and the class StarsFound, which merganser.stars() and merganser.Stars wrap.
 void bind_stars(nb::module_& m) {
   m.def(
       "stars",
@@ -223,21 +241,21 @@ void bind_stars(nb::module_& m) {
   nb::class_<Stars>(m, "StarsFound", "Stars of this process's points.")
       .def_prop_ro(
           "centre", [=](const Stars& s) { return copy_to_numpy<std::int64_t>(s.centre, position); },
-          "See merganser.Stars.")
+          "Position of the centre of each point in the arrays of its rank.")
       .def_prop_ro(
           "rank", [](const Stars& s) { return copy_to_numpy<std::int32_t>(s.rank, [](std::int32_t r) { return r; }); },
-          "See merganser.Stars.")
+          "Rank of the centre of each point.")
       .def_prop_ro(
-          "ids", [=](const Stars& s) { return copy_to_numpy<std::int64_t>(s.ids, position); }, "See merganser.Stars.")
+          "ids", [=](const Stars& s) { return copy_to_numpy<std::int64_t>(s.ids, position); }, "Id of each point.")
       .def_prop_ro(
           "sends", [=](const Stars& s) { return copy_to_numpy<std::int64_t>(s.sends, position); },
-          "See merganser.Stars.")
+          "Positions of the points whose centre is on another rank, by that rank.")
       .def_prop_ro(
           "receives",
           [](const Stars& s) {
             return copy_to_numpy<std::int64_t>(s.receives, [](const Receive& a) { return a.centre; });
           },
-          "See merganser.Stars.")
+          "Positions of the centres of rows to be received from other ranks, by rank of the source.")
       .def("migrate", &migrate_rows, nb::arg("rows").noconvert(),
            "Sends rows of bytes to the ranks of centres. Collective.")
       .def(

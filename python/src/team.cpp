@@ -1,3 +1,4 @@
+/// Teams of the Python bindings: calls on this process alone, on threads of it, or over a communicator; shares of array rows.
 #include "python/src/team.hpp"
 
 #include "merganser/base/error.hpp"
@@ -13,6 +14,7 @@ Team::Team(int ranks) : ranks_(ranks) {
 
 Team::Team(std::unique_ptr<comm::Transport> transport) : ranks_(transport->size()), over_(std::move(transport)) {}
 
+// Transport of a team over a communicator, unless it was closed.
 comm::Transport& Team::over() const {
   if (closed_) throw UsageError("comm: it was freed; allowed: a communicator that is there");
   return *over_;
@@ -22,7 +24,8 @@ int Team::ranks() const { return ranks_; }
 int Team::rank() const { return is_local() ? 0 : over().rank(); }
 std::string Team::model() const { return is_local() ? "threads" : std::string(over().name()); }
 
-// Call of the library on all ranks of a team: over a communicator, in this process alone, or in threads of it.
+// Body on all ranks of a team. Over a communicator it stays on the calling thread, since MPI may allow calls from one thread only;
+// otherwise it is a long call that Ctrl-C can abandon.
 void Team::run(Body body) const {
   if (!is_local()) {
     long_call_here([&](const Interrupt& interrupt) { body(over(), interrupt); });
@@ -47,6 +50,7 @@ void Team::close() {
   over_.reset();
 }
 
+// Balanced distribution of array rows: the first n % ranks ranks get one row more than the others.
 RowRange row_share(std::size_t n, int rank, int ranks) {
   const auto r = static_cast<std::size_t>(rank);
   const auto p = static_cast<std::size_t>(ranks);

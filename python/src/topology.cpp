@@ -23,7 +23,8 @@ namespace {
 
 using graphs::ProcessGraph;
 
-// Process graph from arrays of compressed rows that Python passes, which are checked.
+/// Creates a process graph from compressed sparse rows that Python passes: offsets of ranks + 1 rows, target ranks of arcs, bytes
+/// of arcs. @throws UsageError for arrays of wrong lengths, InputError for offsets that do not ascend and arcs to no rank
 ProcessGraph make_graph(const Line<std::int64_t>& offsets, const Line<std::int64_t>& heads, const Line<double>& bytes) {
   const auto all = static_cast<std::int64_t>(heads.size());
   if (offsets.size() == 0 || bytes.size() != heads.size())
@@ -45,7 +46,7 @@ ProcessGraph make_graph(const Line<std::int64_t>& offsets, const Line<std::int64
   return ProcessGraph(std::move(rows));
 }
 
-// Arrays of compressed rows of a process graph: offsets, heads and bytes.
+/// Converts a process graph to NumPy arrays of compressed sparse rows: offsets, heads (target ranks) and bytes of arcs.
 nb::tuple csr_arrays(const ProcessGraph& g) {
   std::vector<std::int64_t> heads;
   std::vector<double> bytes;
@@ -61,7 +62,8 @@ nb::tuple csr_arrays(const ProcessGraph& g) {
 /// Returns the number of processors of this machine, at least 1.
 int cores() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
-/// Converts the result of a configuration (kernel, graph, size) to a record of plain values.
+/// Converts the measured latencies of one configuration (kernel, process graph, message size) to a record of plain values: times in
+/// ns with quantiles, medians of rounds, and the load of the exchange.
 nb::dict to_record(const topology::CellResult& cell, const ProcessGraph& graph) {
   const auto& kernel = kernels::kernel(cell.kernel);
   const Interval median = cell.p50();
@@ -92,13 +94,14 @@ nb::dict to_record(const topology::CellResult& cell, const ProcessGraph& graph) 
   return out;
 }
 
-/// Arguments and result of merganser.measure().
-struct Measuring {
+/// Arguments and, on rank 0, result of merganser.topology.measure(), a measurement of kernels on a process graph.
+struct MeasurementTask {
   topology::MeasureOptions options;
   topology::Measurement found;
 };
 
-// Kernels to be measured: those that the caller named, else all that can run on the team's kind of ranks.
+/// Returns the names of the benchmark kernels to be measured: those that the caller named, else all that can run on the team's kind
+/// of ranks (threads of this process, or processes).
 std::vector<std::string> select_kernels(const std::vector<std::string>& wanted, const Team& team) {
   if (!wanted.empty()) return wanted;
   std::vector<std::string> all;
@@ -107,13 +110,16 @@ std::vector<std::string> select_kernels(const std::vector<std::string>& wanted, 
   return all;
 }
 
+/// Measures the latency of kernels on a process graph for merganser.topology.measure(). Collective over the team. @return on rank 0
+/// (records of the configurations, unusable (kernel, size, reason)); empty lists on other ranks
+/// @param sizes  pairs (bytes per arc, true to use the arcs' own bytes) @param seconds  time of the whole measurement
 nb::tuple measure(const std::shared_ptr<Team>& team, const ProcessGraph& graph,
                   const std::vector<std::pair<double, bool>>& sizes, const std::vector<std::string>& kernels,
                   double seconds, std::uint64_t seed) {
   if (graph.ranks() != team->ranks())
     throw UsageError("graph: of " + std::to_string(graph.ranks()) + " ranks; allowed: of the " +
                      std::to_string(team->ranks()) + " that measure");
-  const auto task = std::make_shared<Measuring>();
+  const auto task = std::make_shared<MeasurementTask>();
   task->options.graphs = {{"graph", graph}};
   task->options.kernels = select_kernels(kernels, *team);
   for (const auto& [bytes, weights] : sizes) task->options.sizes.push_back({bytes, weights});
@@ -133,7 +139,8 @@ nb::tuple measure(const std::shared_ptr<Team>& team, const ProcessGraph& graph,
   return nb::make_tuple(cells, unusable);
 }
 
-// Converts a record of plain values, which to_record() made, to a measured configuration of the model.
+/// Converts a record of merganser.topology.measure() to a measured configuration that the model of the advice is fitted to.
+/// @throws InputError for a record of a process graph without arcs
 topology::KnownCell parse_record(const nb::dict& record) {
   topology::KnownCell cell;
   cell.graph = nb::cast<std::string>(record["graph"]);
@@ -152,6 +159,8 @@ topology::KnownCell parse_record(const nb::dict& record) {
   return cell;
 }
 
+/// Converts advice on kernels to a list of dicts, one per completion class and kernel: times in ns with intervals, and the
+/// probability that the kernel is the fastest of its class.
 nb::list to_records(const std::vector<topology::ClassAdvice>& classes) {
   nb::list out;
   for (const auto& c : classes)
@@ -171,6 +180,8 @@ nb::list to_records(const std::vector<topology::ClassAdvice>& classes) {
   return out;
 }
 
+/// Ranks kernels by their expected time on a process graph for merganser.topology.advise(), from measured records; without a graph
+/// those of the measured one. Local. @return (records of the advice, reasons why kernels cannot be judged)
 nb::tuple advise(const std::vector<nb::dict>& records, const ProcessGraph* graph, double bytes, bool weights) {
   std::vector<topology::KnownCell> cells;
   for (const auto& record : records) cells.push_back(parse_record(record));
@@ -188,6 +199,7 @@ nb::tuple advise(const std::vector<nb::dict>& records, const ProcessGraph* graph
 
 }  // namespace
 
+// Registers process graphs, their files, and the functions behind merganser.topology.
 void bind_topology(nb::module_& m) {
   nb::class_<ProcessGraph>(m, "ProcessGraph", "Process graph: the arcs between ranks, each with its number of bytes.")
       .def(
@@ -195,25 +207,26 @@ void bind_topology(nb::module_& m) {
           [](ProcessGraph* self, const Line<std::int64_t>& offsets, const Line<std::int64_t>& heads,
              const Line<double>& bytes) { new (self) ProcessGraph(make_graph(offsets, heads, bytes)); },
           nb::arg("offsets").noconvert(), nb::arg("heads").noconvert(), nb::arg("bytes").noconvert())
-      .def_prop_ro("ranks", &ProcessGraph::ranks, "Number of ranks.")
-      .def_prop_ro("arcs", &ProcessGraph::arcs, "Number of arcs.")
+      .def_prop_ro("ranks", &ProcessGraph::ranks, "Number of ranks of the process graph.")
+      .def_prop_ro("arcs", &ProcessGraph::arcs, "Number of arcs of the process graph.")
       .def_prop_ro("symmetric", &ProcessGraph::is_symmetric, "True if every arc has its reverse.")
       .def_prop_ro("max_degree", &ProcessGraph::max_degree, "Greatest number of arcs that leave a rank.")
       .def_prop_ro("digest", &ProcessGraph::digest, "Hash of the graph, 32 hexadecimal digits; equal for equal graphs.")
       .def("arrays", &csr_arrays, "Returns the graph as compressed sparse rows: offsets, heads and bytes of arcs.")
       .def("__eq__", [](const ProcessGraph& a, const ProcessGraph& b) { return a == b; });
   m.def("make_process_graph", &graphs::make_process_graph, nb::arg("text"), nb::arg("ranks"), nb::arg("seed"),
-        "See merganser.topology.generate().");
+        "Generates a process graph: see merganser.topology.generate().");
   m.def(
       "read_process_graph", [](const std::string& path) { return graphs::read_process_graph(path); }, nb::arg("path"),
-      "See merganser.topology.read().");
+      "Reads a process graph from a file: see merganser.topology.read().");
   m.def(
       "write_process_graph",
       [](const std::string& path, const ProcessGraph& graph, const std::string& format) {
         const auto how = format.empty() ? graphs::process_format_from_path(path) : graphs::parse_process_format(format);
         graphs::write_process_graph(path, graph, how);
       },
-      nb::arg("path"), nb::arg("graph"), nb::arg("format"), "See merganser.topology.write().");
+      nb::arg("path"), nb::arg("graph"), nb::arg("format"),
+      "Writes a process graph to a file: see merganser.topology.write().");
   m.def(
       "kernels",
       [] {
@@ -228,11 +241,12 @@ void bind_topology(nb::module_& m) {
         }
         return out;
       },
-      "See merganser.topology.kernels().");
+      "Lists the benchmark kernels of this build: see merganser.topology.kernels().");
   m.def("measure", &measure, nb::arg("team"), nb::arg("graph"), nb::arg("sizes"), nb::arg("kernels"),
-        nb::arg("seconds"), nb::arg("seed"), "See merganser.topology.measure().");
+        nb::arg("seconds"), nb::arg("seed"),
+        "Measures kernels on a process graph: see merganser.topology.measure(). Collective.");
   m.def("advise", &advise, nb::arg("records"), nb::arg("graph").none(), nb::arg("bytes"), nb::arg("weights"),
-        "See merganser.topology.advise().");
+        "Ranks kernels by their expected time: see merganser.topology.advise().");
 }
 
 }  // namespace merganser::python

@@ -22,21 +22,21 @@
 namespace merganser::python {
 namespace {
 
-/// Arguments and results of merganser.euclidean_tree(). A PointTask owns its arrays, since an interrupted call may
-/// outlive its caller.
+/// Arguments and results of merganser.euclidean_tree(), the minimum spanning tree of points. A PointTask owns its arrays, since an
+/// interrupted call may outlive its caller.
 struct PointTask {
-  Rows<double> points;
-  std::optional<Line<std::uint64_t>> ids;
+  Rows<double> points;                     ///< coordinates of the points of this process
+  std::optional<Line<std::uint64_t>> ids;  ///< ids of the points; none: consecutive over all ranks
   msf::PointSpace space;
   msf::EuclideanOptions options;
-  std::shared_ptr<Ask> ask;
-  Numbering own;
-  msf::Forest forest;
-  Shares shares;
+  std::shared_ptr<ForecastCallback> ask;
+  Numbering own;        ///< vertices of the tree that this process passed
+  msf::Forest forest;   ///< edges that this process holds
+  ForestShares shares;  ///< edges found by ranks that are threads of this process
 };
 
-/// Body of euclidean_tree() on one rank: finds the spanning tree of all points, and keeps this rank's share of the
-/// edges. Collective.
+/// Finds the minimum spanning tree of all ranks' points on one rank, and keeps this rank's share of its edges. Collective.
+/// @param here  the ranks are threads of this process, which share one array of points
 void find_tree(PointTask& task, bool here, comm::Transport& transport, const Interrupt& interrupt) {
   const std::size_t n = task.points.shape(0);
   const RowRange share = here ? row_share(n, transport.rank(), transport.size()) : RowRange{0, n};
@@ -52,6 +52,8 @@ void find_tree(PointTask& task, bool here, comm::Transport& transport, const Int
   }
 }
 
+/// Computes the minimum spanning tree of all ranks' points by (mutual reachability) distance for merganser.euclidean_tree(), after
+/// asking the forecast callback where all pairs are compared. Collective over the team.
 std::shared_ptr<ForestObject> euclidean_tree(const std::shared_ptr<Team>& team, Rows<double> points,
                                              std::optional<Line<std::uint64_t>> ids, const std::string& metric,
                                              const std::string& angle, const std::vector<Axis>& periodic,
@@ -75,15 +77,16 @@ std::shared_ptr<ForestObject> euclidean_tree(const std::shared_ptr<Team>& team, 
   return std::make_shared<ForestObject>(team, std::move(task->forest), std::move(task->own));
 }
 
-/// Arguments and results of merganser.minimum_spanning_forest(). A GraphTask owns its arrays, since an interrupted call
+/// Arguments and results of merganser.minimum_spanning_forest() of a graph. A GraphTask owns its edges, since an interrupted call
 /// may outlive its caller.
 struct GraphTask {
   graphs::EdgeList graph;
   msf::ForestOptions options;
   msf::Forest forest;
-  Shares shares;
+  ForestShares shares;
 };
 
+/// Converts an edge weight of a graph to order-preserving bits, which compare as unsigned integers; floats as the doubles they are.
 template <class T>
 std::uint64_t weight_bits(T weight) {
   if constexpr (std::is_same_v<T, float>)
@@ -92,7 +95,8 @@ std::uint64_t weight_bits(T weight) {
     return graphs::ordered_bits(weight);
 }
 
-/// Converts edges to the library's form. @throws InputError naming the first edge with an end outside 0 .. vertices - 1
+/// Converts graph edges from arrays of ends and weights to the library's records with order-preserving weights. @throws InputError
+/// naming the first edge with an end outside 0 .. vertices - 1
 template <class T>
 std::vector<graphs::Edge24> make_edges(std::uint64_t vertices, const Line<std::int64_t>& u, const Line<std::int64_t>& v,
                                        const Line<T>& w) {
@@ -109,8 +113,8 @@ std::vector<graphs::Edge24> make_edges(std::uint64_t vertices, const Line<std::i
   return edges;
 }
 
-/// Body of minimum_spanning_forest() on one rank: finds the forest of all edges. Collective. Ranks that are threads
-/// share the edges of one array.
+/// Finds the minimum (or maximum) spanning forest of all ranks' graph edges on one rank, and keeps this rank's share of it. Ranks
+/// that are threads of this process (`here`) share the edges of one array. Collective.
 void find_forest(GraphTask& task, bool here, comm::Transport& transport, const Interrupt& interrupt) {
   msf::Report report;
   interrupt.watch(report);
@@ -126,6 +130,8 @@ void find_forest(GraphTask& task, bool here, comm::Transport& transport, const I
   task.shares.add(msf::minimum_spanning_forest(mine, transport, task.options, report));
 }
 
+/// Computes the minimum or maximum spanning forest of a graph for merganser.minimum_spanning_forest(), with edges u, v and weights
+/// w from all ranks. Collective over the team. @throws UsageError for arrays of different lengths
 template <class T>
 std::shared_ptr<ForestObject> spanning_forest(const std::shared_ptr<Team>& team, std::uint64_t vertices,
                                               Line<std::int64_t> u, Line<std::int64_t> v, Line<T> w, bool maximum,
@@ -153,20 +159,22 @@ std::shared_ptr<ForestObject> spanning_forest(const std::shared_ptr<Team>& team,
   return std::make_shared<ForestObject>(team, std::move(task->forest), own);
 }
 
+/// Registers spanning_forest() for edge weights of type T.
 template <class T>
 void bind_spanning_forest(nb::module_& m) {
   m.def("spanning_forest", &spanning_forest<T>, nb::arg("team"), nb::arg("vertices"), nb::arg("u").noconvert(),
         nb::arg("v").noconvert(), nb::arg("w").noconvert(), nb::arg("maximum"), nb::arg("threads"),
-        "Computes the forest of a graph: see merganser.minimum_spanning_forest().");
+        "Computes the spanning forest of a graph: see merganser.minimum_spanning_forest(). Collective.");
 }
 
 }  // namespace
 
+// Registers euclidean_tree() of points and, for each type of edge weights, spanning_forest() of graphs.
 void bind_trees(nb::module_& m) {
   m.def("euclidean_tree", &euclidean_tree, nb::arg("team"), nb::arg("points").noconvert(),
         nb::arg("ids").noconvert().none(), nb::arg("metric"), nb::arg("angle"), nb::arg("periodic"),
         nb::arg("min_samples"), nb::arg("threads"), nb::arg("most_distances"), nb::arg("forecast"),
-        "Computes the tree of points: see merganser.euclidean_tree().");
+        "Computes the minimum spanning tree of points: see merganser.euclidean_tree(). Collective.");
   bind_spanning_forest<std::uint64_t>(m);
   bind_spanning_forest<std::int64_t>(m);
   bind_spanning_forest<double>(m);

@@ -13,15 +13,16 @@
 namespace merganser::app {
 namespace {
 
-/// Options of the command.
+/// Options of the command merganser graph convert.
 struct GraphConvertOptions {
-  GraphInput input;
-  std::string output;
-  std::string to;
+  GraphInput input;    ///< graph file to be read, or graph to be generated
+  std::string output;  ///< path of the file to be written; empty: none
+  std::string to;      ///< --to: format of the output; empty: by its extension
   RankOptions ranks;
-  std::string json;
+  std::string json;  ///< --json: path of the run record; empty: none, "-": standard output
 };
 
+/// Describes the options of the command merganser graph convert.
 void describe(GraphConvertOptions& o, auto&& option) {
   option.positional("GRAPH", o.input.file,
                     "graph to read (packages/graph/docs/graph-files.md); of a BVGraph its name without extension",
@@ -37,7 +38,7 @@ void describe(GraphConvertOptions& o, auto&& option) {
   describe(o.ranks, option);
 }
 
-/// Prints the report and writes the run record; on rank 0.
+/// Prints the report of a graph's conversion and writes the run record. Called on rank 0. @param seconds  time of writing the file
 void report(const GraphConvertOptions& o, const Invocation& in, comm::Transport& t, const LoadedGraph& loaded,
             double seconds) {
   if (can_print_report(in.table)) {
@@ -55,7 +56,8 @@ void report(const GraphConvertOptions& o, const Invocation& in, comm::Transport&
   write_record(o.json, record);
 }
 
-/// Estimates the disk space of the file and the memory for writing it: METIS and ParHIP hold both arcs of each edge.
+/// Estimates the disk space of the graph file to be written and the memory for writing it, per edge and vertex: METIS and ParHIP
+/// files hold both arcs of each edge.
 AfterLoading estimate_writing(const GraphConvertOptions& o, graphs::Format format) {
   if (o.output.empty()) return {};
   AfterLoading after;
@@ -67,6 +69,8 @@ AfterLoading estimate_writing(const GraphConvertOptions& o, graphs::Format forma
   return after;
 }
 
+/// Runs the command merganser graph convert: reads or generates a graph on all ranks, and writes it. @return the exit status
+/// @throws UsageError for options that contradict each other
 int run(GraphConvertOptions& o, const Invocation& in) {
   o.input.seed_given = in.table.is_given("seed");
   // With --gen the only positional argument is the file to write.

@@ -1,3 +1,4 @@
+// Graph input of commands: check of memory and disk, loading from a file or a generator, facts for reports and run records.
 #include "apps/graph/input.hpp"
 
 #include <algorithm>
@@ -14,9 +15,11 @@ namespace {
 
 using graphs::Forecast;
 
+/// Returns the number of vertices or edges of a graph with separators of thousands, "1,048,576".
 std::string format_count(std::uint64_t n) { return count_text(static_cast<std::int64_t>(n)); }
 
-/// Checks that memory and disk suffice for a graph and what follows. Collective. @throws UsageError or InputError unless forced
+/// Checks that memory and disk suffice for loading a graph and for the work after it, by the forecast of its size. Collective.
+/// @throws UsageError for generated graphs, InputError for files, on every rank, unless --force is given
 void check_memory(const GraphInput& input, const Forecast& forecast, const AfterLoading& after,
                   comm::Transport& transport) {
   const auto ranks = static_cast<double>(transport.size());
@@ -37,15 +40,15 @@ void check_memory(const GraphInput& input, const Forecast& forecast, const After
   require(need, input.limits.force, transport);
 }
 
-/// Returns the options of the generator.
+/// Returns the options of the generator of synthetic graphs by the command's options --seed and --weights.
 graphs::GenerateOptions generate_options(const GraphInput& input) {
   return {input.seed, input.weights.empty() ? "uniform" : input.weights};
 }
 
-/// Returns the options of the reader.
+/// Returns the options of the graph file reader by the command's options --format, --weights and --seed.
 graphs::ReadOptions read_options(const GraphInput& input) { return {input.format, input.weights, input.seed}; }
 
-/// @throws UsageError unless exactly one of a file and a name of a generated graph is given
+/// Checks that a command has exactly one graph: a file, or the name of a generated graph. @throws UsageError if not
 void check_choice(const GraphInput& input) {
   if (input.file.empty() == input.gen.empty()) {
     throw UsageError(input.file.empty() ? "no graph; allowed: GRAPH or --gen NAME"
@@ -53,14 +56,14 @@ void check_choice(const GraphInput& input) {
   }
 }
 
-/// Adds the facts of a generated graph to the run record.
+/// Adds the facts of a generated graph (weights, seed) to the description of the input in the run record.
 void add_facts(const GraphInput& input, Json& facts) {
   facts["generated"] = true;
   facts["weights"] = generate_options(input).weights;
   facts["seed"] = input.seed;
 }
 
-/// Adds the facts of a graph file to the run record.
+/// Adds the facts of a graph file (format, entries, loops dropped, ...) to the description of the input in the run record.
 void add_facts(const GraphInput& input, const graphs::ReadLog& read, Json& facts) {
   facts["generated"] = false;
   facts["weights"] = read.weighted ? "file" : input.weights.empty() ? "uniform" : input.weights;
@@ -75,7 +78,8 @@ void add_facts(const GraphInput& input, const graphs::ReadLog& read, Json& facts
   facts["relabelled"] = read.relabelled;
 }
 
-/// Returns the facts for the run record that generated graphs and files have in common.
+/// Returns the facts for the run record that generated graphs and graph files have in common: source, sizes, weights, forecast.
+/// @param edges  number of edges of all ranks
 Json make_facts(const GraphInput& input, const LoadedGraph& loaded, std::int64_t edges) {
   Json facts;
   facts["source"] = input.gen.empty() ? input.file : input.gen;
@@ -89,7 +93,8 @@ Json make_facts(const GraphInput& input, const LoadedGraph& loaded, std::int64_t
   return facts;
 }
 
-/// Checks the options and predicts the size of the graph. Collective.
+/// Checks the options of a command's graph input and predicts the size of the graph. Collective. @throws UsageError or InputError
+/// on every rank
 Forecast compute_forecast(const GraphInput& input, comm::Transport& transport) {
   Forecast forecast;
   comm::agree(transport, [&] {
@@ -106,6 +111,7 @@ std::string graph_format_names() {
   return joined(graphs::formats(), "|", [](graphs::Format f) { return graphs::to_string(f); });
 }
 
+// Loading of a command's graph: forecast, check of memory, reading or generation, facts for the record.
 LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport, const AfterLoading& after) {
   LoadedGraph loaded;
   const double start = now();
@@ -129,6 +135,7 @@ LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport, cons
   return loaded;
 }
 
+// Line of the report that describes a command's graph.
 std::string graph_input_text(const Json& facts) {
   return facts.at("source").get<std::string>() + ": " + format_count(facts.at("vertices").get<std::uint64_t>()) +
          " vertices, " + count_text(facts.at("edges").get<std::int64_t>()) + " edges, weights " +

@@ -10,20 +10,20 @@
 
 namespace merganser::app {
 
-/// Options of commands that take a graph.
+/// Options of commands that take a graph (graph convert, msf, linkage): a file or the name of a generated graph, and its weights.
 struct GraphInput {
   std::string file;         ///< GRAPH: path of a file; empty with `gen`
   std::string gen;          ///< name of a generated graph, see generate.hpp
-  std::string format;       ///< of the file; empty: determined by the file
+  std::string format;       ///< --format: name of the file's format; empty: determined by the file
   std::string weights;      ///< name of generated weights; empty: those of the file, else uniform
-  std::uint64_t seed = 1;   ///< of generated graphs and weights
+  std::uint64_t seed = 1;   ///< --seed of generated graphs and weights
   bool seed_given = false;  ///< --seed was given, an error if nothing is generated; set by the command
-  ForceOption limits;
+  ForceOption limits;       ///< --force: continue although memory or disk do not suffice by the forecast
 };
-/// Returns the names of the file formats: "edge-list|matrix-market|...".
+/// Returns the names of the graph file formats for help texts: "edge-list|matrix-market|...".
 [[nodiscard]] std::string graph_format_names();
 
-/// Describes all options of a graph but the file.
+/// Describes the options of a command's graph input but the file: generator, format, weights, seed.
 template <class V>
 void describe_graph_options(GraphInput& o, V&& option) {
   option.section("Graph");
@@ -40,7 +40,8 @@ void describe_graph_options(GraphInput& o, V&& option) {
   describe(o.limits, option);
 }
 
-/// Describes the options of a graph, with the file as the first positional GRAPH. For commands that have --points too.
+/// Describes the options of a command's graph input, with the file as the first positional GRAPH. For commands that have --points
+/// too.
 void describe(GraphInput& o, auto&& option) {
   option.positional("GRAPH", o.file,
                     "file of a graph (packages/graph/docs/graph-files.md); of a BVGraph its name without extension",
@@ -50,22 +51,24 @@ void describe(GraphInput& o, auto&& option) {
   option.restrict({"seed"}, UsedWith{"GRAPH", "--gen", "--points uniform:*|normal:*|clusters:*|line:*"});
 }
 
-/// A loaded graph, with facts for the report and the run record.
+/// Graph that load_graph() has read or generated, with facts for the report and the run record.
 struct LoadedGraph {
-  graphs::EdgeList graph;
-  graphs::Forecast forecast;
+  graphs::EdgeList graph;          ///< this rank's share of the edges
+  graphs::Forecast forecast;       ///< size that was predicted before loading
   std::vector<std::string> lines;  ///< notes for the user (symmetrised, weights generated, ...); the same on every rank
-  Json facts;                      ///< for the run record; the same on every rank
+  Json facts;                      ///< description of the graph for the run record; the same on every rank
   double seconds = 0;              ///< wall time of loading on this rank
 };
 
-/// Reads or generates the graph. Collective; errors are thrown on every rank alike: call it inside collective_try().
+/// Reads or generates the graph of a command, after a check of memory and disk. Collective; errors are thrown on every rank alike:
+/// call it inside collective_try().
 /// @throws UsageError without exactly one of GRAPH and --gen; InputError for a file that cannot be read; either, see
 /// forecast.hpp, if memory or disk space does not suffice and --force is not given
 [[nodiscard]] LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport,
                                      const AfterLoading& after = {});
 
-/// Returns a line for the report, from the facts: "rmat:20:16: 1,048,576 vertices, 16,777,216 edges, weights unsigned (uniform)".
+/// Returns the line of a report that describes the graph, from its facts: "rmat:20:16: 1,048,576 vertices, 16,777,216 edges,
+/// weights unsigned (uniform)".
 [[nodiscard]] std::string graph_input_text(const Json& facts);
 
 }  // namespace merganser::app

@@ -1,3 +1,4 @@
+// Output files of the command linkage: dendrograms, labels, probabilities and condensed trees as NumPy arrays or text.
 #include "apps/linkage/files.hpp"
 
 #include <fmt/core.h>
@@ -14,24 +15,27 @@
 namespace merganser::app {
 namespace {
 
+/// Returns true if an output file is a NumPy array by its name (.npy), not text.
 bool is_array(const std::string& path) { return path.ends_with(".npy"); }
 
-/// Writes one number per row, as an array or as text.
+/// Appends the bytes of a number or row as they lie in memory (little-endian) to the contents of a .npy file.
 template <class T>
-void append(std::string& text, T value) {
+void append_bytes(std::string& text, T value) {
   static_assert(std::endian::native == std::endian::little, "arrays are written as they lie in memory");
   char bytes[sizeof value];
   std::memcpy(bytes, &value, sizeof value);
   text.append(bytes, sizeof bytes);
 }
 
+/// Writes one number per vertex (cluster labels, probabilities) to a file, as a NumPy array or as text. Local.
+/// @param type  NumPy's type of the array, quoted
 template <class T>
 void write_column(const std::string& path, const std::vector<T>& values, const char* type) {
   std::string text;
   if (is_array(path)) {
     text = npy_head(type, fmt::format("{},", values.size()));
     text.reserve(text.size() + values.size() * sizeof(T));
-    for (const T v : values) append(text, v);
+    for (const T v : values) append_bytes(text, v);
   } else {
     for (const T v : values) {
       if constexpr (std::is_integral_v<T>)
@@ -44,13 +48,15 @@ void write_column(const std::string& path, const std::vector<T>& values, const c
   write_text_file(path, text);
 }
 
-/// Order-dependent 128-bit hash of a sequence of words.
+/// Order-dependent 128-bit hash of a sequence of words, for digests of dendrograms and cluster labels.
 class WordDigest {
  public:
+  /// Adds the next word of a dendrogram or of labels to the digest.
   void add(std::uint64_t word) {
     a_ = mix64(a_ ^ word) + 0x9e3779b97f4a7c15ULL;
     b_ = mix64(b_ + word * 0xd1342543de82ef95ULL) ^ a_;
   }
+  /// Returns the digest of the words added so far as 32 hexadecimal digits.
   [[nodiscard]] std::string text() const { return hex16_text(a_) + hex16_text(b_); }
 
  private:
@@ -58,15 +64,15 @@ class WordDigest {
   std::uint64_t b_ = 2;
 };
 
-/// A row of the condensed tree, in the layout of the structured array.
+/// Row of a condensed tree of HDBSCAN* in the layout of the structured NumPy array: points are 0 .. n - 1, clusters n and above.
 struct CondensedRow {
-  std::uint64_t parent;
-  std::uint64_t child;
-  double lambda;
-  std::uint64_t size;
+  std::uint64_t parent;  ///< cluster that the child leaves
+  std::uint64_t child;   ///< cluster or point
+  double lambda;         ///< 1 / distance at which the child leaves
+  std::uint64_t size;    ///< number of points of the child
 };
 
-/// Calls `row` with the rows of all clusters but the root, then of all points.
+/// Calls `row` with the rows (CondensedRow) of a condensed tree: of all clusters but the root, then of all points.
 void for_each_row(const msf::CondensedTree& tree, const auto& row) {
   const std::uint64_t points = tree.lambda.size();
   for (std::size_t c = 1; c < tree.clusters.size(); ++c) {
@@ -78,6 +84,7 @@ void for_each_row(const msf::CondensedTree& tree, const auto& row) {
 
 }  // namespace
 
+// Dendrogram as SciPy's linkage matrix: an array of float64 in row order, or text.
 void write_linkage(const std::string& path, const msf::Dendrogram& d) {
   std::string text;
   if (is_array(path)) {
@@ -87,7 +94,7 @@ void write_linkage(const std::string& path, const msf::Dendrogram& d) {
   for (const auto& m : d.merges) {
     if (is_array(path)) {
       for (const double x : {static_cast<double>(m.a), static_cast<double>(m.b), m.height, static_cast<double>(m.size)})
-        append(text, x);
+        append_bytes(text, x);
     } else {
       text += fmt::format("{} {} {} {}\n", m.a, m.b, number_text(m.height), m.size);
     }
@@ -103,6 +110,7 @@ void write_numbers(const std::string& path, const std::vector<double>& numbers) 
   write_column(path, numbers, "'<f8'");
 }
 
+// Condensed tree of HDBSCAN* as the structured array of the package hdbscan, or as text of the same columns.
 void write_condensed(const std::string& path, const msf::CondensedTree& tree) {
   const std::size_t rows = tree.lambda.size() + (tree.clusters.empty() ? 0 : tree.clusters.size() - 1);
   std::string text;
@@ -113,7 +121,7 @@ void write_condensed(const std::string& path, const msf::CondensedTree& tree) {
   }
   for_each_row(tree, [&](const CondensedRow& row) {
     if (is_array(path)) {
-      append(text, row);
+      append_bytes(text, row);
     } else {
       text += fmt::format("{} {} {} {}\n", row.parent, row.child, number_text(row.lambda), row.size);
     }
@@ -126,6 +134,7 @@ double written_bytes_per_vertex(const std::string& path, double text, double arr
   return is_array(path) ? array : text;
 }
 
+// Digest of a dendrogram: clusters, height and size of every merge, in order.
 std::string compute_digest(const msf::Dendrogram& d) {
   WordDigest digest;
   for (const auto& m : d.merges) {
@@ -136,6 +145,7 @@ std::string compute_digest(const msf::Dendrogram& d) {
   return digest.text();
 }
 
+// Digest of the cluster labels of all vertices.
 std::string compute_digest(const std::vector<std::int64_t>& labels) {
   WordDigest digest;
   for (const auto label : labels) digest.add(static_cast<std::uint64_t>(label));

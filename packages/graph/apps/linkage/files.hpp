@@ -9,22 +9,23 @@
 
 namespace merganser::app {
 
-/// Writes a linkage matrix: rows "a b height size", as SciPy's functions take them; float64.
+/// Writes a dendrogram as a linkage matrix: rows "a b height size", as SciPy's functions take them; float64. Local.
 void write_linkage(const std::string& path, const msf::Dendrogram& d);
-/// Writes a label per vertex; int64.
+/// Writes a cluster label per vertex (-1: noise) to a .npy or text file; int64. Local.
 void write_labels(const std::string& path, const std::vector<std::int64_t>& labels);
-/// Writes a number per vertex; float64.
+/// Writes a number per vertex, such as its probability in HDBSCAN*, to a .npy or text file; float64. Local.
 void write_numbers(const std::string& path, const std::vector<double>& numbers);
-/// Writes a condensed tree: rows "parent child lambda size", numbered as in the package hdbscan: points 0 .. n - 1, clusters from
-/// n on.
+/// Writes a condensed tree of HDBSCAN*: rows "parent child lambda size", numbered as in the package hdbscan: points 0 .. n - 1,
+/// clusters from n on.
 void write_condensed(const std::string& path, const msf::CondensedTree& tree);
 
-/// Returns the memory for writing, in bytes per vertex: `array` or `text`, depending on the name; 0 for an empty path.
+/// Returns the memory for writing a file of clusters, in bytes per vertex: `array` for a name in .npy, else `text`; 0 for an empty
+/// path.
 [[nodiscard]] double written_bytes_per_vertex(const std::string& path, double text, double array);
 
 /// Returns a digest of the merges of a dendrogram, in their order: 32 hexadecimal digits.
 [[nodiscard]] std::string compute_digest(const msf::Dendrogram& d);
-/// Returns a digest of labels, in their order: 32 hexadecimal digits.
+/// Returns a digest of the cluster labels of all vertices, in their order: 32 hexadecimal digits.
 [[nodiscard]] std::string compute_digest(const std::vector<std::int64_t>& labels);
 
 }  // namespace merganser::app

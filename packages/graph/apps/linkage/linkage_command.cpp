@@ -22,26 +22,27 @@
 namespace merganser::app {
 namespace {
 
+/// Clustering by the command merganser linkage: cuts of the single-linkage dendrogram, or HDBSCAN*.
 enum class Method : std::uint8_t { single, hdbscan };
 
-/// Options of the command.
+/// Options of the command merganser linkage.
 struct LinkageCommand {
-  GraphInput graph;
-  PointsOptions points;
-  Method method = Method::single;
-  int min_samples = 0;
-  int threads = 1;
-  std::int64_t most_distances = msf::EuclideanOptions().most_distances;
-  double height = 0;
-  std::uint64_t clusters = 0;
-  bool break_ties = false;
-  bool join = false;
+  GraphInput graph;                ///< graph whose vertices are clustered, unless --points is given
+  PointsOptions points;            ///< points that are clustered
+  Method method = Method::single;  ///< --method
+  int min_samples = 0;             ///< --min-samples, k of core distances; 0: not given
+  int threads = 1;                 ///< threads of each rank while the forest is found
+  std::int64_t most_distances = msf::EuclideanOptions().most_distances;  ///< limit of distances beyond 16 dimensions
+  double height = 0;           ///< --height at which the dendrogram is cut; used if given
+  std::uint64_t clusters = 0;  ///< --clusters, number of clusters of the cut; used if given
+  bool break_ties = false;     ///< --break-ties: merges of one height are made one by one
+  bool join = false;           ///< --join: components of a graph are joined at infinite height
   msf::HdbscanOptions hdbscan;
-  std::string linkage, labels, probabilities, condensed, json;
+  std::string linkage, labels, probabilities, condensed, json;  ///< paths of output files; empty: not written
   RankOptions ranks;
 };
 
-/// Flags of the fields of HdbscanOptions. Ranges are checked by msf::check().
+/// Describes the options of HDBSCAN* of the command merganser linkage. Ranges are checked by msf::check().
 void describe(msf::HdbscanOptions& o, auto&& option) {
   option("min-cluster-size", o.min_cluster_size, "fewest points of a cluster");
   option("selection", o.selection, "clusters that are taken: the most stable, or those that do not split further",
@@ -54,13 +55,14 @@ void describe(msf::HdbscanOptions& o, auto&& option) {
          msf::hdbscan_ties());
 }
 
-/// Returns the flag of a field: "--min-cluster-size" of min_cluster_size.
+/// Returns the command line flag of a field of HdbscanOptions: "--min-cluster-size" of min_cluster_size.
 std::string flag_name(std::string_view field) {
   std::string flag = "--" + std::string(field);
   std::replace(flag.begin(), flag.end(), '_', '-');
   return flag;
 }
 
+/// Describes the options of the command merganser linkage.
 void describe(LinkageCommand& o, auto&& option) {
   describe(o.graph, option);
   describe(o.points, option);
@@ -99,27 +101,28 @@ void describe(LinkageCommand& o, auto&& option) {
   describe(o.ranks, option);
 }
 
-constexpr std::size_t kShownClusters = 8;  // sizes in the report
+constexpr std::size_t kShownClusters = 8;  // number of cluster sizes in the report
 
-/// Results on rank 0.
-struct Found {
-  msf::Dendrogram dendrogram;
-  msf::CondensedTree condensed;
-  std::vector<double> probabilities;
-  std::vector<std::int64_t> labels;  // empty without a cut
-  std::vector<std::int64_t> sizes;   // of the clusters, by label
-  std::int64_t noise = 0;
-  bool exact_order = false;  // merges of one height are in scikit-learn's order
+/// Clusters computed by the command merganser linkage, on rank 0.
+struct ClusterResult {
+  msf::Dendrogram dendrogram;         ///< single-linkage dendrogram
+  msf::CondensedTree condensed;       ///< condensed tree of HDBSCAN*
+  std::vector<double> probabilities;  ///< of HDBSCAN*: strength of membership of each point
+  std::vector<std::int64_t> labels;   ///< cluster of each vertex, -1: noise; empty without a cut
+  std::vector<std::int64_t> sizes;    ///< number of vertices of each cluster, by label
+  std::int64_t noise = 0;             ///< number of points in no cluster
+  bool exact_order = false;           ///< merges of one height are in scikit-learn's order
 };
 
-/// A run of the command on one rank.
+/// Run of the command merganser linkage on one rank.
 class LinkageRun {
  public:
+  /// Takes options, command line and transport, which must outlive the run; rank 0 shows progress.
   LinkageRun(const LinkageCommand& o, const Invocation& in, comm::Transport& t) : o_(o), in_(in), t_(t) {
     if (t.rank() == 0) report_.progress = progress_callback(true);
   }
 
-  /// Loads, computes and reports. Collective.
+  /// Loads the points or graph, computes the spanning forest on all ranks and the clusters on rank 0, and reports. Collective.
   void execute() {
     timed("load", [&] { load(); });
     t_.barrier();
@@ -133,14 +136,14 @@ class LinkageRun {
   }
 
  private:
-  /// Runs `body` and records its wall time.
+  /// Runs `body`, a stage of the clustering, and records its wall time on this rank under the name `what`, in seconds.
   void timed(const char* what, const auto& body) {
     const double start = now();
     body();
     timings_[what] = now() - start;
   }
 
-  /// Loads the points or the graph. Collective.
+  /// Loads this rank's share of the points or of the graph to be clustered. Collective.
   void load() {
     const AfterLoading after = after_loading();
     if (!has_points()) {
@@ -180,7 +183,7 @@ class LinkageRun {
     return after;
   }
 
-  /// Computes the spanning forest of the graph or the points. Collective.
+  /// Computes the minimum spanning forest of the graph or the points, and releases the input. Collective.
   void compute_forest() {
     collective_try([&] {
       if (!has_points()) {
@@ -201,7 +204,8 @@ class LinkageRun {
     });
   }
 
-  /// Computes the dendrogram. On rank 0.
+  /// Computes the single-linkage dendrogram of the gathered forest, for --ties sequential in the order of Prim's algorithm. On rank
+  /// 0.
   [[nodiscard]] msf::Dendrogram make_dendrogram() {
     if (is_sequential()) {
       const msf::Growth growth = msf::grow(forest_, gathered_);
@@ -238,20 +242,20 @@ class LinkageRun {
     });
   }
 
-  /// Stores the clusters of a cut.
+  /// Stores the flat clusters of a cut dendrogram as the result.
   void store(const msf::Labels& cut) {
     found_.labels.assign(cut.of.begin(), cut.of.end());
     found_.sizes.resize(cut.clusters);
   }
 
-  /// Stores the clusters of HDBSCAN*.
+  /// Stores the clusters and probabilities of HDBSCAN* as the result.
   void store(msf::Hdbscan found) {
     found_.labels.assign(found.labels.begin(), found.labels.end());
     found_.sizes.resize(found.clusters);
     found_.probabilities = std::move(found.probabilities);
   }
 
-  /// Writes the files, the report and the run record on rank 0. Collective.
+  /// Writes the files of clusters, the report and the run record on rank 0, with measurements of all ranks. Collective.
   void report_results() {
     const Json phases = phases_json(report_, t_);
     const std::int64_t peak = t_.all_reduce(peak_.peak_bytes(), comm::Op::max);
@@ -276,6 +280,7 @@ class LinkageRun {
     });
   }
 
+  /// Writes the dendrogram, labels, probabilities and condensed tree to the files of the options. On rank 0.
   void write() {
     if (!o_.linkage.empty()) write_linkage(o_.linkage, found_.dendrogram);
     if (!o_.labels.empty()) write_labels(o_.labels, found_.labels);
@@ -283,6 +288,7 @@ class LinkageRun {
     if (!o_.condensed.empty()) write_condensed(o_.condensed, found_.condensed);
   }
 
+  /// Prints the report of the clustering: input, forest, dendrogram, clusters, times. On rank 0.
   void print(const Json& record) {
     auto& out = std::cout;
     if (has_points()) {
@@ -319,12 +325,14 @@ class LinkageRun {
     out << '\n';
   }
 
+  /// Returns the words of the report for the order of merges of equal height under --ties sequential.
   [[nodiscard]] const char* order_text() const {
     if (found_.exact_order) return "of all pairs of points, as Prim's algorithm takes them";
     return has_points() ? "of the forest alone (too many pairs of points to compare); labels may not be scikit-learn's"
                         : "of the forest alone; labels may not be scikit-learn's";
   }
 
+  /// Returns the result of the clustering for the run record: forest, digests, number and sizes of clusters. On rank 0.
   [[nodiscard]] Json result() const {
     const auto& d = found_.dendrogram;
     Json out = {{"forest", forest_json(totals_, d.vertices, alone_)}};
@@ -346,14 +354,18 @@ class LinkageRun {
     return out;
   }
 
+  /// Returns true if points are clustered, false for the vertices of a graph.
   [[nodiscard]] bool has_points() const { return !o_.points.points.empty(); }
+  /// Returns true for --method hdbscan.
   [[nodiscard]] bool is_hdbscan() const { return o_.method == Method::hdbscan; }
-  /// Returns min_samples: the option, or by default min-cluster-size, limited to the number of points.
+  /// Returns min_samples of core distances: the option, or by default 1, with --method hdbscan min-cluster-size, limited to the
+  /// number of points.
   [[nodiscard]] std::uint64_t num_samples() const {
     if (o_.min_samples > 0) return static_cast<std::uint64_t>(o_.min_samples);
     const auto size = static_cast<std::uint64_t>(o_.hdbscan.min_cluster_size);
     return is_hdbscan() ? std::min(size, std::max<std::uint64_t>(points_, 1)) : 1;
   }
+  /// Returns true if HDBSCAN* undoes merges of one height one by one, in scikit-learn's order.
   [[nodiscard]] bool is_sequential() const { return is_hdbscan() && o_.hdbscan.ties == msf::HdbscanTies::sequential; }
   [[nodiscard]] std::uint64_t num_vertices() const { return has_points() ? points_ : loaded_.graph.vertices; }
 
@@ -363,16 +375,17 @@ class LinkageRun {
   PeakWatch peak_;
   LoadedGraph loaded_;
   LoadedPoints set_;
-  std::uint64_t points_ = 0;  // of all ranks
+  std::uint64_t points_ = 0;  // number of points of all ranks
   msf::Report report_;
   msf::Forest forest_;
   msf::GatheredPoints gathered_;  // on rank 0, if merges of one height are undone one by one
   msf::ForestTotals totals_;
   std::int64_t alone_ = 0;  // vertices without an edge
-  Found found_;
+  ClusterResult found_;
   Json timings_;
 };
 
+/// Runs the command merganser linkage on all ranks. @return the exit status @throws UsageError for options of HDBSCAN* out of range
 int run(LinkageCommand& o, const Invocation& in) {
   msf::check(o.hdbscan, flag_name);
   o.graph.seed_given = in.table.is_given("seed");

@@ -26,22 +26,25 @@
 namespace merganser::app {
 namespace {
 
+/// Algorithm for the spanning forest of a graph: the library's own, or the published multi-node Boruvka.
 enum class Algo : std::uint8_t { automatic, mnd };
 
-/// Options of the command.
+/// Options of the command merganser msf.
 struct MsfCommand {
-  GraphInput graph;
-  PointsOptions points;
-  Algo algo = Algo::automatic;
-  bool maximum = false;
-  bool verify = false;
-  msf::ForestOptions fast;
-  mnd::MndOptions mnd;
-  msf::EuclideanOptions euclidean;
-  std::string output, labels, json;
+  GraphInput graph;                 ///< graph whose forest is found, unless --points is given
+  PointsOptions points;             ///< points whose spanning tree is found
+  Algo algo = Algo::automatic;      ///< --algo, for graphs
+  bool maximum = false;             ///< --maximum: the maximum spanning forest instead
+  bool verify = false;              ///< --verify: check the forest
+  msf::ForestOptions fast;          ///< options of --algo auto
+  mnd::MndOptions mnd;              ///< options of --algo mnd
+  msf::EuclideanOptions euclidean;  ///< options of the search among points
+  std::string output, labels,
+      json;  ///< paths of the forest, of the components' labels and of the run record; empty: none
   RankOptions ranks;
 };
 
+/// Describes the options of the command merganser msf.
 template <class V>
 void describe(MsfCommand& o, V&& option) {
   describe(o.graph, option);
@@ -79,14 +82,15 @@ void describe(MsfCommand& o, V&& option) {
 
 constexpr std::int64_t kMaxPairs = 65'536;  // points that --verify compares pair by pair
 
-/// A run of the command on one rank.
+/// Run of the command merganser msf on one rank.
 class MsfRun {
  public:
+  /// Takes options, command line and transport, which must outlive the run; rank 0 shows progress.
   MsfRun(const MsfCommand& o, const Invocation& in, comm::Transport& t) : o_(o), in_(in), t_(t) {
     if (t.rank() == 0) report_.progress = progress_callback(true);
   }
 
-  /// Loads, computes, verifies, writes and reports. Collective.
+  /// Loads the graph or points, computes the spanning forest, verifies it if requested, writes files and reports. Collective.
   void execute() {
     load();
     compute_forest();
@@ -103,6 +107,7 @@ class MsfRun {
   void write();
   void write_labels();
   void report_results();
+  /// Returns true for the spanning tree of points, false for the forest of a graph.
   [[nodiscard]] bool has_points() const { return !o_.points.points.empty(); }
   [[nodiscard]] msf::Forest compute_with(Algo algo, msf::ForestOptions fast, msf::Report& report);
 
@@ -112,17 +117,17 @@ class MsfRun {
   PeakWatch peak_;
   LoadedGraph loaded_;
   LoadedPoints set_;
-  std::int64_t items_ = 0;  // edges or points of all ranks
+  std::int64_t items_ = 0;  // number of edges or points of all ranks
   msf::Report report_;
   msf::Forest forest_;
   msf::ForestTotals totals_;
-  std::int64_t alone_ = 0;  // vertices without an edge
-  double load_seconds_ = 0;
-  double seconds_ = 0;
-  Json verified_;
+  std::int64_t alone_ = 0;   // vertices without an edge
+  double load_seconds_ = 0;  // wall time of loading on this rank
+  double seconds_ = 0;       // wall time of the search for the forest on the slowest rank
+  Json verified_;            // counts of the verification; null: none was made
 };
 
-/// Returns the memory and disk space that are needed after loading: for the forest on all ranks, for labels on rank 0.
+/// Returns the memory and disk space that the command msf needs after loading: for the forest on all ranks, for labels on rank 0.
 AfterLoading MsfRun::after_loading() const {
   AfterLoading after;
   after.bytes_per_edge = has_points() ? 0 : 4;
@@ -140,6 +145,7 @@ AfterLoading MsfRun::after_loading() const {
   return after;
 }
 
+/// Loads this rank's share of the graph or points, and counts edges or points of all ranks. Collective.
 void MsfRun::load() {
   const double start = now();
   const AfterLoading after = after_loading();
@@ -158,6 +164,8 @@ void MsfRun::load() {
   load_seconds_ = now() - start;
 }
 
+/// Computes the minimum or maximum spanning forest of the graph by one of the algorithms. Collective. @param fast  options of
+/// --algo auto
 msf::Forest MsfRun::compute_with(Algo algo, msf::ForestOptions fast, msf::Report& report) {
   const msf::Sense sense = o_.maximum ? msf::Sense::maximum : msf::Sense::minimum;
   fast.sense = sense;
@@ -167,6 +175,7 @@ msf::Forest MsfRun::compute_with(Algo algo, msf::ForestOptions fast, msf::Report
   return mnd::mnd(loaded_.graph, t_, mnd, report);
 }
 
+/// Computes the spanning forest of the graph or the tree of the points, its totals, and the time of the slowest rank. Collective.
 void MsfRun::compute_forest() {
   // Ranks start together, so that the time is that of the algorithm, not of loading.
   t_.barrier();
@@ -186,6 +195,9 @@ void MsfRun::compute_forest() {
   alone_ = vertices_without_edge(forest_, totals_, t_);
 }
 
+/// Verifies the spanning forest (--verify): of points against Prim's algorithm on all pairs; of a graph by the cycle property of
+/// every edge, and against another algorithm by digest and weight. Collective. @throws VerificationError on every rank if it is
+/// wrong
 void MsfRun::check() {
   const double start = now();
   if (has_points()) {
@@ -221,6 +233,8 @@ void MsfRun::check() {
   verified_["seconds"] = now() - start;
 }
 
+/// Writes the text file of --labels on rank 0: for each vertex a line with the least vertex of its tree; where the reader
+/// relabelled sparse ids, both original ids. Collective.
 void MsfRun::write_labels() {
   const auto labels = comm::gather_to_first(t_, msf::component_labels(forest_, t_)).flat();
   const auto names = comm::gather_to_first(t_, loaded_.graph.names).flat();  // both by even ranges of vertices
@@ -238,6 +252,7 @@ void MsfRun::write_labels() {
   });
 }
 
+/// Writes the labels of components and the edges of the forest, as a graph file, where the options name files. Collective.
 void MsfRun::write() {
   if (!o_.labels.empty()) write_labels();
   if (o_.output.empty()) return;
@@ -251,12 +266,13 @@ void MsfRun::write() {
   });
 }
 
-/// Returns ", method kruskal" if the run chose a method, else nothing.
+/// Returns the words ", method kruskal" of the report if the search for the spanning forest chose a method, else an empty text.
 std::string method_text(const Json& phases) {
   if (!phases["facts"].contains("method")) return "";
   return ", method " + msf::forest_methods().name(phases["facts"]["method"]["most"].get<msf::ForestMethod>());
 }
 
+/// Prints the report of the spanning forest and writes the run record on rank 0, with measurements of all ranks. Collective.
 void MsfRun::report_results() {
   const Json phases = phases_json(report_, t_);
   std::int64_t peak = t_.all_reduce(peak_.peak_bytes(), comm::Op::max);
@@ -289,6 +305,7 @@ void MsfRun::report_results() {
   if (!o_.json.empty()) write_record(o_.json, record);
 }
 
+/// Runs the command merganser msf on all ranks. @return the exit status @throws UsageError for an output format that is read only
 int run(MsfCommand& o, const Invocation& in) {
   o.graph.seed_given = in.table.is_given("seed");
   if (!o.output.empty()) graphs::check_writable(graphs::format_from_path(o.output));

@@ -10,22 +10,23 @@
 
 namespace merganser::app {
 
-/// Returns the first item of a rank's share of `total` items that are divided evenly.
+/// Returns the first item of a rank's share of `total` items (bytes or rows of a file of points) that are divided evenly.
 [[nodiscard]] inline std::uint64_t share_begin(std::uint64_t total, int rank, int ranks) {
   const auto r = static_cast<std::uint64_t>(rank);
   const auto p = static_cast<std::uint64_t>(ranks);
   return total / p * r + total % p * r / p;
 }
 
-/// A file of points open for reading.
+/// File of points (text or .npy) that is open for reading at any offset, on one rank.
 class PointsBytes {
  public:
-  /// @throws InputError with the system's reason where the file cannot be opened
+  /// Opens a file of points; the path must outlive the object. @throws InputError with the system's reason if it cannot be opened
   explicit PointsBytes(const std::string& file) : file_(file), in_(file, std::ios::binary) {
     if (!in_)
       throw InputError("cannot read " + file + ": " + std::strerror(errno) + "; allowed: a file that can be read");
   }
-  /// Reads up to `count` bytes from `begin` on; fewer only at the end of the file. @throws InputError if they cannot be read
+  /// Reads up to `count` bytes of the file of points from offset `begin` on; fewer only at the end of the file. @throws InputError
+  /// if they cannot be read
   [[nodiscard]] std::string read(std::uint64_t begin, std::uint64_t count) const {
     std::string bytes(count, '\0');
     in_.clear();

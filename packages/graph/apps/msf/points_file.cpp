@@ -1,3 +1,4 @@
+// Parallel reader of tables of points: rank 0 determines the layout by the first rows, and each rank parses its share of the lines.
 #include "apps/msf/points_file.hpp"
 
 #include <fmt/core.h>
@@ -21,16 +22,17 @@
 namespace merganser::app {
 namespace {
 
-constexpr std::uint64_t kMaxLine = 1 << 16;  // bytes of a line
+constexpr std::uint64_t kMaxLine = 1 << 16;  // longest line of a table of points, in bytes
 constexpr const char* kLongLine = "more than 65,536 bytes; allowed: the coordinates of one point";
 
-/// Consecutive lines of a file, which begin at `offset`.
-struct Lines {
-  std::string text;
-  std::uint64_t offset = 0;
+/// Consecutive lines of a table of points that one rank parses.
+struct RankLines {
+  std::string text;          ///< the lines, with their ends
+  std::uint64_t offset = 0;  ///< offset of the first line in the file
 };
-/// Reads the lines that begin in this rank's share of the bytes. A last line longer than kMaxLine is cut, and refused later.
-Lines read_lines(const std::string& file, std::uint64_t size, const comm::Transport& t) {
+/// Reads the lines of a table of points that begin in this rank's share of the bytes. Local. A last line longer than kMaxLine is
+/// cut, and refused by parse_text().
+RankLines read_lines(const std::string& file, std::uint64_t size, const comm::Transport& t) {
   const PointsBytes in(file);
   const std::uint64_t begin = share_begin(size, t.rank(), t.size());
   const std::uint64_t end = share_begin(size, t.rank() + 1, t.size());
@@ -49,7 +51,7 @@ Lines read_lines(const std::string& file, std::uint64_t size, const comm::Transp
   return {text.substr(first + 1), begin + first};
 }
 
-/// Returns a line without its comment, which # begins outside of quotes, and without blanks at its end.
+/// Returns a line of a table of points without its comment, which # begins outside of quotes, and without blanks at its end.
 std::string_view strip_comment(std::string_view line) {
   for (auto at = line.find('#'); at != std::string_view::npos; at = line.find('#', at + 1)) {
     if (std::count(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(at), '"') % 2 != 0) continue;
@@ -60,32 +62,33 @@ std::string_view strip_comment(std::string_view line) {
   return line;
 }
 
-/// Returns whether a row has no entries. Tabs alone are empty entries if tabs separate.
+/// Returns true for a row of a table of points without entries. Tabs alone are empty entries if tabs separate.
 bool is_blank(std::string_view row, char separator) {
   return row.find_first_not_of(separator == '\t' ? " " : " \t") == std::string_view::npos;
 }
 
-/// Layout of the table, which rank 0 determines and broadcasts.
-struct Head {
-  TableDialect dialect;
+/// Layout of a table of points, which rank 0 determines and broadcasts.
+struct TableLayout {
+  TableDialect dialect;                   ///< separator, number of columns, heading or none
   std::uint64_t heading_at = UINT64_MAX;  ///< offset of the line of the heading
 };
-/// Result of find_head() on rank 0: layout, names of columns, and a note for the log.
-struct Found {
-  Head head;
-  std::vector<std::string> names;  ///< of columns; empty: no heading
-  std::string note;
+/// Result of find_head() on rank 0: layout of a table of points, names of its columns, and a note for the log.
+struct TableStartOfPoints {
+  TableLayout head;                ///< layout of the table
+  std::vector<std::string> names;  ///< names of the columns; empty: no heading
+  std::string note;                ///< note on an ambiguity of the text; empty: none
 };
 
-/// Iterator over the lines at the beginning of a file, which is read in chunks as needed.
+/// Iterator over the lines at the beginning of a table of points, which is read in chunks as needed.
 class FirstLines {
  public:
+  /// Opens the file and reads its first chunk; a byte order mark is skipped. @throws InputError if it cannot be read
   explicit FirstLines(const std::string& file) : in_(file), text_(in_.read(0, kChunk)) {
     if (text_.starts_with(kUtf8Mark)) next_ = kUtf8Mark.size();
   }
-  /// Returns the chunk that was read last.
+  /// Returns the chunk of the file that was read last.
   [[nodiscard]] std::string_view chunk() const { return text_; }
-  /// Advances to the next line. @return false at the end, and at a line of more than kMaxLine bytes without a CR
+  /// Advances to the next line of the table. @return false at the end, and at a line of more than kMaxLine bytes without a CR
   bool next() {
     auto end = text_.find('\n', next_);
     if (end == std::string::npos && text_.size() == kChunk) {
@@ -104,9 +107,9 @@ class FirstLines {
     return line.size() <= kMaxLine || has_bare_return(line);
   }
 
-  std::string_view line;
-  std::uint64_t number = 0;  ///< of the line, from 1
-  std::uint64_t at = 0;      ///< its offset
+  std::string_view line;     ///< current line, without its end
+  std::uint64_t number = 0;  ///< number of the current line, from 1
+  std::uint64_t at = 0;      ///< offset of the current line in the file
 
  private:
   static constexpr std::uint64_t kChunk = 2 * kMaxLine;
@@ -116,8 +119,8 @@ class FirstLines {
   std::size_t next_ = 0;
 };
 
-/// Determines the layout of a table by its first two rows. Local. @throws InputError if it is none
-Found find_head(const std::string& file) {
+/// Determines the layout of a table of points by its first two rows. Local. @throws InputError if the file is no such table
+TableStartOfPoints find_head(const std::string& file) {
   FirstLines lines(file);
   if (const auto what = foreign_text(lines.chunk()); !what.empty()) throw InputError(file + ": " + what);
   std::string rows[2];
@@ -142,19 +145,20 @@ Found find_head(const std::string& file) {
       {start.dialect, start.dialect.heading ? first_at : UINT64_MAX}, std::move(start.names), std::move(start.note)};
 }
 
-/// Numbers of this rank's rows, with the first error and the first uses of both decimal marks.
-struct Text {
-  std::vector<double> numbers;
-  std::uint64_t lines = 0;       ///< of all kinds
-  std::uint64_t rows = 0;        ///< of numbers
-  std::uint64_t wrong_line = 0;  ///< the first that is wrong, from 1; 0: none
-  std::uint64_t wrong_row = 0;
-  std::string why;
-  std::uint64_t point_line = 0;  ///< the first with a decimal point; 0: none
-  std::uint64_t comma_line = 0;  ///< the first with a decimal comma
+/// Coordinates in this rank's rows of a table of points, filled by parse_text(), with the first error and the first uses of both
+/// decimal marks. Lines and rows are counted from 1 on this rank.
+struct ParsedRows {
+  std::vector<double> numbers;   ///< coordinates, row by row
+  std::uint64_t lines = 0;       ///< number of lines of all kinds
+  std::uint64_t rows = 0;        ///< number of rows of numbers
+  std::uint64_t wrong_line = 0;  ///< first line with an error; 0: none
+  std::uint64_t wrong_row = 0;   ///< row of that line; 0: the line is no row
+  std::string why;               ///< error of that line
+  std::uint64_t point_line = 0;  ///< first line with a decimal point; 0: none
+  std::uint64_t comma_line = 0;  ///< first line with a decimal comma; 0: none
 };
 
-/// Parses a number with a decimal comma. @return false if it is none
+/// Parses a coordinate with a decimal comma. @return false if the cell is none
 bool parse_with_comma(std::string_view cell, double& value) {
   if (cell.size() > 64 || std::count(cell.begin(), cell.end(), ',') != 1 || cell.find('.') != std::string_view::npos)
     return false;
@@ -163,12 +167,13 @@ bool parse_with_comma(std::string_view cell, double& value) {
   return parse_real(with_point, value);
 }
 
-/// Returns whether a comma may be a decimal mark: not if commas separate, nor with one column, where it could separate two.
+/// Returns true if a comma may be the decimal mark in a table of points: not if commas separate columns, nor with one column, where
+/// it could separate two.
 bool allows_commas(const TableDialect& dialect) { return dialect.separator != ',' && dialect.columns > 1; }
 
-/// Parses a row and appends its numbers to `text`. @return the error; empty if there is none
+/// Parses a row of a table of points and appends its coordinates to `text`. @return the error; empty if there is none
 std::string parse_row(std::string_view row, const TableDialect& dialect, const std::vector<std::string>& names,
-                      Text& text) {
+                      ParsedRows& text) {
   std::uint64_t column = 0;
   const bool commas = allows_commas(dialect);
   for (TableCells cells(row, dialect.separator); cells.next();) {
@@ -196,9 +201,10 @@ std::string parse_row(std::string_view row, const TableDialect& dialect, const s
                      dialect.columns, dialect.heading ? "the heading" : "row 1");
 }
 
-/// Parses lines up to the first error, and counts all lines: numbers of rows and lines in errors need those of lower ranks.
-Text parse_text(const Lines& lines, const Found& found) {
-  Text text;
+/// Parses this rank's lines of a table of points up to the first error, and counts all lines: numbers of rows and lines in errors
+/// need the counts of lower ranks. Local.
+ParsedRows parse_text(const RankLines& lines, const TableStartOfPoints& found) {
+  ParsedRows text;
   std::string_view bytes = lines.text;
   std::uint64_t offset = lines.offset;
   if (offset == 0 && bytes.starts_with(kUtf8Mark)) {
@@ -226,9 +232,9 @@ Text parse_text(const Lines& lines, const Found& found) {
   return text;
 }
 
-/// Checks that a table has not both decimal points and decimal commas, on whichever ranks. Collective.
-/// @return whether it has decimal commas @throws InputError on every rank
-bool check_marks(const std::string& file, const Text& text, const std::vector<std::uint64_t>& lines,
+/// Checks that a table of points has not both decimal points and decimal commas, on whichever ranks. Collective.
+/// @return true if it has decimal commas @throws InputError on every rank
+bool check_marks(const std::string& file, const ParsedRows& text, const std::vector<std::uint64_t>& lines,
                  comm::Transport& transport) {
   const auto points = comm::all_gather_value(transport, text.point_line);
   const auto commas = comm::all_gather_value(transport, text.comma_line);
@@ -247,9 +253,10 @@ bool check_marks(const std::string& file, const Text& text, const std::vector<st
   return comma != 0;
 }
 
-/// Reads a table of text. Collective.
+/// Reads this rank's points of a table of text. Collective. @throws InputError on every rank, naming row and line of the first
+/// error
 PointsOfFile read_text(const std::string& file, std::uint64_t size, comm::Transport& transport) {
-  Found found;
+  TableStartOfPoints found;
   comm::agree(transport, [&] {
     if (transport.rank() == 0) found = find_head(file);
   });
@@ -258,7 +265,7 @@ PointsOfFile read_text(const std::string& file, std::uint64_t size, comm::Transp
   found.names.clear();
   if (found.head.dialect.heading)
     for (const auto name : split_at(std::string_view(names.data(), names.size()), '\n')) found.names.emplace_back(name);
-  Text text;
+  ParsedRows text;
   comm::agree(transport, [&] { text = parse_text(read_lines(file, size, transport), found); });
   const auto lines = comm::all_gather_value(transport, text.lines), rows = comm::all_gather_value(transport, text.rows);
   const auto before = [&](const std::vector<std::uint64_t>& counts) {
@@ -282,7 +289,7 @@ PointsOfFile read_text(const std::string& file, std::uint64_t size, comm::Transp
   return out;
 }
 
-/// Returns the size of a file in bytes. @throws InputError if it cannot be read or is no plain file
+/// Returns the size of a file of points in bytes. @throws InputError if it cannot be read or is no plain file
 std::uint64_t file_size(const std::string& file) {
   std::error_code error;
   const bool regular = std::filesystem::is_regular_file(file, error);
@@ -293,15 +300,17 @@ std::uint64_t file_size(const std::string& file) {
   return size;
 }
 
+/// Returns true if a file of points begins with the signature of a NumPy array.
 bool is_npy(const std::string& file) { return PointsBytes(file).read(0, kNpyMagic.size()) == kNpyMagic; }
 
-/// Reads the header of an array.
+/// Reads the header of a NumPy array of points. Local. @throws InputError for what is no array (n, d) of floating-point numbers
 PointsArray read_array_header(const std::string& file, std::uint64_t size) {
   return parse_points_array(file, PointsBytes(file).read(0, kMaxNpyHead), size);
 }
 
 }  // namespace
 
+// Size of a file of points for the forecast of memory: the number of lines is extrapolated from the first ones.
 PointsSize estimate_points_size(const std::string& file) {
   const std::uint64_t size = file_size(file);
   const auto bytes = static_cast<double>(size);
@@ -317,6 +326,7 @@ PointsSize estimate_points_size(const std::string& file) {
   return {points, false, columns, bytes + 2 * 8 * columns * points};
 }
 
+// Reader of files of points: NumPy arrays by their signature, else tables of text.
 PointsOfFile read_points(const std::string& file, comm::Transport& transport) {
   std::uint64_t size = 0;
   bool npy = false;

@@ -7,23 +7,23 @@
 
 namespace merganser::app {
 
-/// Size of a file of points: of .npy by its header, of text estimated by its size and first lines.
+/// Size of a file of points, by estimate_points_size(): of .npy by its header, of text estimated by its size and first lines.
 struct PointsSize {
   double points = 0;         ///< number of points
   bool exact = false;        ///< the number is exact, not an estimate
-  int dimension = 3;         ///< of text: entries of its first row
+  int dimension = 3;         ///< coordinates per point; of text: entries of its first row
   double bytes_to_read = 0;  ///< memory of all ranks together while it is read
 };
 /// Determines or estimates the size of a file of points. Local. @throws InputError if it cannot be read
 [[nodiscard]] PointsSize estimate_points_size(const std::string& file);
 
-/// This rank's points of a file, and a description of the layout.
+/// This rank's points of a file, filled by read_points(), and a description of the file's layout.
 struct PointsOfFile {
-  msf::Points points;
+  msf::Points points;  ///< coordinates of this rank's share
   std::string format;  ///< "2 columns x, y; separator ','; heading", the same on every rank; empty for .npy
 };
 
-/// Reads points from a file. Collective; each rank reads its share of the bytes.
+/// Reads this rank's share of the points in a file. Collective; each rank reads its share of the bytes.
 ///
 /// The file is text (a row of numbers per point, see docs/tables.md: one separator, the same number of columns in every row, an
 /// optional heading; # begins a comment) or .npy (float32 or float64 in any byte order, row- or column-major). Points are in the

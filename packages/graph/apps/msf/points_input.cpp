@@ -1,3 +1,4 @@
+// Point input of commands (--points): generated points, points of files, periodic axes, check of memory, facts for reports.
 #include "apps/msf/points_input.hpp"
 
 #include <fmt/core.h>
@@ -22,15 +23,15 @@ constexpr double kMaxDimension = 1000;  // of generated points
 constexpr const char* kSpecs =
     "uniform:DIM:N, normal:DIM:N, clusters:DIM:N:K, lattice:DIM:SIDE, line:N, equal:N, or a file";
 
-/// Parsed SPEC of generated points.
-struct Made {
-  std::string shape;
-  int dimension = 3;
-  std::uint64_t count = 0;
-  std::uint64_t more = 0;  ///< clusters or the side of a lattice
+/// Parsed SPEC of generated points, "uniform:3:1000", filled by parse_spec().
+struct GeneratedPoints {
+  std::string shape;        ///< distribution: uniform, normal, clusters, lattice, line, equal
+  int dimension = 3;        ///< coordinates per point
+  std::uint64_t count = 0;  ///< number of points of all ranks
+  std::uint64_t more = 0;   ///< number of clusters, or the side of a lattice
 };
 
-/// Parses a whole number of [least, most]. @throws UsageError naming the SPEC
+/// Parses a whole number of [least, most] in the SPEC of generated points. @throws UsageError naming the SPEC
 std::uint64_t parse_in_range(const std::string& spec, std::string_view text, std::int64_t least, double most) {
   std::int64_t value = -1;
   try {
@@ -44,8 +45,9 @@ std::uint64_t parse_in_range(const std::string& spec, std::string_view text, std
   return static_cast<std::uint64_t>(value);
 }
 
-/// Parses a SPEC. @return false if it does not name generated points, so that it is a path @throws UsageError if malformed
-bool parse_spec(const std::string& spec, Made& made) {
+/// Parses the SPEC of --points. @return false if it does not name generated points, so that it is a path @throws UsageError if
+/// malformed
+bool parse_spec(const std::string& spec, GeneratedPoints& made) {
   const auto pieces = split_at(spec, ':');
   made.shape = pieces[0];
   const bool short_form = made.shape == "line" || made.shape == "equal";
@@ -67,14 +69,14 @@ bool parse_spec(const std::string& spec, Made& made) {
   return true;
 }
 
-/// Draws a number of the standard normal distribution (Box-Muller).
+/// Draws a random number of the standard normal distribution (Box-Muller), for generated points.
 double draw_normal(Random& random) {
   const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));
   return radius * std::cos(2 * 3.14159265358979323846 * random.uniform());
 }
 
-/// Generates the coordinates of point i, which depend on neither the number of points nor of ranks.
-void generate_point(const Made& made, std::uint64_t seed, std::uint64_t i, std::span<double> at) {
+/// Generates the coordinates `at` of point i of a SPEC, which depend on neither the number of points nor of ranks.
+void generate_point(const GeneratedPoints& made, std::uint64_t seed, std::uint64_t i, std::span<double> at) {
   Random random(seed, i, 0);
   if (made.shape == "uniform") {
     for (auto& x : at) x = random.uniform();
@@ -96,8 +98,8 @@ void generate_point(const Made& made, std::uint64_t seed, std::uint64_t i, std::
   }
 }
 
-/// Generates this rank's points. @throws InputError for 2^31 or more on a rank
-msf::Points generate_points(const Made& made, std::uint64_t seed, const comm::Transport& transport) {
+/// Generates this rank's share of the points of a SPEC. Local. @throws InputError for 2^31 or more on a rank
+msf::Points generate_points(const GeneratedPoints& made, std::uint64_t seed, const comm::Transport& transport) {
   msf::Points points;
   points.dimension = made.dimension;
   const auto ranks = static_cast<std::uint64_t>(transport.size());
@@ -112,7 +114,8 @@ msf::Points generate_points(const Made& made, std::uint64_t seed, const comm::Tr
   return points;
 }
 
-/// Returns for each axis whether it is periodic, by the options. @throws UsageError for axes that points do not have
+/// Returns a flag per axis of the points, true if periodic by --periodic or --periodic-axes. @throws UsageError for axes that
+/// points of this dimension do not have
 std::vector<bool> periodic_axes(const PointsOptions& o, int dimension) {
   std::vector<bool> axes(static_cast<std::size_t>(dimension), o.periodic_axes == "all");
   for (std::size_t a = 0; a < 3; ++a) {
@@ -135,7 +138,8 @@ std::vector<bool> periodic_axes(const PointsOptions& o, int dimension) {
   return axes;
 }
 
-/// Returns the periodic axes with their lengths. @param natural  extent of generated points; 0: they have none
+/// Returns the periodic axes of the points with their lengths (--extent). @param natural  extent of generated points; 0: they have
+/// none
 /// @throws UsageError for a missing or bad extent
 std::vector<msf::Period> make_periods(const PointsOptions& o, int dimension, double natural) {
   const auto periodic = periodic_axes(o, dimension);
@@ -159,7 +163,8 @@ std::vector<msf::Period> make_periods(const PointsOptions& o, int dimension, dou
   return periods;
 }
 
-/// Checks that memory and disk suffice for the tree and what follows. Collective. @throws UsageError or InputError unless forced
+/// Checks that memory and disk suffice for the spanning tree of the points and for the work after it. Collective. @throws
+/// UsageError for generated points, InputError for files, on every rank, unless --force is given
 void check_memory(const PointsOptions& options, const PointsSize& size, bool is_file, const AfterLoading& after,
                   comm::Transport& transport) {
   // Measured with 10^6 points in two and three dimensions: 180 bytes for each on one rank, 250 on two.
@@ -181,6 +186,7 @@ void check_memory(const PointsOptions& options, const PointsSize& size, bool is_
 
 }  // namespace
 
+// Forecast callback of the commands msf and linkage: the cost of comparing all pairs of points goes to the log.
 void log_forecast(const msf::PairsForecast& f) {
   constexpr double kLong = 10;  // seconds from which the forecast is a warning
   log(f.seconds > kLong ? Level::warning : Level::info, 0,
@@ -188,8 +194,9 @@ void log_forecast(const msf::PairsForecast& f) {
                   f.dimension, f.distances, seconds_text(f.seconds), bytes_text(f.rank_bytes)));
 }
 
+// Loading of a command's points: options are checked, memory is forecast, then each rank generates or reads its share.
 LoadedPoints load_points(const PointsOptions& options, comm::Transport& transport, const AfterLoading& after) {
-  Made made;
+  GeneratedPoints made;
   bool is_made = false;
   comm::agree(transport, [&] {
     if (options.angle == msf::Angle::degrees && options.metric != msf::Distance::great_circle)
@@ -222,6 +229,7 @@ LoadedPoints load_points(const PointsOptions& options, comm::Transport& transpor
   return loaded;
 }
 
+// Lines of the report that describe a command's points.
 std::string points_text(const PointsOptions& options, const LoadedPoints& loaded, std::int64_t count) {
   const int d = loaded.points.dimension;
   std::string text =

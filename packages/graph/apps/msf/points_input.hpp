@@ -11,18 +11,18 @@
 
 namespace merganser::app {
 
-/// Options of commands that take points.
+/// Options of commands that take points (msf, linkage): source, metric, periodic axes.
 struct PointsOptions {
-  std::string points;  ///< SPEC of generated points, or path of a file; empty: no points
-  AxisFlags periodic{false, false, false};
-  std::string periodic_axes;
-  std::string extent;
-  msf::Distance metric = msf::Distance::euclidean;
-  msf::Angle angle = msf::Angle::radians;
-  std::uint64_t seed = 1;  ///< of generated points; the caller's option
-  bool force = false;      ///< continue although memory or disk do not suffice by the forecast; the caller's option
+  std::string points;                               ///< SPEC of generated points, or path of a file; empty: no points
+  AxisFlags periodic{false, false, false};          ///< --periodic: periodic axes x, y, z
+  std::string periodic_axes;                        ///< --periodic-axes: numbers of periodic axes, or "all"
+  std::string extent;                               ///< --extent: length of the periodic box, one or one per axis
+  msf::Distance metric = msf::Distance::euclidean;  ///< --metric: distance of points
+  msf::Angle angle = msf::Angle::radians;           ///< --angle: unit of latitudes and longitudes
+  std::uint64_t seed = 1;                           ///< seed of generated points; the caller's option
+  bool force = false;  ///< continue although memory or disk do not suffice by the forecast; the caller's option
 };
-/// Describes the options of points.
+/// Describes the options of a command's point input (--points).
 template <class V>
 void describe(PointsOptions& o, V&& option) {
   option.section("Points");
@@ -48,9 +48,9 @@ void describe(PointsOptions& o, V&& option) {
 /// Logs the predicted cost of comparing all pairs of points, as a warning if it takes more than 10 s.
 void log_forecast(const msf::PairsForecast& forecast);
 
-/// Loaded points of this rank.
+/// Points of this rank that load_points() has read or generated.
 struct LoadedPoints {
-  msf::Points points;
+  msf::Points points;  ///< coordinates, metric and periodic axes
   std::string format;  ///< layout of a table of text, the same on every rank; empty for other input
 };
 
@@ -62,10 +62,10 @@ struct LoadedPoints {
 [[nodiscard]] LoadedPoints load_points(const PointsOptions& options, comm::Transport& transport,
                                        const AfterLoading& after = {});
 
-/// Returns the description of points for the report: source, number, dimension, layout of a table of text.
+/// Returns the description of a command's points for the report: source, number, dimension, layout of a table of text.
 /// @param count  points of all ranks
 [[nodiscard]] std::string points_text(const PointsOptions& options, const LoadedPoints& loaded, std::int64_t count);
-/// Returns the description of points for a run record: source, number, dimension, layout of a table of text.
+/// Returns the description of a command's points for a run record: source, number, dimension, layout of a table of text.
 /// @param count  points of all ranks
 [[nodiscard]] Json points_json(const PointsOptions& options, const LoadedPoints& loaded, std::int64_t count);
 

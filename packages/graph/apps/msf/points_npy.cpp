@@ -1,3 +1,4 @@
+// Reader of points in NumPy arrays: float32 or float64 of any byte order, row- or column-major; each rank reads its rows.
 #include "apps/msf/points_npy.hpp"
 
 #include <fmt/core.h>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kMaxColumns = 1 << 16;
 
-/// @throws InputError for an array of another type than floating-point numbers, with advice by its type
+/// Throws the error of a NumPy array of another type than floating-point numbers. @throws InputError with advice by the type
 [[noreturn]] void refuse_type(const std::string& file, const std::string& type) {
   const std::string shown = type.substr(0, 80);
   if (type.starts_with('['))
@@ -28,7 +29,7 @@ constexpr std::uint64_t kMaxColumns = 1 << 16;
   throw InputError(file + ": numbers of type " + shown + "; allowed: '<f8', '<f4', '>f8', '>f4' (array.astype(float))");
 }
 
-/// Returns the number whose bytes begin at `from`. @param swapped  they are big-endian
+/// Converts a number of a NumPy array, whose bytes begin at `from`, to double. @param swapped  the bytes are big-endian
 template <class Bits, class Number>
 double number_at(const char* from, bool swapped) {
   Bits bits = 0;
@@ -40,6 +41,7 @@ double number_at(const char* from, bool swapped) {
   return static_cast<double>(std::bit_cast<Number>(bits));
 }
 
+/// Converts a number of a NumPy array of points to double by the array's type and byte order.
 double number_at(const char* from, const PointsArray& array) {
   static_assert(std::endian::native == std::endian::little);
   return array.bytes == 8 ? number_at<std::uint64_t, double>(from, array.big_endian)
@@ -48,6 +50,7 @@ double number_at(const char* from, const PointsArray& array) {
 
 }  // namespace
 
+// Header of a .npy file of points: type, shape and byte order are checked, and the data must fill the file.
 PointsArray parse_points_array(const std::string& file, std::string_view begin, std::uint64_t size) {
   const NpyHead head = parse_npy_head(file, begin);
   const bool is_double = head.type == "'<f8'" || head.type == "'>f8'";
@@ -63,6 +66,7 @@ PointsArray parse_points_array(const std::string& file, std::string_view begin, 
   return array;
 }
 
+// This rank's rows of a .npy file of points, converted to float64.
 msf::Points read_points_array(const std::string& file, const PointsArray& array, const comm::Transport& transport) {
   const std::uint64_t first = share_begin(array.rows, transport.rank(), transport.size());
   const std::uint64_t rows = share_begin(array.rows, transport.rank() + 1, transport.size()) - first;

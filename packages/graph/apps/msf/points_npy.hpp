@@ -8,22 +8,22 @@
 
 namespace merganser::app {
 
-/// Layout of an array of numbers in a file.
+/// Layout of a NumPy array of points in a file, by parse_points_array().
 struct PointsArray {
-  std::uint64_t data = 0;     ///< offset of the first number
-  std::uint64_t rows = 0;     ///< points
-  std::uint64_t columns = 0;  ///< coordinates of a point
+  std::uint64_t data = 0;     ///< offset of the first number in the file, in bytes
+  std::uint64_t rows = 0;     ///< number of points
+  std::uint64_t columns = 0;  ///< number of coordinates of a point
   std::uint64_t bytes = 8;    ///< size of a number: 4 or 8
   bool big_endian = false;    ///< highest byte first
   bool column_major = false;  ///< columns one after the other (Fortran order)
 };
 
-/// Parses the header of an array. Local.
+/// Parses the header of a NumPy array of points and checks that it fits the size of the file. Local.
 /// @param head  first bytes of the file @param size  of the file in bytes
 /// @throws InputError for what is no array (n, d) of float32 or float64
 [[nodiscard]] PointsArray parse_points_array(const std::string& file, std::string_view head, std::uint64_t size);
 
-/// Reads this rank's rows of an array. Local. @throws InputError if the file ends too early
+/// Reads this rank's rows of a NumPy array of points. Local. @throws InputError if the file ends too early
 [[nodiscard]] msf::Points read_points_array(const std::string& file, const PointsArray& array,
                                             const comm::Transport& transport);
 

@@ -1,3 +1,4 @@
+// Reports on spanning forests: phases measured on all ranks, vertices without an edge, totals of the forest as JSON and text.
 #include "apps/msf/report.hpp"
 
 #include <algorithm>
@@ -12,13 +13,14 @@ namespace merganser::app {
 
 namespace {
 
-/// Combines the measurements of all ranks on rank 0, which broadcasts the result: gathering them on every rank would take memory
-/// and time quadratic in the number of ranks. Collective. @param text  this rank's measurements as JSON
+/// Combines the measurements of all ranks in the search for a spanning forest on rank 0, whose result the caller broadcasts:
+/// gathering them on every rank would take memory and time quadratic in the number of ranks. Collective.
+/// @param text  this rank's phases and facts as JSON @return the statistics by phase and fact; without content on other ranks
 Json combine_phases(const std::string& text, comm::Transport& transport) {
-  struct Whole {
-    std::vector<double> seconds;
-    Json counts = Json::object();
-    std::int64_t calls = 0;
+  struct Whole {                   // measurements of one phase
+    std::vector<double> seconds;   // of each rank that entered the phase
+    Json counts = Json::object();  // sums over ranks by counter
+    std::int64_t calls = 0;        // greatest number on a rank
   };
   std::vector<std::pair<std::string, Whole>> all;
   Json facts = Json::object();
@@ -52,6 +54,7 @@ Json combine_phases(const std::string& text, comm::Transport& transport) {
 
 }  // namespace
 
+// Phases of a spanning forest search over all ranks: gathered and combined on rank 0, then broadcast as text.
 Json phases_json(const msf::Report& report, comm::Transport& transport) {
   Json mine = {{"phases", Json::array()}, {"facts", Json::object()}};
   for (const auto& p : report.phases())
@@ -63,6 +66,7 @@ Json phases_json(const msf::Report& report, comm::Transport& transport) {
   return Json::parse(told.begin(), told.end());
 }
 
+// Table of the phases of a spanning forest search for the report.
 std::string phases_table(const Json& phases) {
   Table table({"phase", "time, most", "median", "least", "messages", "puts and gets", "bytes", "collectives"});
   for (const auto& [name, phase] : phases["phases"].items()) {
@@ -77,6 +81,7 @@ std::string phases_table(const Json& phases) {
   return table.text();
 }
 
+// Count of isolated vertices of a forest: the ranks that own the vertices mark those that are ends of edges.
 std::int64_t vertices_without_edge(const msf::Forest& forest, const msf::ForestTotals& totals,
                                    comm::Transport& transport) {
   if (totals.components <= 1) return 0;
@@ -102,6 +107,7 @@ Json forest_json(const msf::ForestTotals& totals, std::uint64_t vertices, std::i
           {"digest", totals.digest}};
 }
 
+// Lines of the report that describe a spanning forest.
 std::string forest_text(const msf::ForestTotals& totals, std::int64_t alone) {
   const std::int64_t trees = totals.components - alone;
   std::string text = count_text(totals.edges) + " edges in " + count_text(trees) + (trees == 1 ? " tree" : " trees");

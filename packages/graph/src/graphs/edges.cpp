@@ -1,3 +1,4 @@
+// Edges of distributed graphs: order-preserving bits of weights, and the block partition of vertices over ranks.
 #include "merganser/graphs/edges.hpp"
 
 #include <algorithm>
@@ -9,20 +10,20 @@
 namespace merganser::graphs {
 namespace {
 
-// Converts a weight to bits that compare as the weights do. Bits of IEEE numbers order as unsigned integers once the
-// sign bit of positive numbers is set and all bits of negative numbers are complemented. -0.0 becomes +0.0 first, so
-// that equal weights have equal bits.
+/// Converts an edge weight, float or double, to bits that compare as unsigned integers as the weights do. Bits of IEEE numbers
+/// order so once the sign bit of positive numbers is set and all bits of negative numbers are complemented. -0.0 becomes +0.0
+/// first, so that equal weights have equal bits. @throws InputError for NaN
 template <class Bits, class Float>
-Bits ordered(Float weight) {
+Bits to_ordered_bits(Float weight) {
   if (std::isnan(weight)) throw InputError("a weight is NaN; allowed: any number, infinities too");
   constexpr Bits top = Bits{1} << (8 * sizeof(Bits) - 1);
   const auto bits = std::bit_cast<Bits>(weight == 0 ? Float{0} : weight);
   return (bits & top) != 0 ? static_cast<Bits>(~bits) : static_cast<Bits>(bits | top);
 }
 
-// Inverse of ordered().
+/// Converts order-preserving bits of an edge weight back to the float or double that they stand for.
 template <class Float, class Bits>
-Float unordered(Bits bits) {
+Float from_ordered_bits(Bits bits) {
   constexpr Bits top = Bits{1} << (8 * sizeof(Bits) - 1);
   return std::bit_cast<Float>((bits & top) != 0 ? static_cast<Bits>(bits ^ top) : static_cast<Bits>(~bits));
 }
@@ -34,10 +35,10 @@ std::string_view to_string(WeightKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-std::uint64_t ordered_bits(double weight) { return ordered<std::uint64_t>(weight); }
-std::uint32_t ordered_bits(float weight) { return ordered<std::uint32_t>(weight); }
+std::uint64_t ordered_bits(double weight) { return to_ordered_bits<std::uint64_t>(weight); }
+std::uint32_t ordered_bits(float weight) { return to_ordered_bits<std::uint32_t>(weight); }
 
-// Weight of an edge as a number, from its ordered bits and the kind of weights of the graph.
+// Weight of an edge as a number, from its order-preserving bits and the kind of weights of the graph.
 double weight_from_bits(WeightKind kind, std::uint64_t bits) {
   switch (kind) {
     case WeightKind::unsigned_integer:
@@ -45,9 +46,9 @@ double weight_from_bits(WeightKind kind, std::uint64_t bits) {
     case WeightKind::signed_integer:
       return static_cast<double>(static_cast<std::int64_t>(bits ^ (1ULL << 63)));
     case WeightKind::float32:
-      return static_cast<double>(unordered<float>(static_cast<std::uint32_t>(bits)));
+      return static_cast<double>(from_ordered_bits<float>(static_cast<std::uint32_t>(bits)));
     case WeightKind::float64:
-      return unordered<double>(bits);
+      return from_ordered_bits<double>(bits);
   }
   return 0;
 }

@@ -1,3 +1,4 @@
+// Generated edge weights: models by name, and the conversion of an edge's hash to a weight.
 #include "merganser/graphs/weights.hpp"
 
 #include <charconv>
@@ -7,6 +8,7 @@
 
 namespace merganser::graphs {
 
+// Type of the edge weights of a model.
 WeightKind WeightMaker::kind() const {
   switch (model) {
     case WeightModel::signed_uniform:
@@ -43,6 +45,7 @@ std::uint64_t WeightMaker::shape(std::uint64_t h) const {
   }
 }
 
+// Generator of edge weights by the name of its model; "uniform:LIMIT" has a parameter.
 WeightMaker parse_weights(std::string_view name, std::uint64_t seed) {
   constexpr std::string_view kLimited = "uniform:";
   if (name.starts_with(kLimited)) {

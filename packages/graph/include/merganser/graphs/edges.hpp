@@ -12,37 +12,39 @@
 
 namespace merganser::graphs {
 
-/// Type of the weights of a graph. Unsigned integers below 2^32 and float32 take 32 bits, all others 64.
+/// Type of the edge weights of a graph. Unsigned integers below 2^32 and float32 take 32 bits, all others 64.
 enum class WeightKind : std::uint8_t { unsigned_integer, signed_integer, float32, float64 };
-/// Returns the name of a kind of weights, for messages and records: "unsigned", "signed", "float32", "float64".
+/// Returns the name of a kind of edge weights, for messages and records: "unsigned", "signed", "float32", "float64".
 [[nodiscard]] std::string_view to_string(WeightKind kind);
 
-/// Returns 64 bits that compare as unsigned integers as the weights do. -0.0 has the bits of +0.0.
+/// Returns 64 order-preserving bits of an edge weight, which compare as unsigned integers as the weights do. -0.0 has the bits of
+/// +0.0.
 /// @throws InputError for NaN, which has no place in the order
 [[nodiscard]] std::uint64_t ordered_bits(double weight);
-/// Returns 32 bits that compare as unsigned integers as the weights do. -0.0 has the bits of +0.0.
+/// Returns 32 order-preserving bits of an edge weight, which compare as unsigned integers as the weights do. -0.0 has the bits of
+/// +0.0.
 /// @throws InputError for NaN, which has no place in the order
 [[nodiscard]] std::uint32_t ordered_bits(float weight);
-/// Returns the order-preserving bits of an unsigned weight: the weight itself.
+/// Returns the order-preserving bits of an unsigned edge weight: the weight itself.
 [[nodiscard]] constexpr std::uint64_t ordered_bits(std::uint64_t weight) { return weight; }
-/// Returns the order-preserving bits of a signed weight: the sign bit is flipped, so that negative ones come first.
+/// Returns the order-preserving bits of a signed edge weight: the sign bit is flipped, so that negative ones come first.
 [[nodiscard]] constexpr std::uint64_t ordered_bits(std::int64_t weight) {
   return static_cast<std::uint64_t>(weight) ^ (std::uint64_t{1} << 63);
 }
-/// Returns the weight of a kind that has the given order-preserving bits, as a double (rounded for integers beyond 2^53).
+/// Returns the edge weight of a kind that has the given order-preserving bits, as a double (rounded for integers beyond 2^53).
 [[nodiscard]] double weight_from_bits(WeightKind kind, std::uint64_t bits);
 
-/// An undirected edge with low <= high (low == high is a loop). Edges compare by (weight, low, high): a strict total order
-/// but for equal parallel edges, which are interchangeable.
+/// Undirected, weighted edge of a graph with low <= high (low == high is a loop). Edges compare by (weight, low, high): a strict
+/// total order but for equal parallel edges, which are interchangeable.
 template <class Id, class Bits>
 struct EdgeOf {
-  /// Type of an id.
+  /// Type of a vertex id.
   using id_type = Id;
-  /// Type of the bits of a weight.
+  /// Type of the order-preserving bits of a weight.
   using bits_type = Bits;
-  Id low;
-  Id high;
-  Bits weight;
+  Id low;       ///< lower end, a vertex id
+  Id high;      ///< higher end, a vertex id
+  Bits weight;  ///< order-preserving bits of the weight
   friend bool operator==(const EdgeOf&, const EdgeOf&) = default;
   friend bool operator<(const EdgeOf& a, const EdgeOf& b) {
     if (a.weight != b.weight) return a.weight < b.weight;
@@ -50,11 +52,11 @@ struct EdgeOf {
     return a.high < b.high;
   }
 };
-/// Edge of 12 bytes: ids and weights of 32 bits.
+/// Graph edge of 12 bytes: vertex ids and weights of 32 bits.
 using Edge12 = EdgeOf<std::uint32_t, std::uint32_t>;
-/// Edge of 16 bytes: ids of 32 bits, weights of 64.
+/// Graph edge of 16 bytes: vertex ids of 32 bits, weights of 64.
 using Edge16 = EdgeOf<std::uint32_t, std::uint64_t>;
-/// Edge of 24 bytes: ids and weights of 64 bits.
+/// Graph edge of 24 bytes: vertex ids and weights of 64 bits.
 using Edge24 = EdgeOf<std::uint64_t, std::uint64_t>;
 static_assert(sizeof(Edge12) == 12 && sizeof(Edge16) == 16 && sizeof(Edge24) == 24);
 
@@ -67,20 +69,21 @@ template <class Edge, class Id, class Bits>
                : Edge{static_cast<I>(b), static_cast<I>(a), static_cast<W>(weight)};
 }
 
-/// This rank's share of a graph. Every undirected edge is on one rank (any), once; loops and parallel edges are allowed.
-/// `vertices`, `kind` and the size of edges are the same on every rank.
+/// This rank's share of a weighted undirected graph, as a list of edges. Every undirected edge is on one rank (any), once; loops
+/// and parallel edges are allowed. `vertices`, `kind` and the size of edges are the same on every rank.
 struct EdgeList {
-  std::uint64_t vertices = 0;  ///< ids are 0 .. vertices - 1
-  WeightKind kind = WeightKind::unsigned_integer;
+  std::uint64_t vertices = 0;                      ///< number of vertices of the whole graph; ids are 0 .. vertices - 1
+  WeightKind kind = WeightKind::unsigned_integer;  ///< type of the weights
+  /// Edges on this rank, in any order.
   std::variant<std::vector<Edge12>, std::vector<Edge16>, std::vector<Edge24>> edges;
   /// Original ids of the vertices of this rank's range of Ranges::even(), where a reader relabelled them; empty: not relabelled.
   std::vector<std::uint64_t> names;
 
-  /// Returns the number of edges on this rank.
+  /// Returns the number of graph edges on this rank.
   [[nodiscard]] std::size_t size() const {
     return std::visit([](const auto& list) { return list.size(); }, edges);
   }
-  /// Calls `use` with every edge on this rank, in the order stored; `use` must take all three types of edges.
+  /// Calls `use` with every graph edge on this rank, in the order stored; `use` must take all three types of edges.
   template <class Use>
   void for_each(Use&& use) const {
     std::visit(
@@ -91,11 +94,11 @@ struct EdgeList {
   }
 };
 
-/// Block partition of the vertices: rank r owns the consecutive vertices first[r] .. first[r + 1] - 1.
+/// Block partition of the vertices of a graph over ranks: rank r owns the consecutive vertices first[r] .. first[r + 1] - 1.
 struct Ranges {
   std::vector<std::uint64_t> first;  ///< ranks + 1 numbers, ascending, the last is the number of vertices
 
-  /// Returns ranges whose lengths differ by at most 1, longer ones first.
+  /// Returns the partition of `vertices` vertices into `ranks` ranges whose lengths differ by at most 1, longer ones first.
   static Ranges even(std::uint64_t vertices, int ranks);
   /// Returns the rank that owns a vertex. Cost: O(log ranks).
   /// @throws InputError for an id that is no vertex

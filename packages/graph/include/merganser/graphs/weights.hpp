@@ -9,7 +9,7 @@
 
 namespace merganser::graphs {
 
-/// Distributions of generated weights.
+/// Distributions of generated edge weights.
 enum class WeightModel : std::uint8_t {
   uniform,         ///< integers 0 .. 2^32 - 1, or 1 .. limit
   signed_uniform,  ///< integers -2^31 .. 2^31 - 1
@@ -21,13 +21,13 @@ enum class WeightModel : std::uint8_t {
 
 /// Generator of edge weights as a hash of (low, high, seed).
 struct WeightMaker {
-  WeightModel model = WeightModel::uniform;
-  std::uint64_t limit = 0;  ///< of uniform: the greatest weight, below 2^32; 0: all 32-bit numbers
-  std::uint64_t seed = 1;   ///< of the hash
+  WeightModel model = WeightModel::uniform;  ///< distribution of the weights
+  std::uint64_t limit = 0;                   ///< of uniform: the greatest weight, below 2^32; 0: all 32-bit numbers
+  std::uint64_t seed = 1;                    ///< seed of the hash
 
-  /// Returns the type of the weights.
+  /// Returns the type of the generated edge weights.
   [[nodiscard]] WeightKind kind() const;
-  /// Returns the number of bits that a weight takes in an edge: 32 or 64.
+  /// Returns the number of bits that a generated weight takes in an edge: 32 or 64.
   [[nodiscard]] int bits() const;
 
   /// Returns the order-preserving bits of the weight of the edge (low, high), low <= high. Not for euclidean, whose weights are
@@ -39,21 +39,22 @@ struct WeightMaker {
   }
 
  private:
-  /// Returns a bijective mix of 64 bits.
+  /// Returns a bijective mix of 64 bits, for the hash of an edge.
   [[nodiscard]] static std::uint64_t mix(std::uint64_t x) {
     x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93ULL;
     x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93ULL;
     return x ^ (x >> 32);
   }
-  /// Returns a hash of an edge and the seed; not symmetric, so low <= high must hold.
+  /// Returns a hash of an edge's ends and the seed; not symmetric, so low <= high must hold.
   [[nodiscard]] std::uint64_t hash(std::uint64_t low, std::uint64_t high) const {
     return mix(mix(low + seed * 0x9e3779b97f4a7c15ULL) + std::rotl(high * 0x9e3779b97f4a7c15ULL, 23));
   }
-  /// Returns the order-preserving bits of the weight of hash h, in every model but uniform.
+  /// Returns the order-preserving bits of the edge weight that hash h gives, in every model but uniform. @throws UsageError for
+  /// euclidean
   [[nodiscard]] std::uint64_t shape(std::uint64_t h) const;
 };
 
-/// Returns the generator of weights of a name: "uniform", "uniform:LIMIT" (1 to 2^32 - 1), "signed", "float32", "float64",
+/// Returns the generator of edge weights with a name: "uniform", "uniform:LIMIT" (1 to 2^32 - 1), "signed", "float32", "float64",
 /// "unit" or "euclidean".
 /// @throws UsageError for any other name, with the list of names
 [[nodiscard]] WeightMaker parse_weights(std::string_view name, std::uint64_t seed);

@@ -21,15 +21,16 @@ static_assert(std::endian::native == std::endian::little, "the format is that of
 struct BinaryHeader {
   std::array<char, 8> magic = kMagic;
   std::uint32_t version = kVersion;
-  std::uint8_t kind = 0;        ///< WeightKind
-  std::uint8_t edge_bytes = 0;  ///< 12, 16 or 24
-  std::uint16_t names = 0;      ///< 1: names of the vertices follow the edges, 64 bits each
-  std::uint64_t vertices = 0;
-  std::uint64_t edges = 0;
+  std::uint8_t kind = 0;        ///< kind of the edge weights, a WeightKind
+  std::uint8_t edge_bytes = 0;  ///< bytes per edge: 12, 16 or 24
+  std::uint16_t names = 0;      ///< 1: original ids of the vertices follow the edges, 64 bits each
+  std::uint64_t vertices = 0;   ///< number of vertices
+  std::uint64_t edges = 0;      ///< number of edges
 };
 static_assert(sizeof(BinaryHeader) == 32);
 
-/// Reads the header of a binary graph file and checks that it fits the length of the file. @throws PlacedError
+/// Reads the header of a binary graph file (.mgr) and checks that it fits the length of the file. Local. @throws PlacedError naming
+/// the byte of the first wrong field
 BinaryHeader read_binary_header(const File& file) {
   BinaryHeader h;
   file.read_all(0, &h, sizeof h, "the header");
@@ -58,7 +59,8 @@ BinaryHeader read_binary_header(const File& file) {
   return h;
 }
 
-/// Reads the edges `first` .. `last` - 1 and checks their ids and weights. @throws PlacedError at the first bad edge
+/// Reads the edges `first` .. `last` - 1 of a binary graph file, and checks their vertex ids and weights. Local. @throws
+/// PlacedError at the byte of the first bad edge
 template <class Edge>
 std::vector<Edge> read_edges(const File& file, const BinaryHeader& h, std::uint64_t first, std::uint64_t last) {
   std::vector<Edge> edges(static_cast<std::size_t>(last - first));
@@ -141,6 +143,7 @@ void write_binary(const std::string& path, const EdgeList& graph, comm::Transpor
   file.commit();
 }
 
+// Sizes of a graph in a binary file, exact, from the header.
 Sizes read_binary_sizes(const std::string& path) {
   const BinaryHeader h = read_binary_header(File(path));
   return {h.vertices, h.edges, true, false, h.edge_bytes};

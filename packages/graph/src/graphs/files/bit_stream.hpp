@@ -11,17 +11,19 @@
 
 namespace merganser::graphs::detail {
 
-/// Instantaneous codes of natural numbers.
+/// Instantaneous codes of natural numbers in BVGraph files.
 enum class Code : std::uint8_t { unary, gamma, delta, zeta };
 
-/// Reader of bits and codes. Numbers are limited to 62 bits, so that no shift and no sum below overflows.
+/// Buffered reader of bits and instantaneous codes in a BVGraph file. Numbers are limited to 62 bits, so that no shift and no sum
+/// of the decoders overflows.
 class BitStream {
  public:
+  /// Starts at bit 0 of an open file, which must outlive the stream.
   explicit BitStream(const File& file) : file_(file), bits_(8 * file.size()) {}
 
-  /// Returns the number of bits of the file.
+  /// Returns the number of bits of the BVGraph file.
   [[nodiscard]] std::uint64_t size() const { return bits_; }
-  /// Returns the position of the next bit, from 0.
+  /// Returns the position of the next bit to be read, from 0.
   [[nodiscard]] std::uint64_t position() const { return at_; }
   /// Moves the stream to a bit, at most to the end of the file. @throws PlacedError for a position beyond the end
   void seek(std::uint64_t bit) {
@@ -29,7 +31,7 @@ class BitStream {
     at_ = bit;
   }
 
-  /// Reads `count` bits (0 to 64) as a number, most significant first. @throws PlacedError if the file ends before
+  /// Reads `count` bits (0 to 64) of the stream as a number, most significant first. @throws PlacedError if the file ends before
   std::uint64_t bits(int count) {
     if (count == 0) return 0;
     if (bits_ - at_ < static_cast<std::uint64_t>(count)) ended();
@@ -60,11 +62,12 @@ class BitStream {
       return zeros + static_cast<std::uint64_t>(lead);
     }
   }
-  /// Reads an Elias gamma code. @throws PlacedError
+  /// Reads an Elias gamma code: a unary length, then that many bits. @throws PlacedError at the end of the file
   std::uint64_t gamma() { return read_suffix(unary()); }
-  /// Reads an Elias delta code. @throws PlacedError
+  /// Reads an Elias delta code: a length in gamma code, then that many bits. @throws PlacedError at the end of the file
   std::uint64_t delta() { return read_suffix(gamma()); }
-  /// Reads a zeta code with shrinking parameter k, 1 to 32. @throws PlacedError
+  /// Reads a zeta code of WebGraph with shrinking parameter k, 1 to 32. @throws PlacedError at the end of the file, and for a
+  /// number of more than 62 bits
   std::uint64_t zeta(int k) {
     const std::uint64_t h = unary();
     const std::uint64_t width = h * static_cast<std::uint64_t>(k) + static_cast<std::uint64_t>(k) - 1;
@@ -74,7 +77,7 @@ class BitStream {
     const std::uint64_t m = bits(static_cast<int>(width));
     return m < left ? m + left - 1 : (m << 1 | bits(1)) - 1;
   }
-  /// Reads a number in a code; `k` is the parameter of zeta. @throws PlacedError
+  /// Reads a number in any of the instantaneous codes; `k` is the parameter of zeta. @throws PlacedError at the end of the file
   std::uint64_t read(Code code, int k) {
     switch (code) {
       case Code::unary:
@@ -89,19 +92,21 @@ class BitStream {
     return 0;
   }
 
-  /// @throws PlacedError "PATH: bit 24: what", at the position of the stream
+  /// Throws the error of a malformed BVGraph file at the position of the stream. @throws PlacedError "PATH: bit 24: what"
   [[noreturn]] void fail(const std::string& what) const {
     throw PlacedError(at_ / 8, file_.path() + ": bit " + std::to_string(at_) + ": " + what);
   }
 
  private:
+  /// Throws the error of a bit stream that ends inside a number. @throws PlacedError
   [[noreturn]] void ended() const { fail("the file ends inside a number"); }
-  /// Reads the `width` bits behind a length and returns the number that they encode, with the implicit leading one.
+  /// Reads the `width` bits of a gamma or delta code behind its length, and returns the number that they encode with the implicit
+  /// leading one. @throws PlacedError for more than 62 bits
   std::uint64_t read_suffix(std::uint64_t width) {
     if (width > 62) fail("a number of more than 62 bits");
     return (std::uint64_t{1} << width | bits(static_cast<int>(width))) - 1;
   }
-  /// Returns a byte of the file, through the buffer.
+  /// Returns byte `index` of the BVGraph file, through the buffer, which is refilled if it does not hold the byte.
   std::uint32_t byte(std::uint64_t index) {
     // Unsigned: an index below begin_ becomes a huge difference, so one comparison covers both sides of the buffer.
     if (index - begin_ >= buffer_.size()) {
@@ -114,9 +119,9 @@ class BitStream {
 
   static constexpr std::uint64_t kBlock = std::uint64_t{1} << 18;
   const File& file_;
-  std::uint64_t bits_;
-  std::uint64_t at_ = 0;
-  std::uint64_t begin_ = 0;
+  std::uint64_t bits_;       ///< length of the file in bits
+  std::uint64_t at_ = 0;     ///< position of the next bit
+  std::uint64_t begin_ = 0;  ///< offset of the buffer in the file, in bytes
   std::vector<std::uint8_t> buffer_;
 };
 

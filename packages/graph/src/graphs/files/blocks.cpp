@@ -1,3 +1,4 @@
+// Writing of graph files in text formats: blocks of text of all ranks, written by rank 0 in the order of ranks.
 #include "src/graphs/files/blocks.hpp"
 
 #include "merganser/comm/collectives.hpp"

@@ -12,8 +12,8 @@ namespace merganser::graphs::detail {
 
 inline constexpr std::size_t kBlockBytes = std::size_t{1} << 22;  ///< size at which a block of text is complete
 
-/// Writes `head` and then the text of all ranks in the order of ranks, block by block, from rank 0. Collective. Rank 0 holds
-/// one block at a time.
+/// Writes a graph file in a text format: `head`, then the text of all ranks in the order of ranks. Rank 0 writes, and receives one
+/// block of text at a time. Collective.
 /// @param next  called on each rank until it returns false: appends this rank's next block to an empty text; false: it was
 ///              the last
 /// @throws InputError on every rank if the file cannot be written; it appears whole or not at all
@@ -28,11 +28,12 @@ void append_number(std::string& out, T value) {
   out.append(digits.data(), end);
 }
 
-/// Writes a METIS file: adjacency lists as text, every edge in the list of each of its ends. Loops are left out. Collective.
+/// Writes the graph of all ranks as a METIS file: adjacency lists as text, every edge in the list of each of its ends. Loops are
+/// left out. Collective.
 /// @throws InputError on every rank if it cannot be written, or weights are no integers or do not fit 64 bits with sign
 void write_metis(const std::string& path, const EdgeList& graph, comm::Transport& transport);
-/// Writes a ParHIP file: adjacency lists as 64-bit numbers, every edge in the list of each of its ends. Loops are left out.
-/// All ranks write. Collective.
+/// Writes the graph of all ranks as a ParHIP file: adjacency lists as 64-bit numbers, every edge in the list of each of its ends.
+/// Loops are left out. All ranks write. Collective.
 /// @throws InputError on every rank if it cannot be written, or weights are no integers or do not fit 64 bits with sign
 void write_parhip(const std::string& path, const EdgeList& graph, comm::Transport& transport);
 

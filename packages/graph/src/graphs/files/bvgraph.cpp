@@ -15,14 +15,14 @@
 namespace merganser::graphs::detail {
 namespace {
 
-constexpr std::uint64_t kMaxProperties = std::uint64_t{1} << 20;  ///< bytes of PATH.properties
+constexpr std::uint64_t kMaxProperties = std::uint64_t{1} << 20;  ///< bytes of PATH.properties, at most
 constexpr std::uint64_t kMaxWarmUp = std::uint64_t{1} << 20;      ///< lists decoded before a rank's own, at most
 
-/// Contents of PATH.properties: sizes, parameters of the compression, and the code of each part of a list.
+/// Contents of PATH.properties of a BVGraph: sizes, parameters of the compression, and the code of each part of a successor list.
 struct BvProperties {
-  std::uint64_t vertices = 0;
-  std::uint64_t arcs = 0;
-  std::uint64_t window = 7;  ///< largest distance of a list and the one it refers to, in vertices; 0: no references
+  std::uint64_t vertices = 0;  ///< number of vertices, "nodes"
+  std::uint64_t arcs = 0;      ///< number of arcs
+  std::uint64_t window = 7;    ///< largest distance of a list and the one it refers to, in vertices; 0: no references
   std::uint64_t most_references = 0;    ///< longest chain of references; 0: any length
   std::uint64_t shortest_interval = 4;  ///< fewest consecutive successors that are encoded as an interval; 0: none are
   int zeta_k = 3;                       ///< parameter of the zeta code
@@ -31,7 +31,7 @@ struct BvProperties {
 };
 
 /// Reads a Java properties file: "key=value" or "key:value" a line, comments after # and !. @throws InputError
-std::map<std::string, std::string> read_pairs(const std::string& path) {
+std::map<std::string, std::string> read_java_properties(const std::string& path) {
   const File file(path);
   if (file.size() > kMaxProperties)
     throw InputError(path + ": " + std::to_string(file.size()) + " bytes; allowed: at most " +
@@ -48,7 +48,8 @@ std::map<std::string, std::string> read_pairs(const std::string& path) {
   return pairs;
 }
 
-/// Parses the compression flags, as "OUTDEGREES_DELTA | REFERENCES_GAMMA": the code of each part of a list. @throws InputError
+/// Parses the compression flags of a BVGraph, as "OUTDEGREES_DELTA | REFERENCES_GAMMA": the code of each part of a successor list.
+/// @throws InputError for unknown parts and codes
 void read_flags(const std::string& path, std::string flags, BvProperties& p) {
   const std::map<std::string, Code*> parts{{"OUTDEGREES", &p.degrees},       {"REFERENCES", &p.references},
                                            {"BLOCK_COUNT", &p.block_counts}, {"BLOCKS", &p.blocks},
@@ -69,10 +70,10 @@ void read_flags(const std::string& path, std::string flags, BvProperties& p) {
   }
 }
 
-/// Reads and checks PATH.properties of the graph PATH. @throws InputError naming the key, the value and what is allowed
+/// Reads and checks PATH.properties of the BVGraph `base`. Local. @throws InputError naming the key, the value and what is allowed
 BvProperties read_properties(const std::string& base) {
   const std::string path = base + ".properties";
-  const auto pairs = read_pairs(path);
+  const auto pairs = read_java_properties(path);
   const auto text = [&](const std::string& key) {
     const auto found = pairs.find(key);
     return found == pairs.end() ? std::string() : found->second;
@@ -110,21 +111,23 @@ BvProperties read_properties(const std::string& base) {
   return p;
 }
 
-/// Successors of a vertex, ascending.
+/// Successors of a vertex of a BVGraph, ascending.
 using BvList = std::vector<std::uint64_t>;
 
 /// Decoder of the successor lists of a BVGraph file, one after the other. The last window + 1 lists are kept for
 /// references, in ring buffers: vertex v has entry v modulo their length.
-class Decoder {
+class SuccessorDecoder {
  public:
-  Decoder(const File& file, const BvProperties& p) : stream_(file), p_(p), lists_(p.window + 1), known_(p.window + 1) {
+  /// Starts at the list of vertex 0. The file and the properties must outlive the decoder.
+  SuccessorDecoder(const File& file, const BvProperties& p)
+      : stream_(file), p_(p), lists_(p.window + 1), known_(p.window + 1) {
     if (p.most_references > 0) chains_.resize(p.window + 1);
   }
 
-  /// Returns the stream, positioned at the next list.
+  /// Returns the bit stream of PATH.graph, positioned at the next successor list.
   BitStream& stream() { return stream_; }
 
-  /// Decodes the list of a vertex, which must begin at the position of the stream.
+  /// Decodes the successor list of a vertex, which must begin at the position of the stream, and keeps it for later references.
   /// @return the successors; null if the list refers to a list that was not decoded
   /// @throws PlacedError for a malformed list, and for a longer chain of references than the properties allow
   const BvList* next(std::uint64_t vertex) {
@@ -141,15 +144,15 @@ class Decoder {
     return &list;
   }
 
-  /// @throws PlacedError for a vertex whose chain of references is too long
+  /// Throws the error of a vertex whose list refers to others in a longer chain than PATH.properties allows. @throws PlacedError
   [[noreturn]] void refuse_chain(std::uint64_t vertex) const {
     stream_.fail("vertex " + std::to_string(vertex) + " refers to more than " + std::to_string(p_.most_references) +
                  " lists in a chain; allowed: maxrefcount");
   }
 
  private:
-  /// Decodes the part of a list behind its degree: successors copied by reference, intervals, and single successors,
-  /// merged in ascending order. @return false if the list refers to a list that was not decoded
+  /// Decodes the part of a successor list behind its degree: successors copied by reference, intervals, and single successors,
+  /// merged in ascending order. @return false if the list refers to a list that was not decoded. @throws PlacedError if malformed
   bool read_list(std::uint64_t vertex, std::uint64_t degree, BvList& list) {
     BvList& copied = scratch_[0];
     copied.clear();
@@ -176,7 +179,8 @@ class Decoder {
     return true;
   }
 
-  /// Records the length of the chain of references that ends at a vertex. @throws PlacedError if it is too long
+  /// Records the length of the chain of references that ends at the list of a vertex, one more than that of the list at ring buffer
+  /// entry `other`. @throws PlacedError if it is too long
   void count_chain(std::uint64_t vertex, std::uint64_t other) {
     if (chains_.empty()) return;
     const std::uint64_t length = chains_[other] + 1;
@@ -184,8 +188,8 @@ class Decoder {
     chains_[vertex % chains_.size()] = length;
   }
 
-  /// Copies part of another list: the first of its blocks is copied, the second skipped, and so on; the rest after the
-  /// last block is copied if that block was skipped.
+  /// Copies part of the referenced successor list, by the copy blocks in the stream: the first block is copied, the second skipped,
+  /// and so on; the rest after the last block is copied if that block was skipped. @throws PlacedError for a block beyond the list
   void copy_blocks(const BvList& other, BvList& copied) {
     const std::uint64_t blocks = stream_.read(p_.block_counts, p_.zeta_k);
     std::uint64_t at = 0;
@@ -199,13 +203,14 @@ class Decoder {
     }
     if (blocks % 2 == 0) append(other, at, other.size() - at, copied);
   }
+  /// Appends `count` successors of a list, from position `at` on, to another list.
   static void append(const BvList& from, std::uint64_t at, std::uint64_t count, BvList& to) {
     const auto begin = from.begin() + static_cast<std::ptrdiff_t>(at);
     to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
   }
 
-  /// Decodes the `left` successors of a list that are not copied: intervals into scratch_[1], single successors into
-  /// scratch_[2].
+  /// Decodes the `left` successors of a vertex that are not copied by reference: intervals of consecutive ones into scratch_[1],
+  /// single ones (residuals) into scratch_[2]. @throws PlacedError for successors beyond the graph or the degree
   void read_rest(std::uint64_t vertex, std::uint64_t degree, std::uint64_t left) {
     BvList& intervals = scratch_[1];
     BvList& single = scratch_[2];
@@ -236,18 +241,20 @@ class Decoder {
       single.push_back(at);
     }
   }
-  /// Returns the vertex at a signed distance from `vertex`, which is encoded as 0, -1, 1, -2, 2, ...
+  /// Returns the first successor in an encoded list: the vertex at a signed distance from `vertex`, encoded as 0, -1, 1, -2, 2, ...
+  /// @throws PlacedError for a successor outside the graph
   std::uint64_t first_successor(std::uint64_t vertex, std::uint64_t code) const {
     const std::uint64_t at = code % 2 == 0 ? vertex + code / 2 : vertex - (code + 1) / 2;
     if (at >= p_.vertices)
       stream_.fail("a successor outside the graph; allowed: 0 to below " + std::to_string(p_.vertices));
     return at;
   }
-  /// @throws PlacedError for a list that is longer than the degree of its vertex
+  /// Throws the error of a successor list that is longer than the degree of its vertex. @throws PlacedError
   [[noreturn]] void refuse_surplus(std::uint64_t vertex, std::uint64_t degree) const {
     stream_.fail("vertex " + std::to_string(vertex) + " has more successors than its degree, " +
                  std::to_string(degree));
   }
+  /// Merges two ascending lists of successors into `out`.
   static void merge(const BvList& a, const BvList& b, BvList& out) {
     out.resize(a.size() + b.size());
     std::merge(a.begin(), a.end(), b.begin(), b.end(), out.begin());
@@ -261,13 +268,15 @@ class Decoder {
   BvList scratch_[4];                  // copied, intervals, single successors, the merge of the first two
 };
 
-/// Reader of PATH.offsets: positions of the lists in the stream of PATH.graph, one after the other.
-class Places {
+/// Reader of PATH.offsets of a BVGraph: positions of the successor lists in the bit stream of PATH.graph, one after the other.
+class ListOffsets {
  public:
-  Places(const std::string& path, const BvProperties& p) : file_(path), stream_(file_), p_(p) {}
-  /// Reads the position of the next list, in bits. @throws PlacedError
+  /// Opens PATH.offsets. @throws InputError if it cannot be read
+  ListOffsets(const std::string& path, const BvProperties& p) : file_(path), stream_(file_), p_(p) {}
+  /// Reads the position of the next successor list in PATH.graph, in bits. @throws PlacedError at the end of PATH.offsets
   std::uint64_t next() { return place_ += stream_.read(p_.offsets, p_.zeta_k); }
-  /// Checks that the lists decoded so far end where the next one begins. @throws PlacedError if they do not
+  /// Checks that the successor lists decoded so far end at bit `next`, where the next one begins. @throws PlacedError if they do
+  /// not
   void check(const BitStream& lists, std::uint64_t next) const {
     if (lists.position() != next)
       stream_.fail(
@@ -282,17 +291,17 @@ class Places {
   std::uint64_t place_ = 0;
 };
 
-/// Opens PATH.offsets if it exists and saves decoding (chains of references are short enough); else returns null.
-std::unique_ptr<Places> open_offsets(const std::string& base, const BvProperties& p) {
+/// Opens PATH.offsets of a BVGraph if the file exists and saves decoding (chains of references are short); else returns null.
+std::unique_ptr<ListOffsets> open_offsets(const std::string& base, const BvProperties& p) {
   const std::string path = base + ".offsets";
   if (p.most_references > 0 && p.window * p.most_references <= kMaxWarmUp && std::filesystem::exists(path))
-    return std::make_unique<Places>(path, p);
+    return std::make_unique<ListOffsets>(path, p);
   return nullptr;
 }
 
-/// Moves a decoder to the list of `first`. With offsets only the lists before it that a chain of references can reach are
-/// decoded, at most window times chain length; without them all lists before it.
-void seek_to_list(Decoder& decoder, Places* places, const BvProperties& p, std::uint64_t first) {
+/// Moves a decoder of a BVGraph to the list of vertex `first`, this rank's first. With offsets only the lists before it that a
+/// chain of references can reach are decoded, at most window times chain length; without (null) all lists before it.
+void seek_to_list(SuccessorDecoder& decoder, ListOffsets* places, const BvProperties& p, std::uint64_t first) {
   std::uint64_t place = 0;
   if (places) places->check(decoder.stream(), place = places->next());
   const std::uint64_t before = p.window * p.most_references;
@@ -305,12 +314,12 @@ void seek_to_list(Decoder& decoder, Places* places, const BvProperties& p, std::
   if (places) decoder.stream().seek(place);
 }
 
-/// Reads the lists of the vertices `first` .. `last` - 1 into arcs. With offsets every rank checks those of its own lists, so
-/// that all ranks together check all. @throws PlacedError
+/// Reads the successor lists of the vertices `first` .. `last` - 1 of a BVGraph into arcs of this rank. With PATH.offsets every
+/// rank checks the offsets of its own lists, so that all ranks together check all. Local. @throws PlacedError
 void read_lists(const Source& source, const BvProperties& p, std::uint64_t first, std::uint64_t last, Raw& raw) {
   const File file(source.path + ".graph");
-  Decoder decoder(file, p);
-  const std::unique_ptr<Places> places = open_offsets(source.path, p);
+  SuccessorDecoder decoder(file, p);
+  const std::unique_ptr<ListOffsets> places = open_offsets(source.path, p);
   seek_to_list(decoder, places.get(), p, first);
   for (std::uint64_t vertex = first; vertex < last; ++vertex) {
     const BvList* const list = decoder.next(vertex);
@@ -347,6 +356,7 @@ Raw read_bvgraph(const Source& source) {
   return raw;
 }
 
+// Sizes of a BVGraph, exact, from PATH.properties.
 Sizes read_bvgraph_sizes(const std::string& path) {
   const BvProperties p = read_properties(path);
   return {p.vertices, p.arcs, true, false, 0};

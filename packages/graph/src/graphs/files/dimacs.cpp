@@ -9,13 +9,14 @@ namespace {
 
 /// Contents of the problem line of a DIMACS file, "p ...".
 struct DimacsHeader {
-  std::uint64_t vertices = 0;
-  std::uint64_t entries = 0;  ///< arcs or edges
-  std::uint64_t body = 0;     ///< offset of the line after the problem line
-  bool arcs = false;          ///< "sp": entries are arcs with weights; else edges
+  std::uint64_t vertices = 0;  ///< number of vertices
+  std::uint64_t entries = 0;   ///< number of arcs or edges
+  std::uint64_t body = 0;      ///< offset of the line after the problem line
+  bool arcs = false;           ///< "sp": entries are arcs with weights; else edges
 };
 
-/// Finds the problem line in the beginning of a DIMACS file. @throws PlacedError
+/// Finds and parses the problem line in `head`, the beginning of a DIMACS file. Local. @throws PlacedError for another line before
+/// it that is no comment, and if there is none
 DimacsHeader read_dimacs_header(const std::string& path, std::string_view head) {
   int number = 0;
   for (LineWalk walk(head); walk.next();) {
@@ -42,8 +43,10 @@ DimacsHeader read_dimacs_header(const std::string& path, std::string_view head) 
 /// be mixed in a file.
 class DimacsParser {
  public:
+  /// Takes the open file, its problem line, and the destination of the arcs; all must outlive the parser.
   DimacsParser(const Text& text, const DimacsHeader& header, Raw& raw) : text_(text), header_(header), raw_(raw) {}
 
+  /// Parses the lines of a piece of a DIMACS file and adds their arcs or edges to this rank's. @throws PlacedError naming the line
   void operator()(const Piece& piece) {
     for (LineWalk walk(piece.text, piece.offset); walk.next();) {
       Words words(walk.line());
@@ -61,12 +64,14 @@ class DimacsParser {
       RawSink{text_, piece, raw_}.entry(walk.at(), from, to, weight);
     }
   }
+  /// Returns the number of this rank's arcs or edges with a weight.
   [[nodiscard]] std::int64_t with() const { return with_; }
+  /// Returns the number of this rank's arcs or edges without a weight.
   [[nodiscard]] std::int64_t without() const { return without_; }
 
  private:
-  /// Parses a vertex, which files count from 1. @return the vertex, counted from 0. @throws PlacedError for a vertex
-  /// outside 1 .. vertices
+  /// Parses a vertex of a DIMACS file, which counts from 1. @return the vertex, counted from 0. @throws PlacedError for a vertex
+  /// outside 1 .. number of vertices
   std::uint64_t id(const Piece& piece, const LineWalk& walk, std::string_view word) const {
     std::uint64_t value = 0;
     if (!parse_id(word, value) || value < 1 || value > header_.vertices)
@@ -114,6 +119,7 @@ Raw read_dimacs(const Source& source) {
   return raw;
 }
 
+// Sizes of a graph in a DIMACS file, exact, from its problem line.
 Sizes read_dimacs_sizes(const std::string& path, std::string_view head) {
   const DimacsHeader header = read_dimacs_header(path, head);
   return {header.vertices, header.entries, true, header.arcs, 0};

@@ -1,3 +1,4 @@
+// Read access to graph files at any position, and agreement of all ranks on the first error in a file.
 #include "src/graphs/files/disk.hpp"
 
 #include <fcntl.h>
@@ -26,8 +27,9 @@ std::string quote(std::string_view text) {
   return out + (text.size() > most ? "...\"" : "\"");
 }
 
-// Throws before a reader's arrays outgrow the memory, so that the system does not kill the process.
-void check_disk_space(const std::string& path, double bytes, int sharing, const std::string& what) {
+// Check of the memory of a reader: throws before a reader's arrays outgrow the memory, so that the system does not kill the
+// process.
+void check_memory(const std::string& path, double bytes, int sharing, const std::string& what) {
   const auto there = static_cast<double>(available_bytes());
   if (there == 0 || bytes * sharing <= there) return;
   throw InputError(path + ": " + what + ", which takes about " + bytes_text(bytes) + " more" +
@@ -35,7 +37,7 @@ void check_disk_space(const std::string& path, double bytes, int sharing, const 
                    bytes_text(there) + ": use more memory, or more ranks on more machines");
 }
 
-// Agreement of ranks on one error of a file: a reduction finds the least position, and the rank that has it tells the
+// Agreement of ranks on one error of a file: a reduction finds the least position, and the rank that has it sends its error to the
 // others.
 void agree_first(comm::Transport& transport, const std::function<void()>& local) {
   std::int64_t position = INT64_MAX;

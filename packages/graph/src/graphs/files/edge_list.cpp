@@ -12,31 +12,33 @@ namespace {
 // Whether a line is a comment or a row depends on the line alone, so that any rank can decide it in any piece of the file.
 constexpr std::uint64_t kMaxColumns = 4;
 
-// Returns true for a line of a comment of an edge list.
+/// Returns true for a line of an edge list file that is a comment: it begins with #, % or //.
 bool is_comment(std::string_view line) {
   line = BlankWords(line).rest();
   return line.starts_with('#') || line.starts_with('%') || line.starts_with("//");
 }
-// Returns true for a line of an edge list that holds an edge or the heading.
+/// Returns true for a line of an edge list file that holds an edge or the heading of the table.
 bool is_row(std::string_view line) {
   if (!line.empty() && line.front() >= '0' && line.front() <= '9') return true;  // as nearly all are
   return !BlankWords(line).rest().empty() && !is_comment(line);
 }
 
-/// Information of the lines before the first edge: comments of SNAP and KONECT, and the heading of a table.
+/// Information of the lines of an edge list file before the first edge, filled by read_preface(): comments of SNAP and KONECT, and
+/// the heading of a table.
 struct Preface {
-  std::uint64_t vertices = 0;             ///< of a comment "# vertices: N"
+  std::uint64_t vertices = 0;             ///< number of vertices by a comment "# vertices: N"
   bool vertices_known = false;            ///< there is such a comment
   bool konect = false;                    ///< a KONECT file, whose ids count from 1
   bool bipartite = false;                 ///< ids of the second column count apart from those of the first
   bool undirected = false;                ///< an entry stands for both directions
   bool weights = true;                    ///< a third column holds weights
-  TableDialect dialect;                   ///< 0 columns: not seen
-  std::vector<std::string> names;         ///< of columns
+  TableDialect dialect;                   ///< separator, heading and columns of the table; 0 columns: no row seen
+  std::vector<std::string> names;         ///< names of the columns by the heading
   std::uint64_t heading_at = UINT64_MAX;  ///< offset of the line of the heading
 };
 
-/// Reads a comment before the first edge into `preface`; the first line of a KONECT file gives the kind of graph and weights.
+/// Reads a comment of an edge list file before the first edge into `preface`; the first line of a KONECT file gives the kind of
+/// graph and of weights. @param first  the comment is the first line of the file
 void read_comment(std::string_view line, bool first, Preface& preface) {
   line = BlankWords(line).rest();
   Words words(line.substr(line.starts_with("//") ? 2 : 1));
@@ -53,7 +55,7 @@ void read_comment(std::string_view line, bool first, Preface& preface) {
   }
 }
 
-/// Returns the column, from 1, in which a column of this name is expected; 0 for other names.
+/// Returns the position, from 1, of a named column of an edge list: 1 for sources, 2 for targets, 3 for weights; 0 for other names.
 std::size_t expected_column(std::string_view name) {
   std::string word;
   for (const char c : name)
@@ -111,18 +113,21 @@ Preface read_preface(const std::string& path, std::string_view head) {
 /// Parser of one rank's lines of an edge list; checks that all have the same number of columns.
 class EdgeListParser {
  public:
+  /// Takes the open file, the information before its first edge, and the destination of the arcs; all must outlive the parser.
   EdgeListParser(const Text& text, const Preface& preface, Raw& raw)
       : text_(text), raw_(raw), first_(preface.konect ? 1 : 0), columns_(preface.dialect.columns), preface_(preface) {}
 
+  /// Parses the lines of a piece of an edge list file and adds their arcs to this rank's. @throws PlacedError naming the line
   void operator()(const Piece& piece) {
     for (LineWalk walk(piece.text, piece.offset); walk.next();) {
       if (is_row(walk.line()) && walk.at() != preface_.heading_at) add(piece, walk.line(), walk.at());
     }
   }
+  /// Returns the number of columns of this rank's lines; 0 if neither the file's beginning nor this rank has rows.
   [[nodiscard]] std::uint64_t columns() const { return columns_; }
 
  private:
-  /// Adds the edge of a line. @throws PlacedError naming the line and the column
+  /// Parses a line of an edge list at offset `at` and adds its edge to this rank's arcs. @throws PlacedError naming line and column
   void add(const Piece& piece, std::string_view line, std::uint64_t at) {
     std::array<std::string_view, kMaxColumns> cell;  // fields of the line
     std::uint64_t columns = 0;
@@ -155,8 +160,8 @@ class EdgeListParser {
     if (preface_.bipartite) raw_.left = std::max(raw_.left, from + 1);
   }
 
-  /// Parses the id of a vertex. @return the id, counted from 0. @throws PlacedError for a word that is no id, and for an
-  /// id beyond the number of vertices
+  /// Parses the vertex id in a cell of an edge list. @return the id, counted from 0. @throws PlacedError for a word that is no id,
+  /// and for an id beyond the number of vertices that a comment gives
   std::uint64_t id(const Piece& piece, std::uint64_t at, std::string_view word, int column) const {
     std::uint64_t value = 0;
     if (!parse_id(word, value) || value < first_)
@@ -173,8 +178,8 @@ class EdgeListParser {
 
   const Text& text_;
   Raw& raw_;
-  std::uint64_t first_;
-  std::uint64_t columns_;
+  std::uint64_t first_;    ///< least id of the file: 1 in KONECT files, else 0
+  std::uint64_t columns_;  ///< number of columns of a line; 0: not known yet
   const Preface& preface_;
 };
 

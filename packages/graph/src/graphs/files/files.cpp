@@ -1,3 +1,4 @@
+// Formats of graph files by name, extension and contents; reading of a graph by the reader of its format; forecasts of its size.
 #include "merganser/graphs/files.hpp"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ constexpr std::array kExtensions{Extension{".txt", Format::edge_list},     Exten
                                  Extension{".parhip", Format::parhip},     Extension{".bgf", Format::parhip},
                                  Extension{".mgr", Format::binary}};
 
-/// Finds the entry of a path's extension (before ".gz", if that is there); null if there is none.
+/// Finds the graph format that the extension of a path stands for (the one before ".gz", if that is there); null if there is none.
 const Extension* find_extension(const std::string& path) {
   std::filesystem::path name(path);
   if (name.extension() == ".gz") name = name.stem();
@@ -68,7 +69,7 @@ Format detect_by_contents(const std::string& path) {
   return Format::edge_list;
 }
 
-/// Calls the reader of a format, all but binary. Collective.
+/// Reads this rank's arcs of a graph file by the reader of its format, any but merganser's binary format. Collective.
 Raw read_raw(const Source& source, Format format) {
   switch (format) {
     case Format::edge_list:
@@ -86,7 +87,8 @@ Raw read_raw(const Source& source, Format format) {
   }
 }
 
-/// Replaces the weights of a graph read from a binary file by generated ones. Local; the size of edges may change.
+/// Replaces the weights of this rank's edges, read from a binary graph file, by generated ones. Local; the size of edges may
+/// change.
 void replace_weights(EdgeList& graph, const ReadOptions& options, ReadLog& log) {
   const WeightMaker make = parse_weights(options.weights, options.seed);
   graph.kind = make.kind();
@@ -111,21 +113,23 @@ void replace_weights(EdgeList& graph, const ReadOptions& options, ReadLog& log) 
                       ", a hash of both ends and seed " + std::to_string(options.seed) + ")");
 }
 
-/// Returns the format of the options, or else that of the file. @throws UsageError for an unknown name, InputError for a bad file
+/// Returns the format of a graph file: the one that the options name, else the one that the file shows. Local. @throws UsageError
+/// for an unknown name, InputError for a file that cannot be read, or is compressed in a binary format
 Format choose_format(const std::string& path, const ReadOptions& options) {
   const Format format = options.format.empty() ? detect_format(path) : parse_format(options.format);
   if (format == Format::parhip || format == Format::binary) check_unpacked(path);
   return format;
 }
 
-/// Checks the weights that the options ask for. @throws UsageError for weights that cannot be generated for a file
+/// Checks the name of generated weights in the options of a graph file reader. @throws UsageError for weights that cannot be
+/// generated for a file (euclidean)
 void check_weights(const ReadOptions& options) {
   if (options.weights.empty()) return;
   if (parse_weights(options.weights, 0).model == WeightModel::euclidean)
     throw UsageError("weights \"euclidean\" for a file; allowed: for made points (rgg2d, rgg3d) only");
 }
 
-/// Returns the size on disk of the file that holds the edges, in bytes.
+/// Returns the size on disk of the file that holds a graph's edges (of a BVGraph PATH.graph), in bytes.
 std::uint64_t file_size(const std::string& path, Format format) {
   return File(format == Format::bvgraph ? path + ".graph" : path).size();
 }
@@ -143,12 +147,14 @@ Format parse_format(std::string_view name) {
                    "\"; allowed: " + joined(kFormats, ", ", [](Format f) { return to_string(f); }));
 }
 
+// Format of a graph file to be written, by its extension alone.
 Format format_from_path(const std::string& path) {
   if (const Extension* e = find_extension(path)) return e->format;
   throw UsageError(path + " has no extension that tells a format; allowed, unless the format is named: " +
                    joined(kExtensions, ", ", &Extension::text));
 }
 
+// Format of a graph file: the parts of a BVGraph come first, since their extension .graph is that of METIS files too.
 Format detect_format(const std::string& path) {
   if (std::filesystem::exists(path + ".properties") && std::filesystem::exists(path + ".graph")) return Format::bvgraph;
   // A BVGraph is named without extension; the extension .graph is that of METIS files too, which are text.
@@ -169,6 +175,7 @@ Format detect_format(const std::string& path) {
   return detect_by_contents(path);
 }
 
+// Reader of graph files: format and options are checked on all ranks, arcs read by the format's reader and made edges.
 EdgeList read_graph(const std::string& path, const ReadOptions& options, comm::Transport& transport, ReadLog& log) {
   log = {};
   agree_first(transport, [&] {
@@ -183,6 +190,7 @@ EdgeList read_graph(const std::string& path, const ReadOptions& options, comm::T
   return graph;
 }
 
+// Forecast of the size of a graph file and of the memory of its reader, from the header or the first lines.
 Forecast forecast_file(const std::string& path, const ReadOptions& options, int ranks) {
   check_weights(options);
   const Format format = choose_format(path, options);

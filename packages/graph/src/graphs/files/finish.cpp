@@ -13,19 +13,21 @@
 namespace merganser::graphs::detail {
 namespace {
 
-constexpr std::uint64_t kSparse = 8;                            ///< ids are sparse with more of them per end of an arc
+constexpr std::uint64_t kSparse = 8;  ///< vertex ids are sparse with more of them per end of an arc
 constexpr std::uint64_t kAlwaysDense = std::uint64_t{1} << 20;  ///< up to this many ids are never relabelled
 constexpr std::uint64_t kShortIds = std::uint64_t{1} << 32;     ///< number of ids that 32 bits hold
-constexpr std::size_t kSamples = 256;                           ///< ids that each rank contributes to a sample
+constexpr std::size_t kSamples = 256;                           ///< vertex ids that each rank contributes to a sample
 
+/// Returns the sum of a number over all ranks. Collective.
 std::uint64_t global_sum(comm::Transport& transport, std::uint64_t mine) {
   return static_cast<std::uint64_t>(transport.all_reduce(static_cast<std::int64_t>(mine), comm::Op::sum));
 }
+/// Returns the greatest value of a number over all ranks. Collective.
 std::uint64_t global_max(comm::Transport& transport, std::uint64_t mine) {
   return static_cast<std::uint64_t>(transport.all_reduce(static_cast<std::int64_t>(mine), comm::Op::max));
 }
 
-/// Shifts the ids of the second column of a bipartite graph behind those of the first. Collective.
+/// Shifts the vertex ids in the second column of a bipartite graph file behind those in the first, in this rank's arcs. Collective.
 /// @throws InputError on every rank if ids do not fit
 void shift_right_side(Raw& raw, comm::Transport& transport) {
   if (!raw.bipartite) return;
@@ -44,14 +46,16 @@ void shift_right_side(Raw& raw, comm::Transport& transport) {
   });
 }
 
+/// Sorts vertex ids and drops duplicates. Local.
 void sort_unique(std::vector<std::uint64_t>& ids) {
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 }
 
-/// Chooses splitters of all ranks' ids by regular sampling: the first ids of the ranges of ranks 1, 2, .... Rank r gets the ids
-/// from splitter r - 1 on and below splitter r. Collective. @param ids  ascending
-std::vector<std::uint64_t> splitters(const std::vector<std::uint64_t>& ids, comm::Transport& transport) {
+/// Chooses splitters of the vertex ids of all ranks by regular sampling, for the relabelling of sparse ids: the first ids
+/// of the ranges of ranks 1, 2, .... Rank r gets the ids from splitter r - 1 on and below splitter r. Collective.
+/// @param ids  distinct ids of this rank's arcs, ascending
+std::vector<std::uint64_t> choose_id_splitters(const std::vector<std::uint64_t>& ids, comm::Transport& transport) {
   std::vector<std::uint64_t> samples;
   const std::size_t count = std::min(kSamples, ids.size());
   for (std::size_t i = 0; i < count; ++i) samples.push_back(ids[i * ids.size() / count]);
@@ -64,15 +68,16 @@ std::vector<std::uint64_t> splitters(const std::vector<std::uint64_t>& ids, comm
   return out;
 }
 
-/// Request for the new number of an id.
-struct Question {
-  std::uint64_t id;
-  std::uint64_t asker;  ///< requesting rank
+/// Message of the relabelling of sparse vertex ids: a request for the new number of an original id, to the owner of the id.
+struct IdRequest {
+  std::uint64_t id;         ///< original id of a vertex
+  std::uint64_t requester;  ///< requesting rank
 };
 
-/// Relabels the distinct ids of all ranks' arcs in ascending order, 0 .. vertices - 1. Collective. Sets `raw.vertices`.
+/// Relabels the distinct vertex ids of all ranks' arcs of a graph file in ascending order, 0 .. vertices - 1. Sets `raw.vertices`.
+/// Collective.
 /// @return the original ids of this rank's range of Ranges::even()
-std::vector<std::uint64_t> relabel(Raw& raw, comm::Transport& transport) {
+std::vector<std::uint64_t> relabel_sparse_ids(Raw& raw, comm::Transport& transport) {
   std::vector<std::uint64_t> wanted;
   wanted.reserve(2 * raw.arcs.size());
   for (const Arc& arc : raw.arcs) {
@@ -80,20 +85,20 @@ std::vector<std::uint64_t> relabel(Raw& raw, comm::Transport& transport) {
     wanted.push_back(arc.to);
   }
   sort_unique(wanted);
-  const std::vector<std::uint64_t> starts = splitters(wanted, transport);
+  const std::vector<std::uint64_t> starts = choose_id_splitters(wanted, transport);
   const auto owner = [&](std::uint64_t id) {
     return static_cast<int>(std::upper_bound(starts.begin(), starts.end(), id) - starts.begin());
   };
 
   // 1. Each rank sends its distinct ids to the ranks of their ranges, which number them.
-  std::vector<Question> questions;
+  std::vector<IdRequest> questions;
   questions.reserve(wanted.size());
   for (const std::uint64_t id : wanted) questions.push_back({id, static_cast<std::uint64_t>(transport.rank())});
   questions =
-      comm::send_to_owners_in_rounds(transport, std::move(questions), [&](const Question& q) { return owner(q.id); });
+      comm::send_to_owners_in_rounds(transport, std::move(questions), [&](const IdRequest& q) { return owner(q.id); });
   std::vector<std::uint64_t> here;
   here.reserve(questions.size());
-  for (const Question& q : questions) here.push_back(q.id);
+  for (const IdRequest& q : questions) here.push_back(q.id);
   sort_unique(here);
   const comm::Share share = comm::compute_share(transport, here.size());
 
@@ -101,25 +106,25 @@ std::vector<std::uint64_t> relabel(Raw& raw, comm::Transport& transport) {
   const auto number = [&](std::uint64_t id) {
     return share.before + static_cast<std::uint64_t>(std::lower_bound(here.begin(), here.end(), id) - here.begin());
   };
-  struct Answer {
-    std::uint64_t id, number, asker;
+  struct IdReply {  // message with the new number of an id, to the rank that requested it
+    std::uint64_t id, number, requester;
   };
-  std::vector<Answer> answers;
+  std::vector<IdReply> answers;
   answers.reserve(questions.size());
-  for (const Question& q : questions) answers.push_back({q.id, number(q.id), q.asker});
+  for (const IdRequest& q : questions) answers.push_back({q.id, number(q.id), q.requester});
   answers = comm::send_to_owners_in_rounds(transport, std::move(answers),
-                                           [](const Answer& a) { return static_cast<int>(a.asker); });
-  std::sort(answers.begin(), answers.end(), [](const Answer& a, const Answer& b) { return a.id < b.id; });
+                                           [](const IdReply& a) { return static_cast<int>(a.requester); });
+  std::sort(answers.begin(), answers.end(), [](const IdReply& a, const IdReply& b) { return a.id < b.id; });
   const auto new_id = [&](std::uint64_t id) {
     return std::lower_bound(answers.begin(), answers.end(), id,
-                            [](const Answer& a, std::uint64_t wanted_id) { return a.id < wanted_id; })
+                            [](const IdReply& a, std::uint64_t wanted_id) { return a.id < wanted_id; })
         ->number;
   };
   for (Arc& arc : raw.arcs) arc = {new_id(arc.from), new_id(arc.to), arc.weight};
   raw.vertices = share.all;
 
   // 3. Original ids to the owners of the vertices in Ranges::even(): ranges of splitters are of unequal length.
-  struct Name {
+  struct Name {  // message with the original id of a vertex, to the rank that owns the vertex
     std::uint64_t number, name;
   };
   std::vector<Name> names;
@@ -135,7 +140,7 @@ std::vector<std::uint64_t> relabel(Raw& raw, comm::Transport& transport) {
   return out;
 }
 
-/// Determines the number of vertices if the file does not give it, and relabels sparse ids. Collective.
+/// Determines the number of vertices of a graph if its file does not give it, and relabels sparse vertex ids. Collective.
 /// @return the original ids of this rank's range of vertices; empty if they were kept
 std::vector<std::uint64_t> determine_vertices(Raw& raw, comm::Transport& transport, ReadLog& log) {
   if (raw.vertices_known) return {};
@@ -148,11 +153,11 @@ std::vector<std::uint64_t> determine_vertices(Raw& raw, comm::Transport& transpo
   raw.vertices = any ? last + 1 : 0;
   if (!any || raw.vertices <= kAlwaysDense || raw.vertices / kSparse <= 2 * log.arcs) return {};
   log.relabelled = true;
-  return relabel(raw, transport);
+  return relabel_sparse_ids(raw, transport);
 }
 
-/// Sorts the ends of each arc and drops loops. Local. @return loops dropped
-std::uint64_t orient(std::vector<Arc>& arcs) {
+/// Sorts the ends of each arc of this rank, lower vertex first, and drops loops. Local. @return number of loops dropped
+std::uint64_t orient_arcs(std::vector<Arc>& arcs) {
   const std::size_t before = arcs.size();
   arcs.erase(std::remove_if(arcs.begin(), arcs.end(), [](const Arc& arc) { return arc.from == arc.to; }), arcs.end());
   for (Arc& arc : arcs)
@@ -160,7 +165,8 @@ std::uint64_t orient(std::vector<Arc>& arcs) {
   return before - arcs.size();
 }
 
-/// Converts the weights of all ranks to order-preserving bits of one type, or generates them. Collective.
+/// Converts the weights of all ranks' arcs to order-preserving bits of one type, or generates weights where the file has none or
+/// the options name some. Collective. @return the type
 /// @throws InputError on every rank for integers of both signs of which 64 bits cannot hold all
 WeightKind determine_weights(Raw& raw, const ReadOptions& options, comm::Transport& transport) {
   if (!raw.weighted || !options.weights.empty()) {
@@ -182,7 +188,8 @@ WeightKind determine_weights(Raw& raw, const ReadOptions& options, comm::Transpo
   return real ? WeightKind::float64 : WeightKind::signed_integer;
 }
 
-/// Sends edges to the owners of their lower ends, sorts them by ends, and drops equal ones. Collective.
+/// Sends the edges of a graph to the owners of their lower ends, sorts them there by (low, high, weight), and drops equal ones,
+/// such as the reverse arcs of an undirected graph. Collective. @param arcs  of this rank, lower vertex first
 template <class Edge>
 std::vector<Edge> distribute_and_sort(std::vector<Arc> arcs, std::uint64_t vertices, comm::Transport& transport) {
   std::vector<Edge> edges;
@@ -200,7 +207,7 @@ std::vector<Edge> distribute_and_sort(std::vector<Arc> arcs, std::uint64_t verti
   return edges;
 }
 
-/// Counts the edges of this rank that are parallel to the one before. Edges are sorted by their ends.
+/// Counts the graph edges of this rank that join the same vertices as the edge before; edges are sorted by their ends. Local.
 std::uint64_t count_parallel(const EdgeList& graph) {
   return std::visit(
       [](const auto& edges) {
@@ -212,7 +219,8 @@ std::uint64_t count_parallel(const EdgeList& graph) {
       graph.edges);
 }
 
-/// Appends the notes on what was dropped, relabelled or generated to the log.
+/// Appends notes for the user to the log of the graph file reader: loops and repetitions dropped, vertex ids relabelled, weights
+/// generated. Local. @param edges, parallel  counts over all ranks
 void append_notes(const Raw& raw, const ReadOptions& options, std::uint64_t edges, std::uint64_t parallel,
                   ReadLog& log) {
   log.lines.insert(log.lines.end(), raw.lines.begin(), raw.lines.end());
@@ -241,6 +249,7 @@ void append_notes(const Raw& raw, const ReadOptions& options, std::uint64_t edge
 
 }  // namespace
 
+// Last step of reading a graph file: arcs of all ranks become undirected edges, each on the owner of its lower end.
 EdgeList build_edge_list(Raw raw, const ReadOptions& options, comm::Transport& transport, ReadLog& log) {
   log.arcs = global_sum(transport, raw.arcs.size());
   log.directed = raw.directed;
@@ -249,7 +258,7 @@ EdgeList build_edge_list(Raw raw, const ReadOptions& options, comm::Transport& t
   EdgeList graph;
   graph.names = determine_vertices(raw, transport, log);
   graph.vertices = raw.vertices;
-  log.loops = global_sum(transport, orient(raw.arcs));
+  log.loops = global_sum(transport, orient_arcs(raw.arcs));
   graph.kind = determine_weights(raw, options, transport);
 
   // The smallest type of edge that holds all ranks' ids and weights.

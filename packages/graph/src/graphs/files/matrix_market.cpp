@@ -14,15 +14,15 @@ namespace {
   throw PlacedError(0, path + ": line " + std::to_string(line) + ": " + what);
 }
 
-/// Returns a word of the banner in lower case, since the words of the banner are case-insensitive.
+/// Returns a word of the banner of a Matrix Market file in lower case, since its words are case-insensitive.
 std::string lower(std::string_view word) {
   std::string out(word);
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
 }
 
-/// Parses the first line of a Matrix Market file, the banner: type, field and symmetry of the matrix. @throws
-/// PlacedError
+/// Parses the first line of a Matrix Market file, the banner: type, field and symmetry of the matrix. @throws PlacedError for
+/// matrices that are no graphs (dense, complex, hermitian)
 void read_banner(const std::string& path, std::string_view line, MatrixHeader& header) {
   Words words(line);
   const auto is = [&](const char* what) { return lower(words.next()) == what; };
@@ -102,6 +102,7 @@ Raw read_matrix_market(const Source& source) {
   return raw;
 }
 
+// Sizes of a graph in a Matrix Market file, exact, from its line of sizes.
 Sizes read_matrix_market_sizes(const std::string& path, std::string_view head) {
   const MatrixHeader header = read_matrix_header(path, head, head.size() < kHeadBytes);
   return {header.size, header.entries, true, false, header.real ? sizeof(Edge16) : 0};

@@ -12,13 +12,13 @@ namespace merganser::graphs::detail {
 
 /// Header of a Matrix Market file: contents of the banner and of the line of sizes.
 struct MatrixHeader {
-  std::uint64_t size = 0;  ///< rows and columns
-  std::uint64_t entries = 0;
-  std::uint64_t at = 0;    ///< offset of the line of sizes
-  std::uint64_t body = 0;  ///< offset of the line after it
-  bool weighted = false;   ///< entries have values
-  bool real = false;       ///< values are no integers
-  bool general = false;    ///< an entry stands for itself alone; else for both directions
+  std::uint64_t size = 0;     ///< number of rows, and of columns
+  std::uint64_t entries = 0;  ///< number of entries that the line of sizes gives
+  std::uint64_t at = 0;       ///< offset of the line of sizes in the text
+  std::uint64_t body = 0;     ///< offset of the line after the line of sizes
+  bool weighted = false;      ///< entries of the matrix have values (field integer or real)
+  bool real = false;          ///< values are real numbers, not integers
+  bool general = false;       ///< an entry stands for itself alone; else for both directions
 };
 
 /// Parses the header of a Matrix Market file: the banner and the line of sizes. Local.
@@ -50,7 +50,7 @@ void parse_matrix_entries(std::string_view text, std::uint64_t offset, const Mat
   }
 }
 
-/// Returns the message for a file with another number of entries than its line of sizes gives.
+/// Returns the error message for a Matrix Market file with another number of entries than its line of sizes gives.
 [[nodiscard]] std::string wrong_entries(std::uint64_t entries, const MatrixHeader& header);
 
 }  // namespace merganser::graphs::detail

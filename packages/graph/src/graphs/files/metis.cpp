@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::uint64_t kMaxConstraints = 2147483647;
 
-/// Parses the line of a METIS file that is its header. @param refuse  called with a message; throws an error that names
-/// the line
+/// Parses the header line of a METIS file: numbers of vertices and edges, format digits, number of vertex weights.
+/// @param refuse  called with a message; throws an error that names the line
 template <class Refuse>
 MetisHeader parse_metis_header(std::string_view line, const Refuse& refuse) {
   MetisHeader header;
@@ -112,6 +112,7 @@ Raw read_metis(const Source& source) {
   return raw;
 }
 
+// Sizes of a graph in a METIS file, exact, from its header.
 Sizes read_metis_sizes(const std::string& path, std::string_view head) {
   const MetisHeader header = read_metis_header(path, head, head.size() < kHeadBytes);
   return {header.vertices, 2 * header.edges, true, true, 0};

@@ -11,15 +11,15 @@
 
 namespace merganser::graphs::detail {
 
-/// Header of a METIS file: contents of its line, and the place of the line.
+/// Header of a METIS file, filled by read_metis_header(): contents of the header line, and its place in the text.
 struct MetisHeader {
-  std::uint64_t vertices = 0;
-  std::uint64_t edges = 0;
+  std::uint64_t vertices = 0;        ///< number of vertices
+  std::uint64_t edges = 0;           ///< number of undirected edges, each of which stands twice in the file
   std::uint64_t weights_before = 0;  ///< numbers of a line before the neighbours: size and weights of the vertex
-  bool weighted = false;
-  std::uint64_t at = 0;            ///< offset of the header
-  std::uint64_t body = 0;          ///< offset of the line after it
-  std::uint64_t lines_before = 0;  ///< lines before it that are no comments
+  bool weighted = false;             ///< a weight follows each neighbour
+  std::uint64_t at = 0;              ///< offset of the header line in the text
+  std::uint64_t body = 0;            ///< offset of the line after the header line
+  std::uint64_t lines_before = 0;    ///< lines up to the header line, that line included, that are no comments
 };
 
 /// Parses the header of a METIS file: the first line that is no comment. Local.
@@ -28,7 +28,7 @@ struct MetisHeader {
 /// @throws PlacedError naming the line
 [[nodiscard]] MetisHeader read_metis_header(const std::string& path, std::string_view head, bool whole);
 
-/// Parses the line of one vertex in a METIS file and passes the vertex's neighbours on to `sink`.
+/// Parses the line of one vertex in a METIS file and passes the vertex's neighbours on to `sink`, a sink of parse_metis_rows().
 /// @param word, words  the first word of its line and those behind it
 /// @param at  offset of the line
 template <class Sink>
@@ -74,10 +74,11 @@ std::uint64_t parse_metis_rows(std::string_view text, std::uint64_t offset, cons
   return vertex;
 }
 
-/// Returns the header with its end of line.
+/// Returns the header line of a METIS file with its end of line: numbers of vertices and edges, format 001 if edges have weights.
 [[nodiscard]] std::string metis_head(std::uint64_t vertices, std::uint64_t edges, bool weighted);
 
-/// Appends the line of one vertex. @param arcs  have `to`, from 0 @param weight  returns the integer weight of an arc
+/// Appends the line of one vertex in a METIS file to `out`: its neighbours from 1 on, with edge weights if `weighted`.
+/// @param arcs  arcs that leave the vertex; have `to`, from 0 @param weight  returns the integer weight of an arc
 template <class Arcs, class Weight>
 void append_metis_row(std::string& out, const Arcs& arcs, bool weighted, const Weight& weight) {
   bool rest = false;
@@ -92,9 +93,9 @@ void append_metis_row(std::string& out, const Arcs& arcs, bool weighted, const W
   out += '\n';
 }
 
-/// Returns the message for a file with fewer lines of vertices than its header gives.
+/// Returns the error message for a METIS file with fewer lines of vertices than its header gives.
 [[nodiscard]] std::string missing_rows(std::uint64_t rows, const MetisHeader& header);
-/// Returns the message for a file with another number of neighbours than two per edge of its header.
+/// Returns the error message for a METIS file with another number of neighbours than two per edge of its header.
 [[nodiscard]] std::string wrong_neighbours(std::uint64_t neighbours, const MetisHeader& header);
 
 }  // namespace merganser::graphs::detail

@@ -12,23 +12,27 @@ namespace merganser::graphs::detail {
 namespace {
 
 constexpr std::uint64_t kParhipHeader = 24;
-constexpr std::size_t kNumbersAtOnce = std::size_t{1} << 16;  ///< numbers read at once
+constexpr std::size_t kNumbersAtOnce = std::size_t{1} << 16;  ///< numbers of a ParHIP file that are read at once
 
 /// Layout of a ParHIP file: sizes and widths from the header, and the positions in the file that follow from them.
 struct ParhipLayout {
-  std::uint64_t vertices = 0;
-  std::uint64_t arcs = 0;
-  bool weighted = false;
-  bool vertex_weights = false;
-  std::uint64_t offset_bytes = 8, id_bytes = 8, vertex_weight_bytes = 8, weight_bytes = 8;
+  std::uint64_t vertices = 0;   ///< number of vertices
+  std::uint64_t arcs = 0;       ///< number of arcs, two for each edge
+  bool weighted = false;        ///< the file has edge weights
+  bool vertex_weights = false;  ///< the file has vertex weights, which are skipped
+  std::uint64_t offset_bytes = 8, id_bytes = 8, vertex_weight_bytes = 8,
+                weight_bytes = 8;  ///< bytes per number: 4 or 8
+  /// Returns the offset in the file of the neighbours' ids, behind header and offsets of the adjacency lists.
   [[nodiscard]] std::uint64_t ids_at() const { return kParhipHeader + (vertices + 1) * offset_bytes; }
+  /// Returns the offset in the file of the edge weights, behind ids and vertex weights.
   [[nodiscard]] std::uint64_t weights_at() const {
     return ids_at() + arcs * id_bytes + (vertex_weights ? vertices * vertex_weight_bytes : 0);
   }
+  /// Returns the length of the ParHIP file in bytes that follows from its header.
   [[nodiscard]] std::uint64_t bytes() const { return weights_at() + (weighted ? arcs * weight_bytes : 0); }
 };
 
-/// Reads the header of a ParHIP file and checks that it fits the length of the file. @throws PlacedError
+/// Reads the header of a ParHIP file and checks that it fits the length of the file. Local. @throws PlacedError if it does not
 ParhipLayout read_parhip_layout(const File& file) {
   std::array<std::uint64_t, 3> head{};
   file.read_all(0, head.data(), kParhipHeader, "the header");
@@ -50,11 +54,12 @@ ParhipLayout read_parhip_layout(const File& file) {
 }
 
 /// Buffered reader of consecutive unsigned numbers of 4 or 8 bytes in a ParHIP file.
-class NumberRun {
+class ParhipNumbers {
  public:
-  NumberRun(const File& file, std::uint64_t at, std::uint64_t width, std::uint64_t count)
+  /// Starts at offset `at` of the file, for `count` numbers of `width` bytes (4 or 8).
+  ParhipNumbers(const File& file, std::uint64_t at, std::uint64_t width, std::uint64_t count)
       : file_(file), at_(at), width_(width), left_(count) {}
-  /// Returns the next number. @throws PlacedError at the end of the file
+  /// Returns the next number of the run, widened to 64 bits. @throws PlacedError at the end of the file
   std::uint64_t next() {
     if (used_ == have_) fill();
     std::uint64_t value = 0;
@@ -66,6 +71,7 @@ class NumberRun {
   [[nodiscard]] std::uint64_t place() const { return at_ - (have_ - used_ + 1) * width_; }
 
  private:
+  /// Reads the next kNumbersAtOnce numbers of the run, or those that are left, into the buffer.
   void fill() {
     have_ = static_cast<std::size_t>(std::min<std::uint64_t>(kNumbersAtOnce, left_));
     buffer_.resize(have_ * width_);
@@ -80,10 +86,11 @@ class NumberRun {
   std::vector<char> buffer_;
 };
 
-/// Reads the adjacency lists of the vertices `first` .. `last` - 1 of a ParHIP file. @throws PlacedError
+/// Reads the adjacency lists of the vertices `first` .. `last` - 1 of a ParHIP file into arcs of this rank. Local. @throws
+/// PlacedError for offsets that do not ascend or leave ids out, and neighbours that are no vertices
 void read_parhip_rows(const File& file, const ParhipLayout& layout, std::uint64_t first, std::uint64_t last, Raw& raw) {
   // Three runs are read in step: offsets of the rows, and the ids and weights that they point to.
-  NumberRun offsets(file, kParhipHeader + first * layout.offset_bytes, layout.offset_bytes, last - first + 1);
+  ParhipNumbers offsets(file, kParhipHeader + first * layout.offset_bytes, layout.offset_bytes, last - first + 1);
   const auto arc_at = [&] {  // number of the arc that an offset leads to
     const std::uint64_t offset = offsets.next();
     const std::uint64_t arc = (offset - layout.ids_at()) / layout.id_bytes;
@@ -96,9 +103,9 @@ void read_parhip_rows(const File& file, const ParhipLayout& layout, std::uint64_
   };
   std::uint64_t begin = arc_at();
   if (first == 0 && begin != 0) fail_at_byte(file.path(), kParhipHeader, "the first offset leaves ids out");
-  NumberRun ids(file, layout.ids_at() + begin * layout.id_bytes, layout.id_bytes, layout.arcs - begin);
-  NumberRun weights(file, layout.weights_at() + begin * layout.weight_bytes, layout.weight_bytes,
-                    layout.weighted ? layout.arcs - begin : 0);
+  ParhipNumbers ids(file, layout.ids_at() + begin * layout.id_bytes, layout.id_bytes, layout.arcs - begin);
+  ParhipNumbers weights(file, layout.weights_at() + begin * layout.weight_bytes, layout.weight_bytes,
+                        layout.weighted ? layout.arcs - begin : 0);
   for (std::uint64_t vertex = first; vertex < last; ++vertex) {
     const std::uint64_t end = arc_at();
     if (end < begin) fail_at_byte(file.path(), offsets.place(), "an offset below the one before it");
@@ -143,6 +150,7 @@ Raw read_parhip(const Source& source) {
   return raw;
 }
 
+// Sizes of a graph in a ParHIP file, exact, from its header.
 Sizes read_parhip_sizes(const std::string& path) {
   const ParhipLayout layout = read_parhip_layout(File(path));
   return {layout.vertices, layout.arcs, true, true, 0};

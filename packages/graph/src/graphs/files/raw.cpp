@@ -1,3 +1,4 @@
+// Arcs of a graph file as its reader adds them: growth of the list in the memory available, and representation of the weights.
 #include "src/graphs/files/raw.hpp"
 
 #include <algorithm>
@@ -30,8 +31,8 @@ bool Raw::grow() {
   // Peak memory: a copy of the arcs while the vector is reallocated; later the edges made of them and those sorted beside them.
   constexpr double kBytesPerArc = sizeof(Arc) + 40;
   if (!arcs.empty()) {
-    check_disk_space(path, static_cast<double>(arcs.size()) * kBytesPerArc, sharing_,
-                     "more than " + std::to_string(arcs.size()) + " arcs on a rank");
+    check_memory(path, static_cast<double>(arcs.size()) * kBytesPerArc, sharing_,
+                 "more than " + std::to_string(arcs.size()) + " arcs on a rank");
   }
   constexpr std::uint64_t kFirst = 1024;
   arcs.reserve(static_cast<std::size_t>(std::min(most, std::max<std::uint64_t>(kFirst, 2 * arcs.size()))));

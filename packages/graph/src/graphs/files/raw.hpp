@@ -12,58 +12,60 @@ namespace merganser::graphs::detail {
 
 /// Directed entry of a graph file, with ids from 0 on.
 struct Arc {
-  std::uint64_t from;
-  std::uint64_t to;
+  std::uint64_t from;    ///< tail, a vertex id
+  std::uint64_t to;      ///< head, a vertex id
   std::uint64_t weight;  ///< bits of the type Raw::numbers of the Raw that holds it
 };
 
-/// Representation of the weights of arcs: unsigned 64 bits, signed 64 bits, double. Each can represent the ones before it,
-/// doubles with rounding.
+/// Representation of the weights of arcs while a graph file is read: unsigned 64 bits, signed 64 bits, double. Each can represent
+/// the ones before it, doubles with rounding.
 enum class Numbers : std::uint8_t { natural, integer, real };
 
 /// This rank's arcs of a file, with the properties of the graph that its reader determined. Later, build_edge_list() makes edges
 /// of those of all ranks.
 struct Raw {
+  /// Creates an empty list of arcs for the reader of a graph file.
   /// @param file     path, for errors
   /// @param sharing  ranks that share the memory of this host
   explicit Raw(std::string file, int sharing = 1) : path(std::move(file)), sharing_(sharing) {}
-  std::string path;  ///< for errors
-  std::vector<Arc> arcs;
+  std::string path;                 ///< path of the graph file, for errors
+  std::vector<Arc> arcs;            ///< arcs that this rank has read
   std::uint64_t most = UINT64_MAX;  ///< arcs that the header announces; those beyond are counted, not stored
   std::uint64_t vertices = 0;       ///< number of vertices that the file gives; 0 if it does not (see vertices_known)
   bool vertices_known = false;      ///< else vertices are 0 .. greatest id, or relabelled
   bool weighted = false;            ///< the file has weights
-  Numbers numbers = Numbers::natural;
+  Numbers numbers = Numbers::natural;  ///< representation of the weights of `arcs`
   // Properties of the weights read so far, those of loops too. build_edge_list() checks that all ranks' weights fit one type.
-  bool negative = false;            ///< some are below 0
-  bool real = false;                ///< some are no integers
-  std::uint64_t beyond_signed = 0;  ///< the first integer from 2^63 on; 0: none
+  bool negative = false;            ///< some weights are below 0
+  bool real = false;                ///< some weights are no integers
+  std::uint64_t beyond_signed = 0;  ///< the first weight from 2^63 on; 0: none
   bool directed = false;            ///< an arc does not imply its reverse
   std::uint64_t left = 0;           ///< bipartite: the greatest `from` of this rank's arcs, plus 1; else 0
   bool bipartite = false;           ///< ids of `to` count apart from those of `from`
-  std::vector<std::string> lines;   ///< for ReadLog, the same on every rank
+  std::vector<std::string> lines;   ///< notes of the reader for ReadLog, the same on every rank
 
-  /// Adds an arc with a weight as text. @return false if that is no number or does not fit 64 bits; then nothing is added
+  /// Adds an arc of the graph file with a weight as text. @return false if that is no number or does not fit 64 bits; then nothing
+  /// is added
   bool add(std::uint64_t from, std::uint64_t to, std::string_view weight);
-  /// Adds an arc without a weight.
+  /// Adds an arc of the graph file without a weight.
   void add(std::uint64_t from, std::uint64_t to) { append({from, to, 0}); }
-  /// Adds an arc with an integer weight.
+  /// Adds an arc of the graph file with an integer weight.
   void add_integer(std::uint64_t from, std::uint64_t to, std::int64_t weight);
-  /// Converts all weights, and those added later, to a wider representation.
+  /// Converts the weights of all arcs, and those added later, to a wider representation.
   void widen(Numbers to);
-  /// Refuses integer weights that no type of 64 bits can hold together. @throws InputError for negative weights beside a
-  /// weight from 2^63 on
+  /// Throws the error of integer weights of a graph file that no type of 64 bits can hold together: negative ones beside one from
+  /// 2^63 on. @throws InputError
   [[noreturn]] void refuse_beyond_signed() const;
-  /// Returns the number of arcs added, those beyond `most` included.
+  /// Returns the number of arcs added by the reader on this rank, those beyond `most` included.
   [[nodiscard]] std::uint64_t added() const { return arcs.size() + beyond_; }
 
  private:
-  /// Appends an arc, unless there are `most` already.
+  /// Appends an arc of the graph file, unless there are `most` on this rank already.
   void append(const Arc& arc) {
     if (arcs.size() == arcs.capacity() && !grow()) return;
     arcs.push_back(arc);
   }
-  /// Reserves memory for more arcs. @return false if there are `most` arcs already
+  /// Reserves memory for more arcs of this rank. @return false if there are `most` arcs already
   /// @throws InputError if the memory that is available does not suffice
   bool grow();
   /// Converts the representation of the weights to `to` or a wider one: integers of both signs of which 64 bits cannot hold all
@@ -72,7 +74,7 @@ struct Raw {
   /// Adds an arc with an integer weight given by sign and magnitude, which the present representation may not hold.
   void add_bits(std::uint64_t from, std::uint64_t to, bool below, std::uint64_t magnitude);
 
-  int sharing_;
+  int sharing_;               ///< ranks that share the memory of this host
   std::uint64_t beyond_ = 0;  ///< arcs beyond `most`
 };
 
@@ -87,51 +89,55 @@ struct Raw {
 
 /// Arguments of the readers of graph files.
 struct Source {
-  std::string path;            ///< of the file
-  comm::Transport& transport;  ///< over all ranks that read
-  ReadLog& log;                ///< written by the reader
-  int sharing = 1;             ///< ranks on this host
+  std::string path;            ///< path of the graph file; of a BVGraph without extension
+  comm::Transport& transport;  ///< transport over all ranks that read the file
+  ReadLog& log;                ///< log of the reading, written by the reader
+  int sharing = 1;             ///< ranks on this host, which share its memory
 };
 
 // Readers and writer, one for each format: each rank reads about the same share of the file. Collective; InputError on every rank.
+
+/// Reads this rank's share of an edge list file (SNAP, KONECT, TSV, CSV): the lines that begin in its share of the bytes.
+/// Collective.
 [[nodiscard]] Raw read_edge_list(const Source& source);
-/// Reads a Matrix Market file. Collective.
+/// Reads this rank's share of the entries of a Matrix Market file as arcs. Collective.
 [[nodiscard]] Raw read_matrix_market(const Source& source);
-/// Reads a METIS file. Collective.
+/// Reads this rank's share of the adjacency lists of a METIS file as arcs. Collective.
 [[nodiscard]] Raw read_metis(const Source& source);
-/// Reads a DIMACS file. Collective.
+/// Reads this rank's share of the lines of a DIMACS graph file as arcs. Collective.
 [[nodiscard]] Raw read_dimacs(const Source& source);
-/// Reads a ParHIP file. Collective.
+/// Reads the adjacency lists of this rank's range of vertices in a ParHIP file as arcs. Collective.
 [[nodiscard]] Raw read_parhip(const Source& source);
-/// Reads a BVGraph. Collective.
+/// Decodes the successor lists of this rank's range of vertices in a BVGraph of WebGraph as arcs. Collective.
 [[nodiscard]] Raw read_bvgraph(const Source& source);
-/// Reads a file of merganser's binary format, which needs no conversion. Collective.
+/// Reads this rank's share of the edges of a file in merganser's binary graph format, which needs no conversion. Collective.
 [[nodiscard]] EdgeList read_binary(const Source& source, const ReadOptions& options);
-/// Writes a file of merganser's binary format. Collective; all ranks write.
+/// Writes the edges of all ranks to a file in merganser's binary graph format. Collective; all ranks write.
 void write_binary(const std::string& path, const EdgeList& graph, comm::Transport& transport);
 
 /// Sizes of a graph by the header of its file, or estimated from its first bytes.
 struct Sizes {
-  std::uint64_t vertices = 0;
+  std::uint64_t vertices = 0;    ///< number of vertices
   std::uint64_t arcs = 0;        ///< entries of the file, as ReadLog::arcs
-  bool exact = false;            ///< the header gives them; else estimates
-  bool twice = false;            ///< every edge stands twice
+  bool exact = false;            ///< the header gives the sizes; false: they are estimates
+  bool twice = false;            ///< every edge stands twice in the file
   std::uint64_t edge_bytes = 0;  ///< bytes per edge that the weights need; 0: 12
 };
 // Functions that read the sizes from the header of each format. Local. @throws InputError
-/// Estimates the sizes of an edge list from its first bytes, `head`.
+
+/// Estimates the sizes of a graph in an edge list file from its first bytes, `head`, and its length.
 [[nodiscard]] Sizes read_edge_list_sizes(const std::string& path, std::string_view head);
-/// Returns the sizes in the header of a Matrix Market file. @param head  its first bytes
+/// Returns the sizes of a graph in the header of a Matrix Market file. @param head  its first bytes
 [[nodiscard]] Sizes read_matrix_market_sizes(const std::string& path, std::string_view head);
-/// Returns the sizes in the header of a METIS file. @param head  its first bytes
+/// Returns the sizes of a graph in the header of a METIS file. @param head  its first bytes
 [[nodiscard]] Sizes read_metis_sizes(const std::string& path, std::string_view head);
-/// Returns the sizes in the problem line of a DIMACS file. @param head  its first bytes
+/// Returns the sizes of a graph in the problem line of a DIMACS file. @param head  its first bytes
 [[nodiscard]] Sizes read_dimacs_sizes(const std::string& path, std::string_view head);
-/// Returns the sizes in the header of a ParHIP file.
+/// Returns the sizes of a graph in the header of a ParHIP file.
 [[nodiscard]] Sizes read_parhip_sizes(const std::string& path);
-/// Returns the sizes in the properties of a BVGraph.
+/// Returns the sizes of a BVGraph in its file PATH.properties.
 [[nodiscard]] Sizes read_bvgraph_sizes(const std::string& path);
-/// Returns the sizes in the header of a file of merganser's binary format.
+/// Returns the sizes of a graph in the header of a file in merganser's binary format.
 [[nodiscard]] Sizes read_binary_sizes(const std::string& path);
 
 }  // namespace merganser::graphs::detail

@@ -8,25 +8,27 @@
 
 namespace merganser::graphs::detail {
 
-/// Sink of a parser that adds the entries of one piece of text to this rank's arcs.
+/// Sink of the parsers of text formats (METIS, Matrix Market, DIMACS) that adds the entries of one piece of a graph file to this
+/// rank's arcs.
 struct RawSink {
-  const Text& text;
-  const Piece& piece;
-  Raw& raw;
+  const Text& text;    ///< graph file, for errors
+  const Piece& piece;  ///< lines that are parsed
+  Raw& raw;            ///< destination of the arcs
 
-  /// Adds an arc; `at` is the offset of its line, `weight` its text, empty without. @throws PlacedError for a bad weight
+  /// Adds an arc of a graph file; `at` is the offset of its line, `weight` the text of its weight, empty without. @throws
+  /// PlacedError for a bad weight
   void entry(std::uint64_t at, std::uint64_t from, std::uint64_t to, std::string_view weight) {
     if (weight.empty())
       raw.add(from, to);
     else if (!raw.add(from, to, weight))
       fail(at, "weight " + quote(weight) + "; allowed: an integer to 64 bit or a number");
   }
-  /// Throws the error of a line. @throws PlacedError that names the line at offset `at`
+  /// Throws the error of a line of a graph file. @throws PlacedError that names the line at offset `at`
   [[noreturn]] void fail(std::uint64_t at, const std::string& what) const { text.fail(piece, at, what); }
 };
 
-/// Checks that a text file of its length may have `vertices` vertices, see max_vertices(). @param what  the format's
-/// word for vertices
+/// Checks that the header of a text graph file does not announce more vertices than max_vertices() accepts for its length. Local.
+/// @param what  the format's word for vertices
 /// @throws InputError if it may not
 inline void check_vertices(const Text& text, std::uint64_t vertices, const char* what) {
   const std::uint64_t most = max_vertices(text.file_bytes(), text.compressed());

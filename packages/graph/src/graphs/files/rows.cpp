@@ -16,15 +16,16 @@ namespace {
 constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
 
 /// Adjacency lists of this rank's vertices, concatenated, as METIS and ParHIP files hold them.
-struct Rows {
+struct AdjacencyLists {
   std::uint64_t first = 0, last = 0;  ///< this rank's vertices, from first on and below last
-  std::vector<Arc> arcs;              ///< by (from, to); weights as signed integers
+  std::vector<Arc> arcs;              ///< arcs that leave these vertices, by (from, to); weights as signed integers
   std::uint64_t before = 0;           ///< arcs of the ranks before this one
   std::uint64_t all = 0;              ///< arcs of all ranks
 };
 
-/// Returns both arcs of every edge on this rank but loops. @throws InputError for weights that are no signed 64-bit integers
-std::vector<Arc> both_arcs(const EdgeList& graph, const std::string& path) {
+/// Returns both arcs of every graph edge on this rank but loops, for METIS and ParHIP files. Local. @throws InputError for weights
+/// that are no signed 64-bit integers
+std::vector<Arc> arcs_of_edges(const EdgeList& graph, const std::string& path) {
   const bool natural = graph.kind == WeightKind::unsigned_integer;
   if (!natural && graph.kind != WeightKind::signed_integer)
     throw InputError("cannot write " + path + ": weights " + std::string(to_string(graph.kind)) +
@@ -42,10 +43,11 @@ std::vector<Arc> both_arcs(const EdgeList& graph, const std::string& path) {
   return arcs;
 }
 
-/// Sends both arcs of every edge to the owners of their tails and sorts them. Collective. @throws InputError on every rank
-Rows distribute_rows(const EdgeList& graph, const std::string& path, comm::Transport& transport) {
-  Rows rows;
-  agree_first(transport, [&] { rows.arcs = both_arcs(graph, path); });
+/// Sends both arcs of every graph edge to the owners of their tails and sorts them there, for the writers of METIS and ParHIP
+/// files. Collective. @throws InputError on every rank for weights that are no signed 64-bit integers
+AdjacencyLists distribute_rows(const EdgeList& graph, const std::string& path, comm::Transport& transport) {
+  AdjacencyLists rows;
+  agree_first(transport, [&] { rows.arcs = arcs_of_edges(graph, path); });
   const Ranges ranges = Ranges::even(graph.vertices, transport.size());
   rows.first = ranges.first[static_cast<std::size_t>(transport.rank())];
   rows.last = ranges.first[static_cast<std::size_t>(transport.rank()) + 1];
@@ -65,7 +67,7 @@ Rows distribute_rows(const EdgeList& graph, const std::string& path, comm::Trans
 
 // Writer of METIS files: each rank formats the lines of its vertices, and rank 0 writes them.
 void write_metis(const std::string& path, const EdgeList& graph, comm::Transport& transport) {
-  const Rows rows = distribute_rows(graph, path, transport);
+  const AdjacencyLists rows = distribute_rows(graph, path, transport);
   std::uint64_t vertex = rows.first;
   std::size_t arc = 0;
   write_blocks(path, metis_head(graph.vertices, rows.all / 2, true), transport, [&](std::string& block) {
@@ -81,7 +83,7 @@ void write_metis(const std::string& path, const EdgeList& graph, comm::Transport
 
 // Writer of ParHIP files: each rank writes its part of offsets, neighbours and weights in place.
 void write_parhip(const std::string& path, const EdgeList& graph, comm::Transport& transport) {
-  const Rows rows = distribute_rows(graph, path, transport);
+  const AdjacencyLists rows = distribute_rows(graph, path, transport);
   constexpr std::uint64_t word = 8, version = 2;  // weights of arcs, none of vertices, all of 64 bits
   const std::uint64_t offsets_at = 3 * word, ids_at = offsets_at + (graph.vertices + 1) * word;
   const std::uint64_t weights_at = ids_at + rows.all * word;

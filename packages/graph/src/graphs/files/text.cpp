@@ -1,3 +1,4 @@
+// Parallel reading of text graph files: plain ones by ranges of bytes, compressed ones by distribution of lines from rank 0.
 #include "src/graphs/files/text.hpp"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace merganser::graphs::detail {
 namespace {
 
-constexpr std::size_t kChunk = std::size_t{1} << 20;             ///< bytes read at once
+constexpr std::size_t kChunk = std::size_t{1} << 20;             ///< bytes of a text file read at once
 constexpr std::uint64_t kCountedBytes = std::uint64_t{1} << 28;  ///< most bytes read to find the number of a line
 
 /// Counts the comments of a METIS file in a piece of text: lines whose first word begins with '%'.
@@ -27,13 +28,14 @@ std::uint64_t comments_in(std::string_view text) {
   return count;
 }
 
-/// Numbers of lines and of comments before a piece of text, for the numbers of its lines.
-struct Before {
+/// Numbers of lines and of comment lines of a text graph file before a piece of it, from which its lines are numbered.
+struct LineCounts {
   std::uint64_t lines = 0;
   std::uint64_t comments = 0;
 };
 
-/// Checks that the beginning of a file is text, and replaces a byte order mark by blanks. @return the length of the mark
+/// Checks that the beginning of a graph file is text, and replaces a byte order mark by blanks. Local. @return the length of the
+/// mark
 /// @throws InputError for UTF-16, archives, and lines that end with CR alone
 std::uint64_t check_text(const std::string& path, std::string& head) {
   if (const auto what = foreign_text(head); !what.empty()) throw InputError(path + ": " + what);
@@ -47,43 +49,47 @@ std::uint64_t check_text(const std::string& path, std::string& head) {
   return kUtf8Mark.size();
 }
 
+/// Returns true if the first bytes of a file are the signature of gzip.
 bool is_gzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
 
-/// File that has been opened, and its first bytes, unchanged.
-struct Begun {
+/// Graph file that open_with_head() has opened, and its first bytes, unchanged.
+struct OpenedFile {
   std::unique_ptr<File> file;
   std::string head;
 };
 
-/// Opens a file and reads its first kHeadBytes bytes. @throws InputError
-Begun begin_reading(const std::string& path) {
-  Begun begun{std::make_unique<File>(path), {}};
+/// Opens a graph file and reads its first kHeadBytes bytes, not decompressed. Local. @throws InputError if it cannot be read
+OpenedFile open_with_head(const std::string& path) {
+  OpenedFile begun{std::make_unique<File>(path), {}};
   begun.head.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kHeadBytes, begun.file->size())));
   begun.head.resize(begun.file->read(0, begun.head.data(), begun.head.size()));
   return begun;
 }
 
-/// Returns the first kHeadBytes bytes of a gzip file, decompressed. @throws InputError
+/// Returns the first kHeadBytes bytes of a gzip file, decompressed. Local. @throws InputError if it cannot be read
 std::string read_inflated_head(const std::string& path) {
   std::string head(kHeadBytes, '\0');
   head.resize(open_gzip(path)->read(head.data(), head.size()));
   return head;
 }
 
-/// Uncompressed text file: each rank reads the lines that begin in its share of the bytes.
-class Plain final : public Text {
+/// Uncompressed text graph file: each rank reads the lines that begin in its share of the bytes.
+class PlainText final : public Text {
  public:
-  Plain(Begun begun, comm::Transport& transport) : Text(begun.file->path(), transport), file_(std::move(begun.file)) {
+  /// Takes the file that this rank has opened, and checks that its beginning is text. Collective. @throws InputError on every rank
+  PlainText(OpenedFile begun, comm::Transport& transport)
+      : Text(begun.file->path(), transport), file_(std::move(begun.file)) {
     agree_first(transport, [&] { set_head(std::move(begun.head)); });
     file_bytes_ = file_->size();
   }
 
  private:
+  /// Calls `use` with this rank's lines of the plain text file in pieces; numbered ones are read twice. Collective.
   void each_from(const Each& how, const std::function<void(const Piece&)>& use) override {
-    Before before;
+    LineCounts before;
     // Line numbers need the lines of all ranks before this one: a first pass counts them, a second one hands them out.
     if (how.numbered) {
-      Before mine;
+      LineCounts mine;
       agree_first(transport_, [&] {
         walk(how, [&](const Piece& piece) {
           mine.lines += count_lines(piece.text) + (piece.text.ends_with('\n') ? 0 : 1);
@@ -117,6 +123,8 @@ class Plain final : public Text {
     });
   }
 
+  /// Returns the number of the line at an offset of the plain text file, from 1, by reading all bytes before; 0 beyond
+  /// kCountedBytes. Local; for errors.
   [[nodiscard]] std::uint64_t line_at(std::uint64_t offset) const override {
     if (offset > kCountedBytes) return 0;
     std::uint64_t line = 1;
@@ -131,7 +139,7 @@ class Plain final : public Text {
     return line;
   }
 
-  /// Returns the offset of the first line that begins at or after `offset` (and not before `lowest`).
+  /// Returns the offset of the first line of the plain text file that begins at or after `offset` (and not before `lowest`).
   [[nodiscard]] std::uint64_t line_begin(std::uint64_t offset, std::uint64_t lowest) const {
     if (offset <= lowest) return lowest;
     std::string buffer(4096, '\0');
@@ -145,8 +153,8 @@ class Plain final : public Text {
     }
   }
 
-  /// Calls `use` with the lines that begin in this rank's share of the bytes, in pieces of whole lines. A line that spans the
-  /// end of the share belongs to this rank.
+  /// Calls `use` with the lines of the plain text file that begin in this rank's share of the bytes, in pieces of whole lines. A
+  /// line that spans the end of the share belongs to this rank. Local.
   void walk(const Each& how, const std::function<void(const Piece&)>& use) const {
     const std::uint64_t bytes = file_->size() - std::min(how.begin, file_->size());
     const auto ranks = static_cast<std::uint64_t>(transport_.size());
@@ -176,6 +184,7 @@ class Plain final : public Text {
       buffer.erase(0, cut);
     }
   }
+  /// Throws the error of a line that is longer than the format allows. @throws PlacedError at its first byte
   [[noreturn]] void too_long(std::uint64_t at, std::uint64_t longest) const {
     fail_at_byte(path_, at, "a line of more than " + std::to_string(longest) + " bytes; allowed: at most that");
   }
@@ -183,31 +192,34 @@ class Plain final : public Text {
   std::unique_ptr<File> file_;
 };
 
-/// Compressed text file. A gzip stream cannot be entered in the middle, so rank 0 decompresses the text and distributes
-/// its lines, in each round a block to every rank.
-class Gzip final : public Text {
+/// Text graph file that is compressed with gzip. A gzip stream cannot be entered in the middle, so rank 0 decompresses the text and
+/// distributes its lines, in each round a block to every rank.
+class GzipText final : public Text {
  public:
-  Gzip(const File& file, comm::Transport& transport) : Text(file.path(), transport) {
+  /// Takes a compressed file, and checks that its decompressed beginning is text. Collective. @throws InputError on every rank
+  GzipText(const File& file, comm::Transport& transport) : Text(file.path(), transport) {
     compressed_ = true;
     file_bytes_ = file.size();
     agree_first(transport, [&] { set_head(read_inflated_head(path_)); });
   }
 
  private:
+  /// Calls `use` with the lines that rank 0 sends to this rank. Collective.
   void each_from(const Each& how, const std::function<void(const Piece&)>& use) override {
     agree_first(transport_, [&] { distribute_lines(how, use); });
   }
 
-  /// Header of a block: place of its first line in the text; more: another round follows.
-  struct Label {
+  /// Header of a block of lines that rank 0 sends: offset and number of its first line in the decompressed text, comment lines
+  /// before it; more: 1 if another round follows.
+  struct BlockHeader {
     std::uint64_t offset, line, comments, more;
   };
 
   // Lines of compressed texts are always numbered (Piece::line), so that this is never needed.
   [[nodiscard]] std::uint64_t line_at(std::uint64_t) const override { return 0; }
 
-  /// Distributes the lines in rounds of one exchange each. Collective. An error of this rank is thrown only after the last
-  /// round, since the other ranks are in the exchanges until then.
+  /// Distributes the decompressed lines from rank 0 to all ranks in rounds of one all-to-all exchange each. Collective. An error of
+  /// this rank is thrown only after the last round, since the other ranks are in the exchanges until then.
   void distribute_lines(const Each& how, const std::function<void(const Piece&)>& use) {
     std::exception_ptr error;
     const auto keep = [&](const auto& f) {
@@ -218,21 +230,21 @@ class Gzip final : public Text {
         error = std::current_exception();
       }
     };
-    Dealer dealer{path_, how};
+    LineDistributor dealer{path_, how};
     for (bool more = true; more;) {
       std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(transport_.size()));
       if (transport_.rank() == 0) {
-        bool spoiled = false;
+        bool spoiled = false;  // decompression failed, so that no further round can distribute a line
         for (auto& block : out) {
           keep([&] { dealer.fill(block); });
           spoiled = spoiled || (error && block.empty());
-          if (block.size() < sizeof(Label)) block.assign(sizeof(Label), std::byte{0});
+          if (block.size() < sizeof(BlockHeader)) block.assign(sizeof(BlockHeader), std::byte{0});
         }
         const std::uint64_t goes_on = dealer.done || spoiled ? 0 : 1;
-        for (auto& block : out) std::memcpy(block.data() + offsetof(Label, more), &goes_on, sizeof goes_on);
+        for (auto& block : out) std::memcpy(block.data() + offsetof(BlockHeader, more), &goes_on, sizeof goes_on);
       }
       const auto in = transport_.all_to_all(out);
-      Label label{};
+      BlockHeader label{};
       std::memcpy(&label, in[0].data(), sizeof label);
       more = label.more != 0;
       const std::string_view text(reinterpret_cast<const char*>(in[0].data()) + sizeof label,
@@ -242,17 +254,20 @@ class Gzip final : public Text {
     if (error) std::rethrow_exception(error);
   }
 
-  /// State of rank 0: decompressed text that is not distributed yet, and its place.
-  struct Dealer {
-    const std::string& path;
-    const Each& how;
-    std::unique_ptr<Inflater> input{};
-    std::string rest{};
-    std::uint64_t offset = 0, line = 1, comments = 0;
+  /// State of the distribution of a gzip file's lines on rank 0: decompressed text that is not distributed yet, and its place.
+  struct LineDistributor {
+    const std::string& path;            ///< path of the gzip file
+    const Each& how;                    ///< first line and longest line allowed
+    std::unique_ptr<Inflater> input{};  ///< decompressor, opened at the first block
+    std::string rest{};                 ///< decompressed text behind the last block
+    std::uint64_t offset = 0, line = 1,
+                  comments = 0;    ///< place of `rest`: offset, number of its first line, comments before
     std::size_t ask = kHeadBytes;  // more each time: most compressed files that are read are short
     bool done = false;
 
-    /// Fills a block with a Label and the next whole lines; without either after the end. @throws InputError
+    /// Fills a block for one rank with a BlockHeader and the next whole lines of the decompressed text; after the end it stays
+    /// empty.
+    /// @throws InputError for corrupt data and lines that are too long
     void fill(std::vector<std::byte>& block) {
       if (done) return;
       if (!input) input = open_gzip(path);
@@ -260,8 +275,8 @@ class Gzip final : public Text {
       while (cut == 0 && !done) {
         const std::size_t had = rest.size();
         if (had >= kChunk && had + kChunk > rest.capacity())  // a line that does not end
-          check_disk_space(path, 4.0 * static_cast<double>(had + kChunk), 1,
-                           "line " + std::to_string(line) + " has more than " + std::to_string(had) + " bytes");
+          check_memory(path, 4.0 * static_cast<double>(had + kChunk), 1,
+                       "line " + std::to_string(line) + " has more than " + std::to_string(had) + " bytes");
         rest.resize(had + ask);
         const std::size_t got = input->read(rest.data() + had, ask);
         rest.resize(had + got);
@@ -275,8 +290,8 @@ class Gzip final : public Text {
       const std::string_view all(rest.data(), cut);
       const auto skip = static_cast<std::size_t>(std::min<std::uint64_t>(cut, how.begin - std::min(how.begin, offset)));
       const std::string_view text = all.substr(skip);
-      const Label label{offset + skip, line + count_lines(all.substr(0, skip)),
-                        comments + comments_in(all.substr(0, skip)), 0};
+      const BlockHeader label{offset + skip, line + count_lines(all.substr(0, skip)),
+                              comments + comments_in(all.substr(0, skip)), 0};
       block.resize(sizeof label + text.size());
       std::memcpy(block.data(), &label, sizeof label);
       if (!text.empty()) std::memcpy(block.data() + sizeof label, text.data(), text.size());
@@ -290,12 +305,12 @@ class Gzip final : public Text {
 
 }  // namespace
 
-// Text of a graph file for its reader: the first bytes tell whether it is compressed.
+// Text of a graph file for its reader: the first bytes show if it is compressed with gzip.
 std::unique_ptr<Text> Text::open(const std::string& path, comm::Transport& transport) {
-  Begun begun;
-  agree_first(transport, [&] { begun = begin_reading(path); });
-  if (is_gzip(begun.head)) return std::make_unique<Gzip>(*begun.file, transport);
-  return std::make_unique<Plain>(std::move(begun), transport);
+  OpenedFile begun;
+  agree_first(transport, [&] { begun = open_with_head(path); });
+  if (is_gzip(begun.head)) return std::make_unique<GzipText>(*begun.file, transport);
+  return std::make_unique<PlainText>(std::move(begun), transport);
 }
 
 void Text::set_head(std::string head) {
@@ -311,12 +326,14 @@ void Text::fail(const Piece& piece, std::uint64_t at, const std::string& what) c
   throw PlacedError(at, path_ + ": line " + std::to_string(line) + ": " + what);
 }
 
+// Check of graph files in binary formats, which are not decompressed.
 void check_unpacked(const std::string& path) {
-  if (const auto what = known_signature(begin_reading(path).head); !what.empty()) throw InputError(path + ": " + what);
+  if (const auto what = known_signature(open_with_head(path).head); !what.empty()) throw InputError(path + ": " + what);
 }
 
+// First bytes of a graph file, decompressed, from which its format is detected.
 std::string read_head(const std::string& path) {
-  std::string head = begin_reading(path).head;
+  std::string head = open_with_head(path).head;
   if (is_gzip(head)) return read_inflated_head(path);
   if (const auto what = known_signature(head); !what.empty()) throw InputError(path + ": " + what);
   return head;

@@ -12,57 +12,59 @@
 
 namespace merganser::graphs::detail {
 
-/// Piece of a text file: consecutive whole lines that one rank parses.
+/// Piece of a text graph file: consecutive whole lines that one rank parses.
 struct Piece {
-  std::string_view text;
-  std::uint64_t offset = 0;    ///< of the first byte, in the text (decompressed)
-  std::uint64_t line = 0;      ///< number of the first line, from 1; 0: not known
-  std::uint64_t comments = 0;  ///< lines before it whose first word begins with '%'; with `line` only
+  std::string_view text;       ///< the lines, with their ends
+  std::uint64_t offset = 0;    ///< offset of the first byte in the (decompressed) text
+  std::uint64_t line = 0;      ///< number of the first line in the file, from 1; 0: not known
+  std::uint64_t comments = 0;  ///< lines before the piece whose first word begins with '%'; with `line` only
 };
 
-/// Text file that is open on all ranks.
+/// Text graph file, plain or compressed with gzip, that is open on all ranks.
 class Text {
  public:
   virtual ~Text() = default;
-  /// Opens a file; one that begins with the signature of gzip is decompressed. Collective.
+  /// Opens a text graph file; one that begins with the signature of gzip is decompressed. Collective.
   /// @throws InputError on every rank if it cannot be read, or its beginning is no text: another compression, UTF-16, lines
   /// that end with CR
   static std::unique_ptr<Text> open(const std::string& path, comm::Transport& transport);
 
+  /// Returns the path of the graph file.
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Returns up to kHeadBytes bytes of the beginning of the text, the same on every rank; blanks replace a byte order mark.
   [[nodiscard]] const std::string& head() const { return head_; }
-  /// Returns the offset of the first line: the length of a byte order mark.
+  /// Returns the offset of the first line of the text: the length of a byte order mark, if there is one.
   [[nodiscard]] std::uint64_t start() const { return start_; }
-  /// Returns true if the file is compressed.
+  /// Returns true if the graph file is compressed with gzip.
   [[nodiscard]] bool compressed() const { return compressed_; }
-  /// Returns the size of the file on disk, in bytes.
+  /// Returns the size of the graph file on disk, in bytes (compressed, if it is).
   [[nodiscard]] std::uint64_t file_bytes() const { return file_bytes_; }
 
-  /// Parameters of for_each_piece().
+  /// Parameters of the distribution of a text file's lines over ranks by for_each_piece().
   struct Each {
     std::uint64_t begin = 0;                         ///< offset of the first line that is read
     bool numbered = false;                           ///< pieces have `line` and `comments`
     std::uint64_t longest = std::uint64_t{1} << 20;  ///< longest line allowed, in bytes
   };
-  /// Distributes the lines of the text: calls `use` on the ranks, with every line on one rank and in ascending order on each.
-  /// Collective; an error that `use` throws on any rank is thrown on all.
+  /// Distributes the lines of the text file over ranks: calls `use` with pieces, every line on one rank and in ascending order on
+  /// each. Collective; an error that `use` throws on any rank is thrown on all.
   void for_each_piece(Each how, const std::function<void(const Piece&)>& use) {
     how.begin = std::max(how.begin, start_);
     each_from(how, use);
   }
 
-  /// @param at  offset of a line of the piece in the text
+  /// Throws the error of a line of a text graph file. @param at  offset of a line of the piece in the text
   /// @throws PlacedError "path: line 3: what"
   [[noreturn]] void fail(const Piece& piece, std::uint64_t at, const std::string& what) const;
 
  protected:
-  /// Implements for_each_piece(); `how.begin` is at or behind start().
+  /// Distributes the lines from `how.begin` on (at or behind start()) over ranks: the implementation of for_each_piece().
+  /// Collective.
   virtual void each_from(const Each& how, const std::function<void(const Piece&)>& use) = 0;
-  /// Checks and stores the beginning of the text. @throws InputError if it is no text
+  /// Checks and stores `head`, the beginning of the text file. Local. @throws InputError if it is no text
   void set_head(std::string head);
   Text(std::string path, comm::Transport& transport) : path_(std::move(path)), transport_(transport) {}
-  /// Returns the number of the line at an offset, from 1; 0 if counting would take too long.
+  /// Returns the number of the line at an offset of the text, from 1, for errors; 0 if counting would take too long. Local.
   [[nodiscard]] virtual std::uint64_t line_at(std::uint64_t offset) const = 0;
 
   std::string path_;
@@ -78,7 +80,7 @@ class Text {
 [[nodiscard]] std::string read_text_head(const std::string& path);
 /// Checks that a file is not compressed, as binary formats must not be. Local. @throws InputError if it is, by gzip too
 void check_unpacked(const std::string& path);
-/// Reads the first bytes of any file, decompressed. Local. @throws InputError for other compressions than gzip
+/// Reads the first bytes of a graph file in any format, decompressed. Local. @throws InputError for other compressions than gzip
 [[nodiscard]] std::string read_head(const std::string& path);
 /// Length of the beginning of a file that formats and headers are determined from, in bytes.
 inline constexpr std::size_t kHeadBytes = std::size_t{1} << 16;
@@ -90,7 +92,7 @@ class Inflater {
   /// Reads up to `bytes` decompressed bytes. @return bytes read; fewer only at the end. @throws InputError for corrupt data
   virtual std::size_t read(char* to, std::size_t bytes) = 0;
 };
-/// Opens a gzip file. @throws InputError if it cannot be read, and in a build without zlib
+/// Opens a gzip file for decompression on this rank. @throws InputError if it cannot be read, and in a build without zlib
 [[nodiscard]] std::unique_ptr<Inflater> open_gzip(const std::string& path);
 
 }  // namespace merganser::graphs::detail

@@ -4,7 +4,7 @@
 
 namespace merganser::graphs::detail {
 
-/// Words of a line, separated by blanks and tabs.
+/// Iterator over the words of a line of a graph file, separated by blanks and tabs.
 using Words = BlankWords;
 
 }  // namespace merganser::graphs::detail

@@ -13,8 +13,8 @@ namespace {
 
 using namespace detail;
 
-/// Appends a real weight to a text so that it reads back as the same number; whole values get a point, so that readers
-/// do not take them for integers.
+/// Appends a real edge weight to the text of a graph file so that it reads back as the same number; whole values get a point, so
+/// that readers do not take them for integers.
 template <class Float>
 void append_real(std::string& out, Float value) {
   const std::size_t had = out.size();
@@ -22,7 +22,7 @@ void append_real(std::string& out, Float value) {
   if (out.find_first_of(".enai", had) == std::string::npos) out += ".0";
 }
 
-/// Appends the text of a weight given by its order-preserving bits.
+/// Appends an edge weight, given by its order-preserving bits and its kind, to the text of a graph file.
 void append_weight(std::string& out, WeightKind kind, std::uint64_t bits) {
   switch (kind) {
     case WeightKind::unsigned_integer:
@@ -36,16 +36,17 @@ void append_weight(std::string& out, WeightKind kind, std::uint64_t bits) {
   }
 }
 
-/// Form of the lines of edges in a text format.
-struct Style {
+/// Form of the lines of edges in a text format of graph files (edge list, Matrix Market, DIMACS).
+struct LineStyle {
   std::string_view before;  ///< beginning of each line
   std::uint64_t first;      ///< number of the first vertex: 0 or 1
   bool high_first = false;  ///< the greater id stands first, as in the lower triangle of a matrix
-  bool both = false;        ///< each direction has a line of its own
+  bool both = false;        ///< each direction of an edge has a line of its own
 };
 
-/// Appends the lines of this rank's edges from `edge` on, until the block is full. @return the next edge
-std::size_t append_lines(const EdgeList& graph, const Style& style, std::size_t edge, std::string& block) {
+/// Appends the lines of this rank's graph edges, from number `edge` on, to a block of a text file until the block is full. Local.
+/// @return the next edge
+std::size_t append_lines(const EdgeList& graph, const LineStyle& style, std::size_t edge, std::string& block) {
   std::visit(
       [&](const auto& edges) {
         const auto line = [&](std::uint64_t a, std::uint64_t b, std::uint64_t weight) {
@@ -70,8 +71,8 @@ std::size_t append_lines(const EdgeList& graph, const Style& style, std::size_t 
   return edge;
 }
 
-/// Writes a header and the lines of all ranks' edges. Collective.
-void write_lines(const std::string& path, const std::string& head, const EdgeList& graph, const Style& style,
+/// Writes a graph file in a text format: the header `head`, then the lines of all ranks' edges. Collective.
+void write_lines(const std::string& path, const std::string& head, const EdgeList& graph, const LineStyle& style,
                  comm::Transport& transport) {
   std::size_t edge = 0;
   write_blocks(path, head, transport, [&](std::string& block) {
@@ -82,7 +83,7 @@ void write_lines(const std::string& path, const std::string& head, const EdgeLis
 
 /// Returns this rank's share of the graph with the original ids of its vertices. Collective: edges are sent to the owner of the
 /// lower end, then to that of the higher one, since only the owner of a vertex holds its original id.
-EdgeList with_names(const EdgeList& graph, comm::Transport& transport) {
+EdgeList restore_original_ids(const EdgeList& graph, comm::Transport& transport) {
   const Ranges ranges = Ranges::even(graph.vertices, transport.size());
   const std::uint64_t first = ranges.first[static_cast<std::size_t>(transport.rank())];
   const auto name = [&](std::uint64_t vertex) { return graph.names[static_cast<std::size_t>(vertex - first)]; };
@@ -102,6 +103,7 @@ EdgeList with_names(const EdgeList& graph, comm::Transport& transport) {
   return out;
 }
 
+/// Returns true for edge weights that are floating-point numbers.
 bool is_real(WeightKind kind) { return kind == WeightKind::float32 || kind == WeightKind::float64; }
 
 }  // namespace
@@ -126,7 +128,7 @@ void write_graph(const std::string& path, const EdgeList& graph, Format format, 
       return write_binary(path, graph, transport);
     case Format::edge_list:
       if (transport.all_reduce(static_cast<std::int64_t>(graph.names.size()), comm::Op::sum) > 0)
-        return write_lines(path, "# Undirected graph\n", with_names(graph, transport), {"", 0}, transport);
+        return write_lines(path, "# Undirected graph\n", restore_original_ids(graph, transport), {"", 0}, transport);
       return write_lines(path,
                          "# Undirected graph\n# vertices: " + n + " edges: " + m +
                              " weights: " + std::string(to_string(graph.kind)) + "\n",

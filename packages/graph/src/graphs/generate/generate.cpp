@@ -1,3 +1,4 @@
+// Generation of synthetic graphs by name: dispatch to the generator of the family, size of edges, forecast of memory.
 #include "merganser/graphs/generate.hpp"
 
 #include <iterator>
@@ -10,8 +11,8 @@ namespace {
 
 using namespace detail;
 
-/// Returns the generator of the weights of a graph. @throws UsageError for unknown names, and for Euclidean weights of
-/// graphs without points
+/// Returns the generator of the edge weights of a synthetic graph. @throws UsageError for unknown names of weights, and for
+/// Euclidean weights of graphs without points
 WeightMaker weights_for(const Spec& spec, const GenerateOptions& options) {
   const WeightMaker weights = parse_weights(options.weights, options.seed);
   if (weights.model == WeightModel::euclidean && spec.shape != Shape::points) {
@@ -21,13 +22,14 @@ WeightMaker weights_for(const Spec& spec, const GenerateOptions& options) {
   return weights;
 }
 
-/// Returns the size of the smallest type of edge that holds the ids and weights, in bytes.
+/// Returns the size of the smallest type of edge that holds the vertex ids and weights of a synthetic graph, in bytes: 12, 16 or
+/// 24.
 std::uint64_t edge_bytes(std::uint64_t vertices, const WeightMaker& weights) {
   if (vertices > (std::uint64_t{1} << 32)) return sizeof(Edge24);
   return weights.bits() == 32 ? sizeof(Edge12) : sizeof(Edge16);
 }
 
-/// Generates this rank's share of the edges of a synthetic graph.
+/// Generates this rank's share of the edges of a synthetic graph, as edges of one type, by the generator of its family. Local.
 template <class Edge>
 std::vector<Edge> make(const Spec& spec, const Part& part, const WeightMaker& weights) {
   using Maker = void (*)(const Spec&, const Part&, Sink<Edge>&);
@@ -63,6 +65,7 @@ EdgeList generate(std::string_view text, const GenerateOptions& options, comm::T
   return graph;
 }
 
+// Size of a synthetic graph by its name; of R-MAT graphs (whose loops are dropped) and points the number of edges is expected.
 Forecast forecast_generated(std::string_view text, const GenerateOptions& options, int ranks) {
   const Spec spec = parse_spec(text);
   Forecast forecast;

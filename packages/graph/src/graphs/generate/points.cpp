@@ -19,44 +19,47 @@ double share_within(double r, int dimension) {
   return r2 * r * (4.0 / 3 * pi - 3.0 / 2 * pi * r + 8.0 / 5 * r2 - r2 * r / 6);
 }
 
-using Place = std::array<std::uint32_t, 3>;  ///< coordinates of a cell, in cells
+using CellCoordinates =
+    std::array<std::uint32_t, 3>;  ///< integer coordinates of a grid cell of a random geometric graph
 
-/// Cell of the grid and its points, whose ids are consecutive.
-struct Cell {
-  std::uint64_t code;   ///< Morton code
-  std::uint64_t first;  ///< id of its first point
-  std::uint64_t count;
-  std::size_t start = 0;  ///< position of its points in Patch::points
+/// Cell of the grid of a random geometric graph and its points, whose ids are consecutive.
+struct GridCell {
+  std::uint64_t code;     ///< Morton code of the cell
+  std::uint64_t first;    ///< id of its first point
+  std::uint64_t count;    ///< number of its points
+  std::size_t start = 0;  ///< position of its points in RankPatch::points
 };
 
 /// Grid of cells of a random geometric graph, 2^level along each axis, and the random distribution of points to the
 /// cells.
-class Cells {
+class CellGrid {
  public:
-  Cells(const Spec& spec, double radius, std::uint64_t seed)
+  /// Chooses the finest grid whose cells are at least as wide as the radius, of at most about two cells per point.
+  CellGrid(const Spec& spec, double radius, std::uint64_t seed)
       : dimension_(spec.dimension),
         points_(spec.vertices),
         key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)} {
     const int most = static_cast<int>(std::bit_width(spec.vertices)) / dimension_;
     while (level_ < most && std::ldexp(1.0, -(level_ + 1)) >= radius) ++level_;
   }
-  /// Returns the number of cells.
+  /// Returns the number of cells of the whole grid of a random geometric graph.
   [[nodiscard]] std::uint64_t size() const { return std::uint64_t{1} << (level_ * dimension_); }
+  /// Returns the dimension of the points: 2 or 3.
   [[nodiscard]] int dimension() const { return dimension_; }
 
-  /// Returns the coordinates of the cell of a Morton code.
-  [[nodiscard]] Place place(std::uint64_t code) const {
-    Place p{};
+  /// Returns the integer coordinates of the grid cell with a Morton code.
+  [[nodiscard]] CellCoordinates place(std::uint64_t code) const {
+    CellCoordinates p{};
     for (int bit = 0; bit < level_ * dimension_; ++bit)
       p[static_cast<std::size_t>(bit % dimension_)] |= static_cast<std::uint32_t>(code >> bit & 1)
                                                        << (bit / dimension_);
     return p;
   }
-  /// Sets `codes` to the codes of adjacent cells that are greater than the cell's own code, ascending: so every pair of
-  /// adjacent cells is found once.
+  /// Sets `codes` to the Morton codes of the cells adjacent to cell `code` that are greater than `code`, ascending: so every pair
+  /// of adjacent cells is found once.
   void following_neighbours(std::uint64_t code, std::vector<std::uint64_t>& codes) const {
     codes.clear();
-    const Place p = place(code);
+    const CellCoordinates p = place(code);
     const std::int64_t end = std::int64_t{1} << level_;
     const auto near = [end](std::uint32_t at) {
       const auto i = static_cast<std::int64_t>(at);
@@ -74,16 +77,17 @@ class Cells {
     std::sort(codes.begin(), codes.end());
   }
 
-  /// Returns the cells of a list of codes. @param codes  ascending
-  [[nodiscard]] std::vector<Cell> find_cells(const std::vector<std::uint64_t>& codes) const {
-    std::vector<Cell> cells;
+  /// Returns the grid cells of a list of Morton codes with the ids of their points, computed without communication.
+  /// @param codes  ascending
+  [[nodiscard]] std::vector<GridCell> find_cells(const std::vector<std::uint64_t>& codes) const {
+    std::vector<GridCell> cells;
     cells.reserve(codes.size());
     descend({1, 0, points_}, codes, cells);
     return cells;
   }
 
-  /// Returns the coordinates of a point of a cell: random numbers of its id.
-  [[nodiscard]] std::array<double, 3> point(std::uint64_t id, const Place& p) const {
+  /// Returns the coordinates of point `id` in the cell at `p`: random numbers of the id, scaled to the cell; z is 0 in the plane.
+  [[nodiscard]] std::array<double, 3> point(std::uint64_t id, const CellCoordinates& p) const {
     const auto r =
         philox({static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32), 0, kPointStream}, key_);
     // 40 bits per axis.
@@ -98,22 +102,23 @@ class Cells {
   }
 
  private:
-  /// Node of the recursive halving: a region of the grid, and the points in it.
+  /// Node of the recursive halving of the grid: a region, and the points that the random distribution puts into it.
   struct Region {
-    std::uint64_t node;   ///< of a binary tree: 1 is everything, 2 k and 2 k + 1 the halves of k
+    std::uint64_t node;   ///< number in a binary tree: 1 is the whole grid, 2 k and 2 k + 1 the halves of k
     std::uint64_t first;  ///< id of the first point
-    std::uint64_t count;
+    std::uint64_t count;  ///< number of points
   };
 
-  /// Returns the Morton code of the cell at given coordinates.
-  [[nodiscard]] std::uint64_t morton_code(const Place& p) const {
+  /// Returns the Morton code of the grid cell at given integer coordinates.
+  [[nodiscard]] std::uint64_t morton_code(const CellCoordinates& p) const {
     std::uint64_t code = 0;
     for (int bit = 0; bit < level_ * dimension_; ++bit)
       code |= std::uint64_t{p[static_cast<std::size_t>(bit % dimension_)] >> (bit / dimension_) & 1} << bit;
     return code;
   }
 
-  /// Returns the number of points in the lower half of a region: a random bit for each point, 128 of them per call of philox.
+  /// Returns the number of points in the lower half of a region of the grid: a random bit for each point, 128 of them per call of
+  /// philox, with the region as its counter, so that every rank computes the same number.
   [[nodiscard]] std::uint64_t lower_half(const Region& region) const {
     std::uint64_t count = 0;
     for (std::uint64_t done = 0; done < region.count; done += 128) {
@@ -131,8 +136,9 @@ class Cells {
     return count;
   }
 
-  /// Descends the tree of regions to the cells of `codes`, only where there are any, and appends them in ascending order.
-  void descend(const Region& all, const std::vector<std::uint64_t>& codes, std::vector<Cell>& cells) const {
+  /// Descends the tree of regions to the cells with the Morton codes `codes`, only where there are any, and appends these cells in
+  /// ascending order of code.
+  void descend(const Region& all, const std::vector<std::uint64_t>& codes, std::vector<GridCell>& cells) const {
     struct Task {
       Region region;
       int depth;
@@ -163,19 +169,20 @@ class Cells {
   }
 
   int dimension_;
-  int level_ = 0;  ///< 2^level cells along an axis
-  std::uint64_t points_;
-  std::array<std::uint32_t, 2> key_;
+  int level_ = 0;                     ///< 2^level cells along an axis
+  std::uint64_t points_;              ///< number of points in the whole grid
+  std::array<std::uint32_t, 2> key_;  ///< seed, the key of philox
 };
 
-/// Part of a random geometric graph that one rank handles: its own cells, adjacent cells of higher ranks (ghost cells),
-/// and the points of both.
-struct Patch {
-  std::vector<Cell> cells;
-  std::vector<std::array<double, 3>> points;
-  std::size_t own = 0;  ///< number of this rank's cells, which come first
+/// Part of a random geometric graph that one rank generates: its own grid cells, adjacent cells of higher ranks (ghost cells), and
+/// the points of both.
+struct RankPatch {
+  std::vector<GridCell> cells;                ///< own cells, then ghost cells, each ascending by Morton code
+  std::vector<std::array<double, 3>> points;  ///< coordinates of the points, cell by cell
+  std::size_t own = 0;                        ///< number of this rank's cells, which come first
 
-  Patch(const Cells& all, std::uint64_t begin, std::uint64_t end) : own(end - begin) {
+  /// Generates the cells with Morton codes from `begin` to below `end`, their ghost cells, and all points of these. Local.
+  RankPatch(const CellGrid& all, std::uint64_t begin, std::uint64_t end) : own(end - begin) {
     std::vector<std::uint64_t> codes, around, beyond;
     for (std::uint64_t code = begin; code < end; ++code) {
       codes.push_back(code);
@@ -188,26 +195,27 @@ struct Patch {
     codes.insert(codes.end(), beyond.begin(), beyond.end());
     cells = all.find_cells(codes);
     std::size_t count = 0;
-    for (const Cell& cell : cells) count += cell.count;
+    for (const GridCell& cell : cells) count += cell.count;
     points.reserve(count);
-    for (Cell& cell : cells) {
+    for (GridCell& cell : cells) {
       cell.start = points.size();
-      const Place place = all.place(cell.code);
+      const CellCoordinates place = all.place(cell.code);
       for (std::uint64_t i = 0; i < cell.count; ++i) points.push_back(all.point(cell.first + i, place));
     }
   }
-  /// Returns the cell of a code, which must be in the patch.
-  [[nodiscard]] const Cell& at(std::uint64_t code) const {
+  /// Returns the own or ghost cell with a Morton code, which must be in the patch.
+  [[nodiscard]] const GridCell& at(std::uint64_t code) const {
     const std::uint64_t begin = cells.front().code;
     if (code - begin < own) return cells[code - begin];
     return *std::lower_bound(cells.begin() + static_cast<std::ptrdiff_t>(own), cells.end(), code,
-                             [](const Cell& cell, std::uint64_t c) { return cell.code < c; });
+                             [](const GridCell& cell, std::uint64_t c) { return cell.code < c; });
   }
 };
 
-/// Adds the edges between the points of two cells, or within one cell, that are nearer than the radius.
+/// Adds the edges of a random geometric graph between the points of two grid cells, or within one cell (a is b), that are nearer
+/// than the radius. @param radius2  its square
 template <class Edge>
-void join_close(const Patch& patch, const Cell& a, const Cell& b, double radius2, Sink<Edge>& sink) {
+void join_close(const RankPatch& patch, const GridCell& a, const GridCell& b, double radius2, Sink<Edge>& sink) {
   const auto* const others = patch.points.data() + b.start;
   for (std::uint64_t i = 0; i < a.count; ++i) {
     const std::array<double, 3> p = patch.points[a.start + i];
@@ -225,6 +233,7 @@ void join_close(const Patch& patch, const Cell& a, const Cell& b, double radius2
 
 }  // namespace
 
+// Largest number of edges of random geometric graphs, at radius 1.
 double max_point_edges(const Spec& spec) {
   const auto n = static_cast<double>(spec.vertices);
   return n * (n - 1) / 2 * share_within(1, spec.dimension);
@@ -243,9 +252,10 @@ double connection_radius(const Spec& spec) {
   return high;
 }
 
+// All points of a random geometric graph on one rank, for tests.
 std::vector<std::array<double, 3>> generate_points(const Spec& spec, std::uint64_t seed) {
-  const Cells all(spec, connection_radius(spec), seed);
-  return Patch(all, 0, all.size()).points;
+  const CellGrid all(spec, connection_radius(spec), seed);
+  return RankPatch(all, 0, all.size()).points;
 }
 
 // Generator of rgg2d and rgg3d: this rank joins close points within its cells, and between these and greater adjacent
@@ -254,15 +264,15 @@ template <class Edge>
 void make_points(const Spec& spec, const Part& part, Sink<Edge>& sink) {
   const double radius = connection_radius(spec);
   if (radius == 0) return;
-  const Cells all(spec, radius, part.seed);
+  const CellGrid all(spec, radius, part.seed);
   const auto [begin, end] = part.range(all.size());
   if (begin == end) return;
-  const Patch patch(all, begin, end);
+  const RankPatch patch(all, begin, end);
   const double share = static_cast<double>(end - begin) / static_cast<double>(all.size());
   sink.reserve(static_cast<std::uint64_t>(static_cast<double>(spec.edges) * share * 1.03) + 4096);
   std::vector<std::uint64_t> around;
   for (std::size_t c = 0; c < patch.own; ++c) {
-    const Cell& cell = patch.cells[c];
+    const GridCell& cell = patch.cells[c];
     join_close(patch, cell, cell, radius * radius, sink);
     all.following_neighbours(cell.code, around);
     for (const std::uint64_t other : around) join_close(patch, cell, patch.at(other), radius * radius, sink);

@@ -8,13 +8,15 @@
 namespace merganser::graphs::detail {
 namespace {
 
-constexpr std::array<double, 4> kQuadrants{.57, .19, .19, .05};
-constexpr int kMaxLevels = 5;
+constexpr std::array<double, 4> kQuadrants{.57, .19, .19,
+                                           .05};  ///< probabilities of the quadrants of the adjacency matrix
+constexpr int kMaxLevels = 5;                     ///< levels of quadrants that one draw covers
 
 /// Alias table that draws the quadrants of some levels of R-MAT from 32 random bits: the upper bits choose an entry,
 /// the lower bits one of its two outcomes. Alias method [walker1977]; probabilities are exact to 2^-32.
 class Quadrants {
  public:
+  /// Builds the table of all 4^levels outcomes, 1 to kMaxLevels levels.
   explicit Quadrants(int levels) : shift_(32 - 2 * levels), mask_((std::uint32_t{1} << shift_) - 1) {
     const std::uint32_t outcomes = std::uint32_t{1} << (2 * levels);
     std::vector<double> left(outcomes);
@@ -44,20 +46,22 @@ class Quadrants {
       for (const std::uint32_t o : *rest) set(o, 1, o);
   }
 
-  /// Draws from 32 random bits. @return bits of the row from bit 8 on, bits of the column below
+  /// Draws the quadrants of some levels of an R-MAT edge from 32 random bits. @return bits of the row from bit 8 on, bits of the
+  /// column below
   [[nodiscard]] std::uint32_t draw(std::uint32_t bits) const {
     const Entry& e = entries_[bits >> shift_];
     return (bits & mask_) < e.threshold ? e.own : e.other;
   }
 
  private:
-  /// Outcome `own` below the threshold, else `other`.
+  /// Entry of the alias table: outcome `own` for random bits below the threshold, else `other`.
   struct Entry {
     std::uint32_t threshold;
     std::uint16_t own;
     std::uint16_t other;
   };
-  /// Splits an outcome, two bits per level, into the bits of the row (upper byte) and of the column (lower byte).
+  /// Splits an outcome of the alias table, two bits per level, into the bits of the row (upper byte) and of the column (lower byte)
+  /// of an edge.
   static std::uint16_t ends(std::uint32_t outcome, int levels) {
     std::uint32_t row = 0, column = 0;
     for (int level = 0; level < levels; ++level) {
@@ -67,9 +71,9 @@ class Quadrants {
     return static_cast<std::uint16_t>(row << 8 | column);
   }
 
-  int shift_;
-  std::uint32_t mask_;
-  std::vector<Entry> entries_;
+  int shift_;                   ///< number of lower bits, which choose between the two outcomes of an entry
+  std::uint32_t mask_;          ///< mask of these bits
+  std::vector<Entry> entries_;  ///< alias table
 };
 
 }  // namespace

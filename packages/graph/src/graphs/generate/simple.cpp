@@ -12,6 +12,7 @@ namespace {
 /// applied until the image lies inside (cycle walking). It is injective, so m images are m different pairs of G(n, m).
 class Permutation {
  public:
+  /// Derives the keys of the six half-rounds of the Feistel network from the seed.
   Permutation(std::uint64_t size, std::uint64_t seed) : size_(size) {
     const int bits = std::max(2, static_cast<int>(std::bit_width(size - 1)));
     lower_ = bits / 2;
@@ -19,6 +20,7 @@ class Permutation {
     upper_mask_ = (std::uint64_t{1} << (bits - lower_)) - 1;
     for (std::uint64_t& key : keys_) key = seed = mix64(seed + 0x9e3779b97f4a7c15ULL);
   }
+  /// Returns the image of x under the pseudo-random permutation, x < size.
   [[nodiscard]] std::uint64_t operator()(std::uint64_t x) const {
     do {
       std::uint64_t low = x & lower_mask_, high = x >> lower_;
@@ -43,11 +45,12 @@ class Permutation {
 /// an edge has the places 2 e (which holds v) and 2 e + 1 (which holds the vertex of an earlier place, drawn uniformly). The
 /// places of vertex 0 hold 0. The vertex of a place is recomputed by repeating the draws of its edge, wherever that edge is
 /// [sanders2016].
-class Places {
+class AttachmentPlaces {
  public:
-  Places(std::uint64_t degree, std::uint64_t seed)
+  /// @param degree  edges of each new vertex @param seed  seed of the draws
+  AttachmentPlaces(std::uint64_t degree, std::uint64_t seed)
       : degree_(degree), key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)} {}
-  /// Returns the vertex at the other end of an edge.
+  /// Returns the earlier vertex to which edge `edge` of preferential attachment leads.
   [[nodiscard]] std::uint64_t target(std::uint64_t edge) const {
     for (;;) {
       const std::uint64_t place = draw(edge);
@@ -57,7 +60,7 @@ class Places {
   }
 
  private:
-  /// Draws a place among those of the vertices before that of the edge: the upper half of a product, without a division.
+  /// Draws a place uniformly among those of the vertices before the edge's own: the upper half of a product, without a division.
   [[nodiscard]] std::uint64_t draw(std::uint64_t edge) const {
     const auto r =
         philox({static_cast<std::uint32_t>(edge), static_cast<std::uint32_t>(edge >> 32), 0, kBaStream}, key_);
@@ -86,11 +89,11 @@ void make_gnm(const Spec& spec, const Part& part, Sink<Edge>& sink) {
   }
 }
 
-// Generator of preferential attachment.
+// Generator of preferential attachment: each rank recomputes the targets of its own edges, without communication.
 template <class Edge>
 void make_ba(const Spec& spec, const Part& part, Sink<Edge>& sink) {
   const std::uint64_t degree = spec.extent[0];
-  const Places places(degree, part.seed);
+  const AttachmentPlaces places(degree, part.seed);
   const auto [first, last] = part.range(spec.edges);
   sink.reserve(last - first);
   for (std::uint64_t edge = first + degree; edge < last + degree; ++edge) sink(edge / degree, places.target(edge));
@@ -114,6 +117,7 @@ void make_grid(const Spec& spec, const Part& part, Sink<Edge>& sink) {
   }
 }
 
+// Generator of paths: vertices v and v + 1 are joined.
 template <class Edge>
 void make_path(const Spec& spec, const Part& part, Sink<Edge>& sink) {
   const auto [first, last] = part.range(spec.edges);
@@ -121,6 +125,7 @@ void make_path(const Spec& spec, const Part& part, Sink<Edge>& sink) {
   for (std::uint64_t v = first; v < last; ++v) sink(v, v + 1);
 }
 
+// Generator of stars: vertex 0 is joined to all others.
 template <class Edge>
 void make_star(const Spec& spec, const Part& part, Sink<Edge>& sink) {
   const auto [first, last] = part.range(spec.edges);
@@ -128,6 +133,7 @@ void make_star(const Spec& spec, const Part& part, Sink<Edge>& sink) {
   for (std::uint64_t v = first; v < last; ++v) sink(0, v + 1);
 }
 
+// Generator of complete graphs: this rank's range of the list of all pairs of vertices, row by row.
 template <class Edge>
 void make_complete(const Spec& spec, const Part& part, Sink<Edge>& sink) {
   const auto [first, last] = part.range(spec.edges);

@@ -1,3 +1,4 @@
+// Parser of the names of synthetic graphs ("rmat:20:16"): family, sizes, and limits on both.
 #include "src/graphs/generate/spec.hpp"
 
 #include <cmath>
@@ -14,14 +15,15 @@ constexpr std::string_view kAllowed =
     "rmat:N:DEG, rgg2d:N:DEG, rgg3d:N:DEG, gnm:N:DEG, ba:N:DEG, grid:AxB[xC][:periodic], path:V, star:V, complete:V";
 constexpr std::uint64_t kMaxVertices = std::uint64_t{1} << 48;
 constexpr double kMaxEdges = 0x1p48;
-constexpr std::uint64_t kFewestPlain = 64;  ///< from here on N is the number of vertices, below its logarithm
+constexpr std::uint64_t kFewestPlain = 64;  ///< from here on N of a name is the number of vertices, below its logarithm
 
-/// Refuses the name of a graph. @throws UsageError "graph "TEXT": why"
+/// Throws the error of a synthetic graph's name. @throws UsageError "graph "TEXT": why"
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
   throw UsageError("graph \"" + std::string(text) + "\": " + why);
 }
 
-/// Parses a whole number of [low, high]. @param text  the whole name, for messages @throws UsageError
+/// Parses a whole number of [low, high] in the name of a synthetic graph. @param text  the whole name, for messages
+/// @throws UsageError for another word or a number out of range
 std::uint64_t parse_in_range(std::string_view text, std::string_view piece, std::uint64_t low, std::uint64_t high) {
   std::uint64_t value = 0;
   if (!parse_id(piece, value) || value < low || value > high)
@@ -29,7 +31,7 @@ std::uint64_t parse_in_range(std::string_view text, std::string_view piece, std:
   return value;
 }
 
-/// Parses a number of vertices: 2^N for N below 64, else N. @throws UsageError
+/// Parses the number of vertices in the name of a synthetic graph: 2^N for N below 64, else N. @throws UsageError above 2^48
 std::uint64_t parse_num_vertices(std::string_view text, std::string_view piece) {
   const std::uint64_t n = parse_in_range(text, piece, 0, kMaxVertices);
   if (n >= kFewestPlain) return n;
@@ -37,7 +39,7 @@ std::uint64_t parse_num_vertices(std::string_view text, std::string_view piece) 
   return std::uint64_t{1} << n;
 }
 
-/// Parses a mean number of edges per vertex, from 0 on, in the name of a graph. @throws UsageError
+/// Parses the mean number of edges per vertex, from 0 on, in the name of a synthetic graph. @throws UsageError for another word
 double parse_degree(std::string_view text, std::string_view piece) {
   double degree = 0;
   const auto [end, error] = merganser::detail::real_from_chars(piece.data(), piece.data() + piece.size(), degree);
@@ -49,7 +51,8 @@ double parse_degree(std::string_view text, std::string_view piece) {
 /// Returns n (n - 1) / 2, the number of pairs of n vertices; dividing first avoids overflow.
 std::uint64_t num_pairs(std::uint64_t n) { return n % 2 == 0 ? n / 2 * (n - 1) : n * (n / 2); }
 
-/// Parses the parameters "N:DEG" of a random graph. @throws UsageError
+/// Parses the parameters "N:DEG" of a random graph (rmat, rgg2d, rgg3d, gnm, ba) into its sizes. @throws UsageError for sizes that
+/// the family does not have
 void parse_random(Spec& spec, std::string_view text, const std::vector<std::string_view>& p) {
   if (p.size() != 3)
     refuse(text, "needs a number of vertices and edges per vertex; allowed: " + std::string(p[0]) + ":N:DEG");
@@ -80,7 +83,7 @@ void parse_random(Spec& spec, std::string_view text, const std::vector<std::stri
   }
 }
 
-/// Parses the parameters "AxB[xC][:periodic]" of a grid. @throws UsageError
+/// Parses the parameters "AxB[xC][:periodic]" of a grid graph into its sizes. @throws UsageError
 void parse_grid(Spec& spec, std::string_view text, const std::vector<std::string_view>& p) {
   spec.periodic = p.size() == 3 && p[2] == "periodic";
   if (p.size() != 2 && !spec.periodic) refuse(text, "allowed: grid:AxB, grid:AxBxC, with :periodic behind or without");
@@ -98,7 +101,7 @@ void parse_grid(Spec& spec, std::string_view text, const std::vector<std::string
   }
 }
 
-/// Parses the parameter "V" of a path, star or complete graph. @throws UsageError
+/// Parses the parameter "V", the number of vertices, of a path, star or complete graph into its sizes. @throws UsageError
 void parse_plain(Spec& spec, std::string_view text, const std::vector<std::string_view>& p) {
   if (p.size() != 2) refuse(text, "needs a number of vertices; allowed: " + std::string(p[0]) + ":V");
   spec.vertices = parse_in_range(text, p[1], 0, spec.shape == Shape::complete ? 1ULL << 24 : kMaxVertices);

@@ -1,3 +1,4 @@
+// Kinds of generated process graphs: names, parameters in the text of an option, checks of options, dispatch to the generators.
 #include "merganser/graphs/process_graph_kinds.hpp"
 
 #include <algorithm>
@@ -37,15 +38,15 @@ constexpr ProcessGraphKind kKinds[] = {
     {"torus3d", "", "a periodic grid, as equal as can be"},
 };
 
-/// Returns the kind of a name; null if there is none.
+/// Returns the kind of process graph with a name; null if there is none.
 const ProcessGraphKind* find_kind(std::string_view name) {
   const auto* at =
       std::find_if(std::begin(kKinds), std::end(kKinds), [&](const ProcessGraphKind& k) { return k.name == name; });
   return at == std::end(kKinds) ? nullptr : at;
 }
 
-/// Refuses an unknown kind of process graph. @throws UsageError with the closest name or the list of kinds. @param
-/// beside  appended to the list
+/// Throws the error of an unknown kind of process graph. @param beside  appended to the list of kinds
+/// @throws UsageError with the closest name or the list of kinds
 [[noreturn]] void unknown_kind(std::string_view name, const char* beside = "") {
   std::string known;
   std::vector<std::string> names;
@@ -60,8 +61,8 @@ const ProcessGraphKind* find_kind(std::string_view name) {
   throw UsageError(what + "allowed: " + known + beside);
 }
 
-/// Returns `o.degree`, checked to be a whole (or even) number of [least, ranks - 1]; for 0 the default `usual`, limited to what
-/// the number of ranks allows. @throws UsageError
+/// Returns the degree of a regular process graph by its options: `o.degree`, checked to be a whole (or even) number of [least,
+/// ranks - 1]; for 0 the default `usual`, limited to what the number of ranks allows. @throws UsageError
 int whole_degree(const ProcessGraphOptions& o, std::string_view kind, int least, int usual, bool even) {
   const int most = o.ranks - 1;
   if (o.degree == 0) {
@@ -78,7 +79,8 @@ int whole_degree(const ProcessGraphOptions& o, std::string_view kind, int least,
   return static_cast<int>(o.degree);
 }
 
-// Each of the following checks the options of a kind, throws UsageError for values out of range, and generates its rows.
+/// Checks the options of a random regular process graph and generates its rows. @throws UsageError for a degree out of range, or if
+/// ranks times degree is odd
 Rows make_random(const ProcessGraphOptions& o) {
   int degree = whole_degree(o, "random", 0, 4, false);
   if (static_cast<std::int64_t>(degree) * o.ranks % 2 == 1) {
@@ -92,6 +94,7 @@ Rows make_random(const ProcessGraphOptions& o) {
   return random_regular(o.ranks, degree, o.seed);
 }
 
+/// Checks the options of a small-world process graph (degree, probability of rewiring) and generates its rows. @throws UsageError
 Rows make_small_world(const ProcessGraphOptions& o) {
   if (!(o.rewire >= 0 && o.rewire <= 1))
     throw UsageError("a probability of rewiring of " + number_text(o.rewire) + "; allowed: 0 to 1");
@@ -101,6 +104,7 @@ Rows make_small_world(const ProcessGraphOptions& o) {
   return small_world(o.ranks, degree, o.rewire, o.seed);
 }
 
+/// Checks the options of a power-law process graph (preferential attachment) and generates its rows. @throws UsageError
 Rows make_power_law(const ProcessGraphOptions& o) {
   if (o.degree == 0) {
     check_arcs(4.0 * o.ranks);
@@ -115,6 +119,9 @@ Rows make_power_law(const ProcessGraphOptions& o) {
   return power_law(o.ranks, static_cast<int>(o.degree) / 2, o.seed);
 }
 
+/// Checks the options of a random geometric process graph, generates its rows, and sets `radius` to the one that gives the mean
+/// degree.
+/// @throws UsageError
 Rows make_geometric(const ProcessGraphOptions& o, double& radius) {
   const double others = o.ranks - 1, most = others * std::numbers::pi / 4;
   if (o.degree < 0 || !(o.degree <= most)) {
@@ -128,11 +135,13 @@ Rows make_geometric(const ProcessGraphOptions& o, double& radius) {
   return geometric(o.ranks, radius, o.seed);
 }
 
-/// Returns lengths of axes as "4x2x1".
+/// Returns the lengths of the axes of a torus or grid of ranks as "4x2x1".
 std::string dims_text(const std::vector<int>& dims) {
   return joined(dims, "x", [](int d) { return std::to_string(d); });
 }
 
+/// Checks the options of a torus or grid of ranks ("torus", "grid2d", ...), generates its rows, and sets `dims` to the lengths of
+/// its axes. @throws UsageError
 Rows make_torus(std::string_view kind, const ProcessGraphOptions& o, std::vector<int>& dims) {
   const bool open = kind.starts_with("grid");
   const char digit = kind[kind.size() - 2];  // of "torus2d"
@@ -158,6 +167,8 @@ Rows make_torus(std::string_view kind, const ProcessGraphOptions& o, std::vector
   return torus(dims, std::span(periodic).first(dims.size()));
 }
 
+/// Checks the options of an incast, the process graph whose ranks 1 to fan_in send to rank 0, and generates its rows. @throws
+/// UsageError
 Rows make_incast(const ProcessGraphOptions& o) {
   const int most = std::max(0, o.ranks - 1);
   if (o.fan_in < 0 || o.fan_in > most) {
@@ -167,7 +178,8 @@ Rows make_incast(const ProcessGraphOptions& o) {
   return incast(o.ranks, o.fan_in == 0 ? most : o.fan_in);
 }
 
-/// Generates the rows of a known kind; sets the values that `out` records. @throws UsageError
+/// Generates the rows of a process graph of a known kind; sets the dims, radius and counts that `out` records. @throws UsageError
+/// for options out of range
 Rows make_rows(std::string_view kind, const ProcessGraphOptions& o, GeneratedProcessGraph& out) {
   if (kind == "chain") return chain(o.ranks);
   if (kind == "ring") return ring(o.ranks);
@@ -187,7 +199,8 @@ Rows make_rows(std::string_view kind, const ProcessGraphOptions& o, GeneratedPro
   return make_torus(kind, o, out.dims);
 }
 
-/// Sets the option that the parameter of a kind stands for. @throws UsageError for a malformed parameter
+/// Sets the option that the parameter of a kind of process graph stands for ("4x2" of "torus:4x2"). @throws UsageError for a
+/// malformed parameter
 void set_parameter(const ProcessGraphKind& kind, const std::string& text, ProcessGraphOptions& o) {
   if (kind.name == "incast") {
     o.fan_in = merganser::detail::parse_int(text);

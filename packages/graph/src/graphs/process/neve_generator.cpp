@@ -1,3 +1,4 @@
+// The published generator of process graphs, NEVE: its points, its search for close pairs with its losses, and its cross edges.
 #include "merganser/graphs/neve_generator.hpp"
 
 #include <cmath>
@@ -17,14 +18,14 @@ namespace {
 
 using namespace graphs::detail;
 
-constexpr std::int64_t kModulus = 2147483647;
-constexpr std::int64_t kFactor = 16807;
+constexpr std::int64_t kModulus = 2147483647;  ///< of the linear congruential generators of NEVE
+constexpr std::int64_t kFactor = 16807;        ///< their multiplier
 
-/// Random numbers of the published program: those of std::minstd_rand0 with std::uniform_real_distribution<double> of
+/// Random numbers of the published program NEVE: those of std::minstd_rand0 with std::uniform_real_distribution<double> of
 /// libstdc++, whatever the C++ library.
 class Minstd {
  public:
-  /// Returns the next number of [0, 1).
+  /// Returns the next random number of [0, 1), from two values of the generator.
   double uniform() {
     constexpr double range = 2147483646.0;
     const double low = next(), high = next();
@@ -33,6 +34,7 @@ class Minstd {
   }
 
  private:
+  /// Advances the linear congruential generator and returns its value less 1, of [0, 2^31 - 2).
   double next() {
     state_ = state_ * kFactor % kModulus;
     return static_cast<double>(state_ - 1);
@@ -40,8 +42,9 @@ class Minstd {
   std::int64_t state_ = kPublishedSeed;
 };
 
-/// Returns kFactor to the power k, modulo kModulus if `modular`, else modulo 2^64 (by overflow of unsigned numbers).
-std::uint64_t power(std::uint64_t k, bool modular) {
+/// Returns kFactor to the power k, for jumps of NEVE's linear congruential generator: modulo kModulus if `modular`, else
+/// modulo 2^64 (by overflow of unsigned numbers, as the published program has it).
+std::uint64_t multiplier_power(std::uint64_t k, bool modular) {
   const auto reduce = [&](std::uint64_t x) { return modular ? x % static_cast<std::uint64_t>(kModulus) : x; };
   std::uint64_t result = 1, square = kFactor;
   for (; k > 0; k >>= 1) {
@@ -51,12 +54,13 @@ std::uint64_t power(std::uint64_t k, bool modular) {
   return result;
 }
 
-/// Points of the published program, strip by strip.
+/// Points of the published program NEVE in the unit square, strip by strip; rank r holds strip r.
 class PublishedPoints {
  public:
   explicit PublishedPoints(const PublishedOptions& o) : options_(o) {}
 
-  /// Sets the coordinates of the points of a strip. @param x, y  of the number of points per strip
+  /// Sets the coordinates of the points of a strip by the program's generator of the options. @param x, y  of the length of the
+  /// number of points per strip
   void fill(int strip, std::vector<double>& x, std::vector<double>& y) {
     if (options_.numbers == PublishedNumbers::minstd)
       fill_minstd(strip, x, y);
@@ -65,6 +69,7 @@ class PublishedPoints {
   }
 
  private:
+  /// Sets the coordinates of a strip by std::minstd_rand0: all strips hold the same points, shifted along y.
   void fill_minstd(int strip, std::vector<double>& x, std::vector<double>& y) {
     if (units_.empty()) {
       Minstd numbers;
@@ -78,11 +83,12 @@ class PublishedPoints {
     }
   }
 
+  /// Sets the coordinates of a strip by the program's option --lcg: one sequence over all strips, with a jump to the strip's part.
   void fill_lcg(int strip, std::vector<double>& x, std::vector<double>& y) const {
     const std::uint64_t jump = 2 * static_cast<std::uint64_t>(x.size()) * static_cast<std::uint64_t>(strip);
     const bool exact = options_.numbers == PublishedNumbers::lcg_exact;
     // The published product of matrices overflows: what is left is the power modulo 2^64, as a signed number.
-    const std::uint64_t product = kPublishedSeed * power(jump, exact);
+    const std::uint64_t product = kPublishedSeed * multiplier_power(jump, exact);
     std::int64_t state = strip == 0 ? std::int64_t{kPublishedSeed} : static_cast<std::int64_t>(product) % kModulus;
     const double height = 1.0 / options_.ranks, low = strip * height, scale = 1.0 / 2147483647.0;
     const auto unit = [&] {
@@ -95,12 +101,12 @@ class PublishedPoints {
   }
 
   PublishedOptions options_;
-  std::vector<double> units_;  ///< of the one strip that is shifted
+  std::vector<double> units_;  ///< random numbers of the one strip that minstd shifts
 };
 
 /// Checks the options of the generator of the published process graphs (NEVE), and its percentages of cross edges.
 /// @return the radius @throws UsageError
-double check(const PublishedOptions& o, std::span<const double> percents) {
+double check_published_options(const PublishedOptions& o, std::span<const double> percents) {
   if (o.ranks < 1) throw UsageError("a process graph of " + std::to_string(o.ranks) + " ranks; allowed: at least 1");
   if (o.vertices < 1 || static_cast<double>(o.vertices) * o.ranks >= 0x1p32) {
     throw UsageError(std::to_string(o.vertices) + " vertices on each of " + std::to_string(o.ranks) +
@@ -119,8 +125,8 @@ double check(const PublishedOptions& o, std::span<const double> percents) {
                    "; allowed: greater than the radius, " + number_text(radius));
 }
 
-/// Counts the edges between vertices, and the pairs that the published program loses, and adds the arcs between the ranks that
-/// they join.
+/// Counts the edges between vertices of NEVE's random geometric graph and the close pairs that the published program loses, and
+/// adds the arcs between the ranks that these edges join to `arcs`.
 void add_vertex_edges(const PublishedOptions& o, PublishedGraph& out, VertexArcs& arcs) {
   PublishedPoints points(o);
   Strips strips(o.ranks, o.vertices, out.radius);
@@ -156,7 +162,7 @@ class CrossEdges {
   CrossEdges(const PublishedOptions& o, double radius)
       : options_(o), per_rank_(static_cast<std::uint64_t>(o.vertices)), square_(largest_square(radius)) {}
 
-  /// Adds the arcs of `tries` draws of a rank, and the number of its distinct new edges to `added`.
+  /// Adds the arcs of `tries` draws of cross edges of a rank to `arcs`, and the number of its distinct new edges to `added`.
   void add_for_rank(int rank, std::int64_t tries, VertexArcs& arcs, std::int64_t& added) {
     const std::uint64_t all = per_rank_ * static_cast<std::uint64_t>(options_.ranks);
     keys_.clear();
@@ -175,19 +181,20 @@ class CrossEdges {
   }
 
  private:
-  /// Coordinates of a strip; rank -1: none.
+  /// Coordinates of the vertices in the strip of a rank; rank -1: none yet.
   struct Strip {
     int rank = -1;
     std::vector<double> x, y;
   };
 
-  /// Returns true if point i of strip a and point j of strip b are at most the radius apart.
+  /// Returns true if vertex i of strip a and vertex j of strip b are at most the radius apart, so that an edge joins them.
   bool is_close(int a, std::uint64_t i, int b, std::uint64_t j) {
     const Strip &p = strip(a), &q = strip(b);
     const double dx = p.x[i] - q.x[j], dy = p.y[i] - q.y[j];
     return dx * dx + dy * dy <= square_;
   }
-  /// Returns the points of a strip. The strip of a rank and its two neighbours have different entries of the three.
+  /// Returns the vertices in the strip of a rank, generated where they are not kept. The strip of a rank and its two neighbours
+  /// have different entries of the three.
   const Strip& strip(int rank) {
     Strip& s = strips_[rank % 3];
     if (s.rank != rank) {
@@ -220,7 +227,7 @@ ExpectedArcs expected_arcs(int ranks, std::int64_t tries) {
 // Process graphs of the published program, one for each percentage of cross edges, from one search for close points.
 std::vector<PublishedGraph> generate_published(const PublishedOptions& o, std::span<const double> percents) {
   PublishedGraph base;
-  base.radius = check(o, percents);
+  base.radius = check_published_options(o, percents);
   VertexArcs arcs(o.ranks, o.vertices, 0);
   add_vertex_edges(o, base, arcs);
   std::vector<PublishedGraph> graphs;
@@ -241,6 +248,7 @@ std::vector<PublishedGraph> generate_published(const PublishedOptions& o, std::s
   return graphs;
 }
 
+// Process graph of the published program NEVE for one percentage of cross edges, that of the options.
 PublishedGraph generate_published(const PublishedOptions& o) {
   return std::move(generate_published(o, std::span(&o.cross, 1)).front());
 }

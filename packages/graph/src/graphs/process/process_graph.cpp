@@ -1,3 +1,4 @@
+// Process graph in compressed sparse rows: checks of arcs, queries, one rank's adjacency, quotient graph, digest.
 #include "merganser/graphs/process_graph.hpp"
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 namespace merganser::graphs {
 namespace {
 
-/// Returns "the arc from rank 1 to rank 2", for messages.
+/// Returns "the arc from rank 1 to rank 2", for messages on arcs of a process graph.
 std::string arc_text(std::size_t from, int to) {
   return "the arc from rank " + std::to_string(from) + " to rank " + std::to_string(to);
 }
@@ -32,8 +33,8 @@ void check_arc(std::size_t from, const ProcessGraph::Arc& arc, std::size_t ranks
   }
 }
 
-/// Sorts the arcs of a rank and joins arcs with equal heads, adding their weights. @throws InputError if a sum is
-/// infinite
+/// Sorts the arcs that leave a rank of a process graph by receiving rank, and joins arcs with equal heads, adding their weights.
+/// @throws InputError if a sum is infinite
 void join_row(std::size_t from, std::vector<ProcessGraph::Arc>& row) {
   const auto before = [](const ProcessGraph::Arc& a, const ProcessGraph::Arc& b) { return a.to < b.to; };
   // Stable, so that the sum of weights does not depend on how equal heads happen to be moved.
@@ -54,12 +55,14 @@ void join_row(std::size_t from, std::vector<ProcessGraph::Arc>& row) {
 
 /// Hash of 128 bits for the digest of a process graph: two lanes of 64 bits, each a chain of bijections of its state
 /// per word.
-class Hash {
+class GraphDigest {
  public:
+  /// Adds the next word of a process graph; the digest depends on the order.
   void add(std::uint64_t word) {
     lanes_[0] = mix64((lanes_[0] ^ word) * 0x9E3779B97F4A7C15ULL + 0xD1B54A32D192ED03ULL);
     lanes_[1] = mix64(lanes_[1] * 0xC2B2AE3D27D4EB4FULL + word + 0x165667B19E3779F9ULL);
   }
+  /// Returns the digest of the words added so far as 32 hexadecimal digits.
   [[nodiscard]] std::string text() const { return hex16_text(lanes_[0]) + hex16_text(lanes_[1]); }
 
  private:
@@ -87,6 +90,7 @@ ProcessGraph::ProcessGraph(std::vector<std::vector<Arc>> rows) {
   }
 }
 
+// Arcs that leave a rank: its row of the compressed sparse rows.
 std::span<const ProcessGraph::Arc> ProcessGraph::row(int rank) const {
   if (rank < 0 || rank >= ranks()) {
     throw UsageError("rank " + std::to_string(rank) + " of a process graph of " + std::to_string(ranks()) +
@@ -99,7 +103,7 @@ std::span<const ProcessGraph::Arc> ProcessGraph::row(int rank) const {
 
 namespace {
 
-/// Returns the arc of a row to a rank, by binary search; null if there is none.
+/// Returns the arc of a process graph's row to rank `to`, by binary search; null if there is none.
 const ProcessGraph::Arc* find_arc(std::span<const ProcessGraph::Arc> row, int to) {
   const auto at =
       std::lower_bound(row.begin(), row.end(), to, [](const ProcessGraph::Arc& a, int t) { return a.to < t; });
@@ -108,6 +112,7 @@ const ProcessGraph::Arc* find_arc(std::span<const ProcessGraph::Arc> row, int to
 
 }  // namespace
 
+// Symmetry of the process graph: a binary search for the reverse of every arc.
 bool ProcessGraph::is_symmetric() const {
   for (int r = 0; r < ranks(); ++r)
     for (const Arc& arc : row(r))
@@ -163,8 +168,9 @@ ProcessGraph ProcessGraph::coarsened(int ranks) const {
   return ProcessGraph(std::move(rows));
 }
 
+// Digest of the process graph: number of ranks, row offsets, then receiving rank and weight of every arc.
 std::string ProcessGraph::digest() const {
-  Hash hash;
+  GraphDigest hash;
   hash.add(offsets_.size() - 1);
   for (const std::int64_t offset : offsets_) hash.add(static_cast<std::uint64_t>(offset));
   for (const Arc& arc : arcs_) {

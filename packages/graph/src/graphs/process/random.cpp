@@ -1,3 +1,5 @@
+// Generators of random process graphs: regular by switching, small-world, preferential attachment, geometric, and added random
+// edges.
 #include "src/graphs/process/random.hpp"
 
 #include <algorithm>
@@ -10,7 +12,7 @@
 namespace merganser::graphs::detail {
 namespace {
 
-using Keys = std::unordered_set<std::uint64_t>;  ///< edges as pair_key()
+using EdgeKeys = std::unordered_set<std::uint64_t>;  ///< edges between ranks of a process graph, as pair_key()
 
 /// Undirected edge between two ranks of a process graph.
 struct Edge {
@@ -18,17 +20,17 @@ struct Edge {
   int b;
 };
 
-/// Returns the rows of a process graph with both arcs of every edge.
+/// Converts undirected edges between ranks to the rows of a process graph, with both arcs of every edge.
 Rows to_rows(int ranks, const std::vector<Edge>& edges) {
   Rows rows = empty_rows(ranks);
   for (const Edge& e : edges) add_edge(rows, e.a, e.b);
   return rows;
 }
 
-/// Draws a number of [0, bound).
+/// Draws a uniform random integer of [0, bound), such as a rank of a process graph.
 int draw_below(Random& random, int bound) { return static_cast<int>(random.below(static_cast<std::uint64_t>(bound))); }
 
-/// Returns the squared difference of two coordinates of a periodic unit interval.
+/// Returns the squared distance of two coordinates on the periodic unit interval, for geometric process graphs.
 double periodic_square(double a, double b) {
   double d = std::abs(a - b);
   if (d > 0.5) d = 1 - d;
@@ -45,7 +47,7 @@ Rows random_regular(int ranks, int degree, std::uint64_t seed) {
       edges.push_back({r, static_cast<int>((r + std::int64_t{step}) % ranks)});
     if (degree % 2 == 1 && r < ranks / 2) edges.push_back({r, r + ranks / 2});
   }
-  Keys known(2 * edges.size());
+  EdgeKeys known(2 * edges.size());
   for (const Edge& e : edges) known.insert(pair_key(e.a, e.b));
   Random random(seed, stream(Stream::switches), 0);
   // Switching: a-b and c-d become a-d and c-b, which keeps all degrees. Swaps that would make a loop or a parallel edge are
@@ -74,7 +76,7 @@ Rows small_world(int ranks, int degree, double rewire, std::uint64_t seed) {
   std::vector<int> degrees(static_cast<std::size_t>(ranks), degree);
   for (int step = 1; step <= degree / 2; ++step)
     for (int r = 0; r < ranks; ++r) edges.push_back({r, static_cast<int>((r + std::int64_t{step}) % ranks)});
-  Keys known(2 * edges.size());
+  EdgeKeys known(2 * edges.size());
   for (const Edge& e : edges) known.insert(pair_key(e.a, e.b));
   Random random(seed, stream(Stream::rewire), 0);
   for (Edge& e : edges) {
@@ -91,6 +93,7 @@ Rows small_world(int ranks, int degree, double rewire, std::uint64_t seed) {
   return to_rows(ranks, edges);
 }
 
+// Preferential attachment: each new rank is joined to `links` different earlier ranks, drawn in proportion to their degrees.
 Rows power_law(int ranks, int links, std::uint64_t seed) {
   std::vector<Edge> edges;
   std::vector<int> ends;  // every rank as often as it has edges, so that a uniform draw is proportional to degree
@@ -145,9 +148,10 @@ Rows geometric(int ranks, double radius, std::uint64_t seed) {
   return rows;
 }
 
+// Random edges added to a process graph: rejection while most pairs of ranks are free, else selection sampling over all pairs.
 void add_random_edges(Rows& rows, std::int64_t edges, std::uint64_t seed) {
   const auto ranks = static_cast<std::int64_t>(rows.size());
-  Keys known;
+  EdgeKeys known;
   for (std::size_t a = 0; a < rows.size(); ++a)
     for (const auto& arc : rows[a]) known.insert(pair_key(static_cast<int>(a), arc.to));
   const std::int64_t free = ranks * (ranks - 1) / 2 - static_cast<std::int64_t>(known.size());

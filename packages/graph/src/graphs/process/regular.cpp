@@ -1,3 +1,4 @@
+// Generators of regular process graphs: chain, ring, complete graph, incast, torus; and balanced factors for its axes.
 #include "src/graphs/process/regular.hpp"
 
 #include <cstdint>
@@ -6,6 +7,7 @@
 
 namespace merganser::graphs::detail {
 
+// Process graph of ranks in a row.
 Rows chain(int ranks) {
   check_arcs(2.0 * ranks);
   Rows rows = empty_rows(ranks);
@@ -19,6 +21,7 @@ Rows ring(int ranks) {
   return rows;
 }
 
+// Process graph in which every rank sends to every other.
 Rows complete(int ranks) {
   check_arcs(static_cast<double>(ranks) * (ranks - 1));
   Rows rows = empty_rows(ranks);
@@ -30,12 +33,14 @@ Rows complete(int ranks) {
   return rows;
 }
 
+// Directed process graph whose arcs all lead to rank 0.
 Rows incast(int ranks, int fan_in) {
   Rows rows = empty_rows(ranks);
   for (int r = 1; r <= fan_in; ++r) rows[static_cast<std::size_t>(r)].push_back({0});
   return rows;
 }
 
+// Cartesian grid or torus of ranks, x fastest: each rank is joined to the next one along each axis, which closes if periodic.
 Rows torus(std::span<const int> dims, std::span<const bool> periodic) {
   int ranks = 1;
   for (const int d : dims) ranks *= d;
@@ -56,7 +61,7 @@ Rows torus(std::span<const int> dims, std::span<const bool> periodic) {
 
 namespace {
 
-/// Returns the divisors of n, ascending.
+/// Returns the divisors of n > 0, ascending: candidates for the lengths of axes of a grid of ranks.
 std::vector<int> divisors(int n) {
   std::vector<int> low, high;
   for (int d = 1; d <= n / d; ++d) {
@@ -70,6 +75,7 @@ std::vector<int> divisors(int n) {
 
 }  // namespace
 
+// Lengths of the axes of a grid of ranks: the factorisation of least sum, by recursion over the first factor.
 std::vector<int> equal_dims(int ranks, int axes) {
   if (axes <= 1) return {ranks};
   std::vector<int> best;

@@ -1,3 +1,4 @@
+// Process graphs of kind "rgg": edges between random points in strips, cross edges by percent, and cross edges by mean degree.
 #include "merganser/graphs/detail/strip_graph.hpp"
 
 #include <cmath>
@@ -11,16 +12,18 @@
 namespace merganser::graphs::detail {
 namespace {
 
-/// Point of the unit square, at which a vertex lies.
+/// Point of the unit square, at which a vertex of a strip graph lies.
 struct Point {
   double x;
   double y;
 };
 
-/// Random points of all vertices: the unit square is cut into strips, one for each rank.
+/// Random points of the vertices of a strip graph, computed on demand: the unit square is cut into horizontal strips, one for each
+/// rank.
 class StripPoints {
  public:
   explicit StripPoints(const ProcessGraphOptions& o) : seed_(o.seed), strips_(o.ranks) {}
+  /// Returns the point of a vertex by its strip and its index in the strip: a function of the seed and these two.
   [[nodiscard]] Point at(int strip, std::uint32_t index) const {
     Random random(seed_, stream(Stream::points, static_cast<std::uint64_t>(strip)), index);
     const double x = random.uniform();
@@ -34,7 +37,7 @@ class StripPoints {
 
 /// Checks the options of strip graphs. @throws UsageError for options out of range or that contradict each other, and
 /// for more vertices than fit in memory
-void check(const ProcessGraphOptions& o, std::span<const double> percents) {
+void check_strip_options(const ProcessGraphOptions& o, std::span<const double> percents) {
   if (o.vertices < 1) throw UsageError(std::to_string(o.vertices) + " vertices per rank; allowed: at least 1");
   const double all = static_cast<double>(o.vertices) * o.ranks;
   if (all >= 0x1p32) throw UsageError(number_text(all) + " vertices on all ranks; allowed: at most 4294967295");
@@ -50,8 +53,9 @@ void check(const ProcessGraphOptions& o, std::span<const double> percents) {
     throw UsageError(number_text(o.ghost_bytes) + " bytes per ghost; allowed: a finite number >= 0");
 }
 
-/// Draws distinct pairs of vertices without an edge, `percent` of the number of edges, as low vertex * vertices + high vertex,
-/// ascending. @throws UsageError if that is more than half of all such pairs, beyond which rejection would be slow
+/// Draws the cross edges of a strip graph: distinct pairs of vertices without an edge, `percent` of the number of edges, as low
+/// vertex * vertices + high vertex, ascending. @throws UsageError if that is more than half of all such pairs, beyond which
+/// rejection would be slow
 std::vector<std::uint64_t> cross_pairs(const ProcessGraphOptions& o, double percent, const StripGraph& graph) {
   const std::uint64_t per_rank = static_cast<std::uint64_t>(o.vertices);
   const std::uint64_t all = per_rank * static_cast<std::uint64_t>(o.ranks);
@@ -92,7 +96,8 @@ std::vector<std::uint64_t> cross_pairs(const ProcessGraphOptions& o, double perc
   return keys;
 }
 
-/// Adds cross edges between ranks until the mean degree is o.degree. @throws UsageError if it cannot be
+/// Adds random cross edges between ranks to the rows of a strip graph until the mean degree of the process graph is o.degree.
+/// @throws UsageError for a degree below that without cross edges, or above ranks - 1
 void raise_degree(StripGraph& graph, const ProcessGraphOptions& o) {
   const ProcessGraph base(graph.rows);  // joined, for counting
   const auto wanted = static_cast<std::int64_t>(std::llround(o.degree * o.ranks / 2));
@@ -112,7 +117,8 @@ void raise_degree(StripGraph& graph, const ProcessGraphOptions& o) {
     for (std::size_t i = before[r]; i < graph.rows[r].size(); ++i) graph.rows[r][i].bytes = o.ghost_bytes;
 }
 
-/// Counts the edges between vertices and adds the arcs between the ranks that they join.
+/// Counts the edges between vertices of a strip graph that are at most the radius apart, and adds the arcs between the ranks that
+/// they join to `arcs`.
 void add_vertex_edges(const ProcessGraphOptions& o, StripGraph& graph, VertexArcs& arcs) {
   const StripPoints points(o);
   Strips strips(o.ranks, o.vertices, graph.radius);
@@ -149,7 +155,7 @@ void add_vertex_edges(const ProcessGraphOptions& o, StripGraph& graph, VertexArc
 // Process graphs of a random geometric graph whose vertices are distributed in strips, one for each percentage of cross
 // edges, from one search for close points.
 std::vector<StripGraph> strip_graphs(const ProcessGraphOptions& o, std::span<const double> percents) {
-  check(o, percents);
+  check_strip_options(o, percents);
   StripGraph base;
   base.radius = published_radius(o.vertices * o.ranks);
   VertexArcs arcs(o.ranks, o.vertices, o.ghost_bytes);

@@ -11,6 +11,7 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
+/// Returns the little-endian number of `width` bytes at offset `at` of a binary process graph.
 std::uint64_t read_little_endian(std::string_view bytes, std::size_t at, int width) {
   std::uint64_t value = 0;
   for (int i = width - 1; i >= 0; --i)
@@ -18,7 +19,7 @@ std::uint64_t read_little_endian(std::string_view bytes, std::size_t at, int wid
   return value;
 }
 
-/// Returns the big-endian number of `width` bytes at an offset.
+/// Returns the big-endian number of `width` bytes at offset `at` of a binary process graph of another machine.
 std::uint64_t read_big_endian(std::string_view bytes, std::size_t at, int width) {
   std::uint64_t value = 0;
   for (int i = 0; i < width; ++i)
@@ -26,21 +27,23 @@ std::uint64_t read_big_endian(std::string_view bytes, std::size_t at, int width)
   return value;
 }
 
-/// Returns the length in bytes of a file of `ranks` rows and `arcs` arcs with fields of `field` bytes and arcs of `arc` bytes;
-/// in 128 bits, since the numbers are unchecked.
+/// Returns the length in bytes of a binary process graph file of `ranks` rows and `arcs` arcs with fields of `field` bytes and arcs
+/// of `arc` bytes; in 128 bits, since the numbers are unchecked.
 Wide file_length(std::uint64_t ranks, std::uint64_t arcs, unsigned field, unsigned arc) {
   return Wide{field} * (Wide{ranks} + 3) + Wide{arc} * arcs;
 }
 
+/// Returns a 128-bit number as text for messages; "more than 18446744073709551615" above 64 bits.
 std::string wide_text(Wide value) {
   if (value > std::numeric_limits<std::uint64_t>::max()) return "more than 18446744073709551615";
   return std::to_string(static_cast<std::uint64_t>(value));
 }
 
-/// Reports a header that does not fit the length of the file, with the variant of the format that would. @throws InputError
+/// Throws the error of a binary process graph whose header does not fit the length of the file, with the variant of the format
+/// (32-bit fields, arcs of two ranks, big-endian) that would fit. @throws InputError
 [[noreturn]] void fail_for_length(const FileBytes& file) {
   const std::string_view bytes = file.bytes();
-  struct Variant {
+  struct Variant {  // build of the published program that writes another layout
     unsigned field;
     unsigned arc;
     bool swapped;
@@ -75,7 +78,7 @@ std::string wide_text(Wide value) {
                    " bytes for these");
 }
 
-/// Appends a number of 64 bits, little-endian.
+/// Appends a number of 64 bits to a binary process graph, little-endian.
 void append_little_endian(std::string& out, std::uint64_t value) {
   for (int i = 0; i < 8; ++i) out += static_cast<char>(value >> (8 * i) & 0xff);
 }
@@ -120,6 +123,7 @@ ProcessGraph parse_binary(const std::string& path, const std::string& bytes) {
   return list.graph(static_cast<int>(ranks), 0);
 }
 
+// Binary process graph: ranks, arcs, row offsets, then (receiving rank, weight) of every arc.
 std::string serialize_binary(const ProcessGraph& graph) {
   std::string out;
   out.reserve(16 + 8 * graph.offsets().size() + 16 * static_cast<std::size_t>(graph.arcs()));

@@ -8,6 +8,7 @@
 
 namespace merganser::graphs::detail {
 
+// Parser of process graphs in Matrix Market files: an entry (row, column) is an arc; of symmetric matrices two.
 ProcessGraph parse_matrix_market(const std::string& path, const std::string& text) {
   const FileBytes file(path, text);
   const MatrixHeader header = read_matrix_header(path, text, true);
@@ -21,6 +22,7 @@ ProcessGraph parse_matrix_market(const std::string& path, const std::string& tex
   return list.graph(static_cast<int>(header.size), 1);
 }
 
+// Process graph as Matrix Market text: values are weights, left out (pattern) if all are 1.
 std::string serialize_matrix_market(const ProcessGraph& graph) {
   const bool weighted = graph.is_weighted();
   std::string out = std::string("%%MatrixMarket matrix coordinate ") + (weighted ? "real" : "pattern") + " general\n";

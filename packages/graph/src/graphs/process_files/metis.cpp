@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::int64_t kMaxWeight = std::int64_t{1} << 53;
 
-/// Checks that every arc has a reverse of equal weight, as METIS requires. @throws InputError
+/// Checks that every arc of a process graph has a reverse of equal weight, as METIS files require. @throws InputError naming the
+/// first arc without
 void check_symmetric(const std::string& path, const ProcessGraph& graph) {
   for (int r = 0; r < graph.ranks(); ++r) {
     for (const auto& arc : graph.row(r)) {
@@ -31,6 +32,7 @@ void check_symmetric(const std::string& path, const ProcessGraph& graph) {
 
 }  // namespace
 
+// Parser of process graphs in METIS files: the line of a vertex holds the receiving ranks of its arcs.
 ProcessGraph parse_metis(const std::string& path, const std::string& text) {
   const FileBytes file(path, text);
   const MetisHeader header = read_metis_header(path, text, true);
@@ -48,6 +50,7 @@ ProcessGraph parse_metis(const std::string& path, const std::string& text) {
   return graph;
 }
 
+// Process graph as METIS text, after checks that the format can hold it.
 std::string serialize_metis(const std::string& path, const ProcessGraph& graph) {
   for (int r = 0; r < graph.ranks(); ++r) {
     for (const auto& arc : graph.row(r)) {

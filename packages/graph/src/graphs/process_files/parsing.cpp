@@ -1,3 +1,4 @@
+// Shared parts of the parsers of process graph files: errors with a place, checked numbers and weights, lists of arcs.
 #include "src/graphs/process_files/parsing.hpp"
 
 #include <cmath>
@@ -12,6 +13,7 @@ namespace {
 
 constexpr const char* kWeights = "; allowed: finite numbers >= 0";
 
+/// Returns true for a valid weight of a process graph's arc: finite and not negative.
 bool is_weight(double weight) { return std::isfinite(weight) && weight >= 0; }
 
 }  // namespace
@@ -21,6 +23,7 @@ std::string_view FileBytes::line(std::uint64_t at) const {
   return walk.next() ? walk.line() : std::string_view();
 }
 
+// Place of an offset in a process graph file, for errors.
 std::string FileBytes::place(std::uint64_t at) const {
   if (places_ == Places::offsets) return "offset " + std::to_string(at);
   // An offset at the end of the text counts as one in its last line, not in an empty line behind it.
@@ -56,6 +59,7 @@ void FileBytes::check_weight(std::uint64_t at, double weight) const {
   if (!is_weight(weight)) fail(at, "weight " + number_text(weight) + kWeights);
 }
 
+// Entry of a METIS or Matrix Market file as one or two arcs of a process graph.
 void ArcSink::entry(std::uint64_t at, std::uint64_t from, std::uint64_t to, std::string_view weight) {
   if (++entries_ > rules_.most)
     fail(at, quote(file_.line(at)) + " after the last entry; allowed: " + std::to_string(rules_.most) +
@@ -71,6 +75,7 @@ void ArcList::add(int from, int to, double bytes, std::uint64_t at) {
   largest_ = std::max({largest_, from, to});
 }
 
+// Check of the ranks of a process graph file: the first arc beyond the number of ranks is reported.
 void ArcList::check(int ranks) const {
   if (largest_ < ranks) return;
   for (const Entry& e : arcs_) {
@@ -80,6 +85,7 @@ void ArcList::check(int ranks) const {
   }
 }
 
+// Process graph from the arcs of a file, sorted by rows; loops and repeated arcs are errors at their place in the file.
 ProcessGraph ArcList::graph(int ranks, int base) {
   // Ties by place in the file, so that of a repeated arc the second one is reported.
   const auto before = [](const Entry& a, const Entry& b) {

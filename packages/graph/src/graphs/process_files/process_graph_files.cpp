@@ -1,3 +1,4 @@
+// Reading and writing of whole process graph files: formats by name, extension and contents, dispatch to parsers and serializers.
 #include "merganser/graphs/process_graph_files.hpp"
 
 #include <algorithm>
@@ -36,7 +37,7 @@ constexpr std::string_view kNames[] = {"binary", "adjacency", "pairs", "matrix-m
 
 constexpr std::size_t kBinaryBytes = 16;  ///< with a byte 0 among the first ones a file is binary
 
-/// Reads a whole file of a process graph; a text without its byte order mark.
+/// Reads the bytes of a whole process graph file into memory; a text without its byte order mark. Local.
 /// @throws InputError if it is no plain file, cannot be read, is compressed, or is larger than half the memory available
 std::string read_whole(const std::string& path) {
   const File file(path);
@@ -56,7 +57,7 @@ std::string read_whole(const std::string& path) {
 
 /// Determines the format of a file of a process graph by its first bytes and its first line that is no comment. @throws
 /// InputError if the file has no known format
-ProcessGraphFormat detect(const std::string& path, const std::string& bytes) {
+ProcessGraphFormat detect_process_format(const std::string& path, const std::string& bytes) {
   if (bytes.empty()) throw InputError(path + ": the file is empty; allowed: a process graph");
   if (bytes.substr(0, kBinaryBytes).find('\0') != std::string::npos) return ProcessGraphFormat::binary;
   bool ranks_told = false;  // a comment gives the number of ranks; a graph without arcs has nothing else
@@ -78,7 +79,7 @@ ProcessGraphFormat detect(const std::string& path, const std::string& bytes) {
   file.fail(0, "the file holds only comments; allowed: a process graph");
 }
 
-/// Parses the bytes of a file in a format. @throws InputError
+/// Parses the bytes of a process graph file by the parser of a format. @throws InputError naming the place
 ProcessGraph parse_graph(const std::string& path, const std::string& bytes, ProcessGraphFormat format) {
   switch (format) {
     case ProcessGraphFormat::binary:
@@ -107,6 +108,7 @@ ProcessGraphFormat parse_process_format(std::string_view name) {
 
 std::span<const ProcessGraphFormat> process_formats() { return kFormats; }
 
+// Format of a process graph file to be written, by its extension.
 ProcessGraphFormat process_format_from_path(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
   for (const Extension& e : kExtensions)
@@ -116,7 +118,7 @@ ProcessGraphFormat process_format_from_path(const std::string& path) {
 }
 
 ProcessGraph detail::parse_any(const std::string& path, const std::string& bytes) {
-  return parse_graph(path, bytes, detect(path, bytes));
+  return parse_graph(path, bytes, detect_process_format(path, bytes));
 }
 
 ProcessGraph read_process_graph(const std::string& path) { return parse_any(path, read_whole(path)); }
@@ -125,6 +127,7 @@ ProcessGraph read_process_graph(const std::string& path, ProcessGraphFormat form
   return parse_graph(path, read_whole(path), format);
 }
 
+// Writer of process graphs: the file is serialized in memory and appears whole or not at all.
 void write_process_graph(const std::string& path, const ProcessGraph& graph, ProcessGraphFormat format) {
   if (graph.ranks() < 1) throw InputError("cannot write " + path + ": a graph without ranks; allowed: at least one");
   std::string bytes;

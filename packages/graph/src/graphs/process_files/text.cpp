@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::int64_t kMaxInt32 = 2147483647;
 
-/// Parses the pairs of a rank and a weight behind "RANK:" on a line. @throws InputError
+/// Parses the pairs of a receiving rank and a weight behind "FROM:" on a line of adjacency lists, and adds these arcs of a process
+/// graph to `list`. @param at  offset of the line @throws InputError
 void parse_arcs(const FileBytes& file, std::uint64_t at, std::int64_t from, std::string_view pairs, ArcList& list) {
   BlankWords words(pairs);
   std::size_t count = 0;
@@ -25,6 +26,7 @@ void parse_arcs(const FileBytes& file, std::uint64_t at, std::int64_t from, std:
 
 }  // namespace
 
+// Comment of files of pairs with the number of ranks, which arcs alone do not give.
 std::string_view rank_comment(std::string_view line) {
   BlankWords words(line);
   if (words.next() != "#" || words.next() != "ranks") return {};
@@ -71,6 +73,7 @@ ProcessGraph parse_adjacency(const std::string& path, const std::string& text) {
   return list.graph(static_cast<int>(ranks), 0);
 }
 
+// Process graph as adjacency lists: a line per rank, with receiving ranks and weights.
 std::string serialize_adjacency(const ProcessGraph& graph) {
   std::string out =
       "# merganser process graph, \"rank: neighbour weight neighbour weight ...\": " + std::to_string(graph.ranks()) +
@@ -107,13 +110,14 @@ ProcessGraph parse_pairs(const std::string& path, const std::string& text) {
     const int from = rank(line.substr(0, comma)), to = rank(line.substr(comma + 1, second - comma - 1));
     list.add(from, to, second < line.size() ? file.weight(walk.at(), trimmed(line.substr(second + 1))) : 1, walk.at());
   }
-  // Without a comment "# ranks N", ranks behind the last one with arcs cannot be told.
+  // Without a comment "# ranks N", ranks behind the last one with arcs are unknown.
   if (ranks == 0) ranks = list.largest() + 1;
   if (ranks == 0) file.fail(0, "no arcs; allowed: lines \"from,to\", or a line \"# ranks N\"");
   list.check(static_cast<int>(ranks));
   return list.graph(static_cast<int>(ranks), 0);
 }
 
+// Process graph as pairs: a line per arc, weights only if some are not 1.
 std::string serialize_pairs(const ProcessGraph& graph) {
   std::string out =
       "# merganser process graph, \"from,to\" or \"from,to,weight\"\n# ranks " + std::to_string(graph.ranks()) + '\n';

@@ -3,6 +3,7 @@
 
 namespace merganser::graphs::detail {
 
+// Opening of a compressed graph file in a build without zlib: always an error.
 std::unique_ptr<Inflater> open_gzip(const std::string& path) {
   throw InputError("cannot read " + path +
                    ": it is compressed with gzip and this build has no zlib (Debian: zlib1g-dev); allowed: plain text, "

@@ -13,6 +13,7 @@ namespace {
 /// Decompressor of a graph file by gzFile of zlib, which reads concatenated gzip members as one stream.
 class Zlib final : public Inflater {
  public:
+  /// Opens a gzip file. @throws InputError if it cannot be read
   explicit Zlib(const std::string& path) : path_(path), file_(::gzopen(path.c_str(), "rb")) {
     if (file_ == nullptr)
       throw InputError("cannot read " + path + ": " + std::strerror(errno) + "; allowed: a file that can be read");
@@ -22,6 +23,8 @@ class Zlib final : public Inflater {
   Zlib(const Zlib&) = delete;
   Zlib& operator=(const Zlib&) = delete;
 
+  /// Reads up to `bytes` decompressed bytes of the graph file. @return bytes read; fewer only at the end. @throws PlacedError for
+  /// corrupt or truncated gzip data
   std::size_t read(char* to, std::size_t bytes) override {
     std::size_t done = 0;
     while (done < bytes) {

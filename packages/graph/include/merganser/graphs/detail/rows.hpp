@@ -11,13 +11,13 @@
 
 namespace merganser::graphs::detail {
 
-/// Adjacency lists under construction, one per rank; ProcessGraph sorts them and joins equal heads.
+/// Adjacency lists of a process graph under construction, one per rank; ProcessGraph sorts them and joins equal heads.
 using Rows = std::vector<std::vector<ProcessGraph::Arc>>;
 
-/// Returns `ranks` rows without arcs.
+/// Returns the adjacency lists of a process graph of `ranks` ranks without arcs.
 inline Rows empty_rows(int ranks) { return Rows(static_cast<std::size_t>(ranks)); }
 
-/// Adds both arcs of the undirected edge between ranks a and b, each of weight 1.
+/// Adds both arcs of the undirected edge between ranks a and b to a process graph under construction, each of weight 1.
 inline void add_edge(Rows& rows, int a, int b) {
   rows[static_cast<std::size_t>(a)].push_back({b});
   rows[static_cast<std::size_t>(b)].push_back({a});
@@ -26,7 +26,7 @@ inline void add_edge(Rows& rows, int a, int b) {
 /// Largest number of arcs of a generated process graph.
 inline constexpr std::int64_t kMaxArcs = std::int64_t{1} << 28;
 
-/// Checks, before a graph is made, that it is not too large. Local.
+/// Checks, before a process graph is generated, that it is not too large. Local.
 /// @param arcs  expected number of arcs; a double, so that products of options cannot overflow
 /// @throws UsageError for more than kMaxArcs arcs, and for more than fit the memory that is available while it is made
 inline void check_arcs(double arcs) {
@@ -40,7 +40,8 @@ inline void check_arcs(double arcs) {
                      bytes_text(there) + ", allowed: what fits");
 }
 
-/// Checks that `vertices` vertices of `bytes` bytes each fit the memory that is available. Local.
+/// Checks, before a process graph of kind "rgg" is generated, that `vertices` vertices of `bytes` bytes each fit the memory that is
+/// available. Local.
 /// @throws UsageError if they do not
 inline void check_vertices(double vertices, double bytes) {
   const auto there = static_cast<double>(available_bytes());
@@ -49,16 +50,18 @@ inline void check_vertices(double vertices, double bytes) {
                      " of memory; there is " + bytes_text(there));
 }
 
-/// Returns the unordered pair of ranks as one number: the lower rank in the upper 32 bits.
+/// Returns an unordered pair of ranks, an edge of a process graph, as one number: the lower rank in the upper 32 bits.
 inline std::uint64_t pair_key(int a, int b) {
   const auto low = static_cast<std::uint32_t>(a < b ? a : b);
   const auto high = static_cast<std::uint32_t>(a < b ? b : a);
   return static_cast<std::uint64_t>(low) << 32 | high;
 }
 
-/// Uses of random numbers. Each has a stream of its own, so that no two uses of one seed share numbers.
+/// Uses of random numbers by the generators of process graphs. Each has a stream of its own, so that no two uses of one seed share
+/// numbers.
 enum class Stream : std::uint64_t { points = 1, cross, degree, switches, rewire, attach, geometric, published_cross };
-/// Returns the number of the stream of a use; `part` (below 2^40) tells several streams of one use apart.
+/// Returns the number of the random stream of a use in the generation of process graphs; `part` (below 2^40) distinguishes several
+/// streams of one use.
 inline std::uint64_t stream(Stream use, std::uint64_t part = 0) { return static_cast<std::uint64_t>(use) << 40 | part; }
 
 }  // namespace merganser::graphs::detail

@@ -28,17 +28,18 @@ inline double largest_square(double r) {
   return s;
 }
 
-/// A vertex, as the number of its strip and its index in it.
+/// Vertex of a random geometric graph in strips: the number of its strip, and its index among the strip's points.
 struct StripVertex {
   int strip;
   std::uint32_t index;
 };
 
-/// Neighbour search over strips. Each strip has a grid of cells, at least the radius wide; only the strips that a pair can
-/// reach back to are kept, in a ring buffer.
+/// Fixed-radius neighbour search over strips of the unit square. Each strip has a grid of cells, at least the radius wide; only the
+/// strips that a pair can reach back to are kept, in a ring buffer.
 class Strips {
  public:
-  /// Strip s holds `per_strip` points with x in [0, 1) and y in [s / strips, (s + 1) / strips]; pairs up to `radius` are found.
+  /// Creates a search in which strip s holds `per_strip` points with x in [0, 1) and y in [s / strips, (s + 1) / strips]; pairs up
+  /// to `radius` are found.
   Strips(int strips, std::int64_t per_strip, double radius)
       : strips_(strips), per_strip_(static_cast<std::size_t>(per_strip)), square_(largest_square(radius)) {
     // Cells are a little larger than the radius: a coordinate that was rounded across the border of a cell still has all
@@ -55,7 +56,7 @@ class Strips {
     window_.resize(static_cast<std::size_t>(std::min(kept, strips)));
   }
 
-  /// Returns the largest distance of the strips of a pair, in strips.
+  /// Returns the largest distance, in strips, of the strips of two points at most the radius apart.
   [[nodiscard]] int reach() const { return rows_ > 1 ? 1 : reach_; }
 
   /// Calls fill(strip, x, y) for every strip in turn, which sets the coordinates of its points, and use(a, b) once for every
@@ -81,7 +82,7 @@ class Strips {
   }
 
  private:
-  /// Points of a strip, sorted by row and column of cells.
+  /// Points of a strip of the unit square, sorted by row and column of cells.
   struct Sorted {
     int strip = 0;
     std::vector<double> x, y;
@@ -89,6 +90,7 @@ class Strips {
     std::vector<std::uint32_t>
         start;  ///< position of the first point of cell row * columns + column; cells + 1 entries
   };
+  /// Returns the entry of the ring buffer for strip s.
   [[nodiscard]] Sorted& strip(int s) { return window_[static_cast<std::size_t>(s) % window_.size()]; }
 
   /// Sorts the points of strip s by cell into its entry of the ring buffer: a counting sort, stable within a cell.
@@ -121,8 +123,8 @@ class Strips {
     to.start[cells] = static_cast<std::uint32_t>(per_strip_);
   }
 
-  /// Returns the position of the first point of a cell; `column` is clamped to [0, columns], so that columns beside the grid
-  /// are empty and the end of a row is the beginning of the next.
+  /// Returns the position of the first point of a cell in a sorted strip; `column` is clamped to [0, columns], so that columns
+  /// beside the grid are empty and the end of a row is the beginning of the next.
   [[nodiscard]] std::uint32_t cell_begin(const Sorted& s, int row, int column) const {
     return s.start[static_cast<std::size_t>(row) * static_cast<std::size_t>(columns_) +
                    static_cast<std::size_t>(std::clamp(column, 0, columns_))];
@@ -139,7 +141,8 @@ class Strips {
     }
   }
 
-  /// Visits the close pairs within one row of cells, each once: a point with the later ones of its cell and of the next cell.
+  /// Visits the pairs at most the radius apart within one row of cells of a strip, each once: a point with the later ones of its
+  /// cell and of the next cell.
   template <class Use>
   void visit_row(const Sorted& s, int row, Use& use) const {
     for (int column = 0; column < columns_; ++column) {
@@ -148,7 +151,8 @@ class Strips {
     }
   }
 
-  /// Visits the close pairs of two different rows of cells: a point of the one with three adjacent cells of the other.
+  /// Visits the pairs at most the radius apart of two different rows of cells: a point of the one with three adjacent cells of the
+  /// other.
   template <class Use>
   void visit_rows(const Sorted& a, int row_a, const Sorted& b, int row_b, Use& use) const {
     for (int column = 0; column < columns_; ++column) {
@@ -160,7 +164,7 @@ class Strips {
 
   int strips_;
   std::size_t per_strip_;
-  double square_;  ///< of the radius, see largest_square()
+  double square_;  ///< square of the radius, see largest_square()
   int columns_ = 1;
   int rows_ = 1;                ///< rows of cells per strip
   int reach_ = 1;               ///< largest distance of the rows of a pair; equal to strips where a strip has one row

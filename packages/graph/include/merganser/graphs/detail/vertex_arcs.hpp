@@ -13,15 +13,16 @@ namespace merganser::graphs::detail {
 /// `ghost_bytes` for every vertex of its tail that has a neighbour at its head (a ghost vertex there).
 class VertexArcs {
  public:
+  /// Starts without arcs, for `ranks` ranks of `per_rank` vertices each.
   VertexArcs(int ranks, std::int64_t per_rank, double ghost_bytes)
       : ranks_(static_cast<std::uint64_t>(ranks)),
         per_rank_(static_cast<std::uint64_t>(per_rank)),
         ghost_bytes_(ghost_bytes) {}
 
-  /// Returns whether all weights are 1, so that further edges between two ranks change nothing.
+  /// Returns true if all arcs of the process graph have weight 1, so that further edges between two ranks change nothing.
   [[nodiscard]] bool is_unit() const { return ghost_bytes_ == 0; }
 
-  /// Adds the edge between vertices a and b; one within a rank makes no arc.
+  /// Adds the undirected edge between vertices a and b, as two arcs between their ranks; one within a rank makes no arc.
   void add(std::uint64_t a, std::uint64_t b) {
     const std::uint64_t rank_a = a / per_rank_, rank_b = b / per_rank_;
     if (rank_a == rank_b) return;
@@ -34,7 +35,8 @@ class VertexArcs {
     }
   }
 
-  /// Returns the arcs collected so far, one row per rank; equal arcs may stand several times (ProcessGraph adds their weights).
+  /// Returns the arcs of the process graph collected so far, one row per rank; equal arcs may stand several times (ProcessGraph
+  /// adds their weights).
   [[nodiscard]] Rows rows() {
     compact();
     Rows rows = empty_rows(static_cast<int>(ranks_));
@@ -46,7 +48,7 @@ class VertexArcs {
   }
 
  private:
-  /// Sorts the keys and drops duplicates.
+  /// Sorts the keys of the arcs collected so far and drops duplicates.
   void compact() {
     std::sort(keys_.begin(), keys_.end());
     keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
