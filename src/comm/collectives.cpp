@@ -6,7 +6,7 @@
 
 namespace merganser::comm {
 
-// Exclusive prefix sum and total over ranks, by which items of all ranks are numbered.
+// Exclusive prefix sum and total over ranks, by which elements of all ranks are numbered.
 Share compute_share(Transport& transport, std::uint64_t mine) {
   Share share;
   const auto counts = all_gather_value(transport, mine);
