@@ -1,3 +1,4 @@
+// Arithmetic of the operation counts that every rank keeps by other rank.
 #include "merganser/comm/traffic.hpp"
 
 #include <algorithm>
@@ -31,7 +32,7 @@ std::vector<TrafficCount::Peer> TrafficCount::peers() const {
   return all;
 }
 
-// Traffic of an interval: peers that had none before are kept as they are.
+// Returns the traffic of an interval: peers without operations before it are kept as they are.
 TrafficCount TrafficCount::since(const TrafficCount& before) const {
   TrafficCount difference = *this;
   for (const auto& [rank, traffic] : before.peers_) {

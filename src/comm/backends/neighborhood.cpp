@@ -30,10 +30,10 @@ Graph library_graph(const Graph& graph) {
 
 /// Arguments of one side of MPI_Ineighbor_alltoallw: absolute addresses, so that nothing is packed, and a datatype of its own
 /// for a message that is longer than a count of type int allows.
-class Parts : Pinned {
+class AlltoallwArguments : Pinned {
  public:
-  explicit Parts(std::size_t arcs) : counts_(arcs + 1), places_(arcs + 1), types_(arcs + 1, MPI_BYTE) {}
-  ~Parts() { free(); }
+  explicit AlltoallwArguments(std::size_t arcs) : counts_(arcs + 1), places_(arcs + 1), types_(arcs + 1, MPI_BYTE) {}
+  ~AlltoallwArguments() { free(); }
 
   /// Sets the message buffer of an arc for MPI_Ineighbor_alltoallw; one longer than max_piece_bytes gets a datatype of its own.
   void set(std::size_t arc, const std::byte* data, std::size_t bytes) {
@@ -129,8 +129,8 @@ class NeighborhoodMailbox final : public MessageMailbox {
   std::uint64_t full_steps_ = 0;         // steps along all arcs so far
   std::vector<std::int64_t> out_bytes_;  // per out-arc of library_graph_: length of the message
   std::vector<std::int64_t> in_bytes_;   // per in-arc of library_graph_: length of the message
-  Parts out_;
-  Parts in_;
+  AlltoallwArguments out_;
+  AlltoallwArguments in_;
 };
 
 /// Transport of the model neighborhood (MPI neighbourhood collectives) as one rank holds it.

@@ -283,25 +283,25 @@ class CheckedSegment final : public SegmentBody {
 
  private:
   /// Logged put or fetch_or on a word of a checked segment, as sent to the owner of the word.
-  struct Entry {
+  struct LogEntry {
     std::uint64_t index;  // of the word on its owner
     std::uint64_t word;   // operand, in its first bytes
     std::uint64_t is_or;  // 1: fetch_or, 0: put
   };
   /// First logged operation on a word of a checked segment in this phase, and the rank that made it.
-  struct Known {
-    Entry entry;
+  struct FirstOperation {
+    LogEntry entry;
     int from;
   };
   /// Result of a get or fetch_or that is delivered to the program at the sync.
-  struct Wanted {
+  struct DeferredResult {
     Bytes bytes;  // memory that the inner segment fills
     void* to;     // destination in the program's memory
   };
-  using Words = std::unordered_map<std::uint64_t, Known>;
+  using Words = std::unordered_map<std::uint64_t, FirstOperation>;
 
   /// Logs a put or fetch_or on a word of `rank`, to be sent to that rank at the sync.
-  void log(int rank, Entry entry, const void* word) {
+  void log(int rank, LogEntry entry, const void* word) {
     std::memcpy(&entry.word, word, word_bytes_);
     if (rank == place_.rank) {
       own_.push_back(entry);
@@ -314,15 +314,15 @@ class CheckedSegment final : public SegmentBody {
   void* defer(void* to, std::size_t bytes) {
     constexpr int kPattern = 0xA5;
     if (bytes > 0) std::memset(to, kPattern, bytes);
-    wanted_.push_back(std::make_unique<Wanted>(Wanted{Bytes(bytes), to}));
+    wanted_.push_back(std::make_unique<DeferredResult>(DeferredResult{Bytes(bytes), to}));
     return wanted_.back()->bytes.data();
   }
 
   /// Compares a logged operation with the first one on its word in this phase, which it stores. @throws CommError on a conflict
-  void check_conflict(Words& words, const Entry& entry, int from) const {
-    const auto [at, first] = words.try_emplace(entry.index, Known{entry, from});
+  void check_conflict(Words& words, const LogEntry& entry, int from) const {
+    const auto [at, first] = words.try_emplace(entry.index, FirstOperation{entry, from});
     if (first) return;
-    const Known& known = at->second;
+    const FirstOperation& known = at->second;
     if (known.entry.is_or != entry.is_or) {
       throw CommError(describe_word(entry.index) + " is put and or-ed, by ranks " + std::to_string(known.from) +
                       " and " + std::to_string(from));
@@ -358,10 +358,10 @@ class CheckedSegment final : public SegmentBody {
     parts_.logs->step();
     Words words;
     for (std::size_t arc = 0; arc < parts_.logs->graph().in.size(); ++arc) {
-      for (const Entry& entry : parts_.logs->records<Entry>(arc))
+      for (const LogEntry& entry : parts_.logs->records<LogEntry>(arc))
         check_conflict(words, entry, parts_.logs->graph().in[arc]);
     }
-    for (const Entry& entry : own_) check_conflict(words, entry, place_.rank);
+    for (const LogEntry& entry : own_) check_conflict(words, entry, place_.rank);
     check_local_writes(words);
   }
 
@@ -387,10 +387,10 @@ class CheckedSegment final : public SegmentBody {
   Parts parts_;
   std::size_t words_;
   std::size_t word_bytes_;
-  ArcIndex out_arc_;                             // from rank to out-arc of the logs' mailbox
-  std::vector<Entry> own_;                       // operations of this rank on its own words in this phase
-  Bytes before_;                                 // this rank's words when the phase began
-  std::vector<std::unique_ptr<Wanted>> wanted_;  // results to deliver at the sync
+  ArcIndex out_arc_;                                     // from rank to out-arc of the logs' mailbox
+  std::vector<LogEntry> own_;                            // operations of this rank on its own words in this phase
+  Bytes before_;                                         // this rank's words when the phase began
+  std::vector<std::unique_ptr<DeferredResult>> wanted_;  // results to deliver at the sync
 };
 
 /// Limit of waits under the decorator "checked" in s, since ends that disagree about an arc would leave a rank blocked for ever.

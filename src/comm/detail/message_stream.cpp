@@ -1,3 +1,4 @@
+// Stream over messages: the records of an arc are buffered and sent together; rounds are told apart by their numbers.
 #include <algorithm>
 
 #include "src/comm/detail/message_objects.hpp"
@@ -7,8 +8,8 @@ namespace {
 
 /// Header of a Stream's message, before its records.
 struct Header {
-  std::uint32_t round;
-  std::uint32_t count;  // records of the whole round, for a check
+  std::uint32_t round;  // number of the round on its arc
+  std::uint32_t count;  // records of the whole round on the arc, which the receiver compares with its own count
 };
 
 constexpr std::size_t kFullBytes = 16384;        // a message of this size is sent without waiting for more records
@@ -93,7 +94,7 @@ void MessageStream::post(std::size_t arc, Record record) {
   if (message.size() >= kFullBytes) flush(arc);
 }
 
-/// Sends the buffered records of an out-arc as one message.
+/// Sends the buffered records of an out-arc of a Stream as one message.
 void MessageStream::flush(std::size_t arc) {
   place_.count(Move::message, held_[arc].size() - sizeof(Header), peers_[arc]);
   flying_.push_back(std::move(held_[arc]));
@@ -111,7 +112,7 @@ void MessageStream::flush_all() {
   }
 }
 
-/// Returns the buffers of messages that the Link has sent to the spare ones.
+/// Recycles the buffers of a Stream's messages that the Link has sent: they become spare ones, up to a limit.
 void MessageStream::reclaim() {
   if (flying_.empty() || !link_->sent()) return;
   for (auto& message : flying_) {
@@ -139,7 +140,8 @@ void MessageStream::throw_other_count(std::size_t arc, std::size_t count) const 
                   std::to_string(in_[arc].count));
 }
 
-/// Passes the records of one message of this round to the callback. @throws CommError if the sender's count differs
+/// Passes the records of one received message of a Stream's current round to the callback. @throws CommError if the sender's count
+/// of records differs from that expected here
 void MessageStream::deliver(const Arrival& arrival, const Take& callback) {
   const auto header = read<Header>(arrival.message);
   auto& arc = in_[arrival.arc];
@@ -195,7 +197,7 @@ std::size_t MessageStream::take(const Take& callback) {
   return left_;
 }
 
-// Blocks until a record has arrived or the round is complete.
+// Wait of a Stream: blocks until a record has arrived or the round is complete.
 void MessageStream::wait() {
   place_.liveness->check_round("Stream::wait");
   flush_all();

@@ -19,7 +19,7 @@ constexpr std::size_t kShare = 4;  // 1 / kShare of the heap is for transports o
 
 /// Symmetric memory reserved for parts of the job, at the same address of every process. Each process stores its own
 /// allocations only.
-struct Kept {
+struct ReservedMemory {
   std::byte* data = nullptr;  // first byte of the reserved memory; null if none could be reserved
   Ranges ranges;              // this process's allocations in it
 
@@ -29,8 +29,8 @@ struct Kept {
   }
 };
 /// Returns this process's symmetric memory that is reserved for transports of a part of the job.
-Kept& kept() {
-  static Kept of_this_process;
+ReservedMemory& kept() {
+  static ReservedMemory of_this_process;
   return of_this_process;
 }
 
