@@ -1,3 +1,4 @@
+// Collective calls for records: the prefix sum over ranks, and the errors of the templates.
 #include "merganser/comm/collectives.hpp"
 
 #include <string>

@@ -1,3 +1,4 @@
+// Search for the ranks of a transport on one host.
 #include "merganser/comm/hosts.hpp"
 
 #include <unistd.h>

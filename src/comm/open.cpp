@@ -26,6 +26,7 @@ class Opened final : public detail::Decorator {
  public:
   Opened(std::unique_ptr<TransportBase> base, std::unique_ptr<Transport> decorated)
       : Decorator(decorated ? *decorated : *base, nullptr), base_(std::move(base)), decorated_(std::move(decorated)) {}
+  /// Closes the transport, unless an exception unwinds or the program has finalised MPI. Collective.
   ~Opened() override {
     // During unwinding the other ranks may be in any call, so nothing collective is safe.
     if (std::uncaught_exceptions() > 0 || has_mpi_ended()) return;

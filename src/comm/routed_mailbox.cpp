@@ -108,6 +108,7 @@ void RoutedMailbox::step_all() {
   deliver();
 }
 
+// Arc of the complete graph of the two-hop mailbox: arc i leads to rank_ + i + 1 modulo the number of ranks.
 std::size_t RoutedMailbox::arc(int rank) const {
   return static_cast<std::size_t>((rank - rank_ + ranks_) % ranks_ - 1);
 }

@@ -23,6 +23,7 @@ bool PeerTraffic::empty() const noexcept {
   return std::all_of(moves.begin(), moves.end(), [](const MoveCount& move) { return move.operations == 0; });
 }
 
+// Lists the ranks with traffic, ascending, since the counts are in a hash table.
 std::vector<TrafficCount::Peer> TrafficCount::peers() const {
   std::vector<Peer> all;
   for (const auto& [rank, traffic] : peers_) {

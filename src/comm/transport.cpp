@@ -1,3 +1,4 @@
+// Public collectives of a transport over those of its backend: counts, checks of arguments, and agreement on errors.
 #include "merganser/comm/transport.hpp"
 
 #include <algorithm>
@@ -53,6 +54,7 @@ std::vector<std::vector<std::byte>> Transport::all_gather(std::span<const std::b
   return do_all_gather(mine);
 }
 
+// All-to-all of messages: validates the number of messages on this rank, counts the call, and leaves the rest to the backend.
 std::vector<std::vector<std::byte>> Transport::all_to_all(std::span<const std::span<const std::byte>> to) {
   if (to.size() != static_cast<std::size_t>(size())) {
     throw CommError("all_to_all: messages for " + std::to_string(to.size()) + " ranks; there are " +

@@ -9,7 +9,7 @@
 
 namespace merganser::comm {
 
-/// Description of an MPI library that this process has loaded.
+/// Description of an MPI library that this process has loaded; filled by loaded_mpi().
 struct LoadedMpi {
   std::string path;     ///< path of the MPI library's file, as the dynamic linker gives it
   std::string version;  ///< first line of the text from MPI_Get_library_version

@@ -13,7 +13,7 @@
 
 namespace merganser::comm {
 
-/// A communication model compiled into this library.
+/// Communication model (threads, MPI, OpenSHMEM) that this library or a plug-in in use contains; an element of backends().
 struct Backend {
   std::string_view name;         ///< name of the model: "threads", "p2p", "neighborhood", "rma", "shmem"
   std::string_view description;  ///< one line on the model, for --help and doctor

@@ -11,7 +11,7 @@
 
 namespace merganser::comm {
 
-/// Kind of operation that moves bytes between two ranks.
+/// Kind of communication operation that moves bytes between two ranks, by which traffic is counted.
 enum class Move : std::uint8_t {
   message,  ///< a two-sided message sent to the other rank
   put,      ///< bytes written into the other rank's memory (one-sided)

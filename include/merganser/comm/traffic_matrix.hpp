@@ -20,7 +20,7 @@ struct TrafficFlow {
   Move move = Move::message;    ///< kind of the flow's operations
   std::int64_t operations = 0;  ///< number of operations of the flow, >= 0
   std::int64_t bytes = 0;       ///< payload of all operations of the flow in bytes, >= 0
-  std::size_t first_class = 0;  ///< size class (see size_class()) of sizes[0]
+  std::size_t first_class = 0;  ///< size class of sizes[0], as size_class() returns it
   /// Number of the flow's operations per size class from `first_class` on; neither the first nor the last is 0. Empty if unknown.
   std::vector<std::int64_t> sizes;
 
@@ -32,7 +32,7 @@ struct TrafficFlow {
 /// @throws InputError for any other name
 [[nodiscard]] Move parse_move(std::string_view name);
 
-/// Sparse communication matrix between all ranks of one run.
+/// Sparse communication matrix of one run: operations and bytes from each rank to each other one.
 class TrafficMatrix {
  public:
   /// Makes the communication matrix of one rank, without flows.

@@ -296,12 +296,12 @@ struct Capabilities {
   bool checked = false;         ///< the decorator `checked` is around the transport: checks that cost time are wanted
 };
 
-/// Capacity of a Stream; equal on all ranks.
+/// Options of Transport::stream(): the capacity of a Stream; equal on all ranks.
 struct StreamOptions {
   /// Slots of records per arc that a one-sided backend keeps in memory; records beyond them are sent in messages.
   std::size_t slots_per_arc = 16384;
 };
-/// Element and chunk sizes of a Plan; equal at both ends of every arc.
+/// Options of Transport::plan(): element and chunk sizes of a ghost exchange; equal at both ends of every arc.
 struct PlanOptions {
   std::size_t element_bytes = 8;      ///< size of one element of the ghost exchange in bytes
   std::size_t chunk_elements = 4096;  ///< elements of an arc that are sent, and passed to the callback, together
@@ -336,7 +336,7 @@ class Transport : Pinned {
   [[nodiscard]] virtual TrafficCount& traffic() noexcept { return traffic_; }
 
   // ---- set-up and statistics: collective over every rank, never inside a merge step ----
-  /// Blocks until every rank has called it. Collective.
+  /// Blocks until every rank of the transport has called it (barrier). Collective.
   void barrier();
   /// Reduces doubles element by element, in the order of ranks, so that sums have the same bits on every rank and in every
   /// model; `values` holds the result on every rank. Collective.

@@ -101,6 +101,7 @@ class NeighborhoodMailbox final : public MessageMailbox {
     };
     ++full_steps_;
     count_wave();
+    // An arc of this rank to itself carries no byte in the collectives: its message is moved at the end, without a copy.
     for (std::size_t arc = 0; arc < outbox_.size(); ++arc) {
       out_bytes_[arc] = arc == self_out_ ? 0 : static_cast<std::int64_t>(outbox_[arc].size());
       out_.set(arc, outbox_[arc].data(), static_cast<std::size_t>(out_bytes_[arc]));

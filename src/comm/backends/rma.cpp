@@ -82,6 +82,7 @@ class RmaMemory final : public Memory {
     put(rank, offset, source(word), bytes);
   }
 
+  /// Starts MPI_Get of bytes from the window of `rank`, in pieces that an int can count.
   void get(int rank, std::size_t offset, void* to, std::size_t bytes) override {
     constexpr std::size_t kPiece = std::size_t{1} << 30;
     const Operation one(*this, rank);
@@ -103,6 +104,7 @@ class RmaMemory final : public Memory {
   /// Flushes the MPI one-sided operations since the last flush; the copies of put words may be reused afterwards.
   void complete() override {
     const ScopedYield yield(ScopedYield::Call::brief);
+    // MPI_Win_flush_all of MPICH before 4.0.3 may return before it has read what was put: ranks are flushed one by one there.
     if (dirty_ && by_rank_) {
       for (const int rank : touched_) check(MPI_Win_flush(rank, window_), "MPI_Win_flush");
     } else if (dirty_) {
@@ -140,6 +142,7 @@ class RmaMemory final : public Memory {
   /// the target for the next flush.
   class Operation {
    public:
+    /// Begins an operation to `rank`: marks it for the next flush, or locks it in Epoch::per_operation.
     Operation(RmaMemory& memory, int rank) : memory_(memory), rank_(rank) {
       memory_.dirty_ = memory_.epoch_ != Epoch::per_operation;
       if (memory_.dirty_) memory_.touch(rank);
@@ -148,6 +151,7 @@ class RmaMemory final : public Memory {
       ++memory_.counters_.epochs;
       check(MPI_Win_lock(MPI_LOCK_SHARED, rank_, 0, memory_.window_), "MPI_Win_lock");
     }
+    /// Ends the operation: in Epoch::per_operation flushes and unlocks the target.
     ~Operation() noexcept(false) {
       if (memory_.dirty_) return;
       const ScopedYield yield(ScopedYield::Call::brief);

@@ -32,6 +32,7 @@ class ShmemMemory final : public Memory {
   void put(int rank, std::size_t offset, const void* from, std::size_t bytes) override {
     if (bytes > 0) put_bytes(data_ + offset, from, bytes, pe(rank));
   }
+  /// Puts a word of 8 bytes, or the first 4 of them, into the block of `rank` as one access.
   void put_word(int rank, std::size_t offset, std::uint64_t word, std::size_t bytes) override {
     if (bytes == sizeof word) {
       comm::detail::put_word(reinterpret_cast<std::uint64_t*>(data_ + offset), word, pe(rank));
@@ -114,7 +115,7 @@ std::unique_ptr<Transport> Shmem::subset(bool take_part) {
     part.pes.push_back(members()->pes[r]);
   }
   if (part.pes.empty()) return nullptr;
-  free_unused_memory();
+  free_unused_memory();  // reserved symmetric memory may be held by objects that all ranks have destroyed
   std::byte* const board = new_board(part, highest());  // its reductions are over all ranks of this transport
   if (!take_part) return nullptr;
   auto transport = std::make_unique<Shmem>(std::move(part), board);

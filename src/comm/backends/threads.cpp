@@ -165,6 +165,7 @@ std::vector<Bytes> ThreadTransport::do_exchange(std::span<const int> ranks, cons
   return came;
 }
 
+// All-gather of thread ranks: each copies the bytes of all from their memory.
 std::vector<Bytes> ThreadTransport::do_all_gather(std::span<const std::byte> mine) {
   check_usable();
   std::vector<Bytes> all;
@@ -172,6 +173,7 @@ std::vector<Bytes> ThreadTransport::do_all_gather(std::span<const std::byte> min
   return all;
 }
 
+// All-to-all of thread ranks: each copies the bytes for itself from the memory of all.
 std::vector<Bytes> ThreadTransport::do_all_to_all(std::span<const BytesView> to) {
   check_usable();
   std::vector<Bytes> all;

@@ -21,9 +21,9 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) { return mix64(a * 0x9E3779B
 class RandomChoices {
  public:
   explicit RandomChoices(std::uint64_t seed) : numbers_(seed) {}
-  /// Returns true with a probability of 1 in n.
+  /// Returns true with a probability of 1 in n, to decide whether communication is disturbed.
   [[nodiscard]] bool one_in(unsigned n) { return numbers_() % n == 0; }
-  /// Returns a random number in [0, n).
+  /// Returns a random number in [0, n), for lengths, numbers and times of disturbances.
   [[nodiscard]] std::size_t below(std::size_t n) { return numbers_() % n; }
   /// Shuffles the buffered operations, records or chunks of a decorated object.
   template <class T>

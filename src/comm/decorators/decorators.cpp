@@ -1,3 +1,4 @@
+// Table of the decorators of transports, and the parser of the option that names them.
 #include "src/comm/decorators/decorators.hpp"
 
 #include <array>
@@ -50,6 +51,7 @@ DecoratorSpec parse_one(const std::string& word) {
 
 }  // namespace
 
+// Parser of the option `decorators`; empty items of the comma list are passed over.
 std::vector<DecoratorSpec> parse_decorators(const std::string& list) {
   std::vector<DecoratorSpec> specs;
   std::istringstream words(list);

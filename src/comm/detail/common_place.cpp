@@ -19,6 +19,7 @@ std::uint64_t Ranges::lowest(std::uint64_t bytes, std::uint64_t from) const {
   return at <= bytes_ && bytes_ - at >= bytes ? at : kNowhere;
 }
 
+// Largest gap between the allocations of this rank's symmetric memory, which are in ascending order.
 std::size_t Ranges::largest() const {
   std::uint64_t most = 0;
   std::uint64_t at = 0;

@@ -33,16 +33,16 @@ class Link : Pinned {
 /// Index from neighbouring ranks to arcs: the positions of ranks in this rank's list of out- or in-neighbours.
 class ArcIndex {
  public:
-  /// Value in place of an arc: the rank is no neighbour.
+  /// Value in place of an arc of the process graph: the rank is no neighbour.
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  /// Makes the index of a list of neighbours, distinct ranks.
+  /// Makes the index from ranks to arcs of this rank's list of out- or in-neighbours, distinct ranks.
   explicit ArcIndex(std::span<const int> ranks);
   /// Returns the arc to or from `rank`, its position in the list of neighbours; kNone if it is no neighbour. O(1), or O(log n) for
   /// sparse lists.
   [[nodiscard]] std::size_t operator()(int rank) const noexcept;
 
  private:
-  /// Neighbouring rank and the arc to or from it.
+  /// Entry of the sorted index: a neighbouring rank and the arc to or from it.
   struct Entry {
     int rank;
     std::size_t arc;

@@ -83,6 +83,7 @@ class MemorySegment final : public SegmentBody {
     parts_.words->begin_phase();
   }
 
+  /// Ends a phase of the segment between all ranks by one reduction of their `mine`, whose logical OR it returns.
   bool sync_any(bool mine) override {
     end_phase();
     ++place_.counters->collectives;

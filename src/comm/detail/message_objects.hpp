@@ -122,7 +122,7 @@ class MessageStream : public Stream {
   [[noreturn]] void throw_other_count(std::size_t arc, std::size_t count) const;
   /// Buffers a record of the Stream for the next message along out-arc `arc`.
   void post(std::size_t arc, Record record);
-  /// Sends the buffered records of all out-arcs.
+  /// Sends the buffered records of the Stream's out-arcs, one message per arc.
   void flush_all();
   /// Moves messages that have arrived over the Link to the queue of this Stream; returns true if one had arrived.
   bool collect();
@@ -144,11 +144,11 @@ class MessageStream : public Stream {
   bool open_ = false;     // between open() and finish()
 
  private:
-  /// Sends the buffered records of one out-arc as a message.
+  /// Sends the buffered records of one out-arc of the Stream as a message.
   void flush(std::size_t arc);
   /// Passes the records of one arrived message of the current round to the callback.
   void deliver(const Arrival& arrival, const Take& callback);
-  /// Recycles the buffers of messages that the Link has sent.
+  /// Recycles the buffers of the Stream's messages that the Link has sent.
   void reclaim();
 
   std::vector<Bytes> held_;      // per out-arc: records not sent yet, behind their header

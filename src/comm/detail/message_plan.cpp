@@ -10,6 +10,7 @@ namespace {
 /// their positions are not sent; chunks of a neighbour's next pull may arrive early and are kept.
 class MessagePlan final : public Plan {
  public:
+  /// Makes the plan and counts the chunks of its longest out-arc and the elements that a pull reads.
   MessagePlan(Place place, Graph graph, std::unique_ptr<Link> link, Pattern pattern, PlanOptions options)
       : place_(std::move(place)),
         graph_(std::move(graph)),
@@ -52,6 +53,7 @@ class MessagePlan final : public Plan {
     };
     advance();
     if (self_out_ != ArcIndex::kNone) deliver_own(local, use);
+    // Chunks of this pull that arrived during the last one, from neighbours that were ahead.
     for (std::size_t arc = 0; arc < in_.size(); ++arc) {
       while (!in_[arc].early.empty() && in_[arc].next < pattern_.in[arc]) {
         const Bytes chunk = std::move(in_[arc].early.front());

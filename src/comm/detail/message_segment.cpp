@@ -108,6 +108,7 @@ class MessageSegment final : public SegmentBody {
     place_.counters->messages += parts_.scratch->messages - before.messages;
   }
 
+  /// Ends a phase of the segment between all ranks and returns the logical OR of their `mine`.
   bool sync_any(bool mine) override {
     sync();  // each rank has its neighbours' operations; the reduction then adds all ranks
     ++place_.counters->collectives;

@@ -63,6 +63,7 @@ void MessageStream::open(std::span<const std::size_t> counts_out, std::span<cons
   later_.clear();
 }
 
+// Validation of a record that the program sends on a Stream: an open round, an arc and slot within its counts.
 void MessageStream::check_send(std::size_t arc, std::size_t slot) {
   place_.liveness->check_round("Stream::send");
   if (!open_ || arc >= out_.size() || slot >= out_[arc].count || out_[arc].left == 0) {
@@ -83,6 +84,7 @@ void MessageStream::send(std::size_t arc, std::size_t slot, std::uint32_t value)
   post(arc, {static_cast<std::uint32_t>(slot), value});
 }
 
+// Buffers a record of a Stream behind the header of the arc's next message, which is sent when it is full.
 void MessageStream::post(std::size_t arc, Record record) {
   if (arc == self_out_) {
     own_.push_back(record);
@@ -114,6 +116,7 @@ void MessageStream::flush_all() {
 
 /// Recycles the buffers of a Stream's messages that the Link has sent: they become spare ones, up to a limit.
 void MessageStream::reclaim() {
+  // The Link reads the buffers until all its sends are complete; only then may they be written again.
   if (flying_.empty() || !link_->sent()) return;
   for (auto& message : flying_) {
     if (spare_.size() == kKeptBuffers) break;
@@ -123,6 +126,7 @@ void MessageStream::reclaim() {
   flying_.clear();
 }
 
+// Receives all messages of a Stream that have arrived over the Link, without delivering their records.
 bool MessageStream::collect() {
   bool any = false;
   Bytes message;
@@ -159,6 +163,8 @@ void MessageStream::deliver(const Arrival& arrival, const Take& callback) {
   }
 }
 
+// Delivers the received records of a Stream's round: those of this rank to itself, then message by message; messages of a later
+// round are kept for its open().
 void MessageStream::deliver(const Take& callback) {
   while (something_queued()) {
     for (std::size_t i = 0; i < own_.size(); ++i) {  // the callback may add to it

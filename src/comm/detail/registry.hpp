@@ -54,7 +54,7 @@ struct Communicators {
   World (*world)();
   /// Returns the topology of a Cartesian MPI communicator; without axes for another one.
   Cartesian (*cartesian)(int communicator);
-  /// Returns true if MPI is initialised and not finalised.
+  /// Returns true if MPI is initialised and not finalised in this process.
   bool (*running)();
   /// Returns true if the program, not this library, has initialised MPI, and so finalises it.
   bool (*is_started_by_program)();

@@ -19,6 +19,7 @@ std::size_t padded(std::size_t bytes) { return (bytes + kWord - 1) / kWord * kWo
 /// through it in parts.
 class RingLink final : public Link {
  public:
+  /// Makes the link with the places of the remote rings, head and credit words from the handshake.
   RingLink(std::shared_ptr<Memory> memory, const Graph& graph, const RingLayout& layout,
            const RemoteDescriptors& remote)
       : memory_(std::move(memory)), layout_(layout), out_(graph.out.size()), in_(graph.in.size()) {
@@ -133,6 +134,7 @@ class RingLink final : public Link {
     const std::uint64_t taken = memory_->word(layout_.credit(number));
     bool begun = false;
     while (!arc.queue.empty()) {
+      // Free bytes of the ring; both counters only grow, so their difference is right across the wrap-around at 2^64.
       const std::size_t space = arc.to.ring_bytes - static_cast<std::size_t>(arc.written - taken);
       if (space < kWord) break;
       if (!arc.inside) {
@@ -178,6 +180,7 @@ class RingLink final : public Link {
       arc.at = 0;
       arc.inside = true;
     }
+    // A message longer than the ring, or one whose end is not put yet, is assembled over several calls.
     const auto available = static_cast<std::size_t>(head - arc.taken);
     const std::size_t part = std::min(available, arc.length - arc.at);
     copy_from_ring(number, arc.message.data() + arc.at, part);

@@ -102,8 +102,8 @@ int count_job_cores() {
   return CPU_COUNT(&set);
 }
 
-/// Chooses the mode of ScopedYield: by the variable MERGANSER_YIELD if set, else by whether `ranks`, the processes of
-/// the job on this host, exceed its cores. @throws UsageError for a bad value of the variable
+/// Chooses the mode of ScopedYield: by the variable MERGANSER_YIELD if set; else oversubscribed if `ranks`, the processes of the
+/// job on this host, exceed the cores that the job may use, and patient if not. @throws UsageError for a bad value of the variable
 Mode choose_mode(int ranks) {
   const char* text = std::getenv("MERGANSER_YIELD");
   const std::string_view value = text != nullptr ? text : "";

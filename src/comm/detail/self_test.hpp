@@ -13,7 +13,7 @@ namespace merganser::comm::detail {
 /// it.
 /// @throws CommError on every rank, with the model, its library and the words that differ; for data that do not arrive at
 ///         all, on the receiving rank after 30 s, unless MERGANSER_WAIT_LIMIT is set
-/// Cost: some milliseconds, see docs/communication.md.
+/// Cost: some milliseconds.
 void run_self_test(TransportBase& transport);
 
 }  // namespace merganser::comm::detail

@@ -83,6 +83,7 @@ std::string graph_error(const Graph& graph, int size) {
   return {};
 }
 
+// List of a rank's neighbours in a process graph: the union of its out- and in-neighbours.
 std::vector<int> list_neighbours(const Graph& graph, int rank) {
   std::vector<int> all = graph.out;
   all.insert(all.end(), graph.in.begin(), graph.in.end());

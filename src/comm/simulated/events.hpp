@@ -48,9 +48,9 @@ class Events : Pinned {
 
   Events();
   ~Events();
-  /// Sets SimGrid's timer to the date of the first event.
+  /// Sets SimGrid's timer to the date of the first event in the queue.
   void arm();
-  /// Runs the events that are due.
+  /// Runs the events of the simulation that are due.
   void run();
   /// Releases the simulated ranks that events have woken.
   void release();

@@ -29,6 +29,7 @@ std::shared_ptr<const Parts> concatenate(const std::vector<Bytes>& parts) {
 
 }  // namespace
 
+// Rule by which timed all-gathers of simulated ranks use a ring instead of Bruck's algorithm, from an environment variable.
 std::size_t ring_threshold() {
   constexpr const char* kVariable = "MERGANSER_SIMULATED_ALL_GATHERS";
   constexpr std::size_t kLong = 524288;
@@ -53,6 +54,7 @@ struct Gatherings::Gathering : Pinned {
     std::vector<double> arrived;  // by round: date of arrival of the rank's message, s, or kNotYet
   };
 
+  /// Begins an all-gather of the ranks of the world in `w`. @param equal  all contributions have one size
   Gathering(const std::vector<int>& w, bool equal)
       : world(w), rounds(std::bit_width(w.size() - 1)), passes(equal ? 1 : 2), ranks(w.size()), parts(w.size()) {
     for (Rank& rank : ranks) rank.arrived.assign(rounds * passes, kNotYet);
@@ -71,6 +73,7 @@ struct Gatherings::Gathering : Pinned {
   void advance(std::size_t r) {
     Rank& rank = ranks[r];
     auto& network = SimulatedNetwork::get();
+    // Bruck's algorithm: in round k of a pass a rank sends to the rank 2^k before it and receives from the one 2^k behind it.
     while (rank.round < rank.arrived.size()) {
       if (rank.round + rounds == rank.arrived.size() && is_long(r)) return enter_ring();
       const std::size_t distance = std::size_t{1} << rank.round % rounds;

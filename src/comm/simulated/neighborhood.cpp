@@ -136,6 +136,7 @@ class TimedNeighborhood final : public MessageMailbox {
 
 }  // namespace
 
+// Choice of the emulated neighbourhood collectives: over timers of the simulator or over SMPI's messages.
 std::unique_ptr<Mailbox> simulated_neighborhood(Place place, Graph graph, std::unique_ptr<Link> link, MPI_Comm comm,
                                                 int tag) {
   if (messages_are_timers()) {

@@ -62,6 +62,7 @@ struct SimulatedNetwork::Link {
   double armed = SharedLink<Transfer*>::kNever;  // date of the link's earliest scheduled event, s
 };
 
+// Choice between timers of the library and messages of SMPI in a simulation, from an environment variable.
 bool messages_are_timers() {
   const char* which = std::getenv(kMessages);
   const std::string_view name = which == nullptr ? "timers" : which;

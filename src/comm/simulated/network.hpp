@@ -68,13 +68,13 @@ class SimulatedNetwork : Pinned {
   struct Link;
   SimulatedNetwork();
   ~SimulatedNetwork();
-  /// Adds a message to the flows of its route's shared links.
+  /// Adds a message in the simulated network to the flows of its route's shared links.
   void enter(Transfer* flow);
-  /// Schedules the event of the next message that a link has carried.
+  /// Schedules the event of the next message that a link of the simulated network has carried.
   void arm(Link& link);
-  /// Removes the messages that a link has carried by now.
+  /// Removes the messages that a link of the simulated network has carried by now.
   void serve(Link& link);
-  /// Computes the route between two nodes and its costs.
+  /// Computes the route between two nodes of the simulated machine and its costs.
   [[nodiscard]] std::unique_ptr<Route> find_way(std::uint32_t from, std::uint32_t to);
 
   std::vector<std::uint32_t> node_of_;                              // by rank of the world: number of its node

@@ -36,6 +36,7 @@ class SharedReductions {
     meeting.came.resize(world_.size());
     meeting.came[rank] = simulated_now();
     add(meeting, words, op);
+    // The last rank to enter computes the dates at which all ranks leave; timers at these dates end their waits below.
     if (++meeting.present == world_.size()) {
       Rounds rounds(world_, std::move(meeting.came));
       algorithm(rounds);

@@ -20,7 +20,7 @@ class SharedLink {
   /// Adds a flow of `bytes` bytes to the link at date `now`, not after next_end().
   /// @param weight  weight of the flow's share of the bandwidth, > 0
   void enter(double now, double bytes, double weight, Item flow) {
-    if (flows_.empty()) {
+    if (flows_.empty()) {  // the sums begin at 0 again, without the rounding errors of flows that have left
       through_ = 0;
       weights_ = 0;
     } else {

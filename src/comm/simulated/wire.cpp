@@ -35,7 +35,7 @@ struct Packet {
 /// Free list of timed messages of all simulated ranks, short ones with their memory, since a simulation sends millions.
 class SparePackets {
  public:
-  /// Returns a message object of the free list, or a new one.
+  /// Returns a timed message object of the free list, or a new one.
   static std::unique_ptr<Packet> acquire() {
     if (all().empty()) return std::make_unique<Packet>();
     auto packet = std::move(all().back());

@@ -25,6 +25,7 @@ std::vector<NotificationState>& notification_states() {
 
 }  // namespace
 
+// Rank of the calling coroutine in the simulated MPI_COMM_WORLD; the first call makes the notification states of all ranks.
 World simulated_world() {
   int started = 0;
   check(MPI_Initialized(&started), "MPI_Initialized");

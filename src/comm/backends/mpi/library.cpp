@@ -194,6 +194,7 @@ int rank_in(MPI_Comm comm) {
   return rank;
 }
 
+// Translation of ranks of a communicator to ranks in MPI_COMM_WORLD, by the groups of both.
 std::vector<int> world_ranks(MPI_Comm comm, std::span<const int> ranks) {
   std::vector<int> there(ranks.size());
   if (ranks.empty()) return there;
@@ -234,6 +235,7 @@ void register_finalize_callback(MPI_Comm_delete_attr_function* end) {
   check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
 }
 
+// Error of an MPI call: MPI's text for the return code, or the code's number where there is no text.
 void throw_mpi_error(int result, const char* call) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
@@ -272,6 +274,7 @@ namespace {
 /// MPI_COMM_SELF, whose error handlers abort by default. Its destructor restores the handlers.
 class ScopedErrorsReturn : Pinned {
  public:
+  /// Stores the error handlers of MPI_COMM_WORLD and MPI_COMM_SELF and sets MPI_ERRORS_RETURN.
   ScopedErrorsReturn() {
     for (std::size_t i = 0; i < kAsked.size(); ++i) {
       MPI_Comm_get_errhandler(kAsked[i], &before_[i]);

@@ -15,7 +15,7 @@ namespace merganser::comm::detail {
 /// @throws CommError for singletons under a launcher of another library, and after MPI_Finalize
 void start_mpi();
 
-/// Returns true if MPI is initialised and not finalised. Local.
+/// Returns true if MPI is initialised and not finalised in this process. Local.
 [[nodiscard]] bool mpi_running();
 
 /// Enables ScopedYield (sleeps within MPI calls, scoped_yield.hpp) if the MPI library polls without yielding the core. Local; may

@@ -15,6 +15,7 @@ class MpiLink final : public Link {
  public:
   MpiLink(MPI_Comm comm, int tag, const Graph& graph)
       : comm_(comm), tag_(tag), out_(graph.out), in_(graph.in), limit_(max_piece_bytes), partial_(graph.in.size()) {}
+  /// Cancels and frees the sends that are incomplete, while MPI runs.
   ~MpiLink() override {
     if (!mpi_running()) return;
     // Sends are incomplete only after an error; their buffers are about to be freed.

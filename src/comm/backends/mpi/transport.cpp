@@ -190,6 +190,7 @@ std::unique_ptr<Link> MpiTransport::link(const Graph& graph) {
   return mpi_link(comm_, next_tag(), graph);
 }
 
+// Logical OR over all ranks for Segment::sync_any(), by MPI's all-reduce.
 bool MpiTransport::any(bool mine) {
   check_usable();
   if (timed_ != nullptr) return timed_any(mine);
@@ -206,6 +207,7 @@ bool MpiTransport::timed_any(bool mine) {
   return flag != 0;
 }
 
+// All-gather of simulated ranks: copies each rank's part of the result that all of them share.
 std::vector<Bytes> MpiTransport::timed_all_gather(BytesView mine) {
   const auto parts = timed_->all_gather(mine, false);
   std::vector<Bytes> all(static_cast<std::size_t>(size_));
@@ -216,6 +218,7 @@ std::vector<Bytes> MpiTransport::timed_all_gather(BytesView mine) {
   return all;
 }
 
+// Barrier of the models over MPI; in a simulation by the simulated collectives.
 void MpiTransport::do_barrier() {
   check_usable();
   if (simulated_ != nullptr) return simulated_->barrier();

@@ -146,14 +146,14 @@ std::vector<Bytes> ShmemCollectives::do_gather(std::span<const std::byte> mine) 
   check_usable();
   row()[0] = mine.size();
   std::uint64_t longest = mine.size();
-  do_reduce({&longest, 1}, Op::max);
+  do_reduce({&longest, 1}, Op::max);  // also a barrier: every rank has stored its length before rank 0 gets it
   std::vector<Bytes> all(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
   std::vector<Part> parts;
   for (std::size_t r = 0; r < all.size(); ++r) {
     all[r].resize(get_word(row(), pe(static_cast<int>(r))));
     parts.push_back({static_cast<int>(r), 0, &all[r]});
   }
-  barrier("gather");
+  barrier("gather");  // no rank changes its length before rank 0 has got it
   exchange_boards("gather", mine, longest, parts);
   return all;
 }
@@ -178,14 +178,15 @@ std::vector<Bytes> ShmemCollectives::do_exchange(std::span<const int> ranks, con
     mine.insert(mine.end(), messages[i].begin(), messages[i].end());
   }
   std::uint64_t longest = mine.size();
-  do_reduce({&longest, 1}, Op::max);
+  do_reduce({&longest, 1},
+            Op::max);  // also a barrier: every rank has stored its lengths and offsets before others get them
   std::vector<Bytes> came(ranks.size());
   std::vector<Part> parts;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     came[i].resize(get_word(row() + rank_, pe(ranks[i])));
     parts.push_back({ranks[i], get_word(begins() + rank_, pe(ranks[i])), &came[i]});
   }
-  barrier("set-up");
+  barrier("set-up");  // no rank changes its lengths and offsets before its partners have got them
   exchange_boards("set-up", mine, longest, parts);
   return came;
 }

@@ -21,7 +21,8 @@ void progress_shmem(long* idle_word);
 /// on in round k, since that of the library cannot be left at a wait limit. Reductions use a binomial tree, up and down.
 class ShmemCollectives : public MessageTransport {
  public:
-  /// Allocates the board of a transport of `members`. Collective over the ranks of `highest`, see symmetric_zeros().
+  /// Allocates, in symmetric memory, the board of the transport of `members`. Collective over the ranks of `highest`: the members,
+  /// and perhaps others.
   /// @throws CommError on every rank, agreed on, if the symmetric heap has too little space
   [[nodiscard]] static std::byte* new_board(const Members& members, const Highest& highest);
   /// Makes the transport of `members` with its collectives, and takes ownership of `board`, made by new_board(). Local.
@@ -46,7 +47,7 @@ class ShmemCollectives : public MessageTransport {
   /// Blocks until every rank has called this dissemination barrier in symmetric memory; completes the puts of this rank first.
   /// Collective. @param what  the call that is named in the error after the wait limit
   void barrier(const char* what);
-  /// Returns the OpenSHMEM processes of this transport.
+  /// Returns the OpenSHMEM processes that are the ranks of this transport.
   [[nodiscard]] const std::shared_ptr<const Members>& members() const noexcept { return members_; }
   /// Returns a word of symmetric memory that no process writes, for progress_shmem().
   [[nodiscard]] long* idle_word() { return reinterpret_cast<long*>(words() + kRounds); }

@@ -64,6 +64,7 @@ class QueueReservation : Pinned {
 
 }  // namespace
 
+// Detection of Sandia OpenSHMEM by the name that the library reports; once per process.
 bool sandia_shmem() {
   static const bool sandia = [] {
     char name[SHMEM_MAX_NAME_LEN];
@@ -163,6 +164,7 @@ std::uint64_t swap_word(std::uint64_t* at, std::uint64_t expected, std::uint64_t
   return shmem_ulong_atomic_compare_swap(reinterpret_cast<unsigned long*>(at), expected, desired, pe);
 }
 
+// Known faults of Sandia OpenSHMEM, with the workarounds of this file.
 std::vector<std::string> shmem_faults() {
   if (!sandia_shmem()) return {};
   return {

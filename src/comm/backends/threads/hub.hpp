@@ -134,7 +134,7 @@ class Hub {
     } else {
       everybody_.wait(lock, over);
     }
-    if (generation_ == generation) release_this_rank();
+    if (generation_ == generation) release_this_rank();  // the wait has ended because another rank has failed
   }
 
   /// Exposes `mine` to all thread ranks in a collective call and runs look(shown) on each, where shown(rank) returns the object
