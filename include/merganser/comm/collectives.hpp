@@ -118,7 +118,7 @@ template <class T>
 /// Range of one rank in a global numbering that counts the elements of all ranks, rank after rank; computed by compute_share().
 struct Share {
   std::uint64_t before = 0;  ///< number of elements on lower ranks (exclusive prefix sum): the first global index
-  std::uint64_t all = 0;     ///< number of elements on all ranks
+  std::uint64_t all = 0;     ///< number of elements on all ranks together (total of the prefix sum)
 };
 /// Computes the exclusive prefix sum over ranks, and the total, of `mine`, this rank's number of elements. Collective; gathers 8
 /// bytes a rank.

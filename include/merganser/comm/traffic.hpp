@@ -17,7 +17,7 @@ enum class Move : std::uint8_t {
   put,      ///< bytes written into the other rank's memory (one-sided)
   get,      ///< bytes read from the other rank's memory (one-sided)
 };
-inline constexpr std::size_t kMoves = 3;  ///< number of kinds of operation in Move
+inline constexpr std::size_t kMoves = 3;  ///< number of kinds of communication operation in Move
 
 /// Number of size classes by which communication operations are counted: class 0 holds operations of 0 bytes, class c those of
 /// 2^(c-1) to 2^c - 1 bytes, the last one all larger ones too.
@@ -31,8 +31,8 @@ inline constexpr std::size_t kSizeClasses = 48;
 /// Counts of the communication operations of one kind (messages, puts or gets) between this rank and one other.
 struct MoveCount {
   std::int64_t operations = 0;                     ///< number of operations of this kind with the other rank
-  std::int64_t bytes = 0;                          ///< payload of all these operations in bytes
-  std::array<std::int64_t, kSizeClasses> sizes{};  ///< number of operations by size class
+  std::int64_t bytes = 0;                          ///< payload of all operations of this kind in bytes
+  std::array<std::int64_t, kSizeClasses> sizes{};  ///< number of operations of this kind by size class
 
   /// Counts one operation of this kind that moves `moved` bytes to or from the other rank.
   void add(std::size_t moved) noexcept {
@@ -67,7 +67,7 @@ class TrafficCount {
   /// Entry of a rank's communication matrix row: another rank and the counts of operations with it; filled by peers().
   struct Peer {
     int rank;             ///< the other rank, in the transport
-    PeerTraffic traffic;  ///< operations of this rank towards it
+    PeerTraffic traffic;  ///< counts of operations between this rank and the other one
   };
 
   /// Returns this rank's operation counts with `rank`, inserted where missing. The address is stable for the life of this

@@ -15,10 +15,10 @@ namespace merganser::comm {
 /// Entry of a communication matrix: operations of one kind from one rank to another. Bytes flow from `from` to `to`: a get by
 /// rank 2 of what rank 5 owns is a flow from 5 to 2.
 struct TrafficFlow {
-  int from = 0;                 ///< rank that the bytes leave
-  int to = 0;                   ///< rank that the bytes reach
-  Move move = Move::message;    ///< kind of the flow's operations
-  std::int64_t operations = 0;  ///< number of operations of the flow, >= 0
+  int from = 0;                 ///< rank that the bytes of the flow leave
+  int to = 0;                   ///< rank that the bytes of the flow reach
+  Move move = Move::message;    ///< kind of the flow's operations: message, put or get
+  std::int64_t operations = 0;  ///< number of communication operations of the flow, >= 0
   std::int64_t bytes = 0;       ///< payload of all operations of the flow in bytes, >= 0
   std::size_t first_class = 0;  ///< size class of sizes[0], as size_class() returns it
   /// Number of the flow's operations per size class from `first_class` on; neither the first nor the last is 0. Empty if unknown.

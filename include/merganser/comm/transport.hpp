@@ -39,14 +39,14 @@ struct Graph {
 /// Counts of the communication operations of one rank since its transport was made. Always on; a few additions per
 /// operation. Operations of a rank on itself are not counted, except in `records`. A fetch_or counts as a put and a get.
 struct Counters {
-  std::int64_t messages = 0;     ///< two-sided messages sent (not empty)
-  std::int64_t bytes = 0;        ///< payload bytes sent or put
+  std::int64_t messages = 0;     ///< number of two-sided messages sent, empty ones not counted
+  std::int64_t bytes = 0;        ///< payload bytes sent in messages or put one-sided
   std::int64_t waves = 0;        ///< neighbour waves taken part in (Mailbox steps)
   std::int64_t puts = 0;         ///< one-sided puts of payload words (Segment, Stream)
   std::int64_t gets = 0;         ///< one-sided gets of payload words (Segment)
   std::int64_t bytes_got = 0;    ///< payload bytes that one-sided gets read; not part of `bytes`
   std::int64_t records = 0;      ///< Stream records sent, by put or in a message
-  std::int64_t syncs = 0;        ///< Segment synchronisations
+  std::int64_t syncs = 0;        ///< phases of a Segment ended (sync calls)
   std::int64_t epochs = 0;       ///< one-sided access epochs opened
   std::int64_t collectives = 0;  ///< calls that every rank of the transport must make
 
@@ -291,8 +291,8 @@ enum class Op : std::uint8_t { sum, min, max };
 struct Capabilities {
   bool one_sided = false;       ///< Segment, Stream and Mailbox use remote memory access
   bool subset_waves = true;     ///< Mailbox::step on some arcs uses the model's own operations, as on all arcs
-  bool sub_transports = false;  ///< Transport::subset works
-  bool processes = false;       ///< ranks are processes, not threads
+  bool sub_transports = false;  ///< Transport::subset() works with this model
+  bool processes = false;       ///< ranks of the model are processes, not threads
   bool checked = false;         ///< the decorator `checked` is around the transport: checks that cost time are wanted
 };
 
@@ -304,7 +304,7 @@ struct StreamOptions {
 /// Options of Transport::plan(): element and chunk sizes of a ghost exchange; equal at both ends of every arc.
 struct PlanOptions {
   std::size_t element_bytes = 8;      ///< size of one element of the ghost exchange in bytes
-  std::size_t chunk_elements = 4096;  ///< elements of an arc that are sent, and passed to the callback, together
+  std::size_t chunk_elements = 4096;  ///< elements of an arc sent together as one chunk of the ghost exchange
 };
 
 /// Argument of a collective call that must be equal on all ranks, for check_uniform_across_ranks().

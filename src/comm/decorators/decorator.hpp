@@ -65,8 +65,8 @@ class Decorator : public Transport {
 /// Record of a Stream that a decorator buffers before it is sent, or before it is passed to the program.
 struct StreamRecord {
   std::size_t arc;      ///< out-arc of a record to send, in-arc of a received one
-  std::size_t slot;     ///< slot of the record on its arc
-  std::uint32_t value;  ///< value of the record
+  std::size_t slot;     ///< slot of the Stream record on its arc
+  std::uint32_t value;  ///< value of the Stream record
 };
 
 /// Guard that restores the communication counters of a transport at its end, so that a decorator's own communication is

@@ -14,7 +14,7 @@ namespace {
 struct DecoratorEntry {
   std::string_view name;         // name in options: "checked", "chaos"
   bool needs_seed;               // options give it as "name:seed"
-  decltype(&make_checked) make;  // function that wraps a transport
+  decltype(&make_checked) make;  // function that wraps a transport into the decorator
 };
 
 constexpr std::array kKnown{DecoratorEntry{"checked", false, make_checked}, DecoratorEntry{"chaos", true, make_chaos}};

@@ -18,8 +18,8 @@ constexpr int kRounds = 7;              // measured rounds per pass
 constexpr int kPasses = 3;              // each measures every model, the odd ones backwards
 constexpr double kTie = 0.05;           // relative differences of times up to this count as a tie
 constexpr double kEnoughNs = 1e9;       // no further pass begins after this much measured time
-constexpr std::size_t kRecords = 64;    // per arc, like the labels of a merge step
-constexpr std::size_t kMessage = 4096;  // bytes per arc, like its announcements
+constexpr std::size_t kRecords = 64;    // Stream records per arc, like the labels of a merge step
+constexpr std::size_t kMessage = 4096;  // bytes of a Mailbox message, like the announcements of a merge step
 
 /// Returns one rank's part of the default process graph on which "auto" measures communication models: the eight neighbours in a
 /// near-square periodic grid of ranks, as most decompositions have.

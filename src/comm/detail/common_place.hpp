@@ -14,7 +14,7 @@ namespace merganser::comm::detail {
 /// multiples of kLine; sizes are rounded up.
 class Ranges {
  public:
-  static constexpr std::size_t kLine = 64;  ///< unit of allocation in bytes, a cache line
+  static constexpr std::size_t kLine = 64;  ///< unit of allocation of symmetric memory in bytes, a cache line
   /// Value in place of an offset in symmetric memory: no free piece is large enough.
   static constexpr std::uint64_t kNowhere = std::numeric_limits<std::int64_t>::max();
 

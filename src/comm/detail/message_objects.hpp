@@ -162,11 +162,11 @@ class MessageStream : public Stream {
 /// Parts of a Segment over messages, made collectively by MessageTransport::segment_body(): the mailboxes of its operations and
 /// replies, and the sizes of the neighbours' memory.
 struct SegmentLogs {
-  std::unique_ptr<Mailbox> forward;       ///< sends the logs of put, get and fetch_or to their targets
-  std::unique_ptr<Mailbox> backward;      ///< sends the replies to gets and fetch_ors back, on the reversed graph
-  std::shared_ptr<Counters> scratch;      ///< operation counts of the two mailboxes
+  std::unique_ptr<Mailbox> forward;   ///< sends the logs of put, get and fetch_or to their targets
+  std::unique_ptr<Mailbox> backward;  ///< sends the replies to gets and fetch_ors back, on the reversed graph
+  std::shared_ptr<Counters> scratch;  ///< operation counts of the two mailboxes, kept apart from those of the program
   std::vector<std::size_t> remote_words;  ///< per out-neighbour: number of its words
-  std::function<bool(bool)> any;          ///< logical OR over all ranks; collective
+  std::function<bool(bool)> any;          ///< logical OR over all ranks, for sync_any(); collective
 };
 /// Makes a Segment over messages of mailboxes, with `memory` as the words of this rank. Local; the process graph is that of the
 /// mailboxes.

@@ -13,7 +13,7 @@ struct Header {
 };
 
 constexpr std::size_t kFullBytes = 16384;        // a message of this size is sent without waiting for more records
-constexpr std::size_t kKeptBuffers = 64;         // most empty buffers that are kept for reuse
+constexpr std::size_t kKeptBuffers = 64;         // largest number of empty buffers kept for reuse
 constexpr std::size_t kMaxRecords = 0xFFFFFFFF;  // on an arc in a round, as the header's 32 bits hold
 
 }  // namespace

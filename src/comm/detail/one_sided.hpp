@@ -55,7 +55,7 @@ struct RingAddress {
 /// Layout of the slots of a one-sided Stream in the blocks of its ranks; each arc has a word for the round, then its slots.
 struct StreamSlots {
   std::size_t mine = 0;               ///< offset of the memory of in-arc 0 in this rank's block
-  std::size_t per_arc = 0;            ///< number of slots per arc, the same on every rank
+  std::size_t per_arc = 0;            ///< number of record slots per arc, the same on every rank
   std::vector<std::uint64_t> theirs;  ///< per out-arc: offset of the arc's memory in the receiver's block
 
   /// Returns the size in bytes of a Stream arc's memory: the word of the round, then the slots.
@@ -76,7 +76,7 @@ struct SegmentParts {
   std::vector<int> neighbours;            ///< ranks at the other ends of in- and out-arcs, without this rank, ascending
   std::vector<std::uint64_t>
       their_place;                ///< per neighbour: offset of this rank's control word in the neighbour's block
-  std::function<bool(bool)> any;  ///< logical OR over all ranks; collective
+  std::function<bool(bool)> any;  ///< logical OR over all ranks, for sync_any(); collective
 };
 /// Makes a Segment whose puts and gets access the owner's memory by one-sided operations. Local.
 [[nodiscard]] std::unique_ptr<SegmentBody> memory_segment(Place place, Graph graph, SegmentParts parts,

@@ -16,8 +16,8 @@ struct Plugin {
   const char* mark;       ///< label of the plug-in, which begins with kPluginMark
   const void* (*core)();  ///< core_mark() as linked into the plug-in; differs if there are two copies of the library
   const BackendEntry* const* backends;  ///< communication models of the plug-in
-  std::size_t backend_count;            ///< number of these models
-  const Library* mpi;                   ///< calls of the MPI that the plug-in is built against
+  std::size_t backend_count;            ///< number of communication models of the plug-in
+  const Library* mpi;                   ///< entry points of the MPI that the plug-in is built against
 };
 
 /// Returns an address that is different in every copy of the merganser library in a process, by which two copies are detected.

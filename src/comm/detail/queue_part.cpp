@@ -9,7 +9,7 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr std::uint32_t kUsual = 64;  // UCX's default
+constexpr std::uint32_t kUsual = 64;  // length of a UCX queue in elements by default
 
 /// Returns the length in elements of a UCX shared-memory queue by its environment variable; UCX's default of 64 if the variable is
 /// not set or no number >= 2.

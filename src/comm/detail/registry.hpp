@@ -23,7 +23,7 @@ struct BackendEntry {
 
   using Made = std::unique_ptr<TransportBase>;
 
-  Backend info;  ///< name and description of the model
+  Backend info;  ///< name and description of the communication model
   /// Makes the transport of all ranks of the job, and initialises MPI or OpenSHMEM if it has not been. Collective.
   /// `threads`: makes a transport of one rank.
   Made (*start)();
@@ -40,7 +40,7 @@ struct BackendEntry {
 /// Notice that a failing rank sends to the others, so that end_job() prints the message of one of them only.
 struct FailureNotice {
   int rank = 0;       ///< the failing rank in the launcher's world
-  int exit_code = 0;  ///< exit code with which the failing rank ends
+  int exit_code = 0;  ///< exit code with which the failing rank ends its process
 };
 
 /// Entry points of MPI for communicators of the program, by their Fortran handles, and for the state of MPI. All are local.

@@ -23,8 +23,8 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr long kSpinNs = 50'000;         // time between two sleeps in a guarded call
-constexpr long kSleepNs = 50'000;        // length of a sleep
+constexpr long kSpinNs = 50'000;         // time in ns between two sleeps in a guarded library call
+constexpr long kSleepNs = 50'000;        // length in ns of a sleep in a guarded library call
 constexpr long kPatienceNs = 1'000'000;  // about the time for which a Waiter yields before it sleeps
 
 /// Time after which a library call under a ScopedYield begins to sleep: never, after kPatienceNs, or after kSpinNs.

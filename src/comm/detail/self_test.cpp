@@ -15,7 +15,7 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr double kPatienceSeconds = 30;  // limit of waits during the test
+constexpr double kPatienceSeconds = 30;  // limit of waits during the self test, s
 constexpr std::size_t kRecords = 5;      // records per arc of the tested Stream
 
 std::mutex good_mutex;                       // of `good`

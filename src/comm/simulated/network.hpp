@@ -53,7 +53,7 @@ class SimulatedNetwork : Pinned {
 
   /// Message in the simulated network whose date of arrival carry() computes.
   struct Message {
-    int from, to;  ///< sending and receiving rank of the world
+    int from, to;  ///< sending and receiving simulated rank of the world
     double date;   ///< simulated date of sending, then of arrival, in s
   };
   /// Computes the dates of arrival of messages of `bytes` bytes that share links with each other only, not with those of send().

@@ -17,7 +17,7 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr int kCollectiveTag = 0;  // Links have the tags above
+constexpr int kCollectiveTag = 0;  // MPI tag of messages of collectives; Links have the tags above it
 
 // The collectives below are non-blocking, so that a wait can yield the core and end at the wait limit. In a simulation they
 // block: SMPI's non-blocking ones send a message for each pair of ranks, its blocking ones use the algorithms of libraries.

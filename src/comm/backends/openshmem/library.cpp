@@ -21,7 +21,7 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr std::size_t kUsualHeap = std::size_t{256} << 20;  // default of Open MPI
+constexpr std::size_t kUsualHeap = std::size_t{256} << 20;  // size of the symmetric heap by default in Open MPI
 
 bool started = false;  // start_shmem() has initialised OpenSHMEM, and it is not finalised
 HeapSetting heap{"SHMEM_SYMMETRIC_SIZE", "not set"};

@@ -15,8 +15,8 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr std::size_t kKept = std::size_t{64} << 10;  // bytes for copies of sources
-constexpr std::size_t kShort = kKept / 8;             // longest source that is copied
+constexpr std::size_t kKept = std::size_t{64} << 10;  // size in bytes of the memory for copies of put sources
+constexpr std::size_t kShort = kKept / 8;             // longest put source in bytes that is copied
 
 /// Copies of the sources of OpenSHMEM puts that the library may not have read, and the count of operations in flight. Never
 /// freed, since the library may read a copy after an exception has destroyed the transport.

@@ -192,7 +192,7 @@ class Hub {
   int count_ = 0;                                     // number of ranks that have entered
   Call call_ = Call::barrier;                         // collective call of the ranks that have entered
   std::uint64_t generation_ = 0;                      // number of the current rendezvous
-  std::array<std::vector<std::uint64_t>, 2> totals_;  // of reductions, by parity of the rendezvous
+  std::array<std::vector<std::uint64_t>, 2> totals_;  // totals of reductions, by parity of the rendezvous
   std::atomic<bool> poisoned_{false};                 // a rank has failed
   std::vector<std::weak_ptr<Hub>> children_;          // of sub-transports
 };
