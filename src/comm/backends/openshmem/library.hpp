@@ -14,7 +14,7 @@ void start_shmem();
 /// Environment variable that sets the size of the symmetric heap, as it was before OpenSHMEM was initialised.
 struct HeapSetting {
   std::string name;   ///< name of the environment variable that the OpenSHMEM library reads
-  std::string value;  ///< value of the variable, as text with a unit; "not set" without one
+  std::string value;  ///< value of the variable as text, a size perhaps with a unit; "not set" without one
 };
 /// Returns the environment variable that sets the size of OpenSHMEM's symmetric heap, with its value. Local.
 [[nodiscard]] const HeapSetting& heap_setting();
