@@ -1,3 +1,4 @@
+// Collective calls for records: the prefix sum over ranks, and the errors of the templates.
 #include "merganser/comm/collectives.hpp"
 
 #include <string>
@@ -6,7 +7,7 @@
 
 namespace merganser::comm {
 
-// Exclusive prefix sum and total over ranks, by which items of all ranks are numbered.
+// Exclusive prefix sum and total over ranks, by which elements of all ranks are numbered.
 Share compute_share(Transport& transport, std::uint64_t mine) {
   Share share;
   const auto counts = all_gather_value(transport, mine);

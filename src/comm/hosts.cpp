@@ -1,3 +1,4 @@
+// Search for the ranks of a transport on one host.
 #include "merganser/comm/hosts.hpp"
 
 #include <unistd.h>
@@ -10,7 +11,7 @@
 
 namespace merganser::comm {
 
-// Hosts are compared by name, which every rank gathers.
+// Counts the ranks on this rank's host; hosts are compared by name, which every rank gathers.
 Host find_host(Transport& transport) {
   if constexpr (kSimulated) return {transport.size(), transport.rank() == 0};  // all ranks are one process
   std::array<char, 256> name{};

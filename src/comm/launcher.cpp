@@ -14,24 +14,24 @@
 namespace merganser::comm {
 namespace {
 
-/// Environment variables in which a launcher passes rank and size.
-struct Names {
+/// Names of the environment variables in which a launcher (mpirun, srun) passes rank and number of processes of a job.
+struct LauncherVariables {
   const char* rank;
   const char* size;
 };
 
 // Variables that launchers set for the processes they start, most specific first.
 constexpr std::array kLaunchers{
-    Names{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},  // Open MPI
-    Names{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},    // MVAPICH2
-    Names{"PMI_RANK", "PMI_SIZE"},                          // MPICH, Cray
-    Names{"PALS_RANKID", "PALS_SIZE"},                      // Cray PALS
-    Names{"FLUX_TASK_RANK", "FLUX_JOB_SIZE"},               // Flux
-    Names{"JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE"},      // IBM jsrun
-    Names{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},          // srun
+    LauncherVariables{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},  // Open MPI
+    LauncherVariables{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},    // MVAPICH2
+    LauncherVariables{"PMI_RANK", "PMI_SIZE"},                          // MPICH, Cray
+    LauncherVariables{"PALS_RANKID", "PALS_SIZE"},                      // Cray PALS
+    LauncherVariables{"FLUX_TASK_RANK", "FLUX_JOB_SIZE"},               // Flux
+    LauncherVariables{"JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE"},      // IBM jsrun
+    LauncherVariables{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},          // srun
 };
 
-/// Returns the whole number in an environment variable; nothing if it is not set or no number.
+/// Returns the whole number in an environment variable of a launcher; nothing if the variable is not set or no number.
 std::optional<int> read_number(const char* name) {
   const char* text = std::getenv(name);
   if (text == nullptr) return std::nullopt;
@@ -44,7 +44,7 @@ std::optional<int> read_number(const char* name) {
 
 }  // namespace
 
-// Rank and size of this process without initialising any library: from the variables of the launcher.
+// Returns rank and size of this process without initialising any library: from the variables of the launcher.
 World launcher_world() {
   if constexpr (kSimulated) return detail::simulated_world();
   for (const auto& names : kLaunchers) {
@@ -58,7 +58,7 @@ World launcher_world() {
 
 std::vector<Setting> launcher_settings() { return launcher_settings(mpi_library(), shmem_library()); }
 
-// Settings by the libraries in use; each has the fault that it works around as its reason.
+// Lists the environment variables of a job by the libraries in use; each has the fault that it works around as its reason.
 std::vector<Setting> launcher_settings(const std::string& mpi, const std::string& shmem) {
   const bool open_mpi = (mpi + shmem).find("Open MPI") != std::string::npos;
   std::vector<Setting> settings;  // the one list: cmake/testing.cmake reads the lines of push_back too
@@ -101,7 +101,7 @@ std::vector<Setting> launcher_settings(const std::string& mpi, const std::string
   return settings;
 }
 
-// Settings that bind the libraries to the loopback interface, for jobs on one host.
+// Lists the environment variables that bind MPI, OpenSHMEM and UCX to the loopback interface, for jobs on one host.
 std::vector<Setting> loopback_settings(const std::string& mpi, const std::string& shmem, const std::string& interface) {
   const bool open_mpi = (mpi + shmem).find("Open MPI") != std::string::npos;
   const bool mpich = mpi.find("MPICH") != std::string::npos || mpi.find("Intel") != std::string::npos;

@@ -3,22 +3,22 @@
 #include "merganser/base/error.hpp"
 #include "merganser/comm/traffic_matrix.hpp"
 
-/// Text encoding of the flows of a TrafficMatrix: numbers of seven bits a byte (LEB128), then six bits a character (as
-/// base64). Ranks are differences to the flow before. Redundant numbers are omitted: the size class of a flow with one
-/// class, which follows from its mean size, and the last count of a flow with more, which follows from the sum.
+/// Text encoding of the flows of a communication matrix (TrafficMatrix): numbers of seven bits a byte (LEB128), then six bits a
+/// character (as base64). Ranks are differences to the flow before. Redundant numbers are omitted: the size class of a flow with
+/// one class, which follows from its mean size, and the last count of a flow with more, which follows from the sum.
 namespace merganser::comm {
 namespace {
 
 constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::uint64_t kMoveStates = 4;  // kinds of operation, with room for one more, in the low digit of a number
 
-/// Throws InputError for a text that pack_flows() cannot have written.
+/// Throws InputError with the reason why a text of packed traffic cannot have been written by pack_flows().
 [[noreturn]] void refuse_packed(const std::string& why) { throw InputError("packed traffic: " + why); }
 
-/// Encoder of numbers into text.
+/// Encoder of the numbers of packed traffic flows into text.
 class Writer {
  public:
-  /// Appends a number, seven bits a byte.
+  /// Appends a number to the packed traffic, seven bits a byte (LEB128).
   void write(std::uint64_t value) {
     do {
       const auto low = static_cast<std::uint8_t>(value & 0x7F);
@@ -26,7 +26,7 @@ class Writer {
       bytes_.push_back(static_cast<std::uint8_t>(value == 0 ? low : low | 0x80));
     } while (value != 0);
   }
-  /// Returns the numbers so far as text, six bits a character.
+  /// Returns the numbers of the packed traffic so far as text, six bits a character.
   [[nodiscard]] std::string to_string() const {
     std::string out;
     std::uint32_t held = 0;
@@ -43,9 +43,10 @@ class Writer {
   std::vector<std::uint8_t> bytes_;
 };
 
-/// Decoder of numbers from text, which validates it.
+/// Decoder of the numbers of packed traffic flows from text, which it validates.
 class Reader {
  public:
+  /// Converts the characters of packed traffic to bytes. @throws InputError for a character that is no digit, and a cut text
   explicit Reader(std::string_view text) {
     std::uint32_t held = 0;
     unsigned bits = 0;
@@ -59,8 +60,9 @@ class Reader {
     // The writer pads with fewer than 6 zero bits; anything else was cut.
     if (bits >= 6 || (held & ((1U << bits) - 1)) != 0) refuse_packed("it ends in the middle of a byte");
   }
+  /// Returns true if all numbers of the packed traffic have been read.
   [[nodiscard]] bool is_done() const { return at_ == bytes_.size(); }
-  /// Reads the next number. @throws InputError if the text ends within it or it exceeds 63 bits
+  /// Reads the next number of the packed traffic. @throws InputError if the text ends within it or it exceeds 63 bits
   std::uint64_t read_number() {
     std::uint64_t value = 0;
     for (unsigned shift = 0;; shift += 7) {
@@ -71,7 +73,7 @@ class Reader {
       if ((byte & 0x80) == 0) return value;
     }
   }
-  /// Reads a rank, given by its difference to `base`.
+  /// Reads a rank of a packed traffic flow, given by its difference to `base`. @throws InputError if it exceeds an int
   int read_rank(int base) {
     const std::uint64_t value = read_number();
     if (value > static_cast<std::uint64_t>(std::numeric_limits<int>::max() - base))
@@ -81,16 +83,16 @@ class Reader {
 
  private:
   std::vector<std::uint8_t> bytes_;
-  std::size_t at_ = 0;
+  std::size_t at_ = 0;  // number of bytes read
 };
 
-/// Returns the size class of the mean size of a flow's operations. If all operations are of one class, it is that
-/// class, because a class is an interval.
+/// Returns the size class of the mean size of a traffic flow's operations. If all operations are of one class, it is that class,
+/// because a class is an interval: packed traffic omits it.
 std::size_t common_class(const TrafficFlow& flow) {
   return size_class(static_cast<std::uint64_t>(flow.bytes / flow.operations));
 }
 
-/// Reads the counts by size class of a flow, of which `classes` were counted.
+/// Reads the operation counts of a packed traffic flow by size class. @param classes  number of classes that were written
 void read_sizes(Reader& in, TrafficFlow& flow, std::uint64_t classes) {
   if (classes == 0) return;
   if (classes == 1) {

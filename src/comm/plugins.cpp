@@ -1,3 +1,4 @@
+// Search for the plug-in that was compiled for the MPI of this process, its checks, and its registration.
 #include "merganser/comm/plugins.hpp"
 
 #include <dlfcn.h>
@@ -19,13 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Throws UsageError of use_mpi().
+/// Throws UsageError with the reason why use_mpi() cannot open a plug-in.
 [[noreturn]] void refuse(const std::string& why) { throw UsageError("use_mpi: " + why); }
 
-/// Formats version and path of a loaded MPI library, for errors.
+/// Formats version and path of a loaded MPI library, for errors of use_mpi().
 std::string mpi_text(const LoadedMpi& mpi) { return mpi.version + ", " + mpi.path; }
 
-/// Returns the MPI library of this process. @throws UsageError unless there is exactly one
+/// Returns the MPI library that this process has loaded. @throws UsageError unless there is exactly one
 LoadedMpi find_only_mpi() {
   const auto all = loaded_mpi();
   if (all.empty()) {
@@ -42,13 +43,13 @@ LoadedMpi find_only_mpi() {
 
 /// Label in the file of a plug-in, which names the MPI that the plug-in is for.
 struct Label {
-  fs::path path;         // of the plug-in
-  std::string abi;       // binary interface, as LoadedMpi::abi
-  std::string compiled;  // MPI of the mpi.h that it was compiled with
-  std::string version;   // version of merganser
+  fs::path path;         // of the plug-in's file
+  std::string abi;       // binary interface of the MPI that the plug-in is for, as LoadedMpi::abi
+  std::string compiled;  // MPI of the mpi.h that the plug-in was compiled with
+  std::string version;   // version of merganser that the plug-in belongs to
 };
 
-/// Returns x of "name=x;" in a text, empty without such a part.
+/// Returns the value x of a field "name=x;" in the label of a plug-in, empty without such a field.
 std::string parse_field(const std::string& text, const std::string& name) {
   const std::size_t at = text.find(name + '=');
   if (at == std::string::npos) return {};
@@ -56,7 +57,8 @@ std::string parse_field(const std::string& text, const std::string& name) {
   return text.substr(begin, text.find(';', begin) - begin);
 }
 
-/// Reads the label of a plug-in as a plain file, since a plug-in for another MPI cannot be opened: its symbols are missing.
+/// Reads the label of a plug-in from its file, since a plug-in for another MPI cannot be opened: its symbols are missing. Returns
+/// nothing if the file has no label.
 std::optional<Label> read_label(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -66,7 +68,7 @@ std::optional<Label> read_label(const fs::path& path) {
   return Label{path, parse_field(mark, "abi"), parse_field(mark, "compiled"), parse_field(mark, "merganser")};
 }
 
-/// Returns the labels of the plug-ins in a folder, by interface.
+/// Returns the labels of the plug-ins (libmerganser_*.so) in a folder, ordered by the binary interface of their MPI.
 std::vector<Label> list_plugins(const fs::path& folder) {
   std::vector<Label> labels;
   std::error_code none;
@@ -79,7 +81,7 @@ std::vector<Label> list_plugins(const fs::path& folder) {
   return labels;
 }
 
-/// Returns the folders that are searched for plug-ins by default, beside the file of this library.
+/// Returns the folders in which use_mpi() searches for plug-ins by default, beside the file of this library.
 std::vector<fs::path> default_folders() {
   Dl_info here{};
   if (::dladdr(detail::core_mark(), &here) == 0 || here.dli_fname == nullptr) return {};
@@ -89,17 +91,18 @@ std::vector<fs::path> default_folders() {
   return {file.parent_path() / "plugins", file.parent_path() / "merganser" / "plugins"};
 }
 
-/// Returns a path as text.
+/// Returns the path of a folder of plug-ins as text, for errors.
 std::string path_text(const fs::path& path) { return path.string(); }
 
-/// Formats the error that a plug-in is for another interface than that of the MPI in this process.
+/// Formats the error that a plug-in is for another binary interface than that of the MPI in this process.
 std::string mismatch(const Label& label, const LoadedMpi& mpi) {
   return "the plug-in " + label.path.string() + " is for the interface '" + label.abi + "' (compiled with " +
          label.compiled + "), but the MPI in this process is " + mpi_text(mpi) + " (interface '" + mpi.abi +
          "'); allowed: libmerganser_" + mpi.abi + ".so";
 }
 
-/// Returns the label of the plug-in for this MPI. @throws UsageError if there is none, with those found
+/// Returns the label of the plug-in for the MPI of this process: of the file or in the folder `where`, in the default folders if
+/// that is empty. @throws UsageError if there is none, with those found
 Label choose_plugin(const std::string& where, const LoadedMpi& mpi) {
   std::error_code none;
   if (!where.empty() && fs::is_regular_file(where, none)) {
@@ -125,13 +128,14 @@ Label choose_plugin(const std::string& where, const LoadedMpi& mpi) {
          })));
 }
 
-/// Returns the text of the dynamic linker's last failure.
+/// Returns the dynamic linker's text for its last failure to open a plug-in or the MPI library.
 std::string linker_error() {
   const char* text = ::dlerror();
   return text != nullptr ? text : "unknown reason";
 }
 
-/// Opens a plug-in and registers its models. @throws UsageError if it does not match this library and this MPI
+/// Opens a plug-in and registers its communication models and kernels. @throws UsageError if it does not match this library and the
+/// MPI of this process
 void open_plugin(const Label& label, const LoadedMpi& mpi) {
   const std::string both = label.path.string() + " for " + mpi_text(mpi);
   if (label.version != detail::core_version()) {
@@ -166,7 +170,7 @@ MpiInUse find_and_open_plugin(const std::string& where) {
 
 }  // namespace
 
-// Late binding to the program's MPI, once per process: the first call decides.
+// Binds this library to the program's MPI at run time, once per process: the first call that succeeds decides.
 const MpiInUse& use_mpi(const std::string& where) {
   static std::mutex mutex;
   static std::optional<MpiInUse> in_use;

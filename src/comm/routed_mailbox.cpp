@@ -1,3 +1,4 @@
+// Two-hop routing of all-to-all messages: first along the row of a grid of ranks, then along the column of the receiver.
 #include "merganser/comm/routed_mailbox.hpp"
 
 #include <algorithm>
@@ -12,15 +13,15 @@ namespace {
 
 constexpr std::size_t kHere = SIZE_MAX;  // in place of an arc: this rank is in that column, so no first hop is needed
 
-/// Returns the least number whose square is at least `ranks`.
+/// Returns the number of columns of the routing grid of `ranks` ranks: the least number whose square is at least `ranks`.
 int ceil_sqrt(int ranks) {
   int side = 1;
   while (side * side < ranks) ++side;
   return side;
 }
 
-/// Calls use(rank, piece) for every piece of a message in a bundle received from rank `from`, where `rank` is the rank
-/// in the piece's heading. @throws CommError if the bundle ends within a piece
+/// Calls use(rank, piece) for every piece of a routed message in a bundle received from rank `from`, where `rank` is the rank in
+/// the piece's heading. @throws CommError if the bundle ends within a piece
 template <class Heading, class Use>
 void unpack(std::span<const std::byte> bundle, int from, const Use& use) {
   while (!bundle.empty()) {
@@ -72,6 +73,7 @@ Graph RoutedMailbox::complete(int rank, int ranks) {
   return Graph::symmetric(std::move(others));
 }
 
+// Makes the mailboxes of both hops: the first to one rank of every other column, the second to all other ranks of this column.
 RoutedMailbox::RoutedMailbox(Transport& transport, std::uint32_t max_piece_bytes)
     : Mailbox(complete(transport.rank(), transport.size())),
       rank_(transport.rank()),
@@ -106,6 +108,7 @@ void RoutedMailbox::step_all() {
   deliver();
 }
 
+// Arc of the complete graph of the two-hop mailbox: arc i leads to rank_ + i + 1 modulo the number of ranks.
 std::size_t RoutedMailbox::arc(int rank) const {
   return static_cast<std::size_t>((rank - rank_ + ranks_) % ranks_ - 1);
 }

@@ -1,3 +1,4 @@
+// Runs over a communication model, limits of thread ranks, and the end of a job after failures.
 #include "merganser/comm/runtime.hpp"
 
 #include <algorithm>
@@ -21,7 +22,8 @@
 namespace merganser::comm {
 namespace {
 
-/// Runs `body` on the ranks of a chosen communication model: threads of this process, or the processes of the job.
+/// Runs the program's `body` on all ranks over a chosen communication model: on threads of this process, or on this process of the
+/// job. Collective for processes. @param choice  line on the models that "auto" measured
 void run_on(const detail::BackendEntry& entry, const RunOptions& options, const std::string& choice,
             const std::function<void(Transport&)>& body) {
   detail::check_ranks(options, entry.info);
@@ -59,7 +61,7 @@ void run(const RunOptions& options, const std::function<void(Transport&)>& body)
   run_on(*choice.entry, options, choice.line, body);
 }
 
-// Bound of the model threads, so that a run that would exhaust memory or threads is refused before any thread starts.
+// Bound of the number of thread ranks, so that a run that would exhaust memory or threads is refused before any thread starts.
 void check_thread_ranks(int ranks) {
   if (ranks <= 1) return;  // the calling thread exists already
   // Per rank: stack and kernel memory of a thread, its transport and its part of the heap. Per pair: an entry of a gather.
@@ -90,15 +92,16 @@ void abort(int exit_code) {
 
 namespace {
 
-constexpr auto kGrace = std::chrono::milliseconds(300);  // in which notices of failures on other ranks are collected
-constexpr auto kMaxWait = std::chrono::seconds(10);      // until the reporting rank has ended the job
-// In which the launcher forwards the output of a rank: Hydra drops output that it has not read when a rank aborts.
+constexpr auto kGrace =
+    std::chrono::milliseconds(300);                  // time in which notices of failures on other ranks are collected
+constexpr auto kMaxWait = std::chrono::seconds(10);  // time for the reporting rank to end the job
+// Time for the launcher to forward the output of a rank: Hydra drops output that it has not read when a rank aborts.
 constexpr auto kForwarding = std::chrono::milliseconds(100);
 
-/// Returns whether an exit code is that of errors of communication.
+/// Returns true if the exit code of a failing rank is that of errors of communication (CommError).
 bool is_comm_exit_code(int exit_code) { return exit_code == CommError("").exit_code(); }
 
-/// Returns true if another rank's failure is to be reported instead of this one's. Errors of communication are mostly
+/// Returns true if end_job() is to report another rank's failure instead of this rank's. Errors of communication are mostly
 /// consequences of another rank's failure, so they come last; then the lowest rank counts.
 bool takes_precedence(const detail::FailureNotice& theirs, const detail::FailureNotice& mine) {
   const bool mine_is_comm = is_comm_exit_code(mine.exit_code);
@@ -106,12 +109,13 @@ bool takes_precedence(const detail::FailureNotice& theirs, const detail::Failure
   return theirs.rank < mine.rank;
 }
 
-/// Returns true on the one rank that reports its failure to the user. Sends a notice to the others and collects theirs.
+/// Returns true on the one rank of several failing ones that reports its failure to the user: sends a failure notice to the other
+/// ranks and collects theirs for up to 0.3 s.
 bool is_reporting_rank(const detail::Library& library, int exit_code) {
   if (!library.received_failure_notices().empty()) return false;
   const detail::FailureNotice mine{launcher_world().rank, exit_code};
   library.send_failure_notice(exit_code);
-  // Nobody takes precedence over rank 0, which pauses only so that its notice leaves.
+  // No rank takes precedence over rank 0, which pauses only so that its notice is sent.
   const bool foremost = mine.rank == 0 && !is_comm_exit_code(exit_code);
   const auto end = std::chrono::steady_clock::now() + (foremost ? kGrace / 10 : kGrace);
   while (std::chrono::steady_clock::now() < end) {  // receiving makes progress on the notice sent, too
@@ -137,7 +141,7 @@ void end_job(int exit_code, const std::function<void()>& report) {
   abort(exit_code);
 }
 
-// Known faults of the libraries in use, for `merganser doctor`.
+// Lists the known faults of the MPI and OpenSHMEM libraries in use, for `merganser doctor`.
 std::vector<std::string> library_faults() {
   std::vector<std::string> known;
   for (const detail::Library* library : {detail::mpi(), detail::shmem()}) {

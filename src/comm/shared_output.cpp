@@ -1,3 +1,4 @@
+// Output file that all ranks write in parallel; errors of one rank in collective calls become errors of all.
 #include "merganser/comm/shared_output.hpp"
 
 #include <fcntl.h>
@@ -12,14 +13,14 @@
 namespace merganser::comm {
 namespace {
 
-/// Throws InputError for a failed write, with the reason of the system.
+/// Throws InputError for a failed write of the shared output file, with the system's text for `error`, an errno.
 [[noreturn]] void fail(const std::string& path, int error) {
   throw InputError("cannot write " + path + ": " + std::strerror(error) + free_space_note(path));
 }
 
 }  // namespace
 
-// File that all ranks write: rank 0 creates it, the others open it by name. Collective.
+// Creates a file that all ranks write: rank 0 creates it, the others open it by name once they write. Collective.
 SharedOutput::SharedOutput(std::string path, Transport& transport, std::int64_t bytes, OutputFile::Opened opened)
     : path_(std::move(path)), transport_(transport) {
   if (transport.size() > 1 && transport.capabilities().processes) opened = OutputFile::Opened::by_name;
@@ -34,7 +35,7 @@ SharedOutput::~SharedOutput() {
   if (opened_ >= 0) ::close(opened_);
 }
 
-// Write of this rank's part at an offset; parts of ranks do not overlap.
+// Writes this rank's part of the shared file at an offset; parts of ranks do not overlap.
 void SharedOutput::write(std::uint64_t at, const void* data, std::uint64_t bytes) {
   if (file_) return file_->write(at, data, bytes);
   if (opened_ < 0) opened_ = ::open(name_.c_str(), O_WRONLY | O_CLOEXEC);

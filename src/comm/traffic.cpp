@@ -1,3 +1,4 @@
+// Arithmetic of the operation counts that every rank keeps by other rank.
 #include "merganser/comm/traffic.hpp"
 
 #include <algorithm>
@@ -22,6 +23,7 @@ bool PeerTraffic::empty() const noexcept {
   return std::all_of(moves.begin(), moves.end(), [](const MoveCount& move) { return move.operations == 0; });
 }
 
+// Lists the ranks with traffic, ascending, since the counts are in a hash table.
 std::vector<TrafficCount::Peer> TrafficCount::peers() const {
   std::vector<Peer> all;
   for (const auto& [rank, traffic] : peers_) {
@@ -31,7 +33,7 @@ std::vector<TrafficCount::Peer> TrafficCount::peers() const {
   return all;
 }
 
-// Traffic of an interval: peers that had none before are kept as they are.
+// Returns the traffic of an interval: peers without operations before it are kept as they are.
 TrafficCount TrafficCount::since(const TrafficCount& before) const {
   TrafficCount difference = *this;
   for (const auto& [rank, traffic] : before.peers_) {

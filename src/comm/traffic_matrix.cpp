@@ -1,3 +1,4 @@
+// Communication matrix of a run: validation, order and merging of flows, and the gather of all ranks' counts.
 #include "merganser/comm/traffic_matrix.hpp"
 
 #include <algorithm>
@@ -14,16 +15,17 @@ namespace {
 
 constexpr std::array<std::string_view, kMoves> kMoveNames{"message", "put", "get"};
 
-/// Names a flow in errors: "puts from rank 1 to rank 3".
+/// Returns the name of a traffic flow in errors: "puts from rank 1 to rank 3".
 std::string flow_text(const TrafficFlow& flow) {
   return std::string(move_name(flow.move)) + "s from rank " + std::to_string(flow.from) + " to rank " +
          std::to_string(flow.to);
 }
 
-/// Returns the key by which flows of a matrix are ordered and merged.
+/// Returns the key by which the flows of a communication matrix are ordered and merged: sender, receiver, kind of operation.
 auto flow_key(const TrafficFlow& flow) { return std::tuple(flow.from, flow.to, flow.move); }
 
-/// Validates a flow between two of `ranks` ranks. @throws InputError
+/// Validates a traffic flow between two of `ranks` ranks. @throws InputError for ranks out of range or equal, negative counts, and
+/// counts by size class that do not add up to the operations
 void check_flow(const TrafficFlow& flow, int ranks) {
   for (const int rank : {flow.from, flow.to}) {
     if (rank < 0 || rank >= ranks) {
@@ -52,7 +54,7 @@ void check_flow(const TrafficFlow& flow, int ranks) {
   }
 }
 
-/// Removes zeros from both ends of the counts by size, so that equal flows compare equal.
+/// Removes zeros from both ends of a traffic flow's operation counts by size class, so that equal flows compare equal.
 void trim_sizes(TrafficFlow& flow) {
   while (!flow.sizes.empty() && flow.sizes.back() == 0) flow.sizes.pop_back();
   const auto first = std::find_if(flow.sizes.begin(), flow.sizes.end(), [](std::int64_t n) { return n != 0; });
@@ -60,7 +62,7 @@ void trim_sizes(TrafficFlow& flow) {
   flow.sizes.erase(flow.sizes.begin(), first);
 }
 
-/// Returns a + b. @throws InputError naming the flow if 64 bits do not hold the sum
+/// Returns the sum of two counts of traffic flows. @throws InputError naming `flow` if 64 bits do not hold it
 std::int64_t checked_sum(std::int64_t a, std::int64_t b, const TrafficFlow& flow) {
   if (a > std::numeric_limits<std::int64_t>::max() - b) {
     throw InputError("traffic: " + flow_text(flow) + " are more than 64 bits can count");
@@ -68,7 +70,7 @@ std::int64_t checked_sum(std::int64_t a, std::int64_t b, const TrafficFlow& flow
   return a + b;
 }
 
-/// Adds the counts of `more`, a flow of the same ends and kind, to `to`. Counts by size are kept only if both flows
+/// Adds the counts of `more` to `to`, a traffic flow of the same ends and kind. Counts by size class are kept only if both flows
 /// have them.
 void add_flow(TrafficFlow& to, const TrafficFlow& more) {
   const bool sizes_known = !to.sizes.empty() && !more.sizes.empty();
@@ -88,11 +90,11 @@ void add_flow(TrafficFlow& to, const TrafficFlow& more) {
   to.sizes = std::move(sizes);
 }
 
-/// Flow of the counting rank in the form that ranks exchange.
+/// Counts of one rank's operations of one kind with another rank, in the form that ranks gather.
 struct FlowRecord {
-  std::int32_t other;  // the peer; the rank itself is the sender of the record
-  std::uint32_t move;
-  MoveCount count;
+  std::int32_t other;  // the other rank; the counting rank is the sender of the record
+  std::uint32_t move;  // kind of operation, a value of Move
+  MoveCount count;     // the operations
 };
 
 }  // namespace
@@ -107,7 +109,7 @@ Move parse_move(std::string_view name) {
   return static_cast<Move>(found - kMoveNames.begin());
 }
 
-// Traffic between all ranks of a run: flows are validated, ordered, and merged if they have the same ends and kind.
+// Makes the communication matrix of a run: flows are validated, ordered, and merged if they have the same ends and kind.
 TrafficMatrix::TrafficMatrix(int ranks, std::vector<TrafficFlow> flows) : ranks_(ranks) {
   if (ranks < 1) throw InputError("traffic of " + std::to_string(ranks) + " ranks; allowed: 1 and more");
   for (TrafficFlow& flow : flows) {
@@ -145,7 +147,7 @@ std::int64_t TrafficMatrix::exchange_count() const {
   return most;
 }
 
-// Collective total of a run's traffic from the counts of each rank.
+// Gathers the traffic counts of each rank and makes the communication matrix of the run of them. Collective.
 TrafficMatrix gather_traffic(Transport& transport, const TrafficCount& mine) {
   std::vector<FlowRecord> records;
   for (const auto& peer : mine.peers()) {

@@ -1,3 +1,4 @@
+// Public collectives of a transport over those of its backend: counts, checks of arguments, and agreement on errors.
 #include "merganser/comm/transport.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@ namespace merganser::comm {
 
 namespace {
 
+// Members of Counters, for element-wise arithmetic; the assertion below detects one that is missing here.
 constexpr std::array kCounts{&Counters::messages, &Counters::bytes,      &Counters::waves,   &Counters::puts,
                              &Counters::gets,     &Counters::bytes_got,  &Counters::records, &Counters::syncs,
                              &Counters::epochs,   &Counters::collectives};
@@ -52,6 +54,7 @@ std::vector<std::vector<std::byte>> Transport::all_gather(std::span<const std::b
   return do_all_gather(mine);
 }
 
+// All-to-all of messages: validates the number of messages on this rank, counts the call, and leaves the rest to the backend.
 std::vector<std::vector<std::byte>> Transport::all_to_all(std::span<const std::span<const std::byte>> to) {
   if (to.size() != static_cast<std::size_t>(size())) {
     throw CommError("all_to_all: messages for " + std::to_string(to.size()) + " ranks; there are " +
@@ -77,7 +80,7 @@ std::vector<std::byte> Transport::broadcast(std::span<const std::byte> mine) {
 
 namespace {
 
-/// Formats the arguments of a reduction, which must be equal on all ranks: "sum of 3 integers".
+/// Formats the arguments of an all_reduce(), which must be equal on all ranks, as text to compare: "sum of 3 integers".
 std::string reduction_text(std::size_t values, bool integers, Op op) {
   constexpr std::array kNames{"sum", "min", "max"};
   const auto at = static_cast<std::size_t>(op);
@@ -85,13 +88,15 @@ std::string reduction_text(std::size_t values, bool integers, Op op) {
          (integers ? " integers" : " doubles");
 }
 
-/// Throws an error that all ranks throw alike, which keeps collective calls safe afterwards.
+/// Throws a CommError that every rank of the transport throws with the same text, and notes it as agreed: collective calls stay
+/// safe afterwards.
 [[noreturn]] void throw_on_every_rank(const CommError& error) {
   detail::note_agreed_error(error.what());
   throw error;
 }
 
-/// Throws CommError with the arguments of rank 0 and of the first rank that differs; the same message on every rank.
+/// Throws CommError for an all_reduce() whose arguments differ between ranks, with those of rank 0 and of the first rank that
+/// differs; the same message on every rank. @param all  by rank: text of reduction_text()
 [[noreturn]] void throw_differing(const std::vector<std::vector<std::byte>>& all) {
   const auto text = [&](std::size_t rank) {
     const std::string what(reinterpret_cast<const char*>(all[rank].data()), all[rank].size());
@@ -102,25 +107,26 @@ std::string reduction_text(std::size_t values, bool integers, Op op) {
   throw_on_every_rank(CommError("all_reduce: " + text(0) + ", but " + text(other)));
 }
 
-/// Returns a hash of bytes (FNV-1a), by which ranks compare their arguments.
-std::uint64_t digest(std::span<const std::byte> bytes) {  // FNV-1a
+/// Returns a hash (FNV-1a) of the text of a collective call's arguments, by which ranks compare them.
+std::uint64_t argument_hash(std::span<const std::byte> bytes) {
   std::uint64_t hash = 0xCBF29CE484222325U;
   for (const std::byte b : bytes) hash = (hash ^ static_cast<std::uint64_t>(b)) * 0x100000001B3U;
   return hash;
 }
 
-/// Sign bit: flipping it maps signed integers to unsigned words in the same order, so that min and max reduce as words.
+/// Sign bit of an integer to reduce: flipping it maps signed integers to unsigned words in the same order, so that min and max
+/// reduce as words.
 constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
 
-/// Returns the digest of this rank's bytes and its complement, to be reduced by minimum. The minima over ranks are
-/// complements of each other exactly if all digests are equal, since min(~d) = ~max(d): one reduction finds minimum and
-/// maximum.
+/// Returns the hash of this rank's arguments of a collective call, as bytes, and the hash's complement, to be reduced by minimum.
+/// The minima over ranks are complements of each other exactly if all hashes are equal, since min(~d) = ~max(d): one reduction
+/// finds minimum and maximum.
 std::array<std::uint64_t, 2> uniformity_words(std::span<const std::byte> mine) {
-  const std::uint64_t word = digest(mine);
+  const std::uint64_t word = argument_hash(mine);
   return {word, ~word};
 }
 
-/// Returns whether the reduced words of uniformity_words() show that all ranks have the same bytes.
+/// Returns true if the minima over ranks of uniformity_words() show that all ranks gave a collective call the same arguments.
 bool is_uniform(const std::array<std::uint64_t, 2>& reduced) { return reduced[0] == ~reduced[1]; }
 
 }  // namespace
@@ -172,74 +178,77 @@ std::int64_t Transport::all_reduce(std::int64_t value, Op op) {
 
 namespace {
 
-enum class Kind : std::uint8_t { none, verification, usage, input, comm, coded, memory, other };
+/// Types of exceptions that agree() rethrows on other ranks, the most derived that fits; none: no exception.
+enum class ErrorKind : std::uint8_t { none, verification, usage, input, comm, coded, memory, other };
 
-/// Error that a rank has thrown in agree(), in a form that can be sent to other ranks.
+/// Exception that a rank has thrown in agree(), in a form that can be sent to other ranks; filled by catch_failure() and
+/// decode_failure().
 struct Failure {
-  Kind kind = Kind::none;
-  int exit_code = 0;
-  IndexedText text;
-  std::exception_ptr original;
+  ErrorKind kind = ErrorKind::none;  // type of the exception
+  int exit_code = 0;                 // exit code of an Error, else 0
+  IndexedText text;                  // message, whose indices stay numbers
+  std::exception_ptr original;       // the exception itself, on the rank that threw it
 };
 
-/// Returns the text of an error, with the positions of indices in the text if the error marks them.
+/// Returns the message of an error thrown in agree(), with the positions of indices in it if the error marks them.
 IndexedText error_text(const Error& error) {
   const auto* const indexed = dynamic_cast<const HasIndices*>(&error);
   return indexed != nullptr ? indexed->indexed_text() : IndexedText(error.what());
 }
 
-/// Runs `local` and returns the error that it threw, most derived type first; Kind::none if it returned.
+/// Runs this rank's part of agree() and returns the exception that it threw, most derived type first; ErrorKind::none if it threw
+/// none.
 Failure catch_failure(const std::function<void()>& local) {
   try {
     local();
   } catch (const VerificationError& e) {
-    return {Kind::verification, e.exit_code(), error_text(e), std::current_exception()};
+    return {ErrorKind::verification, e.exit_code(), error_text(e), std::current_exception()};
   } catch (const UsageError& e) {
-    return {Kind::usage, e.exit_code(), error_text(e), std::current_exception()};
+    return {ErrorKind::usage, e.exit_code(), error_text(e), std::current_exception()};
   } catch (const InputError& e) {
-    return {Kind::input, e.exit_code(), error_text(e), std::current_exception()};
+    return {ErrorKind::input, e.exit_code(), error_text(e), std::current_exception()};
   } catch (const CommError& e) {
-    return {Kind::comm, e.exit_code(), error_text(e), std::current_exception()};
+    return {ErrorKind::comm, e.exit_code(), error_text(e), std::current_exception()};
   } catch (const Error& e) {
-    return {Kind::coded, e.exit_code(), error_text(e), std::current_exception()};
+    return {ErrorKind::coded, e.exit_code(), error_text(e), std::current_exception()};
   } catch (const std::bad_alloc& e) {
-    return {Kind::memory, 0, IndexedText(e.what()), std::current_exception()};
+    return {ErrorKind::memory, 0, IndexedText(e.what()), std::current_exception()};
   } catch (const std::exception& e) {
-    return {Kind::other, 0, IndexedText(e.what()), std::current_exception()};
+    return {ErrorKind::other, 0, IndexedText(e.what()), std::current_exception()};
   } catch (...) {
-    return {Kind::other, 0, IndexedText("unknown error"), std::current_exception()};
+    return {ErrorKind::other, 0, IndexedText("unknown error"), std::current_exception()};
   }
   return {};
 }
 
-/// Throws an error of the given kind, as another rank has thrown it.
-[[noreturn]] void rethrow(Kind kind, int exit_code, const IndexedText& indexed) {
+/// Throws an exception of the given type and message, as another rank has thrown it in agree().
+[[noreturn]] void rethrow(ErrorKind kind, int exit_code, const IndexedText& indexed) {
   const std::string text = indexed.to_string();
   switch (kind) {
-    case Kind::verification:
+    case ErrorKind::verification:
       throw VerificationError(text);
-    case Kind::usage:
+    case ErrorKind::usage:
       throw Indexed<UsageError>(indexed);
-    case Kind::input:
+    case ErrorKind::input:
       throw Indexed<InputError>(indexed);
-    case Kind::comm:
+    case ErrorKind::comm:
       throw CommError(text);
-    case Kind::coded:
+    case ErrorKind::coded:
       throw Error(text, exit_code);
-    case Kind::memory:
+    case ErrorKind::memory:
       throw std::bad_alloc();
-    case Kind::other:
-    case Kind::none:
+    case ErrorKind::other:
+    case ErrorKind::none:
       break;
   }
   throw std::runtime_error(text);
 }
 
-/// Encodes a failure as bytes, empty for Kind::none. Indices stay numbers, since callers on other ranks may count from
-/// 1.
+/// Encodes this rank's exception in agree() as bytes for the other ranks: kind, exit code, indices, words; empty for
+/// ErrorKind::none. Indices stay numbers, since callers on other ranks may count from 1.
 detail::Bytes encode_failure(const Failure& failure) {
   detail::Bytes bytes;
-  if (failure.kind == Kind::none) return bytes;
+  if (failure.kind == ErrorKind::none) return bytes;
   detail::append(bytes, failure.kind);
   detail::append(bytes, failure.exit_code);
   detail::append(bytes, failure.text.indices().size());
@@ -252,10 +261,10 @@ detail::Bytes encode_failure(const Failure& failure) {
   return bytes;
 }
 
-/// Decodes the bytes of encode_failure(), not empty.
+/// Decodes an exception that another rank threw in agree(), from the bytes of encode_failure(), not empty.
 Failure decode_failure(const detail::Bytes& bytes) {
-  Failure failure{detail::read<Kind>(bytes), detail::read<int>(bytes, sizeof(Kind)), {}, nullptr};
-  std::size_t from = sizeof(Kind) + sizeof(int);
+  Failure failure{detail::read<ErrorKind>(bytes), detail::read<int>(bytes, sizeof(ErrorKind)), {}, nullptr};
+  std::size_t from = sizeof(ErrorKind) + sizeof(int);
   const auto next = [&] {
     const auto number = detail::read<std::size_t>(bytes, from);
     from += sizeof number;
@@ -280,7 +289,8 @@ Failure decode_failure(const detail::Bytes& bytes) {
 
 namespace {
 
-/// Splits a text at its zero bytes. Ranks that make the same call have the same number of lines.
+/// Splits the text of a rank's arguments for check_uniform_across_ranks() at its zero bytes: the name of the call, then a line per
+/// argument. Ranks that make the same call have the same number of lines.
 std::vector<std::string> split_lines(std::span<const std::byte> bytes) {
   std::vector<std::string> lines(1);
   for (const std::byte b : bytes) {
@@ -325,7 +335,7 @@ void check_uniform_across_ranks(Transport& transport, std::string_view what, con
 // failed.
 void agree(Transport& transport, const std::function<void()>& local) {
   const Failure mine = catch_failure(local);
-  std::uint64_t failures = mine.kind == Kind::none ? 0 : 1;
+  std::uint64_t failures = mine.kind == ErrorKind::none ? 0 : 1;
   ++transport.counters().collectives;
   transport.do_reduce({&failures, 1}, Op::sum);
   if (failures == 0) return;

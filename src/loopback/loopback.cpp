@@ -10,13 +10,15 @@
 
 namespace {
 
+/// Returns true if a socket is a stream socket (TCP), the kind whose bind() this preloaded library restricts to loopback.
 bool is_stream(int socket) noexcept {
   int type = 0;
   socklen_t bytes = sizeof type;
   return ::getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_STREAM;
 }
 
-// The system call itself: this library is loaded before the C library, whose bind() is hidden behind the one below.
+/// Binds a socket to an address by the system call itself: this preloaded library comes before the C library, whose bind() its
+/// own one hides. Returns 0, or -1 with errno set.
 int system_bind(int socket, const void* address, socklen_t bytes) noexcept {
   return static_cast<int>(::syscall(SYS_bind, socket, address, bytes));
 }

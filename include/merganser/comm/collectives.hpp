@@ -22,9 +22,12 @@
 namespace merganser::comm {
 
 namespace detail {
-/// Checks the length of a message from `rank`. @throws CommError if `bytes` is no multiple of `record`, both in bytes
+/// Validates that a message of `bytes` bytes, received from `rank` in a collective of records, holds whole records of `record`
+/// bytes. Local. @throws CommError if `bytes` is no multiple of `record`
 void check_whole_records(std::size_t bytes, std::size_t record, std::size_t rank);
+/// Throws CommError: `rank` has sent `records` values to all_gather_value(), which gathers one from each rank.
 [[noreturn]] void throw_not_one(std::size_t records, std::size_t rank);
+/// Throws CommError: the caller's owner function has given send_to_owners() `owner`, which is none of the `ranks` ranks.
 [[noreturn]] void throw_no_owner(std::int64_t owner, std::size_t ranks);
 }  // namespace detail
 
@@ -36,7 +39,8 @@ class Received {
 
  public:
   Received() = default;
-  /// Takes ownership of one message per rank. @throws CommError if a message does not hold whole records
+  /// Takes ownership of the messages of a collective call, one per sending rank. @throws CommError if a message does not hold
+  /// whole records
   explicit Received(std::vector<std::vector<std::byte>> messages) : messages_(std::move(messages)) {
     by_rank_.reserve(messages_.size());
     for (const auto& bytes : messages_) {
@@ -50,27 +54,27 @@ class Received {
   Received& operator=(const Received&) = delete;
   ~Received() = default;
 
-  /// Returns the number of senders: that of ranks, or 0 where nothing is received.
+  /// Returns the number of ranks whose records are held: that of all ranks, or 0 on a rank to which the call delivers nothing.
   [[nodiscard]] std::size_t size() const noexcept { return by_rank_.size(); }
-  /// Returns the records from `rank`, in the order in which it sent them.
+  /// Returns the records received from `rank`, in the order in which it sent them.
   [[nodiscard]] std::span<const T> operator[](std::size_t rank) const { return by_rank_[rank]; }
-  /// Returns an iterator to the records of rank 0, a span; with end(), for loops over ranks.
+  /// Returns an iterator over sending ranks, at the span of the records received from rank 0; with end(), for loops over ranks.
   [[nodiscard]] auto begin() const noexcept { return by_rank_.begin(); }
-  /// Returns the iterator behind the records of the last rank.
+  /// Returns the iterator over sending ranks that is behind the span of the last rank's records.
   [[nodiscard]] auto end() const noexcept { return by_rank_.end(); }
 
-  /// Returns the number of records from all ranks together.
+  /// Returns the number of records received from all ranks together.
   [[nodiscard]] std::size_t records() const noexcept {
     std::size_t count = 0;
     for (const auto& theirs : by_rank_) count += theirs.size();
     return count;
   }
-  /// Frees the message from `rank`, which then has no records.
+  /// Frees the message received from `rank`, whose span of records is empty afterwards.
   void drop(std::size_t rank) {
     by_rank_[rank] = {};
     messages_[rank] = std::vector<std::byte>();  // {} would keep the memory
   }
-  /// Appends all records to a vector, rank after rank; each message is freed as soon as it has been copied.
+  /// Appends all received records to a vector, sending rank after sending rank; each message is freed as soon as it is copied.
   void append_to(std::vector<T>& all) && {
     const std::size_t size_after = all.size() + records();
     if (size_after > all.capacity()) all.reserve(std::max(size_after, 2 * all.size()));
@@ -79,7 +83,7 @@ class Received {
       drop(rank);
     }
   }
-  /// Returns all records, rank after rank, in one vector; the messages are freed.
+  /// Returns all received records in one vector, sending rank after sending rank; the messages are freed.
   [[nodiscard]] std::vector<T> flat() && {
     std::vector<T> all;
     std::move(*this).append_to(all);
@@ -111,12 +115,13 @@ template <class T>
   return values;
 }
 
-/// Range of one rank in a global numbering that counts the elements of all ranks, rank after rank.
+/// Range of one rank in a global numbering that counts the elements of all ranks, rank after rank; computed by compute_share().
 struct Share {
   std::uint64_t before = 0;  ///< number of elements on lower ranks (exclusive prefix sum): the first global index
-  std::uint64_t all = 0;     ///< number of elements on all ranks
+  std::uint64_t all = 0;     ///< number of elements on all ranks together (total of the prefix sum)
 };
-/// Computes the exclusive prefix sum over ranks, and the total, of the numbers `mine`. Collective; gathers 8 bytes a rank.
+/// Computes the exclusive prefix sum over ranks, and the total, of `mine`, this rank's number of elements. Collective; gathers 8
+/// bytes a rank.
 [[nodiscard]] Share compute_share(Transport& transport, std::uint64_t mine);
 
 /// Returns the records that rank 0 passes, on every rank; `mine` of other ranks is ignored. Collective.
@@ -202,6 +207,7 @@ template <class T, class Owner, class Use>
 void send_to_owners_in_rounds(Transport& transport, std::span<const T> records, const Owner& owner, const Use& use,
                               std::size_t round = kRoundBytes / sizeof(T)) {
   if (transport.size() == 1) return use(records);
+  // The number of rounds is the maximum over ranks: a rank that has sent all its records still takes part in the exchanges.
   const std::size_t rounds = count_rounds(transport, records.size(), round);
   for (std::size_t i = 0; i < rounds; ++i) {
     const auto left = records.subspan(std::min(records.size(), i * round));

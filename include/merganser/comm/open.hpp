@@ -14,10 +14,10 @@ namespace merganser::comm {
 
 /// Options of open(); the same on every rank of the communicator.
 struct OpenOptions {
-  /// A name of backends(), or "auto"; the variable MERGANSER_COMM overrides "auto". `threads`: for one rank only.
+  /// Communication model: a name of backends(), or "auto", which the variable MERGANSER_COMM overrides. `threads`: one rank only.
   /// `shmem`: for part of the ranks of MPI_COMM_WORLD only after it has been opened over all of them once.
   std::string backend = "auto";
-  std::string decorators;  ///< comma list: "checked", "chaos:SEED"
+  std::string decorators;  ///< comma list of decorators around the transport: "checked", "chaos:SEED"
   /// Process graph that "auto" measures on, as a function of (rank, size); empty: eight neighbours in a near-square grid.
   std::function<Graph(int rank, int size)> pattern;
   ChooseModel choose = first_of_the_fastest;  ///< decision of "auto" from the measured times
@@ -53,8 +53,8 @@ struct OpenOptions {
 
 /// Cartesian topology of a communicator; ranks are numbered row by row, the last axis fastest.
 struct Cartesian {
-  std::vector<int> shape;      ///< number of ranks along each axis
-  std::vector<bool> periodic;  ///< true for each axis that wraps around
+  std::vector<int> shape;      ///< number of ranks along each axis of the grid of ranks
+  std::vector<bool> periodic;  ///< true for each axis of the grid of ranks that wraps around
 };
 /// Returns the Cartesian topology of a communicator made by MPI_Cart_create, given as its Fortran handle. Local.
 /// @throws UsageError without MPI in this build or a running MPI, for MPI_COMM_NULL or an inter-communicator, and for a

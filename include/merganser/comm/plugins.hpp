@@ -9,12 +9,12 @@
 
 namespace merganser::comm {
 
-/// Description of an MPI library that this process has loaded.
+/// Description of an MPI library that this process has loaded; filled by loaded_mpi().
 struct LoadedMpi {
-  std::string path;     ///< path of its file, as the dynamic linker gives it
+  std::string path;     ///< path of the MPI library's file, as the dynamic linker gives it
   std::string version;  ///< first line of the text from MPI_Get_library_version
-  /// Its binary interface: "openmpi", "mpich" (Intel's, Cray's and MVAPICH's too), "mpi_abi" (that of the MPI 5 standard);
-  /// empty if it is none of these.
+  /// Binary interface (ABI) of the MPI library: "openmpi", "mpich" (Intel's, Cray's and MVAPICH's too), "mpi_abi" (that of the
+  /// MPI 5 standard); empty if it is none of these.
   std::string abi;
 };
 
@@ -22,10 +22,10 @@ struct LoadedMpi {
 /// loading, whatever its name. Local; does not initialise MPI. Cost: a walk over the loaded objects.
 [[nodiscard]] std::vector<LoadedMpi> loaded_mpi();
 
-/// MPI library that open() and run() use, and the plug-in through which they call it.
+/// MPI library that open() and run() use, and the plug-in through which they call it; filled by use_mpi().
 struct MpiInUse {
-  LoadedMpi library;   ///< the MPI library of this process
-  std::string plugin;  ///< path of the plug-in; empty if merganser was built with MPI
+  LoadedMpi library;   ///< the one MPI library that this process has loaded
+  std::string plugin;  ///< path of the opened plug-in with the models over MPI; empty if merganser was built with MPI
   /// MPI of the mpi.h that the plug-in was compiled with, "Open MPI 4.1.4"; empty without a plug-in.
   std::string compiled;
 };

@@ -13,11 +13,11 @@
 
 namespace merganser::comm {
 
-/// A communication model compiled into this library.
+/// Communication model (threads, MPI, OpenSHMEM) that this library or a plug-in in use contains; an element of backends().
 struct Backend {
-  std::string_view name;         ///< "threads", "p2p", "neighborhood", "rma", "shmem"
-  std::string_view description;  ///< one line for --help and doctor
-  bool processes;                ///< needs a launcher for more than one rank
+  std::string_view name;         ///< name of the model: "threads", "p2p", "neighborhood", "rma", "shmem"
+  std::string_view description;  ///< one line on the model, for --help and doctor
+  bool processes;                ///< true if the model's ranks are processes, so that more than one need a launcher
 };
 
 /// Returns the communication models of this build, and of a plug-in in use, in a fixed order with "threads" first.
@@ -27,8 +27,8 @@ struct Backend {
 /// found at configure time". Local.
 [[nodiscard]] std::span<const std::string_view> missing_backends();
 
-/// Validates the name of a communication model: "auto" or a name from backends(). Local. @throws UsageError with the
-/// list of names
+/// Validates the name of a communication model: "auto" or a name from backends(). Local. @throws UsageError for any other name,
+/// with the list of names
 void check_backend(std::string_view name);
 
 /// Returns true if a launcher (mpirun, srun, ...) started this process as one of several ranks. Local.
@@ -36,30 +36,32 @@ void check_backend(std::string_view name);
 
 /// Measurement of one communication model by which the model "auto" chooses: its name and times.
 struct MeasuredModel {
-  std::string_view name;  ///< as in backends()
+  std::string_view name;  ///< name of the measured model, one of backends()
   /// Times in ns by pass, each the maximum over ranks of the time of one wave and one round of records. Models are
   /// measured in turns; sample i of every model is from turn i.
   std::vector<std::vector<double>> passes_ns;
-  double time_ns = 0;  ///< median over passes of the median of each pass, in ns
+  double time_ns = 0;  ///< time of the model: median over passes of the median of each pass, in ns
 };
 /// Decision of the model "auto" among the models that were measured.
 struct ModelChoice {
-  std::size_t chosen = 0;           ///< index of the model to run
-  std::vector<std::size_t> equals;  ///< indices of others that may be as fast, for the line of Transport::choice()
+  std::size_t chosen = 0;           ///< index of the model to run, among the models measured
+  std::vector<std::size_t> equals;  ///< indices of other models that may be as fast, for Transport::choice()
 };
 /// Function that chooses a communication model by the measurements, at least one, in the order of backends(). Called on
 /// every rank with the same times; must return the same decision on each.
 using ChooseModel = std::function<ModelChoice(std::span<const MeasuredModel>)>;
 
-/// Chooses the first of the models whose time is within 5 % of the minimum; `equals` are the others within 5 %. Local.
+/// Chooses the first of the measured communication models whose time is within 5 % of the minimum; `equals` are the other models
+/// within 5 %. Default decision of the model "auto". Local.
 /// @throws UsageError for no model
 [[nodiscard]] ModelChoice first_of_the_fastest(std::span<const MeasuredModel> models);
 
 /// Options of run(): the model, the number of ranks, the decorators.
 struct RunOptions {
-  std::string backend = "auto";  ///< a name of backends(), or "auto"; the variable MERGANSER_COMM overrides "auto"
+  /// Communication model: a name of backends(), or "auto", which the variable MERGANSER_COMM overrides.
+  std::string backend = "auto";
   int ranks = 0;           ///< `threads`: number of ranks (0: one). Processes: checked against the launcher if not 0
-  std::string decorators;  ///< comma list: "checked", "chaos:SEED"
+  std::string decorators;  ///< comma list of decorators around the transport: "checked", "chaos:SEED"
   /// Process graph that "auto" measures on, as a function of (rank, size); empty: eight neighbours in a near-square grid.
   std::function<Graph(int rank, int size)> pattern;
   ChooseModel choose = first_of_the_fastest;  ///< decision of "auto" from the measured times
@@ -89,10 +91,10 @@ void run(const RunOptions& options, const std::function<void(Transport&)>& body)
 /// before the first of several runs. Local. @throws UsageError with the largest number allowed
 void check_thread_ranks(int ranks);
 
-/// Rank of a process in its job, and the number of processes of the job.
+/// Rank of a process in the job that a launcher (mpirun, srun) started, and the number of processes of the job.
 struct World {
-  int rank = 0;  ///< 0 to size - 1
-  int size = 1;  ///< at least 1
+  int rank = 0;  ///< rank of this process in the job, 0 to size - 1
+  int size = 1;  ///< number of processes of the job, at least 1
 };
 /// Returns rank and size of this process from the launcher's environment variables; 0 and 1 without a launcher. Local;
 /// starts no library.
@@ -107,11 +109,11 @@ struct World {
 /// Called by any rank that failed, from main() only.
 [[noreturn]] void end_job(int exit_code, const std::function<void()>& report);
 
-/// Environment variable that a job needs.
+/// Environment variable that the libraries of a job (MPI, OpenSHMEM, UCX) or their launcher should find, with the reason.
 struct Setting {
-  std::string name;   ///< name of the variable
-  std::string value;  ///< value that it should have
-  std::string why;    ///< fault that occurs without it
+  std::string name;   ///< name of the environment variable
+  std::string value;  ///< value that the environment variable should have
+  std::string why;    ///< fault of the library or launcher that occurs without the variable
 };
 /// Returns the settings that work around faults of the installed libraries; `merganser run` exports those not yet set. Local.
 [[nodiscard]] std::vector<Setting> launcher_settings();

@@ -14,32 +14,32 @@ namespace merganser::comm {
 /// independent; beginning and committing it are collective. A destructor without commit() removes it.
 class SharedOutput : Pinned {
  public:
-  /// Creates the file under a temporary name. Collective. `transport` must outlive it.
+  /// Creates the shared output file under a temporary name, on rank 0. Collective. `transport` must outlive the object.
   /// @param bytes   final size of the file in bytes, to be checked against free space; 0: unknown
   /// @param opened  by_name: a library opens name(); else only write() is used
   /// @throws InputError on every rank if no file can be made at `path`
   SharedOutput(std::string path, Transport& transport, std::int64_t bytes = 0,
                OutputFile::Opened opened = OutputFile::Opened::here);
-  /// Closes the file, and removes it if it was not committed. Local.
+  /// Closes the shared output file on this rank; on rank 0 removes it if it was not committed. Local.
   ~SharedOutput();
 
-  /// Returns the temporary name, under which any rank may open the file until commit().
+  /// Returns the temporary name of the shared output file, under which any rank may open it until commit().
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  /// Writes `bytes` bytes at offset `at` (in bytes) of the file. Local, independent of other ranks.
+  /// Writes `bytes` bytes at offset `at` (in bytes) of the shared output file. Local, independent of other ranks.
   /// @throws InputError on this rank only
   void write(std::uint64_t at, const void* data, std::uint64_t bytes);
-  /// Reserves disk space for the whole file, where the file system can, so that a library does not run out of it while it
-  /// writes. Called by every rank once the file exists and before it has data. Collective.
+  /// Reserves disk space for the whole output file, where the file system can, so that a library that writes the file by name
+  /// does not run out of it. Called by every rank once the file exists and before it has data. Collective.
   /// @throws InputError on every rank if there is too little space
   void hold_room();
-  /// Flushes the file on all ranks and renames it to its final name. Collective.
+  /// Flushes the shared output file on all ranks and renames it to its final name. Collective.
   /// @throws InputError on every rank; a former file of that name is then unchanged
   void commit();
 
  private:
-  std::string path_;
+  std::string path_;  // final name of the file
   Transport& transport_;
-  std::string name_;
+  std::string name_;                  // temporary name of the file
   std::unique_ptr<OutputFile> file_;  // on rank 0 only
   int opened_ = -1;                   // descriptor on the other ranks, -1 until they write
 };

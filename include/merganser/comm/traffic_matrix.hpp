@@ -15,13 +15,13 @@ namespace merganser::comm {
 /// Entry of a communication matrix: operations of one kind from one rank to another. Bytes flow from `from` to `to`: a get by
 /// rank 2 of what rank 5 owns is a flow from 5 to 2.
 struct TrafficFlow {
-  int from = 0;                 ///< rank that the bytes leave
-  int to = 0;                   ///< rank that the bytes reach
-  Move move = Move::message;    ///< kind of operation
-  std::int64_t operations = 0;  ///< number of operations, >= 0
-  std::int64_t bytes = 0;       ///< payload of all operations, >= 0
-  std::size_t first_class = 0;  ///< size class (see size_class()) of sizes[0]
-  /// Number of operations per size class from `first_class` on; neither the first nor the last is 0. Empty if unknown.
+  int from = 0;                 ///< rank that the bytes of the flow leave
+  int to = 0;                   ///< rank that the bytes of the flow reach
+  Move move = Move::message;    ///< kind of the flow's operations: message, put or get
+  std::int64_t operations = 0;  ///< number of communication operations of the flow, >= 0
+  std::int64_t bytes = 0;       ///< payload of all operations of the flow in bytes, >= 0
+  std::size_t first_class = 0;  ///< size class of sizes[0], as size_class() returns it
+  /// Number of the flow's operations per size class from `first_class` on; neither the first nor the last is 0. Empty if unknown.
   std::vector<std::int64_t> sizes;
 
   friend bool operator==(const TrafficFlow&, const TrafficFlow&) = default;
@@ -32,30 +32,32 @@ struct TrafficFlow {
 /// @throws InputError for any other name
 [[nodiscard]] Move parse_move(std::string_view name);
 
-/// Sparse communication matrix between all ranks of one run.
+/// Sparse communication matrix of one run: operations and bytes from each rank to each other one.
 class TrafficMatrix {
  public:
-  /// Makes a matrix of one rank without flows.
+  /// Makes the communication matrix of one rank, without flows.
   TrafficMatrix() = default;
-  /// Makes a matrix from flows in any order; flows with equal ends and kind are added up, empty ones left out. Local.
+  /// Makes the communication matrix of `ranks` ranks from flows in any order; flows with equal ends and kind are added up, empty
+  /// ones left out. Local.
   /// @throws InputError for a rank outside 0 to ranks - 1, a flow from a rank to itself, a negative count, sizes that
   ///         contradict the operations, and sums beyond 64 bits
   TrafficMatrix(int ranks, std::vector<TrafficFlow> flows);
 
-  /// Returns the number of ranks, at least 1.
+  /// Returns the number of ranks of the communication matrix, at least 1.
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
-  /// Returns the flows that are not empty, ascending by (from, to, move), each key once.
+  /// Returns the entries of the communication matrix that are not empty, ascending by (from, to, move), each key once.
   [[nodiscard]] const std::vector<TrafficFlow>& flows() const noexcept { return flows_; }
-  /// Returns the number of operations of all flows. @throws InputError beyond 64 bits
+  /// Returns the number of communication operations between all ranks. @throws InputError if it exceeds 64 bits
   [[nodiscard]] std::int64_t operations() const;
-  /// Returns the number of bytes of all flows. @throws InputError beyond 64 bits
+  /// Returns the number of bytes that all communication operations move between ranks. @throws InputError if it exceeds 64 bits
   [[nodiscard]] std::int64_t bytes() const;
 
-  /// Number of repetitions of the pattern (steps, phases), at least 1; empty if the source does not give it.
+  /// Number of repetitions of the communication pattern (steps, phases), at least 1; empty if the source does not give it.
   std::optional<std::int64_t> exchanges;
-  std::string source;  ///< origin of the numbers, for people
+  std::string source;  ///< origin of the counts (a run, a trace, a file), as text for people
 
-  /// Returns `exchanges` if known, else the largest number of operations of one flow, at least 1.
+  /// Returns the number of repetitions of the communication pattern: `exchanges` if known, else the largest number of operations
+  /// of one flow, at least 1.
   [[nodiscard]] std::int64_t exchange_count() const;
 
   friend bool operator==(const TrafficMatrix&, const TrafficMatrix&) = default;
@@ -65,13 +67,14 @@ class TrafficMatrix {
   std::vector<TrafficFlow> flows_;
 };
 
-/// Gathers the counts of every rank into one matrix, on every rank. Collective.
+/// Gathers the operation counts of every rank into one communication matrix, on every rank. Collective.
+/// @param mine  counts of this rank by other rank
 [[nodiscard]] TrafficMatrix gather_traffic(Transport& transport, const TrafficCount& mine);
 
-/// Encodes flows, in the order of TrafficMatrix::flows(), as text of letters, digits, "+" and "/": about 14 characters for a
-/// flow of one size class. Local.
+/// Encodes the flows of a communication matrix, in the order of TrafficMatrix::flows(), as text of letters, digits, "+" and "/"
+/// for a run record: about 14 characters for a flow of one size class. Local.
 [[nodiscard]] std::string pack_flows(const std::vector<TrafficFlow>& flows);
-/// Decodes flows from a text that pack_flows() made. Local.
+/// Decodes the flows of a communication matrix from a text that pack_flows() made. Local.
 /// @throws InputError if the text was not made by pack_flows
 [[nodiscard]] std::vector<TrafficFlow> unpack_flows(std::string_view text);
 

@@ -28,30 +28,31 @@ class Decorator;
 /// Directed process graph, restricted to the arcs of one rank. The position of a rank in a list is the number of its arc,
 /// from 0. Ranks are distinct within a list; a rank may be its own neighbour.
 struct Graph {
-  std::vector<int> out;  ///< ranks this rank sends to
-  std::vector<int> in;   ///< ranks this rank receives from
+  std::vector<int> out;  ///< ranks that this rank sends to, by out-arc
+  std::vector<int> in;   ///< ranks that this rank receives from, by in-arc
 
-  /// Graph in which every neighbour both sends and receives: arc i leads to and comes from neighbours[i].
+  /// Returns this rank's part of a process graph in which every neighbour both sends and receives: out-arc i leads to
+  /// neighbours[i], and in-arc i comes from it.
   static Graph symmetric(std::vector<int> neighbours) { return {neighbours, std::move(neighbours)}; }
 };
 
 /// Counts of the communication operations of one rank since its transport was made. Always on; a few additions per
 /// operation. Operations of a rank on itself are not counted, except in `records`. A fetch_or counts as a put and a get.
 struct Counters {
-  std::int64_t messages = 0;     ///< two-sided messages sent (not empty)
-  std::int64_t bytes = 0;        ///< payload bytes sent or put
+  std::int64_t messages = 0;     ///< number of two-sided messages sent, empty ones not counted
+  std::int64_t bytes = 0;        ///< payload bytes sent in messages or put one-sided
   std::int64_t waves = 0;        ///< neighbour waves taken part in (Mailbox steps)
   std::int64_t puts = 0;         ///< one-sided puts of payload words (Segment, Stream)
-  std::int64_t gets = 0;         ///< one-sided gets of payload words
-  std::int64_t bytes_got = 0;    ///< payload bytes that these gets read; not part of `bytes`
+  std::int64_t gets = 0;         ///< one-sided gets of payload words (Segment)
+  std::int64_t bytes_got = 0;    ///< payload bytes that one-sided gets read; not part of `bytes`
   std::int64_t records = 0;      ///< Stream records sent, by put or in a message
-  std::int64_t syncs = 0;        ///< Segment synchronisations
+  std::int64_t syncs = 0;        ///< phases of a Segment ended (sync calls)
   std::int64_t epochs = 0;       ///< one-sided access epochs opened
   std::int64_t collectives = 0;  ///< calls that every rank of the transport must make
 
-  /// Adds the counts of `o`, element by element.
+  /// Adds the operation counts of `o`, element by element.
   Counters& operator+=(const Counters& o);
-  /// Returns the element-wise difference: the operations between an earlier copy `b` and `a`.
+  /// Returns the element-wise difference of operation counts: the operations between an earlier copy `b` and `a`.
   friend Counters operator-(Counters a, const Counters& b);
   friend bool operator==(const Counters&, const Counters&) = default;
 };
@@ -63,11 +64,12 @@ struct Counters {
 /// destroyed; using it throws CommError.
 class Mailbox : Pinned {
  public:
-  /// For derived classes; programs call Transport::mailbox().
+  /// Makes the empty outboxes and inboxes of a Mailbox, one per arc of this rank; for derived classes: programs call
+  /// Transport::mailbox().
   explicit Mailbox(Graph graph) : graph_(std::move(graph)), outbox_(graph_.out.size()), inbox_(graph_.in.size()) {}
   virtual ~Mailbox() = default;
 
-  /// Returns the arcs of this rank that were given to Transport::mailbox().
+  /// Returns this rank's arcs of the process graph, as given to Transport::mailbox().
   [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
 
   /// Returns the message that the next step sends along out-arc `arc`, for the caller to append to. A step leaves it
@@ -78,7 +80,7 @@ class Mailbox : Pinned {
     return outbox_[arc];
   }
 
-  /// Appends one record to the message of out-arc `arc`. @throws CommError if there is no such arc
+  /// Appends one record to the message that the next step sends along out-arc `arc`. @throws CommError if there is no such arc
   template <class T>
   void post(std::size_t arc, const T& record) {
     static_assert(std::is_trivially_copyable_v<T>, "records travel as bytes");
@@ -88,7 +90,7 @@ class Mailbox : Pinned {
     std::memcpy(box.data() + at, &record, sizeof(T));
   }
 
-  /// Appends records to the message of out-arc `arc`. @throws CommError if there is no such arc
+  /// Appends records to the message that the next step sends along out-arc `arc`. @throws CommError if there is no such arc
   template <class T>
   void post_all(std::size_t arc, std::span<const T> records) {
     static_assert(std::is_trivially_copyable_v<T>, "records travel as bytes");
@@ -132,17 +134,18 @@ class Mailbox : Pinned {
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
-  /// Throws once the transport has ended; step() calls it first. Local.
-  /// @throws CommError if the transport that made this has ended
+  /// Checks that the mailbox may still be used; step() calls it first. Local.
+  /// @throws CommError if the transport that made the mailbox has ended
   virtual void check_usable() const = 0;
 
  protected:
-  /// Implements step() along all arcs; the transport still lives.
+  /// Implements Mailbox::step() along all arcs, by the means of a backend; called only while the transport lives.
   virtual void step_all() = 0;
-  /// Implements step() along the marked arcs; the transport still lives.
+  /// Implements Mailbox::step() along the marked arcs, by the means of a backend; called only while the transport lives.
   virtual void step_some(std::span<const std::uint8_t> active_out, std::span<const std::uint8_t> active_in) = 0;
-  /// Throws CommError if `bytes`, the length of a message, is no multiple of `record`, the size of one record in bytes.
+  /// Throws CommError if `bytes`, the length of a received message, is no multiple of `record`, the size of one record in bytes.
   static void check_record_size(std::size_t bytes, std::size_t record);
+  /// Throws CommError: a Mailbox of `arcs` arcs on `side` ("out", "in") has no arc `arc`.
   [[noreturn]] static void throw_no_arc(const char* side, std::size_t arc, std::size_t arcs);
 
   Graph graph_;
@@ -162,9 +165,9 @@ enum class Epoch : std::uint8_t {
 class SegmentBody {
  public:
   virtual ~SegmentBody() = default;
-  /// Throws once the transport has ended. Local. @throws CommError if the transport that made this has ended
+  /// Checks that the segment may still be used. Local. @throws CommError if the transport that made the segment has ended
   virtual void check_usable() const = 0;
-  /// Returns the words of this rank, in memory that stays where it is.
+  /// Returns this rank's words of the segment, in memory whose address does not change.
   [[nodiscard]] virtual std::byte* local() = 0;
   /// Writes one word of `rank`, at `index` counted in words; visible to its owner after the next sync.
   virtual void put(int rank, std::size_t index, const void* word) = 0;
@@ -172,9 +175,9 @@ class SegmentBody {
   virtual void get(int rank, std::size_t index, std::size_t count, void* to) = 0;
   /// Replaces one word of `rank` by its bitwise OR with `word`, atomically; `old` holds the former value after the next sync.
   virtual void fetch_or(int rank, std::size_t index, const void* word, void* old) = 0;
-  /// Ends the phase between neighbours of the graph. Every rank of the graph calls it.
+  /// Ends the segment's phase between neighbours of the process graph. Every rank of the graph calls it.
   virtual void sync() = 0;
-  /// Ends the phase between all ranks and returns the logical OR of their `mine`. Collective.
+  /// Ends the segment's phase between all ranks and returns the logical OR of their `mine`. Collective.
   virtual bool sync_any(bool mine) = 0;
 };
 
@@ -190,9 +193,10 @@ class Segment {
                 "words of a Segment have 4 or 8 bytes and no pointers");
 
  public:
-  /// Wraps the implementation of a backend; programs call Transport::segment(). `words` is the number on this rank.
+  /// Wraps a backend's untyped implementation of a segment; programs call Transport::segment(). `words` is the number of words
+  /// on this rank.
   Segment(std::unique_ptr<SegmentBody> body, std::size_t words) : body_(std::move(body)), words_(words) {}
-  /// Returns the words of this rank. Those that others put into may be read after the sync that ends the phase.
+  /// Returns this rank's words of the segment. Those that other ranks put into may be read after the sync that ends the phase.
   [[nodiscard]] std::span<T> local() { return {reinterpret_cast<T*>(body_->local()), words_}; }
   /// Writes one word of `rank`, which its owner may read after the next sync.
   /// @throws CommError if `rank` is neither this rank nor an out-neighbour, or has no word `index`
@@ -203,9 +207,9 @@ class Segment {
   /// Replaces one word of `rank` by its bitwise OR with `word`; `old` holds the former value after the next sync.
   /// @throws CommError if `rank` is neither this rank nor an out-neighbour, or has no word `index`
   void fetch_or(int rank, std::size_t index, T word, T* old) { body_->fetch_or(rank, index, &word, old); }
-  /// Ends the phase between neighbours of the graph. Every rank of the graph calls it.
+  /// Ends the segment's phase between neighbours of the process graph. Every rank of the graph calls it.
   void sync() { body_->sync(); }
-  /// Ends the phase between all ranks and returns the logical OR of their `mine`. Collective.
+  /// Ends the segment's phase between all ranks and returns the logical OR of their `mine`. Collective.
   bool sync_any(bool mine) { return body_->sync_any(mine); }
 
  private:
@@ -221,31 +225,31 @@ class Segment {
 /// A record is a value below 2^32; slots on an arc are 0 .. count - 1, each sent once per round (single assignment).
 class Stream : Pinned {
  public:
-  /// For derived classes; programs call Transport::stream().
+  /// Stores this rank's arcs of a Stream; for derived classes: programs call Transport::stream().
   explicit Stream(Graph graph) : graph_(std::move(graph)) {}
   virtual ~Stream() = default;
 
-  /// Returns the arcs of this rank that were given to Transport::stream().
+  /// Returns this rank's arcs of the process graph, as given to Transport::stream().
   [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
 
-  /// Callback that receives one record: its in-arc, its slot on that arc, its value.
+  /// Callback of Stream::take() that receives one record: its in-arc, its slot on that arc, its value.
   using Take = std::function<void(std::size_t arc, std::size_t slot, std::uint32_t value)>;
 
-  /// Starts a round. Local. counts_out[i] is the number of records that this rank will send along out-arc i, counts_in[i]
-  /// the number that in-arc i will deliver. @throws CommError if records of the round before have not been taken
+  /// Starts a round of records. Local. counts_out[i] is the number of records that this rank will send along out-arc i,
+  /// counts_in[i] the number that in-arc i will deliver. @throws CommError if records of the round before have not been taken
   virtual void open(std::span<const std::size_t> counts_out, std::span<const std::size_t> counts_in) = 0;
-  /// Sends `value` to slot `slot` of out-arc `arc`; the record may be buffered until take(), wait() or finish().
+  /// Sends the record `value` to slot `slot` of out-arc `arc`; it may be buffered until take(), wait() or finish().
   virtual void send(std::size_t arc, std::size_t slot, std::uint32_t value) = 0;
   /// Passes every record that has arrived and not been taken to the callback, and sends buffered records. The callback may
   /// call send(). Returns the number of records still to come in this round. Does not block.
   virtual std::size_t take(const Take& callback) = 0;
   /// Blocks until a record has arrived (or none is still to come); makes progress on this rank's sends meanwhile.
   virtual void wait() = 0;
-  /// Completes all sends of this round locally. Call once after the last take().
+  /// Ends a round of records: completes all its sends locally. Call once after the last take().
   /// @throws CommError if records of the round have not been sent or not been taken
   virtual void finish() = 0;
-  /// Throws once the transport has ended; the other calls of this class do so too. Local.
-  /// @throws CommError if the transport that made this has ended
+  /// Checks that the stream may still be used, as its other calls do too. Local.
+  /// @throws CommError if the transport that made the stream has ended
   virtual void check_usable() const = 0;
 
  protected:
@@ -255,22 +259,22 @@ class Stream : Pinned {
 /// Communication pattern of a ghost exchange, as held by one rank. The number that an out-arc sends equals the number that
 /// the same arc delivers at its other end.
 struct Pattern {
-  std::vector<std::vector<std::size_t>>
-      out;                      ///< per out-arc: indices of local elements to send, in the order of arrival
-  std::vector<std::size_t> in;  ///< per in-arc: number of elements to receive
+  /// Per out-arc: indices of this rank's elements to send as ghosts, in the order of arrival.
+  std::vector<std::vector<std::size_t>> out;
+  std::vector<std::size_t> in;  ///< per in-arc: number of ghosts to receive
 };
 
 /// Persistent ghost exchange: a pattern set up once and executed many times.
 class Plan : Pinned {
  public:
   virtual ~Plan() = default;
-  /// Part of the ghosts of one in-arc: elements first to first + data.size() / element size - 1.
+  /// Consecutive ghosts received along one in-arc by Plan::pull(): elements first to first + data.size() / element size - 1.
   struct Chunk {
-    std::size_t arc;                  ///< in-arc
-    std::size_t first;                ///< position of its first element among those of the arc
-    std::span<const std::byte> data;  ///< the elements
+    std::size_t arc;                  ///< in-arc that delivered the ghosts
+    std::size_t first;                ///< position of the chunk's first ghost among those of the in-arc
+    std::span<const std::byte> data;  ///< bytes of the chunk's ghosts
   };
-  /// Callback that receives one chunk; the chunk's data is valid until the callback returns.
+  /// Callback of Plan::pull() that receives one chunk of ghosts; the chunk's data is valid until the callback returns.
   using Use = std::function<void(const Chunk&)>;
   /// Sends the pattern's elements of `local` and passes the ghosts to the callback, chunk by chunk, while later chunks
   /// are in transit. Every rank of the graph calls it equally often.
@@ -280,33 +284,33 @@ class Plan : Pinned {
  protected:
 };
 
-/// Reduction operations. A sum of integers wraps around.
+/// Operations of Transport::all_reduce(). A sum of integers wraps around.
 enum class Op : std::uint8_t { sum, min, max };
 
-/// Properties of a model, for algorithms that have a choice, for tests and for reports.
+/// Properties of a communication model, for algorithms that have a choice, for tests and for reports.
 struct Capabilities {
   bool one_sided = false;       ///< Segment, Stream and Mailbox use remote memory access
-  bool subset_waves = true;     ///< Mailbox::step on some arcs uses the backend's own model
-  bool sub_transports = false;  ///< Transport::subset works
-  bool processes = false;       ///< ranks are processes, not threads
-  bool checked = false;         ///< the decorator `checked` is around it: checks that cost time are wanted
+  bool subset_waves = true;     ///< Mailbox::step on some arcs uses the model's own operations, as on all arcs
+  bool sub_transports = false;  ///< Transport::subset() works with this model
+  bool processes = false;       ///< ranks of the model are processes, not threads
+  bool checked = false;         ///< the decorator `checked` is around the transport: checks that cost time are wanted
 };
 
-/// Capacity of a Stream; equal on all ranks.
+/// Options of Transport::stream(): the capacity of a Stream; equal on all ranks.
 struct StreamOptions {
-  std::size_t slots_per_arc =
-      16384;  ///< slots per arc that a one-sided backend keeps in memory; records beyond go by message
+  /// Slots of records per arc that a one-sided backend keeps in memory; records beyond them are sent in messages.
+  std::size_t slots_per_arc = 16384;
 };
-/// Element and chunk sizes of a Plan; equal at both ends of every arc.
+/// Options of Transport::plan(): element and chunk sizes of a ghost exchange; equal at both ends of every arc.
 struct PlanOptions {
-  std::size_t element_bytes = 8;      ///< size of one element in bytes
-  std::size_t chunk_elements = 4096;  ///< elements of an arc that are sent, and passed to the callback, together
+  std::size_t element_bytes = 8;      ///< size of one element of the ghost exchange in bytes
+  std::size_t chunk_elements = 4096;  ///< elements of an arc sent together as one chunk of the ghost exchange
 };
 
-/// Name and text of one argument that must be uniform across ranks.
+/// Argument of a collective call that must be equal on all ranks, for check_uniform_across_ranks().
 struct UniformValue {
-  std::string name;
-  std::string value;
+  std::string name;   ///< name of the argument, as in the error
+  std::string value;  ///< value of the argument on this rank, as text
 };
 
 /// Communicator with its attached objects, as one rank holds it: rank, size, collectives for set-up, and the four objects.
@@ -316,23 +320,23 @@ class Transport : Pinned {
  public:
   virtual ~Transport() = default;
 
-  /// Returns the number of this rank, 0 to size() - 1.
+  /// Returns the number of this rank in the transport, 0 to size() - 1.
   [[nodiscard]] virtual int rank() const noexcept = 0;
-  /// Returns the number of ranks.
+  /// Returns the number of ranks of the transport.
   [[nodiscard]] virtual int size() const noexcept = 0;
-  /// Returns the name of the model as backends() lists it, also inside decorators.
+  /// Returns the name of the transport's communication model as backends() lists it, also inside decorators.
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
   /// Returns one line on the times that "auto" measured and the model it chose; empty if a model was named or only one fitted.
   [[nodiscard]] virtual std::string_view choice() const noexcept = 0;
-  /// Returns the properties of the model; the same on every rank.
+  /// Returns the properties of the transport's communication model; the same on every rank.
   [[nodiscard]] virtual Capabilities capabilities() const noexcept = 0;
-  /// Returns the counts of this rank since the transport was made; subtract an earlier copy for those of a part.
+  /// Returns the operation counts of this rank since the transport was made; subtract an earlier copy for those of a part.
   [[nodiscard]] virtual Counters& counters() noexcept { return counters_; }
-  /// Returns the operations and bytes of this rank by other rank, since the transport was made.
+  /// Returns the counts of operations and bytes between this rank and each other one, since the transport was made.
   [[nodiscard]] virtual TrafficCount& traffic() noexcept { return traffic_; }
 
   // ---- set-up and statistics: collective over every rank, never inside a merge step ----
-  /// Blocks until every rank has called it. Collective.
+  /// Blocks until every rank of the transport has called it (barrier). Collective.
   void barrier();
   /// Reduces doubles element by element, in the order of ranks, so that sums have the same bits on every rank and in every
   /// model; `values` holds the result on every rank. Collective.
@@ -389,12 +393,18 @@ class Transport : Pinned {
 
  protected:
   // The collectives of a backend; the public calls count them and check their arguments first.
+  /// Implements barrier() by the means of a backend, without counting the call. Collective.
   virtual void do_barrier() = 0;
-  /// Reduces unsigned words element by element; number and operation are the same on every rank, sums wrap around.
+  /// Reduces unsigned words element by element over all ranks, by the means of a backend; number and operation are the same on
+  /// every rank, sums wrap around. Collective; not counted.
   virtual void do_reduce(std::span<std::uint64_t> words, Op op) = 0;
+  /// Implements gather() to rank 0 by the means of a backend, without counting the call. Collective.
   [[nodiscard]] virtual std::vector<std::vector<std::byte>> do_gather(std::span<const std::byte> mine) = 0;
+  /// Implements broadcast() from rank 0 by the means of a backend, without counting the call. Collective.
   [[nodiscard]] virtual std::vector<std::byte> do_broadcast(std::span<const std::byte> mine) = 0;
+  /// Implements all_gather() of bytes by the means of a backend, without counting the call. Collective.
   [[nodiscard]] virtual std::vector<std::vector<std::byte>> do_all_gather(std::span<const std::byte> mine) = 0;
+  /// Implements all_to_all() of bytes by the means of a backend; `to` has size() entries. Collective; not counted.
   [[nodiscard]] virtual std::vector<std::vector<std::byte>> do_all_to_all(
       std::span<const std::span<const std::byte>> to) = 0;
 
@@ -402,6 +412,8 @@ class Transport : Pinned {
   TrafficCount traffic_;
 
  private:
+  /// Checks that all ranks call all_reduce() with the same number and type of values and the same, known operation.
+  /// Collective. @throws CommError on every rank if they do not
   void check_reduction(std::size_t values, bool integers, Op op);
 
   friend class detail::Decorator;
@@ -412,7 +424,7 @@ class Transport : Pinned {
 
 /// Checks that logically collective arguments (options and the like) have the same values on every rank, where a difference
 /// would make ranks hang or go unnoticed. Collective; one reduction of 16 bytes.
-/// @param what  the beginning of the message
+/// @param what    the beginning of the error message: the call whose arguments are compared
 /// @throws UsageError, the same on every rank, with the first name that differs and two of its values
 void check_uniform_across_ranks(Transport& transport, std::string_view what, const std::vector<UniformValue>& values);
 

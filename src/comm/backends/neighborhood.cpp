@@ -13,8 +13,9 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// Returns the graph of the MPI communicator: `graph`, and, for libraries that need equal in- and out-degrees, a reverse arc
-/// for each arc without one. The arcs of `graph` come first, in their order; the others carry empty messages.
+/// Returns the process graph of the MPI communicator for neighbourhood collectives: `graph`, and, for MPI libraries that need
+/// equal in- and out-degrees, a reverse arc for each arc without one. The arcs of `graph` come first, in their order; the others
+/// carry empty messages.
 Graph library_graph(const Graph& graph) {
   if (!unequal_degrees_fail()) return graph;
   Graph both = graph;
@@ -29,12 +30,12 @@ Graph library_graph(const Graph& graph) {
 
 /// Arguments of one side of MPI_Ineighbor_alltoallw: absolute addresses, so that nothing is packed, and a datatype of its own
 /// for a message that is longer than a count of type int allows.
-class Parts : Pinned {
+class AlltoallwArguments : Pinned {
  public:
-  explicit Parts(std::size_t arcs) : counts_(arcs + 1), places_(arcs + 1), types_(arcs + 1, MPI_BYTE) {}
-  ~Parts() { free(); }
+  explicit AlltoallwArguments(std::size_t arcs) : counts_(arcs + 1), places_(arcs + 1), types_(arcs + 1, MPI_BYTE) {}
+  ~AlltoallwArguments() { free(); }
 
-  /// Sets the buffer of an arc.
+  /// Sets the message buffer of an arc for MPI_Ineighbor_alltoallw; one longer than max_piece_bytes gets a datatype of its own.
   void set(std::size_t arc, const std::byte* data, std::size_t bytes) {
     check(MPI_Get_address(data, &places_[arc]), "MPI_Get_address");
     counts_[arc] = static_cast<int>(bytes);
@@ -43,7 +44,7 @@ class Parts : Pinned {
     wide_.push_back(arc);
     counts_[arc] = 1;
   }
-  /// Frees the datatypes that were made for long messages.
+  /// Frees the MPI datatypes that set() has made for long messages.
   void free() noexcept {
     for (const std::size_t arc : wide_) MPI_Type_free(&types_[arc]);  // sets what it frees to null
     for (const std::size_t arc : wide_) types_[arc] = MPI_BYTE;
@@ -54,7 +55,7 @@ class Parts : Pinned {
   [[nodiscard]] const MPI_Datatype* types() const { return types_.data(); }
 
  private:
-  /// Makes a datatype of `bytes` contiguous bytes: whole pieces of max_piece_bytes and a rest.
+  /// Makes an MPI datatype of `bytes` contiguous bytes, more than an int counts: whole pieces of max_piece_bytes and a rest.
   static MPI_Datatype wide_type(std::size_t bytes) {
     const auto piece = static_cast<int>(max_piece_bytes);
     const auto pieces = static_cast<int>(bytes / max_piece_bytes);
@@ -71,9 +72,9 @@ class Parts : Pinned {
     return wide;
   }
 
-  std::vector<int> counts_;          // per arc; one element more, so that no list is empty
-  std::vector<MPI_Aint> places_;     // per arc: absolute address
-  std::vector<MPI_Datatype> types_;  // per arc
+  std::vector<int> counts_;          // per arc: number of elements; one element more, so that no list is empty
+  std::vector<MPI_Aint> places_;     // per arc: absolute address of the message
+  std::vector<MPI_Datatype> types_;  // per arc: MPI_BYTE, or the datatype of a long message
   std::vector<std::size_t> wide_;    // arcs with a datatype of their own
 };
 
@@ -90,6 +91,7 @@ class NeighborhoodMailbox final : public MessageMailbox {
         in_(library_graph_.in.size()) {}
 
  protected:
+  /// Makes a wave over all arcs by two neighbourhood collectives of MPI: the lengths of the messages, then the messages.
   void step_all() override {
     const Waiter::Describe describe = [this] {
       std::string text =
@@ -99,6 +101,7 @@ class NeighborhoodMailbox final : public MessageMailbox {
     };
     ++full_steps_;
     count_wave();
+    // An arc of this rank to itself carries no byte in the collectives: its message is moved at the end, without a copy.
     for (std::size_t arc = 0; arc < outbox_.size(); ++arc) {
       out_bytes_[arc] = arc == self_out_ ? 0 : static_cast<std::int64_t>(outbox_[arc].size());
       out_.set(arc, outbox_[arc].data(), static_cast<std::size_t>(out_bytes_[arc]));
@@ -122,16 +125,16 @@ class NeighborhoodMailbox final : public MessageMailbox {
   }
 
  private:
-  std::shared_ptr<const Communicator> comm_;
+  std::shared_ptr<const Communicator> comm_;  // with library_graph_ as its topology
   Graph library_graph_;
-  std::uint64_t full_steps_ = 0;
-  std::vector<std::int64_t> out_bytes_;  // per arc: length of the message
-  std::vector<std::int64_t> in_bytes_;
-  Parts out_;
-  Parts in_;
+  std::uint64_t full_steps_ = 0;         // steps along all arcs so far
+  std::vector<std::int64_t> out_bytes_;  // per out-arc of library_graph_: length of the message
+  std::vector<std::int64_t> in_bytes_;   // per in-arc of library_graph_: length of the message
+  AlltoallwArguments out_;
+  AlltoallwArguments in_;
 };
 
-/// Transport of the model neighborhood.
+/// Transport of the model neighborhood (MPI neighbourhood collectives) as one rank holds it.
 class Neighborhood final : public MpiTransport {
  public:
   using MpiTransport::MpiTransport;
@@ -144,7 +147,7 @@ class Neighborhood final : public MpiTransport {
   [[nodiscard]] std::unique_ptr<MpiTransport> make(MPI_Comm parent) const override {
     return std::make_unique<Neighborhood>(parent);
   }
-  /// Makes a Mailbox with a graph communicator of its own. Collective.
+  /// Makes a Mailbox with a distributed graph communicator of its own for its neighbourhood collectives. Collective.
   std::unique_ptr<Mailbox> make_mailbox(Graph graph, Place place) override {
     auto some_arcs = link(graph);
     if constexpr (kSimulated)
@@ -155,6 +158,7 @@ class Neighborhood final : public MpiTransport {
     return std::make_unique<NeighborhoodMailbox>(std::move(place), std::move(graph), std::move(some_arcs),
                                                  std::move(all_arcs));
   }
+  /// Frees the graph communicators of mailboxes that still live, then the transport's communicator. Collective.
   void release() override {
     for (const auto& known : graphs_) {
       if (const auto graph = known.lock()) graph->free();
@@ -163,7 +167,7 @@ class Neighborhood final : public MpiTransport {
   }
 
  private:
-  // Of mailboxes, which may outlive the transport; freed in release().
+  // Graph communicators of mailboxes, which may outlive the transport; freed in release().
   std::vector<std::weak_ptr<Communicator>> graphs_;
 };
 

@@ -8,7 +8,7 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// Transport of the model p2p.
+/// Transport of the model p2p (MPI two-sided messages) as one rank holds it.
 class P2p final : public MpiTransport {
  public:
   using MpiTransport::MpiTransport;

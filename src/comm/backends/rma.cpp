@@ -16,18 +16,18 @@ namespace {
 
 constexpr std::size_t kSourceWords = 4096;  // words put since the last flush whose sources are kept
 
-/// Window to be freed in MPI_Finalize, and whether its lifetime epoch is open.
+/// MPI window to be freed in MPI_Finalize, for MPI libraries that crash there while a window is left.
 struct KeptWindow {
   MPI_Win window;
-  bool open;
+  bool open;  // an access epoch to all ranks (MPI_Win_lock_all) is open
 };
-/// Windows not freed yet, in the order of their creation, which is the same on all ranks of each.
+/// Returns the MPI windows to be freed in MPI_Finalize, in the order of their creation, which is the same on all ranks of each.
 std::vector<std::shared_ptr<KeptWindow>>& kept_windows() {
   static auto* all = new std::vector<std::shared_ptr<KeptWindow>>;  // never destroyed: MPI ends after statics
   return *all;
 }
 
-/// Frees the remaining windows in MPI_Finalize, which is collective, so that all ranks get here.
+/// Frees the remaining MPI windows of the model rma; deletion callback that MPI_Finalize calls on all ranks. Collective.
 int free_kept_windows(MPI_Comm, int, void*, void*) {
   const ScopedYield yield;
   for (const auto& kept : kept_windows()) {
@@ -38,7 +38,7 @@ int free_kept_windows(MPI_Comm, int, void*, void*) {
   return MPI_SUCCESS;
 }
 
-/// Registers a window to be freed in MPI_Finalize if it has not been freed before.
+/// Registers an MPI window to be freed in MPI_Finalize if it has not been freed before. Local.
 std::shared_ptr<KeptWindow> keep_until_mpi_ends(MPI_Win window) {
   static const bool asked = [] {
     register_finalize_callback(free_kept_windows);
@@ -51,7 +51,8 @@ std::shared_ptr<KeptWindow> keep_until_mpi_ends(MPI_Win window) {
 /// One-sided memory of the model rma: a window made by MPI_Win_allocate.
 class RmaMemory final : public Memory {
  public:
-  /// Allocates the window. Collective over `comm`. @param error  set to the error text of this rank if it fails here
+  /// Allocates the MPI window, zeroes this rank's memory and opens the lifetime epoch. Collective over `comm`.
+  /// @param error  set to the error text of this rank if the allocation fails here
   RmaMemory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters, std::string& error)
       : comm_(comm), epoch_(epoch), counters_(counters), sources_(kSourceWords) {
     const MPI_Aint size = window_bytes(bytes);
@@ -81,6 +82,7 @@ class RmaMemory final : public Memory {
     put(rank, offset, source(word), bytes);
   }
 
+  /// Starts MPI_Get of bytes from the window of `rank`, in pieces that an int can count.
   void get(int rank, std::size_t offset, void* to, std::size_t bytes) override {
     constexpr std::size_t kPiece = std::size_t{1} << 30;
     const Operation one(*this, rank);
@@ -99,9 +101,10 @@ class RmaMemory final : public Memory {
           "MPI_Fetch_and_op");
   }
 
-  /// Flushes the operations since the last flush; the copies of put words may be reused then.
+  /// Flushes the MPI one-sided operations since the last flush; the copies of put words may be reused afterwards.
   void complete() override {
     const ScopedYield yield(ScopedYield::Call::brief);
+    // MPI_Win_flush_all of MPICH before 4.0.3 may return before it has read what was put: ranks are flushed one by one there.
     if (dirty_ && by_rank_) {
       for (const int rank : touched_) check(MPI_Win_flush(rank, window_), "MPI_Win_flush");
     } else if (dirty_) {
@@ -112,7 +115,7 @@ class RmaMemory final : public Memory {
     used_ = 0;
   }
 
-  /// Makes puts of others visible to loads (MPI_Win_sync), and progress in MPI by a probe.
+  /// Makes puts of other ranks into the window visible to loads of this rank (MPI_Win_sync), and progress in MPI by a probe.
   void progress() override {
     sync_window(window_, comm_, open_);
     int found = 0;
@@ -126,6 +129,7 @@ class RmaMemory final : public Memory {
     if (epoch_ == Epoch::per_phase) close_epoch();
   }
 
+  /// Frees the MPI window, after its open access epoch. Collective.
   void free() override {
     const ScopedYield yield;
     if (open_) close_epoch();
@@ -134,10 +138,11 @@ class RmaMemory final : public Memory {
   }
 
  private:
-  /// Guard around one operation: opens and closes an access epoch of its own in Epoch::per_operation, else marks the target
-  /// for the next flush.
+  /// Guard around one MPI one-sided operation: opens and closes an access epoch of its own in Epoch::per_operation, else marks
+  /// the target for the next flush.
   class Operation {
    public:
+    /// Begins an operation to `rank`: marks it for the next flush, or locks it in Epoch::per_operation.
     Operation(RmaMemory& memory, int rank) : memory_(memory), rank_(rank) {
       memory_.dirty_ = memory_.epoch_ != Epoch::per_operation;
       if (memory_.dirty_) memory_.touch(rank);
@@ -146,6 +151,7 @@ class RmaMemory final : public Memory {
       ++memory_.counters_.epochs;
       check(MPI_Win_lock(MPI_LOCK_SHARED, rank_, 0, memory_.window_), "MPI_Win_lock");
     }
+    /// Ends the operation: in Epoch::per_operation flushes and unlocks the target.
     ~Operation() noexcept(false) {
       if (memory_.dirty_) return;
       const ScopedYield yield(ScopedYield::Call::brief);
@@ -158,12 +164,12 @@ class RmaMemory final : public Memory {
     int rank_;
   };
 
-  /// Marks a rank as target of an operation since the last flush.
+  /// Marks a rank as target of a one-sided operation since the last flush, where ranks are flushed one by one.
   void touch(int rank) {
     if (by_rank_ && std::find(touched_.begin(), touched_.end(), rank) == touched_.end()) touched_.push_back(rank);
   }
 
-  /// Returns a copy of a word that lives until the next complete(): MPI_Put may read its origin as late as the flush.
+  /// Returns a copy of a word to put that lives until the next complete(): MPI_Put may read its origin as late as the flush.
   const void* source(std::uint64_t word) {
     if (used_ == sources_.size()) {
       complete();
@@ -173,18 +179,18 @@ class RmaMemory final : public Memory {
     return &sources_[used_++];
   }
 
-  /// Records whether an epoch is open, also for the release in MPI_Finalize.
+  /// Records that an access epoch of the window to all ranks is open or closed, also for the release in MPI_Finalize.
   void note_open(bool open) {
     open_ = open;
     if (kept_) kept_->open = open;
   }
-  /// Opens a passive-target access epoch to all ranks.
+  /// Opens a passive-target access epoch of the window to all ranks (MPI_Win_lock_all).
   void open_epoch() {
     check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
     ++counters_.epochs;
     note_open(true);
   }
-  /// Closes the access epoch, which completes all operations.
+  /// Closes the window's access epoch to all ranks, which completes all operations.
   void close_epoch() {
     const ScopedYield yield;
     check(MPI_Win_unlock_all(window_), "MPI_Win_unlock_all");
@@ -194,20 +200,20 @@ class RmaMemory final : public Memory {
   }
 
   MPI_Comm comm_;
-  Epoch epoch_;
-  Counters& counters_;
+  Epoch epoch_;         // extent of the access epochs
+  Counters& counters_;  // operation counts of the transport
   MPI_Win window_ = MPI_WIN_NULL;
-  std::shared_ptr<KeptWindow> kept_;
-  std::byte* base_ = nullptr;
+  std::shared_ptr<KeptWindow> kept_;     // null: MPI_Finalize need not free the window
+  std::byte* base_ = nullptr;            // this rank's memory in the window
   std::vector<std::uint64_t> sources_;   // copies of words put since the last flush
-  std::size_t used_ = 0;                 // number of them
-  bool open_ = false;                    // an epoch on all ranks is open
-  bool dirty_ = false;                   // operations since the last flush
+  std::size_t used_ = 0;                 // number of these copies
+  bool open_ = false;                    // an access epoch to all ranks is open
+  bool dirty_ = false;                   // one-sided operations have been called since the last flush
   bool by_rank_ = flush_all_is_early();  // flush each rank instead of all at once
   std::vector<int> touched_;             // ranks to flush, if by_rank_
 };
 
-/// Transport of the model rma.
+/// Transport of the model rma (MPI one-sided windows) as one rank holds it.
 class Rma final : public OneSided<MpiTransport> {
  public:
   using OneSided::OneSided;

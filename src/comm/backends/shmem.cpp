@@ -22,8 +22,9 @@ namespace {
 /// One-sided memory of the model shmem: a block at the same address of the symmetric heap of every member.
 class ShmemMemory final : public Memory {
  public:
-  /// Takes ownership of `data`. @param barrier  barrier of the members that completes puts; only free() calls it, while the
-  /// transport lives
+  /// Takes ownership of this rank's block `data` of symmetric memory.
+  /// @param idle_word  word of symmetric memory that no process writes, for progress()
+  /// @param barrier    barrier of the members that completes puts; only free() calls it, while the transport lives
   ShmemMemory(std::byte* data, std::shared_ptr<const Members> members, long* idle_word, std::function<void()> barrier)
       : data_(data), members_(std::move(members)), idle_word_(idle_word), barrier_(std::move(barrier)) {}
 
@@ -31,6 +32,7 @@ class ShmemMemory final : public Memory {
   void put(int rank, std::size_t offset, const void* from, std::size_t bytes) override {
     if (bytes > 0) put_bytes(data_ + offset, from, bytes, pe(rank));
   }
+  /// Puts a word of 8 bytes, or the first 4 of them, into the block of `rank` as one access.
   void put_word(int rank, std::size_t offset, std::uint64_t word, std::size_t bytes) override {
     if (bytes == sizeof word) {
       comm::detail::put_word(reinterpret_cast<std::uint64_t*>(data_ + offset), word, pe(rank));
@@ -43,8 +45,9 @@ class ShmemMemory final : public Memory {
   void get(int rank, std::size_t offset, void* to, std::size_t bytes) override {
     get_bytes_nbi(to, data_ + offset, bytes, pe(rank));
   }
-  /// In Open MPI 4.1.4 shmem_..._atomic_fetch_or changes nothing and a 32-bit compare-and-swap aborts (its issue 11257). So
-  /// both widths use a 64-bit compare-and-swap of the aligned word around them.
+  /// Replaces a word of `rank` by its OR with `operand` and stores the former one in `old`. In Open MPI 4.1.4
+  /// shmem_..._atomic_fetch_or changes nothing and a 32-bit compare-and-swap aborts (its issue 11257). So words of 4 and 8 bytes
+  /// both use a 64-bit compare-and-swap of the aligned word around them.
   void fetch_or(int rank, std::size_t offset, std::uint64_t operand, void* old, std::size_t bytes) override {
     const std::size_t inside = offset % sizeof(std::uint64_t);
     auto* target = reinterpret_cast<std::uint64_t*>(data_ + offset - inside);
@@ -68,13 +71,13 @@ class ShmemMemory final : public Memory {
  private:
   [[nodiscard]] int pe(int rank) const { return members_->pes[static_cast<std::size_t>(rank)]; }
 
-  std::byte* data_;
-  std::shared_ptr<const Members> members_;
-  long* idle_word_;
-  std::function<void()> barrier_;
+  std::byte* data_;                         // this rank's block of symmetric memory
+  std::shared_ptr<const Members> members_;  // processes that have a block
+  long* idle_word_;                         // word that no process writes, for progress()
+  std::function<void()> barrier_;           // barrier of the members, for free()
 };
 
-/// Transport of the model shmem.
+/// Transport of the model shmem (OpenSHMEM) as one rank holds it.
 class Shmem final : public OneSided<ShmemCollectives> {
  public:
   using OneSided::OneSided;
@@ -89,6 +92,7 @@ class Shmem final : public OneSided<ShmemCollectives> {
   [[nodiscard]] std::unique_ptr<Transport> subset(bool take_part) override;
 
  protected:
+  /// Allocates a zeroed block of symmetric memory, of the largest size that a rank wants. Collective.
   std::shared_ptr<Memory> allocate(std::size_t bytes, Epoch) override {
     // Whole words of 8 bytes, since fetch_or() swaps the word around one of 4; the same size on every rank, as is symmetric.
     std::uint64_t most = (std::max(bytes, sizeof(std::uint64_t)) + 7) / 8 * 8;
@@ -99,7 +103,7 @@ class Shmem final : public OneSided<ShmemCollectives> {
   }
 };
 
-// Sub-transport over some processes, with a board in reserved symmetric memory.
+// Sub-transport of the model shmem over some processes, with the board of its collectives in reserved symmetric memory.
 std::unique_ptr<Transport> Shmem::subset(bool take_part) {
   ++counters_.collectives;
   const std::byte mine{static_cast<std::uint8_t>(take_part ? 1 : 0)};
@@ -111,7 +115,7 @@ std::unique_ptr<Transport> Shmem::subset(bool take_part) {
     part.pes.push_back(members()->pes[r]);
   }
   if (part.pes.empty()) return nullptr;
-  free_unused_memory();
+  free_unused_memory();  // reserved symmetric memory may be held by objects that all ranks have destroyed
   std::byte* const board = new_board(part, highest());  // its reductions are over all ranks of this transport
   if (!take_part) return nullptr;
   auto transport = std::make_unique<Shmem>(std::move(part), board);
@@ -119,7 +123,8 @@ std::unique_ptr<Transport> Shmem::subset(bool take_part) {
   return transport;
 }
 
-/// Makes the transport of all processes of the job. Collective.
+/// Implements BackendEntry::start of the model shmem: initialises OpenSHMEM and makes the transport of all its processes.
+/// Collective.
 std::unique_ptr<TransportBase> start() {
   start_shmem();
   Members all = all_members();
@@ -127,7 +132,8 @@ std::unique_ptr<TransportBase> start() {
   return std::make_unique<Shmem>(std::move(all), board);
 }
 
-/// Returns a function that computes element-wise maxima over the ranks of any transport; words stay below 2^63.
+/// Returns a function that computes element-wise maxima of words below 2^63 over the ranks of `control`, a transport of any model,
+/// by which processes agree on a place in symmetric memory before their transport of the model shmem exists.
 Highest highest_over(Transport& control) {
   return [&control](std::span<std::uint64_t> words) {
     std::vector<std::int64_t> values(words.begin(), words.end());
@@ -136,8 +142,8 @@ Highest highest_over(Transport& control) {
   };
 }
 
-/// Returns the processes of an MPI communicator by their numbers in OpenSHMEM, which equal ranks in MPI_COMM_WORLD.
-/// Local.
+/// Returns the processes of an MPI communicator, given as its Fortran handle, as members of a transport of the model shmem. Their
+/// numbers in OpenSHMEM equal their ranks in MPI_COMM_WORLD. Local.
 Members find_members(int communicator) {
   Members members{0, mpi()->communicators->world_ranks(communicator)};
   const auto mine = std::find(members.pes.begin(), members.pes.end(), mpi()->communicators->world().rank);
@@ -145,7 +151,8 @@ Members find_members(int communicator) {
   return members;
 }
 
-/// Returns the reason why the model shmem cannot run on the ranks of a communicator; empty if it can. Local.
+/// Returns the reason why the model shmem cannot run on the ranks of an MPI communicator: ranks outside of MPI_COMM_WORLD, or a
+/// part of the ranks before OpenSHMEM was started by all. Empty if it can. Local.
 std::string refusal(int communicator) {
   const Communicators& communicators = *mpi()->communicators;
   const std::vector<int> pes = communicators.world_ranks(communicator);
@@ -162,8 +169,8 @@ std::string refusal(int communicator) {
          "may be destroyed at once), or another model";
 }
 
-/// Makes a transport over the ranks of a communicator; a transport of p2p agrees on the place of its memory.
-/// Collective.
+/// Implements BackendEntry::open of the model shmem: makes a transport over the ranks of an MPI communicator. A temporary
+/// transport of the model p2p agrees on the place of its symmetric memory. Collective.
 std::unique_ptr<TransportBase> open_over(int communicator) {
   Members members = find_members(communicator);
   if (static_cast<int>(members.pes.size()) == mpi()->communicators->world().size) start_shmem();

@@ -12,20 +12,23 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// Link over the queues of a Hub. A send copies the message, so it is complete at once.
+/// Link of a thread rank: messages along arcs are moved through the receiver's queue in the Hub that the threads of a transport
+/// share. A send copies the message, so it is complete at once.
 class ThreadLink final : public Link {
  public:
   ThreadLink(std::shared_ptr<Hub> hub, int rank, std::uint64_t number, const Graph& graph)
       : hub_(std::move(hub)), desk_(hub_->desk(rank)), number_(number), rank_(rank), out_(graph.out), in_(graph.in) {}
 
+  /// Frees this link's queue of received messages, with those not taken.
   ~ThreadLink() override {
     const std::scoped_lock lock(desk_.mutex);
     desk_.mail.erase(number_);
   }
 
+  /// Copies a message into the queue of the thread rank at out-arc `arc` and notifies that rank.
   void send(std::size_t arc, std::span<const std::byte> message) override {
     hub_->check();
-    Mail mail{static_cast<std::size_t>(rank_), Bytes(message.begin(), message.end())};
+    QueuedMessage mail{static_cast<std::size_t>(rank_), Bytes(message.begin(), message.end())};
     Desk& desk = hub_->desk(out_[arc]);
     const std::scoped_lock lock(desk.mutex);
     desk.mail[number_].push_back(std::move(mail));
@@ -38,6 +41,7 @@ class ThreadLink final : public Link {
     return true;
   }
 
+  /// Moves the oldest message of this thread rank's queue into `message` and returns its in-arc; nothing if the queue is empty.
   std::optional<std::size_t> receive(Bytes& message) override {
     hub_->check();
     const std::scoped_lock lock(desk_.mutex);
@@ -52,7 +56,7 @@ class ThreadLink final : public Link {
     return arc;
   }
 
-  /// Blocks until a message arrives for this rank, another rank fails, or the wait limit passes.
+  /// Blocks until a message arrives for this thread rank over any link, another rank fails, or the wait limit passes.
   void idle(Waiter& waiter) override {
     // A few polls without the lock, then sleep until a message arrives. seen_ was read under the lock with an empty queue, so
     // any message since then has changed the version, and none is missed.
@@ -74,12 +78,12 @@ class ThreadLink final : public Link {
 
  private:
   std::shared_ptr<Hub> hub_;
-  Desk& desk_;
-  std::uint64_t number_;
+  Desk& desk_;            // queues of this rank
+  std::uint64_t number_;  // number of this link, alike on every rank
   int rank_;
-  std::vector<int> out_;
-  ArcIndex in_;
-  std::uint64_t seen_ = 0;  // version of the queue when it was last found empty
+  std::vector<int> out_;    // per out-arc: receiving rank
+  ArcIndex in_;             // from sending rank to in-arc
+  std::uint64_t seen_ = 0;  // version of this rank's queues when this link's was last found empty
 };
 
 /// Transport of the model threads, of one rank that is a thread of this process.
@@ -115,7 +119,7 @@ class ThreadTransport final : public MessageTransport {
   std::vector<Bytes> do_exchange(std::span<const int> ranks, const std::vector<Bytes>& messages) override;
 
  private:
-  /// Returns copies of the bytes part(rank) of every rank, by rank.
+  /// Returns copies of the bytes part(rank) that every thread rank exposes in a collective call, by rank.
   template <class Part>
   [[nodiscard]] std::vector<Bytes> copies(const Part& part) const {
     std::vector<Bytes> all;
@@ -123,11 +127,12 @@ class ThreadTransport final : public MessageTransport {
     return all;
   }
 
-  std::shared_ptr<Hub> hub_;
+  std::shared_ptr<Hub> hub_;  // state that the thread ranks of this transport share
   int rank_;
-  std::uint64_t links_ = 0;
+  std::uint64_t links_ = 0;  // number of links made, alike on every rank
 };
 
+// Gather of the bytes of thread ranks on rank 0, which copies them from the memory of the others.
 std::vector<Bytes> ThreadTransport::do_gather(std::span<const std::byte> mine) {
   check_usable();
   std::vector<Bytes> all;
@@ -137,6 +142,7 @@ std::vector<Bytes> ThreadTransport::do_gather(std::span<const std::byte> mine) {
   return all;
 }
 
+// Broadcast from thread rank 0, whose bytes every rank copies.
 Bytes ThreadTransport::do_broadcast(std::span<const std::byte> mine) {
   check_usable();
   Bytes told;
@@ -144,7 +150,7 @@ Bytes ThreadTransport::do_broadcast(std::span<const std::byte> mine) {
   return told;
 }
 
-// Exchange of descriptors between neighbours in a handshake: each rank exposes its messages and reads those of its
+// Exchange of descriptors between neighbouring thread ranks in a handshake: each rank exposes its messages and reads those of its
 // partners.
 std::vector<Bytes> ThreadTransport::do_exchange(std::span<const int> ranks, const std::vector<Bytes>& messages) {
   check_usable();
@@ -159,6 +165,7 @@ std::vector<Bytes> ThreadTransport::do_exchange(std::span<const int> ranks, cons
   return came;
 }
 
+// All-gather of thread ranks: each copies the bytes of all from their memory.
 std::vector<Bytes> ThreadTransport::do_all_gather(std::span<const std::byte> mine) {
   check_usable();
   std::vector<Bytes> all;
@@ -166,6 +173,7 @@ std::vector<Bytes> ThreadTransport::do_all_gather(std::span<const std::byte> min
   return all;
 }
 
+// All-to-all of thread ranks: each copies the bytes for itself from the memory of all.
 std::vector<Bytes> ThreadTransport::do_all_to_all(std::span<const BytesView> to) {
   check_usable();
   std::vector<Bytes> all;
@@ -175,7 +183,7 @@ std::vector<Bytes> ThreadTransport::do_all_to_all(std::span<const BytesView> to)
   return all;
 }
 
-// Sub-transport: the lowest rank that takes part makes a hub, which the others get by reference.
+// Sub-transport of the model threads: the lowest rank that takes part makes a hub, which the others get by reference.
 std::unique_ptr<Transport> ThreadTransport::subset(bool take_part) {
   ++counters_.collectives;
   const std::byte flag{static_cast<unsigned char>(take_part ? 1 : 0)};
@@ -203,15 +211,16 @@ std::unique_ptr<Transport> ThreadTransport::subset(bool take_part) {
   return part;
 }
 
-/// Makes a transport of one rank, the calling thread.
+/// Implements BackendEntry::start of the model threads: makes a transport of one rank, the calling thread. Local.
 std::unique_ptr<TransportBase> start_one() { return std::make_unique<ThreadTransport>(std::make_shared<Hub>(1), 0); }
-std::unique_ptr<TransportBase> open_one(int) { return start_one(); }  // open() has checked that there is one rank
+/// Implements BackendEntry::open of the model threads over a communicator of one rank, which open() has checked. Local.
+std::unique_ptr<TransportBase> open_one(int) { return start_one(); }
 
-/// Relation of an error to the failure of a run: errors of released ranks are consequences of another one, those of
-/// communication may be.
+/// Relation of one thread rank's error to the failure of a run: errors of released ranks are consequences of another rank's,
+/// those of communication may be.
 enum class Significance : std::uint8_t { consequence, possible_consequence, cause };
 
-/// Returns the significance of a rank's error for the run.
+/// Returns the relation of a thread rank's error to the failure of the run, by the type of the exception.
 Significance classify_error(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -224,7 +233,8 @@ Significance classify_error(const std::exception_ptr& error) {
   }
 }
 
-/// Rethrows the most significant error of the ranks, of several such that of the lowest rank; returns if there is none.
+/// Rethrows the error that caused the failure of a run of thread ranks: the most significant one, of several such that of the
+/// lowest rank. Returns if there is none. @param errors  by rank
 void rethrow_cause(const std::vector<std::exception_ptr>& errors) {
   for (const Significance most : {Significance::cause, Significance::possible_consequence, Significance::consequence}) {
     for (const auto& error : errors) {
@@ -233,17 +243,17 @@ void rethrow_cause(const std::vector<std::exception_ptr>& errors) {
   }
 }
 
-/// Start barrier: threads begin the body only once all have been started, so that a thread that cannot be started fails the
-/// run before any work.
-class Gate {
+/// Start barrier of thread ranks: they begin the program's body only once all threads have been started, so that a thread that
+/// cannot be started fails the run before any work.
+class StartBarrier {
  public:
-  /// Lets all threads pass, or cancels the run if not all could be started.
+  /// Unblocks all thread ranks: to begin the run, or, if not all threads could be started (`all_there` is false), to cancel it.
   void open(bool all_there) {
     const std::scoped_lock lock(mutex_);
     state_ = all_there ? State::open : State::given_up;
     moved_.notify_all();
   }
-  /// Blocks until open() was called. @return false if the run is cancelled
+  /// Blocks this thread rank until open() was called. Returns false if the run is cancelled.
   bool pass() {
     std::unique_lock lock(mutex_);
     moved_.wait(lock, [this] { return state_ != State::closed; });
@@ -257,12 +267,13 @@ class Gate {
   State state_ = State::closed;
 };
 
-/// Runs `each` on `ranks` threads, the calling thread being rank 0. @throws the error of the rank that failed
+/// Implements BackendEntry::run of the model threads: runs `each` on `ranks` threads, the calling thread being rank 0, and returns
+/// when all have ended. @throws the error of the rank that failed
 void run_threads(int ranks, const BackendEntry::Each& each) {
   check_thread_ranks(ranks);
   const auto hub = std::make_shared<Hub>(ranks);
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(ranks));
-  Gate gate;
+  StartBarrier gate;
   const auto one = [&](int rank) {
     if (!gate.pass()) return;
     released = false;

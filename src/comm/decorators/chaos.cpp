@@ -14,22 +14,23 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// Returns a hash of two numbers, from which seeds and colours are derived.
+/// Returns a hash of two numbers, from which the seeds and the colours of arcs of the decorator "chaos" are derived.
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) { return mix64(a * 0x9E3779B97F4A7C15U + b + 0x632BE59BD9B4E019U); }
 
-/// Random choices that the seed determines, so that a failing run can be repeated.
-class Dice {
+/// Random choices of the decorator "chaos", which its seed determines, so that a failing run can be repeated.
+class RandomChoices {
  public:
-  explicit Dice(std::uint64_t seed) : numbers_(seed) {}
-  /// Returns true with a probability of 1 in n.
+  explicit RandomChoices(std::uint64_t seed) : numbers_(seed) {}
+  /// Returns true with a probability of 1 in n, to decide whether communication is disturbed.
   [[nodiscard]] bool one_in(unsigned n) { return numbers_() % n == 0; }
-  /// Returns a random number in [0, n).
+  /// Returns a random number in [0, n), for lengths, numbers and times of disturbances.
   [[nodiscard]] std::size_t below(std::size_t n) { return numbers_() % n; }
+  /// Shuffles the buffered operations, records or chunks of a decorated object.
   template <class T>
   void shuffle(std::vector<T>& items) {
     std::shuffle(items.begin(), items.end(), numbers_);
   }
-  /// Sometimes yields the core, rarely sleeps for up to 100 us, so that other ranks overtake.
+  /// Yields the core with a probability of 1/3, and sleeps for up to 100 us with one of 1/64, so that other ranks overtake.
   void pause() {
     if (one_in(3)) std::this_thread::yield();
     if (one_in(64)) std::this_thread::sleep_for(std::chrono::microseconds(below(100)));
@@ -54,6 +55,7 @@ class ChaosMailbox final : public Mailbox {
   void check_usable() const override { inner_->check_usable(); }
 
  protected:
+  /// Makes a full wave of the inner mailbox, or two partial ones, by a hash that is the same on every rank.
   void step_all() override {
     const std::uint64_t wave = mix(shared_, waves_++);
     if (wave % 2 == 0) {
@@ -77,20 +79,22 @@ class ChaosMailbox final : public Mailbox {
   }
 
  private:
+  /// Moves the messages of all out-arcs to the inner mailbox, after a random pause.
   void forward() {
     dice_.pause();
     for (std::size_t arc = 0; arc < outbox_.size(); ++arc) forward(arc);
   }
+  /// Moves the message of one out-arc to the inner mailbox.
   void forward(std::size_t arc) {
     inner_->outbox(arc).assign(outbox_[arc].begin(), outbox_[arc].end());
     outbox_[arc].clear();
   }
-  /// Copies a received message from the inner mailbox.
+  /// Copies the message of an in-arc from the inner mailbox to the inbox of the decorated one.
   void take_inbox(std::size_t arc) {
     const auto came = inner_->inbox(arc);
     inbox_[arc].assign(came.begin(), came.end());
   }
-  /// Makes a partial wave over the arcs of one colour.
+  /// Makes a partial wave of the inner mailbox over the arcs of one colour, 0 or 1, by a hash of the arc's ends and the wave.
   void step_colour(std::uint64_t wave, std::uint64_t colour) {
     const auto has_colour = [&](int from, int to) {
       return mix(wave, (static_cast<std::uint64_t>(from) << 32) | static_cast<std::uint64_t>(to)) % 2 == colour;
@@ -109,12 +113,12 @@ class ChaosMailbox final : public Mailbox {
     }
   }
 
-  std::unique_ptr<Mailbox> inner_;
-  Counters& counters_;
+  std::unique_ptr<Mailbox> inner_;  // the decorated mailbox
+  Counters& counters_;              // of the transport
   int rank_;
-  std::uint64_t shared_;  // seed of the object, the same on every rank
-  Dice dice_;             // by a seed of this rank
-  std::uint64_t waves_ = 0;
+  std::uint64_t shared_;     // seed of the object, the same on every rank
+  RandomChoices dice_;       // by a seed of this rank
+  std::uint64_t waves_ = 0;  // full waves so far, alike on every rank
 };
 
 /// Stream of the decorator "chaos": records are sent late and in any order, and delivered late and in any order.
@@ -137,6 +141,7 @@ class ChaosStream final : public Stream {
     if (dice_.one_in(16)) release_held(4);
   }
 
+  /// Passes some of the arrived records to the callback, at least one if there is one, in random order; sends some held ones.
   std::size_t take(const Take& callback) override {
     dice_.pause();
     release_held(2);
@@ -162,6 +167,7 @@ class ChaosStream final : public Stream {
   }
 
   void check_usable() const override { inner_->check_usable(); }
+  /// Ends a round of records: sends all held ones. @throws CommError if records have not been taken
   void finish() override {
     check_usable();
     if (left_ > 0) throw CommError("Stream::finish: " + std::to_string(left_) + " records have not been taken");
@@ -171,7 +177,7 @@ class ChaosStream final : public Stream {
   }
 
  private:
-  /// Sends each held record with a probability of 1 in n, in any order.
+  /// Sends each buffered record of the stream with a probability of 1 in n, in random order.
   void release_held(unsigned n) {
     dice_.shuffle(held_);
     std::vector<StreamRecord> kept;
@@ -185,12 +191,12 @@ class ChaosStream final : public Stream {
     held_.swap(kept);
   }
 
-  std::unique_ptr<Stream> inner_;
-  Dice dice_;
+  std::unique_ptr<Stream> inner_;  // the decorated stream
+  RandomChoices dice_;
   SendRules rules_;
-  std::vector<StreamRecord> held_;
-  std::vector<StreamRecord> arrived_;
-  std::size_t left_ = 0;
+  std::vector<StreamRecord> held_;     // records sent by the program and not by the inner stream yet
+  std::vector<StreamRecord> arrived_;  // records that have arrived and are not passed to the program yet
+  std::size_t left_ = 0;               // records of the round that the program has not taken
 };
 
 /// Segment of the decorator "chaos": operations are buffered and issued in any order, some early and all by the sync.
@@ -221,17 +227,17 @@ class ChaosSegment final : public SegmentBody {
 
  private:
   enum class Kind : std::uint8_t { put, get, fetch_or };
-  /// Buffered operation on a word of the segment.
+  /// Buffered one-sided operation on words of a segment under the decorator "chaos".
   struct Operation {
     Kind kind;
-    int rank;
-    std::size_t index;
-    std::size_t count;
-    std::uint64_t word;
-    void* to;
+    int rank;            // target of the operation
+    std::size_t index;   // first word at the target
+    std::size_t count;   // number of words
+    std::uint64_t word;  // word of a put or fetch_or, in its first bytes
+    void* to;            // destination of a get or fetch_or on this rank
   };
 
-  /// Buffers an operation after validating its target; sometimes issues all buffered ones.
+  /// Buffers a one-sided operation on the segment after validating its target; with a probability of 1/4 issues all buffered ones.
   void operate(Kind kind, int rank, std::size_t index, std::size_t count, const void* word, void* to) {
     check_usable();
     limits_.check(rank, index, count);
@@ -240,6 +246,7 @@ class ChaosSegment final : public SegmentBody {
     held_.push_back(operation);
     if (dice_.one_in(4)) release_held();
   }
+  /// Issues all buffered one-sided operations on the inner segment, in random order.
   void release_held() {
     dice_.pause();
     dice_.shuffle(held_);
@@ -251,11 +258,11 @@ class ChaosSegment final : public SegmentBody {
     held_.clear();
   }
 
-  std::unique_ptr<SegmentBody> inner_;
+  std::unique_ptr<SegmentBody> inner_;  // the decorated segment
   WordLimits limits_;
-  std::size_t word_bytes_;
-  Dice dice_;
-  std::vector<Operation> held_;
+  std::size_t word_bytes_;  // 4 or 8
+  RandomChoices dice_;
+  std::vector<Operation> held_;  // operations called and not issued yet
 };
 
 /// Plan of the decorator "chaos": chunks are delivered in smaller parts and in any order, some after all others have
@@ -265,8 +272,9 @@ class ChaosPlan final : public Plan {
   ChaosPlan(std::unique_ptr<Plan> inner, std::size_t element_bytes, std::uint64_t seed)
       : inner_(std::move(inner)), element_bytes_(element_bytes), dice_(seed) {}
 
+  /// Performs one ghost exchange of the inner plan and delivers its chunks in two parts each, in random order.
   void pull(std::span<const std::byte> local, const Use& use) override {
-    std::vector<Held> held;
+    std::vector<HeldChunk> held;
     inner_->pull(local, [&](const Chunk& chunk) {
       dice_.pause();
       const std::size_t elements = chunk.data.size() / element_bytes_;
@@ -280,28 +288,28 @@ class ChaosPlan final : public Plan {
   }
 
  private:
-  /// Part of a chunk that has arrived and is delivered later.
-  struct Held {
-    std::size_t arc;
-    std::size_t first;
-    Bytes data;
+  /// Part of a chunk of ghosts that has arrived and is delivered later.
+  struct HeldChunk {
+    std::size_t arc;    // in-arc of the ghosts
+    std::size_t first;  // position of the first ghost among those of the in-arc
+    Bytes data;         // bytes of the ghosts
   };
-  /// Copies elements begin .. end - 1 of a chunk for later delivery.
-  void keep(std::vector<Held>& held, const Chunk& chunk, std::size_t begin, std::size_t end) const {
+  /// Copies ghosts begin .. end - 1 of a received chunk for later delivery.
+  void keep(std::vector<HeldChunk>& held, const Chunk& chunk, std::size_t begin, std::size_t end) const {
     if (begin == end) return;
     const auto part = chunk.data.subspan(begin * element_bytes_, (end - begin) * element_bytes_);
     held.push_back({chunk.arc, chunk.first + begin, Bytes(part.begin(), part.end())});
   }
-  /// Passes the last held part to the callback.
-  static void deliver(std::vector<Held>& held, const Use& use) {
-    const Held one = std::move(held.back());
+  /// Passes the last held part of a chunk of ghosts to the program's callback.
+  static void deliver(std::vector<HeldChunk>& held, const Use& use) {
+    const HeldChunk one = std::move(held.back());
     held.pop_back();
     use({one.arc, one.first, one.data});
   }
 
-  std::unique_ptr<Plan> inner_;
+  std::unique_ptr<Plan> inner_;  // the decorated plan
   std::size_t element_bytes_;
-  Dice dice_;
+  RandomChoices dice_;
 };
 
 /// Transport of the decorator "chaos": forwards all calls to an inner transport, and disturbs the objects it makes.
@@ -350,14 +358,14 @@ class Chaos final : public Decorator {
     Transport& its = *part;
     return std::make_unique<Chaos>(its, std::move(part), seed);
   }
-  /// Returns a seed for the next object, the same on every rank since objects are made collectively.
+  /// Returns a seed for the next decorated object, the same on every rank since objects are made collectively.
   std::uint64_t next_seed() { return mix(seed_, ++objects_); }
-  /// Returns a seed that differs between ranks.
+  /// Returns this rank's seed of a decorated object, which differs between ranks.
   std::uint64_t rank_seed(std::uint64_t shared) const { return mix(shared, static_cast<std::uint64_t>(rank())); }
 
-  std::uint64_t seed_;
-  std::uint64_t objects_ = 0;
-  Dice dice_;
+  std::uint64_t seed_;         // from the option "chaos:SEED"
+  std::uint64_t objects_ = 0;  // objects and sub-transports made, alike on every rank
+  RandomChoices dice_;
 };
 
 }  // namespace

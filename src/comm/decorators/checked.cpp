@@ -14,7 +14,7 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// Number of Mailbox messages exchanged with each rank, by rank, over all mailboxes of a transport.
+/// Number of Mailbox messages that this rank has exchanged with each rank, by rank, over all mailboxes of a checked transport.
 using WaveLog = std::vector<std::int64_t>;
 
 /// Mailbox of the decorator "checked": each message has a header with its number on the arc and the kind of its wave,
@@ -42,10 +42,12 @@ class CheckedMailbox final : public Mailbox {
 
  private:
   enum class Kind : std::uint64_t { full, partial };
-  struct Header {  // as long as the alignment of records, so that these stay aligned
-    std::uint64_t number;
-    Kind kind;
+  /// Header of a checked Mailbox message; as long as the alignment of records, so that these stay aligned.
+  struct Header {
+    std::uint64_t number;  // number of the message on its arc
+    Kind kind;             // kind of the sender's wave
   };
+  /// Makes a wave of the inner mailbox with headers before the messages, counts the messages without them, checks those received.
   void step(Kind kind, std::span<const std::uint8_t> active_out, std::span<const std::uint8_t> active_in) {
     const std::vector<std::size_t> sizes = forward(kind, active_out);
     {
@@ -67,7 +69,7 @@ class CheckedMailbox final : public Mailbox {
     }
   }
 
-  /// Copies the outboxes behind headers into the inner mailbox. @return their sizes
+  /// Moves the outboxes, each behind a header, into the inner mailbox. Returns their sizes in bytes, by out-arc.
   std::vector<std::size_t> forward(Kind kind, std::span<const std::uint8_t> active_out) {
     std::vector<std::size_t> sizes;
     for (const auto& box : outbox_) sizes.push_back(box.size());
@@ -82,7 +84,7 @@ class CheckedMailbox final : public Mailbox {
     return sizes;
   }
 
-  /// Checks the header of the message of an in-arc and copies the message. @throws CommError if the ends disagree on the wave
+  /// Checks the header of an in-arc's message and copies the message. @throws CommError if the arc's ends disagree on the wave
   void take_inbox(Kind kind, std::size_t arc) {
     const auto message = inner_->inbox(arc);
     const auto header = read<Header>(message);
@@ -105,8 +107,8 @@ class CheckedMailbox final : public Mailbox {
   std::unique_ptr<Mailbox> inner_;
   Place place_;
   std::shared_ptr<WaveLog> waves_;
-  std::vector<std::uint64_t> sent_;   // per out-arc: number of messages
-  std::vector<std::uint64_t> taken_;  // per in-arc: number of messages
+  std::vector<std::uint64_t> sent_;   // per out-arc: number of messages sent
+  std::vector<std::uint64_t> taken_;  // per in-arc: number of messages received
 };
 
 /// Stream of the decorator "checked": checks that every slot is sent once, that both ends of an arc pass the same count
@@ -122,6 +124,7 @@ class CheckedStream final : public Stream {
         waves_(std::move(waves)),
         waves_out_(graph_.out.size(), -1),
         waves_in_(graph_.in.size(), -1) {}
+  /// Opens a round of records, and one of the second stream, in which each arc in use carries its count of records.
   void open(std::span<const std::size_t> counts_out, std::span<const std::size_t> counts_in) override {
     inner_->open(counts_out, counts_in);  // also checks the lengths
     check_waves(counts_out, graph_.out, waves_out_);
@@ -145,8 +148,7 @@ class CheckedStream final : public Stream {
     rules_.send(arc, slot);
     inner_->send(arc, slot, value);
   }
-
-  /// Compares the counts that have arrived, then passes on records: first those that wait() has received early.
+  /// Compares the counts of records that have arrived, then passes on records: first those that wait() has received early.
   std::size_t take(const Take& callback) override {
     check_usable();
     (void)take_counts();
@@ -158,7 +160,6 @@ class CheckedStream final : public Stream {
       callback(arc, slot, value);
     });
   }
-
   /// Waits for records, and for the counts of `checked`: the records of a sender that threw for a wrong count never arrive.
   void wait() override {
     check_usable();
@@ -173,8 +174,7 @@ class CheckedStream final : public Stream {
       if (early_.empty()) waiter.idle();
     }
   }
-
-  /// Ends the round: all counts must have arrived and been compared, and all announced records been sent.
+  /// Ends a round of records once the counts of all senders have arrived and been compared.
   void finish() override {
     inner_->finish();
     const Uncounted quiet(*place_.counters, *place_.traffic);
@@ -182,11 +182,10 @@ class CheckedStream final : public Stream {
     counts_->finish();
     rules_.close();
   }
-
   void check_usable() const override { inner_->check_usable(); }
 
  private:
-  /// Checks that a Mailbox step separates this round from the last round on each arc in use. @throws CommError if not
+  /// Checks that a Mailbox step separates a round of records from the round before on each arc in use. @throws CommError if not
   void check_waves(std::span<const std::size_t> counts, const std::vector<int>& ranks,
                    std::vector<std::int64_t>& seen) {
     for (std::size_t arc = 0; arc < ranks.size(); ++arc) {
@@ -199,8 +198,7 @@ class CheckedStream final : public Stream {
       seen[arc] = now;
     }
   }
-
-  /// Compares the counts of records that senders announced with the expected ones. @return counts still to come
+  /// Compares the counts of records that senders have sent with those expected here. Returns the number of counts still to come.
   std::size_t take_counts() {
     const Uncounted quiet(*place_.counters, *place_.traffic);
     return counts_->take([this](std::size_t arc, std::size_t, std::uint32_t count) {
@@ -211,6 +209,7 @@ class CheckedStream final : public Stream {
     });
   }
 
+  /// Describes a wait for records of a checked stream, for the error of a wait that exceeds its limit.
   [[nodiscard]] std::string describe_wait() const {
     std::string text = "rank " + std::to_string(place_.rank) + " in Stream (checked):";
     for (std::size_t arc = 0; arc < expected_.size(); ++arc) {
@@ -222,15 +221,15 @@ class CheckedStream final : public Stream {
     return text;
   }
 
-  std::unique_ptr<Stream> inner_;
-  std::unique_ptr<Stream> counts_;
+  std::unique_ptr<Stream> inner_;   // of the program's records
+  std::unique_ptr<Stream> counts_;  // of the counts of records
   Place place_;
   std::shared_ptr<WaveLog> waves_;
-  std::vector<std::int64_t> waves_out_;  // per arc: messages with that rank when the arc last carried a round
-  std::vector<std::int64_t> waves_in_;
-  std::vector<std::size_t> expected_;  // per in-arc: records of the round
-  std::vector<std::size_t> came_;      // per in-arc: of them, those taken
-  std::vector<StreamRecord> early_;    // records that wait() has taken
+  std::vector<std::int64_t> waves_out_;  // per out-arc: messages with that rank when the arc last carried a round
+  std::vector<std::int64_t> waves_in_;   // per in-arc: messages with that rank when the arc last carried a round
+  std::vector<std::size_t> expected_;    // per in-arc: records of the round
+  std::vector<std::size_t> came_;        // per in-arc: of them, those taken
+  std::vector<StreamRecord> early_;      // records that wait() has taken
   SendRules rules_;
 };
 
@@ -239,10 +238,11 @@ class CheckedStream final : public Stream {
 /// write. Results of gets are delivered at sync, not before.
 class CheckedSegment final : public SegmentBody {
  public:
+  /// Parts of a checked segment, which are made collectively by Checked::segment_body().
   struct Parts {
-    std::unique_ptr<SegmentBody> body;
-    std::unique_ptr<WordLimits> limits;
-    std::unique_ptr<Mailbox> logs;
+    std::unique_ptr<SegmentBody> body;   // the inner segment
+    std::unique_ptr<WordLimits> limits;  // numbers of words on the reachable ranks
+    std::unique_ptr<Mailbox> logs;       // sends the logs of operations to the owners of the words
   };
   CheckedSegment(Place place, Parts parts, std::size_t words, std::size_t word_bytes)
       : place_(std::move(place)),
@@ -260,24 +260,20 @@ class CheckedSegment final : public SegmentBody {
     log(rank, {index, 0, 0}, word);
     parts_.body->put(rank, index, word);
   }
-
   void get(int rank, std::size_t index, std::size_t count, void* to) override {
     parts_.limits->check(rank, index, count);
     parts_.body->get(rank, index, count, defer(to, count * word_bytes_));
   }
-
   void fetch_or(int rank, std::size_t index, const void* word, void* old) override {
     parts_.limits->check(rank, index, 1);
     log(rank, {index, 0, 1}, word);
     parts_.body->fetch_or(rank, index, word, defer(old, word_bytes_));
   }
-
   void sync() override {
     exchange_logs();
     parts_.body->sync();
     deliver();
   }
-
   bool sync_any(bool mine) override {
     exchange_logs();
     const bool any = parts_.body->sync_any(mine);
@@ -286,23 +282,26 @@ class CheckedSegment final : public SegmentBody {
   }
 
  private:
-  struct Entry {
-    std::uint64_t index;
-    std::uint64_t word;
-    std::uint64_t is_or;
+  /// Logged put or fetch_or on a word of a checked segment, as sent to the owner of the word.
+  struct LogEntry {
+    std::uint64_t index;  // of the word on its owner
+    std::uint64_t word;   // operand, in its first bytes
+    std::uint64_t is_or;  // 1: fetch_or, 0: put
   };
-  /// First operation on a word in this phase, and the rank that made it.
-  struct Known {
-    Entry entry;
+  /// First logged operation on a word of a checked segment in this phase, and the rank that made it.
+  struct FirstOperation {
+    LogEntry entry;
     int from;
   };
-  struct Wanted {
-    Bytes bytes;
-    void* to;
+  /// Result of a get or fetch_or that is delivered to the program at the sync.
+  struct DeferredResult {
+    Bytes bytes;  // memory that the inner segment fills
+    void* to;     // destination in the program's memory
   };
-  using Words = std::unordered_map<std::uint64_t, Known>;
+  using Words = std::unordered_map<std::uint64_t, FirstOperation>;
 
-  void log(int rank, Entry entry, const void* word) {
+  /// Logs a put or fetch_or on a word of `rank`, to be sent to that rank at the sync.
+  void log(int rank, LogEntry entry, const void* word) {
     std::memcpy(&entry.word, word, word_bytes_);
     if (rank == place_.rank) {
       own_.push_back(entry);
@@ -311,19 +310,19 @@ class CheckedSegment final : public SegmentBody {
     }
   }
 
-  /// Returns memory of our own for a result, and fills the user's with a pattern that shows reads before sync.
+  /// Returns memory for the result of a get or fetch_or, and fills the program's with a pattern that shows reads before the sync.
   void* defer(void* to, std::size_t bytes) {
     constexpr int kPattern = 0xA5;
     if (bytes > 0) std::memset(to, kPattern, bytes);
-    wanted_.push_back(std::make_unique<Wanted>(Wanted{Bytes(bytes), to}));
+    wanted_.push_back(std::make_unique<DeferredResult>(DeferredResult{Bytes(bytes), to}));
     return wanted_.back()->bytes.data();
   }
 
-  /// Compares an operation with another one on the same word in this phase, and stores it. @throws CommError on a conflict
-  void check_conflict(Words& words, const Entry& entry, int from) const {
-    const auto [at, first] = words.try_emplace(entry.index, Known{entry, from});
+  /// Compares a logged operation with the first one on its word in this phase, which it stores. @throws CommError on a conflict
+  void check_conflict(Words& words, const LogEntry& entry, int from) const {
+    const auto [at, first] = words.try_emplace(entry.index, FirstOperation{entry, from});
     if (first) return;
-    const Known& known = at->second;
+    const FirstOperation& known = at->second;
     if (known.entry.is_or != entry.is_or) {
       throw CommError(describe_word(entry.index) + " is put and or-ed, by ranks " + std::to_string(known.from) +
                       " and " + std::to_string(from));
@@ -336,8 +335,8 @@ class CheckedSegment final : public SegmentBody {
     }
   }
 
-  /// Detects words that others put to and the owner wrote. A word that has changed since the beginning of the phase was changed
-  /// by the put only if it holds the value put. @throws CommError on a conflict
+  /// Detects words of this rank's segment that another rank put and this rank wrote in one phase. A word that has changed since the
+  /// beginning of the phase was changed by the put only if it holds the value put. @throws CommError if there is one
   void check_local_writes(const Words& words) const {
     for (const auto& [index, known] : words) {
       if (known.from == place_.rank || known.entry.is_or != 0) continue;
@@ -351,7 +350,7 @@ class CheckedSegment final : public SegmentBody {
     }
   }
 
-  /// Sends the logs of the phase to the owners and checks those received for conflicts. @throws CommError on a conflict
+  /// Sends the logs of a segment's phase to the owners of the words and checks those received for conflicts. @throws CommError
   void exchange_logs() {
     check_usable();
     const Uncounted quiet(*place_.counters, *place_.traffic);
@@ -359,13 +358,14 @@ class CheckedSegment final : public SegmentBody {
     parts_.logs->step();
     Words words;
     for (std::size_t arc = 0; arc < parts_.logs->graph().in.size(); ++arc) {
-      for (const Entry& entry : parts_.logs->records<Entry>(arc))
+      for (const LogEntry& entry : parts_.logs->records<LogEntry>(arc))
         check_conflict(words, entry, parts_.logs->graph().in[arc]);
     }
-    for (const Entry& entry : own_) check_conflict(words, entry, place_.rank);
+    for (const LogEntry& entry : own_) check_conflict(words, entry, place_.rank);
     check_local_writes(words);
   }
 
+  /// Delivers the results of gets and fetch_ors to the program after a sync, and begins the next phase.
   void deliver() {
     for (const auto& wanted : wanted_) {
       if (!wanted->bytes.empty()) std::memcpy(wanted->to, wanted->bytes.data(), wanted->bytes.size());
@@ -373,12 +373,12 @@ class CheckedSegment final : public SegmentBody {
     wanted_.clear();
     begin_phase();
   }
-
+  /// Stores this rank's words as they are when a phase begins, by which local writes are detected at the sync.
   void begin_phase() {
     before_.assign(local(), local() + words_ * word_bytes_);
     own_.clear();
   }
-
+  /// Begins the text of an error about a word of this rank's segment.
   [[nodiscard]] std::string describe_word(std::uint64_t index) const {
     return "Segment: in one phase word " + std::to_string(index) + " of rank " + std::to_string(place_.rank);
   }
@@ -387,13 +387,13 @@ class CheckedSegment final : public SegmentBody {
   Parts parts_;
   std::size_t words_;
   std::size_t word_bytes_;
-  ArcIndex out_arc_;
-  std::vector<Entry> own_;
-  Bytes before_;  // the words when the phase began
-  std::vector<std::unique_ptr<Wanted>> wanted_;
+  ArcIndex out_arc_;                                     // from rank to out-arc of the logs' mailbox
+  std::vector<LogEntry> own_;                            // operations of this rank on its own words in this phase
+  Bytes before_;                                         // this rank's words when the phase began
+  std::vector<std::unique_ptr<DeferredResult>> wanted_;  // results to deliver at the sync
 };
 
-/// Limit of waits under this decorator, since ends that disagree about an arc would leave a rank blocked for ever.
+/// Limit of waits under the decorator "checked" in s, since ends that disagree about an arc would leave a rank blocked for ever.
 constexpr double kWaitLimitSeconds = 120;
 
 /// Transport of the decorator "checked": wraps the mailboxes, streams and segments of an inner transport in checks.
@@ -434,9 +434,8 @@ class Checked final : public Decorator {
     Transport& its = *part;
     return std::make_unique<Checked>(its, std::move(part));
   }
-  Place make_place() {
-    return {rank(), &counters(), &traffic(), nullptr, {}};
-  }  // no liveness token: the inner object checks it
+  /// Returns the context of a checked object; without a liveness token, which the inner object checks.
+  Place make_place() { return {rank(), &counters(), &traffic(), nullptr, {}}; }
 
   std::shared_ptr<WaveLog> waves_;
 };

@@ -1,3 +1,4 @@
+// Checks of Segment and Stream calls that decorators make when the program calls them, before the inner object does.
 #include "src/comm/decorators/decorator.hpp"
 
 #include "merganser/comm/collectives.hpp"
@@ -5,7 +6,7 @@
 
 namespace merganser::comm::detail {
 
-// Sizes of a decorated Segment on all ranks, since its operations are validated before the inner Segment sees them.
+// Gathers the sizes of a decorated Segment on all ranks, since its operations are validated before the inner Segment gets them.
 WordLimits::WordLimits(Transport& transport, const Graph& graph, std::size_t words) : here_(transport.rank()) {
   const Uncounted quiet(transport);
   words_ = all_gather_value(transport, words);

@@ -9,9 +9,11 @@
 
 namespace merganser::comm::detail {
 
-/// Transport that forwards every call to an inner one, whose counters it shares.
+/// Base of the decorators "checked" and "chaos": a transport that forwards every call to an inner transport, whose counters it
+/// shares.
 class Decorator : public Transport {
  public:
+  /// Wraps the transport `inner`. @param owned  the object of `inner` if the decorator is to own it, else null
   Decorator(Transport& inner, std::unique_ptr<Transport> owned) : inner_(inner), owned_(std::move(owned)) {}
 
   [[nodiscard]] int rank() const noexcept override { return inner_.rank(); }
@@ -49,6 +51,7 @@ class Decorator : public Transport {
   [[nodiscard]] std::vector<Bytes> do_all_to_all(std::span<const BytesView> to) override {
     return inner_.do_all_to_all(to);
   }
+  /// Returns the decorated transport.
   [[nodiscard]] Transport& inner() noexcept { return inner_; }
   /// Wraps a transport of some of the ranks into a decorator of the same kind; `part` is null on the other ranks. Called on
   /// every rank by subset().
@@ -59,17 +62,18 @@ class Decorator : public Transport {
   std::unique_ptr<Transport> owned_;
 };
 
-/// Record of a Stream that a decorator buffers.
+/// Record of a Stream that a decorator buffers before it is sent, or before it is passed to the program.
 struct StreamRecord {
-  std::size_t arc;
-  std::size_t slot;
-  std::uint32_t value;
+  std::size_t arc;      ///< out-arc of a record to send, in-arc of a received one
+  std::size_t slot;     ///< slot of the Stream record on its arc
+  std::uint32_t value;  ///< value of the Stream record
 };
 
 /// Guard that restores the communication counters of a transport at its end, so that a decorator's own communication is
 /// not counted.
 class Uncounted : Pinned {
  public:
+  /// Stores the operation counts of a transport, to restore them at the end.
   Uncounted(Counters& counters, TrafficCount& traffic)
       : counters_(counters), before_(counters), traffic_(traffic), traffic_before_(traffic) {}
   explicit Uncounted(Transport& transport) : Uncounted(transport.counters(), transport.traffic()) {}
@@ -85,33 +89,36 @@ class Uncounted : Pinned {
   TrafficCount traffic_before_;
 };
 
-/// Numbers of words of a Segment on the reachable ranks, so that a buffered operation is validated when it is called.
+/// Numbers of words of a decorated Segment on the reachable ranks, so that a decorator validates a buffered operation when it is
+/// called.
 class WordLimits {
  public:
-  /// Gathers the number of words of every rank. Collective; not counted.
+  /// Gathers the number of words of a Segment on every rank; `words` is that on this rank. Collective; not counted.
   WordLimits(Transport& transport, const Graph& graph, std::size_t words);
-  /// Validates the target of an operation. @throws CommError for a rank that is no out-neighbour, or words out of range
+  /// Validates the target of an operation on a Segment. @throws CommError for a rank that is neither this one nor an
+  /// out-neighbour, or words out of range
   void check(int rank, std::size_t index, std::size_t count) const;
 
  private:
-  int here_;
-  std::vector<std::size_t> words_;       // by rank
-  std::vector<std::uint8_t> reachable_;  // by rank
+  int here_;                             // this rank
+  std::vector<std::size_t> words_;       // by rank: number of words of the Segment
+  std::vector<std::uint8_t> reachable_;  // by rank: 1 for this rank and its out-neighbours
 };
 
-/// Checker of the sends of one rank on a decorated Stream: marks every slot of a round that has been sent.
+/// Checker of the records that one rank sends on a decorated Stream: each slot of a round exactly once.
 class SendRules {
  public:
-  /// Begins a round with counts_out[arc] records along each out-arc.
+  /// Begins a round of records on a decorated Stream, with counts_out[arc] records along each out-arc.
   void open(std::span<const std::size_t> counts_out);
-  /// Ends the round; sends are errors until the next open().
+  /// Ends a round of records on a decorated Stream; sends are errors until the next open().
   void close() { open_ = false; }
-  /// Validates and marks a send. @throws CommError if no round is open, the slot is out of range, or it was sent before
+  /// Validates and marks a record sent on a decorated Stream. @throws CommError if no round is open, the slot is out of range, or
+  /// it was sent before in this round
   void send(std::size_t arc, std::size_t slot);
 
  private:
-  bool open_ = false;
-  std::vector<std::vector<std::uint8_t>> sent_;  // per out-arc and slot
+  bool open_ = false;                            // between open() and close()
+  std::vector<std::vector<std::uint8_t>> sent_;  // per out-arc and slot: 1 if the record has been sent
 };
 
 }  // namespace merganser::comm::detail

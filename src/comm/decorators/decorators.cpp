@@ -1,3 +1,4 @@
+// Table of the decorators of transports, and the parser of the option that names them.
 #include "src/comm/decorators/decorators.hpp"
 
 #include <array>
@@ -9,30 +10,31 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// Entry of the table of decorators.
-struct Known {
-  std::string_view name;
-  bool needs_seed;
-  decltype(&make_checked) make;
+/// Decorator of transports that options can name, in the table kKnown.
+struct DecoratorEntry {
+  std::string_view name;         // name in options: "checked", "chaos"
+  bool needs_seed;               // options give it as "name:seed"
+  decltype(&make_checked) make;  // function that wraps a transport into the decorator
 };
 
-constexpr std::array kKnown{Known{"checked", false, make_checked}, Known{"chaos", true, make_chaos}};
+constexpr std::array kKnown{DecoratorEntry{"checked", false, make_checked}, DecoratorEntry{"chaos", true, make_chaos}};
 
-/// Returns the table's entry of a decorator. @throws UsageError for an unknown name, with the list of names
-const Known& find_decorator(const std::string& name) {
-  for (const Known& known : kKnown) {
+/// Returns the table entry of the decorator of this name. @throws UsageError for an unknown name, with the list of names
+const DecoratorEntry& find_decorator(const std::string& name) {
+  for (const DecoratorEntry& known : kKnown) {
     if (known.name == name) return known;
   }
   std::string text = "unknown decorator '" + name + "'; known:";
-  for (const Known& known : kKnown) text += " " + std::string(known.name) + (known.needs_seed ? ":SEED" : "");
+  for (const DecoratorEntry& known : kKnown) text += " " + std::string(known.name) + (known.needs_seed ? ":SEED" : "");
   throw UsageError(text);
 }
 
-/// Parses one item of the list of decorators, "name" or "name:seed". @throws UsageError
+/// Parses one item of the comma list of decorators, "name" or "name:seed". @throws UsageError for an unknown name, and for a seed
+/// that is missing, not taken by the decorator, or no number
 DecoratorSpec parse_one(const std::string& word) {
   const auto colon = word.find(':');
   DecoratorSpec spec{word.substr(0, colon)};
-  const Known& known = find_decorator(spec.name);
+  const DecoratorEntry& known = find_decorator(spec.name);
   if (known.needs_seed != (colon != std::string::npos)) {
     throw UsageError("decorator '" + word +
                      "': " + (known.needs_seed ? "a seed is needed, as in " : "takes no seed: ") + spec.name +
@@ -49,6 +51,7 @@ DecoratorSpec parse_one(const std::string& word) {
 
 }  // namespace
 
+// Parser of the option `decorators`; empty items of the comma list are passed over.
 std::vector<DecoratorSpec> parse_decorators(const std::string& list) {
   std::vector<DecoratorSpec> specs;
   std::istringstream words(list);
@@ -58,7 +61,7 @@ std::vector<DecoratorSpec> parse_decorators(const std::string& list) {
   return specs;
 }
 
-// Wraps from the last decorator of the list outwards, so that the first one sees the program's calls first.
+// Wraps a transport from the last decorator of the list outwards, so that the first one gets the program's calls first.
 std::unique_ptr<Transport> decorate(Transport& inner, const std::vector<DecoratorSpec>& list) {
   std::unique_ptr<Transport> outer;
   for (auto spec = list.rbegin(); spec != list.rend(); ++spec) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Decorators: transports around other ones, for checks and disturbance, chosen by name.
+/// Decorators of transports: transports around other ones, which check or disturb communication, chosen by name.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -22,15 +22,16 @@ namespace merganser::comm::detail {
 
 /// Parsed item of RunOptions::decorators: "name" or "name:seed".
 struct DecoratorSpec {
-  std::string name;
-  std::uint64_t seed = 0;
+  std::string name;        ///< name of the decorator: "checked", "chaos"
+  std::uint64_t seed = 0;  ///< seed of the decorator's random choices; 0 where it takes none
 };
 
-/// Parses a comma list of decorators. Local. @throws UsageError for an unknown name or a bad seed, with the list of names
+/// Parses a comma list of transport decorators, "checked,chaos:1". Local. @throws UsageError for an unknown name, with the list
+/// of names, or a bad seed
 [[nodiscard]] std::vector<DecoratorSpec> parse_decorators(const std::string& list);
 
-/// Wraps `inner` into the decorators, the first of the list outermost; returns null if the list is empty. `inner` must outlive
-/// the result. Local.
+/// Wraps the transport `inner` into the decorators of the list, the first one outermost; returns null if the list is empty.
+/// `inner` must outlive the result. Local.
 [[nodiscard]] std::unique_ptr<Transport> decorate(Transport& inner, const std::vector<DecoratorSpec>& list);
 
 }  // namespace merganser::comm::detail

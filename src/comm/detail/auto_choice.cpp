@@ -1,3 +1,5 @@
+// Measurement behind the communication model "auto": every model of processes is timed on a Mailbox wave and a Stream round, in
+// turns over several passes, and a rule chooses by the times.
 #include "src/comm/detail/auto_choice.hpp"
 
 #include <algorithm>
@@ -16,11 +18,11 @@ constexpr int kRounds = 7;              // measured rounds per pass
 constexpr int kPasses = 3;              // each measures every model, the odd ones backwards
 constexpr double kTie = 0.05;           // relative differences of times up to this count as a tie
 constexpr double kEnoughNs = 1e9;       // no further pass begins after this much measured time
-constexpr std::size_t kRecords = 64;    // per arc, like the labels of a merge step
-constexpr std::size_t kMessage = 4096;  // bytes per arc, like its announcements
+constexpr std::size_t kRecords = 64;    // Stream records per arc, like the labels of a merge step
+constexpr std::size_t kMessage = 4096;  // bytes of a Mailbox message, like the announcements of a merge step
 
-/// Returns the default process graph of the measurement: the eight neighbours in a near-square periodic grid of ranks,
-/// as most decompositions have.
+/// Returns one rank's part of the default process graph on which "auto" measures communication models: the eight neighbours in a
+/// near-square periodic grid of ranks, as most decompositions have.
 Graph grid_graph(int rank, int size) {
   int columns = static_cast<int>(std::sqrt(static_cast<double>(size)));
   while (size % columns != 0) --columns;
@@ -64,23 +66,24 @@ std::vector<double> measure_ns(Transport& transport, const Graph& graph) {
   return times;
 }
 
-/// Measurements of one communication model for the choice "auto", or the error that ended them.
-struct Trial {
-  const BackendEntry* entry;
-  MeasuredModel measured;
-  std::string failure;
+/// Measurements of one communication model for the choice "auto", or the error that ended them; filled by measure().
+struct ModelTrial {
+  const BackendEntry* entry;  // the model
+  MeasuredModel measured;     // times of its passes
+  std::string failure;        // error that all ranks agreed on, by which the model is left out; empty if none
 };
 
-/// Returns the median; of an even number of values the mean of the middle two, in a form that does not overflow.
+/// Returns the median of times of a communication model; of an even number of values the mean of the middle two, in a form that
+/// does not overflow.
 double median(std::vector<double> x) {
   std::sort(x.begin(), x.end());
   const std::size_t upper = x.size() / 2;
   return x.size() % 2 == 1 ? x[upper] : x[upper - 1] + 0.5 * (x[upper] - x[upper - 1]);
 }
 
-/// Makes one pass of the measurement of a communication model. Collective. @return nanoseconds spent, the same on every
-/// rank, so that all ranks end the passes alike
-double measure(Trial& trial, const Candidates& candidates) {
+/// Makes one pass of the measurement of a communication model for "auto" and appends its times to `trial`. Returns the time spent
+/// in ns, the same on every rank, so that all ranks end the passes alike. Collective.
+double measure(ModelTrial& trial, const Candidates& candidates) {
   try {
     std::vector<double> times;
     candidates.visit(*trial.entry, [&](TransportBase& transport) {
@@ -100,8 +103,8 @@ double measure(Trial& trial, const Candidates& candidates) {
   }
 }
 
-/// Formats the measured times and errors of all models on one line, for Transport::choice().
-std::string describe(const std::vector<Trial>& trials) {
+/// Formats the times and errors of all communication models that "auto" measured on one line, for Transport::choice().
+std::string describe(const std::vector<ModelTrial>& trials) {
   std::string line;
   for (const auto& t : trials) {
     line += line.empty() ? "auto measured a wave and a round of records in turns: " : ", ";
@@ -115,7 +118,7 @@ std::string describe(const std::vector<Trial>& trials) {
 
 }  // namespace
 
-// Candidates of the choice "auto" under a launcher.
+// Candidates of the choice "auto" under a launcher: all models whose ranks are processes.
 std::vector<const BackendEntry*> process_models() {
   std::vector<const BackendEntry*> models;
   for (const auto* entry : backend_entries())
@@ -126,12 +129,12 @@ std::vector<const BackendEntry*> process_models() {
 // Rule of the communication model "auto": models are measured in turns over several passes, so that a slow phase of the
 // machine hits all; a model that fails is left out.
 Choice measure_and_choose(const Candidates& candidates) {
-  std::vector<Trial> trials;
+  std::vector<ModelTrial> trials;
   for (const auto* entry : candidates.models) trials.push_back({entry, {entry->info.name, {}, 0}, ""});
   double spent = 0;
   for (int pass = 0; pass < kPasses && spent < kEnoughNs; ++pass) {
     for (std::size_t i = 0; i < trials.size(); ++i) {
-      Trial& trial = trials[turn_index(pass, i, trials.size())];
+      ModelTrial& trial = trials[turn_index(pass, i, trials.size())];
       if (trial.failure.empty()) spent += measure(trial, candidates);
     }
   }

@@ -8,26 +8,27 @@
 
 namespace merganser::comm::detail {
 
-/// Result of the choice of a communication model: the model, and the reason.
+/// Communication model chosen for a job, with the reason; result of measure_and_choose() and choose_job_model().
 struct Choice {
-  const BackendEntry* entry = nullptr;
-  std::string line;  ///< the measured times, for people; empty if nothing was measured
+  const BackendEntry* entry = nullptr;  ///< entry points of the chosen model
+  std::string line;                     ///< the measured times of the models, for people; empty if nothing was measured
 };
 
 /// Arguments of measure_and_choose(): the communication models to measure, and the ranks and the process graph to
 /// measure them on.
 struct Candidates {
-  std::vector<const BackendEntry*> models;  ///< in the order of backends()
-  /// Opens a transport of a model, runs a body over it and closes it. Collective over the ranks that choose.
+  std::vector<const BackendEntry*> models;  ///< models to measure, in the order of backends()
+  /// Opens a transport of a model, runs a body over it and closes it. Collective over the ranks that choose a model.
   std::function<void(const BackendEntry&, const BackendEntry::Each&)> visit;
-  std::function<Graph(int rank, int size)> pattern;  ///< empty: eight neighbours in a grid
-  ChooseModel choose;                                ///< empty: first_of_the_fastest
+  std::function<Graph(int rank, int size)> pattern;  ///< process graph to measure on; empty: eight neighbours in a grid
+  ChooseModel choose;                                ///< decision from the times; empty: first_of_the_fastest
 };
 
-/// Returns the models of processes in this build, in the order of backends(). Local.
+/// Returns the communication models of this build, and of a plug-in in use, whose ranks are processes, in the order of backends().
+/// Local.
 [[nodiscard]] std::vector<const BackendEntry*> process_models();
 
-/// Measures the candidate models in turns and chooses one by `choose`; the same on every rank. Collective over the
+/// Measures the candidate communication models in turns and chooses one by `choose`; the same on every rank. Collective over the
 /// ranks that `visit` opens transports on.
 /// @throws UsageError if no model works
 [[nodiscard]] Choice measure_and_choose(const Candidates& candidates);

@@ -1,5 +1,5 @@
 #pragma once
-/// Serialisation of trivially copyable values, for messages at set-up.
+/// Serialisation of trivially copyable values into messages between ranks, mostly those of the set-up of communication objects.
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -18,7 +18,7 @@ using BytesView = std::span<const std::byte>;
   return {messages.begin(), messages.end()};
 }
 
-/// Appends the bytes of a value to a message.
+/// Appends the bytes of a trivially copyable value to a message between ranks.
 template <class T>
 void append(Bytes& to, const T& value) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -27,7 +27,7 @@ void append(Bytes& to, const T& value) {
   std::memcpy(to.data() + at, &value, sizeof(T));
 }
 
-/// Returns a message that holds the bytes of a value.
+/// Returns a message between ranks that holds the bytes of one trivially copyable value.
 template <class T>
 [[nodiscard]] Bytes to_bytes(const T& value) {
   Bytes bytes;
@@ -35,7 +35,7 @@ template <class T>
   return bytes;
 }
 
-/// Returns the value at offset `at` (in bytes) of a message. @throws CommError if the message is too short
+/// Returns the value at offset `at` (in bytes) of a received message. @throws CommError if the message is too short
 template <class T>
 [[nodiscard]] T read(std::span<const std::byte> from, std::size_t at = 0) {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -1,3 +1,4 @@
+// Collective release of MPI windows, communicators and symmetric memory, decoupled from the destructors of their users.
 #include "src/comm/detail/collective_pool.hpp"
 
 #include <utility>
@@ -19,7 +20,7 @@ void CollectivePool::free_unused(const Sum& sum) {
   resources_ = std::move(left);
 }
 
-// Release at the end of a transport, in the order of creation, which is the same on every rank.
+// Release of all collective resources at the end of a transport, in the order of creation, which is the same on every rank.
 void CollectivePool::free_all() {
   for (const auto& resource : resources_) resource->free();
   resources_.clear();

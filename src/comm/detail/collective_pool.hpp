@@ -14,7 +14,7 @@ namespace merganser::comm::detail {
 class CollectiveResource : Pinned {
  public:
   virtual ~CollectiveResource() = default;
-  /// Frees the resource on every rank. Collective.
+  /// Frees the resource (window, communicator, symmetric memory) on every rank. Collective.
   virtual void free() = 0;
 };
 
@@ -26,19 +26,19 @@ class CollectivePool {
   /// Function that sums numbers over all ranks, element by element. Collective.
   using Sum = std::function<void(std::span<std::int64_t>)>;
 
-  /// Frees the resources that no rank uses any more. Collective; called before a new resource is made.
+  /// Frees the collective resources of the pool that no rank uses any more. Collective; called before a new resource is made.
   void free_unused(const Sum& sum);
-  /// Adds a new resource to the pool and returns it. Local, but every rank adds the same resources in the same order.
+  /// Adds a new collective resource to the pool and returns it. Local, but every rank adds the same resources in the same order.
   template <class T>
   std::shared_ptr<T> add(std::shared_ptr<T> resource) {
     resources_.push_back(resource);
     return resource;
   }
-  /// Frees all resources, in the order in which they were added; no object may use one any more. Collective.
+  /// Frees all collective resources of the pool, in the order in which they were added; no object may use one any more. Collective.
   void free_all();
 
  private:
-  std::vector<std::shared_ptr<CollectiveResource>> resources_;  // in the same order on every rank
+  std::vector<std::shared_ptr<CollectiveResource>> resources_;  // not freed yet, in the same order on every rank
 };
 
 }  // namespace merganser::comm::detail

@@ -1,3 +1,5 @@
+// Allocation in the part of symmetric memory that some of the processes use: each rank has a free list of its own, and all find an
+// offset that is free on every member by reductions.
 #include "src/comm/detail/common_place.hpp"
 
 #include <algorithm>
@@ -5,7 +7,7 @@
 
 namespace merganser::comm::detail {
 
-// First fit in the free pieces between the allocations, which are in ascending order.
+// First fit in the free pieces of this rank's symmetric memory between the allocations, which are in ascending order.
 std::uint64_t Ranges::lowest(std::uint64_t bytes, std::uint64_t from) const {
   bytes = std::max<std::uint64_t>(1, bytes);
   std::uint64_t at = (from + kLine - 1) / kLine * kLine;
@@ -17,6 +19,7 @@ std::uint64_t Ranges::lowest(std::uint64_t bytes, std::uint64_t from) const {
   return at <= bytes_ && bytes_ - at >= bytes ? at : kNowhere;
 }
 
+// Largest gap between the allocations of this rank's symmetric memory, which are in ascending order.
 std::size_t Ranges::largest() const {
   std::uint64_t most = 0;
   std::uint64_t at = 0;
@@ -49,7 +52,8 @@ std::uint64_t find_common_offset(const Ranges* ranges, std::uint64_t bytes, cons
   }
 }
 
-// Minimum over members by a maximum of complements, to which non-members contribute 0.
+// Largest block of symmetric memory that could be free on every member: the minimum over members, by a maximum of complements, to
+// which non-members contribute 0.
 std::uint64_t find_common_capacity(const Ranges* ranges, const Highest& highest) {
   std::uint64_t word = ranges == nullptr ? 0 : Ranges::kNowhere - ranges->largest();
   highest({&word, 1});

@@ -14,22 +14,23 @@ namespace merganser::comm::detail {
 /// multiples of kLine; sizes are rounded up.
 class Ranges {
  public:
-  static constexpr std::size_t kLine = 64;  ///< unit of allocation in bytes, a cache line
-  /// Value in place of an offset: no free piece is large enough.
+  static constexpr std::size_t kLine = 64;  ///< unit of allocation of symmetric memory in bytes, a cache line
+  /// Value in place of an offset in symmetric memory: no free piece is large enough.
   static constexpr std::uint64_t kNowhere = std::numeric_limits<std::int64_t>::max();
 
-  /// Makes an empty range of `bytes` bytes, rounded down to whole lines.
+  /// Makes the free list of `bytes` bytes of symmetric memory, rounded down to whole lines, without allocations.
   explicit Ranges(std::size_t bytes = 0) : bytes_(bytes / kLine * kLine) {}
 
+  /// Returns the size of this rank's part of symmetric memory in bytes, free or not.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-  /// Returns the lowest offset >= `from` at which `bytes` bytes are free (first fit); kNowhere if no free piece is
-  /// large enough.
+  /// Returns the lowest offset >= `from` in this rank's symmetric memory at which `bytes` bytes are free (first fit); kNowhere if
+  /// no free piece is large enough.
   [[nodiscard]] std::uint64_t lowest(std::uint64_t bytes, std::uint64_t from = 0) const;
-  /// Returns the size of the largest free piece in bytes.
+  /// Returns the size of the largest free piece of this rank's symmetric memory in bytes.
   [[nodiscard]] std::size_t largest() const;
-  /// Marks `bytes` free bytes from offset `at` on as allocated.
+  /// Marks `bytes` free bytes of symmetric memory from offset `at` on as allocated, rounded up to whole lines.
   void reserve(std::uint64_t at, std::uint64_t bytes);
-  /// Frees the allocation that reserve() made at offset `at`.
+  /// Frees the allocation of symmetric memory that reserve() made at offset `at`.
   void release(std::uint64_t at);
 
  private:
@@ -48,8 +49,8 @@ using Highest = std::function<void(std::span<std::uint64_t>)>;
 /// Cost: reductions of two words, at most the number of allocations of all members and two more.
 [[nodiscard]] std::uint64_t find_common_offset(const Ranges* ranges, std::uint64_t bytes, const Highest& highest);
 
-/// Returns the minimum over members of the largest free piece in bytes; the same on all ranks. Collective over the ranks of
-/// `highest`; `ranges` is null on ranks that are no members.
+/// Returns the minimum over members of the largest free piece of symmetric memory in bytes; the same on all ranks. Collective over
+/// the ranks of `highest`; `ranges` is null on ranks that are no members.
 [[nodiscard]] std::uint64_t find_common_capacity(const Ranges* ranges, const Highest& highest);
 
 }  // namespace merganser::comm::detail

@@ -1,10 +1,11 @@
+// Index from ranks to the arcs of a process graph, in memory proportional to the arcs of a rank.
 #include "src/comm/detail/link.hpp"
 
 #include <algorithm>
 
 namespace merganser::comm::detail {
 
-// Index from ranks to arcs: a table where ranks are few or low, else a sorted list.
+// Index from ranks to arcs: a table by rank where that is not much longer than the list of arcs, else a sorted list.
 ArcIndex::ArcIndex(std::span<const int> ranks) {
   constexpr std::size_t kAlways = 64;
   constexpr std::size_t kTimes = 8;  // a table by rank on every rank would be quadratic memory in all

@@ -1,3 +1,4 @@
+// Segment of the one-sided models (rma, shmem): words in windows, and control words by which a sync waits for neighbours.
 #include <algorithm>
 #include <cstring>
 
@@ -27,6 +28,7 @@ class MemorySegment final : public SegmentBody {
     check_usable();
     return parts_.words->data();
   }
+  /// Puts one word of `rank` by a one-sided put; a word of this rank is copied at once.
   void put(int rank, std::size_t index, const void* word) override {
     PeerTraffic* const peer = check(rank, index, 1);
     if (peer == nullptr) {
@@ -39,6 +41,7 @@ class MemorySegment final : public SegmentBody {
     parts_.words->put_word(rank, index * word_bytes_, value, word_bytes_);
   }
 
+  /// Gets words of `rank` by one one-sided get; words of this rank are copied at once.
   void get(int rank, std::size_t index, std::size_t count, void* to) override {
     PeerTraffic* const peer = check(rank, index, count);
     if (peer == nullptr) {
@@ -50,6 +53,7 @@ class MemorySegment final : public SegmentBody {
     parts_.words->get(rank, index * word_bytes_, to, count * word_bytes_);
   }
 
+  /// Combines one word of `rank` with `word` by a one-sided atomic, also on this rank, as others may do at the same time.
   void fetch_or(int rank, std::size_t index, const void* word, void* old) override {
     PeerTraffic* const peer = check(rank, index, 1);
     if (peer != nullptr)
@@ -59,8 +63,9 @@ class MemorySegment final : public SegmentBody {
     parts_.words->fetch_or(rank, index * word_bytes_, operand, old, word_bytes_);
   }
 
-  // The words of the phase are complete at their targets before the control words are put, so a rank that has read those of
-  // all neighbours may read its memory. A neighbour can be one phase ahead; "<" accepts its larger number.
+  /// Ends a phase of the segment between neighbours by control words. The words of the phase are complete at their targets before
+  /// the control words are put, so a rank that has read those of all neighbours may read its memory. A neighbour can be one phase
+  /// ahead; "<" accepts its larger number.
   void sync() override {
     end_phase();
     for (std::size_t i = 0; i < parts_.neighbours.size(); ++i) {
@@ -78,6 +83,7 @@ class MemorySegment final : public SegmentBody {
     parts_.words->begin_phase();
   }
 
+  /// Ends a phase of the segment between all ranks by one reduction of their `mine`, whose logical OR it returns.
   bool sync_any(bool mine) override {
     end_phase();
     ++place_.counters->collectives;
@@ -88,7 +94,7 @@ class MemorySegment final : public SegmentBody {
   }
 
  private:
-  /// Validates the target of an operation and returns the traffic counts of that out-neighbour, null for this rank.
+  /// Validates the target of a segment operation and returns the traffic counts with that out-neighbour, null for this rank.
   /// @throws CommError for a rank or words out of range
   PeerTraffic* check(int rank, std::size_t index, std::size_t count) const {
     check_usable();
@@ -102,7 +108,7 @@ class MemorySegment final : public SegmentBody {
     return peers_[arc];
   }
 
-  /// Describes a sync that waits for neighbours, for the error of a wait that exceeds its limit.
+  /// Describes a segment's sync that waits for neighbours, for the error of a wait that exceeds its limit.
   [[nodiscard]] std::string describe_wait() {
     std::vector<std::uint8_t> late;
     for (std::size_t i = 0; i < parts_.neighbours.size(); ++i) {
@@ -114,7 +120,7 @@ class MemorySegment final : public SegmentBody {
            marked_ranks(parts_.neighbours, late);
   }
 
-  /// Ends the phase of this rank: its operations are complete at their targets afterwards.
+  /// Ends this rank's phase of the segment: its one-sided operations are complete at their targets afterwards.
   void end_phase() {
     check_usable();
     ++place_.counters->syncs;
@@ -126,11 +132,11 @@ class MemorySegment final : public SegmentBody {
   Place place_;
   Graph graph_;
   SegmentParts parts_;
-  std::vector<PeerTraffic*> peers_;  // per out-arc
-  ArcIndex out_arc_;
-  std::size_t words_;
-  std::size_t word_bytes_;
-  std::uint64_t phase_ = 0;
+  std::vector<PeerTraffic*> peers_;  // per out-arc: traffic counts with that rank
+  ArcIndex out_arc_;                 // from rank to out-arc
+  std::size_t words_;                // number of words on this rank
+  std::size_t word_bytes_;           // 4 or 8
+  std::uint64_t phase_ = 0;          // number of phases that this rank has ended
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Stream of the one-sided models (rma, shmem): records are puts into slots at the receiver.
 #include <algorithm>
 #include <numeric>
 
@@ -9,14 +10,15 @@ namespace {
 
 constexpr unsigned kRoundShift = 32;  // bits of a slot's word below the number of the round: the value
 
-/// Loads the word of a slot; slot -1 is the word of the round before the slots.
+/// Loads the word of a Stream's slot in this rank's one-sided memory, with acquire order; slot -1 is the arc's word of round and
+/// count, which is before the slots.
 std::uint64_t load(const std::byte* slots, std::ptrdiff_t slot) {
   const auto* word = reinterpret_cast<const std::uint64_t*>(slots) + slot;
   return merganser::detail::load_word(*word, std::memory_order_acquire);
 }
 
-/// Returns the number of rounds by which a slot's word is ahead of `round`, negative if the word is of an earlier
-/// round. The signed difference is right across the wrap-around of round numbers.
+/// Returns the number of Stream rounds by which a slot's word is ahead of `round`, negative if the word is of an earlier round. The
+/// signed difference is right across the wrap-around of round numbers.
 std::int32_t rounds_ahead(std::uint32_t round, std::uint64_t word) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(word >> kRoundShift) - round);
 }
@@ -34,7 +36,7 @@ class MemoryStream final : public MessageStream {
         slots_data_(memory_->data() + slots_.mine),
         pending_(graph_.in.size()) {}
 
-  /// Opens a round: puts the round's number and count of records before the slots of each out-arc.
+  /// Opens a round of the stream: puts the round's number and count of records before the slots of each out-arc at the receiver.
   void open(std::span<const std::size_t> counts_out, std::span<const std::size_t> counts_in) override {
     MessageStream::open(counts_out, counts_in);
     for (std::size_t arc = 0; arc < pending_.size(); ++arc) {
@@ -49,7 +51,7 @@ class MemoryStream final : public MessageStream {
     }
   }
 
-  /// Sends a record by one put into its slot at the receiver; beyond the slots, by a message.
+  /// Sends a record of the stream by one put into its slot at the receiver; beyond the slots, by a message.
   void send(std::size_t arc, std::size_t slot, std::uint32_t value) override {
     if (slot >= slots_.per_arc || arc == self_out_) {
       MessageStream::send(arc, slot, value);
@@ -62,8 +64,8 @@ class MemoryStream final : public MessageStream {
     uncommitted_ = true;
   }
 
-  /// Passes the records that have arrived in slots, then those in messages, to the callback. @return records still to
-  /// come
+  /// Passes the records that have arrived in slots, then those in messages, to the callback. Returns the number of records of the
+  /// round still to come.
   std::size_t take(const Take& callback) override {
     check_usable();
     commit();
@@ -78,6 +80,7 @@ class MemoryStream final : public MessageStream {
     return left;
   }
 
+  /// Blocks until a record of the round is in a slot of this rank or a message has arrived.
   void wait() override {
     check_usable();
     commit();
@@ -97,12 +100,12 @@ class MemoryStream final : public MessageStream {
   }
 
  private:
-  /// Returns the first slot of an in-arc in this rank's block.
+  /// Returns the address of an in-arc's first slot in this rank's block of one-sided memory.
   [[nodiscard]] const std::byte* slots_begin(std::size_t arc) const {
     return slots_data_ + arc * slots_.arc_bytes() + StreamSlots::slot_at(0);
   }
-  /// Compares the number of records that the sender has put with the one expected here. @throws CommError if they differ, or
-  /// if the sender has begun its next round before records of this one were taken
+  /// Compares the number of records that an in-arc's sender has put for the round with the one expected here. @throws CommError if
+  /// they differ, or if the sender has begun its next round before records of this one were taken
   void check_count(std::size_t arc) const {
     if (in_[arc].count == 0 || arc == self_in_) return;
     const std::uint64_t word = load(slots_begin(arc), -1);
@@ -112,15 +115,14 @@ class MemoryStream final : public MessageStream {
     if (ahead == 0 && count != in_[arc].count) throw_other_count(arc, count);
   }
 
-  /// Throws the error that a sender has begun its next round too early.
+  /// Throws CommError: the sender of an in-arc has begun its next round of the stream before this rank took all records.
   [[noreturn]] void throw_ahead(std::size_t arc) const {
     throw CommError("Stream: rank " + std::to_string(graph_.in[arc]) +
                     " has sent records of its next round over records not taken on rank " +
                     std::to_string(place_.rank) + "; rounds must be separated by a Mailbox step");
   }
 
-  /// Passes the records in the slots of an in-arc that belong to this round and have not been passed yet to the
-  /// callback.
+  /// Passes the records in an in-arc's slots that belong to the current round and have not been passed yet to the callback.
   void take_slots(std::size_t arc, const Take& callback) {
     auto& pending = pending_[arc];
     const std::byte* slots = slots_begin(arc);
@@ -141,7 +143,7 @@ class MemoryStream final : public MessageStream {
     pending.resize(kept);
   }
 
-  /// Returns whether a record of this round is in a slot or a message has arrived.
+  /// Returns true if a record of the current round is in a slot of this rank or a message with records has arrived.
   [[nodiscard]] bool something_arrived() {
     for (std::size_t arc = 0; arc < pending_.size(); ++arc) {
       if (pending_[arc].empty()) continue;
@@ -154,7 +156,7 @@ class MemoryStream final : public MessageStream {
     return something_queued() || collect();
   }
 
-  /// Issues the puts since the last commit, if any.
+  /// Issues the puts of records and counts since the last commit, if any.
   void commit() {
     if (!uncommitted_) return;
     memory_->commit();
@@ -163,9 +165,9 @@ class MemoryStream final : public MessageStream {
 
   std::shared_ptr<Memory> memory_;
   StreamSlots slots_;
-  std::byte* slots_data_;
-  std::vector<std::vector<std::uint32_t>> pending_;  // per in-arc: slots that have not been taken
-  bool uncommitted_ = false;
+  std::byte* slots_data_;                            // memory of in-arc 0 in this rank's block
+  std::vector<std::vector<std::uint32_t>> pending_;  // per in-arc: slots of the round that have not been taken
+  bool uncommitted_ = false;                         // puts have been called since the last commit
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Mailbox over messages, and what all objects over messages share: operation counts, peers, texts of waits.
 #include <algorithm>
 
 #include "merganser/base/simulated.hpp"
@@ -10,7 +11,7 @@ std::size_t position(std::span<const int> ranks, int rank) {
   return found == ranks.end() ? ArcIndex::kNone : static_cast<std::size_t>(found - ranks.begin());
 }
 
-// Count of communication operations of an object: in the transport's counters, and by peer.
+// Counts communication operations of a Mailbox, Stream, Segment or Plan: in the transport's counters, and by peer.
 void Place::count(Move move, std::size_t bytes, PeerTraffic* peer, std::size_t operations) const {
   auto& count = move == Move::message ? counters->messages : move == Move::put ? counters->puts : counters->gets;
   count += static_cast<std::int64_t>(operations);
@@ -85,15 +86,15 @@ void MessageMailbox::step_some(std::span<const std::uint8_t> active_out, std::sp
   empty_outboxes();
 }
 
-/// Begins the sends of a wave along the active out-arcs.
+/// Begins the sends of a Mailbox wave along the active out-arcs.
 void MessageMailbox::start(std::span<const std::uint8_t> active_out) {
   for (std::size_t arc = 0; arc < outbox_.size(); ++arc) {
     if (active_out[arc] != 0 && arc != self_out_) link_->send(arc, outbox_[arc]);
   }
 }
 
-/// Receives the messages of a wave along the active in-arcs and completes the wave's sends. Blocks; other waves'
-/// messages are kept for later.
+/// Receives the messages of a Mailbox wave along the active in-arcs and completes the wave's sends. Blocks; messages of later
+/// waves are kept.
 void MessageMailbox::await(std::span<const std::uint8_t> active_in) {
   waiting_.assign(active_in.begin(), active_in.end());
   ++steps_;
@@ -134,7 +135,7 @@ void MessageMailbox::await(std::span<const std::uint8_t> active_in) {
   }
 }
 
-/// Describes a wave that waits for messages, for the error of a wait that exceeds its limit.
+/// Describes a Mailbox wave that waits for messages, for the error of a wait that exceeds its limit.
 std::string MessageMailbox::describe_wait() const {
   const auto missing = std::count_if(waiting_.begin(), waiting_.end(), [](auto on) { return on != 0; });
   const std::string where = place_.to_string() + ", step " + std::to_string(steps_) + ": " +

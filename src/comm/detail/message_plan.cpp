@@ -1,3 +1,4 @@
+// Plan over messages: repeated ghost exchange with a fixed pattern, in chunks.
 #include <algorithm>
 
 #include "src/comm/detail/message_objects.hpp"
@@ -9,6 +10,7 @@ namespace {
 /// their positions are not sent; chunks of a neighbour's next pull may arrive early and are kept.
 class MessagePlan final : public Plan {
  public:
+  /// Makes the plan and counts the chunks of its longest out-arc and the elements that a pull reads.
   MessagePlan(Place place, Graph graph, std::unique_ptr<Link> link, Pattern pattern, PlanOptions options)
       : place_(std::move(place)),
         graph_(std::move(graph)),
@@ -27,8 +29,7 @@ class MessagePlan final : public Plan {
     }
   }
 
-  /// Performs one exchange: sends the elements of the pattern from `local` chunk by chunk and passes received chunks to
-  /// `use`.
+  /// Performs one ghost exchange: sends the pattern's elements of `local` chunk by chunk and passes received chunks to `use`.
   void pull(std::span<const std::byte> local, const Use& use) override {
     place_.liveness->check("Plan::pull");
     if (highest_ > local.size() / options_.element_bytes) {
@@ -52,6 +53,7 @@ class MessagePlan final : public Plan {
     };
     advance();
     if (self_out_ != ArcIndex::kNone) deliver_own(local, use);
+    // Chunks of this pull that arrived during the last one, from neighbours that were ahead.
     for (std::size_t arc = 0; arc < in_.size(); ++arc) {
       while (!in_[arc].early.empty() && in_[arc].next < pattern_.in[arc]) {
         const Bytes chunk = std::move(in_[arc].early.front());
@@ -75,13 +77,13 @@ class MessagePlan final : public Plan {
   }
 
  private:
-  /// State of an in-arc in the present pull, and chunks that arrived early.
+  /// State of an in-arc in the current ghost exchange, and chunks that arrived early.
   struct Arriving {
-    std::size_t next = 0;      // first element of the next chunk
-    std::vector<Bytes> early;  // of the next pull
+    std::size_t next = 0;      // position of the next chunk's first ghost among those of the arc
+    std::vector<Bytes> early;  // chunks of the neighbour's next pull
   };
 
-  /// Copies a chunk of an out-arc's elements, from number `first` of the pattern on, into a message.
+  /// Copies a chunk of the elements that an out-arc sends, from number `first` of its pattern on, from `local` into a message.
   void gather(std::size_t arc, std::size_t first, std::span<const std::byte> local, Bytes& to) const {
     const auto& elements = pattern_.out[arc];
     const std::size_t last = first + std::min(elements.size() - first, options_.chunk_elements);  // no overflow
@@ -92,7 +94,7 @@ class MessagePlan final : public Plan {
     }
   }
 
-  /// Passes the elements that this rank sends to itself to the callback, chunk by chunk.
+  /// Passes the elements that this rank sends to itself in a ghost exchange to the callback, chunk by chunk.
   void deliver_own(std::span<const std::byte> local, const Use& use) {
     const std::size_t arc = position(graph_.in, place_.rank);
     for (std::size_t first = 0; first < pattern_.out[self_out_].size(); first += options_.chunk_elements) {
@@ -101,7 +103,7 @@ class MessagePlan final : public Plan {
     }
   }
 
-  /// Sends chunk number `stage` of every out-arc that has so many.
+  /// Sends chunk number `stage` of the ghost exchange along every out-arc that has so many chunks.
   void start_stage(std::size_t stage, std::span<const std::byte> local) {
     const std::size_t first = stage * options_.chunk_elements;  // below some arc's number of elements
     for (std::size_t arc = 0; arc < graph_.out.size(); ++arc) {
@@ -113,7 +115,7 @@ class MessagePlan final : public Plan {
     }
   }
 
-  /// Passes a received chunk with its position to the callback.
+  /// Passes a received chunk of ghosts with its position on the in-arc to the callback.
   void deliver(std::size_t arc, const Bytes& chunk, const Use& use) {
     const std::size_t first = in_[arc].next;
     const std::size_t count = chunk.size() / options_.element_bytes;
@@ -122,7 +124,7 @@ class MessagePlan final : public Plan {
     use({arc, first, chunk});
   }
 
-  /// Describes a pull that waits for chunks, for the error of a wait that exceeds its limit.
+  /// Describes a ghost exchange that waits for chunks, for the error of a wait that exceeds its limit.
   [[nodiscard]] std::string describe_wait() const {
     std::string text = place_.to_string() + ", pull " + std::to_string(pulls_) + ":";
     for (std::size_t arc = 0; arc < in_.size(); ++arc) {
@@ -137,18 +139,18 @@ class MessagePlan final : public Plan {
 
   Place place_;
   Graph graph_;
-  std::vector<PeerTraffic*> peers_;  // per out-arc
+  std::vector<PeerTraffic*> peers_;  // per out-arc: traffic counts with that rank
   std::unique_ptr<Link> link_;
   Pattern pattern_;
   PlanOptions options_;
-  std::size_t self_out_;
-  std::size_t stages_ = 0;               // most chunks of any out-arc
+  std::size_t self_out_;                 // out-arc of this rank to itself, ArcIndex::kNone without one
+  std::size_t stages_ = 0;               // largest number of chunks of an out-arc
   std::size_t highest_ = 0;              // largest index of an element that this rank sends, plus one
-  std::vector<std::vector<Bytes>> out_;  // [stage % 2][out-arc]
-  std::vector<Arriving> in_;
-  std::size_t left_ = 0;  // elements still to come in this pull
-  std::uint64_t pulls_ = 0;
-  Bytes buffer_;
+  std::vector<std::vector<Bytes>> out_;  // [stage % 2][out-arc]: chunk being sent
+  std::vector<Arriving> in_;             // per in-arc
+  std::size_t left_ = 0;                 // elements still to come in this pull
+  std::uint64_t pulls_ = 0;              // number of the current pull, from 1
+  Bytes buffer_;                         // chunk being received
 };
 
 }  // namespace

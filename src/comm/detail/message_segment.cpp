@@ -1,3 +1,4 @@
+// Segment over messages: one-sided operations are logged, and sent to the owners of the words when a phase ends.
 #include <cstring>
 
 #include "src/comm/detail/message_objects.hpp"
@@ -8,14 +9,15 @@ namespace {
 constexpr unsigned kKindBits = 2;  // of the first word of a log entry; the index has 62, more than memory has words
 constexpr std::uint64_t kKindMask = (1U << kKindBits) - 1;
 
-/// Returns a word of 4 or 8 bytes in the low bytes of 8, in memory order, as apply_logs() copies it back.
+/// Returns a Segment's word of 4 or 8 bytes as an operand of a log entry: in the first bytes of 8, in memory order, as
+/// apply_logs() copies it back.
 std::uint64_t widen(const void* word, std::size_t word_bytes) {
   std::uint64_t value = 0;
   std::memcpy(&value, word, word_bytes);
   return value;
 }
 
-/// Replaces the word at `target` by its bitwise OR with the word at `operand`; neither need be aligned.
+/// Replaces a Segment's word at `target` by its bitwise OR with the word at `operand`; neither need be aligned.
 template <class T>
 void or_into(void* target, const void* operand) {
   T a;
@@ -26,7 +28,7 @@ void or_into(void* target, const void* operand) {
   std::memcpy(target, &a, sizeof a);
 }
 
-/// Counts the messages that carry logs or replies as empty: their bytes are counted as puts and gets.
+/// Counts the messages that carry a Segment's logs or replies as empty by peer: their bytes are counted as puts and gets.
 void count_carriers(Mailbox& logs, const std::vector<PeerTraffic*>& peers) {
   for (std::size_t arc = 0; arc < peers.size(); ++arc) {
     if (peers[arc] != nullptr && !logs.outbox(arc).empty()) peers[arc]->add(Move::message, 0);
@@ -55,6 +57,7 @@ class MessageSegment final : public SegmentBody {
     check_usable();
     return memory_.data();
   }
+  /// Logs a put of one word of `rank` for the next sync; a word of this rank is copied at once.
   void put(int rank, std::size_t index, const void* value) override {
     const auto to = arc(rank, index, 1);
     if (rank == place_.rank) {
@@ -65,6 +68,7 @@ class MessageSegment final : public SegmentBody {
     log(to, kPut, index, widen(value, word_bytes_));
   }
 
+  /// Logs a get of words of `rank` for the next sync, with the destination of the reply; words of this rank are copied at once.
   void get(int rank, std::size_t index, std::size_t count, void* to) override {
     const auto from = arc(rank, index, count);
     if (rank == place_.rank) {
@@ -76,6 +80,7 @@ class MessageSegment final : public SegmentBody {
     wanted_[from].push_back({to, count * word_bytes_});
   }
 
+  /// Logs a fetch_or on one word of `rank` for the next sync, with the destination of the reply; one of this rank is done at once.
   void fetch_or(int rank, std::size_t index, const void* operand, void* old) override {
     const auto to = arc(rank, index, 1);
     if (rank == place_.rank) {
@@ -87,7 +92,7 @@ class MessageSegment final : public SegmentBody {
     wanted_[to].push_back({old, word_bytes_});
   }
 
-  /// Ends a phase in two waves: logs to the owners, replies back.
+  /// Ends a phase of the segment in two Mailbox waves: logs of operations to the owners of the words, replies back.
   void sync() override {
     check_usable();
     ++place_.counters->syncs;
@@ -103,6 +108,7 @@ class MessageSegment final : public SegmentBody {
     place_.counters->messages += parts_.scratch->messages - before.messages;
   }
 
+  /// Ends a phase of the segment between all ranks and returns the logical OR of their `mine`.
   bool sync_any(bool mine) override {
     sync();  // each rank has its neighbours' operations; the reduction then adds all ranks
     ++place_.counters->collectives;
@@ -110,19 +116,20 @@ class MessageSegment final : public SegmentBody {
   }
 
  private:
-  /// Destination on this rank of the reply to a get or fetch_or.
-  struct Wanted {
+  /// Destination on this rank of the reply to a get or fetch_or on a segment over messages.
+  struct ReplyTarget {
     void* to;
     std::size_t bytes;
   };
   enum Kind : std::uint64_t { kPut, kGet, kOr };
-  /// Logged operation on a word of another rank, as sent to the owner.
-  struct Entry {
+  /// Logged put, get or fetch_or on words of another rank, as sent to the owner of the words.
+  struct LogEntry {
     std::uint64_t index_and_kind;  // index in words << kKindBits | Kind
     std::uint64_t operand;         // word of a put or fetch_or, number of words of a get
   };
 
-  /// Validates the target of an operation and returns its out-arc. @throws CommError
+  /// Validates the target of a segment operation and returns the out-arc to it; no arc is needed for this rank itself.
+  /// @throws CommError for a rank that is neither this one nor an out-neighbour, or words out of range
   std::size_t arc(int rank, std::size_t index, std::size_t count) const {
     check_usable();
     const std::size_t arc = out_arc_(rank);
@@ -132,13 +139,13 @@ class MessageSegment final : public SegmentBody {
     return arc;
   }
 
-  /// Logs an operation, to be sent to the owner at the next sync.
+  /// Logs an operation on words of the rank at an out-arc, to be sent to that rank at the next sync.
   void log(std::size_t arc, Kind kind, std::size_t index, std::uint64_t operand) {
-    parts_.forward->post(arc, Entry{(static_cast<std::uint64_t>(index) << kKindBits) | kind, operand});
+    parts_.forward->post(arc, LogEntry{(static_cast<std::uint64_t>(index) << kKindBits) | kind, operand});
   }
-  /// Returns a word of this rank's memory.
+  /// Returns the address of one of this rank's words of the segment.
   [[nodiscard]] std::byte* word(std::size_t index) { return memory_.data() + index * word_bytes_; }
-  /// Performs a fetch_or on a word of this rank.
+  /// Performs a fetch_or on one of this rank's words: stores the word in `old` and replaces it by its OR with `operand`.
   void apply_or(std::size_t index, const void* operand, void* old) {
     std::memcpy(old, word(index), word_bytes_);
     if (word_bytes_ == sizeof(std::uint32_t)) {
@@ -148,11 +155,11 @@ class MessageSegment final : public SegmentBody {
     }
   }
 
-  /// Applies the operations that neighbours have logged to this rank's memory, and posts replies to gets and fetch_ors.
+  /// Applies the operations that in-neighbours have logged to this rank's words, and posts replies to gets and fetch_ors.
   void apply_logs() {
     for (std::size_t arc = 0; arc < answers_.size(); ++arc) {
       answers_[arc] = 0;
-      for (const Entry& entry : parts_.forward->records<Entry>(arc)) {
+      for (const LogEntry& entry : parts_.forward->records<LogEntry>(arc)) {
         const auto index = static_cast<std::size_t>(entry.index_and_kind >> kKindBits);
         const auto kind = entry.index_and_kind & kKindMask;
         if (kind == kPut) {
@@ -173,13 +180,13 @@ class MessageSegment final : public SegmentBody {
     }
   }
 
-  /// Stores the received replies at their destinations. Replies come in the order of the log, so their positions are
-  /// not sent.
+  /// Stores the received replies to gets and fetch_ors at their destinations. Replies come in the order of the log, so their
+  /// positions are not sent.
   void collect_answers() {
     for (std::size_t arc = 0; arc < wanted_.size(); ++arc) {
       const auto answer = parts_.backward->inbox(arc);
       std::size_t at = 0;
-      for (const Wanted& wanted : wanted_[arc]) {
+      for (const ReplyTarget& wanted : wanted_[arc]) {
         if (wanted.bytes > 0) std::memcpy(wanted.to, answer.data() + at, wanted.bytes);
         at += wanted.bytes;
       }
@@ -189,15 +196,15 @@ class MessageSegment final : public SegmentBody {
 
   Place place_;
   SegmentLogs parts_;
-  std::vector<PeerTraffic*> out_peers_;  // per out-arc
-  std::vector<PeerTraffic*> in_peers_;   // per in-arc
-  ArcIndex out_arc_;
-  std::size_t words_;
-  std::size_t word_bytes_;
-  Bytes memory_;
-  std::vector<std::vector<Wanted>> wanted_;  // per out-arc, in log order
-  std::vector<std::uint8_t> asked_;          // per out-arc: 1 if a reply is expected
-  std::vector<std::uint8_t> answers_;        // per in-arc: 1 if a reply is sent
+  std::vector<PeerTraffic*> out_peers_;           // per out-arc: traffic counts with that rank
+  std::vector<PeerTraffic*> in_peers_;            // per in-arc: traffic counts with that rank
+  ArcIndex out_arc_;                              // from rank to out-arc
+  std::size_t words_;                             // number of words on this rank
+  std::size_t word_bytes_;                        // 4 or 8
+  Bytes memory_;                                  // the words of this rank
+  std::vector<std::vector<ReplyTarget>> wanted_;  // per out-arc: destinations of replies, in log order
+  std::vector<std::uint8_t> asked_;               // per out-arc: 1 if a reply is expected
+  std::vector<std::uint8_t> answers_;             // per in-arc: 1 if a reply is sent
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Stream over messages: the records of an arc are buffered and sent together; rounds are told apart by their numbers.
 #include <algorithm>
 
 #include "src/comm/detail/message_objects.hpp"
@@ -7,12 +8,12 @@ namespace {
 
 /// Header of a Stream's message, before its records.
 struct Header {
-  std::uint32_t round;
-  std::uint32_t count;  // records of the whole round, for a check
+  std::uint32_t round;  // number of the round on its arc
+  std::uint32_t count;  // records of the whole round on the arc, which the receiver compares with its own count
 };
 
 constexpr std::size_t kFullBytes = 16384;        // a message of this size is sent without waiting for more records
-constexpr std::size_t kKeptBuffers = 64;         // most empty buffers that are kept for reuse
+constexpr std::size_t kKeptBuffers = 64;         // largest number of empty buffers kept for reuse
 constexpr std::size_t kMaxRecords = 0xFFFFFFFF;  // on an arc in a round, as the header's 32 bits hold
 
 }  // namespace
@@ -62,6 +63,7 @@ void MessageStream::open(std::span<const std::size_t> counts_out, std::span<cons
   later_.clear();
 }
 
+// Validation of a record that the program sends on a Stream: an open round, an arc and slot within its counts.
 void MessageStream::check_send(std::size_t arc, std::size_t slot) {
   place_.liveness->check_round("Stream::send");
   if (!open_ || arc >= out_.size() || slot >= out_[arc].count || out_[arc].left == 0) {
@@ -82,6 +84,7 @@ void MessageStream::send(std::size_t arc, std::size_t slot, std::uint32_t value)
   post(arc, {static_cast<std::uint32_t>(slot), value});
 }
 
+// Buffers a record of a Stream behind the header of the arc's next message, which is sent when it is full.
 void MessageStream::post(std::size_t arc, Record record) {
   if (arc == self_out_) {
     own_.push_back(record);
@@ -93,7 +96,7 @@ void MessageStream::post(std::size_t arc, Record record) {
   if (message.size() >= kFullBytes) flush(arc);
 }
 
-/// Sends the buffered records of an out-arc as one message.
+/// Sends the buffered records of an out-arc of a Stream as one message.
 void MessageStream::flush(std::size_t arc) {
   place_.count(Move::message, held_[arc].size() - sizeof(Header), peers_[arc]);
   flying_.push_back(std::move(held_[arc]));
@@ -111,8 +114,9 @@ void MessageStream::flush_all() {
   }
 }
 
-/// Returns the buffers of messages that the Link has sent to the spare ones.
+/// Recycles the buffers of a Stream's messages that the Link has sent: they become spare ones, up to a limit.
 void MessageStream::reclaim() {
+  // The Link reads the buffers until all its sends are complete; only then may they be written again.
   if (flying_.empty() || !link_->sent()) return;
   for (auto& message : flying_) {
     if (spare_.size() == kKeptBuffers) break;
@@ -122,6 +126,7 @@ void MessageStream::reclaim() {
   flying_.clear();
 }
 
+// Receives all messages of a Stream that have arrived over the Link, without delivering their records.
 bool MessageStream::collect() {
   bool any = false;
   Bytes message;
@@ -139,7 +144,8 @@ void MessageStream::throw_other_count(std::size_t arc, std::size_t count) const 
                   std::to_string(in_[arc].count));
 }
 
-/// Passes the records of one message of this round to the callback. @throws CommError if the sender's count differs
+/// Passes the records of one received message of a Stream's current round to the callback. @throws CommError if the sender's count
+/// of records differs from that expected here
 void MessageStream::deliver(const Arrival& arrival, const Take& callback) {
   const auto header = read<Header>(arrival.message);
   auto& arc = in_[arrival.arc];
@@ -157,6 +163,8 @@ void MessageStream::deliver(const Arrival& arrival, const Take& callback) {
   }
 }
 
+// Delivers the received records of a Stream's round: those of this rank to itself, then message by message; messages of a later
+// round are kept for its open().
 void MessageStream::deliver(const Take& callback) {
   while (something_queued()) {
     for (std::size_t i = 0; i < own_.size(); ++i) {  // the callback may add to it
@@ -195,7 +203,7 @@ std::size_t MessageStream::take(const Take& callback) {
   return left_;
 }
 
-// Blocks until a record has arrived or the round is complete.
+// Wait of a Stream: blocks until a record has arrived or the round is complete.
 void MessageStream::wait() {
   place_.liveness->check_round("Stream::wait");
   flush_all();

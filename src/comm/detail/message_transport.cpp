@@ -1,3 +1,5 @@
+// Collective creation of Mailbox, Stream, Plan and Segment over messages: each checks its arguments on every rank and exchanges
+// descriptors of both ends of the arcs in a handshake.
 #include "src/comm/detail/message_transport.hpp"
 
 #include <algorithm>
@@ -7,21 +9,22 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// Properties of the sender's side of an arc of a Plan, which its receiver compares with its own.
+/// Sender's properties of an arc of a Plan, which the receiver compares with its own in the handshake.
 struct PlanDescriptor {
-  std::uint64_t element_bytes;
-  std::uint64_t chunk_elements;
-  std::uint64_t count;
+  std::uint64_t element_bytes;   // size of an element in bytes
+  std::uint64_t chunk_elements;  // elements sent together
+  std::uint64_t count;           // elements sent along the arc in one ghost exchange
 };
 
-/// Returns "Plan: chunk_elements is 0; allowed: 1 to 5" for a value out of range, else an empty text.
+/// Returns the error text for an argument of a Plan, Stream or Segment that is out of range, "Plan: chunk_elements is 0; allowed:
+/// 1 to 5"; empty if it is in range.
 std::string range_error(const char* what, std::size_t value, std::size_t least, std::size_t most) {
   if (value >= least && value <= most) return {};
   return std::string(what) + " is " + std::to_string(value) + "; allowed: " + std::to_string(least) + " to " +
          std::to_string(most);
 }
 
-constexpr std::size_t kMaxBytes = PTRDIFF_MAX;  // of any object in memory
+constexpr std::size_t kMaxBytes = PTRDIFF_MAX;  // largest size of any object in memory
 
 }  // namespace
 

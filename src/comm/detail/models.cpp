@@ -1,3 +1,4 @@
+// Selection of a job's communication model from its options, and the checks of the model before it runs.
 #include "src/comm/detail/models.hpp"
 
 #include <cstdlib>
@@ -35,14 +36,14 @@ Choice choose_job_model(const RunOptions& options) {
   return measure_and_choose({process_models(), visit, options.pattern, options.choose});
 }
 
-// Self test of the chosen model before a run; simulated ranks have no library to test.
+// Self test of the chosen communication model before a run; simulated ranks have no library to test.
 void self_test_over_world(const BackendEntry& entry) {
   if (kSimulated || !entry.info.processes || !launched() || self_test_passed(entry.info.name, launcher_world().size))
     return;
   run_process(entry.start, run_self_test);
 }
 
-// Validation of the number of ranks against the model (threads or processes) and the launcher.
+// Validation of a job's number of ranks against the model (threads or processes) and the launcher.
 void check_ranks(const RunOptions& options, const Backend& backend) {
   if (kSimulated && !backend.processes) {
     throw UsageError("model '" + std::string(backend.name) +

@@ -1,5 +1,5 @@
 #pragma once
-/// Selection of the communication model that options name.
+/// Selection of the communication model that the options of a job name, and checks before it runs.
 #include <string>
 #include <string_view>
 
@@ -12,7 +12,8 @@ namespace merganser::comm::detail {
 /// list of names
 [[nodiscard]] const BackendEntry& find_model(std::string_view name);
 
-/// Returns `backend`, or the value of the variable MERGANSER_COMM in place of "auto" if it is set. Local.
+/// Returns the name of the communication model to use: `backend`, or in place of "auto" the value of the environment variable
+/// MERGANSER_COMM if it is set. Local.
 [[nodiscard]] std::string resolve_backend_name(const std::string& backend);
 
 /// Chooses the communication model of a job: the named model, else `threads` without a launcher, else the fastest model
@@ -23,8 +24,8 @@ namespace merganser::comm::detail {
 /// it has passed. Collective. @throws CommError if the model delivers wrong bits
 void self_test_over_world(const BackendEntry& entry);
 
-/// Validates the number of ranks in `options` against the communication model and the launcher. Local. @throws
-/// UsageError if the model cannot run on so many ranks
+/// Validates the number of ranks in `options` of a job against the communication model `backend` and the launcher. Local.
+/// @throws UsageError if the model cannot run on so many ranks, or not in this process
 void check_ranks(const RunOptions& options, const Backend& backend);
 
 }  // namespace merganser::comm::detail

@@ -1,3 +1,4 @@
+// Sizes of message rings, and the self test of one-sided memory, of the models rma and shmem.
 #include "src/comm/detail/one_sided.hpp"
 
 #include <algorithm>

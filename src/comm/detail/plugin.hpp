@@ -13,14 +13,14 @@ inline constexpr std::string_view kPluginMark = "merganser plug-in: abi=";
 
 /// Table that a plug-in (communication models built against another MPI) exports to the library.
 struct Plugin {
-  const char* mark;       ///< label of the plug-in, see kPluginMark
+  const char* mark;       ///< label of the plug-in, which begins with kPluginMark
   const void* (*core)();  ///< core_mark() as linked into the plug-in; differs if there are two copies of the library
   const BackendEntry* const* backends;  ///< communication models of the plug-in
-  std::size_t backend_count;            ///< number of these models
-  const Library* mpi;                   ///< calls of the MPI that the plug-in is built against
+  std::size_t backend_count;            ///< number of communication models of the plug-in
+  const Library* mpi;                   ///< entry points of the MPI that the plug-in is built against
 };
 
-/// Returns an address that is different in every copy of this library in a process.
+/// Returns an address that is different in every copy of the merganser library in a process, by which two copies are detected.
 [[nodiscard]] const void* core_mark();
 /// Returns the version of merganser that this library was built as.
 [[nodiscard]] std::string_view core_version();
@@ -28,8 +28,8 @@ struct Plugin {
 /// Returns the address of a symbol of the plug-in in use; null without a plug-in, or without such a symbol.
 [[nodiscard]] const void* plugin_symbol(const char* name);
 
-/// Adds the models and the MPI of a plug-in to this library, for the life of the process. Called once, under a lock of the
-/// caller. @param handle  the plug-in's handle of the dynamic linker
+/// Adds the communication models and the MPI of a plug-in to this library, for the life of the process. Called once, under a lock
+/// of the caller. @param handle  the plug-in's handle of the dynamic linker
 void register_plugin(const Plugin& plugin, void* handle);
 
 }  // namespace merganser::comm::detail

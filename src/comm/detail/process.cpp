@@ -1,3 +1,4 @@
+// Life of a process as one rank of a job: environment before the libraries start, check of the launcher, close or failure.
 #include "src/comm/detail/process.hpp"
 
 #include <atomic>
@@ -12,7 +13,7 @@ extern char** environ;
 
 namespace merganser::comm::detail {
 namespace {
-std::atomic<bool> local_failure{false};
+std::atomic<bool> local_failure{false};  // this process ends with an error that other ranks do not throw
 
 /// Throws CommError for a rank of a Slurm step whose library would find no other ranks: Open MPI ends such a rank with pages
 /// of text, other libraries run as single processes. Launchers that Slurm starts, and its plug-ins for MPI, set a variable.

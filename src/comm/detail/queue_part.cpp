@@ -1,3 +1,4 @@
+// Length of UCX's shared-memory queues from its environment variables.
 #include "src/comm/detail/queue_part.hpp"
 
 #include <charconv>
@@ -8,9 +9,10 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr std::uint32_t kUsual = 64;  // UCX's default
+constexpr std::uint32_t kUsual = 64;  // length of a UCX queue in elements by default
 
-/// Returns the length of a UCX queue by its variable; UCX's default if the variable is not set or no number >= 2.
+/// Returns the length in elements of a UCX shared-memory queue by its environment variable; UCX's default of 64 if the variable is
+/// not set or no number >= 2.
 std::uint32_t elements_from(const char* variable) {
   const char* text = std::getenv(variable);
   const std::string_view value = text != nullptr ? text : "";

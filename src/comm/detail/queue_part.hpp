@@ -10,20 +10,20 @@ namespace merganser::comm::detail {
 /// of UCX_POSIX_FIFO_SIZE and UCX_SYSV_FIFO_SIZE, with UCX's default of 64 for one that is not set or no number >= 2. Local.
 [[nodiscard]] long queue_elements();
 
-/// Share of one process in the queue of another one. If no process has more in flight, no queue is ever full; half of the
-/// queue is left for replies.
+/// Share of one process in the UCX shared-memory queue of another one. If no process has more operations in flight, no queue is
+/// ever full; half of the queue is left for replies.
 class QueuePart {
  public:
-  static constexpr std::size_t kElement = 8192;  ///< bytes that one element of the queue carries
+  static constexpr std::size_t kElement = 8192;  ///< bytes that one element of a UCX queue carries
 
-  /// Divides a queue of `queue` elements among `ranks` processes of a host, >= 1.
+  /// Divides a UCX queue of `queue` elements among `ranks` processes of a host, >= 1.
   QueuePart(long queue, int ranks) : most_(std::max(1L, queue / 2 / ranks)) {}
 
-  /// Returns the number of elements that one process may have in flight, at least 1.
+  /// Returns the number of elements of another process's queue that one process may have in flight, at least 1.
   [[nodiscard]] long max_elements() const noexcept { return most_; }
-  /// Returns the number of elements that an operation of `bytes` bytes occupies, rounded up.
+  /// Returns an upper bound of the number of queue elements that a put or get of `bytes` bytes occupies.
   [[nodiscard]] static long num_elements(std::size_t bytes) noexcept { return 1 + static_cast<long>(bytes / kElement); }
-  /// Returns the largest piece in bytes that fits into the share, at most 64 KiB.
+  /// Returns the size in bytes of the largest piece of a put or get that fits into a process's share of the queue, at most 64 KiB.
   [[nodiscard]] std::size_t piece_bytes() const noexcept {
     constexpr std::size_t kLongest = std::size_t{64} << 10;
     constexpr std::size_t kLine = 64;  // so that all but the last piece are whole lines
@@ -32,10 +32,10 @@ class QueuePart {
   }
 
  private:
-  long most_;
+  long most_;  // elements that one process may have in flight
 };
 
-/// Calls each(at, bytes) for consecutive pieces of at most `piece` bytes of a range of `bytes` bytes, in order.
+/// Calls each(at, bytes) for the consecutive pieces, of at most `piece` bytes, of a put or get of `bytes` bytes, in order.
 template <class Each>
 void for_each_piece(std::size_t bytes, std::size_t piece, const Each& each) {
   for (std::size_t at = 0; at < bytes; at += piece) each(at, std::min(piece, bytes - at));

@@ -1,3 +1,4 @@
+// Registry of communication models: the built-in ones, and those of one plug-in from its registration on.
 #include "src/comm/detail/registry.hpp"
 
 #include <dlfcn.h>
@@ -10,10 +11,10 @@
 namespace merganser::comm::detail {
 namespace {
 
-std::atomic<const Plugin*> in_use{nullptr};
-void* in_use_handle = nullptr;  // set before in_use, whose release store publishes it
+std::atomic<const Plugin*> in_use{nullptr};  // the plug-in in use
+void* in_use_handle = nullptr;               // set before in_use, whose release store publishes it
 
-/// Returns whether a communication model of this name is in this build or the plug-in in use.
+/// Returns true if this build or the plug-in in use has a communication model of this name.
 bool is_there(std::string_view name) {
   const auto all = backend_entries();
   return std::any_of(all.begin(), all.end(), [&](const BackendEntry* entry) { return entry->info.name == name; });
@@ -45,7 +46,7 @@ std::span<const BackendEntry* const> backend_entries() {
   });
 }
 
-// Models that were not built, without those that a plug-in adds.
+// Communication models that were not built, without those that the plug-in in use adds.
 std::span<const std::string_view> missing_backend_names() {
   static ListOfAll<std::string_view> all;
   return all.get([] {

@@ -1,3 +1,4 @@
+// Link of the one-sided models (rma, shmem): messages through ring buffers in the receivers' memory.
 #include <algorithm>
 #include <deque>
 
@@ -9,7 +10,7 @@ namespace {
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 constexpr std::size_t kShort = 4096;  // longest message in bytes that is copied behind its length, for one put of both
 
-/// Returns a length in bytes rounded up to whole words.
+/// Returns the space in bytes that a message of `bytes` bytes takes in a ring: rounded up to whole words of 8 bytes.
 std::size_t padded(std::size_t bytes) { return (bytes + kWord - 1) / kWord * kWord; }
 
 /// Link over one-sided memory: a ring buffer per arc in the receiver's block, with one writer and one reader. Flow
@@ -18,6 +19,7 @@ std::size_t padded(std::size_t bytes) { return (bytes + kWord - 1) / kWord * kWo
 /// through it in parts.
 class RingLink final : public Link {
  public:
+  /// Makes the link with the places of the remote rings, head and credit words from the handshake.
   RingLink(std::shared_ptr<Memory> memory, const Graph& graph, const RingLayout& layout,
            const RemoteDescriptors& remote)
       : memory_(std::move(memory)), layout_(layout), out_(graph.out.size()), in_(graph.in.size()) {
@@ -31,6 +33,7 @@ class RingLink final : public Link {
     }
   }
 
+  /// Queues a message for an out-arc's ring; push() puts it there.
   void send(std::size_t arc, std::span<const std::byte> message) override {
     if (out_[arc].queue.empty()) busy_.push_back(arc);
     out_[arc].queue.push_back(message);
@@ -39,6 +42,7 @@ class RingLink final : public Link {
     push();
     return busy_.empty();
   }
+  /// Polls the rings of the in-arcs, from another one first in each call, until a message is complete; returns its in-arc.
   [[nodiscard]] std::optional<std::size_t> receive(std::vector<std::byte>& message) override {
     push();
     std::optional<std::size_t> found;
@@ -66,26 +70,26 @@ class RingLink final : public Link {
   }
 
  private:
-  /// Sender's end of an arc: its ring at the receiver and the messages that are not completely in it.
+  /// Sender's end of an arc of a ring link: the ring at the receiver and the messages that are not completely in it.
   struct Sending {
-    int rank = 0;
-    RingAddress to;
+    int rank = 0;                                  // the receiver
+    RingAddress to;                                // offsets of ring and head word in the receiver's block
     std::uint64_t written = 0;                     // bytes put into the ring so far
     std::deque<std::span<const std::byte>> queue;  // messages not completely in the ring
-    bool inside = false;                           // the length of the first message is in the ring
-    std::size_t at = 0;                            // number of its bytes that are in the ring
+    bool inside = false;                           // the length of the first queued message is in the ring
+    std::size_t at = 0;                            // number of the first queued message's bytes that are in the ring
     Bytes staging;                                 // length, and bytes if short, of the message begun in this push
   };
-  /// Receiver's end of an arc: the read position in its ring and the message being assembled.
+  /// Receiver's end of an arc of a ring link: the read position in the ring and the message being assembled.
   struct Receiving {
-    int rank = 0;
+    int rank = 0;                // the sender
     std::uint64_t credit = 0;    // offset of the credit word in the sender's block
     std::uint64_t taken = 0;     // bytes copied out of the ring so far
-    std::uint64_t returned = 0;  // of them, those that the sender has credit for
+    std::uint64_t returned = 0;  // of the bytes taken, those that have been returned to the sender as credit
     Bytes message;               // the message being received
-    std::size_t length = 0;      // its length
-    std::size_t at = 0;          // number of its bytes received
-    bool inside = false;         // its length has been read
+    std::size_t length = 0;      // length of the message being received
+    std::size_t at = 0;          // number of bytes of the message received
+    bool inside = false;         // the length of the message has been read
   };
 
   /// Puts as much of the queued messages of all busy arcs as fits into their rings. order() separates the data from the
@@ -105,8 +109,8 @@ class RingLink final : public Link {
     std::erase_if(busy_, [this](std::size_t arc) { return out_[arc].queue.empty(); });
   }
 
-  /// Puts the length of the first queued message of an arc into the ring, and its bytes too if the message is short and
-  /// fits.
+  /// Puts the length of an out-arc's first queued message into the ring, and its bytes too if the message is short and fits.
+  /// @param space  free bytes of the ring
   void begin_message(std::size_t number, std::size_t space) {
     auto& arc = out_[number];
     const auto message = arc.queue.front();
@@ -122,14 +126,15 @@ class RingLink final : public Link {
     if (whole) arc.queue.pop_front();
   }
 
-  /// Puts as much of the queued messages of one arc as fits into its ring, and begins at most one message; returns
-  /// false if nothing fits.
+  /// Puts as much of the queued messages of one out-arc as fits into its ring, and begins at most one message; returns false if
+  /// nothing fits.
   bool push(std::size_t number) {
     auto& arc = out_[number];
     const std::uint64_t before = arc.written;
     const std::uint64_t taken = memory_->word(layout_.credit(number));
     bool begun = false;
     while (!arc.queue.empty()) {
+      // Free bytes of the ring; both counters only grow, so their difference is right across the wrap-around at 2^64.
       const std::size_t space = arc.to.ring_bytes - static_cast<std::size_t>(arc.written - taken);
       if (space < kWord) break;
       if (!arc.inside) {
@@ -151,7 +156,7 @@ class RingLink final : public Link {
     return arc.written != before;
   }
 
-  /// Puts bytes at the write position of an arc's ring, in two parts at its end.
+  /// Puts bytes at the write position of an out-arc's ring at the receiver, in two parts where they wrap around the ring's end.
   void put_into_ring(Sending& arc, const std::byte* from, std::size_t bytes) {
     const std::size_t start = arc.written % arc.to.ring_bytes;
     const std::size_t first = std::min<std::size_t>(bytes, arc.to.ring_bytes - start);
@@ -159,8 +164,8 @@ class RingLink final : public Link {
     if (bytes > first) memory_->put(arc.rank, arc.to.ring, from + first, bytes - first);
   }
 
-  /// Copies bytes that have arrived in an arc's ring to the message being assembled, up to its end; returns true if the
-  /// message is complete.
+  /// Copies bytes that have arrived in an in-arc's ring to the message being assembled, up to its end; returns true if the message
+  /// is complete.
   bool pull(std::size_t number) {
     auto& arc = in_[number];
     const std::uint64_t head = memory_->word(layout_.head(number));
@@ -175,6 +180,7 @@ class RingLink final : public Link {
       arc.at = 0;
       arc.inside = true;
     }
+    // A message longer than the ring, or one whose end is not put yet, is assembled over several calls.
     const auto available = static_cast<std::size_t>(head - arc.taken);
     const std::size_t part = std::min(available, arc.length - arc.at);
     copy_from_ring(number, arc.message.data() + arc.at, part);
@@ -186,7 +192,7 @@ class RingLink final : public Link {
     return whole;
   }
 
-  /// Copies bytes from the read position of an arc's ring, in two parts at its end.
+  /// Copies bytes from the read position of an in-arc's ring, in two parts where they wrap around the ring's end.
   void copy_from_ring(std::size_t number, std::byte* to, std::size_t bytes) {
     const std::size_t start = in_[number].taken % layout_.ring_bytes;
     const std::byte* ring = memory_->data() + layout_.ring(number);
@@ -195,8 +201,9 @@ class RingLink final : public Link {
     if (bytes > first) std::memcpy(to + first, ring, bytes - first);
   }
 
-  // Credit is returned a quarter of the ring at a time: few puts, and the sender still has room for the rest. order(): if the
-  // credit before arrived last, the sender would take the difference for more room than there is.
+  /// Returns credit for the bytes taken from an in-arc's ring to the sender, a quarter of the ring at a time: few puts, and the
+  /// sender still has room for the rest. order(): if the credit before arrived last, the sender would take the difference for more
+  /// room than there is.
   void return_credit(Receiving& arc) {
     if (arc.taken - arc.returned < layout_.ring_bytes / 4) return;
     arc.returned = arc.taken;
@@ -207,10 +214,10 @@ class RingLink final : public Link {
 
   std::shared_ptr<Memory> memory_;
   RingLayout layout_;
-  std::vector<Sending> out_;
-  std::vector<Receiving> in_;
+  std::vector<Sending> out_;         // per out-arc
+  std::vector<Receiving> in_;        // per in-arc
   std::vector<std::size_t> busy_;    // out-arcs with queued messages
-  std::vector<std::size_t> pushed_;  // of them, those with progress in this push
+  std::vector<std::size_t> pushed_;  // out-arcs into whose ring this push() has put bytes
   std::size_t next_ = 0;             // in-arc to poll first (round robin, so that none starves)
   bool uncommitted_ = false;         // credit words have been put since the last commit()
   bool moved_ = false;               // progress since the last idle()
@@ -218,7 +225,7 @@ class RingLink final : public Link {
 
 }  // namespace
 
-// Handshake of ring memory, receiver's side: where the sender of an in-arc puts its data and head word.
+// Handshake of message rings, receiver's side: the places where the sender of an in-arc puts its data and head word.
 std::vector<Bytes> receiver_descriptors(const RingLayout& layout) {
   std::vector<Bytes> descriptors;
   for (std::size_t arc = 0; arc < layout.in_arcs; ++arc) {
@@ -228,7 +235,7 @@ std::vector<Bytes> receiver_descriptors(const RingLayout& layout) {
   return descriptors;
 }
 
-// Handshake of ring memory, sender's side: where the receiver of an out-arc puts its credit word.
+// Handshake of message rings, sender's side: the place where the receiver of an out-arc puts its credit word.
 std::vector<Bytes> sender_descriptors(const RingLayout& layout) {
   std::vector<Bytes> descriptors;
   for (std::size_t arc = 0; arc < layout.out_arcs; ++arc) {

@@ -1,3 +1,4 @@
+// Sleeps inside polling calls of MPI or OpenSHMEM, by a timer per thread and a handler of a real-time signal.
 #include "src/comm/detail/scoped_yield.hpp"
 
 #include <sched.h>
@@ -22,11 +23,11 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr long kSpinNs = 50'000;         // time between two sleeps in a guarded call
-constexpr long kSleepNs = 50'000;        // length of a sleep
+constexpr long kSpinNs = 50'000;         // time in ns between two sleeps in a guarded library call
+constexpr long kSleepNs = 50'000;        // length in ns of a sleep in a guarded library call
 constexpr long kPatienceNs = 1'000'000;  // about the time for which a Waiter yields before it sleeps
 
-/// Time after which a guarded call begins to sleep: never, after kPatienceNs, or after kSpinNs.
+/// Time after which a library call under a ScopedYield begins to sleep: never, after kPatienceNs, or after kSpinNs.
 enum class Mode { off, patient, oversubscribed };
 std::atomic<Mode> mode{Mode::off};
 std::atomic<int> number{0};  // number of the signal; 0: no signal is free
@@ -42,14 +43,14 @@ struct ThreadTimer {
 };
 thread_local ThreadTimer timer{};
 
-/// Arms the timer of this thread to send its signal once, after `ns` nanoseconds; 0 disarms the timer.
+/// Arms this thread's ScopedYield timer to send its signal once, after `ns` nanoseconds; 0 disarms the timer.
 void arm_timer(long ns) noexcept {
   itimerspec when{};
   when.it_value.tv_nsec = ns;
   ::timer_settime(timer.id, 0, &when, nullptr);
 }
 
-/// Signal handler of the timer, which sleeps in the middle of a polling library call so that another rank gets the
+/// Signal handler of the ScopedYield timer, which sleeps in the middle of a polling library call so that another rank gets the
 /// core. Makes only async-signal-safe calls and keeps errno of the interrupted code.
 void sleep_in_signal(int) {
   const int saved = errno;
@@ -60,7 +61,8 @@ void sleep_in_signal(int) {
   errno = saved;
 }
 
-/// Installs the handler on the highest real-time signal that has its default action, that is which the program does not use.
+/// Installs the sleeping handler of ScopedYield on the highest real-time signal that has its default action, that is which the
+/// program does not use.
 void reserve_signal() {
   for (int candidate = SIGRTMAX; candidate >= SIGRTMIN; --candidate) {
     struct sigaction now {};
@@ -74,8 +76,8 @@ void reserve_signal() {
   }
 }
 
-/// Returns whether this thread has a timer for ScopedYield; the first call in a thread creates it. False if no signal
-/// is free, the thread blocks the signal, or the system refuses a timer: then the thread polls without sleeping.
+/// Returns true if this thread has a timer for ScopedYield; the first call in a thread creates it. False if no signal is free, the
+/// thread blocks the signal, or the system refuses a timer: then the thread polls without sleeping.
 bool has_timer() noexcept {
   if (timer.asked) return timer.there;
   timer.asked = true;
@@ -100,8 +102,8 @@ int count_job_cores() {
   return CPU_COUNT(&set);
 }
 
-/// Chooses the mode of ScopedYield: by the variable MERGANSER_YIELD if set, else by whether `ranks`, the processes of
-/// the job on this host, exceed its cores. @throws UsageError for a bad value of the variable
+/// Chooses the mode of ScopedYield: by the variable MERGANSER_YIELD if set; else oversubscribed if `ranks`, the processes of the
+/// job on this host, exceed the cores that the job may use, and patient if not. @throws UsageError for a bad value of the variable
 Mode choose_mode(int ranks) {
   const char* text = std::getenv("MERGANSER_YIELD");
   const std::string_view value = text != nullptr ? text : "";

@@ -1,3 +1,4 @@
+// Self test of a communication model: known words by Mailbox, Segment and Stream, in shapes that libraries have got wrong.
 #include "src/comm/detail/self_test.hpp"
 
 #include <mutex>
@@ -14,13 +15,14 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr double kPatienceSeconds = 30;
-constexpr std::size_t kRecords = 5;
+constexpr double kPatienceSeconds = 30;  // limit of waits during the self test, s
+constexpr std::size_t kRecords = 5;      // records per arc of the tested Stream
 
-std::mutex good_mutex;
+std::mutex good_mutex;                       // of `good`
 std::set<std::pair<std::string, int>> good;  // models that have passed, with the number of ranks
 
-/// Guard that sets a limit of waits where there is none, so that data lost by a faulty library end the test.
+/// Guard around the self test of a communication model that sets a limit of waits where there is none, so that data lost by a
+/// faulty library end the test.
 class ScopedWaitLimit : Pinned {
  public:
   ScopedWaitLimit() : before_(wait_limit()) {
@@ -29,22 +31,22 @@ class ScopedWaitLimit : Pinned {
   ~ScopedWaitLimit() { set_default_wait_limit(before_); }
 
  private:
-  double before_;
+  double before_;  // limit of waits before the test in s, 0 without one
 };
 
-/// Returns word number `at` of the test pattern that `from` sends to `to`: never 0, as untouched memory is, and
-/// different for every arc and position.
+/// Returns word number `at` of the pattern that rank `from` sends to rank `to` in the self test of a communication model: never 0,
+/// as untouched memory is, and different for every arc and position.
 std::uint64_t pattern(int from, int to, std::size_t at) {
   return 1 + static_cast<std::uint64_t>(from) * 1000003 + static_cast<std::uint64_t>(to) * 10007 + at;
 }
 
-/// Throws CommError for a word that has arrived with wrong bits.
+/// Throws CommError of the self test of a communication model: the datum `what` has arrived on this rank with wrong bits.
 [[noreturn]] void throw_wrong(const Transport& t, const std::string& what, std::uint64_t is, std::uint64_t expected) {
   throw CommError("rank " + std::to_string(t.rank()) + ": " + what + " is " + std::to_string(is) + ", " +
                   std::to_string(expected) + " was sent");
 }
 
-/// Returns this rank's part of the graph in which all other ranks send to rank 0, whose numbers of in- and out-arcs
+/// Returns this rank's part of the self test's process graph in which all other ranks send to rank 0: numbers of in- and out-arcs
 /// differ between ranks.
 Graph star(const Transport& t) {
   Graph graph;
@@ -53,8 +55,8 @@ Graph star(const Transport& t) {
   return graph;
 }
 
-/// Returns this rank's part of the graph in which every rank but the last sends to the next one, so that the sizes of
-/// receive memory differ.
+/// Returns this rank's part of the self test's process graph in which every rank but the last sends to the next one: the sizes of
+/// receive memory differ between ranks.
 Graph path(const Transport& t) {
   Graph graph;
   if (t.rank() + 1 < t.size()) graph.out.push_back(t.rank() + 1);
@@ -62,14 +64,15 @@ Graph path(const Transport& t) {
   return graph;
 }
 
-/// Returns the length in bytes of a rank's message in a wave of the test: odd lengths in the first wave, some empty
-/// messages in the second.
+/// Returns the length in bytes of the message of rank `from` in a Mailbox wave of the self test: odd lengths in the first wave,
+/// some empty messages in the second.
 std::size_t message_bytes(int from, int wave) {
   const auto r = static_cast<std::size_t>(from);
   return wave == 0 ? 4 * r + 3 : (from % 2 == 0 ? 70 : 0);
 }
 
-/// Tests a Mailbox by two waves of known bytes to rank 0. Collective. @throws CommError on every rank
+/// Tests the Mailbox of a communication model by two waves of known bytes to rank 0. Collective. @throws CommError on every rank if
+/// a byte or a length is wrong on some rank
 void test_messages(TransportBase& t) {
   const auto box = t.mailbox(star(t));
   for (int wave = 0; wave < 2; ++wave) {
@@ -92,7 +95,8 @@ void test_messages(TransportBase& t) {
   }
 }
 
-/// Tests a Segment by a put and a get of known words at the next rank. Collective. @throws CommError on every rank
+/// Tests the Segment of a communication model by a put and a get of known words at the next rank. Collective. @throws CommError on
+/// every rank if a word is wrong on some rank
 void test_words(TransportBase& t) {
   const auto words = static_cast<std::size_t>(t.rank()) + 2;
   auto segment = t.segment<std::uint64_t>(path(t), words);
@@ -117,7 +121,8 @@ void test_words(TransportBase& t) {
   });
 }
 
-/// Tests a Stream by a round of known records to the next rank. Collective. @throws CommError on every rank
+/// Tests the Stream of a communication model by a round of known records to the next rank. Collective. @throws CommError on every
+/// rank if a record is wrong on some rank
 void test_records(TransportBase& t) {
   const Graph graph = path(t);
   const auto stream = t.stream(graph, {.slots_per_arc = kRecords});
@@ -137,7 +142,8 @@ void test_records(TransportBase& t) {
   });
 }
 
-/// Tests remote memory and all objects of a transport. Collective. @throws CommError on every rank
+/// Tests one-sided memory, Mailbox, Segment and Stream of a transport in this order. Collective. @throws CommError on every rank if
+/// a test fails on some rank
 void test_all(TransportBase& t) {
   const std::string memory = t.memory_fault();  // before anything that would wait for a word
   agree(t, [&] {

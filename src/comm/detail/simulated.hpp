@@ -9,16 +9,17 @@
 
 namespace merganser::comm::detail {
 
-/// Returns rank and size of this rank in the simulated MPI_COMM_WORLD, and initialises MPI for that, because the
-/// environment is the same for all ranks. Local.
+/// Returns rank and size of this simulated rank in the simulated MPI_COMM_WORLD, and initialises MPI for that, because the
+/// environment is the same for all simulated ranks. Local.
 [[nodiscard]] World simulated_world();
 
-/// Blocks until notify_rank() was called for this rank since the last such wait.
+/// Blocks this simulated rank until notify_rank() was called for it since the last such wait.
 void wait_for_notification();
-/// Blocks until notify_rank() was called for this rank, whose number in the world is `world_rank`, since the last such wait.
+/// Blocks this simulated rank, whose number in the world is `world_rank`, until notify_rank() was called for it since the last such
+/// wait.
 void wait_for_notification(int world_rank);
-/// Ends the present or next wait of a rank of the world, which must have called simulated_world(), after data were written to
-/// its memory. Local; timers of the simulator may call it, too.
+/// Ends the present or next wait_for_notification() of a simulated rank, which must have called simulated_world(), after data were
+/// written to its memory. Local; timers of the simulator may call it, too.
 void notify_rank(int world_rank);
 
 }  // namespace merganser::comm::detail

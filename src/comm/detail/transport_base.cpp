@@ -1,3 +1,4 @@
+// Common part of all transports: end of life, errors that all ranks throw alike, and the handshake that makes objects.
 #include "src/comm/detail/transport_base.hpp"
 
 #include <algorithm>
@@ -14,18 +15,19 @@ namespace {
 std::mutex agreed_mutex;
 std::string agreed_text;  // text of the last error that all ranks throw alike
 
+// Flags of arc_error(): an out-arc to, an in-arc from the receiver of the flag.
 enum : std::uint8_t { kSends = 1, kReceives = 2 };
 
-/// Words that ranks sum up in the handshake, to detect errors, and arcs that only one end lists, without a list of all
-/// arcs. The sender of an arc adds a hash of the arc and the receiver subtracts the same hash, so the sum is zero if
-/// both ends list every arc, and otherwise with probability 2^-128.
-class Tally {
+/// Words that ranks sum up in the handshake on a process graph, to detect errors, and arcs that only one end lists, without a list
+/// of all arcs. The sender of an arc adds a hash of the arc and the receiver subtracts the same hash, so the sum is zero if both
+/// ends list every arc, and otherwise with probability 2^-128.
+class HandshakeWords {
  public:
-  /// Records that this rank has an error.
+  /// Records in the handshake's words that this rank has an error in its arguments.
   void add_error() { words_[kErrors] = 1; }
-  /// Records that this rank has descriptors to exchange.
+  /// Records in the handshake's words that this rank has descriptors of arcs to exchange.
   void add_descriptors() { words_[kDescriptors] = 1; }
-  /// Adds the hashes of this rank's arcs, with the sign of its end.
+  /// Adds the hashes of this rank's arcs to the handshake's words: out-arcs with a plus sign, in-arcs with a minus sign.
   void add_arcs(const Graph& graph, int rank) {
     for (const int to : graph.out) add_arc(rank, to, 1);
     for (const int from : graph.in) add_arc(from, rank, ~std::uint64_t{0});  // times -1 modulo 2^64
@@ -38,6 +40,7 @@ class Tally {
  private:
   enum : std::size_t { kErrors, kDescriptors, kArcs, kArcsAgain, kWords };
 
+  /// Adds `times` times two independent hashes of the arc between two ranks to the handshake's words, modulo 2^64.
   void add_arc(int from, int to, std::uint64_t times) {
     const std::uint64_t arc = static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(to);
     words_[kArcs] += times * mix64(arc + 0x9E3779B97F4A7C15U);
@@ -47,8 +50,8 @@ class Tally {
   std::array<std::uint64_t, kWords> words_{};
 };
 
-/// Returns the message of a handshake to another rank: the descriptor for the arc to it, behind its length, then the one for
-/// the arc from it.
+/// Returns this rank's message to a neighbour in the handshake on a process graph: the descriptor for the arc to the neighbour,
+/// behind its length, then the descriptor for the arc from the neighbour.
 Bytes message_to_neighbour(const Bytes& along, const Bytes& against) {
   const std::uint64_t length = along.size();
   Bytes bytes(sizeof length + along.size() + against.size());
@@ -58,14 +61,14 @@ Bytes message_to_neighbour(const Bytes& along, const Bytes& against) {
   return bytes;
 }
 
-/// Returns the descriptor for an arc; empty if there is none.
+/// Returns this rank's descriptor for an arc in the handshake; empty if there is no such arc or no descriptor.
 Bytes descriptor_for(const std::vector<Bytes>& descriptors, std::size_t arc) {
   return arc == ArcIndex::kNone || descriptors.empty() ? Bytes() : descriptors[arc];
 }
 
 }  // namespace
 
-// Validation of one rank's part of a process graph, before any communication.
+// Validation of one rank's part of a process graph, before any communication: ranks in range, each once per side.
 std::string graph_error(const Graph& graph, int size) {
   for (const auto* list : {&graph.out, &graph.in}) {
     std::unordered_set<int> seen;
@@ -80,6 +83,7 @@ std::string graph_error(const Graph& graph, int size) {
   return {};
 }
 
+// List of a rank's neighbours in a process graph: the union of its out- and in-neighbours.
 std::vector<int> list_neighbours(const Graph& graph, int rank) {
   std::vector<int> all = graph.out;
   all.insert(all.end(), graph.in.begin(), graph.in.end());
@@ -178,7 +182,7 @@ std::string TransportBase::arc_error(const Graph& graph) {
 RemoteDescriptors TransportBase::handshake(const Graph& graph, const std::vector<Bytes>& to_out,
                                            const std::vector<Bytes>& to_in, const std::string& wrong) {
   const std::string error = wrong.empty() ? graph_error(graph, size()) : wrong;
-  Tally tally;
+  HandshakeWords tally;
   if (error.empty()) {
     tally.add_arcs(graph, rank());
   } else {

@@ -1,3 +1,4 @@
+// Back-off of polling loops on this rank, and the limit after which a wait becomes an error.
 #include "src/comm/detail/waiter.hpp"
 
 #include <atomic>
@@ -17,7 +18,7 @@ constexpr int kSpins = 32;     // polls without a pause, then yield
 constexpr int kYields = 2000;  // then sleep; a yield on an idle core takes well under a microsecond
 constexpr auto kSleep = std::chrono::microseconds(50);
 
-std::atomic<double> limit{0};
+std::atomic<double> limit{0};     // of waits in s; 0: none
 std::atomic<bool> pinned{false};  // the variable has set the limit
 
 }  // namespace
@@ -29,7 +30,7 @@ void read_wait_limit() {
   update_wait_limit();
 }
 
-// Limit on waits of this process, from the variable MERGANSER_WAIT_LIMIT.
+// Sets the limit on waits of this process from the variable MERGANSER_WAIT_LIMIT.
 void update_wait_limit() {
   const char* text = std::getenv("MERGANSER_WAIT_LIMIT");
   pinned = text != nullptr && *text != '\0';

@@ -1,5 +1,6 @@
 #pragma once
-/// Back-off of polling loops: spin, then yield the core, then sleep; throw after a limit if one is set.
+/// Back-off of loops that poll for messages or words of other ranks: spin, then yield the core, then sleep; throw after a limit if
+/// one is set.
 #include <chrono>
 #include <functional>
 #include <string>
@@ -22,30 +23,30 @@ void update_wait_limit();
 /// Sets this process's limit on waits to `seconds`, unless the variable MERGANSER_WAIT_LIMIT has set it.
 void set_default_wait_limit(double seconds);
 
-/// Back-off of a polling loop: counts the polls without progress to choose between spinning, yielding the core and
-/// sleeping, and throws once the limit on waits has passed. Constructed before the loop.
+/// Back-off of a loop that polls for other ranks: counts the polls without progress to choose between spinning, yielding the core
+/// and sleeping, and throws once the limit on waits has passed. Constructed before the loop.
 class Waiter : Pinned {
  public:
   /// Function that describes a wait for the error: this rank, the call, the ranks waited for, and the amount received
   /// so far. Called only when the limit has passed.
   using Describe = std::function<std::string()>;
-  /// Starts a wait. Refers to `describe`, which must outlive the object; a temporary is moved into the object.
+  /// Starts a wait of a polling loop. Refers to `describe`, which must outlive the object; a temporary is moved into the object.
   explicit Waiter(const Describe& describe) : describe_(describe) {}
   explicit Waiter(Describe&& describe) : own_(std::move(describe)), describe_(own_) {}
 
-  /// Restarts the back-off and the limit; called after progress.
+  /// Restarts the back-off and the limit of the wait; called by a polling loop after progress.
   void reset() noexcept {
     rounds_ = 0;
     since_ = {};
   }
-  /// Spins, yields or sleeps once; called after a poll without progress. @throws CommError when the limit has passed
+  /// Spins, yields or sleeps once; called after a poll without progress. @throws CommError when the limit on waits has passed
   void idle();
-  /// Checks the limit without a pause, for loops that block by other means. @throws CommError when the limit has passed
+  /// Checks the limit on waits without a pause, for loops that block by other means. @throws CommError when the limit has passed
   void check_limit();
 
  private:
-  Describe own_;
-  const Describe& describe_;
+  Describe own_;                                 // empty if describe_ is the caller's
+  const Describe& describe_;                     // of the wait, for the error
   int rounds_ = 0;                               // calls of idle() since the last progress
   std::chrono::steady_clock::time_point since_;  // first check of the limit since then; epoch: none yet
 };

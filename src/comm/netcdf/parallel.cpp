@@ -8,7 +8,8 @@
 
 namespace merganser::comm {
 
-// Collective files use MPI_COMM_WORLD, so every rank of the transport must be the same rank there.
+// Checks that NetCDF files can be created collectively: they use MPI_COMM_WORLD, so every rank of the transport must be the same
+// rank there.
 bool netcdf_is_parallel(Transport& transport) {
   int started = 0;
   int ended = 0;

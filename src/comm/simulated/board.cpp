@@ -1,4 +1,5 @@
-// Collectives of simulated ranks in shared memory, which take no simulated time (SimulatedCollectives).
+// Collectives of simulated ranks in shared memory, which take no simulated time (SimulatedCollectives). The ranks are coroutines
+// of one thread that switch only in calls of the simulator, so nothing is locked.
 #include <mpi.h>
 #include <simgrid/barrier.h>
 
@@ -17,18 +18,19 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// Data of collective calls that not all ranks have read yet, by number of the call. One object, which the ranks of a transport
-/// share; a barrier of the simulator separates writing from reading.
-class Board : Pinned {
+/// Data of the collective calls of simulated ranks that not all ranks have read yet, by number of the call. One object, which the
+/// ranks of a transport share; a barrier of the simulator separates writing from reading.
+class SharedCalls : Pinned {
  public:
-  explicit Board(int ranks)
+  explicit SharedCalls(int ranks)
       : ranks_(static_cast<std::size_t>(ranks)), all_here_(sg_barrier_init(static_cast<unsigned>(ranks))) {}
-  ~Board() { sg_barrier_destroy(all_here_); }
+  ~SharedCalls() { sg_barrier_destroy(all_here_); }
 
-  /// Blocks until every rank has called it.
+  /// Blocks until every simulated rank of the transport has called it.
   void wait() { sg_barrier_wait(all_here_); }
 
   // The collectives; `round` is the number of the call, the same on every rank.
+  /// Returns the bytes of all simulated ranks, by rank, on every rank; the last one to read takes them. Collective.
   std::vector<Bytes> all_gather(std::size_t rank, std::uint64_t round, BytesView mine) {
     Round& told = publish(rank, round, mine);
     const bool last = ++told.readers == ranks_;
@@ -37,6 +39,7 @@ class Board : Pinned {
     return all;
   }
 
+  /// Reduces words of all simulated ranks element by element, in the order in which they call, into `words`. Collective.
   void reduce(std::uint64_t round, std::span<std::uint64_t> words, Op op) {
     Round& told = rounds_[round];
     const bool first = !std::exchange(told.written, true);
@@ -47,6 +50,7 @@ class Board : Pinned {
     note_read(round, told);
   }
 
+  /// Returns the bytes of all simulated ranks, by rank, on rank 0, and an empty vector on the others. Collective.
   std::vector<Bytes> gather(std::size_t rank, std::uint64_t round, BytesView mine) {
     Round& told = publish(rank, round, mine);
     if (rank != 0) return {};
@@ -55,6 +59,7 @@ class Board : Pinned {
     return all;
   }
 
+  /// Returns the bytes of simulated rank 0 on every rank. Collective.
   Bytes broadcast(std::size_t rank, std::uint64_t round, BytesView mine) {
     Round& told = rounds_[round];
     if (rank == 0) told.by_sender.emplace_back(mine.begin(), mine.end());
@@ -64,6 +69,7 @@ class Board : Pinned {
     return text;
   }
 
+  /// Sends messages[i] to simulated rank ranks[i] and returns the message received from each of `ranks`. Collective.
   std::vector<Bytes> exchange(std::size_t rank, std::uint64_t round, std::span<const int> ranks,
                               const std::vector<Bytes>& messages) {
     Round& told = rounds_[round];
@@ -80,6 +86,7 @@ class Board : Pinned {
     return came;
   }
 
+  /// Sends to[r] to simulated rank r and returns the messages received, by sender. Collective.
   std::vector<Bytes> all_to_all(std::size_t rank, std::uint64_t round, std::span<const BytesView> to) {
     Round& told = rounds_[round];
     told.by_receiver.resize(ranks_);
@@ -93,20 +100,21 @@ class Board : Pinned {
   }
 
  private:
+  /// Message of one simulated rank to another in a collective call.
   struct Message {
-    std::size_t from;
-    Bytes text;
+    std::size_t from;  // sending rank
+    Bytes text;        // bytes of the message
   };
-  /// Data of one collective call.
+  /// Data of one collective call of simulated ranks.
   struct Round {
-    std::vector<Bytes> by_sender;
-    std::vector<std::vector<Message>> by_receiver;
-    std::vector<std::uint64_t> words;
-    bool written = false;     // `words` has those of some rank
-    std::size_t readers = 0;  // number of ranks that have read
+    std::vector<Bytes> by_sender;                   // bytes of each rank, for gathers and broadcasts
+    std::vector<std::vector<Message>> by_receiver;  // messages to each rank, for exchanges
+    std::vector<std::uint64_t> words;               // the result of a reduction so far
+    bool written = false;                           // `words` has those of some rank
+    std::size_t readers = 0;                        // number of ranks that have read
   };
 
-  /// Stores the bytes of this rank, blocks until all ranks have done so, and returns the call's data.
+  /// Stores this simulated rank's bytes for a collective call, blocks until all ranks have done so, and returns the call's data.
   Round& publish(std::size_t rank, std::uint64_t round, BytesView mine) {
     Round& told = rounds_[round];
     told.by_sender.resize(ranks_);
@@ -114,20 +122,20 @@ class Board : Pinned {
     wait();
     return told;
   }
-  /// Counts a rank that has read; the last one erases the call's data.
+  /// Counts a simulated rank that has read a collective call's data; the last one erases them.
   void note_read(std::uint64_t round, Round& told) {
     if (++told.readers == ranks_) rounds_.erase(round);
   }
 
-  std::size_t ranks_;
-  sg_bar_t all_here_;
-  std::map<std::uint64_t, Round> rounds_;
+  std::size_t ranks_;                      // number of simulated ranks
+  sg_bar_t all_here_;                      // the simulator's barrier of these ranks
+  std::map<std::uint64_t, Round> rounds_;  // by number of the collective call
 };
 
-/// Collectives of one simulated rank over the shared board, which take no simulated time.
+/// Collectives of one simulated rank over call data that the ranks share, which take no simulated time.
 class FreeCollectives final : public SimulatedCollectives {
  public:
-  FreeCollectives(MPI_Comm comm, std::shared_ptr<Board> board)
+  FreeCollectives(MPI_Comm comm, std::shared_ptr<SharedCalls> board)
       : board_(std::move(board)), rank_(static_cast<std::size_t>(rank_in(comm))) {}
   void barrier() override { board_->wait(); }
   void reduce(std::span<std::uint64_t> words, Op op) override { board_->reduce(round_++, words, op); }
@@ -144,22 +152,22 @@ class FreeCollectives final : public SimulatedCollectives {
   }
 
  private:
-  std::shared_ptr<Board> board_;
+  std::shared_ptr<SharedCalls> board_;
   std::size_t rank_;
   std::uint64_t round_ = 0;  // number of the next call, alike on every rank
 };
 
 }  // namespace
 
-// Choice of untimed collectives in a simulation, by a variable.
+// Makes untimed collectives in a simulation if an environment variable chooses them.
 std::unique_ptr<SimulatedCollectives> simulated_collectives(MPI_Comm comm) {
   const char* which = std::getenv("MERGANSER_SIMULATED_COLLECTIVES");
   if (which == nullptr || std::string_view(which) != "free") return nullptr;
   return std::make_unique<FreeCollectives>(
-      comm, make_by_first(comm, [](int ranks) { return std::make_shared<Board>(ranks); }));
+      comm, make_by_first(comm, [](int ranks) { return std::make_shared<SharedCalls>(ranks); }));
 }
 
-// Tags of a transport's links, in place of a duplicate communicator.
+// Returns the first of a transport's message tags in a simulation, which take the place of a duplicate communicator.
 int simulated_first_tag(MPI_Comm comm) {
   constexpr int kTags = 1000;
   static int transports = 0;  // shared by all ranks, so only the first rank of a transport counts it

@@ -1,3 +1,4 @@
+// Event queue of the simulated network, driven by one timer of SimGrid, and gates that block simulated ranks.
 #include "src/comm/simulated/events.hpp"
 
 #include <simgrid/kernel/Timer.hpp>
@@ -12,10 +13,10 @@ namespace merganser::comm::detail {
 namespace s4u = simgrid::s4u;
 using simgrid::kernel::timer::Timer;
 
-/// Objects of SimGrid that the event queue uses.
+/// Objects of SimGrid that the event queue of the simulated network uses.
 struct Events::Clockwork {
-  Timer* next = nullptr;                 // timer at armed_
-  std::vector<s4u::SemaphorePtr> gates;  // by rank of the world: blocks it
+  Timer* next = nullptr;                 // timer that calls run() at the date armed_; null: none is set
+  std::vector<s4u::SemaphorePtr> gates;  // by rank of the world: semaphore on which the rank blocks
 };
 
 Events& Events::get() {
@@ -31,13 +32,13 @@ Events::~Events() = default;
 
 double Events::now() const { return happening_ ? now_ : s4u::Engine::get_clock(); }
 
-// Insertion of an event; within an event run() goes on with the queue, so no timer is needed.
+// Inserts an event into the queue; within an event run() goes on with the queue, so no timer is needed.
 void Events::schedule(double date, Act act, void* what) {
   queue_.push({std::max(date, now()), order_++, act, what});
   if (!happening_) arm();
 }
 
-// Wait of a simulated rank in the library: SimGrid runs other ranks meanwhile.
+// Blocks a simulated rank in the library: SimGrid runs other ranks meanwhile.
 void Events::block(int rank) {
   auto& gate = clockwork_->gates[static_cast<std::size_t>(rank)];
   if (gate == nullptr) gate = s4u::Semaphore::create(0);
@@ -45,7 +46,7 @@ void Events::block(int rank) {
   gate->acquire();
 }
 
-// End of a rank's wait: within an event the rank is released later, at the date of the event.
+// Ends a simulated rank's wait: within an event the rank is released later, at the date of the event.
 void Events::wake(int rank) {
   --blocked_;
   if (happening_)
@@ -54,7 +55,7 @@ void Events::wake(int rank) {
     clockwork_->gates[static_cast<std::size_t>(rank)]->release();
 }
 
-/// Sets SimGrid's timer to the date of the first event, unless it is set to an earlier one.
+/// Sets SimGrid's timer to the date of the first event in the queue, unless it is set to an earlier one.
 void Events::arm() {
   if (queue_.empty() || queue_.top().date >= armed_) return;
   if (clockwork_->next != nullptr) clockwork_->next->remove();
@@ -66,8 +67,9 @@ void Events::arm() {
   });
 }
 
-// A woken rank acts at SimGrid's clock, so events after its date must not occur before it has acted: `until` ends there. The
-// ranks are released once the clock has advanced to that date.
+/// Runs the events of the queue that are due, and, while all ranks are blocked, those ahead of SimGrid's clock. A woken rank acts
+/// at SimGrid's clock, so events after its date must not occur before it has acted: `until` ends there. The ranks are released once
+/// the clock has advanced to that date.
 void Events::run() {
   const double clock = s4u::Engine::get_clock();
   double until = blocked_ == ranks_ ? kNever : clock;
@@ -89,7 +91,7 @@ void Events::run() {
   arm();
 }
 
-/// Releases the ranks that events have woken.
+/// Releases the simulated ranks that events have woken, whose date SimGrid's clock has reached.
 void Events::release() {
   for (const int rank : woken_) clockwork_->gates[static_cast<std::size_t>(rank)]->release();
   woken_.clear();

@@ -16,14 +16,14 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// Size of the pieces of messages in bytes; a piece below it is the last one of its message. A receive buffer of this size takes
-/// memory only for the pages that were written.
+/// Size of the pieces of simulated messages in bytes; a piece below it is the last one of its message. A receive buffer of this
+/// size takes memory only for the pages that were written.
 constexpr std::size_t kPiece = std::size_t{64} << 10;
-/// First bytes of a receive buffer until a message arrives.
+/// First bytes of a simulated rank's receive buffer until a message arrives.
 constexpr std::array<unsigned char, 16> kNothing{0x8e, 0x1f, 0xd3, 0x62, 0xb9, 0x47, 0x05, 0xea,
                                                  0x71, 0xcc, 0x38, 0x9d, 0x24, 0xf6, 0x5b, 0xa0};
 
-/// Link of a simulated rank over two-sided messages of SMPI.
+/// Link of a simulated rank over two-sided messages of SMPI, with one receive that is always posted instead of probes.
 class SimulatedLink final : public Link {
  public:
   SimulatedLink(MPI_Comm comm, int tag, const Graph& graph)
@@ -41,6 +41,7 @@ class SimulatedLink final : public Link {
     for (auto& request : sends_) drop(request);
   }
 
+  /// Starts SMPI's non-blocking sends of a message along out-arc `arc`, piece by piece.
   void send(std::size_t arc, std::span<const std::byte> message) override {
     for (std::size_t at = 0;; at += kPiece) {
       const auto length = static_cast<int>(std::min(kPiece, message.size() - at));
@@ -51,6 +52,7 @@ class SimulatedLink final : public Link {
     }
   }
 
+  /// Returns true if all SMPI sends of this link are complete; tests each, and forgets the complete ones.
   [[nodiscard]] bool sent() override {
     std::erase_if(sends_, [](MPI_Request& request) {
       int done = 0;
@@ -60,6 +62,7 @@ class SimulatedLink final : public Link {
     return sends_.empty();
   }
 
+  /// Takes the pieces of SMPI messages that have arrived until a message is complete; returns its in-arc.
   [[nodiscard]] std::optional<std::size_t> receive(std::vector<std::byte>& message) override {
     while (has_arrived()) {
       int length = 0;
@@ -76,7 +79,7 @@ class SimulatedLink final : public Link {
     return std::nullopt;
   }
 
-  /// Blocks until a message has arrived or a send is complete.
+  /// Blocks this simulated rank until a message has arrived or a send is complete.
   void idle(Waiter&) override {
     if (came_) return;
     if (sends_.empty()) {
@@ -99,7 +102,7 @@ class SimulatedLink final : public Link {
   }
 
  private:
-  /// Posts the receive of the next piece, from any rank.
+  /// Posts SMPI's receive of the next piece of a message, from any rank.
   void post() {
     came_ = false;
     std::memcpy(buffer_.get(), kNothing.data(), kNothing.size());
@@ -118,23 +121,23 @@ class SimulatedLink final : public Link {
     return true;
   }
 
-  /// Cancels and frees a request.
+  /// Cancels and frees a send or receive request of SMPI.
   static void drop(MPI_Request& request) {
     MPI_Cancel(&request);
     if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
   }
 
   MPI_Comm comm_;
-  int tag_;
-  std::vector<int> out_;
-  ArcIndex in_;
-  std::unique_ptr<std::byte[]> buffer_;
+  int tag_;                                 // tag that no other link of the simulation uses
+  std::vector<int> out_;                    // per out-arc: receiving rank
+  ArcIndex in_;                             // from sending rank to in-arc
+  std::unique_ptr<std::byte[]> buffer_;     // kPiece bytes, of the posted receive
   MPI_Request receive_ = MPI_REQUEST_NULL;  // null: there are no in-arcs, or it is complete
   bool came_ = false;                       // the receive is complete, and its message not taken
-  MPI_Status status_{};
-  std::vector<MPI_Request> sends_;
-  std::vector<MPI_Request> waited_for_;
-  std::vector<Bytes> partial_;  // per in-arc: pieces received of a message that is not complete
+  MPI_Status status_{};                     // of the complete receive
+  std::vector<MPI_Request> sends_;          // sends that are not known to be complete
+  std::vector<MPI_Request> waited_for_;     // sends and the receive, in idle()
+  std::vector<Bytes> partial_;              // per in-arc: pieces received of a message that is not complete
 };
 
 }  // namespace

@@ -12,14 +12,14 @@
 
 namespace merganser::comm::detail {
 
-/// Returns an object that the first rank to call makes and every rank of the world receives. Every rank calls it, in the same
-/// order as others; no rank blocks. @param make  called with the number of ranks; its result is copied
+/// Returns an object that the first simulated rank to call makes and every rank of the world receives a copy of. Every rank calls
+/// it, in the same order as others; no rank blocks. @param make  called with the number of ranks; its result is copied
 template <class Make>
 auto make_for_world(const Make& make) {
   using Thing = decltype(make(0));
   struct Shelf {
-    std::optional<Thing> thing;
-    int takers = 0;
+    std::optional<Thing> thing;  // the object, once a rank has made it
+    int takers = 0;              // number of ranks that have received it
   };
   static std::map<std::uint64_t, Shelf> shelves;  // by number
   static std::vector<std::uint64_t> numbers;      // per rank: number of its next object; the calls have the same order
@@ -33,15 +33,15 @@ auto make_for_world(const Make& make) {
   return mine;
 }
 
-/// Returns an object that the first rank of a communicator makes and all its ranks receive. Collective.
+/// Returns an object that the first simulated rank of a communicator makes and all its ranks receive a copy of. Collective.
 /// @param make  called with the number of ranks; its result is copied
 template <class Make>
 auto make_by_first(MPI_Comm comm, const Make& make) {
   using Thing = decltype(make(0));
   if (comm == MPI_COMM_WORLD) return make_for_world(make);
   struct Shelf {
-    Thing thing;
-    int takers;
+    Thing thing;  // the object
+    int takers;   // number of ranks that have not received it
   };
   int size = 0;
   check(MPI_Comm_size(comm, &size), "MPI_Comm_size");

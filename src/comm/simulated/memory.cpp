@@ -25,6 +25,7 @@ class SimulatedMemory final : public Memory {
 
   [[nodiscard]] std::byte* data() noexcept override { return static_cast<std::byte*>(pages_.data()); }
 
+  /// Puts bytes into the block of a simulated rank by SMPI's MPI_Put.
   void put(int rank, std::size_t offset, const void* from, std::size_t bytes) override {
     begin(rank);
     check(MPI_Put(from, static_cast<int>(bytes), MPI_BYTE, rank, static_cast<MPI_Aint>(offset), static_cast<int>(bytes),
@@ -35,6 +36,7 @@ class SimulatedMemory final : public Memory {
   void put_word(int rank, std::size_t offset, std::uint64_t word, std::size_t bytes) override {
     put(rank, offset, source(word), bytes);
   }
+  /// Gets bytes from the block of a simulated rank by SMPI's MPI_Get.
   void get(int rank, std::size_t offset, void* to, std::size_t bytes) override {
     begin(rank);
     check(MPI_Get(to, static_cast<int>(bytes), MPI_BYTE, rank, static_cast<MPI_Aint>(offset), static_cast<int>(bytes),
@@ -42,6 +44,7 @@ class SimulatedMemory final : public Memory {
           "MPI_Get");
     end(rank);
   }
+  /// Replaces a word of a simulated rank by its OR with `operand`, by SMPI's MPI_Fetch_and_op.
   void fetch_or(int rank, std::size_t offset, std::uint64_t operand, void* old, std::size_t bytes) override {
     begin(rank);
     check(MPI_Fetch_and_op(source(operand), old, bytes == 4 ? MPI_UINT32_T : MPI_UINT64_T, rank,
@@ -50,6 +53,7 @@ class SimulatedMemory final : public Memory {
     end(rank);
   }
 
+  /// Completes all one-sided operations of this simulated rank at their targets, and notifies these.
   void complete() override {
     if (touched_.empty()) return;
     for (const int rank : touched_) complete_target(rank);
@@ -57,7 +61,7 @@ class SimulatedMemory final : public Memory {
     touched_.clear();
     words_.clear();
   }
-  /// Does nothing: puts of other ranks are in this memory when their flush ends.
+  /// Does nothing: puts of other simulated ranks are in this memory when their flush ends.
   void progress() override {}
 
   void begin_phase() override {
@@ -72,11 +76,11 @@ class SimulatedMemory final : public Memory {
   }
 
  private:
-  /// Returns whether a list contains a rank.
+  /// Returns true if a list of target ranks of one-sided operations contains a rank.
   static bool holds(const std::vector<int>& ranks, int rank) {
     return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
   }
-  /// Begins an operation: locks the target, unless its epoch is open already.
+  /// Begins a one-sided operation: locks the target in SMPI's window, unless its access epoch is open already.
   void begin(int rank) {
     const bool by_itself = epoch_ == Epoch::per_operation;
     if (by_itself) ++counters_.epochs;
@@ -85,7 +89,7 @@ class SimulatedMemory final : public Memory {
       if (!by_itself) locked_.push_back(rank);
     }
   }
-  /// Ends an operation: completes it, or marks the target for the next flush.
+  /// Ends a one-sided operation: completes it in Epoch::per_operation, else marks the target for the next flush.
   void end(int rank) {
     if (epoch_ != Epoch::per_operation) {
       if (!holds(touched_, rank)) touched_.push_back(rank);
@@ -96,30 +100,30 @@ class SimulatedMemory final : public Memory {
     check(MPI_Win_unlock(rank, window_), "MPI_Win_unlock");
     words_.clear();
   }
-  /// Completes all operations and closes the epochs.
+  /// Completes all one-sided operations and closes the access epochs to all targets.
   void unlock_all() {
     complete();
     for (const int rank : locked_) check(MPI_Win_unlock(rank, window_), "MPI_Win_unlock");
     locked_.clear();
   }
 
-  /// Returns a copy of a word that lives until the next complete().
+  /// Returns a copy of a word to put that lives until the next complete(): SMPI may read it as late as the flush.
   const void* source(std::uint64_t word) { return &words_.emplace_back(word); }
 
-  /// Blocks until the operations to a rank are complete there, and notifies the rank. The flush, with the time of its
-  /// acknowledgement (packages/simulate/simulate/costs.cpp, which the program is linked with), follows.
+  /// Blocks until the one-sided operations to a simulated rank are complete there, and notifies the rank. The flush, with the time
+  /// of its acknowledgement (packages/simulate/simulate/costs.cpp, which the program is linked with), follows.
   void complete_target(int rank) {
     check(MPI_Win_flush_local(rank, window_), "MPI_Win_flush_local");
     notify_rank(world_ranks(comm_, {&rank, 1}).front());
   }
 
   MPI_Comm comm_;
-  Epoch epoch_;
-  Counters& counters_;
+  Epoch epoch_;         // extent of the access epochs
+  Counters& counters_;  // operation counts of the transport
   MPI_Win window_ = MPI_WIN_NULL;
-  ZeroPages pages_;
+  ZeroPages pages_;                  // this rank's block
   std::deque<std::uint64_t> words_;  // sources of puts since the last flush, at stable addresses
-  std::vector<int> locked_;          // ranks with an open epoch
+  std::vector<int> locked_;          // ranks to which an access epoch is open
   std::vector<int> touched_;         // ranks with operations since the last flush
 };
 

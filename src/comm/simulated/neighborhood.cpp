@@ -25,6 +25,7 @@ class SimulatedNeighborhood final : public MessageMailbox {
         in_bytes_(graph_.in.size()) {}
 
  protected:
+  /// Makes a wave over all arcs in two rounds of SMPI's messages: the lengths of the messages, then the messages.
   void step_all() override {
     count_wave();
     for (std::size_t arc = 0; arc < inbox_.size(); ++arc)
@@ -47,17 +48,19 @@ class SimulatedNeighborhood final : public MessageMailbox {
   }
 
  private:
+  /// Starts SMPI's receive of a length or message along an in-arc.
   void start_receive(std::size_t arc, void* to, std::size_t bytes) {
     check(MPI_Irecv(to, static_cast<int>(bytes), MPI_BYTE, graph_.in[arc], tag_, comm_,
                     &requests_.emplace_back(MPI_REQUEST_NULL)),
           "MPI_Irecv");
   }
+  /// Starts SMPI's send of a length or message along an out-arc.
   void start_send(std::size_t arc, const void* from, std::size_t bytes) {
     check(MPI_Isend(from, static_cast<int>(bytes), MPI_BYTE, graph_.out[arc], tag_, comm_,
                     &requests_.emplace_back(MPI_REQUEST_NULL)),
           "MPI_Isend");
   }
-  /// Completes all started messages.
+  /// Completes all started sends and receives of the wave.
   void wait() {
     for (auto& request : requests_) check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
     requests_.clear();
@@ -65,9 +68,9 @@ class SimulatedNeighborhood final : public MessageMailbox {
 
   MPI_Comm comm_;
   int tag_;
-  std::vector<std::size_t> out_bytes_;
-  std::vector<std::size_t> in_bytes_;
-  std::vector<MPI_Request> requests_;
+  std::vector<std::size_t> out_bytes_;  // per out-arc: length of its message
+  std::vector<std::size_t> in_bytes_;   // per in-arc: length of its message
+  std::vector<MPI_Request> requests_;   // started sends and receives
 };
 
 /// Mailbox of the model neighborhood in a simulation whose messages are timers: a wave over all arcs is two rounds of
@@ -82,6 +85,7 @@ class TimedNeighborhood final : public MessageMailbox {
         early_(graph_.in.size()) {}
 
  protected:
+  /// Makes a wave over all arcs in two exchanges of timed messages: the lengths of the messages, then the messages.
   void step_all() override {
     count_wave();
     for (std::size_t arc = 0; arc < sizes_.size(); ++arc) sizes_[arc] = to_bytes(outbox_[arc].size());
@@ -92,7 +96,7 @@ class TimedNeighborhood final : public MessageMailbox {
   }
 
  private:
-  /// Sends a message along every arc and receives one, except for an arc of the rank to itself.
+  /// Sends a message along every out-arc and receives one along every in-arc, except for an arc of the simulated rank to itself.
   void exchange(const std::vector<Bytes>& out, std::vector<Bytes>& in) {
     for (std::size_t arc = 0; arc < out.size(); ++arc)
       if (arc != self_out_) link_->send(arc, out[arc]);
@@ -103,7 +107,7 @@ class TimedNeighborhood final : public MessageMailbox {
       early_[arc].erase(early_[arc].begin());
     }
   }
-  /// Receives until there is a message of every in-neighbour but this rank; messages of the next exchange are kept.
+  /// Receives timed messages until there is one of every in-neighbour but this rank; messages of the next exchange are kept.
   void receive() {
     static const Waiter::Describe kNothing = [] { return std::string(); };
     Waiter waiter(kNothing);
@@ -124,7 +128,7 @@ class TimedNeighborhood final : public MessageMailbox {
     (void)link_->sent();
   }
 
-  std::unique_ptr<Link> link_;
+  std::unique_ptr<Link> link_;             // of waves over all arcs
   std::vector<Bytes> sizes_;               // per out-arc: length of its message
   std::vector<Bytes> told_;                // per in-arc: length received
   std::vector<std::vector<Bytes>> early_;  // per in-arc: messages that have arrived; one may be of the next exchange
@@ -132,6 +136,7 @@ class TimedNeighborhood final : public MessageMailbox {
 
 }  // namespace
 
+// Choice of the emulated neighbourhood collectives: over timers of the simulator or over SMPI's messages.
 std::unique_ptr<Mailbox> simulated_neighborhood(Place place, Graph graph, std::unique_ptr<Link> link, MPI_Comm comm,
                                                 int tag) {
   if (messages_are_timers()) {

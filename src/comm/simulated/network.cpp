@@ -1,3 +1,4 @@
+// Transfers of messages over the links of a simulated network: each link shares its bandwidth among the flows in transit.
 #include "src/comm/simulated/network.hpp"
 
 #include <simgrid/s4u.hpp>
@@ -24,7 +25,7 @@ constexpr const char* kMessages = "MERGANSER_SIMULATED_MESSAGES";
 constexpr double kWeight = 8775;
 
 using Function = std::function<void()>;
-/// Event that calls and destroys a function object.
+/// Event of the simulation that calls and destroys a function object, a std::function made by new.
 void call(void* function) {
   const std::unique_ptr<Function> its(static_cast<Function*>(function));
   (*its)();
@@ -32,15 +33,17 @@ void call(void* function) {
 
 }  // namespace
 
-/// Message in transit in the simulated network.
+/// Message in transit in the simulated network, which is a flow on each of its links.
 struct SimulatedNetwork::Transfer {
-  const Way* way;
-  double bytes;
-  std::size_t links_left;  // shared links that have not carried it
-  Events::Act arrived;     // called with `what` at its arrival
-  void* what;
+  const Route* way;        // route of the message
+  double bytes;            // size of the message with its envelope
+  std::size_t links_left;  // shared links of the route that have not carried the message
+  Events::Act arrived;     // function to call at the arrival
+  void* what;              // argument of the function
 
+  /// Event at which the message enters the shared links of its route.
   static void enter(void* flow) { get().enter(static_cast<Transfer*>(flow)); }
+  /// Event of the message's arrival: recycles the object, then calls the function given to send().
   static void arrive(void* flow) {
     const Transfer its = *static_cast<Transfer*>(flow);
     get().spare_flows_.push_back(static_cast<Transfer*>(flow));
@@ -48,15 +51,18 @@ struct SimulatedNetwork::Transfer {
   }
 };
 
-/// Link that flows share, with an event of the simulator for the next flow that the link completes.
+/// Link of the simulated network that messages share, with an event of the simulator for the next message that it has carried.
 struct SimulatedNetwork::Link {
+  /// Makes an idle link with a bandwidth in bytes/s.
   explicit Link(double bandwidth) : bytes_per_s(bandwidth), flows(bandwidth) {}
+  /// Event at which the link has carried a message.
   static void serve(void* link) { get().serve(*static_cast<Link*>(link)); }
-  double bytes_per_s;
-  SharedLink<Transfer*> flows;
-  double armed = SharedLink<Transfer*>::kNever;  // date of its earliest scheduled event
+  double bytes_per_s;                            // bandwidth
+  SharedLink<Transfer*> flows;                   // messages in transit over the link
+  double armed = SharedLink<Transfer*>::kNever;  // date of the link's earliest scheduled event, s
 };
 
+// Choice between timers of the library and messages of SMPI in a simulation, from an environment variable.
 bool messages_are_timers() {
   const char* which = std::getenv(kMessages);
   const std::string_view name = which == nullptr ? "timers" : which;
@@ -70,6 +76,7 @@ double simulated_now() { return Events::get().now(); }
 
 void simulated_sleep(int rank, double seconds) { simulated_sleep_until(rank, simulated_now() + seconds); }
 
+// Blocks a simulated rank by an event at the date that wakes it.
 void simulated_sleep_until(int rank, double date) {
   if (date <= simulated_now()) return;
   const auto wake = [](void* sleeper) {
@@ -88,7 +95,7 @@ SimulatedNetwork& SimulatedNetwork::get() {
   return network;
 }
 
-/// Finds the node of every rank: SMPI numbers its processes in the order of ranks.
+/// Finds the node of every simulated rank in SimGrid's platform: SMPI numbers its processes in the order of ranks.
 SimulatedNetwork::SimulatedNetwork() {
   const World world = simulated_world();
   const auto first = s4u::this_actor::get_pid() - world.rank;
@@ -103,8 +110,8 @@ SimulatedNetwork::SimulatedNetwork() {
 
 SimulatedNetwork::~SimulatedNetwork() = default;
 
-// Routes are computed once per pair of nodes, not of ranks.
-const Way& SimulatedNetwork::way(int from, int to) {
+// Returns the route between the nodes of two simulated ranks; routes are computed once per pair of nodes, not of ranks.
+const Route& SimulatedNetwork::way(int from, int to) {
   const std::uint32_t a = node_of_[static_cast<std::size_t>(from)];
   const std::uint32_t b = node_of_[static_cast<std::size_t>(to)];
   auto& found = ways_[(std::uint64_t{a} << 32) | b];
@@ -112,12 +119,12 @@ const Way& SimulatedNetwork::way(int from, int to) {
   return *found;
 }
 
-/// Computes the route between two nodes and its costs from SimGrid's platform.
-std::unique_ptr<Way> SimulatedNetwork::find_way(std::uint32_t from, std::uint32_t to) {
+/// Computes the route between two nodes of the simulated machine and its costs from SimGrid's platform.
+std::unique_ptr<Route> SimulatedNetwork::find_way(std::uint32_t from, std::uint32_t to) {
   const auto costs = simulated::message_costs(from == to);
   std::vector<s4u::Link*> route;
   static_cast<s4u::Host*>(hosts_[from])->route_to(static_cast<s4u::Host*>(hosts_[to]), route, nullptr);
-  auto way = std::make_unique<Way>(Way{costs.overhead_s, costs.wire_s, SharedLink<Transfer*>::kNever, 0, {}});
+  auto way = std::make_unique<Route>(Route{costs.overhead_s, costs.wire_s, SharedLink<Transfer*>::kNever, 0, {}});
   double weighed = 0;
   for (s4u::Link* const link : route) {
     way->latency_s += link->get_latency();
@@ -136,9 +143,9 @@ void SimulatedNetwork::send(int from, int to, std::size_t bytes, double date, st
   send(from, to, bytes, date, call, new Function(std::move(arrived)));
 }
 
-// Transfer of a message: after the latency it enters all shared links of its route.
+// Starts the transfer of a message: after the latency it enters all shared links of its route.
 void SimulatedNetwork::send(int from, int to, std::size_t bytes, double date, Events::Act arrived, void* what) {
-  const Way& its = way(from, to);
+  const Route& its = way(from, to);
   const auto size = static_cast<double>(bytes + kEnvelope);
   if (spare_flows_.empty()) {
     flows_.push_back(std::make_unique<Transfer>());
@@ -153,14 +160,14 @@ void SimulatedNetwork::send(int from, int to, std::size_t bytes, double date, Ev
     Events::get().schedule(date + its.latency_s, Transfer::enter, flow);
 }
 
-// Simulates every link on its own, from its entries in the order of dates: since links are independent and no other flow enters
-// them, no event of the simulator is needed. A message arrives when the last of its links has carried it.
+// Computes dates of arrival link by link, from the entries of messages in the order of dates: since links are independent and no
+// other flow enters them, no event of the simulator is needed. A message arrives when the last of its links has carried it.
 void SimulatedNetwork::carry(std::vector<Message>& messages, std::size_t bytes) {
   const auto size = static_cast<double>(bytes + kEnvelope);
   entries_.clear();
   for (std::uint32_t i = 0; i < messages.size(); ++i) {
     auto& m = messages[i];
-    const Way& its = way(m.from, m.to);
+    const Route& its = way(m.from, m.to);
     m.date += its.latency_s;
     for (const auto link : its.shared) entries_.push_back({link, i, m.date, its.weight});
     m.date += size / its.bytes_per_s;
@@ -185,7 +192,7 @@ void SimulatedNetwork::carry(std::vector<Message>& messages, std::size_t bytes) 
   }
 }
 
-/// Adds a message to the links of its route, after the latency.
+/// Adds a message, after the latency of its route, to the flows of the route's shared links.
 void SimulatedNetwork::enter(Transfer* flow) {
   const double now = simulated_now();
   for (const auto number : flow->way->shared) {
@@ -195,7 +202,8 @@ void SimulatedNetwork::enter(Transfer* flow) {
   }
 }
 
-/// Schedules an event for the next flow that the link completes, unless an earlier one is scheduled, which will re-arm it.
+/// Schedules an event for the next message that a link of the simulated network has carried, unless an earlier one is scheduled,
+/// which will re-arm the link.
 void SimulatedNetwork::arm(Link& link) {
   const double next = link.flows.next_end();
   if (next >= link.armed) return;
@@ -203,7 +211,7 @@ void SimulatedNetwork::arm(Link& link) {
   Events::get().schedule(next, Link::serve, &link);
 }
 
-/// Removes the flows that a link has completed by now; a message whose last link it was arrives.
+/// Removes the messages that a link of the simulated network has carried by now; one whose last link it was arrives.
 void SimulatedNetwork::serve(Link& link) {
   const double now = simulated_now();
   if (link.armed <= now) link.armed = SharedLink<Transfer*>::kNever;

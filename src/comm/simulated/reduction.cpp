@@ -19,22 +19,24 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// Reductions in progress of the ranks of a transport. One object, which all ranks share. The last rank to enter computes the
-/// dates at which the ranks leave, all of which are later than its own entry.
-class Table {
+/// Timed reductions and barriers in progress of the simulated ranks of a transport. One object, which all ranks share. The last
+/// rank to enter computes the dates at which the ranks leave, all of which are later than its own entry.
+class SharedReductions {
  public:
-  explicit Table(std::vector<int> world) : gatherings(world), world_(std::move(world)) {}
+  explicit SharedReductions(std::vector<int> world) : gatherings(world), world_(std::move(world)) {}
+  /// Returns the number of simulated ranks of the transport.
   [[nodiscard]] int size() const { return static_cast<int>(world_.size()); }
 
-  /// Enters a rank into reduction `number`, blocks until the rank may leave, and returns the result in `words`. @param
-  /// algorithm  adds the rounds of messages by which dates are computed
+  /// Enters a simulated rank into reduction `number`, blocks until the rank may leave, and returns the result in `words`.
+  /// @param algorithm  adds the rounds of messages by which dates are computed
   template <class Algorithm>
   void reduce(std::size_t rank, std::uint64_t number, std::span<std::uint64_t> words, Op op,
               const Algorithm& algorithm) {
-    Meeting& meeting = meetings_[number];
+    Reduction& meeting = meetings_[number];
     meeting.came.resize(world_.size());
     meeting.came[rank] = simulated_now();
     add(meeting, words, op);
+    // The last rank to enter computes the dates at which all ranks leave; timers at these dates end their waits below.
     if (++meeting.present == world_.size()) {
       Rounds rounds(world_, std::move(meeting.came));
       algorithm(rounds);
@@ -45,19 +47,19 @@ class Table {
     if (--meeting.present == 0) meetings_.erase(number);
   }
 
-  Gatherings gatherings;
+  Gatherings gatherings;  // all-gathers of the same ranks
 
  private:
-  /// Reduction or barrier in progress.
-  struct Meeting {
-    std::vector<double> came;          // by rank: date of its entry
-    std::size_t present = 0;           // ranks that have entered and not left
-    std::vector<std::uint64_t> words;  // the result so far
-    std::vector<bool> through;         // by rank: may leave; empty until all have entered
+  /// Timed reduction or barrier of simulated ranks in progress.
+  struct Reduction {
+    std::vector<double> came;          // by rank: simulated date of its entry, s
+    std::size_t present = 0;           // number of ranks that have entered and not left
+    std::vector<std::uint64_t> words;  // the result of the reduction so far
+    std::vector<bool> through;         // by rank: it may leave; empty until all have entered
   };
 
-  /// Reduces the words of one rank into the result so far.
-  static void add(Meeting& meeting, std::span<const std::uint64_t> words, Op op) {
+  /// Reduces the words of one simulated rank into the result of the reduction so far.
+  static void add(Reduction& meeting, std::span<const std::uint64_t> words, Op op) {
     if (meeting.present == 0) {
       meeting.words.assign(words.begin(), words.end());
       return;
@@ -65,8 +67,8 @@ class Table {
     for (std::size_t i = 0; i < words.size(); ++i) meeting.words[i] = reduce_pair(meeting.words[i], words[i], op);
   }
 
-  /// Schedules the end of the call on every rank, at its date.
-  void schedule_release(Meeting& meeting, const std::vector<double>& dates) {
+  /// Schedules the end of a reduction or barrier on every simulated rank. @param dates  by rank: date at which it leaves, s
+  void schedule_release(Reduction& meeting, const std::vector<double>& dates) {
     meeting.through.resize(world_.size());
     for (std::size_t r = 0; r < dates.size(); ++r) {
       simulated_timer(dates[r], [this, &meeting, r] {
@@ -76,14 +78,14 @@ class Table {
     }
   }
 
-  std::vector<int> world_;  // ranks of the world, by rank
-  std::map<std::uint64_t, Meeting> meetings_;
+  std::vector<int> world_;                       // by rank of the transport: rank of the world
+  std::map<std::uint64_t, Reduction> meetings_;  // by number of the collective call
 };
 
-/// Timed collectives of one simulated rank over the shared table.
-class TableCollectives final : public TimedCollectives {
+/// Timed collectives of one simulated rank, over the reductions and all-gathers in progress that the ranks share.
+class SharedTimedCollectives final : public TimedCollectives {
  public:
-  TableCollectives(int rank, std::shared_ptr<Table> table)
+  SharedTimedCollectives(int rank, std::shared_ptr<SharedReductions> table)
       : rank_(static_cast<std::size_t>(rank)), table_(std::move(table)) {}
   void reduce(std::span<std::uint64_t> words, Op op, std::size_t bytes) override {
     const simulated::Call call;
@@ -103,7 +105,7 @@ class TableCollectives final : public TimedCollectives {
 
  private:
   std::size_t rank_;
-  std::shared_ptr<Table> table_;
+  std::shared_ptr<SharedReductions> table_;
   std::uint64_t number_ = 0;  // number of the next call, alike on every rank
 };
 
@@ -112,9 +114,9 @@ class TableCollectives final : public TimedCollectives {
 std::unique_ptr<TimedCollectives> timed_collectives(MPI_Comm comm) {
   if (!messages_are_timers()) return nullptr;
   (void)ring_threshold();  // throws for a bad variable on every rank, before anything is shared
-  auto table = make_by_first(comm, [&](int) { return std::make_shared<Table>(world_ranks(comm)); });
+  auto table = make_by_first(comm, [&](int) { return std::make_shared<SharedReductions>(world_ranks(comm)); });
   SimulatedNetwork::get();
-  return std::make_unique<TableCollectives>(rank_in(comm), std::move(table));
+  return std::make_unique<SharedTimedCollectives>(rank_in(comm), std::move(table));
 }
 
 }  // namespace merganser::comm::detail

@@ -1,3 +1,4 @@
+// Rounds of messages of SMPI's algorithms for reductions and barriers, by which their simulated times are computed.
 #include "src/comm/simulated/rounds.hpp"
 
 #include <bit>
@@ -5,12 +6,12 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// Returns the number of ranks that exchange in pairs: the largest power of two up to `size`.
+/// Returns the number of simulated ranks that exchange in pairs in a reduction: the largest power of two up to `size`.
 int paired(int size) { return static_cast<int>(std::bit_floor(static_cast<unsigned>(size))); }
 
-/// Adds the rounds of an algorithm for a power of two of ranks. Otherwise each of the first even ranks sends its array to the
-/// next rank, which takes its part, and receives the result at the end. In between `pairs` calls exchange(mask, bytes) for
-/// every round between partners whose numbers differ in the bit `mask`.
+/// Adds the rounds of a reduction algorithm for a power of two of simulated ranks. With another number of ranks each of the first
+/// even ranks sends its array to the next rank, which takes its part, and receives the result at the end. In between
+/// pairs(exchange) calls exchange(mask, bytes) for every round between partners whose numbers differ in the bit `mask`.
 template <class Pairs>
 void run_in_pairs(Rounds& rounds, std::size_t bytes, const Pairs& pairs) {
   const int rest = rounds.size() - paired(rounds.size());
@@ -34,8 +35,8 @@ void recursive_doubling(Rounds& rounds, std::size_t bytes) {
   });
 }
 
-// Reduce-scatter by halving, then all-gather by doubling. The largest parts are exchanged between ranks of neighbouring numbers,
-// which share nodes.
+// Rounds of a reduce-scatter by halving, then of an all-gather by doubling. The largest parts are exchanged between ranks of
+// neighbouring numbers, which share nodes.
 void halving_and_doubling(Rounds& rounds, std::size_t bytes) {
   run_in_pairs(rounds, bytes, [&](const auto& exchange) {
     const int part = paired(rounds.size());

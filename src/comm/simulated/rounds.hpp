@@ -1,5 +1,5 @@
 #pragma once
-/// Times of reductions on simulated ranks, from the rounds of messages of SMPI's algorithms (machines.py).
+/// Times of reductions and barriers of simulated ranks, from the rounds of messages of SMPI's algorithms (machines.py).
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -13,11 +13,13 @@ namespace merganser::comm::detail {
 /// most one message, then receives at most one.
 class Rounds {
  public:
-  /// Begins with the dates at which the ranks enter the collective. @param world  ranks of the world, by rank
-  /// @param came   by rank: date of its entry in seconds
+  /// Begins the rounds of a collective with the dates at which the simulated ranks enter it.
+  /// @param world  by rank of the transport: rank of the world
+  /// @param came   by rank: simulated date of its entry in seconds
   Rounds(const std::vector<int>& world, std::vector<double> came) : world_(world), dates_(std::move(came)) {}
 
-  /// Adds a round of messages of `bytes` bytes. to(rank) returns the rank that `rank` sends to, -1 for none.
+  /// Adds a round of messages of `bytes` bytes to the simulated collective. to(rank) returns the rank that `rank` sends to, -1 for
+  /// none.
   template <class To>
   void round(const To& to, std::size_t bytes) {
     auto& network = SimulatedNetwork::get();
@@ -40,27 +42,28 @@ class Rounds {
     }
   }
 
-  /// Returns the number of ranks.
+  /// Returns the number of simulated ranks in the collective.
   [[nodiscard]] int size() const { return static_cast<int>(world_.size()); }
-  /// Returns, by rank, the date at which it has completed the rounds so far.
+  /// Returns, by rank, the simulated date in seconds at which it has completed the rounds so far.
   [[nodiscard]] std::vector<double> dates() && { return std::move(dates_); }
 
  private:
-  const std::vector<int>& world_;
-  std::vector<double> dates_;  // by rank: date until which it is busy
-  std::vector<SimulatedNetwork::Message> messages_;
-  std::vector<std::size_t> receivers_;
+  const std::vector<int>& world_;                    // by rank of the transport: rank of the world
+  std::vector<double> dates_;                        // by rank: simulated date until which it is busy, s
+  std::vector<SimulatedNetwork::Message> messages_;  // of the current round
+  std::vector<std::size_t> receivers_;               // per message: receiving rank of the transport
 };
 
-/// Adds the rounds of a reduction of `bytes` bytes by recursive doubling, SMPI's "rdb".
+/// Adds the rounds of a reduction of `bytes` bytes on simulated ranks by recursive doubling, SMPI's "rdb".
 void recursive_doubling(Rounds& rounds, std::size_t bytes);
-/// Adds the rounds of a reduction of `bytes` bytes by recursive halving and doubling, SMPI's "rab_rdb", which MPICH uses for long
-/// arrays.
+/// Adds the rounds of a reduction of `bytes` bytes on simulated ranks by recursive halving and doubling, SMPI's "rab_rdb", which
+/// MPICH uses for long arrays.
 void halving_and_doubling(Rounds& rounds, std::size_t bytes);
-/// Adds the rounds of a dissemination barrier, SMPI's "ompi_bruck".
+/// Adds the rounds of a dissemination barrier of simulated ranks, SMPI's "ompi_bruck".
 void dissemination(Rounds& rounds);
 
-/// Returns true if a reduction uses halving and doubling, by the rule of MPICH: more than 2 KiB and enough words for the ranks.
+/// Returns true if a reduction of simulated ranks uses halving and doubling, by the rule of MPICH: more than 2 KiB and a word for
+/// each rank of the largest power of two.
 [[nodiscard]] bool is_long(std::size_t words, std::size_t bytes, int ranks);
 
 }  // namespace merganser::comm::detail

@@ -1,3 +1,4 @@
+// One-sided memory of simulated ranks whose puts and gets are transfers in the simulated network.
 #include "src/comm/simulated/timed_memory.hpp"
 
 #include <simgrid/barrier.h>
@@ -17,7 +18,8 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// Memory blocks of all ranks of a window, by rank of the communicator. One object, which all simulated ranks share.
+/// Memory blocks of all simulated ranks in one piece of one-sided memory, by rank of the communicator. One object, which all
+/// simulated ranks share.
 class Blocks : Pinned {
  public:
   explicit Blocks(std::vector<int> world)
@@ -25,14 +27,14 @@ class Blocks : Pinned {
         data(world_ranks.size()),
         all_(sg_barrier_init(static_cast<unsigned>(world_ranks.size()))) {}
   ~Blocks() { sg_barrier_destroy(all_); }
-  /// Blocks until all ranks have called it.
+  /// Blocks until all simulated ranks of the communicator have called it.
   void wait_for_all() { sg_barrier_wait(all_); }
 
-  const std::vector<int> world_ranks;
-  std::vector<std::byte*> data;
+  const std::vector<int> world_ranks;  // by rank of the communicator: rank of the world
+  std::vector<std::byte*> data;        // by rank of the communicator: its block
 
  private:
-  sg_bar_t all_;
+  sg_bar_t all_;  // the simulator's barrier of the ranks
 };
 
 /// One-sided memory of a simulated rank whose operations are timers: bytes are copied at once on this rank, else at
@@ -53,6 +55,7 @@ class TimedMemory final : public Memory {
 
   [[nodiscard]] std::byte* data() noexcept override { return static_cast<std::byte*>(pages_.data()); }
 
+  /// Puts bytes into the block of a simulated rank, by a transfer that copies them at its arrival; on this rank at once.
   void put(int rank, std::size_t offset, const void* from, std::size_t bytes) override {
     const simulated::Call call;
     Target& target = begin(rank);
@@ -69,7 +72,7 @@ class TimedMemory final : public Memory {
   void put_word(int rank, std::size_t offset, std::uint64_t word, std::size_t bytes) override {
     put(rank, offset, &word, bytes);
   }
-  /// Reads the words at the beginning of the operation, as SMPI does.
+  /// Gets bytes from the block of a simulated rank, by a transfer back; they are read at the beginning, as SMPI does.
   void get(int rank, std::size_t offset, void* to, std::size_t bytes) override {
     const simulated::Call call;
     Target& target = begin(rank);
@@ -82,6 +85,7 @@ class TimedMemory final : public Memory {
     }
     end(target);
   }
+  /// Replaces a word of a simulated rank by its OR with `operand`; blocks for the time of a get and a put.
   void fetch_or(int rank, std::size_t offset, std::uint64_t operand, void* old, std::size_t bytes) override {
     const simulated::Call call;
     Target& target = begin(rank);
@@ -100,6 +104,7 @@ class TimedMemory final : public Memory {
     end(target);
   }
 
+  /// Completes all one-sided operations of this simulated rank at their targets, and waits for the last acknowledgement.
   void complete() override {
     if (touched_.empty()) return;
     const simulated::Call call;
@@ -112,7 +117,7 @@ class TimedMemory final : public Memory {
     touched_.clear();
     simulated_sleep(me_, way_back);
   }
-  /// Does nothing: puts of other ranks are in this memory when their flush ends.
+  /// Does nothing: puts of other simulated ranks are in this memory when their flush ends.
   void progress() override {}
 
   void begin_phase() override {
@@ -127,22 +132,22 @@ class TimedMemory final : public Memory {
   }
 
  private:
-  /// State of the operations to one rank.
+  /// State of this simulated rank's one-sided operations to one target rank.
   struct Target {
-    int rank = 0;  // of the world
-    simulated::OneSidedCosts costs;
-    int under_way = 0;     // operations in transit
-    bool puts = false;     // puts since the last flush
-    bool gets = false;     // gets since the last flush
-    bool touched = false;  // is in touched_
+    int rank = 0;                    // the target, rank of the world
+    simulated::OneSidedCosts costs;  // times of operations to the target
+    int under_way = 0;               // number of operations in transit
+    bool puts = false;               // puts since the last flush
+    bool gets = false;               // gets since the last flush
+    bool touched = false;            // is in touched_
   };
 
-  /// Returns an address in the block of a rank.
+  /// Returns an address in the memory block of a simulated rank of the communicator. @param offset  in bytes
   [[nodiscard]] std::byte* at(int rank, std::size_t offset) const {
     return blocks_->data[static_cast<std::size_t>(rank)] + offset;
   }
 
-  /// Begins an operation to a rank; opens an epoch of its own in Epoch::per_operation.
+  /// Begins a one-sided operation to a simulated rank; opens an access epoch of its own in Epoch::per_operation.
   Target& begin(int rank) {
     const auto [found, fresh] = targets_.try_emplace(rank);
     Target& target = found->second;
@@ -157,7 +162,7 @@ class TimedMemory final : public Memory {
     return target;
   }
 
-  /// Ends an operation: completes it in Epoch::per_operation, else marks the target for the next flush.
+  /// Ends a one-sided operation: completes it in Epoch::per_operation, else marks the target for the next flush.
   void end(Target& target) {
     if (epoch_ != Epoch::per_operation) {
       if (!target.touched) touched_.push_back(&target);
@@ -169,7 +174,8 @@ class TimedMemory final : public Memory {
     simulated_sleep(me_, target.costs.epoch_s / 2);
   }
 
-  /// Starts a transfer between this rank and the target, which copies the bytes to `to` at its arrival (null: nowhere).
+  /// Starts a transfer of a one-sided operation between this simulated rank and the target, from rank `from` to rank `towards` of
+  /// the world, which copies the bytes to `to` at its arrival (null: nowhere). @param overhead  time of this rank for it, s
   void start(Target& target, int from, int towards, double overhead, Bytes bytes, std::byte* to) {
     simulated_sleep(me_, overhead);
     ++target.under_way;
@@ -180,20 +186,20 @@ class TimedMemory final : public Memory {
     });
   }
 
-  /// Blocks until no operation to the target is in transit.
+  /// Blocks this simulated rank until no one-sided operation to the target is in transit.
   void wait(Target& target) {
     waits_for_ = &target;
     while (target.under_way > 0) wait_for_notification();
     waits_for_ = nullptr;
   }
 
-  /// Blocks until the operations to a rank are complete there, and notifies the rank.
+  /// Blocks until the one-sided operations to a simulated rank are complete there, and notifies the rank.
   void complete_target(Target& target) {
     wait(target);
     notify_rank(target.rank);
   }
 
-  /// Returns the time in seconds from the completion of the operations at the target until the flush of this rank returns.
+  /// Returns the time in seconds from the completion of one-sided operations at the target until the flush of this rank returns.
   static double completion_delay(Target& target) {
     const double puts = target.puts ? target.costs.put_done_s : 0;
     const double gets = target.gets ? target.costs.get_done_s : 0;
@@ -201,12 +207,12 @@ class TimedMemory final : public Memory {
     return std::max(puts, gets);
   }
 
-  int rank_;  // of the communicator
-  int me_;    // of the world
+  int rank_;  // this rank in the communicator
+  int me_;    // this rank in the world
   std::shared_ptr<Blocks> blocks_;
-  Epoch epoch_;
-  Counters& counters_;
-  ZeroPages pages_;
+  Epoch epoch_;                              // extent of the access epochs
+  Counters& counters_;                       // operation counts of the transport
+  ZeroPages pages_;                          // this rank's block
   std::unordered_map<int, Target> targets_;  // by rank of the communicator
   std::vector<Target*> touched_;             // targets of operations since the last flush
   const Target* waits_for_ = nullptr;        // target that this rank waits for

@@ -13,7 +13,8 @@
 
 namespace merganser::comm::detail {
 
-/// Zeroed pages that take memory only once they are written: rings are sized for the longest messages.
+/// Zeroed pages of a simulated rank's one-sided memory, which take memory only once they are written: rings are sized for the
+/// longest messages.
 class ZeroPages : Pinned {
  public:
   explicit ZeroPages(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 8)) {
@@ -29,7 +30,7 @@ class ZeroPages : Pinned {
   void* data_;
 };
 
-/// Makes the one-sided memory of the model rma, `bytes` bytes on this rank, with puts and gets that are timers of the
+/// Makes the one-sided memory of the model rma, `bytes` bytes on this simulated rank, with puts and gets that are timers of the
 /// simulator. Costs are those that costs.cpp adds to SMPI's calls. A fetch_or is timed as a get and a put, one after
 /// the other, but fetch_ors of several ranks do not block each other. Collective.
 [[nodiscard]] std::shared_ptr<Memory> timed_memory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters);

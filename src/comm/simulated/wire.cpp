@@ -1,3 +1,4 @@
+// Messages between simulated ranks as transfers in the simulated network, received in the order of sending along each arc.
 #include "src/comm/simulated/wire.hpp"
 
 #include <algorithm>
@@ -16,30 +17,32 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// Size of a piece of a message in bytes, as in link.cpp.
+/// Size in bytes of a piece of a timed message, equal to that of messages over SMPI.
 constexpr std::size_t kTimedPiece = std::size_t{64} << 10;
 
 struct Sending;
 
-/// Message in transit, or arrived and not received.
+/// Timed message between simulated ranks, in transit, or arrived and not received.
 struct Packet {
   int from;                      // sender, rank of the communicator
   std::uint32_t number;          // number of the message among those along its arc
-  Bytes text;                    // the message
-  std::size_t pieces_left;       // pieces that have not arrived
-  double arrived = 0;            // date of arrival, s
-  std::shared_ptr<Sending> arc;  // its arc, while in transit
+  Bytes text;                    // bytes of the message
+  std::size_t pieces_left;       // pieces of the message that have not arrived
+  double arrived = 0;            // simulated date of arrival, s
+  std::shared_ptr<Sending> arc;  // sending end of the message's arc, while in transit
 };
 
-/// Free list of packets, short ones with their memory, since a simulation sends millions.
+/// Free list of timed messages of all simulated ranks, short ones with their memory, since a simulation sends millions.
 class SparePackets {
  public:
+  /// Returns a timed message object of the free list, or a new one.
   static std::unique_ptr<Packet> acquire() {
     if (all().empty()) return std::make_unique<Packet>();
     auto packet = std::move(all().back());
     all().pop_back();
     return packet;
   }
+  /// Puts a message object into the free list, without its memory if that is long.
   static void release(std::unique_ptr<Packet> packet) {
     constexpr std::size_t kShort = 512;
     if (packet->text.capacity() > kShort) packet->text = Bytes();
@@ -54,14 +57,15 @@ class SparePackets {
   }
 };
 
-/// Queue of packets that have arrived for a rank over a link.
+/// Queue of timed messages that have arrived for a simulated rank over a link.
 struct Inbox {
-  std::vector<std::unique_ptr<Packet>> packets;
-  std::size_t taken = 0;   // number of packets received, at the front
-  std::size_t wanted = 1;  // number of packets at which the rank is notified
+  std::vector<std::unique_ptr<Packet>> packets;  // in the order of arrival; null at the front where received
+  std::size_t taken = 0;                         // number of messages received, at the front
+  std::size_t wanted = 1;                        // number of messages at which the rank is notified
 
   [[nodiscard]] std::size_t size() const { return packets.size() - taken; }
   [[nodiscard]] bool empty() const { return taken == packets.size(); }
+  /// Returns the message that arrived first and removes it from the queue, which must not be empty.
   [[nodiscard]] std::unique_ptr<Packet> pop() {
     auto packet = std::move(packets[taken++]);
     if (empty()) {
@@ -72,10 +76,11 @@ struct Inbox {
   }
 };
 
-/// Inboxes of all links, by tag and rank of the world. An inbox exists from its first use by either end until the
-/// receiver's link is destroyed.
+/// Inboxes of the links of all simulated ranks, by tag of the link and rank of the world. An inbox exists from its first use by
+/// either end until the receiver's link is destroyed.
 class Inboxes {
  public:
+  /// Returns the inbox of a simulated rank for a link, made where it is missing.
   static std::shared_ptr<Inbox> find(int tag, int rank) {
     auto& inbox = all()[key(tag, rank)];
     if (inbox == nullptr) inbox = std::make_shared<Inbox>();
@@ -93,16 +98,17 @@ class Inboxes {
   }
 };
 
-/// Sending end of an arc. Packets enter the inbox in the order in which they were sent, though a short one may arrive first.
+/// Sending end of an arc of a timed link. Messages enter the inbox in the order in which they were sent, though a short one may
+/// arrive first.
 struct Sending {
-  int from;
-  int to;  // ranks of the world
-  std::shared_ptr<Inbox> inbox;
-  std::uint32_t sent = 0;                      // number of packets sent
-  std::uint32_t delivered = 0;                 // number of packets put into the inbox
-  std::vector<std::unique_ptr<Packet>> early;  // arrived before their predecessors
+  int from;                                    // sender, rank of the world
+  int to;                                      // receiver, rank of the world
+  std::shared_ptr<Inbox> inbox;                // of the receiver; null before the first message
+  std::uint32_t sent = 0;                      // number of messages sent
+  std::uint32_t delivered = 0;                 // number of messages put into the inbox
+  std::vector<std::unique_ptr<Packet>> early;  // messages that have arrived before their predecessors
 
-  /// Puts an arrived packet, and those that waited for it, into the inbox; notifies the receiver.
+  /// Puts an arrived message, and those that waited for it, into the receiver's inbox; notifies the receiver.
   void deliver(std::unique_ptr<Packet> packet) {
     packet->arrived = simulated_now();
     const bool due = packet->number == delivered;
@@ -128,7 +134,8 @@ struct Sending {
   }
 };
 
-/// Starts the transfer of a piece of a packet at a date; its arrival starts the next piece, that of the last one delivers it.
+/// Starts the transfer of the next piece of a timed message at a date; its arrival starts the piece after it, that of the last
+/// piece delivers the message.
 void start_piece(Packet* packet, double date) {
   const std::size_t last = packet->text.size() % kTimedPiece;
   const auto arrived = [](void* what) {
@@ -156,6 +163,7 @@ class TimedLink final : public Link {
     if (inbox_ != nullptr) Inboxes::erase(tag_, world_rank_);
   }
 
+  /// Copies a message and starts its transfer along out-arc `arc`, after the sender's overhead on this rank's own clock.
   void send(std::size_t arc, std::span<const std::byte> message) override {
     auto& to = out_[arc];
     if (to->inbox == nullptr) to->inbox = Inboxes::find(tag_, to->to);
@@ -174,13 +182,14 @@ class TimedLink final : public Link {
     spend(overhead * static_cast<double>(pieces - 1));
     if (message.size() >= kLong) wait_for_clock();
   }
-  /// Returns true: send() has copied the message.
+  /// Returns true, since send() copies messages; ends a burst, so that this rank waits for its own clock.
   [[nodiscard]] bool sent() override {
     expected_ = 0;
     wait_for_clock();
     return true;
   }
 
+  /// Moves the message that arrived first into `message` and returns its in-arc; adds the receiver's overhead to the clock.
   [[nodiscard]] std::optional<std::size_t> receive(std::vector<std::byte>& message) override {
     if (expected_ == 0) wait_for_clock();
     if (inbox_ == nullptr || inbox_->empty()) return std::nullopt;
@@ -195,12 +204,14 @@ class TimedLink final : public Link {
     return arc;
   }
 
+  /// Begins a burst: overheads of up to `messages` receives are added up, with one wait at the end.
   void expect(std::size_t messages) override {
     if (noisy_) return;
     if (expected_ == 0) begin(simulated_now());
     expected_ = messages;
   }
 
+  /// Blocks this simulated rank until as many messages have arrived as expect() has announced, at least one.
   void idle(Waiter&) override {
     const std::size_t wanted = std::max<std::size_t>(expected_, 1);
     if (inbox_ != nullptr) {
@@ -215,28 +226,28 @@ class TimedLink final : public Link {
   /// Length in bytes from which a message is sent with a wait of its own instead of in a burst.
   static constexpr std::size_t kLong = 16384;
 
-  /// Advances this rank's own clock to a date. The clock may be ahead of the simulator's: the overheads of a burst of messages
-  /// are added up without simulated waits, and one wait follows at the end. Packets received in a burst are taken in the order
-  /// of arrival, each at the date of its arrival at the earliest.
+  /// Advances this simulated rank's own clock to a date. The clock may be ahead of the simulator's: the overheads of a burst of
+  /// messages are added up without simulated waits, and one wait follows at the end. Messages received in a burst are taken in the
+  /// order of arrival, each at the date of its arrival at the earliest.
   void begin(double date) { clock_ = std::max(clock_, date); }
-  /// Adds busy time to this rank's own clock.
+  /// Adds busy time, in seconds, to this simulated rank's own clock.
   void spend(double seconds) {
     clock_ += seconds;
     if (noisy_) wait_for_clock();
   }
-  /// Blocks until the simulator's clock has reached this rank's own.
+  /// Blocks this simulated rank until the simulator's clock has reached the rank's own.
   void wait_for_clock() { simulated_sleep_until(world_rank_, clock_); }
 
-  int tag_;
-  int rank_;
-  int world_rank_;
+  int tag_;                              // tag of the link, the same at both ends
+  int rank_;                             // this rank in the communicator
+  int world_rank_;                       // this rank in the world
   bool noisy_ = simulated::has_noise();  // noise may delay each call, so bursts are not combined
   double clock_ = 0;                     // date until which this rank is busy, s
   std::size_t expected_ = 0;             // messages of a burst; 0: the caller may do something else after any call
-  ArcIndex in_;
-  std::vector<int> in_world_;
-  std::shared_ptr<Inbox> inbox_;  // null without in-arcs
-  std::vector<std::shared_ptr<Sending>> out_;
+  ArcIndex in_;                          // from sending rank of the communicator to in-arc
+  std::vector<int> in_world_;            // per in-arc: sender, rank of the world
+  std::shared_ptr<Inbox> inbox_;         // of this rank; null without in-arcs
+  std::vector<std::shared_ptr<Sending>> out_;  // per out-arc
 };
 
 }  // namespace

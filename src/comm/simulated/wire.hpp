@@ -8,8 +8,9 @@
 
 namespace merganser::comm::detail {
 
-/// Makes a Link along the arcs of a graph, with the costs of SMPI: each 64 KiB of a message are a message of their own, which
-/// starts when the one before has arrived. Messages of different senders are received in the order of arrival. Local.
+/// Makes a Link of a simulated rank along its arcs of a process graph, with the costs of SMPI: each 64 KiB of a message are a
+/// message of their own, which starts when the one before has arrived. Messages of different senders are received in the order of
+/// arrival. Local.
 /// @param tag  the same at both ends, and different from that of every other link in this simulation
 [[nodiscard]] std::unique_ptr<Link> timed_link(MPI_Comm comm, int tag, const Graph& graph);
 

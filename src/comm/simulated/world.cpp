@@ -10,21 +10,22 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// State of the notifications of a simulated rank.
-struct Bell {
-  bool rung = false;        // notified since the last wait
-  bool waited_for = false;  // the rank is blocked in a wait
+/// State of the notifications of a simulated rank, by which wait_for_notification() and notify_rank() meet.
+struct NotificationState {
+  bool rung = false;        // notify_rank() was called since the rank's last wait
+  bool waited_for = false;  // the rank is blocked in wait_for_notification()
 };
 
 /// Returns the notification states of all simulated ranks, by rank of the world: any rank may notify any other one, and
 /// so may the simulator.
-std::vector<Bell>& bells() {
-  static std::vector<Bell> all;
+std::vector<NotificationState>& notification_states() {
+  static std::vector<NotificationState> all;
   return all;
 }
 
 }  // namespace
 
+// Rank of the calling coroutine in the simulated MPI_COMM_WORLD; the first call makes the notification states of all ranks.
 World simulated_world() {
   int started = 0;
   check(MPI_Initialized(&started), "MPI_Initialized");
@@ -32,27 +33,28 @@ World simulated_world() {
   World world;
   check(MPI_Comm_rank(MPI_COMM_WORLD, &world.rank), "MPI_Comm_rank");
   check(MPI_Comm_size(MPI_COMM_WORLD, &world.size), "MPI_Comm_size");
-  if (bells().empty()) bells().resize(static_cast<std::size_t>(world.size));
+  if (notification_states().empty()) notification_states().resize(static_cast<std::size_t>(world.size));
   return world;
 }
 
 void wait_for_notification() { wait_for_notification(simulated_world().rank); }
 
+// Waits of a simulated rank end at once if it was notified since the last one.
 void wait_for_notification(int world_rank) {
-  Bell& bell = bells()[static_cast<std::size_t>(world_rank)];
-  if (!bell.rung) {
-    bell.waited_for = true;
+  NotificationState& state = notification_states()[static_cast<std::size_t>(world_rank)];
+  if (!state.rung) {
+    state.waited_for = true;
     Events::get().block(world_rank);
-    bell.waited_for = false;
+    state.waited_for = false;
   }
-  bell.rung = false;
+  state.rung = false;
 }
 
 void notify_rank(int world_rank) {
-  Bell& bell = bells()[static_cast<std::size_t>(world_rank)];
-  if (bell.rung) return;
-  bell.rung = true;
-  if (bell.waited_for) Events::get().wake(world_rank);
+  NotificationState& state = notification_states()[static_cast<std::size_t>(world_rank)];
+  if (state.rung) return;
+  state.rung = true;
+  if (state.waited_for) Events::get().wake(world_rank);
 }
 
 }  // namespace merganser::comm::detail

@@ -5,6 +5,7 @@
 namespace merganser::comm {
 namespace {
 
+/// Throws CommError: the NetCDF library of this build cannot create files collectively.
 [[noreturn]] void refuse() { throw CommError("this build has no NetCDF library that opens files collectively"); }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-/// Options of a struct as names and values in text, for check_uniform_across_ranks().
+/// Conversion of an options structure to names and values in text, by which check_uniform_across_ranks() compares it over ranks.
 #include <vector>
 
 #include "merganser/base/options.hpp"
@@ -7,7 +7,8 @@
 
 namespace merganser::comm {
 
-/// Returns the name and value of each option of a struct that has describe(). Local.
+/// Returns the name and value, as text, of each option of an options structure that has describe(), for the comparison over
+/// ranks by check_uniform_across_ranks(). Local.
 template <class T>
 [[nodiscard]] std::vector<UniformValue> uniform_values(const T& options) {
   T copy = options;  // a table binds to what it may change

@@ -1,4 +1,6 @@
 // requires: MPI
+// Life of MPI in this process for the models over MPI: start and end, failure notices, faults of versions, the caller's
+// communicators; and the table of entry points (Library) by which the rest of comm calls MPI.
 #include "src/comm/backends/mpi/library.hpp"
 
 #include <algorithm>
@@ -45,7 +47,7 @@ void end_mpi() {
   MPI_Finalize();
 }
 
-/// Returns the whole text of MPI_Get_library_version.
+/// Returns the whole version text of the MPI library, from MPI_Get_library_version.
 std::string library_text() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
@@ -61,17 +63,17 @@ std::string version() {
   return all.substr(0, all.find('\n'));
 }
 
-/// Ends the job if MPI runs.
+/// Ends every process of the job by MPI_Abort with `exit_code`, if MPI is initialised and not finalised.
 void abort_mpi(int exit_code) {
   if constexpr (kSimulated) return;  // the caller ends the process, and with it all simulated ranks
   if (mpi_running()) MPI_Abort(MPI_COMM_WORLD, exit_code);
 }
 
-/// Communicator of notices of failure, which match no other message. Never freed: it lives as long as MPI.
+/// Communicator of the failure notices of ranks (end_job()), which match no other message. Never freed: it lives as long as MPI.
 MPI_Comm failures = MPI_COMM_NULL;
 constexpr int kFailureTag = 1;
 
-/// Sends the exit code of this failing rank to every other rank, without waiting for receives.
+/// Sends the exit code of this failing rank to every other rank by MPI messages, without waiting for receives.
 void send_failure_notice(int exit_code) {
   if (!mpi_running() || failures == MPI_COMM_NULL) return;
   int rank = 0;
@@ -87,7 +89,7 @@ void send_failure_notice(int exit_code) {
   }
 }
 
-/// Receives the failure notices of other ranks that have arrived. Local.
+/// Receives the failure notices of other ranks that have arrived as MPI messages. Local.
 std::vector<FailureNotice> received_failure_notices() {
   std::vector<FailureNotice> notices;
   for (;;) {
@@ -103,20 +105,21 @@ std::vector<FailureNotice> received_failure_notices() {
   }
 }
 
-/// Makes progress in MPI by a probe that finds nothing.
+/// Makes progress in the MPI library by a probe on MPI_COMM_SELF that finds nothing. Local.
 void progress_mpi() {
   int found = 0;
   check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
-/// Returns "4.0.2" for "MPICH Version:      4.0.2", an empty text for other libraries.
+/// Returns the version number of MPICH, "4.0.2" for the version text "MPICH Version:      4.0.2"; empty for other MPI libraries.
 std::string mpich_version() {
   std::string text = version();
   std::replace(text.begin(), text.end(), '\t', ' ');
   return text.starts_with("MPICH Version:") ? text.substr(text.find_last_of(' ') + 1) : std::string();
 }
 
-/// Returns true for the versions of MPICH with the faults that 4.0.3 corrected.
+/// Returns true if the MPI library is MPICH 4.0, 4.0.1 or 4.0.2, whose faults in neighbourhood collectives and windows 4.0.3
+/// corrected.
 bool early_mpich_4() {
   static const bool early = [] {
     const std::string number = mpich_version();
@@ -191,6 +194,7 @@ int rank_in(MPI_Comm comm) {
   return rank;
 }
 
+// Translation of ranks of a communicator to ranks in MPI_COMM_WORLD, by the groups of both.
 std::vector<int> world_ranks(MPI_Comm comm, std::span<const int> ranks) {
   std::vector<int> there(ranks.size());
   if (ranks.empty()) return there;
@@ -231,6 +235,7 @@ void register_finalize_callback(MPI_Comm_delete_attr_function* end) {
   check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
 }
 
+// Error of an MPI call: MPI's text for the return code, or the code's number where there is no text.
 void throw_mpi_error(int result, const char* call) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
@@ -265,10 +270,11 @@ void start_mpi() {
 
 namespace {
 
-/// Guard during which errors of calls without a valid communicator are returned: libraries raise them on MPI_COMM_WORLD or
-/// MPI_COMM_SELF, whose handlers abort by default.
+/// Guard during which MPI calls with an invalid communicator return their errors: libraries raise them on MPI_COMM_WORLD or
+/// MPI_COMM_SELF, whose error handlers abort by default. Its destructor restores the handlers.
 class ScopedErrorsReturn : Pinned {
  public:
+  /// Stores the error handlers of MPI_COMM_WORLD and MPI_COMM_SELF and sets MPI_ERRORS_RETURN.
   ScopedErrorsReturn() {
     for (std::size_t i = 0; i < kAsked.size(); ++i) {
       MPI_Comm_get_errhandler(kAsked[i], &before_[i]);
@@ -287,7 +293,8 @@ class ScopedErrorsReturn : Pinned {
   std::array<MPI_Errhandler, 2> before_{};
 };
 
-/// Returns true for MPI_COMM_NULL and, where handles are addresses, for the null pointer that an unknown number converts to.
+/// Returns true if an MPI communicator handle is MPI_COMM_NULL or, where handles are addresses, the null pointer that an unknown
+/// Fortran handle converts to.
 template <class Handle>
 bool is_null_handle(Handle comm) {
   if constexpr (std::is_pointer_v<Handle>) {
@@ -296,7 +303,8 @@ bool is_null_handle(Handle comm) {
   return comm == MPI_COMM_NULL;
 }
 
-/// Returns the reason why a transport cannot use the communicator of a Fortran handle; empty if it can. Local.
+/// Returns the reason why open() cannot make a transport over the MPI communicator of a Fortran handle: MPI does not run, no
+/// communicator, an inter-communicator. Empty if it can. Local.
 std::string refusal(int communicator) {
   int started = 0;
   int ended = 0;
@@ -318,12 +326,12 @@ std::string refusal(int communicator) {
   return {};
 }
 
-/// Returns the ranks in MPI_COMM_WORLD of all ranks of a communicator, by its Fortran handle.
+/// Returns the ranks in MPI_COMM_WORLD of all ranks of an MPI communicator, given as its Fortran handle. Local.
 std::vector<int> communicator_world_ranks(int communicator) {
   return world_ranks(communicator_from_handle(communicator));
 }
 
-/// Returns shape and periodicity of a Cartesian communicator; without axes for another one. Local.
+/// Returns shape and periodicity of a Cartesian MPI communicator, given as its Fortran handle; without axes for another one. Local.
 Cartesian query_cartesian(int communicator) {
   const MPI_Comm comm = communicator_from_handle(communicator);
   int kind = MPI_UNDEFINED;
@@ -339,18 +347,18 @@ Cartesian query_cartesian(int communicator) {
   return {shape, {periodic.begin(), periodic.end()}};
 }
 
-/// Returns whether MPI runs and the program, not this library, has initialised it.
+/// Returns true if MPI is running and the program, not this library, has initialised it, and so finalises it.
 bool is_started_by_program() { return mpi_running() && !started_here; }
 
-void (*to_end)() = nullptr;  // called in MPI_Finalize
+void (*to_end)() = nullptr;  // function that at_end() registered, called in MPI_Finalize
 
-/// Deletion callback of an attribute, which calls the function that at_end() registered.
+/// Deletion callback of an attribute of MPI_COMM_SELF: calls, in MPI_Finalize, the function that at_end() registered.
 int call_end(MPI_Comm, int, void*, void*) {
   to_end();
   return MPI_SUCCESS;
 }
 
-/// Registers the function that MPI_Finalize calls first.
+/// Registers the one function that MPI_Finalize calls first: the end of OpenSHMEM, where the program has started MPI.
 void at_end(void (*end)()) {
   to_end = end;
   register_finalize_callback(call_end);
@@ -361,6 +369,7 @@ constexpr Communicators kCommunicators{refusal,     communicator_world_ranks, wo
 
 }  // namespace
 
+/// Entry points of MPI for the registry of libraries (cmake generates the table that refers to it).
 extern const Library mpi_hooks;
 const Library mpi_hooks{
     version,         abort_mpi, start_mpi, progress_mpi, send_failure_notice, received_failure_notices,

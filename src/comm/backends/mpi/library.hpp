@@ -1,5 +1,5 @@
 #pragma once
-/// Initialisation of MPI, checks of its return codes, and queries for faults of its versions.
+/// Initialisation of MPI for the models over MPI, checks of its return codes, and queries for faults of its versions.
 #include <mpi.h>
 
 #include <cstddef>
@@ -10,18 +10,20 @@
 
 namespace merganser::comm::detail {
 
-/// Initialises MPI if it is not, and then finalises it when the process ends. Collective over the processes of the job.
+/// Initialises MPI if it is not initialised, and in that case finalises it when the process ends. Collective over the processes
+/// of the job.
 /// @throws CommError for singletons under a launcher of another library, and after MPI_Finalize
 void start_mpi();
 
-/// Returns true if MPI is initialised and not finalised. Local.
+/// Returns true if MPI is initialised and not finalised in this process. Local.
 [[nodiscard]] bool mpi_running();
 
-/// Enables ScopedYield if the library polls without yielding (scoped_yield.hpp). Local; may be called again.
+/// Enables ScopedYield (sleeps within MPI calls, scoped_yield.hpp) if the MPI library polls without yielding the core. Local; may
+/// be called again.
 /// @throws UsageError for a bad value of MERGANSER_YIELD
 void enable_mpi_yielding();
 
-/// Returns the communicator of a Fortran handle; in the standard ABI of MPI 5 of an integer of MPI_Comm_toint(). Local.
+/// Returns the MPI communicator of a Fortran handle; in the standard ABI of MPI 5 of an integer of MPI_Comm_toint(). Local.
 [[nodiscard]] inline MPI_Comm communicator_from_handle(int handle) {
 #if defined(MPI_ABI_VERSION)
   return MPI_Comm_fromint(handle);
@@ -49,15 +51,16 @@ void enable_mpi_yielding();
 /// Returns true if MPI_Finalize of this library crashes while a window is not freed: MPICH does over UCX. Local.
 [[nodiscard]] bool left_windows_crash();
 
-/// Returns a communicator of the ranks of `parent` with a distributed graph topology. Collective over `parent`.
+/// Returns a new MPI communicator of the ranks of `parent` with the process graph `graph` as its distributed graph topology, for
+/// neighbourhood collectives. Collective over `parent`.
 [[nodiscard]] MPI_Comm graph_communicator(MPI_Comm parent, const Graph& graph);
 
-/// Returns the rank of this process in a communicator. Local.
+/// Returns the rank of this process in an MPI communicator. Local.
 [[nodiscard]] int rank_in(MPI_Comm comm);
 
-/// Returns the ranks in MPI_COMM_WORLD of some ranks of a communicator; -1 for processes that are not in it. Local.
+/// Returns the ranks in MPI_COMM_WORLD of some ranks of an MPI communicator; -1 for processes outside MPI_COMM_WORLD. Local.
 [[nodiscard]] std::vector<int> world_ranks(MPI_Comm comm, std::span<const int> ranks);
-/// Returns the rank in MPI_COMM_WORLD of every rank of a communicator; -1 for processes that are not in it. Local.
+/// Returns the rank in MPI_COMM_WORLD of every rank of an MPI communicator; -1 for processes outside MPI_COMM_WORLD. Local.
 [[nodiscard]] std::vector<int> world_ranks(MPI_Comm comm);
 
 /// Synchronises the private and public copies of this rank's window memory (MPI_Win_sync). Local. @param open  true within an
@@ -68,10 +71,10 @@ void sync_window(MPI_Win window, MPI_Comm comm, bool open);
 /// all ranks are in MPI_Finalize. Local.
 void register_finalize_callback(MPI_Comm_delete_attr_function* end);
 
-/// Throws CommError with the name of the call and MPI's text for the return code.
+/// Throws CommError with the name of an MPI call and MPI's text for its return code `result`.
 [[noreturn]] void throw_mpi_error(int result, const char* call);
 
-/// Checks the return code of a call. @throws CommError with its name and MPI's text, unless `result` is MPI_SUCCESS
+/// Checks the return code of an MPI call. @throws CommError with the call's name and MPI's text, unless `result` is MPI_SUCCESS
 inline void check(int result, const char* call) {
   if (result != MPI_SUCCESS) throw_mpi_error(result, call);
 }

@@ -1,4 +1,5 @@
 // requires: MPI
+// Link of the models over MPI: messages along the arcs of a process graph by MPI's two-sided calls.
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/transport.hpp"
 #include "src/comm/detail/limits.hpp"
@@ -7,13 +8,14 @@
 namespace merganser::comm::detail {
 namespace {
 
-/// Link of MPI's two-sided messages: non-blocking sends, matched probes. A message of the limit or more is sent in pieces; a
-/// piece below the limit (perhaps empty) is the last one. MPI's messages between two ranks with one tag do not overtake each
+/// Link of MPI's two-sided messages: non-blocking sends, matched probes. A message of max_piece_bytes or more is sent in pieces;
+/// a piece below that limit (perhaps empty) is the last one. MPI's messages between two ranks with one tag do not overtake each
 /// other, so steps and pieces need no number.
 class MpiLink final : public Link {
  public:
   MpiLink(MPI_Comm comm, int tag, const Graph& graph)
       : comm_(comm), tag_(tag), out_(graph.out), in_(graph.in), limit_(max_piece_bytes), partial_(graph.in.size()) {}
+  /// Cancels and frees the sends that are incomplete, while MPI runs.
   ~MpiLink() override {
     if (!mpi_running()) return;
     // Sends are incomplete only after an error; their buffers are about to be freed.
@@ -24,7 +26,7 @@ class MpiLink final : public Link {
     }
   }
 
-  /// Starts non-blocking sends of a message, piece by piece.
+  /// Starts non-blocking MPI sends of a message along out-arc `arc`, piece by piece.
   void send(std::size_t arc, std::span<const std::byte> message) override {
     for (std::size_t at = 0;; at += limit_) {
       const auto length = static_cast<int>(std::min(limit_, message.size() - at));
@@ -35,6 +37,7 @@ class MpiLink final : public Link {
     }
   }
 
+  /// Returns true if all MPI sends of this link are complete, by one MPI_Testall.
   [[nodiscard]] bool sent() override {
     if (requests_.empty()) return true;
     int done = 0;
@@ -43,7 +46,7 @@ class MpiLink final : public Link {
     return done != 0;
   }
 
-  /// Receives pieces that have arrived, in any order of arcs, until a message is complete.
+  /// Receives the pieces of MPI messages that have arrived, in any order of arcs, until a message is complete; returns its in-arc.
   [[nodiscard]] std::optional<std::size_t> receive(std::vector<std::byte>& message) override {
     for (;;) {
       int found = 0;
@@ -76,12 +79,12 @@ class MpiLink final : public Link {
 
  private:
   MPI_Comm comm_;
-  int tag_;
-  std::vector<int> out_;
-  ArcIndex in_;
-  std::size_t limit_;
-  std::vector<MPI_Request> requests_;
-  std::vector<Bytes> partial_;  // per in-arc: pieces received of a message that is not complete
+  int tag_;                            // tag that no other link of the communicator uses
+  std::vector<int> out_;               // per out-arc: receiving rank
+  ArcIndex in_;                        // from sending rank to in-arc
+  std::size_t limit_;                  // length of all pieces of a message but the last in bytes
+  std::vector<MPI_Request> requests_;  // sends that are not known to be complete
+  std::vector<Bytes> partial_;         // per in-arc: pieces received of a message that is not complete
 };
 
 }  // namespace

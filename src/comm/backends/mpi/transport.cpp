@@ -1,4 +1,6 @@
 // requires: MPI
+// Collectives of the models over MPI for set-up: messages of any length, made of MPI's non-blocking collectives for lengths and of
+// two-sided messages in pieces that an int can count.
 #include "src/comm/backends/mpi/transport.hpp"
 
 #include <algorithm>
@@ -15,35 +17,46 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr int kCollectiveTag = 0;  // Links have the tags above
+constexpr int kCollectiveTag = 0;  // MPI tag of messages of collectives; Links have the tags above it
 
-// The collectives are non-blocking, so that a wait can yield the core and end at the wait limit. In a simulation they block:
-// SMPI's non-blocking ones send a message for each pair of ranks, its blocking ones use the algorithms of libraries.
+// The collectives below are non-blocking, so that a wait can yield the core and end at the wait limit. In a simulation they
+// block: SMPI's non-blocking ones send a message for each pair of ranks, its blocking ones use the algorithms of libraries.
+
+/// Starts MPI's all-reduce of `number` values in place (complete at the return in a simulation). Returns MPI's code. Collective.
 int start_all_reduce(void* values, int number, MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   if constexpr (kSimulated) return MPI_Allreduce(MPI_IN_PLACE, values, number, type, op, comm);
   return MPI_Iallreduce(MPI_IN_PLACE, values, number, type, op, comm, request);
 }
+/// Starts MPI's gather of one integer per rank on rank 0 (complete at the return in a simulation). Returns MPI's code. Collective.
 int start_gather(const std::int64_t* mine, std::int64_t* all, MPI_Comm comm, MPI_Request* request) {
   if constexpr (kSimulated) return MPI_Gather(mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, 0, comm);
   return MPI_Igather(mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, 0, comm, request);
 }
+/// Starts MPI's barrier (complete at the return in a simulation). Returns MPI's code. Collective.
 int start_barrier(MPI_Comm comm, MPI_Request* request) {
   if constexpr (kSimulated) return MPI_Barrier(comm);
   return MPI_Ibarrier(comm, request);
 }
 
+/// Starts MPI's all-gather of one integer per rank (complete at the return in a simulation). Returns MPI's code. Collective.
 int start_all_gather(const std::int64_t* mine, std::int64_t* all, MPI_Comm comm, MPI_Request* request) {
   if constexpr (kSimulated) return MPI_Allgather(mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, comm);
   return MPI_Iallgather(mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, comm, request);
 }
+/// Starts MPI's broadcast of `length` bytes from rank `from` (complete at the return in a simulation). Returns MPI's code.
+/// Collective.
 int start_broadcast(std::byte* bytes, int length, int from, MPI_Comm comm, MPI_Request* request) {
   if constexpr (kSimulated) return MPI_Bcast(bytes, length, MPI_BYTE, from, comm);
   return MPI_Ibcast(bytes, length, MPI_BYTE, from, comm, request);
 }
+/// Starts MPI's all-to-all of one integer per pair of ranks (complete at the return in a simulation). Returns MPI's code.
+/// Collective.
 int start_all_to_all(const std::int64_t* to, std::int64_t* from, MPI_Comm comm, MPI_Request* request) {
   if constexpr (kSimulated) return MPI_Alltoall(to, 1, MPI_INT64_T, from, 1, MPI_INT64_T, comm);
   return MPI_Ialltoall(to, 1, MPI_INT64_T, from, 1, MPI_INT64_T, comm, request);
 }
+/// Starts MPI's all-gather of bytes whose numbers differ between ranks (complete at the return in a simulation), into `all` at
+/// `offsets`, counts[r] from rank r. Returns MPI's code. Collective.
 int start_all_gather_bytes(BytesView mine, std::byte* all, const std::vector<int>& counts,
                            const std::vector<int>& offsets, MPI_Comm comm, MPI_Request* request) {
   const auto length = static_cast<int>(mine.size());
@@ -52,7 +65,8 @@ int start_all_gather_bytes(BytesView mine, std::byte* all, const std::vector<int
   return MPI_Iallgatherv(mine.data(), length, MPI_BYTE, all, counts.data(), offsets.data(), MPI_BYTE, comm, request);
 }
 
-/// Calls piece(offset, length) for each piece of `bytes` bytes, none longer than max_piece_bytes, which fits into an int.
+/// Calls piece(offset, length) for each piece of a message of `bytes` bytes, none longer than max_piece_bytes, so that MPI's
+/// counts of type int hold it.
 template <class Piece>
 void for_each_piece(std::size_t bytes, const Piece& piece) {
   for (std::size_t at = 0; at < bytes; at += max_piece_bytes) {
@@ -110,7 +124,8 @@ void MpiTransport::complete(std::span<MPI_Request> requests, const char* what, c
 
 namespace {
 
-/// Returns a communicator of the same ranks, without hints and topology. Collective over `parent`.
+/// Returns a new MPI communicator of the ranks of `parent`, without its hints and topology, for a transport. Collective over
+/// `parent`.
 MPI_Comm duplicate_communicator(MPI_Comm parent) {
   enable_mpi_yielding();
   const ScopedYield yield;
@@ -175,6 +190,7 @@ std::unique_ptr<Link> MpiTransport::link(const Graph& graph) {
   return mpi_link(comm_, next_tag(), graph);
 }
 
+// Logical OR over all ranks for Segment::sync_any(), by MPI's all-reduce.
 bool MpiTransport::any(bool mine) {
   check_usable();
   if (timed_ != nullptr) return timed_any(mine);
@@ -191,6 +207,7 @@ bool MpiTransport::timed_any(bool mine) {
   return flag != 0;
 }
 
+// All-gather of simulated ranks: copies each rank's part of the result that all of them share.
 std::vector<Bytes> MpiTransport::timed_all_gather(BytesView mine) {
   const auto parts = timed_->all_gather(mine, false);
   std::vector<Bytes> all(static_cast<std::size_t>(size_));
@@ -201,6 +218,7 @@ std::vector<Bytes> MpiTransport::timed_all_gather(BytesView mine) {
   return all;
 }
 
+// Barrier of the models over MPI; in a simulation by the simulated collectives.
 void MpiTransport::do_barrier() {
   check_usable();
   if (simulated_ != nullptr) return simulated_->barrier();
@@ -226,7 +244,7 @@ void MpiTransport::start_sending(std::span<const std::byte> from, int to, std::v
   });
 }
 
-// Integer reduction at set-up and for totals.
+// Integer reduction over all ranks by MPI's all-reduce, at set-up and for totals.
 void MpiTransport::do_reduce(std::span<std::uint64_t> words, Op op) {
   check_usable();
   if (simulated_ != nullptr) return simulated_->reduce(words, op);
@@ -350,7 +368,8 @@ std::vector<Bytes> MpiTransport::do_all_to_all(std::span<const BytesView> to) {
   return from;
 }
 
-// The first message to each partner has the length and up to kBegin bytes, which mostly is all; the rest follows. Receives of the
+// Handshake between neighbours, each of which sends one message of any length to each partner of `ranks`. The first
+// MPI message to each partner has the length and up to kBegin bytes, which mostly is all; the rest follows. Receives of the
 // first round are complete before those of the second are posted, and MPI keeps the order between two ranks, so one tag suffices.
 std::vector<Bytes> MpiTransport::do_exchange(std::span<const int> ranks, const std::vector<Bytes>& messages) {
   check_usable();

@@ -1,5 +1,5 @@
 #pragma once
-/// Base of the models over MPI: collectives for set-up, and Links of two-sided messages.
+/// Base of the transports of all models over MPI: collectives for set-up, and Links of two-sided messages.
 #include <mpi.h>
 
 #include <memory>
@@ -11,15 +11,16 @@
 
 namespace merganser::comm::detail {
 
-/// Owner of a communicator, which its destructor frees (collectively) unless an exception unwinds.
+/// Owner of an MPI communicator, which its destructor frees (collectively) unless an exception unwinds.
 class Communicator {
  public:
   Communicator() = default;
+  /// Takes ownership of an MPI communicator and makes its calls return errors.
   explicit Communicator(MPI_Comm comm);
   Communicator(Communicator&& other) noexcept;
   Communicator& operator=(Communicator&& other) noexcept;
   ~Communicator() { free(); }
-  /// Frees the communicator now. Collective over its ranks.
+  /// Frees the owned MPI communicator now; omitted while an exception unwinds and after MPI_Finalize. Collective over its ranks.
   void free() noexcept;
   operator MPI_Comm() const noexcept { return comm_; }
 
@@ -28,18 +29,19 @@ class Communicator {
 };
 
 /// Completes MPI requests by polling, with the back-off of a Waiter; the requests are MPI_REQUEST_NULL afterwards.
-/// @param call      name of the call in errors of MPI
+/// @param call      name of the MPI call that made the requests, in errors of MPI
 /// @param describe  description of the wait, for the error after the wait limit
 void complete(std::span<MPI_Request> requests, const char* call, const Waiter::Describe& describe);
 
-/// Makes a Link of two-sided messages along the arcs of a graph, with a tag that no other Link of the communicator uses. Local.
+/// Makes a Link of two-sided MPI messages along this rank's arcs of a process graph, with a tag that no other Link of the
+/// communicator uses. Local.
 [[nodiscard]] std::unique_ptr<Link> mpi_link(MPI_Comm comm, int tag, const Graph& graph);
 
 /// Base of the transports over MPI, over a communicator of its own: collectives and two-sided messages. A derived class
 /// adds one-sided memory or neighbourhood collectives.
 class MpiTransport : public MessageTransport {
  public:
-  /// Makes a transport over a duplicate of `parent`. Collective over `parent`.
+  /// Makes a transport over a duplicate of the MPI communicator `parent`. Collective over `parent`.
   explicit MpiTransport(MPI_Comm parent);
 
   [[nodiscard]] int rank() const noexcept override { return rank_; }
@@ -48,7 +50,7 @@ class MpiTransport : public MessageTransport {
 
  protected:
   void release() override { comm_.free(); }
-  /// Makes a transport of the same model over the ranks of `parent`. Collective over it.
+  /// Makes a transport of the same communication model over the ranks of the MPI communicator `parent`. Collective over it.
   [[nodiscard]] virtual std::unique_ptr<MpiTransport> make(MPI_Comm parent) const = 0;
   std::unique_ptr<Link> link(const Graph& graph) override;
   bool any(bool mine) override;
@@ -60,24 +62,27 @@ class MpiTransport : public MessageTransport {
   std::vector<Bytes> do_all_to_all(std::span<const BytesView> to) override;
   std::vector<Bytes> do_exchange(std::span<const int> ranks, const std::vector<Bytes>& messages) override;
 
+  /// Returns the transport's own MPI communicator.
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
-  /// Returns the tag of a new Link, the same on every rank since objects are made collectively.
+  /// Returns the MPI tag of a new Link, the same on every rank since objects are made collectively.
   [[nodiscard]] int next_tag();
 
  private:
+  /// Returns the logical OR of `mine` over all simulated ranks, timed as a reduction of one int. Collective.
   [[nodiscard]] bool timed_any(bool mine);
+  /// Returns the bytes of all simulated ranks, by rank, timed as an all-gather of differing sizes. Collective.
   [[nodiscard]] std::vector<Bytes> timed_all_gather(BytesView mine);
-  /// Starts receives of bytes from a rank, in pieces, and appends their requests.
+  /// Starts MPI receives of the bytes of a collective from rank `from`, in pieces, and appends their requests.
   void start_receiving(std::span<std::byte> to, int from, std::vector<MPI_Request>& requests) const;
-  /// Starts sends of bytes to a rank, in pieces, and appends their requests.
+  /// Starts MPI sends of the bytes of a collective to rank `to`, in pieces, and appends their requests.
   void start_sending(std::span<const std::byte> from, int to, std::vector<MPI_Request>& requests) const;
   /// Completes the requests of a collective call of MPI, made for `what` ("all_gather"); both are named in the error after the
   /// wait limit.
   void complete(std::span<MPI_Request> requests, const char* what, const char* call) const;
 
-  Communicator comm_;
-  std::unique_ptr<SimulatedCollectives> simulated_;  // null: MPI's are used
-  std::unique_ptr<TimedCollectives> timed_;          // null: MPI's are used
+  Communicator comm_;                                // of this transport alone; shared by all in a simulation
+  std::unique_ptr<SimulatedCollectives> simulated_;  // collectives without simulated time; null: MPI's are used
+  std::unique_ptr<TimedCollectives> timed_;          // collectives with simulated time; null: MPI's are used
   int rank_ = 0;
   int size_ = 1;
   int highest_tag_ = 0;     // MPI_TAG_UB
@@ -90,7 +95,8 @@ std::unique_ptr<TransportBase> start_over_world() {
   start_mpi();
   return std::make_unique<Model>(MPI_COMM_WORLD);
 }
-/// Implements BackendEntry::open of a model over MPI. Collective over the communicator.
+/// Implements BackendEntry::open of a model over MPI: makes a transport of the ranks of an MPI communicator, given as its Fortran
+/// handle. Collective over the communicator.
 template <class Model>
 std::unique_ptr<TransportBase> open_over(int communicator) {
   return std::make_unique<Model>(communicator_from_handle(communicator));

@@ -1,4 +1,6 @@
 // requires: OpenSHMEM
+// Collectives of the model shmem over boards in symmetric memory. A rank's board and its lengths (row) change only between two
+// barriers that separate them from the gets of other ranks.
 #include "src/comm/backends/openshmem/collectives.hpp"
 
 #include <shmem.h>
@@ -22,7 +24,7 @@ void progress_shmem(long* idle_word) {
   if (mpi() != nullptr) mpi()->progress();
 }
 
-// Symmetric memory of a transport's collectives: boards, lengths, words of barriers, slots of reductions.
+// Allocation of the symmetric memory of a transport's collectives: boards, lengths, words of barriers, slots of reductions.
 std::byte* ShmemCollectives::new_board(const Members& members, const Highest& highest) {
   const std::size_t bytes = kBoardBytes + 2 * sizeof(std::uint64_t) * members.pes.size() +
                             kRounds * sizeof(std::uint64_t) + sizeof(long) + (kRounds + 1) * sizeof(Slot);
@@ -89,14 +91,14 @@ void ShmemCollectives::exchange_boards(const char* what, std::span<const std::by
   }
 }
 
-// Message of a reduction: words first, then the number that marks their arrival.
+// Send of a reduction in the binomial tree: the words first, then the number that marks their arrival; order_puts() is the fence.
 void ShmemCollectives::put_slot(int rank, Slot* slot, std::span<const std::uint64_t> words) {
   put_bytes(slot->words.data(), words.data(), words.size_bytes(), pe(rank));
   order_puts();
   put_word(&slot->number, reductions_, pe(rank));
 }
 
-// Receipt of a message of a reduction; blocks.
+// Receive of a reduction in the binomial tree; blocks until the number of the reduction is in the slot.
 const ShmemCollectives::Slot& ShmemCollectives::await_slot(int rank, Slot* slot) {
   const Waiter::Describe describe = [&] {
     return "rank " + std::to_string(rank_) + " in all_reduce: no word from rank " + std::to_string(rank) +
@@ -110,8 +112,9 @@ const ShmemCollectives::Slot& ShmemCollectives::await_slot(int rank, Slot* slot)
   return *slot;
 }
 
-// No slot is overwritten before it was read. A child puts its next words only after it has the total, for which the parent has
-// read the slot; a parent puts the next total only after the child's next words, and the child has read the last one by then.
+// Binomial tree: partial results go up to rank 0, the total goes down. No slot is overwritten before it was read. A child puts its
+// next words only after it has the total, for which the parent has read the slot; a parent puts the next total only after the
+// child's next words, and the child has read the last one by then.
 void ShmemCollectives::reduce(std::span<std::uint64_t> words, Op op) {
   ++reductions_;
   int distance = 1;
@@ -138,24 +141,24 @@ void ShmemCollectives::do_reduce(std::span<std::uint64_t> words, Op op) {
   }
 }
 
-// Gather to rank 0, which alone gets the others' boards.
+// Gather of bytes to rank 0, which alone gets the boards of the other ranks.
 std::vector<Bytes> ShmemCollectives::do_gather(std::span<const std::byte> mine) {
   check_usable();
   row()[0] = mine.size();
   std::uint64_t longest = mine.size();
-  do_reduce({&longest, 1}, Op::max);
+  do_reduce({&longest, 1}, Op::max);  // also a barrier: every rank has stored its length before rank 0 gets it
   std::vector<Bytes> all(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
   std::vector<Part> parts;
   for (std::size_t r = 0; r < all.size(); ++r) {
     all[r].resize(get_word(row(), pe(static_cast<int>(r))));
     parts.push_back({static_cast<int>(r), 0, &all[r]});
   }
-  barrier("gather");
+  barrier("gather");  // no rank changes its length before rank 0 has got it
   exchange_boards("gather", mine, longest, parts);
   return all;
 }
 
-// Broadcast from the board of rank 0.
+// Broadcast of the bytes of rank 0 from its board.
 Bytes ShmemCollectives::do_broadcast(std::span<const std::byte> mine) {
   check_usable();
   std::uint64_t size = rank_ == 0 ? mine.size() : 0;
@@ -175,19 +178,20 @@ std::vector<Bytes> ShmemCollectives::do_exchange(std::span<const int> ranks, con
     mine.insert(mine.end(), messages[i].begin(), messages[i].end());
   }
   std::uint64_t longest = mine.size();
-  do_reduce({&longest, 1}, Op::max);
+  do_reduce({&longest, 1},
+            Op::max);  // also a barrier: every rank has stored its lengths and offsets before others get them
   std::vector<Bytes> came(ranks.size());
   std::vector<Part> parts;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     came[i].resize(get_word(row() + rank_, pe(ranks[i])));
     parts.push_back({ranks[i], get_word(begins() + rank_, pe(ranks[i])), &came[i]});
   }
-  barrier("set-up");
+  barrier("set-up");  // no rank changes its lengths and offsets before its partners have got them
   exchange_boards("set-up", mine, longest, parts);
   return came;
 }
 
-// All-gather: each rank gets all boards.
+// All-gather of bytes: each rank gets the boards of all.
 std::vector<Bytes> ShmemCollectives::do_all_gather(std::span<const std::byte> mine) {
   check_usable();
   row()[0] = mine.size();
@@ -207,7 +211,7 @@ std::vector<Bytes> ShmemCollectives::do_all_gather(std::span<const std::byte> mi
   return all;
 }
 
-// All-to-all: each rank gets its part of every board.
+// All-to-all of bytes: each rank gets its part of every board; its offset there is the sum of the lengths for lower ranks.
 std::vector<Bytes> ShmemCollectives::do_all_to_all(std::span<const BytesView> to) {
   check_usable();
   const auto ranks = static_cast<std::size_t>(size_);

@@ -1,4 +1,6 @@
 // requires: OpenSHMEM
+// Allocation of symmetric memory of the model shmem. A part of the job cannot call shmem_malloc(), a collective of all processes,
+// so it allocates from memory that all processes reserved at the start, and agrees on an offset that is free on every member.
 #include "src/comm/backends/openshmem/heap.hpp"
 
 #include <shmem.h>
@@ -15,30 +17,33 @@ namespace {
 
 constexpr std::size_t kShare = 4;  // 1 / kShare of the heap is for transports of some of the ranks
 
-/// Memory reserved for parts of the job, at the same address of every process. Each process stores its own allocations only.
-struct Kept {
-  std::byte* data = nullptr;
-  Ranges ranges;
+/// Symmetric memory reserved for parts of the job, at the same address of every process. Each process stores its own
+/// allocations only.
+struct ReservedMemory {
+  std::byte* data = nullptr;  // first byte of the reserved memory; null if none could be reserved
+  Ranges ranges;              // this process's allocations in it
 
+  /// Returns true if a block of symmetric memory is in the reserved memory, false if shmem_malloc() allocated it.
   [[nodiscard]] bool holds(const std::byte* block) const {
     return data != nullptr && block >= data && block < data + ranges.bytes();
   }
 };
-/// Returns the memory of this process that is reserved for parts of the job.
-Kept& kept() {
-  static Kept of_this_process;
+/// Returns this process's symmetric memory that is reserved for transports of a part of the job.
+ReservedMemory& kept() {
+  static ReservedMemory of_this_process;
   return of_this_process;
 }
 
-/// Returns the advice of errors for want of symmetric memory: the variable to set and its present value.
+/// Returns the advice in errors of a full symmetric heap: the environment variable to set and its present value.
 std::string heap_advice() { return "set " + heap_setting().name + " higher (it is " + heap_setting().value + ")"; }
 
-/// Returns the error of an allocation for the whole job.
+/// Returns the error text of an allocation of `bytes` bytes of symmetric memory for the whole job.
 std::string no_space_error(std::uint64_t bytes) {
   return "shmem: the symmetric heap has no room for " + std::to_string(bytes) + " bytes more; " + heap_advice();
 }
 
-/// Returns the error of an allocation for a part of the job. @param room  largest block that all members could have
+/// Returns the error text of an allocation of `bytes` bytes of symmetric memory for a part of the job.
+/// @param room  size in bytes of the largest free block on the member where that is least
 std::string no_space_error(const Members& members, std::uint64_t bytes, std::uint64_t room) {
   return "shmem: no room for " + std::to_string(bytes) + " bytes more at one place of all " +
          std::to_string(members.pes.size()) + " ranks: " + std::to_string(kept().ranges.bytes()) +
@@ -47,7 +52,7 @@ std::string no_space_error(const Members& members, std::uint64_t bytes, std::uin
          std::to_string(room) + " of them in one piece; " + heap_advice();
 }
 
-/// Allocates zeros of the whole job. Collective over all processes.
+/// Allocates zeroed symmetric memory for the whole job by shmem_malloc(). Collective over all processes.
 Symmetric zeros_of_all(std::uint64_t bytes) {
   const ShmemCall call;
   auto* data = static_cast<std::byte*>(shmem_malloc(bytes));
@@ -57,7 +62,8 @@ Symmetric zeros_of_all(std::uint64_t bytes) {
   return {data, ""};
 }
 
-/// Allocates zeros in the reserved memory of the members. Collective over the ranks of `highest`.
+/// Allocates zeroed symmetric memory for a part of the job, at one offset of the reserved memory of all members. Collective over
+/// the ranks of `highest`.
 Symmetric zeros_of_part(const Members& members, std::uint64_t bytes, const Highest& highest) {
   Ranges* mine = members.mine() ? &kept().ranges : nullptr;
   const std::uint64_t at = find_common_offset(mine, bytes, highest);

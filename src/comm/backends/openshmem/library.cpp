@@ -1,4 +1,6 @@
 // requires: OpenSHMEM
+// Life of OpenSHMEM in this process for the model shmem: start and end, together with MPI where both are in use, and failure
+// notices; and the table of entry points (Library) by which the rest of comm calls it.
 #include "src/comm/backends/openshmem/library.hpp"
 
 #include <dlfcn.h>
@@ -19,12 +21,12 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr std::size_t kUsualHeap = std::size_t{256} << 20;  // default of Open MPI
+constexpr std::size_t kUsualHeap = std::size_t{256} << 20;  // size of the symmetric heap by default in Open MPI
 
-bool started = false;
+bool started = false;  // start_shmem() has initialised OpenSHMEM, and it is not finalised
 HeapSetting heap{"SHMEM_SYMMETRIC_SIZE", "not set"};
 
-/// Returns name and version of the OpenSHMEM library.
+/// Returns name and version of the OpenSHMEM library: "Open MPI ..., OpenSHMEM 1.4".
 std::string version() {
   char name[SHMEM_MAX_NAME_LEN];
   int major = 0;
@@ -34,8 +36,8 @@ std::string version() {
   return std::string(name) + ", OpenSHMEM " + std::to_string(major) + "." + std::to_string(minor);
 }
 
-/// Stores the setting before initialisation: Open MPI does not read the variable of the standard, and moves the value of one
-/// variable to the other while it starts.
+/// Stores the environment variable of the symmetric heap's size before OpenSHMEM is initialised: Open MPI does not read the
+/// variable of the standard, and moves the value of one variable to the other while it starts.
 void note_heap_setting() {
   const bool open_mpi = version().find("open-mpi") != std::string::npos;
   if (open_mpi) heap.name = "SHMEM_SYMMETRIC_HEAP_SIZE";
@@ -47,13 +49,13 @@ void note_heap_setting() {
   }
 }
 
-/// Finalises OpenSHMEM. Collective.
+/// Finalises OpenSHMEM by shmem_finalize, with yielding of the core. Collective.
 void finalize() {
   const ScopedYield yield;
   shmem_finalize();
 }
 
-/// Finalises OpenSHMEM when the process ends (atexit).
+/// Finalises OpenSHMEM when the process ends (atexit), unless this rank failed by itself. Collective.
 void end_shmem() {
   // Finalises MPI too, so it must run before MPI_Finalize would. A rank with an error of its own must not enter a collective.
   if (std::exchange(started, false) && !failed_locally()) finalize();
@@ -69,16 +71,16 @@ void end_shmem_in_mpi() {
   if (leave_mpi != nullptr) *leave_mpi = 0;
 }
 
-/// Ends the job if OpenSHMEM runs.
+/// Ends every process of the job by shmem_global_exit with `exit_code`, if OpenSHMEM is initialised.
 void abort_shmem(int exit_code) {
   if (started) shmem_global_exit(exit_code);
 }
 
-/// Failure notices in symmetric memory, by rank: 1 + the exit code of a failing rank, 0 without a failure. Never freed:
-/// it lives as long as the library.
+/// Failure notices of ranks (end_job()) in symmetric memory, by rank: 1 + the exit code of a failing rank, 0 without a failure.
+/// Never freed: the memory lives as long as the OpenSHMEM library.
 long* failures = nullptr;
 
-/// Puts the exit code of this failing rank into the memory of every other rank.
+/// Puts the exit code of this failing rank into the symmetric memory of every other rank, as a failure notice. Local.
 void send_failure_notice(int exit_code) {
   if (failures == nullptr) return;
   const int rank = shmem_my_pe();
@@ -88,7 +90,7 @@ void send_failure_notice(int exit_code) {
   shmem_fence();
 }
 
-/// Returns the failure notices that other ranks have put into this rank's memory. Local.
+/// Returns the failure notices that other ranks have put into this rank's symmetric memory, and removes them. Local.
 std::vector<FailureNotice> received_failure_notices() {
   std::vector<FailureNotice> notices;
   for (int rank = 0; failures != nullptr && rank < shmem_n_pes(); ++rank) {
@@ -129,7 +131,7 @@ bool shmem_started() { return started && (mpi() == nullptr || mpi()->communicato
 
 const HeapSetting& heap_setting() { return heap; }
 
-// Parses the heap's size as the library does: a number with a unit k, m or g.
+// Parses the size of the symmetric heap as the OpenSHMEM library does: a number with a unit k, m or g.
 std::size_t heap_bytes() {
   std::size_t number = 0;
   const char* end = heap.value.data() + heap.value.size();

@@ -1,4 +1,6 @@
 // requires: OpenSHMEM
+// Puts, gets and atomics of OpenSHMEM. Over Sandia OpenSHMEM with UCX 1.13 no process has more operations in flight than its share
+// of the shared-memory queues of others (QueuePart), and sources of puts are copied or waited for.
 #include "src/comm/backends/openshmem/puts.hpp"
 
 #include <shmem.h>
@@ -13,38 +15,40 @@
 namespace merganser::comm::detail {
 namespace {
 
-constexpr std::size_t kKept = std::size_t{64} << 10;  // bytes for copies of sources
-constexpr std::size_t kShort = kKept / 8;             // longest source that is copied
+constexpr std::size_t kKept = std::size_t{64} << 10;  // size in bytes of the memory for copies of put sources
+constexpr std::size_t kShort = kKept / 8;             // longest put source in bytes that is copied
 
-/// Copies of sources that the library may not have read, and the operations in flight. Never freed, since the library may read
-/// a copy after an exception has destroyed the transport.
+/// Copies of the sources of OpenSHMEM puts that the library may not have read, and the count of operations in flight. Never
+/// freed, since the library may read a copy after an exception has destroyed the transport.
 struct Copies {
   std::byte* bytes = new std::byte[kKept];
-  std::size_t used = 0;
-  bool unread = false;  // a put reads its source in the caller's memory
-  long on_the_way = 0;  // queue elements in flight since the last complete_puts(): an upper bound
+  std::size_t used = 0;  // bytes of copies made since the last complete_puts()
+  bool unread = false;   // a put reads its source in the caller's memory
+  long on_the_way = 0;   // queue elements in flight since the last complete_puts(): an upper bound
 };
-/// Returns the copies and counts of this process.
+/// Returns this process's copies of put sources and its count of operations in flight.
 Copies& copies() {
   static auto* const of_this_process = new Copies;
   return *of_this_process;
 }
 
-/// Returns the share of this process in the shared-memory queues of others.
+/// Returns the share of this process in UCX's shared-memory queues of the other processes on the host.
 const QueuePart& part() {
   static const QueuePart of_this_process(queue_elements(), shmem_n_pes());
   return of_this_process;
 }
 
-/// Reserves the queue elements of an operation of `bytes` bytes, one piece at most, and completes others if there are too few.
-/// The share of a process is by the size of the job, which bounds the number of processes on a host.
+/// Reserves the elements of UCX's queue for a put or get of `bytes` bytes, one piece at most, and completes all operations in
+/// flight first if too few elements are free. The share of a process is by the size of the job, which bounds the number of
+/// processes on a host.
 void reserve_queue(std::size_t bytes) {
   const long elements = QueuePart::num_elements(bytes);
   if (copies().on_the_way + elements > part().max_elements()) complete_puts();
   copies().on_the_way += elements;
 }
 
-/// Reservation of queue elements for a blocking operation, which is complete when the call returns.
+/// Reservation of elements of UCX's queue for a blocking get or atomic, which is complete when the call returns: its destructor
+/// ends the reservation.
 class QueueReservation : Pinned {
  public:
   explicit QueueReservation(std::size_t bytes) : elements_(sandia_shmem() ? QueuePart::num_elements(bytes) : 0) {
@@ -60,6 +64,7 @@ class QueueReservation : Pinned {
 
 }  // namespace
 
+// Detection of Sandia OpenSHMEM by the name that the library reports; once per process.
 bool sandia_shmem() {
   static const bool sandia = [] {
     char name[SHMEM_MAX_NAME_LEN];
@@ -115,7 +120,7 @@ void order_puts() {
   shmem_fence();
 }
 
-// Completion of all operations: copies may be reused, and the queues count as empty.
+// Completion of all puts and gets (quiet): copies of sources may be reused, and the queues count as empty.
 void complete_puts() {
   const ShmemCall call;
   shmem_quiet();
@@ -125,7 +130,7 @@ void complete_puts() {
   copies().on_the_way = 0;
 }
 
-// Non-blocking get, in pieces that fit the queues.
+// Non-blocking get; over Sandia OpenSHMEM in pieces that fit this process's share of the queues.
 void get_bytes_nbi(void* to, const void* from, std::size_t bytes, int pe) {
   const ShmemCall call;
   if (!sandia_shmem()) return shmem_getmem_nbi(to, from, bytes, pe);
@@ -135,7 +140,7 @@ void get_bytes_nbi(void* to, const void* from, std::size_t bytes, int pe) {
   });
 }
 
-// Blocking get, in pieces that fit the queues.
+// Blocking get; over Sandia OpenSHMEM in pieces that fit this process's share of the queues.
 void get_bytes(void* to, const void* from, std::size_t bytes, int pe) {
   const ShmemCall call;
   if (!sandia_shmem()) return shmem_getmem(to, from, bytes, pe);
@@ -159,6 +164,7 @@ std::uint64_t swap_word(std::uint64_t* at, std::uint64_t expected, std::uint64_t
   return shmem_ulong_atomic_compare_swap(reinterpret_cast<unsigned long*>(at), expected, desired, pe);
 }
 
+// Known faults of Sandia OpenSHMEM, with the workarounds of this file.
 std::vector<std::string> shmem_faults() {
   if (!sandia_shmem()) return {};
   return {
