@@ -199,22 +199,30 @@ Diameter from_every_vertex(const Network& network, const DiameterEffort& effort)
   return found;
 }
 
-/// Computes a lower bound of the diameter of an overlay network from a sample of vertices; exact if it reaches a proven upper
-/// bound.
+/// Computes the greatest eccentricity of a sample of different vertices of an overlay network, of all vertices if
+/// DiameterEffort::sources is not below their number: a lower bound of the diameter; exact if it reaches a proven upper bound or
+/// comes from every vertex.
 Diameter from_sample(const Network& network, const DiameterEffort& effort) {
   const auto bound = network.diameter_bound();
   const int k = network.vertices();
+  const int count = std::clamp(effort.sources, 1, k);
   Diameter found;
   Random random(effort.seed, 0, 0);
-  // A sample gives a lower bound of the diameter; one that meets the proven upper bound is exact.
-  for (int i = 0; i < std::max(1, effort.sources) && found.value != bound; ++i) {
-    const auto v = static_cast<int>(random.below(static_cast<std::uint64_t>(k)));
+  std::unordered_set<int> drawn;
+  while (found.sources < count && found.value != bound) {
+    auto v = static_cast<int>(found.sources);
+    if (count < k) {
+      // A vertex that was drawn before would count as searched from twice.
+      do v = static_cast<int>(random.below(static_cast<std::uint64_t>(k)));
+      while (!drawn.insert(v).second);
+    }
     found.value = std::max(found.value, eccentricity(network, v));
     ++found.sources;
   }
-  found.exact = found.value == bound || found.sources >= k;
+  found.exact = found.value == bound || found.sources == k;
   found.how = "from " + count_text(found.sources) + " of " + count_text(k) + " vertices" +
               (found.exact ? ", a proven bound was reached" : "");
+  if (found.sources == k) found.how = "from every vertex";
   return found;
 }
 

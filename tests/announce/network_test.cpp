@@ -206,6 +206,30 @@ TEST(NetworkTest, a_sample_says_that_it_is_one) {
   EXPECT_TRUE(diameter(DeBruijnNetwork(5000, 3)).exact);
 }
 
+TEST(NetworkTest, a_sample_is_exact_only_if_it_reaches_a_proven_bound_or_all_vertices) {
+  for (const int k : {5, 7, 23}) {
+    for (const int n : {2, 3}) {
+      const DeBruijnNetwork network(k, n);
+      const int exact = slow_diameter(network);
+      for (const int sources : {1, 2, k - 1, k, k + 3}) {
+        for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+          const Diameter found = diameter(network, {.arcs = 0, .sources = sources, .seed = seed});
+          const std::string where = network.describe() + ", seed " + std::to_string(seed) + ": " + found.how;
+          ASSERT_LE(found.value, exact) << where;
+          ASSERT_LE(found.sources, std::min(sources, k)) << where;
+          if (found.exact || sources >= k) {
+            ASSERT_EQ(found.value, exact) << where;
+          }
+          ASSERT_EQ(found.exact, found.value == network.diameter_bound() || sources >= k) << where;
+          ASSERT_EQ(found.how == "from every vertex", found.sources == k) << where;
+          ASSERT_EQ(found.how.find("a proven bound was reached") != std::string::npos, found.exact && found.sources < k)
+              << where;
+        }
+      }
+    }
+  }
+}
+
 TEST(NetworkTest, ten_million_vertices_are_searched_by_arithmetic) {
   const ManhattanStreetNetwork network(10'649'600, 4);
   EXPECT_EQ(network.published_diameter(), 115);

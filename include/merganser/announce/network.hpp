@@ -191,7 +191,7 @@ class DeBruijnNetwork final : public Network {
 struct DiameterEffort {
   /// Approximate number of arcs that an exact computation may follow; beyond that a sample is taken.
   std::int64_t arcs = 4'000'000'000;
-  int sources = 8;         ///< number of vertices in a sample
+  int sources = 8;         ///< number of vertices in a sample; all are searched from if there are no more
   std::uint64_t seed = 1;  ///< seed by which the vertices of a sample are drawn
 };
 
@@ -205,8 +205,8 @@ struct Diameter {
 
 /// Computes the diameter of an overlay network, the time to live of announcements over it. Local.
 ///
-/// The result is exact if the network has representatives(), if a sample reaches diameter_bound(), or if `effort` allows searches
-/// that cover every vertex; else it is a lower bound from a sample, with exact = false.
+/// The result is exact if the network has representatives(), if a sample reaches diameter_bound() or is of all vertices, or if
+/// `effort` allows searches that cover every vertex; else it is a lower bound from a sample, with exact = false.
 /// @throws UsageError if the network is not strongly connected
 /// Memory: 128 + 4 * degree bytes per vertex if searches from every vertex are needed and allowed, else 5 bytes.
 [[nodiscard]] Diameter diameter(const Network& network, const DiameterEffort& effort = {});
