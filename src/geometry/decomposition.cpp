@@ -5,9 +5,13 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <string_view>
+#include <utility>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/lines.hpp"
 #include "merganser/base/options.hpp"
+#include "merganser/base/text.hpp"
 #include "src/geometry/tiles.hpp"
 
 namespace merganser {
@@ -58,17 +62,29 @@ std::array<int, 3> least_surface(const Grid& grid, int ranks, int axes) {
   return best;
 }
 
+/// Returns true if a piece of the text of a shape is not made of digits alone.
+bool is_no_number(std::string_view piece) {
+  return piece.empty() || piece.find_first_not_of("0123456789") != std::string_view::npos;
+}
+
 /// Returns the numbers of blocks along the axes from the text of a shape ("auto", "1d" to "3d", "AxBxC"); {0, 0, 0} if no
 /// factorisation of `ranks` fits the grid. @throws UsageError for another text, InputError for more parts than cells
 std::array<int, 3> parse_shape(const Grid& grid, int ranks, const std::string& text) {
   if (text == "auto" || text == "3d") return least_surface(grid, ranks, 3);
   if (text == "2d") return least_surface(grid, ranks, 2);
   if (text == "1d") return least_surface(grid, ranks, 1);
-  std::array<int, 3> s{0, 0, 0};
-  char rest = 0;
-  if (std::sscanf(text.c_str(), "%dx%dx%d%c", &s[0], &s[1], &s[2], &rest) != 3 || s[0] < 1 || s[1] < 1 || s[2] < 1)
+  const auto pieces = split_at(text, 'x');
+  if (pieces.size() != 3 || std::any_of(pieces.begin(), pieces.end(), is_no_number))
     throw UsageError("decomposition " + text + "; allowed: auto, 1d, 2d, 3d, or a shape like 2x2x1");
-  if (static_cast<std::int64_t>(s[0]) * s[1] * s[2] != ranks)
+  std::array<int, 3> s{0, 0, 0};
+  for (std::size_t a = 0; a < 3; ++a) {
+    std::uint64_t parts = 0;
+    if (!parse_id(pieces[a], parts) || parts < 1 || !std::in_range<int>(parts))
+      throw UsageError("decomposition " + text + ": " + std::string(pieces[a]) + " parts; allowed: 1 to 2147483647");
+    s[a] = static_cast<int>(parts);
+  }
+  const std::int64_t columns = static_cast<std::int64_t>(s[0]) * s[1];
+  if (columns > ranks || columns * s[2] != ranks)  // three factors may exceed 64 bits
     throw UsageError("decomposition " + text + " has not as many parts as there are ranks; allowed: shapes of " +
                      std::to_string(ranks) + " parts");
   for (int a = 0; a < 3; ++a)

@@ -293,7 +293,13 @@ TEST(Errors, say_what_is_wrong_and_what_is_allowed) {
   for (const char* shape :
        {"", "2", "2x1", "2x1x1x1", "2x1x1 ", "-2x-1x1", "0x1x2", "2x1x", "99999999999999999999x1x1"})
     EXPECT_THROW(Decomposition(grid, 2, shape), UsageError) << shape;
-  EXPECT_THROW(Decomposition(grid, 1, "65536x65536x65537"), UsageError) << "the product does not wrap around";
+  EXPECT_EQ(error(2, "1x4294967298x1"), "decomposition 1x4294967298x1: 4294967298 parts; allowed: 1 to 2147483647");
+  EXPECT_EQ(error(2, "2x1x99999999999999999999"),
+            "decomposition 2x1x99999999999999999999: 99999999999999999999 parts; allowed: 1 to 2147483647");
+  EXPECT_EQ(error(2, "2x0x1"), "decomposition 2x0x1: 0 parts; allowed: 1 to 2147483647");
+  EXPECT_EQ(error(2, "2x1xz"), "decomposition 2x1xz; allowed: auto, 1d, 2d, 3d, or a shape like 2x2x1");
+  for (const char* shape : {"65536x65536x65537", "2147483647x2147483647x2147483647"})
+    EXPECT_THROW(Decomposition(grid, 1, shape), UsageError) << "the product does not wrap around";
 }
 
 TEST(Errors, name_the_axis_of_an_impossible_grid) {
