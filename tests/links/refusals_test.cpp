@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "merganser/base/error.hpp"
+#include "merganser/links/contract.hpp"
 #include "tests/links/distribute_links.hpp"
 #include "tests/support/ranks.hpp"
 
@@ -59,6 +60,55 @@ TEST(Refusals, wrongly_numbered_cross_rank_links_are_named) {
     part.links.in.at(0).slot = 5;
     EXPECT_THROW(prune_single_pass(part.links, part.ids(), wiring.channels), InputError);
     EXPECT_THROW(prune_iterative(part.links, part.ids(), wiring.channels), InputError);
+  });
+}
+
+/// Runs the contraction of trees on three thread ranks, whose links `spoil` changes on some ranks. Returns the error of each rank.
+template <class Spoil>
+std::vector<std::string> errors_of_ranks(const LinkGraph& graph, const std::vector<int>& owner, const Spoil& spoil) {
+  std::vector<std::string> errors(3);
+  comm::RunOptions options;
+  options.backend = "threads";
+  options.ranks = 3;
+  EXPECT_THROW(comm::run(options,
+                         [&](comm::Transport& t) {
+                           const Wiring wiring(t);
+                           PartOfGraph part = distribute_links(graph, owner, t.rank(), wiring.neighbours, 1);
+                           spoil(t.rank(), part.links);
+                           try {
+                             (void)links::contract(links::Policy::trees, part.links, part.ids(), wiring.channels);
+                           } catch (const Error& e) {
+                             errors[static_cast<std::size_t>(t.rank())] = e.what();
+                             throw;
+                           }
+                         }),
+               InputError);
+  return errors;
+}
+
+TEST(Contraction, of_bad_links_on_one_rank_ends_on_all_ranks) {
+  const auto ends_everywhere = [](int vertices, const std::vector<int>& owner, const std::string& says,
+                                  const auto& spoil) {
+    const auto errors = errors_of_ranks(chain(vertices), owner, spoil);
+    for (const std::string& error : errors) EXPECT_NE(error, "") << "a rank without an error; one says " << says;
+    EXPECT_NE(errors[1].find(says), std::string::npos) << errors[1];
+  };
+  // Found in the preparation, before the first reduction: a self link, a cycle of three, a link that is not listed.
+  ends_everywhere(6, {0, 1, 1, 1, 1, 2}, "another vertex below", [](int rank, links::Links& links) {
+    if (rank != 1) return;
+    for (std::uint32_t v = 0; v < links.target.size(); ++v)
+      if ((links.target[v] & links::kAway) == 0) links.target[v] = v;
+  });
+  ends_everywhere(3, {1, 1, 1}, "cycle of three or more links on one rank", [](int rank, links::Links& links) {
+    if (rank == 1) links.target = {1, 2, 0};
+  });
+  ends_everywhere(6, {0, 1, 2, 0, 1, 2}, "whose target is another", [](int rank, links::Links& links) {
+    if (rank == 1) links.target[0] = links::kAway | 7;
+  });
+  // Found in a round: rank 0 asks for a vertex that rank 1 does not have.
+  ends_everywhere(6, {0, 1, 2, 0, 1, 2}, "those of its rank", [](int rank, links::Links& links) {
+    if (rank != 0) return;
+    for (links::CrossLink& link : links.out) link.remote_vertex = 1000;
   });
 }
 

@@ -44,7 +44,8 @@ struct ContractStatistics {
 /// @param ids  global ids of the local vertices, unique over all ranks
 /// @param statistics  written if not null
 /// @return one root per local vertex, in the order of links.target
-/// @throws InputError for links that violate these conditions, for a cycle of three or more links (trees)
+/// @throws InputError for links that violate these conditions, on the rank that finds them only, and for a cycle of three or more
+/// links (trees); ranks that wait for that rank end with CommError once the error leaves its comm::run(), or with its process
 /// Cost (trees): O(links) work a round, at most 2 + log2(longest chain of cross-rank links) rounds of two waves.
 std::vector<Root> contract(Policy policy, Links& links, const Ids& ids, const Channels& channels,
                            ContractStatistics* statistics = nullptr);
