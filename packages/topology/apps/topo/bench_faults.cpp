@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <functional>
 #include <map>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "apps/frame/command.hpp"
 #include "apps/frame/job_report.hpp"
@@ -66,11 +69,26 @@ Fault parse_fault(const std::string& text, int ranks) {
 /// Spins on this rank for so many microseconds: an injected delay of an exchange.
 void busy(double us) { busy_until(now() + us * 1e-6); }
 
+using Hook = std::function<void(kernels::Exchange&, std::int64_t)>;
+
+/// Adds a fault of topo bench --inject to one of the hooks of this rank, after those that the hook injects already.
+void add_to(Hook& hook, Hook fault) {
+  if (!hook) {
+    hook = std::move(fault);
+    return;
+  }
+  hook = [earlier = std::move(hook), fault = std::move(fault)](kernels::Exchange& e, std::int64_t i) {
+    earlier(e, i);
+    fault(e, i);
+  };
+}
+
 }  // namespace
 
-// Injection of faults into the benchmark, for tests of its watchdog and statistics: hooks of this rank only.
+// Parses the faults of topo bench --inject into hooks of this rank: those of one kind are run one after the other.
 topology::Hooks make_hooks(const std::string& faults, int rank, int ranks) {
   topology::Hooks hooks;
+  std::vector<std::int64_t> drops;
   for (const auto piece : split_at(faults, ';')) {
     const std::string text(trimmed(piece, " "));
     if (text.empty()) continue;
@@ -78,17 +96,22 @@ topology::Hooks make_hooks(const std::string& faults, int rank, int ranks) {
     if (!fault.falls_on(rank)) continue;
     const auto first = static_cast<std::int64_t>(fault.value.at("iteration"));
     if (fault.kind == "drop") {
-      hooks.before = [first, done = false](kernels::Exchange& e, std::int64_t i) mutable {
-        if (!done && i >= first && !e.graph().out.empty()) done = e.drop_next(0);
-      };
+      drops.push_back(first);
     } else if (fault.kind == "kill") {
-      hooks.before = [first](kernels::Exchange&, std::int64_t i) {
+      add_to(hooks.before, [first](kernels::Exchange&, std::int64_t i) {
         if (i >= first) std::raise(SIGKILL);
-      };
+      });
     } else {
-      const auto wait = [us = fault.value.at("us")](kernels::Exchange&, std::int64_t) { busy(us); };
-      (fault.kind == "slow" ? hooks.inside_after : hooks.inside_before) = wait;
+      add_to(fault.kind == "slow" ? hooks.inside_after : hooks.inside_before,
+             [us = fault.value.at("us")](kernels::Exchange&, std::int64_t) { busy(us); });
     }
+  }
+  if (!drops.empty()) {
+    std::sort(drops.begin(), drops.end());
+    // A kernel omits a notification once in an iteration, so each drop takes an iteration of its own.
+    add_to(hooks.before, [drops](kernels::Exchange& e, std::int64_t i) mutable {
+      if (!drops.empty() && i >= drops.front() && !e.graph().out.empty() && e.drop_next(0)) drops.erase(drops.begin());
+    });
   }
   return hooks;
 }

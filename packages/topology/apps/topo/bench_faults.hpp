@@ -11,6 +11,7 @@ namespace merganser::app {
 /// drop: the first iteration from `iteration` on whose kernel notifies its targets of arrived data leaves that out on its
 /// first arc. slow: each iteration takes `us` longer, after the exchange. late: each begins its exchange `us`
 /// later, so that ranks that wait for this one are late too. kill: the process is ended by SIGKILL at `iteration`.
+/// Several faults of one rank all take effect: delays add up, each drop has an iteration of its own.
 /// @throws UsageError for a text that is no fault, or names a rank that is not there
 [[nodiscard]] topology::Hooks make_hooks(const std::string& faults, int rank, int ranks);
 

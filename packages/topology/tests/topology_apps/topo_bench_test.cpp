@@ -2,9 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 
 #include "apps/topo/bench_faults.hpp"
+#include "merganser/base/timer.hpp"
+#include "merganser/kernels/exchange.hpp"
 #include "tests/apps/json.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
@@ -96,6 +99,63 @@ TEST(TopoBench, a_stall_is_told_with_all_that_is_known_of_it) {
   EXPECT_NE(text(Phase::gather).find(", between rounds, gathering times; "), std::string::npos);
   EXPECT_EQ(merganser::app::stall_text({0, Phase::setup, "", "", "", 0, 31, {}}),
             "rank 0: no iteration has ended for 31.0 s, in setup");
+}
+
+/// Exchange that counts the notifications that it is told to omit, and can do nothing else.
+class CountingExchange final : public merganser::kernels::Exchange {
+ public:
+  [[nodiscard]] const merganser::kernels::KernelInfo& info() const noexcept override {
+    return merganser::kernels::kernels().front();
+  }
+  [[nodiscard]] const merganser::comm::Graph& graph() const noexcept override { return graph_; }
+  void resize(std::span<const std::size_t>, std::span<const std::size_t>) override {}
+  [[nodiscard]] std::span<std::byte> source(std::size_t, std::size_t) override { return {}; }
+  [[nodiscard]] std::span<std::byte> landing(std::size_t, std::size_t) override { return {}; }
+  void iterate(std::size_t) override {}
+  void quiesce() override {}
+  [[nodiscard]] merganser::comm::Counters per_iteration() const override { return {}; }
+  [[nodiscard]] std::vector<int> missing() const override { return {}; }
+  bool drop_next(std::size_t) override {
+    ++dropped;
+    return true;
+  }
+  int dropped = 0;
+
+ private:
+  merganser::comm::Graph graph_ = merganser::comm::Graph::symmetric({1});
+};
+
+TEST(TopoBench, several_faults_of_one_rank_all_take_effect) {
+  CountingExchange exchange;
+  const auto hooks = merganser::app::make_hooks(
+      "drop:rank=0,iteration=7; slow:rank=0,us=2e4; drop:rank=0,iteration=3; late:rank=0,us=1e4; drop:rank=1;"
+      "slow:rank=0,us=3e4; drop:rank=0,iteration=7; late:rank=0,us=2e4",
+      0, 2);
+  std::vector<int> dropped;
+  for (int i = 0; i < 10; ++i) {
+    const int before = exchange.dropped;
+    hooks.before(exchange, i);
+    if (exchange.dropped > before) dropped.push_back(i);
+  }
+  EXPECT_EQ(dropped, (std::vector<int>{3, 7, 8}));
+  EXPECT_EQ(exchange.dropped, 3);
+  const double begin = merganser::now();
+  hooks.inside_after(exchange, 0);
+  const double after = merganser::now();
+  EXPECT_GE(after - begin, 0.05) << "both slow";
+  hooks.inside_before(exchange, 0);
+  EXPECT_GE(merganser::now() - after, 0.03) << "both late";
+}
+
+TEST(TopoBench, a_rank_of_two_kills_ends_at_the_earlier) {
+  CountingExchange exchange;
+  for (const char* faults :
+       {"kill:rank=0,iteration=9; kill:rank=0,iteration=2", "kill:rank=0,iteration=2; kill:rank=0,iteration=9",
+        "kill:rank=0,iteration=2; drop:rank=0,iteration=5"}) {
+    const auto hooks = merganser::app::make_hooks(faults, 0, 1);
+    hooks.before(exchange, 1);
+    EXPECT_EXIT(hooks.before(exchange, 2), testing::KilledBySignal(SIGKILL), "") << faults;
+  }
 }
 
 TEST(TopoBench, measures_the_time_that_a_slow_rank_costs) {
