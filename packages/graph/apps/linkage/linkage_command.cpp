@@ -367,7 +367,6 @@ class LinkageRun {
   }
   /// Returns true if HDBSCAN* undoes merges of one height one by one, in scikit-learn's order.
   [[nodiscard]] bool is_sequential() const { return is_hdbscan() && o_.hdbscan.ties == msf::HdbscanTies::sequential; }
-  [[nodiscard]] std::uint64_t num_vertices() const { return has_points() ? points_ : loaded_.graph.vertices; }
 
   const LinkageCommand& o_;
   const Invocation& in_;

@@ -2,6 +2,7 @@
 /// Reading of points from NumPy arrays (.npy).
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "merganser/comm/transport.hpp"
 #include "merganser/msf/euclidean.hpp"

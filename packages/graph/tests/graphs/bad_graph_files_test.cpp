@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "src/graphs/files/raw.hpp"
 #include "tests/graphs/whole_graph.hpp"
 #include "tests/io/folder.hpp"
 
@@ -161,6 +162,15 @@ TEST(BadGraphFiles, the_first_of_several_errors_is_told) {
       EXPECT_NE(std::string(e.what()).find("line 100: column 2: vertex \"bad100\""), std::string::npos) << e.what();
     }
   }
+}
+
+TEST(BadGraphFiles, arcs_beyond_the_number_that_the_header_announces_are_counted_and_not_stored) {
+  graphs::detail::Raw raw("a.mtx");
+  for (std::uint64_t i = 0; i < 3; ++i) raw.add(i, i + 1);  // reserves more than that
+  raw.most = 4;
+  for (std::uint64_t i = 3; i < 10; ++i) raw.add(i, i + 1);
+  EXPECT_EQ(raw.arcs.size(), 4U);
+  EXPECT_EQ(raw.added(), 10U);
 }
 
 TEST(BadGraphFiles, a_missing_file_a_folder_a_pipe_and_a_place_without_permission_are_errors) {

@@ -21,13 +21,8 @@ void Raw::refuse_beyond_signed() const {
                    " beside negative ones; allowed: integers below 2^63 there");
 }
 
-// Slow path of Raw::append(): counts arcs beyond the number that the header announced, and checks the memory before
-// arrays grow.
-bool Raw::grow() {
-  if (arcs.size() >= most) {
-    ++beyond_;
-    return false;
-  }
+// Slow path of Raw::append(): checks the memory before the array of arcs grows.
+void Raw::grow() {
   // Peak memory: a copy of the arcs while the vector is reallocated; later the edges made of them and those sorted beside them.
   constexpr double kBytesPerArc = sizeof(Arc) + 40;
   if (!arcs.empty()) {
@@ -36,7 +31,6 @@ bool Raw::grow() {
   }
   constexpr std::uint64_t kFirst = 1024;
   arcs.reserve(static_cast<std::size_t>(std::min(most, std::max<std::uint64_t>(kFirst, 2 * arcs.size()))));
-  return true;
 }
 
 void Raw::widen(Numbers to) {

@@ -62,12 +62,16 @@ struct Raw {
  private:
   /// Appends an arc of the graph file, unless there are `most` on this rank already.
   void append(const Arc& arc) {
-    if (arcs.size() == arcs.capacity() && !grow()) return;
+    if (arcs.size() >= most) {
+      ++beyond_;
+      return;
+    }
+    if (arcs.size() == arcs.capacity()) grow();
     arcs.push_back(arc);
   }
-  /// Reserves memory for more arcs of this rank. @return false if there are `most` arcs already
+  /// Reserves memory for more arcs of this rank, for `most` at most.
   /// @throws InputError if the memory that is available does not suffice
-  bool grow();
+  void grow();
   /// Converts the representation of the weights to `to` or a wider one: integers of both signs of which 64 bits cannot hold all
   /// become doubles, which build_edge_list() accepts only if some weight is real.
   void convert_numbers(Numbers to);
