@@ -7,6 +7,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/netcdf_parallel.hpp"
+#include "merganser/io/data_file.hpp"
 #include "merganser/io/parcel_file.hpp"
 #include "src/io/columns.hpp"
 #include "src/io/layout.hpp"
