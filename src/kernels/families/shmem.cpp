@@ -275,8 +275,13 @@ std::unique_ptr<Start> make_word_start(comm::Transport& control) {
 }
 
 constexpr std::size_t kWord = sizeof(std::uint32_t);  // unit of shmem_fcollect32, in bytes
+#ifdef MERGANSER_SHMEM_1_5
+constexpr const char* kCollect = "shmem_fcollectmem";
+#else
+constexpr const char* kCollect = "shmem_fcollect32";
+#endif
 
-/// All-gather by shmem_fcollect, which is blocking; OpenSHMEM has no non-blocking one.
+/// All-gather of OpenSHMEM ranks by the library's call kCollect, which is blocking; OpenSHMEM has no non-blocking one.
 ///
 /// Two landing zones and two sets of work words alternate. A rank that has entered the next call may write to a rank that still
 /// reads the result of this one, but no rank can complete the next call, and enter the one after it, before all ranks have entered
@@ -313,7 +318,7 @@ class ShmemAllgather final : public Gather {
     if (!mine.empty()) std::memcpy(block_->data(), mine.data(), mine.size());
   }
 
-  /// Runs shmem_fcollect into the landing zone whose turn it is, and closes the gaps between parts. Collective.
+  /// Runs the call kCollect into the landing zone whose turn it is, and closes the gaps between parts. Collective.
   std::span<const std::byte> do_complete() override {
     turn_ = 1 - turn_;
     std::byte* all = block_->data() + layout_.landing_at(turn_);
@@ -332,7 +337,7 @@ class ShmemAllgather final : public Gather {
   }
 
  private:
-  /// Returns a set of work words (pSync) of shmem_fcollect, in symmetric memory.
+  /// Returns a set of work words (pSync) of shmem_fcollect32, in symmetric memory.
   [[nodiscard]] long* sync(std::size_t turn) { return reinterpret_cast<long*>(block_->data() + layout_.sync_at(turn)); }
 
   Layout layout_;
@@ -359,7 +364,7 @@ constexpr KernelEntry kKernels[] = {
      make_native},
 };
 constexpr StartEntry kStarts[] = {{"shmem", make_word_start}};
-constexpr GatherEntry kGathers[] = {{{GatherKind::blocking, "shmem", "shmem_fcollect32"}, make_collect}};
+constexpr GatherEntry kGathers[] = {{{GatherKind::blocking, "shmem", kCollect}, make_collect}};
 
 }  // namespace
 
