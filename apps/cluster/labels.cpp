@@ -46,9 +46,9 @@ Labels::Ids Labels::query_holders(const Ids& ids) {
       [this](std::int64_t id) { return find_holder(id); });
 }
 
-/// Sends merges to the directory ranks of their sources, then follows centres that were merged themselves in later steps, by
-/// pointer jumping: the distance doubles in each round. It ends because a parcel is merged away at most once, so that the merges of
-/// all steps are a forest. Collective.
+/// Resolves the merges of cluster --labels: sends them to the directory ranks of their sources, then follows centres that were
+/// merged themselves in later steps, by pointer jumping: the distance doubles in each round. It ends because a parcel is merged
+/// away at most once, so that the merges of all steps are a forest. Collective.
 void Labels::resolve_merges() {
   merged_ = comm::send_to_owners<StepReport::MergedPair>(transport_, merged_, [this](const auto& m) {
               return directory_rank(m.source);

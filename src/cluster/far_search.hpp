@@ -80,7 +80,8 @@ class FarSearch {
 
  private:
   static constexpr std::uint32_t kNone = links::kNone;
-  /// Reply to a far query, as flooded: a parcel that is nearer than the nearest one known to the query's sender.
+  /// Reply of a merge step's far search, flooded among the ranks around a hole: a parcel nearer than the nearest one known to the
+  /// rank that sent the query.
   struct Reply {
     double distance2;
     std::int64_t id;

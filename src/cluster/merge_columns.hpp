@@ -17,9 +17,12 @@ class ColumnMerge {
     bool given;          ///< true if ids were given to StarFinder::find()
     std::int64_t first;  ///< id of the first point, where they were not; ids are then consecutive
   };
-  /// Validates the columns against the schema. Local.
-  /// @throws UsageError where the columns are not those of the schema, or not for `points` points; InputError for a
-  /// volume or attributes outside the bounds of parcels/limits.hpp
+  /// Makes the merge of StarFinder::merge() over the caller's columns, after validating them against the schema and the points
+  /// given to find(). Local.
+  /// @param points  number of points given to find() on this rank
+  /// @throws UsageError where the columns or ids are not those of the schema and of find(), a column is null or has stride 0, or a
+  /// callback of the schema's rules is missing; InputError for duplicate ids, and for a volume or attributes outside the bounds of
+  /// parcels/limits.hpp
   ColumnMerge(const MergeRules& rules, const Columns& columns, std::size_t points, const Ids& ids);
 
   /// Returns the bytes of the row in which one point migrates to the rank of its centre: site and payload row.

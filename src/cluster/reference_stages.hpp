@@ -17,14 +17,15 @@ struct LinkGraph {
   std::vector<links::Key> key;       ///< per parcel: key of its link, valid where there is one
 };
 
-/// Search stage of the serial oracle: returns the link of every parcel with is_small != 0 to its nearest other parcel by the
-/// search rule.
+/// Search stage of cluster_reference(), the serial oracle of a merge step: returns the link of every parcel with is_small != 0 to
+/// its nearest other parcel by the search rule.
 LinkGraph nearest(const Parcels& parcels, const Grid& grid, const std::vector<char>& is_small, Search search);
-/// Cycle stage of the serial oracle: drops the link with the largest key of every cycle of three or more links. @return number
-/// of cycles cut
+/// Cycle stage of cluster_reference(), the serial oracle of a merge step: drops the link with the largest key of every cycle of
+/// three or more links.
+/// @return number of cycles cut
 std::int64_t cut_long_cycles(LinkGraph& graph);
-/// Pruning stage of the serial oracle: cuts the links into stars by the published sweeps; an isolated dual link keeps the parcel
-/// of lower id. Only kept links remain.
+/// Pruning stage of cluster_reference(), the serial oracle of a merge step: cuts the links into stars by the published sweeps; an
+/// isolated dual link keeps the parcel of lower id. Only kept links remain.
 void prune(LinkGraph& graph, const Parcels& parcels);
 
 }  // namespace reference

@@ -66,9 +66,9 @@ class StarCore {
   /// in row_bytes
   void migrate(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& received);
 
-  /// Returns the process graph of candidate ranks as seen by this rank.
+  /// Returns the process graph of the star search as seen by this rank: the ranks to which its queries may go.
   [[nodiscard]] const comm::Graph& graph() const { return graph_; }
-  /// Returns the mailbox over the process graph of candidate ranks.
+  /// Returns the mailbox of the star search, over the process graph of the ranks to which its queries may go.
   [[nodiscard]] comm::Mailbox& mailbox() { return *mailbox_; }
   /// Returns the distributed search, with the links of the last find().
   [[nodiscard]] DistributedSearch& search() { return search_; }

@@ -314,7 +314,8 @@ HWY_INLINE void scan_for(const LeafPoints& points, const LeafLists& lists, std::
   lists.limit[q] = list.last();
 }
 
-/// Inserts the points of a tree leaf into the k-nearest lists of all queries to which the leaf's bounding box is near enough.
+/// Vectorised step of scan_leaf(): inserts the points of a tree leaf into the k-nearest lists of all queries to which the leaf's
+/// bounding box is near enough.
 /// @return the greatest limit of all lists
 template <class Space, bool kCore, bool kOne>
 HWY_INLINE double scan_box(const LeafPoints& points, const LeafLists& lists, const double* lower, const double* upper,

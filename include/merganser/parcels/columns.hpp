@@ -19,9 +19,9 @@ struct ColumnOf {
   /// Returns the entry of parcel i in this column; i is not checked.
   [[nodiscard]] T& operator[](std::size_t i) const { return data[i * stride]; }
 };
-/// Column of parcel data that may be changed.
+/// Strided view of one number of each parcel in a caller's array, without its length; the numbers may be changed.
 using Column = ColumnOf<double>;
-/// Column of parcel data that may be read only.
+/// Read-only strided view of one number of each parcel in a caller's array, without its length.
 using ConstColumn = ColumnOf<const double>;
 
 /// Read-only view of the global ids of parcels, which are stored as the bits of doubles, one in each row.
