@@ -101,8 +101,8 @@ std::string mismatch(const Label& label, const LoadedMpi& mpi) {
          "'); allowed: libmerganser_" + mpi.abi + ".so";
 }
 
-/// Returns the label of the plug-in for the MPI of this process: of the file or in the folder `where`, in the default folders if
-/// that is empty. @throws UsageError if there is none, with those found
+/// Returns the label of the plug-in that comm::use_mpi() is to load, for the MPI of this process: of the file or in the folder
+/// `where`, in the default folders if that is empty. @throws UsageError if there is none, with those found
 Label choose_plugin(const std::string& where, const LoadedMpi& mpi) {
   std::error_code none;
   if (!where.empty() && fs::is_regular_file(where, none)) {

@@ -18,7 +18,8 @@ struct Choice {
 /// measure them on.
 struct Candidates {
   std::vector<const BackendEntry*> models;  ///< models to measure, in the order of backends()
-  /// Opens a transport of a model, runs a body over it and closes it. Collective over the ranks that choose a model.
+  /// Callback that opens a transport of one candidate model, runs a measurement over it and closes it. Collective over the ranks
+  /// that choose a model together.
   std::function<void(const BackendEntry&, const BackendEntry::Each&)> visit;
   std::function<Graph(int rank, int size)> pattern;  ///< process graph to measure on; empty: eight neighbours in a grid
   ChooseModel choose;                                ///< decision from the times; empty: first_of_the_fastest

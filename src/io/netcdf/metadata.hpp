@@ -32,8 +32,8 @@ struct VariableNumber {
 /// the group: NetCDF separates a variable from a dimension of the same name only if the dimension exists (else nc_enddef()
 /// fails).
 void define_dimensions(const NcFile& file, int id, const FileGroup& group);
-/// Defines in a new NetCDF file the attributes and variables of a group, and its subgroups with their dimensions. @param id
-/// NetCDF's number of the group
+/// Defines in a new NetCDF file the attributes and variables of a group, and its subgroups with their dimensions; the group and its
+/// own dimensions must exist. @param id  NetCDF's number of the group
 /// @return the variables in the order in which put_values() writes them
 std::vector<VariableNumber> define_group(const NcFile& file, int id, const FileGroup& group);
 /// Writes the attributes of a NetCDF variable, or with variable NC_GLOBAL those of the group. Their types are kept.

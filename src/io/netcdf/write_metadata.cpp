@@ -100,7 +100,8 @@ void define_dimensions(const NcFile& file, int id, const FileGroup& group) {
   }
 }
 
-// Definition of a group that is carried from another NetCDF file, in define mode; values follow by put_values() in this order.
+// Definition of a group that is carried from another NetCDF file, in define mode: the group and its dimensions must exist; values
+// follow by put_values() in this order.
 std::vector<VariableNumber> define_group(const NcFile& file, int id, const FileGroup& group) {
   std::vector<VariableNumber> out;
   put_attributes(file, id, NC_GLOBAL, group.attributes);
