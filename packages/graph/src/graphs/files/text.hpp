@@ -20,7 +20,8 @@ struct Piece {
   std::uint64_t comments = 0;  ///< lines before the piece whose first word begins with '%'; with `line` only
 };
 
-/// Text graph file, plain or compressed with gzip, that is open on all ranks.
+/// Text graph file, plain or compressed with gzip, that is open on all ranks: its lines are distributed over the ranks, of a gzip
+/// file by rank 0.
 class Text {
  public:
   virtual ~Text() = default;

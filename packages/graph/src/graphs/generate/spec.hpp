@@ -53,7 +53,7 @@ class Sink {
  public:
   /// @param weights  generator of the weights
   explicit Sink(const WeightMaker& weights) : weights_(weights) {}
-  /// Reserves memory for a number of edges of the synthetic graph.
+  /// Reserves space in the sink for edges that a generator will add on this rank. Local.
   void reserve(std::uint64_t edges) { edges_.reserve(edges); }
   /// Adds the edge between vertices a and b, with the weight that the weight generator gives it.
   void operator()(std::uint64_t a, std::uint64_t b) {

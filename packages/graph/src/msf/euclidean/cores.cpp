@@ -60,8 +60,8 @@ class CoreDistanceSearch {
 
  private:
   /// Stores the squared core distances of the points of a leaf of this rank's tree from their neighbour lists. A neighbour that
-  /// stands for k or more equal points fills the rest of a list with its distance. Called by several threads, each for other
-  /// leaves.
+  /// stands for k or more equal points fills the rest of a list with its distance. Points that may have nearer ones on other ranks
+  /// are added to open_. Called by several threads, each for other leaves.
   void store_distances(const LeafResult& found) {
     // The neighbour list has k - 1 entries, as the point itself is the first of the k.
     std::vector<double> row(keep_);

@@ -14,7 +14,8 @@ template <std::size_t D>
 class RemoteBoxes {
  public:
   RemoteBoxes() = default;
-  /// Gathers the upper boxes of all ranks' trees of points. Collective. Each rank contributes at most 1023 boxes of 16 D + 8 bytes.
+  /// Gathers the upper boxes of all ranks' trees of points on every rank. Collective. Each rank contributes at most 1023 boxes of
+  /// 16 D + 8 bytes: from the root on it opens, greedily, the box with the largest product of extent and number of points.
   RemoteBoxes(const PointTree<D>& tree, comm::Transport& transport);
 
   /// Updates the components of all ranks' boxes before the queries of a global round: exchanges, for every box that was sent, the

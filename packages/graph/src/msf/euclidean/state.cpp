@@ -43,7 +43,7 @@ void BoruvkaState<D>::offer_edge(std::uint32_t v) {
   if (k < choice.key) choice = {k, component[nearest[v]]};
 }
 
-// First half of a local round: the least edges that neighbour lists alone give.
+// First half of a Boruvka round, local or global: the least edges that this rank's neighbour lists alone give. Local.
 template <std::size_t D>
 void BoruvkaState<D>::choose_from_lists() {
   // From the leaves' stored bounds and lists alone; what these do not decide is left to search_where_needed().
