@@ -108,7 +108,8 @@ class Bench {
   /// Returns true if the ranks of a variant are threads of this process.
   [[nodiscard]] static bool runs_in_threads(const Variant& v) { return v.comm == "threads" || v.comm == "auto"; }
 
-  /// Throws an error for numbers of ranks, and raw times of merge steps, that do not fit into this host, before any run is started.
+  /// Throws an error, before any run is started, for numbers of ranks that this host cannot take, and for raw times of merge steps
+  /// that do not fit into this host's memory or disk: these unless --force.
   void check_memory() const {
     double cycles = 0;
     for (const int ranks : ranks_) {

@@ -66,7 +66,8 @@ comm::TrafficFlow parse_flow(const Json& row, const std::string& where) {
   return flow;
 }
 
-/// Parses a traffic matrix of rows or of packed flows from JSON. @throws InputError without the name of the file
+/// Body of parse_traffic(), for run records and traffic files: parses a traffic matrix of rows or of packed flows.
+/// @throws InputError without the name of the file
 comm::TrafficMatrix parse_traffic_object(const Json& json) {
   if (!json.is_object() || json.value("schema", "") != kTrafficSchema) {
     throw InputError(std::string("is no traffic: \"schema\" is not \"") + kTrafficSchema + '"');

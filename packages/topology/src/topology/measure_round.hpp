@@ -19,8 +19,8 @@ class Whereabouts {
   /// Begins in the set-up, before any configuration. @param rank  number of this rank in reports
   explicit Whereabouts(int rank) { stall_.rank = rank; }
 
-  /// Sets the configuration that this rank measures; null exchange: none. An exchange must be replaced here before it is destroyed,
-  /// since the watchdog's thread calls it.
+  /// Sets, in the record of this rank's position that the watchdog's thread reads, the configuration that is measured; null
+  /// exchange: none. An exchange must be replaced here before it is destroyed, since the watchdog's thread calls it.
   void set_current(const kernels::Exchange* exchange, const std::string& kernel, const std::string& graph,
                    const std::string& size);
   /// Sets the start barrier of iterations, whose missing rank is reported; null: none.

@@ -19,8 +19,8 @@ struct StepLimits {
   double frequency = 0;  ///< largest buoyancy frequency, sqrt(|grad b|), 1/s
 };
 
-/// Returns the names of the libraries of Fourier transforms in this build, best first: "lanes" (of this module, always
-/// present), "kiss" and "fftw" where they were found. "auto" stands for the first. Local.
+/// Returns the names of the libraries of Fourier transforms in this build: "lanes" (of this module, always present), then "fftw"
+/// and "kiss" where they were found. "auto" stands for the first, "lanes". Local.
 [[nodiscard]] std::vector<std::string> fft_libraries();
 
 /// Spectral solver of the flow model: inverts vorticity for velocity on a grid whose columns of nodes are distributed over ranks.

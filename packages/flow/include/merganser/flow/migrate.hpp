@@ -23,7 +23,7 @@ struct InteriorBounds {
 /// Returns the bounds of the positions that certainly lie in the block of cells of `rank`. Local.
 [[nodiscard]] InteriorBounds interior_bounds(const Decomposition& decomposition, int rank);
 
-/// Migration of flow parcels: sends those that a Runge-Kutta stage has moved to the ranks that own their cells. Unlike
+/// Migration of the flow parcels that a Runge-Kutta stage has moved: sends them to the ranks that own their cells. Unlike
 /// Clusterer::redistribute() it leaves parcels beyond the walls in place: between stages they may lie there, until reflect() at
 /// the end of the step.
 class Migration {
@@ -32,8 +32,9 @@ class Migration {
   /// Collective. @throws UsageError if the decomposition is for another number of ranks
   Migration(comm::Transport& transport, const Decomposition& decomposition);
 
-  /// Wraps x and y of all parcels into the periodic box, and sends every parcel whose cell another rank owns to that rank, in one
-  /// wave to the neighbours. The order of the remaining parcels may change. Called by every rank. @return number of parcels sent
+  /// Sends every flow parcel that a Runge-Kutta stage has moved into a cell of another rank to that rank, in one wave to the
+  /// neighbours, after wrapping x and y of all into the periodic box. The order of the remaining parcels may change. Called by
+  /// every rank. @return number of parcels sent
   /// @throws InputError, naming the id, for a position that is not finite, or that is beyond the blocks which touch this
   /// rank's
   std::int64_t send(Parcels& parcels);
