@@ -31,8 +31,9 @@ class SmallWorld {
 /// twice the largest gap between parcels. Any rank can compute the candidates of any other.
 class CandidateRanks {
  public:
-  /// Determines how far candidate ranks reach and the search cutoffs. Collective. Refers to the decomposition, which must
-  /// outlive it. @param sample  points of this rank, distributed like those to come; null: blocks that touch
+  /// Makes the candidate ranks of a Clusterer or StarFinder: determines how far they reach, and the search cutoffs. Collective.
+  /// Refers to the decomposition, which must outlive it. @param sample  points of this rank, distributed like those to come; null:
+  /// blocks that touch
   CandidateRanks(comm::Transport& t, const Decomposition& d, const nearest::PointSet* sample);
 
   /// Returns the candidate ranks of `rank`, without itself, ascending. Local. Cost: O(ranks) where a sample was given.

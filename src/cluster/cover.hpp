@@ -38,7 +38,8 @@ namespace merganser::cluster {
 /// Rounding: sub-cells are a little smaller than said, by more than coordinates and cell numbers are rounded.
 class Cover {
  public:
-  /// Cuts the block of `rank` into the sub-cells of the test, with edges small enough for the cutoff. Local.
+  /// Makes the coverage test of the far search for the block of `rank`: cuts it into sub-cells with edges small enough for the
+  /// cutoff. Local.
   /// @param cutoff  least search cutoff of all ranks, in units of the box; infinite: every block counts as full; 0: no
   /// block counts as full
   Cover(const Decomposition& decomposition, int rank, double cutoff);

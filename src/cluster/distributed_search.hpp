@@ -29,8 +29,8 @@ struct SearchOptions {
   bool positions = false;
 };
 
-/// Query for the parcel nearest to a point, flooded among the ranks around a hole because that parcel may be on a rank
-/// that is no candidate of the sender. Sent as bytes.
+/// Record of the far search of a merge step, sent as bytes: query for the parcel nearest to a point, flooded among the ranks around
+/// a hole because that parcel may be on a rank to which the sender sends no queries of the ordinary search.
 struct FarQuery {
   Vec3 point;              ///< position of the parcel whose nearest is searched, in canonical coordinates
   double distance2;        ///< squared distance of the nearest parcel found so far; infinite if none

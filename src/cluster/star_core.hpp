@@ -42,7 +42,8 @@ void check(const StarOptions& options);
 /// communication objects in every step. Vertices are positions in the order of cells().
 class StarCore {
  public:
-  /// Determines the candidate ranks of the star search and makes its communication objects. Collective.
+  /// Makes the star search of a Clusterer or StarFinder: determines the ranks to which its queries may go, and makes its
+  /// communication objects. Collective.
   /// @param sample  points distributed like those to come, to determine how far the candidates must reach; null:
   /// touching blocks
   StarCore(comm::Transport& transport, const Decomposition& decomposition, const StarOptions& options,

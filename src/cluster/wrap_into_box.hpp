@@ -8,8 +8,8 @@
 
 namespace merganser::cluster {
 
-/// Treatment of a parcel outside of a wall: input is refused, unless it is beyond by rounding; a parcel that has moved
-/// there between steps is moved onto the wall.
+/// Treatment by wrap_into_box() of a parcel outside of a wall: input is refused, unless it is beyond by rounding; a parcel that has
+/// moved there between steps is moved onto the wall.
 enum class Walls : std::uint8_t { refuse, clamp };
 /// Moves the site of parcel i, before its owner is determined, into the box: wrapped on periodic axes, clamped at walls. Local.
 /// @throws InputError naming the parcel if a coordinate is not finite, or outside of a wall with Walls::refuse

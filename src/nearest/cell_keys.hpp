@@ -18,14 +18,14 @@ struct CellArithmetic {
   Vec3 most;              ///< greatest position allowed, by axis
 };
 
-/// Computes the half-cells of points in the search grid: key[i] = 2 * cell of point first + i, + 1 if it is not small, for `count`
-/// points.
+/// First sweep of binning points into a CellList: computes their half-cells in the search grid, key[i] = 2 * cell of point first +
+/// i, + 1 if it is not small, for `count` points.
 /// @return false if a position is not allowed or a volume not is_volume(); the keys are then invalid
 bool cell_keys(const CellArithmetic& cells, const PointSet& points, std::size_t first, std::size_t count,
                std::uint32_t* key);
 
-/// Computes the coordinates of parcels for the single-precision filter of block_search(): (position - lower) * scale, rounded;
-/// to[a] for axis a.
+/// Last sweep of sorting parcels into a CellList: computes their coordinates for the single-precision filter of block_search(),
+/// (position - lower) * scale, rounded; to[a] for axis a.
 void filter_coordinates(const Vec3& lower, double scale, const Site* sites, std::size_t count, float* const (&to)[3]);
 
 }  // namespace merganser::nearest

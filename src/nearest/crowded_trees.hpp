@@ -23,7 +23,7 @@ class CrowdedTrees {
     std::uint32_t end;
   };
 
-  /// Allocates the trees of all `runs`, each longer than kCrowded, of n vertices.
+  /// Makes the k-d trees of a cell list of n vertices, without contents: one for each of `runs`, which are longer than kCrowded.
   CrowdedTrees(std::size_t n, const std::vector<Run>& runs);
 
   /// Builds the k-d tree of a run by sorting its sites. `order` holds the container positions of `sites`, and is permuted

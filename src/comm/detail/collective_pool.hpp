@@ -23,7 +23,7 @@ class CollectiveResource : Pinned {
 /// may run in any order.
 class CollectivePool {
  public:
-  /// Function that sums numbers over all ranks, element by element. Collective.
+  /// Callback of free_unused() that sums numbers over all ranks, element by element. Collective.
   using Sum = std::function<void(std::span<std::int64_t>)>;
 
   /// Frees the collective resources of the pool that no rank uses any more. Collective; called before a new resource is made.

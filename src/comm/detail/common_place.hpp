@@ -38,8 +38,8 @@ class Ranges {
   std::map<std::uint64_t, std::uint64_t> taken_;  // begin and end offsets of the allocations
 };
 
-/// Function that replaces each word of a span by its maximum over the calling ranks; words are at most
-/// Ranges::kNowhere. Collective over these ranks.
+/// Callback of find_common_offset() and find_common_capacity() that replaces each word of a span by its maximum over the calling
+/// ranks; words are at most Ranges::kNowhere. Collective over these ranks.
 using Highest = std::function<void(std::span<std::uint64_t>)>;
 
 /// Finds the lowest offset at which `bytes` bytes of symmetric memory are free on every member; kNowhere if there is

@@ -11,7 +11,7 @@ namespace merganser::comm::detail {
 /// "merganser plug-in: abi=openmpi; compiled=Open MPI 4.1.4; merganser=0.1.0;".
 inline constexpr std::string_view kPluginMark = "merganser plug-in: abi=";
 
-/// Table that a plug-in (communication models built against another MPI) exports to the library.
+/// Table that a plug-in of comm::use_mpi() (communication models built against another MPI) exports to the library.
 struct Plugin {
   const char* mark;       ///< label of the plug-in, which begins with kPluginMark
   const void* (*core)();  ///< core_mark() as linked into the plug-in; differs if there are two copies of the library
@@ -28,8 +28,8 @@ struct Plugin {
 /// Returns the address of a symbol of the plug-in in use; null without a plug-in, or without such a symbol.
 [[nodiscard]] const void* plugin_symbol(const char* name);
 
-/// Adds the communication models and the MPI of a plug-in to this library, for the life of the process. Called once, under a lock
-/// of the caller. @param handle  the plug-in's handle of the dynamic linker
+/// Adds the communication models and the MPI of the plug-in that comm::use_mpi() has opened to this library, for the life of the
+/// process. Called once, under a lock of the caller. @param handle  the plug-in's handle of the dynamic linker
 void register_plugin(const Plugin& plugin, void* handle);
 
 }  // namespace merganser::comm::detail

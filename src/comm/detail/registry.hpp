@@ -18,7 +18,7 @@ namespace merganser::comm::detail {
 
 /// Description and entry points of one communication model, defined as <file>_backend in a file of backends/.
 struct BackendEntry {
-  /// Function that is run on every rank over a transport of the model.
+  /// Callback that is run on every rank over a transport of the model, such as the body of comm::run().
   using Each = std::function<void(TransportBase&)>;
 
   using Made = std::unique_ptr<TransportBase>;

@@ -27,7 +27,7 @@ void set_default_wait_limit(double seconds);
 /// and sleeping, and throws once the limit on waits has passed. Constructed before the loop.
 class Waiter : Pinned {
  public:
-  /// Function that describes a wait for the error: this rank, the call, the ranks waited for, and the amount received
+  /// Callback that describes the wait of a Waiter for its error: this rank, the call, the ranks waited for, and the amount received
   /// so far. Called only when the limit has passed.
   using Describe = std::function<std::string()>;
   /// Starts a wait of a polling loop. Refers to `describe`, which must outlive the object; a temporary is moved into the object.
