@@ -88,8 +88,8 @@ void solve_velocity(const Fold& fold, const std::array<SinePart, 2>& series, con
 /// Spectral solver on the columns of one grid, with its tables of harmonic functions, sine series and filters. Local.
 class Columns {
  public:
-  /// Computes the tables of the spectral solver that do not depend on the wavenumbers. @param lengths  edges of the box, m @param
-  /// cells  cells along its axes, even in x and y, at least 4 in z
+  /// Makes the spectral solver of one grid: computes its tables that do not depend on the wavenumbers.
+  /// @param lengths  edges of the box, m @param cells  cells along its axes, even in x and y, at least 4 in z
   Columns(const std::array<double, 3>& lengths, const std::array<std::size_t, 3>& cells);
 
   /// Computes the tables of harmonic functions of this rank's waves: k in [first_k, first_k + count_k), and l likewise. l may lie

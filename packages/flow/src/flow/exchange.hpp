@@ -22,8 +22,8 @@ using Cuts = std::vector<std::size_t>;
 /// All-to-all exchange of parts of node fields among the ranks of a row (or column) of the decomposition; others take no part.
 class RowExchange {
  public:
-  /// Creates the mailbox for transpositions among the ranks of a row. Collective over all ranks of the transport. @param row
-  /// ranks of the row, this one among them
+  /// Makes the exchange of a row of ranks, with a mailbox for its transpositions. Collective over all ranks of the transport.
+  /// @param row  ranks of the row, this one among them
   RowExchange(comm::Transport& transport, std::vector<int> row);
   /// Returns the number of ranks in the row of the decomposition.
   [[nodiscard]] std::size_t size() const noexcept { return row_.size(); }

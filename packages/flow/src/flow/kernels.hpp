@@ -49,8 +49,8 @@ struct Row {
   static constexpr std::size_t width = 22;
 };
 
-/// Computes the index of the cell of every parcel among the rank's cells, z fastest. @return false if a parcel is not in the rank's
-/// block, or more than one cell beyond a wall
+/// Loop of Placement::locate(): computes the index of the cell of every parcel among the rank's cells, z fastest. @return false if
+/// a parcel is not in the rank's block, or more than one cell beyond a wall
 bool find_cells(const Site* sites, std::size_t n, const Cells& cells, std::int32_t* cell);
 
 /// Largest number of batches per call of find_points() and place_points().
@@ -60,14 +60,15 @@ struct Upcoming {
   const std::uint32_t* order;  ///< indices of the parcels in the container
   std::size_t size;            ///< number of parcels from there on
 };
-/// Computes centres and points of the first 8 count parcels, count <= kMaxBatches, from their ellipsoids B. @return the index of
-/// the first batch in which a parcel is no ellipsoid, or has a point farther than a cell from the centre's cell in x or y or more
-/// than one cell beyond a wall, or a number that is not finite; count if none
+/// Loop of Placement::prepare() with Shapes::changed and of arrange(): computes centres and points of the first 8 count parcels,
+/// count <= kMaxBatches, from their ellipsoids B. @return the index of the first batch in which a parcel is no ellipsoid, or has a
+/// point farther than a cell from the centre's cell in x or y or more than one cell beyond a wall, or a number that is not finite;
+/// count if none
 std::size_t find_points(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
                         const Cells& cells, Batch* batches);
-/// Computes centres and points of the first 8 count parcels from the point offsets that their rows hold; a batch in which an
-/// offset is not a number is computed from B, as by find_points(). @return the index of the first batch with a parcel that is not
-/// allowed; count if none
+/// Loop of Placement::prepare() with Shapes::kept: computes centres and points of the first 8 count parcels from the point offsets
+/// that their rows hold; a batch in which an offset is not a number is computed from B, as by find_points(). @return the index of
+/// the first batch with a parcel that is not allowed; count if none
 std::size_t place_points(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
                          const Cells& cells, Batch* batches);
 
@@ -93,11 +94,12 @@ struct WindowWeights {
   std::size_t batch = ~std::size_t{0};  ///< index of the batch that the weights are of; all bits set: none
 };
 
-/// Adds volume, and volume times vorticity and buoyancy, of the parcels of one column of cells to the nodes of a window
-/// of 4 x 4 lines around it, CarriedFields::width numbers each.
+/// Loop of Transfer::gather(): adds volume, and volume times vorticity and buoyancy, of the parcels of one column of cells to the
+/// nodes of a window of 4 x 4 lines around it, CarriedFields::width numbers each.
 void scatter_carried(const Site* sites, const double* rows, const ParcelRange& run, const Cells& cells,
                      const Lines& lines, WindowWeights& weighed, double* window);
-/// Adds the volume alone of the parcels of one column of cells to the nodes of its window of 4 x 4 lines, one number per node.
+/// Loop of Transfer::gather_excess(): adds the volume alone of the parcels of one column of cells to the nodes of its window of
+/// 4 x 4 lines, one number per node.
 void scatter_volume(const Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines,
                     WindowWeights& weighed, double* window);
 
@@ -114,10 +116,12 @@ struct RungeKuttaUpdate {
   double a;     ///< factor of the register of rates
   double b_dt;  ///< coefficient b times the time step, s
 };
-/// Advances a range of parcels by one Runge-Kutta stage: moves, rotates and stretches them by the node values `flow` (FlowNodes).
+/// Loop of Transfer::advance(): advances a range of parcels by one Runge-Kutta stage: moves, rotates and stretches them by the node
+/// values `flow` (FlowNodes).
 void advance_run(Site* sites, double* rows, const ParcelRange& run, const Cells& cells, const Lines& lines,
                  const double* flow, const RungeKuttaUpdate& stage, Leavers& leavers);
-/// Adds the node field `displacement` (VectorNodes), interpolated at the centres, to the positions of a range of parcels.
+/// Loop of Transfer::displace(): adds the node field `displacement` (VectorNodes), interpolated at the centres, to the positions of
+/// a range of parcels.
 void displace_run(Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines,
                   const double* displacement, Leavers& leavers);
 
@@ -127,7 +131,8 @@ struct GradientCorrection {
   double pull;  ///< strength of the gradient correction [-]
   double most;  ///< bound of the displacement in units of l [-]
 };
-/// Moves a range of parcels down the gradient of the excess of volume (ScalarNodes) within their cells.
+/// Loop of Transfer::even_out(): moves a range of parcels down the gradient of the excess of volume (ScalarNodes) within their
+/// cells.
 void even_out_run(Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines, const double* excess,
                   const GradientCorrection& pull, Leavers& leavers);
 

@@ -20,7 +20,8 @@ struct RoundSummary {
 /// Accumulator of the timed rounds of one configuration of the benchmark; on rank 0.
 class Collector {
  public:
-  /// Starts without a round. @param result  identity of the configuration: graph, kernel, size, bytes and messages
+  /// Makes the accumulator of one configuration of measure(), without a round.
+  /// @param result  identity of the configuration: graph, kernel, size, bytes and messages
   Collector(CellResult result, int ranks);
 
   /// Adds the times of a round, by rank. @return the statistics of the round

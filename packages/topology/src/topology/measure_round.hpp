@@ -12,11 +12,11 @@
 
 namespace merganser::topology::detail {
 
-/// Current position of this rank in the benchmark (phase, configuration, iteration), which the watchdog's thread reads
+/// Record of this rank's current position in measure() (phase, configuration, iteration), which the watchdog's thread reads
 /// concurrently.
 class Whereabouts {
  public:
-  /// Begins in the set-up, before any configuration. @param rank  number of this rank in reports
+  /// Makes the record of a rank in the set-up, before any configuration. @param rank  number of this rank in reports
   explicit Whereabouts(int rank) { stall_.rank = rank; }
 
   /// Sets, in the record of this rank's position that the watchdog's thread reads, the configuration that is measured; null

@@ -18,7 +18,7 @@ class Schedule {
     std::uint64_t seed = 1;             ///< seed of the random order of rounds
     std::uint32_t most_iterations = 0;  ///< largest number of iterations of a round
   };
-  /// Starts before the first sweep over `cells`.
+  /// Makes the schedule of measure() over `cells`, before its first sweep.
   Schedule(const Cells& cells, Limits limits);
 
   /// Returns the tasks of the next sweep over configurations; empty: the measurement is complete.

@@ -13,7 +13,8 @@ namespace merganser::topology {
 /// Reader that splits the text of a trace or monitoring file into lines and these into words.
 class WordReader {
  public:
-  /// Starts before the first line. @param text  contents of the file, which must outlive the reader @param name  file in errors
+  /// Makes the reader of a trace or monitoring file, before its first line.
+  /// @param text  contents of the file, which must outlive the reader @param name  file in errors
   WordReader(std::string_view text, std::string name) : walk_(text), words_(""), name_(std::move(name)) {}
 
   /// Advances to the next line of the trace or monitoring file that is not empty. @return false at the end of the file

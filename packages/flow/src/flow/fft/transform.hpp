@@ -30,7 +30,7 @@ class Transform {
   virtual Block run(Block block, Block spare) = 0;
 };
 
-/// Returns the names of the Fourier transform libraries in this build, best first.
+/// Returns the names of fft_libraries(): "lanes", then "fftw" and "kiss" where this build has them.
 std::vector<std::string> libraries();
 
 /// Creates a complex Fourier transform of n >= 1 elements. @param library  a name of libraries(), or "auto": the first of them
