@@ -20,6 +20,7 @@ text { font-family: "DejaVu Sans", Helvetica, Arial, sans-serif; fill: #22303c; 
 .title { font-size: 16px; font-weight: bold; }
 .axis { fill: none; stroke: #51606d; stroke-width: 1; }
 .grid { stroke: #e3e8ec; stroke-width: 1; }
+.caption { text-anchor: start; }
 .end { text-anchor: end; }
 .middle { text-anchor: middle; }
 </style>
@@ -88,7 +89,7 @@ std::string draw_plane(const Plane& plane, double x, double y, double height, do
                                {"y", format_length(y)},
                                {"width", format_length(kSide)},
                                {"height", format_length(height)}}) +
-         '\n' + text_element(x, y - 8, "words", plane.words);
+         '\n' + text_element(x, y - 8, "caption", plane.words);
 }
 
 /// Returns round numbers from `low` to `high`, about five, for the labels of a chart's axis.
@@ -139,7 +140,7 @@ class Chart {
                                               {"y", format_length(y_)},
                                               {"width", format_length(kSide)},
                                               {"height", format_length(kHeight)}}) +
-                        '\n' + text_element(x_, y_ - 8, "words", title);
+                        '\n' + text_element(x_, y_ - 8, "caption", title);
     for (const double t : round_levels(t0_, t1_))
       frame += text_element(across(t), y_ + kHeight + 18, "middle", general_text(t, 4));
     return under_ + out_ + frame + text_element(x_ + kSide / 2, y_ + kHeight + 38, "middle", "time");
@@ -261,7 +262,7 @@ std::string draw_clusters(const std::vector<flow::Statistics>& rows) {
                               {"width", "12"},
                               {"height", "12"},
                               {"fill", kColours[n]}}) +
-        text_element(x + 20, y, "words",
+        text_element(x + 20, y, "caption",
                      std::string(kMembers[n]) + " members: " + count_text(all.clusters[n]) +
                          (sum(all) > 0 ? ", " + percent_text(static_cast<double>(all.clusters[n]) / sum(all)) : ""));
   }

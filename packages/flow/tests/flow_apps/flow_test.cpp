@@ -69,6 +69,18 @@ TEST(Flow, goes_on_from_a_snapshot_on_other_ranks_as_if_it_had_not_ended) {
   }
 }
 
+/// Fails unless a file is an SVG picture whose style has a rule for every class of its elements.
+void expect_picture_with_rules(const std::string& path) {
+  const std::string svg = read_bytes(path);
+  EXPECT_TRUE(svg.starts_with("<svg")) << path;
+  const std::string mark = "class=\"";
+  for (auto at = svg.find(mark); at != std::string::npos; at = svg.find(mark, at + 1)) {
+    const auto begin = at + mark.size();
+    const std::string name = svg.substr(begin, svg.find('"', begin) - begin);
+    EXPECT_NE(svg.find('.' + name + " {"), std::string::npos) << path << ": no rule for the class " << name;
+  }
+}
+
 TEST(Flow, writes_files_that_the_other_commands_read) {
   const Folder folder;
   const Outcome made = run(kHurried + Arguments{"--until", "2", "-o", folder.file("rt"), "--consecutive", "3",
@@ -79,7 +91,7 @@ TEST(Flow, writes_files_that_the_other_commands_read) {
     if (name.ends_with("_parcels.nc")) files.push_back(folder.file(name));
   ASSERT_EQ(files.size(), 3U);
   for (const char* picture : {"rt_0000000002_buoyancy.svg", "rt_small.svg", "rt_clusters.svg"})
-    EXPECT_TRUE(read_bytes(folder.file(picture)).starts_with("<svg")) << picture;
+    expect_picture_with_rules(folder.file(picture));
   const Outcome bench = run(Arguments{"bench", "files"} + files +
                             Arguments{"--prune", "all", "--min-volume-ratio", "10", "--json", folder.file("b.json")});
   EXPECT_EQ(bench.code, 0) << bench.text();
