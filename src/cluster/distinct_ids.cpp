@@ -26,7 +26,7 @@ std::size_t hash_slot(std::int64_t id, int shift) {
 /// Returns the argument `shift` of hash_slot() for a hash table of `slots` slots, a power of two.
 int hash_shift(std::size_t slots) { return 64 - std::countr_zero(slots); }
 
-/// Throws InputError for point i of this rank, which has the id of an earlier point, found by a second pass.
+/// Throws the InputError of IdSet::assign() for point i of this rank, which has the id of an earlier point, found by a second pass.
 [[noreturn]] void throw_duplicate(const nearest::PointSet& points, std::size_t i) {
   std::size_t first = 0;
   while (points.id(first) != points.id(i)) ++first;

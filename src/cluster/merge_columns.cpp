@@ -26,7 +26,7 @@ struct SourceLists {
   std::vector<std::uint32_t> next;
   std::vector<std::uint32_t> centres;  ///< centres in the order in which their first source is listed
 
-  /// Lists the sources of the centres on rank `rank`, this one, from its own star links and from the received points.
+  /// Makes the lists of sources of the centres on rank `rank`, this one, from its own star links and from the received points.
   SourceLists(std::size_t points, std::span<const StarLink> links, int rank, std::span<const StarReceive> receives)
       : first(points, kNoMember), next(links.size() + receives.size(), kNoMember) {
     for (std::size_t k = 0; k < links.size(); ++k)

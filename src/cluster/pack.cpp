@@ -40,7 +40,7 @@ struct ChunkWork {
 /// spare table.
 class StarMerger {
  public:
-  /// Prepares the merge of this rank's stars in `in`; run() carries it out. Both arguments must outlive the object.
+  /// Makes the merger of pack() for this rank's stars; run() carries the merge out. Both arguments must outlive the object.
   StarMerger(const PackInput& in, StepReport& report)
       : in_(in),
         epic_(in.parcels->schema() == Schema::epic()),

@@ -78,8 +78,8 @@ struct PointLoader {
   }
 };
 
-/// Computes the half-cells of as many points as fill whole vectors, and whether all positions are allowed. @return number of points
-/// done
+/// Vectorised part of cell_keys(): computes the half-cells of as many points as fill whole vectors, and whether all positions are
+/// allowed. @return number of points done
 template <class Loader>
 HWY_INLINE std::size_t WholeVectors(const CellArithmetic& c, const Loader& from, std::size_t count,
                                     std::uint32_t* HWY_RESTRICT key, bool* fit) {

@@ -53,7 +53,7 @@ struct CrowdedTrees::Part {
 /// longest axis.
 class CrowdedTrees::Builder {
  public:
-  /// Prepares the construction of the tree of a run; `bounds` has room for all boxes of the tree.
+  /// Makes the builder of CrowdedTrees::build() for the tree of a run; `bounds` has room for all boxes of the tree.
   Builder(const Run& run, Site* sites, const PointSet& points, Bounds* bounds)
       : run_(run), sites_(sites), points_(points), bounds_(bounds), depth_(tree_depth(run.end - run.begin)) {}
 

@@ -98,7 +98,7 @@ struct NearestList {
   std::uint64_t* point;
   ListVector row;
 
-  /// Refers to the list of query `number`, and loads it if it fits a vector.
+  /// Makes the view of the list of query `number` of scan_leaf(), loaded if it fits a vector.
   HWY_INLINE NearestList(const LeafPoints& p, const LeafLists& l, std::uint32_t number)
       : points(p),
         lists(l),
@@ -283,7 +283,8 @@ struct UnitSphere {
   }
 };
 
-/// Inserts the points of a tree leaf that are near enough into the k-nearest list of query q, and updates its limit.
+/// Vectorised step of scan_leaf() for one query q: inserts the points of a tree leaf that are near enough into its k-nearest list,
+/// and updates its limit.
 template <class Space, bool kCore, bool kOne>
 HWY_INLINE void scan_for(const LeafPoints& points, const LeafLists& lists, std::uint32_t q, const PointRange& run) {
   const D d;
@@ -335,13 +336,13 @@ HWY_INLINE double scan_box(const LeafPoints& points, const LeafLists& lists, con
   return hn::GetLane(hn::MaxOfLanes(d, worst));
 }
 
-/// Points of a tree leaf and their bounding box.
+/// Points of a tree leaf and their bounding box, the leaf of one call of scan_leaf().
 struct ScanBox {
   const double* lower;  // lower corner of the leaf's box, one number per axis
   const double* upper;  // upper corner of the leaf's box, one number per axis
   PointRange run;
 };
-/// Selects the scan of a tree leaf with or without core distances.
+/// Part of the body of scan_leaf(): selects the scan of a tree leaf with or without core distances.
 template <class Space, bool kOne>
 double scan_cores(const LeafPoints& points, const LeafLists& lists, const ScanBox& box) {
   return points.core != nullptr ? scan_box<Space, true, kOne>(points, lists, box.lower, box.upper, box.run)
@@ -366,7 +367,8 @@ double ScanLeaf(const LeafPoints& points, const LeafLists& lists, const double* 
                            : scan_cores<ThreeAxes<false>, false>(points, lists, box);
 }
 
-/// Computes the distances of a position to the points of a tree leaf; beyond `most`, any number above it.
+/// Vectorised step of leaf_distances(): computes the distances of a position to the points of a tree leaf; beyond `most`, any
+/// number above it.
 template <class Space>
 HWY_INLINE void distances_in(const LeafPoints& points, const double* place, double most, const PointRange& run,
                              double* to) {

@@ -27,8 +27,9 @@ HWY_INLINE V add_axis(V sum, V a, V b, V period) {
 /// Vectors of points in one group of the brute-force scan: their sums are independent, which hides the latency of the additions.
 constexpr std::size_t kGroupVectors = 4;
 
-/// Computes the brute-force distances of a position to one group of points from `first` on. Leaves the sums as they are once all
-/// are beyond their limits, since any number above a limit will do. @return number of points in the group
+/// Vectorised step of pair_distances(): computes the brute-force distances of a position to one group of points from `first` on.
+/// Leaves the sums as they are once all are beyond their limits, since any number above a limit will do. @return number of points
+/// in the group
 template <bool kPeriodic, Norm kNorm>
 HWY_INLINE std::size_t compare_group(const PairPoints& points, const double* place, const double* most,
                                      std::size_t first, double* to) {
@@ -66,7 +67,7 @@ HWY_INLINE std::size_t compare_group(const PairPoints& points, const double* pla
   return kGroupVectors * lanes;
 }
 
-/// Computes the brute-force distances from one position to the points begin .. end - 1, group by group.
+/// Loop of pair_distances(): computes the brute-force distances from one position to the points begin .. end - 1, group by group.
 template <bool kPeriodic, Norm kNorm>
 void compare(const PairPoints& points, const double* place, const double* most, std::size_t begin, std::size_t end,
              double* to) {
