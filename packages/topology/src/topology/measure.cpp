@@ -36,7 +36,7 @@ std::vector<comm::UniformValue> uniform_values(const MeasureOptions& o) {
 /// State of the benchmark of exchanges, measure(), on one rank.
 class Bench {
  public:
-  /// Checks the options of the benchmark and starts its watchdog. Collective. @throws UsageError on every rank
+  /// Makes the benchmark of measure(): checks its options and starts its watchdog. Collective. @throws UsageError on every rank
   Bench(comm::Transport& control, const MeasureOptions& options)
       : control_(control),
         o_(options),

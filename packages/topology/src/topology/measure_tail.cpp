@@ -30,7 +30,7 @@ int index_in_group(const std::vector<int>& ranks, int rank) {
 /// other models by the group alone.
 class Side {
  public:
-  /// Creates the exchange of a group: collective over the job for the model shmem, else over the group.
+  /// Makes one side of measure_tail() with the exchange of its group: collective over the job for the model shmem, else over the group.
   /// @param group  transport of the group's ranks; null on other ranks
   Side(comm::Transport& control, comm::Transport* group, const TailSide& side) {
     const int place = index_in_group(side.ranks, control.rank());
@@ -122,7 +122,7 @@ struct TailTask {
 /// State of the interference benchmark on one rank.
 class Tail {
  public:
-  /// Starts the watchdog of the interference benchmark. Collective.
+  /// Makes the interference benchmark of measure_tail() and starts its watchdog. Collective.
   Tail(comm::Transport& control, const TailOptions& o)
       : control_(control),
         o_(o),
@@ -167,7 +167,7 @@ class Tail {
   /// for the next.
   class Plan {
    public:
-    /// Starts with all victims whose exchange could be created, before their first round.
+    /// Makes the schedule for all victims whose exchange could be created, before their first round.
     Plan(const TailOptions& o, const std::vector<TailResult>& results) : o_(o), random_(o.seed, 0x7461696cULL, 0) {
       for (std::size_t v = 0; v < results.size(); ++v)
         if (results[v].unusable.empty()) usable_.push_back(static_cast<std::uint32_t>(v));
