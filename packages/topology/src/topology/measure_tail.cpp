@@ -30,7 +30,8 @@ int index_in_group(const std::vector<int>& ranks, int rank) {
 /// other models by the group alone.
 class Side {
  public:
-  /// Makes one side of measure_tail() with the exchange of its group: collective over the job for the model shmem, else over the group.
+  /// Makes one side of measure_tail() with the exchange of its group: collective over the job for the model shmem, else over the
+  /// group.
   /// @param group  transport of the group's ranks; null on other ranks
   Side(comm::Transport& control, comm::Transport* group, const TailSide& side) {
     const int place = index_in_group(side.ranks, control.rank());
