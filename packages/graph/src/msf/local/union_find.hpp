@@ -32,6 +32,8 @@ class UnionFind {
       parent_[a] = b;
     return true;
   }
+  /// Returns the number of members of all sets.
+  [[nodiscard]] std::size_t size() const noexcept { return parent_.size(); }
   /// Points every member to its root: afterwards labels()[v] is the root of v.
   void flatten() {
     for (auto& up : parent_) up = parent_[up];
