@@ -6,29 +6,34 @@ module merganser_c
   implicit none
   public
 
+  !> Record mg_box of the C interface: a box with walls or periodic axes.
   type, bind(c) :: c_box
      integer(c_size_t) :: struct_size = 0
      real(c_double) :: lower(3) = 0, extent(3) = 1
      integer(c_int32_t) :: periodic(3) = 0, unused = 0
   end type c_box
 
+  !> Record mg_open_options of the C interface: options for opening a transport.
   type, bind(c) :: c_open_options
      integer(c_size_t) :: struct_size = 0
      type(c_ptr) :: backend = c_null_ptr, decorators = c_null_ptr
   end type c_open_options
 
+  !> Record mg_points of the C interface: views of the caller's coordinates, for the star finder.
   type, bind(c) :: c_points
      integer(c_size_t) :: struct_size = 0, count = 0
      type(c_ptr) :: x = c_null_ptr, y = c_null_ptr, z = c_null_ptr
      integer(c_size_t) :: stride = 0
   end type c_points
 
+  !> Record mg_receive of the C interface: link from a point of another rank to a centre of this one.
   type, bind(c) :: c_receive
      integer(c_int32_t) :: centre, rank, source, unused
      integer(c_int64_t) :: source_id
      real(c_double) :: distance2
   end type c_receive
 
+  !> Record mg_star_lists of the C interface: stars in the form of EPIC's merging.
   type, bind(c) :: c_star_lists
      integer(c_size_t) :: struct_size = 0, merging = 0
      type(c_ptr) :: sources = c_null_ptr, centres = c_null_ptr
@@ -36,11 +41,13 @@ module merganser_c
      type(c_ptr) :: holes = c_null_ptr
   end type c_star_lists
 
+  !> Record mg_finder_options of the C interface: pruning of the star finder.
   type, bind(c) :: c_finder_options
      integer(c_size_t) :: struct_size = 0
      integer(c_int32_t) :: prune = 0, subcommunicator = 0
   end type c_finder_options
 
+  !> Record mg_columns of the C interface: addresses and strides of the columns that hold parcels.
   type, bind(c) :: c_columns
      integer(c_size_t) :: struct_size = 0, count = 0
      type(c_ptr) :: x = c_null_ptr, y = c_null_ptr, z = c_null_ptr
@@ -50,18 +57,21 @@ module merganser_c
      type(c_ptr) :: columns = c_null_ptr, strides = c_null_ptr, ids = c_null_ptr
   end type c_columns
 
+  !> Record mg_clusterer_options of the C interface: options of merge steps.
   type, bind(c) :: c_clusterer_options
      integer(c_size_t) :: struct_size = 0
      real(c_double) :: min_volume_ratio = 0
      integer(c_int32_t) :: search = 0, prune = 0
   end type c_clusterer_options
 
+  !> Record mg_step_numbers of the C interface: counts and time of a merge step on this rank.
   type, bind(c) :: c_step_numbers
      integer(c_size_t) :: struct_size = 0
      integer(c_int64_t) :: before = 0, small = 0, merged = 0, after = 0, unmatched = 0, cross_links = 0
      real(c_double) :: seconds = 0
   end type c_step_numbers
 
+  !> Record mg_announcement of the C interface: an announcement that was delivered on this rank.
   type, bind(c) :: c_announcement
      integer(c_int32_t) :: origin
      integer(c_int16_t) :: topic, delivery

@@ -8,14 +8,14 @@ module merganser_columns
   private
   public :: mg_schema, mg_columns
 
-  !> Rules by which attributes merge.
+  !> Rules by which the attributes of parcels merge, the values of enum mg_rule in C.
   integer, parameter, public :: mg_mean = 0, mg_sum = 1, mg_centre = 2, mg_largest = 3, mg_ellipsoid = 4
 
   integer, parameter :: max_columns = 256
 
   !> Schema: the attributes of a parcel besides position and volume, each with the rule by which it merges. Must not be copied.
   type :: mg_schema
-     type(c_ptr) :: handle = c_null_ptr  !< of the C interface
+     type(c_ptr) :: handle = c_null_ptr  !< mg_schema of the C interface
    contains
      procedure :: make => schema_make
      procedure :: epic => schema_epic
@@ -53,7 +53,7 @@ contains
 
   ! ---- schemas ----
 
-  !> Creates a schema without attributes. Local.
+  !> Creates a schema of parcels without attributes. Local.
   subroutine schema_make(this, stat, errmsg)
     class(mg_schema), intent(inout) :: this
     integer, intent(out), optional :: stat
@@ -71,7 +71,7 @@ contains
     call mg_return_status(mg_schema_epic(this%handle), stat, errmsg)
   end subroutine schema_epic
 
-  !> Adds an attribute to a schema. Local. rule: mg_mean, mg_sum, mg_centre, mg_largest or mg_ellipsoid.
+  !> Adds an attribute to the schema of parcels. Local. rule: mg_mean, mg_sum, mg_centre, mg_largest or mg_ellipsoid.
   subroutine schema_add(this, name, components, rule, stat, errmsg)
     class(mg_schema), intent(in) :: this
     character(len=*), intent(in) :: name
@@ -81,7 +81,7 @@ contains
     call mg_return_status(mg_schema_add(this%handle, mg_to_c_string(name), int(components, c_int), int(rule, c_int)), stat, errmsg)
   end subroutine schema_add
 
-  !> Frees the schema, if it was created. Local.
+  !> Frees the schema of parcels, if it was created. Local.
   subroutine schema_free(this, stat, errmsg)
     class(mg_schema), intent(inout) :: this
     integer, intent(out), optional :: stat
@@ -92,7 +92,7 @@ contains
     call mg_return_status(status, stat, errmsg)
   end subroutine schema_free
 
-  !> Finaliser: frees the schema without reporting errors.
+  !> Finaliser of mg_schema: frees the schema without reporting errors.
   subroutine schema_final(this)
     type(mg_schema), intent(inout) :: this
     integer(c_int) :: unused
@@ -102,7 +102,7 @@ contains
 
   ! ---- columns ----
 
-  !> Sets the positions from one array of shape (3, n) or (2, n).
+  !> Sets the address of the parcels' positions in the descriptor, from one array of shape (3, n) or (2, n).
   subroutine positions_rows(this, xyz)
     class(mg_columns), intent(inout) :: this
     real(c_double), intent(in), target, contiguous :: xyz(:, :)
@@ -117,7 +117,7 @@ contains
     if (size(xyz, 1) > 2) this%z = c_loc(xyz(3, 1))
   end subroutine positions_rows
 
-  !> Sets the positions from separate columns x, y and, in three dimensions, z, each of one number per point.
+  !> Sets the addresses of the parcels' positions in the descriptor, from separate columns x, y and, in three dimensions, z.
   subroutine positions_columns(this, x, y, z)
     class(mg_columns), intent(inout) :: this
     real(c_double), intent(in), target, contiguous :: x(:), y(:)
@@ -134,7 +134,7 @@ contains
     if (size(z) > 0) this%z = c_loc(z)
   end subroutine positions_columns
 
-  !> Sets the volumes, one per parcel.
+  !> Sets the address of the parcels' volumes in the descriptor, one number per parcel.
   subroutine columns_volumes(this, volume)
     class(mg_columns), intent(inout) :: this
     real(c_double), intent(in), target, contiguous :: volume(:)
@@ -143,7 +143,7 @@ contains
     if (size(volume) > 0) this%volume = c_loc(volume)
   end subroutine columns_volumes
 
-  !> Sets the ids, one per parcel, unique over all ranks.
+  !> Sets the address of the parcels' ids in the descriptor, one per parcel, unique over all ranks.
   subroutine columns_identities(this, ids)
     class(mg_columns), intent(inout) :: this
     integer(c_int64_t), intent(in), target, contiguous :: ids(:)
@@ -152,7 +152,7 @@ contains
     if (size(ids) > 0) this%ids = c_loc(ids)
   end subroutine columns_identities
 
-  !> Appends the column of the schema's next attribute, of one component.
+  !> Appends to the descriptor of parcel columns that of the schema's next attribute, of one component.
   subroutine columns_one(this, values)
     class(mg_columns), intent(inout) :: this
     real(c_double), intent(in), target, contiguous :: values(:)
@@ -162,7 +162,7 @@ contains
     if (size(values) > 0) this%columns(this%n) = c_loc(values)
   end subroutine columns_one
 
-  !> Appends the columns of the schema's next attribute, of several components, from an array of shape (components, n).
+  !> Appends to the descriptor of parcel columns those of the schema's next attribute, from an array of shape (components, n).
   subroutine columns_several(this, values)
     class(mg_columns), intent(inout) :: this
     real(c_double), intent(in), target, contiguous :: values(:, :)
@@ -176,7 +176,7 @@ contains
     end do
   end subroutine columns_several
 
-  !> Returns the text of the first error in the columns for n parcels; empty if they are valid. ids: ids are required.
+  !> Returns the text of the first error in the descriptor of columns for n parcels; empty if valid. ids: true if ids are required.
   function columns_error(this, n, ids) result(text)
     class(mg_columns), intent(in) :: this
     integer, intent(in) :: n
@@ -208,7 +208,7 @@ contains
 
   contains
 
-    !> Sets the text, unless it is set, if an array has fewer than n entries, or is absent although required.
+    !> Sets the error text, unless it is set, if a column has fewer than n entries, or is absent although required.
     subroutine check_capacity(name, capacity, must_be)
       character(len=*), intent(in) :: name
       integer, intent(in) :: capacity
@@ -222,7 +222,7 @@ contains
     end subroutine check_capacity
   end function columns_error
 
-  !> Returns the record of the columns for the C interface, with n parcels.
+  !> Returns the record mg_columns of the C interface for the descriptor, with n parcels.
   function columns_record(this, n) result(record)
     class(mg_columns), intent(in), target :: this
     integer, intent(in) :: n

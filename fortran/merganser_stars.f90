@@ -11,7 +11,7 @@ module merganser_stars
 
   !> Star finder: communication objects, and the stars of the last find. Must not be copied.
   type :: mg_finder
-     type(c_ptr) :: handle = c_null_ptr  !< of the C interface
+     type(c_ptr) :: handle = c_null_ptr  !< handle of the C interface
      integer :: n = 0                    !< number of points of the last find
    contains
      procedure :: make => finder_make
@@ -205,13 +205,14 @@ contains
     call mg_return_status(status, stat, errmsg)
   end subroutine finder_places
 
+  !> Returns the text "N, one for each point" for the error of a mask or ids of the wrong length.
   function per_point(n) result(text)
     integer, intent(in) :: n
     character(len=:), allocatable :: text
     text = mg_integer_text(n)//', one for each point'
   end function per_point
 
-  !> Sets the text of an error, unless it is set, if an array has fewer than n entries.
+  !> Sets the error text of finder_places, unless it is set, if an output array has fewer than n entries, one per point.
   subroutine check_capacity(name, entries, n, text)
     character(len=*), intent(in) :: name
     integer, intent(in) :: entries, n
@@ -285,6 +286,7 @@ contains
     call mg_return_status(status, stat, errmsg)
   end subroutine finder_lists
 
+  !> Copies a list of n positions, one of EPIC's merge lists that the star finder owns in C, to a new array.
   subroutine copy_list(list, n, copy)
     type(c_ptr), intent(in) :: list
     integer(c_size_t), intent(in) :: n
@@ -337,7 +339,7 @@ contains
     call append(this, address, 8_c_size_t, size(values), stat, errmsg)
   end subroutine append_real
 
-  !> Sends and appends columns of an array of shape (components, n), as append does entries. Called by every rank.
+  !> Sends the columns, of an array of shape (components, n), of points whose centre is elsewhere; appends those received.
   subroutine append_reals(this, values, stat, errmsg)
     class(mg_finder), intent(in) :: this
     real(c_double), intent(inout), target, contiguous :: values(:, :)
@@ -349,6 +351,7 @@ contains
     call append(this, address, 8 * size(values, 1, c_size_t), size(values, 2), stat, errmsg)
   end subroutine append_reals
 
+  !> Sends 32-bit integers of points whose centre is on another rank, and stores those received at n + 1, n + 2, ... of the array.
   subroutine append_integer(this, values, stat, errmsg)
     class(mg_finder), intent(in) :: this
     integer(c_int32_t), intent(inout), target, contiguous :: values(:)
@@ -360,6 +363,7 @@ contains
     call append(this, address, 4_c_size_t, size(values), stat, errmsg)
   end subroutine append_integer
 
+  !> Sends 64-bit integers of points whose centre is on another rank, and stores those received at n + 1, n + 2, ... of the array.
   subroutine append_long(this, values, stat, errmsg)
     class(mg_finder), intent(in) :: this
     integer(c_int64_t), intent(inout), target, contiguous :: values(:)
@@ -371,7 +375,7 @@ contains
     call append(this, address, 8_c_size_t, size(values), stat, errmsg)
   end subroutine append_long
 
-  !> Sends and appends entries of any type. @param address  of `entries` entries of `bytes` bytes each
+  !> Migrates entries of any type in the caller's array of `entries` entries of `bytes` bytes: received ones go behind the n own.
   subroutine append(this, address, bytes, entries, stat, errmsg)
     class(mg_finder), intent(in) :: this
     type(c_ptr), intent(in) :: address
@@ -433,6 +437,7 @@ contains
     call mg_return_status(status, stat, errmsg)
   end subroutine finder_free
 
+  !> Finaliser of mg_finder: frees the star finder without reporting errors.
   subroutine finder_final(this)
     type(mg_finder), intent(inout) :: this
     integer(c_int) :: unused

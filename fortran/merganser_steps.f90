@@ -12,7 +12,7 @@ module merganser_steps
 
   !> Clusterer: this rank's parcels and the communication objects of merge steps. Must not be copied.
   type :: mg_clusterer
-     type(c_ptr) :: handle = c_null_ptr  !< of the C interface
+     type(c_ptr) :: handle = c_null_ptr  !< handle of the C interface
    contains
      procedure :: make => clusterer_make
      procedure :: put => clusterer_put
@@ -28,7 +28,7 @@ module merganser_steps
 
   !> Announcement network: broadcasts from any rank to all ranks without a collective call. Must not be copied.
   type :: mg_announcer
-     type(c_ptr) :: handle = c_null_ptr  !< of the C interface
+     type(c_ptr) :: handle = c_null_ptr  !< handle of the C interface
    contains
      procedure :: make => announcer_make
      procedure, private :: announce_reals, announce_integers, announce_text
@@ -89,7 +89,7 @@ contains
     call mg_return_status(mg_clusterer_distribute(this%handle), stat, errmsg)
   end subroutine clusterer_distribute
 
-  !> Makes one merge step. Called by every rank. merged: number of sources whose centre is on this rank.
+  !> Makes one merge step on the parcels of all ranks. Called by every rank. merged: number of sources whose centre is on this rank.
   subroutine clusterer_step(this, merged, stat, errmsg)
     class(mg_clusterer), intent(in) :: this
     integer(c_int64_t), intent(out), optional :: merged
@@ -117,7 +117,7 @@ contains
     call mg_return_status(status, stat, errmsg)
   end subroutine clusterer_redistribute
 
-  !> Returns the number of parcels on this rank; 0 if the clusterer was not created. Local.
+  !> Returns the number of parcels that the clusterer holds on this rank; 0 if it was not created. Local.
   function clusterer_parcels(this) result(parcels)
     class(mg_clusterer), intent(in) :: this
     integer :: parcels
@@ -127,7 +127,7 @@ contains
     parcels = int(n)
   end function clusterer_parcels
 
-  !> Copies this rank's parcels into columns of `capacity` entries. Local. n: number of parcels.
+  !> Copies the parcels of this rank's clusterer into the caller's columns of `capacity` entries. Local. n: number of parcels.
   subroutine clusterer_get(this, columns, capacity, n, stat, errmsg)
     class(mg_clusterer), intent(in) :: this
     type(mg_columns), intent(in), target :: columns
@@ -176,6 +176,7 @@ contains
     call mg_return_status(status, stat, errmsg)
   end subroutine clusterer_free
 
+  !> Finaliser of mg_clusterer: frees the clusterer and its parcels without reporting errors.
   subroutine clusterer_final(this)
     type(mg_clusterer), intent(inout) :: this
     integer(c_int) :: unused
@@ -199,8 +200,8 @@ contains
          this%handle), stat, errmsg)
   end subroutine announcer_make
 
-  !> Copies numbers to be sent to all ranks, this one included, from the next step on. Local. topic: 0 to 65279. at_once: deliver
-  !! on each rank at the step at which they arrive, not on all ranks at the same step.
+  !> Announces real numbers: copies them to be sent to all ranks, this one included, from the next step on. Local. topic: 0 to
+  !! 65279. at_once: deliver on each rank at the step at which they arrive, not on all ranks at the same step.
   subroutine announce_reals(this, topic, values, at_once, stat, errmsg)
     class(mg_announcer), intent(in) :: this
     integer, intent(in) :: topic
@@ -214,7 +215,7 @@ contains
     call announce_bytes(this, topic, address, 8 * size(values, kind=c_size_t), at_once, stat, errmsg)
   end subroutine announce_reals
 
-  !> Copies integers to be sent to all ranks from the next step on. Local.
+  !> Announces integers of 64 bits: copies them to be sent to all ranks from the next step of the network on. Local.
   subroutine announce_integers(this, topic, values, at_once, stat, errmsg)
     class(mg_announcer), intent(in) :: this
     integer, intent(in) :: topic
@@ -228,7 +229,7 @@ contains
     call announce_bytes(this, topic, address, 8 * size(values, kind=c_size_t), at_once, stat, errmsg)
   end subroutine announce_integers
 
-  !> Copies a text to be sent to all ranks from the next step on. Local.
+  !> Announces a text: copies it to be sent to all ranks from the next step of the network on. Local.
   subroutine announce_text(this, topic, text, at_once, stat, errmsg)
     class(mg_announcer), intent(in) :: this
     integer, intent(in) :: topic
@@ -244,6 +245,7 @@ contains
     call announce_bytes(this, topic, c_loc(bytes), int(len(text), c_size_t), at_once, stat, errmsg)
   end subroutine announce_text
 
+  !> Announces `bytes` bytes at an address to all ranks, for announce_reals, _integers and _text. Local.
   subroutine announce_bytes(this, topic, address, bytes, at_once, stat, errmsg)
     class(mg_announcer), intent(in) :: this
     integer, intent(in) :: topic
@@ -258,7 +260,8 @@ contains
     call mg_return_status(mg_announcer_announce(this%handle, int(topic, c_int), address, bytes, delivery), stat, errmsg)
   end subroutine announce_bytes
 
-  !> Forwards all announcements by one hop. Called by every rank. n: number of announcements delivered on this rank.
+  !> Makes one step of the announcement network: forwards all announcements by one hop. Called by every rank. n: number of
+  !! announcements delivered on this rank.
   subroutine announcer_step(this, n, stat, errmsg)
     class(mg_announcer), intent(in) :: this
     integer, intent(out) :: n
@@ -360,7 +363,7 @@ contains
     steps = int(number)
   end function announcer_time
 
-  !> Frees the announcer, if it was created. Every rank must free it.
+  !> Frees the announcement network, if it was created. Every rank must free it.
   subroutine announcer_free(this, stat, errmsg)
     class(mg_announcer), intent(inout) :: this
     integer, intent(out), optional :: stat
@@ -371,6 +374,7 @@ contains
     call mg_return_status(status, stat, errmsg)
   end subroutine announcer_free
 
+  !> Finaliser of mg_announcer: frees the announcement network without reporting errors.
   subroutine announcer_final(this)
     type(mg_announcer), intent(inout) :: this
     integer(c_int) :: unused

@@ -70,12 +70,13 @@ WARN_LOGFILE = {work}/warnings
 
 
 def has_brief(element):
+    """Returns True if an entity in Doxygen's XML has a brief description."""
     return any(text.strip() for text in element.find("briefdescription").itertext())
 
 
 def without_words(xml):
-    """Yields a line for each public entity without a brief description. Constructors, operators, overriding functions and
-    overloads of a described function need none."""
+    """Yields a line for each public entity of the headers that has no brief description in Doxygen's XML. Constructors,
+    operators, overriding functions and overloads of a described function need none."""
     for compound in ElementTree.parse(xml / "index.xml").getroot():
         kind, name = compound.get("kind"), compound.find("name").text
         if kind not in ("dir", "file", "namespace", "class", "struct", "union") or name.endswith((".md", ".dox")):
@@ -96,8 +97,8 @@ def without_words(xml):
 
 
 def mend(output):
-    """Removes links to a list of nested classes that is missing: Doxygen 1.9.4 writes them where all nested classes are
-    private."""
+    """Removes from the HTML of the API reference links to a list of nested classes that is missing: Doxygen 1.9.4 writes them
+    where all nested classes are private."""
     for page in output.glob("*.html"):
         text = page.read_text()
         if '"#nested-classes"' in text and 'name="nested-classes"' not in text:
@@ -105,7 +106,7 @@ def mend(output):
 
 
 def with_origin(root, line):
-    """Replaces the path of a header in a line by its path in the repository."""
+    """Replaces the path of a header's copy in a warning of Doxygen by its path in the repository."""
     def origin(header):
         found = (f / header[1] for f in layout.folders(root, "include"))
         return next((f.relative_to(root).as_posix() for f in found if f.exists()), header[0])
@@ -114,7 +115,7 @@ def with_origin(root, line):
 
 
 def build(root, output):
-    """Builds the reference. Returns lines of what is wrong; none if it is complete."""
+    """Builds the API reference by Doxygen. Returns its warnings and the entities without a description; none if complete."""
     if shutil.which("doxygen") is None:
         return ["doxygen is not installed (Debian: doxygen)"]
     shutil.rmtree(output, ignore_errors=True)

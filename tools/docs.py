@@ -28,31 +28,35 @@ a{color:#1f5f99}nav{font-size:.9rem;margin-bottom:2rem}"""
 
 
 def pages(root):
+    """Returns the Markdown files of the repository outside of builds and hidden folders, those of the root first."""
     skip = ("build", ".")
     found = [p for p in root.rglob("*.md") if not p.relative_to(root).parts[0].startswith(skip)]
     return sorted(found, key=lambda p: (len(p.relative_to(root).parts), p))
 
 
 def without_fences(text):
+    """Returns a Markdown text without its fenced code blocks, in which links and headings do not count."""
     return re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
 
 
 def without_code(text):
+    """Returns a Markdown text without its fenced code blocks and inline code."""
     return re.sub(r"`[^`\n]*`", "", without_fences(text))
 
 
 def heading_anchor(heading, _separator="-"):
-    """Returns the anchor of a heading, as code hosts derive it."""
+    """Returns the anchor of a Markdown heading, as code hosts derive it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
 
 
 def anchors(text):
+    """Returns the anchors of all headings of a Markdown page."""
     return {heading_anchor(heading) for heading in re.findall(r"^#+\s+(.*)$", without_fences(text), flags=re.M)}
 
 
 def targets(root, page):
-    """Yields (link, file, heading) of every link of a page within the repository, without those into packages that are not
-    there."""
+    """Yields (link, file, heading) of every link of a Markdown page within the repository, without those into packages that are
+    not there."""
     for link in LINK.findall(without_code(page.read_text())):
         if not re.match(r"[a-z]+:", link):
             name, _, anchor = link.partition("#")
@@ -62,6 +66,7 @@ def targets(root, page):
 
 
 def broken_links(root):
+    """Yields a line for each link of a Markdown page to a file or heading that does not exist."""
     for page in pages(root):
         for link, file, anchor in targets(root, page):
             if not file.exists():
@@ -71,7 +76,8 @@ def broken_links(root):
 
 
 def unreachable(root):
-    """Returns the pages of the root, of docs/ and of packages (not of tests) that no chain of links from the README reaches."""
+    """Yields a line for each Markdown page of the root, docs/ and packages (not of tests) that no chain of links from the README
+    reaches."""
     reached, waiting = set(), [root / "README.md"]
     while waiting:
         page = waiting.pop()
@@ -86,7 +92,7 @@ def unreachable(root):
 
 
 def unknown_sources(root):
-    """Returns publications that are named in brackets and have no entry in docs/sources.md."""
+    """Yields a line for each publication that a source or document names in brackets and docs/sources.md lacks."""
     list_of = root / SOURCES
     known = set(SOURCE.findall(list_of.read_text())) if list_of.exists() else set()
     files = [p for name in ("include", "src", "apps", "docs") for folder in layout.folders(root, name)
@@ -98,7 +104,7 @@ def unknown_sources(root):
 
 
 def html_name(name):
-    """Returns the name of a page's HTML file in the output."""
+    """Returns the name of the HTML file that is built from a Markdown page."""
     if name.as_posix() == API:
         return Path("api/index.html")
     return name.with_name("index.html") if name.name == "README.md" else name.with_suffix(".html")
@@ -141,7 +147,8 @@ def build(root, output):
 
 
 def broken_html_links(output):
-    """Returns links of the HTML in a folder that lead nowhere. Files that the search of the reference loads are left out."""
+    """Yields a line for each link of the HTML in a folder that leads nowhere. Files that the search of the API reference loads
+    are left out."""
     files = [p for p in sorted(output.rglob("*.html")) if p.parent.name != "search"]
     texts = {p.resolve(): p.read_text(errors="replace") for p in files}
     names = {p: {html.unescape(n) for n in re.findall(r'\b(?:id|name)="([^"]*)"', text)} for p, text in texts.items()}

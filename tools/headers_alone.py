@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 def compile_alone(name, command):
-    """Compiles a header included twice, so that a missing #pragma once shows as well. Returns the first error or None."""
+    """Compiles a public header included twice, so that a missing #pragma once shows as well. Returns the first error or None."""
     text = f'#include "{name}"\n#include "{name}"\n'
     run = subprocess.run([*command, "-fsyntax-only", "-x", "c++", "-"], input=text, text=True, capture_output=True)
     if run.returncode == 0:
@@ -25,7 +25,7 @@ def compile_alone(name, command):
 
 
 def refused(name, command, reason):
-    """Preprocesses a header only: an error found there comes before any other. Returns what is wrong or None."""
+    """Checks that the preprocessor refuses a public header with an #error that holds `reason`. Returns what is wrong or None."""
     text = f'#include "{name}"\n'
     run = subprocess.run([*command, "-E", "-x", "c++", "-"], input=text, text=True, capture_output=True)
     errors = [line for line in run.stderr.split("\n") if "error:" in line]

@@ -135,12 +135,12 @@ def files(root):
 
 
 def spliced(text):
-    """Joins lines that end in a backslash with the next ones, keeping the number of lines."""
+    """Joins lines of C++ that end in a backslash with the next ones, keeping the number of lines."""
     return re.sub(r"(?:[^\n]*\\\n)+[^\n]*", lambda m: m[0].replace("\\\n", "") + "\n" * m[0].count("\\\n"), text)
 
 
 def blanked(text, strings):
-    """Blanks comments and the insides of raw strings, and of strings on one line if asked, keeping the number of lines."""
+    """Blanks in C++ comments and the insides of raw strings, and of other strings if asked, keeping the number of lines."""
 
     def instead(found):
         if found[0][0] == "/":
@@ -153,7 +153,7 @@ def blanked(text, strings):
 
 
 def split_package(name):
-    """Returns the package of a file (None: the core), and its path below the folder of that."""
+    """Returns the package that a file belongs to (None: the core), and its path below the folder of that package."""
     parts = name.split("/")
     if parts[0] == "packages" and len(parts) > 2:
         return parts[1], "/".join(parts[2:])
@@ -172,6 +172,7 @@ def check_package(package, name, included):
 
 
 def module_name(name):
+    """Returns the module of a file in src/MODULE or include/merganser/MODULE; None for other files."""
     parts = name.split("/")
     if parts[0] == "src" and len(parts) > 2:
         return parts[1]
@@ -181,7 +182,7 @@ def module_name(name):
 
 
 def check_included(name, module, line):
-    """Checks the form of an include in a line without comments, and the right to it."""
+    """Yields the breaches of one line of C++ without comments that is an include: its form, and the right to the header."""
     again = AGAIN.match(line)
     if again and again[1].strip() != f'"{name}"':
         yield f'HWY_TARGET_INCLUDE is "{name}", the file that Highway is to include again'
@@ -210,7 +211,7 @@ def check_included(name, module, line):
 
 
 def check_include(name, module, included):
-    """Checks a quoted include: its form, and the module that owns the header."""
+    """Yields the breaches of a quoted include: its form, and the module that owns the header."""
     if name.startswith("examples/"):  # made to be copied: its own headers by their place, the library's in <>
         if included.startswith(OURS + (".", "/")) or included != posixpath.normpath(included):
             yield f'include "{included}": an example includes its own headers by their place, <merganser/...>, and no other'
@@ -236,7 +237,7 @@ def check_include(name, module, included):
 
 
 def check_namespace(module, below):
-    """Checks the namespaces below merganser that a file of a module opens."""
+    """Yields a breach if a file of a module opens another namespace below merganser than the module may."""
     if module in COMMON:
         if below and below[0] not in ("detail", "HWY_NAMESPACE", module):
             yield f"module {module} has its names in merganser, private ones in merganser::detail or merganser::{module}"
@@ -245,6 +246,7 @@ def check_namespace(module, below):
 
 
 def check_code(name, text, package=None):
+    """Yields the breaches of a C or C++ file, with their lines: openings of docstrings, includes, namespaces, forbidden calls."""
     text = spliced(text)
     lines = zip(*(form.split("\n") for form in (text, blanked(text, False), blanked(text, True))))
     module = module_name(name)
@@ -283,6 +285,7 @@ def check_code(name, text, package=None):
 
 
 def check_words(text):
+    """Yields each word of a file that has given way to one of the field, with its line."""
     for word, say in WORDS.items():
         if word.strip("*") not in text:
             continue
@@ -305,6 +308,7 @@ def check_modules_of_cmake(text, package):
 
 
 def check(root):
+    """Returns a line for each breach of a house rule in the files of a checkout."""
     breaches = []
     for path in files(root):
         name = path.relative_to(root).as_posix()

@@ -7,23 +7,23 @@ LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 
 
 def packages(root):
-    """Returns the names of the packages that are there. Any may be deleted, and the folder packages/ too."""
+    """Returns the names of the packages that this checkout has. Any may be deleted, and the folder packages/ too."""
     folder = root / "packages"
     return sorted(p.name for p in folder.iterdir() if p.is_dir()) if folder.is_dir() else []
 
 
 def roots(root):
-    """Returns the root, whose folders are those of the core, and the folders of packages."""
+    """Returns the root of the repository, whose folders are those of the core, and the folders of packages."""
     return [root, *(root / "packages" / name for name in packages(root))]
 
 
 def folders(root, name):
-    """Returns the folders of this name of the core and of packages, as include/ and packages/graph/include/."""
+    """Returns the folders of this name in the core and in packages, as include/ and packages/graph/include/."""
     return [r / name for r in roots(root) if (r / name).is_dir()]
 
 
 def is_left_out(root, file):
-    """Returns whether a file belongs to a package that is not there, or to packages/ itself where it was deleted."""
+    """Returns True if a file belongs to a package that this checkout lacks, or to packages/ itself where it was deleted."""
     if not file.is_relative_to(root / "packages"):
         return False
     parts = file.relative_to(root / "packages").parts

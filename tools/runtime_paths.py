@@ -18,7 +18,7 @@ SAFE = re.compile(r"/|\$(ORIGIN|\{ORIGIN\})(/|$)")
 
 
 def is_linked(path):
-    """Returns whether a file is a program or a shared library; objects have no RUNPATH."""
+    """Returns True if a file is an ELF program or shared library, by its header; object files have no RUNPATH."""
     try:
         with open(path, "rb") as file:
             head = file.read(18)
@@ -29,19 +29,21 @@ def is_linked(path):
 
 
 def linked_files(paths):
+    """Yields the ELF programs and shared libraries below these paths; links are not followed."""
     for path in paths:
         files = sorted(path.rglob("*")) if path.is_dir() else [path]
         yield from (file for file in files if file.is_file() and not file.is_symlink() and is_linked(file))
 
 
 def entries(path):
-    """Returns (name of the entry, its text) of a file's RUNPATH and RPATH."""
+    """Returns pairs (name of the entry, its text) of an ELF file's RUNPATH and RPATH, as readelf prints them."""
     run = subprocess.run(["readelf", "-dW", path], check=True, capture_output=True, text=True, errors="replace",
                          env={**os.environ, "LC_ALL": "C"})
     return re.findall(r"\((RUNPATH|RPATH)\)[^\[]*\[(.*)\]", run.stdout)
 
 
 def breaches(path, shown):
+    """Yields a line for each part of an ELF file's RUNPATH or RPATH that is empty or relative."""
     for name, text in entries(path):
         for part in text.split(":"):
             if not SAFE.match(part):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what a shared library shows: symbols.py LIBRARY LIST [--update].
+"""Checks which symbols a shared library exports: symbols.py LIBRARY LIST [--update].
 
 All of it must have the version MERGANSER_..., and be a name of merganser or a C function mg_...; these are compared with
 LIST, one name a line (those with # are comments), which --update writes anew. Exit 1 and one line per breach.
@@ -14,7 +14,7 @@ VERSION = re.compile(r"@@MERGANSER_\d+\.\d+$")
 
 
 def shown(library):
-    """Returns the names, with their versions, that the library exports."""
+    """Returns the symbols that the shared library exports, with their versions, as nm prints them, without those of versions."""
     command = ["nm", "-D", "--defined-only", "--with-symbol-versions", str(library)]
     lines = subprocess.run(command, check=True, text=True, capture_output=True).stdout.splitlines()
     fields = [line.split() for line in lines]
@@ -22,6 +22,7 @@ def shown(library):
 
 
 def readable(names):
+    """Returns the demangled C++ names of exported symbols, by c++filt."""
     text = subprocess.run(["c++filt"], input="\n".join(names), check=True, text=True, capture_output=True).stdout
     return text.split("\n")[: len(names)]
 

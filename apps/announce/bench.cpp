@@ -1,3 +1,4 @@
+// announce bench: steps of the weak scaling experiment of [berghoff2018], and the counts of messages that formulas predict.
 #include "apps/announce/bench.hpp"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace {
 using announce::AnnouncementNetwork;
 using kernels::GatherKind;
 
-/// Name of a variant, and its all-gather if it is one; an array of them is in the order of Exchanged.
+/// Name of a variant of announce bench, and its kind of all-gather if it makes one; an array of them is in the order of Exchanged.
 struct ExchangedFacts {
   std::string_view name;
   std::optional<GatherKind> gather;
@@ -55,15 +56,16 @@ std::vector<int> side_neighbours(int rank, int ranks) {
   return to;
 }
 
-/// Returns how many of the steps 0 to last - 1 a rank makes an announcement in, if it does so when (step + rank) % every == 0.
+/// Returns the number of announcements that a rank makes in steps 0 to last - 1, one where (step + rank) % every == 0.
 std::int64_t count_announcements(std::int64_t last, int rank, int every) {
   const std::int64_t first = (every - rank % every) % every;
   return last <= first ? 0 : (last - 1 - first) / every + 1;
 }
 
-/// Counts the bytes equal to `byte`. Sums of 8 bits vectorise: several times as fast as std::count, whose sums have 64 bits.
+/// Counts the bytes equal to `byte` in gathered data. Sums of 8 bits vectorise: several times as fast as std::count, whose sums
+/// have 64 bits.
 std::int64_t count_bytes(std::byte byte, std::span<const std::byte> bytes) {
-  constexpr std::size_t kMax = 240;  // that a sum of 8 bits holds
+  constexpr std::size_t kMax = 240;  // bytes per sum, which must not exceed 8 bits
   std::int64_t count = 0;
   while (!bytes.empty()) {
     const auto some = bytes.first(std::min(kMax, bytes.size()));
@@ -80,6 +82,7 @@ std::int64_t count_bytes(std::byte byte, std::span<const std::byte> bytes) {
 std::string_view exchanged_name(Exchanged e) { return kVariants[static_cast<std::size_t>(e)].name; }
 std::optional<kernels::GatherKind> gather_kind(Exchanged e) { return kVariants[static_cast<std::size_t>(e)].gather; }
 
+/// State of announce bench on one rank: announcement network, halo exchange, all-gathers, times and counts.
 struct AnnounceBench::Impl {
   Impl(comm::Transport& t, const AnnounceExperiment& e, const std::vector<Exchanged>& v)
       : transport(t),
@@ -100,6 +103,7 @@ struct AnnounceBench::Impl {
     }
   }
 
+  /// Returns the limits of announcements, which must hold one of the experiment's size.
   static announce::AnnouncementOptions limits(const AnnounceExperiment& e) {
     announce::AnnouncementOptions o;
     o.max_bytes = std::max(o.max_bytes, static_cast<std::size_t>(e.size));
@@ -107,7 +111,7 @@ struct AnnounceBench::Impl {
     return o;
   }
 
-  /// Makes and times `count` steps of one variant. Called by every rank.
+  /// Executes and times `count` steps of one variant of announce bench. Called by every rank.
   void time_steps(Exchanged e, std::int64_t count) {
     kernels::Gather* const gather = gathers.contains(e) ? gathers.at(e).get() : nullptr;
     std::span<const std::byte> all;
@@ -119,7 +123,8 @@ struct AnnounceBench::Impl {
         });
   }
 
-  /// Makes one step: work, halo, and the exchange of the variant. @return the gathered parts of all ranks; empty without a gather
+  /// Executes one step of announce bench: work, halo exchange, and the exchange of the variant. @return the gathered parts of all
+  /// ranks; empty without a gather
   std::span<const std::byte> step(Exchanged e, kernels::Gather* gather) {
     const double start = now();
     if (e == Exchanged::non_blocking) begin(*gather);
@@ -141,6 +146,7 @@ struct AnnounceBench::Impl {
     return gather != nullptr ? gather->complete() : std::span<const std::byte>{};
   }
 
+  /// Starts an all-gather of this rank's payload, and counts its calls, messages and bytes.
   void begin(kernels::Gather& gather) {
     const auto before = transport.counters();
     gather.start(payload);
@@ -150,7 +156,7 @@ struct AnnounceBench::Impl {
     counts.gather_bytes += after.bytes;
   }
 
-  /// Counts the gathered bytes that have the value of the rank whose part they are: each rank sends its number as bytes.
+  /// Counts the bytes of an all-gather that have the value of the rank whose part they are: each rank sends its number as bytes.
   void verify_gathered(std::span<const std::byte> all) {
     for (std::size_t r = 0; r < static_cast<std::size_t>(transport.size()); ++r) {
       const auto part = all.subspan(r * payload.size(), payload.size());
@@ -162,15 +168,15 @@ struct AnnounceBench::Impl {
 
   comm::Transport& transport;
   AnnounceExperiment experiment;
-  std::vector<Exchanged> variants;
+  std::vector<Exchanged> variants;  // global exchanges that are measured in turns
   std::unique_ptr<announce::Network> network;
   AnnouncementNetwork announcements;
-  std::vector<std::byte> payload;
-  std::size_t side;
-  std::vector<std::int64_t> sides_of;  // per arc of the halo
+  std::vector<std::byte> payload;      // of an announcement or all-gather: the rank's number in every byte
+  std::size_t side;                    // bytes of one side of a block in the halo exchange
+  std::vector<std::int64_t> sides_of;  // number of sides along each arc of the halo
   std::unique_ptr<comm::Mailbox> halo;
   std::map<Exchanged, std::unique_ptr<kernels::Gather>> gathers;
-  std::map<Exchanged, std::vector<double>> seconds;
+  std::map<Exchanged, std::vector<double>> seconds;  // times of this rank's steps by variant
   AnnounceCounts counts;
 };
 
@@ -179,6 +185,7 @@ AnnounceBench::AnnounceBench(comm::Transport& transport, const AnnounceExperimen
     : impl_(std::make_unique<Impl>(transport, experiment, variants)) {}
 AnnounceBench::~AnnounceBench() = default;
 
+// Loop of announce bench: variants take turns in blocks of steps, so that a drift of the machine affects all of them.
 void AnnounceBench::run() {
   Impl& m = *impl_;
   ProgressLine line(m.transport.rank() == 0);
@@ -193,6 +200,7 @@ void AnnounceBench::run() {
 
 const std::vector<double>& AnnounceBench::seconds(Exchanged e) const { return impl_->seconds[e]; }
 
+// Counts of announce bench on this rank: those of halo and all-gathers, and those that the announcement network has kept itself.
 AnnounceCounts AnnounceBench::counted() const {
   AnnounceCounts c = impl_->counts;
   const auto& s = impl_->announcements.statistics();
@@ -204,7 +212,8 @@ AnnounceCounts AnnounceBench::counted() const {
   return c;
 }
 
-/// Computes what this rank must have counted after `steps` steps of the network, from distances in it. Every rank forwards an
+/// Computes the counts of messages that this rank must have after `steps` steps of the announcement network, from distances in
+/// it. Every rank forwards an
 /// announcement once, along each of its out-arcs, in the step after it first arrived.
 AnnounceCounts AnnounceBench::Impl::expected_network_counts(std::int64_t steps) const {
   AnnounceCounts c;
@@ -236,6 +245,8 @@ AnnounceCounts AnnounceBench::Impl::expected_network_counts(std::int64_t steps) 
   return c;
 }
 
+// Counts that announce bench must have on this rank: announcements by distances in the network, halo messages and all-gathers by
+// the number of steps. Messages to the rank itself are not counted.
 AnnounceCounts AnnounceBench::expected() const {
   const Impl& m = *impl_;
   const int rank = m.transport.rank();

@@ -13,20 +13,23 @@
 namespace merganser::app {
 namespace {
 
+/// Returns the names of all variants of announce bench, as --exchange takes them.
 std::vector<std::string> exchange_names() {
   std::vector<std::string> names;
   for (const Exchanged e : kExchanged) names.emplace_back(exchanged_name(e));
   return names;
 }
 
+/// Options of announce bench, filled by the option parser.
 struct BenchAnnounce {
   AnnounceExperiment experiment;
-  std::vector<std::string> exchange = exchange_names();
-  RankOptions ranks;
-  ForceOption limits;
-  std::string json;
+  std::vector<std::string> exchange = exchange_names();  ///< names of the variants of announce bench to measure
+  RankOptions ranks;                                     ///< communication model and number of ranks of announce bench
+  ForceOption limits;                                    ///< --force: run even if forecasts exceed the free memory
+  std::string json;                                      ///< path of announce bench's run record; empty: none
 };
 
+/// Lists the command-line options of announce bench, with their help texts and checks, for the option parser.
 template <class V>
 void describe(BenchAnnounce& o, V&& option) {
   auto& e = o.experiment;
@@ -55,9 +58,10 @@ void describe(BenchAnnounce& o, V&& option) {
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
-/// Variants that are measured, and those that the communication model does not support.
+/// Variants of --exchange that announce bench measures, and those that the communication model does not support.
 struct Variants {
   std::vector<Exchanged> measured;
+  /// A variant that the communication model does not support, with the reason.
   struct Missing {
     Exchanged exchanged;
     std::string reason;
@@ -65,7 +69,7 @@ struct Variants {
   std::vector<Missing> missing;
 };
 
-/// Parses the variants of --exchange. @throws UsageError for none, and for one given twice
+/// Parses the variants of announce bench --exchange. @throws UsageError for none, and for one given twice
 std::vector<Exchanged> parse_exchanges(const BenchAnnounce& o) {
   if (o.exchange.empty()) throw UsageError("--exchange: \"\"; allowed: one or more of the list in --help");
   std::vector<Exchanged> kinds;
@@ -79,7 +83,8 @@ std::vector<Exchanged> parse_exchanges(const BenchAnnounce& o) {
   return kinds;
 }
 
-/// Splits the requested variants into those that the model supports and the others. @throws UsageError if it supports none
+/// Splits the requested variants of announce bench into those that the model supports and the others. @throws UsageError if it
+/// supports none
 Variants select_variants(const std::vector<Exchanged>& kinds, const comm::Transport& t) {
   Variants v;
   for (const Exchanged e : kinds) {
@@ -97,15 +102,16 @@ Variants select_variants(const std::vector<Exchanged>& kinds, const comm::Transp
   return v;
 }
 
-/// Times of the steps of a variant in seconds, on rank 0: on every rank, on the slowest rank of each step, and each rank's median.
-struct Times {
+/// Step times of one variant of announce bench in seconds, on rank 0; filled by gather_times().
+struct VariantTimes {
   Exchanged exchanged;
-  std::vector<double> all;
-  std::vector<double> slowest;
-  std::vector<double> rank_medians;
+  std::vector<double> all;           ///< step times of every step on every rank
+  std::vector<double> slowest;       ///< step time of each step on its slowest rank
+  std::vector<double> rank_medians;  ///< by rank: median of the step times
 };
 
-/// Estimates the memory of a rank: announcements in transit, buffers of all-gathers and sides, and the times of its steps.
+/// Estimates the memory of a rank in announce bench: announcements in transit, buffers of all-gathers and sides, and the times of
+/// its steps.
 Need estimate_need(const BenchAnnounce& o, const std::vector<Exchanged>& kinds, int ranks) {
   const AnnounceExperiment& e = o.experiment;
   const double variants = static_cast<double>(kinds.size()), times = e.steps * variants * sizeof(double);
@@ -120,15 +126,15 @@ Need estimate_need(const BenchAnnounce& o, const std::vector<Exchanged>& kinds, 
   return need;
 }
 
-/// Gathers the counts of every rank on rank 0, and returns none on the others: on every rank they would take memory that grows with
-/// the square of the number of ranks. Collective.
+/// Gathers the counts of messages of every rank on rank 0, and returns none on the others: on every rank they would take memory
+/// that grows with the square of the number of ranks. Collective.
 std::vector<AnnounceCounts> gather_counts(comm::Transport& t, const AnnounceCounts& mine) {
   return comm::gather_to_first(t, std::span(&mine, 1)).flat();
 }
 
-/// Gathers the times of a variant on rank 0; empty on the others. Collective.
-Times gather_times(comm::Transport& t, const AnnounceBench& bench, Exchanged e) {
-  Times v{e, {}, {}, {}};
+/// Gathers the step times of a variant from all ranks on rank 0; empty on the others. Collective.
+VariantTimes gather_times(comm::Transport& t, const AnnounceBench& bench, Exchanged e) {
+  VariantTimes v{e, {}, {}, {}};
   for (const auto list : comm::gather_to_first(t, bench.seconds(e))) {
     v.all.insert(v.all.end(), list.begin(), list.end());
     v.slowest.resize(list.size(), 0);
@@ -140,7 +146,8 @@ Times gather_times(comm::Transport& t, const AnnounceBench& bench, Exchanged e) 
 
 constexpr double kQuantiles[] = {0.0, 0.1, 0.5, 0.9, 0.99, 1.0};
 
-/// Returns summary and quantiles of times, with the efficiency `ideal` / time of each quantile. @param ideal  in seconds
+/// Makes the object of step times in the record of announce bench: summary and quantiles, each with its efficiency `ideal` / time.
+/// @param ideal  duration of a step's work, s
 Json distribution(const std::vector<double>& seconds, double ideal) {
   Json j = summary_json(summarise(seconds));
   for (const double q : kQuantiles) {
@@ -150,7 +157,7 @@ Json distribution(const std::vector<double>& seconds, double ideal) {
   return j;
 }
 
-/// Name of a count in records and in tables, and its member.
+/// Name of a count of announce bench in records and in tables, and its member of AnnounceCounts.
 struct Counted {
   const char* name;
   const char* title;
@@ -169,12 +176,14 @@ constexpr Counted kCounted[] = {{"messages", "network: messages", &AnnounceCount
                                 {"halo_bytes", "halo: bytes", &AnnounceCounts::halo_bytes},
                                 {"collectives", "collective calls beside all-gathers", &AnnounceCounts::collectives}};
 
+/// Makes the object of counts of messages, bytes and calls in the record of announce bench.
 Json counts_json(const AnnounceCounts& counts) {
   Json out;
   for (const Counted& c : kCounted) out[c.name] = counts.*c.value;
   return out;
 }
 
+/// Sums the counts of messages, bytes and calls over ranks.
 AnnounceCounts sum_counts(const std::vector<AnnounceCounts>& ranks) {
   AnnounceCounts sum;
   for (const auto& counts : ranks)
@@ -182,17 +191,18 @@ AnnounceCounts sum_counts(const std::vector<AnnounceCounts>& ranks) {
   return sum;
 }
 
-/// Messages and bytes of one step by the formulas of [berghoff2018, section II-D]: N processes, degree n, messages of m bytes,
-/// diameter d.
-struct Published {
-  double messages;             ///< n N
+/// Messages and bytes of one step of all processes by the formulas of [berghoff2018, section II-D]: N processes, degree n, messages
+/// of m bytes, diameter d.
+struct PublishedCosts {
+  double messages;             ///< n N messages of the announcement network
   double one_each;             ///< n N m: every process announces in one step
   double each_step;            ///< n N m d: every process announces in every step, as published
   double each_step_true;       ///< n N^2 m: the corrected formula, since every announcement crosses all n N arcs
-  double all_to_all_messages;  ///< N^2
-  double all_to_all;           ///< N^2 m
+  double all_to_all_messages;  ///< N^2 messages of an all-to-all
+  double all_to_all;           ///< N^2 m bytes of an all-to-all
 };
-Published published_costs(const BenchAnnounce& o, int ranks, const AnnounceBench& bench) {
+/// Computes the published costs of a step on so many ranks, with the network and message size of the experiment.
+PublishedCosts published_costs(const BenchAnnounce& o, int ranks, const AnnounceBench& bench) {
   const double n = bench.network().degree();
   const double arcs = n * ranks;
   const double pairs = static_cast<double>(ranks) * ranks;
@@ -200,12 +210,13 @@ Published published_costs(const BenchAnnounce& o, int ranks, const AnnounceBench
   return {arcs, arcs * m, arcs * m * bench.time_to_live(), arcs * ranks * m, pairs, pairs * m};
 }
 
-void print_times(const BenchAnnounce& o, const std::vector<Times>& variants,
+/// Prints the table of step times and efficiency by variant, and the variants that the model does not support.
+void print_times(const BenchAnnounce& o, const std::vector<VariantTimes>& variants,
                  const std::vector<Variants::Missing>& missing) {
   Table table({"beside the halo", "step: median", "p10", "p90", "p99", "max", "slowest rank: mean",
                "efficiency: median", "p10 to p90"});
   const double work = o.experiment.work_ms * 1e-3;
-  for (const Times& v : variants) {
+  for (const VariantTimes& v : variants) {
     const auto at = [&](double q) { return quantile(v.all, q); };
     const auto share = [&](double q) { return percent_text(work / at(q)); };
     table.row({std::string(exchanged_name(v.exchanged)), seconds_text(at(0.5)), seconds_text(at(0.1)),
@@ -218,6 +229,7 @@ void print_times(const BenchAnnounce& o, const std::vector<Times>& variants,
   std::cout << '\n';
 }
 
+/// Prints the table of counted messages, bytes and calls beside those of the formulas. @param exact  true: equal on every rank
 void print_counts(const AnnounceCounts& counted, const AnnounceCounts& want, bool exact) {
   Table table({"all ranks, all steps", "counted", "by the formulas"});
   for (const Counted& c : kCounted) {
@@ -229,19 +241,20 @@ void print_counts(const AnnounceCounts& counted, const AnnounceCounts& want, boo
   std::cout << table.text() << (exact ? "  equal on every rank\n" : "  NOT EQUAL on every rank\n");
 }
 
-/// Returns the names of the calls by which this model makes an all-gather.
+/// Returns the names of the library calls by which a communication model makes a kind of all-gather.
 std::string_view call_names(const comm::Transport& t, kernels::GatherKind kind) {
   const auto all = kernels::gathers();
   return std::find_if(all.begin(), all.end(), [&](const auto& g) { return g.model == t.name() && g.kind == kind; })
       ->description;
 }
 
-/// Prints the tables and writes the record. Called on rank 0.
+/// Prints the tables of announce bench and writes its run record. Called on rank 0.
+/// @param counted, expected  counts by rank
 void report(const BenchAnnounce& o, const Invocation& in, comm::Transport& t, const AnnounceBench& bench,
-            const std::vector<Times>& variants, const std::vector<Variants::Missing>& missing,
+            const std::vector<VariantTimes>& variants, const std::vector<Variants::Missing>& missing,
             const std::vector<AnnounceCounts>& counted, const std::vector<AnnounceCounts>& expected) {
   const bool exact = counted == expected;
-  const Published p = published_costs(o, t.size(), bench);
+  const PublishedCosts p = published_costs(o, t.size(), bench);
   const AnnounceCounts c = sum_counts(counted);
   if (o.json != "-") {
     std::cout << t.size() << (t.size() == 1 ? " rank, " : " ranks, ") << t.name() << "; " << bench.network().describe()
@@ -258,7 +271,7 @@ void report(const BenchAnnounce& o, const Invocation& in, comm::Transport& t, co
   if (o.json.empty()) return;
   Json record = make_record(in, {t.size(), std::string(t.name()), std::string(t.choice()), o.ranks.decorators, ""});
   const double work = o.experiment.work_ms * 1e-3;
-  for (const Times& v : variants) {
+  for (const VariantTimes& v : variants) {
     const auto gather = gather_kind(v.exchanged);
     Json j = {{"exchange", exchanged_name(v.exchanged)},
               {"steps_and_ranks", distribution(v.all, work)},
@@ -285,6 +298,7 @@ void report(const BenchAnnounce& o, const Invocation& in, comm::Transport& t, co
   write_record(o.json, record);
 }
 
+/// Runs announce bench on all ranks. @throws VerificationError on every rank if counts differ from those of the formulas
 int run(BenchAnnounce& o, const Invocation& in) {
   const std::vector<Exchanged> kinds = parse_exchanges(o);
   return run_on_ranks(o.ranks, [&](comm::Transport& t) {
@@ -296,7 +310,7 @@ int run(BenchAnnounce& o, const Invocation& in) {
       bench = std::make_unique<AnnounceBench>(t, o.experiment, variants.measured);
     });
     bench->run();
-    std::vector<Times> times;
+    std::vector<VariantTimes> times;
     for (const Exchanged e : variants.measured) times.push_back(gather_times(t, *bench, e));
     const auto counted = gather_counts(t, bench->counted());
     const auto expected = gather_counts(t, bench->expected());

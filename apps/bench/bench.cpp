@@ -1,3 +1,4 @@
+// Driver of bench random and bench files: merge steps are measured in threads of this process or in jobs that it starts.
 #include "apps/bench/bench.hpp"
 
 #include <fmt/core.h>
@@ -21,12 +22,13 @@ constexpr std::array<std::string_view, 14> kOfParent{
     "sub-communicator", "ranks", "json", "csv", "compare", "repeats", "timeout", "quiet", "here", "comm", "prune",
     "search",           "epoch", "steps"};
 
-/// Returns whether a word names a communication model.
+/// Returns true if a word of --compare names a communication model of this build.
 bool is_model(const std::string& word) {
   return std::any_of(comm::backends().begin(), comm::backends().end(), [&](const auto& b) { return b.name == word; });
 }
 
-/// Sets the model, pruning, search or epoch of a variant that a word of --compare names. @throws UsageError for another word
+/// Sets the model, pruning, search or epoch of a variant of merge steps that a word of --compare names. @throws UsageError for
+/// another word
 void apply_word(Variant& v, const std::string& word) {
   v.label = word;
   if (is_model(word)) {
@@ -50,9 +52,11 @@ void apply_word(Variant& v, const std::string& word) {
                    "per-operation or a model: " + model_names().substr(5));
 }
 
-/// Driver of one benchmark run: loops over numbers of ranks, variants and repeats, in this process or in launched jobs.
+/// Driver of one run of a benchmark of merge steps: loops over numbers of ranks, variants and repeats, in this process or in
+/// launched jobs.
 class Bench {
  public:
+  /// Determines variants and numbers of ranks from the options. @throws UsageError for options that contradict each other
   Bench(const BenchOptions& o, const Invocation& in, const BenchProgram& program)
       : o_(o), in_(in), program_(program), base_{"", o.comm, o.method} {
     for (const auto& [word, prune] : prune_choices().words) {
@@ -79,7 +83,8 @@ class Bench {
       throw UsageError("--prune all with --compare, which measures two ways in turns; allowed: --compare A,B alone");
   }
 
-  /// Makes all runs and reports them. @return exit code of the ranks
+  /// Measures merge steps for all numbers of ranks and variants, and reports them. @return exit code of the first run that failed,
+  /// else 0
   int run() {
     check_memory();
     BenchReport report(o_, in_, program_);
@@ -100,9 +105,10 @@ class Bench {
   }
 
  private:
+  /// Returns true if the ranks of a variant are threads of this process.
   [[nodiscard]] static bool runs_in_threads(const Variant& v) { return v.comm == "threads" || v.comm == "auto"; }
 
-  /// Refuses ranks and raw times that do not fit into this host, before the first run is started.
+  /// Throws an error for numbers of ranks, and raw times of merge steps, that do not fit into this host, before any run is started.
   void check_memory() const {
     double cycles = 0;
     for (const int ranks : ranks_) {
@@ -121,8 +127,8 @@ class Bench {
     require(need, o_.limits.force);
   }
 
-  /// Measures the two variants of --compare in turns, so that changes of the machine affect both alike. @return exit code of the
-  /// ranks
+  /// Measures the merge steps of the two variants of --compare in turns, so that changes of the machine affect both alike.
+  /// @return exit code of the ranks
   int compare(int ranks, BenchReport& report) {
     Comparison c(ranks);
     c.variants.assign(2, base_);
@@ -144,7 +150,8 @@ class Bench {
     return 0;
   }
 
-  /// Measures all series of a variant once and adds the cycles to `set`. @return exit code of the ranks
+  /// Measures all series of merge steps of a variant once, here or in a job, and adds the cycles to `set`. @return exit code of the
+  /// ranks
   int measure_into(SeriesSet& set, const Variant& variant, const std::vector<std::string>& series) {
     const bool threads = runs_in_threads(variant);
     // Processes are launched even for one rank: a process in which MPI has started cannot start a launcher.
@@ -171,7 +178,7 @@ class Bench {
     return 0;
   }
 
-  /// Measures all series of a variant in a launched job, which writes a run record, and adds its cycles to `set`.
+  /// Measures all series of merge steps of a variant in a launched job, which writes a run record, and adds its cycles to `set`.
   int measure_under_launcher(SeriesSet& set, const Variant& variant) {
     PrivateFolder folder(shared_folder());
     const std::string path = folder.file("record.json");
@@ -202,12 +209,12 @@ class Bench {
   Variant base_;
   std::vector<Variant> variants_;  // one, or with --prune all one for each pruning
   std::vector<int> ranks_;
-  bool speaks_ = true;
+  bool speaks_ = true;  // true on the process that prints and writes
 };
 
 }  // namespace
 
-// Words of --compare, for its help and condition.
+// Words of bench --compare by kind, for its help and for the conditions of other options.
 CompareWords compare_words() {
   const auto words = [](const auto& choices) {
     return joined(choices.words, "|", [](const auto& choice) { return choice.first; });
@@ -216,7 +223,7 @@ CompareWords compare_words() {
           process_model_names()};
 }
 
-// Defaults of --compare: short steps, many pairs.
+// Defaults of bench with --compare: few merge steps per run and more repeats, since runs are compared in pairs.
 void preset_bench(BenchOptions& o) {
   const bool comparing = !o.compare.empty();
   o = BenchOptions();
@@ -225,7 +232,7 @@ void preset_bench(BenchOptions& o) {
   o.repeats = 8;
 }
 
-// Weak scaling: cells per rank stay the same.
+// Weak scaling of bench random: cells per rank stay the same.
 Grid weak_grid(Grid grid, int ranks) {
   std::size_t axis = 0;
   for (int factor = 2; ranks > 1;) {

@@ -12,31 +12,32 @@
 
 namespace merganser::app {
 
-/// Options of every benchmark.
+/// Options that bench random and bench files share, filled by the option parser.
 struct BenchOptions {
-  int steps = 10;
-  int repeats = 1;
-  std::vector<int> ranks;
-  bool weak = false;
-  std::string comm = "auto";
-  std::vector<std::string> compare;
-  double timeout = 3600;
-  std::string prune = "single-pass";
-  MethodOptions method;  ///< its pruning is not used: see `prune`
-  BlockOptions blocks;
-  std::string json, csv;
-  bool quiet = false;
-  ForceOption limits;
-  bool here = false;  ///< this process was launched to measure, and launches no others
+  int steps = 10;                     ///< timed cycles, each with one merge step
+  int repeats = 1;                    ///< times that all cycles of merge steps are repeated
+  std::vector<int> ranks;             ///< numbers of ranks, a run each; empty: 1, or those of the launcher
+  bool weak = false;                  ///< true: the grid grows with the ranks
+  std::string comm = "auto";          ///< communication model of the merge steps, or "auto"
+  std::vector<std::string> compare;   ///< two words of --compare; empty: none
+  double timeout = 3600;              ///< seconds that a job of the benchmark may take
+  std::string prune = "single-pass";  ///< pruning of links, or "all"
+  MethodOptions method;               ///< its pruning is not used: see `prune`
+  BlockOptions blocks;                ///< decomposition of the grid into blocks
+  std::string json, csv;              ///< paths of the run record and of the raw times; empty: none
+  bool quiet = false;                 ///< true: print no tables of merge step times
+  ForceOption limits;                 ///< --force: measure even if forecasts exceed the free memory
+  bool here = false;                  ///< this process was launched to measure, and launches no others
 };
 
-/// Words that --compare accepts, by kind, each list as conditions of options take it: "p2p|rma".
+/// Words that bench --compare accepts, by kind, each list as conditions of options take it: "p2p|rma".
 struct CompareWords {
   std::string prunes, searches, epochs, models, processes;
 };
-/// Returns the words that --compare accepts in this build.
+/// Returns the words that bench --compare accepts in this build: prunings, searches, epochs, communication models.
 [[nodiscard]] CompareWords compare_words();
 
+/// Lists the command-line options that bench random and bench files share, for the option parser.
 template <class V>
 void describe(BenchOptions& o, V&& option) {
   option.section("Measurement");
@@ -71,8 +72,8 @@ void describe(BenchOptions& o, V&& option) {
   option("here", o.here, "measure in this process", Hidden{});
 }
 
-/// Resets the options to their defaults, with fewer steps and more repeats if --compare was given; options that are given are
-/// parsed again on top.
+/// Resets the options of a benchmark of merge steps to their defaults, with fewer steps and more repeats if --compare was given;
+/// options that are given are parsed again on top.
 void preset_bench(BenchOptions& o);
 
 /// Returns the grid of a weak scaling run: cells and extent along x and y, in turn, multiplied by the prime factors of `ranks`.
@@ -80,7 +81,7 @@ void preset_bench(BenchOptions& o);
 
 /// Definition of a benchmark of merge steps: named series, each with its set-up.
 struct BenchProgram {
-  std::vector<std::string> series;   ///< "shuffled", "ordered"
+  std::vector<std::string> series;   ///< names of the series: "shuffled", "ordered", "files"
   const Answers* answers = nullptr;  ///< values resolved from files and options; null if there are no input files
   /// Returns the set-up of a series on `ranks` ranks: parcels, grid, method.
   std::function<BenchSetup(const std::string& series, int ranks)> setup;
@@ -89,7 +90,7 @@ struct BenchProgram {
   std::function<std::string(const std::string& series, const BenchSeries&)> published;
 };
 
-/// Runs a benchmark over all ranks, variants and repeats of the options, and reports. @return exit code
+/// Runs a benchmark of merge steps over all numbers of ranks, variants and repeats of the options, and reports. @return exit code
 int run_bench(const BenchOptions& options, const Invocation& in, const BenchProgram& program);
 
 }  // namespace merganser::app

@@ -12,12 +12,14 @@
 namespace merganser::app {
 namespace {
 
+/// Options of bench files, filled by the option parser.
 struct BenchFiles {
-  std::vector<std::string> files;
-  FileOptions file;
+  std::vector<std::string> files;  ///< parcel files of one grid, one for each cycle in turn
+  FileOptions file;                ///< volume ratio that replaces that of the files
   BenchOptions bench;
 };
 
+/// Lists the command-line options of bench files, with their help texts and checks, for the option parser.
 template <class V>
 void describe(BenchFiles& o, V&& option) {
   option.positional("FILE", o.files, "EPIC parcel files of one grid, taken in turn", Required{}, Reads{});
@@ -26,13 +28,14 @@ void describe(BenchFiles& o, V&& option) {
   describe_ratio(o.file, option, "20, which the published program has built in");
 }
 
+/// Resets the options of bench files to the defaults that --compare implies.
 void apply_implied_defaults(BenchFiles& o) {
   preset_bench(o.bench);
   o.file = {};
 }
 
-/// Estimates the memory of a rank; kContainers, the number of containers that exist at a time, was measured with 2.1 million
-/// parcels.
+/// Estimates the memory of a rank in bench files for so many parcels; kContainers, the number of parcel containers that exist at a
+/// time, was measured with 2.1 million parcels.
 Need estimate_need(const BenchFiles& o, const Grid& grid, std::int64_t parcels, int ranks) {
   constexpr double kContainers = 4.5;
   Need need;
@@ -44,7 +47,7 @@ Need estimate_need(const BenchFiles& o, const Grid& grid, std::int64_t parcels, 
   return need;
 }
 
-/// Formats the volume ratio of a parcel file; "none" if the file has none.
+/// Formats the attribute min_vratio of a parcel file, its volume ratio; "none" if the file has none.
 std::string ratio_text(const io::ParcelFileInfo& info) {
   return info.min_volume_ratio ? number_text(*info.min_volume_ratio) : "none";
 }

@@ -6,13 +6,15 @@
 namespace merganser::app {
 namespace {
 
+/// Options of bench random, filled by the option parser.
 struct BenchRandom {
   GridOptions grid{.cells = {64, 64, 32}};
   RandomParcels parcels{.per_cell = 20, .min_volume_ratio = 20};
-  std::vector<std::string> orders{"shuffled", "ordered"};
+  std::vector<std::string> orders{"shuffled", "ordered"};  ///< orders of parcels, a series each
   BenchOptions bench;
 };
 
+/// Lists the command-line options of bench random, with their help texts and checks, for the option parser.
 template <class V>
 void describe(BenchRandom& o, V&& option) {
   describe(o.bench, option);
@@ -24,6 +26,7 @@ void describe(BenchRandom& o, V&& option) {
          Words{{"shuffled", "ordered"}}, Kind{"LIST"});
 }
 
+/// Resets the options of bench random to the defaults that --compare implies.
 void apply_implied_defaults(BenchRandom& o) {
   preset_bench(o.bench);
   const BenchOptions kept = o.bench;
@@ -31,7 +34,7 @@ void apply_implied_defaults(BenchRandom& o) {
   o.bench = kept;
 }
 
-/// Returns whether a series has the configuration whose times are known of the published program.
+/// Returns true if a series of merge steps has the configuration for which times of the published Fortran program are known.
 bool is_published_configuration(const BenchRandom& o, const BenchSeries& s) {
   const Grid g = make_grid(o.grid);
   return g.cells == std::array<std::int64_t, 3>{64, 64, 32} && o.parcels.per_cell == 20 &&
@@ -39,7 +42,7 @@ bool is_published_configuration(const BenchRandom& o, const BenchSeries& s) {
          s.ranks == 1 && !o.bench.weak;
 }
 
-/// Returns a sentence that compares a series with the times of the published Fortran program.
+/// Returns a sentence that compares the time per parcel of a series of merge steps with the times of the published Fortran program.
 std::string compare_with_published(const BenchRandom& o, const std::string& series, const BenchSeries& s) {
   const bool shuffled = series == "shuffled";
   const std::string text = std::string("published Fortran program: ") + (shuffled ? "2.5 to 2.7 us" : "0.74 us") +
@@ -52,8 +55,8 @@ std::string compare_with_published(const BenchRandom& o, const std::string& seri
          " times faster";
 }
 
-/// Estimates the memory of a rank; kContainers, the number of containers that exist at a time, was measured with 2.1 million
-/// parcels on one and two ranks.
+/// Estimates the memory of a rank in bench random; kContainers, the number of parcel containers that exist at a time, was measured
+/// with 2.1 million parcels on one and two ranks.
 Need estimate_need(const BenchRandom& o, const Grid& grid, int ranks) {
   constexpr double kContainers = 3.4;
   Need need;

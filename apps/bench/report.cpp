@@ -1,3 +1,4 @@
+// Report of bench random and bench files: tables of merge step times, run record, CSV of raw times.
 #include "apps/bench/report.hpp"
 
 #include <fmt/core.h>
@@ -12,9 +13,10 @@
 namespace merganser::app {
 namespace {
 
+/// Formats the time of a merge step per parcel, given in ns, as microseconds.
 std::string microseconds_text(double ns) { return fixed_text(ns / 1000, 4) + " us"; }
 
-/// Returns the ratio of times for each pair of repeats, first variant over second.
+/// Returns the ratio of merge step times for each pair of repeats of --compare, first variant over second.
 std::vector<double> paired_ratios(const Comparison& c) {
   std::vector<double> out;
   for (std::size_t i = 0; i < std::min(c.seconds[0].size(), c.seconds[1].size()); ++i)
@@ -22,7 +24,7 @@ std::vector<double> paired_ratios(const Comparison& c) {
   return out;
 }
 
-/// Describes the method of a variant: search, pruning, epochs.
+/// Formats the method of a variant of merge steps: search, pruning, epochs.
 std::string variant_text(const Variant& v) {
   std::string out = "search " + search_name(v.method.search) + ", prune " + prune_name(v.method.prune);
   if (v.method.prune == Prune::iterative) {
@@ -34,7 +36,7 @@ std::string variant_text(const Variant& v) {
 
 }  // namespace
 
-// Series of a later launch of the same variant: cycles are appended by name.
+// Joining of merge step times from a later run of the same variant: cycles are appended by the name of their series.
 void SeriesSet::merge(const SeriesSet& o) {
   if (surroundings.is_null()) surroundings = o.surroundings;
   for (const auto& [name, theirs] : o.series) {
@@ -58,7 +60,7 @@ BenchReport::BenchReport(const BenchOptions& o, const Invocation& in, const Benc
     std::cout << program.answers->to_string() << "\n\n";
 }
 
-/// Prints the results of one series: sizes, times by stage, yardsticks.
+/// Prints the results of one series of merge steps: parcels, times by stage, time per parcel, container copies, memory.
 void BenchReport::print(const SeriesSet& set, const std::string& name, const BenchSeries& s) const {
   auto& out = std::cout;
   const double before = static_cast<double>(std::max<std::int64_t>(1, s.total.before));
@@ -83,7 +85,7 @@ void BenchReport::print(const SeriesSet& set, const std::string& name, const Ben
   out << '\n' << counters_text(s.total) << '\n';
 }
 
-// Results of a variant as soon as they are measured.
+// Results of one variant of merge steps, printed as soon as they are measured.
 void BenchReport::add(SeriesSet set) {
   if (prints_) {
     for (const auto& [name, s] : set.series) print(set, name, s);
@@ -96,7 +98,7 @@ void BenchReport::add(SeriesSet set) {
   sets_.push_back(std::move(set));
 }
 
-// Results of --compare: ratio of the times of pairs, with its interval.
+// Results of bench --compare: median ratio of the merge step times of pairs of runs, with its interval.
 void BenchReport::add(Comparison c) {
   if (prints_) {
     const Interval r = median_interval(paired_ratios(c));
@@ -122,7 +124,7 @@ void BenchReport::add(Comparison c) {
   comparisons_.push_back(std::move(c));
 }
 
-/// Prints speed-up or efficiency of each series over numbers of ranks.
+/// Prints the speed-up, or with --weak the efficiency, of each series of merge steps over numbers of ranks.
 void BenchReport::print_scaling() const {
   for (const auto& [name, first] : sets_.front().series) {
     Table t({name, "step, median", "per parcel", o_.weak ? "efficiency" : "speed-up", "container copies"});
@@ -139,7 +141,7 @@ void BenchReport::print_scaling() const {
   }
 }
 
-/// Returns the run record of all series.
+/// Makes the run record of bench random or bench files: all series and comparisons.
 Json BenchReport::json() const {
   Placement placement;
   if (!sets_.empty() && !sets_[0].series.empty()) {
@@ -174,7 +176,7 @@ Json BenchReport::json() const {
   return record;
 }
 
-/// Returns the CSV file of all cycles.
+/// Makes the CSV table of bench --csv: raw times of all cycles of all series and comparisons.
 std::string BenchReport::csv() const {
   std::string out = csv_header("series,variant,ranks");
   for (const auto& set : sets_)

@@ -8,19 +8,19 @@
 
 namespace merganser::app {
 
-/// Variant of a benchmark: the communication model and method by which merge steps are made.
+/// Variant of a benchmark of merge steps: the communication model and method by which they are made.
 struct Variant {
-  std::string label;
-  std::string comm;
-  MethodOptions method;
+  std::string label;     ///< word of --compare that names it; empty without --compare
+  std::string comm;      ///< communication model of the merge steps
+  MethodOptions method;  ///< search, pruning and access epochs of the merge steps
 };
 
-/// Measured series of one variant on one number of ranks.
+/// Measured series of merge steps of one variant on one number of ranks, by name.
 struct SeriesSet {
   SeriesSet(int r, Variant v) : ranks(r), variant(std::move(v)) {}
   int ranks;
   Variant variant;
-  std::vector<std::pair<std::string, BenchSeries>> series;
+  std::vector<std::pair<std::string, BenchSeries>> series;  ///< name ("shuffled", "files") and results
   Json
       surroundings;  ///< run-time environment of the first job that was launched to measure; null: measured in this process
   /// Appends the cycles of another measurement of the same variant and ranks.
@@ -31,18 +31,19 @@ struct SeriesSet {
 struct Comparison {
   explicit Comparison(int r) : ranks(r), seconds(2) {}
   int ranks;
-  std::vector<Variant> variants;
-  std::vector<SeriesSet> sets;
+  std::vector<Variant> variants;             ///< the two variants of --compare
+  std::vector<SeriesSet> sets;               ///< per variant: all its merge steps
   std::vector<std::vector<double>> seconds;  ///< per variant and repeat: median step time of the slowest rank, s
 };
 
-/// Report of a benchmark run, on one process: prints results as they come, and writes files at the end.
+/// Report of a benchmark of merge steps, on one process: prints results as they come, and writes files at the end.
 class BenchReport {
  public:
+  /// Prints a note if the machine is busy, and the values resolved from input files.
   BenchReport(const BenchOptions& o, const Invocation& in, const BenchProgram& program);
-  /// Prints the series of a variant, and keeps them for the files.
+  /// Prints the series of merge steps of a variant, and keeps them for the files.
   void add(SeriesSet set);
-  /// Prints the ratio of times of two variants, with its confidence interval, and keeps both for the files.
+  /// Prints the ratio of the merge step times of two variants, with its confidence interval, and keeps both for the files.
   void add(Comparison comparison);
   /// Prints the scaling table and writes the run record and the CSV file. @throws InputError if one cannot be written
   void finish();

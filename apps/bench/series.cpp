@@ -1,3 +1,4 @@
+// Timing of merge steps for bench random and bench files: cycles, memory, and series in run records and CSV.
 #include "apps/bench/series.hpp"
 
 #include <fmt/core.h>
@@ -17,14 +18,14 @@
 namespace merganser::app {
 namespace {
 
-/// Allocates memory and writes to all of it, so that no page fault is timed later.
+/// Allocates the target of container copies and writes to all of it, so that no page fault is timed later.
 RawBuffer allocate_touched(std::size_t bytes) {
   RawBuffer b(bytes);
   if (bytes > 0) std::memset(b.data(), 1, bytes);
   return b;
 }
 
-/// Copies sites and rows of the container once, into `to`, which grows as needed. @return seconds
+/// Copies sites and rows of this rank's parcel container once, into `to`, which grows as needed. @return seconds
 double time_copy(const Parcels& p, RawBuffer& to) {
   const std::size_t sites = p.size() * sizeof(Site);
   const std::size_t rows = p.size() * p.schema().width() * sizeof(double);
@@ -37,8 +38,8 @@ double time_copy(const Parcels& p, RawBuffer& to) {
   return now() - start;
 }
 
-/// Makes one cycle, not timed, that measures memory: peak during the step minus resident memory before the container exists, summed
-/// over processes. Collective; the barriers separate the phases of all ranks.
+/// Executes one cycle of a series, not timed, that measures the memory of a merge step: peak during the step minus resident memory
+/// before the container exists, summed over processes. Collective; the barriers separate the phases of all ranks.
 void measure_peak(comm::Transport& t, const BenchSetup& setup, const Decomposition& blocks, BenchSeries& series) {
   const bool mine = t.capabilities().processes || t.rank() == 0;  // threads share one process
   trim_memory();
@@ -138,6 +139,7 @@ void measure(comm::Transport& t, const BenchSetup& setup, BenchSeries& series) {
   series.decomposition = blocks.describe();
 }
 
+// Series of merge steps in a run record: figures per step for people, and the raw cycles that parse_series() restores it from.
 Json to_json(const BenchSeries& s) {
   const auto n = static_cast<std::int64_t>(std::max<std::size_t>(1, s.cycles.size()));
   const auto share = [&](std::int64_t part) {
@@ -173,7 +175,7 @@ Json to_json(const BenchSeries& s) {
   return out;
 }
 
-// Reader of a series that a launched job has measured.
+// Reader of a series of merge steps from the run record of a launched job.
 BenchSeries parse_series(const Json& j) {
   BenchSeries s;
   s.peak_bytes_per_parcel = j.at("peak_bytes_per_parcel").get<double>();

@@ -1,4 +1,4 @@
-// cluster: reads a parcel file, merges, reports and writes.
+// The command cluster: reads a parcel file, merges small parcels in one or several steps, reports, and writes the result.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -33,21 +33,23 @@
 namespace merganser::app {
 namespace {
 
+/// Options of the command cluster, filled by the option parser.
 struct ClusterCommand {
-  std::string input;
-  std::string output;
-  std::string json, csv, picture, labels;
-  std::vector<std::string> attributes;
-  int steps = 1;
-  FileOptions file;
-  MethodOptions method;
-  RankOptions ranks;
-  BlockOptions blocks;
-  bool audit = false;
-  bool reference = false;
-  ForceOption limits;
+  std::string input;                       ///< parcel file to read
+  std::string output;                      ///< parcel file to write; empty: none
+  std::string json, csv, picture, labels;  ///< paths of other files to write; empty: none
+  std::vector<std::string> attributes;     ///< merge rules of variables, as --attribute gives them
+  int steps = 1;                           ///< number of merge steps
+  FileOptions file;                        ///< volume ratio and periodic axes that replace those of the file
+  MethodOptions method;                    ///< search for nearest parcels and pruning of links
+  RankOptions ranks;                       ///< communication model and number of ranks
+  BlockOptions blocks;                     ///< decomposition of the grid into blocks
+  bool audit = false;                      ///< true: check conservation of every step
+  bool reference = false;                  ///< true: compare with the serial reference
+  ForceOption limits;                      ///< --force: run even if forecasts exceed the free memory
 };
 
+/// Lists the command-line options of cluster, with their help texts and checks, for the option parser.
 template <class V>
 void describe(ClusterCommand& o, V&& option) {
   option.positional("IN", o.input, "EPIC parcel file (NetCDF-4)", Required{}, Reads{});
@@ -80,7 +82,8 @@ void describe(ClusterCommand& o, V&& option) {
   describe(o.limits, option);
 }
 
-/// Returns whether progress is shown as one line that is rewritten: not if the log level is info or debug, which prints lines.
+/// Returns true if the progress of cluster is shown as one line that is rewritten: not at log levels info and debug, which print
+/// lines.
 bool shows_one_line(const OptionTable& table) {
   const auto& all = table.options();
   const auto log = std::find_if(all.begin(), all.end(), [](const auto& o) { return o.name == "log"; });
@@ -90,12 +93,15 @@ bool shows_one_line(const OptionTable& table) {
   return !logged;
 }
 
-/// One rank's part of a run: reads, merges, checks and writes. Its functions are collective unless they say otherwise.
+/// One rank's part of a run of cluster: reads parcels, merges, checks and writes. Its functions are collective unless they say
+/// otherwise.
 class Run {
  public:
+  /// Refers to options and transport, which must outlive this. Reads nothing yet.
   Run(const ClusterCommand& o, const FileRules& rules, const Invocation& in, comm::Transport& t)
       : o_(o), rules_(rules), in_(in), t_(t), answers_(o.input) {}
 
+  /// Executes the whole command cluster on this rank: read, merge, check, write, report.
   void run() {
     read();
     merge();
@@ -128,30 +134,32 @@ class Run {
   const Invocation& in_;
   comm::Transport& t_;
   Answers answers_;
-  double ratio_ = 0;
-  double smallest_ = 0;  // volume before the first step, of all ranks
-  Profile profile_;
-  io::ParcelFileInfo info_;
-  Parcels parcels_;
-  Parcels original_;                       // on rank 0, for the reference
-  std::vector<io::FilePlace> places_;      // for the labels
-  std::vector<io::MissingFound> missing_;  // let pass by a rule
+  double ratio_ = 0;                       // volume of a cell over that below which a parcel is small
+  double smallest_ = 0;                    // least parcel volume before the first step, of all ranks
+  Profile profile_;                        // times of reading, distributing, redistributing, writing
+  io::ParcelFileInfo info_;                // of the input
+  Parcels parcels_;                        // of this rank
+  Parcels original_;                       // input of all ranks on rank 0, for the reference
+  std::vector<io::FilePlace> places_;      // places of this rank's parcels in the input, for the labels
+  std::vector<io::MissingFound> missing_;  // missing values that a rule lets pass
   std::optional<Labels> labels_;
-  Moments before_, after_;
+  Moments before_, after_;  // of all ranks, before the first and after the last step
   std::vector<Conserved> quantities_;
   Json sums_;
-  Digest digest_;
-  std::string label_text_;
+  Digest digest_;           // of the output parcels of all ranks
+  std::string label_text_;  // lines of --labels on rank 0
   std::optional<Clusterer> clusterer_;
   std::optional<Scene> scene_;
-  StepReport first_, last_, all_;  // in the loop of this rank, then of all
-  StepReport mine_;                // of all steps on this rank
-  comm::TrafficCount traffic_;     // of all steps
-  StepTable table_;                // with --csv
-  Json loop_;                      // what the loop of steps did besides merging
-  std::string verdict_;
+  StepReport first_, last_, all_;  // of the first, the last and all steps: of this rank, after reduce_reports() of all
+  StepReport mine_;                // sum over all steps of this rank
+  comm::TrafficCount traffic_;     // messages of all merge steps, by receiver
+  StepTable table_;                // filled with --csv
+  Json loop_;                      // collectives and messages of the loop of steps besides merging
+  std::string verdict_;            // of the comparison with the serial reference
 };
 
+/// Reads the input file, resolves options that the file gives too, and distributes the parcels to the owners of their positions.
+/// Collective.
 void Run::read() {
   {
     const Scope s(profile_, "read");
@@ -173,7 +181,8 @@ void Run::read() {
   clusterer_.emplace(t_, blocks, parcels_.schema(), options, &parcels_);
 }
 
-/// Resolves the periodic axes and the ratio that defines small parcels from options and file, and warns where both differ. Local.
+/// Resolves the periodic axes and the volume ratio that defines small parcels from options and parcel file, and warns where both
+/// differ. Local.
 void Run::resolve_box_and_ratio() {
   const AxisFlags periodic = resolve_periodic(o_.file, info_, answers_);
   info_.grid.box.periodic = {periodic[0], periodic[1], periodic[2]};
@@ -182,7 +191,7 @@ void Run::resolve_box_and_ratio() {
   for (const auto& warning : answers_.warnings()) log(Level::warning, t_.rank(), warning);
 }
 
-/// Warns if no parcel is small, since the volume ratio may then not be that of the file. Local.
+/// Logs a warning if no parcel was small in any step, since the volume ratio may then not suit the file. Local.
 void Run::warn_of_none_small() {
   if (all_.small > 0) return;
   const double small_volume = info_.grid.cell_volume() / ratio_;
@@ -195,8 +204,8 @@ void Run::warn_of_none_small() {
                         number_text(info_.grid.cell_volume()), answers_.to_string("min-volume-ratio")));
 }
 
-/// Refuses input that needs more memory or disk than is free. The number of containers that exist at a time was measured with
-/// 2.1 million parcels on one and two ranks. Collective.
+/// Throws an error for a parcel file that needs more memory or disk than is free. The number of parcel containers that exist at a
+/// time was measured with 2.1 million parcels on one and two ranks. Collective.
 void Run::check_memory() {
   const double ranks = t_.size(), parcels = static_cast<double>(info_.parcels);
   const double container = static_cast<double>(Parcels(info_.schema).parcel_bytes());
@@ -227,6 +236,7 @@ void Run::check_memory() {
   collective_try([&] { require(table, o_.limits.force, t_); });
 }
 
+/// Executes all merge steps of cluster, each followed by the redistribution of merged parcels to their owners. Collective.
 void Run::merge() {
   before_ = total_moments(t_, moments(parcels_, info_.grid.box));
   if (o_.reference) original_ = collect(t_, parcels_);
@@ -254,8 +264,8 @@ void Run::merge() {
   reduce_reports();
 }
 
-/// Makes one merge step. Called by every rank; calls no collective, except with --audit, --picture, --prune iterative and
-/// --search cells8.
+/// Executes merge step `number`, from 0. Called by every rank; calls no collective, except with --audit, --picture, --prune
+/// iterative and --search cells8.
 StepReport Run::step(int number) {
   std::optional<ConservationCheck> check;
   std::optional<SceneRecorder> recorder;
@@ -274,7 +284,7 @@ StepReport Run::step(int number) {
   return mine;
 }
 
-/// Adds the report of a step on this rank to those of the run. Local. Memory grows with the number of steps only with --csv.
+/// Adds this rank's report of a merge step to those of the run. Local. Memory grows with the number of steps only with --csv.
 void Run::record_step(StepReport mine, bool first) {
   if (!o_.csv.empty()) table_.add(mine);
   mine_ += mine;
@@ -282,7 +292,7 @@ void Run::record_step(StepReport mine, bool first) {
   last_ = std::move(mine);
 }
 
-/// Reduces the reports of this rank to those of all ranks. Collective.
+/// Reduces the step reports of this rank to those of all ranks. Collective.
 void Run::reduce_reports() {
   all_ = total_report(t_, mine_);
   first_ = total_report(t_, first_);
@@ -290,6 +300,8 @@ void Run::reduce_reports() {
   warn_of_none_small();
 }
 
+/// With --reference merges the input again by the serial reference on rank 0, and compares the parcels bit for bit. Collective.
+/// @throws VerificationError on every rank if they differ
 void Run::compare_with_reference() {
   if (!o_.reference) return;
   const Parcels got = collect(t_, parcels_);
@@ -305,7 +317,7 @@ void Run::compare_with_reference() {
   verdict_ = "equal to the serial reference, every bit";
 }
 
-/// Checks that the result fits into the output file, and computes its totals, before a file is written. Collective.
+/// Checks that the merged parcels fit into the output file, and computes their totals, before a file is written. Collective.
 void Run::validate_output() {
   const std::string name = o_.output.empty() ? "the result of " + o_.input : "cannot write " + o_.output;
   collective_try([&] { io::fit_to_file(name, parcels_, info_.grid.box, info_.metadata, t_); });
@@ -316,6 +328,7 @@ void Run::validate_output() {
   if (labels_) label_text_ = labels_->to_lines(places_);
 }
 
+/// Makes the run record of cluster, prints the report and writes --json, --csv, --labels and --picture on rank 0. Collective.
 void Run::write_report() {
   const auto stages = summarise_stages(comm::all_gather_value(t_, stage_seconds(mine_.seconds)));
   comm::TrafficMatrix traffic;
@@ -356,6 +369,8 @@ void Run::write_report() {
                                                   " of them small, become " + count_text(last_.after)));
 }
 
+/// Prints the report of cluster on rank 0: input, counts, clusters, times by stage, conservation, digest. Local.
+/// @param stages  times of the stages of merge steps over ranks @param others  times of reading, distributing and so on
 void Run::print(const Json& record, const std::vector<Summary>& stages, const std::vector<Summary>& others) {
   auto& out = std::cout;
   out << o_.input << ": " << grid_text(info_.grid) << ", time " << general_text(info_.time, 6) << "; small below 1/"
@@ -389,6 +404,7 @@ void Run::print(const Json& record, const std::vector<Summary>& stages, const st
   if (!files.empty()) out << "wrote " << files << '\n';
 }
 
+/// Runs the command cluster on all ranks. @return exit code @throws UsageError for rules in --attribute that are none
 int run(ClusterCommand& o, const Invocation& in) {
   const FileRules rules = parse_file_rules(o.attributes);
   return run_on_ranks(o.ranks, [&](comm::Transport& t) { Run(o, rules, in, t).run(); });

@@ -1,3 +1,4 @@
+// Comparison of two sets of parcels bit for bit, for cluster --reference and verify.
 #include "apps/cluster/difference.hpp"
 
 #include <fmt/core.h>
@@ -19,7 +20,7 @@ std::vector<std::size_t> order_by_id(const Parcels& p) {
   return order;
 }
 
-/// Returns the name of a column of a row: the component of an attribute that it holds.
+/// Returns the name of a column of parcel rows: that of the component of an attribute which it holds.
 std::string column_name(const Schema& schema, std::size_t column) {
   for (const auto& a : schema.attributes()) {
     const std::size_t first = schema.offset(a.name);
@@ -32,9 +33,11 @@ std::string column_name(const Schema& schema, std::size_t column) {
   return fmt::format("column {}", column);
 }
 
+/// Formats a value of a parcel in decimal and hexadecimal: "0.5 (0x1p-1)".
 std::string format_both(double x) { return general_text(x, 17) + " (" + hex_text(x) + ')'; }
 
-/// Compares the bits of two values, so that NaNs and signed zeros count. @return empty if they are equal
+/// Compares the bits of one value of a parcel in two sets, so that NaNs and signed zeros count. @return description of the
+/// difference; empty if they are equal
 std::string compare_values(std::int64_t id, const std::string& what, double expected, double got) {
   if (std::bit_cast<std::uint64_t>(expected) == std::bit_cast<std::uint64_t>(got)) return "";
   return fmt::format("parcel {}: {} is {}, expected {}", id, what, format_both(got), format_both(expected));
@@ -59,6 +62,7 @@ std::string compare_parcel(const Parcels& expected, std::size_t e, const Parcels
 
 }  // namespace
 
+// First difference of two sets of parcels, by a merge of both in the order of ids.
 std::string first_difference(const Parcels& expected, const Parcels& got) {
   if (!(expected.schema() == got.schema())) return "the attributes differ";
   const auto e = order_by_id(expected);

@@ -1,3 +1,4 @@
+// Parsing of cluster --attribute, and the check that nothing of the input file is lost unasked.
 #include "apps/cluster/file_rules.hpp"
 
 #include <algorithm>
@@ -16,22 +17,23 @@ constexpr const char* kDrop = "drop";
 constexpr std::array<std::pair<const char*, Rule>, 4> kRules{
     {{"mean", Rule::mean}, {"sum", Rule::sum}, {"centre", Rule::centre}, {"largest", Rule::largest}}};
 
+/// Returns true if a list of names of parcel variables holds a name.
 bool is_in(const std::vector<std::string>& list, const std::string& name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-/// Formats names as an argument of --attribute, with RULE in place of each rule.
+/// Formats names of variables as an argument of --attribute, with RULE in place of each rule.
 std::string example_rules(const std::vector<std::string>& names) {
   return joined(names, ",", [](const std::string& name) { return name + ":RULE"; });
 }
 
-/// Contents of the input file that the output would lose: variables by name, and descriptions of what the format cannot carry.
+/// Contents of the input parcel file that the output would lose; filled by find_losses().
 struct Losses {
   std::vector<std::string> variables;  ///< lost for want of a merge rule
-  std::vector<std::string> others;
+  std::vector<std::string> others;     ///< descriptions of contents that merganser cannot write
 };
 
-/// Returns the contents of the input file that have neither a rule nor a permission to be dropped.
+/// Returns the variables and other contents of the input parcel file that have neither a rule nor a permission to be dropped.
 Losses find_losses(const FileRules& rules, const io::ParcelFileInfo& info) {
   Losses out;
   for (const std::string& name : io::unread_variables(info))
@@ -41,7 +43,7 @@ Losses find_losses(const FileRules& rules, const io::ParcelFileInfo& info) {
   return out;
 }
 
-/// Validates that every name to be dropped is in the file. @throws UsageError
+/// Validates that every name of --attribute NAME:drop is in the input file and would need a rule. @throws UsageError
 void check_dropped(const FileRules& rules, const std::string& input, const io::ParcelFileInfo& info) {
   std::vector<std::string> known = io::unread_variables(info);
   for (const io::FileLoss& loss : info.metadata.lost) known.push_back(loss.name);
@@ -51,7 +53,8 @@ void check_dropped(const FileRules& rules, const std::string& input, const io::P
                        (known.empty() ? "nothing that would need it" : joined(known)));
 }
 
-/// Parses an item missing=skip or missing=refuse, which applies to the rule before it. @return false for another item
+/// Parses an item missing=skip or missing=refuse of --attribute, which applies to the rule before it. @param last  name of that
+/// rule's variable @return false for another item @throws UsageError
 bool parse_missing(const std::string& word, FileRules& rules, const std::string& last) {
   constexpr std::string_view kBegin = "missing=";
   if (word.substr(0, kBegin.size()) != kBegin || word.find(':') != std::string::npos) return false;
@@ -68,6 +71,7 @@ bool parse_missing(const std::string& word, FileRules& rules, const std::string&
 
 }  // namespace
 
+// Parser of cluster --attribute: NAME:RULE, split at the last colon since names may hold some.
 FileRules parse_file_rules(const std::vector<std::string>& words) {
   FileRules rules;
   std::vector<std::string> seen;
@@ -93,6 +97,8 @@ FileRules parse_file_rules(const std::vector<std::string>& words) {
   return rules;
 }
 
+// Application of cluster --attribute to an input file: variables with a rule are read; the rest must be dropped by name if an
+// output is written.
 void apply_file_rules(const FileRules& rules, const std::string& input, const std::string& output,
                       io::ParcelFileInfo& info, int rank) {
   try {

@@ -1,3 +1,4 @@
+// Labels of cluster --labels: chains of merges over several steps, resolved by pointer jumping in a distributed directory.
 #include "apps/cluster/labels.hpp"
 
 #include <fmt/core.h>
@@ -10,14 +11,15 @@
 namespace merganser::app {
 namespace {
 
-/// One line of the result: a parcel's place in the input and the id of the parcel that holds it. Ordered by place.
+/// One line of cluster --labels: an input parcel and the output parcel that holds it. Ordered by place.
 struct Label {
-  std::int64_t place;
-  std::int64_t id;
+  std::int64_t place;  ///< of the input parcel in its file, from 0
+  std::int64_t id;     ///< of the output parcel
 
   friend auto operator<=>(const Label&, const Label&) = default;
 };
 
+/// Returns true if a merge stands before those of the source `id` in the order of the directory, for its binary search.
 bool precedes(const StepReport::MergedPair& a, std::int64_t id) { return a.source < id; }
 
 }  // namespace
@@ -26,17 +28,18 @@ void Labels::add(std::span<const StepReport::MergedPair> merged) {
   merged_.insert(merged_.end(), merged.begin(), merged.end());
 }
 
-/// Returns the directory rank of an id, to which it hashes, which stores the merge of that parcel.
+/// Returns the rank to which a parcel's id hashes, and which stores the merge of that parcel in the distributed directory.
 std::size_t Labels::directory_rank(std::int64_t id) const {
   return comm::hash_to_rank(static_cast<std::uint64_t>(id), static_cast<std::size_t>(transport_.size()));
 }
 
+/// Looks up the parcel that a parcel was merged into, in this rank's part of the directory; the parcel itself if it was not. Local.
 std::int64_t Labels::find_holder(std::int64_t id) const {
   const auto at = std::lower_bound(merged_.begin(), merged_.end(), id, precedes);
   return at != merged_.end() && at->source == id ? at->centre : id;
 }
 
-/// Returns for each id the parcel that holds it, according to the id's directory rank. Collective.
+/// Returns for each parcel id the id of the parcel that holds it, as stored on the id's directory rank. Collective.
 Labels::Ids Labels::query_holders(const Ids& ids) {
   return comm::query_owners<std::int64_t>(
       transport_, ids, [this](std::int64_t id) { return directory_rank(id); },
@@ -62,6 +65,7 @@ void Labels::resolve_merges() {
   }
 }
 
+// Text of cluster --labels on rank 0: chains of merges are resolved, then each input parcel's final holder is looked up.
 std::string Labels::to_lines(std::span<const io::FilePlace> places) {
   resolve_merges();
   Ids ids;

@@ -14,9 +14,10 @@ namespace merganser::app {
 /// Distributed directory of the merges of a run, by which each input parcel is traced to its output parcel.
 class Labels {
  public:
+  /// Starts an empty directory of the merges of parcels, part of which every rank holds.
   explicit Labels(comm::Transport& transport) : transport_(transport) {}
 
-  /// Records merges of a step; each merge is passed on exactly one rank, whichever it is. Local.
+  /// Records merges of parcels in a step; each merge is passed on exactly one rank, whichever it is. Local.
   void add(std::span<const StepReport::MergedPair> merged);
 
   /// Formats one line for each parcel of the input, in the order of the file: its place there, from 0, and the id of the parcel
@@ -34,7 +35,7 @@ class Labels {
 
   comm::Transport& transport_;
   std::vector<StepReport::MergedPair>
-      merged_;  ///< after resolve_merges(): those whose source hashes to this rank, by source
+      merged_;  ///< merges recorded here; after resolve_merges(): those whose source hashes to this rank, by source
 };
 
 }  // namespace merganser::app

@@ -1,3 +1,4 @@
+// Options of merge steps: words of the command line, resolution against the parcel file, decomposition, forecasts of memory.
 #include "apps/cluster/merge_options.hpp"
 
 #include <cmath>
@@ -44,6 +45,8 @@ AxisFlags resolve_periodic(const FileOptions& o, const io::ParcelFileInfo& info,
                          "EPIC's files, without the attribute periodic, are periodic in x and y");
 }
 
+// Decomposition of the grid into blocks; with --balance cuts are placed by the numbers of parcels in planes of cells, summed over
+// ranks.
 Decomposition decompose(const Grid& grid, const BlockOptions& blocks, const Parcels& parcels,
                         comm::Transport& transport) {
   const Decomposition even(grid, transport.size(), blocks.decomposition);

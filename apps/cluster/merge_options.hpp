@@ -11,35 +11,42 @@
 
 namespace merganser::app {
 
-/// Options that select the search for links and their pruning.
+/// Options of merge steps that select the search for nearest-neighbour links and their pruning.
 struct MethodOptions {
-  Search search = Search::exact;
-  Prune prune = Prune::single_pass;
+  Search search = Search::exact;                   ///< search for the nearest parcel
+  Prune prune = Prune::single_pass;                ///< pruning of nearest-neighbour links to stars
   comm::Epoch epoch = comm::Epoch::per_operation;  ///< access epochs of one-sided models, for iterative pruning only
   bool sub_communicator = false;                   ///< iterative pruning among ranks that have links only
 };
-/// Returns the searches and their names on the command line.
+/// Returns the words of --search, kinds of the search for nearest parcels, and their values.
 [[nodiscard]] Choices<Search> search_choices();
-/// Returns the prunings and their names on the command line.
+/// Returns the words of --prune, kinds of the pruning of nearest-neighbour links, and their values.
 [[nodiscard]] Choices<Prune> prune_choices();
-/// Returns the names of the prunings, followed by "all".
+/// Returns the words of --prune, kinds of the pruning of nearest-neighbour links, followed by "all".
 [[nodiscard]] Words prune_words_and_all();
-/// Returns the kinds of access epochs and their names on the command line.
+/// Returns the words of --epoch, kinds of access epochs of one-sided models in iterative pruning, and their values.
 [[nodiscard]] Choices<comm::Epoch> epoch_choices();
+/// Returns the word of --search for a kind of the search for nearest parcels.
 [[nodiscard]] std::string search_name(Search s);
+/// Returns the word of --prune for a kind of the pruning of nearest-neighbour links.
 [[nodiscard]] std::string prune_name(Prune p);
+/// Returns the word of --epoch for a kind of access epochs of iterative pruning.
 [[nodiscard]] std::string epoch_name(comm::Epoch e);
 
+/// Lists the option --search of merge steps for the option parser.
 template <class V>
 void describe_search(MethodOptions& o, V&& option) {
   option("search", o.search, "the true nearest parcel, or the nearest in the 2x2x2 cells around the nearest grid node",
          search_choices());
 }
+/// Lists the options of iterative pruning, --epoch and --sub-communicator, for the option parser.
+/// @param iterative  condition under which they are used
 template <class V>
 void describe_iterative(MethodOptions& o, V&& option, const UsedWith& iterative) {
   option("epoch", o.epoch, "how one-sided models open access epochs in --prune iterative", epoch_choices(), iterative);
   option("sub-communicator", o.sub_communicator, "--prune iterative on ranks that have links only", iterative);
 }
+/// Lists the options of the method of merge steps, search and pruning, for the option parser.
 template <class V>
 void describe(MethodOptions& o, V&& option) {
   option.section("Method");
@@ -48,16 +55,18 @@ void describe(MethodOptions& o, V&& option) {
   describe_iterative(o, option, UsedWith{"--prune iterative"});
 }
 
-/// Options whose values a parcel file can give too.
+/// Options of merge steps whose values a parcel file can give too: volume ratio and periodic axes.
 struct FileOptions {
-  std::optional<double> min_volume_ratio;
-  std::optional<AxisFlags> periodic;
+  std::optional<double> min_volume_ratio;  ///< volume of a cell over that below which a parcel is small
+  std::optional<AxisFlags> periodic;       ///< periodic axes of the box
 };
+/// Lists the option --min-volume-ratio for the option parser. @param otherwise  default, for the help text
 template <class V>
 void describe_ratio(FileOptions& o, V&& option, const char* otherwise) {
   option("min-volume-ratio", o.min_volume_ratio, "cell volume / smallest volume that is not small, V_min = V_cell / R",
          positive(), Kind{"R"}, FromInput{std::string("min_vratio of the file, else ") + otherwise});
 }
+/// Lists the option --periodic, the periodic axes of the box of parcels, for the option parser.
 template <class V>
 void describe_periodic(FileOptions& o, V&& option) {
   option("periodic", o.periodic, "periodic axes, as letters; the others have walls",
@@ -71,25 +80,28 @@ void describe_periodic(FileOptions& o, V&& option) {
 
 /// Options of the decomposition of the grid into one block per rank.
 struct BlockOptions {
-  std::string decomposition = "auto";
-  bool balance = false;
+  std::string decomposition = "auto";  ///< shape of the blocks: "auto", "1d", "2d", "3d" or "2x2x1"
+  bool balance = false;                ///< true: cuts are placed by the numbers of parcels
 };
+/// Lists the option --decomposition of the grid for the option parser.
 template <class V>
 void describe_decomposition(BlockOptions& o, V&& option) {
   option.section("Blocks");
   option("decomposition", o.decomposition, "auto (least surface), 1d, 2d, 3d, or a shape like 2x2x1", Kind{"SHAPE"});
 }
+/// Lists the options of the decomposition of the grid into blocks, for the option parser.
 template <class V>
 void describe(BlockOptions& o, V&& option) {
   describe_decomposition(o, option);
   option("balance", o.balance, "place the cuts so that every rank has about as many parcels");
 }
 
-/// Returns the library's options for a method and a volume ratio.
+/// Returns the library's options of merge steps for a method of search and pruning and a volume ratio.
 [[nodiscard]] ClusterOptions cluster_options(const MethodOptions& method, double min_volume_ratio);
 
-/// Returns the decomposition that the options describe. With --balance it is collective, and cuts are placed by the parcels of all
-/// ranks, on whichever rank they are; else local, and `parcels` is not used. @throws UsageError for a shape that does not fit
+/// Returns the decomposition of the grid into blocks that the options describe. With --balance it is collective, and cuts are
+/// placed by the parcels of all ranks, on whichever rank they are; else local, and `parcels` is not used. @throws UsageError for a
+/// shape that does not fit
 [[nodiscard]] Decomposition decompose(const Grid& grid, const BlockOptions& blocks, const Parcels& parcels,
                                       comm::Transport& transport);
 

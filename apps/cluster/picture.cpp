@@ -1,3 +1,4 @@
+// Drawing of cluster --picture: a slab of parcels before and after a merge step, as SVG. Parcels are ellipses, links are lines.
 #include "apps/cluster/picture.hpp"
 
 #include <algorithm>
@@ -19,11 +20,12 @@ constexpr double kTop = 84;
 constexpr double kBottom = 58;
 constexpr double kOutline = 0.5;  // outlines are drawn at this part of their size, else they would hide each other
 
+/// Position on a panel of the picture, in pixels from its upper left corner.
 struct Point {
   double u, v;
 };
 
-/// Projection of an ellipsoid along an axis: semi-axes of the ellipse in pixels, angle in degrees.
+/// Projection of a parcel's ellipsoid along an axis: semi-axes of the ellipse in pixels, angle in degrees.
 struct Outline {
   double a, b, angle;
 };
@@ -31,6 +33,7 @@ struct Outline {
 /// Mapping from positions in the domain to pixels of a panel, along the normal of the scene's window.
 class View {
  public:
+  /// Determines the axes and the scale of a panel from the window of the scene, which must outlive this.
   View(const Scene& scene) : scene_(scene) {  // NOLINT(google-explicit-constructor)
     const int n = scene.window.normal;
     u_ = n == 0 ? 1 : 0;
@@ -41,7 +44,8 @@ class View {
     width = w * scale_;
     height = h * scale_;
   }
-  /// Returns the distance of a coordinate from the window's lower face; on periodic axes that of the image nearest to its centre.
+  /// Returns the distance of a coordinate from the drawn window's lower face; on periodic axes that of the image nearest to its
+  /// centre.
   [[nodiscard]] double offset(int axis, double x) const {
     const Grid& g = scene_.grid;
     const double dx = g.spacing(axis);
@@ -52,24 +56,30 @@ class View {
     }
     return d;
   }
+  /// Returns the position of a parcel's centre on the panel.
   [[nodiscard]] Point to_pixels(const Site& s) const {
     const Vec3 p{s.x, s.y, s.z};
     return {offset(u_, p[u_]) * scale_, height - offset(v_, p[v_]) * scale_};
   }
+  /// Returns true if a parcel's centre lies in the slab that is drawn, the middle of the window's layer of cells.
   [[nodiscard]] bool is_in_slab(const Site& s) const {
     const Vec3 p{s.x, s.y, s.z};
     const double d = offset(scene_.window.normal, p[scene_.window.normal]) / side(scene_.window.normal);
     return d >= 0.5 - 0.5 * kSlab && d < 0.5 + 0.5 * kSlab;
   }
+  /// Returns true if a position is on the panel.
   [[nodiscard]] bool is_in_panel(const Point& p) const { return p.u >= 0 && p.u <= width && p.v >= 0 && p.v <= height; }
   [[nodiscard]] Outline outline(const Parcels& parcels, std::size_t i) const;
+  /// Returns the length of the window along an axis of the domain.
   [[nodiscard]] double side(int axis) const {
     return static_cast<double>(scene_.window.cells[axis]) * scene_.grid.spacing(axis);
   }
+  /// Returns the axis of the domain that points to the right on the panel.
   [[nodiscard]] int u() const { return u_; }
+  /// Returns the axis of the domain that points up on the panel.
   [[nodiscard]] int v() const { return v_; }
-  double width = 0;
-  double height = 0;
+  double width = 0;   ///< of the panel, in pixels
+  double height = 0;  ///< of the panel, in pixels
 
  private:
   const Scene& scene_;
@@ -77,6 +87,7 @@ class View {
   double scale_;
 };
 
+/// Returns the ellipse by which parcel i is drawn, at the part kOutline of its size; a circle if it has no shape matrix.
 Outline View::outline(const Parcels& parcels, std::size_t i) const {
   const double volume = parcels.site(i).volume;
   const double radius = std::cbrt(0.75 * volume / M_PI) * scale_ * kOutline;
@@ -97,8 +108,10 @@ Outline View::outline(const Parcels& parcels, std::size_t i) const {
   return {std::sqrt(std::max(0.0, mean + swing)) * scale, std::sqrt(std::max(0.0, mean - swing)) * scale, angle};
 }
 
+/// Formats a coordinate or length of the picture in pixels.
 std::string pixel_text(double x) { return fixed_text(x, 1); }
 
+/// Formats a parcel's ellipse as an SVG element. @param style  class of the style sheet
 std::string ellipse(const Point& p, const Outline& o, const char* style) {
   std::string place = "translate(" + pixel_text(p.u) + ' ' + pixel_text(p.v) + ')';
   if (std::fabs(o.angle) >= 0.05) place += " rotate(" + pixel_text(o.angle) + ')';
@@ -107,17 +120,19 @@ std::string ellipse(const Point& p, const Outline& o, const char* style) {
          '\n';
 }
 
+/// Formats words at a position of the picture as an SVG element.
 std::string text_element(double x, double y, const char* style, const std::string& words) {
   return svg::element("text", {{"class", style}, {"x", pixel_text(x)}, {"y", pixel_text(y)}}, svg::escape(words)) +
          '\n';
 }
 
+/// Formats the outline of a panel as an SVG element.
 std::string panel_rectangle(const View& view, const char* style) {
   return svg::element("rect",
                       {{"class", style}, {"width", pixel_text(view.width)}, {"height", pixel_text(view.height)}});
 }
 
-/// Draws the background of a panel and the lines between its cells.
+/// Draws the background of a panel of the picture and the lines between the cells of the grid.
 std::string draw_frame(const Scene& scene, const View& view) {
   std::string out = panel_rectangle(view, "paper") + '\n';
   const auto line = [&](int axis, double side, char along, char across, double length) {
@@ -136,7 +151,8 @@ std::string draw_frame(const Scene& scene, const View& view) {
   return out;
 }
 
-/// Formats a link: a line from a to b, and a dot at b.
+/// Formats a link between parcels as SVG elements: a line from source a to centre b, and a dot at b.
+/// @param between  text between the two elements
 std::string arrow(const Point& a, const Point& b, const char* between) {
   return svg::element("line", {{"class", "link"},
                                {"x1", pixel_text(a.u)},
@@ -148,23 +164,24 @@ std::string arrow(const Point& a, const Point& b, const char* between) {
          '\n';
 }
 
-/// Sources and centres of the step that is drawn.
+/// Roles of parcels in the merge step that is drawn: sources and centres, by id.
 struct Roles {
   std::unordered_map<std::int64_t, std::int64_t> centre_of;  // by source
-  std::unordered_set<std::int64_t> centres;
+  std::unordered_set<std::int64_t> centres;                  // ids of centres
 };
 
 const char* kBig = "big";
 const char* kSourceStyle = "source";
 const char* kCentre = "centre";
 
-/// Ellipses of a set of parcels: those not involved, drawn below, and sources and centres. Parcels outside the slab are drawn only
-/// if a link in the slab has them as an end; the counts are of parcels in view.
+/// Ellipses of a set of parcels on one panel, as SVG: those not involved, drawn below, and sources and centres. Parcels outside the
+/// slab are drawn only if a link in the slab has them as an end; the counts are of parcels in view.
 struct Layers {
-  std::string plain, marked;
-  std::int64_t shown = 0, marked_count = 0;
+  std::string plain, marked;                 ///< parcels not involved; sources and centres
+  std::int64_t shown = 0, marked_count = 0;  ///< parcels in view; sources and centres among them
 };
 
+/// Draws the parcels of the slab, and those outside that are ends of links in it. @param linked  ids of ends of links
 Layers draw_parcels(const View& view, const Parcels& parcels, const Roles& roles,
                     const std::unordered_set<std::int64_t>& linked) {
   Layers out;
@@ -184,7 +201,8 @@ Layers draw_parcels(const View& view, const Parcels& parcels, const Roles& roles
   return out;
 }
 
-/// Draws the links of the slab from sources to centres, in the order of source ids, and adds their ends to `linked`.
+/// Draws the nearest-neighbour links of the slab from sources to centres, in the order of source ids, and adds their ends to
+/// `linked`.
 std::string draw_links(const Scene& scene, const View& view, const Roles& roles,
                        std::unordered_set<std::int64_t>& linked) {
   std::unordered_map<std::int64_t, std::size_t> where;
@@ -221,7 +239,7 @@ text { font-family: "DejaVu Sans", Helvetica, Arial, sans-serif; fill: #22303c; 
 </style>
 )";
 
-/// Draws the legend, from left to right.
+/// Draws the legend of the picture, from left to right: source, centre, other parcel, link.
 std::string draw_legend(double x, double y) {
   const auto entry = [&](const char* style, const char* words, double width) {
     std::string out = ellipse({x + 9, y - 4}, {9, 6, 0}, style) + text_element(x + 25, y, "sub", words);
@@ -234,7 +252,7 @@ std::string draw_legend(double x, double y) {
   return out + arrow({x, y - 4}, {x + 24, y - 4}, "") + text_element(x + 35, y, "sub", "link kept by the pruning");
 }
 
-/// Describes the slab that is drawn by its range along each axis.
+/// Formats the ranges of coordinates of the slab that is drawn: "x 0 to 1, y ..., z ...".
 std::string slab_text(const Scene& scene) {
   const char* axes = "xyz";
   std::string out;
@@ -251,6 +269,8 @@ std::string slab_text(const Scene& scene) {
 
 }  // namespace
 
+// Picture of cluster --picture: two panels of one slab, before and after the merge step, and a legend. Links are drawn first, since
+// they decide which parcels outside the slab are shown.
 std::string draw(const Scene& scene, const std::string& title) {
   const View view(scene);
   Roles roles;

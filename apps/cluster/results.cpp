@@ -1,3 +1,4 @@
+// Results of merge steps: exact sums over parcels, conserved quantities, tables of counts, clusters and times.
 #include "apps/cluster/results.hpp"
 
 #include <fmt/core.h>
@@ -11,12 +12,14 @@
 namespace merganser::app {
 namespace {
 
+/// Formats a number of parcels or clusters as a share of a total in percent; "-" if the total is 0.
 std::string format_share(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? percent_text(static_cast<double>(part) / static_cast<double>(whole)) : "-";
 }
 
 }  // namespace
 
+// Sums over the parcels of all ranks for the run record of cluster, by exact summation, so that their bits do not depend on ranks.
 Json sums_json(comm::Transport& transport, const Parcels& parcels) {
   const Schema& schema = parcels.schema();
   const bool has_b = schema.has("buoyancy");
@@ -83,6 +86,8 @@ double Conserved::relative_difference() const {
   return scale > 0 ? difference / scale : std::numeric_limits<double>::infinity();
 }
 
+// Quantities that merging conserves, from the moments of all parcels before and after. First moments change on periodic axes, where
+// positions wrap.
 std::vector<Conserved> conserved(const Moments& before, const Moments& after, const Schema& schema, const Box& box) {
   std::vector<Conserved> out;
   const double volume = before.volume.value();

@@ -1,5 +1,5 @@
 #pragma once
-/// Numbers and tables of the report and the run record of a merge run.
+/// Numbers and tables in the report and the run record of merge steps.
 #include <string>
 #include <vector>
 
@@ -8,47 +8,47 @@
 
 namespace merganser::app {
 
-/// Returns sums over the parcels of all ranks, computed without rounding until the end: the same bits for any number of ranks.
-/// Keys: sum_volume, sum_volume_buoyancy, sum_volume_vorticity, sum_B11, sum_B22, sum_B12, sum_b_squared (of the
-/// buoyancy), sum_abs_w2 (of the vorticity's length squared); only those whose attributes exist. Collective.
+/// Returns sums of volumes and attributes over the parcels of all ranks, computed without rounding until the end: the same bits for
+/// any number of ranks. Keys: sum_volume, sum_volume_buoyancy, sum_volume_vorticity, sum_B11, sum_B22, sum_B12, sum_b_squared (of
+/// the buoyancy), sum_abs_w2 (of the vorticity's length squared); only those whose attributes exist. Collective.
 [[nodiscard]] Json sums_json(comm::Transport& transport, const Parcels& parcels);
 
-/// Returns the object `result` of the run record. Local.
+/// Makes the object `result` in the run record of merge steps. Local.
 /// @param first, last, all  reports over all ranks: of the first step, of the last step, and their sum over all steps
 /// @param sums              as from sums_json()
 [[nodiscard]] Json result_json(const StepReport& first, const StepReport& last, const StepReport& all, const Json& sums,
                                const Digest& digest);
 
-/// Value of one conserved quantity before and after a run.
+/// Sum of one conserved quantity over all parcels before and after merging; filled by conserved().
 struct Conserved {
-  std::string name;
-  double before;
-  double after;
+  std::string name;  ///< "volume", "volume z", "volume buoyancy"
+  double before;     ///< sum before the first merge step
+  double after;      ///< sum after the last merge step
   double scale;  ///< scale of the relative difference: the largest of both magnitudes and the quantity's natural unit
-  /// Returns the difference relative to the scale; 0 if there is none.
+  /// Returns the difference between after and before, relative to the scale; 0 if there is none.
   [[nodiscard]] double relative_difference() const;
 };
-/// Returns the conserved quantities: volume, its first moments along axes that are not periodic, and volume-weighted attributes.
-/// Local.
+/// Returns the quantities that merging conserves: volume, its first moments along axes that are not periodic, and volume-weighted
+/// attributes. Local.
 [[nodiscard]] std::vector<Conserved> conserved(const Moments& before, const Moments& after, const Schema& schema,
                                                const Box& box);
-/// Returns the object `conservation` of the run record. @param merged  number of parcels that were merged away
+/// Makes the list `conservation` in the run record of merge steps. @param merged  number of parcels that were merged away
 [[nodiscard]] Json conservation_json(const std::vector<Conserved>& quantities, const Moments& before,
                                      const Moments& after, std::int64_t merged);
 
 /// Formats the numbers of parcels: before, small, merged away, after. @param first, last, all  as of result_json()
 [[nodiscard]] std::string counts_table(const StepReport& first, const StepReport& last, const StepReport& all);
-/// Formats the histogram of cluster sizes over all steps.
+/// Formats the histogram of cluster sizes, in parcels, over all merge steps.
 [[nodiscard]] std::string clusters_table(const StepReport& all);
-/// Formats minimum, median, mean and maximum time of each stage. @param heading  of the first column
+/// Formats minimum, median, mean and maximum time over ranks of each stage of a merge step. @param heading  of the first column
 [[nodiscard]] std::string stages_table(const std::vector<std::string>& names, const std::vector<Summary>& seconds,
                                        const std::string& heading);
-/// Formats the conserved quantities before and after. @param merged  number of parcels that were merged away
+/// Formats the table of conserved quantities before and after merging. @param merged  number of parcels that were merged away
 [[nodiscard]] std::string conservation_table(const std::vector<Conserved>& quantities, const Moments& before,
                                              const Moments& after, std::int64_t merged);
-/// Formats the counters of communication and pruning, in two lines.
+/// Formats the counters of communication and pruning of merge steps over all ranks, in two lines.
 [[nodiscard]] std::string counters_text(const StepReport& all);
-/// Returns the object `pruning` of the run record.
+/// Makes the object `pruning` in the run record of merge steps: counts of links, rounds, words and synchronisations.
 [[nodiscard]] Json pruning_json(const StepReport& all);
 
 }  // namespace merganser::app

@@ -1,3 +1,4 @@
+// Progress of cluster --steps: counts of parcels and merges spread over an announcement network, one hop in each merge step.
 #include "apps/cluster/running.hpp"
 
 #include <fmt/core.h>
@@ -8,8 +9,9 @@
 namespace merganser::app {
 namespace {
 
-constexpr int kDimension = 3;
+constexpr int kDimension = 3;  // of the Manhattan Street Network: out-arcs of a rank
 
+/// Returns the announcement network over which the ranks of a transport spread their counts of parcels.
 announce::ManhattanStreetNetwork progress_network(const comm::Transport& t) { return {t.size(), kDimension}; }
 
 }  // namespace
@@ -29,6 +31,7 @@ void RunningTotals::add(const StepReport& mine) {
   if (network_.rank() == 0) show();
 }
 
+/// Shows the totals of parcels and merges that have arrived, with the step that they are of. On rank 0.
 void RunningTotals::show() {
   if (!is_complete()) return;
   const auto made = network_.now();

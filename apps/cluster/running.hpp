@@ -10,11 +10,12 @@
 
 namespace merganser::app {
 
-/// Running totals of parcels and merges. Every rank announces its counts to every rank over an announcement network, one hop per
-/// step; rank 0 shows the totals as log lines (level info), or on a terminal as one line that is rewritten and erased at the end.
+/// Running totals of parcels and merges of a run of several merge steps. Every rank announces its counts to every rank over an
+/// announcement network, one hop per step; rank 0 shows the totals as log lines (level info), or on a terminal as one line that is
+/// rewritten and erased at the end.
 class RunningTotals : Pinned {
  public:
-  /// Creates the network. Collective.
+  /// Creates the announcement network. Collective.
   /// @param steps     number of steps that the run will make
   /// @param one_line  on rank 0 show the totals also as a line of the terminal that is rewritten
   RunningTotals(comm::Transport& transport, int steps, bool one_line);
@@ -25,13 +26,15 @@ class RunningTotals : Pinned {
 
   /// Returns the age of the totals in steps: after the i-th add() they are those after step i - age().
   [[nodiscard]] int age() const noexcept { return totals_.age() - 1; }
-  /// Returns whether totals of all ranks have arrived: from step age() + 1 on.
+  /// Returns true once totals of all ranks have arrived: from step age() + 1 on.
   [[nodiscard]] bool is_complete() const noexcept { return totals_.complete(); }
   /// Returns the number of parcels of all ranks, age() steps ago.
   [[nodiscard]] std::int64_t parcels() const { return static_cast<std::int64_t>(totals_.sum(0)); }
   /// Returns the number of parcels of all ranks merged away until age() steps ago.
   [[nodiscard]] std::int64_t merged() const { return static_cast<std::int64_t>(totals_.sum(1)); }
+  /// Returns the counts of this rank's messages in the announcement network.
   [[nodiscard]] const announce::AnnouncementStatistics& statistics() const noexcept { return network_.statistics(); }
+  /// Returns the kind and extents of the announcement network.
   [[nodiscard]] const std::string& network_name() const noexcept { return name_; }
 
  private:

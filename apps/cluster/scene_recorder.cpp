@@ -13,11 +13,13 @@ namespace {
 constexpr std::int64_t kMargin = 1;     // cells kept around the window, for links that cross its edge
 constexpr double kParcelsInView = 130;  // about as many as a reader can tell apart
 
+/// Returns the indices along x, y and z of the grid cell that a parcel's centre lies in.
 std::array<std::int64_t, 3> cell_index(const Grid& grid, const Site& s) {
   return {grid.cell(0, s.x), grid.cell(1, s.y), grid.cell(2, s.z)};
 }
 
-/// Returns the number of cells from the window's first cell to a cell along an axis; forwards, from 0 on, if it is periodic.
+/// Returns the number of cells along an axis from the first cell of the drawn window to a cell; on a periodic axis counted
+/// forwards, from 0 on.
 std::int64_t cells_from(const Grid& grid, int axis, std::int64_t first, std::int64_t cell) {
   const std::int64_t d = cell - first;
   if (!grid.box.periodic[axis]) return d;
@@ -25,6 +27,7 @@ std::int64_t cells_from(const Grid& grid, int axis, std::int64_t first, std::int
   return ((d % n) + n) % n;
 }
 
+/// Returns true if a parcel lies in the drawn window or within kMargin cells around it.
 bool is_near_window(const Grid& grid, const Window& w, const Site& s) {
   const auto c = cell_index(grid, s);
   for (int a = 0; a < 3; ++a) {
@@ -36,6 +39,8 @@ bool is_near_window(const Grid& grid, const Window& w, const Site& s) {
 
 }  // namespace
 
+/// Chooses the window of the picture: that with the most centres of merges among windows of equal size. Collective; the same on
+/// all ranks.
 Window SceneRecorder::choose_window(const Parcels& parcels, std::span<const StepReport::MergedPair> merges) const {
   const std::int64_t parcels_all =
       std::max<std::int64_t>(1, transport_.all_reduce(static_cast<std::int64_t>(before_.size()), comm::Op::sum));
@@ -72,6 +77,7 @@ Window SceneRecorder::choose_window(const Parcels& parcels, std::span<const Step
   return w;
 }
 
+// Data of cluster --picture: merges whose centre is near the window, and parcels near it before and after the step, on rank 0.
 Scene SceneRecorder::after(const Parcels& parcels, std::span<const StepReport::MergedPair> merges) {
   Scene scene;
   scene.grid = grid_;

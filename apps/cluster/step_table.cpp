@@ -1,3 +1,4 @@
+// Table of cluster --csv: compact lines of each merge step, gathered on rank 0 in blocks of steps to bound its memory.
 #include "apps/cluster/step_table.hpp"
 
 #include <fmt/core.h>
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::size_t kBlock = 4096;  // steps that are sent to rank 0 at a time
 
+/// Appends a time of a merge step to the CSV text, in the shortest form that reads back to the same float.
 void append(std::string& out, float x) {
   std::array<char, 32> text;
   const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), x);
@@ -30,6 +32,7 @@ void StepTable::add(const StepReport& mine) {
                     {time(s.search), time(s.exchange), time(s.graph), time(s.prune), time(s.migrate), time(s.merge)}});
 }
 
+/// Appends the CSV line of one merge step on one rank: counts, times by stage, their sum.
 void StepTable::append_line(const Line& line, std::size_t step, std::size_t rank, std::string& out) {
   out += fmt::format("{},{}", step, rank);
   for (const auto n : line.counts) out += fmt::format(",{}", n);
@@ -44,6 +47,7 @@ void StepTable::append_line(const Line& line, std::size_t step, std::size_t rank
   out += '\n';
 }
 
+// CSV of cluster --csv on rank 0: reports of all ranks are gathered in blocks of kBlock merge steps.
 std::string StepTable::to_csv(comm::Transport& transport) const {
   std::string out;
   if (transport.rank() == 0) {

@@ -1,4 +1,4 @@
-// compare: a regression gate for any two run records.
+// The command compare: a regression gate for any two run records of one verb.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -11,22 +11,23 @@
 namespace merganser::app {
 namespace {
 
-constexpr int kRegression = 5;
+constexpr int kRegression = 5;  // exit code of compare for a regression
 
-/// Options of the command compare; describe() gives their meaning.
+/// Options of the command compare, filled by the option parser.
 struct CompareCommand {
-  std::string before, after;
-  std::vector<std::string> more_before, more_after;
-  std::string threshold = "5%";
-  std::string false_alarms = "1%";
-  std::string launch_floor = "7%";
-  std::string block_floor = "5%";
-  int launches = 0;
-  std::string keep;
-  int rows = 20;
-  std::string json;
+  std::string before, after;                         ///< run records, or with --run commands
+  std::vector<std::string> more_before, more_after;  ///< records of further launches of each side
+  std::string threshold = "5%";                      ///< smallest slowdown of times that matters
+  std::string false_alarms = "1%";                   ///< probability to find a slowdown where there is none
+  std::string launch_floor = "7%";                   ///< assumed standard deviation between launches
+  std::string block_floor = "5%";                    ///< assumed standard deviation between the two sides
+  int launches = 0;                                  ///< --run: launches of each command; 0: records are read
+  std::string keep;                                  ///< folder for the records of --run; empty: none are kept
+  int rows = 20;                                     ///< largest number of timings in compare's table
+  std::string json;                                  ///< path of the comparison as JSON; empty: none
 };
 
+/// Lists the command-line options of compare, with their help texts and checks, for the option parser.
 template <class V>
 void describe(CompareCommand& o, V&& option) {
   option.positional("BEFORE", o.before, "run record; with --run a command in quotes", Required{}, Reads{});
@@ -50,8 +51,8 @@ void describe(CompareCommand& o, V&& option) {
   option("json", o.json, "comparison to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
-/// Parses an option's share between 0 and 1: "5%" or "0.05". @param name  name of the option, for the message @throws
-/// UsageError
+/// Parses a share between 0 and 1 of an option of compare: "5%" or "0.05". @param name  name of the option, for the message
+/// @throws UsageError for another text
 double parse_share(const std::string& text, const std::string& name) {
   const bool percent = !text.empty() && text.back() == '%';
   double x = 0;
@@ -67,14 +68,14 @@ double parse_share(const std::string& text, const std::string& name) {
   return percent ? x / 100 : x;
 }
 
-/// Reads one side of the comparison, before or after: a record, and records of further launches of the same command.
+/// Reads one side of a comparison of run records, before or after: a record, and records of further launches of the same command.
 RecordFacts read_side(const std::string& first, const std::vector<std::string>& more) {
   RecordFacts facts = read_facts(first);
   for (const auto& path : more) add_launches(facts, read_facts(path));
   return facts;
 }
 
-/// Adapts the assumed standard deviations of times to the records: all are multiplied by the records' largest load per
+/// Adapts the standard deviations of times that compare assumes to the records: all are multiplied by the records' largest load per
 /// core, because times scatter more on a busy machine. If the launches of the two sides were not taken in turns, the
 /// standard deviation between the sides, from `block_floor`, is set too.
 void scale_floors(CompareOptions& o, double block_floor, const Order& order, const RecordFacts& before,
@@ -88,7 +89,7 @@ void scale_floors(CompareOptions& o, double block_floor, const Order& order, con
   if (!order.in_turns) o.between_sides = block_floor * by * std::sqrt(1 / order.blocks_before + 1 / order.blocks_after);
 }
 
-/// Returns both sides of the comparison: read from the records named, or, with --run, measured by launches in turns.
+/// Returns both sides of a comparison of run records: read from the records named, or, with --run, measured by launches in turns.
 Sides read_sides(const CompareCommand& o, const OptionTable& table) {
   if (!table.is_given("run")) {
     if (!o.keep.empty()) throw UsageError("--keep without --run; allowed: with it");

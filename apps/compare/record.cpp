@@ -1,3 +1,5 @@
+// Extraction of timings, counts and results from run records of every verb. A record may come from anywhere, so every field is
+// checked, and errors name the file and the field.
 #include "apps/compare/record.hpp"
 
 #include <fmt/core.h>
@@ -25,33 +27,34 @@ constexpr double kMaxLoadPerCore = 3;  // beyond it scatter grows no more
 constexpr double kMinTime = 1e-100;    // seconds or nanoseconds, so that no product or ratio of two leaves the numbers
 constexpr double kMaxTime = 1e100;
 
-/// Returns a JSON value as text of at most 60 characters, for errors.
+/// Formats a JSON value of a run record as text of at most 60 characters, for errors.
 std::string short_json(const Json& j) {
   const std::string text = json_text(j);
   return text.size() > 60 ? text.substr(0, 57) + "..." : text;
 }
 
-/// Formats a record's number of ranks, as part of a key.
+/// Formats the number of ranks of a run record, as part of the key of a timing: "4 ranks".
 std::string ranks_text(const Field& ranks) {
   const std::int64_t n = ranks.whole(1, kMaxRanks);
   return count_text(n) + (n == 1 ? " rank" : " ranks");
 }
 
+/// Formats the number of parcels of a run record, as part of the key of a timing: "512 parcels".
 std::string parcels_text(const Field& parcels) { return count_text(parcels.whole(0, kMaxParcels)) + " parcels"; }
 
-/// Converts times from nanoseconds to seconds.
+/// Converts the times of all launches of a timing from nanoseconds to seconds.
 Launches to_seconds(Launches nanoseconds) {
   for (auto& launch : nanoseconds)
     for (double& t : launch) t *= kNanosecond;
   return nanoseconds;
 }
 
-/// Returns a text of a record; "unknown" if it is not there.
+/// Returns a text in the part "topology" of a record of topo bench; "unknown" if it is not there.
 std::string text_or_unknown(const Field& topology, const char* key) {
   return topology.has(key) ? topology.at(key).text() : "unknown";
 }
 
-/// Reads kernels of topo bench: graphs are inputs, and each configuration is a timing with its counts.
+/// Reads the exchange kernels in a record of topo bench: graphs are inputs, and each configuration is a timing with its counts.
 void read_topology(const Field& topology, RecordFacts& facts) {
   std::map<std::string, std::string> graphs;
   for (const Field& g : topology.at("graphs").list()) {
@@ -80,7 +83,8 @@ void read_topology(const Field& topology, RecordFacts& facts) {
   }
 }
 
-/// Reads counters as counts. @param share  divisor, the number of cycles that they were summed over
+/// Reads the communication counters of a run record as counts. @param share  divisor, the number of cycles that they were summed
+/// over
 void read_counters(const Field& counters, const std::string& prefix, double share, RecordFacts& facts) {
   for (const auto& [name, value] : counters.json().items()) {
     if (!value.is_number()) counters.at(name).fail("is " + short_json(value) + "; allowed: a number");
@@ -88,10 +92,12 @@ void read_counters(const Field& counters, const std::string& prefix, double shar
   }
 }
 
-/// Returns the time of a stage, which may be 0 because the stage was left out. @throws InputError for any other time out of range
+/// Returns the time of a stage of a merge step, s, which may be 0 because the stage was left out. @throws InputError for any other
+/// time out of range
 double time_or_zero(const Field& time) { return time.number() == 0 ? 0 : time.time(); }
 
-/// Reads one series of a benchmark of merge steps; every cycle is a round of its launch, with the time of the slowest rank.
+/// Reads one series in a record of bench random or bench files; every cycle is a round of its launch, with the time of the slowest
+/// rank.
 void read_series(const Field& s, const std::string& name, std::size_t repeats, RecordFacts& facts) {
   const std::string work = name + ", " + ranks_text(s.at("ranks")) + ", " + parcels_text(s.at("n_before"));
   const Field cycles = s.at("cycles");
@@ -126,7 +132,7 @@ void read_series(const Field& s, const std::string& name, std::size_t repeats, R
   read_counters(s.at("counters_all_cycles"), work + ", each cycle: ", static_cast<double>(cycles.size()), facts);
 }
 
-/// Reads the series of a benchmark of merge steps: of all numbers of ranks, and both variants of --compare.
+/// Reads all series in a record of bench random or bench files: of all numbers of ranks, and both variants of --compare.
 void read_bench(const Field& result, const Field& options, RecordFacts& facts) {
   const auto repeats =
       static_cast<std::size_t>(options.has("repeats") ? options.at("repeats").whole(0, kMaxLaunches) : 1);
@@ -143,10 +149,11 @@ void read_bench(const Field& result, const Field& options, RecordFacts& facts) {
       read_series(comparison.at(std::string("series_") + side), comparison.at(side).text(), repeats, facts);
 }
 
-/// Returns the time of the slowest rank: the maximum of a summary over ranks, or the one number that a verb gives.
+/// Returns the time of the slowest rank in a run record, s: the maximum of a summary over ranks, or the one number that a verb
+/// gives.
 double slowest_time(const Field& t) { return time_or_zero(t.json().is_number() ? t : t.at("max")); }
 
-/// Reads the times of a verb, each as a single sample: that of the slowest rank.
+/// Reads the object "timings" of a run record, each entry as a single sample: the time of the slowest rank.
 void read_timings(const Field& timings, const std::string& work, RecordFacts& facts) {
   const double step = timings.has("step") ? slowest_time(timings.at("step")) : 0;
   for (const auto& [name, value] : timings.json().items()) {
@@ -157,7 +164,7 @@ void read_timings(const Field& timings, const std::string& work, RecordFacts& fa
   }
 }
 
-/// Reads samples by name: {"family": text, "unit": "s", "launches": [[...], ...]}.
+/// Reads the object "samples" of a run record, times by name and launch: {"family": text, "unit": "s", "launches": [[...], ...]}.
 void read_samples(const Field& samples, const std::string& work, RecordFacts& facts) {
   for (const auto& [name, value] : samples.json().items()) {
     const Field s = samples.at(name);
@@ -173,7 +180,7 @@ void read_samples(const Field& samples, const std::string& work, RecordFacts& fa
   }
 }
 
-/// Reads input sizes and results of a merge run or a generated file.
+/// Reads input sizes and results in the record of merge steps or of a generated parcel file.
 void read_result(const Field& result, RecordFacts& facts) {
   for (const char* input : {"n_before", "n_small"})
     if (result.has(input)) facts.inputs.push_back({input, json_text(result.at(input).json())});
@@ -181,7 +188,7 @@ void read_result(const Field& result, RecordFacts& facts) {
     if (result.has(key)) facts.results.push_back({key, json_text(result.at(key).json())});
 }
 
-/// Describes the work of a record by ranks and parcels, as the first part of its keys: "4 ranks, 512 parcels: ".
+/// Formats the work of a run record by ranks and parcels, as the first part of the keys of its timings: "4 ranks, 512 parcels: ".
 std::string describe_work(const Field& record) {
   std::string work;
   if (record.at("provenance").has("ranks")) work = ranks_text(record.at("provenance").at("ranks"));
@@ -244,7 +251,7 @@ std::string Field::text() const {
   return value_->get<std::string>();
 }
 
-// First check of every record: schema and version.
+// First check of every run record that is read: schema and version.
 void check_schema(const Field& record) {
   if (!record.json().is_object() || !record.has("schema"))
     throw InputError(record.path() + " is no run record of merganser: it has no field \"schema\"");
@@ -257,7 +264,7 @@ void check_schema(const Field& record) {
                                  general_text(version, 6), kRecordVersion));
 }
 
-// Load under which a record was made, by which the assumed scatter of times is scaled.
+// Load under which a run record was made, by which the assumed standard deviations of times are scaled.
 std::optional<Load> parse_load(const Json& provenance) {
   if (!provenance.is_object() || !provenance.contains("load_average")) return std::nullopt;
   // The load average counts all cores of the host; a rank that is bound uses fewer. Older records lack all_cores.
@@ -277,6 +284,7 @@ double load_per_core(double load_average, double cores) {
   return std::clamp(load_average / std::max(1.0, cores), 1.0, kMaxLoadPerCore);
 }
 
+// Times of one configuration of topo bench by launch: rounds are the finest samples that a record can have, so they are preferred.
 Launches launches_ns(const Field& cell) {
   Launches out;
   if (cell.has("rounds") && cell.at("rounds").size() > 0) {
@@ -295,7 +303,7 @@ Launches launches_ns(const Field& cell) {
   return {{cell.at("exchange").at("p50_ns").time()}};
 }
 
-// Facts of a record by the parts that it has: topology kernels, benchmark series, timings, samples, results.
+// Facts of a run record by the parts that it has: exchange kernels, benchmark series, timings, samples, results.
 RecordFacts extract_facts(const Json& json, const std::string& path) {
   const Field record(json, path);
   check_schema(record);
@@ -321,7 +329,7 @@ RecordFacts extract_facts(const Json& json, const std::string& path) {
 
 RecordFacts read_facts(const std::string& path) { return extract_facts(read_json(path), path); }
 
-// Further launches of one side of a comparison: samples are appended by key.
+// Further launches of one side of a comparison of run records: samples are appended by key.
 void add_launches(RecordFacts& to, const RecordFacts& more) {
   const std::string &path = to.origin.path, &other = more.origin.path;
   if (to.command != more.command)

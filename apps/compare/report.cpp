@@ -1,3 +1,4 @@
+// Comparison of two sides of run records by key, warnings about differences of their origin, and the report of compare.
 #include "apps/compare/report.hpp"
 
 #include <fmt/core.h>
@@ -21,32 +22,33 @@ namespace {
 /// Options that do not affect what is measured, hence may differ without a warning.
 const std::set<std::string> kIdleOptions{"json", "csv",       "output",  "picture", "quiet",
                                          "log",  "log-ranks", "timeout", "here",    "html"};
+/// Keys of the provenance whose difference makes two run records less comparable.
 constexpr std::array kMachine{"cpu",   "cores", "kernel",     "mpi",           "openshmem",  "compiler",
                               "flags", "ranks", "build_type", "decomposition", "decorators", "model"};
-constexpr std::size_t kListed = 5;
+constexpr std::size_t kListed = 5;  // keys of timings on one side only that the report lists
 
-/// Formats a value of a record for a warning; "absent" for null.
+/// Formats a value of a run record for a warning of compare; "absent" for null.
 std::string json_value_text(const Json* j) {
   if (j == nullptr) return "absent";
   const std::string text = j->is_string() ? j->get<std::string>() : j->dump();
   return text.empty() ? "none" : text;
 }
 
-/// Returns the member of a JSON object; null if there is none.
+/// Returns the member of a JSON object in a run record; null if there is none.
 const Json* find_member(const Json& object, const std::string& key) {
   if (!object.is_object()) return nullptr;
   const auto at = object.find(key);
   return at == object.end() ? nullptr : &*at;
 }
 
-/// Provenance of two records, and how warnings name them.
+/// Provenance of two run records, and the names by which warnings call them.
 struct ComparedOrigins {
   const RecordOrigin& one;
   const RecordOrigin& other;
   std::string one_name, other_name;
 };
 
-/// Adds a warning if the values of a key differ, or if one side has none.
+/// Adds a warning if the values of a key in options or provenance of two run records differ, or if one has none.
 void warn_if_different(const ComparedOrigins& a, const Json& one, const Json& other, const std::string& what,
                        const std::string& key, std::vector<std::string>& out) {
   const Json* b = find_member(one, key);
@@ -57,7 +59,8 @@ void warn_if_different(const ComparedOrigins& a, const Json& one, const Json& ot
                 ' ' + a.other_name);
 }
 
-/// Adds warnings for components, variables and core bindings that differ. Skipped if one record has none, as older ones do.
+/// Adds warnings for library components, environment variables and core bindings that differ between two run records. Skipped if
+/// one record has none, as older ones do.
 void warn_of_settings(const ComparedOrigins& a, std::vector<std::string>& out) {
   for (const char* part : {"components", "variables"}) {
     const Json* one = find_member(a.one.provenance, part);
@@ -74,7 +77,7 @@ void warn_of_settings(const ComparedOrigins& a, std::vector<std::string>& out) {
     warn_if_different(a, a.one.provenance, a.other.provenance, "provenance:", "binding", out);
 }
 
-/// Adds a warning for each option and property of the machine or build that differs between two records.
+/// Adds a warning for each option and property of the machine or build that differs between two run records.
 void warn_of_origin(const ComparedOrigins& a, std::vector<std::string>& out) {
   std::set<std::string> names;
   for (const auto* side : {&a.one.options, &a.other.options})
@@ -86,7 +89,7 @@ void warn_of_origin(const ComparedOrigins& a, std::vector<std::string>& out) {
   warn_of_settings(a, out);
 }
 
-/// Adds a warning if a record was made under a load above half of the cores.
+/// Adds a warning if a run record was made under a load above half of the cores.
 void warn_of_load(const RecordOrigin& origin, std::vector<std::string>& out) {
   const auto load = parse_load(origin.provenance);
   if (load && load->average > 0.5 * load->cores)
@@ -95,7 +98,7 @@ void warn_of_load(const RecordOrigin& origin, std::vector<std::string>& out) {
                   ": its times are longer than on a quiet machine");
 }
 
-/// Returns the warnings about differences of origin that make two sides less comparable.
+/// Returns the warnings about options, machine, build and load that make two sides of a comparison less comparable.
 std::vector<std::string> collect_warnings(const RecordFacts& before, const RecordFacts& after) {
   std::vector<std::string> out;
   warn_of_origin({before.origin, after.origin, "before", "after"}, out);
@@ -109,14 +112,15 @@ std::vector<std::string> collect_warnings(const RecordFacts& before, const Recor
   return out;
 }
 
-/// Returns results by their keys.
+/// Returns the results or inputs of a side of a comparison by their keys.
 std::map<std::string, std::string> index_by_key(const std::vector<RecordResult>& results) {
   std::map<std::string, std::string> out;
   for (const auto& r : results) out[r.key] = r.value;
   return out;
 }
 
-/// Returns the keys of inputs that both sides have and whose values differ, and adds a warning for each.
+/// Returns the keys of input properties (graph digests, parcel counts) that both sides have and whose values differ, and adds a
+/// warning for each.
 std::set<std::string> changed_inputs(const RecordFacts& before, const RecordFacts& after,
                                      std::vector<std::string>& warnings) {
   std::set<std::string> out;
@@ -130,13 +134,13 @@ std::set<std::string> changed_inputs(const RecordFacts& before, const RecordFact
   return out;
 }
 
-/// Returns whether a timing was taken on an input that differs between both sides, though its name is the same.
+/// Returns true if a timing was taken on an input, a process graph, that differs between both sides though its name is the same.
 bool is_on_changed_input(const std::string& key, const std::set<std::string>& changed) {
   return std::any_of(changed.begin(), changed.end(),
                      [&key](const auto& input) { return key.find(", " + input + ", ") != std::string::npos; });
 }
 
-/// Returns the largest median time of any launch.
+/// Returns the largest median time of any launch of a timing, s.
 double largest_median(const Launches& launches) {
   double out = 0;
   for (const auto& l : launches) out = std::max(out, median(l));
@@ -169,7 +173,7 @@ std::vector<TimedPair> match_timings(const RecordFacts& before, const RecordFact
   return pairs;
 }
 
-/// Returns counts that differ by more than their slack; an increase is a regression.
+/// Returns the counts of messages and bytes that differ between both sides by more than their slack; an increase is a regression.
 std::vector<Difference> count_differences(const RecordFacts& before, const RecordFacts& after) {
   std::vector<Difference> out;
   std::map<std::string, double> there;
@@ -182,7 +186,7 @@ std::vector<Difference> count_differences(const RecordFacts& before, const Recor
   return out;
 }
 
-/// Returns results that differ; each is a regression.
+/// Returns the results of runs that differ between both sides; each is a regression.
 std::vector<Difference> result_differences(const RecordFacts& before, const RecordFacts& after) {
   std::vector<Difference> out;
   const auto a = index_by_key(after.results);
@@ -193,7 +197,7 @@ std::vector<Difference> result_differences(const RecordFacts& before, const Reco
   return out;
 }
 
-/// Lists some keys, one a line, for the report.
+/// Lists the first keys of timings that are on one side only, one a line, for the report of compare.
 std::string list_keys(const std::vector<std::string>& keys) {
   std::string out;
   for (std::size_t i = 0; i < std::min(kListed, keys.size()); ++i) out += "\n    " + keys[i];
@@ -201,7 +205,7 @@ std::string list_keys(const std::vector<std::string>& keys) {
   return out;
 }
 
-/// Throws InputError: the two sides have no timing in common.
+/// Throws InputError: the two sides of a comparison have no timing in common.
 [[noreturn]] void throw_no_common_timing(const RecordFacts& before, const RecordFacts& after,
                                          const RecordComparison& c) {
   std::string text = "no timing of " + before.origin.path + " is in " + after.origin.path;
@@ -211,6 +215,7 @@ std::string list_keys(const std::vector<std::string>& keys) {
   throw InputError(text);
 }
 
+/// Makes the object of one judged change of times in the JSON of compare: ratio, interval, p-value, verdict.
 Json change_json(const Change& c) {
   return {{"name", c.name},
           {"timings", c.timings},
@@ -225,6 +230,7 @@ Json change_json(const Change& c) {
           {"decides", c.decides}};
 }
 
+/// Makes the list of counts or results that differ in the JSON of compare.
 Json differences_json(const std::vector<Difference>& all) {
   return json_list(all, [](const Difference& d) {
     return Json{{"key", d.key}, {"before", d.before}, {"after", d.after}, {"regression", d.regression}};
@@ -238,10 +244,13 @@ std::string change_text(double ratio) {
   return (percent >= 0 ? "+" : "") + fixed_text(percent, 1) + " %";
 }
 
+/// Formats the confidence interval of a change of times: "-1.0 % .. +3.1 %".
 std::string range_text(const Change& c) { return change_text(c.low) + " .. " + change_text(c.high); }
+/// Formats a p-value with four digits; "< 0.0001" below.
 std::string p_text(double p) { return p < 0.0001 ? "< 0.0001" : fixed_text(p, 4); }
 
-/// Returns the indices of changes: regressions first, then by the size of the change on a logarithmic scale.
+/// Returns the indices of judged changes of times in the order of the report: regressions first, then by the size of the change on
+/// a logarithmic scale.
 std::vector<std::size_t> order_by_effect(const std::vector<Change>& changes) {
   std::vector<std::size_t> order(changes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -253,7 +262,7 @@ std::vector<std::size_t> order_by_effect(const std::vector<Change>& changes) {
   return order;
 }
 
-/// Formats the table of all timings together and of each family.
+/// Formats the table of compare for all timings together and for each family (kernel or stage).
 std::string families_text(const SuiteComparison& s) {
   Table t({"together", "timings", "change", "95 % interval", "p", "smallest detectable", "verdict"});
   const auto row = [&t](const Change& c, const std::string& name) {
@@ -266,7 +275,7 @@ std::string families_text(const SuiteComparison& s) {
   return t.text();
 }
 
-/// Formats the table of single timings, those with the largest effect first.
+/// Formats the table of compare for single timings, those with the largest effect first.
 std::string timings_text(const SuiteComparison& s, std::size_t rows) {
   if (rows == 0) return "";
   Table t({"each", "before", "after", "change", "95 % interval", "verdict"});
@@ -281,7 +290,7 @@ std::string timings_text(const SuiteComparison& s, std::size_t rows) {
   return out;
 }
 
-/// Lists counts or results that differ.
+/// Formats counts or results that differ between both sides, a line each, ten at most. @param what  "count" or a kind of result
 std::string differences_text(const std::vector<Difference>& all, const std::string& what) {
   std::string out;
   for (std::size_t i = 0; i < std::min<std::size_t>(10, all.size()); ++i)
@@ -299,7 +308,7 @@ bool RecordComparison::regression() const {
   return suite.slower || bad(counts) || bad(results);
 }
 
-// Comparison of two sides: timings on equal inputs by statistics, counts and results by equality.
+// Comparison of two sides of run records: timings on equal inputs by statistics, counts and results by equality.
 RecordComparison compare_records(const RecordFacts& before, const RecordFacts& after, const CompareOptions& options) {
   if (before.command != after.command)
     throw InputError(before.origin.path + " is a record of \"" + before.command + "\", " + after.origin.path +
@@ -317,7 +326,7 @@ RecordComparison compare_records(const RecordFacts& before, const RecordFacts& a
 
 namespace {
 
-/// Returns the largest of the smallest detectable slowdowns over the changes that decide.
+/// Returns the largest, over the judged changes that decide, of the smallest slowdowns that would have been detected, as a share.
 double largest_detectable(const std::vector<Change>& changes) {
   double most = 0;
   for (const Change& c : changes)
@@ -366,7 +375,7 @@ Json to_json(const RecordComparison& c) {
   return out;
 }
 
-// Report of the command compare.
+// Report of the command compare as text: warnings, tables of changes, differences of counts and results, verdict.
 std::string format_comparison(const RecordComparison& c, std::size_t rows) {
   std::string out;
   for (const auto& w : c.warnings) out += "warning: " + w + '\n';

@@ -1,3 +1,5 @@
+// Order of the launches of two sides of a comparison, from the times in their records, and compare --run, which makes them in
+// turns.
 #include "apps/compare/turns.hpp"
 
 #include <fcntl.h>
@@ -20,15 +22,15 @@ namespace {
 
 constexpr std::size_t kMaxInARow = 2;  // of pairs in random order: the second of a pair and the first of the next
 
-/// Record of a launch as detect_order() sorts it: its time, its side, and the number of launches in it.
-struct Made {
-  std::string time;
-  bool after;
-  std::size_t launches;
+/// Time stamp of one run record, by which detect_order() sorts the launches of both sides of a comparison.
+struct RecordTime {
+  std::string time;      ///< ISO 8601, so that texts sort by time
+  bool after;            ///< true: the record is of the side after
+  std::size_t launches;  ///< number of launches in the record
 };
 
-/// Adds a side's records to `all`. @return false if one has no time
-bool add_records(const RecordFacts& side, bool after, std::vector<Made>& all) {
+/// Adds the times of all run records of a side to `all`. @return false if a record has no time
+bool add_records(const RecordFacts& side, bool after, std::vector<RecordTime>& all) {
   const auto add_one = [&](const RecordOrigin& o) {
     const auto time = o.provenance.is_object() ? o.provenance.find("time") : o.provenance.end();
     if (time == o.provenance.end() || !time->is_string()) return false;
@@ -64,12 +66,13 @@ class NoOutput : Pinned {
 
 /// One side of run_in_turns(): its name in messages, its command, and the facts of its launches so far.
 struct Side {
-  const char* name;
-  std::vector<std::string> words;
-  std::optional<RecordFacts> facts;
+  const char* name;                  ///< "BEFORE" or "AFTER"
+  std::vector<std::string> words;    ///< program and arguments
+  std::optional<RecordFacts> facts;  ///< of all launches so far; none before the first
 };
 
-/// Returns the plan of a launch of a side, with `--json RECORD` appended. @throws UsageError if there is no such program
+/// Returns the plan of a launch of one side's command in compare --run, with `--json RECORD` appended. @throws UsageError if there
+/// is no such program
 LaunchPlan plan_side(const Side& side, const std::string& record) {
   LaunchPlan plan;
   plan.command = side.words;
@@ -82,7 +85,8 @@ LaunchPlan plan_side(const Side& side, const std::string& record) {
   return plan;
 }
 
-/// Launches a side once and adds the facts of its record. @throws InputError if it fails or writes no record
+/// Launches one side's command once, without its output, and adds the facts of its run record. @throws InputError if it fails or
+/// writes no record
 void launch_once(Side& side, int number, const std::string& record) {
   const LaunchPlan plan = plan_side(side, record);
   JobEnd end;
@@ -105,16 +109,18 @@ void launch_once(Side& side, int number, const std::string& record) {
 
 }  // namespace
 
-// Order of launches from the times of records, by which the scatter between sides is judged.
+// Order of the launches of two sides by the times in their records: where they were not in turns, a deviation between sides is
+// assumed.
 Order detect_order(const RecordFacts& before, const RecordFacts& after) {
-  std::vector<Made> all;
+  std::vector<RecordTime> all;
   Order order;
   order.known = add_records(before, false, all);
   order.known = add_records(after, true, all) && order.known;
   if (!order.known) return order;
   // Records of one second are grouped by side, the least favourable order, since their true order is unknown.
-  std::sort(all.begin(), all.end(),
-            [](const Made& a, const Made& b) { return a.time != b.time ? a.time < b.time : a.after < b.after; });
+  std::sort(all.begin(), all.end(), [](const RecordTime& a, const RecordTime& b) {
+    return a.time != b.time ? a.time < b.time : a.after < b.after;
+  });
   order.in_turns = true;
   order.blocks_before = order.blocks_after = 0;
   std::size_t in_a_row = 0;
@@ -128,7 +134,7 @@ Order detect_order(const RecordFacts& before, const RecordFacts& after) {
   return order;
 }
 
-// Splitting of a quoted command into words, by a subset of the shell's rules.
+// Splitting of a command of compare --run into words, by a subset of the shell's rules.
 std::vector<std::string> split_words(const std::string& command) {
   std::vector<std::string> words;
   bool within = false;  // inside a word
@@ -156,7 +162,7 @@ std::vector<std::string> split_words(const std::string& command) {
   return words;
 }
 
-// Measurement of --run: pairs in random order, so that a drift of the machine affects both sides alike.
+// Measurement of compare --run: pairs of launches, each in random order, so that a drift of the machine affects both sides alike.
 Sides run_in_turns(const std::string& before, const std::string& after, int launches, const std::string& keep) {
   Side sides[] = {{"BEFORE", split_words(before), {}}, {"AFTER", split_words(after), {}}};
   std::optional<PrivateFolder> folder;

@@ -7,22 +7,22 @@
 
 namespace merganser::app {
 
-/// Order in which the launches of two sides were made, by the times in their records.
+/// Order in which the launches of two sides of a comparison were made, by the times in their records; filled by detect_order().
 struct Order {
   bool known = false;                          ///< all records have a time
   bool in_turns = false;                       ///< at most two launches of one side in a row
   double blocks_before = 1, blocks_after = 1;  ///< number of uninterrupted sequences of launches of each side
 };
-/// Determines the order of the launches from the times in the records. Launches in one record count as made in a row. Records of
-/// the same second are taken in the order that is furthest from turns.
+/// Determines the order of the launches of two sides of a comparison from the times in their records. Launches in one record count
+/// as made in a row. Records of the same second are taken in the order that is furthest from turns.
 [[nodiscard]] Order detect_order(const RecordFacts& before, const RecordFacts& after);
 
-/// Splits a command into words at blanks. Within '...' or "..." blanks belong to a word, and a backslash outside '...' quotes the
-/// next character. Nothing else is special, and no shell is started. @throws UsageError for a quote that is not closed, and for no
-/// words
+/// Splits a command of compare --run into words at blanks. Within '...' or "..." blanks belong to a word, and a backslash outside
+/// '...' quotes the next character. Nothing else is special, and no shell is started. @throws UsageError for a quote that is not
+/// closed, and for no words
 [[nodiscard]] std::vector<std::string> split_words(const std::string& command);
 
-/// Facts of the records of two sides.
+/// Facts of the run records of the two sides of a comparison.
 struct Sides {
   RecordFacts before, after;
 };

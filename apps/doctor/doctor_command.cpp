@@ -20,12 +20,14 @@
 namespace merganser::app {
 namespace {
 
+/// Options of the command doctor, filled by the option parser.
 struct DoctorCommand {
-  std::string json;
-  std::string record;
-  bool measure = false;
-  int rounds = 3;
+  std::string json;      ///< path of the report as JSON; empty: none
+  std::string record;    ///< record of topo bench to derive hints from; empty: none
+  bool measure = false;  ///< true: measure exchanges between two ranks
+  int rounds = 3;        ///< launches with each candidate of MPI settings
 };
+/// Lists the command-line options of doctor, with their help texts and checks, for the option parser.
 template <class V>
 void describe(DoctorCommand& o, V&& option) {
   option("measure", o.measure,
@@ -42,7 +44,8 @@ const char* variable(const std::string& name) {
   return value != nullptr && *value != 0 ? value : nullptr;
 }
 
-/// Returns warnings about variables, launcher and load that are known to cause failures or distorted times.
+/// Returns the warnings of doctor about environment variables, launcher and load that are known to cause failures or distorted
+/// times.
 std::vector<std::string> find_warnings() {
   std::vector<std::string> out;
   const bool open_mpi = comm::shmem_library().find("open-mpi") != std::string::npos;
@@ -64,7 +67,7 @@ std::vector<std::string> find_warnings() {
   return out;
 }
 
-/// Prints the part of the report on this host.
+/// Prints the part of doctor's report on this host: processor, vector instructions, memory, load, kernel.
 void print_machine() {
   const Machine m = machine();
   std::cout << "\nmachine\n  cpu        " << m.cpu << ", " << cores_text(m.cores) << " for this process\n  vectors    "
@@ -76,7 +79,7 @@ void print_machine() {
             << fixed_text(m.load[1], 2) << ' ' << fixed_text(m.load[2], 2) << "\n  system     " << m.kernel << '\n';
 }
 
-/// Prints the part of the report on communication models.
+/// Prints the part of doctor's report on communication models: those built, those missing, faults of libraries that are avoided.
 void print_models() {
   std::cout << "\ncommunication models\n";
   for (const auto& b : comm::backends()) {
@@ -89,7 +92,7 @@ void print_models() {
   if (const char* pin = variable("MERGANSER_COMM")) std::cout << "  MERGANSER_COMM=" << pin << " replaces auto\n";
 }
 
-/// Prints the launcher, whether it fits the library, and the settings that merganser run exports.
+/// Prints the part of doctor's report on the launcher, if it fits the MPI library, and on the settings that merganser run exports.
 void print_launcher() {
   const Launcher l = find_launcher();
   std::cout << "\nlauncher\n";
@@ -113,7 +116,7 @@ void print_launcher() {
   }
 }
 
-/// Returns hints from settings and, if the options ask for them, from a record and from a measurement.
+/// Returns the hints of doctor from settings and, if the options ask for them, from a record and from a measurement.
 std::vector<Hint> collect_hints(const DoctorCommand& o) {
   std::vector<Hint> out = setting_hints(read_surroundings());
   const auto add = [&out](const std::vector<Hint>& more) { out.insert(out.end(), more.begin(), more.end()); };
@@ -131,7 +134,7 @@ std::vector<Hint> collect_hints(const DoctorCommand& o) {
   return out;
 }
 
-/// Returns the report as JSON.
+/// Makes the report of doctor as JSON. @param measured  compared settings; empty: nothing was measured
 Json doctor_json(const std::vector<Hint>& hints, const std::vector<MeasuredSettings>& measured, int rounds) {
   Json out;
   const BuildInfo b = build_info();

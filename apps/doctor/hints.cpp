@@ -1,3 +1,4 @@
+// Hints of doctor: rules on settings of Open MPI, UCX and shared memory that are known to slow down or break programs.
 #include "apps/doctor/hints.hpp"
 
 #include <fmt/core.h>
@@ -18,18 +19,18 @@ extern char** environ;
 namespace merganser::app {
 namespace {
 
-constexpr double kSharedMemoryOfRank = 64.0 * 1048576;
+constexpr double kSharedMemoryOfRank = 64.0 * 1048576;  // bytes in /dev/shm that are advised for each rank
 
-/// Returns the value of a variable; empty if it is not set.
+/// Returns the value of an environment variable in the state of the machine; empty if it is not set.
 std::string variable_value(const Surroundings& s, const std::string& name) {
   const auto at = s.variables.find(name);
   return at == s.variables.end() ? "" : at->second;
 }
 
-/// Returns whether MPI or OpenSHMEM is Open MPI's.
+/// Returns true if the MPI or the OpenSHMEM library is Open MPI's.
 bool is_open_mpi(const Surroundings& s) { return (s.mpi + s.openshmem).find("Open MPI") != std::string::npos; }
 
-/// Returns whether a list of Open MPI's components, as "a,b" or "^a,b", leaves `name` out.
+/// Returns true if a list of Open MPI's components in an environment variable, as "a,b" or "^a,b", leaves `name` out.
 bool is_left_out(const std::string& list, const std::string& name) {
   if (list.empty()) return false;
   const bool negative = list[0] == '^';
@@ -37,7 +38,7 @@ bool is_left_out(const std::string& list, const std::string& name) {
   return (std::find(names.begin(), names.end(), name) != names.end()) == negative;
 }
 
-/// Adds hints on components of Open MPI and transports of UCX that the environment selects.
+/// Adds the hints of doctor on components of Open MPI and transports of UCX that the environment selects.
 void component_hints(const Surroundings& s, std::vector<Hint>& out) {
   const auto seen = [&s](const std::string& name) { return name + '=' + variable_value(s, name); };
   const std::string osc = variable_value(s, "OMPI_MCA_osc");
@@ -67,7 +68,7 @@ void component_hints(const Surroundings& s, std::vector<Hint>& out) {
                    "UCX_TLS=" + tls, "add sm: UCX_TLS=" + tls + ",sm"});
 }
 
-/// Adds hints on shared memory: cross-memory attach, size of /dev/shm, XPMEM.
+/// Adds the hints of doctor on shared memory between ranks: cross-memory attach, size of /dev/shm, XPMEM.
 void memory_hints(const Surroundings& s, std::vector<Hint>& out) {
   if (s.ptrace_scope > 1)
     out.push_back({"a rank may not copy from another's memory (cross-memory attach): long messages are copied twice",
@@ -91,7 +92,7 @@ void memory_hints(const Surroundings& s, std::vector<Hint>& out) {
                    "load the kernel module xpmem, or set it to cma"});
 }
 
-/// Adds hints on waiting ranks that keep their core, and on a fault of OpenSHMEM's memory hooks.
+/// Adds the hints of doctor on waiting ranks that keep their core, and on a fault of OpenSHMEM's memory hooks.
 void oversubscription_hints(const Surroundings& s, std::vector<Hint>& out) {
   const std::string yield = variable_value(s, "OMPI_MCA_mpi_yield_when_idle");
   if (s.ranks > s.cores && is_open_mpi(s) && yield != "1" && yield != "true")
@@ -110,7 +111,7 @@ void oversubscription_hints(const Surroundings& s, std::vector<Hint>& out) {
 
 }  // namespace
 
-// Input of the hints: variables, libraries, cores, kernel settings, shared memory.
+// State of the machine as input of the hints: environment variables, libraries, cores, kernel settings, shared memory.
 Surroundings read_surroundings() {
   Surroundings s;
   for (char** v = environ; v != nullptr && *v != nullptr; ++v) {

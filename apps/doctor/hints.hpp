@@ -11,30 +11,30 @@ namespace merganser::app {
 
 /// Hint of `doctor`: a known fault of a setting, its evidence, and advice.
 struct Hint {
-  std::string what;
-  std::string seen;  ///< the evidence: a value, and where it comes from
-  std::string advice;
+  std::string what;    ///< fault of a setting, and its consequence
+  std::string seen;    ///< evidence: the value of a setting, and its source
+  std::string advice;  ///< setting or command that removes the fault
 };
-/// Returns the hints as a JSON array.
+/// Makes the JSON array of doctor's hints.
 [[nodiscard]] Json hints_json(const std::vector<Hint>& hints);
-/// Formats the hints as lines of text: fault, evidence, advice.
+/// Formats the hints of doctor as lines of text: fault, evidence, advice.
 [[nodiscard]] std::string hints_text(const std::vector<Hint>& hints);
 
-/// State of the machine from which hints are derived; tests make their own.
+/// State of the machine from which the hints of doctor are derived; filled by read_surroundings(), or by tests.
 struct Surroundings {
-  std::map<std::string, std::string> variables;  ///< those of the environment that are set
+  std::map<std::string, std::string> variables;  ///< environment variables of this process
   std::string mpi, openshmem;                    ///< versions of the libraries, "none"
-  int cores = 1;
-  int ranks = 0;          ///< number of ranks of the job of this process, 0: none
-  int ptrace_scope = -1;  ///< the kernel's yama.ptrace_scope; -1: unknown or none
-  bool in_container = false;
-  double shared_memory_bytes = -1;  ///< free in /dev/shm; -1: not there
-  bool xpmem = false;               ///< /dev/xpmem is there
+  int cores = 1;                                 ///< cores that this process may use
+  int ranks = 0;                                 ///< number of ranks of the job of this process, 0: none
+  int ptrace_scope = -1;                         ///< the kernel's yama.ptrace_scope; -1: unknown or none
+  bool in_container = false;                     ///< true: this is a Docker or Podman container
+  double shared_memory_bytes = -1;               ///< bytes free in /dev/shm; -1: not there
+  bool xpmem = false;                            ///< true: the kernel module XPMEM is loaded (/dev/xpmem)
 };
 /// Reads the state of this host and the environment of this process. Starts nothing.
 [[nodiscard]] Surroundings read_surroundings();
 
-/// Derives hints on settings, shared memory and oversubscription, without a measurement.
+/// Derives the hints of doctor on settings, shared memory and oversubscription, without a measurement.
 [[nodiscard]] std::vector<Hint> setting_hints(const Surroundings& s);
 
 /// Functions by which a package derives hints from measurements; `doctor` calls those of each package that is built. A file

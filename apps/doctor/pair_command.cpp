@@ -12,11 +12,13 @@
 namespace merganser::app {
 namespace {
 
+/// Options of the hidden command pair, filled by the option parser.
 struct PairCommand {
-  double seconds = 0.1;
-  int core = -1;
-  std::string results;
+  double seconds = 0.1;  ///< duration of each measurement of ping and put, s
+  int core = -1;         ///< processor that both ranks share; -1: none is chosen
+  std::string results;   ///< CBOR file to write the times to
 };
+/// Lists the command-line options of pair, with their help texts and checks, for the option parser.
 template <class V>
 void describe(PairCommand& o, V&& option) {
   option("seconds", o.seconds, "of each measurement", positive());
@@ -24,7 +26,7 @@ void describe(PairCommand& o, V&& option) {
   option("results", o.results, "file for what was measured", Kind{"FILE"}, Required{});
 }
 
-/// Binds this process to one core. @throws UsageError if it may not use that core
+/// Binds this rank's process to one core, to measure oversubscription. @throws UsageError if it may not use that core
 void bind_to_core(int core) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -33,7 +35,7 @@ void bind_to_core(int core) {
     throw UsageError("--core is " + std::to_string(core) + ", which this process may not use");
 }
 
-/// Body of the hidden command pair: measures between two ranks and writes the times to a file.
+/// Body of the hidden command pair: measures a ping and a put between two ranks, and writes the times to a file on rank 0.
 int run(PairCommand& o, const Invocation&) {
   if (o.core >= 0) bind_to_core(o.core);
   ::setenv("MERGANSER_SETTINGS", "none", 1);  // what the launcher exports, and nothing else, is measured

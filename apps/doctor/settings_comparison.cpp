@@ -1,3 +1,4 @@
+// Comparison of settings of the MPI library for doctor --measure: launches of two ranks with each candidate, in turns.
 #include "apps/doctor/settings_comparison.hpp"
 
 #include <fmt/core.h>
@@ -18,23 +19,25 @@
 namespace merganser::app {
 namespace {
 
-constexpr double kSeconds = 0.1;  // of each measurement; starting MPI takes longer
-constexpr double kLaunchLimit = 20;
-constexpr double kSame = 1.15;  // factors below are noise
+constexpr double kSeconds = 0.1;     // duration of each measurement; starting MPI takes longer
+constexpr double kLaunchLimit = 20;  // seconds after which a launch is ended
+constexpr double kSame = 1.15;       // ratios of times below are noise
 
 constexpr const char* kOsc = "OMPI_MCA_osc";
 constexpr const char* kPriority = "OMPI_MCA_osc_rdma_priority";
 constexpr const char* kYield = "OMPI_MCA_mpi_yield_when_idle";
 
+/// Returns true if the version text of an MPI library contains a name, as "Open MPI".
 bool contains_text(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-/// Returns whether `merganser run` exports a variable.
+/// Returns true if `merganser run` exports an environment variable.
 bool is_exported(const char* name) {
   const auto settings = launch_settings(find_launcher());
   return std::any_of(settings.begin(), settings.end(), [&](const auto& s) { return s.name == name; });
 }
 
-/// Adds the candidates for Open MPI: without settings of merganser run, and with other components, if they are installed.
+/// Adds the candidates of settings to compare for Open MPI: without settings of merganser run, and with other components, if they
+/// are installed.
 void add_open_mpi(const std::vector<std::string>& components, std::vector<Candidate>& out) {
   const auto there = [&](const std::string& name) {
     return components.empty() || std::find(components.begin(), components.end(), name) != components.end();
@@ -55,7 +58,8 @@ void add_open_mpi(const std::vector<std::string>& components, std::vector<Candid
                    {{"OMPI_MCA_pml", "ucx"}, {"OMPI_MCA_pml_ucx_tls", "any"}, {"OMPI_MCA_pml_ucx_devices", "any"}}});
 }
 
-/// Adds the candidates for MPICH: without shared memory, and with other providers or transports of its device.
+/// Adds the candidates of settings to compare for MPICH: without shared memory, and with other providers or transports of its
+/// device.
 void add_mpich(const std::string& library, std::vector<Candidate>& out) {
   out.push_back({"MPIR_CVAR_NOLOCAL=1", {{"MPIR_CVAR_NOLOCAL", "1"}}});
   if (contains_text(library, "ch4:ofi"))
@@ -66,7 +70,7 @@ void add_mpich(const std::string& library, std::vector<Candidate>& out) {
       out.push_back({std::string("UCX_TLS=") + transports, {{"UCX_TLS", transports}}});
 }
 
-/// Guard that sets the environment variables of a candidate in this process, and restores them at its end.
+/// Guard that sets the environment variables of a candidate of settings in this process, and restores them at its end.
 class Variables {
  public:
   explicit Variables(const Candidate& candidate) {
@@ -83,11 +87,12 @@ class Variables {
   Variables& operator=(const Variables&) = delete;
 
  private:
+  /// Sets an environment variable of this process; no value: unsets it.
   static void set(const std::string& name, const std::optional<std::string>& value) {
     if (value) ::setenv(name.c_str(), value->c_str(), 1);
     if (!value) ::unsetenv(name.c_str());
   }
-  std::vector<std::pair<std::string, std::optional<std::string>>> before_;
+  std::vector<std::pair<std::string, std::optional<std::string>>> before_;  // former values
 };
 
 /// Returns the first core in the affinity mask of this process; 0 if the system does not give it.
@@ -99,7 +104,7 @@ int first_core() {
   return core;
 }
 
-/// Launches two ranks with a candidate's settings and appends the times that they measure, or sets `failure`.
+/// Launches two ranks with a candidate's settings and appends their times of a ping and a put, or sets `failure`.
 void measure_once(MeasuredSettings& measured) {
   const Variables variables(measured.candidate);
   PrivateFolder folder(shared_folder());
@@ -124,27 +129,30 @@ void measure_once(MeasuredSettings& measured) {
   measured.failure = utf8_to_bytes(told.at("put_error").get<std::string>());
 }
 
-/// Returns the median time; 0 without times.
+/// Returns the median over rounds of a ping's or put's times, s; 0 without times.
 double median_or_zero(const std::vector<double>& times) { return times.empty() ? 0 : median(times); }
 
+/// Formats the median time of a ping or put; "-" without times.
 std::string time_text(const std::vector<double>& times) {
   return times.empty() ? "-" : seconds_text(median_or_zero(times));
 }
 
-/// Formats the ratio of two median times.
+/// Formats the ratio of a candidate's median time to that with the settings of merganser run; "-" where one is missing.
 std::string factor_text(const std::vector<double>& times, const std::vector<double>& base) {
   if (times.empty() || base.empty()) return "-";
   return fixed_text(median_or_zero(times) / median_or_zero(base), 2);
 }
 
-/// Returns the candidate with the settings of merganser run of the same kind: both ranks on cores of their own, or on one.
+/// Returns the measured times with the settings of merganser run that a candidate is compared with, of the same kind: both ranks on
+/// cores of their own, or on one.
 const MeasuredSettings& find_base(const std::vector<MeasuredSettings>& measured, const MeasuredSettings& one) {
   return *std::find_if(measured.begin(), measured.end(), [&](const MeasuredSettings& p) {
     return p.candidate.oversubscribed == one.candidate.oversubscribed;
   });
 }
 
-/// Formats a verdict on a setting, as "SETTING is right: without it a put takes 16 times as long".
+/// Formats the verdict of doctor --measure on one setting of merganser run, as "SETTING is right: without it a put takes 16 times
+/// as long".
 /// @param with, without  times in seconds; 0: could not be measured
 std::string format_verdict(const std::string& setting, const std::string& what, double with, double without) {
   if (with == 0 || without == 0) return setting + " is right: without it there is no " + what;
@@ -157,6 +165,7 @@ std::string format_verdict(const std::string& setting, const std::string& what, 
 
 }  // namespace
 
+// Components of Open MPI from lines such as "mca:osc:sm:version:...": the two words after "mca", each pair once.
 std::vector<std::string> parse_components(const std::string& parsable) {
   std::vector<std::string> out;
   std::istringstream lines(parsable);
@@ -171,7 +180,7 @@ std::vector<std::string> parse_components(const std::string& parsable) {
   return out;
 }
 
-// Candidates of the comparison: the present settings first, then each setting left out or replaced.
+// Candidates of doctor --measure: the present settings first, then each setting left out or replaced.
 std::vector<Candidate> make_candidates(const std::string& library, const std::vector<std::string>& components) {
   std::vector<Candidate> out{{"as merganser run sets it", {}}};
   if (contains_text(library, "Open MPI")) add_open_mpi(components, out);
@@ -185,7 +194,7 @@ std::vector<Candidate> make_candidates(const std::string& library, const std::ve
   return out;
 }
 
-// Verdicts of the comparison, by medians and a factor that exceeds the noise.
+// Verdicts of doctor --measure on settings, by medians of times and a ratio that exceeds the noise.
 std::vector<std::string> verdicts(const std::vector<MeasuredSettings>& measured) {
   std::vector<std::string> out;
   const auto put = [](const MeasuredSettings& p) { return median_or_zero(p.puts); };
@@ -216,7 +225,7 @@ std::vector<std::string> verdicts(const std::vector<MeasuredSettings>& measured)
   return out;
 }
 
-// Measurement of `doctor --measure`, in rounds, so that a slow phase of the machine hits all candidates.
+// Measurement of `doctor --measure`, in rounds, so that a slow phase of the machine affects all candidates of settings.
 std::vector<MeasuredSettings> measure_settings(int rounds) {
   const Launcher launcher = find_launcher();
   std::vector<std::string> components;
@@ -235,6 +244,7 @@ std::vector<MeasuredSettings> measure_settings(int rounds) {
   return measured;
 }
 
+// Table of doctor --measure: times of a put and a ping by candidate of settings, ratios, failures, verdicts.
 std::string comparison_text(const std::vector<MeasuredSettings>& measured, int rounds) {
   Table table({"settings", "put+flush 8 B", "factor", "ping 8 B", "factor"});
   std::string failures;

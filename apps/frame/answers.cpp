@@ -1,3 +1,4 @@
+// Resolution of values that both an option and the input file may give: sources, report lines, warnings and run record.
 #include "apps/frame/answers.hpp"
 
 #include <fmt/core.h>

@@ -16,7 +16,7 @@ namespace merganser::app {
 /// two differ. Local.
 class Answers {
  public:
-  /// Makes an empty table of resolved values. @param input  name of the input file, for messages
+  /// Makes an empty table of resolved option values. @param input  name of the input file, for messages
   explicit Answers(std::string input) : input_(std::move(input)) {}
 
   /// Resolves the value of an option: returns the given value, else that of the input file, else `otherwise`, and
@@ -32,22 +32,23 @@ class Answers {
          rule);
     return value;
   }
-  /// Records the value of an option and its source; a later call for the same option replaces the earlier one.
+  /// Records the resolved value of an option and its source; a later call for the same option replaces the earlier one.
   /// @param in_file  value in the file; std::monostate: it has none
   void note(const std::string& option, const OptionValue& value, const OptionValue& in_file, bool given,
             const std::string& rule);
-  /// Returns whether a value of this option has been recorded.
+  /// Returns true if a resolved value of this option has been recorded.
   [[nodiscard]] bool has(const std::string& option) const { return sources_.contains(option); }
-  /// Formats one option with its value and source: "periodic xyz (from in.nc)". @throws std::out_of_range if it is not recorded
+  /// Formats one option with its resolved value and source: "periodic xyz (from in.nc)". @throws std::out_of_range if it is not
+  /// recorded
   [[nodiscard]] std::string to_string(const std::string& option) const;
-  /// Lists all values with their sources, in the order in which they were first recorded:
+  /// Lists all resolved option values with their sources, in the order in which they were first recorded:
   /// "periodic xyz (from in.nc), min-volume-ratio 20 (--min-volume-ratio)".
   [[nodiscard]] std::string to_string() const;
-  /// Lists all values, grouped by where they come from: "alpha 0.2, rk-order 4 (from in.nc); damping 0 (--damping)".
+  /// Lists all resolved option values, grouped by their source: "alpha 0.2, rk-order 4 (from in.nc); damping 0 (--damping)".
   [[nodiscard]] std::string to_grouped_string() const;
   /// Returns one line of text for each option whose value differs from that of the input file, which it overrides.
   [[nodiscard]] std::vector<std::string> warnings() const;
-  /// Writes the resolved values to record["options"] and their sources to record["sources"].
+  /// Writes the resolved option values to the run record's "options" and their sources to its "sources".
   void add_to(Json& record) const;
 
  private:

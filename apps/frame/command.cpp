@@ -1,3 +1,4 @@
+// Dispatch of the command line program: finds the verb that the arguments name, and prints help and version.
 #include "apps/frame/command.hpp"
 
 #include <algorithm>
@@ -12,9 +13,10 @@
 namespace merganser::app {
 namespace {
 
+/// Returns true on the first process of a launched job, or without a launcher: the one that prints help and version.
 bool is_first_process() { return comm::launcher_world().rank == 0; }
 
-/// Returns whether the arguments before "--" contain --help or -h.
+/// Returns true if the arguments of a verb before "--" contain --help or -h.
 bool has_help_option(std::span<const std::string> arguments) {
   for (const auto& a : arguments) {
     if (a == "--") return false;
@@ -23,14 +25,14 @@ bool has_help_option(std::span<const std::string> arguments) {
   return false;
 }
 
-/// Returns a text padded with blanks to at least `width` characters.
+/// Returns a text padded with blanks to at least `width` characters, for the list of verbs.
 std::string padded(std::string_view text, std::size_t width) {
   std::string out(text);
   out.resize(std::max(width, text.size()), ' ');
   return out;
 }
 
-/// Prints name and summary of the visible commands of a family (all if it is empty), grouped by core and packages.
+/// Prints name and summary of the visible verbs whose first word is `family` (all if it is empty), grouped by core and packages.
 void list_commands(std::ostream& out, std::string_view family) {
   const auto listed = [&](const Command* c) {
     return !c->hidden && (family.empty() || c->name.starts_with(std::string(family) + ' '));
@@ -63,7 +65,7 @@ void print_overview(std::ostream& out) {
          "merganser --version tells how it was built, merganser doctor what it finds here.\n";
 }
 
-/// Prints the help of one command: usage, text, options.
+/// Prints the help of one verb: usage, text, options.
 void print_help(std::ostream& out, const Command& c) {
   c.table([&](const OptionTable& table) {
     out << "usage: merganser " << c.name << table.synopsis() << "\n\n" << c.text << '\n' << table.help();
@@ -72,14 +74,14 @@ void print_help(std::ostream& out, const Command& c) {
 
 /// Result of looking a verb up: the command with whose name the arguments begin (null: none), and the number of words
 /// of that name.
-struct Match {
+struct VerbMatch {
   const Command* command = nullptr;
   std::size_t words = 0;
 };
 
-/// Returns the command with the longest name that the arguments begin with.
-Match find_command(std::span<const std::string> arguments) {
-  Match best;
+/// Returns the verb with the longest name that the arguments of the program begin with.
+VerbMatch find_command(std::span<const std::string> arguments) {
+  VerbMatch best;
   for (const Command* c : commands()) {
     const auto space = c->name.find(' ');
     const std::size_t words = space == std::string_view::npos ? 1 : 2;
@@ -91,13 +93,13 @@ Match find_command(std::span<const std::string> arguments) {
   return best;
 }
 
-/// Returns whether visible commands have names of two words that begin with `word`.
+/// Returns true if visible verbs have names of two words of which the first is `word`, as "gen".
 bool is_family(const std::string& word) {
   return std::any_of(commands().begin(), commands().end(),
                      [&](const Command* c) { return !c->hidden && c->name.starts_with(word + ' '); });
 }
 
-/// Throws UsageError for a verb that does not exist, with the nearest names.
+/// Throws UsageError for a verb that does not exist, with the nearest name or all names.
 [[noreturn]] void throw_unknown_verb(std::span<const std::string> arguments) {
   const bool family = is_family(arguments[0]);
   const std::string typed = arguments[0] + (family && arguments.size() > 1 ? ' ' + arguments[1] : "");
@@ -112,9 +114,9 @@ bool is_family(const std::string& word) {
   throw UsageError("unknown verb " + typed + "; known: " + joined(family ? of_family : names, ", "));
 }
 
-/// Prints the help of the command, family or program that the arguments name, on the first process. @return exit code
+/// Prints the help of the verb, family of verbs or program that the arguments name, on the first process. @return exit code
 int print_help_for(std::span<const std::string> arguments) {
-  const Match m = find_command(arguments);
+  const VerbMatch m = find_command(arguments);
   if (m.command == nullptr && !arguments.empty() && arguments[0][0] != '-') {
     if (!is_family(arguments[0])) throw_unknown_verb(arguments);
     if (is_first_process()) {
@@ -152,7 +154,7 @@ int dispatch(std::span<const std::string> arguments) {
   }
   if (first == "help") return print_help_for(arguments.subspan(1));
   if (first == "--help" || first == "-h") return print_help_for(arguments.subspan(1));
-  const Match m = find_command(arguments);
+  const VerbMatch m = find_command(arguments);
   const auto rest = arguments.subspan(m.words);
   if (has_help_option(rest) || (m.command == nullptr && arguments.size() == 1 && is_family(first)))
     return print_help_for(arguments);

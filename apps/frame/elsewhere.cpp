@@ -1,3 +1,4 @@
+// Detection of jobs that may span several hosts, by the variables of schedulers and launchers.
 #include "apps/frame/elsewhere.hpp"
 
 #include <cstdlib>

@@ -4,7 +4,8 @@
 
 namespace merganser::app {
 
-/// Returns whether the environment of this process (a job scheduler or a host list) names other hosts. Local.
+/// Returns true if the environment of this process (a job scheduler or a host list) names hosts of the job other than this one.
+/// Local.
 [[nodiscard]] bool has_other_hosts();
 
 /// Returns a folder that all ranks of a job can read and write: the temporary folder if all run on this host, else the current

@@ -1,3 +1,4 @@
+// Run-time environment of a process for run records: variables, loaded components of Open MPI, cores and host.
 #include "apps/frame/environment.hpp"
 
 #include <fmt/core.h>
@@ -21,7 +22,8 @@ constexpr std::size_t kLongest = 500;  // of a value that is kept, in characters
 constexpr int kMaxChanges = 2;  // between letters and digits in a word, as in mlx5 or 10us; with more it looks random
 constexpr std::size_t kMaxLetters = 24;  // of a word
 
-/// Replaces words that look random by ***. A variable of a known family may still hold a secret, since families match by prefix.
+/// Replaces words that look random by *** in the value of an environment variable for a run record. A variable of a known family
+/// may still hold a secret, since families match by prefix.
 std::string mask_random_words(const std::string& value) {
   std::string out;
   for (std::size_t begin = 0; begin < value.size();) {

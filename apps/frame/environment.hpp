@@ -8,12 +8,13 @@
 
 namespace merganser::app {
 
-/// Returns the environment variables of this process for which is_setting() holds, by name, with secrets masked (secrets.hpp).
+/// Returns the environment variables of this process that select transports or placement (is_setting()), by name, for run
+/// records, with secrets masked.
 [[nodiscard]] Json library_variables();
 
-/// Returns whether a variable is known to select the transports of MPI, OpenSHMEM or their launchers, or the placement of ranks
-/// and threads: it is in the list of known_variables.cpp, and its name has no word for a secret. Other variables may name a job, a
-/// process or a user, and records leave them out.
+/// Returns true if an environment variable is known to select the transports of MPI, OpenSHMEM or their launchers, or the
+/// placement of ranks and threads: it is in the list of known_variables.cpp, and its name has no word for a secret. Other
+/// variables may name a job, a process or a user, and records leave them out.
 [[nodiscard]] bool is_setting(const std::string& name);
 
 /// Returns the components of Open MPI that this process has loaded, by framework: {"pml": ["ob1"], "btl": ["self", "tcp"], ...}.

@@ -1,3 +1,4 @@
+// Error lines on standard error, one for each error of a job, and the exit codes of the kinds of errors.
 #include "apps/frame/error_line.hpp"
 
 #include <fmt/core.h>
@@ -22,8 +23,8 @@ namespace merganser::app {
 
 namespace {
 
-/// Blocks until the reader of standard error has emptied it, if that is a pipe or a socket, for at most one second. MPICH's Hydra
-/// discards output that it has not read when a rank ends the job, so the error line of that rank would be lost.
+/// Blocks until the launcher that reads standard error has emptied it, if that is a pipe or a socket, for at most one second.
+/// MPICH's Hydra discards output that it has not read when a rank ends the job, so the error line of that rank would be lost.
 void wait_until_read() {
   constexpr auto kMax = std::chrono::seconds(1);
   constexpr auto kToHandOn =
@@ -59,6 +60,7 @@ std::string_view error_kind(int exit_code) {
   }
 }
 
+// Error that several ranks of a job may have met: rank 0 prints it at once, the others only if they are still there later.
 void print_error(const std::string& message, int exit_code) {
   const int rank = comm::launcher_world().rank;
   if (rank == 0) return print_error_line(message, exit_code);

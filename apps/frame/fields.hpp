@@ -11,29 +11,29 @@
 namespace merganser::app {
 
 class FieldReader;
-/// Struct for which a function `fields(visitor, struct)` lists its fields.
+/// Type of structs for which a function `fields(visitor, struct)` lists the fields for JSON.
 template <class T>
 concept HasFields = requires(FieldReader& v, T& x) {
   fields(v, x);
 };
 
-/// Container, which can be appended to, of structs whose fields `fields` lists.
+/// Type of containers, which can be appended to, of structs whose fields `fields` lists for JSON.
 template <class T>
 concept ListOfFields = HasFields<typename T::value_type> && requires(T& x) {
   x.emplace_back();
 };
-/// Optional value, as std::optional: may lack a value.
+/// Type of optional values, as std::optional, which become null in JSON without a value.
 template <class T>
 concept MayLack = requires(T& x) {
   x.has_value();
 };
 
-/// Returns the value as JSON: a struct as an object of its fields, a list as an array, an enumeration as its number, an empty
+/// Serialises a value as JSON: a struct as an object of its fields, a list as an array, an enumeration as its number, an empty
 /// optional as null.
 template <class T>
 [[nodiscard]] Json serialize(const T& value);
 
-/// Visitor that writes fields to a JSON object. `extra` writes a derived value, which FieldReader ignores.
+/// Visitor that writes the fields of a struct to a JSON object. `extra` writes a derived value, which FieldReader ignores.
 class FieldWriter {
  public:
   static constexpr bool reads = false;
@@ -49,7 +49,8 @@ class FieldWriter {
   Json json = Json::object();
 };
 
-/// Visitor that reads fields from a JSON object. `extra` reads nothing. @throws Json::exception if a field is missing
+/// Visitor that reads the fields of a struct from a JSON object. `extra` reads nothing. @throws Json::exception if a field is
+/// missing
 class FieldReader {
  public:
   static constexpr bool reads = true;
@@ -97,7 +98,7 @@ Json serialize(const T& value) {
   }
 }
 
-/// Returns the value whose JSON serialize() made. @throws Json::exception for JSON of another type, or with a field missing
+/// Deserialises the value whose JSON serialize() made. @throws Json::exception for JSON of another type, or with a field missing
 template <class T>
 [[nodiscard]] T deserialize(const Json& json) {
   T value{};

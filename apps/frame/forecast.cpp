@@ -1,3 +1,4 @@
+// Forecast of the memory and disk that a command needs, compared with the free memory of each host and the free disk.
 #include "apps/frame/forecast.hpp"
 
 #include <fmt/core.h>
@@ -11,7 +12,8 @@
 namespace merganser::app {
 namespace {
 
-/// Returns why the need exceeds the free memory of this host, as text; empty if it fits, or if free memory is unknown.
+/// Describes how the forecast need of the ranks on this host exceeds its free memory; empty if it fits, or if free memory is
+/// unknown.
 std::string memory_problem(const Need& need, const comm::Host& host, int ranks) {
   const auto there = static_cast<double>(available_bytes());
   const double first = host.first ? need.first_bytes : 0;
@@ -26,7 +28,7 @@ std::string memory_problem(const Need& need, const comm::Host& host, int ranks) 
   return host.ranks > 1 ? fmt::format("{} for {} ranks on a host", text, host.ranks) : text;
 }
 
-/// Returns why the files to be written do not fit on the disk, as text; empty if they fit or free space is unknown.
+/// Describes how the forecast files exceed the free space of their disk; empty if they fit or free space is unknown.
 std::string disk_problem(const Need& need) {
   if (need.file.empty() || need.file == "-") return "";
   const auto there = static_cast<double>(free_disk_bytes(need.file));
@@ -34,7 +36,7 @@ std::string disk_problem(const Need& need) {
   return bytes_text(need.disk_bytes) + " on the disk of " + need.file + "; there is " + bytes_text(there);
 }
 
-/// Throws the error of a need that does not fit, or with --force logs a warning. @param speaks  whether this rank logs
+/// Throws the error of a forecast need that does not fit, or with --force logs a warning. @param speaks  whether this rank logs
 void throw_or_warn(const Need& need, bool force, const std::string& problem, bool speaks) {
   if (problem.empty()) return;
   const std::string what = need.what + ": needs about " + problem;
@@ -47,7 +49,7 @@ void throw_or_warn(const Need& need, bool force, const std::string& problem, boo
   throw UsageError(text);
 }
 
-/// Logs the forecast of memory and disk at level info.
+/// Logs the forecast of a command's memory and disk at level info.
 void log_need(const Need& need, int ranks) {
   std::string text = need.what + ": needs about " + bytes_text(need.rank_bytes) + " of memory";
   if (ranks > 1) text += fmt::format(" on each of {} ranks", ranks);

@@ -1,3 +1,5 @@
+// Reductions and gathers of reports, moments, digests and parcels over ranks, by rank 0, so that memory does not grow with the
+// square of the ranks.
 #include "apps/frame/gather.hpp"
 
 #include <map>
@@ -11,13 +13,13 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// Appends the words of an exact sum to a message.
+/// Appends the words of an exact sum to a message for a reduction over ranks.
 void append_sum(Numbers& w, const ExactSum& s) {
   const auto words = s.words();
   w.insert(w.end(), words.begin(), words.end());
 }
 
-/// Returns the numbers of stars by size as a message: size, count, size, count, ...
+/// Returns the numbers of merged stars by size, of a rank's report, as a message: size, count, size, count, ...
 Numbers to_words(const std::map<int, std::int64_t>& clusters) {
   Numbers words;
   for (const auto& [size, count] : clusters) {
@@ -27,7 +29,7 @@ Numbers to_words(const std::map<int, std::int64_t>& clusters) {
   return words;
 }
 
-/// Returns the numbers of stars by size from a message of to_words().
+/// Returns the numbers of merged stars by size from a message of to_words().
 std::map<int, std::int64_t> to_clusters(std::span<const std::int64_t> words) {
   std::map<int, std::int64_t> clusters;
   for (std::size_t i = 0; i < words.size(); i += 2) clusters[static_cast<int>(words[i])] += words[i + 1];
@@ -73,6 +75,7 @@ std::vector<ExactSum> total_sums(comm::Transport& transport, const std::vector<E
   return total;
 }
 
+// Exact moments of the parcels of all ranks: sums without rounding, for checks of conservation.
 Moments total_moments(comm::Transport& transport, const Moments& mine) {
   std::vector<ExactSum> sums{mine.volume, mine.volume_position[0], mine.volume_position[1], mine.volume_position[2]};
   sums.insert(sums.end(), mine.volume_attribute.begin(), mine.volume_attribute.end());

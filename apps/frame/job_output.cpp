@@ -1,3 +1,4 @@
+// Copier of a job's standard output: a child process that checks every write, so that a full disk or a closed reader is seen.
 #include "apps/frame/job_output.hpp"
 
 #include <fcntl.h>
@@ -67,7 +68,8 @@ void JobOutput::discard() {
   if (!shared_->done) ::kill(copier_, kInterrupt);
 }
 
-/// Body of the copier: copies the pipe to standard output until it is empty after the launcher's end.
+/// Body of the copier process: copies the job's output from the pipe to standard output until the pipe is empty after the
+/// launcher's end.
 void JobOutput::copy() {
   std::vector<char> block(kBlockBytes);
   for (bool more = true; more;) {
@@ -86,7 +88,7 @@ void JobOutput::copy() {
   shared_->done = true;
 }
 
-/// Writes all bytes to standard output, or records the error.
+/// Writes all bytes of a piece of the job's output to standard output, or records errno of the failure in the shared state.
 void JobOutput::write(const char* data, std::size_t bytes) {
   while (bytes > 0 && shared_->error == 0) {
     if (shared_->given_up) {

@@ -15,30 +15,32 @@ namespace merganser::app {
 /// After a write error the rest is read and discarded, so that the job runs to its end and its files are written.
 class JobOutput : Pinned {
  public:
-  /// Starts the copier. @throws CommError if the system gives no pipe, no shared page or no process
+  /// Starts the copier of the job's standard output. @throws CommError if the system gives no pipe, no shared page or no process
   JobOutput();
-  /// Ends the copy, discards what is not written yet, and waits for the copier to end.
+  /// Ends the copy of the job's output, discards output not written yet, and waits for the copier to end.
   ~JobOutput();
 
-  /// Redirects standard output of the calling process to the pipe. Called in the forked child, before it executes the launcher.
+  /// Redirects standard output of the calling process to the pipe that the copier reads. Called in the forked child, before it
+  /// executes the launcher.
   void redirect_standard_output() const;
   /// Closes this process' write end of the pipe, once the launcher has started and holds its own.
   void close_input() { pipe_.to.close(); }
-  /// Tells the copier to end when the pipe is empty. Called after the launcher has ended; an end of file alone does not do, since
-  /// processes that the launcher left behind may still hold the write end.
+  /// Lets the copier end when the pipe with the job's output is empty. Called after the launcher has ended; an end of file alone
+  /// does not do, since processes that the launcher left behind may still hold the write end.
   void finish();
-  /// Discards what is not written yet, although the reader of standard output may only be slow. May be called repeatedly.
+  /// Discards the job's output that is not written yet, although the reader of standard output may only be slow. May be called
+  /// repeatedly.
   void discard();
 
-  /// Returns whether the copier has finished; this process then receives a SIGCHLD.
+  /// Returns true if the copier of the job's output has finished; this process then receives a SIGCHLD.
   [[nodiscard]] bool done() const { return shared_->done; }
-  /// Returns whether the copier is in a write; if it stays so, the reader of standard output is slow.
+  /// Returns true if the copier of the job's output is in a write; if it stays so, the reader of standard output is slow.
   [[nodiscard]] bool is_writing() const { return shared_->writing; }
-  /// Returns errno of the first write that failed; EINTR after discard(); 0 if all output was written.
+  /// Returns errno of the first write of the job's output that failed; EINTR after discard(); 0 if all output was written.
   [[nodiscard]] int error() const { return shared_->error; }
 
  private:
-  /// State in memory shared by this process and the copier.
+  /// State in memory shared by this process and the copier of the job's output.
   struct Shared {
     std::atomic<bool> given_up = false, writing = false, done = false;
     std::atomic<int> error = 0;

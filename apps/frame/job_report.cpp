@@ -1,3 +1,5 @@
+// Reports of ranks to `run` over a file in memory: written by ranks, also from signal handlers, and read by the process that
+// started the launcher.
 #include "apps/frame/job_report.hpp"
 
 #include <fcntl.h>
@@ -17,14 +19,15 @@
 namespace merganser::app {
 namespace {
 
-/// Address of the report file of `run`: descriptor `file` of process `process`. The random `token` in its name identifies it.
-struct Address {
+/// Address of the report file of `run`: descriptor `file` of process `process`. The random `token` in its name
+/// identifies it.
+struct ReportFileAddress {
   int process = 0;
   int file = 0;
   unsigned token = 0;
 };
 
-/// Returns the name of the report file in memory.
+/// Returns the name of the report file of a job in memory (memfd).
 std::string file_name(unsigned token) { return fmt::format("merganser-job-{}", token); }
 
 int g_file = -1;        // descriptor of the report file of `run`; -1: none
@@ -69,7 +72,7 @@ std::vector<RankReport> JobReports::read() const {
 void join_job() {
   const char* text = std::getenv(JobReports::kVariable);
   if (text == nullptr) return;
-  Address at;
+  ReportFileAddress at;
   int end = 0;
   if (std::sscanf(text, "%9d %9d %10u%n", &at.process, &at.file, &at.token, &end) != 3 || text[end] != '\0') return;
   g_in_job = true;

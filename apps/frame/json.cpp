@@ -1,3 +1,4 @@
+// Parsing and formatting of JSON and CBOR with limits on nesting and size, and reversible conversion of arbitrary bytes to UTF-8.
 #include "apps/frame/json.hpp"
 
 #include <fmt/core.h>
@@ -18,13 +19,13 @@ namespace {
 
 constexpr char32_t kEscape = 0xef00;  // U+EF80 to U+EFFF stand for the bytes 0x80 to 0xff
 
-/// Returns whether a character stands for a byte that is no UTF-8.
+/// Returns true if a character of a JSON string stands for a byte that is no UTF-8.
 bool is_escape(char32_t c) { return c >= kEscape + 0x80 && c <= kEscape + 0xff; }
 
 /// SAX handler that builds a value and throws InputError for nesting, size or duplicate names beyond the limits of json.hpp.
-class Builder : public nlohmann::json_sax<Json> {
+class JsonBuilder : public nlohmann::json_sax<Json> {
  public:
-  explicit Builder(std::string name) : name_(std::move(name)) {}
+  explicit JsonBuilder(std::string name) : name_(std::move(name)) {}
   Json result;
 
   bool null() override { return insert(nullptr), true; }
@@ -39,6 +40,7 @@ class Builder : public nlohmann::json_sax<Json> {
   bool end_object() override { return open_.pop_back(), true; }
   bool end_array() override { return open_.pop_back(), true; }
 
+  /// Begins a member of the open JSON object. @throws InputError for a duplicate name or too many members
   bool key(string_t& v) override {
     Json& object = *open_.back();
     if (object.size() >= kJsonMembers)
@@ -55,7 +57,7 @@ class Builder : public nlohmann::json_sax<Json> {
   }
 
  private:
-  /// Inserts a value into the array or object that is open, or as the result. @return its place
+  /// Inserts a parsed value into the JSON array or object that is open, or as the result. @return its place
   template <class T>
   Json* insert(T&& v) {
     Json* place = &result;
@@ -68,7 +70,7 @@ class Builder : public nlohmann::json_sax<Json> {
     *place = std::forward<T>(v);
     return place;
   }
-  /// Opens an array or object within the one that is open. @throws InputError beyond the nesting limit
+  /// Opens a JSON array or object within the one that is open. @throws InputError beyond the nesting limit
   bool open(Json&& v) {
     if (open_.size() >= kJsonDepth)
       throw InputError(fmt::format("{} is nested deeper than {} values; allowed: {}", name_, kJsonDepth, kJsonDepth));
@@ -140,7 +142,7 @@ std::string json_text(const Json& json, int indent) {
 // Parser of every JSON input: limits keep a malformed file from exhausting stack or memory.
 Json parse_json(std::string_view text, const std::string& name) {
   if (const auto what = foreign_text(text.substr(0, 512)); !what.empty()) throw InputError(name + ": " + what);
-  Builder builder(name);
+  JsonBuilder builder(name);
   Json::sax_parse(text.begin(), text.end(), &builder);
   return std::move(builder.result);
 }
@@ -173,7 +175,7 @@ void write_cbor(const std::string& path, const Json& json) {
 
 Json read_cbor(const std::string& path) {
   const std::string bytes = read_text(path);
-  Builder builder(path);
+  JsonBuilder builder(path);
   Json::sax_parse(bytes.begin(), bytes.end(), &builder, Json::input_format_t::cbor);
   return std::move(builder.result);
 }

@@ -17,8 +17,8 @@ template <class Items, class Make>
   return out;
 }
 
-/// Formats JSON as text. Strings that are no UTF-8 are written as bytes_to_utf8() converts them. @param indent  spaces; -1: one
-/// line
+/// Formats a JSON value as text. Strings that are no UTF-8 are written as bytes_to_utf8() converts them. @param indent  spaces;
+/// -1: one line
 [[nodiscard]] std::string json_text(const Json& json, int indent = -1);
 
 /// Parses a text as JSON. @param name  name of its file, for messages
@@ -31,7 +31,7 @@ inline constexpr std::size_t kJsonMembers = 10000;  ///< largest number of membe
 /// Reads and parses a JSON file.
 /// @throws InputError if it cannot be read, is larger than read_text() allows, or parse_json() refuses it
 [[nodiscard]] Json read_json(const std::string& path);
-/// Reads a whole file. @throws InputError if it cannot be read or has more than `most` bytes
+/// Reads a whole file of any kind as text. @throws InputError if it cannot be read or has more than `most` bytes
 [[nodiscard]] std::string read_text(const std::string& path, std::size_t most = std::size_t{1} << 29U);
 
 /// Writes JSON as CBOR, in which numbers keep all their bits: for files between processes of one job. @throws InputError if it

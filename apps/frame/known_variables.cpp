@@ -63,13 +63,13 @@ constexpr std::string_view kNames[] = {
     "MERGANSER_COMM", "MERGANSER_LAUNCHER", "MERGANSER_PLUGINS", "MERGANSER_SETTINGS", "MERGANSER_WAIT_LIMIT",
     "MERGANSER_YIELD"};
 
-/// Returns whether a parameter of Open MPI belongs to a framework, as btl_tcp_if_include to btl.
+/// Returns true if a parameter of Open MPI belongs to a framework, as btl_tcp_if_include to btl.
 bool is_of_framework(std::string_view parameter, std::string_view framework) {
   return parameter.starts_with(framework) &&
          (parameter.size() == framework.size() || parameter[framework.size()] == '_');
 }
 
-/// Returns whether `name` is `prefix` followed by a parameter of one of the frameworks.
+/// Returns true if the variable `name` is `prefix` followed by a parameter of one of Open MPI's known frameworks.
 template <std::size_t N>
 bool is_parameter(std::string_view name, std::string_view prefix, const std::string_view (&frameworks)[N]) {
   if (!name.starts_with(prefix)) return false;
@@ -80,7 +80,7 @@ bool is_parameter(std::string_view name, std::string_view prefix, const std::str
                      [&](auto f) { return is_of_framework(parameter, f); });
 }
 
-/// Returns whether a name equals a pattern, or begins with one that ends in *.
+/// Returns true if the name of an environment variable equals a pattern, or begins with one that ends in *.
 bool matches(std::string_view name, std::string_view pattern) {
   return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
 }

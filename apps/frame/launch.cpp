@@ -61,7 +61,7 @@ class BlockedSignals : Pinned {
   }
   ~BlockedSignals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
 
-  /// Waits for the next signal of the set. @return its number; 0 after `seconds` without one
+  /// Waits for the next of the blocked signals of the supervision. @return its number; 0 after `seconds` without one
   [[nodiscard]] int next(double seconds) const {
     const auto whole = static_cast<time_t>(seconds);
     const timespec limit{whole, static_cast<long>((seconds - static_cast<double>(whole)) * 1e9)};
@@ -74,17 +74,18 @@ class BlockedSignals : Pinned {
   sigset_t before_{};
 };
 
-/// Outcome of the supervision of a launcher.
-struct End {
-  int status = 0;  ///< wait status of the launcher, as from waitpid()
-  int stop = 0;    ///< first of SIGINT, SIGTERM, SIGHUP that this process received; 0: none
-  bool timed_out = false;
-  bool stuck = false;   ///< the launcher outlived its ranks, or the failure of one, and was killed
-  int failed = 0;       ///< exit code of a rank that reported its failure; 0: none
+/// Outcome of the supervision of a job's launcher; filled by LauncherSupervision::wait().
+struct LauncherOutcome {
+  int status = 0;          ///< wait status of the launcher, as from waitpid()
+  int stop = 0;            ///< first of SIGINT, SIGTERM, SIGHUP that this process received; 0: none
+  bool timed_out = false;  ///< the launcher was stopped after the time limit of the job
+  bool stuck = false;      ///< the launcher outlived its ranks, or the failure of one, and was killed
+  int failed = 0;          ///< exit code of a rank that reported its failure; 0: none
   int rank_signal = 0;  ///< signal that ended a child of a killed launcher, SIGTERM only if there is no other; 0: none
 };
 
-/// Returns whether a process has children and all of them are zombies. False if /proc does not give its children.
+/// Returns true if a launcher has children (its ranks and daemons) and all of them are zombies. False if /proc does not give its
+/// children.
 bool has_only_dead_children(pid_t pid) {
   std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", pid));
   bool any = false;
@@ -99,13 +100,13 @@ bool has_only_dead_children(pid_t pid) {
 
 /// Supervision loop of a job's launcher: passes on signals, stops the launcher on a stop signal or after the time
 /// limit, and kills it if it does not end.
-class Waiting {
+class LauncherSupervision {
  public:
-  Waiting(pid_t child, double timeout_s, const JobReports& reports, JobOutput& output)
+  LauncherSupervision(pid_t child, double timeout_s, const JobReports& reports, JobOutput& output)
       : child_(child), deadline_(timeout_s > 0 ? now() + timeout_s : 0), reports_(reports), output_(output) {}
 
-  /// Waits until launcher and output have ended, and returns how.
-  End wait(const BlockedSignals& signals) {
+  /// Waits until the launcher and the copier of the job's output have ended. @return the outcome
+  LauncherOutcome wait(const BlockedSignals& signals) {
     wait_for_launcher(signals);
     child_ = 0;
     output_.finish();
@@ -117,7 +118,7 @@ class Waiting {
   }
 
  private:
-  /// Supervises the launcher until it has ended.
+  /// Supervises the launcher until it has ended or has been killed: signals, time limit, ranks that have ended or failed.
   void wait_for_launcher(const BlockedSignals& signals) {
     while (true) {
       const pid_t got = ::waitpid(child_, &end_.status, WNOHANG);
@@ -137,8 +138,8 @@ class Waiting {
     }
   }
 
-  /// Escalates after the time limit or a stop signal: SIGTERM to the launcher, after 1 s the output of a slow reader is discarded,
-  /// after 5 s SIGKILL to the launcher.
+  /// Escalates the stop of the job after the time limit or a stop signal: SIGTERM to the launcher, after 1 s the output of a slow
+  /// reader is discarded, after 5 s SIGKILL to the launcher.
   void stop_in_time(double time) {
     if (told_ == 0 && deadline_ > 0 && time > deadline_) {
       end_.timed_out = true;
@@ -161,7 +162,7 @@ class Waiting {
       if (WIFSIGNALED(status) && (end_.rank_signal == 0 || WTERMSIG(status) != SIGTERM))
         end_.rank_signal = WTERMSIG(status);
   }
-  /// Returns whether the launcher still runs 15 s after a rank reported its failure. mpirun of Open MPI 4.1 may wait more than a
+  /// Returns true if the launcher still runs 15 s after a rank reported its failure. mpirun of Open MPI 4.1 may wait more than a
   /// minute for hosts that are cut off, or crash on the way out and stay.
   bool has_outlived_failure(double time) {
     if (failed_since_ == 0) {
@@ -174,12 +175,12 @@ class Waiting {
     if (failed_since_ > 0 && output_.is_writing()) failed_since_ = time;  // a slow reader delays its end
     return failed_since_ > 0 && time > failed_since_ + kSecondsToFail;
   }
-  /// Begins to stop the job: SIGTERM to the launcher.
+  /// Begins to stop the job after its time limit or a stop signal: SIGTERM to the launcher.
   void request_stop() {
     told_ = now();
     send(SIGTERM);  // the one of the three signals on which every launcher stops its ranks
   }
-  /// Acts on a signal that this process received: passes it on, suspends, or begins to stop the job.
+  /// Acts on a signal that this process, `run`, received: passes it on to the launcher, suspends, or begins to stop the job.
   void handle_signal(int signal) {
     if (std::find(kPassed.begin(), kPassed.end(), signal) != kPassed.end()) send(signal);
     if (signal == SIGTSTP) {
@@ -204,10 +205,10 @@ class Waiting {
   double failed_since_ = 0;
   const JobReports& reports_;
   JobOutput& output_;
-  End end_;
+  LauncherOutcome end_;
 };
 
-/// Returns whether at least one rank has begun and every rank that has begun reported the exit code 0.
+/// Returns true if at least one rank of the job has begun and every rank that has begun reported the exit code 0.
 bool have_all_succeeded(const JobReports& job) {
   std::set<int> began;
   std::set<int> well;
@@ -228,7 +229,7 @@ std::set<unsigned> job_numbers(const JobReports& reports) {
 
 std::string rank_text(int rank) { return fmt::format("rank {}", rank); }
 
-/// Returns the first report of a kind for which `is` holds, in the order of their arrival.
+/// Returns the first report of the job's ranks of a kind for which `is` holds, in the order of their arrival; nothing if none does.
 template <class F>
 std::optional<RankReport> first_report(const std::vector<RankReport>& reports, RankReport::Kind kind, F&& is) {
   const auto at = std::find_if(reports.begin(), reports.end(), [&](const auto& r) { return r.kind == kind && is(r); });
@@ -239,7 +240,7 @@ std::optional<RankReport> first_report(const std::vector<RankReport>& reports, R
 constexpr int kLaunchersOwn = 193;
 constexpr int kConnectionLost = 256 - 51;  // of Open MPI's mpirun, when its daemon on another host is out of reach
 
-/// Returns the first rank that has begun and reported neither that MPI or OpenSHMEM has started nor how it ended.
+/// Returns the report of the first rank that has begun and reported neither that MPI or OpenSHMEM has started nor how it ended.
 std::optional<RankReport> find_vanished_rank(const std::vector<RankReport>& reports) {
   return first_report(reports, RankReport::Kind::began, [&](const RankReport& began) {
     return std::none_of(reports.begin(), reports.end(),
@@ -247,8 +248,8 @@ std::optional<RankReport> find_vanished_rank(const std::vector<RankReport>& repo
   });
 }
 
-/// Infers the outcome from a launcher's exit code that no rank has reported. Code 1 is ambiguous: Open MPI's mpirun ends with it
-/// when a signal stops it, and if a rank ended with 1.
+/// Infers the outcome of a job from a launcher's exit code that no rank has reported. Code 1 is ambiguous: Open MPI's mpirun ends
+/// with it when a signal stops it, and if a rank ended with 1.
 JobEnd infer_end(const LaunchPlan& plan, int code, const std::vector<RankReport>& reports) {
   if (code == 1)
     if (const auto r = first_report(reports, RankReport::Kind::ended, [](const auto& x) { return x.value != 0; }))
@@ -293,7 +294,7 @@ JobEnd interpret_signal(const LaunchPlan& plan, int signal, const std::vector<Ra
   return {128 + signal, 4, "a rank was ended by signal " + signal_text(signal) + "; the launcher stopped the others"};
 }
 
-/// Returns whether every rank that has begun reported this signal: then the launcher was stopped, not a single rank.
+/// Returns true if every rank of the job that has begun reported this signal: then the launcher was stopped, not a single rank.
 bool are_all_stopped(const std::vector<RankReport>& reports, int signal) {
   return std::all_of(reports.begin(), reports.end(), [&](const RankReport& began) {
     return began.kind != RankReport::Kind::began || std::any_of(reports.begin(), reports.end(), [&](const auto& r) {
@@ -374,7 +375,7 @@ JobEnd run_job(const LaunchPlan& plan, double timeout_s) {
       if (const int nothing = ::open("/dev/null", O_RDONLY); nothing >= 0) ::dup2(nothing, STDIN_FILENO);
   });
   output.close_input();
-  const End end = Waiting(child, timeout_s, reports, output).wait(signals);
+  const LauncherOutcome end = LauncherSupervision(child, timeout_s, reports, output).wait(signals);
   // After a signal to the launcher or to a rank, a launcher may have left processes and shared memory.
   const bool killed = WIFSIGNALED(end.status) || WEXITSTATUS(end.status) > 128;
   if (killed || end.stop != 0 || end.timed_out) end_leftovers(job_numbers(reports));

@@ -1,3 +1,4 @@
+// Check that this host can hold the processes of a job, by its free tasks and memory.
 #include "apps/frame/launch_room.hpp"
 
 #include <fmt/core.h>

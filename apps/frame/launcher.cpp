@@ -1,3 +1,4 @@
+// Launch plan of a job: command line of the launcher, environment variables to export, and quoting for a shell.
 #include "apps/frame/launcher.hpp"
 
 #include <fmt/core.h>
@@ -20,13 +21,15 @@
 namespace merganser::app {
 namespace {
 
+/// Returns true if an environment variable is set in this process.
 bool is_set(const std::string& name) { return std::getenv(name.c_str()) != nullptr; }
 
 constexpr std::int64_t kMaxArgumentBytes = 100'000;  // Linux: 128 KiB for a variable
 constexpr double kHostLimit =
     300;  // seconds without progress: far above a stage of a step, far below a job's time limit
 
-/// Quotes a word for a shell, in one line: as it is, in '...', or in $'...' if it has characters that cannot be printed.
+/// Quotes a word of a launch command for a shell, in one line: as it is, in '...', or in $'...' if it has characters that cannot
+/// be printed.
 std::string quote_for_shell(const std::string& word) {
   if (!word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                               "_-./=:,+@%^") == std::string::npos)
@@ -90,6 +93,7 @@ std::vector<std::string> repeat_arguments(const Invocation& in, std::span<const 
   return out;
 }
 
+// Refusal of arguments that a launcher cannot hand on to the ranks.
 void check_launchable(std::span<const std::string> arguments) {
   std::int64_t bytes = 0;
   for (const std::string& a : arguments) {

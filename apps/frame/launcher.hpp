@@ -14,10 +14,10 @@
 
 namespace merganser::app {
 
-/// Program that starts ranks, as found on this host.
+/// Launcher of MPI or OpenSHMEM jobs (mpirun, srun) as found on this host; filled by find_launcher().
 struct Launcher {
-  std::string path;                  ///< empty: none found
-  std::string version;               ///< first line of --version
+  std::string path;                  ///< path of the launcher; empty: none found
+  std::string version;               ///< first line that the launcher prints for --version
   std::string family;                ///< "Open MPI", "MPICH", "Intel MPI", "Slurm", "PALS", "ALPS", "unknown"
   std::vector<std::string> options;  ///< options that the launcher needs for ranks of this program: --mpi=pmix
   std::string problem;               ///< why the launcher cannot start ranks of this program; empty if it can
@@ -33,36 +33,36 @@ struct Launcher {
 [[nodiscard]] std::string library_text();
 /// Returns the family whose launchers start ranks of a library, from its version text: "Open MPI", "MPICH", "Intel MPI", "unknown".
 [[nodiscard]] std::string mpi_family(const std::string& library);
-/// Returns the family of a launcher from its path and the first line of its --version: see Launcher::family.
+/// Returns the family of a launcher, as "Open MPI" or "Slurm", from its path and the first line of its --version.
 [[nodiscard]] std::string launcher_family(const std::string& path, const std::string& version);
 /// Returns the option with which srun starts ranks of a library: pmix for Open MPI, pmi2 for MPICH and Intel MPI, cray_shasta for
 /// Cray's MPICH if there is that plug-in. Empty if srun has no plug-in for it. @param list  output of `srun --mpi=list`
 [[nodiscard]] std::string srun_option(const std::string& library, const std::string& list);
 
-/// Returns the settings that `merganser run` exports unless they are set: launcher_settings(), those that keep a job on one host to
-/// the loopback interface, and those that bound the wait for a lost host where there are several.
+/// Returns the environment variables that `merganser run` exports unless they are set: comm::launcher_settings(), those that keep
+/// a job on one host to the loopback interface, and those that bound the wait for a lost host where there are several.
 [[nodiscard]] std::vector<comm::Setting> launch_settings(const Launcher& launcher);
 
 /// Command line of a launcher, the variables to set before it, and what its exit code means.
 struct LaunchPlan {
-  std::vector<std::string> command;
-  std::vector<comm::Setting> exports;    ///< only those not set already
-  bool of_this_program = true;           ///< the ranks are this program, and report how they end
+  std::vector<std::string> command;      ///< path of the launcher, its options, this program and its arguments
+  std::vector<comm::Setting> exports;    ///< environment variables to set, only those not set already
+  bool of_this_program = true;           ///< true: the ranks are this program, and report how they end
   bool exit_code_is_largest = false;     ///< the launcher's exit code is the largest of those of the ranks, as srun's
   bool exit_code_is_unreliable = false;  ///< the code may be 0 or a signal's number though a rank failed, as Hydra's
-  [[nodiscard]] std::string to_shell_command() const;  ///< formats it as typed in a shell, with secrets masked
+  [[nodiscard]] std::string to_shell_command() const;  ///< formats the plan as typed in a shell, with secrets masked
 };
-/// Returns one argument that gives an option its present value: "--NAME=VALUE", of a flag "--NAME" or "--no-NAME".
+/// Returns the command-line argument that gives an option its present value: "--NAME=VALUE", of a flag "--NAME" or "--no-NAME".
 [[nodiscard]] std::string option_argument(const Option& option);
 /// Returns the arguments of the current command, verb first, without the options named in `except`: to start the same verb for part
 /// of the work.
 [[nodiscard]] std::vector<std::string> repeat_arguments(const Invocation& in, std::span<const std::string_view> except);
 
-/// Refuses arguments that a launcher would take for its own (":"), or that are too long to hand on in a variable of the
+/// Refuses arguments of a job that a launcher would take for its own (":"), or that are too long to hand on in a variable of the
 /// environment, as Open MPI does. @throws UsageError
 void check_launchable(std::span<const std::string> arguments);
 
-/// Returns whether a launcher has started this process, be it as the only rank. From within a job, Open MPI's mpirun starts no
+/// Returns true if a launcher has started this process, be it as the only rank. From within a job, Open MPI's mpirun starts no
 /// other.
 [[nodiscard]] bool is_within_job();
 
@@ -87,14 +87,14 @@ class Interrupted : public std::exception {
   std::string what_;
 };
 
-/// Outcome of a job of several processes.
+/// Outcome of a job of several processes under a launcher; filled by run_job().
 struct JobEnd {
-  int code = 0;     ///< exit code of the ranks, 128 + number for a signal, kTimedOut
-  int kind = 0;     ///< exit code whose error_kind() heads the message
-  std::string why;  ///< reason, if no rank has printed one; else empty
+  int code = 0;     ///< exit code of the job's ranks, 128 + number for a signal, kTimedOut
+  int kind = 0;     ///< exit code whose error_kind() heads the message about the end of the job
+  std::string why;  ///< reason of the failure, if no rank has printed one; else empty
 };
 
-/// Runs the plan in a process group of its own and waits for its end. On SIGINT, SIGTERM or SIGHUP it sends SIGTERM to the
+/// Runs the planned job in a process group of its own and waits for its end. On SIGINT, SIGTERM or SIGHUP it sends SIGTERM to the
 /// launcher, and SIGKILL 5 s later or on a second signal; SIGUSR1, SIGUSR2 and SIGTSTP are passed on. Processes and shared memory
 /// that a killed launcher leaves on this host are ended and removed. The job's output is written to standard output of this
 /// process, and checked.
@@ -105,13 +105,13 @@ struct JobEnd {
 JobEnd run_job(const LaunchPlan& plan, double timeout_s);
 inline constexpr int kTimedOut = 124;  ///< code of a job that was stopped after its time, as that of timeout(1)
 
-/// Runs the plan as run_job() does, with the same errors, and prints nothing about its end. @return the exit code
+/// Runs the planned job as run_job() does, with the same errors, and prints nothing about its end. @return the exit code
 int launch(const LaunchPlan& plan, double timeout_s = 0);
-/// Runs the plan as run_job() does, without a time limit, and prints the reason of a failure that no rank has printed.
+/// Runs the planned job as run_job() does, without a time limit, and prints the reason of a failure that no rank has printed.
 /// @return the exit code, for callers that end with it
 int launch_and_report(const LaunchPlan& plan);
 
-/// Returns the path of the running program.
+/// Returns the path of the running program merganser, for launchers to start it again as ranks.
 [[nodiscard]] std::string self_path();
 
 }  // namespace merganser::app

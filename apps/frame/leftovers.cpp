@@ -1,3 +1,4 @@
+// Removal of the processes and the shared memory that a killed launcher leaves on this host.
 #include "apps/frame/leftovers.hpp"
 
 #include <dirent.h>
@@ -25,7 +26,7 @@ namespace {
 
 constexpr double kSecondsToEnd = 2;
 
-/// Returns the numbers of all processes of this host.
+/// Returns the numbers of all processes of this host, from /proc, among which leftovers of a job are sought.
 std::vector<pid_t> list_processes() {
   std::vector<pid_t> all;
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), ::closedir);
@@ -34,7 +35,7 @@ std::vector<pid_t> list_processes() {
   return all;
 }
 
-/// Returns the number of the parent process; 0 if the process has ended.
+/// Returns the number of the parent of a process, from /proc; 0 if the process has ended.
 pid_t parent_process(pid_t pid) {
   std::ifstream in(fmt::format("/proc/{}/stat", pid));
   const std::string stat{std::istreambuf_iterator<char>(in), {}};
@@ -42,7 +43,7 @@ pid_t parent_process(pid_t pid) {
   return name_end == std::string::npos || stat.size() < name_end + 5 ? 0 : std::atoi(stat.c_str() + name_end + 4);
 }
 
-/// Returns all descendants of this process.
+/// Returns the numbers of all descendants of this process: the processes that a job may have left.
 std::vector<pid_t> list_descendants() {
   std::map<pid_t, pid_t> parents;
   for (const pid_t pid : list_processes()) parents[pid] = parent_process(pid);
@@ -58,7 +59,7 @@ std::vector<pid_t> list_descendants() {
   return found;
 }
 
-/// Returns whether a path is a regular file of this user, itself and not by a link: others may plant links under /dev/shm.
+/// Returns true if a path is a regular file of this user, itself and not by a link: others may plant links under /dev/shm.
 bool is_own_file(const std::string& path) {
   struct stat s {};
   return ::lstat(path.c_str(), &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == ::geteuid();
@@ -97,7 +98,7 @@ std::set<std::string> mapped_shared_memory(pid_t pid) {
   return files;
 }
 
-/// Takes the exit statuses of all children that have ended.
+/// Reaps all children of this process that have ended, without waiting.
 void reap_children() {
   while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
 }

@@ -1,3 +1,4 @@
+// Resident memory of this process and its peak, from /proc.
 #include "apps/frame/memory.hpp"
 
 #include <fcntl.h>
@@ -9,7 +10,8 @@
 namespace merganser::app {
 namespace {
 
-/// Returns a value of /proc/self/status in bytes; 0 if it is not there.
+/// Returns a memory size of this process, in bytes, from the line of /proc/self/status that begins with `key`; 0 if it is not
+/// there.
 std::int64_t status_bytes(const std::string& key) {
   std::ifstream in("/proc/self/status");
   for (std::string line; std::getline(in, line);)

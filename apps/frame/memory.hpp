@@ -12,18 +12,21 @@ namespace merganser::app {
 /// Measurement of the highest resident memory of this process since the construction of the object.
 class PeakWatch {
  public:
-  /// Returns freed memory to the system first. The peak counter of the process is reset where the system allows it.
+  /// Begins a measurement of peak memory; returns freed memory to the system first. The peak counter of the process is reset
+  /// where the system allows it.
   PeakWatch();
-  /// Returns the highest resident memory since construction, in bytes; a lower bound if the counter could not be reset.
+  /// Returns the highest resident memory of this process since construction, in bytes; a lower bound if the counter could not be
+  /// reset.
   [[nodiscard]] std::int64_t peak_bytes() const;
-  /// Returns how peak_bytes() measures: "VmHWM", or "resident after" if the counter could not be reset.
+  /// Returns the name of the way in which peak_bytes() measures memory: "VmHWM", or "resident after" if the counter could not be
+  /// reset.
   [[nodiscard]] std::string method() const;
 
  private:
   bool reset_ = false;
 };
 
-/// Returns freed memory of the allocator to the system.
+/// Returns freed memory of this process's allocator to the system.
 void trim_memory();
 
 }  // namespace merganser::app

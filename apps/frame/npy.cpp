@@ -1,3 +1,4 @@
+// Headers of NumPy's array files (.npy): parsing of the Python dictionary in them, and writing.
 #include "apps/frame/npy.hpp"
 
 #include <fmt/core.h>
@@ -10,7 +11,7 @@
 namespace merganser::app {
 namespace {
 
-/// Returns the rest of the header from the value of 'key' on. @throws InputError if the key is missing
+/// Returns the rest of the header of a .npy file from the value of 'key' on. @throws InputError if the key is missing
 std::string_view header_value(const std::string& file, std::string_view header, std::string_view key) {
   const auto at = header.find("'" + std::string(key) + "'");
   const auto colon = at == std::string_view::npos ? at : header.find(':', at);
@@ -20,12 +21,14 @@ std::string_view header_value(const std::string& file, std::string_view header, 
   return header.substr(begin);
 }
 
-/// Returns the text up to and including the next `end` after its first character; all of it if there is none.
+/// Returns the part of a .npy header's text up to and including the next `end` after its first character; all of it if there is
+/// none.
 std::string_view prefix_through(std::string_view text, char end) {
   return text.substr(0, text.size() < 2 ? text.size() : std::min(text.find(end, 1), text.size() - 1) + 1);
 }
 
-/// Parses the lengths of a tuple: "(3, 2)", "(3,)", or "(3L, 2L)" as Python 2 wrote it; returns none for any other text.
+/// Parses the shape of a .npy header, a tuple of lengths: "(3, 2)", "(3,)", or "(3L, 2L)" as Python 2 wrote it; returns none for
+/// any other text.
 std::vector<std::uint64_t> parse_lengths(std::string_view text) {
   if (!text.starts_with('(') || !text.ends_with(')')) return {};
   std::vector<std::uint64_t> lengths;

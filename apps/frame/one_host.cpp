@@ -1,3 +1,4 @@
+// Loopback settings for jobs on one host: tests for signs of other hosts, and for settings of the user that contradict them.
 #include "apps/frame/one_host.hpp"
 
 #include <ifaddrs.h>
@@ -24,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns whether an environment variable is set.
+/// Returns true if an environment variable is set in this process.
 bool is_set(const std::string& name) { return std::getenv(name.c_str()) != nullptr; }
 
 /// Returns the folders in which Open MPI and PRRTE look for parameter files and host lists.
@@ -38,7 +39,8 @@ std::vector<fs::path> configuration_folders(const Launcher& launcher) {
   return out;
 }
 
-/// Returns the lines of a file that are not empty, without comments and surrounding blanks; none if it cannot be read.
+/// Returns the lines of a launcher's parameter file or host list that are not empty, without comments and surrounding blanks;
+/// none if it cannot be read.
 std::vector<std::string> significant_lines(const fs::path& path) {
   std::vector<std::string> out;
   std::ifstream in(path);
@@ -60,13 +62,14 @@ std::set<std::string> configured_parameters(const Launcher& launcher) {
   return out;
 }
 
-/// Returns whether a file begins with "#!".
+/// Returns true if the launcher at `path` is a script: its file begins with "#!".
 bool is_script(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return in.get() == '#' && in.get() == '!';
 }
 
-/// Returns the variable that contradicts `name` if both are set, as if_exclude does if_include; empty if there is none.
+/// Returns the variable of Open MPI or UCX that contradicts the loopback setting `name` if both are set, as if_exclude does
+/// if_include; empty if there is none.
 std::string conflicting_variable(const std::string& name) {
   if (name == "UCX_NET_DEVICES")
     return "UCX_TLS";  // may name a transport of a device other than the loopback interface

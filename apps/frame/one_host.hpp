@@ -8,7 +8,7 @@
 
 namespace merganser::app {
 
-/// Returns whether all ranks that a launcher starts will certainly run on this host: no scheduler, host list (Open MPI's default
+/// Returns true if all ranks that a launcher starts will certainly run on this host: no scheduler, host list (Open MPI's default
 /// one included) or parameter file may name others, and the launcher is no script, which could. Local.
 [[nodiscard]] bool is_single_host(const Launcher& launcher);
 

@@ -1,3 +1,4 @@
+// Checks of the files that a command line names: no result overwrites an input or another result.
 #include "apps/frame/paths.hpp"
 
 #include <algorithm>
@@ -12,22 +13,22 @@
 namespace merganser::app {
 namespace {
 
-/// File that one option names, with its role and, if it can be determined, its identity on the file system.
+/// File that one option of the command line names, with its role and, if it can be determined, its identity on the file system.
 struct NamedFile {
-  std::string option;
-  std::string path;
-  FileRole role;
-  std::optional<FileIdentity> identity;
+  std::string option;                    ///< option or argument that names the file
+  std::string path;                      ///< path of the file as given
+  FileRole role;                         ///< role of the file: read or written
+  std::optional<FileIdentity> identity;  ///< file that the path leads to
 };
 
-/// Returns the texts of an option's value; none for a value of another type.
+/// Returns the paths in the value of an option: its texts; none for a value of another type.
 std::vector<std::string> option_strings(const OptionValue& value) {
   if (const auto* list = std::get_if<std::vector<std::string>>(&value)) return *list;
   if (const auto* one = std::get_if<std::string>(&value)) return {*one};
   return {};
 }
 
-/// Returns the files that reading `path` may open besides: the parts of a BVGraph, and the graph of "GRAPH:BYTES".
+/// Returns the files that reading the graph file `path` may open besides: the parts of a BVGraph, and the graph of "GRAPH:BYTES".
 std::vector<std::string> companion_files(const std::string& path) {
   std::vector<std::string> out;
   for (const char* extension : {".graph", ".properties", ".offsets"}) out.push_back(path + extension);
@@ -55,7 +56,7 @@ std::vector<NamedFile> named_files(const OptionTable& table) {
   return out;
 }
 
-/// Returns whether two options name one regular file, or both standard output for the same purpose.
+/// Returns true if two options name one regular file, or both standard output for the same purpose.
 bool is_same_file(const NamedFile& a, const NamedFile& b) {
   if (a.path == "-" || b.path == "-") return a.path == b.path && a.role == b.role;
   return a.identity && b.identity && a.identity->plain && *a.identity == *b.identity;

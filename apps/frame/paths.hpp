@@ -11,7 +11,7 @@ namespace merganser::app {
 /// output; InputError for a place where nothing can be written
 void check_paths(const OptionTable& table);
 
-/// Returns whether a report may be printed on standard output, because no option directs a result there.
+/// Returns true if a verb may print its report on standard output, because no option directs a result there.
 [[nodiscard]] bool can_print_report(const OptionTable& table);
 
 }  // namespace merganser::app

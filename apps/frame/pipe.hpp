@@ -13,10 +13,11 @@
 
 namespace merganser::app {
 
-/// Owner of one file descriptor; -1 for none.
+/// Owner of one file descriptor, which it closes at the end of its lifetime; -1 for none.
 struct Descriptor : Pinned {
   int number = -1;
   ~Descriptor() { close(); }
+  /// Closes the file descriptor, if there is one.
   void close() {
     if (number >= 0) ::close(number);
     number = -1;
@@ -25,8 +26,8 @@ struct Descriptor : Pinned {
 
 /// Owner of both ends of a pipe, which are closed on exec. @throws CommError if the system has no descriptors left
 struct Pipe {
-  Descriptor from;
-  Descriptor to;
+  Descriptor from;  ///< read end of the pipe
+  Descriptor to;    ///< write end of the pipe
   Pipe() {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)

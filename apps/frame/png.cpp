@@ -1,3 +1,4 @@
+// Minimal PNG encoder with uncompressed data, and base64.
 #include "apps/frame/png.hpp"
 
 #include <algorithm>
@@ -6,12 +7,12 @@
 namespace merganser::app::png {
 namespace {
 
-/// Appends four bytes of a number, the highest first.
+/// Appends the four bytes of a number of a PNG file, the highest first.
 void put_big_endian(std::string& out, std::uint32_t x) {
   for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(x >> shift & 0xff);
 }
 
-/// Returns the CRC-32 that PNG requires of each chunk.
+/// Returns the CRC-32 of the bytes, which PNG requires of each chunk.
 std::uint32_t checksum(std::string_view bytes) {
   std::uint32_t crc = 0xffffffff;
   for (const char c : bytes) {
@@ -31,7 +32,7 @@ std::string chunk(std::string_view kind, const std::string& content) {
   return out;
 }
 
-/// Returns a zlib stream of stored (uncompressed) blocks, with its Adler-32 checksum.
+/// Returns the rows of a PNG file as a zlib stream of stored (uncompressed) blocks, with its Adler-32 checksum.
 std::string zlib_stream(const std::string& bytes) {
   constexpr std::size_t kMax = 65535;
   std::string out = "\x78\x01";

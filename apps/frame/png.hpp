@@ -7,12 +7,12 @@
 
 namespace merganser::app::png {
 
-using Colour = std::array<std::uint8_t, 3>;  ///< red, green, blue
+using Colour = std::array<std::uint8_t, 3>;  ///< colour of a pixel: red, green, blue
 
-/// Returns an uncompressed PNG file. @param pixels  width x height colours, row by row from the top
+/// Encodes a raster as an uncompressed PNG file. @param pixels  width x height colours, row by row from the top
 [[nodiscard]] std::string encode(const std::vector<Colour>& pixels, std::uint32_t width, std::uint32_t height);
 
-/// Returns the bytes encoded in base64.
+/// Encodes the bytes of a picture in base64, for a data URL within SVG or HTML.
 [[nodiscard]] std::string base64(const std::string& bytes);
 
 }  // namespace merganser::app::png

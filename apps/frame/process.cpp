@@ -1,3 +1,4 @@
+// Start of other programs by fork and exec without a shell, and capture of their output with limits on time and size.
 #include "apps/frame/process.hpp"
 
 #include <fcntl.h>
@@ -23,14 +24,14 @@
 namespace merganser::app {
 namespace {
 
-/// Returns whether a path is a regular file that this process may execute.
+/// Returns true if a path is a regular file that this process may execute.
 bool is_program(const std::string& path) {
   struct stat s {};
   return ::stat(path.c_str(), &s) == 0 && S_ISREG(s.st_mode) && ::access(path.c_str(), X_OK) == 0;
 }
 
-/// Resets signal dispositions and mask to those of a new program. Signals that were ignored when this program started (nohup) stay
-/// ignored. Called in the child between fork and exec.
+/// Resets signal dispositions and mask of a forked child to those of a new program. Signals that were ignored when this program
+/// started (nohup) stay ignored. Called in the child between fork and exec.
 void reset_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction now {};

@@ -9,7 +9,8 @@
 
 namespace merganser::app {
 
-/// Returns the path of an executable: found on PATH, or the argument itself if it has a '/'; empty if there is no such program.
+/// Returns the path of an executable program: found on PATH, or the argument itself if it has a '/'; empty if there is no such
+/// program.
 [[nodiscard]] std::string which(const std::string& program);
 
 /// Starts a program in a process group of its own, so that signals for the group of this process reach it only if they are passed

@@ -1,3 +1,4 @@
+// Progress line on a terminal, and the callback that estimates the remaining time.
 #include "apps/frame/progress.hpp"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// Provenance of run records: CPU, memory, load and time of this host, and the text of --version.
 #include "apps/frame/provenance.hpp"
 
 #include <sched.h>
@@ -29,7 +30,7 @@ std::string proc_value(const char* path, std::string_view key) {
   return "";
 }
 
-/// Returns the vector extensions of the CPU that matter here.
+/// Returns the vector extensions of this host's CPU that the kernels use, separated by blanks: "avx2 fma".
 std::string vector_extensions() {
   std::istringstream flags(proc_value("/proc/cpuinfo", "flags"));
   std::string out;
@@ -49,7 +50,7 @@ std::array<double, 3> load_average() noexcept {
 
 const std::array<double, 3> g_load_before = load_average();
 
-/// Returns a value of /proc/meminfo in bytes.
+/// Returns a memory size of this host from /proc/meminfo, in bytes; 0 if it is not there.
 std::int64_t meminfo_bytes(std::string_view key) { return std::atoll(proc_value("/proc/meminfo", key).c_str()) * 1024; }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Frame of commands that run on ranks: the choice of --comm auto, and the error line and exit code for each kind of exception.
 #include "apps/frame/ranks.hpp"
 
 #include <fmt/core.h>

@@ -16,9 +16,9 @@ struct RankOptions {
   int ranks = 0;              ///< threads to run; under a launcher its number of ranks, or 0
   std::string decorators;     ///< comma list of interposition layers, as "checked,chaos:7"
 };
-/// Returns the names of the models in this build, "auto" first, as "auto|threads|p2p".
+/// Returns the names of the communication models in this build, "auto" first, as "auto|threads|p2p".
 [[nodiscard]] std::string model_names();
-/// Returns the names of the models whose ranks are processes, as conditions of options take them: "p2p|rma".
+/// Returns the names of the communication models whose ranks are processes, as conditions of options take them: "p2p|rma".
 [[nodiscard]] std::string process_model_names();
 
 /// Returns the advice for users who type `typed`, a launcher's option for the number of ranks, to a verb that starts no processes.
@@ -32,6 +32,7 @@ struct RankOptions {
   return {std::move(typed), "allowed: --ranks {value}"};
 }
 
+/// Passes name, value, meaning and range of the options of communication model and ranks to option(...).
 template <class V>
 void describe(RankOptions& o, V&& option) {
   option.section("Ranks");
@@ -60,12 +61,13 @@ auto collective_try(F&& f) {
   }
 }
 
-/// Chooses between the models that "auto" has measured, in place of the library's own rule: the first within 5 % of the fastest. It
-/// reports as equal also those that a bootstrap does not distinguish from the fastest. Deterministic; local.
+/// Chooses between the communication models that "auto" has measured, in place of the library's own rule: the first within 5 % of
+/// the fastest. It reports as equal also those that a bootstrap does not distinguish from the fastest. Deterministic; local.
 [[nodiscard]] comm::ModelChoice choose_model(std::span<const comm::MeasuredModel> models);
 
-/// Runs `body` once on every rank: in threads of this process, or in the processes of the launched job. An error ends the run with
-/// one message, however many ranks throw it; unless it is a CollectiveError, the message names the rank. Called by every process.
+/// Runs `body` of a command once on every rank: in threads of this process, or in the processes of the launched job. An error
+/// ends the run with one message, however many ranks throw it; unless it is a CollectiveError, the message names the rank. Called
+/// by every process.
 /// @return the exit code: 0, or in processes that of a CollectiveError
 /// @throws Error with threads: that of the rank that failed
 int run_on_ranks(const RankOptions& options, const std::function<void(comm::Transport&)>& body);

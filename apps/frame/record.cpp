@@ -1,3 +1,4 @@
+// Run records: the JSON of options, provenance, summaries and communication counters, and the writing of result files.
 #include "apps/frame/record.hpp"
 
 #include <iostream>
@@ -11,7 +12,7 @@
 namespace merganser::app {
 namespace {
 
-/// Names of the counters in run records.
+/// Names of the communication counters in run records.
 constexpr std::pair<const char*, std::int64_t comm::Counters::*> kCounters[] = {
     {"messages", &comm::Counters::messages}, {"bytes", &comm::Counters::bytes},
     {"waves", &comm::Counters::waves},       {"puts", &comm::Counters::puts},
@@ -22,7 +23,7 @@ constexpr std::pair<const char*, std::int64_t comm::Counters::*> kCounters[] = {
 static_assert(sizeof(comm::Counters) == std::size(kCounters) * sizeof(std::int64_t),
               "a counter that records leave out");
 
-/// Returns the object `provenance` of a record.
+/// Returns the object `provenance` of a run record: build, host, load, time, ranks and model.
 Json provenance_json(const Placement& p) {
   const BuildInfo b = build_info();
   const Machine m = machine();

@@ -1,3 +1,4 @@
+// Masking of passwords, tokens and keys in texts and command lines, by names and by known forms of tokens.
 #include "apps/frame/secrets.hpp"
 
 #include <algorithm>
@@ -14,16 +15,18 @@ constexpr const char* kHidden = "***";
 constexpr std::array kWithin{"password", "passwd", "passphrase", "secret", "token", "cookie", "credential", "authoriz"};
 constexpr std::array kWhole{"pass", "pw",    "pwd",  "key", "keys",   "apikey",
                             "cred", "creds", "auth", "jwt", "bearer", "sig"};
-/// Known form of a token: its prefix, and the least number of characters that follow.
-struct Token {
+/// Known form of a secret token: its prefix, and the least number of characters that follow.
+struct TokenForm {
   std::string_view begin;
   std::size_t more;
 };
-constexpr std::array kTokens{Token{"eyJ", 20},  Token{"ghp_", 20},       Token{"gho_", 20},  Token{"ghu_", 20},
-                             Token{"ghs_", 20}, Token{"ghr_", 20},       Token{"AKIA", 12},  Token{"ASIA", 12},
-                             Token{"sk-", 16},  Token{"glpat-", 16},     Token{"xoxb-", 10}, Token{"xoxp-", 10},
-                             Token{"hf_", 20},  Token{"github_pat_", 20}};
+constexpr std::array kTokens{TokenForm{"eyJ", 20},    TokenForm{"ghp_", 20},       TokenForm{"gho_", 20},
+                             TokenForm{"ghu_", 20},   TokenForm{"ghs_", 20},       TokenForm{"ghr_", 20},
+                             TokenForm{"AKIA", 12},   TokenForm{"ASIA", 12},       TokenForm{"sk-", 16},
+                             TokenForm{"glpat-", 16}, TokenForm{"xoxb-", 10},      TokenForm{"xoxp-", 10},
+                             TokenForm{"hf_", 20},    TokenForm{"github_pat_", 20}};
 
+/// Return true for characters of words, of names of variables and options, of tokens, and for those that end a value.
 bool is_letter_or_digit(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 bool is_name_character(char c) { return is_letter_or_digit(c) || c == '_' || c == '-' || c == '.'; }
 bool is_token_character(char c) { return is_name_character(c) || c == '/' || c == '+'; }
@@ -37,7 +40,7 @@ std::string to_lower(std::string_view text) {
   return out;
 }
 
-/// Masks user and password, or token, of URLs: what stands between "scheme://" and the last '@' before the path.
+/// Masks user and password, or token, of the URLs in a text: the characters between "scheme://" and the last '@' before the path.
 void hide_users(std::string& text) {
   for (std::size_t at = 0; (at = text.find("://", at)) != std::string::npos;) {
     at += 3;
@@ -49,7 +52,7 @@ void hide_users(std::string& text) {
   }
 }
 
-/// Masks VALUE of NAME=VALUE anywhere in the text, if NAME says that it is secret.
+/// Masks VALUE of NAME=VALUE anywhere in a text, if NAME is that of a secret (is_secret_name()).
 void hide_values(std::string& text) {
   for (std::size_t at = 0; (at = text.find('=', at)) != std::string::npos; ++at) {
     std::size_t begin = at;
@@ -64,7 +67,7 @@ void hide_values(std::string& text) {
   }
 }
 
-/// Masks tokens of known forms that begin a word.
+/// Masks secret tokens of known forms that begin a word of a text.
 void hide_tokens(std::string& text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (at > 0 && is_letter_or_digit(text[at - 1])) continue;

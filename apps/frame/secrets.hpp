@@ -6,12 +6,12 @@
 
 namespace merganser::app {
 
-/// Returns whether the name of a variable or an option says that its value is secret: one of its words is password, token, key,
+/// Returns true if the name of a variable or an option says that its value is secret: one of its words is password, token, key,
 /// cookie or the like, in any case, or holds one of the longer of these.
 [[nodiscard]] bool is_secret_name(std::string_view name);
 
-/// Returns the text with *** in place of user and password in URLs (scheme://***@host), of values that follow "NAME=" if
-/// is_secret_name(NAME), and of tokens with a known prefix (JSON web tokens, those of code forges and clouds).
+/// Masks the secrets in a text: returns it with *** in place of user and password in URLs (scheme://***@host), of values that
+/// follow "NAME=" if is_secret_name(NAME), and of tokens with a known prefix (JSON web tokens, those of code forges and clouds).
 [[nodiscard]] std::string without_secrets(const std::string& text);
 
 /// Returns the words of a command with secrets masked: as without_secrets() does in each, and also the value of an option such as

@@ -1,3 +1,5 @@
+// Signal handlers of the program: stop signals end it in order, crashes of file libraries become input errors. Handlers are
+// async-signal-safe.
 #include "apps/frame/signals.hpp"
 
 #include <fcntl.h>
@@ -20,8 +22,8 @@
 namespace merganser::app {
 namespace {
 
-/// Stop signal with the line that this process prints for it.
-struct Stop {
+/// Signal that stops the program (SIGINT, SIGTERM, SIGHUP), with the line that this process prints for it.
+struct StopSignal {
   int signal;
   std::string line;  // formatted beforehand, since a handler must not allocate
 };
@@ -47,13 +49,13 @@ std::array<bool, kStops.size()> g_ignored{};  // when the process began
 [[gnu::section(".preinit_array"), gnu::used]] void (*const g_note_ignored)() = record_ignored_signals;
 #endif
 
-/// Returns the stop signals with their lines.
-std::array<Stop, 3>& stop_lines() {
-  static std::array<Stop, 3> all{{{kStops[0], ""}, {kStops[1], ""}, {kStops[2], ""}}};
+/// Returns the stop signals with the lines that handle_signals() has formatted for them.
+std::array<StopSignal, 3>& stop_lines() {
+  static std::array<StopSignal, 3> all{{{kStops[0], ""}, {kStops[1], ""}, {kStops[2], ""}}};
   return all;
 }
 
-const std::array<Stop, 3>* g_stops = nullptr;
+const std::array<StopSignal, 3>* g_stops = nullptr;
 bool g_speaks = false;
 std::atomic_flag g_stopping = ATOMIC_FLAG_INIT;
 
@@ -134,7 +136,7 @@ void handle_signals() {
   sigemptyset(&action.sa_mask);
   for (const auto& s : stop_lines()) sigaddset(&action.sa_mask, s.signal);
   for (std::size_t i = 0; i < stop_lines().size(); ++i) {
-    Stop& s = stop_lines()[i];
+    StopSignal& s = stop_lines()[i];
     s.line = "interrupted: stopped by signal " + signal_text(s.signal) + '\n';
     if (g_ignored[i]) std::signal(s.signal, SIG_IGN);
     if (!g_ignored[i]) ::sigaction(s.signal, &action, nullptr);

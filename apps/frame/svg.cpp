@@ -1,9 +1,10 @@
+// Formatting of SVG elements and documents as text.
 #include "apps/frame/svg.hpp"
 
 namespace merganser::app::svg {
 namespace {
 
-/// Returns "<name key="value" ...", not closed.
+/// Returns the opening tag of an SVG element, "<name key="value" ...", not closed.
 std::string opening_tag(std::string_view name, Attributes attributes) {
   std::string out = "<" + std::string(name);
   for (const auto& [key, value] : attributes) out.append(" ").append(key).append("=\"").append(value) += '"';

@@ -7,18 +7,18 @@
 
 namespace merganser::app::svg {
 
-/// Attributes of an element, by name and value, in the order in which they are written. Values must hold no quotation mark.
+/// Attributes of an SVG element, by name and value, in the order in which they are written. Values must hold no quotation mark.
 using Attributes = std::initializer_list<std::pair<std::string_view, std::string>>;
 
-/// Formats one element. @param content  markup within it (plain text must be escape()); empty: <name .../>
+/// Formats one SVG element. @param content  markup within it (plain text must be escape()); empty: <name .../>
 [[nodiscard]] std::string element(std::string_view name, Attributes attributes, const std::string& content = {});
-/// Escapes plain text for use as content of an element.
+/// Escapes plain text for use as content of an SVG element.
 [[nodiscard]] std::string escape(const std::string& words);
-/// Formats a whole document. @param width, height  in pixels @param more  further attributes of its root @param content  its
+/// Formats a whole SVG document. @param width, height  in pixels @param more  further attributes of its root @param content  its
 /// elements
 [[nodiscard]] std::string document(const std::string& width, const std::string& height, Attributes more,
                                    const std::string& content);
-/// Returns the filled rectangle of the background, the first element of every picture.
+/// Returns the SVG rectangle of the background, the first element of every picture.
 [[nodiscard]] std::string background();
 
 }  // namespace merganser::app::svg

@@ -1,3 +1,4 @@
+// Text tables with aligned columns, and formatted numbers for reports.
 #include "apps/frame/table.hpp"
 
 #include <algorithm>

@@ -11,7 +11,7 @@ namespace merganser::app {
 class Table {
  public:
   explicit Table(std::vector<std::string> headings) : rows_{std::move(headings)} {}
-  /// Appends a row of entries.
+  /// Appends a row of entries to the text table, one per column.
   void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   /// Formats the table as lines of text, indented by two blanks.
   [[nodiscard]] std::string text() const;
@@ -22,11 +22,11 @@ class Table {
 
 /// Formats a share (0 to 1) as a percentage with two decimals: "12.34 %".
 [[nodiscard]] std::string percent_text(double share);
-/// Formats a number with `digits` decimals: "0.125".
+/// Formats a number for reports with `digits` decimals: "0.125".
 [[nodiscard]] std::string fixed_text(double x, int digits);
 /// Formats a number with `digits` significant digits, with an exponent where that is shorter: "8.88178e-16".
 [[nodiscard]] std::string general_text(double x, int digits);
-/// Formats all bits of a number in hexadecimal: "0x1.8p+1".
+/// Formats all bits of a double in hexadecimal, for reports of exact values: "0x1.8p+1".
 [[nodiscard]] std::string hex_text(double x);
 
 }  // namespace merganser::app

@@ -1,3 +1,5 @@
+// Traffic matrices as JSON: writing as rows or packed text, and parsing of files from anywhere with limits on the number of
+// ranks.
 #include "apps/frame/traffic_json.hpp"
 
 #include <fmt/core.h>
@@ -11,12 +13,12 @@ namespace merganser::app {
 namespace {
 
 constexpr std::size_t kFixedColumns = 5;  // from, to, move, operations, bytes
-/// Limits on the number of ranks in a file: a traffic matrix takes memory for every rank, and a small file must not make it large.
-/// Allowed is the larger of kMaxRanksWithoutArcs and kMaxRanksPerFlow times the number of flows.
+/// Limits on the number of ranks in a traffic file: a traffic matrix takes memory for every rank, and a small file must not make
+/// it large. Allowed is the larger of kMaxRanksWithoutArcs and kMaxRanksPerFlow times the number of flows.
 constexpr std::size_t kMaxRanksWithoutArcs = std::size_t{1} << 20;
 constexpr std::size_t kMaxRanksPerFlow = 64;
 
-/// Returns a flow as a row of numbers.
+/// Returns a flow of a traffic matrix as a row of JSON.
 Json to_row(const comm::TrafficFlow& flow) {
   Json row = {flow.from, flow.to, comm::move_name(flow.move), flow.operations, flow.bytes};
   if (flow.sizes.empty()) return row;
@@ -25,7 +27,8 @@ Json to_row(const comm::TrafficFlow& flow) {
   return row;
 }
 
-/// Returns an integer of 64 bits. @param what  description of its place, for the message @throws InputError for any other value
+/// Parses an integer of 64 bits of a traffic file. @param what  description of its place, for the message @throws InputError for
+/// any other value
 std::int64_t read_integer(const Json& value, const std::string& what) {
   if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX)) {
     throw InputError(what + " is " + json_text(value) + "; allowed: whole numbers");
@@ -33,8 +36,8 @@ std::int64_t read_integer(const Json& value, const std::string& what) {
   return value.get<std::int64_t>();
 }
 
-/// Returns an integer from 0 to 2^31 - 1. @param what  description of its place, for the message @throws InputError for any other
-/// value
+/// Parses an integer from 0 to 2^31 - 1 of a traffic file. @param what  description of its place, for the message @throws
+/// InputError for any other value
 int read_int(const Json& value, const std::string& what) {
   const std::int64_t n = read_integer(value, what);
   if (n < 0 || n > std::numeric_limits<int>::max()) {
@@ -43,7 +46,8 @@ int read_int(const Json& value, const std::string& what) {
   return static_cast<int>(n);
 }
 
-/// Parses one row. @param where  its number, for the message @throws InputError for a row of another form
+/// Parses one row of a traffic file, a flow between two ranks. @param where  number of the row, for the message @throws
+/// InputError for a row of another form
 comm::TrafficFlow parse_flow(const Json& row, const std::string& where) {
   if (!row.is_array() || row.size() < kFixedColumns || row.size() == kFixedColumns + 1 || !row[2].is_string()) {
     throw InputError(where + " is " + json_text(row) +
@@ -62,7 +66,7 @@ comm::TrafficFlow parse_flow(const Json& row, const std::string& where) {
   return flow;
 }
 
-/// Parses a traffic matrix of rows or of packed flows. @throws InputError without the name of the file
+/// Parses a traffic matrix of rows or of packed flows from JSON. @throws InputError without the name of the file
 comm::TrafficMatrix parse_traffic_object(const Json& json) {
   if (!json.is_object() || json.value("schema", "") != kTrafficSchema) {
     throw InputError(std::string("is no traffic: \"schema\" is not \"") + kTrafficSchema + '"');

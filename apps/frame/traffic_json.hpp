@@ -9,7 +9,8 @@ namespace merganser::app {
 
 inline constexpr const char* kTrafficSchema = "merganser-traffic";
 inline constexpr int kTrafficVersion = 1;
-/// Largest number of flows that are written as rows; more are packed into one text (comm::pack_flows), about 14 characters each.
+/// Largest number of flows of a traffic matrix that are written as rows of JSON; more are packed into one text
+/// (comm::pack_flows), about 14 characters each.
 inline constexpr std::size_t kMaxTrafficRows = 128;
 
 /// Returns a traffic matrix as {"schema", "schema_version", "ranks", "exchanges", "source", "operations", "bytes", and "columns"

@@ -14,9 +14,10 @@
 namespace merganser::app {
 namespace {
 
+/// Values of the command line of `gen random`.
 struct GenRandomOptions {
-  std::string output;
-  std::string like_paper;
+  std::string output;      ///< EPIC parcel file to write
+  std::string like_paper;  ///< "scaling" or "verification": configuration of [frey2025]; empty: neither
   GridOptions grid;
   RandomParcels parcels{.per_cell = 40, .min_volume_ratio = 40};
   RankOptions ranks;
@@ -25,6 +26,7 @@ struct GenRandomOptions {
   std::string json;
 };
 
+/// Passes name, value, meaning and range of every option of `gen random` to option(...).
 void describe(GenRandomOptions& o, auto&& option) {
   option.section("Output");
   option("output", o.output, "EPIC parcel file to write (NetCDF-4)", Letter{'o'}, Kind{"FILE"}, Required{}, Writes{});
@@ -60,19 +62,22 @@ void apply_implied_defaults(GenRandomOptions& o) {
 
 constexpr double kContainers = 2.1;  // containers of parcels that exist at a time: generated, and being written
 
-struct Written {
-  std::int64_t parcels;
-  std::int64_t small;
-  Digest digest;
+/// Summary of the parcels of all ranks that `gen random` writes; filled by describe_parcels().
+struct WrittenParcels {
+  std::int64_t parcels;  ///< number of parcels written
+  std::int64_t small;    ///< number of parcels below the smallest volume that is not small
+  Digest digest;         ///< digest of all parcels written
 };
 
-Written describe_parcels(comm::Transport& t, const Parcels& p, double small_volume) {
+/// Counts the generated parcels, and those below `small_volume` m^3, over all ranks, with their digest. Collective.
+WrittenParcels describe_parcels(comm::Transport& t, const Parcels& p, double small_volume) {
   std::int64_t small = 0;
   for (std::size_t i = 0; i < p.size(); ++i) small += p.site(i).volume < small_volume ? 1 : 0;
   return {t.all_reduce(static_cast<std::int64_t>(p.size()), comm::Op::sum), t.all_reduce(small, comm::Op::sum),
           total_digest(t, digest(p))};
 }
 
+/// Estimates the memory per rank and the disk that `gen random` needs.
 Need estimate_need(const GenRandomOptions& o, const Grid& grid, int ranks) {
   const double parcels = parcels_per_rank(o.parcels, grid, 1);
   Need need;
@@ -85,13 +90,14 @@ Need estimate_need(const GenRandomOptions& o, const Grid& grid, int ranks) {
   return need;
 }
 
+/// Runs the command `gen random` on all ranks: generates parcels, writes the file and, on rank 0, the run record. @return exit code
 int run(GenRandomOptions& o, const Invocation& in) {
   const Grid grid = make_grid(o.grid);
   return run_on_ranks(o.ranks, [&](comm::Transport& t) {
     collective_try([&] { require(estimate_need(o, grid, t.size()), o.limits.force, t); });
     const Decomposition blocks = collective_try([&] { return decompose(grid, o.blocks, Parcels(), t); });
     const Parcels parcels = generate_random(o.parcels, blocks, t.rank());
-    const Written w = describe_parcels(t, parcels, grid.cell_volume() / o.parcels.min_volume_ratio);
+    const WrittenParcels w = describe_parcels(t, parcels, grid.cell_volume() / o.parcels.min_volume_ratio);
     io::FileMetadata metadata;
     io::set_min_volume_ratio(metadata, o.parcels.min_volume_ratio);
     collective_try([&] { io::write_parcels(o.output, parcels, blocks, 0.0, t, metadata); });

@@ -7,6 +7,7 @@
 
 namespace merganser::app {
 
+// Grid of artificial parcels from --cells, --nx .., --spacing and --lx ...
 Grid make_grid(const GridOptions& o) {
   Grid grid;
   grid.cells = o.cells;

@@ -10,16 +10,18 @@
 namespace merganser::app {
 namespace {
 
+/// Values of the command line of list-options.
 struct ListOptions {
-  std::string lines;
+  std::string lines;  ///< JSON file of command lines to parse; empty: print the options
 };
+/// Passes the argument of list-options to option(...).
 void describe(ListOptions& o, auto&& option) {
   option.positional(
       "FILE", o.lines,
       "JSON list of command lines, each the verb and a list of its arguments: prints what is wrong with each", Reads{});
 }
 
-/// Returns the properties and rules of an option.
+/// Returns the properties and rules of an option of a verb as JSON, for list-options.
 Json option_json(const Option& o) {
   Json uses = Json::array(), advice = Json::array();
   for (const UseRule& rule : o.uses) uses.push_back({{"unless", rule.unless}, {"conditions", rule.conditions}});
@@ -42,6 +44,7 @@ Json option_json(const Option& o) {
           {"advice", advice}};
 }
 
+/// Returns the options of every visible verb as JSON: an object with a list for each verb.
 Json tables_json() {
   Json out = Json::object();
   for (const Command* c : commands()) {
@@ -74,6 +77,7 @@ Json parser_error(const Json& line) {
   throw UsageError("no verb " + verb);
 }
 
+/// Runs the command list-options: prints all options, or the parser's errors for the command lines of a file. @return exit code
 int run(ListOptions& o, const Invocation&) {
   if (o.lines.empty()) {
     std::cout << json_text(tables_json(), 1) << '\n';

@@ -10,14 +10,16 @@
 namespace merganser::app {
 namespace {
 
+/// Values of the command line of `merganser run`.
 struct RunCommand {
-  int ranks = 2;
-  std::string launcher;
-  bool dry_run = false;
-  bool verbose = false;
-  std::vector<std::string> verb;
+  int ranks = 2;                  ///< number of processes to start
+  std::string launcher;           ///< name or path of the launcher; empty: search for one
+  bool dry_run = false;           ///< true: print the launch command, start nothing
+  bool verbose = false;           ///< true: keep the launcher's own messages
+  std::vector<std::string> verb;  ///< verb to start, with its arguments
 };
 
+/// Passes name, value, meaning and range of every option of `merganser run` to option(...).
 template <class V>
 void describe(RunCommand& o, V&& option) {
   option.positional("VERB", o.verb, "the verb and its arguments, after -- or as they are", Required{}, Rest{});
@@ -29,7 +31,7 @@ void describe(RunCommand& o, V&& option) {
   option("verbose", o.verbose, "let the launcher add its own messages about failed ranks");
 }
 
-/// Returns the value of --comm in the arguments of a verb; empty if it is not given.
+/// Returns the communication model that --comm names in the arguments of the verb to start; empty if it is not given.
 std::string comm_option(const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--comm" && i + 1 < arguments.size()) return arguments[i + 1];

@@ -1,3 +1,4 @@
+// Generated parcels of verify: nine kinds of configurations in which a merge step could go wrong.
 #include "apps/verify/cases.hpp"
 
 #include <fmt/core.h>
@@ -12,9 +13,11 @@
 namespace merganser::app {
 namespace {
 
-/// Builder of the parcels of a case, with ids in scattered order, so that results that depend on ascending ids are found.
+/// Builder of the parcels of a generated input of verify, with ids in scattered order, so that results that depend on ascending ids
+/// are found.
 class Builder {
  public:
+  /// Starts with the next parcel of the generated input `c`, within whose grid parcels are added.
   Builder(Case& c, Random& random) : case_(c), random_(random) {}
 
   /// Adds a parcel near `at`, whose volume is given in units of the volume below which parcels are small.
@@ -37,8 +40,9 @@ class Builder {
     const std::uint64_t scattered = (next_++ * 0x9e3779b97f4a7c15ULL) & 0x3fffffffffffffffULL;
     case_.parcels.set_id(case_.parcels.size() - 1, static_cast<std::int64_t>(scattered));
   }
+  /// Adds a small parcel near `at`, with random volume.
   void add_small(const Vec3& at) { add(at, random_.uniform(0.1, 0.99)); }
-  /// Returns a random point of the box.
+  /// Returns a random point of the box of the generated input.
   [[nodiscard]] Vec3 random_point() {
     const Box& b = case_.grid.box;
     Vec3 p;
@@ -47,7 +51,8 @@ class Builder {
   }
 
  private:
-  /// Sets a random ellipsoid: axes along x, y and z in random proportion, then rotated about z. B33 follows from the volume.
+  /// Sets the shape matrix of a parcel to a random ellipsoid: axes along x, y and z in random proportion, then rotated about z. B33
+  /// follows from the volume.
   void fill_shape(double* b5, double volume) {
     const double r = std::cbrt(0.75 * volume / M_PI);
     const double p = random_.uniform(0.6, 1.6);
@@ -66,18 +71,18 @@ class Builder {
 
   Case& case_;
   Random& random_;
-  std::uint64_t next_ = 1;
+  std::uint64_t next_ = 1;  // number of the next parcel, from which its id is scattered
 };
 
-/// Chooses a small grid with random walls and periodic axes. @param lowest  least cells per axis @param span  number of
-/// choices
+/// Chooses a small grid for a generated input of verify, with random walls and periodic axes. @param lowest  least cells per axis
+/// @param span  number of choices
 void make_small_grid(Case& c, Random& random, std::uint64_t lowest, std::uint64_t span) {
   for (auto& n : c.grid.cells) n = static_cast<std::int64_t>(lowest + random.below(span));
   for (auto& p : c.grid.box.periodic) p = random.below(2) == 1;
   for (std::size_t a = 0; a < 3; ++a) c.grid.box.extent[a] = static_cast<double>(c.grid.cells[a]);
 }
 
-/// Fills the grid with random parcels. @param fraction  share of small ones
+/// Fills the grid of a case with random parcels. @param fraction  share of small parcels
 void make_random(Case& c, Random& random, double fraction) {
   RandomParcels o;
   o.per_cell = static_cast<std::int64_t>(2 + random.below(10));
@@ -89,8 +94,8 @@ void make_random(Case& c, Random& random, double fraction) {
   c.parcels = generate_random(o, Decomposition(c.grid, 1), 0);
 }
 
-/// Fills the grid with a lattice of parcels whose distances are exactly tied. @param holes  leave out a third, and make some not
-/// small
+/// Fills the grid of a case with a lattice of parcels whose distances are exactly tied. @param holes  leave out a third, and make
+/// some not small
 void make_lattice(Case& c, Random& random, bool holes) {
   const std::array<std::uint64_t, 3> per_axis{1 + random.below(2), 1 + random.below(2), 1 + random.below(2)};
   Builder build(c, random);
@@ -109,13 +114,13 @@ void make_lattice(Case& c, Random& random, bool holes) {
       }
 }
 
-/// Places clumps of up to 25 parcels, many of them on faces between cells.
+/// Places clumps of up to 25 parcels in a case, many of them on faces between cells.
 void make_clumps(Case& c, Random& random) {
   Builder build(c, random);
   const std::uint64_t count = 3 + random.below(12);
   for (std::uint64_t k = 0; k < count; ++k) {
     Vec3 centre = build.random_point();
-    // Rounded to faces between cells, on which blocks meet.
+    // Half of the coordinates are rounded to faces between cells, on which blocks meet.
     for (std::size_t a = 0; a < 3; ++a)
       if (random.below(2) == 1) centre[a] = c.grid.box.lower[a] + std::round(centre[a] - c.grid.box.lower[a]);
     const std::uint64_t members = 1 + random.below(25);
@@ -131,7 +136,7 @@ void make_clumps(Case& c, Random& random) {
   }
 }
 
-/// Places up to 13 parcels, so that most blocks are empty.
+/// Places up to 13 parcels in a case, so that most blocks are empty.
 void make_few(Case& c, Random& random) {
   Builder build(c, random);
   const std::uint64_t count = random.below(14);
@@ -144,7 +149,7 @@ void make_few(Case& c, Random& random) {
   }
 }
 
-/// Places parcels at one to three points, up to 12 at each: distances of 0, decided by ids alone.
+/// Places the parcels of a case at one to three points, up to 12 at each: distances of 0, decided by ids alone.
 void make_coincident(Case& c, Random& random) {
   Builder build(c, random);
   const std::uint64_t places = 1 + random.below(3);

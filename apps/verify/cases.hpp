@@ -9,18 +9,18 @@
 
 namespace merganser::app {
 
-/// Generated input of `verify`, whole on every rank.
+/// Generated input of `verify`, parcels in a box, whole on every rank. Made by make_case().
 struct Case {
-  std::string name;  ///< "3: lattice with exact ties"
-  Grid grid;
-  double min_volume_ratio = 20;
-  Parcels parcels;  ///< parcels of all ranks
+  std::string name;              ///< "3: lattice with exact ties"
+  Grid grid;                     ///< box of the parcels, and its cells
+  double min_volume_ratio = 20;  ///< volume of a cell over that below which a parcel is small
+  Parcels parcels;               ///< parcels of all ranks
 };
 
-/// Number of kinds of cases; case i is of kind i modulo this number.
+/// Number of kinds of generated inputs of verify; case i is of kind i modulo this number.
 inline constexpr int kCaseKinds = 9;
 
-/// Returns case `index` of a seed, the same on every host and rank. Local.
+/// Generates input `index` of verify from a seed, the same on every host and rank. Local.
 [[nodiscard]] Case make_case(std::uint64_t seed, int index);
 
 }  // namespace merganser::app

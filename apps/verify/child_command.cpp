@@ -6,10 +6,12 @@
 namespace merganser::app {
 namespace {
 
+/// Arguments of the hidden command verify-child, filled by the option parser.
 struct VerifyChild {
-  std::string plan, output;
-  std::vector<std::string> models;
+  std::string plan, output;         ///< JSON files: plan to read, tallies to write
+  std::vector<std::string> models;  ///< communication models to verify in this job
 };
+/// Lists the arguments of verify-child for the option parser.
 template <class V>
 void describe(VerifyChild& o, V&& option) {
   option.positional("PLAN", o.plan, "plan of the runs (JSON)", Required{}, Reads{});
@@ -17,7 +19,8 @@ void describe(VerifyChild& o, V&& option) {
   option.positional("MODEL", o.models, "communication models", Required{});
 }
 
-/// Body of the hidden command verify-child: makes the runs of a plan on this job's ranks and writes the tallies.
+/// Body of the hidden command verify-child: executes the runs of a plan on this job's ranks, and writes the tallies after each
+/// model, so that those of earlier models remain if a later one fails.
 int run(VerifyChild& o, const Invocation&) {
   const VerifyPlan plan = parse_plan(read_json(o.plan));
   const comm::World world = comm::launcher_world();

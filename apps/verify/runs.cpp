@@ -1,3 +1,4 @@
+// Runs of verify: merge steps in every decomposition, search and pruning, whose digests are compared with the serial reference.
 #include "apps/verify/runs.hpp"
 
 #include <fmt/core.h>
@@ -18,14 +19,14 @@
 namespace merganser::app {
 namespace {
 
-/// Input of a run as one rank holds it before it is distributed to the owners of positions.
+/// Input of a run of verify as one rank holds it before it is distributed to the owners of positions.
 struct Input {
   Grid grid;
-  double ratio = 20;
-  Parcels mine;
+  double ratio = 20;  // volume of a cell over that below which a parcel is small
+  Parcels mine;       // this rank's part of the parcels
 };
 
-/// Loads an input, each parcel on one rank: a generated one dealt round-robin, or a file's. Collective.
+/// Loads an input of verify, each parcel on one rank: a generated one dealt round-robin, or a file's. Collective.
 Input load_input(const VerifyPlan& plan, std::size_t index, comm::Transport& t) {
   Input in;
   if (index >= static_cast<std::size_t>(plan.samples)) {
@@ -46,7 +47,7 @@ Input load_input(const VerifyPlan& plan, std::size_t index, comm::Transport& t) 
   return in;
 }
 
-/// Makes kVerifySteps merge steps from a copy of `start`. Collective. @return this rank's parcels after them
+/// Executes kVerifySteps merge steps on a copy of the parcels `start`. Collective. @return this rank's parcels after them
 Parcels merge_steps(comm::Transport& t, const Decomposition& d, const Parcels& start, const ClusterOptions& options) {
   Parcels p = start;
   Clusterer clusterer(t, d, p.schema(), options, &p);
@@ -58,7 +59,8 @@ Parcels merge_steps(comm::Transport& t, const Decomposition& d, const Parcels& s
   return p;
 }
 
-/// Returns the first difference to the serial reference on rank 0, which computes it; empty on the others. Collective.
+/// Returns the first difference of merged parcels to those of the serial reference on rank 0, which computes it; empty on the
+/// others. Collective.
 std::string explain_mismatch(const VerifyPlan& plan, std::size_t index, const MethodOptions& m, comm::Transport& t,
                              const Parcels& got) {
   const Parcels all = collect(t, got);
@@ -95,13 +97,15 @@ std::vector<Decomposition> distinct_decompositions(const Grid& grid, const Parce
   return out;
 }
 
-/// One rank's part of the runs on one model and number of ranks: makes runs and compares their digests with the expected ones.
+/// One rank's part of the runs of verify on one model and number of ranks: executes runs and compares their digests with the
+/// expected ones.
 class Verifier {
  public:
+  /// Counts runs and failures in `tally`, on rank 0.
   Verifier(const VerifyPlan& plan, comm::Transport& t, std::string model, Tally& tally)
       : plan_(plan), t_(t), model_(std::move(model)), tally_(tally) {}
 
-  /// Makes the runs of every decomposition, search and pruning on one input. Collective.
+  /// Executes the runs of every decomposition, search and pruning on one input of verify. Collective.
   void verify_input(std::size_t index) {
     Input in = load_input(plan_, index, t_);
     const auto epochs = epoch_choices().words;
@@ -119,7 +123,8 @@ class Verifier {
     }
   }
 
-  /// Makes one run under the chaos decorator, with input, decomposition, search and pruning chosen by the seed. Collective.
+  /// Executes one run of verify under the chaos decorator, with input, decomposition, search and pruning chosen by the seed.
+  /// Collective.
   void run_chaos(int seed) {
     const auto index = static_cast<std::size_t>(seed) % static_cast<std::size_t>(plan_.samples);
     Input in = load_input(plan_, index, t_);
@@ -136,8 +141,8 @@ class Verifier {
   }
 
  private:
-  /// Makes one run, and counts it on rank 0. The first mismatch is explained, which gathers parcels: all ranks count mismatches
-  /// alike, so all take part in it.
+  /// Executes one run of verify, and counts it on rank 0. The first mismatch is explained, which gathers parcels: all ranks count
+  /// mismatches alike, so all take part in it.
   void run_once(std::size_t index, std::size_t search, const MethodOptions& m, double ratio, const Decomposition& d,
                 const Parcels& start, const std::string& extra) {
     const std::string label =
@@ -152,8 +157,8 @@ class Verifier {
     const std::string text = total_digest(t_, digest(got)).to_string();
     const bool good = text == plan_.expected[index][search];
     std::string why;
-    if (!good && gave_up_ == 0) why = explain_mismatch(plan_, index, m, t_, got);
-    if (!good) ++gave_up_;
+    if (!good && mismatches_ == 0) why = explain_mismatch(plan_, index, m, t_, got);
+    if (!good) ++mismatches_;
     if (t_.rank() != 0) return;
     ++(extra.empty() ? tally_.runs : tally_.chaos_runs);
     if (good) return;
@@ -164,10 +169,11 @@ class Verifier {
   comm::Transport& t_;
   std::string model_;
   Tally& tally_;
-  int gave_up_ = 0;  // number of mismatches so far, the same on every rank
+  int mismatches_ = 0;  // so far, the same on every rank
 };
 
-/// Makes all runs on one model and number of ranks: every combination on every input, then its share of the chaos seeds.
+/// Executes all runs of verify on one model and number of ranks: every combination on every input, then its share of the chaos
+/// seeds.
 int make_runs(const VerifyPlan& plan, const std::string& model, int ranks, Tally& tally) {
   int code = run_on_ranks({model, ranks, ""}, [&](comm::Transport& t) {
     Verifier v(plan, t, model, tally);
@@ -197,7 +203,7 @@ std::string VerifyPlan::input_name(std::size_t input) const {
   return "sample " + make_case(seed, static_cast<int>(input)).name;
 }
 
-// Expected results of verify, by the serial oracle.
+// Expected digests of verify, by the serial reference on one thread.
 void compute_expected(VerifyPlan& plan) {
   plan.expected.clear();
   ProgressLine line(true);
@@ -216,7 +222,7 @@ void compute_expected(VerifyPlan& plan) {
   }
 }
 
-// Runs of verify on one model and number of ranks, with their time.
+// Runs of verify on one model and number of ranks, and the time of all of them.
 int run_all(const VerifyPlan& plan, const std::string& model, int ranks, Tally& tally) {
   const double start = now();
   const int code = make_runs(plan, model, ranks, tally);

@@ -25,22 +25,23 @@
 namespace merganser::app {
 namespace {
 
+/// Options of the command verify, filled by the option parser.
 struct VerifyCommand {
-  std::vector<std::string> files;
-  std::vector<int> ranks{1, 2, 3, 4, 7};
-  std::vector<std::string> comm{"all"};
-  std::vector<std::string> prune{"all"};
-  std::vector<std::string> search{"all"};
-  int samples = 18;
-  std::uint64_t seed = 1;
-  int chaos = 0;
-  FileOptions file;
-  double timeout = 900;
-  std::string json;
-  ForceOption limits;
+  std::vector<std::string> files;          ///< parcel files to verify besides generated inputs
+  std::vector<int> ranks{1, 2, 3, 4, 7};   ///< numbers of ranks to verify on
+  std::vector<std::string> comm{"all"};    ///< communication models to verify
+  std::vector<std::string> prune{"all"};   ///< kinds of pruning of links to verify
+  std::vector<std::string> search{"all"};  ///< kinds of search for nearest parcels to verify
+  int samples = 18;                        ///< number of generated sets of parcels
+  std::uint64_t seed = 1;                  ///< seed of the generated sets of parcels
+  int chaos = 0;                           ///< seeds, per model, of runs with disturbed messages
+  FileOptions file;                        ///< volume ratio that replaces those of the files
+  double timeout = 900;                    ///< seconds that a launched job may take
+  std::string json;                        ///< path of verify's run record; empty: none
+  ForceOption limits;                      ///< --force: run even if forecasts exceed the free memory
 };
 
-/// Returns the allowed words of an option: "all" and the names of an enumeration.
+/// Returns the allowed words of an option of verify: "all" and the names of an enumeration.
 template <class E>
 Words words_or_all(const Choices<E>& choices) {
   Words words{{"all"}};
@@ -48,6 +49,7 @@ Words words_or_all(const Choices<E>& choices) {
   return words;
 }
 
+/// Lists the command-line options of verify, with their help texts and checks, for the option parser.
 template <class V>
 void describe(VerifyCommand& o, V&& option) {
   option.positional("FILE", o.files, "EPIC parcel files to verify besides the generated inputs", Reads{});
@@ -71,12 +73,12 @@ void describe(VerifyCommand& o, V&& option) {
   describe(o.limits, option);
 }
 
-/// Returns whether a list of words selects all choices.
+/// Returns true if the list of words of an option of verify selects all choices.
 bool has_all(const std::vector<std::string>& list) {
   return list.empty() || std::find(list.begin(), list.end(), "all") != list.end();
 }
 
-/// Returns the choices that a list of words selects.
+/// Returns the searches or prunings that the list of words of an option of verify selects.
 template <class E>
 std::vector<E> select_choices(const std::vector<std::string>& list, const Choices<E>& choices) {
   std::vector<E> out;
@@ -87,11 +89,11 @@ std::vector<E> select_choices(const std::vector<std::string>& list, const Choice
 
 /// Communication models to verify: threads in this process, and those of launched jobs.
 struct Models {
-  bool threads = false;
-  std::vector<std::string> processes;
+  bool threads = false;                ///< true: the model threads is verified
+  std::vector<std::string> processes;  ///< models whose ranks are processes
 };
 
-/// Returns the models to run. @throws UsageError for a name that this build does not have
+/// Returns the communication models that verify runs on. @throws UsageError for a name that this build does not have
 Models select_models(const std::vector<std::string>& list) {
   Models out;
   std::vector<std::string> left = has_all(list) ? std::vector<std::string>() : list;
@@ -111,19 +113,20 @@ Models select_models(const std::vector<std::string>& list) {
   return out;
 }
 
-/// One line of the report: the runs of one model on one number of ranks.
-struct Line {
-  Line(std::string m, int r) : model(std::move(m)), ranks(r) {}
-  std::string model;
-  int ranks;
-  Tally tally;
-  double seconds = 0;
-  std::string broken;  ///< why there is no tally
+/// Group of runs of verify, on one model and number of ranks: a line of its report.
+struct RunGroup {
+  RunGroup(std::string m, int r) : model(std::move(m)), ranks(r) {}
+  std::string model;   ///< communication model of the runs
+  int ranks;           ///< number of ranks of the runs
+  Tally tally;         ///< counts of runs and failures
+  double seconds = 0;  ///< time of the runs, s
+  std::string broken;  ///< reason why there is no outcome; empty if there is
 };
 
-/// Driver of the command verify: makes the runs of all models and numbers of ranks and prints a line for each.
+/// Driver of the command verify: executes the runs of all models and numbers of ranks and prints a line for each.
 class Verification {
  public:
+  /// Makes the plan of verify, without expected results. @throws UsageError for a missing model, or without an input
   explicit Verification(const VerifyCommand& o) : o_(o), models_(select_models(o.comm)) {
     plan_.samples = o.samples;
     plan_.seed = o.seed;
@@ -136,7 +139,7 @@ class Verification {
       throw UsageError("nothing to verify: --samples 0 and no FILE; allowed: one of the two at least");
   }
 
-  /// Makes all runs.
+  /// Computes the expected results and executes the runs of all models and numbers of ranks, printing a line for each.
   void run() {
     std::cout << plan_.inputs() << " inputs, " << plan_.searches.size() << " searches, " << plan_.prunes.size()
               << " prunings, up to 7 decompositions, " << kVerifySteps << " steps each" << std::endl;
@@ -149,11 +152,14 @@ class Verification {
     }
   }
 
-  [[nodiscard]] const std::vector<Line>& lines() const { return lines_; }
+  /// Returns the outcomes of verify by model and number of ranks, in the order of execution.
+  [[nodiscard]] const std::vector<RunGroup>& lines() const { return lines_; }
+  /// Returns the plan of all runs of verify, with the expected digests once run() has been called.
   [[nodiscard]] const VerifyPlan& plan() const { return plan_; }
 
  private:
-  /// Refuses ranks, samples and files that do not fit into this host, before the first run is made.
+  /// Resolves the volume ratios of the parcel files, and throws an error for ranks, samples and files that do not fit into this
+  /// host, before the first run.
   void check_memory() {
     for (const int ranks : o_.ranks) {
       if (models_.threads) comm::check_thread_ranks(ranks);
@@ -183,8 +189,8 @@ class Verification {
     }
   }
 
-  /// Prints and stores the outcome of the runs of one model on one number of ranks.
-  void add_line(Line line) {
+  /// Prints and stores the outcome of the runs of verify of one model on one number of ranks.
+  void add_line(RunGroup line) {
     const Tally& t = line.tally;
     std::cout << "  " << line.model << std::string(14 - std::min<std::size_t>(13, line.model.size()), ' ') << line.ranks
               << (line.ranks == 1 ? " rank   " : " ranks  ")
@@ -195,9 +201,9 @@ class Verification {
     lines_.push_back(std::move(line));
   }
 
-  /// Makes the runs on threads in this process.
+  /// Executes the runs of the model threads on so many threads of this process.
   void run_threads(int ranks) {
-    Line line("threads", ranks);
+    RunGroup line("threads", ranks);
     const double start = now();
     try {
       if (const int code = run_all(plan_, "threads", ranks, line.tally); code != 0)
@@ -209,7 +215,7 @@ class Verification {
     add_line(std::move(line));
   }
 
-  /// Makes the runs of all other models in one launched job, and reads their tallies.
+  /// Executes the runs of all models of processes in one launched job, and reads their outcomes.
   void run_processes(int ranks) {
     const std::string out = work_.file(fmt::format("tally{}.json", ranks));
     std::vector<std::string> arguments{"verify-child", work_.file("plan.json"), out};
@@ -220,7 +226,7 @@ class Verification {
     Json tallies = Json::object();
     if (std::filesystem::exists(out)) tallies = read_json(out);
     for (const auto& model : models_.processes) {
-      Line line(model, ranks);
+      RunGroup line(model, ranks);
       line.seconds = seconds / static_cast<double>(models_.processes.size());
       if (tallies.contains(model)) {
         line.tally = parse_tally(tallies[model]);
@@ -233,7 +239,7 @@ class Verification {
     }
     if (code != 0 && std::all_of(models_.processes.begin(), models_.processes.end(),
                                  [&](const auto& m) { return tallies.contains(m); })) {
-      Line line("(end of job)", ranks);
+      RunGroup line("(end of job)", ranks);
       line.broken = fmt::format("the runs were made, but the job ended with code {}", code);
       add_line(std::move(line));
     }
@@ -243,11 +249,12 @@ class Verification {
   Models models_;
   VerifyPlan plan_;
   PrivateFolder work_{shared_folder()};
-  std::vector<Line> lines_;
-  std::vector<Answers> answers_;  // by file
+  std::vector<RunGroup> lines_;
+  std::vector<Answers> answers_;  // by file: sources of the volume ratio
 };
 
-Json lines_json(const std::vector<Line>& lines) {
+/// Makes the list "lines" in the record of verify: outcome and time of each group of runs.
+Json lines_json(const std::vector<RunGroup>& lines) {
   Json out = Json::array();
   for (const auto& l : lines) {
     Json line = to_json(l.tally);
@@ -257,7 +264,8 @@ Json lines_json(const std::vector<Line>& lines) {
   return out;
 }
 
-/// Body of the command verify. @return 1 if a result differs
+/// Runs the command verify. @throws VerificationError if a result differs from the serial reference, CommError if a group of runs
+/// did not end
 int run(VerifyCommand& o, const Invocation& in) {
   if (comm::launched()) throw UsageError("verify under a launcher; allowed: without one, it starts its runs itself");
   if (o.ranks.empty()) throw UsageError("--ranks: \"\"; allowed: numbers of ranks, like 1,2,3,4,7");

@@ -39,14 +39,14 @@ CONTRACT = re.compile(
 
 
 def code_lines(text):
-    """Returns the lines with code on them, without comments and the contents of strings."""
+    """Returns the lines of a C++ file with code on them, without comments and the contents of strings."""
     pattern = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.S)
     bare = pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()) if m.group()[0] == "/" else '""', text)
     return [line for line in bare.split("\n") if line.strip()]
 
 
 def call_kind(call):
-    """Returns the kind of a call by its name: a key of KINDS, or "other"."""
+    """Returns the kind of an MPI or OpenSHMEM call by its name: a key of KINDS, or "other"."""
     for kind, pattern in KINDS:
         if re.fullmatch(pattern, call, re.I):
             return kind
@@ -54,7 +54,7 @@ def call_kind(call):
 
 
 def count_files(paths):
-    """Counts files, lines, and calls by kind and by name."""
+    """Counts C++ files, their lines of code, and their calls of MPI and OpenSHMEM by kind and by name."""
     calls = {"total": 0, "messages": 0, "one_sided": 0, "collective": 0, "other": 0}
     names = {}
     lines = 0
@@ -76,7 +76,7 @@ def code_files(folder):
 
 
 def count_models(root):
-    """Counts the backends of each model, and what models share."""
+    """Counts lines and calls in the backend of each communication model, and in the files that several models share."""
     groups = {}
     for path in code_files(root / BACKENDS):
         parts = path.relative_to(root / BACKENDS).parts
@@ -89,7 +89,7 @@ def count_models(root):
 
 
 def count_algorithm(root):
-    """Counts lines and calls of the contract in the files of the algorithm."""
+    """Counts lines, and calls of the communication contract, in each file of the spanning forest algorithm."""
     parts = []
     for name in ALGORITHM:
         path = root / name
@@ -110,7 +110,7 @@ def table(rows):
 
 
 def report(counted):
-    """Formats the tables of models and of the algorithm."""
+    """Formats the counts of communication models and of the algorithm as two tables."""
     kinds = ["total", "messages", "one_sided", "collective", "other"]
     rows = [["model", "files", "lines", "calls", *kinds[1:]]]
     for m in counted["models"]:
@@ -121,6 +121,7 @@ def report(counted):
 
 
 def main():
+    """Counts a source tree and prints the tables, or JSON. Returns the exit code: 2 if the folder is no source tree."""
     parser = argparse.ArgumentParser(description="counts lines and library calls of each communication model")
     parser.add_argument("--json", action="store_true", help="print JSON, with every call by name")
     parser.add_argument("root", nargs="?", default=Path(__file__).resolve().parents[2], type=Path)

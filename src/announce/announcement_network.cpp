@@ -1,3 +1,4 @@
+// Flooding of announcements over an overlay network: stores of the announcements of each step, messages, delivery in order.
 #include "merganser/announce/announcement_network.hpp"
 
 #include <algorithm>
@@ -9,17 +10,18 @@
 namespace merganser::announce {
 namespace {
 
-constexpr std::size_t kMinSlots = 16;
-constexpr std::size_t kKeep = 4096;  // capacity, in entries or bytes, that is never released
-constexpr std::size_t kSpare = 8;    // greater capacity is released if it is this many times what was used
+constexpr std::size_t kMinSlots = 16;  // of the hash table of a store
+constexpr std::size_t kKeep = 4096;    // capacity, in entries or bytes, that is never released
+constexpr std::size_t kSpare = 8;      // greater capacity is released if it is this many times what was used
 
+/// Hashes the identifier of an announcement, origin and counter, for the hash set that detects duplicates.
 std::size_t hash(const AnnouncementId& id) {
   std::uint64_t x = id.counter * 0x9E3779B97F4A7C15U + static_cast<std::uint64_t>(id.origin);
   x = (x ^ (x >> 32)) * 0xD6E8FEB86659FD93U;
   return static_cast<std::size_t>(x ^ (x >> 32));
 }
 
-/// Clears a vector, and releases capacity that a burst left and that was hardly used since.
+/// Clears a buffer of stored announcements, and releases capacity that a burst left and that was hardly used since.
 template <class T>
 void clear_and_shrink(std::vector<T>& items) {
   const std::size_t used = items.size();
@@ -34,13 +36,13 @@ void clear_and_shrink(std::vector<T>& items) {
 
 namespace detail {
 
-/// Announcement stored in an epoch's store; its payload is a part of the store's bytes.
+/// Announcement held in the store of the step after which it was made; its payload is a part of the store's bytes.
 struct Stored {
-  AnnouncementId id;
-  std::size_t first;   ///< offset of its payload
-  std::size_t length;  ///< bytes of its payload
-  Topic topic;
-  Delivery delivery;
+  AnnouncementId id;   ///< origin and counter
+  std::size_t first;   ///< offset of the announcement's payload in the store's bytes
+  std::size_t length;  ///< bytes of the announcement's payload
+  Topic topic;         ///< number that announce() was called with
+  Delivery delivery;   ///< step that delivers the announcement
 };
 
 /// Store of all announcements that were made after the same step: a hash set by id, which detects duplicates, and the payloads.
@@ -58,6 +60,7 @@ class StepStore {
     return stored_.size() - 1;
   }
 
+  /// Removes all announcements, for reuse by a later step; releases the memory that a burst left.
   void clear() {
     if (table_.size() > kKeep && table_.size() / kSpare > 2 * stored_.size()) {
       table_ = std::vector<std::size_t>();
@@ -67,28 +70,33 @@ class StepStore {
     clear_and_shrink(stored_);
     clear_and_shrink(bytes_);
   }
+  /// Returns the number of announcements stored that were made after this step.
   [[nodiscard]] std::size_t size() const noexcept { return stored_.size(); }
+  /// Returns the payload bytes of the announcements stored that were made after this step.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_.size(); }
+  /// Returns a stored announcement by the index that add() returned.
   [[nodiscard]] const Stored& operator[](std::size_t place) const { return stored_[place]; }
+  /// Returns the payload of an announcement of this store, valid until the next add() or clear().
   [[nodiscard]] std::span<const std::byte> payload(const Stored& stored) const {
     return std::span(bytes_).subspan(stored.first, stored.length);
   }
 
  private:
-  /// Linear probing: the slot of an id, or the free one in which it would be inserted.
+  /// Returns the slot of an announcement's id in the hash set by linear probing, or the free one in which it would be inserted.
   [[nodiscard]] std::size_t find_slot(const AnnouncementId& id) const {
     std::size_t slot = hash(id) & (table_.size() - 1);
     while (table_[slot] != 0 && stored_[table_[slot] - 1].id != id) slot = (slot + 1) & (table_.size() - 1);
     return slot;
   }
 
+  /// Doubles the hash set of announcement ids and inserts all ids anew.
   void grow() {
     table_.assign(std::max(kMinSlots, 2 * table_.size()), 0);
     for (std::size_t place = 0; place < stored_.size(); ++place) table_[find_slot(stored_[place].id)] = place + 1;
   }
 
-  std::vector<Stored> stored_;
-  std::vector<std::byte> bytes_;
+  std::vector<Stored> stored_;      // announcements in the order of arrival
+  std::vector<std::byte> bytes_;    // payloads of the announcements behind each other
   std::vector<std::size_t> table_;  // open addressing: place + 1, 0 for none; a power of two, at most half full
 };
 
@@ -99,20 +107,21 @@ namespace {
 using detail::StepStore;
 using detail::Stored;
 
-/// Header of an announcement in a message; its payload follows.
+/// Header of an announcement in a message between neighbours of the network; its payload follows.
 struct Header {
-  std::uint64_t counter;
-  std::int32_t origin;
-  std::uint32_t length;
-  std::uint32_t age;  ///< steps since the announcement, the one of this message included: the hops made
-  Topic topic;
-  std::uint8_t delivery;
-  std::uint8_t zero;
+  std::uint64_t counter;  ///< number of announcements that the origin had made before
+  std::int32_t origin;    ///< rank that made the announcement
+  std::uint32_t length;   ///< bytes of the announcement's payload
+  std::uint32_t age;      ///< steps since the announcement, the one of this message included: the hops made
+  Topic topic;            ///< number that announce() was called with
+  std::uint8_t delivery;  ///< value of Delivery
+  std::uint8_t zero;      ///< no indeterminate bytes are sent
 };
 static_assert(sizeof(Header) == AnnouncementNetwork::header_bytes);
 
 constexpr std::size_t kMaxBytes = 0xFFFF'FFFF;  // greatest value of Header::length
 
+/// Appends an announcement, header and payload, to the message of an out-arc.
 void append(std::vector<std::byte>& message, const Header& header, std::span<const std::byte> bytes) {
   const std::size_t at = message.size();
   message.resize(at + sizeof(Header) + bytes.size());
@@ -120,6 +129,7 @@ void append(std::vector<std::byte>& message, const Header& header, std::span<con
   if (!bytes.empty()) std::memcpy(message.data() + at + sizeof(Header), bytes.data(), bytes.size());
 }
 
+/// Checks that the network has one vertex per rank and that the limits of payloads are valid. Local. @throws UsageError if not
 void check_options(const Network& network, int ranks, const AnnouncementOptions& options) {
   if (network.vertices() != ranks) {
     throw UsageError("AnnouncementNetwork: " + network.describe() + " has " + std::to_string(network.vertices()) +
@@ -134,13 +144,16 @@ void check_options(const Network& network, int ranks, const AnnouncementOptions&
 
 }  // namespace
 
+// Refuses an announcement whose payload does not have the size of the type that is read from it.
 void Announcement::check_size(std::size_t wanted) const {
   if (bytes.size() == wanted) return;
   throw CommError("announcement of rank " + std::to_string(id.origin) + " on topic " + std::to_string(topic) + " has " +
                   std::to_string(bytes.size()) + " bytes; expected " + std::to_string(wanted));
 }
 
+/// State of an announcement network on one rank: ring of stores, messages of the step, deliveries and subscriptions.
 struct AnnouncementNetwork::Impl {
+  /// Agrees on network and limits, computes the diameter by one search per rank, and opens the mailbox. Collective.
   Impl(comm::Transport& transport, const Network& network, const AnnouncementOptions& o)
       : options(o), rank(transport.rank()), size(transport.size()) {
     comm::agree(transport, [&] { check_options(network, size, o); });
@@ -155,6 +168,7 @@ struct AnnouncementNetwork::Impl {
     stores.resize(static_cast<std::size_t>(ttl) + 1);
   }
 
+  /// Returns the in- and out-neighbours of this rank in the announcement network.
   comm::Graph const& graph() const { return mailbox->graph(); }
   /// Returns the store of the announcements made after step t: a ring of ttl + 1 stores, since an announcement made after step t is
   /// received for the last time in step t + ttl.
@@ -171,32 +185,35 @@ struct AnnouncementNetwork::Impl {
 
   AnnouncementOptions options;
   int rank;
-  int size;
-  int ttl = 1;
-  std::int64_t now = 0;
-  std::uint64_t counter = 0;
-  std::size_t step_bytes = 0;  // payload bytes announced by this rank since the last step
-  bool closed = false;
-  std::unique_ptr<comm::Mailbox> mailbox;
-  std::vector<StepStore> stores;
-  struct Item {
+  int size;                                // number of ranks
+  int ttl = 1;                             // time to live in steps: diameter of the network, at least 1
+  std::int64_t now = 0;                    // steps made
+  std::uint64_t counter = 0;               // announcements made by this rank
+  std::size_t step_bytes = 0;              // payload bytes announced by this rank since the last step
+  bool closed = false;                     // close() was called: this rank announces nothing more
+  std::unique_ptr<comm::Mailbox> mailbox;  // one message per arc of the network and step
+  std::vector<StepStore> stores;           // ring: announcements made after step t are in store t % (ttl + 1)
+  /// Reference to a stored announcement: the step after which it was made, which selects its store, and its index there.
+  struct StoredReference {
     std::int64_t announced;
-    std::size_t place;  // index in its store
+    std::size_t place;  // index of the announcement in its store
   };
-  std::vector<Item> to_forward;  // first received in the last step, or announced since
-  std::vector<Item> fresh;       // with Delivery::immediate, first received in this step
-  std::vector<Item> own;         // with Delivery::immediate, announced by this rank since the last step
-  std::vector<Announcement> delivered;
+  std::vector<StoredReference> to_forward;  // first received in the last step, or announced since
+  std::vector<StoredReference> fresh;       // with Delivery::immediate, first received in this step
+  std::vector<StoredReference> own;         // with Delivery::immediate, announced by this rank since the last step
+  std::vector<Announcement> delivered;      // by the last step, in the order of (announced, origin, counter)
+  /// Subscription of this rank to the announcements of a topic.
   struct Subscriber {
-    std::size_t number;
+    std::size_t number;  // number of the subscription, which subscribe() returned
     Topic topic;
-    Take take;
+    Take take;  // called for each announcement of the topic
   };
-  std::vector<Subscriber> subscribers;
-  std::size_t next_subscription = 0;
+  std::vector<Subscriber> subscribers;  // in the order of subscription
+  std::size_t next_subscription = 0;    // number of the next subscription
   AnnouncementStatistics statistics;
 };
 
+/// Adds announcements and their payload bytes to the counters of what this rank stores, and updates the peaks.
 void AnnouncementNetwork::Impl::count_stored(std::int64_t count, std::size_t bytes) {
   auto& s = statistics;
   s.held += count;
@@ -216,8 +233,9 @@ void AnnouncementNetwork::Impl::drop_oldest() {
 
 /// Appends every announcement that was first received in the last step, or announced since, to the messages of all out-arcs.
 void AnnouncementNetwork::Impl::forward() {
+  // Flooding: what is new since the last step goes to every out-neighbour; the age counts this hop.
   const std::size_t arcs = graph().out.size();
-  for (const Item& item : to_forward) {
+  for (const StoredReference& item : to_forward) {
     const StepStore& from = store(item.announced);
     const Stored& stored = from[item.place];
     const auto bytes = from.payload(stored);
@@ -264,9 +282,11 @@ void AnnouncementNetwork::Impl::read_message(std::size_t arc) {
 /// Stores a received announcement unless it is a duplicate, and schedules it for forwarding and delivery. Shortest paths need at
 /// most ttl hops, so an announcement of that age has reached every rank and is not forwarded.
 void AnnouncementNetwork::Impl::accept(const Header& header, std::span<const std::byte> bytes, int from) {
+  // The age gives the step after which it was made, and so its store in the ring.
   const std::int64_t announced = now - header.age;
   StepStore& to = store(announced);
   const AnnouncementId id{header.origin, header.counter};
+  // An announcement of this rank that it never made: a damaged message.
   if (header.origin == rank && header.counter >= counter) {
     throw CommError("announcements: rank " + std::to_string(from) + " passed on number " +
                     std::to_string(header.counter) + " of rank " + std::to_string(rank) + ", which is none of its own");
@@ -282,6 +302,7 @@ void AnnouncementNetwork::Impl::accept(const Header& header, std::span<const std
   if (delivery == Delivery::immediate) fresh.push_back({announced, *place});
 }
 
+/// Appends a stored announcement to those that this step delivers; its payload stays in the store.
 void AnnouncementNetwork::Impl::deliver(const StepStore& from, const Stored& stored, std::int64_t announced) {
   delivered.push_back({stored.id, announced, stored.topic, stored.delivery, from.payload(stored)});
 }
@@ -289,6 +310,7 @@ void AnnouncementNetwork::Impl::deliver(const StepStore& from, const Stored& sto
 /// Delivers what is due in this step: with Delivery::same_step all announcements that are ttl steps old, which every rank has by
 /// now, and with Delivery::immediate those first received. Sorting gives the order that does not depend on the order of messages.
 void AnnouncementNetwork::Impl::deliver_due() {
+  // Due now: same_step announcements whose time to live has passed, and immediate ones of this step.
   delivered.clear();
   if (now >= ttl) {
     const StepStore& due = store(now - ttl);
@@ -298,7 +320,8 @@ void AnnouncementNetwork::Impl::deliver_due() {
   }
   fresh.insert(fresh.end(), own.begin(), own.end());
   own.clear();
-  for (const Item& item : fresh) deliver(store(item.announced), store(item.announced)[item.place], item.announced);
+  for (const StoredReference& item : fresh)
+    deliver(store(item.announced), store(item.announced)[item.place], item.announced);
   fresh.clear();
   std::sort(delivered.begin(), delivered.end(), [](const Announcement& a, const Announcement& b) {
     return a.announced != b.announced ? a.announced < b.announced : a.id < b.id;
@@ -326,6 +349,7 @@ AnnouncementNetwork::~AnnouncementNetwork() = default;
 AnnouncementNetwork::AnnouncementNetwork(AnnouncementNetwork&&) noexcept = default;
 AnnouncementNetwork& AnnouncementNetwork::operator=(AnnouncementNetwork&&) noexcept = default;
 
+// Stores an announcement of this rank for the next step, after checks of its size.
 AnnouncementId AnnouncementNetwork::announce(Topic topic, std::span<const std::byte> bytes, Delivery delivery) {
   Impl& m = *impl_;
   if (m.closed)
@@ -341,6 +365,7 @@ AnnouncementId AnnouncementNetwork::announce(Topic topic, std::span<const std::b
                      std::to_string(m.options.max_step_bytes));
   }
   const AnnouncementId id{m.rank, m.counter};
+  // Stored at once, so that copies that come back along cycles of the network count as duplicates.
   const auto place = m.store(m.now).add(id, topic, delivery, bytes);
   ++m.counter;
   m.step_bytes += bytes.size();
@@ -351,6 +376,7 @@ AnnouncementId AnnouncementNetwork::announce(Topic topic, std::span<const std::b
   return id;
 }
 
+// Runs one step of the flooding: sends what is new to all out-neighbours, waits for the in-neighbours, delivers what is due.
 std::span<const Announcement> AnnouncementNetwork::step() {
   Impl& m = *impl_;
   m.forward();
@@ -367,6 +393,7 @@ std::span<const Announcement> AnnouncementNetwork::step() {
 
 std::span<const Announcement> AnnouncementNetwork::received() const noexcept { return impl_->delivered; }
 
+// Registers a function for the announcements of a topic on this rank.
 std::size_t AnnouncementNetwork::subscribe(Topic topic, Take take) {
   impl_->subscribers.push_back({impl_->next_subscription, topic, std::move(take)});
   return impl_->next_subscription++;
@@ -378,6 +405,7 @@ void AnnouncementNetwork::unsubscribe(std::size_t subscription) {
 
 void AnnouncementNetwork::close() noexcept { impl_->closed = true; }
 
+// Makes as many steps as announcements live, so that all made before are delivered everywhere.
 void AnnouncementNetwork::drain(const Take& take) {
   for (int i = 0; i < impl_->ttl; ++i) {
     for (const Announcement& a : step()) {

@@ -7,9 +7,9 @@
 namespace merganser::announce {
 namespace {
 
-constexpr int kMaxDimension = 30;
+constexpr int kMaxDimension = 30;  // of the box of an overlay network
 
-/// Returns true if x^power >= value, without overflow: the product is compared after every factor.
+/// Returns true if x^power >= value, for the extents of a box, without overflow: the product is compared after every factor.
 bool is_power_at_least(int x, int power, int value) {
   std::int64_t product = 1;
   for (int i = 0; i < power; ++i) {
@@ -19,7 +19,8 @@ bool is_power_at_least(int x, int power, int value) {
   return product >= value;
 }
 
-/// Returns the root of a value rounded up: the least x with x^power >= value, by bisection in integers, since pow() rounds.
+/// Returns the root of a number of vertices rounded up, an extent of a nearly cubic box: the least x with x^power >= value, by
+/// bisection in integers, since pow() rounds.
 int ceil_root(int value, int power) {
   int low = 1;
   int high = value;
@@ -33,36 +34,40 @@ int ceil_root(int value, int power) {
   return low;
 }
 
+/// Checks the dimension of the box of an overlay network, from `least` to 30. @throws UsageError otherwise
 void check_dimension(int dimension, int least) {
   if (dimension >= least && dimension <= kMaxDimension) return;
   throw UsageError("network: " + std::to_string(dimension) + " dimensions; allowed: " + std::to_string(least) + " to " +
                    std::to_string(kMaxDimension));
 }
 
+/// Returns the extents of a nearly cubic box for an overlay network, after a check of the dimension. @throws UsageError
 std::vector<int> checked_extents(int vertices, int dimension, int least) {
   check_dimension(dimension, least);
   return box_extents(vertices, dimension);
 }
 
-/// Line of the box through a vertex along one dimension.
+/// Line of the box of an overlay network through a vertex along one dimension, whose existing points form a ring.
 struct Line {
-  int base;    ///< its first vertex
+  int base;    ///< first vertex of the line
   int length;  ///< number of its points that exist, >= 1
 };
-/// Returns the line through vertex v, whose coordinate is x, along the dimension with the given stride and extent.
+/// Returns the line of the box through vertex v, whose coordinate is x, along the dimension with the given stride and extent.
 Line find_line(int v, int x, int stride, int extent, int vertices) {
   const int base = v - x * stride;
   const bool whole = std::int64_t{base} + std::int64_t{extent - 1} * stride < vertices;
   return {base, whole ? extent : (vertices - 1 - base) / stride + 1};
 }
-// Successor and predecessor of v, whose coordinate is x, on the ring of a line.
+/// Returns the successor of vertex v, whose coordinate is x, on the ring of a line of the box.
 int next_up(const Line& line, int v, int x, int stride) { return x + 1 == line.length ? line.base : v + stride; }
+/// Returns the predecessor of vertex v, whose coordinate is x, on the ring of a line of the box.
 int next_down(const Line& line, int v, int x, int stride) {
   return x == 0 ? line.base + (line.length - 1) * stride : v - stride;
 }
 
 }  // namespace
 
+// Computes the extents of a nearly cubic box for the vertices of an overlay network, from the first dimension on.
 std::vector<int> box_extents(int vertices, int dimension) {
   if (vertices < 1) throw UsageError("network: " + std::to_string(vertices) + " vertices; allowed: at least 1");
   check_dimension(dimension, 1);
@@ -75,6 +80,7 @@ std::vector<int> box_extents(int vertices, int dimension) {
   return extents;
 }
 
+// Makes an overlay network on a box: strides of its dimensions, and whether all its points exist.
 BoxNetwork::BoxNetwork(int vertices, std::vector<int> extents) : Network(vertices), extents_(std::move(extents)) {
   std::int64_t product = 1;
   for (const int n : extents_) {
@@ -90,6 +96,7 @@ BoxNetwork::BoxNetwork(int vertices, std::vector<int> extents) : Network(vertice
   full_ = product == vertices;
 }
 
+// Returns the coordinates of a vertex of an overlay network on a box, from its number with the first coordinate fastest.
 std::vector<int> BoxNetwork::coordinates(int v) const {
   std::vector<int> x;
   for (const int n : extents_) {
@@ -137,6 +144,7 @@ void for_each_dimension(int v, std::span<const int> extents, std::span<const int
 
 }  // namespace
 
+// Writes the out-neighbours of a vertex of the Manhattan Street Network: one per dimension, in the direction of its line.
 int ManhattanStreetNetwork::out_to(int v, int* to) const noexcept {
   int count = 0;
   for_each_dimension(v, extents_, strides_, [&](int x, int stride, int extent, bool upwards) {
@@ -146,6 +154,7 @@ int ManhattanStreetNetwork::out_to(int v, int* to) const noexcept {
   return count;
 }
 
+// Writes the in-neighbours of a vertex of the Manhattan Street Network: one per dimension, against the direction of its line.
 int ManhattanStreetNetwork::in_to(int v, int* to) const noexcept {
   int count = 0;
   for_each_dimension(v, extents_, strides_, [&](int x, int stride, int extent, bool upwards) {
@@ -155,9 +164,10 @@ int ManhattanStreetNetwork::in_to(int v, int* to) const noexcept {
   return count;
 }
 
-/// In a full box x -> a + s x with s_i = (-1)^(sum of a_j, j not i) is an automorphism for any a that is 0 along odd extents, and
-/// so is an exchange of coordinates with equal extents (docs/announce.md): representatives have coordinate 0 along even extents,
-/// any coordinate along odd ones, and descending coordinates along equal odd extents.
+/// Returns vertices of which one has the greatest eccentricity. In a full box x -> a + s x with s_i = (-1)^(sum of a_j, j not i) is
+/// an automorphism for any a that is 0 along odd extents, and so is an exchange of coordinates with equal extents
+/// (docs/announce.md): representatives have coordinate 0 along even extents, any coordinate along odd ones, and descending
+/// coordinates along equal odd extents.
 std::vector<int> ManhattanStreetNetwork::representatives() const {
   constexpr int kMax = 1'000'000;
   if (!full_) return {};
@@ -193,6 +203,7 @@ int ManhattanStreetNetwork::published_diameter() const {
   return static_cast<int>((sum + 1) / 2);
 }
 
+// Returns the diameter of a full box with even extents: half their sum, and one more if all are multiples of 4.
 std::optional<int> ManhattanStreetNetwork::regular_diameter() const {
   if (!full_) return std::nullopt;
   int sum = 0;
@@ -210,6 +221,7 @@ TorusNetwork::TorusNetwork(int vertices, int dimension)
   for (const int n : extents_) degree_ += n > 2 ? 2 : n - 1;
 }
 
+// Writes the neighbours of a vertex of the torus: both of each dimension, one where a line has two points.
 int TorusNetwork::out_to(int v, int* to) const noexcept {
   int count = 0;
   for_each_dimension(v, extents_, strides_, [&](int x, int stride, int extent, bool) {
@@ -222,6 +234,7 @@ int TorusNetwork::out_to(int v, int* to) const noexcept {
 
 std::vector<int> TorusNetwork::representatives() const { return full_ ? std::vector<int>{0} : std::vector<int>{}; }
 
+// Returns the diameter of a full torus: half of each extent, rounded down, in sum.
 std::optional<int> TorusNetwork::diameter_bound() const {
   if (!full_) return std::nullopt;
   int sum = 0;

@@ -13,16 +13,18 @@
 namespace merganser::announce {
 namespace {
 
+/// Throws UsageError for an overlay network that is not strongly connected, with the number of vertices reached from one.
 [[noreturn]] void throw_not_connected(const Network& network, int from, std::size_t reached) {
   throw UsageError("network " + network.describe() + ": only " + std::to_string(reached) + " of " +
                    std::to_string(network.vertices()) + " vertices can be reached from vertex " + std::to_string(from) +
                    "; a network for announcements must be strongly connected");
 }
 
-/// Breadth-first search by levels; visit(v, level) marks v and returns true if it was not marked before. Returns the greatest
-/// level.
+/// Runs a breadth-first search in an overlay network by levels; visit(v, level) marks v and returns true if it was not marked
+/// before. Returns the greatest level. @throws UsageError if a vertex is not reached
 template <class Visit>
 int search(const Network& network, int from, bool reversed, std::vector<int>& queue, const Visit& visit) {
+  // The queue holds the vertices of all levels; begin .. end is the level that is expanded.
   std::vector<int> to(static_cast<std::size_t>(network.degree()) + 1);
   queue.clear();
   queue.reserve(static_cast<std::size_t>(network.vertices()));
@@ -44,13 +46,14 @@ int search(const Network& network, int from, bool reversed, std::vector<int>& qu
 }
 
 constexpr std::size_t kWords = 8;
-constexpr std::size_t kLanes = 64 * kWords;
-using Lanes = std::array<std::uint64_t, kWords>;
+constexpr std::size_t kLanes = 64 * kWords;       // breadth-first searches that run at a time
+using Lanes = std::array<std::uint64_t, kWords>;  // one bit per search
 
 /// Breadth-first searches from up to 512 vertices at a time, one bit ("lane") each: a search has reached v after one more level if
 /// it had reached v or an in-neighbour of v before. A pass over all arcs then advances all searches by one level.
 class ManySearches {
  public:
+  /// Stores the in-neighbours of all vertices of the overlay network.
   explicit ManySearches(const Network& network) : vertices_(static_cast<std::size_t>(network.vertices())) {
     std::vector<int> from(static_cast<std::size_t>(network.degree()) + 1);
     first_.reserve(vertices_ + 1);
@@ -62,7 +65,7 @@ class ManySearches {
     }
   }
 
-  /// Returns the eccentricity of each of `sources`, at most kLanes of them.
+  /// Returns the eccentricity of each of `sources`, vertices of the overlay network, at most kLanes of them.
   std::vector<int> eccentricities(std::span<const int> sources) {
     now_.assign(vertices_, Lanes{});
     next_.resize(vertices_);
@@ -73,6 +76,7 @@ class ManySearches {
     }
     std::vector<int> last(sources.size(), 0);
     levels_ = 0;
+    // The eccentricity of a source is the last level at which its search reached a new vertex.
     for (Lanes moved = advance(); moved != Lanes{}; moved = advance()) {
       ++levels_;
       for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -81,11 +85,11 @@ class ManySearches {
     }
     return last;
   }
-  /// Returns the number of levels of the last call of eccentricities().
+  /// Returns the number of levels of the searches of the last call of eccentricities(), its cost in passes over all arcs.
   [[nodiscard]] int levels() const noexcept { return levels_; }
 
  private:
-  /// Advances all searches by one level. Returns the lanes of those that reached a new vertex.
+  /// Advances all breadth-first searches by one level. Returns the lanes of those that reached a new vertex.
   Lanes advance() {
     Lanes moved{};
     for (std::size_t v = 0; v < vertices_; ++v) {
@@ -103,15 +107,16 @@ class ManySearches {
     return moved;
   }
 
-  std::size_t vertices_;
+  std::size_t vertices_;  // of the overlay network
   // Compressed rows of in-neighbours: those of v are in_[first_[v]] to in_[first_[v + 1] - 1].
   std::vector<std::size_t> first_;
   std::vector<int> in_;
   std::vector<Lanes> now_, next_;  // by vertex: searches that have reached it
   Lanes all_{};                    // lanes in use
-  int levels_ = 0;
+  int levels_ = 0;                 // of the last call of eccentricities()
 };
 
+/// Returns the exact diameter of an overlay network from the eccentricities of a set of vertices that is proven to suffice.
 Diameter diameter_from(const Network& network, const std::vector<int>& sources) {
   Diameter found;
   for (const int v : sources) found.value = std::max(found.value, eccentricity(network, v));
@@ -121,8 +126,8 @@ Diameter diameter_from(const Network& network, const std::vector<int>& sources) 
   return found;
 }
 
-/// Set of the vertices whose eccentricity is not yet known to be at most the greatest distance found. By the triangle inequality
-/// ecc(v) <= dist(v, w) + ecc(w), so a search from w bounds all vertices from which w is near.
+/// Set of the vertices of an overlay network whose eccentricity is not yet known to be at most the greatest distance found. By the
+/// triangle inequality ecc(v) <= dist(v, w) + ecc(w), so a search from w bounds all vertices from which w is near.
 class UnboundedVertices {
  public:
   explicit UnboundedVertices(const Network& network)
@@ -130,8 +135,9 @@ class UnboundedVertices {
     std::iota(open_.begin(), open_.end(), 0);
   }
 
+  /// Returns whether the eccentricities of all vertices are bounded, so that the diameter is exact.
   [[nodiscard]] bool empty() const noexcept { return open_.empty(); }
-  /// Draws up to kLanes vertices of the set at random.
+  /// Draws up to kLanes vertices of the set at random, as sources of the next breadth-first searches.
   std::vector<int> draw(Random& random) {
     const std::size_t count = std::min(kLanes, open_.size());
     for (std::size_t i = 0; i < count; ++i) std::swap(open_[i], open_[i + random.below(open_.size() - i)]);
@@ -143,6 +149,7 @@ class UnboundedVertices {
     std::vector<int> ball{w};
     std::unordered_set<int> in_ball{w};
     std::size_t begin = 0;
+    // Levels of a search along reversed arcs: all vertices from which w is within `slack` hops.
     for (int step = 0; step < slack; ++step) {
       for (const std::size_t end = ball.size(); begin < end; ++begin) {
         const int count = network_.in_to(ball[begin], near.data());
@@ -161,12 +168,12 @@ class UnboundedVertices {
 
  private:
   const Network& network_;
-  std::vector<int> open_;   // the set
+  std::vector<int> open_;   // vertices whose eccentricity is not bounded yet
   std::vector<char> done_;  // by vertex: marked by bound()
 };
 
-/// Searches from random vertices until every vertex is searched from or bounded, or `effort` is spent; then the result is a lower
-/// bound.
+/// Computes the diameter of an overlay network by searches from random vertices until every vertex is searched from or bounded, or
+/// `effort` is spent; then the result is a lower bound.
 Diameter from_every_vertex(const Network& network, const DiameterEffort& effort) {
   const double arcs = static_cast<double>(network.vertices()) * network.degree();
   double left = static_cast<double>(effort.arcs);
@@ -178,6 +185,7 @@ Diameter from_every_vertex(const Network& network, const DiameterEffort& effort)
     const std::vector<int> sources = unbounded.draw(random);
     const std::vector<int> reach = searches.eccentricities(sources);
     found.value = std::max(found.value, *std::max_element(reach.begin(), reach.end()));
+    // A vertex at d hops from a source has an eccentricity of at most d plus that of the source.
     for (std::size_t i = 0; i < sources.size(); ++i) unbounded.bound(sources[i], found.value - reach[i]);
     unbounded.remove_bounded();
     found.sources += static_cast<std::int64_t>(sources.size());
@@ -191,11 +199,14 @@ Diameter from_every_vertex(const Network& network, const DiameterEffort& effort)
   return found;
 }
 
+/// Computes a lower bound of the diameter of an overlay network from a sample of vertices; exact if it reaches a proven upper
+/// bound.
 Diameter from_sample(const Network& network, const DiameterEffort& effort) {
   const auto bound = network.diameter_bound();
   const int k = network.vertices();
   Diameter found;
   Random random(effort.seed, 0, 0);
+  // A sample gives a lower bound of the diameter; one that meets the proven upper bound is exact.
   for (int i = 0; i < std::max(1, effort.sources) && found.value != bound; ++i) {
     const auto v = static_cast<int>(random.below(static_cast<std::uint64_t>(k)));
     found.value = std::max(found.value, eccentricity(network, v));
@@ -209,6 +220,7 @@ Diameter from_sample(const Network& network, const DiameterEffort& effort) {
 
 }  // namespace
 
+// Computes the hops between one vertex of an overlay network and all others, in one direction of the arcs.
 std::vector<int> distances(const Network& network, int from, bool reversed) {
   (void)(reversed ? network.in(from) : network.out(from));  // throws for a number that is no vertex
   std::vector<int> steps(static_cast<std::size_t>(network.vertices()), -1);
@@ -222,6 +234,7 @@ std::vector<int> distances(const Network& network, int from, bool reversed) {
   return steps;
 }
 
+// Computes the eccentricity of a vertex of an overlay network with one bit of memory per vertex.
 int eccentricity(const Network& network, int from) {
   (void)network.out(from);  // throws for a number that is no vertex
   std::vector<std::uint64_t> seen(static_cast<std::size_t>(network.vertices()) / 64 + 1);
@@ -235,6 +248,8 @@ int eccentricity(const Network& network, int from) {
   });
 }
 
+// Computes the diameter of an overlay network: by proven representatives, by a sample that reaches a proven bound, by searches from
+// every vertex, or else from a sample alone.
 Diameter diameter(const Network& network, const DiameterEffort& effort) {
   const double k = network.vertices();
   const double arcs = k * network.degree();
@@ -256,6 +271,7 @@ Diameter diameter(const Network& network, const DiameterEffort& effort) {
   return from_sample(network, effort);
 }
 
+// Returns the least dimension of a Manhattan Street Network with a diameter of at most `budget_steps`.
 std::optional<DimensionChoice> choose_dimension(int ranks, int budget_steps, const DiameterEffort& effort) {
   if (budget_steps < 1) {
     throw UsageError("choose_dimension: " + std::to_string(budget_steps) + " steps; allowed: at least 1");

@@ -1,3 +1,4 @@
+// Overlay networks for announcements without a box, hypercube and de Bruijn network, and the choice of a network by its name.
 #include "merganser/announce/network.hpp"
 
 #include <algorithm>
@@ -15,13 +16,14 @@ Network::Network(int vertices) : vertices_(vertices) {
 
 namespace {
 
+/// Checks that a number is that of a vertex of an overlay network. @throws UsageError if not
 void check_vertex(const Network& network, int v) {
   if (v >= 0 && v < network.vertices()) return;
   throw UsageError("network: vertex " + std::to_string(v) + "; allowed: 0 to " +
                    std::to_string(network.vertices() - 1));
 }
 
-/// Appends w to the `count` vertices in `to`, unless it is v or among them. Returns the new count.
+/// Appends vertex w to the `count` neighbours of v in `to`, unless it is v or among them. Returns the new count.
 int append_distinct(int v, int w, int* to, int count) {
   if (w == v || std::find(to, to + count, w) != to + count) return count;
   to[count] = w;
@@ -50,6 +52,7 @@ HypercubeNetwork::HypercubeNetwork(int vertices) : Network(vertices) {
 
 std::string HypercubeNetwork::describe() const { return "hypercube of " + std::to_string(degree_) + " bits"; }
 
+// Writes the neighbours of a vertex of the hypercube: the existing vertices whose numbers differ in one bit.
 int HypercubeNetwork::out_to(int v, int* to) const noexcept {
   int count = 0;
   for (int bit = 0; bit < degree_; ++bit) {
@@ -59,8 +62,8 @@ int HypercubeNetwork::out_to(int v, int* to) const noexcept {
   return count;
 }
 
-/// The vertex with all bits set but the highest: the vertex with the highest bit alone, which always exists, differs from it in all
-/// bits, so their distance is the number of bits, an upper bound of every distance.
+/// Returns the vertex with all bits set but the highest: the vertex with the highest bit alone, which always exists, differs from
+/// it in all bits, so their distance is the number of bits, an upper bound of every distance.
 std::vector<int> HypercubeNetwork::representatives() const { return {degree_ == 0 ? 0 : (1 << (degree_ - 1)) - 1}; }
 
 DeBruijnNetwork::DeBruijnNetwork(int vertices, int degree) : Network(vertices), base_(degree) {
@@ -70,6 +73,7 @@ DeBruijnNetwork::DeBruijnNetwork(int vertices, int degree) : Network(vertices), 
 
 std::string DeBruijnNetwork::describe() const { return "debruijn of degree " + std::to_string(base_); }
 
+// Writes the out-neighbours (d v + r) mod K of a vertex v of the de Bruijn network, without v and repetitions.
 int DeBruijnNetwork::out_to(int v, int* to) const noexcept {
   int count = 0;
   auto w = static_cast<int>(std::int64_t{v} * base_ % vertices_);
@@ -80,7 +84,8 @@ int DeBruijnNetwork::out_to(int v, int* to) const noexcept {
   return count;
 }
 
-/// An in-neighbour u of v satisfies d u + r = v + m K for some r and m in [0, d); each m gives exactly one u.
+/// Writes the in-neighbours of a vertex of the de Bruijn network. An in-neighbour u of v satisfies d u + r = v + m K for some r and
+/// m in [0, d); each m gives exactly one u.
 int DeBruijnNetwork::in_to(int v, int* to) const noexcept {
   int count = 0;
   for (int m = 0; m < base_ && count < degree_; ++m) {
@@ -89,6 +94,7 @@ int DeBruijnNetwork::in_to(int v, int* to) const noexcept {
   return count;
 }
 
+// Returns the least k with d^k >= K, the hops after which a de Bruijn network has reached all vertices.
 std::optional<int> DeBruijnNetwork::diameter_bound() const {
   int steps = 0;
   for (std::int64_t reached = 1; reached < vertices_; reached *= base_) ++steps;
@@ -100,6 +106,7 @@ std::span<const std::string_view> network_names() {
   return kNames;
 }
 
+// Makes an overlay network by its name, for the option of programs.
 std::unique_ptr<Network> make_network(std::string_view name, int vertices, int dimension) {
   if (name == "manhattan") return std::make_unique<ManhattanStreetNetwork>(vertices, dimension);
   if (name == "torus") return std::make_unique<TorusNetwork>(vertices, dimension);

@@ -1,7 +1,9 @@
+// Agreement of all ranks to stop after the same step, by announcements that every rank receives in the same order.
 #include "merganser/announce/services.hpp"
 
 namespace merganser::announce {
 
+// Subscribes to requests to stop; the first one that is delivered becomes the agreement.
 AgreedStop::AgreedStop(AnnouncementNetwork& network, Topic topic) : network_(network), topic_(topic) {
   subscription_ = network.subscribe(topic, [this](const Announcement& a) {
     // Announcements of a step are delivered in the order of (announced, origin, counter), so the first one is the same on every
@@ -14,6 +16,7 @@ AgreedStop::AgreedStop(AnnouncementNetwork& network, Topic topic) : network_(net
 
 AgreedStop::~AgreedStop() { network_.unsubscribe(subscription_); }
 
+// Announces a request to stop, at most once per rank.
 void AgreedStop::request(std::string_view reason) {
   if (asked_ || agreed_) return;
   network_.announce(topic_, std::as_bytes(std::span(reason)), Delivery::same_step);

@@ -1,3 +1,4 @@
+// Replicated table of numbers per rank, kept up to date by announcements, with exact sums over the ranks.
 #include "merganser/announce/shared_numbers.hpp"
 
 #include <algorithm>
@@ -10,6 +11,7 @@ namespace merganser::announce {
 
 namespace {
 
+/// Returns the number of columns of a table of shared numbers, if a row fits one announcement. @throws UsageError otherwise
 std::size_t checked_columns(const AnnouncementNetwork& network, std::size_t columns) {
   const std::size_t most = network.options().max_bytes / sizeof(double);
   if (columns >= 1 && columns <= most) return columns;
@@ -19,6 +21,7 @@ std::size_t checked_columns(const AnnouncementNetwork& network, std::size_t colu
 
 }  // namespace
 
+// Makes an empty table and subscribes to the rows of all ranks.
 SharedNumbers::SharedNumbers(AnnouncementNetwork& network, std::size_t columns, Topic topic)
     : network_(network),
       columns_(checked_columns(network, columns)),
@@ -32,6 +35,7 @@ SharedNumbers::SharedNumbers(AnnouncementNetwork& network, std::size_t columns, 
 
 SharedNumbers::~SharedNumbers() { network_.unsubscribe(subscription_); }
 
+// Announces the row of this rank, unless it is bitwise equal to the last one.
 void SharedNumbers::publish(std::span<const double> mine) {
   if (mine.size() != columns_) {
     throw UsageError("SharedNumbers: " + std::to_string(mine.size()) +
@@ -47,6 +51,7 @@ void SharedNumbers::publish(std::span<const double> mine) {
   published_ = true;
 }
 
+// Replaces the row of a rank by the one that it announced, in the table and in the sums of the columns.
 void SharedNumbers::accept(const Announcement& announcement) {
   if (announcement.bytes.size() != columns_ * sizeof(double)) {
     throw CommError("SharedNumbers: rank " + std::to_string(announcement.id.origin) + " sent " +
@@ -76,6 +81,7 @@ double SharedNumbers::sum(std::size_t column) const {
   return sums_[column].value();
 }
 
+// Returns the extreme value of a column over the ranks whose rows have been delivered.
 double SharedNumbers::best(std::size_t column, bool (*better)(double, double)) const {
   check_column(column);
   const double* found = nullptr;
@@ -94,6 +100,7 @@ double SharedNumbers::max(std::size_t column) const {
   return best(column, [](double a, double b) { return a > b; });
 }
 
+// Returns the last row of shared numbers that a rank has published and that is delivered here.
 std::span<const double> SharedNumbers::row(int rank) const {
   if (rank < 0 || rank >= network_.size()) {
     throw UsageError("SharedNumbers: rank " + std::to_string(rank) + "; allowed: 0 to below " +

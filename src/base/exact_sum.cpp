@@ -1,3 +1,4 @@
+// Exact summation of doubles in limbs of 32 bits with delayed carries; one rounding, ties to even.
 #include "merganser/base/exact_sum.hpp"
 
 #include <bit>
@@ -17,7 +18,8 @@ constexpr int kUnit = -1074;
 constexpr std::int64_t kLimbMask = (std::int64_t{1} << kLimbBits) - 1;
 constexpr std::int64_t kMaxPending = std::int64_t{1} << 30;  // additions before a limb could overflow
 
-/// Propagates carries until every limb but the last is in [0, 2^32). This form is unique; the last limb has the sign of the sum.
+/// Propagates the carries of an exact sum until every limb but the last is in [0, 2^32). This form is unique; the last limb has the
+/// sign of the sum.
 void normalise(std::int64_t* limbs) {
   for (int i = 0; i + 1 < ExactSum::kWords; ++i) {
     limbs[i + 1] += limbs[i] >> kLimbBits;
@@ -25,9 +27,10 @@ void normalise(std::int64_t* limbs) {
   }
 }
 
-/// Rounds a normalised, non-negative sum to the nearest double, ties to even: 53 bits from the highest one set, then the next bit
-/// and whether any below it is set.
+/// Rounds a normalised, non-negative exact sum to the nearest double, ties to even: 53 bits from the highest one set, then the next
+/// bit and whether any below it is set.
 double round_sum(const std::int64_t* limbs) {
+  // Highest set bit of the sum; the mantissa is the 53 bits from there on.
   int top = ExactSum::kWords - 1;
   while (top > 0 && limbs[top] == 0) --top;
   const int length = top * kLimbBits + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(limbs[top])));
@@ -45,7 +48,7 @@ double round_sum(const std::int64_t* limbs) {
 
 }  // namespace
 
-// Exact addition: the mantissa is added to the limbs that its exponent selects.
+// Adds a double to the exact sum: its mantissa to the limbs that its exponent selects.
 void ExactSum::add(double x) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
   const auto exponent = static_cast<int>(bits >> 52 & 0x7ff);
@@ -68,7 +71,7 @@ void ExactSum::add(double x) {
   }
 }
 
-// Exact addition of another sum, as of another rank.
+// Adds another exact sum, as of another rank, limb by limb.
 void ExactSum::add(const ExactSum& o) {
   const ExactSum other = from_words(o.words().data());
   normalise(limbs_);
@@ -76,7 +79,7 @@ void ExactSum::add(const ExactSum& o) {
   pending_ = 1;
 }
 
-// Single rounding of the exact sum, independent of the order of additions.
+// Rounds the exact sum once; the result is independent of the order of additions.
 double ExactSum::value() const {
   ExactSum copy = *this;
   normalise(copy.limbs_);

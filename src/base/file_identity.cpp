@@ -1,3 +1,4 @@
+// Resolution of output paths link by link, with a check of who owns each link, and identity of files by device and inode.
 #include "merganser/base/file_identity.hpp"
 
 #include <linux/magic.h>
@@ -17,7 +18,7 @@
 namespace merganser {
 namespace {
 
-constexpr int kMaxLinks = 40;  // as Linux
+constexpr int kMaxLinks = 40;  // symbolic links followed in one path, as by Linux
 
 /// Returns the components of a path, without empty ones.
 std::deque<std::string> path_components(const std::string& path) {
@@ -48,18 +49,18 @@ bool is_trusted_link(const struct stat& link, const std::string& folder) {
   return ::stat(folder.c_str(), &f) == 0 && link.st_uid == f.st_uid && (f.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/// Returns the path of a name in a folder.
+/// Returns the path of a file from its folder, absolute and without links, and its name there.
 std::string path_below(const std::string& folder, const std::string& name) {
   return folder == "/" ? folder + name : folder + '/' + name;
 }
 
-/// Returns the folder that contains a folder.
+/// Returns the path of the folder that contains a folder; the root contains itself.
 std::string parent_folder(const std::string& folder) {
   const auto slash = folder.rfind('/');
   return slash == 0 || slash == std::string::npos ? "/" : folder.substr(0, slash);
 }
 
-/// Returns the current folder; "." if it cannot be read.
+/// Returns the path of the working folder of the process; "." if it cannot be read.
 std::string working_folder() {
   std::array<char, PATH_MAX> text{};
   return ::getcwd(text.data(), text.size()) != nullptr ? text.data() : ".";
@@ -67,8 +68,8 @@ std::string working_folder() {
 
 }  // namespace
 
-// Walks the components one by one, as the kernel does, so that every link on the way is checked before it is followed: `at` is
-// resolved, `rest` is not, and a link puts its target in front of `rest`.
+// Resolves the path of an output. Walks the components one by one, as the kernel does, so that every link on the way is checked
+// before it is followed: `at` is resolved, `rest` is not, and a link puts its target in front of `rest`.
 Place resolve_output(const std::string& path) {
   const auto refuse = [&](const std::string& why) { throw InputError("cannot write " + path + ": " + why); };
   std::string at = path.starts_with('/') ? "/" : working_folder();
@@ -106,7 +107,7 @@ Place resolve_output(const std::string& path) {
   return {};
 }
 
-// Identity of a file for the comparison of paths: device and inode, or folder and name of a file that does not exist
+// Returns the identity of a file for the comparison of paths: device and inode, or folder and name of a file that does not exist
 // yet.
 std::optional<FileIdentity> file_identity(const std::string& path) {
   struct stat s {};

@@ -1,3 +1,4 @@
+// Record, per thread, of the file that a library such as HDF5 works on, for signal handlers.
 #include "merganser/base/library_call.hpp"
 
 #include <utility>
@@ -5,7 +6,7 @@
 namespace merganser {
 namespace {
 
-thread_local const char* t_file = nullptr;
+thread_local const char* t_file = nullptr;  // path of the innermost LibraryCall of this thread
 
 }  // namespace
 

@@ -1,3 +1,4 @@
+// Log of the library: the sink of the process, and the escaping of texts from outside in messages.
 #include "merganser/base/log.hpp"
 
 #include <unistd.h>
@@ -17,28 +18,29 @@ constexpr std::array<std::string_view, 4> kNames{"error", "warning", "info", "de
 /// Sink of the library's log, with its lock.
 struct LogState {
   std::mutex mutex;  // held while the sink is called or replaced
-  LogSink sink;
+  LogSink sink;      // receives the messages; empty: they are dropped
 };
 
-/// Returns the state of the log of this process.
+/// Returns the sink of the log of this process and its lock.
 LogState& log_state() {
   static LogState state;
   return state;
 }
 
-/// Returns true for C0 and C1 control characters, line and paragraph separators, and characters that reorder bidirectional text.
+/// Returns true for characters that must be escaped in a log message: C0 and C1 control characters, line and paragraph separators,
+/// and characters that reorder bidirectional text.
 bool is_unsafe_to_print(char32_t c) {
   return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || (c >= 0x200e && c <= 0x200f) ||
          (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 
-/// Appends a number as `mark` and hexadecimal digits.
+/// Appends the escape of a character of a log message: `mark` ("\x" or "\u") and hexadecimal digits.
 void append_hex(std::string& out, std::string_view mark, unsigned value, int digits) {
   out += mark;
   for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) out += "0123456789abcdef"[value >> shift & 15U];
 }
 
-/// Appends a text with control characters and invalid UTF-8 escaped.
+/// Appends a text to a log message, with control characters and invalid UTF-8 escaped.
 void append_escaped(std::string& out, std::string_view text) {
   while (!text.empty()) {
     const auto [code, bytes] = first_character(text);
@@ -55,7 +57,8 @@ void append_escaped(std::string& out, std::string_view text) {
   }
 }
 
-/// Returns the last offset at or before `at` at which a UTF-8 character begins; `at` itself if there is none within four bytes.
+/// Returns the last offset of a text at or before `at` at which a UTF-8 character begins; `at` itself if there is none within four
+/// bytes.
 std::size_t character_boundary(std::string_view text, std::size_t at) {
   for (std::size_t back = 0; back < 4 && back < at; ++back)
     if ((static_cast<unsigned char>(text[at - back]) & 0xc0) != 0x80) return at - back;
@@ -64,7 +67,7 @@ std::size_t character_boundary(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-// Form of every text from outside in messages: one line, printable, of bounded length.
+// Returns a text from outside as messages show it: one line, printable, of bounded length.
 std::string one_line(std::string_view text, std::size_t most) {
   std::string out;
   if (text.size() <= most) {
@@ -97,6 +100,7 @@ std::optional<Level> parse_level(std::string_view name) {
   return std::nullopt;
 }
 
+// Makes a log sink that writes each message as one line to standard error, those of other ranks on request.
 LogSink stderr_sink(Level most, bool every_rank) {
   return [most, every_rank](Level level, int rank, std::string_view text) {
     if (level > most || (rank != 0 && !every_rank)) return;

@@ -7,7 +7,8 @@
 namespace merganser {
 namespace {
 
-/// Levenshtein distance by dynamic programming over one row of the table: O(a.size() * b.size()) time.
+/// Computes the Levenshtein distance of a mistyped option from a known one by dynamic programming over one row of the table:
+/// O(a.size() * b.size()) time.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -23,24 +24,25 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-/// Returns a word without the dashes at its beginning.
+/// Returns an option as it is typed without the dashes at its beginning.
 std::string_view without_dashes(std::string_view word) {
   return word.substr(std::min(word.find_first_not_of('-'), word.size()));
 }
 
-constexpr std::string_view kWithout = "without ";
+constexpr std::string_view kWithout = "without ";  // begins a negated condition of UsedWith or NotWith
 
-/// Returns the name as users type it: "--steps", of a positional argument "IN".
+/// Returns the name of an option as users type it: "--steps", of a positional argument "IN".
 std::string typed_name(const Option& o) { return (o.positional ? "" : "--") + o.name; }
 
-/// Returns a text with every occurrence of `what` replaced by `by`.
+/// Returns an advice text with every occurrence of `what`, such as "{value}", replaced by `by`.
 std::string replaced(std::string text, std::string_view what, std::string_view by) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
     text.replace(at, what.size(), by);
   return text;
 }
 
-/// Returns true if a value matches a pattern in which '*' stands for any text, the empty one included.
+/// Returns true if the value of an option matches a pattern of UsedWith or NotWith in which '*' stands for any text, the empty one
+/// included.
 bool matches(std::string_view value, std::string_view word) {
   const std::size_t star = word.find('*');
   if (star == std::string_view::npos) return value == word;
@@ -50,14 +52,14 @@ bool matches(std::string_view value, std::string_view word) {
   return false;
 }
 
-/// Joins conditions for a message: "with --gen or without --json".
+/// Joins the conditions of UsedWith or NotWith for a message: "with --gen or without --json".
 std::string conditions_text(const std::vector<std::string>& conditions) {
   return joined(conditions, " or ", [](const std::string& c) { return c.starts_with(kWithout) ? c : "with " + c; });
 }
 
 }  // namespace
 
-// Suggestion for a mistyped option or verb, by edit distance.
+// Returns a suggestion for a mistyped option or verb, by edit distance.
 std::string closest(std::string_view word, std::span<const std::string> known) {
   const std::string_view bare = without_dashes(word);
   std::string best;
@@ -81,6 +83,7 @@ std::string closest(std::string_view word, std::span<const std::string> known) {
   return best;
 }
 
+// Formats the rules UsedWith and NotWith of an option for --help.
 std::string uses_text(const Option& o) {
   std::string out;
   for (const UseRule& rule : o.uses)
@@ -88,7 +91,7 @@ std::string uses_text(const Option& o) {
   return out;
 }
 
-// Rule that an option is given once, and not together with its --no- form.
+// Checks that an option is given once, and not together with its --no- form.
 void OptionTable::check_once(const Option& o, const std::string& value) const {
   if (!o.given) return;
   const std::string name = typed_name(o);
@@ -101,7 +104,7 @@ void OptionTable::check_once(const Option& o, const std::string& value) const {
                    (many ? ", with its values between commas" : ""));
 }
 
-// Evaluation of a condition of UsedWith or NotWith: "name", "name value|value", "without ...".
+// Evaluates a condition of UsedWith or NotWith: "name", "name value|value", "without ...".
 bool OptionTable::is_met(const std::string& condition) const {
   if (condition.starts_with(kWithout)) return !is_met(condition.substr(kWithout.size()));
   const std::size_t space = std::min(condition.find(' '), condition.size());
@@ -116,7 +119,7 @@ bool OptionTable::is_met(const std::string& condition) const {
   return false;
 }
 
-// Rule that options without effect are errors: each given option must meet its conditions.
+// Checks that each given option meets its conditions: options without effect are errors.
 void OptionTable::check_uses() const {
   for (const Option& o : options_) {
     if (!o.given) continue;
@@ -132,8 +135,9 @@ void OptionTable::check_uses() const {
   }
 }
 
-// Error of an option that does not exist, with advice for options of other programs.
+// Throws the error for an option that does not exist, with advice for options of other programs.
 void OptionTable::throw_unknown(const std::string& argument, std::span<const std::string> rest) const {
+  // Advice written for this very option first, then the most similar name, then the list of all.
   std::vector<std::string> names;
   for (const auto& o : options_) {
     for (const auto& advice : o.advice) {

@@ -1,3 +1,4 @@
+// Parser of the command line, formats of option values, and --help, from the description of an option struct.
 #include "merganser/base/options.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace merganser {
 namespace {
 
-/// Returns a text in double quotes.
+/// Returns the value of an option in double quotes, for error messages.
 std::string quoted(const std::string& text) { return '"' + text + '"'; }
 
 }  // namespace
@@ -35,7 +36,7 @@ std::string number_text(double x) {
 
 namespace {
 
-// One overload for each alternative of OptionValue.
+// Format of an option's value as parse() reads it: one overload for each alternative of OptionValue.
 std::string format_value(std::monostate) { return {}; }
 std::string format_value(bool v) { return v ? "true" : "false"; }
 std::string format_value(std::int64_t v) { return std::to_string(v); }
@@ -52,6 +53,7 @@ std::string value_text(const OptionValue& value) {
   return std::visit([](const auto& v) { return format_value(v); }, value);
 }
 
+// Splits the value of a list option at its commas; an empty piece is an error.
 std::vector<std::string> split_commas(const std::string& text) {
   std::vector<std::string> out;
   if (text.empty()) return out;
@@ -74,7 +76,8 @@ void apply_check(const Check& check, double x, const std::string& text) {
 
 namespace {
 
-/// Parses a whole number. @throws UsageError for another text, and for numbers out of the type's range
+/// Parses the value of an option as an integer of type T. @throws UsageError for another text, and for numbers out of the type's
+/// range
 template <class T>
 T parse_whole(const std::string& text, const char* allowed) {
   T v = 0;
@@ -122,6 +125,7 @@ void parse_value(const std::string& text, std::array<std::int64_t, 3>& v) {
   v = {parse_integer(pieces[0]), parse_integer(pieces[1]), parse_integer(pieces[2])};
 }
 
+// Parses the axes of an option such as --periodic: letters of xyz, each once, or none.
 void parse_value(const std::string& text, AxisFlags& v) {
   AxisFlags out{};
   if (text.empty()) reject(text, "letters of xyz, or none");
@@ -141,7 +145,7 @@ std::string axes_text(const AxisFlags& axes) {
 
 }  // namespace detail
 
-// Modifier Words on a text option: its value must be one of the words.
+// Applies the modifier Words to a command line option with a text: its value must be one of the words.
 void OptionTable::apply(Option& o, const std::string*, Words words) {
   o.kind = joined(words.words, "|");
   o.set = [set = std::move(o.set), words = std::move(words.words)](const std::string& text) {
@@ -150,7 +154,7 @@ void OptionTable::apply(Option& o, const std::string*, Words words) {
   };
 }
 
-// Modifier Words on a list option: each value must be one of the words.
+// Applies the modifier Words to a command line option with a list: each value must be one of the words.
 void OptionTable::apply(Option& o, const std::vector<std::string>*, Words words) {
   o.set = [set = std::move(o.set), words = std::move(words.words)](const std::string& text) {
     for (const auto& piece : split_commas(text))
@@ -183,7 +187,7 @@ bool OptionTable::is_given(std::string_view name) const {
   return std::any_of(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name && o.given; });
 }
 
-/// Sets the option that an argument names: --name value, --name=value, -n value, --flag, --no-flag. @param rest
+/// Sets the option that a command line argument names: --name value, --name=value, -n value, --flag, --no-flag. @param rest
 /// arguments after it @param used  number of these that were taken as value
 void OptionTable::set_named(const std::string& argument, std::span<const std::string> rest, std::size_t& used) {
   const bool is_long = argument.starts_with("--");
@@ -230,7 +234,8 @@ void OptionTable::set_named(const std::string& argument, std::span<const std::st
   o->given = true;
 }
 
-/// Sets the next positional argument. Returns true if all arguments after this one belong to it, options included (modifier Rest).
+/// Sets the next positional argument of the command line. Returns true if all arguments after this one belong to it, options
+/// included (modifier Rest).
 bool OptionTable::set_positional(const std::string& argument) {
   for (auto& o : options_) {
     if (!o.positional || (o.given && !o.list)) continue;
@@ -245,7 +250,7 @@ bool OptionTable::set_positional(const std::string& argument) {
   throw UsageError("unexpected argument " + quoted(argument) + "; allowed:" + synopsis());
 }
 
-// Parser of a command line: named options in any order, positional arguments in theirs, "--" ends the options.
+// Parses a command line: named options in any order, positional arguments in theirs, "--" ends the options.
 void OptionTable::parse(std::span<const std::string> arguments) {
   bool only_positional = false;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -265,6 +270,7 @@ void OptionTable::parse(std::span<const std::string> arguments) {
   check_uses();
 }
 
+// Formats the positional arguments for a usage line, those that may be left out in brackets.
 std::string OptionTable::synopsis() const {
   std::string out;
   for (const auto& o : options_) {
@@ -276,10 +282,10 @@ std::string OptionTable::synopsis() const {
   return out + (named ? " [options]" : "");
 }
 
-// Options part of --help: name, kind and initial value to the left, wrapped text to the right.
+// Formats the options part of --help: name, kind and initial value to the left, wrapped text to the right.
 std::string OptionTable::help() const {
-  constexpr std::size_t kColumn = 30;
-  constexpr std::size_t kWidth = 110;
+  constexpr std::size_t kColumn = 30;  // at which help texts begin
+  constexpr std::size_t kWidth = 110;  // of a line
   std::string out;
   const auto line = [&](const Option& o) {
     std::string left = "  ";

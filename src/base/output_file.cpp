@@ -1,3 +1,4 @@
+// Result files that appear whole or not at all: unnamed temporary files, private folders, links, owners and free space.
 #include "merganser/base/output_file.hpp"
 
 #include <dirent.h>
@@ -32,34 +33,35 @@ constexpr std::time_t kUnlocked = 60;  // seconds after which a private folder w
   throw InputError("cannot write " + path + ": " + what + ": " + std::strerror(error));
 }
 
-/// Returns the path under /proc that stands for an open file.
+/// Returns the path under /proc that stands for an open file of this process, by its descriptor.
 std::string open_file_path(int file) { return "/proc/self/fd/" + std::to_string(file); }
 
-/// Returns the free bytes on the file system of a folder; -1 if unknown.
+/// Returns the free bytes on the file system of the folder of an output; -1 if unknown.
 std::int64_t free_bytes(const std::string& folder) {
   struct statvfs s {};
   if (::statvfs(folder.c_str(), &s) != 0) return -1;
   return static_cast<std::int64_t>(s.f_bavail) * static_cast<std::int64_t>(s.f_frsize);
 }
 
-/// Throws InputError for a result that does not fit on its file system.
+/// Throws InputError for a result file that does not fit on its file system.
 [[noreturn]] void throw_no_space(const std::string& path, const std::string& folder, std::int64_t bytes, int error) {
   const std::int64_t free = free_bytes(folder);
   throw InputError("cannot write " + path + ": it needs " + std::to_string(bytes) + " bytes: " + std::strerror(error) +
                    (free < 0 ? "" : "; " + std::to_string(free) + " bytes are free on its file system"));
 }
 
-/// Flushes a file or folder to the disk. @return errno, 0 for success and for file systems that cannot flush
+/// Flushes an output file or its folder to the disk. @return errno, 0 for success and for file systems that cannot flush
 int flush(int file) { return ::fsync(file) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno; }
 
-/// Reserves blocks for `bytes` bytes of an open file. @return errno if there is not enough space; 0 for success and for file
-/// systems that cannot reserve
+/// Reserves disk blocks for `bytes` bytes of an open output file. @return errno if there is not enough space; 0 for success and for
+/// file systems that cannot reserve
 int reserve(int file, int mode, std::int64_t bytes) {
   if (bytes == 0 || ::fallocate(file, mode, 0, bytes) == 0) return 0;
   return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? errno : 0;
 }
 
-/// Writes all bytes, at the offset `at`, or at the end of the file if that is negative. @return errno, 0 for success
+/// Writes all bytes to an output file, at the offset `at`, or at the end of the file if that is negative. @return errno, 0 for
+/// success
 int write_all(int file, const char* data, std::size_t bytes, std::int64_t at) {
   while (bytes > 0) {
     const ssize_t n = at < 0 ? ::write(file, data, bytes) : ::pwrite(file, data, bytes, at);
@@ -72,18 +74,18 @@ int write_all(int file, const char* data, std::size_t bytes, std::int64_t at) {
   return 0;
 }
 
-/// Returns the prefix of the names of private folders of a destination; random letters follow.
+/// Returns the prefix of the names of private folders beside the destination of an output; random letters follow.
 std::string private_prefix(const std::string& base) { return "." + base.substr(0, 200) + ".merganser-"; }
 
-/// Removes a private folder with its data and lock files.
+/// Removes the private folder of an output with its data and lock files, by the descriptors of its parent and of itself.
 void remove_private_folder(int folder, const std::string& name, int inside) noexcept {
   ::unlinkat(inside, kData, 0);
   ::unlinkat(inside, kLock, 0);
   ::unlinkat(folder, name.c_str(), AT_REMOVEDIR);
 }
 
-/// Removes a private folder if it is this user's and no live process holds its lock (the system drops a lock when its process
-/// ends).
+/// Removes the private folder of an output if it is this user's and no live process holds its lock (the system drops a lock when
+/// its process ends).
 void remove_if_stale(int folder, const std::string& name) {
   const int inside = ::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (inside < 0) return;
@@ -97,7 +99,7 @@ void remove_if_stale(int folder, const std::string& name) {
   ::close(inside);
 }
 
-/// Removes private folders of a destination that killed programs left.
+/// Removes the private folders beside the destination of an output that killed programs left.
 void remove_stale_folders(int folder, const std::string& base) {
   const int again = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (again < 0) return;
@@ -110,7 +112,7 @@ void remove_stale_folders(int folder, const std::string& base) {
   for (const auto& name : names) remove_if_stale(folder, name);
 }
 
-/// Refuses an empty path and names of compressed files, since all files are written without compression.
+/// Refuses an empty path of an output and names of compressed files, since all files are written without compression.
 void check_output_name(const std::string& path) {
   if (path.empty()) throw UsageError("\"\" is no name of a file; allowed: a path, or - for standard output");
   if (path.ends_with(".gz"))
@@ -125,7 +127,7 @@ std::string free_space_note(const std::string& path) {
   return free < 0 ? std::string() : "; " + std::to_string(free) + " bytes are free on its file system";
 }
 
-// Result file that appears whole or not at all: data go to an unnamed file, or a file in a private folder, of the
+// Opens a result file that appears whole or not at all: data go to an unnamed file, or a file in a private folder, of the
 // destination's file system.
 OutputFile::OutputFile(const std::string& path, std::int64_t bytes, Opened opened) : shown_(path), bytes_(bytes) {
   check_output_name(path);
@@ -164,7 +166,7 @@ OutputFile::OutputFile(const std::string& path, std::int64_t bytes, Opened opene
 
 OutputFile::~OutputFile() { clean_up(); }
 
-/// Opens a file without a name in the destination folder (O_TMPFILE), which vanishes by itself if this process ends.
+/// Opens the output as a file without a name in the destination folder (O_TMPFILE), which vanishes by itself if this process ends.
 void OutputFile::open_unnamed() {
   file_ = ::openat(folder_, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
   // Other errors mean that the file system has no unnamed files; the constructor then creates one in a private folder.
@@ -173,7 +175,7 @@ void OutputFile::open_unnamed() {
   if (file_ >= 0) name_ = open_file_path(file_);
 }
 
-/// Creates the data file in a private folder, where the file system has no unnamed files.
+/// Creates the temporary file of the output in a private folder, where the file system has no unnamed files.
 void OutputFile::open_in_folder() {
   make_private_folder();
   file_ = ::openat(private_folder_, kData, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -181,7 +183,7 @@ void OutputFile::open_in_folder() {
   name_ = folder_path_ + '/' + private_ + '/' + kData;
 }
 
-/// Creates a private folder beside the destination, with a lock that shows that its process lives.
+/// Creates a private folder beside the destination of the output, with a lock that shows that its process lives.
 void OutputFile::make_private_folder() {
   const std::string name = private_prefix(base_) + random_letters();
   const std::string path = folder_path_ + '/' + name;
@@ -208,8 +210,7 @@ void OutputFile::hold_room() {
   if (error != 0) throw_no_space(shown_, folder_path_, bytes_, error);
 }
 
-// Appearance of the complete file under its name: flushed to disk first, with the owner and mode of the file that it
-// replaces.
+// Makes the complete file appear under its name: flushed to disk first, with the owner and mode of the file that it replaces.
 void OutputFile::commit() {
   struct stat s {};
   // Drops blocks that were reserved beyond the end of the file.
@@ -228,7 +229,7 @@ void OutputFile::commit() {
   clean_up();
 }
 
-/// Gives the complete file its name, atomically.
+/// Gives the complete output file its name, atomically, also in place of an existing file.
 void OutputFile::link_destination() {
   if (private_.empty()) {
     const std::string open_file = open_file_path(file_);
@@ -242,7 +243,7 @@ void OutputFile::link_destination() {
   if (::renameat(private_folder_, kData, folder_, base_.c_str()) != 0) fail(shown_, "cannot rename it", errno);
 }
 
-/// Copies the complete file to a device, a pipe or standard output.
+/// Copies the complete output from its temporary file to a device, a pipe or standard output.
 void OutputFile::copy_to_stream() const {
   std::vector<char> block(std::size_t{1} << 16);
   for (std::int64_t at = 0;;) {
@@ -256,6 +257,7 @@ void OutputFile::copy_to_stream() const {
   }
 }
 
+// Removes the private folder of the output, ends its registrations and closes all descriptors.
 void OutputFile::clean_up() noexcept {
   if (!private_.empty()) remove_private_folder(folder_, private_, private_folder_);
   private_.clear();
@@ -272,7 +274,7 @@ void write_file(const std::string& path, const std::string& bytes) {
   file.commit();
 }
 
-// Early test that a result can be written, before the work for it.
+// Tests early, before the work for it, that a result file can be written.
 void check_output(const std::string& path) {
   check_output_name(path);
   if (path == "-") return;

@@ -1,3 +1,4 @@
+// Temporary folders of mode 0700 with random names, removed by the destructor or by a signal handler.
 #include "merganser/base/private_folder.hpp"
 
 #include <sys/random.h>
@@ -14,7 +15,7 @@
 
 namespace merganser {
 
-// Folder of temporary files: TMPDIR, else /tmp; tested here, since a later failure would name an unknown file.
+// Returns the folder of temporary files, TMPDIR, else /tmp; tested here, since a later failure would name an unknown file.
 std::string temporary_folder() {
   const char* named = std::getenv("TMPDIR");
   const bool is_named = named != nullptr && *named != '\0';
@@ -25,6 +26,7 @@ std::string temporary_folder() {
   return folder;
 }
 
+// Returns a name that no other user can predict: twelve letters and digits from random bytes of the system.
 std::string random_letters() {
   std::array<unsigned char, 12> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
@@ -34,7 +36,7 @@ std::string random_letters() {
   return out;
 }
 
-// Temporary folder that no other user can read, removed also by a signal.
+// Creates a temporary folder that no other user can read, removed also by a signal.
 PrivateFolder::PrivateFolder(const std::string& parent) : path_(parent + "/.merganser-" + random_letters()) {
   const MakingFiles making;  // registered and created in one scope: a signal handler on another thread waits for both
   itself_ = CleanupName(path_, true);

@@ -1,3 +1,4 @@
+// Parser of doubles for standard libraries whose std::from_chars reads integers alone: strtod_l in the C locale.
 #include "merganser/base/detail/real_from_chars.hpp"
 
 #ifndef __cpp_lib_to_chars
@@ -12,6 +13,7 @@
 
 namespace merganser::detail {
 
+// Parses a double as std::from_chars does, by strtod_l in the C locale.
 std::from_chars_result real_from_chars(const char* first, const char* last, double& value) {
   // strtod_l accepts more than std::from_chars: leading blanks, a plus sign and hexadecimal numbers, which are excluded here.
   static const locale_t plain = ::newlocale(LC_ALL_MASK, "C", nullptr);

@@ -1,3 +1,4 @@
+// Owner, mode and access control list of a file that an output replaces, and the permission to replace it.
 #include "src/base/replaced_file.hpp"
 
 #include <fcntl.h>
@@ -16,27 +17,27 @@
 namespace merganser::detail {
 namespace {
 
-constexpr const char* kAcl = "system.posix_acl_access";
+constexpr const char* kAcl = "system.posix_acl_access";  // extended attribute of the access control list
 constexpr mode_t kKept = 01777;  // without set-user-ID and set-group-ID, which writing to the old file would clear too
 
-/// Throws InputError for a file that may not be replaced.
+/// Throws InputError for a file that an output may not replace, with the reason.
 [[noreturn]] void refuse(const OldFile& old, const std::string& why) {
   throw InputError("cannot write " + old.shown + ": " + why);
 }
 
-/// Formats a file mode: "0644".
+/// Formats the mode of a file in octal for messages: "0644".
 std::string octal(mode_t mode) {
   std::array<char, 16> text{};
   std::snprintf(text.data(), text.size(), "%04o", static_cast<unsigned>(mode & 07777));
   return text.data();
 }
 
-/// Reads the attributes of the file at the destination. @return false if there is none
+/// Reads the attributes of the file that an output replaces. @return false if there is none
 bool stat_old_file(const OldFile& old, struct stat& s) {
   return !old.base.empty() && ::fstatat(old.folder, old.base.c_str(), &s, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/// Sets owner and group of a file to those of the old one. @throws InputError if this user may not
+/// Sets owner and group of a new output file to those of the file that it replaces. @throws InputError if this user may not
 void copy_owner(const OldFile& old, const struct stat& s, int file) {
   struct stat mine {};
   if (::fstat(file, &mine) != 0 || (mine.st_uid == s.st_uid && mine.st_gid == s.st_gid)) return;
@@ -48,7 +49,7 @@ void copy_owner(const OldFile& old, const struct stat& s, int file) {
                   "; allowed: a file of your own, or a new one");
 }
 
-/// Copies the access control list of the old file to an open file.
+/// Copies the access control list of the file that an output replaces to the new file, an open descriptor. @throws InputError
 void copy_acl(const OldFile& old, int file) {
   const std::string path = "/proc/self/fd/" + std::to_string(old.folder) + '/' + old.base;
   const ssize_t bytes = ::lgetxattr(path.c_str(), kAcl, nullptr, 0);
@@ -61,7 +62,7 @@ void copy_acl(const OldFile& old, int file) {
 
 }  // namespace
 
-// Permission to replace a file, although renaming would not need it.
+// Checks the permission to replace the file at the destination of an output, although renaming would not need it.
 bool check_replaceable(const OldFile& old) {
   struct stat s {};
   if (!stat_old_file(old, s)) return false;
@@ -80,7 +81,7 @@ void keep_owner(const OldFile& old, int file) {
   if (check_replaceable(old) && stat_old_file(old, s)) copy_owner(old, s, file);
 }
 
-// Last step before a new file replaces an old one.
+// Gives a new output file the owner, mode and access control list of the old one: the last step before it replaces that.
 void keep_owner_and_mode(const OldFile& old, int file) {
   struct stat s {};
   if (!check_replaceable(old) || !stat_old_file(old, s)) return;

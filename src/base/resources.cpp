@@ -1,3 +1,4 @@
+// Memory, threads and disk space that are still available, by /proc, control groups and resource limits.
 #include "merganser/base/resources.hpp"
 
 #include <sys/resource.h>
@@ -40,9 +41,9 @@ std::optional<std::int64_t> read_number(const std::string& path, std::string_vie
 
 /// Folders of the control groups (cgroups) that limit this process through one controller: its own group, then all
 /// ancestors up to the root.
-struct Groups {
-  bool unified = true;  ///< cgroup v2; false: v1
-  std::vector<std::string> folders;
+struct ControlGroups {
+  bool unified = true;               ///< cgroup v2; false: v1
+  std::vector<std::string> folders;  ///< paths of the groups' folders, from the own group up to the root
 };
 
 /// Returns the folders of this process's control group and of all its ancestors for one controller ("memory", "pids"),
@@ -50,13 +51,14 @@ struct Groups {
 /// exist: in a container the path may be that of the host, and only the root of the mounted hierarchy, the last folder
 /// returned, is there; it is the container's own group.
 /// @param root  prefix of /proc and /sys, for tests
-Groups find_groups(const std::string& root, const std::string& controller) {
+ControlGroups find_groups(const std::string& root, const std::string& controller) {
   const std::string mounted = root + "/sys/fs/cgroup";
-  Groups groups;
+  ControlGroups groups;
   std::ifstream in(root + "/proc/self/cgroup");
   std::string top = mounted;
   std::string path = "/";
   for (std::string line; std::getline(in, line);) {
+    // A line is "number:controllers:path"; without controllers it is that of cgroup v2.
     const auto first = line.find(':');
     const auto second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
@@ -78,13 +80,13 @@ Groups find_groups(const std::string& root, const std::string& controller) {
   return groups;
 }
 
-/// Lowers `room` to another limit on threads if that is smaller. @param more  threads that this limit still allows;
-/// negative counts as 0 @param limit  its name
+/// Lowers the number of threads that can still be started to another limit if that is smaller. @param more  threads that this limit
+/// still allows; negative counts as 0 @param limit  its name
 void apply_limit(ThreadRoom& room, std::int64_t more, const std::string& limit) {
   if (more < room.more) room = {std::max<std::int64_t>(more, 0), limit};
 }
 
-/// Returns the number of tasks of the whole system: the second number of "3/245" in /proc/loadavg.
+/// Returns the number of tasks (threads) of the whole system: the second number of "3/245" in /proc/loadavg.
 std::int64_t count_tasks(const std::string& root) {
   std::ifstream in(root + "/proc/loadavg");
   std::string word;
@@ -93,7 +95,7 @@ std::int64_t count_tasks(const std::string& root) {
   return slash == std::string::npos ? 0 : std::atoll(word.c_str() + slash + 1);
 }
 
-/// Returns the number of threads of all processes of this user.
+/// Returns the number of threads of all processes of this user, by /proc, which RLIMIT_NPROC limits.
 std::int64_t count_user_tasks(const std::string& root) {
   std::int64_t tasks = 0;
   std::error_code ignored;
@@ -113,8 +115,8 @@ std::int64_t count_file_lines(const std::string& path) {
   return std::count(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>(), '\n');
 }
 
-/// Lowers `room` to the limits on threads that this process inherits: RLIMIT_NPROC, which does not bind root, and
-/// RLIMIT_AS, of which the stack of each thread takes a part.
+/// Lowers the number of threads that can still be started to the limits that this process inherits: RLIMIT_NPROC, which does not
+/// bind root, and RLIMIT_AS, of which the stack of each thread takes a part.
 void apply_process_limits(ThreadRoom& room, const std::string& root) {
   struct rlimit limit {};
   if (::geteuid() != 0 && ::getrlimit(RLIMIT_NPROC, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
@@ -132,12 +134,12 @@ void apply_process_limits(ThreadRoom& room, const std::string& root) {
 
 }  // namespace
 
-// Minimum of the system's available memory, the remainders of all control groups above this process, and the address
-// space left.
+// Returns the memory that this process can still allocate: the minimum of the system's available memory, the remainders of all
+// control groups above this process, and the address space left.
 std::int64_t available_bytes() {
   const std::string& root = detail::system_root;
   std::int64_t there = read_number(root + "/proc/meminfo", "MemAvailable:").value_or(0) * 1024;
-  const Groups groups = find_groups(root, "memory");
+  const ControlGroups groups = find_groups(root, "memory");
   for (const auto& folder : groups.folders) {
     const auto limit = read_number(folder + (groups.unified ? "/memory.max" : "/memory.limit_in_bytes"));
     auto used = read_number(folder + (groups.unified ? "/memory.current" : "/memory.usage_in_bytes"));
@@ -160,7 +162,8 @@ std::int64_t available_bytes() {
   return there;
 }
 
-// Minimum of the remainders of all limits on tasks, mappings and stacks.
+// Returns the number of threads that can still be started: the minimum of the remainders of all limits on tasks, mappings and
+// stacks.
 ThreadRoom thread_room() {
   const std::string& root = detail::system_root;
   ThreadRoom room{std::numeric_limits<std::int32_t>::max(), "no limit is known"};
@@ -181,7 +184,7 @@ ThreadRoom thread_room() {
   return room;
 }
 
-// A file that does not exist yet would be created on the file system of its folder.
+// Returns the free space for a file. One that does not exist yet would be created on the file system of its folder.
 std::int64_t free_disk_bytes(const std::string& path) {
   struct statvfs s {};
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();

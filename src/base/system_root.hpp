@@ -1,10 +1,10 @@
 #pragma once
-/// Folder below which the library reads /proc and /sys.
+/// Folder below which the library reads /proc and /sys for limits of memory and threads.
 #include <string>
 
 namespace merganser::detail {
 
-/// Prefix of /proc and /sys; empty except in tests, which put files of another system there.
+/// Prefix of the paths /proc and /sys; empty except in tests, which put files of another system there.
 inline std::string system_root;
 
 }  // namespace merganser::detail

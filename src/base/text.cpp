@@ -1,3 +1,4 @@
+// Formats of counts, times and bytes in reports, and splitting of strings.
 #include "merganser/base/text.hpp"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 namespace merganser {
 namespace {
 
-/// Formats a number with three significant digits and a unit.
+/// Formats a time or a number of bytes with three significant digits and its unit.
 std::string scaled(double x, const char* unit) {
   const double a = std::fabs(x);
   char buffer[400];
@@ -17,6 +18,7 @@ std::string scaled(double x, const char* unit) {
 
 }  // namespace
 
+// Formats an integer with commas between groups of three digits.
 std::string count_text(std::int64_t n) {
   std::string digits = std::to_string(n);
   const std::size_t first = n < 0 ? 1 : 0;
@@ -35,6 +37,7 @@ std::string seconds_text(double s) {
   return scaled(s, "s");
 }
 
+// Formats a number of bytes with three significant digits and a binary unit, B to EiB.
 std::string bytes_text(double bytes) {
   static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   std::size_t unit = 0;
@@ -54,6 +57,7 @@ std::string hex16_text(std::uint64_t word) {
   return out;
 }
 
+// Splits a text at every separator, empty pieces included.
 std::vector<std::string_view> split_at(std::string_view text, char separator) {
   std::vector<std::string_view> pieces;
   for (std::size_t from = 0; from <= text.size();) {

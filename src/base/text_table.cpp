@@ -1,3 +1,4 @@
+// Detection of separator and heading of text tables, reading of their cells, and recognition of files that are no text.
 #include "merganser/base/text_table.hpp"
 
 #include <algorithm>
@@ -15,27 +16,27 @@ namespace {
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Table cell of a row, with its kind.
-struct Cell {
-  std::string_view text;
+/// Table cell of a row of a text table, with its kind.
+struct TableCell {
+  std::string_view text;  // without surrounding blanks and quotes
   CellKind kind;
-  bool quoted;
+  bool quoted;  // the table cell is in quotes
 };
 
-/// Splits a row into its table cells.
-std::vector<Cell> split_row(std::string_view row, char separator) {
-  std::vector<Cell> cells;
+/// Splits a row of a text table into its cells.
+std::vector<TableCell> split_row(std::string_view row, char separator) {
+  std::vector<TableCell> cells;
   for (TableCells walk(row, separator); walk.next();)
     cells.push_back({walk.cell(), cell_kind(walk.cell()), walk.is_quoted()});
   return cells;
 }
 
-/// Returns whether a row has a table cell of a kind.
-bool has_kind(const std::vector<Cell>& cells, CellKind kind) {
-  return std::any_of(cells.begin(), cells.end(), [&](const Cell& c) { return c.kind == kind; });
+/// Returns whether a row of a text table has a cell of a kind.
+bool has_kind(const std::vector<TableCell>& cells, CellKind kind) {
+  return std::any_of(cells.begin(), cells.end(), [&](const TableCell& c) { return c.kind == kind; });
 }
 
-/// Returns true if a row contains a character outside of quotes.
+/// Returns true if a row of a text table contains a character, a possible separator, outside of quotes.
 bool has_unquoted(std::string_view row, char what) {
   bool quoted = false;
   return std::any_of(row.begin(), row.end(), [&](char c) {
@@ -44,10 +45,11 @@ bool has_unquoted(std::string_view row, char what) {
   });
 }
 
-/// Returns true if every table cell between tabs is one word. If one has blanks in it, tabs may be blanks like others.
+/// Returns true if every cell of a row between tabs is one word, so that tabs separate. If one has blanks in it, tabs may be blanks
+/// like others.
 bool is_separated_by_tabs(std::string_view row) {
   const auto cells = split_row(row, '\t');
-  return std::all_of(cells.begin(), cells.end(), [](const Cell& c) {
+  return std::all_of(cells.begin(), cells.end(), [](const TableCell& c) {
     return c.quoted ||
            (c.text.find(' ') == std::string_view::npos && !c.text.starts_with(',') && !c.text.ends_with(','));
   });
@@ -66,7 +68,7 @@ char find_separator(std::string_view first, std::string_view second) {
   return has_unquoted(first, ',') ? ',' : ' ';
 }
 
-/// Returns true for rows such as "1,5, 2,5", in which commas may be decimal marks or separators.
+/// Returns true for rows of a text table such as "1,5, 2,5", in which commas may be decimal marks or separators.
 bool is_ambiguous(std::string_view row) {
   if (row.find('.') != std::string_view::npos) return false;
   bool tight = false, loose = false;
@@ -78,6 +80,7 @@ bool is_ambiguous(std::string_view row) {
   return tight && loose;
 }
 
+/// Returns whether a row of a text table ends with a tab, blanks after it aside.
 bool ends_with_tab(std::string_view row) { return trimmed(row, " ").ends_with('\t'); }
 
 constexpr const char* kIndex =
@@ -87,8 +90,9 @@ constexpr const char* kIndex =
     "is a "
     "coordinate";
 
-/// Returns the reason why a heading is refused, given the number of table cells in the row below; empty if it is accepted.
-std::string check_heading(const std::vector<Cell>& names, std::size_t cells_below) {
+/// Returns the reason why the heading of a text table is refused, given the number of table cells in the row below; empty if it is
+/// accepted.
+std::string check_heading(const std::vector<TableCell>& names, std::size_t cells_below) {
   for (std::size_t c = 0; c < names.size(); ++c) {
     if (!names[c].text.empty() && (c > 0 || !names[c].text.starts_with("Unnamed: "))) continue;
     const std::string what = "heading, column " + std::to_string(c + 1) + " has no name";
@@ -105,22 +109,23 @@ std::string check_heading(const std::vector<Cell>& names, std::size_t cells_belo
   return {};
 }
 
+/// Returns whether a table cell is a given whole number.
 bool is_whole(std::string_view cell, std::size_t value) { return cell == std::to_string(value); }
 /// Returns whether a table cell is a number with a decimal mark.
-bool is_fraction(const Cell& cell) {
+bool is_fraction(const TableCell& cell) {
   return cell.kind == CellKind::number && cell.text.find_first_of(".,") != std::string_view::npos;
 }
 
 /// Returns true if table cells are 0, 1, ..., as pandas names columns without names.
-bool are_counted_from_zero(std::span<const Cell> cells) {
+bool are_counted_from_zero(std::span<const TableCell> cells) {
   std::size_t counted = 0;
   while (counted < cells.size() && is_whole(cells[counted].text, counted)) ++counted;
   return counted == cells.size();
 }
 
-/// Returns a warning if the first row looks like the column names, or the first column like the index, that pandas writes by
-/// default.
-std::string warn_of_index(const std::vector<Cell>& first, const std::vector<Cell>& second) {
+/// Returns a warning if the first row of a text table looks like the column names, or the first column like the index, that pandas
+/// writes by default.
+std::string warn_of_index(const std::vector<TableCell>& first, const std::vector<TableCell>& second) {
   const std::size_t columns = first.size();
   if (columns < 2 || second.size() != columns) return {};
   if (are_counted_from_zero(first) && std::any_of(second.begin(), second.end(), is_fraction))
@@ -135,8 +140,8 @@ std::string warn_of_index(const std::vector<Cell>& first, const std::vector<Cell
 
 /// First bytes of a file format that is no text table, with its description.
 struct Signature {
-  std::string_view bytes;
-  std::string_view what;
+  std::string_view bytes;  // bytes at the beginning of a file of this format
+  std::string_view what;   // description with advice, for an error message
 };
 using namespace std::string_view_literals;
 constexpr std::array kSignatures{
@@ -175,7 +180,7 @@ void TableCells::skip_blanks() {
   while (at_ != end_ && (*at_ == ' ' || (*at_ == '\t' && separator_ != '\t'))) ++at_;
 }
 
-// Step to the next table cell between separators.
+// Advances to the next cell of a row between separators that are not blanks.
 bool TableCells::next_between() {
   if (done_) return false;
   skip_blanks();
@@ -196,7 +201,7 @@ bool TableCells::next_between() {
   return true;
 }
 
-// Table cell in quotes, by RFC 4180.
+// Reads a table cell in quotes, by RFC 4180.
 void TableCells::read_quoted() {
   const char* const begin = at_ + 1;
   // Two quotes in a row are a quote within the text, as in RFC 4180.
@@ -214,10 +219,11 @@ void TableCells::read_quoted() {
   while (at_ != end_ && *at_ != separator_) ++at_;
 }
 
-// Kind of a table cell: number, text, missing value or empty.
+// Classifies a table cell by its text: number, name, missing value or empty.
 CellKind cell_kind(std::string_view cell) {
   cell = trimmed(cell);
   if (cell.empty()) return CellKind::empty;
+  // A sign and a decimal mark may stand before the first digit of a number.
   std::string_view digits = cell;
   if (digits.front() == '+' || digits.front() == '-') digits.remove_prefix(1);
   if (!digits.empty() && (digits.front() == '.' || digits.front() == ',')) digits.remove_prefix(1);
@@ -233,7 +239,7 @@ CellKind cell_kind(std::string_view cell) {
   return marks_alone || known ? CellKind::missing : CellKind::name;
 }
 
-// Detection of separator, heading and decimal mark from the first two rows.
+// Detects separator and heading of a text table, or the reason to refuse it, from the first two rows.
 TableStart find_dialect(std::string_view first, std::string_view second) {
   TableStart start;
   if (first.empty()) return start;
@@ -245,14 +251,14 @@ TableStart find_dialect(std::string_view first, std::string_view second) {
   start.dialect = {separator, has_kind(cells, CellKind::name) && !has_kind(cells, CellKind::number), cells.size()};
   if (start.dialect.heading) {
     start.refusal = check_heading(cells, second.empty() ? 0 : below.size());
-    for (const Cell& c : cells) start.names.push_back(one_line(c.text, 40));
+    for (const TableCell& c : cells) start.names.push_back(one_line(c.text, 40));
     return start;
   }
   if (cells.size() > 1 && cells[0].kind == CellKind::empty && are_counted_from_zero(std::span(cells).subspan(1))) {
     start.refusal = kIndex;
     return start;
   }
-  const auto is_quoted = [](const Cell& c) { return c.quoted; };
+  const auto is_quoted = [](const TableCell& c) { return c.quoted; };
   if (std::all_of(cells.begin(), cells.end(), is_quoted) && !below.empty() &&
       std::none_of(below.begin(), below.end(), is_quoted))
     start.refusal =
@@ -267,6 +273,7 @@ TableStart find_dialect(std::string_view first, std::string_view second) {
   return start;
 }
 
+// Describes the format of a text table for reports: columns with up to 16 names, separator, heading.
 std::string dialect_text(const TableDialect& dialect, const std::vector<std::string>& names) {
   std::string text = std::to_string(dialect.columns) + (dialect.columns == 1 ? " column" : " columns");
   constexpr std::size_t kMaxShown = 16;
@@ -287,6 +294,7 @@ std::string cell_text(std::string_view cell) {
   return text;
 }
 
+// Identifies a file that is no text table by its first bytes: the table of signatures, then tar, whose mark lies further on.
 std::string known_signature(std::string_view head) {
   for (const auto& known : kSignatures)
     if (head.starts_with(known.bytes)) return std::string(known.what);
@@ -296,7 +304,7 @@ std::string known_signature(std::string_view head) {
   return {};
 }
 
-// Recognition of binary files that a user gives for a text table.
+// Recognises binary files that a user gives for a text table.
 std::string foreign_text(std::string_view head) {
   if (const auto known = known_signature(head); !known.empty()) return known;
   // UTF-16 without a byte order mark: of the first two characters, if both are ASCII, the high or the low bytes are 0.

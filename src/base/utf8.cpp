@@ -1,8 +1,9 @@
+// Validating decoder of UTF-8, one character at a time.
 #include "merganser/base/utf8.hpp"
 
 namespace merganser {
 
-// Decoder of one UTF-8 character; invalid bytes have length 0.
+// Decodes the first character of a UTF-8 text; invalid bytes have length 0.
 Utf8Character first_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);

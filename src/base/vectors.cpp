@@ -1,3 +1,4 @@
+// Choice of the vector instruction set of all vectorised loops, by MERGANSER_SIMD or the processor, through Highway.
 #include "merganser/base/vectors.hpp"
 
 #include <hwy/targets.h>
@@ -16,16 +17,16 @@
 namespace merganser {
 namespace {
 
-/// Instruction set that Highway can use, with its bit.
-struct Target {
-  std::string name;
-  std::int64_t bit;
+/// Vector instruction set that Highway can use, with its bit in Highway's sets of targets.
+struct InstructionSet {
+  std::string name;  // name of the instruction set, as MERGANSER_SIMD takes it
+  std::int64_t bit;  // in Highway; better sets have lower bits
 };
 
-/// Returns the instruction sets of build and processor, the best first, as they are before choose_vectors() disables any.
-const std::vector<Target>& all_targets() {
-  static const std::vector<Target> all = [] {
-    std::vector<Target> found;
+/// Returns the vector instruction sets of build and processor, the best first, as they are before choose_vectors() disables any.
+const std::vector<InstructionSet>& all_targets() {
+  static const std::vector<InstructionSet> all = [] {
+    std::vector<InstructionSet> found;
     for (const std::int64_t bit : hwy::SupportedAndGeneratedTargets()) {
       // Highway has two targets without vector instructions, of which a build has one.
       const bool scalar = bit == HWY_SCALAR || bit == HWY_EMU128;
@@ -36,7 +37,8 @@ const std::vector<Target>& all_targets() {
   return all;
 }
 
-/// Converts the name of an instruction set to upper case without separators: "avx-512" and "AVX512" are one name, AVX3 in Highway.
+/// Converts the name of a vector instruction set to upper case without separators: "avx-512" and "AVX512" are one name, AVX3 in
+/// Highway.
 std::string normalised_name(std::string_view name) {
   std::string text;
   for (const char c : name)
@@ -44,16 +46,16 @@ std::string normalised_name(std::string_view name) {
   return text == "AVX512" ? "AVX3" : text;
 }
 
-/// Returns Highway's bit of an instruction set by its name. @throws UsageError if build or processor does not support it
+/// Returns Highway's bit of a vector instruction set by its name. @throws UsageError if build or processor does not support it
 std::int64_t find_target(const std::string& wanted) {
-  for (const Target& target : all_targets())
+  for (const InstructionSet& target : all_targets())
     if (normalised_name(target.name) == normalised_name(wanted)) return target.bit;
   throw UsageError("MERGANSER_SIMD is \"" + wanted +
                    "\"; allowed on this processor: " + joined(vector_targets(), ", "));
 }
 
-/// Disables all instruction sets that are better than one; in Highway better ones have lower bits. A file that is not compiled for
-/// that one uses the next.
+/// Disables, in Highway, all vector instruction sets that are better than one; in Highway better ones have lower bits. A file that
+/// is not compiled for that one uses the next.
 void limit_targets(std::int64_t bit) {
   // Both are needed: the first for later queries of the processor by Highway, the second for the table of functions in use now.
   hwy::DisableTargets(bit - 1);
@@ -74,11 +76,11 @@ bool has_short_sve() {
 
 std::vector<std::string> vector_targets() {
   std::vector<std::string> names;
-  for (const Target& target : all_targets()) names.push_back(target.name);
+  for (const InstructionSet& target : all_targets()) names.push_back(target.name);
   return names;
 }
 
-// Choice of the instruction set of all kernels, once per process, by MERGANSER_SIMD or as the fastest that build and
+// Chooses the instruction set of all vectorised loops, once per process, by MERGANSER_SIMD or as the fastest that build and
 // processor have.
 void choose_vectors() {
   static std::mutex mutex;

@@ -1,3 +1,4 @@
+// C interface of announcement networks (mg_announcer_...): handles, and conversion of options and announcements.
 #include "merganser/capi/announce.h"
 
 #include "merganser/announce/announcement_network.hpp"
@@ -6,6 +7,7 @@
 namespace merganser::capi {
 namespace {
 
+/// Converts the limits of an announcement network from the C record; zero fields keep the defaults.
 announce::AnnouncementOptions convert_options(const mg_announcer_options* given) {
   const auto record = read_options(given, "options");
   announce::AnnouncementOptions options;
@@ -22,6 +24,7 @@ class AnnouncerObject final : public OverTransport {
                   const announce::AnnouncementOptions& options)
       : OverTransport(std::move(transport_object)), network(transport(), arcs, options) {}
 
+  /// Makes one step of the announcement network and lists what it delivered on this rank as C records. Called by every rank.
   void step() {
     static_cast<void>(transport());
     received.clear();

@@ -1,3 +1,4 @@
+// C interface of schemas and of the clusterer (mg_schema_..., mg_clusterer_...).
 #include "merganser/capi/clusterer.h"
 
 #include "merganser/capi/detail/columns.hpp"
@@ -16,8 +17,8 @@ std::size_t num_columns(const Schema& schema) {
 
 namespace {
 
-/// Wraps a merge function in C, which takes the components and the volumes of all members in two contiguous arrays. The arrays
-/// are reused between calls.
+/// Wraps the C function that merges an attribute as a MergeCallback of C++: the function takes the components and the volumes of
+/// all members of a star in two contiguous arrays, which are reused between calls.
 MergeCallback wrap_callback(mg_merge merge, void* user, std::size_t offset, std::size_t components) {
   return [=, values = std::vector<double>(), volumes = std::vector<double>()](std::span<const Member> members, double,
                                                                               double* out) mutable {
@@ -31,6 +32,8 @@ MergeCallback wrap_callback(mg_merge merge, void* user, std::size_t offset, std:
   };
 }
 
+/// Adds an attribute to the schema behind a handle, with an empty merge callback. @throws UsageError for a null name, or
+/// components out of range
 void add_attribute(SchemaObject& object, const char* name, int components, Rule rule) {
   check_not_null(name, "name");
   check_range(components, 1, 4096, "components");
@@ -41,6 +44,7 @@ void add_attribute(SchemaObject& object, const char* name, int components, Rule 
   object.callbacks.emplace_back();
 }
 
+/// Converts the options of a clusterer from the C record, with the merge callbacks of the schema; zero fields keep the defaults.
 ClusterOptions convert_options(const mg_clusterer_options* given, const SchemaObject& schema) {
   const auto record = read_options(given, "options");
   ClusterOptions options;
@@ -51,7 +55,7 @@ ClusterOptions convert_options(const mg_clusterer_options* given, const SchemaOb
   return options;
 }
 
-/// Clusterer behind a handle and the container of this rank's parcels.
+/// Clusterer behind a handle of the C interface and the container of this rank's parcels.
 class ClustererObject final : public OverTransport {
  public:
   static constexpr const char* kKind = "clusterer";
@@ -61,7 +65,7 @@ class ClustererObject final : public OverTransport {
         parcels(schema.schema),
         clusterer(transport(), decomposition, parcels.schema(), options) {}
 
-  /// Replaces the parcels by a copy of the columns. Local. If a value is invalid, the former parcels stay.
+  /// Replaces this rank's parcels by a copy of the C caller's columns. Local. If a value is invalid, the former parcels stay.
   void set_parcels(const mg_columns& columns) {
     Parcels taken(parcels.schema());
     copy_in(columns, clusterer.decomposition().grid().box.lower[2], taken);
@@ -72,6 +76,7 @@ class ClustererObject final : public OverTransport {
   Clusterer clusterer;
 };
 
+/// Converts the report of a merge step to the C record of its counts and time.
 mg_step_numbers to_step_numbers(const StepReport& report) {
   mg_step_numbers n{};
   n.before = report.before;
@@ -84,7 +89,7 @@ mg_step_numbers to_step_numbers(const StepReport& report) {
   return n;
 }
 
-/// Returns the digest of the parcels of all ranks. Collective. The sum does not depend on their order.
+/// Returns the digest of the parcels of all ranks for mg_clusterer_digest(), the sum of the ranks' digests. Collective.
 std::string global_digest(const Parcels& parcels, comm::Transport& transport) {
   Digest all;
   for (const Digest& part : comm::all_gather_value(transport, digest(parcels))) all += part;

@@ -1,3 +1,4 @@
+// Validation of the columns in which a C caller holds parcels, and copies between them and the container of parcels.
 #include "merganser/capi/detail/columns.hpp"
 
 #include <cmath>
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxParcels = std::size_t{1} << 31;  // on one rank
 
+/// Checks that the strides of a C caller's parcel columns are 1 to 2^16. @throws UsageError
 void check_strides(const mg_columns& c) {
   constexpr std::size_t kMax = std::size_t{1} << 16;
   check_range<std::size_t>(c.position_stride, 1, kMax, "columns: position_stride");
@@ -20,18 +22,20 @@ void check_strides(const mg_columns& c) {
     check_range<std::size_t>(column_stride(c, i), 1, kMax, "columns: the stride of a column");
 }
 
+/// Throws InputError "parcel I: WHAT is VALUE; allowed: ALLOWED" for a bad number in a C caller's columns.
 [[noreturn]] void throw_parcel(std::size_t i, const char* what, double value, const char* allowed) {
   throw Indexed<InputError>(IndexedText("parcel ") + Index{i} + ": " + what + " is " + number_text(value) +
                             "; allowed: " + allowed);
 }
 
-/// Returns the value. @throws InputError naming parcel i unless it is finite
+/// Returns a coordinate or attribute from a C caller's columns. @throws InputError naming parcel i unless it is finite
 double checked_finite(double value, std::size_t i, const char* what) {
   if (!std::isfinite(value)) throw_parcel(i, what, value, "finite numbers");
   return value;
 }
 
-/// Reads position and volume of entry i. @param z  coordinate if there is no column z @throws InputError naming the entry
+/// Reads position and volume of parcel i from a C caller's columns. @param z  coordinate if there is no column z
+/// @throws InputError naming the parcel for a coordinate that is not finite or a volume out of range
 Site checked_site(const mg_columns& c, double z, std::size_t i) {
   const std::size_t at = i * c.position_stride;
   Site site{checked_finite(c.x[at], i, "x"), checked_finite(c.y[at], i, "y"),
@@ -41,7 +45,8 @@ Site checked_site(const mg_columns& c, double z, std::size_t i) {
   return site;
 }
 
-/// Checks that ids are distinct on this rank. Ascending ids, the usual case, need no hash table.
+/// Checks that the parcel ids in a C caller's columns are distinct on this rank. Ascending ids, the usual case, need no hash
+/// table. @throws InputError naming the parcel whose id stands twice
 void check_ids(std::span<const std::int64_t> ids) {
   bool ascending = true;
   for (std::size_t i = 1; i < ids.size() && ascending; ++i) ascending = ids[i - 1] < ids[i];
@@ -55,6 +60,7 @@ void check_ids(std::span<const std::int64_t> ids) {
 
 }  // namespace
 
+// Check of the addresses and strides in which a C caller holds parcels; a stride of 0 stands for 1.
 mg_columns checked_columns(const mg_columns* given, const Schema& schema, bool ids) {
   mg_columns c = read_record(given, "columns");
   check_range<std::size_t>(c.count, 0, kMaxParcels, "columns: count");
@@ -72,6 +78,7 @@ mg_columns checked_columns(const mg_columns* given, const Schema& schema, bool i
   return c;
 }
 
+// Parcels of a C caller's columns, copied into the container with a check of every value.
 void copy_in(const mg_columns& c, double z, Parcels& parcels) {
   check_ids({c.ids, c.count});
   parcels.resize(c.count);
@@ -89,6 +96,7 @@ void copy_in(const mg_columns& c, double z, Parcels& parcels) {
   }
 }
 
+// Parcels of the container, copied to a C caller's columns, whose capacity has been checked.
 void copy_out(const Parcels& parcels, const mg_columns& c) {
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     const Site& site = parcels.site(i);

@@ -9,7 +9,7 @@
 namespace merganser::capi {
 namespace {
 
-/// Converts box and cells of the caller. @param one  null cells are accepted and stand for one cell
+/// Converts the box and the numbers of cells of a C caller to a grid. @param one  null cells are accepted and stand for one cell
 /// @throws UsageError for null or numbers of cells out of range, InputError for a box that is none
 Grid to_grid(const mg_box* box, const std::int64_t* cells, bool one = false) {
   Grid grid;
@@ -23,7 +23,8 @@ Grid to_grid(const mg_box* box, const std::int64_t* cells, bool one = false) {
   return grid;
 }
 
-/// Returns the rank that owns point i, wrapped on periodic axes. @throws InputError naming the point if it is outside of a wall
+/// Returns the rank whose block contains point i of the caller's array xyz, wrapped on periodic axes. @throws InputError naming
+/// the point if it is outside of a wall
 int checked_owner(const Decomposition& d, const double* xyz, std::size_t i) {
   const Vec3 p{xyz[3 * i], xyz[3 * i + 1], xyz[3 * i + 2]};
   const Box& box = d.grid().box;
@@ -33,11 +34,13 @@ int checked_owner(const Decomposition& d, const double* xyz, std::size_t i) {
   return d.owner(wrapped(box, p));
 }
 
+/// Returns the block of a decomposition with these corners, three coordinates each.
 Decomposition::Block to_block(const double* lower, const double* upper) {
   return {{lower[0], lower[1], lower[2]}, {upper[0], upper[1], upper[2]}};
 }
 
-/// Makes the decomposition whose block r is the one that rank r passes. Collective.
+/// Makes the decomposition of mg_decomposition_of_ranks(), whose block r is the one that rank r passes. Collective.
+/// @throws UsageError or InputError on every rank if an argument of one is invalid
 Decomposition gather_decomposition(comm::Transport& transport, const mg_box* box, const std::int64_t* cells,
                                    const double* lower, const double* upper) {
   Grid grid;

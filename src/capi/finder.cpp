@@ -1,3 +1,4 @@
+// C interface of the star finder (mg_finder_...): search, lists of links without a copy, migration of rows, merge in columns.
 #include "merganser/capi/finder.h"
 
 #include <algorithm>
@@ -21,6 +22,7 @@ static_assert(sizeof(mg_receive) == sizeof(StarReceive) && offsetof(mg_receive, 
               offsetof(mg_receive, source_id) == offsetof(StarReceive, source_id) &&
               offsetof(mg_receive, distance2) == offsetof(StarReceive, distance2));
 
+/// Converts the options of a star finder from the C record; zero fields keep the defaults.
 FinderOptions convert_options(const mg_finder_options* given) {
   const auto record = read_options(given, "options");
   FinderOptions options;
@@ -29,6 +31,7 @@ FinderOptions convert_options(const mg_finder_options* given) {
   return options;
 }
 
+/// Returns a view of the coordinates in a C caller's arrays. @throws UsageError for a count or stride out of range
 PointView to_point_view(const mg_points* given) {
   const auto record = read_record(given, "points");
   constexpr std::size_t kMaxStride = std::size_t{1} << 16;
@@ -37,13 +40,15 @@ PointView to_point_view(const mg_points* given) {
   return {record.x, record.y, record.z, std::max<std::size_t>(record.stride, 1), record.count};
 }
 
-/// Star finder behind a handle, the stars of its last search, and buffers of lists that the caller reads in place.
+/// Star finder behind a handle of the C interface, the stars of its last search, and buffers of lists that the caller reads in
+/// place.
 class FinderObject final : public OverTransport {
  public:
   static constexpr const char* kKind = "finder";
   FinderObject(std::shared_ptr<TransportObject> transport_object, const Decomposition& d, const FinderOptions& options)
       : OverTransport(std::move(transport_object)), box(d.grid().box), finder(transport(), d, options) {}
 
+  /// Finds the stars among the points of all ranks, for mg_finder_find(); there are none if it throws. Called by every rank.
   void find(const PointView& points, const std::uint8_t* small, const std::int64_t* ids) {
     found_ = false;
     static_cast<void>(transport());
@@ -52,16 +57,18 @@ class FinderObject final : public OverTransport {
     points_ = points.size;
     found_ = true;
   }
-  /// Returns the number of points of the last search. @throws UsageError if there was none, it failed, or its stars were merged
+  /// Returns the number of this rank's points in the last search of stars. @throws UsageError if there was none, it failed, or its
+  /// stars were merged
   std::size_t points() {
     static_cast<void>(transport());
     if (!found_)
       throw UsageError("finder: no stars; allowed: after mg_finder_find() that ended well, before mg_finder_merge()");
     return points_;
   }
-  /// Discards the stars, before the points that they refer to change.
+  /// Discards the stars of the last search, before the caller's points that they refer to change.
   void invalidate() { found_ = false; }
-  /// Fills sources, centres and holes, EPIC's merge lists, with positions counted from `base`.
+  /// Fills sources, centres and holes, the lists of EPIC's merging, from the stars of the last search. @param base  first
+  /// position, 0 or 1
   void fill_lists(int base);
 
   Box box;
@@ -74,6 +81,7 @@ class FinderObject final : public OverTransport {
   bool found_ = false;
 };
 
+// Lists of EPIC's merging (isma, iclo, inva): own sources in ascending order, then the rows received from other ranks.
 void FinderObject::fill_lists(int base) {
   const std::size_t n = points();
   const auto receives = finder.receives();
@@ -103,14 +111,15 @@ void FinderObject::fill_lists(int base) {
   }
 }
 
-/// Copies the received rows to the caller.
+/// Copies the rows of sources received from other ranks to the C caller's buffer. @throws UsageError if it is too short
 void copy_received(FinderObject& object, void* received, std::size_t capacity) {
   check_capacity(capacity, object.received.size(), "capacity");
   if (!object.received.empty())
     std::copy(object.received.begin(), object.received.end(), static_cast<std::byte*>(received));
 }
 
-/// Validates the arguments of a migration before any message is sent. @throws UsageError naming the argument
+/// Validates the arguments of mg_finder_migrate() and mg_finder_migrate_packed() before any message is sent: bytes of a row,
+/// buffer for the received rows. @throws UsageError naming the argument
 void check_rows(FinderObject& object, std::size_t row_bytes, const void* received, std::size_t capacity) {
   constexpr std::size_t kMaxRowBytes = std::size_t{1} << 30;
   const std::size_t points = object.points();
@@ -121,7 +130,7 @@ void check_rows(FinderObject& object, std::size_t row_bytes, const void* receive
   check_not_null(received, bytes, "received");
 }
 
-/// Returns strided views of the caller's columns, which are merged in place.
+/// Returns strided views of the C caller's parcel columns, in which mg_finder_merge() merges in place.
 Columns column_views(const mg_columns& c) {
   Columns columns;
   columns.x = {c.x, c.position_stride};
@@ -134,7 +143,8 @@ Columns column_views(const mg_columns& c) {
   return columns;
 }
 
-/// Fills an optional output array with value(link) for every point that merges and -1 for every other point.
+/// Fills an output array of mg_finder_places(), unless it is null, with value(link) for every point of this rank that merges and
+/// -1 for every other point.
 template <class T, class Value>
 void fill_places(FinderObject& object, T* to, const Value& value) {
   if (to == nullptr) return;

@@ -10,21 +10,23 @@
 namespace merganser::capi {
 namespace {
 
-/// Last failure of this thread. The text has storage of fixed size, since the failure may be a lack of memory.
-struct Failure {
+/// Last failure of a C function in this thread, for mg_error(); record_failure() fills it. The text has storage of fixed size,
+/// since the failure may be a lack of memory.
+struct LastFailure {
   std::array<char, 4096> text{};
   int status = MG_OK;
   std::exception_ptr error;
 };
-thread_local Failure failure;
+thread_local LastFailure failure;
 
-/// Copies a text with a zero at its end, cut to the size of the buffer.
+/// Copies the text of an error to a buffer with a zero at its end, cut to the size of the buffer.
 void copy_truncated(std::string_view text, std::array<char, 4096>& room) noexcept {
   const std::size_t length = std::min(text.size(), room.size() - 1);
   std::copy_n(text.data(), length, room.data());
   room[length] = '\0';
 }
 
+/// Records status, text and the exception being handled as the last failure of this thread. @return the status
 int record_failure(int status, std::string_view text) noexcept {
   copy_truncated(text, failure.text);
   failure.status = status;
@@ -34,6 +36,7 @@ int record_failure(int status, std::string_view text) noexcept {
 
 }  // namespace
 
+// Status of the C interface for each type of exception; the exit codes of Error are those of enum mg_status.
 int record_error() noexcept {
   try {
     throw;
@@ -50,6 +53,7 @@ int record_error() noexcept {
   }
 }
 
+// Text of the last failure in this thread, with positions counted from 0, or formatted again from 1 for Fortran.
 const char* error_from(int first) noexcept {
   // Texts are stored with positions counted from 0, together with the exception, which can format them from 1.
   if (first != 1 || !failure.error) return failure.text.data();
@@ -76,6 +80,7 @@ void throw_range(const char* name, const std::string& value, const std::string& 
   throw UsageError(std::string(name) + ": " + value + "; allowed: " + allowed);
 }
 
+// Version check of a C caller's record by its struct_size: fields beyond those that this version has must be zero bytes.
 void check_size(std::size_t size, std::size_t first, std::size_t now, const void* record, const char* name) {
   constexpr std::size_t kMax = 65536;  // a greater size is an uninitialised field
   if (size < first || size > kMax)

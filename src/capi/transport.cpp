@@ -1,3 +1,4 @@
+// C interface of transports (mg_open..., mg_transport_..., mg_run_threads).
 #include "merganser/capi/transport.h"
 
 #include <cmath>
@@ -10,6 +11,7 @@
 namespace merganser::capi {
 namespace {
 
+/// Converts the options for opening a transport (model, decorators) from the C record; null fields keep the defaults.
 comm::OpenOptions convert_options(const mg_open_options* given) {
   const auto record = read_options(given, "options");
   comm::OpenOptions options;
@@ -20,6 +22,7 @@ comm::OpenOptions convert_options(const mg_open_options* given) {
 
 }  // namespace
 
+// Conversion of a C caller's box; the sum of corner and extent is checked too, since it may overflow or be rounded away.
 Box to_box(const mg_box* given) {
   const mg_box record = read_record(given, "box");
   Box box;

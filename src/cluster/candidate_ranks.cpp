@@ -1,3 +1,4 @@
+// Candidate ranks of the nearest-neighbour search, and the search cutoff within which they suffice.
 #include "src/cluster/candidate_ranks.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Decomposition of a grid that follows the process topology of an MPI Cartesian communicator.
 #include "merganser/cluster/cartesian.hpp"
 
 #include <string>

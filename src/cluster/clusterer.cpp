@@ -22,10 +22,10 @@ namespace {
 
 constexpr std::size_t kMaxParcels = std::size_t{1} << 31;  // of one rank
 
-/// Returns the options of the star search, search rule and pruning, that a merge step uses.
+/// Returns the options of the star search (search rule and pruning) that a Clusterer's merge step uses.
 cluster::StarOptions star_options(const ClusterOptions& o) { return {{o.search, false}, o.prune, o.iterative}; }
 
-/// Validates options and callbacks. Local. @throws UsageError
+/// Validates the options of a Clusterer and the merge callbacks that its schema requires. Local. @throws UsageError
 void check(const ClusterOptions& o, const Schema& schema) {
   if (!(o.min_volume_ratio > 0) || !std::isfinite(o.min_volume_ratio))
     throw UsageError("min-volume-ratio: " + number_text(o.min_volume_ratio) + "; must be positive and finite");
@@ -35,7 +35,7 @@ void check(const ClusterOptions& o, const Schema& schema) {
       throw UsageError("attribute " + schema.attributes()[i].name + " is merged by a callback, but none is given");
 }
 
-/// Returns the arguments of the constructor that must be equal on all ranks.
+/// Returns the arguments of Clusterer's constructor that must be equal on all ranks, as texts to compare.
 std::vector<comm::UniformValue> uniform_values(const ClusterOptions& o, const Schema& schema, const Decomposition& d,
                                                bool parcels) {
   std::string callbacks;
@@ -50,7 +50,7 @@ std::vector<comm::UniformValue> uniform_values(const ClusterOptions& o, const Sc
 
 }  // namespace
 
-/// State of a Clusterer: its copies of the arguments, the star search, and the buffers that steps reuse.
+/// State of a Clusterer on one rank: its copies of the arguments, the star search, and the buffers that merge steps reuse.
 struct Clusterer::Impl {
   Impl(comm::Transport& t, const Decomposition& d, const Schema& s, const ClusterOptions& o,
        const nearest::PointSet* sample)
@@ -97,8 +97,8 @@ struct Clusterer::Impl {
     return report;
   }
 
-  /// Grows the buffers of the step. The rows of the search's scratch and of the next payload table share one buffer:
-  /// the search is over before pack() writes.
+  /// Grows the buffers of a merge step for this rank's parcels. The scratch of the search and the next payload table share
+  /// one buffer: the search is over before pack() writes.
   void reserve_buffers(const Parcels& parcels) {
     const std::size_t n = parcels.capacity();
     const std::size_t rows =
@@ -107,16 +107,16 @@ struct Clusterer::Impl {
     if (spare_rows.bytes() < rows) spare_rows = RawBuffer(), spare_rows = RawBuffer(rows);
   }
 
-  /// With the decorator `checked`: finds errors of one rank, or between ranks, and throws them on every rank.
-  /// Collective.
+  /// With the decorator `checked`, before a merge step: checks that the parcels of every rank are on their owners with valid
+  /// volumes and ids distinct over all ranks. Collective. @throws InputError on every rank
   void check(const Parcels& parcels) {
     comm::agree(transport, [&] { cluster::check_parcels(parcels, decomposition, transport.rank()); });
     cluster::check_distinct_over_ranks("parcel id", nearest::PointSet(parcels, 0).ids(nullptr), parcels.size(),
                                        transport);
   }
 
-  /// Sends the leaves of this rank to the ranks of their centres and stores those that arrive, in the order of
-  /// Links::in.
+  /// Sends the leaves of this rank's stars (site and payload row) to the ranks of their centres and stores those that arrive,
+  /// in the order of Links::in.
   void migrate(const Parcels& parcels) {
     const std::size_t row_bytes = schema.width() * sizeof(double);
     const Site* const sites = core.search().cells().sites();
@@ -142,7 +142,7 @@ struct Clusterer::Impl {
     }
   }
 
-  /// Returns the volume below which a parcel is small.
+  /// Returns the volume below which a parcel is small and merges: cell volume / min_volume_ratio.
   [[nodiscard]] double small_volume() const { return decomposition.grid().cell_volume() / options.min_volume_ratio; }
 
   comm::Transport& transport;
@@ -190,8 +190,7 @@ std::int64_t Clusterer::redistribute(Parcels& parcels) {
 
 std::int64_t Clusterer::in_transit() const { return impl_->in_transit; }
 
-// True if all ranks are candidates, or the candidates are the ranks whose blocks touch: then a merged parcel's owner is
-// a candidate.
+// True if all ranks are candidate ranks, or these are the ranks whose blocks touch: then a merged parcel's owner is one.
 bool Clusterer::redistributes_in_one_wave() const {
   const auto& out = impl_->core.graph().out;
   const auto& d = impl_->decomposition;

@@ -1,3 +1,4 @@
+// Conservation check of a merge step: parcels before and after are compared on the ranks to which their ids hash.
 #include "merganser/cluster/conservation_check.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ enum EntryKind : std::int64_t { kEntryBefore, kEntryAfter, kEntrySource };
 /// Returns the beginning of an error of the conservation check about a parcel: "audit: parcel 7 ".
 std::string format_parcel(std::int64_t id) { return "audit: parcel " + std::to_string(id) + ' '; }
 
-/// Formats a number with all its bits, as 0x1.8p+1.
+/// Formats a volume with all its bits in hexadecimal, as 0x1.8p+1, for an error of the conservation check.
 std::string format_hex(double x) {
   std::array<char, 64> text{};
   std::snprintf(text.data(), text.size(), "%a", x);
@@ -28,8 +29,8 @@ std::string format_hex(double x) {
 
 }  // namespace
 
-/// Sends entries to the ranks to which their ids hash and returns those received, sorted by id, kind, other.
-/// Collective.
+/// Sends entries of the conservation check to the ranks to which their parcel ids hash and returns those received, sorted by
+/// id, kind, other. Collective.
 std::vector<ConservationCheck::Entry> ConservationCheck::exchange(const std::vector<Entry>& entries) const {
   const auto ranks = static_cast<std::size_t>(transport_.size());
   auto out = comm::send_to_owners<Entry>(transport_, entries, [ranks](const Entry& e) {

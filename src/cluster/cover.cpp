@@ -1,3 +1,4 @@
+// Coverage test of a rank's block by its parcels: a block that is not full, that may have a large hole, joins the far search.
 #include "src/cluster/cover.hpp"
 
 #include <algorithm>
@@ -8,8 +9,8 @@
 namespace merganser::cluster {
 namespace {
 
-/// Returns the offsets (x, y, z) between two cells of a block of which no two points are more than `reach` apart,
-/// shortest offsets first.
+/// Returns the offsets (x, y, z) between two sub-cells of the coverage test of which no two points are more than `reach` apart,
+/// shortest offsets first. @param edge  lengths of a sub-cell @param count  sub-cells of the block along each axis
 std::vector<std::array<std::int64_t, 3>> offsets_within(double reach, const Vec3& edge,
                                                         const std::array<std::int64_t, 3>& count) {
   std::array<std::int64_t, 3> most;
@@ -57,11 +58,13 @@ Cover::Cover(const Decomposition& decomposition, int rank, double cutoff) : alwa
   around_ = offsets_within(reach, half_edge, halves_.count);
 }
 
+// Start of a coverage test: no sub-cell of the block is marked.
 void Cover::Cells::clear() {
   marked.assign(static_cast<std::size_t>(count[0] * count[1] * count[2]), 0);
   unmarked = marked.size();
 }
 
+// Marks the sub-cell of the block that holds a parcel, in the coverage test.
 void Cover::Cells::mark(const Site& s) {
   const double x[3] = {s.x, s.y, s.z};
   std::int64_t at = 0;
@@ -84,7 +87,7 @@ bool Cover::is_full(const nearest::PointSet& points) {
   return is_filled(points) || (cells_.unmarked <= cells_.marked.size() / 4 && is_surrounded(points));
 }
 
-/// First test of a full block: returns whether each sub-cell of the block holds a parcel.
+/// First coverage test of a full block: returns true if each sub-cell of this rank's block holds one of its parcels.
 bool Cover::is_filled(const nearest::PointSet& points) {
   const std::size_t n = points.size();
   cells_.clear();
@@ -104,8 +107,8 @@ bool Cover::is_filled(const nearest::PointSet& points) {
   return cells_.unmarked == 0;
 }
 
-/// Second test of a full block: returns whether each sub-cell of half the edge has a parcel within the reach of all its
-/// points.
+/// Second coverage test of a full block: returns true if each sub-cell of half the edge has, in or around it, one of this
+/// rank's parcels within the reach of all its points.
 bool Cover::is_surrounded(const nearest::PointSet& points) {
   halves_.clear();
   for (std::size_t i = 0; i < points.size(); ++i) halves_.mark(points.site(i));

@@ -43,23 +43,24 @@ class Cover {
   /// block counts as full
   Cover(const Decomposition& decomposition, int rank, double cutoff);
 
-  /// Returns whether the block is full. Local. Cost: nothing if the cutoff is infinite; else O(sub-cells), and as many
-  /// sites as are read to find a parcel in each sub-cell: a few for each where all hold many, at most three passes.
+  /// Returns true if the block of this rank is full: its parcels leave no large hole. Local. Cost: nothing if the cutoff is
+  /// infinite; else O(sub-cells), and as many sites as are read to find a parcel in each sub-cell: a few for each where all
+  /// hold many, at most three passes.
   [[nodiscard]] bool is_full(const nearest::PointSet& points);
 
  private:
-  /// Block of a rank cut into equal sub-cells, each with a mark if it holds a parcel.
+  /// Sub-cells of the coverage test: the block of a rank cut into equal parts, each with a mark if it holds a parcel.
   struct Cells {
     Vec3 lower{};
     std::array<std::int64_t, 3> count{1, 1, 1};
-    Vec3 inverse{};  // of the edges
+    Vec3 inverse{};  // of the edges of a sub-cell
     std::vector<std::uint8_t> marked;
     std::size_t unmarked = 0;  ///< number of cells without a mark
 
-    /// Removes all marks.
+    /// Removes the marks of all sub-cells, before a coverage test.
     void clear();
-    /// Marks the sub-cell that holds a site; sites that rounding moves out of the block count in the sub-cell at its
-    /// rim.
+    /// Marks the sub-cell that holds the position of a parcel; parcels that rounding moves out of the block count in the
+    /// sub-cell at its rim.
     void mark(const Site& s);
   };
   [[nodiscard]] bool is_filled(const nearest::PointSet& points);

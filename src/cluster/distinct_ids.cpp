@@ -1,3 +1,4 @@
+// Checks that ids of parcels or points are distinct, on one rank in every search, between ranks where ids are received.
 #include "src/cluster/distinct_ids.hpp"
 
 #include <algorithm>
@@ -18,14 +19,14 @@ namespace {
 constexpr std::int64_t kEmpty = std::numeric_limits<std::int64_t>::min();
 constexpr const char* kAllowed = "; allowed: ids distinct over all ranks";
 
-/// Returns the first slot to probe for an id in a hash table of 2^(64 - shift) slots, by Fibonacci hashing.
+/// Returns the first slot to probe for a point's id in a hash table of 2^(64 - shift) slots, by Fibonacci hashing.
 std::size_t hash_slot(std::int64_t id, int shift) {
   return static_cast<std::size_t>((static_cast<std::uint64_t>(id) * 0x9e3779b97f4a7c15U) >> shift);
 }
 /// Returns the argument `shift` of hash_slot() for a hash table of `slots` slots, a power of two.
 int hash_shift(std::size_t slots) { return 64 - std::countr_zero(slots); }
 
-/// Throws the error that point i has the id of an earlier one, which it finds by a second pass.
+/// Throws InputError for point i of this rank, which has the id of an earlier point, found by a second pass.
 [[noreturn]] void throw_duplicate(const nearest::PointSet& points, std::size_t i) {
   std::size_t first = 0;
   while (points.id(first) != points.id(i)) ++first;
@@ -35,15 +36,16 @@ int hash_shift(std::size_t slots) { return 64 - std::countr_zero(slots); }
                             " is that of point " + Index{first} + kAllowed);
 }
 
-/// Range of the ids of a rank, if they ascend.
+/// Range of the ids of one rank's points, from which all ranks decide without a sort whether ids are distinct;
+/// compute_range() fills it.
 struct IdRange {
   std::int64_t ascending = 1;  ///< 1 if each id is above the one before, else 0
-  std::int64_t count = 0;      ///< number of ids
+  std::int64_t count = 0;      ///< number of ids on the rank
   std::int64_t first = 0;
   std::int64_t last = 0;
 };
 
-/// Returns the range of the ids of this rank. Local.
+/// Returns the range of the ids of this rank's points, and whether they ascend. Local.
 IdRange compute_range(const links::Ids& ids, std::size_t count) {
   if (count == 0) return {};
   const auto id = [&](std::size_t i) { return ids[static_cast<std::uint32_t>(i)]; };
@@ -53,8 +55,8 @@ IdRange compute_range(const links::Ids& ids, std::size_t count) {
   return range;
 }
 
-/// Returns whether ids ascend on every rank and the ranges of no two ranks overlap, so that all are distinct.
-/// Collective.
+/// Returns true if the ids of points ascend on every rank and the ranges of no two ranks overlap, so that all are distinct.
+/// Collective: one gather of the ranges.
 bool has_disjoint_ranges(const links::Ids& ids, std::size_t count, comm::Transport& transport) {
   std::vector<IdRange> all;
   for (const IdRange& range : comm::all_gather_value(transport, compute_range(ids, count))) {
@@ -87,8 +89,8 @@ void IdSet::assign(const nearest::PointSet& points) {
   }
 }
 
-/// Chooses the cheapest representation: none for ascending ids, bits for a short range, else a hash table; `id` returns
-/// that of a point.
+/// Chooses the cheapest representation of the set of this rank's ids: none for ascending ids, bits for a short range, else a
+/// hash table; `id` returns that of a point. @throws InputError for two points with one id
 template <class Id>
 void IdSet::assign_from(const nearest::PointSet& points, const Id& id) {
   std::size_t ascending = 1;
@@ -97,8 +99,9 @@ void IdSet::assign_from(const nearest::PointSet& points, const Id& id) {
   if (!assign_bits(points, id)) assign_hashed(points, id);
 }
 
-/// Represents ids by bits of a range, estimated from a sample of the ids with a margin of half its length and more on
-/// both sides. Returns false if the range is long, or some ids lie outside.
+/// Represents the ids of this rank's points by bits of a range, estimated from a sample of the ids with a margin of half its
+/// length and more on both sides. Returns false if the range is long, or some ids lie outside. @throws InputError for two
+/// points with one id
 template <class Id>
 bool IdSet::assign_bits(const nearest::PointSet& points, const Id& id) {
   std::int64_t least = id(0);
@@ -129,7 +132,8 @@ bool IdSet::assign_bits(const nearest::PointSet& points, const Id& id) {
   return true;
 }
 
-/// Represents ids by a hash table with linear probing, at most half full.
+/// Represents the ids of this rank's points by a hash table with linear probing, at most half full. @throws InputError for two
+/// points with one id
 template <class Id>
 void IdSet::assign_hashed(const nearest::PointSet& points, const Id& id) {
   kind_ = Kind::hashed;
@@ -154,7 +158,7 @@ void IdSet::assign_hashed(const nearest::PointSet& points, const Id& id) {
   }
 }
 
-/// Returns the slot of an id, or the empty one where it would be inserted.
+/// Returns the slot of an id in the hash table of this rank's ids, or the empty one where it would be inserted.
 std::size_t IdSet::find_slot(std::int64_t id) const {
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = hash_slot(id, hash_shift(slots_.size()));
@@ -193,24 +197,24 @@ bool IdSet::contains(std::int64_t id) const {
 void ForeignIds::begin(const IdSet& own, int rank) {
   own_ = &own;
   rank_ = rank;
-  if (size_ > 0) std::fill(slots_.begin(), slots_.end(), Met{0, -1});
+  if (size_ > 0) std::fill(slots_.begin(), slots_.end(), ReceivedId{0, -1});
   size_ = 0;
 }
 
 /// Returns the slot of an id in the hash table of received ids, or the empty slot where it would be inserted.
-ForeignIds::Met& ForeignIds::find_slot(std::int64_t id) {
+ForeignIds::ReceivedId& ForeignIds::find_slot(std::int64_t id) {
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = hash_slot(id, hash_shift(slots_.size()));
   while (slots_[at].rank >= 0 && slots_[at].id != id) at = (at + 1) & mask;
   return slots_[at];
 }
 
-/// Doubles the hash table of received ids.
+/// Doubles the hash table of the ids received from other ranks and inserts them again.
 void ForeignIds::grow() {
   // At most half full, so that probing always ends at an empty slot.
-  const std::vector<Met> old = std::move(slots_);
+  const std::vector<ReceivedId> old = std::move(slots_);
   slots_.assign(std::max<std::size_t>(64, 2 * old.size()), {0, -1});
-  for (const Met& met : old)
+  for (const ReceivedId& met : old)
     if (met.rank >= 0) find_slot(met.id) = met;
 }
 
@@ -224,7 +228,7 @@ void ForeignIds::insert(std::int64_t id, int rank) {
   };
   if (own_->contains(id)) refuse(rank_);
   if (2 * size_ >= slots_.size()) grow();
-  Met& met = find_slot(id);
+  ReceivedId& met = find_slot(id);
   if (met.rank < 0) {
     met = {id, rank};
     ++size_;

@@ -10,19 +10,19 @@
 
 namespace merganser::cluster {
 
-/// Set of the distinct ids of a rank's points. Ids that ascend need no memory, those from a range of up to 32 times
-/// their number up to 9 bytes each, others 16 to 32.
+/// Set of the ids of one rank's points, which detects duplicates. Ids that ascend need no memory, those from a range of up to
+/// 32 times their number up to 9 bytes each, others 16 to 32.
 class IdSet {
  public:
-  /// Replaces the contents by the ids of these points; `points` is read until the next call.
+  /// Replaces the set by the ids of this rank's points, checking that they are distinct; `points` is read until the next call.
   /// @throws InputError naming two points with one id
   /// Cost: O(n), expected; memory is kept for the next call.
   void assign(const nearest::PointSet& points);
-  /// Returns whether one of the points has this id. Cost: O(1) expected; O(log n) where ids ascend.
+  /// Returns true if one of this rank's points has this id. Cost: O(1) expected; O(log n) where ids ascend.
   [[nodiscard]] bool contains(std::int64_t id) const;
 
  private:
-  /// Representation of the set.
+  /// Representation of the set of this rank's ids: the ascending array itself, a bit for each id of a range, or a hash table.
   enum class Kind : std::uint8_t { ascending, bits, hashed };
   template <class Id>
   void assign_from(const nearest::PointSet& points, const Id& id);
@@ -46,30 +46,30 @@ class IdSet {
 /// has received the other, or has received both.
 class ForeignIds {
  public:
-  /// Empties the set for a search among points of rank `rank` whose ids are `own`.
+  /// Empties the set of received ids for a search among points of rank `rank`, this one, whose ids are `own`.
   void begin(const IdSet& own, int rank);
-  /// Inserts the id of a point of another rank. @throws InputError naming the id and both ranks, on this rank alone, if
-  /// a point of this rank or of a third one has it
+  /// Inserts the id of a point that the search received from rank `rank`. @throws InputError naming the id and both ranks, on
+  /// this rank alone, if a point of this rank or of a third one has it
   void insert(std::int64_t id, int rank);
 
  private:
-  /// Slot of the hash table: an id and the rank that it came from.
-  struct Met {
+  /// Slot of the hash table of received ids: an id and the rank that it came from.
+  struct ReceivedId {
     std::int64_t id;
     std::int32_t rank;  // -1: an empty slot
   };
   void grow();
-  [[nodiscard]] Met& find_slot(std::int64_t id);
+  [[nodiscard]] ReceivedId& find_slot(std::int64_t id);
 
   const IdSet* own_ = nullptr;
   int rank_ = 0;
   std::size_t size_ = 0;
-  std::vector<Met> slots_;
+  std::vector<ReceivedId> slots_;
 };
 
-/// Checks that ids are distinct over all ranks: each is sent to the rank given by its value, where equal ones are
-/// found, unless ids ascend on every rank and the ranges of ranks are disjoint. Collective.
-/// @param name  kind of id, for the error
+/// Checks that the ids of all ranks' parcels or points are distinct: each is sent to the rank given by its value, where equal
+/// ones are found, unless ids ascend on every rank and the ranges of ranks are disjoint. Collective.
+/// @param name  kind of id, for the error, as "parcel id"
 /// @throws InputError on every rank alike
 void check_distinct_over_ranks(const std::string& name, const links::Ids& ids, std::size_t count,
                                comm::Transport& transport);

@@ -12,6 +12,7 @@
 
 namespace merganser {
 
+// All checks come before anything is moved, so that an error leaves the parcels of every rank as they were, but for wrapping.
 void distribute(Parcels& parcels, const Decomposition& decomposition, comm::Transport& transport) {
   comm::agree(transport, [&] { cluster::check_ranks(decomposition, transport); });
   comm::check_uniform_across_ranks(transport, "distribute", cluster::uniform_values(parcels.schema(), decomposition));

@@ -15,32 +15,33 @@
 namespace merganser::cluster {
 namespace {
 
-/// Query to a candidate rank for a point that is nearer to `point` than the nearest point found so far. A record whose
-/// `point` is NaN marks that the sender's block is not full; it is not a query, and has no reply.
+/// Query of the distributed nearest-neighbour search to a candidate rank, for a point that is nearer to `point` than the
+/// nearest point found so far. A record whose `point` is NaN marks that the sender's block is not full; it is not a query, and
+/// has no reply.
 struct Query {
   Vec3 point;
   double distance2;  ///< squared distance of the nearest point found so far; infinite if none
   std::int64_t id;   ///< id of that point; larger than any id if none
 };
-/// Reply to a Query: the point of the replying rank that is nearest to the query's point, if nearer than the nearest
-/// known to the query's sender.
+/// Reply to a Query of the distributed nearest-neighbour search: the point of the replying rank that is nearest to the query's
+/// point, if nearer than the nearest known to the query's sender.
 struct Reply {
   double distance2;
   std::int64_t id;
   std::uint32_t vertex;  // vertex on the replying rank; kNone: no nearer point there
   std::uint32_t position;
 };
-/// Announcement of a cross-rank link to the rank of its target.
+/// Announcement of a link between ranks, from the rank of its source to the rank of its target, which the pruning needs.
 struct Announcement {
-  std::uint32_t target;  ///< vertex on the receiver
-  std::uint32_t source;  ///< vertex on the sender
+  std::uint32_t target;  ///< vertex of the link's target, on the receiving rank
+  std::uint32_t source;  ///< vertex of the link's source, on the sending rank
   std::int64_t source_id;
   double distance2;
 };
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Returns the region of a rank's block, with its walls.
+/// Returns the region of space that a rank's cell list covers: its block, and which faces of it are walls of the box.
 nearest::Region block_region(const Decomposition& d, int rank) {
   nearest::Region r;
   const auto block = d.block(rank);
@@ -131,8 +132,8 @@ bool DistributedSearch::send_queries(const nearest::PointSet& points, Site* sort
   return true;
 }
 
-/// Sends the posted queries to the candidate ranks and receives their queries, in one wave. @return whether a neighbour
-/// has sent a query to this rank
+/// Sends the posted nearest-neighbour queries to the candidate ranks and receives theirs, in one wave. @return true if a
+/// candidate rank has sent a query to this rank
 bool DistributedSearch::receive_queries() {
   // Sent last on each arc, so that the receiver finds it at the end of the message. A full rank adds nothing.
   const Query not_full{{std::nan(""), 0, 0}, 0, 0};
@@ -151,7 +152,7 @@ bool DistributedSearch::receive_queries() {
   return asked;
 }
 
-/// Sorts the points into the order of cells, once in a step, when that order is first needed.
+/// Sorts this rank's points into the order of cells, once in a merge step, when that order is first needed by the search.
 void DistributedSearch::sort(Site* sorted, std::byte* scratch) {
   if (sorted_) return;
   sorted_ = true;
@@ -160,8 +161,8 @@ void DistributedSearch::sort(Site* sorted, std::byte* scratch) {
   if (options_.search == Search::cells8) distance2_.resize(points_->size());
 }
 
-/// Local search: finds the nearest point of this rank to each small point; small points whose nearest may be on another
-/// rank are listed in open_.
+/// Local part of the nearest-neighbour search: finds the nearest point of this rank to each small point; small points whose
+/// nearest may be on another rank are listed in open_.
 void DistributedSearch::search_local() {
   const links::Ids id = ids();
   if (options_.search == Search::exact) {
@@ -179,7 +180,8 @@ void DistributedSearch::search_local() {
     }
 }
 
-/// Returns the arcs to the other ranks that own one of the 8 cells around the nearest node of p, each once.
+/// Search rule cells8: returns the arcs to the other ranks that own one of the 8 cells around the grid node nearest to p, each
+/// once.
 std::vector<std::uint32_t> DistributedSearch::owners_cells8(const Vec3& p) const {
   std::vector<std::uint32_t> arcs;
   const Grid& grid = decomposition_.grid();
@@ -209,8 +211,8 @@ std::vector<std::uint32_t> DistributedSearch::owners_cells8(const Vec3& p) const
   return arcs;
 }
 
-/// Posts queries to candidate ranks: in the exact search those whose blocks lie within the distance found. Equal
-/// distance counts, since a point there may have a lower id.
+/// Posts nearest-neighbour queries to candidate ranks: in the exact search to those whose blocks lie within the distance found.
+/// Equal distance counts, since a point there may have a lower id.
 void DistributedSearch::post_queries() {
   const auto& neighbours = mailbox_.graph().out;
   if (neighbours.empty()) return;
@@ -264,7 +266,7 @@ void DistributedSearch::exchange_replies() {
       const Reply& a = replies[k];
       if (a.vertex == links::kNone) continue;
       check_foreign_id(a.id, mailbox_.graph().in[arc]);
-      Open& o = open_[queries_by_arc_[arc][k]];
+      OpenPoint& o = open_[queries_by_arc_[arc][k]];
       nearest::Best& best = o.local.best;
       // Several ranks may reply. The order is the total one of (distance, id), so the result does not depend on theirs.
       const bool none = best.vertex == links::kNone && o.remote_vertex == links::kNone;
@@ -282,7 +284,7 @@ std::vector<FarQuery> DistributedSearch::far_queries() {
   std::vector<FarQuery> queries;
   far_open_.clear();
   for (std::uint32_t i = 0; i < open_.size(); ++i) {
-    const Open& o = open_[i];
+    const OpenPoint& o = open_[i];
     const nearest::Best& best = o.local.best;
     if (best.distance2 < cutoff2_) continue;
     const std::uint32_t v = o.local.vertex;
@@ -306,7 +308,7 @@ void DistributedSearch::nearest(const Vec3& point, Site* sorted, std::byte* scra
 // instead of an arc.
 void DistributedSearch::mark_far_link(std::uint32_t vertex) {
   const auto at = std::lower_bound(far_open_.begin(), far_open_.end(), std::pair(vertex, std::uint32_t{0}));
-  Open& o = open_[at->second];
+  OpenPoint& o = open_[at->second];
   o.is_far_link = true;
   o.remote_vertex = links::kNone;
 }
@@ -314,17 +316,17 @@ void DistributedSearch::mark_far_link(std::uint32_t vertex) {
 // Third stage of a merge step's search: each link across ranks is numbered on its arc and announced to the rank of its
 // target, which the pruning needs.
 void DistributedSearch::announce(StepNumbers& report) {
-  for (const Open& o : open_)
+  for (const OpenPoint& o : open_)
     if (!o.is_far_link && o.remote_vertex == links::kNone && o.local.best.vertex == links::kNone) ++report.unmatched;
   // Counting sort by arc. Within an arc links keep the order of open_, in which they are announced: the receiver
   // numbers them by arrival, so both ends have the same slots.
   std::vector<std::uint32_t> next(queries_by_arc_.size() + 1, 0);
-  for (const Open& o : open_)
+  for (const OpenPoint& o : open_)
     if (o.remote_vertex != links::kNone) ++next[o.arc + 1];
   for (std::size_t arc = 0; arc < queries_by_arc_.size(); ++arc) next[arc + 1] += next[arc];
   const std::vector<std::uint32_t> first = next;
   links_.out.resize(next.back());
-  for (const Open& o : open_) {
+  for (const OpenPoint& o : open_) {
     if (o.remote_vertex == links::kNone) continue;
     const std::uint32_t at = next[o.arc]++;
     const std::uint32_t v = o.local.vertex;

@@ -14,17 +14,17 @@
 
 namespace merganser::cluster {
 
-/// Flag per arc: 1 if it takes part in a wave.
+/// Flags of the arcs of a rank in the process graph: 1 where the arc takes part in a wave of the mailbox.
 using Arcs = std::vector<std::uint8_t>;
 
 /// Returns the largest distance from a point of this rank to its nearest neighbour among the points of this rank, in
 /// units of the box; infinite if the rank has fewer than two points. Local.
 double largest_gap(const nearest::PointSet& points, const Decomposition& decomposition, int rank);
 
-/// Options of a search; the same on every rank.
+/// Options of the distributed nearest-neighbour search; the same on every rank.
 struct SearchOptions {
-  Search search = Search::exact;  ///< search rule
-  /// Whether both ends of cross-rank links exchange the positions of their points in the container
+  Search search = Search::exact;  ///< search rule: exact or cells8
+  /// True if both ends of links between ranks exchange the positions of their points in the container
   /// (CrossLink::remote_position).
   bool positions = false;
 };
@@ -32,7 +32,7 @@ struct SearchOptions {
 /// Query for the parcel nearest to a point, flooded among the ranks around a hole because that parcel may be on a rank
 /// that is no candidate of the sender. Sent as bytes.
 struct FarQuery {
-  Vec3 point;              ///< position of the parcel, in canonical coordinates
+  Vec3 point;              ///< position of the parcel whose nearest is searched, in canonical coordinates
   double distance2;        ///< squared distance of the nearest parcel found so far; infinite if none
   std::int64_t id;         ///< id of that parcel; larger than any id if none
   std::int64_t source_id;  ///< id of the parcel
@@ -42,21 +42,23 @@ struct FarQuery {
   std::uint32_t unused = 0;
 };
 
-/// Search for the links of one rank over the neighbours of a symmetric graph. A step calls send_queries(),
-/// exchange_replies() and announce(), with the far search in between; the object is reused by every step.
+/// Distributed nearest-neighbour search for the links of one rank's small points, over the neighbours of a symmetric process
+/// graph. A merge step calls send_queries(), exchange_replies() and announce(), with the far search in between; the object is
+/// reused by every step.
 class DistributedSearch {
  public:
   /// Search cutoffs: the least distances between a point of a rank and a point of a rank that is no candidate of it.
   struct SearchCutoff {
-    double own2;  ///< of this rank, squared
-    double min;   ///< least of all ranks, not squared
+    double own2;  ///< search cutoff of this rank, squared
+    double min;   ///< least search cutoff of all ranks, not squared
   };
   DistributedSearch(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const SearchCutoff& cutoff,
                     const SearchOptions& options);
 
-  /// Bins the points, searches the points of this rank, and sends queries to candidate ranks (one wave). Called by
-  /// every rank. Returns false if this rank has no small points and has received no queries: then the step is over on
-  /// this rank, except for far links. `sorted` and `scratch`: see CellList::sort.
+  /// Bins this rank's points into cells, searches the nearest among them, and sends queries to candidate ranks (one wave).
+  /// Called by every rank. Returns false if this rank has no small points and has received no queries: then the step is over
+  /// on this rank, except for far links. @param sorted  receives the sites in the order of cells, once that is needed
+  /// @param scratch  memory of CellList::scratch_bytes() bytes
   /// @throws InputError before anything is sent for a point that is not in this rank's block, or an id that two have
   bool send_queries(const nearest::PointSet& points, Site* sorted, std::byte* scratch, StepNumbers& report);
   /// Searches the nearest points of this rank for neighbours' queries and exchanges the replies (one wave over arcs
@@ -67,36 +69,38 @@ class DistributedSearch {
   void announce(StepNumbers& report);
 
   // Interface of FarSearch.
-  /// Returns whether points leave no large hole in this rank's block, valid since send_queries(); see Cover.
+  /// Returns true if the points leave no large hole in this rank's block (Cover::is_full), valid since send_queries().
   [[nodiscard]] bool is_full() const { return full_; }
-  /// Returns per arc whether the block of the neighbour is not full.
+  /// Returns, for each arc, 1 if the block of the neighbouring rank is not full (may have a large hole), as marked in its message
+  /// to send_queries().
   [[nodiscard]] const Arcs& open_neighbours() const { return open_neighbours_; }
-  /// Returns queries for the points whose nearest may be on a rank that is no candidate: the nearest known is not
-  /// within the cutoff. After exchange_replies().
+  /// Returns queries for the points of this rank whose nearest may be on a rank that is no candidate: the nearest known is not
+  /// within the search cutoff. After exchange_replies(). Local.
   [[nodiscard]] std::vector<FarQuery> far_queries();
-  /// Replaces `best` by the point of this rank nearest to `point`, if that is nearer. Sorts the points into the order
-  /// of cells first if send_queries() has not done so.
+  /// Replaces `best` by the point of this rank nearest to the point of a flooded query, if that is nearer. Sorts this rank's
+  /// points into the order of cells first if send_queries() has not done so.
   void nearest(const Vec3& point, Site* sorted, std::byte* scratch, nearest::Best& best);
-  /// Checks the id of a point of another rank. @throws InputError if a point of this rank or of a third one has it
+  /// Checks the id of a point that the search received from another rank. @throws InputError if a point of this rank or of a
+  /// third one has it
   void check_foreign_id(std::int64_t id, int rank) { foreign_ids_.insert(id, rank); }
   /// Marks the link of a vertex for which far_queries() returned a query as a far link; announce() does not announce
   /// far links.
   void mark_far_link(std::uint32_t vertex);
 
-  /// Returns the links of this rank.
+  /// Returns the links of this rank's points to their nearest, and those from other ranks, complete after announce().
   [[nodiscard]] links::Links& links() { return links_; }
-  /// Returns the cell list of this rank's points.
+  /// Returns the cell list in which the search finds this rank's points.
   [[nodiscard]] const nearest::CellList& cells() const { return cells_; }
-  /// Returns the squared length of each link, by vertex (cells8 only).
+  /// Returns the squared length of the link of each point of this rank, by vertex (search rule cells8 only).
   [[nodiscard]] const std::vector<double>& distance2() const { return distance2_; }
-  /// Returns the number of points given to send_queries().
+  /// Returns the number of this rank's points in the search, as given to send_queries().
   [[nodiscard]] std::size_t size() const { return points_->size(); }
-  /// Returns the ids, by vertex, of the points given to send_queries().
+  /// Returns the ids of this rank's points in the search, by vertex (position in the order of cells).
   [[nodiscard]] links::Ids ids() const { return points_->ids(cells_.order()); }
 
  private:
-  /// Small point whose nearest may be on another rank, with the best reply so far.
-  struct Open {
+  /// Small point of this rank whose nearest may be on another rank, with the best reply of candidate ranks so far.
+  struct OpenPoint {
     nearest::CellList::Open local;  // best.vertex: local, or kNone where a remote one is nearer
     std::uint32_t arc = 0;
     std::uint32_t remote_vertex = links::kNone;
@@ -117,7 +121,7 @@ class DistributedSearch {
   double cutoff2_;
   Cover cover_;
   bool full_ = true;
-  bool sorted_ = false;  // the cells are sorted in this step
+  bool sorted_ = false;  // the points have been sorted into cells in this step
   SearchOptions options_;
   const nearest::PointSet* points_ = nullptr;
   IdSet own_ids_;
@@ -125,12 +129,12 @@ class DistributedSearch {
   nearest::CellList cells_;
   links::Links links_;
   std::vector<double> distance2_;  // cells8: squared length of each link
-  std::vector<Open> open_;
+  std::vector<OpenPoint> open_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> far_open_;  // vertex, index into open_; ascending
   std::vector<std::vector<std::uint32_t>> queries_by_arc_;         // per arc: indices into open_
   Arcs queried_;                                                   ///< arcs on which this rank has sent queries
   Arcs querying_;                                                  ///< arcs on which queries have arrived
-  Arcs open_neighbours_;                                           ///< arcs to ranks that are not full
+  Arcs open_neighbours_;                                           ///< arcs to ranks whose blocks are not full
   std::int64_t small_ = 0;
 };
 

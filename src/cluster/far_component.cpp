@@ -1,3 +1,4 @@
+// Component of ranks around large holes in the parcels: flooding of far queries and shortest routes between its members.
 #include "src/cluster/far_component.hpp"
 
 #include <algorithm>
@@ -11,23 +12,24 @@
 namespace merganser::cluster {
 namespace {
 
-// Format of an item, the description of a member that is flooded through the component. It begins with one word: the
+// Format of an item, the description of a member rank that is flooded through the component. It begins with one word: the
 // rank, shifted by two, and the bits kFull and kMore. With kMore follow the number of queries and the number of listed
 // ranks, the queries, and the listed ranks. A full member lists the ranks over its open arcs; of a member that is not
 // full all arcs are open, so any rank can compute the list and the item has none.
 constexpr std::uint32_t kFull = 2;  ///< bit of an item's first word: the member's block is full
 constexpr std::uint32_t kMore = 1;  ///< bit of an item's first word: counts, queries and listed ranks follow
 
-/// Decoded head of an item, which describes a member of the component in a flooded message.
+/// Decoded head of an item, which describes a member rank of the component in a flooded message; read_head() fills it.
 struct ItemHead {
   int rank;
   bool full;
   std::uint32_t queries;
   std::uint32_t listed;
-  std::size_t bytes;  // length of the whole item
+  std::size_t bytes;  // length of the whole item in the message
 };
 
-/// Decodes the head of the first item of a message. @throws CommError if the message ends within the item
+/// Decodes the head of the first item (a member rank and its far queries) of a flooded message. @throws CommError if the message
+/// ends within the item
 ItemHead read_head(std::span<const std::byte> message) {
   std::array<std::uint32_t, 3> words{};
   std::memcpy(words.data(), message.data(), std::min(message.size(), sizeof words));
@@ -43,14 +45,15 @@ ItemHead read_head(std::span<const std::byte> message) {
   return head;
 }
 
-/// Appends bytes to a message.
-void append(std::vector<std::byte>& to, const void* from, std::size_t bytes) {
+/// Appends `bytes` bytes to a message that is flooded through the component.
+void append_bytes(std::vector<std::byte>& to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
   const auto* const begin = static_cast<const std::byte*>(from);
   to.insert(to.end(), begin, begin + bytes);
 }
 
-/// Encodes the item of this rank: its far queries and, if it is full, the ranks over its open arcs.
+/// Encodes the item by which this rank joins the flooding: its far queries and, if its block is full, the ranks over its open
+/// arcs.
 std::vector<std::byte> make_item(int rank, bool full, const std::vector<FarQuery>& queries,
                                  const std::vector<std::int32_t>& listed) {
   const bool more = !queries.empty() || !listed.empty();
@@ -58,13 +61,13 @@ std::vector<std::byte> make_item(int rank, bool full, const std::vector<FarQuery
       static_cast<std::uint32_t>(rank) << 2 | (full ? kFull : 0) | (more ? kMore : 0),
       static_cast<std::uint32_t>(queries.size()), static_cast<std::uint32_t>(listed.size())};
   std::vector<std::byte> item;
-  append(item, words.data(), more ? sizeof words : sizeof words[0]);
-  append(item, queries.data(), queries.size() * sizeof(FarQuery));
-  append(item, listed.data(), listed.size() * sizeof(std::int32_t));
+  append_bytes(item, words.data(), more ? sizeof words : sizeof words[0]);
+  append_bytes(item, queries.data(), queries.size() * sizeof(FarQuery));
+  append_bytes(item, listed.data(), listed.size() * sizeof(std::int32_t));
   return item;
 }
 
-/// Distance of a member that the breadth-first search has not reached yet.
+/// Distance of a member rank that the breadth-first search over open arcs has not reached yet.
 constexpr std::uint32_t kUnreached = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
@@ -73,6 +76,7 @@ constexpr std::uint32_t kUnreached = std::numeric_limits<std::uint32_t>::max();
 FarComponent::FarComponent(comm::Mailbox& mailbox, std::function<std::vector<int>(int)> neighbours, int rank)
     : mailbox_(mailbox), neighbours_(std::move(neighbours)), rank_(rank), active_(mailbox.graph().out.size()) {}
 
+// End of a component of ranks around holes: the members, queries and routes of the step before are dropped.
 void FarComponent::clear() {
   members_.clear();
   known_.clear();
@@ -102,7 +106,7 @@ void FarComponent::gather(bool full, const Arcs& open_neighbour, const std::vect
     ++waves_;
     std::vector<std::byte> next;
     for (std::size_t arc = 0; arc < to.size(); ++arc)
-      if (is_active(arc, waves_)) append(mailbox_.outbox(arc), fresh.data(), fresh.size());
+      if (is_active(arc, waves_)) append_bytes(mailbox_.outbox(arc), fresh.data(), fresh.size());
     step(waves_);
     for (std::size_t arc = 0; arc < to.size(); ++arc)
       if (is_active(arc, waves_)) receive_items(arc, next);
@@ -125,20 +129,21 @@ void FarComponent::gather(bool full, const Arcs& open_neighbour, const std::vect
   if (again) wave();  // neighbours' eccentricities differ from this rank's by 1 at most
 }
 
-/// Stores the new items of a message and collects them in `fresh`, to be forwarded in the next wave.
+/// Stores the items (member ranks) of a flooded message that are new here and collects them in `fresh`, to be forwarded in the
+/// next wave.
 void FarComponent::receive_items(std::size_t arc, std::vector<std::byte>& fresh) {
   auto message = mailbox_.inbox(arc);
   while (!message.empty()) {
     const ItemHead head = read_head(message);
     if (!is_member(head.rank)) {
       add_member(message.first(head.bytes));
-      append(fresh, message.data(), head.bytes);
+      append_bytes(fresh, message.data(), head.bytes);
     }
     message = message.subspan(head.bytes);
   }
 }
 
-/// Stores an item: a member, its open arcs and its queries.
+/// Stores a flooded item: a member rank of the component, its open arcs and its far queries.
 void FarComponent::add_member(std::span<const std::byte> item) {
   const ItemHead head = read_head(item);
   const std::byte* from =
@@ -161,7 +166,7 @@ void FarComponent::add_member(std::span<const std::byte> item) {
   members_.push_back(std::move(member));
 }
 
-/// Sorts members and queries, so that they are in the same order on every member, and indexes the graph of open arcs.
+/// Sorts members and far queries, so that they are in the same order on every member rank, and indexes the graph of open arcs.
 void FarComponent::build_index() {
   std::sort(members_.begin(), members_.end(), [](const Member& a, const Member& b) { return a.rank < b.rank; });
   std::sort(queries_.begin(), queries_.end(), [](const FarQuery& a, const FarQuery& b) {
@@ -178,21 +183,21 @@ void FarComponent::step(int wave) {
   mailbox_.step(active_, active_);
 }
 
-/// Returns the position of a member in members_.
+/// Returns the position of a member rank in members_, by binary search.
 std::size_t FarComponent::member_index(int rank) const {
   const auto at =
       std::lower_bound(members_.begin(), members_.end(), rank, [](const Member& m, int r) { return m.rank < r; });
   return static_cast<std::size_t>(at - members_.begin());
 }
 
-/// Returns the neighbours of any rank in the process graph; computed once, since decompositions do not change.
+/// Returns the neighbours (candidate ranks) of any rank in the process graph; computed once, since decompositions do not change.
 const std::vector<int>& FarComponent::cached_neighbours(int rank) {
   const auto [at, is_new] = neighbour_cache_.try_emplace(rank);
   if (is_new) at->second = neighbours_(rank);
   return at->second;
 }
 
-/// Returns the number of arcs from each member to the root, by breadth-first search; stored until the next gather().
+/// Returns the number of open arcs from each member rank to the root, by breadth-first search; cached until the next gather().
 const FarComponent::Distances& FarComponent::distances(int root) {
   const auto [at, is_new] = distances_.try_emplace(root);
   Distances& d = at->second;

@@ -23,30 +23,31 @@ namespace merganser::cluster {
 /// take part in as many waves as either needs.
 class FarComponent {
  public:
-  /// Makes the empty component of `rank`; gather() finds the members. Local.
+  /// Makes the empty component of `rank`, this one; gather() finds its members. Local.
   /// @param neighbours  function that returns the neighbours of any rank in the process graph, ascending; local
   FarComponent(comm::Mailbox& mailbox, std::function<std::vector<int>(int)> neighbours, int rank);
 
-  /// Finds the component and floods the queries of its members. Called by every rank; no wave where this rank has no
-  /// open arc.
-  /// @param full  whether the block of this rank is full
+  /// Finds the component of ranks around holes and floods the far queries of its members. Called by every rank; no wave where
+  /// this rank has no open arc.
+  /// @param full  true if the block of this rank is full
   /// @param open_neighbour  per arc: 1 if the block of the neighbour at its other end is not full
   /// @param mine  far queries of this rank
   void gather(bool full, const Arcs& open_neighbour, const std::vector<FarQuery>& mine);
-  /// Removes the component: this rank has no open arc until the next gather().
+  /// Removes the members and queries of the component: this rank has no open arc until the next gather().
   void clear();
 
-  /// Returns whether this rank has an open arc.
+  /// Returns true if this rank has an open arc, and so other members in its component.
   [[nodiscard]] bool has_open_arc() const { return members_.size() > 1; }
-  /// Returns the queries of all members, by (rank, vertex): the same on each.
+  /// Returns the far queries of all members of the component, ordered by (rank, vertex): the same list on each member.
   [[nodiscard]] const std::vector<FarQuery>& queries() const { return queries_; }
 
-  /// Returns the number of waves after which an item that a member held before the first wave has reached every other
-  /// member.
+  /// Returns the number of waves of the flooding: those after which an item that a member held before the first wave has
+  /// reached every other member.
   [[nodiscard]] int waves() const { return waves_; }
-  /// Returns whether an arc takes part in wave `wave`, 1 to waves(). Both ends return the same.
+  /// Returns true if an arc of this rank takes part in wave `wave` of the flooding, 1 to waves(). Both ends of the arc return
+  /// the same.
   [[nodiscard]] bool is_active(std::size_t arc, int wave) const { return !reach_.empty() && reach_[arc] >= wave; }
-  /// Exchanges the posted messages over the arcs that are active in wave `wave`.
+  /// Exchanges the posted messages of the flooding over the arcs of this rank that are active in wave `wave`.
   void step(int wave);
 
   /// Returns a shortest path over open arcs from member `from` to member `to`, both included: the same on every member,
@@ -58,11 +59,11 @@ class FarComponent {
   /// Returns `owner` if that rank is a member, else the member nearest to this rank that has `owner` as a candidate; -1
   /// if no member has.
   [[nodiscard]] int nearest_candidate_of(int owner);
-  /// Returns the arc of this rank to a neighbour.
+  /// Returns the number of this rank's arc to a neighbour in the process graph of candidate ranks, by binary search.
   [[nodiscard]] std::size_t arc_to(int rank) const;
 
  private:
-  /// Member of the component, with the ranks over its open arcs.
+  /// Member rank of the component around holes, with the neighbours over its open arcs.
   struct Member {
     int rank;
     bool full;

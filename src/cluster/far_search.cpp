@@ -1,3 +1,4 @@
+// Far search: nearest neighbours beyond the candidate ranks, over large holes in the parcels, by flooding around the hole.
 #include "src/cluster/far_search.hpp"
 
 #include <algorithm>
@@ -23,11 +24,13 @@ FarSearch::FarSearch(comm::Mailbox& mailbox, const Decomposition& decomposition,
 // Component through which redistribute() sends merged parcels; null where the step had no far links.
 FarComponent* FarSearch::component() { return away_ ? &component_ : nullptr; }
 
+// True if a far link begins or ends at a parcel of this rank; links that only pass through do not count.
 bool FarSearch::has_link_ends() const {
   return std::any_of(links_.begin(), links_.end(),
                      [this](const FarLink& l) { return l.source_rank == rank_ || l.target_rank == rank_; });
 }
 
+// Start of the far search of a step: the far links and routes of the step before are dropped.
 void FarSearch::clear() {
   away_ = false;
   links_.clear();
@@ -52,7 +55,7 @@ void FarSearch::find(DistributedSearch& search, Site* sorted, std::byte* scratch
   find_routes();
 }
 
-/// Stores a reply to a flooded query if it is the best one so far, by (squared distance, id). Returns whether it is.
+/// Stores a reply to a flooded far query if it is the best one so far, by (squared distance, id). Returns true if it is.
 bool FarSearch::update_best(const Reply& reply) {
   Reply& best = best_[reply.query];
   if (best.rank >= 0 && std::tie(best.distance2, best.id) <= std::tie(reply.distance2, reply.id)) return false;
@@ -82,7 +85,7 @@ void FarSearch::search_replies(DistributedSearch& search, Site* sorted, std::byt
   }
 }
 
-/// Floods the replies through the component: in each wave a rank forwards the replies that were better than its best
+/// Floods the replies to far queries around a hole: in each wave a rank forwards the replies that were better than its best
 /// reply to the same query, and drops the others. Afterwards every member has the best reply to every query.
 void FarSearch::flood_replies() {
   const std::size_t arcs = mailbox_.graph().out.size();
@@ -101,7 +104,8 @@ void FarSearch::flood_replies() {
   }
 }
 
-/// Makes a far link of each query that has a reply; the same links on every member of the component.
+/// Makes a far link of each flooded query that has a reply; the same links on every member rank of the component. Marks those of
+/// this rank in the search and checks received ids.
 void FarSearch::store_links(DistributedSearch& search) {
   const auto& queries = component_.queries();
   for (std::size_t i = 0; i < queries.size(); ++i) {
@@ -127,19 +131,19 @@ void FarSearch::find_routes() {
     if (here != way.begin()) in_.push_back({arc_to(*(here - 1)), here + 1 != way.end(), i, 0});
     if (here + 1 != way.end()) out_.push_back({arc_to(*(here + 1)), here + 2 != way.end(), i, 0});
   }
-  const auto by_slot = [](const Pass& a, const Pass& b) {
+  const auto by_slot = [](const RouteArc& a, const RouteArc& b) {
     return std::tie(a.arc, a.on, a.link) < std::tie(b.arc, b.on, b.link);
   };
   std::sort(out_.begin(), out_.end(), by_slot);
   std::sort(in_.begin(), in_.end(), by_slot);
 }
 
-/// Numbers the slots of far links on each arc: they follow the ordinary cross-rank links, so both ends of the arc
-/// compute the same numbers.
-void FarSearch::number_slots(std::vector<Pass>& passes, const std::vector<links::CrossLink>& ordinary) {
+/// Numbers the slots of far links on each arc, in which the pruning sends their labels: they follow the ordinary cross-rank
+/// links, so both ends of the arc compute the same numbers.
+void FarSearch::number_slots(std::vector<RouteArc>& passes, const std::vector<links::CrossLink>& ordinary) {
   std::vector<std::uint32_t> next(mailbox_.graph().out.size(), 0);
   for (const auto& l : ordinary) ++next[l.arc];
-  for (Pass& p : passes) p.slot = next[p.arc]++;
+  for (RouteArc& p : passes) p.slot = next[p.arc]++;
 }
 
 // Input of the pruning: far links that start or end on this rank become cross-rank links with a slot on the first or
@@ -147,13 +151,13 @@ void FarSearch::number_slots(std::vector<Pass>& passes, const std::vector<links:
 void FarSearch::number_links(links::Links& links) {
   number_slots(out_, links.out);
   number_slots(in_, links.in);
-  std::vector<Pass> relayed_in(links_.size(), {0, false, kNone, 0});
+  std::vector<RouteArc> relayed_in(links_.size(), {0, false, kNone, 0});
   const auto by_slot = [](const links::CrossLink& a, const links::CrossLink& b) {
     return std::tie(a.arc, a.slot) < std::tie(b.arc, b.slot);
   };
   std::vector<links::CrossLink>& out = links.out;
   std::vector<links::CrossLink>& in = links.in;
-  for (const Pass& p : in_) {
+  for (const RouteArc& p : in_) {
     const FarLink& l = links_[p.link];
     if (p.on) {
       relayed_in[p.link] = p;
@@ -161,7 +165,7 @@ void FarSearch::number_links(links::Links& links) {
       in.push_back({l.target, l.source, p.arc, p.slot, l.source_id, l.distance2, l.source_rank, l.source_position});
     }
   }
-  for (const Pass& p : out_) {
+  for (const RouteArc& p : out_) {
     const FarLink& l = links_[p.link];
     if (l.source_rank == rank_) {
       out.push_back({l.source, l.target, p.arc, p.slot, l.target_id, l.distance2, l.target_rank, l.target_position});
@@ -177,35 +181,36 @@ void FarSearch::number_links(links::Links& links) {
   for (std::uint32_t k = 0; k < out.size(); ++k) links.target[out[k].vertex] = links::kAway | k;
   far_out_.assign(out.size(), kNone);
   far_in_.assign(in.size(), kNone);
-  const auto find = [](const std::vector<links::CrossLink>& list, const Pass& p) {
-    const auto at = std::lower_bound(list.begin(), list.end(), p, [](const links::CrossLink& l, const Pass& pass) {
+  const auto find = [](const std::vector<links::CrossLink>& list, const RouteArc& p) {
+    const auto at = std::lower_bound(list.begin(), list.end(), p, [](const links::CrossLink& l, const RouteArc& pass) {
       return std::tie(l.arc, l.slot) < std::tie(pass.arc, pass.slot);
     });
     return static_cast<std::size_t>(at - list.begin());
   };
-  for (const Pass& p : out_)
+  for (const RouteArc& p : out_)
     if (links_[p.link].source_rank == rank_) far_out_[find(out, p)] = p.link;
-  for (const Pass& p : in_)
+  for (const RouteArc& p : in_)
     if (!p.on) far_in_[find(in, p)] = p.link;
 }
 
-/// One wave of the migration along far links: each parcel that is at hop `hop` of its route is forwarded to the next
-/// rank of the route. @param load  per far link: its payload, where this rank holds it
+/// Makes one wave of the migration along far links: each parcel that is at hop `hop` of its route is forwarded to the next
+/// rank of the route. @param load  per far link: its byte "kept" and its parcel, where this rank holds it
+/// @throws CommError if a message is shorter than the parcels that it must hold
 void FarSearch::migrate_hop(std::size_t hop, std::size_t bytes, std::vector<std::vector<std::byte>>& load) {
   Arcs out(mailbox_.graph().out.size(), 0);
   Arcs in(out.size(), 0);
-  const auto is_here = [&](const Pass& p, std::size_t at) {
+  const auto is_here = [&](const RouteArc& p, std::size_t at) {
     const auto& way = ways_[p.link];
     return at < way.size() && way[at] == rank_;
   };
   bool takes_part = false;
-  for (const Pass& p : out_) {
+  for (const RouteArc& p : out_) {
     if (!is_here(p, hop)) continue;
     out[p.arc] = 1;
     takes_part = true;
     mailbox_.post_all(p.arc, std::span<const std::byte>(load[p.link]));
   }
-  for (const Pass& p : in_) {
+  for (const RouteArc& p : in_) {
     if (!is_here(p, hop + 1)) continue;
     in[p.arc] = 1;
     takes_part = true;
@@ -213,7 +218,7 @@ void FarSearch::migrate_hop(std::size_t hop, std::size_t bytes, std::vector<std:
   if (!takes_part) return;
   mailbox_.step(out, in);
   std::vector<std::size_t> read(in.size(), 0);
-  for (const Pass& p : in_) {
+  for (const RouteArc& p : in_) {
     if (!is_here(p, hop + 1)) continue;
     const auto message = mailbox_.inbox(p.arc).subspan(read[p.arc]);
     const std::size_t length = message.empty() || message[0] == std::byte{0} ? 1 : 1 + bytes;

@@ -1,3 +1,4 @@
+// Merge of one rank's stars in the caller's columns, the last stage of StarFinder::merge.
 #include "src/cluster/merge_columns.hpp"
 
 #include <algorithm>
@@ -18,15 +19,15 @@ namespace {
 
 constexpr std::uint32_t kNoMember = 0xffffffffU;
 
-/// Sources of each centre of this rank, as linked lists: first[centre], then next[member]. A member is a link or, from
-/// `links` on, a received point.
-struct Lists {
+/// Linked lists of the sources that merge into each centre of this rank: first[centre], then next[member]. A member is an index
+/// into the rank's star links or, from their number on, a received point.
+struct SourceLists {
   std::vector<std::uint32_t> first;
   std::vector<std::uint32_t> next;
   std::vector<std::uint32_t> centres;  ///< centres in the order in which their first source is listed
 
-  /// Lists the sources of the centres on rank `rank`, from its own links and from the received points.
-  Lists(std::size_t points, std::span<const StarLink> links, int rank, std::span<const StarReceive> receives)
+  /// Lists the sources of the centres on rank `rank`, this one, from its own star links and from the received points.
+  SourceLists(std::size_t points, std::span<const StarLink> links, int rank, std::span<const StarReceive> receives)
       : first(points, kNoMember), next(links.size() + receives.size(), kNoMember) {
     for (std::size_t k = 0; k < links.size(); ++k)
       if (links[k].rank == rank) add(links[k].centre, static_cast<std::uint32_t>(k));
@@ -35,7 +36,7 @@ struct Lists {
   }
 
  private:
-  /// Inserts a member at the front of its centre's list.
+  /// Inserts a source at the front of the linked list of the centre that it merges into.
   void add(std::uint32_t centre, std::uint32_t member) {
     if (first[centre] == kNoMember) centres.push_back(centre);
     next[member] = first[centre];
@@ -43,8 +44,9 @@ struct Lists {
   }
 };
 
-/// Removes the marked entries of a column, keeping the order of the rest.
-void compact(const Column& column, std::size_t size, const std::vector<std::uint8_t>& gone) {
+/// Removes the entries of merged sources from one of the caller's columns, keeping the order of the rest. @param gone  1 for
+/// entries to remove
+void remove_entries(const Column& column, std::size_t size, const std::vector<std::uint8_t>& gone) {
   if (column.data == nullptr) return;
   std::size_t to = 0;
   for (std::size_t i = 0; i < size; ++i) {
@@ -105,6 +107,7 @@ void ColumnMerge::check(std::size_t points) const {
   }
 }
 
+// Gathering of one point from the caller's columns: its position is wrapped, its id stands first in the payload row.
 void ColumnMerge::read(std::uint32_t position, Site& site, double* row) const {
   const auto at = [&](const Column& column) { return column.data[position * column.stride]; };
   const Vec3 p = wrapped(
@@ -116,6 +119,7 @@ void ColumnMerge::read(std::uint32_t position, Site& site, double* row) const {
   for (std::size_t c = 1 + components; c < width_; ++c) row[c] = 0;
 }
 
+// Scattering of one merged parcel into the caller's columns; ids are not changed, since the centre keeps its own.
 void ColumnMerge::write(std::uint32_t position, const Site& site, const double* row) const {
   const auto put = [&](const Column& column, double value) { column.data[position * column.stride] = value; };
   put(columns_.x, site.x);
@@ -138,7 +142,7 @@ void ColumnMerge::pack(std::uint32_t position, std::byte* row) const {
 // ranks.
 void ColumnMerge::run(std::span<const StarLink> links, int rank, std::span<const StarReceive> receives,
                       std::span<const std::byte> received) const {
-  const Lists lists(columns_.size, links, rank, receives);
+  const SourceLists lists(columns_.size, links, rank, receives);
   std::vector<Site> sites;   // centre first
   std::vector<double> rows;  // width_ numbers each
   std::vector<Member> members;
@@ -175,8 +179,9 @@ std::size_t ColumnMerge::remove_sources(std::span<const StarLink> links) const {
   const std::size_t size = columns_.size;
   std::vector<std::uint8_t> gone(size, 0);
   for (const StarLink& link : links) gone[link.source] = 1;
-  for (const Column* column : {&columns_.x, &columns_.y, &columns_.z, &columns_.volume}) compact(*column, size, gone);
-  for (const Column& column : columns_.attributes) compact(column, size, gone);
+  for (const Column* column : {&columns_.x, &columns_.y, &columns_.z, &columns_.volume})
+    remove_entries(*column, size, gone);
+  for (const Column& column : columns_.attributes) remove_entries(column, size, gone);
   std::size_t to = 0;
   for (std::size_t i = 0; i < columns_.ids.size(); ++i) {
     columns_.ids[to] = columns_.ids[i];

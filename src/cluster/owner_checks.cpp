@@ -1,3 +1,4 @@
+// Checks that the parcels or points of a rank lie in its block, before a merge step or a search of stars.
 #include "src/cluster/owner_checks.hpp"
 
 #include <string>
@@ -13,6 +14,7 @@ void check_volume(const Parcels& parcels, std::size_t i) {
   if (!is_volume(volume)) throw InputError("parcel id " + std::to_string(parcels.id(i)) + ": " + volume_error(volume));
 }
 
+// Check before a merge step, with the decorator `checked`: every parcel of this rank is on the rank that owns its position.
 void check_parcels(const Parcels& parcels, const Decomposition& decomposition, int rank) {
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     const Site& s = parcels.site(i);
@@ -28,6 +30,7 @@ void check_parcels(const Parcels& parcels, const Decomposition& decomposition, i
   }
 }
 
+// Check before StarFinder's search, with the decorator `checked`: every point of this rank is in its block, up to rounding.
 void check_points(const nearest::PointSet& points, const Decomposition& decomposition, int rank) {
   const auto block = decomposition.block(rank);
   const Box& box = decomposition.grid().box;

@@ -9,13 +9,14 @@
 
 namespace merganser::cluster {
 
-/// Checks that the volume of parcel i is within bounds. Local. @throws InputError naming the parcel
+/// Checks that the volume of parcel i of this rank is within the bounds of limits.hpp. Local. @throws InputError naming the
+/// parcel
 void check_volume(const Parcels& parcels, std::size_t i);
-/// Checks that the parcels of a rank are on their owner and their volumes within bounds; ids: distinct_ids.hpp. Local.
-/// For the decorator `checked`. @throws InputError
+/// Checks before a merge step, with the decorator `checked`, that this rank owns the positions of its parcels and that their
+/// volumes are within bounds. Local. @throws InputError naming the first parcel that is not
 void check_parcels(const Parcels& parcels, const Decomposition& decomposition, int rank);
-/// Checks that points lie in the block of their rank, up to rounding. Local. For the decorator `checked`. @throws
-/// InputError
+/// Checks before StarFinder's search, with the decorator `checked`, that this rank's points lie in its block, up to rounding.
+/// Local. @throws InputError naming the first point outside
 void check_points(const nearest::PointSet& points, const Decomposition& decomposition, int rank);
 /// Returns how far beyond a face of the box rounding may have moved a position on one axis, in units of the box.
 [[nodiscard]] inline double rounding_bound(const Box& box, int axis) {

@@ -1,3 +1,4 @@
+// Merge of this rank's stars into parcels and packing of its container, the last stage of the Clusterer's merge step.
 #include "src/cluster/pack.hpp"
 
 #include <algorithm>
@@ -23,12 +24,12 @@ constexpr std::size_t kAhead = 32;      ///< prefetch distance, in parcels; twic
 constexpr std::uint32_t kChunk = 4096;  ///< vertices sorted into work lists at a time
 constexpr std::size_t kHistogram = 64;  ///< stars of fewer members are counted in an array, others in the report's map
 
-/// Work lists of a chunk of vertices, sorted by kind so that the loops over it have no branches to guess: whether a
-/// vertex is a source or a centre is as good as random. Positions are relative to the first survivor of the chunk.
+/// Work lists of the merge for a chunk of parcels, sorted by kind so that the loops over it have no branches to predict:
+/// whether a vertex is a source or a centre is as good as random. Positions are relative to the first survivor of the chunk.
 struct ChunkWork {
   std::uint32_t survivors[kChunk];  ///< vertices that remain as parcels
-  std::uint32_t pairs[kChunk];      ///< centres with one source
-  std::uint32_t stars[kChunk];      ///< centres with more
+  std::uint32_t pairs[kChunk];      ///< positions of centres with one source
+  std::uint32_t stars[kChunk];      ///< positions of centres with more sources
   std::uint32_t survivor_count;
   std::uint32_t pair_count;
   std::uint32_t star_count;
@@ -37,10 +38,10 @@ struct ChunkWork {
 /// Merge and packing of one rank's parcels, chunk by chunk: survivors are copied to the new tables, then centres are
 /// merged there. Sources are read from the old tables, which no chunk overwrites: sites are sorted copies, rows go to a
 /// spare table.
-class Packer {
+class StarMerger {
  public:
-  /// Prepares the merge of the stars in `in`; run() carries it out. Both arguments must outlive the object.
-  Packer(const PackInput& in, StepReport& report)
+  /// Prepares the merge of this rank's stars in `in`; run() carries it out. Both arguments must outlive the object.
+  StarMerger(const PackInput& in, StepReport& report)
       : in_(in),
         epic_(in.parcels->schema() == Schema::epic()),
         report_(report),
@@ -52,13 +53,14 @@ class Packer {
         images_(in.rules->box),
         batch_(in.rules->box) {}
 
-  /// Merges the stars and packs the container: sources are listed per centre, then all chunks of vertices are written.
+  /// Merges this rank's stars and packs its container: sources are listed per centre, then all chunks of vertices are written.
+  /// @throws InputError for more parcels than the linked lists can number
   void run() {
     if (n_ >= kEnd - in_.received_parcels->target.size())
       throw InputError(std::to_string(n_) + " parcels on one rank; at most " + std::to_string(kEnd) +
                        ": use more ranks");
     list_sources();
-    const std::size_t after = epic_ ? write<true>() : write<false>();
+    const std::size_t after = epic_ ? merge_chunks<true>() : merge_chunks<false>();
     in_.parcels->exchange_rows(*in_.spare_rows, after);
     report_.after = static_cast<std::int64_t>(after);
     for (std::size_t m = 0; m < kHistogram; ++m)
@@ -66,8 +68,8 @@ class Packer {
   }
 
  private:
-  /// Turns `target` into the linked lists of sources. A kept target has no kept link of its own, so its entry is free
-  /// for the head of its list.
+  /// Turns `target`, the kept link of each vertex, into the linked lists of each star's sources. A kept target has no kept link
+  /// of its own, so its entry is free for the head of its list.
   void list_sources() {
     std::uint32_t* const target = in_.target;
     std::array<std::uint32_t, kChunk> sources;
@@ -101,12 +103,12 @@ class Packer {
   /// Returns the kMany flag of a centre to which a source is added: set from the second source on.
   static std::uint32_t many_flag(std::uint32_t code) { return is_head(code) ? kMany : 0; }
 
-  /// Returns whether an entry of `target` is that of a centre. kNone has the bit kSource, hence is no centre.
+  /// Returns true if a vertex's entry of `target` is that of a star's centre. kNone has the bit kSource, hence is no centre.
   static bool is_head(std::uint32_t code) { return (code & (kSource | kHead)) == kHead; }
-  /// Returns whether an entry of `target` is that of a source, or of a vertex that has migrated.
+  /// Returns true if a vertex's entry of `target` is that of a source, which merges into a centre, or that it has migrated.
   static bool is_source(std::uint32_t code) { return (code & kSource) != 0 && code != links::kNone; }
   /// Returns the source after `member` in the linked list of its star; members from n_ on are received parcels.
-  [[nodiscard]] std::uint32_t next(std::uint32_t member) const {
+  [[nodiscard]] std::uint32_t next_source(std::uint32_t member) const {
     return member < n_ ? in_.target[member] & kEnd : arrival_next_[member - n_];
   }
   /// Returns the payload row of a member of a star, a parcel of this rank or a received one.
@@ -119,9 +121,10 @@ class Packer {
     return member < n_ ? in_.sorted[member] : in_.received_parcels->site[member - n_];
   }
 
-  /// Merges the stars and packs the survivors of all chunks of vertices. @return number of parcels after the step
+  /// Merges the stars and packs the survivors of all chunks of this rank's vertices. @return number of parcels after the merge
+  /// step
   template <bool kEpic>
-  std::size_t write() {
+  std::size_t merge_chunks() {
     std::size_t after = 0;
     for (std::uint32_t begin = 0; begin < n_; begin += kChunk) {
       sort_chunk(begin, std::min(n_ - begin, kChunk) + begin);
@@ -131,7 +134,7 @@ class Packer {
         if (i % 4 == 0 && i / 4 < work_.star_count) {  // there are about five times as many pairs
           const std::uint32_t first = first_source(work_.stars[i / 4]);
           prefetch_row(first);
-          prefetch_index(next(first));
+          prefetch_index(next_source(first));
         }
         const std::size_t j = after + work_.pairs[i];
         const std::uint32_t source = first_source(work_.pairs[i]);
@@ -151,7 +154,7 @@ class Packer {
         histogram_[2] += work_.pair_count;
       }
       for (std::uint32_t i = 0; i < work_.star_count; ++i) {
-        if (i + kAhead / 2 < work_.star_count) prefetch_row(next(first_source(work_.stars[i + kAhead / 2])));
+        if (i + kAhead / 2 < work_.star_count) prefetch_row(next_source(first_source(work_.stars[i + kAhead / 2])));
         const std::uint32_t centre = work_.survivors[work_.stars[i]];
         const std::size_t j = after + work_.stars[i];
         if (!kEpic || !merge_two(centre, j)) merge_star_at(centre, j);
@@ -162,7 +165,8 @@ class Packer {
     return after;
   }
 
-  /// Sorts the vertices of a chunk into the work lists survivors, pairs and stars, without branches.
+  /// Sorts the vertices of a chunk of this rank's parcels into the work lists of the merge (survivors, pairs, stars), without
+  /// branches.
   void sort_chunk(std::uint32_t begin, std::uint32_t end) {
     std::uint32_t survivors = 0;
     std::uint32_t pairs = 0;
@@ -181,7 +185,8 @@ class Packer {
     work_.star_count = stars;
   }
 
-  /// Copies sites and payload rows of the chunk's survivors to the new tables, before centres are merged there.
+  /// Copies sites and payload rows of the parcels of a chunk that survive the merge to the new tables, before centres are merged
+  /// there.
   template <bool kEpic>
   void copy_survivors(Site* sites, double* rows) {
     const std::size_t width = kEpic ? detail::kEpicWidth : width_;
@@ -197,7 +202,7 @@ class Packer {
       std::memcpy(rows + i * width, payload_row(v), width * sizeof(double));
     }
   }
-  /// Returns the payload row of a local vertex.
+  /// Returns the payload row (id and attributes) of a parcel of this rank, by vertex.
   [[nodiscard]] const double* payload_row(std::uint32_t v) const {
     return rows_ + static_cast<std::size_t>(in_.order[v]) * width_;
   }
@@ -220,12 +225,12 @@ class Packer {
     __builtin_prefetch(r + width_ - 1);
   }
 
-  /// Merges a star of two sources, the most frequent with more than one, without a list of members. @return false if it
-  /// has more
+  /// Merges the star of centre v with two sources, the most frequent with more than one, without a list of members, into
+  /// position j of the new tables. @return false, with nothing done, if it has more sources
   bool merge_two(std::uint32_t v, std::size_t j) {
     const std::uint32_t a = in_.target[v] & kEnd;
-    const std::uint32_t b = next(a);
-    if (next(b) != kEnd) return false;
+    const std::uint32_t b = next_source(a);
+    if (next_source(b) != kEnd) return false;
     const double* const row_a = row(a);
     const double* const row_b = row(b);
     const bool swap = std::bit_cast<std::int64_t>(row_b[0]) < std::bit_cast<std::int64_t>(row_a[0]);
@@ -241,10 +246,10 @@ class Packer {
     return true;
   }
 
-  /// Merges the star of centre v, which has been copied to position j of the new tables.
+  /// Merges the star of centre v, a vertex of this rank that has been copied to position j of the new tables.
   void merge_star_at(std::uint32_t v, std::size_t j) {
     double* const out = out_rows_ + j * width_;
-    collect(in_.target[v] & kEnd, out, in_.sorted[v]);
+    collect_sources(in_.target[v] & kEnd, out, in_.sorted[v]);
     if (epic_) {
       merge_epic(out_sites_[j], out);
     } else {
@@ -252,15 +257,15 @@ class Packer {
     }
   }
 
-  /// Adds the ids of a source and its centre to the report's lineage.
+  /// Adds the ids of a source and its centre to the lineage in the report of the merge step.
   void record_lineage(std::uint32_t source, const double* centre) {
     report_.lineage.push_back({std::bit_cast<std::int64_t>(row(source)[0]), std::bit_cast<std::int64_t>(centre[0])});
   }
 
-  /// Lists the sources of a star in the order of their ids, and counts the star.
-  void collect(std::uint32_t first, const double* centre, const Site& centre_site) {
+  /// Lists the sources of a star in members_, in the order of their ids, and counts the star in the report of the merge step.
+  void collect_sources(std::uint32_t first, const double* centre, const Site& centre_site) {
     members_.clear();
-    for (std::uint32_t m = first; m != kEnd; m = next(m)) members_.push_back(m);
+    for (std::uint32_t m = first; m != kEnd; m = next_source(m)) members_.push_back(m);
     const auto id = [&](std::uint32_t m) { return std::bit_cast<std::int64_t>(row(m)[0]); };
     std::sort(members_.begin(), members_.end(), [&](std::uint32_t a, std::uint32_t b) { return id(a) < id(b); });
     const auto sources = static_cast<std::int64_t>(members_.size());
@@ -319,6 +324,6 @@ class Packer {
 }  // namespace
 
 // Last stage of a merge step: stars of this rank become parcels, in a container packed in the order of cells.
-void pack(const PackInput& in, StepReport& report) { Packer(in, report).run(); }
+void pack(const PackInput& in, StepReport& report) { StarMerger(in, report).run(); }
 
 }  // namespace merganser::cluster

@@ -15,8 +15,9 @@ namespace merganser::cluster {
 /// i of each array belongs to one leaf.
 struct ReceivedParcels {
   std::vector<std::uint32_t> target;  ///< vertex of the centre
-  std::vector<Site> site;
-  std::vector<double> rows;  ///< payload rows, schema width doubles each
+  std::vector<Site> site;             ///< position and volume of the leaf
+  std::vector<double> rows;           ///< payload rows, schema width doubles each
+  /// Removes the leaves received in the step before.
   void clear() { target.clear(), site.clear(), rows.clear(); }
 };
 
@@ -29,10 +30,10 @@ struct PackInput {
   const std::uint32_t* order;  ///< container position by vertex
   std::uint32_t* target;       ///< kept links by vertex (links::kNone elsewhere); overwritten
   const ReceivedParcels* received_parcels;    ///< leaves from other ranks
-  const std::vector<std::uint8_t>* departed;  ///< per away link: 1 if its vertex has left
+  const std::vector<std::uint8_t>* departed;  ///< per link to another rank: 1 if its source has migrated there
   const MergeRules* rules;                    ///< merge rules of the attributes
   double small_volume;                        ///< volume below which a parcel is small, for the report
-  bool lineage;                               ///< whether sources and centres are added to the report
+  bool lineage;                               ///< true to add the ids of sources and centres to the report
 };
 
 /// Merges the stars of this rank and packs the container; adds merged, after, clusters, merged_into_big and lineage to

@@ -1,3 +1,4 @@
+// Arguments of Clusterer and StarFinder that must agree on all ranks: number of ranks, grid, decomposition, schema.
 #include "src/cluster/rank_agreement.hpp"
 
 #include <string>
@@ -22,6 +23,7 @@ std::vector<comm::UniformValue> uniform_values(const Schema& schema, const Decom
   return uniform;
 }
 
+// Texts of grid and decomposition that Clusterer and StarFinder compare over all ranks.
 std::vector<comm::UniformValue> uniform_values(const Decomposition& decomposition) {
   const Grid& grid = decomposition.grid();
   std::string box;

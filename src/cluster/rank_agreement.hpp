@@ -8,11 +8,12 @@
 
 namespace merganser::cluster {
 
-/// Checks that the decomposition is for the ranks of the transport. Local. @throws UsageError
+/// Checks that a decomposition has as many blocks as the transport has ranks. Local. @throws UsageError if not
 void check_ranks(const Decomposition& decomposition, const comm::Transport& transport);
-/// Returns grid and decomposition as values that must be equal on all ranks; with a schema also its attributes and
-/// rules.
+/// Returns grid and decomposition of a Clusterer or StarFinder as texts that must be equal on all ranks.
 [[nodiscard]] std::vector<comm::UniformValue> uniform_values(const Decomposition& decomposition);
+/// Returns schema (attributes, components, merge rules), grid and decomposition of a Clusterer as texts that must be equal on
+/// all ranks.
 [[nodiscard]] std::vector<comm::UniformValue> uniform_values(const Schema& schema, const Decomposition& decomposition);
 
 }  // namespace merganser::cluster

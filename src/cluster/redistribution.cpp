@@ -1,3 +1,4 @@
+// Redistribution of merged parcels to their owners: waves, and announcements by which all ranks find the last one.
 #include "merganser/cluster/redistribution.hpp"
 
 #include <string>

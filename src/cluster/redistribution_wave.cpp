@@ -1,3 +1,4 @@
+// One wave of the redistribution between merge steps: parcels go to the ranks that own their positions, or one hop nearer.
 #include "src/cluster/redistribution_wave.hpp"
 
 #include <algorithm>
@@ -12,14 +13,14 @@
 namespace merganser::cluster {
 namespace {
 
-/// Serialized parcel to be forwarded to member `to` of the component.
+/// Serialised merged parcel that the ranks around a hole forward to member rank `to` of their component.
 struct ParcelInTransit {
   int to;
   std::vector<std::byte> parcel;
 };
 
-/// Removes from the container, and returns, the parcels whose owner is no candidate of this rank, but is or is a
-/// candidate of another member of the component.
+/// Removes from this rank's container, and returns, the merged parcels whose owner is no candidate of this rank, but is another
+/// member of the component around the hole, or a candidate of one. Wraps all positions of this rank into the box first.
 std::vector<ParcelInTransit> extract_leaving(Parcels& parcels, const Decomposition& d, int rank,
                                              const comm::Mailbox& mailbox, FarComponent& around) {
   const auto& neighbours = mailbox.graph().out;
@@ -39,9 +40,9 @@ std::vector<ParcelInTransit> extract_leaving(Parcels& parcels, const Decompositi
   return leaving;
 }
 
-/// Sends parcels to members of the component that are their owners or have them as candidates, hop by hop. Called by
-/// every member.
-/// @return parcels sent from here, less those that have arrived here and will be sent again
+/// Sends merged parcels, hop by hop, to the members of the component around a hole that own them or have their owners as
+/// candidates. Called by every member.
+/// @return number of parcels sent from this rank, less those that have arrived here and will be sent again
 std::int64_t send_to_members(Parcels& parcels, const Decomposition& d, int rank, comm::Mailbox& mailbox,
                              FarComponent& around) {
   std::vector<ParcelInTransit> here = extract_leaving(parcels, d, rank, mailbox, around);
@@ -79,6 +80,7 @@ std::int64_t send_to_members(Parcels& parcels, const Decomposition& d, int rank,
 
 }  // namespace
 
+// Redistribution between merge steps: first within the component around a hole, if there is one, then one wave over all arcs.
 Redistributed redistribute(Parcels& parcels, const Decomposition& decomposition, int rank, comm::Mailbox& mailbox,
                            FarComponent* around) {
   const Box& box = decomposition.grid().box;

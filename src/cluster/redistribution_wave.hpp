@@ -9,13 +9,13 @@
 
 namespace merganser::cluster {
 
-/// Numbers of parcels sent by this rank in one redistribution.
+/// Numbers of parcels that this rank sent towards their owners in one redistribution wave; redistribute() fills it.
 struct Redistributed {
-  std::int64_t sent = 0;        ///< parcels sent
+  std::int64_t sent = 0;        ///< parcels that this rank sent
   std::int64_t in_transit = 0;  ///< of these, those sent to a rank that is not their owner
 };
-/// Sends parcels to their owners, or one hop towards them, in one neighbour wave; see Clusterer::redistribute. Called
-/// by every rank.
+/// Sends the parcels of this rank that lie in other blocks to the ranks that own them, or one hop towards them, in one neighbour
+/// wave between merge steps. Called by every rank.
 /// @param around  component of this rank if merged parcels may have to go beyond candidates: it first sends them to
 /// members of which the owners are candidates; null: no such parcels
 Redistributed redistribute(Parcels& parcels, const Decomposition& decomposition, int rank, comm::Mailbox& mailbox,

@@ -17,20 +17,22 @@ namespace merganser {
 namespace reference {
 namespace {
 
-using Cell = std::array<std::int64_t, 3>;
+/// Cell of the grid by its numbers along the axes, from 0.
+using CellIndex = std::array<std::int64_t, 3>;
 
-/// Returns the position of parcel i.
+/// Returns the position of parcel i, for the serial oracle of the merge step.
 Vec3 position(const Parcels& parcels, std::size_t i) {
   const Site& s = parcels.site(i);
   return {s.x, s.y, s.z};
 }
 
-/// Nearest of the candidates of one parcel, compared in the canonical order.
-class Nearest {
+/// Search result of the serial oracle for one parcel: the nearest of the parcels considered so far, in the canonical order
+/// (squared distance, lower id, higher id).
+class NearestSoFar {
  public:
-  Nearest(const Parcels& parcels, const Box& box, std::size_t i) : parcels_(parcels), box_(box), i_(i) {}
+  NearestSoFar(const Parcels& parcels, const Box& box, std::size_t i) : parcels_(parcels), box_(box), i_(i) {}
 
-  /// Replaces the nearest parcel by parcel j if that comes earlier in the canonical order.
+  /// Replaces the nearest parcel so far by parcel j if that comes earlier in the canonical order of links.
   void consider(std::size_t j) {
     if (j == i_) return;
     const std::int64_t mine = parcels_.id(i_);
@@ -52,19 +54,19 @@ class Nearest {
   std::size_t i_;
 };
 
-/// Map from grid cells to their parcels.
-class Bins {
+/// Map from grid cells to the parcels that they hold, in which the serial oracle of the merge step searches.
+class CellMap {
  public:
-  Bins(const Parcels& parcels, const Grid& grid) : grid_(grid) {
+  CellMap(const Parcels& parcels, const Grid& grid) : grid_(grid) {
     for (std::size_t i = 0; i < parcels.size(); ++i) members_[locate(position(parcels, i))].push_back(i);
   }
-  /// Returns the cell of a position.
-  [[nodiscard]] Cell locate(const Vec3& p) const {
+  /// Returns the grid cell that contains a position.
+  [[nodiscard]] CellIndex locate(const Vec3& p) const {
     return {grid_.cell(0, p[0]), grid_.cell(1, p[1]), grid_.cell(2, p[2])};
   }
-  /// Considers all parcels of the cells first .. last as candidates, each cell once: periodic axes wrap, wall axes are
-  /// clipped.
-  void consider(Nearest& nearest, const Cell& first, const Cell& last) const {
+  /// Considers all parcels of the grid cells first .. last as the nearest one, each cell once: periodic axes wrap, wall axes
+  /// are clipped.
+  void consider(NearestSoFar& nearest, const CellIndex& first, const CellIndex& last) const {
     std::array<std::vector<std::int64_t>, 3> along;
     for (int a = 0; a < 3; ++a) {
       const std::int64_t n = grid_.cells[a];
@@ -84,12 +86,12 @@ class Bins {
 
  private:
   const Grid& grid_;
-  std::map<Cell, std::vector<std::size_t>> members_;
+  std::map<CellIndex, std::vector<std::size_t>> members_;
 };
 
 /// Exact search of the oracle: widens the cube of cells around parcel i until no parcel outside of it can be nearer.
-void search_rings(const Bins& bins, const Parcels& parcels, const Grid& grid, std::size_t i, Nearest& nearest) {
-  const Cell home = bins.locate(position(parcels, i));
+void search_rings(const CellMap& bins, const Parcels& parcels, const Grid& grid, std::size_t i, NearestSoFar& nearest) {
+  const CellIndex home = bins.locate(position(parcels, i));
   const double spacing = std::min({grid.spacing(0), grid.spacing(1), grid.spacing(2)});
   const std::int64_t widest = *std::max_element(grid.cells.begin(), grid.cells.end());
   for (std::int64_t ring = 1;; ++ring) {
@@ -108,14 +110,14 @@ void search_rings(const Bins& bins, const Parcels& parcels, const Grid& grid, st
 }
 
 /// Search rule cells8 of the oracle: considers the parcels of the 2x2x2 cells around the grid node nearest to parcel i.
-void search_node(const Bins& bins, const Parcels& parcels, const Grid& grid, std::size_t i, Nearest& nearest) {
+void search_node(const CellMap& bins, const Parcels& parcels, const Grid& grid, std::size_t i, NearestSoFar& nearest) {
   const Vec3 p = position(parcels, i);
-  const Cell node{grid.node(0, p[0]), grid.node(1, p[1]), grid.node(2, p[2])};
+  const CellIndex node{grid.node(0, p[0]), grid.node(1, p[1]), grid.node(2, p[2])};
   bins.consider(nearest, {node[0] - 1, node[1] - 1, node[2] - 1}, node);
 }
 
-/// Follows links from `start` and returns the vertices of the cycle that they lead into; empty if there is no cycle or
-/// an earlier call has found it. `seen_by` holds per vertex the start of the first call that reached it.
+/// Oracle of the cutting of cycles: follows links from `start` and returns the parcels of the cycle that they lead into; empty
+/// if there is no cycle or an earlier call has found it. `seen_by` holds per vertex the start of the first call that reached it.
 std::vector<std::size_t> find_cycle(const LinkGraph& graph, std::size_t start, std::vector<std::size_t>& seen_by) {
   std::vector<std::size_t> path;
   std::size_t v = start;
@@ -138,10 +140,10 @@ LinkGraph nearest(const Parcels& parcels, const Grid& grid, const std::vector<ch
   const std::size_t n = parcels.size();
   LinkGraph graph{std::vector<std::int64_t>(n, -1), std::vector<links::Key>(n)};
   const bool quadratic = search == Search::exact && n <= 4096;
-  const Bins bins(parcels, grid);
+  const CellMap bins(parcels, grid);
   for (std::size_t i = 0; i < n; ++i) {
     if (!is_small[i]) continue;
-    Nearest best(parcels, grid.box, i);
+    NearestSoFar best(parcels, grid.box, i);
     if (quadratic) {
       for (std::size_t j = 0; j < n; ++j) best.consider(j);
     } else if (search == Search::exact) {
@@ -220,17 +222,19 @@ void prune(LinkGraph& graph, const Parcels& parcels) {
 
 namespace {
 
-/// Sums of a star: displacements from the centre, merged volume and its reciprocal, shift of the merged position.
-struct Geometry {
+/// Geometric sums of a star in the serial oracle of the merge: displacements of the members from the centre, merged volume and
+/// its reciprocal, shift of the merged position; compute_geometry() fills it.
+struct StarGeometry {
   std::vector<Vec3> d;
   double volume = 0;
   double w = 0;
   Vec3 shift{0, 0, 0};
 };
 
-/// Computes the geometric sums of a star relative to its centre, members in the order given.
-Geometry compute_geometry(const Box& box, std::span<const Member> members) {
-  Geometry g;
+/// Computes the geometric sums of a star (merged volume, volume-weighted mean displacement) relative to its centre, members in
+/// the order given, which defines the bits.
+StarGeometry compute_geometry(const Box& box, std::span<const Member> members) {
+  StarGeometry g;
   const Site& c = *members[0].site;
   g.volume = c.volume;
   g.d.push_back({0, 0, 0});
@@ -248,9 +252,10 @@ Geometry compute_geometry(const Box& box, std::span<const Member> members) {
   return g;
 }
 
-/// Returns whether the sums of doubles are accurate to 1e-12 (see detail::ShapeSum); else detail::wide_shape computes
-/// the shape.
-bool is_plain(const Box& box, std::span<const Member> members, const Geometry& g, std::size_t offset, const Shape& s) {
+/// Returns true if sums of doubles give the merged shape of a star (ellipsoid B11 to B33) to 1e-12 (detail::ShapeSum); else
+/// detail::wide_shape computes it.
+bool is_plain(const Box& box, std::span<const Member> members, const StarGeometry& g, std::size_t offset,
+              const Shape& s) {
   bool plain = members.size() <= 1 + detail::kMaxPlainSources;
   for (const Member& m : members) {
     const double* b = m.row + offset;
@@ -274,8 +279,9 @@ bool is_plain(const Box& box, std::span<const Member> members, const Geometry& g
   return plain;
 }
 
-/// Merges the shapes of a star, B11 to B23 from `offset` of a row on.
-void ellipsoid_reference(const Box& box, std::span<const Member> members, const Geometry& g, std::size_t offset,
+/// Oracle of the merge rule ellipsoid: computes the merged shape of a star, B11 to B23, from those at `offset` of the members'
+/// payload rows.
+void ellipsoid_reference(const Box& box, std::span<const Member> members, const StarGeometry& g, std::size_t offset,
                          double* out) {
   double s11 = 0, s12 = 0, s13 = 0, s22 = 0, s23 = 0, s33 = 0;
   for (std::size_t i = 0; i < members.size(); ++i) {
@@ -303,11 +309,11 @@ void ellipsoid_reference(const Box& box, std::span<const Member> members, const 
   for (std::size_t i = 0; i < 5; ++i) out[i] = f * s[i];
 }
 
-/// Returns the id of a member.
+/// Returns the id of a member of a star, which stands first in its payload row.
 std::int64_t member_id(const Member& m) { return std::bit_cast<std::int64_t>(m.row[0]); }
 
-/// Merge rules mean_present and sum_present: returns the mean, weighted by volume, or the sum of a column over the
-/// members that have a value; NaN if none has.
+/// Oracle of the merge rules mean_present and sum_present: returns the mean, weighted by volume, or the sum of an attribute over
+/// the members of a star that have a value; NaN if none has.
 double present_reference(std::span<const Member> members, std::size_t column, bool weighted) {
   std::vector<Member> with_value;
   std::copy_if(members.begin(), members.end(), std::back_inserter(with_value),
@@ -323,9 +329,9 @@ double present_reference(std::span<const Member> members, std::size_t column, bo
   return weighted ? sum * (1.0 / volume) : sum;
 }
 
-/// Merges one attribute by its rule, except for callbacks.
-void attribute_reference(const Box& box, const Attribute& attribute, std::span<const Member> members, const Geometry& g,
-                         std::size_t offset, double* out) {
+/// Oracle of the merge of one attribute of a star by its rule (ellipsoid, mean, sum, largest, centre, ...), except for callbacks.
+void attribute_reference(const Box& box, const Attribute& attribute, std::span<const Member> members,
+                         const StarGeometry& g, std::size_t offset, double* out) {
   if (attribute.rule == Rule::ellipsoid) return ellipsoid_reference(box, members, g, offset, out);
   for (std::size_t c = offset; c < offset + static_cast<std::size_t>(attribute.components); ++c, ++out) {
     if (attribute.rule == Rule::mean) {
@@ -349,14 +355,14 @@ void attribute_reference(const Box& box, const Attribute& attribute, std::span<c
   }
 }
 
-/// Returns a coordinate wrapped on a periodic axis, else clamped onto the walls.
+/// Returns a coordinate of a merged parcel wrapped on a periodic axis, else clamped onto the walls of the box.
 double wrap_or_clamp(const Box& box, int axis, double x) {
   if (box.periodic[axis]) return box.wrap(axis, x);
   return std::clamp(x, box.lower[axis], box.lower[axis] + box.extent[axis]);
 }
 
-/// Merges every star of the link graph into its centre, removes the sources from the container, and adds the sizes of
-/// stars to the report.
+/// Last stage of the serial oracle: merges every star of the pruned link graph into its centre, removes the sources from the
+/// container, and adds the sizes of stars to the report.
 void merge_stars(Parcels& parcels, const MergeRules& rules, const reference::LinkGraph& graph, StepReport& report) {
   const Parcels before = parcels;
   std::map<std::size_t, std::vector<std::size_t>> sources;
@@ -389,7 +395,7 @@ void merge_reference(const MergeRules& rules, std::span<const Member> members, S
   std::vector<double> merged(members[0].row, members[0].row + width);
   Site merged_site = centre;
   if (members.size() > 1) {
-    const Geometry g = compute_geometry(rules.box, members);
+    const StarGeometry g = compute_geometry(rules.box, members);
     std::size_t offset = 1;
     for (std::size_t i = 0; i < rules.schema->attributes().size(); ++i) {
       const Attribute& attribute = rules.schema->attributes()[i];

@@ -1,3 +1,4 @@
+// Removal of sent parcels from a rank's container.
 #include "src/cluster/remove_parcels.hpp"
 
 #include <cstddef>
@@ -5,6 +6,7 @@
 
 namespace merganser::cluster {
 
+// Compaction of this rank's container, sites and payload rows, after parcels were sent to their owners.
 void remove_parcels(Parcels& parcels, const std::vector<std::uint8_t>& gone) {
   const std::size_t row_bytes = parcels.schema().width() * sizeof(double);
   std::size_t j = 0;

@@ -1,3 +1,4 @@
+// Star search that Clusterer and StarFinder share: search, far search, pruning, and migration of leaves to their centres.
 #include "src/cluster/star_core.hpp"
 
 #include <algorithm>
@@ -46,6 +47,7 @@ StarCore::StarCore(comm::Transport& transport, const Decomposition& decompositio
       active_out_(graph_.out.size()),
       active_in_(graph_.out.size()) {}
 
+// Start of a star search: the stars and far links of the step before are dropped.
 void StarCore::clear() {
   stars_ = &nothing_;
   busy_ = false;
@@ -78,7 +80,7 @@ bool StarCore::find(const nearest::PointSet& points, Site* sorted, std::byte* sc
   return busy;
 }
 
-/// Counts the links whose target is small, before pruning, and those that leave this rank.
+/// Counts for the report of the step, before the pruning, the links whose target is small and those that leave this rank.
 void StarCore::count_links(StepNumbers& numbers) {
   const auto& l = search_.links();
   std::int64_t to_small = 0;
@@ -90,7 +92,7 @@ void StarCore::count_links(StepNumbers& numbers) {
   numbers.cross_links = static_cast<std::int64_t>(l.out.size());
 }
 
-/// Stage `prune` of a merge step: cuts the links into stars by the method of the options.
+/// Stage `prune` of a merge step: cuts the nearest-neighbour links into stars by the pruning method of the options.
 void StarCore::prune(StepNumbers& numbers) {
   auto& l = search_.links();
   const links::Channels channels{transport_, *mailbox_, *stream_};
@@ -155,7 +157,7 @@ void StarCore::migrate(std::size_t row_bytes, const PackRow& pack, std::vector<s
                       " were expected; ranks must give rows of the same length");
 }
 
-/// Migrates rows along links between ranks that share an arc. One wave over arcs with such links.
+/// Sends the rows of this rank's leaves along kept links to ranks that share an arc with it: one wave over arcs with such links.
 void StarCore::migrate_near(std::size_t row_bytes, const PackRow& pack) {
   const auto& l = search_.links();
   std::fill(active_out_.begin(), active_out_.end(), 0);

@@ -13,10 +13,10 @@
 
 namespace merganser::cluster {
 
-/// Stopwatch that attributes the time since the last call to a stage.
+/// Stopwatch of a merge step's stages, which adds the time since the last call to the times in its report.
 class Laps {
  public:
-  /// Adds the seconds since the last call, or the construction, to `stage`.
+  /// Adds to the time of a stage of the merge step the seconds since the last call, or the construction.
   void add_to(double& stage) {
     const double time = now();
     stage += time - last_;
@@ -27,43 +27,43 @@ class Laps {
   double last_ = now();
 };
 
-/// Options of the star search; the same on every rank.
+/// Options of the star search of Clusterer and StarFinder; the same on every rank.
 struct StarOptions {
-  SearchOptions search;
+  SearchOptions search;               ///< search rule, and whether positions are exchanged
   Prune prune = Prune::single_pass;   ///< pruning method
   links::IterativeOptions iterative;  ///< parameters of Prune::iterative
 };
-/// Validates the options. Local. @throws UsageError for a value that is none of its enumeration
+/// Validates the options of the star search. Local. @throws UsageError for a value that is none of its enumeration
 void check(const StarOptions& options);
-/// Returns the options as values that must be equal on all ranks (comm::check_uniform_across_ranks).
+/// Returns the options of the star search as texts that must be equal on all ranks (comm::check_uniform_across_ranks).
 [[nodiscard]] std::vector<comm::UniformValue> uniform_values(const StarOptions& options);
 
 /// Star search of one rank: finds the links among the points of a step and prunes them into stars, over the same
 /// communication objects in every step. Vertices are positions in the order of cells().
 class StarCore {
  public:
-  /// Determines the candidate ranks and makes the communication objects. Collective.
+  /// Determines the candidate ranks of the star search and makes its communication objects. Collective.
   /// @param sample  points distributed like those to come, to determine how far the candidates must reach; null:
   /// touching blocks
   StarCore(comm::Transport& transport, const Decomposition& decomposition, const StarOptions& options,
            const nearest::PointSet* sample);
 
-  /// Finds the stars among points: search, far search, announcement and pruning. Called by every rank; neighbours only,
-  /// unless the options are collective. Reads `points` until the next call.
+  /// Finds the stars among the points of all ranks: search, far search, announcement and pruning. Called by every rank;
+  /// neighbours only, unless the options are collective. Reads `points` until the next call.
   /// @param scratch  nearest::CellList::scratch_bytes(points.size()) bytes, free afterwards
   /// @param sorted   room for points.size() sites, read until the next call
   /// @return false if this rank had nothing to search: links() and stars() are then empty
   /// @throws InputError for invalid points or equal ids; Clusterer::step documents on which ranks
   bool find(const nearest::PointSet& points, Site* sorted, std::byte* scratch, StepNumbers& numbers, Laps& laps);
 
-  /// Removes the stars of the last find(): migrate() sends nothing until the next find().
+  /// Removes the stars of the last find(): migrate() sends no leaf until the next find().
   void clear();
 
-  /// Callback that writes the row of a vertex, row_bytes bytes.
+  /// Callback that writes the row in which the leaf at a vertex migrates, row_bytes bytes.
   using PackRow = std::function<void(std::uint32_t vertex, std::byte* row)>;
-  /// Sends a row for every kept link that leaves this rank; appends to `received` those for kept links that arrive, in
-  /// the order of links().in. Called by every rank after find(); neighbours only. @throws CommError if ranks differ in
-  /// row_bytes
+  /// Sends the row of every leaf whose centre is on another rank to that rank; appends to `received` the rows of leaves that
+  /// arrive, in the order of Links::in. Called by every rank after find(); neighbours only. @throws CommError if ranks differ
+  /// in row_bytes
   void migrate(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& received);
 
   /// Returns the process graph of candidate ranks as seen by this rank.
@@ -72,7 +72,7 @@ class StarCore {
   [[nodiscard]] comm::Mailbox& mailbox() { return *mailbox_; }
   /// Returns the distributed search, with the links of the last find().
   [[nodiscard]] DistributedSearch& search() { return search_; }
-  /// Returns the stars of the last find().
+  /// Returns the stars of the last find(): which links of this rank the pruning kept.
   [[nodiscard]] const links::Stars& stars() const { return *stars_; }
   /// Returns the far search, with the far links of the last find().
   [[nodiscard]] FarSearch& far() { return far_; }

@@ -1,3 +1,4 @@
+// StarFinder: stars among points in the caller's arrays, by the star search that the Clusterer uses too.
 #include "merganser/cluster/star_finder.hpp"
 
 #include <algorithm>
@@ -23,9 +24,10 @@ constexpr std::uint32_t kChunk = 2048;                    // vertices listed at 
 constexpr std::size_t kAhead = 32;                        // prefetch distance, in links
 constexpr int kIdBits = 40;                               // bits of a position in ids that are not given
 
+/// Returns the options of the star search that a StarFinder uses: exact search, with positions of points exchanged.
 cluster::StarOptions star_options(const FinderOptions& o) { return {{Search::exact, true}, o.prune, o.iterative}; }
 
-/// Validates the lengths and pointers of the arguments of find(). Local. @throws UsageError, InputError
+/// Validates the lengths and pointers of the arrays passed to StarFinder::find(). Local. @throws UsageError, InputError
 void check_lengths(const PointView& points, std::span<const std::uint8_t> small, std::span<const std::int64_t> ids) {
   if (points.size > kMaxPoints)
     throw InputError("find: " + std::to_string(points.size) + " points on one rank; allowed: up to " +
@@ -41,6 +43,7 @@ void check_lengths(const PointView& points, std::span<const std::uint8_t> small,
 
 }  // namespace
 
+/// State of a StarFinder on one rank: the star search, its buffers, and links, sends and receives of the last find().
 struct StarFinder::Impl {
   Impl(comm::Transport& t, const Decomposition& d, const FinderOptions& o)
       : transport(t),
@@ -49,6 +52,7 @@ struct StarFinder::Impl {
         details(o.details),
         checked(t.capabilities().checked) {}
 
+  /// Finds the stars among the points of all ranks and lists this rank's links, sends and receives. Called by every rank.
   void find(const nearest::PointSet& set) {
     numbers = {};
     const comm::Counters counted = transport.counters();
@@ -70,8 +74,9 @@ struct StarFinder::Impl {
     numbers.counters = transport.counters() - counted;
   }
 
-  /// Finds the stars. Most callers have wrapped their points: they are copied and wrapped only if the first reading
-  /// finds one that is not. No other rank notices, since that reading sends nothing.
+  /// Runs the star search on this rank's points. Most callers have wrapped them: they are copied and wrapped only if the first
+  /// reading finds one that is not. That does not disturb other ranks, since that reading sends nothing.
+  /// @return false if this rank had nothing to search
   bool search(const nearest::PointSet& set, cluster::Laps& laps) {
     auto* const sites = reinterpret_cast<Site*>(sorted.data());
     given.emplace(set);
@@ -84,7 +89,7 @@ struct StarFinder::Impl {
     }
   }
 
-  /// Grows the buffers of the search; their contents are not kept.
+  /// Grows the buffers of the star search for n points; their contents are not kept.
   void reserve_buffers(std::size_t n) {
     const auto grow = [](RawBuffer& buffer, std::size_t bytes) {
       if (buffer.bytes() < bytes) buffer = RawBuffer(), buffer = RawBuffer(bytes + bytes / 8);
@@ -93,8 +98,8 @@ struct StarFinder::Impl {
     grow(scratch, nearest::CellList::scratch_bytes(n));
   }
 
-  /// Lists the links of points of this rank that merge, within the rank first, then those to other ranks in the order
-  /// of sends.
+  /// Lists the star links of this rank's points that merge (StarFinder::links), within the rank first, then those to other
+  /// ranks in the order of sends.
   void list_links() {
     const auto& search = core.search();
     const auto& l = core.search().links();
@@ -144,7 +149,8 @@ struct StarFinder::Impl {
     link_count = static_cast<std::size_t>(out - reinterpret_cast<StarLink*>(links.data()));
   }
 
-  /// Lists the points of other ranks that merge into points of this one, in the order in which migrate() delivers them.
+  /// Lists the points of other ranks that merge into points of this one (StarFinder::receives), in the order in which migrate()
+  /// delivers them.
   void list_receives() {
     const auto& l = core.search().links();
     const std::uint32_t* const order = core.search().cells().order();
@@ -157,8 +163,8 @@ struct StarFinder::Impl {
     numbers.merged = static_cast<std::int64_t>(link_count - sends.size() + receives.size());
   }
 
-  /// With the decorator `checked`: finds the errors that find() would throw on one rank, and ids that are equal on
-  /// different ranks, and throws them on every rank. Collective.
+  /// With the decorator `checked`, before a star search: finds points outside their rank's block and ids that are equal, on one
+  /// rank or on different ones. Collective. @throws InputError on every rank
   void check(const nearest::PointSet& set) {
     comm::agree(transport, [&] {
       try {
@@ -170,22 +176,23 @@ struct StarFinder::Impl {
     cluster::check_distinct_over_ranks("id", set.ids(nullptr), set.size(), transport);
   }
 
-  /// Throws the errors that find() would throw before it sends anything. Local.
+  /// Throws the errors of points that StarFinder::find() would throw before it sends anything: outside the rank's block, or two
+  /// with one id. Local.
   void check_local(const nearest::PointSet& set) {
     cluster::check_points(wrap(set), decomposition, transport.rank());
     cluster::IdSet().assign(set);
   }
 
-  /// Returns the view of points that the search reads.
+  /// Returns the view of the caller's points, mask and ids that the star search reads.
   [[nodiscard]] nearest::PointSet point_set(const PointView& points, std::span<const std::uint8_t> small,
                                             std::span<const std::int64_t> numbers) const {
     return {points, small.data(), numbers.empty() ? nullptr : numbers.data(),
             static_cast<std::int64_t>(transport.rank()) << kIdBits, decomposition.grid().box.lower[2]};
   }
 
-  /// Copies the points, wrapped on periodic axes, and returns a view of the copy. The wrapped position depends on the
-  /// coordinates alone, not on the rank: distances from the upper face of a periodic axis and from the lower one differ
-  /// by rounding.
+  /// Copies this rank's points, wrapped on periodic axes, and returns a view of the copy. The wrapped position depends on the
+  /// coordinates alone, not on the rank: distances from the upper face of a periodic axis and from the lower one differ by
+  /// rounding.
   /// @throws InputError for a point that is then outside of the rank's block
   [[nodiscard]] nearest::PointSet wrap(const nearest::PointSet& set) {
     const Box& box = decomposition.grid().box;
@@ -237,6 +244,7 @@ struct StarFinder::Impl {
   cluster::ColumnMerge::Ids ids{};  // ids of the last find()
 };
 
+// Validates the arguments of a StarFinder on every rank, compares them over ranks, and makes the star search. Collective.
 StarFinder::StarFinder(comm::Transport& transport, const Decomposition& decomposition, const FinderOptions& options) {
   comm::agree(transport, [&] {
     cluster::check(star_options(options));
@@ -250,6 +258,7 @@ StarFinder::StarFinder(comm::Transport& transport, const Decomposition& decompos
 StarFinder::~StarFinder() = default;
 StarFinder::StarFinder(StarFinder&&) noexcept = default;
 
+// Search of stars in the caller's arrays; with the decorator `checked` an error of one rank is thrown on all.
 void StarFinder::find(const PointView& points, std::span<const std::uint8_t> small, std::span<const std::int64_t> ids) {
   impl_->core.mailbox().check_usable();
   const auto check = [&] { check_lengths(points, small, ids); };
@@ -282,6 +291,7 @@ void StarFinder::check_row_count(std::size_t rows) const {
                      ", as many as points given to find()");
 }
 
+// Migration of rows in one array to the ranks of their centres.
 void StarFinder::migrate_bytes(std::span<const std::byte> rows, std::size_t row_bytes,
                                std::vector<std::byte>& received) {
   if (rows.size() != impl_->points * row_bytes)
@@ -295,6 +305,7 @@ void StarFinder::migrate_bytes(std::span<const std::byte> rows, std::size_t row_
       received);
 }
 
+// Migration of rows that a callback writes; the star search numbers points by cells, the caller by position in its arrays.
 void StarFinder::migrate_packed(std::size_t row_bytes, const PackRow& pack, std::vector<std::byte>& received) {
   impl_->core.mailbox().check_usable();
   received.clear();
@@ -303,6 +314,7 @@ void StarFinder::migrate_packed(std::size_t row_bytes, const PackRow& pack, std:
       row_bytes, [&](std::uint32_t v, std::byte* row) { pack(order[v], row); }, received);
 }
 
+// Merge of the stars in the caller's columns: rows of sources migrate, centres become merged parcels, sources are removed.
 std::size_t StarFinder::merge(const MergeRules& rules, const Columns& columns) {
   const cluster::ColumnMerge merge(rules, columns, impl_->points, impl_->ids);
   std::vector<std::byte> received;

@@ -1,3 +1,4 @@
+// Wrapping of moved parcels into the box before their owners are determined.
 #include "src/cluster/wrap_into_box.hpp"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 
 namespace merganser::cluster {
 
+// Position of a parcel before its owner is determined, in distribute() and redistribution: wrapped, or clamped at walls.
 void wrap_into_box(const Box& box, const Parcels& parcels, std::size_t i, Site& s, Walls walls) {
   const Vec3 given{s.x, s.y, s.z};
   double* const x[3] = {&s.x, &s.y, &s.z};

@@ -1,3 +1,4 @@
+// Checks of positions against the domain, and formats of points and boxes in error messages.
 #include "merganser/geometry/box_checks.hpp"
 
 #include <cmath>
@@ -6,6 +7,7 @@
 
 namespace merganser {
 
+// Tests that a position is finite and, on axes with walls, within the domain.
 bool is_between_walls(const Box& box, const Vec3& p) {
   for (int a = 0; a < 3; ++a) {
     const bool inside = p[a] >= box.lower[a] && p[a] <= box.lower[a] + box.extent[a];
@@ -18,6 +20,7 @@ std::string point_text(const Vec3& p) {
   return "(" + number_text(p[0]) + ", " + number_text(p[1]) + ", " + number_text(p[2]) + ")";
 }
 
+// Formats a domain for error messages: half-open intervals on periodic axes, closed ones between walls.
 std::string box_text(const Box& box) {
   std::string out;
   std::string axes;

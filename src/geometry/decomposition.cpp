@@ -1,3 +1,4 @@
+// Domain decomposition: shapes with the least area between blocks, cuts, owners, distances between blocks, routes.
 #include "merganser/geometry/decomposition.hpp"
 
 #include <algorithm>
@@ -12,16 +13,18 @@
 namespace merganser {
 namespace {
 
+/// Formats the numbers of blocks along the axes for reports: "2x1x1".
 std::string shape_text(const std::array<int, 3>& s) {
   return std::to_string(s[0]) + "x" + std::to_string(s[1]) + "x" + std::to_string(s[2]);
 }
 
+/// Formats the numbers of cells of a grid for error messages: "8x8x4 cells".
 std::string cells_text(const Grid& g) {
   return std::to_string(g.cells[0]) + "x" + std::to_string(g.cells[1]) + "x" + std::to_string(g.cells[2]) + " cells";
 }
 
-/// Returns the total area between blocks, to which the volume of a boundary exchange is proportional. An undivided periodic axis
-/// has none.
+/// Returns the total area between the blocks of a shape, to which the volume of a boundary exchange is proportional. An undivided
+/// periodic axis has none.
 double cut_surface(const Grid& g, const std::array<int, 3>& s) {
   double area = 0;
   for (int a = 0; a < 3; ++a) {
@@ -36,6 +39,7 @@ double cut_surface(const Grid& g, const std::array<int, 3>& s) {
 /// Returns the factorisation of `ranks` into blocks along each axis with the least area between blocks, of those that fit the grid
 /// and divide at most `axes` axes; {0, 0, 0} if there is none. The first of equal ones, so all ranks find the same.
 std::array<int, 3> least_surface(const Grid& grid, int ranks, int axes) {
+  // All factorisations of the number of ranks into three factors that fit the grid.
   std::array<int, 3> best{0, 0, 0};
   double least = std::numeric_limits<double>::infinity();
   for (int x = 1; x <= ranks; ++x) {
@@ -54,6 +58,8 @@ std::array<int, 3> least_surface(const Grid& grid, int ranks, int axes) {
   return best;
 }
 
+/// Returns the numbers of blocks along the axes from the text of a shape ("auto", "1d" to "3d", "AxBxC"); {0, 0, 0} if no
+/// factorisation of `ranks` fits the grid. @throws UsageError for another text, InputError for more parts than cells
 std::array<int, 3> parse_shape(const Grid& grid, int ranks, const std::string& text) {
   if (text == "auto" || text == "3d") return least_surface(grid, ranks, 3);
   if (text == "2d") return least_surface(grid, ranks, 2);
@@ -74,6 +80,7 @@ std::array<int, 3> parse_shape(const Grid& grid, int ranks, const std::string& t
 
 }  // namespace
 
+// Makes the decomposition by cells: shape, then equal runs of cells along each axis.
 Decomposition::Decomposition(const Grid& grid, int ranks, const std::string& shape) : grid_(grid) {
   check_grid(grid);
   if (ranks < 1) throw UsageError("ranks: " + std::to_string(ranks) + "; allowed: at least 1");
@@ -98,6 +105,7 @@ void Decomposition::require_cells(const std::string& what) const {
                    "; allowed: one whose blocks are runs of cells");
 }
 
+// Makes the decomposition by cuts at coordinates of the caller, after a check that they ascend within the box.
 Decomposition Decomposition::from_cuts(const Grid& grid, const std::array<std::vector<double>, 3>& cuts) {
   check_grid(grid);
   Decomposition d(grid);
@@ -105,6 +113,7 @@ Decomposition Decomposition::from_cuts(const Grid& grid, const std::array<std::v
   double ranks = 1;
   for (int a = 0; a < 3; ++a) {
     const double upper = grid.box.lower[a] + grid.box.extent[a];
+    // Faces of an axis: lower end of the domain, the cuts, upper end.
     auto& faces = d.faces_[a];
     faces.push_back(grid.box.lower[a]);
     for (const double cut : cuts[a]) {
@@ -121,6 +130,7 @@ Decomposition Decomposition::from_cuts(const Grid& grid, const std::array<std::v
   return d;
 }
 
+// Moves the cuts of a decomposition by cells so that each part of an axis has its share of the weights.
 Decomposition Decomposition::balanced(const std::array<std::vector<std::int64_t>, 3>& weight) const {
   require_cells("balance");
   Decomposition d = *this;
@@ -155,6 +165,7 @@ int Decomposition::part_of_cell(int axis, std::int64_t cell) const {
   return static_cast<int>(std::upper_bound(c.begin() + 1, c.end() - 1, cell) - c.begin()) - 1;
 }
 
+// Returns the owner of a point: the part of each axis that its cell or coordinate lies in, then the rank of these parts.
 int Decomposition::owner(const Vec3& p) const {
   if (kind_ == Kind::boxes) return tiles_->owner(*this, p);
   std::array<int, 3> part;
@@ -171,6 +182,7 @@ int Decomposition::owner(const Vec3& p) const {
   return rank_at(part);
 }
 
+// Returns the corners of a rank's block, from its cuts by cells or coordinates or from the list of boxes.
 Decomposition::Block Decomposition::block(int rank) const {
   if (kind_ == Kind::boxes) return tiles_->blocks[static_cast<std::size_t>(rank)];
   const auto c = coordinates(rank);
@@ -192,6 +204,7 @@ Decomposition::Block Decomposition::block(int rank) const {
   return b;
 }
 
+// Returns a lower bound of the squared distance from a point to a rank's block, the least over its periodic images.
 double Decomposition::distance2_to_block(const Vec3& p, int rank) const {
   const Block b = block(rank);
   double d2 = 0;
@@ -209,12 +222,14 @@ double Decomposition::distance2_to_block(const Vec3& p, int rank) const {
   return d2 * (1 - 1e-14);
 }
 
+// Returns a lower bound of the squared distance between two ranks' blocks, the least over periodic images.
 double Decomposition::distance2_between(int rank, int other) const {
   const Block a = block(rank);
   const Block b = block(other);
   double d2 = 0;
   for (int axis = 0; axis < 3; ++axis) {
     const double length = grid_.box.extent[axis];
+    // Gap between the blocks on this axis, or through the periodic boundary if that is smaller.
     double gap = std::max({b.lower[axis] - a.upper[axis], a.lower[axis] - b.upper[axis], 0.0});
     if (grid_.box.periodic[axis])
       gap = std::min({gap, std::max(b.lower[axis] + length - a.upper[axis], 0.0),
@@ -225,6 +240,7 @@ double Decomposition::distance2_between(int rank, int other) const {
   return d2 * (1 - 1e-14);
 }
 
+// Returns the neighbours of a rank's block, and the ranks whose blocks are within a distance of it.
 std::vector<int> Decomposition::within(int rank, double distance) const {
   std::vector<int> found = neighbours(rank);
   for (int r = 0; r < ranks(); ++r)
@@ -234,6 +250,7 @@ std::vector<int> Decomposition::within(int rank, double distance) const {
   return found;
 }
 
+// Returns the ranks of the up to 26 blocks around a rank's block, through periodic faces too.
 std::vector<int> Decomposition::neighbours(int rank) const {
   if (kind_ == Kind::boxes) return tiles_->neighbours[static_cast<std::size_t>(rank)];
   const auto c = coordinates(rank);
@@ -241,6 +258,7 @@ std::vector<int> Decomposition::neighbours(int rank) const {
   for (int dx = -1; dx <= 1; ++dx)
     for (int dy = -1; dy <= 1; ++dy)
       for (int dz = -1; dz <= 1; ++dz) {
+        // Indices beyond an axis wrap if it is periodic; else there is no block on that side.
         std::array<int, 3> n{c[0] + dx, c[1] + dy, c[2] + dz};
         bool inside = true;
         for (int a = 0; a < 3; ++a) {
@@ -255,6 +273,7 @@ std::vector<int> Decomposition::neighbours(int rank) const {
   return found;
 }
 
+// Returns the next rank on a route between blocks: one step along every axis on which they differ.
 int Decomposition::next_hop(int rank, int owner) const {
   if (kind_ == Kind::boxes) return tiles_->next_hop(rank, owner);
   auto c = coordinates(rank);
@@ -270,6 +289,7 @@ int Decomposition::next_hop(int rank, int owner) const {
   return rank_at(c);
 }
 
+// Returns which faces of a rank's block are walls of the domain.
 std::array<std::array<bool, 2>, 3> Decomposition::walls(int rank) const {
   std::array<std::array<bool, 2>, 3> wall{};
   const auto c = coordinates(rank);
@@ -287,6 +307,7 @@ std::string Decomposition::describe() const {
   return kind_ == Kind::boxes ? std::to_string(ranks()) + " boxes" : shape_text(shape_);
 }
 
+// Formats all cuts or boxes of the decomposition with all digits, so that equal texts mean equal owners.
 std::string Decomposition::identity() const {
   std::string text = describe();
   if (kind_ == Kind::boxes) {

@@ -17,6 +17,7 @@ double spacing_of_doubles(double a, double b) {
   return std::nextafter(x, std::numeric_limits<double>::infinity()) - x;
 }
 
+/// Checks number of cells, extent and origin of a grid on one axis, and that doubles tell its cells apart. @throws InputError
 void check_axis(const Grid& grid, int axis, const std::string& name) {
   const std::string where = name + ": axis " + "xyz"[axis];
   const std::int64_t cells = grid.cells[static_cast<std::size_t>(axis)];
@@ -27,6 +28,7 @@ void check_axis(const Grid& grid, int axis, const std::string& name) {
   if (!(extent >= 1e-100 && extent <= 1e100 && std::isfinite(lower)))
     throw InputError(where + " from " + number_text(lower) + ", extent " + number_text(extent) +
                      "; allowed: extents from 1e-100 to 1e100, a finite origin");
+  // The coarsest doubles on this axis are at the corner that is farthest from 0.
   const double finest = spacing_of_doubles(lower, lower + extent);
   if (grid.spacing(axis) < kMinCellSpacings * finest)
     throw InputError(where + " from " + number_text(lower) + ", extent " + number_text(extent) + ", " +
@@ -37,6 +39,7 @@ void check_axis(const Grid& grid, int axis, const std::string& name) {
 
 }  // namespace
 
+// Checks a grid axis by axis, then its number of cells.
 void check_grid(const Grid& grid, const std::string& name) {
   for (int axis = 0; axis < 3; ++axis) check_axis(grid, axis, name);
   const auto& n = grid.cells;

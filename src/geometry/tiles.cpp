@@ -1,3 +1,4 @@
+// Domain decomposition by boxes of the caller: check that they tile the domain, neighbours, owners and routes.
 #include "src/geometry/tiles.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@ namespace {
 
 constexpr double kRounding = 1e-9;  // faces nearer to each other than this share of the box's extent are identified
 
+/// Formats the block of a rank for error messages: "[0, 1] x [0, 1] x [0, 0.5]".
 std::string block_text(const Decomposition::Block& b) {
   std::string text;
   for (int a = 0; a < 3; ++a)
@@ -20,7 +22,8 @@ std::string block_text(const Decomposition::Block& b) {
   return text;
 }
 
-/// Gives faces that differ by rounding one coordinate: that of the box if it is near, else that of the lowest of them.
+/// Gives faces of the ranks' blocks that differ by rounding one coordinate: that of the box if it is near, else that of the lowest
+/// of them.
 void identify_faces(const Box& box, std::vector<Decomposition::Block>& blocks) {
   for (int a = 0; a < 3; ++a) {
     const double slack = kRounding * box.extent[a];
@@ -33,13 +36,14 @@ void identify_faces(const Box& box, std::vector<Decomposition::Block>& blocks) {
         faces.push_back(face);
       }
     }
+    // In ascending order each face within rounding of the one before it takes that coordinate.
     std::sort(faces.begin(), faces.end(), [](const double* p, const double* q) { return *p < *q; });
     for (std::size_t i = 1; i < faces.size(); ++i)
       if (*faces[i] - *faces[i - 1] <= slack && *faces[i] != ends[1]) *faces[i] = *faces[i - 1];
   }
 }
 
-/// Checks one block. @throws InputError if it is empty or extends beyond the box
+/// Checks the block of one rank in a decomposition by boxes. @throws InputError if it is empty or extends beyond the box
 void check_block(const Box& box, int rank, const Decomposition::Block& b) {
   for (int a = 0; a < 3; ++a) {
     const double upper = box.lower[a] + box.extent[a];
@@ -52,12 +56,14 @@ void check_block(const Box& box, int rank, const Decomposition::Block& b) {
   }
 }
 
+/// Returns the share of the domain's volume that the block of a rank fills.
 double volume_share(const Box& box, const Decomposition::Block& b) {
   double part = 1;
   for (int a = 0; a < 3; ++a) part *= (b.upper[a] - b.lower[a]) / box.extent[a];
   return part;
 }
 
+/// Returns whether the blocks of two ranks in a decomposition by boxes overlap by more than rounding.
 bool has_overlap(const Box& box, const Decomposition::Block& p, const Decomposition::Block& q) {
   for (int a = 0; a < 3; ++a)
     if (std::min(p.upper[a], q.upper[a]) - std::max(p.lower[a], q.lower[a]) <= kRounding * box.extent[a]) return false;
@@ -66,6 +72,7 @@ bool has_overlap(const Box& box, const Decomposition::Block& p, const Decomposit
 
 }  // namespace
 
+// Makes the decomposition by boxes: faces within rounding are identified, then each block and the tiling as a whole are checked.
 Decomposition Decomposition::from_boxes(const Grid& grid, std::vector<Block> blocks) {
   check_grid(grid);
   if (blocks.empty() || blocks.size() > 0x7fffffff)
@@ -104,6 +111,7 @@ Decomposition Decomposition::from_boxes(const Grid& grid, std::vector<Block> blo
   return d;
 }
 
+// Returns the rank whose box contains a point: a face belongs to the box above it, except at the upper end of the domain.
 int Decomposition::Tiles::owner(const Decomposition& d, const Vec3& p) const {
   int nearest = 0;
   double least = std::numeric_limits<double>::infinity();
@@ -124,6 +132,7 @@ int Decomposition::Tiles::owner(const Decomposition& d, const Vec3& p) const {
   return nearest;  // a point outside the box by rounding: the nearest block, the lowest rank of several
 }
 
+// Returns the next rank on a shortest route between boxes, by a search from its end.
 int Decomposition::Tiles::next_hop(int rank, int owner) const {
   // Breadth-first search from the owner: the first vertex that has `rank` as a neighbour is on a shortest path.
   std::vector<std::uint8_t> seen(blocks.size(), 0);

@@ -69,7 +69,8 @@ void visit_fields(A& a, ParcelFileInfo& v) {
   if constexpr (A::kReads) v.schema = Schema(std::move(attributes));
 }
 
-/// Byte archive over the fields of structs: appends them to its bytes (packing) or reads them from given ones (unpacking).
+/// Byte archive that serialises the description of a parcel file (ParcelFileInfo) for its broadcast from rank 0: appends the
+/// fields of the structs to its bytes (packing) or fills them from given bytes (unpacking).
 template <bool kReading>
 class Archive {
  public:
@@ -78,13 +79,13 @@ class Archive {
   explicit Archive(std::span<const std::byte> bytes) : rest_(bytes) {}
   template <class... T>
   void operator()(T&... values) {
-    (one(values), ...);
+    (transfer(values), ...);
   }
   [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:
-  /// Packs or unpacks the bytes of a value.
-  void raw(void* at, std::size_t bytes) {
+  /// Appends the bytes of one field of the file description to the archive, or fills the field from the next bytes.
+  void transfer_bytes(void* at, std::size_t bytes) {
     if (bytes == 0) return;
     if constexpr (kReads) {
       check_left(bytes);
@@ -95,44 +96,48 @@ class Archive {
       bytes_.insert(bytes_.end(), from, from + bytes);
     }
   }
-  /// Checks that `bytes` bytes are left to read. @throws CommError if fewer are left: a length is checked before memory
-  /// is allocated for it
+  /// Checks that `bytes` bytes of a received file description are left to unpack. @throws CommError if fewer are left: a
+  /// length is checked before memory is allocated for it
   void check_left(std::size_t bytes) const {
     if (bytes > rest_.size()) throw CommError("the description of a parcel file has arrived in part only");
   }
+  /// Packs or unpacks one field of the file description: field by field where visit_fields() knows its type, else as bytes.
   template <class T>
-  void one(T& value) {
+  void transfer(T& value) {
     if constexpr (requires { visit_fields(*this, value); }) {
       visit_fields(*this, value);
     } else {
       static_assert(std::is_trivially_copyable_v<T>);
-      raw(&value, sizeof value);
+      transfer_bytes(&value, sizeof value);
     }
   }
+  /// Packs or unpacks a string or vector of the file description: its length, then its entries.
   template <class List>
-  void list(List& items) {
+  void transfer_list(List& items) {
     std::size_t size = items.size();
-    one(size);
+    transfer(size);
     if constexpr (kReads) {
       check_left(size);
       items.resize(size);
     }
     if constexpr (sizeof(typename List::value_type) == 1) {
-      raw(items.data(), size);
+      transfer_bytes(items.data(), size);
     } else {
-      for (auto& item : items) one(item);
+      for (auto& item : items) transfer(item);
     }
   }
-  void one(std::string& text) { list(text); }
+  void transfer(std::string& text) { transfer_list(text); }
   template <class T>
-  void one(std::vector<T>& items) {
-    list(items);
+  void transfer(std::vector<T>& items) {
+    transfer_list(items);
   }
 
   std::vector<std::byte> bytes_;
   std::span<const std::byte> rest_;
 };
+/// Archive of rank 0, which serialises the description of a parcel file.
 using Packer = Archive<false>;
+/// Archive of the other ranks, which restores the description of a parcel file from the bytes that rank 0 broadcast.
 using Unpacker = Archive<true>;
 
 }  // namespace merganser::io

@@ -1,3 +1,4 @@
+// Columns of a parcel file: NetCDF types of its variables, copies between them and the container of parcels, conversions.
 #include "src/io/columns.hpp"
 
 #include <array>
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::size_t kSiteWidth = sizeof(Site) / sizeof(double);
 
-/// Calls f with a zero of the C++ type that corresponds to a numeric NetCDF type.
+/// Calls f with a zero of the C++ type that holds values of a numeric NetCDF type: f deduces the type of a column from it.
 template <class F>
 void dispatch_type(FileType type, F&& f) {
   switch (type) {
@@ -41,12 +42,14 @@ void dispatch_type(FileType type, F&& f) {
   }
 }
 
-/// Returns the columns of EPIC's schema.
+/// Returns the columns of a parcel file with EPIC's schema (position, volume, vorticity, buoyancy, B), all as new doubles.
 const std::vector<Column>& own_columns() {
   static const std::vector<Column> list = columns(Schema::epic(), {});
   return list;
 }
 
+/// Sets NetCDF type, storage and missing=skip of a parcel file's column to those of its variable in the file that the
+/// metadata were read from; nothing if that file has no variable of this name.
 void apply_metadata(Column& column, const FileMetadata& metadata) {
   column.in_file = metadata.column(column.name);
   if (column.in_file == nullptr) return;
@@ -55,15 +58,15 @@ void apply_metadata(Column& column, const FileMetadata& metadata) {
   column.may_lack = column.may_lack || column.in_file->skip_missing;
 }
 
-/// Bounds of a numeric type of files. The bounds of 64-bit integers are narrowed to +-(2^53 - 1), within which a double
-/// represents every integer exactly.
-struct Range {
+/// Bounds of the values that a variable of a numeric NetCDF type can hold. Those of 64-bit integers are narrowed to
+/// +-(2^53 - 1), within which a double represents every integer exactly.
+struct ValueRange {
   double low;
   double high;
 };
-/// Returns the bounds of a numeric type.
-Range exact_range(FileType type) {
-  Range range{};
+/// Returns the bounds of the doubles that may be written to a parcel file's variable of this numeric NetCDF type.
+ValueRange exact_range(FileType type) {
+  ValueRange range{};
   dispatch_type(type, [&](auto zero) {
     using T = decltype(zero);
     range = {static_cast<double>(std::numeric_limits<T>::lowest()), static_cast<double>(std::numeric_limits<T>::max())};
@@ -100,6 +103,7 @@ std::size_t type_bytes(FileType type) {
   return bytes;
 }
 
+// Columns of a parcel file: the four of Site, then one per component of the schema, behind the id that begins each row.
 std::vector<Column> columns(const Schema& schema, const FileMetadata& metadata) {
   const auto site = [](const char* name, const char* unit, const char* long_name, std::size_t offset) {
     return Column{.name = name, .unit = unit, .long_name = long_name, .in_site = true, .offset = offset, .storage = {}};
@@ -127,6 +131,7 @@ std::vector<Column> columns(const Schema& schema, const FileMetadata& metadata) 
   return list;
 }
 
+// Column of the parcel ids, 64-bit integers whose bits stand first in each payload row.
 Column id_column(const FileMetadata& metadata) {
   const std::string name(kIdName);
   Column column{
@@ -144,7 +149,8 @@ bool is_own_name(std::string_view name) {
   return name == kIdName;
 }
 
-// Values of a variable go to the members of parcels.
+// Reading of a parcel file: values of one NetCDF variable are stored into a member of each parcel, with the stride of sites
+// or rows.
 void scatter(Parcels& parcels, const Column& column, std::size_t first, const double* values, std::size_t count) {
   if (count == 0) return;  // an empty container has null tables, whose addresses must not be offset
   const std::size_t stride = column.in_site ? kSiteWidth : parcels.schema().width();
@@ -153,7 +159,7 @@ void scatter(Parcels& parcels, const Column& column, std::size_t first, const do
   for (std::size_t i = 0; i < count; ++i) to[i * stride] = values[i];
 }
 
-// Members of parcels become the values of a variable.
+// Writing of a parcel file: one member of each parcel is copied into the contiguous values of a NetCDF variable.
 void gather(const Parcels& parcels, const Column& column, std::size_t first, double* values, std::size_t count) {
   if (count == 0) return;
   const std::size_t stride = column.in_site ? kSiteWidth : parcels.schema().width();
@@ -163,7 +169,8 @@ void gather(const Parcels& parcels, const Column& column, std::size_t first, dou
   for (std::size_t i = 0; i < count; ++i) values[i] = from[i * stride];
 }
 
-// Conversion on writing: bits are copied, floats narrowed, missing values filled.
+// Writing of a parcel file: values of one column become those of its NetCDF type. Bits are copied, floats narrowed, missing
+// values filled.
 void to_file_type(const Column& column, const double* values, std::size_t count, std::vector<std::byte>& out) {
   out.resize(count * type_bytes(column.type));
   const bool fills = column.may_lack && column.computed;
@@ -185,7 +192,7 @@ void to_file_type(const Column& column, const double* values, std::size_t count,
 std::string check_fit(const Column& column, double value) {
   if (column.bits() || column.type == FileType::f64) return {};
   if (!is_integer(column.type) && !column.computed) return {};  // a float that was only carried: widened, so it narrows
-  const Range range = exact_range(column.type);
+  const ValueRange range = exact_range(column.type);
   const bool whole = !is_integer(column.type) || value == std::floor(value);
   if (whole && value >= range.low && value <= range.high) return {};
   return column.name + " is " + number_text(value) + "; as " + type_name(column.type) + " it may be " +

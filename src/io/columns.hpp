@@ -14,7 +14,7 @@ namespace merganser::io {
 /// Name of the variable that holds ids in a parcel file; readers of EPIC's files ignore it.
 inline constexpr std::string_view kIdName = "merganser_id";
 
-/// NetCDF's numbers of its atomic types, repeated here for code that must compile without the NetCDF library.
+/// NetCDF's numbers of its atomic types (nc_type), repeated here for code that must compile without the NetCDF library.
 enum class FileType : int {
   i8 = 1,
   text = 2,
@@ -29,30 +29,32 @@ enum class FileType : int {
   u64 = 11,
   string = 12
 };
-/// Returns NetCDF's name of an atomic type, as "double"; "number N" for types of the user's.
+/// Returns NetCDF's name of an atomic type, as "double"; "number N" for user-defined types of a file.
 [[nodiscard]] std::string type_name(FileType type);
-/// Returns true for integers and floating-point numbers, false for text and types of the user's.
+/// Returns true if a NetCDF type is an integer or floating-point one, false for text and user-defined types of a file.
 [[nodiscard]] bool is_number(FileType type);
-/// Returns true for integers of any width and sign.
+/// Returns true if a NetCDF type is an integer of any width and sign.
 [[nodiscard]] bool is_integer(FileType type);
-/// Returns the size of one value in bytes; 0 for strings and types of the user's.
+/// Returns the size in bytes of one value of a NetCDF type; 0 for strings and user-defined types of a file.
 [[nodiscard]] std::size_t type_bytes(FileType type);
 
-/// Variable over the parcels: its name and type in the file, and its offset in the container.
+/// Column of a parcel file: a NetCDF variable over the parcels (name, unit, type, storage in the file) and the member of the
+/// container of parcels, at `offset` of each site or row, that holds its values. columns() fills it.
 struct Column {
   std::string name;
   std::string unit;
   std::string long_name;
-  bool in_site = false;    ///< the values are members of Site, else of the payload row
-  std::size_t offset = 0;  ///< within Site or row, in doubles
-  bool computed = true;    ///< merging computes with the values, finite doubles; else their bits are kept as they are
+  bool in_site = false;    ///< true if values are members of Site (position, volume), else of the payload row
+  std::size_t offset = 0;  ///< place of the value within Site or row, in doubles
+  bool computed = true;    ///< true if merging computes with the values, finite doubles; else their bits are kept
   FileType type = FileType::f64;
-  bool epic = true;       ///< one of EPIC's variables, which are doubles
-  bool may_lack = false;  ///< a parcel may have no value: NaN where merging computes with it, else the bits of the file
+  bool epic = true;       ///< true for EPIC's own variables, which are doubles
+  bool may_lack = false;  ///< true if a parcel may lack a value: NaN where merging computes, else the file's bits
   FileStorage storage;
   const FileVariable* in_file = nullptr;  ///< description in the file it comes from; null for one that no file has
 
-  /// Returns true if the container holds the 64 bits of an integer in place of a double.
+  /// Returns true if the parcels hold the 64 bits of an integer of this column in place of a double, because merging does not
+  /// compute with it.
   [[nodiscard]] bool bits() const { return !computed && (type == FileType::i64 || type == FileType::u64); }
 };
 
@@ -61,19 +63,20 @@ struct Column {
 [[nodiscard]] std::vector<Column> columns(const Schema& schema, const FileMetadata& metadata);
 /// Returns the column of the ids, stored (chunks, compression) as the volumes are unless the metadata describes it.
 [[nodiscard]] Column id_column(const FileMetadata& metadata);
-/// Returns true for names that columns() of EPIC's schema uses, and for kIdName.
+/// Returns true for names of variables whose meaning in a parcel file is fixed: columns of EPIC's schema, and ids (kIdName).
 [[nodiscard]] bool is_own_name(std::string_view name);
 
-/// Copies `count` values into a column of parcels first .. first + count - 1 of this rank's container.
+/// Copies `count` values read from a parcel file into a column of parcels first .. first + count - 1 of this rank's container.
 void scatter(Parcels& parcels, const Column& column, std::size_t first, const double* values, std::size_t count);
-/// Copies a column of parcels first .. first + count - 1 of this rank's container to `values`.
+/// Copies a column of parcels first .. first + count - 1 of this rank's container to `values`, to be written to a parcel file.
 void gather(const Parcels& parcels, const Column& column, std::size_t first, double* values, std::size_t count);
 
-/// Converts values of a column to its type in the file; where a parcel may lack a value, NaN becomes the fill value.
+/// Converts doubles of a column to its NetCDF type in a parcel file; where a parcel may lack a value, NaN becomes the fill
+/// value.
 /// @pre check_fit() accepts every value: a cast out of range is undefined
 void to_file_type(const Column& column, const double* values, std::size_t count, std::vector<std::byte>& out);
 
-/// Checks that a value fits into the type of the column. Returns the error text, empty if it does.
+/// Checks that a parcel's value fits into the NetCDF type of its column. Returns the error text, empty if it fits.
 [[nodiscard]] std::string check_fit(const Column& column, double value);
 
 }  // namespace merganser::io

@@ -11,6 +11,7 @@
 namespace merganser::io {
 namespace {
 
+/// Copies an array of `count` numbers or characters of `size` bytes each into values of a NetCDF file of this type.
 FileValues copy_values(FileType type, const void* values, std::size_t count, std::size_t size) {
   FileValues out;
   out.type = static_cast<int>(type);
@@ -20,7 +21,8 @@ FileValues copy_values(FileType type, const void* values, std::size_t count, std
   return out;
 }
 
-/// Calls use(value) for each value, read as a T. Copies bytes, since they need not be aligned for T.
+/// Calls use(value) for each value of a NetCDF variable or attribute, read as a T. Copies bytes, since they need not be
+/// aligned for T.
 template <class T, class Use>
 void for_each_value(const FileValues& values, const Use& use) {
   for (std::size_t at = 0; at + sizeof(T) <= values.bytes.size(); at += sizeof(T)) {
@@ -30,7 +32,7 @@ void for_each_value(const FileValues& values, const Use& use) {
   }
 }
 
-/// Calls use(value) for each value in its own integer type; never for values of other types.
+/// Calls use(value) for each value of a NetCDF variable or attribute in its own integer type; never for other types.
 template <class Use>
 void for_each_integer(const FileValues& values, const Use& use) {
   switch (static_cast<FileType>(values.type)) {
@@ -55,6 +57,7 @@ void for_each_integer(const FileValues& values, const Use& use) {
   }
 }
 
+/// Returns the first attribute, variable or subgroup of a NetCDF group that has this name; null if the list has none.
 template <class List>
 auto find_named(const List& list, std::string_view name) -> const typename List::value_type* {
   const auto at = std::find_if(list.begin(), list.end(), [&](const auto& item) { return item.name == name; });
@@ -74,6 +77,7 @@ FileValues file_values(std::span<const std::int64_t> numbers) {
 }
 FileValues file_values(std::string_view text) { return copy_values(FileType::text, text.data(), text.size(), 1); }
 
+// Values of a NetCDF variable or attribute of any numeric type as doubles.
 std::vector<double> to_doubles(const FileValues& values) {
   std::vector<double> out;
   const auto append = [&](auto value) { out.push_back(static_cast<double>(value)); };
@@ -111,7 +115,7 @@ const FileValues* find_variable(const FileGroup& group, std::string_view name) {
   return found == nullptr ? nullptr : &found->values;
 }
 
-// Missing values of a variable that is held whole, by the rule that parcel files use too.
+// Mask of missing values of one NetCDF variable that is held whole, by the same MissingValues rule as for parcel files.
 MissingMask find_missing(const FileVariable& variable) {
   const auto type = static_cast<FileType>(variable.values.type);
   const MissingValues missing(type, variable.attributes, variable.unwritten);
@@ -130,7 +134,7 @@ MissingMask find_missing(const FileVariable& variable) {
   return mask;
 }
 
-// Check of data files in which no value may be missing.
+// Check of a data file's variable in which no value may be missing: the mask of missing values must be all zero.
 void require_values(const std::string& path, const FileGroup& group, std::string_view name) {
   const FileVariable* const found = find_named(group.variables, name);
   if (found == nullptr) return;

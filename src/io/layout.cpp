@@ -1,3 +1,4 @@
+// Partition of a parcel file into one run of parcels per rank; lengths of its chunks, and an upper bound of its size.
 #include "src/io/layout.hpp"
 
 #include <algorithm>
@@ -22,6 +23,7 @@ Layout equal_slices(std::int64_t total, int ranks) {
   return layout;
 }
 
+// Runs of a parcel file that is written: prefix sums of the ranks' numbers of parcels, checked for overflow.
 Layout layout_from_counts(std::span<const std::int64_t> counts) {
   Layout layout{{0}};
   for (const std::int64_t count : counts) {
@@ -33,7 +35,7 @@ Layout layout_from_counts(std::span<const std::int64_t> counts) {
   return layout;
 }
 
-// Chunk length of the variables of a parcel file that is written.
+// Chunk length, in parcels, of the variables of a parcel file that is written.
 std::int64_t chunk_length(std::int64_t total, std::int64_t wanted) {
   constexpr std::int64_t kMin = 1024;                   // shorter ones cost more than they hold
   constexpr std::int64_t kMax = std::int64_t{1} << 20;  // longer ones do not fit into the cache of the library
@@ -41,7 +43,7 @@ std::int64_t chunk_length(std::int64_t total, std::int64_t wanted) {
   return std::clamp<std::int64_t>(total, 1, length);
 }
 
-// Size of a parcel file from above, for the check of disk space.
+// Upper bound of a parcel file's size in bytes, for the check of disk space.
 std::int64_t file_bytes(const Layout& layout, std::span<const std::int64_t> chunks, std::int64_t header) {
   // In doubles, whose sums cannot overflow: the result saturates at 2^62. 128 bytes are for a chunk's entry in the index of
   // HDF5, 40 for a rank's in the variables of boxes, 2^18 for the structures of HDF5 itself.

@@ -1,3 +1,4 @@
+// Classification of a NetCDF variable's values as present or missing, by fill values and valid ranges.
 #include "src/io/missing.hpp"
 
 #include <algorithm>
@@ -11,8 +12,8 @@
 namespace merganser::io {
 namespace {
 
-/// Returns NetCDF's default fill value of a type, which data that were never written have. Types of one byte have none,
-/// since each of their values may be a datum.
+/// Returns NetCDF's default fill value of a type, which values that were never written to a file have. Types of one byte have
+/// none, since each of their values may be a datum.
 std::optional<long double> default_fill(FileType type) {
   switch (type) {
     case FileType::i16:
@@ -35,7 +36,8 @@ std::optional<long double> default_fill(FileType type) {
   }
 }
 
-/// Converts values of a file to long double, which is exact for every numeric type; an empty vector if they are no numbers.
+/// Converts the values of a NetCDF attribute, as `_FillValue`, to long double, which is exact for every numeric type; an
+/// empty vector if they are no numbers.
 std::vector<long double> exact_numbers(const FileValues& values) {
   std::vector<long double> out;
   if (static_cast<FileType>(values.type) == FileType::u64) {
@@ -48,7 +50,7 @@ std::vector<long double> exact_numbers(const FileValues& values) {
   return out;
 }
 
-/// Formats a number with all digits of a 64-bit integer, which number_text() would round to a double.
+/// Formats a fill value or bound of a NetCDF variable with all digits of a 64-bit integer, which number_text() would round.
 std::string exact_text(long double value) {
   const auto rounded = static_cast<double>(value);
   if (std::fabs(rounded) < 0x1p53 || rounded != std::floor(rounded) || std::fabs(rounded) > 0x1p64)
@@ -57,7 +59,7 @@ std::string exact_text(long double value) {
                    : std::to_string(static_cast<std::uint64_t>(value));
 }
 
-/// Returns the attribute of this name; null if there is none.
+/// Returns the NetCDF attribute of this name among those of a variable; null if there is none.
 const FileAttribute* find_by_name(std::span<const FileAttribute> attributes, std::string_view name) {
   for (const FileAttribute& a : attributes)
     if (a.name == name) return &a;
@@ -66,7 +68,7 @@ const FileAttribute* find_by_name(std::span<const FileAttribute> attributes, std
 
 }  // namespace
 
-// Rule for missing values by the attributes of a variable, after CF and NetCDF.
+// Classifier of a NetCDF variable's missing values by its attributes, after the conventions of CF and NetCDF.
 MissingValues::MissingValues(FileType type, std::span<const FileAttribute> attributes,
                              std::span<const FileAttribute> unwritten)
     : type_(type) {
@@ -105,6 +107,7 @@ MissingValues::MissingValues(FileType type, std::span<const FileAttribute> attri
   listed_ = others > 1 || low_ || high_;
 }
 
+// Numbers of an attribute that defines missing values, in the precision of the variable; an attribute without them is a problem.
 std::vector<MissingValues::Number> MissingValues::checked_numbers(const FileAttribute& a, std::size_t count) {
   std::vector<Number> out = exact_numbers(a.values);
   if (out.empty() || (count > 0 && out.size() != count)) {
@@ -134,7 +137,7 @@ void MissingValues::add_range(const FileAttribute& a) {
   if (a.name != "valid_min") high_ = high_ ? std::min(*high_, values.back()) : values.back();
 }
 
-/// Classifies a value by comparison with all values and ranges that mean missing.
+/// Classifies a value of a NetCDF variable as present or missing by comparison with all fill values and the valid range.
 /// @tparam T  double or long double. 64-bit integers that were rounded to double must be compared with numbers rounded
 ///            alike, hence the casts
 template <class T>
@@ -155,6 +158,7 @@ MissingValues::Kind MissingValues::classify_bits(double bits) const noexcept {
                                       : static_cast<Number>(static_cast<std::int64_t>(word)));
 }
 
+// Words of an error for the reason why a value of a NetCDF variable counts as missing.
 std::string MissingValues::reason(Kind kind) const {
   switch (kind) {
     case Kind::nan:
@@ -182,7 +186,7 @@ MissingValues missing_values(const Column& column) {
   return {column.type, column.in_file->attributes, column.in_file->unwritten};
 }
 
-// Missing values of one rank's slice of a variable.
+// Count of the missing values in this rank's slice of a parcel file's variable.
 void count_missing(const Column& column, const MissingValues& missing, std::int64_t place, std::span<double> values,
                    MissingCount& to) {
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -12,49 +12,55 @@
 
 namespace merganser::io {
 
-/// Classifier of values by the type and the attributes of a variable: of values as stored, before any unpacking.
+/// Classifier of a NetCDF variable's values as present or missing, by its type and attributes (_FillValue, missing_value,
+/// valid_range): of values as stored, before any unpacking.
 class MissingValues {
  public:
+  /// Result for one value: present, or the reason for which it counts as missing.
   enum class Kind : int { present, nan, fill, default_fill, missing_value, out_of_range };
 
-  /// Makes the classifier of a variable without attributes: missing are NaN, and NetCDF's fill value of its type where
-  /// that has more than one byte.
+  /// Makes the classifier of missing values for a NetCDF variable without attributes: missing are NaN, and NetCDF's fill value
+  /// of its type where that has more than one byte.
   explicit MissingValues(FileType type) : MissingValues(type, {}, {}) {}
-  /// Makes the classifier of a variable of a file. Errors in attributes do not throw: see problem().
+  /// Makes the classifier of missing values for a NetCDF variable with attributes. Errors in attributes do not throw:
+  /// problem() returns them.
   /// @param unwritten  further attributes with missing values, which are not carried into files that are written
   MissingValues(FileType type, std::span<const FileAttribute> attributes, std::span<const FileAttribute> unwritten);
 
-  /// Returns the error text if the attributes do not define missing values, as "the attribute missing_value is text;
-  /// allowed: numbers"; empty if they do.
+  /// Returns the error text if the variable's attributes do not define missing values, as "the attribute missing_value is
+  /// text; allowed: numbers"; empty if they do.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
-  /// Classifies a value of the variable's type that was converted to double; 64-bit integers whose bits are kept:
-  /// classify_bits(). The first test is the fast path of the usual case, in which one value alone means missing.
+  /// Classifies a value of the NetCDF variable that was converted to double, as present or missing; 64-bit integers whose bits
+  /// are kept: classify_bits(). The first test is the fast path of the usual case, in which one value alone means missing.
   [[nodiscard]] Kind classify(double value) const noexcept {
     if (value == value && value != first_ && !listed_) return Kind::present;
     return match(value);
   }
-  /// Classifies a 64-bit integer whose bits stand in a double.
+  /// Classifies a 64-bit integer of the NetCDF variable, whose bits stand in a double, as present or missing.
   [[nodiscard]] Kind classify_bits(double bits) const noexcept;
-  /// Classifies a value of a column of the container, be it a double or the bits of a 64-bit integer.
+  /// Classifies a parcel's value of a file column, be it a double or the bits of a 64-bit integer, as present or missing.
   [[nodiscard]] Kind classify(const Column& column, double value) const noexcept {
     return column.bits() ? classify_bits(value) : classify(value);
   }
 
-  /// Returns the value to be written for a missing one: `_FillValue`, else the first `missing_value`, else NetCDF's fill
-  /// value; none for types of one byte without either.
+  /// Returns the value to be written to the NetCDF variable for a missing one: `_FillValue`, else the first `missing_value`,
+  /// else NetCDF's fill value; none for types of one byte without either.
   [[nodiscard]] std::optional<long double> fill_value() const noexcept { return to_write_; }
 
-  /// Returns the reason in words: "NaN", "_FillValue -999", "outside valid_range 0 to 1".
+  /// Returns in words why a value counts as missing: "NaN", "_FillValue -999", "outside valid_range 0 to 1".
   [[nodiscard]] std::string reason(Kind kind) const;
 
  private:
   using Number = long double;  // holds every value of every type
   template <class T>
   [[nodiscard]] Kind match(T value) const noexcept;
+  /// Adds the values of the attribute `_FillValue` or `missing_value` to those that mean missing.
   void add_fill(const FileAttribute& a);
+  /// Narrows the valid range of the variable by the attribute `valid_range`, `valid_min` or `valid_max`.
   void add_range(const FileAttribute& a);
-  /// Returns the numbers of an attribute; sets problem_ unless there are `count` (0: any number above 0).
+  /// Returns the numbers of a NetCDF attribute that defines missing values; sets problem_ unless there are `count` (0: any
+  /// number above 0).
   [[nodiscard]] std::vector<Number> checked_numbers(const FileAttribute& a, std::size_t count);
 
   FileType type_;
@@ -63,29 +69,31 @@ class MissingValues {
   std::vector<Number> missing_;
   std::optional<Number> low_;
   std::optional<Number> high_;
-  double first_ = 0;     // one value that means missing
-  bool listed_ = false;  // further values mean missing, or a range is given
+  double first_ = 0;     // one value that means missing, for the fast path of classify()
+  bool listed_ = false;  // further values mean missing, or a valid range is given
   std::optional<Number> to_write_;
   std::string problem_;
 };
 
-/// Returns the classifier of a column: by its attributes in the file it comes from, or by its type for a new one.
+/// Returns the classifier of missing values for a column of a parcel file: by the attributes of its variable in the file it
+/// comes from, or by its type for a new one.
 [[nodiscard]] MissingValues missing_values(const Column& column);
 
-/// Number of missing values of a column, on one rank or over all ranks.
+/// Number of parcels without a value in a column of a parcel file, on one rank (count_missing()) or over all ranks.
 struct MissingCount {
   std::string name;         ///< name of the column
-  std::int64_t count = 0;   ///< missing values
+  std::int64_t count = 0;   ///< number of parcels without a value
   std::int64_t first = -1;  ///< place in the file of the first missing one, from 0; -1: none
-  MissingValues::Kind kind = MissingValues::Kind::present;  ///< reason of the first
+  MissingValues::Kind kind = MissingValues::Kind::present;  ///< reason for which the first is missing
 };
 
-/// Adds the missing ones of `values`, the first of which is at `place` in the file, to a count, and replaces those that
-/// merging computes with by NaN.
+/// Adds the missing values of this rank's slice of a parcel file's column to a count, and replaces those that merging computes
+/// with by NaN. Local. @param place  position in the file of the parcel of values[0], from 0
 void count_missing(const Column& column, const MissingValues& missing, std::int64_t place, std::span<double> values,
                    MissingCount& to);
 
-/// Formats a count as "variable "humidity": 395 of 3072 values are missing, the first of parcel 5 (_FillValue -999)".
+/// Formats the number of a column's missing values for an error, as "variable "humidity": 395 of 3072 values are missing, the
+/// first of parcel 5 (_FillValue -999)".
 /// @param parcels  number of parcels in the file
 [[nodiscard]] std::string format_missing(const MissingCount& count, std::int64_t parcels, const MissingValues& missing);
 

@@ -1,3 +1,4 @@
+// Numbering of the parcels of a file without ids by a distributed sample sort of their contents, and check for duplicate ids.
 #include "src/io/numbering.hpp"
 
 #include <algorithm>
@@ -13,15 +14,15 @@
 namespace merganser::io {
 namespace {
 
-/// Item of a sort of parcels: a key, and the index or place in the file of the parcel.
-struct Item {
+/// Item of a radix sort of parcels: the sort key (a coordinate's bits, or an id), and the parcel's index or place in the file.
+struct SortItem {
   std::uint64_t key;
   std::uint64_t index;
 };
 
-/// Sorts by key, stably: a least-significant-digit radix sort with digits of 11 bits, whose 2048 counters fit the first
-/// cache. A digit that all keys share would permute nothing and is skipped.
-void sort_items(std::vector<Item>& items, std::vector<Item>& spare) {
+/// Sorts items of parcels by key, stably: a least-significant-digit radix sort with digits of 11 bits, whose 2048 counters fit
+/// the first cache. A digit that all keys share would permute nothing and is skipped.
+void sort_items(std::vector<SortItem>& items, std::vector<SortItem>& spare) {
   constexpr int kBits = 11;
   constexpr int kDigits = 6;
   constexpr std::size_t kValues = std::size_t{1} << kBits;
@@ -30,7 +31,7 @@ void sort_items(std::vector<Item>& items, std::vector<Item>& spare) {
   };
   std::vector<std::array<std::size_t, kValues>> count(kDigits);
   for (auto& c : count) c.fill(0);
-  for (const Item& item : items)
+  for (const SortItem& item : items)
     for (int d = 0; d < kDigits; ++d) ++count[static_cast<std::size_t>(d)][digit(item.key, d)];
   spare.resize(items.size());
   for (int d = 0; d < kDigits; ++d) {
@@ -38,26 +39,27 @@ void sort_items(std::vector<Item>& items, std::vector<Item>& spare) {
     if (std::find(c.begin(), c.end(), items.size()) != c.end()) continue;
     std::size_t at = 0;
     for (std::size_t& n : c) at += std::exchange(n, at);
-    for (const Item& item : items) spare[c[digit(item.key, d)]++] = item;
+    for (const SortItem& item : items) spare[c[digit(item.key, d)]++] = item;
     items.swap(spare);
   }
 }
 
-/// Maps a double to an unsigned number in the same order: sets the sign bit of positive ones, inverts negative ones, whose
-/// magnitudes ascend the other way.
+/// Maps a double to an unsigned radix-sort key in the same order: sets the sign bit of positive ones, inverts negative ones,
+/// whose magnitudes ascend the other way.
 std::uint64_t ordered_bits(double x) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
   return bits >> 63 != 0 ? ~bits : bits | std::uint64_t{1} << 63;
 }
 
-/// Lexicographic order of parcels by (x, y, z, volume, attributes), then by id.
+/// Lexicographic order of parcels by (x, y, z, volume, attributes), then by id, in which parcels of a file without ids are
+/// numbered.
 class ContentOrder {
  public:
   explicit ContentOrder(const Schema& schema) : components_(kSite) {
     for (const Attribute& a : schema.attributes()) components_ += static_cast<std::size_t>(a.components);
   }
 
-  /// Returns true if parcel i of a precedes parcel j of b. @param from  first component that may differ
+  /// Returns true if parcel i of a precedes parcel j of b in the order by content. @param from  first component that may differ
   [[nodiscard]] bool less(const Parcels& a, std::size_t i, const Parcels& b, std::size_t j,
                           std::size_t from = 0) const {
     for (std::size_t c = from; c < components_; ++c) {
@@ -68,14 +70,14 @@ class ContentOrder {
     return a.id(i) < b.id(j);
   }
 
-  /// Returns the indices of this rank's parcels in order: a radix sort by x, then by each next component within runs of
-  /// parcels that agree so far (most-significant-digit first).
-  [[nodiscard]] std::vector<Item> sorted(const Parcels& parcels) const {
-    std::vector<Item> items(parcels.size());
+  /// Returns the indices of this rank's parcels in the order by content: a radix sort by x, then by each next component within
+  /// runs of parcels that agree so far (most-significant-digit first).
+  [[nodiscard]] std::vector<SortItem> sorted(const Parcels& parcels) const {
+    std::vector<SortItem> items(parcels.size());
     for (std::size_t i = 0; i < items.size(); ++i) items[i] = {key(parcels, i, 0), i};
-    std::vector<Item> spare;
+    std::vector<SortItem> spare;
     sort_items(items, spare);
-    spare = std::vector<Item>();  // releases the memory; assigning {} would keep it
+    spare = std::vector<SortItem>();  // releases the memory; assigning {} would keep it
     sort_runs(parcels, items, 0);
     return items;
   }
@@ -84,36 +86,38 @@ class ContentOrder {
   static constexpr std::size_t kSite = 4;
   static constexpr std::size_t kFew = 16;  // shorter runs are compared whole: fetching keys does not pay
 
-  /// Returns component c of parcel i as a number that sorts alike.
+  /// Returns component c (x, y, z, volume, attributes) of parcel i as a sort key.
   [[nodiscard]] static std::uint64_t key(const Parcels& p, std::size_t i, std::size_t c) {
     if (c >= kSite) return ordered_bits(p.row(i)[1 + c - kSite]);
     const Site& s = p.site(i);
     return ordered_bits(c == 0 ? s.x : c == 1 ? s.y : c == 2 ? s.z : s.volume);
   }
 
-  /// Sorts every run of items with equal keys by the components after c. @pre sorted by components 0 .. c, key of c stored
-  void sort_runs(const Parcels& parcels, std::span<Item> items, std::size_t c) const {
+  /// Sorts every run of parcels that agree in components 0 .. c by the components after c. @pre sorted by components 0 .. c,
+  /// with that of c as the items' key
+  void sort_runs(const Parcels& parcels, std::span<SortItem> items, std::size_t c) const {
     for (std::size_t begin = 0, end = 0; begin < items.size(); begin = end) {
       while (end < items.size() && items[end].key == items[begin].key) ++end;
       if (end - begin > 1) sort_run(parcels, items.subspan(begin, end - begin), c + 1);
     }
   }
-  /// Sorts a run of items that agree in the components before c.
-  void sort_run(const Parcels& parcels, std::span<Item> run, std::size_t c) const {
+  /// Sorts a run of parcels that agree in the components before c by component c and those after it.
+  void sort_run(const Parcels& parcels, std::span<SortItem> run, std::size_t c) const {
     if (run.size() <= kFew || c == components_) {
       std::sort(run.begin(), run.end(),
-                [&](const Item& a, const Item& b) { return less(parcels, a.index, parcels, b.index, c); });
+                [&](const SortItem& a, const SortItem& b) { return less(parcels, a.index, parcels, b.index, c); });
       return;
     }
-    for (Item& item : run) item.key = key(parcels, item.index, c);
-    std::sort(run.begin(), run.end(), [](const Item& a, const Item& b) { return a.key < b.key; });
+    for (SortItem& item : run) item.key = key(parcels, item.index, c);
+    std::sort(run.begin(), run.end(), [](const SortItem& a, const SortItem& b) { return a.key < b.key; });
     sort_runs(parcels, run, c);
   }
 
   std::size_t components_;
 };
 
-/// Draws a random sample of this rank's parcels, packed. Deterministic: the seed depends on the rank alone.
+/// Draws a random sample of this rank's parcels, packed, for the splitters of the sample sort. Deterministic: the seed depends
+/// on the rank alone.
 std::vector<std::byte> draw_sample(const Parcels& parcels, int rank) {
   constexpr std::size_t kSamples = 128;  // per rank: parts then differ by some tenths
   std::vector<std::byte> out;
@@ -136,7 +140,7 @@ Parcels splitters(const Parcels& parcels, const ContentOrder& order, comm::Trans
   if (transport.rank() == 0) {
     Parcels sample(parcels.schema());
     for (const auto part : from) append_parcels(part, sample);
-    const std::vector<Item> all = order.sorted(sample);
+    const std::vector<SortItem> all = order.sorted(sample);
     for (std::size_t r = 1; r < ranks && !all.empty(); ++r)
       append_parcel(packed, sample, all[r * all.size() / ranks].index);
   }
@@ -145,7 +149,8 @@ Parcels splitters(const Parcels& parcels, const ContentOrder& order, comm::Trans
   return chosen;
 }
 
-/// Sends every parcel to the rank whose part of the order it belongs to, by binary search among the splitters. Collective.
+/// Exchange of the sample sort by content: sends every parcel to the rank whose part of the order it belongs to, by binary
+/// search among the splitters. Collective.
 void send_to_slices(Parcels& parcels, const ContentOrder& order, comm::Transport& transport) {
   std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(transport.size()));
   const Parcels first = splitters(parcels, order, transport);
@@ -171,16 +176,17 @@ void send_to_slices(Parcels& parcels, const ContentOrder& order, comm::Transport
   }
 }
 
-/// Sends every (id, place) to the rank that the id hashes to and returns those received, so that equal ids meet on one
-/// rank. Collective.
-std::vector<Item> send_to_directory(std::span<const std::int64_t> ids, std::span<const std::int64_t> places,
-                                    comm::Transport& transport) {
+/// Sends every parcel's (id, place in the file) to the rank that the id hashes to and returns those received, so that duplicates
+/// are found on one rank. Collective.
+std::vector<SortItem> send_to_directory(std::span<const std::int64_t> ids, std::span<const std::int64_t> places,
+                                        comm::Transport& transport) {
   const auto ranks = static_cast<std::size_t>(transport.size());
-  std::vector<Item> items(ids.size());
+  std::vector<SortItem> items(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i)
     items[i] = {static_cast<std::uint64_t>(ids[i]), static_cast<std::uint64_t>(places[i])};
   if (ranks == 1) return items;
-  return comm::send_to_owners<Item>(transport, items, [&](const Item& i) { return comm::hash_to_rank(i.key, ranks); })
+  return comm::send_to_owners<SortItem>(transport, items,
+                                        [&](const SortItem& i) { return comm::hash_to_rank(i.key, ranks); })
       .flat();
 }
 
@@ -192,13 +198,13 @@ void number_by_content(Parcels& parcels, comm::Transport& transport, std::vector
   const ContentOrder order(parcels.schema());
   if (transport.size() > 1) send_to_slices(parcels, order, transport);
   auto id = static_cast<std::int64_t>(comm::compute_share(transport, parcels.size()).before);
-  for (const Item& item : order.sorted(parcels)) {
+  for (const SortItem& item : order.sorted(parcels)) {
     if (before != nullptr) before->push_back({id, parcels.id(item.index)});
     parcels.set_id(item.index, id++);
   }
 }
 
-// Distributed check for duplicates: equal ids meet on the rank to which they hash.
+// Distributed check for duplicate parcel ids: equal ones meet on the rank to which they hash, where sorting makes them adjacent.
 void check_ids(const std::string& file, std::span<const std::int64_t> ids, std::span<const std::int64_t> places,
                comm::Transport& transport) {
   comm::agree(transport, [&] {
@@ -207,11 +213,11 @@ void check_ids(const std::string& file, std::span<const std::int64_t> ids, std::
         throw InputError(file + ": parcel " + std::to_string(places[i]) + ": its id is " + std::to_string(ids[i]) +
                          "; allowed: 0 and above");
   });
-  std::vector<Item> items = send_to_directory(ids, places, transport);
-  std::vector<Item> spare;
+  std::vector<SortItem> items = send_to_directory(ids, places, transport);
+  std::vector<SortItem> spare;
   sort_items(items, spare);
-  const auto same =
-      std::adjacent_find(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.key == b.key; });
+  const auto same = std::adjacent_find(items.begin(), items.end(),
+                                       [](const SortItem& a, const SortItem& b) { return a.key == b.key; });
   comm::agree(transport, [&] {
     if (same == items.end()) return;
     const auto [first, second] = std::minmax(same->index, same[1].index);

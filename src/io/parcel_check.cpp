@@ -1,3 +1,4 @@
+// Validation of the parcels of a file: positions, volumes, shapes, attributes, and their fit into the types of the file.
 #include "src/io/parcel_check.hpp"
 
 #include <array>
@@ -13,12 +14,13 @@ namespace {
 constexpr std::size_t kSiteColumns = 4;  // position and volume
 constexpr std::array<const char*, 3> kAxes{"x", "y", "z"};
 
-/// Formats the error of a value out of range.
+/// Formats the error of a parcel's attribute out of range: "NAME is VALUE; allowed: LOW to HIGH".
 std::string range_error(const std::string& name, double value, double low, double high) {
   return name + " is " + number_text(value) + "; allowed: " + number_text(low) + " to " + number_text(high);
 }
 
-/// Validates the position and volume of a parcel. Returns the error text, empty if they are valid.
+/// Validates the position and volume of a parcel of a file: finite, between the walls, volume within bounds. Returns the error
+/// text, empty if they are valid.
 std::string check_site(const Site& site, const Box& box) {
   const std::array<double, 3> position{site.x, site.y, site.z};
   for (std::size_t a = 0; a < 3; ++a) {
@@ -33,7 +35,8 @@ std::string check_site(const Site& site, const Box& box) {
   return volume_error(site.volume);
 }
 
-/// Checks that a value would not be read again as a missing one. Returns the error text, empty if it is not.
+/// Checks that a parcel's value, once written to its column, would not be read again as a missing one. Returns the error text,
+/// empty if it would not, or if the column may lack values.
 std::string check_missing(const Column& column, const MissingValues& missing, double value) {
   const MissingValues::Kind kind = missing.classify(column, value);
   if (kind == MissingValues::Kind::present) return {};
@@ -43,7 +46,8 @@ std::string check_missing(const Column& column, const MissingValues& missing, do
          ", which in this variable means missing (" + missing.reason(kind) + ")";
 }
 
-/// Checks a value that merging computes with. Returns the error text, empty if it is valid.
+/// Checks a parcel's attribute that merging computes with: finite, at most `most` in magnitude, within its NetCDF type. Returns
+/// the error text, empty if it is valid.
 std::string check_value(const Column& column, double value, double most) {
   if (column.may_lack && std::isnan(value)) return {};
   if (!std::isfinite(value)) return column.name + " is " + number_text(value) + "; it must be finite";
@@ -51,7 +55,8 @@ std::string check_value(const Column& column, double value, double most) {
   return check_fit(column, value);
 }
 
-/// Validates the attributes of one parcel, given the columns of its row. Returns the error text, empty if they are valid.
+/// Validates the attributes of one parcel of a file against the columns of its row: bounds, types, missing values, shape.
+/// Returns the error text, empty if they are valid.
 std::string check_row(const Schema& schema, const double* row, double volume, const Column* column,
                       const MissingValues* missing) {
   const double* values = row + 1;
@@ -71,6 +76,7 @@ std::string check_row(const Schema& schema, const double* row, double volume, co
 
 }  // namespace
 
+// Positions of a file's parcels on periodic axes, wrapped into the box before they are checked.
 void wrap_parcels(Parcels& parcels, const Box& box) {
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     Site& s = parcels.site(i);
@@ -82,7 +88,7 @@ void wrap_parcels(Parcels& parcels, const Box& box) {
   }
 }
 
-// Validation after reading and before writing: one rule, so that what is written can be read.
+// Validation of this rank's parcels after reading and before writing a file: one rule, so that what is written can be read.
 void check_parcels(const Parcels& parcels, const Box& box, std::span<const Column> columns,
                    const std::function<std::string(std::size_t)>& name) {
   std::vector<MissingValues> missing;
@@ -100,6 +106,7 @@ void check_parcels(const Parcels& parcels, const Box& box, std::span<const Colum
   }
 }
 
+// Attributes that a file will hold as 32-bit floats, rounded before the writing, so that the digest is that of the file.
 void round_to_types(Parcels& parcels, std::span<const Column> columns) {
   for (const Column& column : columns) {
     if (column.type != FileType::f32 || !column.computed) continue;

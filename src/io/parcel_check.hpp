@@ -16,18 +16,20 @@ namespace merganser::io {
 inline constexpr double kMinLength = 1e-40;  ///< least extent of the box along an axis
 inline constexpr double kMaxLength = 1e40;   ///< greatest extent of the box along an axis, and of its origin
 
-/// Wraps this rank's positions on periodic axes into the box. Numbers that are not finite stay, for check_parcels().
+/// Wraps the positions of this rank's parcels of a file into the box on periodic axes. Coordinates that are not finite stay,
+/// for check_parcels() to refuse. Local.
 void wrap_parcels(Parcels& parcels, const Box& box);
 
-/// Checks every parcel of this rank: finite position inside the walls; volume, shape and attributes within the bounds; B33
-/// that can be recovered; values that fit the types of their columns and would not be read as missing. Local.
+/// Checks every parcel of this rank that was read from a file or is to be written to one: finite position inside the walls;
+/// volume, shape and attributes within the bounds; B33 that can be recovered; values that fit the types of their columns and
+/// would not be read as missing. Local.
 /// @param name  returns the words by which an error names parcel i, as "in.nc: parcel 3"
 /// @throws InputError naming the first bad parcel, what is wrong, the value and what is allowed
 void check_parcels(const Parcels& parcels, const Box& box, std::span<const Column> columns,
                    const std::function<std::string(std::size_t)>& name);
 
-/// Rounds this rank's attributes whose column is of type float to the values that the file will hold. Those that do not fit
-/// stay, for check_parcels().
+/// Rounds the attributes of this rank's parcels whose file column is of type float to the values that the file will hold. Those
+/// that do not fit stay, for check_parcels() to refuse. Local.
 void round_to_types(Parcels& parcels, std::span<const Column> columns);
 
 }  // namespace merganser::io

@@ -14,6 +14,7 @@
 
 namespace merganser::io {
 
+// Check of a NetCDF file before the library opens it: regular file, signature of NetCDF, no references to other files.
 std::int64_t check_self_contained(const std::string& path) {
   struct stat s {};
   if (stat(path.c_str(), &s) != 0) throw InputError("cannot read " + path + ": " + std::strerror(errno));

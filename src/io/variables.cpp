@@ -13,7 +13,7 @@
 namespace merganser::io {
 namespace {
 
-/// Returns a variable's attribute of type char; empty if it has none of this name and type.
+/// Returns the text of a NetCDF variable's attribute, as `units`; empty if it has none of this name and of type char.
 std::string text_attribute(const FileVariable& variable, std::string_view attribute) {
   for (const FileAttribute& a : variable.attributes)
     if (a.name == attribute && a.values.type == static_cast<int>(FileType::text))
@@ -21,14 +21,14 @@ std::string text_attribute(const FileVariable& variable, std::string_view attrib
   return {};
 }
 
-/// Returns whether a variable has an attribute of this name.
+/// Returns true if a NetCDF variable over the parcels has an attribute of this name.
 bool has_attribute(const FileVariable& variable, std::string_view attribute) {
   return std::any_of(variable.attributes.begin(), variable.attributes.end(),
                      [&](const FileAttribute& a) { return a.name == attribute; });
 }
 
-/// Validates a rule of the user's for a variable. @throws UsageError if values of the variable's type, or packed
-/// values, cannot merge by the rule
+/// Validates the rule by which the user wants the values of a parcel file's variable to merge. @throws UsageError if values of
+/// the variable's type, or packed values, cannot merge by the rule
 void check_rule(const FileVariable& variable, const VariableRule& rule) {
   const auto type = static_cast<FileType>(variable.values.type);
   const std::string name = "variable " + rule.name + ", of type " + type_name(type) + ", ";
@@ -42,8 +42,8 @@ void check_rule(const FileVariable& variable, const VariableRule& rule) {
                      (is_integer(type) ? "" : "mean, ") + "centre, largest");
 }
 
-/// Returns the rule by which the values merge: with skip_missing, mean and sum become those of the present values.
-/// @throws UsageError if the type has no value that could be written for a missing one
+/// Returns the rule by which the values of a parcel file's variable merge: with skip_missing, mean and sum become mean_present
+/// and sum_present. @throws UsageError if the type has no value that could be written for a missing one
 Rule effective_rule(const FileVariable& variable, const VariableRule& rule) {
   const bool computes = rule.rule == Rule::mean || rule.rule == Rule::sum;
   if (!rule.skip_missing || !computes) return rule.rule;
@@ -55,7 +55,7 @@ Rule effective_rule(const FileVariable& variable, const VariableRule& rule) {
   return rule.rule == Rule::mean ? Rule::mean_present : Rule::sum_present;
 }
 
-/// Returns the variable of this name over the parcels; null if there is none.
+/// Returns the parcel file's variable of this name over the parcels; null if there is none.
 FileVariable* find_column(ParcelFileInfo& info, const std::string& name) {
   const auto at = std::find_if(info.metadata.columns.begin(), info.metadata.columns.end(),
                                [&](const FileVariable& v) { return v.name == name; });
@@ -64,6 +64,7 @@ FileVariable* find_column(ParcelFileInfo& info, const std::string& name) {
 
 }  // namespace
 
+// Global attribute min_vratio of files that are written: replaced if the metadata have it, else appended.
 void set_min_volume_ratio(FileMetadata& metadata, double ratio) {
   if (!(ratio > 0) || !std::isfinite(ratio))
     throw UsageError("min_vratio: " + number_text(ratio) + "; allowed: above 0");
@@ -84,7 +85,7 @@ std::vector<std::string> unread_variables(const ParcelFileInfo& info) {
   return names;
 }
 
-// Extension of the schema by variables of the file, sorted by name, so that the order of options does not matter.
+// Extension of a parcel file's schema by its further variables, sorted by name, so that the order of options does not matter.
 void add_variables(const std::string& path, ParcelFileInfo& info, std::span<const VariableRule> rules) {
   std::vector<VariableRule> sorted(rules.begin(), rules.end());
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.name < b.name; });

@@ -1,3 +1,4 @@
+// Registry, factory and probe of the benchmark kernels that exchange data along the arcs of a process graph.
 #include "merganser/kernels/exchange.hpp"
 
 #include <algorithm>
@@ -11,11 +12,12 @@
 namespace merganser::kernels {
 namespace {
 
-constexpr std::size_t kProbeBytes = 24;
-constexpr int kProbeRounds = 2;
+constexpr std::size_t kProbeBytes = 24;  // message along each arc of the ring by which a kernel is probed
+constexpr int kProbeRounds = 2;          // exchanges of the probe of a kernel
 
-/// Returns the kernels of all families, by model in the order of backends(), then by name.
-const std::vector<const detail::KernelEntry*>& entries() {
+/// Returns the registry entries of the exchange kernels of all families, by communication model in the order of backends(), then by
+/// name.
+const std::vector<const detail::KernelEntry*>& kernel_entries() {
   static comm::detail::ListOfAll<const detail::KernelEntry*> sorted;
   return sorted.get([] {
     std::vector<const detail::KernelEntry*> all;
@@ -30,7 +32,8 @@ const std::vector<const detail::KernelEntry*>& entries() {
   });
 }
 
-/// Returns the index of a kernel in entries(). @throws UsageError for an unknown name
+/// Returns the index of an exchange kernel in kernels() by its name, such as "rma.put-flush". @throws UsageError for an unknown
+/// name
 std::size_t kernel_index(std::string_view name) {
   const auto all = kernels();
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -42,7 +45,8 @@ std::size_t kernel_index(std::string_view name) {
   throw UsageError(text);
 }
 
-/// Returns the reason why a kernel cannot run on the ranks of a transport (threads or processes); empty if it can.
+/// Returns the reason why an exchange kernel cannot run on the ranks of a transport: it needs threads and they are processes, or
+/// the reverse; empty if it can.
 std::string describe_mismatch(const KernelInfo& info, const comm::Transport& control) {
   const bool processes = info.model != "threads";
   if (processes == control.capabilities().processes) return {};
@@ -50,12 +54,14 @@ std::string describe_mismatch(const KernelInfo& info, const comm::Transport& con
                    : "ranks are processes here, this kernel needs threads";
 }
 
-// Test byte of the probe of a kernel: differs by sender, receiver, round and position.
+/// Returns the test byte at offset `at` of the message from one rank to another in a round of the probe of an exchange kernel; it
+/// differs by sender, receiver, round and offset, so that a wrong or stale message is detected.
 std::byte probe_byte(int from, int to, int round, std::size_t at) {
   return static_cast<std::byte>(static_cast<std::size_t>(from * 7 + to * 31 + round * 101) + at);
 }
 
-/// Tries a kernel by an exchange of a few bytes along a ring. Collective. Returns the error; empty if all bytes arrived.
+/// Tries an exchange kernel by two exchanges of 24 bytes along a ring of all ranks. Collective. Returns the error, the same on
+/// every rank; empty if all bytes arrived.
 std::string probe_kernel(comm::Transport& control, std::string_view name) {
   const int rank = control.rank();
   const int size = control.size();
@@ -63,6 +69,7 @@ std::string probe_kernel(comm::Transport& control, std::string_view name) {
   const int last = (rank + size - 1) % size;
   std::string reason;
   try {
+    // Ring of all ranks: each sends its test bytes to the next rank, and checks those of the one before.
     const auto exchange = make_exchange(control, name, {{{next}, {last}}, {kProbeBytes}, {kProbeBytes}, 1});
     for (int round = 0; round < kProbeRounds; ++round) {
       const auto source = exchange->source(0, 0);
@@ -87,7 +94,7 @@ std::string probe_kernel(comm::Transport& control, std::string_view name) {
 
 }  // namespace
 
-// Registry of kernels, complete on first use: tables compiled in, then those of the plug-in for an MPI library.
+// Returns the registry of kernel families, complete on first use: tables compiled in, then those of the plug-in for an MPI library.
 std::span<const detail::KernelFamily* const> detail::kernel_families() {
   static comm::detail::ListOfAll<const KernelFamily*> all;
   return all.get([] {
@@ -99,7 +106,7 @@ std::span<const detail::KernelFamily* const> detail::kernel_families() {
   });
 }
 
-// Position of a communication model in the order of kernels and gathers.
+// Returns the position of a communication model in backends(), by which kernels and all-gathers are ordered.
 std::size_t detail::model_index(std::string_view model) {
   const auto all = comm::backends();
   const auto at =
@@ -107,25 +114,27 @@ std::size_t detail::model_index(std::string_view model) {
   return static_cast<std::size_t>(at - all.begin());
 }
 
+// Returns the descriptions of all exchange kernels, in the order of their registry entries.
 std::span<const KernelInfo> kernels() {
   static comm::detail::ListOfAll<KernelInfo> all;
-  return all.get([] { return comm::detail::collect_infos<KernelInfo>(entries()); });
+  return all.get([] { return comm::detail::collect_infos<KernelInfo>(kernel_entries()); });
 }
 
+// Returns the description of the exchange kernel of this name.
 const KernelInfo& kernel(std::string_view name) { return kernels()[kernel_index(name)]; }
 
-// Factory of an exchange by the name of its kernel: all ranks agree that the kernel can run here, then on the plan.
+// Makes an exchange by the name of its kernel: all ranks agree that the kernel can run here, then on the plan of zones and arcs.
 std::unique_ptr<Exchange> make_exchange(comm::Transport& control, std::string_view kernel, ExchangeSpec spec) {
   const detail::KernelEntry* entry = nullptr;
   agree(control, [&] {
-    entry = entries()[kernel_index(kernel)];
+    entry = kernel_entries()[kernel_index(kernel)];
     const std::string wrong = describe_mismatch(entry->info, control);
     if (!wrong.empty()) throw UsageError(std::string(kernel) + ": " + wrong);
   });
   return entry->make(control, detail::make_plan(control, *entry, std::move(spec)));
 }
 
-// Kernels that a benchmark must leave out here, each with its reason.
+// Returns the exchange kernels that a benchmark must leave out on these ranks, each with its reason.
 std::vector<Unusable> probe_kernels(comm::Transport& control, std::span<const std::string> names) {
   std::vector<Unusable> unusable;
   for (const auto& info : kernels()) {
@@ -137,7 +146,7 @@ std::vector<Unusable> probe_kernels(comm::Transport& control, std::span<const st
   return unusable;
 }
 
-// Synchronised start of a measurement for the model of the ranks, from the first kernel family that has one.
+// Makes the synchronised start of a measurement for the model of the ranks, from the first kernel family that has one.
 std::unique_ptr<Start> make_start(comm::Transport& control) {
   for (const auto* family : detail::kernel_families()) {
     for (const auto& entry : family->starts) {

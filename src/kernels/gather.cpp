@@ -1,3 +1,4 @@
+// Registry and factory of the all-gathers that are measured, and the checks that all of them share.
 #include "merganser/kernels/gather.hpp"
 
 #include <algorithm>
@@ -11,9 +12,11 @@
 namespace merganser::kernels {
 namespace {
 
+// Greatest part of a rank in an all-gather, in bytes: counts of MPI are of type int.
 constexpr std::int64_t kMaxBytes = 2'147'483'647;
 
-/// Returns the gathers of all families, by model in the order of backends(), then by kind.
+/// Returns the registry entries of the all-gathers of all kernel families, by communication model in the order of backends(), then
+/// by kind. In SMPI only the blocking ones.
 const std::vector<const detail::GatherEntry*>& gather_entries() {
   static comm::detail::ListOfAll<const detail::GatherEntry*> sorted;
   return sorted.get([] {
@@ -33,7 +36,7 @@ const std::vector<const detail::GatherEntry*>& gather_entries() {
   });
 }
 
-// Returns the registered all-gather of a model and a kind; null if there is none.
+/// Returns the registry entry of the all-gather of a communication model and a kind; null if there is none.
 const detail::GatherEntry* find_gather(std::string_view model, GatherKind kind) {
   for (const auto* entry : gather_entries()) {
     if (entry->info.model == model && entry->info.kind == kind) return entry;
@@ -43,6 +46,7 @@ const detail::GatherEntry* find_gather(std::string_view model, GatherKind kind) 
 
 }  // namespace
 
+// Returns the name of a kind of all-gather, as options and records have it.
 std::string_view gather_name(GatherKind kind) {
   constexpr std::array<std::string_view, 3> kNames{"blocking", "non-blocking", "neighborhood"};
   const auto at = static_cast<std::size_t>(kind);
@@ -52,18 +56,19 @@ std::string_view gather_name(GatherKind kind) {
   return kNames[at];
 }
 
+// Returns the descriptions of all registered all-gathers.
 std::span<const GatherInfo> gathers() {
   static comm::detail::ListOfAll<GatherInfo> all;
   return all.get([] { return comm::detail::collect_infos<GatherInfo>(gather_entries()); });
 }
 
-// Reason why a benchmark cannot measure an all-gather of this kind; empty if it can.
+// Returns the reason why a benchmark cannot measure an all-gather of this kind on these ranks; empty if it can.
 std::string missing_gather(const comm::Transport& transport, GatherKind kind) {
   if (find_gather(transport.name(), kind) != nullptr) return {};
   return std::string(transport.name()) + " has no " + std::string(gather_name(kind)) + " all-gather";
 }
 
-// First half of an all-gather: this rank's part is handed over; a blocking kind communicates only in complete().
+// Starts an all-gather with this rank's part and counts its messages; a blocking kind communicates only in complete().
 void Gather::start(std::span<const std::byte> mine) {
   if (started_) throw UsageError("Gather::start: what was started before is not completed");
   if (mine.size() != part_bytes_) {
@@ -72,6 +77,7 @@ void Gather::start(std::span<const std::byte> mine) {
   }
   comm::Counters& counters = control_.counters();
   ++counters.collectives;
+  // A neighbourhood collective on the complete graph sends one message per arc to another rank.
   if (info_.kind == GatherKind::neighborhood) {
     const int others = control_.size() - 1;
     counters.messages += others;
@@ -81,6 +87,7 @@ void Gather::start(std::span<const std::byte> mine) {
   started_ = true;
 }
 
+// Completes the all-gather that start() began and returns the parts of all ranks.
 std::span<const std::byte> Gather::complete() {
   if (!started_) throw UsageError("Gather::complete: nothing was started");
   const auto all = do_complete();
@@ -88,7 +95,7 @@ std::span<const std::byte> Gather::complete() {
   return all;
 }
 
-// Factory of an all-gather of the ranks' model, after all ranks have agreed on the size of a part.
+// Makes an all-gather in the model of the ranks, after all ranks have agreed on the size of a part.
 std::unique_ptr<Gather> make_gather(comm::Transport& control, GatherKind kind, std::size_t part_bytes) {
   const detail::GatherEntry* entry = find_gather(control.name(), kind);
   // -1, which is no size, stands for one that is too large, so that every rank detects it by the reductions.

@@ -1,3 +1,4 @@
+// Latency between two ranks: checks of the arguments, and the choice of the kernel family that measures it.
 #include "merganser/kernels/pair.hpp"
 
 #include "merganser/base/error.hpp"
@@ -5,7 +6,7 @@
 
 namespace merganser::kernels {
 
-// Latency between ranks 0 and 1, measured by the first kernel family that can: the one of MPI.
+// Measures the latency between ranks 0 and 1 by the first kernel family that can: the one of MPI.
 PairTimes time_pair(comm::Transport& control, double seconds) {
   if (!(seconds > 0)) throw UsageError("time_pair: " + std::to_string(seconds) + " seconds; allowed: more than 0");
   if (control.size() < 2) throw UsageError("time_pair: one rank; needed: two");

@@ -1,3 +1,4 @@
+// Contraction of graphs of nearest-neighbour links to roots (contract.hpp): of stars by pruning, of trees by pointer doubling.
 #include "merganser/links/contract.hpp"
 
 #include <algorithm>
@@ -15,11 +16,11 @@ constexpr int kMaxRounds = 70;
 
 /// Contraction of trees by pointer doubling (Policy::trees). Each local chain ends in its terminal: a root, or a vertex
 /// whose link leaves the rank; only those links (exits) take part in the rounds.
-class Doubling {
+class TreeContraction {
  public:
   /// Prepares the contraction on this rank: dual links lose one direction, which leaves trees; every vertex gets the
   /// terminal of its local chain. Local.
-  Doubling(Links& links, const Ids& ids, const Channels& channels) : links_(links), channels_(channels) {
+  TreeContraction(Links& links, const Ids& ids, const Channels& channels) : links_(links), channels_(channels) {
     const MeasuredWork work;
     const comm::Graph& graph = channels.mailbox.graph();
     arc_of_.assign(static_cast<std::size_t>(channels.transport.size()), kNoArc);
@@ -28,6 +29,7 @@ class Doubling {
     require_no_relays(links);
     cross.build(links, graph.out.size());
     check_targets();
+    // Without one direction of each dual link the graph is a forest, whose roots are the ends of chains.
     drop_lower_ends(ids, cross);
     find_terminals();
     for (const CrossLink& link : links.out) {
@@ -55,14 +57,15 @@ class Doubling {
 
  private:
   static constexpr std::size_t kNoArc = SIZE_MAX;
-  /// Pointer of an exit to a vertex further along its chain.
+  /// Pointer of an exit, a link that leaves the rank, to a vertex further along its chain; doubled in every round.
   struct Pointer {
-    std::int32_t rank;
-    std::uint32_t vertex;
-    std::uint32_t done;  // 1 if the vertex is a root, else 0
+    std::int32_t rank;     // rank that owns the vertex
+    std::uint32_t vertex;  // index of the vertex by the numbering of its owner
+    std::uint32_t done;    // 1 if the vertex is a root, else 0
   };
 
-  /// Validates the targets of this rank's links. @throws InputError for a target that is no other vertex
+  /// Validates the targets of this rank's links before trees are contracted. Local. @throws InputError for a target that is no
+  /// other vertex
   void check_targets() const {
     const std::size_t n = links_.target.size();
     if (n >= kAway) throw InputError(std::to_string(n) + " vertices on one rank; allowed: below 2147483648");
@@ -90,14 +93,14 @@ class Doubling {
     }
   }
 
-  /// Returns whether a local chain of links ends at v: a root, or a vertex whose link leaves the rank.
+  /// Returns whether a chain of links within this rank ends at v: a root, or a vertex whose link leaves the rank.
   [[nodiscard]] bool ends_chain(std::uint32_t v) const {
     const std::uint32_t to = links_.target[v];
     return to == kNone || (to & kAway) != 0;
   }
 
-  /// Finds the terminal of every local vertex. Every vertex is visited twice at most: once to find the end of its
-  /// chain, once to store it.
+  /// Finds the terminal of every local vertex, the end of its chain of links within this rank. Every vertex is visited twice at
+  /// most: once to find the end of its chain, once to store it.
   void find_terminals() {
     const auto n = static_cast<std::uint32_t>(links_.target.size());
     terminal_.assign(n, kNone);
@@ -109,6 +112,7 @@ class Doubling {
         if (++steps > n) throw InputError("a cycle of three or more links on one rank; allowed: dual links only");
       }
       if (terminal_[end] != kNone) end = terminal_[end];
+      // Stored along the whole chain, so that later vertices on it stop at once.
       for (std::uint32_t u = v; terminal_[u] == kNone; u = links_.target[u]) {
         terminal_[u] = end;
         if (u == end) break;
@@ -135,8 +139,8 @@ class Doubling {
     return exits_[to & ~kAway];
   }
 
-  /// Sends one query for each exit whose target is on another rank and no root, and resolves local ones in `next_`. One
-  /// wave.
+  /// Sends one query of a round of pointer doubling for each exit whose target is on another rank and no root, and resolves local
+  /// ones in `next_`. One wave.
   /// @return number of queries sent
   std::int64_t send_queries() {
     MeasuredWork work;
@@ -165,7 +169,8 @@ class Doubling {
     return questions;
   }
 
-  /// Replies to every query with the current pointer of the vertex, in the order of arrival. One wave.
+  /// Replies to every query of a round of pointer doubling with the current pointer of the vertex, in the order of arrival. One
+  /// wave.
   void send_replies() {
     MeasuredWork work;
     comm::Mailbox& mailbox = channels_.mailbox;
@@ -177,7 +182,7 @@ class Doubling {
     mailbox.step();
   }
 
-  /// Stores the replies as the new pointers of the exits.
+  /// Stores the replies of a round of pointer doubling as the new pointers of the exits. Local.
   void receive_replies() {
     const MeasuredWork work;
     comm::Mailbox& mailbox = channels_.mailbox;
@@ -192,18 +197,18 @@ class Doubling {
     exits_.swap(next_);
   }
 
-  /// Query sent in this round, with the exit for which it was sent.
+  /// Query sent in this round of pointer doubling, with the exit for which it was sent.
   struct Query {
-    std::size_t arc;
-    std::uint32_t exit;
+    std::size_t arc;     // out-arc on which the query was sent
+    std::uint32_t exit;  // exit for which it was sent: index in exits_
   };
   Links& links_;
   const Channels& channels_;
-  std::vector<std::size_t> arc_of_;
-  std::vector<std::uint32_t> terminal_;
-  std::vector<Pointer> exits_;  // by Links::out
-  std::vector<Pointer> next_;
-  std::vector<Query> queries_;
+  std::vector<std::size_t> arc_of_;      // by rank: out-arc to it, or kNoArc
+  std::vector<std::uint32_t> terminal_;  // by vertex: end of its chain of links within this rank
+  std::vector<Pointer> exits_;           // by Links::out: pointer at the start of the round
+  std::vector<Pointer> next_;            // by Links::out: pointer after the round
+  std::vector<Query> queries_;           // of this round, in the order in which they were sent
 };
 
 /// Contracts stars (Policy::stars): the root of a vertex is the target of its kept link, or the vertex itself.
@@ -237,7 +242,7 @@ std::vector<Root> contract(Policy policy, Links& links, const Ids& ids, const Ch
   ContractStatistics unused;
   ContractStatistics& counted = statistics != nullptr ? *statistics : unused;
   if (policy == Policy::stars) return contract_stars(links, ids, channels, counted);
-  return Doubling(links, ids, channels).run(counted);
+  return TreeContraction(links, ids, channels).run(counted);
 }
 
 }  // namespace merganser::links

@@ -1,3 +1,4 @@
+// Validation and index of the links that cross ranks (cross_links.hpp), before they are pruned or contracted.
 #include "src/links/cross_links.hpp"
 
 #include <algorithm>
@@ -10,8 +11,8 @@
 namespace merganser::links {
 namespace {
 
-/// Counts the links of each arc. @throws InputError unless arcs ascend, slots of each arc are 0, 1, ... and vertices
-/// are below `vertices`
+/// Counts the cross-rank links of each arc in `count`, for one direction ("out" or "in"). @throws InputError unless arcs ascend,
+/// slots of each arc are 0, 1, ... and vertices are below `vertices`
 void count_slots(const std::vector<CrossLink>& list, std::size_t vertices, const char* direction,
                  std::vector<std::size_t>& count) {
   std::size_t last_arc = 0;
@@ -27,7 +28,7 @@ void count_slots(const std::vector<CrossLink>& list, std::size_t vertices, const
   }
 }
 
-/// Adds the slots of relays to the counts of each arc. On in-arcs links take the first slots and relays those above,
+/// Adds the slots of relayed labels to the counts of each arc. On in-arcs links take the first slots and relays those above,
 /// because the receiver distinguishes them by slot alone; on out-arcs relays may take any slot.
 void count_relays(const Links& links, std::vector<std::size_t>& count_out, std::vector<std::size_t>& count_in) {
   const std::size_t arcs = count_in.size();
@@ -52,6 +53,7 @@ void count_relays(const Links& links, std::vector<std::size_t>& count_out, std::
     if (!ascends || link.vertex >= links.target.size()) refuse("out", link.arc, link.slot);
     out.emplace_back(link.arc, link.slot);
   }
+  // On out-arcs links and relays share the slots; sorted, they must be 0, 1, ... on every arc.
   std::sort(out.begin(), out.end());
   for (const auto& [arc, slot] : out)
     if (arc >= arcs || slot != count_out[arc]++) refuse("out", arc, slot);
@@ -59,14 +61,14 @@ void count_relays(const Links& links, std::vector<std::size_t>& count_out, std::
 
 }  // namespace
 
-// Check of algorithms on links that communicate along arcs only: relayed labels exist in the single-pass pruning alone.
+// Refuses links with relays in algorithms that communicate along arcs only: relayed labels exist in the single-pass pruning alone.
 void require_no_relays(const Links& links) {
   if (links.relays.empty()) return;
   throw InputError(std::to_string(links.relays.size()) +
                    " labels to be relayed between ranks that share no arc; allowed: in prune_single_pass alone");
 }
 
-// Index of cross-rank links before pruning or contraction: both ends of an arc number its links alike, so a wrong
+// Indexes and validates cross-rank links before pruning or contraction: both ends of an arc number its links alike, so a wrong
 // numbering here would deliver labels to wrong links.
 void CrossLinks::build(const Links& links, std::size_t arcs) {
   count_out.assign(arcs, 0);

@@ -17,21 +17,22 @@
 namespace merganser::links {
 namespace {
 
-/// Token that follows links in search of its origin; `vertex` is the next vertex to visit.
+/// Token of the search for long cycles: a message that follows nearest-neighbour links back to its origin; `vertex` is the next
+/// vertex to visit.
 struct Token {
-  Key start;                 ///< key of the link on which the token started
-  std::int32_t origin_rank;  ///< rank of the ascent from which the token started
-  std::uint32_t origin;      ///< vertex of the ascent, by the numbering of origin_rank
-  std::uint32_t vertex;      ///< by the numbering of the rank that holds or receives it
-  std::uint32_t padding = 0;
+  Key start;                  ///< key of the link on which the token started
+  std::int32_t origin_rank;   ///< rank of the ascent from which the token started
+  std::uint32_t origin;       ///< vertex of the ascent, by the numbering of origin_rank
+  std::uint32_t vertex;       ///< by the numbering of the rank that holds or receives it
+  std::uint32_t padding = 0;  // no indeterminate bytes are sent
 };
 
 using Origin = std::pair<std::int32_t, std::uint32_t>;  // rank and vertex of the ascent from which a token started
 
 /// Distributed search for cycles of three or more links by tokens, one wave of messages for each hop between ranks.
-class Cutter {
+class CycleCutter {
  public:
-  Cutter(Links& links, const Ids& ids, const std::vector<double>& distance2, const Channels& channels)
+  CycleCutter(Links& links, const Ids& ids, const std::vector<double>& distance2, const Channels& channels)
       : links_(links), ids_(ids), distance2_(distance2), channels_(channels), rank_(channels.transport.rank()) {}
 
   std::int64_t run();
@@ -50,34 +51,34 @@ class Cutter {
 
   Links& links_;
   const Ids& ids_;
-  const std::vector<double>& distance2_;
+  const std::vector<double>& distance2_;  // by vertex: squared length of its link
   const Channels& channels_;
-  std::int32_t rank_;
-  CrossLinks cross_;
-  std::vector<std::uint8_t> ascent_;
+  std::int32_t rank_;                 // rank of the caller
+  CrossLinks cross_;                  // index of the cross-rank links, with the opposite ends of dual links
+  std::vector<std::uint8_t> ascent_;  // by vertex, 1: some arriving link is smaller than its own
   std::set<std::pair<std::uint32_t, Origin>> visits_;  // (ascent, origin of token) pairs met
   std::vector<std::uint32_t> cut_;                     // local vertices whose link is cut
-  std::int64_t posted_ = 0;
+  std::int64_t posted_ = 0;                            // tokens posted for the next wave
 };
 
 /// Returns the key of a link from its squared length and the ids of its ends, in either order.
 Key make_key(double distance2, std::int64_t a, std::int64_t b) { return {distance2, std::min(a, b), std::max(a, b)}; }
 
 /// Returns the key (squared length, lower id, higher id) of the link of vertex v.
-Key Cutter::key(std::uint32_t v) const {
+Key CycleCutter::key(std::uint32_t v) const {
   const std::uint32_t t = links_.target[v];
   const std::int64_t remote = (t & kAway) != 0 ? links_.out[t & ~kAway].remote_id : ids_[t];
   return make_key(distance2_[v], ids_[v], remote);
 }
 
 /// Returns whether the target of vertex v links back to v, on this rank or another.
-bool Cutter::is_dual(std::uint32_t v) const {
+bool CycleCutter::is_dual(std::uint32_t v) const {
   const std::uint32_t t = links_.target[v];
   return (t & kAway) != 0 ? cross_.dual_out[t & ~kAway] != kNone : links_.target[t] == v;
 }
 
-/// Validates the links of this rank and their squared lengths. Local. @throws InputError
-void Cutter::validate() {
+/// Validates the links of this rank and their squared lengths before long cycles are cut. Local. @throws InputError
+void CycleCutter::validate() {
   const std::size_t n = links_.target.size();
   if (distance2_.size() < n) {
     throw InputError("cut_long_cycles: " + std::to_string(distance2_.size()) + " distances for " + std::to_string(n) +
@@ -103,7 +104,7 @@ void Cutter::validate() {
 
 /// Marks every ascent of this rank, then starts a token from each. An ascent is compared by distance first; the keys
 /// are computed only if the distances do not decide.
-void Cutter::start_tokens() {
+void CycleCutter::start_tokens() {
   const auto n = static_cast<std::uint32_t>(links_.target.size());
   std::vector<std::uint32_t> starts;
   ascent_.assign(n, 0);
@@ -117,6 +118,7 @@ void Cutter::start_tokens() {
     const std::uint32_t v = links_.target[u];
     if (v < n) mark_if_ascent(distance2_[u], v, [&] { return key(u); });
   }
+  // Links that arrive from other ranks make ascents too; their keys are computed from the stored length and id.
   for (const CrossLink& link : links_.in) {
     mark_if_ascent(link.distance2, link.vertex,
                    [&] { return make_key(link.distance2, link.remote_id, ids_[link.vertex]); });
@@ -127,9 +129,9 @@ void Cutter::start_tokens() {
   }
 }
 
-/// Moves a token along the link of its vertex; over a cross-rank link it is posted for the next wave. @return false if
-/// it left the rank
-bool Cutter::advance(Token& token) {
+/// Moves a token of the search for long cycles along the link of its vertex; over a cross-rank link it is posted for the next wave.
+/// @return false if it left the rank
+bool CycleCutter::advance(Token& token) {
   const std::uint32_t t = links_.target[token.vertex];
   if ((t & kAway) == 0) {
     token.vertex = t;
@@ -142,8 +144,9 @@ bool Cutter::advance(Token& token) {
   return false;
 }
 
-/// Advances a token until it dies, reaches its origin or leaves the rank.
-void Cutter::walk(Token token) {
+/// Advances a token along links of this rank until it reaches its origin, whose link is then cut, leaves the rank or is dropped at
+/// a link that is larger than the one on which it started.
+void CycleCutter::walk(Token token) {
   const Origin origin{token.origin_rank, token.origin};
   do {
     const std::uint32_t v = token.vertex;
@@ -158,9 +161,9 @@ void Cutter::walk(Token token) {
   } while (advance(token));
 }
 
-/// Exchanges the tokens that have left their rank and advances those that arrive. Collective: one reduction and one
-/// wave. @return whether any rank had posted one
-bool Cutter::forward_tokens() {
+/// Exchanges the tokens of the search for long cycles that have left their rank and advances those that arrive. Collective: one
+/// reduction and one wave. @return whether any rank had posted one
+bool CycleCutter::forward_tokens() {
   const std::int64_t posted = channels_.transport.all_reduce(std::exchange(posted_, 0), comm::Op::max);
   if (posted == 0) return false;
   channels_.mailbox.step();
@@ -179,10 +182,10 @@ bool Cutter::forward_tokens() {
   return true;
 }
 
-/// Removes the links with these slots (ascending, by arc) from a list and renumbers the others from 0 on each arc. Both
+/// Removes the cross-rank links with these slots (ascending, by arc) from a list and renumbers the others from 0 on each arc. Both
 /// ends remove the same slots and keep the order of the rest, so their numbering stays equal.
-void Cutter::remove_links(std::vector<CrossLink>& list, const std::vector<std::vector<std::uint32_t>>& slots,
-                          bool leaving) {
+void CycleCutter::remove_links(std::vector<CrossLink>& list, const std::vector<std::vector<std::uint32_t>>& slots,
+                               bool leaving) {
   std::size_t kept = 0;
   std::vector<std::uint32_t> next(slots.size(), 0);
   for (CrossLink link : list) {
@@ -198,12 +201,13 @@ void Cutter::remove_links(std::vector<CrossLink>& list, const std::vector<std::v
   list.resize(kept);
 }
 
-/// Cuts the links of vertices in `cut_` and sends the slots of cross-rank ones to the ranks of their targets.
-/// Collective: one wave.
-void Cutter::cut_across() {
+/// Cuts the largest links of long cycles, those of the vertices in `cut_`, and sends the slots of cross-rank ones to the ranks of
+/// their targets. Collective: one wave.
+void CycleCutter::cut_across() {
   const std::size_t arcs = channels_.mailbox.graph().out.size();
   std::vector<std::vector<std::uint32_t>> leaving(arcs);
   std::vector<std::vector<std::uint32_t>> arriving(arcs);
+  // Local links are cut at once; of cross-rank links the slots are sent, so that both ends remove the same ones.
   for (const std::uint32_t v : cut_) {
     const std::uint32_t t = links_.target[v];
     if ((t & kAway) == 0) {
@@ -226,7 +230,7 @@ void Cutter::cut_across() {
 }
 
 /// Cuts all cycles of three or more links at their largest link. Collective. @return number of cycles cut on all ranks
-std::int64_t Cutter::run() {
+std::int64_t CycleCutter::run() {
   comm::agree(channels_.transport, [this] { validate(); });
   start_tokens();
   while (forward_tokens()) {
@@ -238,10 +242,10 @@ std::int64_t Cutter::run() {
 
 }  // namespace
 
-// Step between search and pruning with the rule cells8, whose links may form cycles of three and more.
+// Cuts the cycles of three and more links that the search rule cells8 may leave; the step between search and pruning.
 std::int64_t cut_long_cycles(Links& links, const Ids& ids, const std::vector<double>& distance2,
                              const Channels& channels) {
-  return Cutter(links, ids, distance2, channels).run();
+  return CycleCutter(links, ids, distance2, channels).run();
 }
 
 }  // namespace merganser::links

@@ -14,29 +14,30 @@
 namespace merganser::links {
 namespace {
 
-using Flag = std::uint32_t;
-using Flags = comm::Segment<Flag>;
+using Flag = std::uint32_t;         // flag of a vertex in Algorithm 1: 0 or 1
+using Flags = comm::Segment<Flag>;  // flags of the vertices of all ranks
 
-/// Link with the rank of its target by the numbering of the group (kHere: this rank).
+/// Nearest-neighbour link as Algorithm 1 reads it: source on this rank, target by its owner's numbering, and the owner.
 struct Edge {
-  std::uint32_t from;
-  std::uint32_t to;
-  int rank;
+  std::uint32_t from;  // source of the link, on this rank
+  std::uint32_t to;    // target of the link, by the numbering of its rank
+  int rank;            // rank of the target in the group; kHere: this rank
 };
 constexpr int kHere = -1;
 
-/// Kinds of flags; each vertex has one flag of each kind.
-enum Kind : std::size_t { kLeaf, kAvailable, kMerged, kKinds };
+/// Kinds of flags in Algorithm 1 (iterative pruning); each vertex has one flag of each kind.
+enum FlagKind : std::size_t { kLeaf, kAvailable, kMerged, kKinds };
 
-/// Ranks that take part in the pruning (all, or a sub-communicator of those with links), and their segment of flags.
-struct Group {
+/// Ranks that take part in the iterative pruning (all, or a sub-communicator of those with links), and their segment of flags.
+struct PruningGroup {
   std::unique_ptr<comm::Transport> sub;  // sub-communicator; null: every rank takes part
-  comm::Transport* transport = nullptr;
-  std::vector<int> rank_of_arc;
-  std::optional<Flags> flags;  // one Segment for all three kinds, so that one sync ends the phase of each
-  std::size_t words = 0;       // flags of each kind per rank
+  comm::Transport* transport = nullptr;  // ranks that take part: `sub`, or the transport of all
+  std::vector<int> rank_of_arc;          // by arc: rank at its other end in the group; kHere: it does not take part
+  std::optional<Flags> flags;            // one Segment for all three kinds, so that one sync ends the phase of each
+  std::size_t words = 0;                 // flags of each kind per rank
 
-  [[nodiscard]] std::span<Flag> local(Kind kind) { return flags->local().subspan(kind * words, words); }
+  /// Returns the flags of one kind (leaf, available or merged) of the vertices of this rank.
+  [[nodiscard]] std::span<Flag> local(FlagKind kind) { return flags->local().subspan(kind * words, words); }
 };
 
 /// Algorithm 1 of [frey2025] on one rank: the published sweeps over three flags per vertex (leaf, available, merged).
@@ -45,7 +46,7 @@ struct Group {
 class Sweeps {
  public:
   /// Lists the links of this rank with the ranks of their targets in the group. Local.
-  Sweeps(Group& group, const Links& links, const Ids& ids, PruneStatistics& statistics)
+  Sweeps(PruningGroup& group, const Links& links, const Ids& ids, PruneStatistics& statistics)
       : links_(links),
         ids_(ids),
         statistics_(statistics),
@@ -65,7 +66,8 @@ class Sweeps {
     isolated_.resize(edges_.size());
   }
 
-  /// Runs rounds until no rank finds a merger, then the stage that decides dual links. Collective over the group.
+  /// Runs rounds of Algorithm 1 (iterative pruning) until no rank finds a merger, then the stage that decides dual links.
+  /// Collective over the group.
   void run() {
     while (round()) {
     }
@@ -74,9 +76,11 @@ class Sweeps {
     prune_isolated_duals();
   }
 
+  /// Returns the nearest-neighbour links of this rank, in the order of their sources.
   [[nodiscard]] const std::vector<Edge>& edges() const { return edges_; }
+  /// Returns whether Algorithm 1 keeps a link of this rank, by its index in edges(). Valid after run().
   [[nodiscard]] bool is_kept(std::size_t edge) const { return keep_[edge] != 0; }
-  /// Returns false if some vertex is both a kept source and a target, which takes a cycle of three or more links.
+  /// Returns false if some vertex of this rank is both a kept source and a target, which takes a cycle of three or more links.
   [[nodiscard]] bool is_sound() const { return sound_; }
 
  private:
@@ -85,10 +89,10 @@ class Sweeps {
   void prune_duals();
   void prune_isolated_duals();
 
-  /// Returns the index, in the segment of its owner, of a flag of the target of a link.
-  [[nodiscard]] std::size_t word(Kind kind, const Edge& edge) const { return kind * words_ + edge.to; }
-  /// Sets a flag of the target of a link, at once if the target is on this rank, else at the next sync.
-  void put(Kind kind, const Edge& edge, Flag value) {
+  /// Returns the index, in the segment of flags on its owner, of a flag of the target of a link.
+  [[nodiscard]] std::size_t word(FlagKind kind, const Edge& edge) const { return kind * words_ + edge.to; }
+  /// Sets a flag (Algorithm 1) of the target of a link, at once if the target is on this rank, else at the next sync.
+  void put(FlagKind kind, const Edge& edge, Flag value) {
     if (edge.rank == kHere) {
       flags_.local()[word(kind, edge)] = value;
     } else {
@@ -97,7 +101,7 @@ class Sweeps {
     }
   }
   /// Fetches a flag of the target of edge i; the flag is in got_[i] after the next sync.
-  void get(Kind kind, std::size_t i) {
+  void get(FlagKind kind, std::size_t i) {
     const Edge& edge = edges_[i];
     if (edge.rank == kHere) {
       got_[i] = flags_.local()[word(kind, edge)];
@@ -117,16 +121,17 @@ class Sweeps {
   const Ids& ids_;
   PruneStatistics& statistics_;
   Flags& flags_;
-  std::size_t words_;
-  std::span<Flag> leaf_, available_, merged_;
-  std::vector<Edge> edges_;
-  std::vector<Flag> got_;
-  std::vector<std::uint8_t> keep_;
-  std::vector<std::uint8_t> isolated_;
-  bool sound_ = true;
+  std::size_t words_;                          // flags of each kind per rank
+  std::span<Flag> leaf_, available_, merged_;  // by vertex of this rank, in the segment
+  std::vector<Edge> edges_;                    // nearest-neighbour links of this rank
+  std::vector<Flag> got_;                      // by edge: flag of its target that get() fetched
+  std::vector<std::uint8_t> keep_;             // by edge, 1: the link is kept
+  std::vector<std::uint8_t> isolated_;         // by edge, 1: dual link with neither end available
+  bool sound_ = true;                          // false: a vertex is kept source and target
 };
 
-/// Lines 2 to 10 of Algorithm 1: one round. @return whether any rank found a merger
+/// Runs one round of Algorithm 1 (lines 2 to 10): puts and gets of the flags leaf, available and merged. Collective over the group.
+/// @return whether any rank found a merger
 bool Sweeps::round() {
   for (const Edge& edge : edges_) {
     if (merged_[edge.from]) continue;
@@ -164,7 +169,7 @@ bool Sweeps::round() {
   return flags_.sync_any(again);
 }
 
-/// Lines 12 and 13 of Algorithm 1: marks the targets of unmerged leaves as available.
+/// Marks the targets of unmerged leaves as available (lines 12 and 13 of Algorithm 1). Collective over the group.
 void Sweeps::mark_leaf_targets() {
   for (const Edge& edge : edges_) {
     if (!merged_[edge.from] && leaf_[edge.from]) put(kAvailable, edge, 1);
@@ -172,8 +177,8 @@ void Sweeps::mark_leaf_targets() {
   flags_.sync();
 }
 
-/// Lines 14 and 15 of Algorithm 1: keeps the links of leaves, and of dual links those whose target is available; a dual
-/// link with neither end available is isolated, and its lower id becomes available.
+/// Keeps the links of leaves, and of dual links those whose target is available (lines 14 and 15 of Algorithm 1); a dual link with
+/// neither end available is isolated, and its lower id becomes available. Collective over the group.
 void Sweeps::prune_duals() {
   for (std::size_t i = 0; i < edges_.size(); ++i) {
     const std::uint32_t v = edges_[i].from;
@@ -204,7 +209,8 @@ void Sweeps::prune_duals() {
   flags_.sync();
 }
 
-/// Line 16 of Algorithm 1: of an isolated dual link keeps the link to the end that has become available.
+/// Keeps, of an isolated dual link, the link to the end that has become available (line 16 of Algorithm 1). Collective over the
+/// group.
 void Sweeps::prune_isolated_duals() {
   for (std::size_t i = 0; i < edges_.size(); ++i) {
     if (isolated_[i]) get(kAvailable, i);
@@ -222,8 +228,8 @@ struct IterativePruner::Impl {
   explicit Impl(const IterativeOptions& o) : options(o) {}
 
   IterativeOptions options;
-  CrossLinks cross;
-  Group group;
+  CrossLinks cross;                   // index of the cross-rank links of the last call
+  PruningGroup group;                 // participants of the last call and their flags
   std::vector<std::uint8_t> members;  // by rank, 1: takes part; empty: every rank does
   std::int64_t capacity = 0;          // flags of each kind for which the segment has room, on every rank
 
@@ -236,17 +242,18 @@ struct IterativePruner::Impl {
 
 namespace {
 
+// Vertex count of a rank whose links are invalid: the maximum over the ranks then shows it to all.
 constexpr std::int64_t kRefused = std::numeric_limits<std::int64_t>::max();
 
-/// Contribution of a rank to the agreement on group and capacity.
-struct Entry {
+/// Contribution of a rank to the agreement on participants and number of flags of the iterative pruning.
+struct Participation {
   std::int64_t vertices;    // number of local vertices; kRefused: its links are invalid
-  std::int64_t takes_part;  ///< 1 if it has links, else 0
+  std::int64_t takes_part;  ///< 1 if the rank has links, else 0
 };
 
-/// Gathers the entries of all ranks, by rank; where every rank takes part anyway, returns one entry with the maximum.
-/// Collective.
-std::vector<Entry> gather_entries(comm::Transport& transport, const Entry& mine, bool by_rank) {
+/// Gathers the participations of all ranks in the iterative pruning, by rank; where every rank takes part anyway, returns one entry
+/// with the maximum. Collective.
+std::vector<Participation> gather_entries(comm::Transport& transport, const Participation& mine, bool by_rank) {
   if (!by_rank) return {{transport.all_reduce(mine.vertices, comm::Op::max), 1}};
   return comm::all_gather_value(transport, mine);
 }
@@ -255,7 +262,7 @@ std::vector<Entry> gather_entries(comm::Transport& transport, const Entry& mine,
 
 /// Clears this rank's flags leaf, available and merged of its first `vertices` vertices. Local.
 void IterativePruner::Impl::clear_flags(std::size_t vertices) {
-  for (const Kind kind : {kLeaf, kAvailable, kMerged}) std::fill_n(group.local(kind).begin(), vertices, 0);
+  for (const FlagKind kind : {kLeaf, kAvailable, kMerged}) std::fill_n(group.local(kind).begin(), vertices, 0);
 }
 
 /// Validates the links and prepares group and flags, reusing them if members and capacity still fit, and clears the
@@ -266,7 +273,7 @@ bool IterativePruner::Impl::prepare_group(const Links& links, const Channels& ch
   comm::Transport& all = channels.transport;
   const bool by_rank = options.sub_communicator && all.capabilities().sub_transports;
   std::exception_ptr refusal;
-  Entry mine{static_cast<std::int64_t>(links.target.size()), 0};
+  Participation mine{static_cast<std::int64_t>(links.target.size()), 0};
   try {
     require_no_relays(links);
     cross.build(links, channels.mailbox.graph().out.size());
@@ -279,7 +286,7 @@ bool IterativePruner::Impl::prepare_group(const Links& links, const Channels& ch
   const auto entries = gather_entries(all, mine, by_rank);
   std::int64_t most = 1;
   std::vector<std::uint8_t> now;
-  for (const Entry& entry : entries) {
+  for (const Participation& entry : entries) {
     most = std::max(most, entry.vertices);
     if (by_rank) now.push_back(entry.takes_part != 0);
   }
@@ -306,7 +313,8 @@ bool IterativePruner::Impl::prepare_group(const Links& links, const Channels& ch
   return takes_part;
 }
 
-/// Makes the group of participating ranks, and its segment over the arcs between them. Collective.
+/// Makes the group of ranks that take part in the iterative pruning, and its segment of flags over the arcs between them.
+/// Collective.
 void IterativePruner::Impl::make_group(const Channels& channels, bool take_part) {
   comm::Transport& all = channels.transport;
   const std::vector<int>& neighbours = channels.mailbox.graph().out;
@@ -335,7 +343,7 @@ void IterativePruner::Impl::make_group(const Channels& channels, bool take_part)
   group.transport->barrier();
 }
 
-/// Makes the segment of flags over a process graph. Collective over the group.
+/// Makes the segment of the flags of Algorithm 1 (leaf, available, merged) over a process graph. Collective over the group.
 void IterativePruner::Impl::make_flags(const comm::Graph& graph) {
   group.words = static_cast<std::size_t>(capacity);
   group.flags.emplace(group.transport->segment<Flag>(graph, kKinds * group.words, options.epoch));
@@ -370,8 +378,8 @@ IterativePruner::~IterativePruner() = default;
 IterativePruner::IterativePruner(IterativePruner&&) noexcept = default;
 IterativePruner& IterativePruner::operator=(IterativePruner&&) noexcept = default;
 
-// Iterative pruning (Algorithm 1): sweeps over the flags of vertices, then each target's rank receives whether its
-// cross-rank links are kept.
+// Prunes links into stars iteratively (Algorithm 1): sweeps over the flags of vertices, then each target's rank receives whether
+// its cross-rank links are kept.
 Stars IterativePruner::prune(Links& links, const Ids& ids, const Channels& channels, PruneStatistics* statistics) {
   PruneStatistics counts;
   Stars stars;
@@ -383,6 +391,7 @@ Stars IterativePruner::prune(Links& links, const Ids& ids, const Channels& chann
     Sweeps sweeps(impl_->group, links, ids, counts);
     sweeps.run();
     sound = sweeps.is_sound();
+    // Synchronisations as the publication counts them: per round, and two after the rounds.
     counts.syncs = counts.rounds * (channels.transport.capabilities().one_sided ? 3 : 4) + 2;
     for (std::size_t i = 0; i < sweeps.edges().size(); ++i) {
       std::uint32_t& target = links.target[sweeps.edges()[i].from];
@@ -401,7 +410,7 @@ Stars IterativePruner::prune(Links& links, const Ids& ids, const Channels& chann
   return stars;
 }
 
-// Iterative pruning of one set of links, without objects to reuse.
+// Prunes one set of nearest-neighbour links into stars iteratively, without objects to reuse.
 Stars prune_iterative(Links& links, const Ids& ids, const Channels& channels, const IterativeOptions& options,
                       PruneStatistics* statistics) {
   IterativePruner pruner(options);

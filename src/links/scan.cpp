@@ -16,14 +16,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 using U = hn::CappedTag<std::uint32_t, kListSlack>;
 using I = hn::RebindToSigned<U>;
 
-/// Stores the lanes selected by the mask at `to` and returns their number; writes a whole vector, hence kListSlack.
+/// Stores the vertices in the lanes selected by the mask at `to` and returns their number; writes a whole vector, hence kListSlack.
 template <class V, class M>
 HWY_INLINE std::size_t append(V values, M mask, std::uint32_t* to) {
   hn::StoreU(hn::Compress(values, mask), U(), to);
   return hn::CountTrue(U(), mask);
 }
 
-/// First pass over the links: lists the vertices whose target is on this rank (target < n), by vector compress.
+/// Lists the vertices whose target is on this rank (target < n), by vector compress: the first pass of the pruning over the links.
 LocalLinks list_local(const std::uint32_t* HWY_RESTRICT target, std::uint32_t n, std::uint32_t* HWY_RESTRICT list) {
   const U u;
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(u));
@@ -51,7 +51,7 @@ LocalLinks list_local(const std::uint32_t* HWY_RESTRICT target, std::uint32_t n,
   return found;
 }
 
-/// Pass over a list of vertices that keeps one kind in place and moves another to `apart`, by vector compress.
+/// Splits a list of vertices of the pruning, keeping one kind in place and moving another to `apart`, by vector compress.
 SplitLinks split_list(const std::uint8_t* HWY_RESTRICT kinds, std::uint32_t* list, std::size_t count,
                       std::uint32_t* HWY_RESTRICT apart) {
   const U u;

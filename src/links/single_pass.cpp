@@ -11,13 +11,13 @@
 namespace merganser::links {
 namespace {
 
-/// State of a vertex in the labelling. A vertex without a link, or in a local dual link, never waits: no other vertex
-/// depends on its label.
+/// State of a vertex in the labelling of the single-pass pruning. A vertex without a link, or in a local dual link, never waits: no
+/// other vertex depends on its label.
 enum Mark : std::uint8_t { kChildless = 0, kParent = 1, kWaiting = 2 };
 
-/// Packs a record of the Stream: the label in bit 0, above it the number of cross-rank labels on which it depends.
-/// Along a link the label is 1 if its source is a LEAF, which merges into the target; between the ends of a dual link,
-/// 1 if the sender is a CENTRE.
+/// Packs a cross-rank label of the single-pass pruning as a record of the Stream: the label in bit 0, above it the number of
+/// cross-rank labels on which it depends. Along a link the label is 1 if its source is a LEAF, which merges into the target;
+/// between the ends of a dual link, 1 if the sender is a CENTRE.
 std::uint32_t pack_label(bool label, std::uint32_t depth) { return depth << 1 | static_cast<std::uint32_t>(label); }
 
 /// Returns yes ? a : b, without a branch: links are as good as random to a branch predictor.
@@ -25,11 +25,11 @@ std::uint32_t select(bool yes, std::uint32_t a, std::uint32_t b) {
   return b ^ ((a ^ b) & (0U - static_cast<std::uint32_t>(yes)));
 }
 
-/// Uninitialised buffer that grows and never shrinks; growing discards its contents.
+/// Uninitialised buffer of per-vertex values of the pruning, which grows and never shrinks; growing discards its contents.
 template <class T>
-class Buffer {
+class ScratchBuffer {
  public:
-  /// Returns memory for at least n elements, whose contents are undefined.
+  /// Returns memory for the values of at least n vertices, whose contents are undefined.
   T* grow(std::size_t n) {
     if (n > capacity_) {
       data_ = std::unique_ptr<T[]>(new T[n]);
@@ -48,8 +48,8 @@ class Buffer {
 /// Single-pass pruning by the closed form (prune.hpp): labels local vertices from the leaves up, and exchanges one
 /// label for each cross-rank link. A vertex is labelled as soon as one child is a LEAF, or all are known not to be.
 struct SinglePass::Impl {
-  Buffer<std::uint8_t> marks, centres, flags;
-  Buffer<std::uint32_t> lists, pair_list, counters, depths;
+  ScratchBuffer<std::uint8_t> marks, centres, flags;
+  ScratchBuffer<std::uint32_t> lists, pair_list, counters, depths;
   CrossLinks cross;
   std::vector<std::uint8_t> remote_centre;  // per Links::in: 1 if the remote end of a dual link is a CENTRE
   Stars stars;
@@ -65,12 +65,12 @@ struct SinglePass::Impl {
   std::uint32_t* pair = nullptr;     // the lower vertex of each local dual link
   std::uint32_t* pending = nullptr;  // waiting vertices: number of children without a label
   std::uint32_t* depth = nullptr;    // waiting vertices: length of the longest chain of cross-rank labels received
-  std::size_t sources = 0;
-  std::size_t pairs = 0;
-  std::size_t waiting = 0;
-  std::int64_t kept = 0;
-  std::int64_t linked_targets = 0;
-  std::uint32_t rounds = 0;
+  std::size_t sources = 0;           // entries of `list`: sources of local links, dual ones apart
+  std::size_t pairs = 0;             // entries of `pair`: local dual links
+  std::size_t waiting = 0;           // vertices that wait for a label
+  std::int64_t kept = 0;             // kept links whose source is on this rank
+  std::int64_t linked_targets = 0;   // local links whose target had a link before pruning
+  std::uint32_t rounds = 0;          // longest chain of cross-rank labels received
 
   void reset(Links& l, const Channels& channels);
   void scan();
@@ -87,8 +87,8 @@ struct SinglePass::Impl {
   void require_resolved(const Ids& ids) const;
 };
 
-/// Sets up the buffers for the links of one call and validates cross-rank links. @throws InputError before anything is
-/// sent
+/// Sets up the buffers of the single-pass pruning for the links of one call and validates cross-rank links. @throws InputError
+/// before anything is sent
 void SinglePass::Impl::reset(Links& l, const Channels& channels) {
   links = &l;
   stream = &channels.stream;
@@ -149,8 +149,8 @@ void SinglePass::Impl::scan() {
   }
 }
 
-/// Sends the label of cross-rank link k. Of a link that is not dual the label decides: it is kept if the source is a
-/// LEAF. A dual link is decided in resolve_cross_duals(), from the labels of both ends.
+/// Sends the label of cross-rank link k (an index in Links::out) to the rank of its target. Of a link that is not dual the label
+/// decides: it is kept if the source is a LEAF. A dual link is decided in resolve_cross_duals(), from the labels of both ends.
 void SinglePass::Impl::send(std::uint32_t k, bool centre_here, std::uint32_t depth_here) {
   const CrossLink& link = links->out[k];
   const bool dual = cross.dual_out[k] != kNone;
@@ -178,6 +178,7 @@ void SinglePass::Impl::label_leaves() {
   const std::uint8_t* const __restrict marked = mark;
   std::uint8_t* const __restrict is_centre = centre;
   std::uint32_t* const __restrict listed = list;
+  // Branch-free: sources with a child write to the sink entry n instead of their target.
   const std::uint32_t nowhere = n;
   const std::size_t count = sources;
   std::size_t parents = 0;
@@ -201,6 +202,7 @@ void SinglePass::Impl::drop_centres() {
   std::size_t left = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t v = listed[i];
+    // A centre drops its own link; its label is known, so it does not wait.
     const bool dropped = is_centre[v];
     listed[left] = v;
     left += !dropped;
@@ -268,8 +270,8 @@ void SinglePass::Impl::resolve(std::uint32_t v) {
   }
 }
 
-/// Processes the received label of entry i of Links::in: stores the label, and labels the link's target if that was the
-/// last label for which the target waited.
+/// Processes the received label of arriving link i (an index in Links::in): stores the label, and labels the link's target if that
+/// was the last label for which the target waited.
 void SinglePass::Impl::process_label(std::size_t i, std::uint32_t value) {
   const bool label = value & 1;
   const std::uint32_t chain = value >> 1;
@@ -286,8 +288,8 @@ void SinglePass::Impl::process_label(std::size_t i, std::uint32_t value) {
   if (label || --pending[v] == 0) resolve(v);
 }
 
-/// Receives labels until all expected ones have arrived, and forwards those of relays. On an in-arc links have the
-/// first slots and relays those above, so the slot determines which it is.
+/// Receives the labels of arriving links until all expected ones have arrived, and forwards those of relays. On an in-arc links
+/// have the first slots and relays those above, so the slot determines which it is.
 void SinglePass::Impl::receive() {
   const auto take = [this](std::size_t arc, std::size_t slot, std::uint32_t value) {
     if (slot < cross.links_in[arc]) return process_label(cross.first_in[arc] + slot, value);
@@ -297,8 +299,8 @@ void SinglePass::Impl::receive() {
   while (stream->take(take) != 0) stream->wait();
 }
 
-/// Checks that every vertex has been labelled. @throws InputError if a vertex still waits for a label: the vertex lies
-/// on, or behind, a cycle of three or more links
+/// Checks that the single-pass pruning has labelled every vertex of this rank. @throws InputError if a vertex still waits for a
+/// label: the vertex lies on, or behind, a cycle of three or more links
 void SinglePass::Impl::require_resolved(const Ids& ids) const {
   if (waiting == 0) return;
   for (std::uint32_t v = 0; v < n; ++v) {
@@ -321,6 +323,7 @@ void SinglePass::Impl::resolve_local_duals(const Ids& ids) {
   for (std::size_t i = 0; i < both; ++i) {
     const std::uint32_t a = lower[i];
     const std::uint32_t b = to[a];
+    // a and b are the ends of a local dual link; an end that a leaf merges into is a centre.
     const bool a_takes = is_centre[a];
     const bool b_takes = is_centre[b];
     isolated[count] = a;
@@ -361,8 +364,8 @@ SinglePass::~SinglePass() = default;
 SinglePass::SinglePass(SinglePass&&) noexcept = default;
 SinglePass& SinglePass::operator=(SinglePass&&) noexcept = default;
 
-// Single-pass pruning in the order of the labels' dependencies: childless vertices, leaves, centres, then chains of
-// waiting vertices, then dual links.
+// Prunes links into stars in a single pass, in the order of the labels' dependencies: childless vertices, leaves, centres, then
+// chains of waiting vertices, then dual links.
 const Stars& SinglePass::prune(Links& links, const Ids& ids, const Channels& channels, PruneStatistics* statistics) {
   Impl& p = *impl_;
   p.reset(links, channels);
@@ -392,7 +395,7 @@ const Stars& SinglePass::prune(Links& links, const Ids& ids, const Channels& cha
   return p.stars;
 }
 
-// Single-pass pruning of one set of links, without buffers to reuse.
+// Prunes one set of nearest-neighbour links into stars in a single pass, without buffers to reuse.
 Stars prune_single_pass(Links& links, const Ids& ids, const Channels& channels, PruneStatistics* statistics) {
   SinglePass pass;
   return pass.prune(links, ids, channels, statistics);

@@ -11,8 +11,8 @@ namespace merganser::nearest {
 struct SearchContext {
   const Box& box;         ///< domain, for the canonical distance
   double slack;           ///< bound of the rounding of coordinates, absolute
-  const Site* sites;      ///< by vertex
-  const links::Ids& ids;  ///< by vertex
+  const Site* sites;      ///< by vertex: position and volume of the parcel
+  const links::Ids& ids;  ///< by vertex: global id of the parcel
 };
 
 /// Running minimum of one nearest-neighbour query: the nearest candidate so far, of equal distances that of the lowest
@@ -25,11 +25,11 @@ class BestSoFar {
     update_limit();
   }
 
-  /// Returns the query point.
+  /// Returns the position of the query point, in canonical coordinates.
   [[nodiscard]] const Vec3& point() const { return query_.point; }
-  /// Returns the squared distance of the best candidate; infinite if there is none.
+  /// Returns the squared distance of the nearest candidate so far; infinite if there is none.
   [[nodiscard]] double distance2() const { return best_.distance2; }
-  /// Returns the vertex of the best candidate; kNone if it is on another rank or there is none.
+  /// Returns the vertex of the nearest candidate so far; kNone if it is on another rank or there is none.
   [[nodiscard]] std::uint32_t vertex() const { return best_.vertex; }
   /// Returns the bound of the search: candidates whose plain squared distance to some image of the point exceeds it
   /// cannot win by that image.
@@ -53,7 +53,7 @@ class BestSoFar {
     if (nearer) update_limit();
   }
 
-  /// Returns the best candidate with its id.
+  /// Returns the nearest candidate so far with its global id, which is read only now if no tie needed it.
   [[nodiscard]] Best result() const {
     Best best = best_;
     if (stale_) best.id = context_.ids[best.vertex];
@@ -61,7 +61,7 @@ class BestSoFar {
   }
 
  private:
-  /// Computes the search limit from the distance of the best candidate.
+  /// Computes the bound of the search from the distance of the nearest candidate so far, with a margin for rounding.
   void update_limit() {
     // The plain distance to an image and the canonical one differ by the rounding of coordinates (slack) and of each
     // operation (the factors); min() keeps the bound positive for distance 0.
@@ -71,9 +71,9 @@ class BestSoFar {
 
   const SearchContext& context_;
   CellList::Query query_;
-  Best best_;
-  double limit2_ = 0;
-  bool stale_;  // best_.id has not been read yet
+  Best best_;          // nearest candidate of the query so far
+  double limit2_ = 0;  // squared distance beyond which no candidate can win
+  bool stale_;         // best_.id has not been read yet
 };
 
 }  // namespace merganser::nearest

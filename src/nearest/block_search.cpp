@@ -21,25 +21,25 @@ using VF = hn::Vec<F>;
 using VI = hn::Vec<I>;
 
 constexpr std::int32_t kFar = 0x7fffffff;   // key of no candidate
-constexpr std::uint32_t kCandidates = 256;  // numbers fit the low byte of a key
+constexpr std::uint32_t kCandidates = 256;  // of one node, at most: numbers fit the low byte of a key
 
-/// Small parcel in filter coordinates. `self` is the number of the parcel among the candidates; kCandidates if it is
-/// none of them.
-struct Parcel {
+/// Small parcel, a query of block_search(), in filter coordinates. `self` is the number of the parcel among the candidates;
+/// kCandidates if it is none of them.
+struct FilterParcel {
   float x;
   float y;
   float z;
   std::int32_t self;
 };
 
-/// Candidates of one node: the parcels of the 2x2x2 cells around it, copied from four runs of memory.
-struct Block {
+/// Candidates of block_search() for one node: the parcels of the 2x2x2 cells around it, copied from four runs of memory.
+struct CandidateBlock {
   alignas(64) float x[kCandidates + 64];
   alignas(64) float y[kCandidates + 64];
   alignas(64) float z[kCandidates + 64];
   std::uint32_t base[4];  // vertex = base[run] + number
   std::uint32_t end[4];   // one beyond the last number of a run
-  std::uint32_t size;
+  std::uint32_t size;     // number of candidates
 
   /// Copies the candidates of node (jx, jy, jz). Returns false if there are more than kCandidates, whose numbers would
   /// not fit the low byte of a key.
@@ -78,7 +78,7 @@ struct Block {
 
   /// Returns small parcel v in filter coordinates, with its number among the candidates. A parcel within rounding of a
   /// node may be in none of the runs.
-  HWY_INLINE Parcel load_parcel(const BlockSearch& s, std::uint32_t v) const {
+  HWY_INLINE FilterParcel load_parcel(const BlockSearch& s, std::uint32_t v) const {
     std::uint32_t self = kCandidates;
     for (int run = 0; run < 4; ++run) {
       const std::uint32_t number = v - base[run];
@@ -87,7 +87,7 @@ struct Block {
     }
     return {s.x[v], s.y[v], s.z[v], static_cast<std::int32_t>(self)};
   }
-  /// Returns the run of a candidate by its number.
+  /// Returns the run of memory, 0 to 3, that a candidate was copied from, by its number.
   HWY_INLINE std::uint32_t find_run(std::uint32_t number) const {
     return static_cast<std::uint32_t>(number >= end[0]) + static_cast<std::uint32_t>(number >= end[1]) +
            static_cast<std::uint32_t>(number >= end[2]);
@@ -138,11 +138,11 @@ HWY_INLINE VI distance2(VF x, VF y, VF z, VF px, VF py, VF pz) {
   return hn::BitCast(I(), hn::MulAdd(dz, dz, hn::MulAdd(dy, dy, hn::Mul(dx, dx))));
 }
 
-/// Searches for two parcels of one block together, or for one (kTwo false): candidates are loaded once, and the chains of
-/// minima interleave.
+/// Compares two small parcels of one node with all its candidates together, or for one (kTwo false): candidates are loaded once,
+/// and the chains of minima interleave.
 template <bool kTwo>
-HWY_INLINE void search(const Block& block, const Parcel& a, const Parcel& b, VI& a_first, VI& a_second, VI& b_first,
-                       VI& b_second) {
+HWY_INLINE void search(const CandidateBlock& block, const FilterParcel& a, const FilterParcel& b, VI& a_first,
+                       VI& a_second, VI& b_first, VI& b_second) {
   const F f;
   const I i;
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(f));
@@ -170,6 +170,7 @@ HWY_INLINE void search(const Block& block, const Parcel& a, const Parcel& b, VI&
   }
 }
 
+/// Returns the smaller of two distances to faces of cells.
 HWY_INLINE float min_of_two(float a, float b) { return a < b ? a : b; }
 
 /// Lower and upper face, on one axis, of the two cells around a node: beyond them no candidate has been read.
@@ -189,7 +190,7 @@ HWY_INLINE Faces node_faces(const BlockSearch& s, int axis, int node) {
 /// Body of block_search(): searches the candidates around every node for the node's small parcels, two parcels at a
 /// time.
 void SearchNodes(const BlockSearch& s) {
-  Block block{};  // beyond the last candidate, y and z must be numbers: a NaN may compare as the least key
+  CandidateBlock block{};  // beyond the last candidate, y and z must be numbers: a NaN may compare as the least key
   std::size_t node = 0;
   for (int jz = 0; jz <= s.cells[2]; ++jz) {
     const Faces fz = node_faces(s, 2, jz);
@@ -226,14 +227,14 @@ void SearchNodes(const BlockSearch& s) {
         VI b_second = a_first;
         std::uint32_t k = begin;
         for (; k + 2 <= end; k += 2) {
-          const Parcel a = block.load_parcel(s, s.by_node[k]);
-          const Parcel b = block.load_parcel(s, s.by_node[k + 1]);
+          const FilterParcel a = block.load_parcel(s, s.by_node[k]);
+          const FilterParcel b = block.load_parcel(s, s.by_node[k + 1]);
           search<true>(block, a, b, a_first, a_second, b_first, b_second);
           finish(s.by_node[k], a_first, a_second);
           finish(s.by_node[k + 1], b_first, b_second);
         }
         if (k < end) {
-          const Parcel last = block.load_parcel(s, s.by_node[k]);
+          const FilterParcel last = block.load_parcel(s, s.by_node[k]);
           search<false>(block, last, last, a_first, a_second, b_first, b_second);
           finish(s.by_node[k], a_first, a_second);
         }
@@ -242,6 +243,7 @@ void SearchNodes(const BlockSearch& s) {
   }
 }
 
+/// Returns Highway's name of the vector instruction set that this copy of the file is compiled for.
 const char* TargetName() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace merganser::nearest::HWY_NAMESPACE

@@ -10,9 +10,9 @@ namespace merganser::nearest {
 /// precision, relative to the cells' lower corner, scaled so that the widest cell edge is 1. A node is a corner of
 /// cells; small parcels are listed under their nearest node.
 struct BlockSearch {
-  const float* x;  ///< filter coordinates by vertex
-  const float* y;  ///< filter coordinates by vertex
-  const float* z;  ///< filter coordinates by vertex
+  const float* x;  ///< x coordinates of the filter by vertex
+  const float* y;  ///< y coordinates of the filter by vertex
+  const float* z;  ///< z coordinates of the filter by vertex
   const std::uint32_t*
       cell_start;  ///< by cell and kind: all parcels of cell c are cell_start[2c] .. cell_start[2c + 2]
   const std::uint32_t*
@@ -26,8 +26,8 @@ struct BlockSearch {
   /// Small parcel whose nearest neighbour block_search() could not decide, with its nearest within the 2x2x2 cells if
   /// that is certain.
   struct Open {
-    std::uint32_t vertex;
-    std::uint32_t candidate;  ///< links::kNone: unknown
+    std::uint32_t vertex;     ///< vertex of the small parcel
+    std::uint32_t candidate;  ///< its nearest parcel in the 2x2x2 cells; links::kNone: unknown
   };
   std::vector<Open>* open;  ///< out: undecided small parcels are appended
 };

@@ -18,11 +18,11 @@ using VD = hn::Vec<D>;
 using I = hn::Rebind<std::int32_t, D>;
 using F = hn::Rebind<float, D>;
 
-/// Vector form of the map from positions to cells.
-struct Keys {
-  const CellArithmetic& c;
+/// Map from positions to cells of the search grid, for a vector of points at a time.
+struct CellMap {
+  const CellArithmetic& c;  // constants of the map
 
-  /// Returns the cells of coordinates on one axis.
+  /// Returns the indices of the search cells of coordinates on one axis.
   HWY_INLINE hn::Vec<I> cell_on_axis(int axis, VD x) const {
     const D d;
     const VD g = hn::Mul(hn::Sub(x, hn::Set(d, c.lower[axis])), hn::Set(d, c.inverse_width[axis]));
@@ -30,18 +30,20 @@ struct Keys {
     // Cut to the cells that there are: positions may lie outside by rounding.
     return hn::DemoteTo(I(), hn::Min(hn::Max(g, hn::Zero(d)), top));
   }
-  /// Returns which coordinates are within the allowed range of one axis.
+  /// Returns which coordinates of points are within the allowed range of one axis.
   HWY_INLINE hn::Mask<D> is_inside(int axis, VD x) const {
     const D d;
     return hn::And(hn::Ge(x, hn::Set(d, c.least[axis])), hn::Le(x, hn::Set(d, c.most[axis])));
   }
 };
 
-/// Loads the sites of parcels: position, kind (0: small, 1: not) and whether the volume is is_volume().
+/// Loader of the sites of parcels for the keys of the cell list: position, kind (0: small, 1: not) and whether the volume is
+/// is_volume().
 struct ParcelLoader {
-  const Site* sites;
-  double small_volume;
+  const Site* sites;    // sites of the parcels, from the first one on
+  double small_volume;  // volume below which a parcel is small
 
+  /// Loads a vector of parcels from index `at` on, and clears `fit` for volumes out of range.
   HWY_INLINE void load(std::size_t at, VD& x, VD& y, VD& z, hn::Vec<I>& kind, hn::Mask<D>& fit) const {
     const D d;
     VD volume;
@@ -51,14 +53,16 @@ struct ParcelLoader {
   }
 };
 
-/// Loads the points of a caller's arrays, in rows of three numbers or in columns: position, and kind by the mask.
+/// Loader of the points of a caller's arrays for the keys of the cell list, in rows of three numbers or in columns: position, and
+/// kind by the mask.
 template <bool kRows>
 struct PointLoader {
   const double* x0;
   const double* y0;
   const double* z0;
-  const std::uint8_t* small;
+  const std::uint8_t* small;  // mask of small points
 
+  /// Loads a vector of points from index `at` on, and their kinds.
   HWY_INLINE void load(std::size_t at, VD& x, VD& y, VD& z, hn::Vec<I>& kind, hn::Mask<D>&) const {
     const D d;
     if constexpr (kRows) {
@@ -74,14 +78,15 @@ struct PointLoader {
   }
 };
 
-/// Computes the keys of as many points as fill whole vectors. @return number of points done
+/// Computes the half-cells of as many points as fill whole vectors, and whether all positions are allowed. @return number of points
+/// done
 template <class Loader>
 HWY_INLINE std::size_t WholeVectors(const CellArithmetic& c, const Loader& from, std::size_t count,
                                     std::uint32_t* HWY_RESTRICT key, bool* fit) {
   const D d;
   const I i;
   const std::size_t lanes = hn::Lanes(d);
-  const Keys keys{c};
+  const CellMap keys{c};
   auto all_fit = hn::FirstN(d, lanes);
   std::size_t at = 0;
   for (; at + lanes <= count; at += lanes) {

@@ -8,21 +8,24 @@
 
 namespace merganser::nearest {
 
-/// Map from positions to cells: cell = (x - lower) * inverse_width on each axis, cut to 0 .. cells - 1.
+/// Constants of the map from positions to cells of the search grid: cell = (x - lower) * inverse_width on each axis, cut to 0 ..
+/// cells - 1.
 struct CellArithmetic {
-  Vec3 lower;
-  Vec3 inverse_width;
+  Vec3 lower;             ///< lower corner of the cells
+  Vec3 inverse_width;     ///< reciprocal edges of a cell, by axis
   std::int32_t cells[3];  ///< number of cells by axis
   Vec3 least;             ///< least position allowed, by axis
   Vec3 most;              ///< greatest position allowed, by axis
 };
 
-/// Computes key[i] = 2 * cell of point first + i, + 1 if it is not small, for `count` points.
+/// Computes the half-cells of points in the search grid: key[i] = 2 * cell of point first + i, + 1 if it is not small, for `count`
+/// points.
 /// @return false if a position is not allowed or a volume not is_volume(); the keys are then invalid
 bool cell_keys(const CellArithmetic& cells, const PointSet& points, std::size_t first, std::size_t count,
                std::uint32_t* key);
 
-/// Computes the coordinates of the single-precision filter: (position - lower) * scale, rounded; to[a] for axis a.
+/// Computes the coordinates of parcels for the single-precision filter of block_search(): (position - lower) * scale, rounded;
+/// to[a] for axis a.
 void filter_coordinates(const Vec3& lower, double scale, const Site* sites, std::size_t count, float* const (&to)[3]);
 
 }  // namespace merganser::nearest

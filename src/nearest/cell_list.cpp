@@ -1,3 +1,4 @@
+// Cell list of one rank: choice of the search grid, counting sort by half-cells, and the exact search of all small parcels.
 #include "merganser/nearest/cell_list.hpp"
 
 #include <algorithm>
@@ -18,14 +19,14 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kAhead = 24;  // prefetch distance, in parcels
 constexpr std::size_t kLot = 128;   // parcels processed at a time
 
-/// Writer of the single-precision coordinates of block_search().
-struct Filter {
-  float* x;
+/// Writer of the single-precision filter coordinates of parcels that block_search() reads.
+struct FilterWriter {
+  float* x;  // filter coordinates, by vertex
   float* y;
   float* z;
-  Vec3 lower;
-  double scale;
-  /// Writes the filter coordinates of a position.
+  Vec3 lower;    // lower corner of the search cells
+  double scale;  // reciprocal of the widest edge of a cell
+  /// Writes the single-precision filter coordinates of the parcel of a vertex.
   void write(std::size_t vertex, const Vec3& p) const {
     x[vertex] = static_cast<float>((p[0] - lower[0]) * scale);
     y[vertex] = static_cast<float>((p[1] - lower[1]) * scale);
@@ -35,7 +36,7 @@ struct Filter {
 
 }  // namespace
 
-// Cell list of one rank's region; empty until bin() and sort().
+// Makes the cell list of one rank's region; empty until bin() and sort().
 CellList::CellList(const Box& box, const Region& region)
     : box_(box), region_(region), lower_(region.lower), upper_(region.upper) {
   // Blocks follow from cell numbers, positions from arithmetic: they agree up to rounding, which slack_ bounds.
@@ -46,7 +47,7 @@ CellList::CellList(CellList&&) noexcept = default;
 CellList& CellList::operator=(CellList&&) noexcept = default;
 CellList::~CellList() = default;
 
-/// Returns the cell of a coordinate on one axis, cut to the cells that there are.
+/// Returns the index of the search cell of a coordinate on one axis, cut to the cells that there are.
 std::int64_t CellList::cell_on_axis(int axis, double x) const {
   if (canonical_) {
     const std::int64_t c = grid_.cell(axis, x) - first_[axis];
@@ -57,8 +58,8 @@ std::int64_t CellList::cell_on_axis(int axis, double x) const {
   return static_cast<std::int64_t>(g <= 0 ? 0.0 : (g >= top ? top : g));
 }
 
-// First half of building the cell list: the grid of cells is chosen and the points of each half-cell (small, other) are
-// counted. Where points crowd in a part of the region, the cells are confined to that part.
+// Chooses the search grid and counts the points of each half-cell (small, other), the first half of building the cell list. Where
+// points crowd in a part of the region, the cells are confined to that part.
 std::int64_t CellList::bin(const PointSet& points, const Cut& cut) {
   n_ = points.size();
   if (n_ >= links::kAway)
@@ -87,7 +88,7 @@ std::int64_t CellList::bin(const PointSet& points, const Cut& cut) {
   return census.small;
 }
 
-/// Chooses the number of cells on each axis for a mean number of parcels per cell, with cells as near to cubes as the
+/// Chooses the number of search cells on each axis for a mean number of parcels per cell, with cells as near to cubes as the
 /// region permits.
 void CellList::choose_cells(double parcels_per_cell) {
   Vec3 extent{upper_[0] - lower_[0], upper_[1] - lower_[1], upper_[2] - lower_[2]};
@@ -114,7 +115,7 @@ void CellList::choose_cells(double parcels_per_cell) {
   }
 }
 
-/// Computes widths and the scale of filter coordinates from the number of cells.
+/// Computes edges of the search cells and the scale of filter coordinates from the number of cells.
 void CellList::measure_cells() {
   for (int a = 0; a < 3; ++a) {
     width_[a] = (upper_[a] - lower_[a]) / static_cast<double>(cells_[a]);
@@ -123,8 +124,8 @@ void CellList::measure_cells() {
   scale_ = 1.0 / std::max({width_[0], width_[1], width_[2]});
 }
 
-/// Computes the half-cell of every point and counts the points of each half-cell. @throws InputError, Unwrapped: see
-/// bin()
+/// Computes the half-cell of every point and counts the points of each. @throws InputError for a point outside the region or a
+/// volume out of range, Unwrapped for points that are wrapped on demand and are not in the box
 CellList::Census CellList::count(const PointSet& points, std::uint32_t crowd) {
   const std::size_t half_cells = 2 * static_cast<std::size_t>(cell_count());
   start_.assign(half_cells + 2, 0);
@@ -176,7 +177,7 @@ CellList::Census CellList::count(const PointSet& points, std::uint32_t crowd) {
   return census;
 }
 
-/// Narrows the region that is cut into cells to the bounding box of the points, if that has at most half of the volume.
+/// Narrows the region that is cut into search cells to the bounding box of the points, if that has at most half of the volume.
 /// @return whether it was narrowed
 bool CellList::narrow_to_points(const PointSet& points) {
   Vec3 lower = region_.upper;
@@ -205,8 +206,8 @@ bool CellList::narrow_to_points(const PointSet& points) {
   return true;
 }
 
-// Second half of building the cell list: a counting sort of the points by half-cell, filter coordinates, and k-d trees
-// of crowded half-cells.
+// Sorts the points by half-cell (counting sort), computes filter coordinates, and builds k-d trees of crowded half-cells: the
+// second half of building the cell list.
 void CellList::sort(const PointSet& points, Site* sorted, std::byte* scratch) {
   sorted_ = sorted;
   filter_ = reinterpret_cast<float*>(scratch);
@@ -228,7 +229,7 @@ void CellList::sort(const PointSet& points, Site* sorted, std::byte* scratch) {
   }
 
   const std::size_t stride = n_ + kPadding;
-  const Filter f{filter_, filter_ + stride, filter_ + 2 * stride, lower_, scale_};
+  const FilterWriter f{filter_, filter_ + stride, filter_ + 2 * stride, lower_, scale_};
   points.visit([&](const auto& site_of) {
     for (std::size_t begin = 0; begin < n_; begin += kLot) {
       const std::size_t end = std::min(begin + kLot, n_);
@@ -251,14 +252,14 @@ void CellList::build_trees(const PointSet& points) {
     if (start_[h + 1] - start_[h] > CrowdedTrees::kCrowded) runs.push_back({start_[h], start_[h + 1]});
   trees_ = std::make_unique<CrowdedTrees>(n_, runs);
   const std::size_t stride = n_ + kPadding;
-  const Filter f{filter_, filter_ + stride, filter_ + 2 * stride, lower_, scale_};
+  const FilterWriter f{filter_, filter_ + stride, filter_ + 2 * stride, lower_, scale_};
   for (const CrowdedTrees::Run& run : runs) {
     trees_->build(run, sorted_, order_.data(), points);
     for (std::uint32_t v = run.begin; v < run.end; ++v) f.write(v, {sorted_[v].x, sorted_[v].y, sorted_[v].z});
   }
 }
 
-/// Lists the small parcels under their nearest grid node.
+/// Lists the small parcels under their nearest node of the search grid, the order in which block_search() takes them.
 void CellList::list_by_node() {
   // A counting sort of the small parcels, which come in the order of cells: its accesses are nearly sequential.
   const std::size_t stride = n_ + kPadding;
@@ -289,8 +290,8 @@ void CellList::list_by_node() {
     for (std::uint32_t v = start_[2 * c]; v < start_[2 * c + 1]; ++v) by_node_[node_start_[node_of[m++] + 1]++] = v;
 }
 
-/// Fills the input of block_search(). @return false if plain differences in a block may not be the canonical ones (a
-/// period is too short)
+/// Fills the arguments of block_search() from the cell list. @return false if plain differences in a block may not be the canonical
+/// ones (a period is too short)
 bool CellList::fill_block_search(BlockSearch& block) const {
   double reach = 0;
   // Inside a block of two cells the plain difference is the canonical one only if it is at most half a period; 2.01
@@ -319,10 +320,11 @@ bool CellList::fill_block_search(BlockSearch& block) const {
   return plain;
 }
 
-// Local search of a merge step: a vectorised single-precision filter decides most small parcels; the others are
-// searched in double precision.
+// Searches the nearest local neighbour of every small parcel, in a merge step: a vectorised single-precision filter decides most;
+// the others are searched in double precision.
 std::vector<CellList::Open> CellList::search_exact(std::vector<std::uint32_t>& target, const links::Ids& ids) {
   std::fill_n(target.begin(), n_, links::kNone);
+  // Filter in single precision first; what it cannot decide is searched exactly below.
   std::vector<BlockSearch::Open> undecided;
   BlockSearch block{};
   if (fill_block_search(block)) {
@@ -348,6 +350,7 @@ std::vector<CellList::Open> CellList::search_exact(std::vector<std::uint32_t>& t
     BestSoFar best_so_far(context, {p, v}, best);
     search_images(best_so_far);
     target[v] = best_so_far.vertex();
+    // A nearer parcel may lie beyond a face of the region: another rank must be queried.
     if (!is_final(p, best_so_far.distance2())) open.push_back({v, best_so_far.result()});
   }
   return open;

@@ -10,28 +10,29 @@
 
 namespace merganser::nearest {
 
-/// Row of cells along x, first .. last, at (y, z).
+/// Row of search cells along x, first .. last, at (y, z).
 struct CellList::Row {
   std::int64_t z;
   std::int64_t y;
-  std::int64_t first;
-  std::int64_t last;
+  std::int64_t first;  // index along x of the first search cell
+  std::int64_t last;   // index along x of the last search cell, included
 };
 
-/// Box of cells, lo .. hi on each axis, both included.
+/// Box of search cells, lo .. hi on each axis, both included.
 struct CellList::CellBox {
   std::array<std::int64_t, 3> lo;
   std::array<std::int64_t, 3> hi;
 };
 
-/// Returns a lower bound of the distance on one axis from x to any parcel in cells first .. last.
+/// Returns a lower bound of the distance on one axis from coordinate x to any parcel in search cells first .. last.
 double CellList::gap(int axis, double x, std::int64_t first, std::int64_t last) const {
   const double below = lower_[axis] + static_cast<double>(first) * width_[axis] - x;
   const double above = x - (lower_[axis] + static_cast<double>(last + 1) * width_[axis]);
   return std::max(std::max(below, above) - slack_, 0.0);
 }
 
-// Query of a single point, as those from other ranks: all images of the point that a nearer parcel may be close to.
+// Runs the query of a single point, as those from other ranks: searches around all images of the point that a nearer parcel may
+// be close to.
 void CellList::nearest(const Query& query, const links::Ids& ids, Best& best) const {
   if (n_ == 0) return;
   const SearchContext context{box_, slack_, sorted_, ids};
@@ -40,7 +41,7 @@ void CellList::nearest(const Query& query, const links::Ids& ids, Best& best) co
   best = best_so_far.result();
 }
 
-/// Searches for parcels nearer than the best so far around the query point, then around its periodic images.
+/// Searches the cell list for parcels nearer than the best so far around the query point, then around its periodic images.
 void CellList::search_images(BestSoFar& best_so_far) const {
   // The canonical separation is that to the nearest image, so each image of the query point is searched for; images
   // beyond the limit are skipped.
@@ -67,8 +68,8 @@ void CellList::search_images(BestSoFar& best_so_far) const {
   }
 }
 
-/// Searches the cells that intersect the ball around an image of the query point whose radius is the best distance so
-/// far.
+/// Searches the cells of the search grid that intersect the ball around an image of the query point whose radius is the best
+/// distance so far.
 void CellList::scan_ball(const Vec3& image, BestSoFar& best_so_far) const {
   CellBox box;
   if (best_so_far.limit2() == std::numeric_limits<double>::infinity()) {
@@ -88,7 +89,7 @@ void CellList::scan_ball(const Vec3& image, BestSoFar& best_so_far) const {
     for (std::int64_t y = box.lo[1]; y <= box.hi[1]; ++y) scan_row({z, y, box.lo[0], box.hi[0]}, image, best_so_far);
 }
 
-/// Halves a box of cells until few remain, and searches the nearer half first. Recursion depth: the logarithm of the
+/// Halves a box of search cells until few remain, and searches the nearer half first. Recursion depth: the logarithm of the
 /// number of cells.
 void CellList::scan_box(const CellBox& box, const Vec3& image, BestSoFar& best_so_far) const {
   const bool is_row = box.lo[2] == box.hi[2] && box.lo[1] == box.hi[1];
@@ -99,6 +100,7 @@ void CellList::scan_box(const CellBox& box, const Vec3& image, BestSoFar& best_s
     if (start_[2 * first] == start_[2 * last + 2]) return;
     if (last - first < 4) return scan_row({box.lo[2], box.lo[1], box.lo[0], box.hi[0]}, image, best_so_far);
   }
+  // Halved across its longest edge, so that the halves stay near to cubes.
   int axis = 0;
   double longest = 0;
   for (int a = 0; a < 3; ++a) {
@@ -119,8 +121,8 @@ void CellList::scan_box(const CellBox& box, const Vec3& image, BestSoFar& best_s
     if (distance2[h] <= best_so_far.limit2()) scan_box(half[h], image, best_so_far);
 }
 
-/// Searches the cells of a row that intersect the ball around an image of the query point whose radius is the best
-/// distance so far.
+/// Searches the cells of a row of the search grid that intersect the ball around an image of the query point whose radius is the
+/// best distance so far.
 void CellList::scan_row(const Row& row, const Vec3& image, BestSoFar& best_so_far) const {
   const double z = gap(2, image[2], row.z, row.z);
   const double y = gap(1, image[1], row.y, row.y);
@@ -132,7 +134,7 @@ void CellList::scan_row(const Row& row, const Vec3& image, BestSoFar& best_so_fa
   if (first <= last) scan_cells({row.z, row.y, first, last}, &image, best_so_far);
 }
 
-/// Searches the cells of a row: crowded half-cells by their trees, others by a scan.
+/// Searches all parcels in the cells of a row of the search grid: crowded half-cells by their trees, others by a scan.
 /// @param image  only image of the query point that matters; null: all matter
 void CellList::scan_cells(const Row& row, const Vec3* image, BestSoFar& best_so_far) const {
   const auto cell = static_cast<std::size_t>((row.z * cells_[1] + row.y) * cells_[0]);
@@ -149,8 +151,8 @@ void CellList::scan_cells(const Row& row, const Vec3* image, BestSoFar& best_so_
   }
 }
 
-/// Compares the vertices begin .. end - 1 with the best so far; with an image, only vertices within the search limit of
-/// the image.
+/// Compares the parcels of the vertices begin .. end - 1 with the best candidate so far; with an image, only vertices within the
+/// search limit of the image.
 void CellList::scan_run(std::uint32_t begin, std::uint32_t end, const Vec3* image, BestSoFar& best_so_far) const {
   if (image == nullptr) {
     for (std::uint32_t v = begin; v < end; ++v) best_so_far.consider(v);
@@ -166,7 +168,7 @@ void CellList::scan_run(std::uint32_t begin, std::uint32_t end, const Vec3* imag
   }
 }
 
-// Query of the published search rule cells8: the candidates are the parcels of the 2x2x2 cells around the nearest grid
+// Runs a query by the published search rule cells8: the candidates are the parcels of the 2x2x2 cells around the nearest grid
 // node, all compared.
 void CellList::nearest_cells8(const Query& query, const links::Ids& ids, Best& best) const {
   // The two cells per axis around the nearest node, in this rank's numbering; a cell that wrapping gives twice counts

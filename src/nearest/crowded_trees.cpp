@@ -1,3 +1,4 @@
+// k-d trees of crowded half-cells of the cell list: implicit trees by median splits, and the search in them.
 #include "src/nearest/crowded_trees.hpp"
 
 #include <algorithm>
@@ -17,25 +18,26 @@ constexpr std::uint32_t kLeaf = 16;  // maximum parcels of a part that is not ha
 /// Returns the depth of the k-d tree of a run of `size` vertices: the number of times that the run is halved.
 int tree_depth(std::uint32_t size) { return std::bit_width((size - 1) / kLeaf); }
 
-/// Returns the index of a run in first_box_. No two runs share one: each is longer than kCrowded vertices.
+/// Returns the index of the run of a crowded half-cell in first_box_. No two runs share one: each is longer than kCrowded vertices.
 std::size_t tree_index(const CrowdedTrees::Run& run) {
   return (run.begin + CrowdedTrees::kCrowded - 1) / CrowdedTrees::kCrowded;
 }
 
-/// Returns whether a bounding box is a single point: all parcels in it coincide.
+/// Returns whether the bounding box of a part of a k-d tree is a single point: all parcels in it coincide.
 bool is_point(const Vec3& lower, const Vec3& upper) {
   return lower[0] == upper[0] && lower[1] == upper[1] && lower[2] == upper[2];
 }
 
-/// Returns the container position of a site, which stands in the place of its volume while sites are sorted.
+/// Returns the container position of a parcel's site, which stands in the place of its volume while sites are sorted.
 std::size_t container_position(const Site& s) { return std::bit_cast<std::uint64_t>(s.volume); }
 
 }  // namespace
 
-/// Node of an implicit binary tree, numbered as in a heap: the whole is 1, the halves of i are 2i and 2i + 1.
+/// Node of an implicit k-d tree, a part of its run of vertices, numbered as in a heap: the whole is 1, the halves of i are 2i and
+/// 2i + 1.
 struct CrowdedTrees::Part {
   std::uint32_t number = 1;
-  int level = 0;
+  int level = 0;  // times that the run was halved
   /// Returns the vertices of this part of a run; sizes of parts of one level differ by 1 at most.
   [[nodiscard]] Run range_in(const Run& run) const {
     const std::uint64_t size = run.end - run.begin;
@@ -43,11 +45,12 @@ struct CrowdedTrees::Part {
     return {run.begin + static_cast<std::uint32_t>(size * at >> level),
             run.begin + static_cast<std::uint32_t>(size * (at + 1) >> level)};
   }
-  /// Returns the lower (0) or upper (1) half of this part.
+  /// Returns the lower (0) or upper (1) half of this part of the k-d tree.
   [[nodiscard]] Part half(std::uint32_t which) const { return {2 * number + which, level + 1}; }
 };
 
-/// Recursive construction of one tree: bounding box of each part, then a split at the median of its longest axis.
+/// Recursive construction of the k-d tree of one crowded half-cell: bounding box of each part, then a split at the median of its
+/// longest axis.
 class CrowdedTrees::Builder {
  public:
   /// Prepares the construction of the tree of a run; `bounds` has room for all boxes of the tree.
@@ -75,7 +78,7 @@ class CrowdedTrees::Builder {
   }
 
  private:
-  /// Returns the bounding box of the sites begin .. end - 1, at least one.
+  /// Returns the bounding box of the parcels begin .. end - 1, at least one.
   static Bounds compute_bounds(const Site* begin, const Site* end) {
     Bounds b{{begin->x, begin->y, begin->z}, {begin->x, begin->y, begin->z}};
     for (const Site* s = begin + 1; s < end; ++s) {
@@ -88,7 +91,7 @@ class CrowdedTrees::Builder {
     return b;
   }
 
-  /// Splits sites at the median of the longest axis of their bounding box.
+  /// Splits the parcels of a part at the median of the longest axis of their bounding box.
   static void halve(const Bounds& b, Site* begin, Site* middle, Site* end) {
     const Vec3 e{b.upper[0] - b.lower[0], b.upper[1] - b.lower[1], b.upper[2] - b.lower[2]};
     if (e[0] >= e[1] && e[0] >= e[2]) {
@@ -100,14 +103,14 @@ class CrowdedTrees::Builder {
     }
   }
 
-  Run run_;
-  Site* sites_;
-  const PointSet& points_;
-  Bounds* bounds_;
-  int depth_;
+  Run run_;                 // vertices of the half-cell whose tree is built
+  Site* sites_;             // sites of the parcels by vertex, permuted
+  const PointSet& points_;  // points of the search, for their ids
+  Bounds* bounds_;          // out, by number of the part less one: bounding box
+  int depth_;               // number of times that the run is halved
 };
 
-// k-d trees of crowded half-cells: memory for all bounding boxes in one array.
+// Allocates the k-d trees of crowded half-cells: memory for all bounding boxes in one array.
 CrowdedTrees::CrowdedTrees(std::size_t n, const std::vector<Run>& runs) : first_box_(n / kCrowded + 1) {
   std::size_t boxes = 0;
   for (const Run& run : runs) {
@@ -117,7 +120,8 @@ CrowdedTrees::CrowdedTrees(std::size_t n, const std::vector<Run>& runs) : first_
   bounds_.resize(boxes);
 }
 
-// While sites are sorted, each has its container position in place of its volume, so that only one array is permuted.
+// Builds the k-d tree of one crowded half-cell. While sites are sorted, each has its container position in place of its volume, so
+// that only one array is permuted.
 void CrowdedTrees::build(const Run& run, Site* sites, std::uint32_t* order, const PointSet& points) {
   for (std::uint32_t v = run.begin; v < run.end; ++v) sites[v].volume = std::bit_cast<double>(std::uint64_t{order[v]});
   Builder(run, sites, points, bounds_.data() + first_box_[tree_index(run)]).build({});
@@ -127,8 +131,8 @@ void CrowdedTrees::build(const Run& run, Site* sites, std::uint32_t* order, cons
   }
 }
 
-/// Returns the least canonical squared distance from q to any point of a bounding box; a bound that rounding does not
-/// break.
+/// Returns the least canonical squared distance from query point q to any point of a part's bounding box; a bound that rounding
+/// does not break.
 double CrowdedTrees::distance2_to(const Bounds& b, const Box& box, const Vec3& q) {
   Vec3 s;
   for (int a = 0; a < 3; ++a) {
@@ -145,20 +149,20 @@ double CrowdedTrees::distance2_to(const Bounds& b, const Box& box, const Vec3& q
   return (s[0] * s[0] + s[1] * s[1]) + s[2] * s[2];
 }
 
-// Query in one crowded half-cell: descends to the nearer half first and skips parts that are farther than the best so
+// Searches one crowded half-cell: descends to the nearer half first and skips parts that are farther than the best candidate so
 // far.
 void CrowdedTrees::search(const Run& run, const Box& box, BestSoFar& best_so_far) const {
   const Bounds* const bounds = bounds_.data() + first_box_[tree_index(run)] - 1;
   const int depth = tree_depth(run.end - run.begin);
   const auto part_distance2 = [&](const Part& p) { return distance2_to(bounds[p.number], box, best_so_far.point()); };
-  /// Part to visit later, with its least distance.
-  struct Later {
+  /// Part of the k-d tree to visit later, with its least squared distance from the query point.
+  struct PendingPart {
     Part part;
     double distance2;
   };
   // Stack of parts to visit later. A tree has at most 27 levels below its root (fewer than 2^31 parcels, kLeaf in a
   // part), and each adds at most one entry.
-  std::array<Later, 32> later;
+  std::array<PendingPart, 32> later;
   std::size_t count = 0;
   later[count++] = {{}, part_distance2({})};
   while (count > 0) {
@@ -173,8 +177,8 @@ void CrowdedTrees::search(const Run& run, const Box& box, BestSoFar& best_so_far
         for (std::uint32_t v = r.begin; v < end; ++v) best_so_far.consider(v);
         break;
       }
-      Later near{part.half(0), part_distance2(part.half(0))};
-      Later far{part.half(1), part_distance2(part.half(1))};
+      PendingPart near{part.half(0), part_distance2(part.half(0))};
+      PendingPart far{part.half(1), part_distance2(part.half(1))};
       if (far.distance2 < near.distance2) std::swap(near, far);
       if (far.distance2 <= best_so_far.distance2()) later[count++] = far;
       part = near.part;

@@ -15,7 +15,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<double, 8>;
 using V = hn::Vec<D>;
 
-/// Returns the canonical separation on one axis; an infinite period leaves |a - b|.
+/// Returns the canonical separation of points on one axis, by lane; an infinite period leaves |a - b|.
 template <bool kPeriodic>
 HWY_INLINE V separation(V a, V b, V period) {
   const V d = hn::Abs(hn::Sub(a, b));
@@ -23,10 +23,10 @@ HWY_INLINE V separation(V a, V b, V period) {
   return hn::Min(hn::Abs(hn::Sub(period, d)), d);
 }
 
-/// Returns the sum of squares, added from the left as the canonical distance is, without fused operations.
+/// Returns the squared distance from three separations, added from the left as the canonical distance is, without fused operations.
 HWY_INLINE V square_sum(V x, V y, V z) { return hn::Add(hn::Add(hn::Mul(x, x), hn::Mul(y, y)), hn::Mul(z, z)); }
 
-/// Returns a lower bound of the separation of p to anything in lower .. upper on one axis.
+/// Returns a lower bound of the separation, on one axis, of query points p from anything in the interval lower .. upper of a box.
 template <bool kPeriodic>
 HWY_INLINE V gap(V p, V lower, V upper, V period) {
   const V zero = hn::Zero(D());
@@ -55,7 +55,7 @@ HWY_INLINE void insert_by_id(const LeafPoints& points, const LeafLists& lists, s
   p[at] = point;
 }
 
-/// Returns the lanes of a vector moved up by one, with `first` in the lowest.
+/// Returns the entries of a k-nearest list in a vector moved up by one lane, with `first` in the lowest.
 template <class Tag, class T>
 HWY_INLINE hn::Vec<Tag> shift_up(Tag tag, hn::Vec<Tag> v, T first) {
   const hn::RebindToUnsigned<D> u;
@@ -69,9 +69,9 @@ HWY_INLINE hn::Vec<Tag> shift_up(Tag tag, hn::Vec<Tag> v, T first) {
 using U = hn::RebindToUnsigned<D>;
 
 /// k-nearest list in a vector, or a part of a longer list: distances ascend over the lanes.
-struct Row {
-  V distance2;
-  hn::Vec<U> point;
+struct ListVector {
+  V distance2;       // distances of the entries, in the measure of the norm
+  hn::Vec<U> point;  // point numbers of the entries
 
   /// Returns whether the list contains this distance already: a tie, which ids decide.
   HWY_INLINE bool holds(V d2) const { return !hn::AllFalse(D(), hn::Eq(distance2, d2)); }
@@ -90,31 +90,36 @@ struct Row {
 
 /// k-nearest list of one query point: in a vector if kOne (as many entries as lanes), else in memory.
 template <bool kOne>
-struct List {
+struct NearestList {
   const LeafPoints& points;
   const LeafLists& lists;
   std::uint32_t q;
   double* d2;
   std::uint64_t* point;
-  Row row;
+  ListVector row;
 
-  HWY_INLINE List(const LeafPoints& p, const LeafLists& l, std::uint32_t number)
+  /// Refers to the list of query `number`, and loads it if it fits a vector.
+  HWY_INLINE NearestList(const LeafPoints& p, const LeafLists& l, std::uint32_t number)
       : points(p),
         lists(l),
         q(number),
         d2(l.distance2 + static_cast<std::size_t>(number) * l.keep),
         point(l.point + static_cast<std::size_t>(number) * l.keep),
         row(load(0)) {}
-  HWY_INLINE Row load(std::uint32_t first) const { return {hn::Load(D(), d2 + first), hn::Load(U(), point + first)}; }
-  HWY_INLINE void store(const Row& r, std::uint32_t first) const {
+  /// Loads a vector of entries of the k-nearest list from memory, from entry `first` on.
+  HWY_INLINE ListVector load(std::uint32_t first) const {
+    return {hn::Load(D(), d2 + first), hn::Load(U(), point + first)};
+  }
+  /// Stores a vector of entries of the k-nearest list to memory, from entry `first` on.
+  HWY_INLINE void store(const ListVector& r, std::uint32_t first) const {
     hn::Store(r.distance2, D(), d2 + first);
     hn::Store(r.point, U(), point + first);
   }
-  /// Returns the distance of the last entry: the limit for further points.
+  /// Returns the distance of the last entry of the k-nearest list: the limit for further points.
   HWY_INLINE double last() const { return d2[lists.keep - 1]; }
 
-  /// Inserts a point; distances above last() change nothing. Ties go through memory by insert_by_id(), since ids are
-  /// not in the vector.
+  /// Inserts a point into the k-nearest list; distances above last() change nothing. Ties go through memory by insert_by_id(),
+  /// since ids are not in the vector.
   HWY_INLINE void insert(double distance, std::uint64_t number) {
     const V x = hn::Set(D(), distance);
     if constexpr (kOne) {
@@ -130,29 +135,30 @@ struct List {
     if (held) return insert_by_id(points, lists, q, number, distance);
     for (std::uint32_t first = lists.keep; first > 0;) {
       first -= lanes;
-      Row part = load(first);
+      ListVector part = load(first);
       part.insert(x, number, first > 0 ? d2[first - 1] : -1.0, first > 0 ? point[first - 1] : 0);
       store(part, first);
     }
   }
-  /// Writes a list that is in a vector to memory.
+  /// Writes a k-nearest list that is in a vector to memory.
   HWY_INLINE void store_vector() const {
     if constexpr (kOne) store(row, 0);
   }
 };
 
-/// Run of points, begin .. end - 1.
-struct Run {
+/// Range of the points of a tree leaf, begin .. end - 1.
+struct PointRange {
   std::uint32_t begin;
   std::uint32_t end;
 };
 
 using Norm = merganser::nearest::Norm;
 
-/// Distance policy: three axes with the sum of squares, unrolled. A policy gives the distances of one position to
+/// Distance policy of leaf scans: three axes with the sum of squares, unrolled. A policy gives the distances of one position to
 /// points (operator()) and their lower bounds to a box (gaps).
 template <bool kPeriodic>
-struct Three {
+struct ThreeAxes {
+  /// Returns lower bounds of the distances from a vector of query points, from index `at` on, to the box of a tree leaf.
   static HWY_INLINE V gaps(const LeafPoints& points, const double* lower, const double* upper, std::size_t at) {
     const D d;
     const auto one = [&](std::size_t a) HWY_ATTR {
@@ -165,7 +171,7 @@ struct Three {
   const LeafPoints& points;
   V x, y, z, px, py, pz;
 
-  HWY_INLINE Three(const LeafPoints& p, std::uint32_t self)
+  HWY_INLINE ThreeAxes(const LeafPoints& p, std::uint32_t self)
       : points(p),
         x(hn::Set(D(), p.axis[0][self])),
         y(hn::Set(D(), p.axis[1][self])),
@@ -173,6 +179,7 @@ struct Three {
         px(hn::Set(D(), p.period[0])),
         py(hn::Set(D(), p.period[1])),
         pz(hn::Set(D(), p.period[2])) {}
+  /// Returns the distances of the position to a vector of points from index `at` on.
   HWY_INLINE V operator()(std::uint32_t at, V /*most*/) const {
     const D d;
     return square_sum(separation<kPeriodic>(x, hn::LoadU(d, points.axis[0] + at), px),
@@ -181,24 +188,25 @@ struct Three {
   }
 };
 
-/// Returns the term of the first axis of a distance.
+/// Returns the term of the first axis of a distance between points in a norm (squares, sum or greatest).
 template <Norm kNorm>
 HWY_INLINE V first_term(V s) {
   return kNorm == Norm::squares ? hn::Mul(s, s) : s;
 }
-/// Adds the term of a further axis to a distance.
+/// Adds the term of a further axis to a distance between points in a norm (squares, sum or greatest).
 template <Norm kNorm>
 HWY_INLINE V add_term(V sum, V s) {
   if constexpr (kNorm == Norm::squares) return hn::Add(sum, hn::Mul(s, s));
   return kNorm == Norm::sum ? hn::Add(sum, s) : hn::Max(sum, s);
 }
 
-/// Distance policy: any number of axes, any norm. A sum whose first terms are beyond `most` in all lanes is not
+/// Distance policy of leaf scans: any number of axes, any norm. A sum whose first terms are beyond `most` in all lanes is not
 /// completed, since any number above it will do.
 template <bool kPeriodic, Norm kNorm>
-struct Many {
+struct ManyAxes {
   static constexpr int kLook = 4;  // axes between two comparisons with the limit
 
+  /// Returns lower bounds of the distances from a vector of query points, from index `at` on, to the box of a tree leaf.
   static HWY_INLINE V gaps(const LeafPoints& points, const double* lower, const double* upper, std::size_t at) {
     const D d;
     const auto one = [&](int a) HWY_ATTR {
@@ -213,16 +221,18 @@ struct Many {
   const LeafPoints& points;
   double place[LeafPoints::kMaxAxes];
 
-  HWY_INLINE Many(const LeafPoints& p, std::uint32_t self) : points(p) {
+  HWY_INLINE ManyAxes(const LeafPoints& p, std::uint32_t self) : points(p) {
     for (int a = 0; a < p.axes; ++a) place[a] = p.axis[a][self];
   }
-  HWY_INLINE Many(const LeafPoints& p, const double* at) : points(p) {
+  HWY_INLINE ManyAxes(const LeafPoints& p, const double* at) : points(p) {
     for (int a = 0; a < p.axes; ++a) place[a] = at[a];
   }
+  /// Returns the separation, on axis a, of the position from a vector of points from index `at` on.
   HWY_INLINE V term(int a, std::uint32_t at) const {
     const D d;
     return separation<kPeriodic>(hn::Set(d, place[a]), hn::LoadU(d, points.axis[a] + at), hn::Set(d, points.period[a]));
   }
+  /// Returns the distances of the position to a vector of points from index `at` on; any number above `most` if all are beyond.
   HWY_INLINE V operator()(std::uint32_t at, V most) const {
     V sum = first_term<kNorm>(term(0, at));
     const int first = points.axes < kLook ? points.axes : kLook;
@@ -236,11 +246,12 @@ struct Many {
   }
 };
 
-/// Distance policy: points of the unit sphere; see kFarChord2.
-struct Sphere {
+/// Distance policy of leaf scans: points of the unit sphere, by squared chords and, beyond kFarChord2, by 4 - |a + b|.
+struct UnitSphere {
+  /// Returns lower bounds of the distances from a vector of query points, from index `at` on, to the box of a tree leaf.
   static HWY_INLINE V gaps(const LeafPoints& points, const double* lower, const double* upper, std::size_t at) {
     const D d;
-    const V chord2 = Three<false>::gaps(points, lower, upper, at);
+    const V chord2 = ThreeAxes<false>::gaps(points, lower, upper, at);
     const auto far = hn::Gt(chord2, hn::Set(d, kFarChord2));
     if (hn::AllFalse(d, far)) return chord2;
     alignas(64) double bound[8];
@@ -252,9 +263,10 @@ struct Sphere {
   const LeafPoints& points;
   double place[3];
 
-  HWY_INLINE Sphere(const LeafPoints& p, std::uint32_t self)
+  HWY_INLINE UnitSphere(const LeafPoints& p, std::uint32_t self)
       : points(p), place{p.axis[0][self], p.axis[1][self], p.axis[2][self]} {}
-  HWY_INLINE Sphere(const LeafPoints& p, const double* at) : points(p), place{at[0], at[1], at[2]} {}
+  HWY_INLINE UnitSphere(const LeafPoints& p, const double* at) : points(p), place{at[0], at[1], at[2]} {}
+  /// Returns the distances of the position to a vector of points from index `at` on.
   HWY_INLINE V operator()(std::uint32_t at, V /*most*/) const {
     const D d;
     const V ax = hn::Set(d, place[0]);
@@ -271,14 +283,14 @@ struct Sphere {
   }
 };
 
-/// Inserts the points of a run into the k-nearest list of query q.
+/// Inserts the points of a tree leaf that are near enough into the k-nearest list of query q, and updates its limit.
 template <class Space, bool kCore, bool kOne>
-HWY_INLINE void scan_for(const LeafPoints& points, const LeafLists& lists, std::uint32_t q, const Run& run) {
+HWY_INLINE void scan_for(const LeafPoints& points, const LeafLists& lists, std::uint32_t q, const PointRange& run) {
   const D d;
   alignas(64) double found[8];
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(d));
   const std::uint32_t self = lists.first + q;
-  List<kOne> list(points, lists, q);
+  NearestList<kOne> list(points, lists, q);
   const Space space(points, self);
   V last = hn::Set(d, list.last());
   for (std::uint32_t at = run.begin; at < run.end; at += lanes) {
@@ -291,6 +303,7 @@ HWY_INLINE void scan_for(const LeafPoints& points, const LeafLists& lists, std::
     hn::StoreMaskBits(d, near, bytes);
     if (bytes[0] == 0) continue;
     hn::Store(d2, d, found);
+    // Few lanes are within the last distance of the list: these are inserted one by one.
     for (unsigned bits = bytes[0]; bits != 0; bits &= bits - 1) {
       const auto lane = static_cast<std::uint32_t>(__builtin_ctz(bits));
       if (at + lane != self) list.insert(found[lane], at + lane);
@@ -301,11 +314,11 @@ HWY_INLINE void scan_for(const LeafPoints& points, const LeafLists& lists, std::
   lists.limit[q] = list.last();
 }
 
-/// Inserts the points of a run into the k-nearest lists of all queries to which the run's bounding box is near enough.
+/// Inserts the points of a tree leaf into the k-nearest lists of all queries to which the leaf's bounding box is near enough.
 /// @return the greatest limit of all lists
 template <class Space, bool kCore, bool kOne>
 HWY_INLINE double scan_box(const LeafPoints& points, const LeafLists& lists, const double* lower, const double* upper,
-                           const Run& run) {
+                           const PointRange& run) {
   const D d;
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(d));
   V worst = hn::Set(d, -1.0);
@@ -321,13 +334,13 @@ HWY_INLINE double scan_box(const LeafPoints& points, const LeafLists& lists, con
   return hn::GetLane(hn::MaxOfLanes(d, worst));
 }
 
-/// Points of a scan and their bounding box, one number per axis.
+/// Points of a tree leaf and their bounding box.
 struct ScanBox {
-  const double* lower;
-  const double* upper;
-  Run run;
+  const double* lower;  // lower corner of the leaf's box, one number per axis
+  const double* upper;  // upper corner of the leaf's box, one number per axis
+  PointRange run;
 };
-/// Selects the scan with or without core distances.
+/// Selects the scan of a tree leaf with or without core distances.
 template <class Space, bool kOne>
 double scan_cores(const LeafPoints& points, const LeafLists& lists, const ScanBox& box) {
   return points.core != nullptr ? scan_box<Space, true, kOne>(points, lists, box.lower, box.upper, box.run)
@@ -339,22 +352,23 @@ double ScanLeaf(const LeafPoints& points, const LeafLists& lists, const double* 
                 std::uint32_t begin, std::uint32_t end) {
   const ScanBox box{lower, upper, {begin, end}};
   const bool one = !points.periodic && lists.keep == hn::Lanes(D());
-  if (points.sphere) return scan_cores<Sphere, false>(points, lists, box);
-  if (points.norm == Norm::sum) return scan_cores<Many<true, Norm::sum>, false>(points, lists, box);
-  if (points.norm == Norm::most) return scan_cores<Many<true, Norm::most>, false>(points, lists, box);
+  if (points.sphere) return scan_cores<UnitSphere, false>(points, lists, box);
+  if (points.norm == Norm::sum) return scan_cores<ManyAxes<true, Norm::sum>, false>(points, lists, box);
+  if (points.norm == Norm::most) return scan_cores<ManyAxes<true, Norm::most>, false>(points, lists, box);
   if (points.axes > 3) {
-    return one               ? scan_cores<Many<false, Norm::squares>, true>(points, lists, box)
-           : points.periodic ? scan_cores<Many<true, Norm::squares>, false>(points, lists, box)
-                             : scan_cores<Many<false, Norm::squares>, false>(points, lists, box);
+    return one               ? scan_cores<ManyAxes<false, Norm::squares>, true>(points, lists, box)
+           : points.periodic ? scan_cores<ManyAxes<true, Norm::squares>, false>(points, lists, box)
+                             : scan_cores<ManyAxes<false, Norm::squares>, false>(points, lists, box);
   }
-  return one               ? scan_cores<Three<false>, true>(points, lists, box)
-         : points.periodic ? scan_cores<Three<true>, false>(points, lists, box)
-                           : scan_cores<Three<false>, false>(points, lists, box);
+  return one               ? scan_cores<ThreeAxes<false>, true>(points, lists, box)
+         : points.periodic ? scan_cores<ThreeAxes<true>, false>(points, lists, box)
+                           : scan_cores<ThreeAxes<false>, false>(points, lists, box);
 }
 
-/// Computes the distances of a position to a run of points.
+/// Computes the distances of a position to the points of a tree leaf; beyond `most`, any number above it.
 template <class Space>
-HWY_INLINE void distances_in(const LeafPoints& points, const double* place, double most, const Run& run, double* to) {
+HWY_INLINE void distances_in(const LeafPoints& points, const double* place, double most, const PointRange& run,
+                             double* to) {
   const D d;
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(d));
   const Space space(points, place);
@@ -365,12 +379,12 @@ HWY_INLINE void distances_in(const LeafPoints& points, const double* place, doub
 /// Body of leaf_distances(): selects the distance policy by metric.
 void LeafDistances(const LeafPoints& points, const double* place, double most, std::uint32_t begin, std::uint32_t end,
                    double* to) {
-  const Run run{begin, end};
-  if (points.sphere) return distances_in<Sphere>(points, place, most, run, to);
-  if (points.norm == Norm::sum) return distances_in<Many<true, Norm::sum>>(points, place, most, run, to);
-  if (points.norm == Norm::most) return distances_in<Many<true, Norm::most>>(points, place, most, run, to);
-  if (points.periodic) return distances_in<Many<true, Norm::squares>>(points, place, most, run, to);
-  return distances_in<Many<false, Norm::squares>>(points, place, most, run, to);
+  const PointRange run{begin, end};
+  if (points.sphere) return distances_in<UnitSphere>(points, place, most, run, to);
+  if (points.norm == Norm::sum) return distances_in<ManyAxes<true, Norm::sum>>(points, place, most, run, to);
+  if (points.norm == Norm::most) return distances_in<ManyAxes<true, Norm::most>>(points, place, most, run, to);
+  if (points.periodic) return distances_in<ManyAxes<true, Norm::squares>>(points, place, most, run, to);
+  return distances_in<ManyAxes<false, Norm::squares>>(points, place, most, run, to);
 }
 
 }  // namespace merganser::nearest::HWY_NAMESPACE

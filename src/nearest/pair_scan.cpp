@@ -15,7 +15,7 @@ using D = hn::CappedTag<double, 8>;
 using V = hn::Vec<D>;
 using Norm = merganser::nearest::Norm;
 
-/// Adds the term of one axis to a distance; an infinite period leaves |a - b|.
+/// Adds the term of one axis to the brute-force distances of a vector of points; an infinite period leaves |a - b|.
 template <bool kPeriodic, Norm kNorm>
 HWY_INLINE V add_axis(V sum, V a, V b, V period) {
   V s = hn::Abs(hn::Sub(a, b));
@@ -24,11 +24,11 @@ HWY_INLINE V add_axis(V sum, V a, V b, V period) {
   return kNorm == Norm::sum ? hn::Add(sum, s) : hn::Max(sum, s);
 }
 
-/// Vectors of one group: their sums are independent, which hides the latency of the additions.
+/// Vectors of points in one group of the brute-force scan: their sums are independent, which hides the latency of the additions.
 constexpr std::size_t kGroupVectors = 4;
 
-/// Computes the distances of one group of points from `first` on. Leaves the sums as they are once all are beyond their
-/// limits, since any number above a limit will do. @return number of points in the group
+/// Computes the brute-force distances of a position to one group of points from `first` on. Leaves the sums as they are once all
+/// are beyond their limits, since any number above a limit will do. @return number of points in the group
 template <bool kPeriodic, Norm kNorm>
 HWY_INLINE std::size_t compare_group(const PairPoints& points, const double* place, const double* most,
                                      std::size_t first, double* to) {
@@ -66,7 +66,7 @@ HWY_INLINE std::size_t compare_group(const PairPoints& points, const double* pla
   return kGroupVectors * lanes;
 }
 
-/// Computes the distances from one position to points begin .. end - 1, group by group.
+/// Computes the brute-force distances from one position to the points begin .. end - 1, group by group.
 template <bool kPeriodic, Norm kNorm>
 void compare(const PairPoints& points, const double* place, const double* most, std::size_t begin, std::size_t end,
              double* to) {

@@ -1,3 +1,4 @@
+// View of the points of a nearest-neighbour search: its sources, and names of points in error messages.
 #include "merganser/nearest/point_set.hpp"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 
 namespace merganser::nearest {
 
-// Points of a search that are parcels of a container: small by volume, ids from the payload rows.
+// Views the parcels of a container as points of a search: small by volume, ids from the payload rows.
 PointSet::PointSet(const Parcels& parcels, double small_volume)
     : size_(parcels.size()),
       small_volume_(small_volume),
@@ -15,7 +16,7 @@ PointSet::PointSet(const Parcels& parcels, double small_volume)
       id_base_(reinterpret_cast<const std::byte*>(parcels.rows())),
       id_stride_(parcels.schema().width() * sizeof(double)) {}
 
-// Points of a search in a caller's arrays: small by a mask, ids given or consecutive.
+// Views the points in a caller's arrays as points of a search: small by a mask, ids given or consecutive.
 PointSet::PointSet(const PointView& points, const std::uint8_t* small, const std::int64_t* ids, std::int64_t first_id,
                    double floor)
     : size_(points.size),
@@ -26,13 +27,13 @@ PointSet::PointSet(const PointView& points, const std::uint8_t* small, const std
       id_stride_(sizeof(std::int64_t)),
       first_id_(first_id) {}
 
-// Name of a point in messages: parcels by id, points of a caller's by index.
+// Returns the name of a point of the search in messages: parcels by id, points of a caller's by index.
 IndexedText PointSet::describe(std::size_t i) const {
   if (small_ == nullptr) return IndexedText("parcel id " + std::to_string(id(i)));
   return IndexedText("point ") + Index{i} + (id_base_ != nullptr ? " (id " + std::to_string(id(i)) + ")" : "");
 }
 
-// Error of binning for a point that is not in its rank's block, with the advice that fits its origin.
+// Returns the error of binning for a point that is not in its rank's block, with the advice that fits its origin.
 IndexedText PointSet::describe_outside(std::size_t i, const Vec3& lower, const Vec3& upper, const Box& box) const {
   const Site s = site(i);
   const Vec3 p{s.x, s.y, s.z};

@@ -1,3 +1,4 @@
+// Artificial parcel configurations from counter-based random numbers, with the same bits on any number of ranks and machines.
 #include "merganser/parcels/generate.hpp"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace {
 constexpr std::uint32_t kCountIndex = 0xffffffffU;
 constexpr std::uint64_t kShuffleStream = ~std::uint64_t{0};
 
-/// Cosine and sine of an angle.
+/// Cosine and sine of an angle by which an artificial parcel is turned.
 struct Direction {
   double cosine;
   double sine;
@@ -30,6 +31,7 @@ struct Direction {
 /// Returns cosine and sine of a fraction of a turn in [0, 1], by Taylor series within an eighth of a turn: the same
 /// bits with every C library, which the library's own functions do not promise.
 Direction cosine_sine(double turns) {
+  // Reduced to an eighth of a turn on either side of a multiple of a quarter, where the series converge fast.
   const double quarter = std::floor(4 * turns + 0.5);
   const double x = 2 * std::numbers::pi * (turns - 0.25 * quarter);
   const double z = x * x;
@@ -61,16 +63,16 @@ double coordinate_in_cell(const Grid& grid, int axis, std::int64_t cell, double 
   return x;
 }
 
-/// Ellipsoid of semi-axes a, b = a / aspect_ab, c = a / aspect_ac turned by azimuth and polar angle.
+/// Ellipsoid of an artificial parcel: semi-axes a, b = a / aspect_ab, c = a / aspect_ac turned by azimuth and polar angle.
 struct Ellipsoid {
-  double abc;
-  double aspect_ac;
-  double aspect_ab;
-  Direction azimuth;
-  Direction polar;
+  double abc;         // product of the semi-axes
+  double aspect_ac;   // ratio a / c of semi-axes
+  double aspect_ab;   // ratio a / b of semi-axes
+  Direction azimuth;  // azimuth of the longest axis
+  Direction polar;    // angle of the longest axis from the z axis
 };
 
-/// Writes B11 B12 B13 B22 B23 of an ellipsoid.
+/// Writes B11 B12 B13 B22 B23 of the ellipsoid of an artificial parcel.
 void write_shape(const Ellipsoid& e, double* b5) {
   const double a = cube_root(e.abc * e.aspect_ac * e.aspect_ab);
   const double b = a / e.aspect_ab;
@@ -80,6 +82,7 @@ void write_shape(const Ellipsoid& e, double* b5) {
   const double c2 = c * c;
   const auto [ct, st] = e.azimuth;
   const auto [cp, sp] = e.polar;
+  // B is the sum of the squared semi-axes times the outer products of their unit vectors v1, v2, v3.
   const Vec3 v1{ct * sp, st * sp, cp};
   const Vec3 v2{-st, ct, 0};
   const Vec3 v3{ct * cp, st * cp, -sp};
@@ -91,10 +94,12 @@ void write_shape(const Ellipsoid& e, double* b5) {
   b5[4] = entry(1, 2);
 }
 
-/// Generator of the parcels of single cells. A parcel depends only on the seed, its cell and its number in the cell.
-class Generator {
+/// Generator of the artificial parcels of single grid cells. A parcel depends only on the seed, its cell and its number in the
+/// cell.
+class CellGenerator {
  public:
-  Generator(const RandomParcels& options, const Grid& grid) : options_(options), grid_(grid) {
+  /// Checks the parameters, and that all ids fit 63 bits. @throws UsageError, InputError
+  CellGenerator(const RandomParcels& options, const Grid& grid) : options_(options), grid_(grid) {
     check();
     small_volume_ = grid.cell_volume() / options.min_volume_ratio;
     spread_ = std::max<std::int64_t>(10, options.per_cell - 10);
@@ -104,14 +109,14 @@ class Generator {
                        " parcels each; allowed: ids that fit into 63 bits");
   }
 
-  /// Returns the number of parcels in a cell, by its number in the grid.
+  /// Returns the number of artificial parcels in a cell, by the cell's number in the grid.
   [[nodiscard]] std::int64_t count(std::int64_t cell) const {
     if (!options_.variable_per_cell) return options_.per_cell;
     Random random(options_.seed, static_cast<std::uint64_t>(cell), kCountIndex);
     return 10 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(spread_)));
   }
 
-  /// Writes parcel k of a cell to position `at` of the container.
+  /// Generates parcel k of a cell and writes it to position `at` of the container.
   void write_parcel(const std::array<std::int64_t, 3>& cell, std::int64_t k, Parcels& parcels, std::size_t at) const {
     const std::int64_t index = (cell[2] * grid_.cells[1] + cell[1]) * grid_.cells[0] + cell[0];
     Random random(options_.seed, static_cast<std::uint64_t>(index), static_cast<std::uint32_t>(k));
@@ -132,6 +137,7 @@ class Generator {
   }
 
  private:
+  /// Checks the parameters of the artificial configuration. @throws UsageError if one is out of range
   void check() const {
     if (options_.per_cell < 0 || options_.per_cell >= kCountIndex)
       throw UsageError("per_cell is " + std::to_string(options_.per_cell) + "; allowed: 0 to 4294967294");
@@ -143,28 +149,29 @@ class Generator {
 
   const RandomParcels& options_;
   const Grid& grid_;
-  double small_volume_ = 0;
-  std::int64_t spread_ = 10;
-  std::int64_t stride_ = 0;
+  double small_volume_ = 0;   // volume V_min below which a parcel is small
+  std::int64_t spread_ = 10;  // exclusive upper bound of the random part of a cell's number of parcels
+  std::int64_t stride_ = 0;   // ids reserved for each cell
 };
 
-/// Box of grid cells of one block, in the order x fastest, then y, then z.
-struct Cells {
-  std::array<std::int64_t, 3> first;
-  std::array<std::int64_t, 3> size;
+/// Box of the grid cells of one rank's block, numbered in the order x fastest, then y, then z.
+struct CellRange {
+  std::array<std::int64_t, 3> first;  // by axis: index of the first cell
+  std::array<std::int64_t, 3> size;   // by axis: number of cells
 
+  /// Returns the number of grid cells of the rank's block.
   [[nodiscard]] std::int64_t count() const { return size[0] * size[1] * size[2]; }
-  /// Returns the i-th cell, by axis.
+  /// Returns the indices by axis of the i-th grid cell of the rank's block.
   [[nodiscard]] std::array<std::int64_t, 3> cell(std::int64_t i) const {
     return {first[0] + i % size[0], first[1] + i / size[0] % size[1], first[2] + i / (size[0] * size[1])};
   }
 };
 
-/// Returns the cells of a rank's block.
-Cells block_cells(const Decomposition& decomposition, int rank) {
+/// Returns the grid cells of a rank's block. @throws UsageError unless the decomposition is by cells
+CellRange block_cells(const Decomposition& decomposition, int rank) {
   decomposition.require_cells("generate_random");
   const std::array<int, 3> part = decomposition.coordinates(rank);
-  Cells cells{};
+  CellRange cells{};
   for (int a = 0; a < 3; ++a) {
     cells.first[a] = decomposition.cut(a, part[a]);
     cells.size[a] = decomposition.cut(a, part[a] + 1) - cells.first[a];
@@ -172,7 +179,7 @@ Cells block_cells(const Decomposition& decomposition, int rank) {
   return cells;
 }
 
-/// Returns the row of each parcel: a random permutation, or nothing for the identity.
+/// Returns the position in the container of each generated parcel: a random permutation, or nothing for the identity.
 std::vector<std::uint64_t> row_permutation(bool shuffle, std::size_t n, std::uint64_t seed, int rank) {
   std::vector<std::uint64_t> to;
   if (!shuffle) return to;
@@ -185,10 +192,11 @@ std::vector<std::uint64_t> row_permutation(bool shuffle, std::size_t n, std::uin
 
 }  // namespace
 
+// Generates the artificial parcels of one rank's block, after counting them, so that memory is allocated once.
 Parcels generate_random(const RandomParcels& options, const Decomposition& decomposition, int rank) {
   const Grid& grid = decomposition.grid();
-  const Generator generator(options, grid);
-  const Cells cells = block_cells(decomposition, rank);
+  const CellGenerator generator(options, grid);
+  const CellRange cells = block_cells(decomposition, rank);
   const auto global = [&](const std::array<std::int64_t, 3>& c) {
     return (c[2] * grid.cells[1] + c[1]) * grid.cells[0] + c[0];
   };

@@ -1,3 +1,4 @@
+// Range checks of volumes, ellipsoids and attributes of parcels, with error texts.
 #include "merganser/parcels/limits.hpp"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace merganser {
 namespace {
 
-/// Formats the error that a value is out of range: name, value, allowed range.
+/// Formats the error that a value of a parcel is out of range: name, value, allowed range.
 std::string format_range_error(const std::string& name, double value, double low, double high) {
   return name + " is " + number_text(value) + "; allowed: " + number_text(low) + " to " + number_text(high);
 }
@@ -23,6 +24,7 @@ std::string volume_error(double volume) {
          number_text(kMaxVolume);
 }
 
+// Returns the error of a parcel's ellipsoid: entries that are not finite or too large, a singular matrix, diagonals out of range.
 std::string shape_error(const double* b5, double volume) {
   constexpr std::array<const char*, 5> kNames{"B11", "B12", "B13", "B22", "B23"};
   for (std::size_t i = 0; i < 5; ++i) {
@@ -43,7 +45,9 @@ std::string shape_error(const double* b5, double volume) {
   return {};
 }
 
+// Returns the error of the first attribute in a parcel's payload row that is out of range.
 std::string row_error(const Schema& schema, const double* row, double volume) {
+  // The id comes first in a payload row, then the attributes in the order of the schema.
   const double* values = row + 1;
   for (const Attribute& attribute : schema.attributes()) {
     if (attribute.rule == Rule::ellipsoid) {

@@ -1,3 +1,4 @@
+// Merge of the parcels of a star by the rules of their schema, in the canonical order of operations (merge.hpp).
 #include "merganser/parcels/merge.hpp"
 
 #include <cmath>
@@ -12,33 +13,35 @@ namespace merganser {
 namespace {
 
 /// Temporary payload row of the merged parcel: the output may alias the centre's row, which later rules still read.
-class Draft {
+class MergedRow {
  public:
-  explicit Draft(std::size_t width) : large_(width > kSmall ? width : 0) {}
+  /// Makes room for a row of `width` doubles, on the stack for usual schemas.
+  explicit MergedRow(std::size_t width) : large_(width > kSmall ? width : 0) {}
+  /// Returns the temporary payload row of the merged parcel, uninitialised at first.
   [[nodiscard]] double* data() { return large_.empty() ? small_ : large_.data(); }
 
  private:
-  static constexpr std::size_t kSmall = 64;
+  static constexpr std::size_t kSmall = 64;  // doubles of a row that need no allocation
   double small_[kSmall];
-  std::vector<double> large_;
+  std::vector<double> large_;  // used for longer rows
 };
 
-/// Members of a star, with the sums that every rule needs.
+/// Members of a star of parcels, with the sums that every merge rule needs; sum_star() fills it.
 struct Star {
-  std::span<const Member> members;
-  Box box;
-  double volume;  ///< sum of the members' volumes
-  double w;       ///< 1 / volume
-  Vec3 shift;     ///< from the centre to the merged position
+  std::span<const Member> members;  ///< centre, then sources by ascending id
+  Box box;                          ///< domain, for displacements and wrapping
+  double volume;                    ///< sum of the volumes of the star's members
+  double w;                         ///< 1 / volume, the factor of weighted means
+  Vec3 shift;                       ///< from the centre to the merged position
 };
 
-/// Returns the displacement of a member from the centre, to the nearest image.
+/// Returns the displacement of a member of a star from the centre, to the nearest periodic image.
 Vec3 displacement(const Box& box, const Site& from, const Site& centre) {
   return {box.displacement(0, from.x, centre.x), box.displacement(1, from.y, centre.y),
           box.displacement(2, from.z, centre.z)};
 }
 
-/// Computes the sums of a star in the canonical order: centre, then sources by id.
+/// Computes volume and shift of the parcel that a star merges into, in the canonical order: centre, then sources by id.
 Star sum_star(std::span<const Member> members, const Box& box) {
   const Site& centre = *members[0].site;
   Star star{members, box, centre.volume, 0, {}};
@@ -53,13 +56,14 @@ Star sum_star(std::span<const Member> members, const Box& box) {
   return star;
 }
 
-/// Merges the shapes of a star; the attribute begins at `offset` of a row.
+/// Merges the ellipsoids of a star's members by second moments into `out`; the attribute begins at `offset` of a payload row.
 void merge_ellipsoid(const Star& star, std::size_t offset, double* out) {
   const Site& centre = *star.members[0].site;
   const detail::Images images(star.box);
   detail::ShapeSum sum;
   for (std::size_t i = 0; i < star.members.size(); ++i) {
     const Member& m = star.members[i];
+    // Position of the member relative to the merged parcel, of which the second moment is taken.
     Vec3 r = i == 0 ? Vec3{} : displacement(star.box, *m.site, centre);
     for (int a = 0; a < 3; ++a) r[a] = i == 0 ? -star.shift[a] : r[a] - star.shift[a];
     sum.add_distance(*m.site, centre);
@@ -73,7 +77,7 @@ void merge_ellipsoid(const Star& star, std::size_t offset, double* out) {
   detail::store_shape(images, sum, star.shift, star.members.size() - 1, star.volume, out, members);
 }
 
-/// Returns the member of largest volume; among equals that of the lowest id.
+/// Returns the member of a star of largest volume, for the rule `largest`; among equals that of the lowest id.
 const Member& largest_member(std::span<const Member> members) {
   const Member* best = &members[0];
   const auto id = [](const Member& m) { return std::bit_cast<std::int64_t>(m.row[0]); };
@@ -82,7 +86,8 @@ const Member& largest_member(std::span<const Member> members) {
   return *best;
 }
 
-/// Returns the mean by volume, or the sum, of the values of a column that are present; NaN if none is.
+/// Returns the mean by volume, or the sum, over a star's members whose value in a column of the row is present (not NaN); NaN if
+/// none is.
 double merge_present(const Star& star, std::size_t column, bool weighted) {
   double sum = 0;
   double volume = 0;
@@ -154,10 +159,12 @@ bool is_epic(const Schema& schema) {
 
 }  // namespace
 
+// Merges a star of any schema: EPIC's by straight-line code, others attribute by attribute into a temporary row.
 void merge_star(const MergeRules& rules, std::span<const Member> members, Site& site, double* row) {
   const Schema& schema = *rules.schema;
   const std::size_t width = schema.width();
   const Member& centre = members[0];
+  // EPIC's schema takes the straight-line code, with the same bits; a centre without sources is left as it is.
   if (is_epic(schema) || members.size() == 1) {
     if (&site != centre.site) site = *centre.site;
     if (row != centre.row) std::memcpy(row, centre.row, width * sizeof(double));
@@ -169,7 +176,7 @@ void merge_star(const MergeRules& rules, std::span<const Member> members, Site& 
     return;
   }
   const Star star = sum_star(members, rules.box);
-  Draft draft(width);
+  MergedRow draft(width);
   std::memcpy(draft.data(), centre.row, width * sizeof(double));
   std::size_t offset = 1;
   for (std::size_t i = 0; i < schema.attributes().size(); ++i) {

@@ -22,22 +22,22 @@ using V = hn::Vec<D>;
 using M = hn::Mask<D>;
 
 constexpr std::size_t kLanes = EpicMergeBatch::kLanes;
-/// One number for each lane.
-using Row = double[kLanes];
+/// One number for each lane of a batch, that is for each star.
+using LaneValues = double[kLanes];
 
-/// Returns detail::rest33() of every lane.
+/// Returns, for the star of every lane, the part of det B that does not contain B33 (detail::rest33()).
 HWY_INLINE V rest33(V m11, V m12, V m13, V m22, V m23) {
   const D d;
   const V inner = hn::Sub(hn::Mul(m11, m23), hn::Mul(hn::Set(d, 2.0), hn::Mul(m12, m13)));
   return hn::Add(hn::Mul(m23, inner), hn::Mul(m13, hn::Mul(m13, m22)));
 }
-/// Returns detail::semi_axes_product() of every lane.
+/// Returns, for the star of every lane, the product of the semi-axes of an ellipsoid (detail::semi_axes_product()).
 HWY_INLINE V semi_axes_product(V volume) { return hn::Mul(volume, hn::Set(D(), 0.75 / std::numbers::pi)); }
 
-/// Adds the term (V_i w) (B_i + 5 r r^T) of one member to the sums, m being its fields. @return whether the member's
-/// minor has kept its digits
-HWY_INLINE M add_moment(V& s11, V& s12, V& s13, V& s22, V& s23, V& s33, std::size_t at, V share, const Row* m, V volume,
-                        V x, V y, V z) {
+/// Adds the term (V_i w) (B_i + 5 r r^T) of one member to the second moments of the stars of all lanes, m being its fields. @return
+/// whether the member's minor has kept its digits
+HWY_INLINE M add_moment(V& s11, V& s12, V& s13, V& s22, V& s23, V& s33, std::size_t at, V share, const LaneValues* m,
+                        V volume, V x, V y, V z) {
   const D d;
   const V m11 = hn::Load(d, m[8] + at);
   const V m12 = hn::Load(d, m[9] + at);
@@ -61,8 +61,8 @@ HWY_INLINE M add_moment(V& s11, V& s12, V& s13, V& s22, V& s23, V& s33, std::siz
   return hn::Le(product, hn::Mul(hn::Set(d, detail::kMaxCancellation), minor));
 }
 
-/// Returns the displacement a - b on one axis, as Images::along does; accumulates the greatest distance in coordinates
-/// in `far`.
+/// Returns, for every lane, the displacement a - b of two parcels on one axis, as Images::along does; accumulates the greatest
+/// distance in coordinates in `far`.
 HWY_INLINE V displacement(const detail::Images& images, int axis, V a, V b, double* far) {
   const D d;
   const V half = hn::Set(d, images.half[axis]);
@@ -73,8 +73,8 @@ HWY_INLINE V displacement(const detail::Images& images, int axis, V a, V b, doub
   return hn::IfThenElse(hn::Gt(plain, half), hn::Sub(plain, extent), below);
 }
 
-/// Returns whether displacements along an axis have kept their digits across its edge and less the shift of the centre, as
-/// ShapeSum::is_plain does.
+/// Returns, for every lane, whether displacements of a star's members along an axis have kept their digits across its edge and less
+/// the shift of the centre, as ShapeSum::is_plain does.
 HWY_INLINE M is_near(const detail::Images& images, int axis, const double* far, V shift, V spread) {
   const D d;
   const V reach = hn::Load(d, far);
@@ -98,19 +98,20 @@ HWY_INLINE V cube_root_from(V x, V y) {
   return hn::Sub(z, hn::Mul(hn::Sub(hn::Mul(hn::Mul(z, z), z), x), hn::Mul(z, hn::Mul(inverse, hn::Set(d, 1.0 / 3)))));
 }
 
-/// Intermediate results of a batch, by lane.
-struct Work {
-  alignas(64) Row d[3 * EpicMergeBatch::kMaxSources];  ///< displacements of the sources from the centre: x y z, x y z
-  alignas(64) Row far[3];  ///< greatest distance in coordinates of a source from the centre, by axis
-  alignas(64) Row out[EpicMergeBatch::kFields];  ///< fields of the merged parcels
-  alignas(64) Row ratio;                         ///< abc^2 / det
-  alignas(64) Row guess;                         ///< cube root of it: first guess, or the root itself
-  alignas(64) Row plain;                         ///< 1 where double precision suffices for the shape, else 0
+/// Intermediate results of the merge of a batch of stars, by lane.
+struct LaneResults {
+  /// Displacements of the sources from the centre: x y z, x y z
+  alignas(64) LaneValues d[3 * EpicMergeBatch::kMaxSources];
+  alignas(64) LaneValues far[3];  ///< greatest distance in coordinates of a source from the centre, by axis
+  alignas(64) LaneValues out[EpicMergeBatch::kFields];  ///< fields of the merged parcels
+  alignas(64) LaneValues ratio;                         ///< abc^2 / det
+  alignas(64) LaneValues guess;                         ///< cube root of it: first guess, or the root itself
+  alignas(64) LaneValues plain;                         ///< 1 where double precision suffices for the shape, else 0
 };
 
 /// Computes volumes, means and shifts of the merged parcels of the lanes from `at` on.
 HWY_INLINE void merge_sites(const EpicMergeBatch::Lot& lot, std::size_t sources, const detail::Images& images,
-                            std::size_t at, Work& work) {
+                            std::size_t at, LaneResults& work) {
   const D d;
   const auto& m = lot.member;
   const V cx = hn::Load(d, m[0][0] + at);
@@ -121,13 +122,13 @@ HWY_INLINE void merge_sites(const EpicMergeBatch::Lot& lot, std::size_t sources,
   V sx = hn::Zero(d);
   V sy = sx;
   V sz = sx;
-  for (Row& far : work.far) hn::Store(hn::Zero(d), d, far + at);
+  for (LaneValues& far : work.far) hn::Store(hn::Zero(d), d, far + at);
   for (std::size_t i = 1; i <= sources; ++i) {
     const V v = hn::Load(d, m[i][3] + at);
     const V dx = displacement(images, 0, hn::Load(d, m[i][0] + at), cx, work.far[0] + at);
     const V dy = displacement(images, 1, hn::Load(d, m[i][1] + at), cy, work.far[1] + at);
     const V dz = displacement(images, 2, hn::Load(d, m[i][2] + at), cz, work.far[2] + at);
-    Row* const kept = work.d + 3 * (i - 1);
+    LaneValues* const kept = work.d + 3 * (i - 1);
     hn::Store(dx, d, kept[0] + at);
     hn::Store(dy, d, kept[1] + at);
     hn::Store(dz, d, kept[2] + at);
@@ -157,7 +158,7 @@ HWY_INLINE void merge_sites(const EpicMergeBatch::Lot& lot, std::size_t sources,
 
 /// Computes shapes and positions of the merged parcels of the lanes from `at` on. After merge_sites().
 HWY_INLINE void merge_shapes(const EpicMergeBatch::Lot& lot, std::size_t sources, const detail::Images& images,
-                             std::size_t at, Work& work) {
+                             std::size_t at, LaneResults& work) {
   const D d;
   const auto& m = lot.member;
   const V sx = hn::Load(d, work.out[0] + at);
@@ -176,7 +177,7 @@ HWY_INLINE void merge_shapes(const EpicMergeBatch::Lot& lot, std::size_t sources
       add_moment(s11, s12, s13, s22, s23, s33, at, hn::Mul(cv, w), m[0], cv, hn::Neg(sx), hn::Neg(sy), hn::Neg(sz));
   for (std::size_t i = 1; i <= sources; ++i) {
     const V v = hn::Load(d, m[i][3] + at);
-    const Row* const kept = work.d + 3 * (i - 1);
+    const LaneValues* const kept = work.d + 3 * (i - 1);
     plain = hn::And(plain, add_moment(s11, s12, s13, s22, s23, s33, at, hn::Mul(v, w), m[i], v,
                                       hn::Sub(hn::Load(d, kept[0] + at), sx), hn::Sub(hn::Load(d, kept[1] + at), sy),
                                       hn::Sub(hn::Load(d, kept[2] + at), sz)));
@@ -212,13 +213,13 @@ HWY_INLINE void merge_shapes(const EpicMergeBatch::Lot& lot, std::size_t sources
   hn::Store(hn::Mul(root, s23), d, work.out[12] + at);
 }
 
-/// Recomputes the shape of one star in extended precision, where double precision does not suffice.
+/// Recomputes the shape of the merged parcel of one star (a lane) in extended precision, where double precision does not suffice.
 HWY_NOINLINE void recompute_shape(const EpicMergeBatch::Lot& lot, std::size_t sources, const detail::Images& images,
-                                  std::size_t lane, Work& work) {
+                                  std::size_t lane, LaneResults& work) {
   double b5[EpicMergeBatch::kMaxSources + 1][detail::kEpicShape];
   detail::ShapeMember members[EpicMergeBatch::kMaxSources + 1];
   for (std::size_t i = 0; i <= sources; ++i) {
-    const Row* const m = lot.member[i];
+    const LaneValues* const m = lot.member[i];
     for (std::size_t k = 0; k < detail::kEpicShape; ++k) b5[i][k] = m[8 + k][lane];
     members[i] = {{m[0][lane], m[1][lane], m[2][lane], m[3][lane]}, b5[i]};
   }
@@ -227,17 +228,18 @@ HWY_NOINLINE void recompute_shape(const EpicMergeBatch::Lot& lot, std::size_t so
   for (std::size_t k = 0; k < detail::kEpicShape; ++k) work.out[8 + k][lane] = out[k];
 }
 
-/// Merges a batch, writes its stars to their sites and rows, and empties it. Lanes without a star hold old members,
-/// whose results are not written.
+/// Merges a batch of stars of EPIC's schema, writes the merged parcels to their sites and rows, and empties the batch. Lanes
+/// without a star hold old members, whose results are not written.
 void MergeLot(EpicMergeBatch::Lot& lot, std::size_t sources, const Box& box) {
   const D d;
   const detail::Images images(box);
-  Work work;
+  LaneResults work;
   for (std::size_t at = 0; at < kLanes; at += hn::Lanes(d)) {
     merge_sites(lot, sources, images, at, work);
     merge_shapes(lot, sources, images, at, work);
   }
   for (std::size_t lane = 0; lane < lot.count; ++lane) {
+    // Cancellation in double precision: this star's shape is evaluated with a wider mantissa.
     if (work.plain[lane] == 0) [[unlikely]]
       recompute_shape(lot, sources, images, lane, work);
     *lot.site[lane] = {detail::wrap_or_clamp(box, 0, work.out[0][lane]),

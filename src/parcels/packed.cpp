@@ -1,3 +1,4 @@
+// Serialization of parcels to messages by copies of site and payload row.
 #include "merganser/parcels/packed.hpp"
 
 #include <cstring>
@@ -14,6 +15,7 @@ void append_parcel(std::vector<std::byte>& message, const Site& site, const doub
   std::memcpy(message.data() + at + sizeof site, row, width * sizeof(double));
 }
 
+// Appends the parcels of a message to a container, without a check of their contents.
 void append_parcels(std::span<const std::byte> message, Parcels& parcels) {
   const std::size_t bytes = parcels.parcel_bytes();
   if (message.size() % bytes != 0)

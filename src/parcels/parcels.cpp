@@ -1,3 +1,4 @@
+// Schema of parcels, and the container with a table of sites and a table of payload rows, on huge pages if large.
 #include "merganser/parcels/parcels.hpp"
 
 #include <sys/mman.h>
@@ -17,11 +18,12 @@ namespace {
 
 constexpr std::size_t kHuge = std::size_t{1} << 21;  ///< bytes of a huge page
 
-/// Returns the least multiple of `to` that is not below n.
+/// Returns the least multiple of `to` that is not below n, for widths of rows and sizes of allocations.
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 
 }  // namespace
 
+// Makes a schema: checks the attributes, and places their components behind the id in a payload row.
 Schema::Schema(std::vector<Attribute> attributes) : attributes_(std::move(attributes)) {
   std::size_t at = 1;
   for (std::size_t i = 0; i < attributes_.size(); ++i) {
@@ -45,6 +47,7 @@ Schema::Schema(std::vector<Attribute> attributes) : attributes_(std::move(attrib
   width_ = round_up(at, 2);
 }
 
+// Returns the schema of parcels of EPIC, with the units of its files.
 const Schema& Schema::epic() {
   static const Schema schema({{"vorticity", 3, Rule::mean, {"x_vorticity", "y_vorticity", "z_vorticity"}, "1/s"},
                               {"buoyancy", 1, Rule::mean, {"buoyancy"}, "m/s^2"},
@@ -56,6 +59,7 @@ bool Schema::has(std::string_view name) const {
   return std::any_of(attributes_.begin(), attributes_.end(), [&](const Attribute& a) { return a.name == name; });
 }
 
+// Returns the offset of an attribute in a payload row, or lists the known names in the error.
 std::size_t Schema::offset(std::string_view name) const {
   std::string known;
   for (std::size_t i = 0; i < attributes_.size(); ++i) {
@@ -65,6 +69,7 @@ std::size_t Schema::offset(std::string_view name) const {
   throw UsageError("unknown attribute " + std::string(name) + "; known:" + known);
 }
 
+// Returns the offset of a component in a payload row: by attribute and number first, then by the component's own name.
 std::size_t Schema::component_offset(std::string_view name, int component) const {
   for (std::size_t i = 0; i < attributes_.size(); ++i) {
     const Attribute& a = attributes_[i];
@@ -82,6 +87,7 @@ std::size_t Schema::component_offset(std::string_view name, int component) const
   return offset(name);  // throws: there is no such attribute
 }
 
+// Allocates the memory of a table of parcels; from four huge pages on, in whole huge pages.
 void* detail::allocate_memory(std::size_t& bytes) {
   // Rounded to whole huge pages for madvise(), and to a multiple of the alignment, as aligned_alloc() requires.
   const std::size_t step = bytes >= 4 * kHuge ? kHuge : 64;
@@ -95,8 +101,10 @@ void* detail::allocate_memory(std::size_t& bytes) {
 
 Parcels::Parcels(const Parcels& o) : schema_(o.schema_) { *this = o; }
 
+// Copies all parcels of another container, deeply, and its schema if it differs.
 Parcels& Parcels::operator=(const Parcels& o) {
   if (this == &o) return *this;
+  // Rows of another width cannot be reused; tables of the same schema keep their memory.
   if (!(schema_ == o.schema_)) {
     schema_ = o.schema_;
     sites_ = RawBuffer();
@@ -112,6 +120,7 @@ Parcels& Parcels::operator=(const Parcels& o) {
   return *this;
 }
 
+// Returns the column of a name: of the table of sites for x, y, z and volume, unless an attribute has that name.
 Column Parcels::find_column(std::string_view name, int component) const {
   constexpr std::array<std::string_view, 4> kSite{"x", "y", "z", "volume"};
   const auto* const at = std::find(kSite.begin(), kSite.end(), name);
@@ -131,6 +140,7 @@ std::size_t Parcels::max_size() const noexcept {
   return PTRDIFF_MAX / std::max(sizeof(Site), schema_.width() * sizeof(double));
 }
 
+// Allocates larger tables of sites and rows and copies the parcels; strong exception guarantee.
 void Parcels::reserve(std::size_t n) {
   if (n <= capacity_) return;
   if (n > max_size())
@@ -153,6 +163,7 @@ void Parcels::resize(std::size_t n) {
   size_ = n;
 }
 
+// Exchanges the table of payload rows for another one with room for as many parcels.
 void Parcels::exchange_rows(RawBuffer& rows, std::size_t n) {
   if (n > capacity_ || rows.bytes() < capacity_ * schema_.width() * sizeof(double))
     throw UsageError("exchange_rows: " + std::to_string(rows.bytes()) + " bytes for " + std::to_string(capacity_) +

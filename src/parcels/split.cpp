@@ -1,3 +1,4 @@
+// Splitting of long or large parcels: principal axes by Jacobi rotations, children along the longest axis, walls that reflect.
 #include "merganser/parcels/split.hpp"
 
 #include <algorithm>
@@ -16,11 +17,12 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
-/// Applies one Jacobi rotation that makes m[p][q] vanish; the rows of v follow. The relative threshold keeps small
-/// eigenvalues of a positive definite matrix as accurate as large ones. @return whether an element had to be rotated
-bool rotate(double (&m)[3][3], double (&v)[3][3], int p, int q) {
+/// Applies one Jacobi rotation to a symmetric 3x3 matrix that makes m[p][q] vanish; the rows of v follow. The relative threshold
+/// keeps small eigenvalues of a positive definite matrix as accurate as large ones. @return whether an element had to be rotated
+bool jacobi_rotate(double (&m)[3][3], double (&v)[3][3], int p, int q) {
   const double off = m[p][q];
   if (off * off <= 0.0625 * kEpsilon * kEpsilon * std::fabs(m[p][p] * m[q][q])) return false;
+  // t is the tangent of the smaller of the two rotation angles that make the element vanish.
   const double theta = (m[q][q] - m[p][p]) / (2 * off);
   const double t = (theta < 0 ? -1.0 : 1.0) / (std::fabs(theta) + std::sqrt(theta * theta + 1));
   const double c = 1 / std::sqrt(t * t + 1);
@@ -42,7 +44,7 @@ bool rotate(double (&m)[3][3], double (&v)[3][3], int p, int q) {
   return true;
 }
 
-/// Returns whether an ellipsoid is certainly too round and too small to be split, without computing its axes. Let T =
+/// Returns whether the ellipsoid of a parcel is certainly too round and too small to be split, without computing its axes. Let T =
 /// a^2 + b^2 + c^2 and D = (abc)^2. For p = (a/c)^2 and any b, T^3 / D >= 27/4 (p + 1)^2 / p (equal where b^2 is the
 /// mean of the others'), which grows with p: a T^3 / D below that of the limit has a/c below it. And a^2 <= T / 3 + 2
 /// sqrt(J / 3), where 2 J is the sum of the squares of the elements of B - T / 3.
@@ -61,15 +63,16 @@ bool is_certainly_short(const double* b5, double volume, double aspect, double l
   return mean + 2 * std::sqrt(j / 3) < most;
 }
 
-/// Offsets in a row of the attributes that split() changes.
-struct Layout {
+/// Offsets in a payload row of the attributes of a parcel that split() changes.
+struct SplitOffsets {
   std::size_t shape = 0;                                  ///< offset of B11
   std::vector<std::pair<std::size_t, std::size_t>> sums;  ///< offset and components of attributes that are halved
 };
 
-/// Returns the offsets for a schema. @throws UsageError without an attribute of rule ellipsoid
-Layout find_layout(const Schema& schema) {
-  Layout layout;
+/// Returns the offsets in a payload row of the attributes that split() changes, for a schema. @throws UsageError without an
+/// attribute of rule ellipsoid
+SplitOffsets find_split_offsets(const Schema& schema) {
+  SplitOffsets layout;
   std::size_t offset = 1;
   for (const Attribute& a : schema.attributes()) {
     if (a.rule == Rule::ellipsoid && layout.shape == 0) layout.shape = offset;
@@ -82,7 +85,7 @@ Layout find_layout(const Schema& schema) {
   return layout;
 }
 
-/// Moves a child into the box: periodic axes wrap, walls reflect the centre and the ellipsoid with it.
+/// Moves a child of a split parcel into the box: periodic axes wrap, walls reflect the centre and the ellipsoid with it.
 void move_into_box(const Box& box, Site& site, double* b5) {
   static constexpr std::array<std::array<int, 2>, 3> odd{{{1, 2}, {1, 4}, {2, 4}}};  // entries odd in x, y, z
   double* position[3] = {&site.x, &site.y, &site.z};
@@ -97,8 +100,8 @@ void move_into_box(const Box& box, Site& site, double* b5) {
   }
 }
 
-/// Replaces parcel i by one child and appends the other.
-void split_one(Parcels& parcels, std::size_t i, const Axes& axes, const Layout& layout, const Box& box,
+/// Splits parcel i along its longest axis: replaces it by one child of half its volume and appends the other.
+void split_one(Parcels& parcels, std::size_t i, const Axes& axes, const SplitOffsets& layout, const Box& box,
                std::int64_t new_id) {
   double* row = parcels.row(i);
   const double* v = axes.vector[0];
@@ -128,14 +131,15 @@ void split_one(Parcels& parcels, std::size_t i, const Axes& axes, const Layout& 
 
 }  // namespace
 
+// Computes the principal axes of a parcel's ellipsoid by cyclic Jacobi rotations, longest axis first.
 Axes principal_axes(const double* b5, double volume) {
   double m[3][3] = {{b5[0], b5[1], b5[2]}, {b5[1], b5[3], b5[4]}, {b5[2], b5[4], b33(b5, volume)}};
   double v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   // Cyclic Jacobi converges quadratically, so 30 sweeps are never reached; the limit ends the loop on NaN.
   for (int sweep = 0; sweep < 30; ++sweep) {
-    bool turned = rotate(m, v, 0, 1);
-    turned = rotate(m, v, 0, 2) || turned;
-    turned = rotate(m, v, 1, 2) || turned;
+    bool turned = jacobi_rotate(m, v, 0, 1);
+    turned = jacobi_rotate(m, v, 0, 2) || turned;
+    turned = jacobi_rotate(m, v, 1, 2) || turned;
     if (!turned) break;
   }
   std::array<int, 3> order{0, 1, 2};
@@ -148,10 +152,11 @@ Axes principal_axes(const double* b5, double volume) {
   return result;
 }
 
+// Splits the parcels of this rank whose longest axis or aspect ratio exceeds its limit; a cheap bound spares most their axes.
 std::int64_t split(Parcels& parcels, const Grid& grid, const SplitOptions& options) {
   if (!(options.max_aspect_ratio > 1))
     throw UsageError("max_aspect_ratio is " + std::to_string(options.max_aspect_ratio) + "; allowed: above 1");
-  const Layout layout = find_layout(parcels.schema());
+  const SplitOffsets layout = find_split_offsets(parcels.schema());
   const double longest =
       options.max_semi_axis > 0 ? options.max_semi_axis : cube_root(detail::semi_axes_product(grid.cell_volume()));
   const std::size_t before = parcels.size();

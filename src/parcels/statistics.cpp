@@ -1,3 +1,4 @@
+// Digest of parcels as a sum of hashes, and conserved quantities as exact sums.
 #include "merganser/parcels/statistics.hpp"
 
 #include <bit>
@@ -11,8 +12,9 @@
 namespace merganser {
 namespace {
 
-/// Returns the hash of the words as little-endian bytes, so that digests are equal on machines of any byte order.
-std::uint64_t hash(const std::vector<std::uint64_t>& words, std::uint64_t seed) {
+/// Returns the hash (XXH64) of the words of a parcel as little-endian bytes, so that digests are equal on machines of any byte
+/// order.
+std::uint64_t hash_words(const std::vector<std::uint64_t>& words, std::uint64_t seed) {
   if constexpr (std::endian::native == std::endian::big) {
     std::vector<std::uint64_t> swapped;
     for (const std::uint64_t w : words) swapped.push_back(__builtin_bswap64(w));
@@ -31,6 +33,7 @@ Digest& Digest::operator+=(const Digest& o) {
 
 std::string Digest::to_string() const { return hex16_text(a) + hex16_text(b); }
 
+// Computes the digest of a rank's parcels: the sum over parcels of two hashes of id, position, volume and attributes.
 Digest digest(const Parcels& parcels) {
   std::size_t components = 0;  // without the padding of a row
   for (const Attribute& a : parcels.schema().attributes()) components += static_cast<std::size_t>(a.components);
@@ -45,12 +48,13 @@ Digest digest(const Parcels& parcels) {
     words[3] = std::bit_cast<std::uint64_t>(s.z);
     words[4] = std::bit_cast<std::uint64_t>(s.volume);
     for (std::size_t c = 0; c < components; ++c) words[5 + c] = std::bit_cast<std::uint64_t>(row[1 + c]);
-    sum.a += hash(words, 0);
-    sum.b += hash(words, 0x9E3779B97F4A7C15ULL);
+    sum.a += hash_words(words, 0);
+    sum.b += hash_words(words, 0x9E3779B97F4A7C15ULL);
   }
   return sum;
 }
 
+// Adds the conserved quantities of other parcels, which may have more attributes than were seen so far.
 void Moments::add(const Moments& o) {
   parcels += o.parcels;
   volume.add(o.volume);
@@ -59,13 +63,14 @@ void Moments::add(const Moments& o) {
   for (std::size_t i = 0; i < o.volume_attribute.size(); ++i) volume_attribute[i].add(o.volume_attribute[i]);
 }
 
+// Computes the conserved quantities of a rank's parcels: one exact sum for each component of a conserved rule.
 Moments moments(const Parcels& parcels, const Box& box) {
-  /// Component of a conserved rule, weighted by volume for `mean`.
-  struct Column {
-    std::size_t offset;
-    bool weighted;
+  /// Component of an attribute whose total merging conserves, weighted by volume for the rule `mean`.
+  struct ConservedColumn {
+    std::size_t offset;  // in a payload row
+    bool weighted;       // by the volume of the parcel
   };
-  std::vector<Column> columns;
+  std::vector<ConservedColumn> columns;
   std::size_t offset = 1;
   for (const Attribute& a : parcels.schema().attributes()) {
     for (int c = 0; c < a.components; ++c, ++offset)

@@ -16,10 +16,10 @@ namespace merganser::detail {
 template <int kLimbs>
 class WideFloat {
  public:
-  static constexpr std::int64_t kBits = 64 * kLimbs;
+  static constexpr std::int64_t kBits = 64 * kLimbs;  ///< bits of the mantissa
 
   WideFloat() = default;
-  /// @param x finite
+  /// Converts a double to a number with a wide mantissa, without rounding. @param x finite
   explicit WideFloat(double x) {
     if (x == 0) return;
     int exponent = 0;
@@ -29,11 +29,13 @@ class WideFloat {
     negative_ = x < 0;
   }
 
+  /// Returns whether the wide number is 0.
   [[nodiscard]] bool is_zero() const { return limb_[kLimbs - 1] == 0; }
+  /// Returns whether the wide number is greater than 0.
   [[nodiscard]] bool is_positive() const { return !is_zero() && !negative_; }
-  /// Returns e where 2^(e - 1) <= |value| < 2^e. Not for zero.
+  /// Returns the binary exponent e of the wide number, where 2^(e - 1) <= |value| < 2^e. Not for zero.
   [[nodiscard]] std::int64_t exponent() const { return exponent_; }
-  /// Returns the value over 2^exponent(), rounded to a double; magnitude 1/2 to 1.
+  /// Returns the wide number over 2^exponent(), rounded to a double; magnitude 1/2 to 1.
   [[nodiscard]] double fraction() const {
     const double size = static_cast<double>(limb_[kLimbs - 1]) * 0x1p-64;
     return negative_ ? -size : size;
@@ -43,6 +45,7 @@ class WideFloat {
     a.negative_ = !a.negative_;
     return a;
   }
+  /// Returns the sum of two wide numbers, truncated to the bits of the mantissa.
   friend WideFloat operator+(const WideFloat& a, const WideFloat& b) {
     if (a.is_zero()) return b;
     if (b.is_zero()) return a;
@@ -53,6 +56,7 @@ class WideFloat {
   }
   friend WideFloat operator-(const WideFloat& a, const WideFloat& b) { return a + (-b); }
 
+  /// Returns the product of two wide numbers, truncated to the bits of the mantissa.
   friend WideFloat operator*(const WideFloat& a, const WideFloat& b) {
     WideFloat out;
     if (a.is_zero() || b.is_zero()) return out;
@@ -80,7 +84,7 @@ class WideFloat {
   // The last limb is the most significant; its highest bit is set, unless all are 0.
   using Limbs = std::array<std::uint64_t, kLimbs>;
 
-  /// Returns whether |a| < |b|, neither of them zero.
+  /// Returns whether |a| < |b| for two wide numbers, neither of them zero.
   static bool is_smaller(const WideFloat& a, const WideFloat& b) {
     if (a.exponent_ != b.exponent_) return a.exponent_ < b.exponent_;
     for (std::size_t i = kLimbs; i-- > 0;)
@@ -88,7 +92,7 @@ class WideFloat {
     return false;
   }
 
-  /// Returns the limbs shifted right; bits that leave are lost.
+  /// Returns the limbs of a mantissa shifted right; bits that leave are lost.
   static Limbs shift_right(const Limbs& from, std::uint64_t bits) {
     Limbs out{};
     if (bits >= static_cast<std::uint64_t>(kBits)) return out;
@@ -102,7 +106,7 @@ class WideFloat {
     return out;
   }
 
-  /// Returns a + b for equal signs and |a| >= |b|.
+  /// Returns the sum of two wide numbers of equal signs with |a| >= |b|.
   static WideFloat add(const WideFloat& a, const WideFloat& b) {
     const Limbs low = shift_right(b.limb_, static_cast<std::uint64_t>(a.exponent_ - b.exponent_));
     WideFloat out = a;
@@ -121,7 +125,7 @@ class WideFloat {
     return out;
   }
 
-  /// Returns a + b for opposite signs and |a| >= |b|; the sign is a's.
+  /// Returns the sum of two wide numbers of opposite signs with |a| >= |b|; the sign is a's.
   static WideFloat subtract(const WideFloat& a, const WideFloat& b) {
     const Limbs low = shift_right(b.limb_, static_cast<std::uint64_t>(a.exponent_ - b.exponent_));
     Limbs rest{};
@@ -135,6 +139,7 @@ class WideFloat {
     while (top > 0 && rest[top - 1] == 0) --top;
     WideFloat out;
     if (top == 0) return out;
+    // Normalised again: leading zeros, which cancellation leaves, are shifted out.
     const unsigned zeros = static_cast<unsigned>(std::countl_zero(rest[top - 1]));
     for (std::size_t i = 0; i < top; ++i) {
       const std::uint64_t below = zeros != 0 && i > 0 ? rest[i - 1] >> (64 - zeros) : 0;
@@ -145,8 +150,8 @@ class WideFloat {
     return out;
   }
 
-  Limbs limb_{};
-  std::int64_t exponent_ = 0;
+  Limbs limb_{};               // mantissa, a fraction in [1/2, 1); all 0: the number is 0
+  std::int64_t exponent_ = 0;  // of 2
   bool negative_ = false;
 };
 

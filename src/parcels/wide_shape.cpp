@@ -15,9 +15,9 @@ namespace merganser {
 namespace detail {
 namespace {
 
-constexpr std::int64_t kGuard = 64;  // significant bits that a result must keep
+constexpr std::int64_t kGuard = 64;  // significant bits that the shape of a merged parcel must keep
 
-/// B33 of one member as a fraction over / under, from its five stored entries.
+/// Entry B33 of the ellipsoid of one member of a star as a fraction over / under, from its five stored entries.
 template <class W>
 struct B33Fraction {
   W over;
@@ -27,8 +27,8 @@ struct B33Fraction {
   std::int64_t loss = 0;  // bits lost by cancellation in the minor
 };
 
-/// Computes B33 = (u^2 + B13^2 m + B11 (abc)^2) / (B11 m) with m = B11 B22 - B12^2, u = B11 B23 - B12 B13: only m and u
-/// cancel.
+/// Computes, for one member of a star, B33 = (u^2 + B13^2 m + B11 (abc)^2) / (B11 m) with m = B11 B22 - B12^2, u = B11 B23 - B12
+/// B13: only m and u cancel.
 /// @return nothing if the entries are not those of an ellipsoid
 template <class W>
 std::optional<B33Fraction<W>> compute_b33(const double* b5, double volume) {
@@ -50,8 +50,8 @@ std::optional<B33Fraction<W>> compute_b33(const double* b5, double volume) {
   return out;
 }
 
-/// Returns a / b rounded to a double. Exponents are cut far outside the range of doubles, so that ldexp gives 0 or
-/// infinity.
+/// Returns the quotient of two wide numbers rounded to a double. Exponents are cut far outside the range of doubles, so that ldexp
+/// gives 0 or infinity.
 template <class W>
 double quotient(const W& a, const W& b) {
   if (a.is_zero()) return 0;
@@ -59,19 +59,21 @@ double quotient(const W& a, const W& b) {
   return std::ldexp(a.fraction() / b.fraction(), static_cast<int>(e));
 }
 
+// Row and column in the shape matrix of the five stored entries B11 B12 B13 B22 B23.
 constexpr std::array<std::array<std::size_t, 2>, 5> kEntry{{{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}}};
 
-/// Second moment of a star, times the square of its volume; entry 33 is a fraction over33 / under33.
+/// Second moment of a star of parcels in wide numbers, times the square of its volume; entry 33 is a fraction over33 / under33.
 template <class W>
-struct Moment {
-  std::array<W, 5> entry;
+struct StarMoment {
+  std::array<W, 5> entry;  // entries 11 12 13 22 23 of the moment
   W over33;
   W under33;
-  W volume;
+  W volume;               // volume of the star
   std::int64_t loss = 0;  // bits lost in the members' B33
 };
 
-/// Returns the displacement along an axis, exact. The image is chosen by the rounded difference, as Images::along does.
+/// Returns the displacement of two parcels along an axis as a wide number, exact. The image is chosen by the rounded difference, as
+/// Images::along does.
 template <class W>
 W displacement(const Images& images, int axis, double a, double b) {
   const double d = a - b;
@@ -85,7 +87,7 @@ W displacement(const Images& images, int axis, double a, double b) {
 /// their difference loses no more bits than the number of members has.
 /// @return nothing if some member is no ellipsoid
 template <class W>
-std::optional<Moment<W>> compute_moment(const Images& images, std::span<const ShapeMember> members) {
+std::optional<StarMoment<W>> compute_moment(const Images& images, std::span<const ShapeMember> members) {
   const auto coordinates = [](const Site& s) { return Vec3{s.x, s.y, s.z}; };
   const Vec3 centre = coordinates(members[0].site);
   const auto from_centre = [&](const ShapeMember& m, std::size_t a) {
@@ -95,7 +97,7 @@ std::optional<Moment<W>> compute_moment(const Images& images, std::span<const Sh
     return a.site.volume < b.site.volume;
   });
   const std::array<W, 3> origin{from_centre(*largest, 0), from_centre(*largest, 1), from_centre(*largest, 2)};
-  Moment<W> out;
+  StarMoment<W> out;
   std::array<W, 5> squares;
   std::array<W, 3> first;
   W square33;
@@ -128,10 +130,10 @@ std::optional<Moment<W>> compute_moment(const Images& images, std::span<const Sh
   return out;
 }
 
-/// Result of one attempt; too_narrow: the mantissa has lost too many bits.
+/// Result of one attempt to compute a merged parcel's shape; too_narrow: the mantissa has lost too many bits.
 enum class Outcome { done, too_narrow, no_ellipsoid };
 
-/// Computes the shape of a star with a mantissa of 64 * kLimbs bits, and checks that enough of them are left.
+/// Computes the shape of a star's merged parcel with a mantissa of 64 * kLimbs bits, and checks that enough of them are left.
 template <int kLimbs>
 Outcome compute_shape(const Images& images, std::span<const ShapeMember> members, double* b5) {
   using W = WideFloat<kLimbs>;
@@ -161,19 +163,20 @@ Outcome compute_shape(const Images& images, std::span<const ShapeMember> members
   return Outcome::done;
 }
 
-/// Returns whether all numbers of a member are finite, as WideFloat requires.
+/// Returns whether all numbers of a member of a star are finite, as WideFloat requires.
 bool is_finite(const ShapeMember& m) {
   return std::isfinite(m.site.x) && std::isfinite(m.site.y) && std::isfinite(m.site.z) &&
          std::isfinite(m.site.volume) && std::all_of(m.b5, m.b5 + 5, [](double b) { return std::isfinite(b); });
 }
 
-/// Returns whether a member's five entries are 0: no shape is given.
+/// Returns whether the five stored entries of a star member's ellipsoid are 0: no shape is given.
 bool has_no_shape(const ShapeMember& m) {
   return std::all_of(m.b5, m.b5 + 5, [](double b) { return b == 0; });
 }
 
 }  // namespace
 
+// Computes the shape of a star's merged parcel with the narrowest of three mantissas that keeps enough bits.
 bool wide_shape(const Images& images, std::span<const ShapeMember> members, double* b5) {
   if (!std::all_of(members.begin(), members.end(), is_finite)) return false;
   if (std::all_of(members.begin(), members.end(), has_no_shape)) {
@@ -186,6 +189,7 @@ bool wide_shape(const Images& images, std::span<const ShapeMember> members, doub
   return outcome == Outcome::done;
 }
 
+// Returns B33 of a parcel's ellipsoid with a mantissa of 256 bits; in double precision if the entries are no ellipsoid.
 double b33_wide(const double* b5, double volume) {
   const auto finite = [](double x) { return std::isfinite(x); };
   if (finite(volume) && std::all_of(b5, b5 + 5, finite))
@@ -195,6 +199,7 @@ double b33_wide(const double* b5, double volume) {
 
 }  // namespace detail
 
+// Tests the five stored entries of a parcel's ellipsoid; the wide evaluation decides where the minor cancels.
 bool is_singular(const double* b5, double volume) {
   for (int i = 0; i < 5; ++i)
     if (!std::isfinite(b5[i])) return true;

@@ -1,3 +1,4 @@
+// Regression gate: change of the times of a suite, of its families and of single timings, with its noise, and the tests.
 #include "merganser/stats/compare.hpp"
 
 #include <algorithm>
@@ -23,30 +24,34 @@ constexpr double kSuiteShare = 0.4;
 constexpr double kFamilyShare = 0.4;
 constexpr double kTimingShare = 0.2;
 
-/// Logarithms of times, one for each launch (its median) or for each round.
-using Blocks = std::vector<double>;
+/// Logarithms of the times of one timing, one for each launch (its median) or for each round.
+using LogTimes = std::vector<double>;
+/// Indices of the timings of a suite that are tested together: of a family, of the suite, or a single one.
 using Members = std::vector<std::size_t>;
 
+/// Timing of a suite as the regression gate tests it: logarithms of the medians of its launches on both sides.
 struct Timing {
-  std::size_t family = 0;
-  Blocks before, after;
-  double within = 0;  // variance of the median of a launch, as its rounds show it
+  std::size_t family = 0;  // index in Suite::families
+  LogTimes before, after;  // by launch: logarithm of the median of its rounds, of the old and of the new program
+  double within = 0;       // variance of the median of a launch, as its rounds show it
 };
 
+/// Suite of timings that the regression gate compares, with its families in the order of their first timing.
 struct Suite {
-  std::span<const TimedPair> pairs;
-  std::vector<std::string> families;
-  std::vector<Timing> timings;  // in the order of the pairs
+  std::span<const TimedPair> pairs;   // arguments of compare_suites()
+  std::vector<std::string> families;  // names of the families
+  std::vector<Timing> timings;        // timings in the order of the pairs
 };
 
-/// Estimated change: difference of the logarithms of times, with its noise.
+/// Estimated change of some timings of a suite: difference of the logarithms of times, with its noise; estimate() fills it.
 struct Estimate {
-  double difference = 0;
-  double deviation = 0;  // standard error
-  double freedom = kEnoughFreedom;
-  bool assumed = false;
+  double difference = 0;            // new minus old
+  double deviation = 0;             // standard error of the difference
+  double freedom = kEnoughFreedom;  // degrees of freedom of the standard error
+  bool assumed = false;             // part of the scatter between launches was assumed, for want of launches
 };
 
+/// Returns the mean of values without the share kTrim of them at each end; 0 without values.
 double trimmed_mean(std::vector<double> x) {
   if (x.empty()) return 0;
   std::sort(x.begin(), x.end());
@@ -55,20 +60,23 @@ double trimmed_mean(std::vector<double> x) {
   return sum / static_cast<double>(static_cast<std::ptrdiff_t>(x.size()) - 2 * cut);
 }
 
+/// Returns the arithmetic mean of logarithms of times; 0 without values.
 double mean(const std::vector<double>& x) {
   return x.empty() ? 0 : std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
 }
 
-/// Returns the sum of the squared deviations from the mean.
+/// Returns the sum of the squared deviations of values from their mean.
 double sum_of_squares(const std::vector<double>& x) {
   const double m = mean(x);
   return std::accumulate(x.begin(), x.end(), 0.0, [m](double s, double v) { return s + (v - m) * (v - m); });
 }
 
+/// Counts the launches of a timing that measured at least one time.
 std::size_t num_launches(const Launches& l) {
   return static_cast<std::size_t>(std::count_if(l.begin(), l.end(), [](const auto& x) { return !x.empty(); }));
 }
 
+/// Checks that a timing has times on both sides, all positive and finite. @throws UsageError if not
 void check(const TimedPair& p) {
   for (const auto* side : {&p.before, &p.after}) {
     if (num_launches(*side) == 0) throw UsageError(p.key + " has no times on one side");
@@ -79,6 +87,7 @@ void check(const TimedPair& p) {
   }
 }
 
+/// Checks the parameters of the regression gate. @throws UsageError if one is out of range
 void check(const CompareOptions& o) {
   if (!(o.threshold > 0) || !std::isfinite(o.threshold))
     throw UsageError("threshold is " + std::to_string(o.threshold) + "; allowed: above 0");
@@ -89,8 +98,9 @@ void check(const CompareOptions& o) {
       throw UsageError("a floor is " + std::to_string(floor) + "; allowed: 0 and more");
 }
 
-/// Winsorises the rounds of a launch: moves outliers to kWinsor median absolute deviations from the median.
-Blocks winsorised(Blocks rounds) {
+/// Winsorises the logarithms of times of the rounds of a launch: moves outliers to kWinsor median absolute deviations from the
+/// median.
+LogTimes winsorised(LogTimes rounds) {
   if (rounds.size() < 4) return rounds;
   const double middle = median(rounds);
   std::vector<double> distances;
@@ -100,8 +110,9 @@ Blocks winsorised(Blocks rounds) {
   return rounds;
 }
 
-Blocks log_medians(const Launches& launches) {
-  Blocks out = sample_medians(launches);
+/// Returns, by launch, the logarithm of the median of its rounds; launches without times are skipped.
+LogTimes log_medians(const Launches& launches) {
+  LogTimes out = sample_medians(launches);
   for (double& x : out) x = std::log(x);
   return out;
 }
@@ -113,9 +124,10 @@ double variance_within(const TimedPair& p, const CompareOptions& o) {
   for (const auto* side : {&p.before, &p.after})
     for (const auto& launch : *side) {
       if (launch.empty()) continue;
-      Blocks rounds;
+      LogTimes rounds;
       for (const double x : launch) rounds.push_back(std::log(x));
       const auto n = static_cast<double>(rounds.size());
+      // Outliers of single rounds, such as interrupts, must not widen the noise of all.
       sum += sum_of_squares(winsorised(std::move(rounds)));
       freedom += n - 1;
       inverse += (n > 2 ? kMedianLoss : 1) / n;
@@ -124,6 +136,7 @@ double variance_within(const TimedPair& p, const CompareOptions& o) {
   return freedom > 0 ? sum / freedom * inverse / launches : o.single_floor * o.single_floor;
 }
 
+/// Makes the suite of the pairs of times: families, medians of launches, and the noise within launches.
 Suite make_suite(std::span<const TimedPair> pairs, const CompareOptions& o) {
   Suite s;
   s.pairs = pairs;
@@ -136,24 +149,25 @@ Suite make_suite(std::span<const TimedPair> pairs, const CompareOptions& o) {
   return s;
 }
 
+/// Scatter between the launches of one side, as scatter() estimates it: a sum of squares with its degrees of freedom.
 struct Scatter {
-  double squares = 0;
-  double freedom = 0;
+  double squares = 0;  // sum of the squared deviations from the mean, of logarithms of times
+  double freedom = 0;  // launches less one; 0: no timing has two launches
 };
 
 /// Estimates the scatter between launches of one side: launch by launch the trimmed mean, over timings, of the deviation of each
 /// timing from its own mean. So the level of a timing does not enter, only what a launch does to all timings.
-Scatter scatter(const Suite& s, const Members& members, Blocks Timing::*side) {
+Scatter scatter(const Suite& s, const Members& members, LogTimes Timing::*side) {
   std::vector<std::vector<double>> at;
   for (const std::size_t i : members) {
-    const Blocks& mine = s.timings[i].*side;
+    const LogTimes& mine = s.timings[i].*side;
     if (mine.size() < 2) continue;
     const double middle = mean(mine);
     at.resize(std::max(at.size(), mine.size()));
     for (std::size_t b = 0; b < mine.size(); ++b) at[b].push_back(mine[b] - middle);
   }
   if (at.empty()) return {};
-  Blocks pooled;
+  LogTimes pooled;
   for (auto& values : at) pooled.push_back(trimmed_mean(std::move(values)));
   return {sum_of_squares(pooled), static_cast<double>(pooled.size()) - 1};
 }
@@ -190,15 +204,17 @@ Estimate estimate(const Suite& s, const Members& members, std::size_t families, 
   return e;
 }
 
+/// Returns the verdict of the regression gate for a p-value, corrected for the number of tests, and a ratio of times.
 Verdict classify(double p, double ratio, const CompareOptions& o) {
   if (p > o.false_alarms) return Verdict::same;
   if (ratio >= 1 + o.threshold) return Verdict::slower;
   return ratio <= 1 / (1 + o.threshold) ? Verdict::faster : Verdict::small;
 }
 
+/// Converts a difference of logarithms of times to the ratio of the times, limited so that exp() does not overflow.
 double to_ratio(double difference) { return std::exp(std::clamp(difference, -kLargestLog, kLargestLog)); }
 
-/// Tests an estimated change.
+/// Tests an estimated change of some timings: ratio with its interval, p-value, detectable slowdown and verdict.
 /// @param share  share of the false alarms that this test may cause
 Change make_change(std::string name, std::size_t timings, const Estimate& e, double share, const CompareOptions& o) {
   Change c;
@@ -217,7 +233,7 @@ Change make_change(std::string name, std::size_t timings, const Estimate& e, dou
   return c;
 }
 
-/// Returns the indices of the timings that decide; of all, if none does.
+/// Returns the indices of the timings of a suite that can make it fail; of all, if none does.
 Members deciding_timings(const Suite& s) {
   Members out, all(s.pairs.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
@@ -226,6 +242,7 @@ Members deciding_timings(const Suite& s) {
   return out.empty() ? all : out;
 }
 
+/// Tests every family of the suite and appends the changes; families without a deciding timing cost no share of the false alarms.
 void compare_families(const Suite& s, const CompareOptions& o, SuiteComparison& out) {
   std::vector<Members> members(s.families.size());
   std::vector<bool> decides(s.families.size());
@@ -233,6 +250,7 @@ void compare_families(const Suite& s, const CompareOptions& o, SuiteComparison& 
     members[s.timings[i].family].push_back(i);
     if (s.pairs[i].decides) decides[s.timings[i].family] = true;
   }
+  // The share of false alarms is divided among the families that can make the suite fail (Bonferroni).
   const auto tests = std::max<std::ptrdiff_t>(1, std::count(decides.begin(), decides.end(), true));
   for (std::size_t f = 0; f < members.size(); ++f) {
     const Estimate e = estimate(s, members[f], 1, o);
@@ -242,6 +260,8 @@ void compare_families(const Suite& s, const CompareOptions& o, SuiteComparison& 
   }
 }
 
+/// Tests every timing of the suite and appends the changes, with the median times of both sides. @param tests  number of timings
+/// that decide
 void compare_timings(const Suite& s, std::size_t tests, const CompareOptions& o, SuiteComparison& out) {
   for (std::size_t i = 0; i < s.pairs.size(); ++i) {
     const Estimate e = estimate(s, {i}, 1, o);
@@ -256,6 +276,7 @@ void compare_timings(const Suite& s, std::size_t tests, const CompareOptions& o,
 
 }  // namespace
 
+// Returns the name of a verdict of the regression gate for reports.
 std::string_view verdict_name(Verdict verdict) {
   switch (verdict) {
     case Verdict::slower:
@@ -270,6 +291,7 @@ std::string_view verdict_name(Verdict verdict) {
   return "same";
 }
 
+// Compares a suite: checks, then one test of the whole, one of each family and one of each timing.
 SuiteComparison compare_suites(std::span<const TimedPair> pairs, const CompareOptions& o) {
   if (pairs.empty()) throw UsageError("nothing to compare: no timing is on both sides");
   check(o);

@@ -1,3 +1,4 @@
+// Pearson's correlation coefficient in two passes: means first, then sums of products of deviations.
 #include "merganser/stats/correlation.hpp"
 
 #include <cmath>
@@ -8,6 +9,7 @@
 
 namespace merganser {
 
+// Computes Pearson's correlation coefficient; a constant sample, whose sum of squares is 0, gives 0.
 double pearson(std::span<const double> x, std::span<const double> y) {
   if (x.size() != y.size()) {
     throw UsageError("correlation of " + std::to_string(x.size()) + " values with " + std::to_string(y.size()) +

@@ -1,3 +1,4 @@
+// Choice of the fastest of several candidates by a bootstrap over launches and samples, the same on every rank.
 #include "merganser/stats/decision.hpp"
 
 #include <algorithm>
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::uint32_t kNoiseStream = 1U << 20;  // first index of random sequences for noise; lower ones: launches
 
+/// Checks that a candidate has positive, finite times and a valid uncertainty. @throws UsageError if not
 void check(const Candidate& c) {
   std::size_t samples = 0;
   for (const auto& launch : c.launches) {
@@ -25,6 +27,7 @@ void check(const Candidate& c) {
     throw UsageError("the uncertainty of " + c.name + " is " + std::to_string(c.uncertainty) + "; allowed: 0 and more");
 }
 
+/// Returns the estimated time of a candidate: the median over launches of the median of each.
 double central_time(const Candidate& c) { return median(sample_medians(c.launches)); }
 
 /// Draws an approximately standard normal number as a sum of 12 uniform ones: unlike log() and cos(), it has the same bits on every
@@ -54,13 +57,15 @@ double resample_time(const Candidate& c, std::size_t index, const DecisionOption
   return z >= 0 ? time * (1 + z) : time / (1 - z);  // symmetric as a ratio, and never negative
 }
 
-struct Draws {
-  std::vector<std::vector<double>> times;  // by candidate, by resample
+/// Times of all candidates in all bootstrap resamples; draw_resamples() fills it.
+struct Resamples {
+  std::vector<std::vector<double>> times;  // by candidate, by resample: its time
   std::vector<int> wins;                   // by candidate: resamples in which it is the fastest
 };
 
-Draws draw_resamples(std::span<const Candidate> candidates, const DecisionOptions& o) {
-  Draws d{std::vector<std::vector<double>>(candidates.size()), std::vector<int>(candidates.size())};
+/// Computes the time of every candidate in every bootstrap resample, and counts in how many each is the fastest.
+Resamples draw_resamples(std::span<const Candidate> candidates, const DecisionOptions& o) {
+  Resamples d{std::vector<std::vector<double>>(candidates.size()), std::vector<int>(candidates.size())};
   for (int r = 0; r < o.resamples; ++r) {
     std::size_t best = 0;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -72,6 +77,7 @@ Draws draw_resamples(std::span<const Candidate> candidates, const DecisionOption
   return d;
 }
 
+/// Returns the relative saving of the fastest candidate over another, `share`, with its 95 % interval over the resamples.
 Interval saving_interval(const std::vector<double>& best, const std::vector<double>& other, double share) {
   std::vector<double> shares(best.size());
   for (std::size_t i = 0; i < best.size(); ++i) shares[i] = 1 - best[i] / other[i];
@@ -86,11 +92,12 @@ const Standing& Decision::standing(std::size_t candidate) const {
   throw UsageError("candidate " + std::to_string(candidate) + " took no part in the decision; allowed: its candidates");
 }
 
+// Ranks the candidates by central time, chooses the first within the tie of the fastest, and compares all with that by resamples.
 Decision decide(std::span<const Candidate> candidates, const DecisionOptions& o) {
   if (candidates.empty()) throw UsageError("a decision without candidates; allowed: at least one");
   if (o.resamples < 1) throw UsageError("resamples is " + std::to_string(o.resamples) + "; allowed: 1 and more");
   for (const auto& c : candidates) check(c);
-  const Draws draws = draw_resamples(candidates, o);
+  const Resamples draws = draw_resamples(candidates, o);
   Decision decision;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     Standing s;
@@ -107,6 +114,7 @@ Decision decide(std::span<const Candidate> candidates, const DecisionOptions& o)
   for (auto& s : decision.order) {
     const auto& mine = draws.times[s.candidate];
     const auto& best = draws.times[fastest];
+    // Compared resample by resample, in which candidates share the disturbances of a turn.
     int slower = 0;
     for (std::size_t r = 0; r < mine.size(); ++r) slower += mine[r] > best[r] ? 1 : 0;
     const bool within = s.time.value <= least * (1 + o.tie);

@@ -14,7 +14,8 @@ namespace merganser {
 namespace {
 
 using namespace boost::math::policies;
-/// Error policy: overflow gives infinity and underflow 0 instead of an exception, and nothing is computed in long double.
+/// Error policy of Boost.Math for the distributions: overflow gives infinity and underflow 0 instead of an exception, and nothing
+/// is computed in long double.
 using Quiet = policy<overflow_error<ignore_error>, underflow_error<ignore_error>, denorm_error<ignore_error>,
                      promote_double<false>>;
 using Normal = boost::math::normal_distribution<double, Quiet>;
@@ -22,7 +23,8 @@ using Student = boost::math::students_t_distribution<double, Quiet>;
 using Binomial = boost::math::binomial_distribution<double, Quiet>;
 using Poisson = boost::math::poisson_distribution<double, Quiet>;
 
-/// Returns true for infinitely many degrees of freedom. @throws UsageError unless freedom > 0
+/// Returns true for infinitely many degrees of freedom, with which Student's distribution is the normal one. @throws UsageError
+/// unless freedom > 0
 bool is_normal(double freedom) {
   if (!(freedom > 0)) throw UsageError("degrees of freedom are " + std::to_string(freedom) + "; allowed: above 0");
   return std::isinf(freedom);

@@ -1,3 +1,4 @@
+// Histogram of durations: merging, quantiles by interpolation within buckets, and contents for files.
 #include "merganser/stats/histogram.hpp"
 
 #include <algorithm>
@@ -9,9 +10,10 @@
 namespace merganser {
 namespace {
 
+/// Returns whether a bucket of the histogram contains a duration.
 bool is_positive(std::uint64_t count) { return count != 0; }
 
-/// Returns the value in the middle of a bucket, limited to the range of the samples.
+/// Returns the duration in the middle of a bucket of a histogram, in nanoseconds, limited to the range of the samples.
 double bucket_middle(std::size_t bucket, const Histogram& h) {
   const auto low = static_cast<double>(Histogram::lowest(bucket));
   const double high = bucket + 1 < Histogram::kBuckets ? static_cast<double>(Histogram::lowest(bucket + 1) - 1)
@@ -21,6 +23,7 @@ double bucket_middle(std::size_t bucket, const Histogram& h) {
 
 }  // namespace
 
+// Adds the counts of another histogram of durations, bucket by bucket.
 Histogram& Histogram::operator+=(const Histogram& other) {
   if (other.empty()) return *this;
   if (counts_.empty()) reserve();
@@ -32,6 +35,7 @@ Histogram& Histogram::operator+=(const Histogram& other) {
   return *this;
 }
 
+// Returns a quantile of the durations: its bucket by the cumulated counts, then linear interpolation.
 double Histogram::quantile(double q) const {
   if (empty()) throw UsageError("quantile of an empty histogram; allowed: of at least one value");
   // Sample i (from 0) of n is the ((i + 1/2) / n)-quantile; the samples of a bucket are spread evenly over it.
@@ -50,6 +54,7 @@ double Histogram::quantile(double q) const {
   return std::clamp(value, static_cast<double>(min_), static_cast<double>(max_));
 }
 
+// Returns the sum of the largest durations, taken from the last bucket downwards.
 double Histogram::sum_above(double q) const {
   if (empty()) return 0;
   auto left = static_cast<std::uint64_t>(std::floor((1 - std::clamp(q, 0.0, 1.0)) * static_cast<double>(count_)));
@@ -73,6 +78,7 @@ std::span<const std::uint64_t> Histogram::counts() const {
   return std::span(counts_).subspan(from, static_cast<std::size_t>(last - counts_.begin()) - from);
 }
 
+// Makes a histogram of durations from the contents of a file or message, after checks of buckets, minimum and maximum.
 Histogram Histogram::from_parts(const Parts& parts) {
   Histogram h;
   if (parts.counts.empty()) return h;
@@ -87,6 +93,7 @@ Histogram Histogram::from_parts(const Parts& parts) {
   h.min_ = parts.min;
   h.max_ = parts.max;
   h.sum_ = parts.sum;
+  // Minimum and maximum must fit the counts, or quantiles would leave the range of the durations.
   if (bucket(parts.min) != h.first() || bucket(parts.max) != h.first() + h.counts().size() - 1)
     throw InputError("histogram: minimum " + std::to_string(parts.min) + " and maximum " + std::to_string(parts.max) +
                      " are not in its first and last bucket");

@@ -1,3 +1,4 @@
+// Confidence intervals of quantiles by order statistics: exact binomial probabilities up to kExactUpTo samples, then normal ones.
 #include "merganser/stats/order_statistics.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 namespace merganser {
 namespace {
 
-constexpr std::uint64_t kExactUpTo = 1000;
+constexpr std::uint64_t kExactUpTo = 1000;  // samples up to which the binomial distribution is used, not the normal one
 
 /// Returns the largest k with P(Bin(n, q) <= k - 1) <= tail, 0 if there is none: the k-th smallest sample (from 1) is above the
 /// q-quantile if fewer than k samples are below it, which has that probability.
@@ -22,6 +23,7 @@ std::uint64_t lower_rank(std::uint64_t n, double q, double tail) {
   return k;
 }
 
+/// Checks that a quantile or a confidence is between 0 and 1. @throws UsageError, beginning with `what`, if not
 void check_share(const char* what, double x) {
   if (!(x > 0 && x < 1)) throw UsageError(std::string(what) + " is " + number_text(x) + "; allowed: between 0 and 1");
 }
@@ -63,7 +65,7 @@ double rank_autocorrelation(std::span<const double> series, const std::vector<do
   return std::clamp(product / square + 1 / n, 0.0, 0.9);
 }
 
-/// Interpolates linearly between order statistics; `at` is a rank from 0.
+/// Returns a value between two order statistics of a sorted sample by linear interpolation; `at` is a rank from 0.
 double interpolate(const std::vector<double>& sorted, double at) {
   const auto low = static_cast<std::size_t>(at);
   const double part = at - static_cast<double>(low);
@@ -77,6 +79,7 @@ bool allows_quantile(std::uint64_t samples, double q) {
   return static_cast<double>(samples) * (1 - q) >= 10 * (1 - 1e-9);
 }
 
+// Returns the ranks that bound a quantile: two tail problems, the upper one in descending order.
 std::optional<OrderStatistics> quantile_bounds(std::uint64_t samples, double q, double confidence) {
   check_share("quantile", q);
   check_share("confidence", confidence);
@@ -119,6 +122,7 @@ Spread sample_spread(std::vector<double> samples) {
   return {least, sample_median_interval(std::move(samples)), count};
 }
 
+// Returns the interval of the median of blocks, widened by the autocorrelation of neighbouring blocks.
 Interval block_median_interval(std::span<const double> blocks, double confidence) {
   check_share("confidence", confidence);
   if (blocks.empty()) throw UsageError("interval of the median of no block; allowed: of at least one");

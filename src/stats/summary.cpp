@@ -1,3 +1,4 @@
+// Summary statistics of samples of timings, and the bootstrap interval of the median.
 #include "merganser/stats/summary.hpp"
 
 #include <algorithm>
@@ -10,11 +11,12 @@
 namespace merganser {
 namespace {
 
-constexpr int kResamples = 2000;
+constexpr int kResamples = 2000;  // of the bootstrap interval of a median
 
-/// Returns the next number of the generator SplitMix64.
+/// Returns the next number of the generator SplitMix64, for the resamples of the bootstrap interval.
 std::uint64_t next_random(std::uint64_t& state) { return mix64(state += 0x9e3779b97f4a7c15ULL); }
 
+/// Returns the q-quantile of a sorted sample, 0 <= q <= 1, by linear interpolation between order statistics.
 double sorted_quantile(const std::vector<double>& sorted, double q) {
   const double at = q * static_cast<double>(sorted.size() - 1);
   const auto low = static_cast<std::size_t>(std::floor(at));
@@ -48,6 +50,7 @@ double quantile(std::vector<double> samples, double q) {
   return sorted_quantile(samples, std::clamp(q, 0.0, 1.0));
 }
 
+// Computes the bootstrap interval of a median: quantiles of the medians of resamples with replacement.
 Interval median_interval(const std::vector<double>& samples, double confidence, std::uint64_t seed) {
   if (samples.empty()) throw UsageError("confidence interval of an empty sample; allowed: of at least one value");
   std::vector<double> medians;

@@ -5,7 +5,7 @@ import re
 import shutil
 import sys
 
-from .hosts import Happening
+from .hosts import HostFailure
 from .sets import NOT_ALLOWED, not_shared, start
 
 TEXT = """\
@@ -26,6 +26,7 @@ STARTS_ITSELF = ("run", "verify", "doctor", "gen", "compare", "help", "--help", 
 
 
 def seconds(text):
+    """Converts the delay of --delay, as "0.5ms", to seconds; argparse reports others than 0 to 1 s."""
     m = re.fullmatch(r"(\d+(?:\.\d+)?)(us|ms|s)", text)
     if not m or float(m[1]) * {"us": 1e-6, "ms": 1e-3, "s": 1}[m[2]] > 1:
         raise argparse.ArgumentTypeError(f'"{text}"; allowed: 0us to 1s, as 500us or 0.5ms')
@@ -33,6 +34,7 @@ def seconds(text):
 
 
 def host_at(text):
+    """Converts HOST@SECONDS of --cut, --kill and --off to (number of the host, seconds)."""
     m = re.fullmatch(r"(\d+)@(\d+(?:\.\d+)?)", text)
     if not m:
         raise argparse.ArgumentTypeError(f'"{text}"; allowed: HOST@SECONDS, as 2@1.5')
@@ -40,6 +42,7 @@ def host_at(text):
 
 
 def parse(words):
+    """Parses the options of ./x hosts and the command line behind --; ends the program with code 2 for a wrong one."""
     p = argparse.ArgumentParser(prog="./x hosts", description=TEXT, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("count", type=int, metavar="N", help="how many hosts, 1 to 64")
     p.add_argument("--delay", type=seconds, default=0.0, metavar="TIME", help="of every frame, each way: 500us, 0.5ms [0us]")
@@ -61,8 +64,8 @@ def parse(words):
         p.error("no COMMAND; allowed: -- and a command line of merganser, as -- verify --ranks 2")
     if not o.exec and (path := not_shared(o.command, o.build)):
         p.error(f"{path} lies where each host has a folder of its own; allowed: files in folders that all see, as {os.getcwd()}")
-    o.happenings = [Happening(what, host, at) for what in ("cut", "kill", "off") for host, at in getattr(o, what)]
-    for h in o.happenings:
+    o.failures = [HostFailure(what, host, at) for what in ("cut", "kill", "off") for host, at in getattr(o, what)]
+    for h in o.failures:
         if h.host >= o.count:
             p.error(f"--{h.what} {h.host}@...: no such host; allowed: 0 to {o.count - 1}")
         if h.what == "off" and h.host == 0:
@@ -71,7 +74,7 @@ def parse(words):
 
 
 def command_line(o):
-    """Returns COMMAND as it is run on the first host."""
+    """Returns the command line by which ./x hosts runs COMMAND on the first emulated host."""
     if o.exec:
         return o.command
     program = os.path.realpath(os.path.join(o.build, "bin", "merganser"))
@@ -80,7 +83,7 @@ def command_line(o):
 
 
 def requested_ranks(command):
-    """Returns the number of ranks that a command line asks for; None if it gives none."""
+    """Returns the value of --ranks in a command line of merganser, as text; None if it has none."""
     for i, word in enumerate(command):
         if word == "--ranks" and i + 1 < len(command):
             return command[i + 1]
@@ -90,12 +93,12 @@ def requested_ranks(command):
 
 
 def body(o):
-    """Runs the command on a set of hosts and returns its exit code."""
+    """Returns the function that runs the command on a set of emulated hosts and returns its exit code."""
     def run(hosts):
         if not o.quiet:
             print(f"hosts: {o.count} (host0 to host{o.count - 1}), delay {o.delay * 1e6:g} us each way", file=sys.stderr,
                   flush=True)
-        code = hosts.run(command_line(o), hosts.environment(), o.happenings)
+        code = hosts.run(command_line(o), hosts.environment(), o.failures)
         said = hosts.network.end()
         if said and not o.quiet:
             print(f"hosts: {said}", file=sys.stderr, flush=True)

@@ -23,6 +23,7 @@
 
 enum { kPorts = 256, kFrame = 70000, kWaiting = 65536, kBuckets = 4096, kBucketNs = 1000, kEarlyNs = 20000 };
 
+// Ethernet frame that waits for its due time (nanoseconds of CLOCK_REALTIME), with the port at which it arrived.
 struct Frame {
   int64_t due;
   int from;
@@ -30,6 +31,7 @@ struct Frame {
   unsigned char *bytes;  // a virtio_net_hdr, then the frame
 };
 
+// Entry of the switch's table: Ethernet address of a host, and the port behind which it was last seen.
 struct Address {
   unsigned char bytes[ETH_ALEN];
   int port;
@@ -47,6 +49,7 @@ static long frames, dropped;
 static int64_t latest;
 static volatile sig_atomic_t stopped;
 
+// Signal handler of SIGTERM: ends the loop of the switch after this round, so that the statistics are printed.
 static void stop(int signal) {
   (void)signal;
   stopped = 1;
@@ -58,11 +61,13 @@ static int64_t clock_ns(void) {
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+// Ends the switch with "forward: WHAT: reason" of errno.
 static void die(const char *what) {
   fprintf(stderr, "forward: %s: %s\n", what, strerror(errno));
   exit(1);
 }
 
+// Opens a packet socket, one port of the switch, that receives all frames of a network interface with the time of their receipt.
 static int open_port(const char *name) {
   const int s = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (s < 0) die("a socket for frames");
@@ -80,7 +85,8 @@ static int open_port(const char *name) {
   return s;
 }
 
-static void learn(const unsigned char *address, int port) {
+// Stores behind which port of the switch frames with this source address arrive.
+static void learn_port(const unsigned char *address, int port) {
   for (int i = 0; i < addresses; ++i)
     if (memcmp(known[i].bytes, address, ETH_ALEN) == 0) {
       known[i].port = port;
@@ -91,6 +97,7 @@ static void learn(const unsigned char *address, int port) {
   known[addresses++].port = port;
 }
 
+// Returns the port of the switch behind which an Ethernet address was seen; -1: none, so that the frame goes to all ports.
 static int port_of(const unsigned char *address) {
   for (int i = 0; i < addresses; ++i)
     if (memcmp(known[i].bytes, address, ETH_ALEN) == 0) return known[i].port;
@@ -98,7 +105,7 @@ static int port_of(const unsigned char *address) {
 }
 
 // Inserts a frame and keeps the ring ordered by due time: receipts of different ports may be slightly out of order.
-static void keep(struct Frame frame) {
+static void insert_frame(struct Frame frame) {
   unsigned long at = end++;
   while (at > first && waiting[(at - 1) % kWaiting].due > frame.due) {
     waiting[at % kWaiting] = waiting[(at - 1) % kWaiting];
@@ -107,8 +114,9 @@ static void keep(struct Frame frame) {
   waiting[at % kWaiting] = frame;
 }
 
-// Receives one frame of a port, if there is one.
-static int take(int port, int64_t delay) {
+// Receives one frame at a port of the switch, if there is one, and lets it wait until its time of receipt plus the delay. Returns
+// 1 if there was one. A frame is dropped where the ring is full.
+static int receive_frame(int port, int64_t delay) {
   static unsigned char bytes[kFrame];
   char control[256];
   struct iovec part = {bytes, sizeof bytes};
@@ -129,10 +137,11 @@ static int take(int port, int64_t delay) {
     return 1;
   }
   memcpy(frame.bytes, bytes, (size_t)got);
-  keep(frame);
+  insert_frame(frame);
   return 1;
 }
 
+// Sends a frame out of a port of the switch; waits for space in the kernel's queue for up to 100 ms, then drops it.
 static void send_to(int port, const struct Frame *frame) {
   for (int tries = 0; send(sockets[port], frame->bytes, (size_t)frame->size, 0) < 0; ++tries) {
     if ((errno != EAGAIN && errno != ENOBUFS && errno != EINTR) || tries == 100) {
@@ -144,10 +153,11 @@ static void send_to(int port, const struct Frame *frame) {
   }
 }
 
-static void hand_on(const struct Frame *frame) {
+// Forwards a due frame to the port of its destination, or to all others for a multicast or unknown one, and counts its lateness.
+static void forward_frame(const struct Frame *frame) {
   const unsigned char *ethernet = frame->bytes + sizeof(struct virtio_net_hdr);
   if (is_cut[frame->from]) return;
-  learn(ethernet + ETH_ALEN, frame->from);
+  learn_port(ethernet + ETH_ALEN, frame->from);
   const int to = (ethernet[0] & 1) != 0 ? -1 : port_of(ethernet);
   for (int port = 0; port < ports; ++port)
     if (port != frame->from && (to < 0 || to == port) && !is_cut[port]) send_to(port, frame);
@@ -158,6 +168,7 @@ static void hand_on(const struct Frame *frame) {
   ++frames;
 }
 
+// Sleeps until a frame arrives, a command comes, or the first waiting frame is due within kEarlyNs; at most 200 ms.
 static void wait_for_work(struct pollfd *ready) {
   struct timespec limit = {0, 200000000};
   if (first != end) {
@@ -171,7 +182,8 @@ static void wait_for_work(struct pollfd *ready) {
   ppoll(ready, (nfds_t)ports + 1, &limit, NULL);
 }
 
-static void hear(struct pollfd *orders) {
+// Reads a command from standard input: "cut N" cuts port N off, from and to which no frame is forwarded any more.
+static void read_command(struct pollfd *orders) {
   char line[32];
   const ssize_t n = read(orders->fd, line, sizeof line - 1);
   int port = -1;
@@ -180,6 +192,7 @@ static void hear(struct pollfd *orders) {
   if (sscanf(line, "cut %d", &port) == 1 && port >= 0 && port < ports) is_cut[port] = 1;
 }
 
+// Prints the statistics of the switch: frames forwarded, median and greatest lateness in microseconds, frames dropped.
 static void report(void) {
   long seen = 0;
   int median = 0;
@@ -207,12 +220,12 @@ int main(int count, char **words) {
   ready[ports] = (struct pollfd){STDIN_FILENO, POLLIN, 0};
   while (!stopped) {
     wait_for_work(ready);
-    if (ready[ports].revents != 0) hear(&ready[ports]);
+    if (ready[ports].revents != 0) read_command(&ready[ports]);
     for (int i = 0; i < ports; ++i)
-      for (int n = 0; n < 64 && take(i, delay); ++n) continue;
+      for (int n = 0; n < 64 && receive_frame(i, delay); ++n) continue;
     while (first != end && waiting[first % kWaiting].due <= clock_ns()) {
       struct Frame *frame = &waiting[first++ % kWaiting];
-      hand_on(frame);
+      forward_frame(frame);
       free(frame->bytes);
     }
   }

@@ -15,17 +15,17 @@ OWN_FOLDERS = ("/tmp", "/dev/shm")  # of each host
 
 
 class Host:
-    """One host: a process that holds its namespaces, numbered from 0."""
+    """Emulated host: a process that holds the namespaces of one host, numbered from 0."""
 
     def __init__(self, number):
         self.number = number
         self.name = f"host{number}"
         self.address = f"{NETWORK}.{number + 1}"
         self.pid = 0
-        self.ready = -1  # told by closing: it may go on
+        self.ready = -1  # write end of a pipe: closing it ends the host's process
 
     def start(self, files):
-        """Forks the process that is this host. The first host shares the numbers of processes with this one, because a
+        """Forks the process that is this emulated host. The first host shares the process ids of this process, because a
         launcher there must reach the others; they have their own, so no process of another host can be named."""
         told_r, told_w = os.pipe()
         go_r, go_w = os.pipe()
@@ -61,7 +61,7 @@ class Host:
         self.ready = go_w
 
     def _live(self, files, told, go):
-        """Main function of the host's process: sets up its namespaces, then reaps children until it ends."""
+        """Main function of an emulated host's process: sets up its namespaces, then reaps children until the set ends."""
         try:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             ns.private_mounts()
@@ -89,7 +89,7 @@ class Host:
 
 
 class Files:
-    """The folder of a set, in memory and seen by its hosts only.
+    """Folder of a set of emulated hosts, in memory (tmpfs) and visible to these hosts only.
 
     @param folder  an empty folder to mount it on
     @param keep    folders that all hosts share although they lie in one that each host has for itself
@@ -101,14 +101,15 @@ class Files:
         ns.call("mount", "-t", "tmpfs", "tmpfs", folder)
 
     def write(self, name, text):
+        """Writes a file into the folder of the set of hosts and returns its path."""
         with open(os.path.join(self.folder, name), "w") as file:
             file.write(text)
         return os.path.join(self.folder, name)
 
 
 class Network:
-    """Switch between the hosts: this process's own network namespace, with a bridge, or with the forwarder if there is a
-    delay."""
+    """Network switch between the emulated hosts: this process's own network namespace, with a bridge, or with the forwarder
+    (forward.c) if frames are delayed."""
 
     def __init__(self, hosts, delay_s, forwarder):
         self.hosts = hosts
@@ -134,7 +135,8 @@ class Network:
             ns.call("ip", "link", "set", port, "master", "switch")
 
     def _wait_for_links(self):
-        """Waits until the kernel reports links as up, which it does late; libraries leave out an interface that is down."""
+        """Waits until the kernel reports the network links of all hosts as up, which it does late; communication libraries leave
+        out an interface that is down."""
         waiting = list(self.hosts)
         for _ in range(500):
             waiting = [h for h in waiting if " state UP " not in subprocess.run(
@@ -146,7 +148,7 @@ class Network:
         raise ns.NotAllowed(f"the link of {waiting[0].name} does not come up")
 
     def cut(self, number):
-        """Cuts a host off: no frame passes to or from it, and no one is notified, as when a cable is pulled at the far end."""
+        """Cuts an emulated host off: no frame passes to or from it, and no host is notified, as with a cable that is pulled."""
         port = f"port{number}"
         if self.forwarder is None:
             ns.call("ip", "link", "set", port, "nomaster")
@@ -155,7 +157,7 @@ class Network:
             self.forwarder.stdin.flush()
 
     def end(self):
-        """Returns the forwarder's statistics: frames, and by how many microseconds they were late (median, most)."""
+        """Ends the forwarder and returns its statistics: frames, and by how many microseconds they were late (median, most)."""
         if self.forwarder is None:
             return ""
         self.forwarder.terminate()
@@ -170,7 +172,7 @@ class Network:
 
 
 def processes_on(host):
-    """Returns the processes of the program under test on a host, by their numbers in this process's namespace."""
+    """Returns (process id, program) of the MPI ranks that run on an emulated host, by ids in this process's namespace."""
     space = os.readlink(f"/proc/{host.pid}/ns/uts")
     found = []
     for entry in os.listdir("/proc"):
@@ -188,13 +190,14 @@ def processes_on(host):
     return found
 
 
-class Happening:
-    """Event on a host at a given time: "cut", "kill" (one rank) or "off" (all processes of the host)."""
+class HostFailure:
+    """Failure of an emulated host after a given time in seconds: "cut", "kill" (one rank) or "off" (all its processes)."""
 
     def __init__(self, what, host, seconds):
         self.what, self.host, self.seconds = what, host, seconds
 
-    def happen(self, hosts, network):
+    def cause(self, hosts, network):
+        """Makes the failure of the host happen. @return False if it must be tried again, since no rank runs there yet"""
         host = hosts[self.host]
         if self.what == "cut":
             network.cut(self.host)

@@ -16,16 +16,17 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class NotAllowed(Exception):
-    """The system refuses namespaces; the message names the call and the reason."""
+    """Error of a system that refuses Linux namespaces; the message names the call and the reason."""
 
 
 def unshare(flags):
+    """Moves this process into new Linux namespaces of these kinds. @raises NotAllowed if the system refuses"""
     if _libc.unshare(flags) != 0:
         raise NotAllowed(f"unshare: {os.strerror(ctypes.get_errno())}")
 
 
 def unshare_as_root(flags):
-    """Enters new namespaces, as root, or as a user that is root in a user namespace of its own."""
+    """Moves this process into new Linux namespaces, as root, or as a user that is root in a user namespace of its own."""
     if os.geteuid() == 0:
         unshare(flags)
         return
@@ -47,7 +48,7 @@ def die_with_parent(parent):
 
 
 def call(*command):
-    """Runs a program of the system. @raises NotAllowed with its message"""
+    """Runs a program that sets up a namespace, as ip or mount. @raises NotAllowed with its message if it fails"""
     got = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if got.returncode != 0:
         why = got.stderr.strip().splitlines()
@@ -55,17 +56,17 @@ def call(*command):
 
 
 def private_mounts():
-    """Makes mounts of this namespace invisible elsewhere."""
+    """Makes the mounts of this process's mount namespace invisible in others."""
     call("mount", "--make-rprivate", "/")
 
 
 def fresh_sys():
-    """Mounts /sys anew: it shows the interfaces of the namespace in which it was mounted."""
+    """Mounts /sys anew in this namespace: it shows the network interfaces of the namespace in which it was mounted."""
     subprocess.run(["mount", "-t", "sysfs", "sysfs", "/sys"], stderr=subprocess.DEVNULL, check=False)
 
 
 def fresh_folder(path, keep):
-    """Mounts an empty folder of this namespace at `path`, with the folders in `keep` bound to where they were."""
+    """Mounts an empty folder (tmpfs) of this namespace at `path`, with the folders in `keep` bound to where they were."""
     kept = [k for k in keep if k == path or k.startswith(path + "/")]
     if path in kept:
         return
@@ -84,9 +85,9 @@ def set_host_name(name):
 
 
 def entering(pid, processes=False):
-    """Words before a command that run it in the namespaces of a process, in this folder.
+    """Returns the words (nsenter ...) before a command that run it in the namespaces of a host's process, in this folder.
 
-    @param processes  in that of processes too
+    @param processes  True to enter the host's PID namespace too
     """
     return ["nsenter", "--target", str(pid), "--net", "--uts", "--mount", "--ipc", *(["--pid"] if processes else []),
             f"--wd={os.getcwd()}"]

@@ -15,7 +15,7 @@ WAIT_LIMIT_S = 60  # of a rank that hears nothing, where the user sets none: a h
 
 
 class Set:
-    """Hosts, what joins them, and their files. Made in the first process of its namespaces.
+    """Set of emulated hosts with the network between them and their files. Made in the first process of its namespaces.
 
     @param folder   an empty folder to mount the files on
     @param program  the forwarder, if there is a delay
@@ -32,12 +32,12 @@ class Set:
         self.network = Network(self.hosts, delay_s, program)
 
     def environment(self):
-        """Returns the environment of a command on the first host that starts ranks on all."""
+        """Returns the environment of a command on the first emulated host that starts ranks on all hosts of the set."""
         hostfile = self.files.write("hostfile", "".join(f"{h.name}\n" for h in self.hosts))
         return settings.for_command(os.environ, remote_shell(self.files, self.hosts), hostfile, WAIT_LIMIT_S)
 
-    def run(self, command, environment, happenings=()):
-        """Runs a command to its end on the first host, with events at their times. @return its exit code"""
+    def run(self, command, environment, failures=()):
+        """Runs a command to its end on the first emulated host, with failures of hosts at their times. @return its exit code"""
         began = time.monotonic()
         child = subprocess.Popen([*ns.entering(self.hosts[0].pid), *command], env=environment)
         told = []
@@ -48,7 +48,7 @@ class Set:
 
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, stop)
-        left = list(happenings)
+        left = list(failures)
         while True:
             try:
                 child.wait(timeout=0.05)
@@ -56,12 +56,12 @@ class Set:
             except subprocess.TimeoutExpired:
                 self._reap(child)
                 for h in [h for h in left if time.monotonic() - began >= h.seconds]:
-                    if h.happen(self.hosts, self.network):
+                    if h.cause(self.hosts, self.network):
                         left.remove(h)
         return 128 - child.returncode if child.returncode < 0 else child.returncode
 
     def _reap(self, child):
-        """Reaps orphans, which come to the first process of its namespace."""
+        """Reaps orphaned processes of the hosts, which come to this process as the first one of its PID namespace."""
         own = {child.pid, self.network.forwarder.pid if self.network.forwarder else 0}
         try:
             while (ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
@@ -73,7 +73,8 @@ class Set:
 
 
 def shared_folders(build):
-    """Returns the folders that all hosts share although they may lie in a folder that each has for itself."""
+    """Returns the folders (sources, build, working folder) that all emulated hosts share although they may lie in /tmp or
+    /dev/shm, which each has for itself."""
     return {os.getcwd(), os.path.dirname(os.path.dirname(HERE)), os.path.realpath(build)}
 
 
@@ -90,7 +91,7 @@ def not_shared(command, build):
 
 
 def forwarder(folder):
-    """Returns the path of the program that delays frames, compiled if it is missing or older than its source."""
+    """Returns the path of the program (forward.c) that delays frames between hosts, compiled if it is missing or out of date."""
     source, program = os.path.join(HERE, "forward.c"), os.path.join(folder, "forward")
     if os.path.exists(program) and os.path.getmtime(program) > os.path.getmtime(source):
         return program
@@ -105,7 +106,8 @@ def forwarder(folder):
 
 
 def remote_shell(files, hosts):
-    """Returns a program that launchers call in place of ssh: HOST COMMAND..."""
+    """Writes the script that MPI launchers call in place of ssh (HOST COMMAND...), which enters a host's namespaces, and returns
+    its path."""
     numbers = "\n".join(f"  {h.name} | {h.address}) pid={h.pid} ;;" for h in hosts)
     login = " ".join(f"'{n}={v}'" for n, v in settings.for_login(os.environ).items() if "'" not in v)
     along = " ".join('${%s+"%s=$%s"}' % (n, n, n) for n in settings.TAKEN_ALONG)
@@ -124,7 +126,7 @@ exec nsenter --target "$pid" --net --uts --mount --ipc --pid --wd="$PWD" env -i 
 
 
 def start(tool, build, body, count, delay_s=0.0):
-    """Forks the first process of a set and waits for it: when it ends the kernel ends all others.
+    """Forks the first process of a set of emulated hosts and waits for it: when it ends the kernel ends all others.
 
     @param tool  its name, for messages
     @param body  called with the Set; gives the exit code
@@ -164,6 +166,6 @@ def start(tool, build, body, count, delay_s=0.0):
 
 
 def ended(child):
-    """Waits for a child. @return its exit code, 128 + number for a signal"""
+    """Waits for a child process. @return its exit code, 128 + number for a signal"""
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     return 128 - code if code < 0 else code

@@ -1,1 +1,1 @@
-"""A Slurm of its own on this machine: ./x slurm (docs/hosts.md)."""
+"""Slurm on emulated hosts of this machine, for tests of jobs under it: ./x slurm (docs/hosts.md)."""

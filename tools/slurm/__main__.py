@@ -24,6 +24,7 @@ STARTS_ITSELF = ("run", "verify", "doctor")
 
 
 def parse(words):
+    """Parses the options of ./x slurm and the command line behind --; ends the program with code 2 for a wrong one."""
     p = argparse.ArgumentParser(prog="./x slurm", description=TEXT, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.usage = "./x slurm [options] -- COMMAND"
     p.add_argument("--nodes", type=int, default=1, metavar="N", help="how many nodes, 1 to 16 [1]")
@@ -47,14 +48,14 @@ def parse(words):
 
 
 def plugin(program):
-    """Returns the plug-in of srun that starts ranks of the library of this program."""
+    """Returns the plug-in of srun (--mpi=...) that starts ranks of the MPI that this merganser program is linked with."""
     got = subprocess.run([program, "doctor", "--json", "-"], capture_output=True, text=True, check=True)
     libraries = json.loads(got.stdout)
     return "pmix" if "Open MPI" in libraries["mpi"] + libraries["openshmem"] else "pmi2"
 
 
 def command_line(o, folder):
-    """COMMAND as it is run on the first node; a batch job's output comes as it is written.
+    """Returns the command line by which ./x slurm runs COMMAND on the first node, by srun, sbatch or as it is.
 
     @param folder  for the file with that output
     """
@@ -74,7 +75,7 @@ def command_line(o, folder):
 
 
 def body(o):
-    """Runs the command on a set of hosts with Slurm and returns its exit code."""
+    """Returns the function that starts Slurm on a set of emulated hosts, runs the command in it and returns its exit code."""
     def run(hosts):
         cpus = -(-o.ranks // o.nodes)
         slurm = cluster.Slurm(hosts.files, hosts.hosts, cpus)

@@ -12,7 +12,7 @@ PROGRAMS = ("munged", "slurmctld", "slurmd", "srun", "sbatch", "scancel", "sinfo
 
 
 class Failed(Exception):
-    """A part of Slurm does not start; the message names it, with the end of its log."""
+    """Error of a daemon of Slurm that does not start; the message names it, with the end of its log."""
 
 
 def configuration(folder, hosts, cpus):
@@ -46,7 +46,7 @@ KillWait=5
 
 
 class Slurm:
-    """Starts with start(), ends with the namespaces that it runs in.
+    """Slurm on a set of emulated hosts: munged, slurmctld and a slurmd each. Starts with start(), ends with their namespaces.
 
     @param files  the folder of the set of hosts, in memory and seen by them only
     """
@@ -60,6 +60,7 @@ class Slurm:
             os.makedirs(os.path.join(files.folder, name))
 
     def start(self):
+        """Starts munged, the controller and a node on each host, and waits up to 30 s until all nodes are idle. @raises Failed"""
         self._munge()
         self._daemon(self.hosts[0], "slurmctld", ["slurmctld", "-c", "-f", self.conf])
         for h in self.hosts:
@@ -71,12 +72,12 @@ class Slurm:
         raise Failed(f"nodes do not become idle: {self._end_of_log('slurmctld')}")
 
     def call(self, *words):
-        """Runs a program of Slurm on the first host."""
+        """Runs a program of Slurm, as sinfo, on the first emulated host. @return the process that has ended, with its output"""
         return subprocess.run([*ns.entering(self.hosts[0].pid), *words], env={**os.environ, "SLURM_CONF": self.conf},
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
 
     def _munge(self):
-        """Starts munged, which authenticates users by a key that all hosts share. It needs a user and folders of its own."""
+        """Starts munged, which authenticates users of Slurm by a key that all hosts share. It needs its own user and folders."""
         user = pwd.getpwnam("munge")
         folder = os.path.join(self.folder, "munge")
         os.makedirs(folder)
@@ -94,12 +95,14 @@ class Slurm:
             raise Failed(f"munged: {(got.stderr.strip().splitlines() or ['no message'])[-1]}")
 
     def _daemon(self, host, log, words):
+        """Starts a daemon of Slurm on an emulated host. @raises Failed with its message or the last line of its log"""
         got = subprocess.run([*ns.entering(host.pid, host.number > 0), *words], stdin=subprocess.DEVNULL,
                              capture_output=True, text=True, check=False)
         if got.returncode != 0:
             raise Failed(f"{words[0]}: {(got.stderr.strip().splitlines() or [self._end_of_log(log)])[-1]}")
 
     def _end_of_log(self, name):
+        """Returns the last line of a Slurm daemon's log file."""
         try:
             with open(os.path.join(self.folder, "log", name)) as file:
                 return file.read().strip().splitlines()[-1]
@@ -108,7 +111,7 @@ class Slurm:
 
 
 def missing():
-    """Returns the programs that are not installed; empty if none is missing."""
+    """Returns the first program of Slurm or munge that is not installed; empty if none is missing."""
     for program in PROGRAMS:
         if not any(os.access(os.path.join(f, program), os.X_OK) for f in (*os.environ["PATH"].split(":"), "/usr/sbin")):
             return program

@@ -20,7 +20,7 @@ namespace merganser::announce {
 /// Topic of an announcement: a number by which parts of a program that share one network tell theirs apart. Topics from
 /// kFirstServiceTopic on are the defaults of the services of this library.
 using Topic = std::uint16_t;
-/// Lowest topic that services of this library use by default.
+/// Lowest topic of announcements that services of this library use by default.
 inline constexpr Topic kFirstServiceTopic = 0xFF00;
 
 /// Step that delivers an announcement which its origin made after its step t.
@@ -36,13 +36,13 @@ struct AnnouncementId {
   friend auto operator<=>(const AnnouncementId&, const AnnouncementId&) = default;
 };
 
-/// Announcement as step() delivers it.
+/// Announcement of a rank as AnnouncementNetwork::step() delivers it on every rank.
 struct Announcement {
-  AnnouncementId id;
-  std::int64_t announced = 0;  ///< number of steps that the origin had made before the announcement
-  Topic topic = 0;
-  Delivery delivery = Delivery::same_step;
-  std::span<const std::byte> bytes;  ///< payload, valid until the next step()
+  AnnouncementId id;                        ///< origin, and its count of announcements
+  std::int64_t announced = 0;               ///< number of steps that the origin had made before the announcement
+  Topic topic = 0;                          ///< number that announce() was called with
+  Delivery delivery = Delivery::same_step;  ///< step that delivers it
+  std::span<const std::byte> bytes;         ///< payload, valid until the next step()
 
   /// Returns the payload as a value of type T, which must be trivially copyable. @throws CommError if it does not have the size of
   /// a T
@@ -56,16 +56,17 @@ struct Announcement {
   }
 
  private:
+  /// Checks that the payload has the size of the type that a caller reads, in bytes. @throws CommError if not
   void check_size(std::size_t wanted) const;
 };
 
-/// Limits of an AnnouncementNetwork; equal on all ranks.
+/// Limits of the payloads of announcements over an AnnouncementNetwork; equal on all ranks.
 struct AnnouncementOptions {
   std::size_t max_bytes = std::size_t{1} << 20;       ///< greatest payload of one announcement, in bytes; at least 1
   std::size_t max_step_bytes = std::size_t{1} << 24;  ///< greatest sum of payloads of a rank between two steps
 };
 
-/// Counters of an AnnouncementNetwork on this rank.
+/// Counters of announcements, messages and stored bytes of an AnnouncementNetwork on this rank.
 struct AnnouncementStatistics {
   std::int64_t steps = 0;       ///< steps made
   std::int64_t announced = 0;   ///< announcements made on this rank
@@ -132,14 +133,14 @@ class AnnouncementNetwork {
   /// Returns the announcements that the last step delivered, of all topics; valid until the next step. Local.
   [[nodiscard]] std::span<const Announcement> received() const noexcept;
 
-  /// Function that receives a delivered announcement.
+  /// Function of a subscriber or of drain() that receives each delivered announcement.
   using Take = std::function<void(const Announcement&)>;
   /// Subscribes to a topic on this rank: at the end of every step, `take` is called for each announcement of the topic that the
   /// step delivers, in the order of delivery; earlier subscriptions are called first. It may announce, subscribe and unsubscribe.
   /// Local.
   /// @return number of the subscription, for unsubscribe()
   std::size_t subscribe(Topic topic, Take take);
-  /// Ends a subscription by the number that subscribe() returned. Local.
+  /// Ends a subscription to announcements of a topic on this rank, by the number that subscribe() returned. Local.
   void unsubscribe(std::size_t subscription);
 
   /// Forbids further announcements by this rank, which goes on forwarding those of others. Local; may be repeated.
@@ -148,19 +149,19 @@ class AnnouncementNetwork {
   /// @param take  called for every announcement that these steps deliver, of all topics, in addition to the subscribers
   void drain(const Take& take = {});
 
-  /// Returns the number of steps made.
+  /// Returns the number of steps that this rank has made on the announcement network.
   [[nodiscard]] std::int64_t now() const noexcept;
   /// Returns the number of steps after which an announcement has reached every rank: the diameter of the network, at least 1.
   [[nodiscard]] int time_to_live() const noexcept;
-  /// Returns the rank of the caller in the transport.
+  /// Returns the rank of the caller in the transport of the announcement network.
   [[nodiscard]] int rank() const noexcept;
-  /// Returns the number of ranks of the transport.
+  /// Returns the number of ranks of the announcement network, those of its transport.
   [[nodiscard]] int size() const noexcept;
-  /// Returns the in- and out-neighbours of this rank in the network.
+  /// Returns the in- and out-neighbours of this rank in the overlay network along which announcements are flooded.
   [[nodiscard]] const comm::Graph& graph() const noexcept;
-  /// Returns the limits that the network was made with.
+  /// Returns the limits of payload sizes that the announcement network was made with.
   [[nodiscard]] const AnnouncementOptions& options() const noexcept;
-  /// Returns the counters of this rank.
+  /// Returns the counters of announcements, messages and stored bytes of this rank.
   [[nodiscard]] const AnnouncementStatistics& statistics() const noexcept;
 
   static constexpr std::size_t header_bytes = 24;  ///< bytes of a message for each announcement besides its payload

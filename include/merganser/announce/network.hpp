@@ -18,7 +18,8 @@
 
 namespace merganser::announce {
 
-/// Directed graph over the vertices 0 .. vertices() - 1, one per rank, without memory per vertex. All member functions are local.
+/// Overlay network for announcements: a directed graph over the vertices 0 .. vertices() - 1, one per rank, without memory per
+/// vertex. All member functions are local.
 class Network {
  public:
   virtual ~Network() = default;
@@ -27,16 +28,18 @@ class Network {
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
   /// Describes the network for reports and error messages, by name and parameters: "manhattan 4x4x4".
   [[nodiscard]] virtual std::string describe() const = 0;
-  /// Returns the number of vertices.
+  /// Returns the number of vertices of the overlay network, one per rank.
   [[nodiscard]] int vertices() const noexcept { return vertices_; }
   /// Returns a bound on the out-degree and on the in-degree of every vertex of the network. Local, the same on all ranks.
   [[nodiscard]] int degree() const noexcept { return degree_; }
 
-  /// Returns the out-neighbours of a vertex, each once, without the vertex itself. @throws UsageError unless 0 <= v < vertices()
+  /// Returns the out-neighbours of a vertex of the network, each once, without the vertex itself. @throws UsageError unless 0 <= v
+  /// < vertices()
   [[nodiscard]] std::vector<int> out(int v) const;
-  /// Returns the in-neighbours of a vertex, each once, without the vertex itself. @throws UsageError unless 0 <= v < vertices()
+  /// Returns the in-neighbours of a vertex of the network, each once, without the vertex itself. @throws UsageError unless 0 <= v <
+  /// vertices()
   [[nodiscard]] std::vector<int> in(int v) const;
-  /// Returns the arcs of one rank as a process graph, for Transport::mailbox().
+  /// Returns the arcs of one rank in the network as a process graph, for Transport::mailbox().
   [[nodiscard]] comm::Graph graph(int rank) const { return {out(rank), in(rank)}; }
 
   /// Writes the out-neighbours of a vertex, each once, to an array, without allocation or checks. For inner loops.
@@ -57,10 +60,10 @@ class Network {
   [[nodiscard]] virtual std::optional<int> diameter_bound() const { return std::nullopt; }
 
  protected:
-  /// Sets the number of vertices. @throws UsageError unless 1 <= vertices
+  /// Sets the number of vertices of the network. @throws UsageError unless 1 <= vertices
   explicit Network(int vertices);
-  int vertices_;
-  int degree_ = 0;
+  int vertices_;    ///< number of vertices, one per rank
+  int degree_ = 0;  ///< bound on out-degree and in-degree; derived classes set it
 };
 
 /// Computes the extents of a nearly cubic box for K vertices in n dimensions: N_i = ceil(K_i^(1/(n-i))), K_(i+1) = ceil(K_i / N_i),
@@ -74,21 +77,22 @@ class Network {
 /// arcs form a ring; so a box that is not full needs no special case.
 class BoxNetwork : public Network {
  public:
-  /// Returns the extents of the box, that of the first coordinate first.
+  /// Returns the numbers of points of the overlay network's box along its dimensions, that of the fastest coordinate first.
   [[nodiscard]] const std::vector<int>& extents() const noexcept { return extents_; }
-  /// Returns the number of coordinates.
+  /// Returns the number of dimensions of the overlay network's box.
   [[nodiscard]] int dimension() const noexcept { return static_cast<int>(extents_.size()); }
   /// Returns true if all points of the box exist: the number of vertices is the product of the extents.
   [[nodiscard]] bool full() const noexcept { return full_; }
-  /// Returns the coordinates of a vertex, the first one first.
+  /// Returns the coordinates of a vertex in the box, the first one, which varies fastest, first.
   [[nodiscard]] std::vector<int> coordinates(int v) const;
   [[nodiscard]] std::string describe() const override;
 
  protected:
+  /// Makes a network on a box with given extents. @throws UsageError unless all are >= 1 and their product is at least `vertices`
   BoxNetwork(int vertices, std::vector<int> extents);
-  std::vector<int> extents_;
-  std::vector<int> strides_;
-  bool full_ = false;
+  std::vector<int> extents_;  ///< by dimension: number of points along it
+  std::vector<int> strides_;  ///< by dimension: difference of the numbers of adjacent points, at most `vertices`
+  bool full_ = false;         ///< all points of the box exist
 };
 
 /// Manhattan Street Network of any number of vertices: one out-arc per dimension, in ascending direction if the sum of the other
@@ -159,29 +163,31 @@ class DeBruijnNetwork final : public Network {
   [[nodiscard]] std::optional<int> diameter_bound() const override;
 
  private:
-  int base_;
+  int base_;  // degree d of the generalised de Bruijn network, before it is bounded by the number of vertices
 };
 
-/// Returns the names that make_network() accepts.
+/// Returns the names of the overlay networks that make_network() accepts.
 [[nodiscard]] std::span<const std::string_view> network_names();
-/// Makes a network by its name, one of network_names(). Local.
+/// Makes an overlay network for announcements by its name, one of network_names(). Local.
 /// @param dimension  dimension of "manhattan" and "torus", degree of "debruijn"; "hypercube" ignores it
 /// @throws UsageError for an unknown name, with the list of names, and for numbers that the network does not allow
 [[nodiscard]] std::unique_ptr<Network> make_network(std::string_view name, int vertices, int dimension);
 
 // ---- distances ----
 
-/// Computes the number of hops from a vertex to every vertex or, reversed, from every vertex to it, by breadth-first search. Local.
+/// Computes the number of hops in an overlay network from a vertex to every vertex or, reversed, from every vertex to it, by
+/// breadth-first search. Local.
 /// @return distances by vertex
 /// @throws UsageError unless 0 <= from < vertices(), and if the network is not strongly connected
 /// Cost: O(arcs) time, 8 bytes of memory per vertex.
 [[nodiscard]] std::vector<int> distances(const Network& network, int from, bool reversed = false);
-/// Computes the eccentricity of a vertex, the greatest number of hops from it to any vertex, by breadth-first search. Local.
+/// Computes the eccentricity of a vertex of an overlay network, the greatest number of hops from it to any vertex, by breadth-first
+/// search. Local.
 /// @throws UsageError unless 0 <= from < vertices(), and if the network is not strongly connected
 /// Cost: O(arcs) time, 4 bytes and one bit of memory per vertex.
 [[nodiscard]] int eccentricity(const Network& network, int from);
 
-/// Bounds of the work to compute a diameter.
+/// Bounds of the work of diameter() to compute the diameter of an overlay network.
 struct DiameterEffort {
   /// Approximate number of arcs that an exact computation may follow; beyond that a sample is taken.
   std::int64_t arcs = 4'000'000'000;
@@ -189,7 +195,7 @@ struct DiameterEffort {
   std::uint64_t seed = 1;  ///< seed by which the vertices of a sample are drawn
 };
 
-/// Diameter of a network, or a lower bound of it.
+/// Diameter of an overlay network, or a lower bound of it; diameter() returns it.
 struct Diameter {
   int value = 0;             ///< greatest distance found, in hops
   bool exact = true;         ///< true: the diameter; false: a lower bound, since only some vertices were searched from
@@ -197,7 +203,7 @@ struct Diameter {
   std::string how;           ///< method, for reports: "from every vertex", "from 8 of 2,282,544 vertices"
 };
 
-/// Computes the diameter of a network. Local.
+/// Computes the diameter of an overlay network, the time to live of announcements over it. Local.
 ///
 /// The result is exact if the network has representatives(), if a sample reaches diameter_bound(), or if `effort` allows searches
 /// that cover every vertex; else it is a lower bound from a sample, with exact = false.
@@ -205,10 +211,10 @@ struct Diameter {
 /// Memory: 128 + 4 * degree bytes per vertex if searches from every vertex are needed and allowed, else 5 bytes.
 [[nodiscard]] Diameter diameter(const Network& network, const DiameterEffort& effort = {});
 
-/// Dimension of a Manhattan Street Network, with the diameter of that network.
+/// Dimension of a Manhattan Street Network, with the diameter of that network; choose_dimension() returns it.
 struct DimensionChoice {
-  int dimension = 0;
-  Diameter diameter;
+  int dimension = 0;  ///< number of dimensions, out-arcs of a rank
+  Diameter diameter;  ///< steps in which an announcement reaches all ranks, or a lower bound of them
 };
 /// Returns the least dimension, from 2 to 30, of a Manhattan Street Network whose diameter is at most `budget_steps`: the number of
 /// steps in which an announcement must reach all ranks. Local.

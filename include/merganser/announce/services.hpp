@@ -10,10 +10,10 @@
 
 namespace merganser::announce {
 
-/// Default topic of AgreedStop.
+/// Default topic of the announcements by which AgreedStop requests a stop.
 inline constexpr Topic kStopTopic = kFirstServiceTopic;
 
-/// Request to stop that all ranks have agreed on; equal on all ranks.
+/// Request to stop that all ranks have agreed on by AgreedStop; equal on all ranks.
 struct Agreement {
   std::int64_t step = 0;       ///< step that delivered the request on every rank: AnnouncementNetwork::now() after it
   int origin = 0;              ///< rank that made the request
@@ -51,10 +51,10 @@ class AgreedStop : Pinned {
 
  private:
   AnnouncementNetwork& network_;
-  Topic topic_;
-  std::size_t subscription_;
-  bool asked_ = false;
-  std::optional<Agreement> agreed_;
+  Topic topic_;                      // topic of the announcements that request a stop
+  std::size_t subscription_;         // number of this rank's subscription to them
+  bool asked_ = false;               // this rank has announced a request
+  std::optional<Agreement> agreed_;  // first request to stop that was delivered
 };
 
 }  // namespace merganser::announce

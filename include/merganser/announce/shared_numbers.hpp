@@ -16,7 +16,7 @@
 
 namespace merganser::announce {
 
-/// Default topic of SharedNumbers.
+/// Default topic of the announcements by which SharedNumbers publishes rows of numbers.
 inline constexpr Topic kSharedNumbersTopic = kFirstServiceTopic + 1;
 
 /// Table of numbers, one row per rank and the same columns on every rank, that is replicated on all ranks, with reductions over the
@@ -64,20 +64,23 @@ class SharedNumbers : Pinned {
   [[nodiscard]] std::span<const double> row(int rank) const;
 
  private:
+  /// Stores a delivered row of the table and updates the sums of the columns. @throws CommError for a row of another length
   void accept(const Announcement& announcement);
+  /// Checks that the table of shared numbers has a column. @throws UsageError if not
   void check_column(std::size_t column) const;
+  /// Returns the value of a column that is better than those of all other delivered rows; 0 without any.
   [[nodiscard]] double best(std::size_t column, bool (*better)(double, double)) const;
 
   AnnouncementNetwork& network_;
-  std::size_t columns_;
-  Topic topic_;
-  std::size_t subscription_;
-  std::vector<double> last_;  // last row that this rank published
-  bool published_ = false;
-  int known_ = 0;
+  std::size_t columns_;         // numbers in the row of a rank
+  Topic topic_;                 // topic of the announcements of rows
+  std::size_t subscription_;    // number of this rank's subscription to rows
+  std::vector<double> last_;    // last row of numbers that this rank published
+  bool published_ = false;      // this rank has published a row
+  int known_ = 0;               // ranks whose rows have been delivered
   std::vector<char> received_;  // by rank: a row has been delivered
   std::vector<double> values_;  // by rank, then column; 0 before the first delivery
-  std::vector<ExactSum> sums_;  // by column, over all ranks
+  std::vector<ExactSum> sums_;  // by column: exact sum over all ranks
 };
 
 }  // namespace merganser::announce

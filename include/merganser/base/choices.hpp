@@ -12,7 +12,7 @@ namespace merganser {
 template <class E>
 struct Choices {
   std::vector<std::pair<std::string, E>> words;  ///< name and value, in the order in which help texts list them
-  /// Returns the first name of a value; an empty string if the table does not have the value.
+  /// Returns the first name of a value of the enumeration; an empty string if the table does not have the value.
   [[nodiscard]] std::string name(E value) const {
     for (const auto& [word, e] : words)
       if (e == value) return word;

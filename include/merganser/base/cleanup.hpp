@@ -23,25 +23,26 @@ namespace merganser {
 class CleanupName {
  public:
   CleanupName() = default;
-  /// Registers a path; is_registered() tells whether there was a free entry.
+  /// Registers the path of a temporary file or folder for removal by a signal handler; is_registered() tells whether there was a
+  /// free entry.
   /// @param folder  true: a folder, removed by rmdir(), so only if it is empty; false: a file, removed by unlink()
   CleanupName(std::string_view path, bool folder);
   ~CleanupName() { release(); }
   CleanupName(CleanupName&& other) noexcept;
   CleanupName& operator=(CleanupName&& other) noexcept;
 
-  /// Ends the registration, for example because the file has its final name now. Does nothing without one.
+  /// Ends the registration of the temporary path, for example because the file has its final name now. Does nothing without one.
   void release() noexcept;
-  /// Returns true if the path is registered for removal.
+  /// Returns true if the path of this object is registered for removal when a signal ends the program.
   [[nodiscard]] bool is_registered() const noexcept { return slot_ >= 0; }
 
  private:
-  int slot_ = -1;
+  int slot_ = -1;  // index of the entry in the registry of temporary paths; -1: not registered
 };
-inline constexpr int kCleanupNames = 256;            ///< paths that can be registered at a time, in one process
+inline constexpr int kCleanupNames = 256;            ///< temporary paths registered at a time in one process, at most
 inline constexpr std::size_t kCleanupLength = 4096;  ///< bytes of a path with its terminating zero: PATH_MAX of Linux
 
-/// Scope in which registered files and folders are created. May be nested.
+/// Scope in which temporary files and folders that are registered for removal are created. May be nested.
 ///
 /// remove_cleanup_names() on another thread waits until no such scope is open (0.3 s at most, since launchers kill a process one
 /// second after the signal). A scope that is entered after removal has begun blocks for ever, so no file is created after the

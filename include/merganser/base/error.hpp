@@ -10,6 +10,7 @@ namespace merganser {
 /// Base class of every exception that the library throws. what() names the thing, its value and what is allowed.
 class Error : public std::runtime_error {
  public:
+  /// Makes an error with its message and the exit code of a program that it ends.
   Error(const std::string& what, int exit_code) : std::runtime_error(what), exit_code_(exit_code) {}
   /// Returns the exit code of a program that ends by this error: 1 verification, 2 usage, 3 input, 4 communication.
   [[nodiscard]] int exit_code() const noexcept { return exit_code_; }

@@ -11,8 +11,8 @@ namespace merganser {
 /// Identity of a file, equal for two paths if and only if they name one file: through hard and symbolic links, and also before the
 /// file exists. `plain` does not take part in the comparison.
 struct FileIdentity {
-  std::uint64_t device = 0;  ///< of the file; of its folder if the file does not exist
-  std::uint64_t inode = 0;   ///< of the file; of its folder if the file does not exist
+  std::uint64_t device = 0;  ///< device number of the file; of its folder if the file does not exist
+  std::uint64_t inode = 0;   ///< inode number of the file; of its folder if the file does not exist
   std::string name;          ///< name in the folder if the file does not exist; empty if it exists
   bool plain = false;        ///< true for a regular file and for none; false for a folder, device or pipe
 
@@ -25,10 +25,10 @@ struct FileIdentity {
 /// @return nothing if the folder of the path does not exist, or OutputFile would not follow a link on the way
 [[nodiscard]] std::optional<FileIdentity> file_identity(const std::string& path);
 
-/// Resolved location of an output: folder and name.
+/// Resolved location of an output file: folder and name, without symbolic links; resolve_output() returns it.
 struct Place {
   std::string folder;   ///< absolute path without symbolic links
-  std::string name;     ///< name of the file in the folder
+  std::string name;     ///< name of the output file in the folder
   bool stream = false;  ///< true for a device, a pipe, or an open file of a process (/proc/self/fd/N)
 };
 

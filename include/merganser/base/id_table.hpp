@@ -28,7 +28,7 @@ class IdTable {
       grow(std::bit_ceil(2 * expected + 16));
   }
 
-  /// Returns the number of a key; a key that is not in the table is inserted and gets the next number. Amortised O(1).
+  /// Returns the number of a 64-bit key; a key that is not in the table is inserted and gets the next number. Amortised O(1).
   std::uint32_t insert(std::uint64_t key) {
     std::uint32_t& number = pages_.empty() ? hash_entry(key) : page_entry(key);
     if (number == kNone) {
@@ -43,13 +43,14 @@ class IdTable {
     const auto page = static_cast<std::size_t>(key >> kPageBits);
     return page < pages_.size() && pages_[page] ? pages_[page][static_cast<std::size_t>(key & (kPage - 1))] : kNone;
   }
-  /// Returns the keys, each at the index that is its number.
+  /// Returns the distinct keys of the hash table, each at the index that is its number.
   [[nodiscard]] const std::vector<std::uint64_t>& keys() const noexcept { return keys_; }
 
  private:
   static constexpr unsigned kPageBits = 10;
-  static constexpr std::size_t kPage = std::size_t{1} << kPageBits;
+  static constexpr std::size_t kPage = std::size_t{1} << kPageBits;  // entries of a page of the direct table
 
+  /// Returns the entry of a key in the direct table; allocates its page of 1,024 entries on first use.
   std::uint32_t& page_entry(std::uint64_t key) {
     auto& page = pages_[static_cast<std::size_t>(key >> kPageBits)];
     if (!page) {
@@ -58,22 +59,25 @@ class IdTable {
     }
     return page[static_cast<std::size_t>(key & (kPage - 1))];
   }
+  /// Returns the slot of a key in the hash table, which is doubled before more than half of its slots are in use.
   std::uint32_t& hash_entry(std::uint64_t key) {
     // At most half of the slots are in use, so every probe sequence ends at a free one.
     if (2 * keys_.size() >= slots_.size()) grow(2 * slots_.size());
     return slots_[find_slot(key)];
   }
-  /// First slot of the probe sequence, by multiplicative hashing: the middle bits of the product depend on all bits of the key.
+  /// Returns the first slot of the probe sequence of a key, by multiplicative hashing: the middle bits of the product depend on all
+  /// bits of the key.
   [[nodiscard]] std::size_t hash_slot(std::uint64_t key) const {
     key = (key ^ (key >> 32)) * 0x9e3779b97f4a7c15ULL;
     return static_cast<std::size_t>(key >> 20) & mask_;
   }
-  /// Linear probing: the slot of the key, or the free one in which it would be inserted.
+  /// Returns the slot of a key by linear probing, or the free one in which it would be inserted.
   [[nodiscard]] std::size_t find_slot(std::uint64_t key) const {
     std::size_t at = hash_slot(key);
     while (slots_[at] != kNone && keys_[slots_[at]] != key) at = (at + 1) & mask_;
     return at;
   }
+  /// Resizes the hash table to a power of two of slots and inserts all keys anew.
   void grow(std::size_t slots) {
     slots_.assign(slots, kNone);
     mask_ = slots - 1;
@@ -84,8 +88,8 @@ class IdTable {
     }
   }
 
-  std::vector<std::uint64_t> keys_;                      // by number
-  std::vector<std::uint32_t> slots_;                     // numbers; a power of two of them
+  std::vector<std::uint64_t> keys_;                      // distinct keys, by number
+  std::vector<std::uint32_t> slots_;                     // hash slots: numbers of keys; a power of two of them
   std::size_t mask_ = 0;                                 // slots - 1
   std::vector<std::unique_ptr<std::uint32_t[]>> pages_;  // numbers by key; empty: hashing is used
 };

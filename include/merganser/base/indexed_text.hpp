@@ -14,7 +14,7 @@ namespace merganser {
 /// Zero-based index into an array of the caller, as a part of an IndexedText. A negative number that a caller passed is stored
 /// converted to std::size_t and printed as negative again.
 struct Index {
-  std::size_t value;  ///< from 0
+  std::size_t value;  ///< array index, from 0
 };
 
 /// Message with array indices in it, whose base (0 or 1) is chosen when it is printed:
@@ -22,19 +22,20 @@ struct Index {
 class IndexedText {
  public:
   IndexedText() = default;
+  /// Makes an error message without array indices.
   explicit IndexedText(std::string_view text) : text_(text) {}
 
-  /// Appends text without indices.
+  /// Appends text without array indices to an error message.
   friend IndexedText operator+(IndexedText a, std::string_view b) {
     a.text_ += b;
     return a;
   }
-  /// Appends an index.
+  /// Appends an array index to an error message, which to_string() prints in the base of the language.
   friend IndexedText operator+(IndexedText a, Index b) {
     a.indices_.emplace_back(a.text_.size(), b.value);
     return a;
   }
-  /// Appends a message with its indices.
+  /// Appends an error message with its array indices to another one.
   friend IndexedText operator+(IndexedText a, const IndexedText& b) {
     for (const auto& [at, value] : b.indices_) a.indices_.emplace_back(a.text_.size() + at, value);
     a.text_ += b.text_;
@@ -51,22 +52,22 @@ class IndexedText {
     }
     return out.append(text_, done);
   }
-  /// Returns the message without its indices.
+  /// Returns the error message with its array indices left out.
   [[nodiscard]] const std::string& words() const noexcept { return text_; }
-  /// Returns the indices in the order of the message: the offset in words() at which each is inserted, in bytes, and its value,
-  /// from 0.
+  /// Returns the array indices in the order of the message: the offset in words() at which each is inserted, in bytes, and its
+  /// value, from 0.
   [[nodiscard]] const std::vector<std::pair<std::size_t, std::size_t>>& indices() const noexcept { return indices_; }
 
  private:
-  std::string text_;
-  std::vector<std::pair<std::size_t, std::size_t>> indices_;  // ascending
+  std::string text_;                                          // the message without its indices
+  std::vector<std::pair<std::size_t, std::size_t>> indices_;  // offset in text_, ascending, and index from 0
 };
 
 /// Interface of errors whose message names array indices, for bindings that catch such an error and print it in their base.
 class HasIndices {
  public:
   virtual ~HasIndices() = default;
-  /// Returns the message of the error, with indices in any base.
+  /// Returns the message of the error with its array indices, which a binding prints in its base.
   [[nodiscard]] const IndexedText& indexed_text() const noexcept { return text_; }
 
  protected:

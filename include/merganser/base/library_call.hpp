@@ -16,10 +16,11 @@ class LibraryCall : Pinned {
   ~LibraryCall();
 
  private:
-  const char* before_;
+  const char* before_;  // file of the enclosing scope on this thread; null: none
 };
 
-/// Returns the path of the innermost LibraryCall of the calling thread; null if there is none. Async-signal-safe.
+/// Returns the path of the file that the calling thread reads through a library, by its innermost LibraryCall; null if there is
+/// none. Async-signal-safe.
 [[nodiscard]] const char* library_call_file() noexcept;
 
 }  // namespace merganser

@@ -15,10 +15,10 @@ namespace merganser {
 /// Forward iteration over the lines of a text, without their ends ("\n" or "\r\n"). Refers to the text, which must outlive it.
 class LineWalk {
  public:
-  /// Starts before the first line.
+  /// Starts before the first line of a text.
   /// @param offset  position of the text in its file, in bytes, which at() and after() add
   explicit LineWalk(std::string_view text, std::uint64_t offset = 0) : text_(text), offset_(offset) {}
-  /// Advances to the next line. @return false at the end of the text; line() and at() then still describe the last line
+  /// Advances to the next line of the text. @return false at the end of the text; line() and at() then still describe the last line
   bool next() {
     if (next_ >= text_.size()) return false;
     const std::size_t end = std::min(text_.find('\n', next_), text_.size());
@@ -28,19 +28,19 @@ class LineWalk {
     next_ = end + 1;
     return true;
   }
-  /// Returns the current line, without its end.
+  /// Returns the current line of the text, without its end ("\n" or "\r\n").
   [[nodiscard]] std::string_view line() const { return line_; }
-  /// Returns the offset of the first byte of the current line in the file.
+  /// Returns the offset in its file, in bytes, of the first byte of the current line of a text.
   [[nodiscard]] std::uint64_t at() const { return at_; }
-  /// Returns the offset of the first byte after the current line and its end, in the file.
+  /// Returns the offset in its file, in bytes, of the first byte after the current line of a text and its end.
   [[nodiscard]] std::uint64_t after() const { return offset_ + std::min(next_, text_.size()); }
 
  private:
-  std::string_view text_;
-  std::string_view line_;
-  std::uint64_t offset_;
-  std::uint64_t at_ = 0;
-  std::size_t next_ = 0;
+  std::string_view text_;  // lines that are walked
+  std::string_view line_;  // current line, without its end
+  std::uint64_t offset_;   // of text_ in its file, in bytes
+  std::uint64_t at_ = 0;   // offset of the current line in the file
+  std::size_t next_ = 0;   // offset of the next line in text_
 };
 
 /// Returns the number of line feeds in a text. A line that begins at an offset has the number, from 1, of 1 + count_lines(text
@@ -53,8 +53,9 @@ class LineWalk {
 template <char... kSeparators>
 class WordsBetween {
  public:
+  /// Starts before the first word of a line of a text file.
   explicit WordsBetween(std::string_view line) : at_(line.data()), end_(line.data() + line.size()) {}
-  /// Returns the next word; an empty string at the end of the line.
+  /// Returns the next word of the line of a text file; an empty string at the end of the line.
   std::string_view next() {
     skip();
     const char* const begin = at_;
@@ -66,15 +67,16 @@ class WordsBetween {
     skip();
     return {at_, static_cast<std::size_t>(end_ - at_)};
   }
-  /// Returns true if a character is one of the separators.
+  /// Returns true if a character separates words of a line.
   static constexpr bool is_separator(char c) { return ((c == kSeparators) || ...); }
 
  private:
+  /// Skips separators before the next word of the line.
   void skip() {
     while (at_ != end_ && is_separator(*at_)) ++at_;
   }
-  const char* at_;
-  const char* end_;
+  const char* at_;   // first character that is not read yet
+  const char* end_;  // end of the line of text
 };
 /// Forward iteration over the words of a line that blanks and tabs separate.
 using BlankWords = WordsBetween<' ', '\t'>;

@@ -16,10 +16,10 @@ enum class Level { error, warning, info, debug };
 /// Function that receives log messages. It may be called from any thread, and is never called by two at a time.
 using LogSink = std::function<void(Level level, int rank, std::string_view text)>;
 
-/// Replaces the sink of this process; an empty sink, the initial state, drops every message. Any thread may call it. Local.
+/// Replaces the log sink of this process; an empty sink, the initial state, drops every message. Any thread may call it. Local.
 void set_log_sink(LogSink sink);
 
-/// Passes a message to the sink of this process. Any thread may call it. Local.
+/// Passes a log message to the sink of this process. Any thread may call it. Local.
 /// @param rank  rank that the message is from; 0 where there is one rank only
 void log(Level level, int rank, std::string_view text);
 
@@ -28,12 +28,12 @@ void log(Level level, int rank, std::string_view text);
 /// how many bytes are left out. For every text that may repeat what a user, a file or another program provided.
 [[nodiscard]] std::string one_line(std::string_view text, std::size_t most = 2000);
 
-/// Returns the name of a level: "error", "warning", "info" or "debug".
+/// Returns the name of a severity of log messages: "error", "warning", "info" or "debug".
 [[nodiscard]] std::string_view level_name(Level level);
-/// Parses the name of a level, the inverse of level_name(). @return nothing for other texts
+/// Parses the name of a severity of log messages, the inverse of level_name(). @return nothing for other texts
 [[nodiscard]] std::optional<Level> parse_level(std::string_view name);
 
-/// Makes a sink that writes lines "merganser: warning: text" to standard error, for programs.
+/// Makes a log sink that writes lines "merganser: warning: text" to standard error, for programs.
 /// @param most        least severe level that is written; less severe messages are dropped
 /// @param every_rank  false: messages of ranks other than 0 are dropped; true: all are written, with "[rank 3]" in front
 [[nodiscard]] LogSink stderr_sink(Level most, bool every_rank);

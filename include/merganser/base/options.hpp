@@ -27,11 +27,11 @@
 
 namespace merganser {
 
-/// Value of an option as the run record stores it; std::monostate: no value, since the input determines it.
+/// Value of a command line option as the run record stores it; std::monostate: no value, since the input determines it.
 using OptionValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
                                  std::vector<double>, std::vector<std::string>, std::monostate>;
 
-/// Condition for the use of an option, of class UsedWith or NotWith, which parse() checks and --help shows.
+/// Condition for the use of a command line option, of class UsedWith or NotWith, which parse() checks and --help shows.
 struct UseRule {
   bool unless = false;  ///< true: used where none of the conditions holds; false: where at least one holds
   std::vector<std::string> conditions;  ///< "--NAME", "--NAME WORD|WORD" or "without CONDITION", as UsedWith explains
@@ -39,19 +39,19 @@ struct UseRule {
 
 /// Error text for an option that a table does not have but that users are likely to type.
 struct Advice {
-  std::string typed;  ///< the option as it is typed: "-n"
+  std::string typed;  ///< option as users type it: "-n"
   std::string text;   ///< "{value}" stands for the argument after it, "{command}" for the table's command
 };
 
-/// Access of the program to the files that an option names.
+/// Access of the program to the files that the value of a command line option names.
 enum class FileRole : std::uint8_t { none, reads, writes };
 
-/// Description of one option, bound to a field of an option struct. Made by OptionTable.
+/// Description of one command line option, bound to a field of an option struct. Made by OptionTable.
 struct Option {
   std::string name;         ///< name without dashes, "min-volume-ratio"; of a positional argument: "FILE"
   char letter = 0;          ///< short form, 'o' for -o; 0: none
   std::string kind;         ///< metavariable of the value in --help, "N"; empty for a flag
-  std::string help;         ///< text of --help
+  std::string help;         ///< text of the option in --help
   std::string section;      ///< heading in --help; empty: "Options"
   std::string initial;      ///< default value as text; empty: none
   bool flag = false;        ///< takes no value; --no-NAME switches it off
@@ -65,9 +65,9 @@ struct Option {
   FileRole role = FileRole::none;  ///< access to the files that the value names
   std::vector<UseRule> uses;       ///< all must hold if the option is given
   std::vector<Advice> advice;      ///< error texts for options that the table does not have
-  /// Parses and stores a value. @throws UsageError without the option's name
+  /// Parses a text and stores it in the field of the option struct. @throws UsageError without the option's name
   std::function<void(const std::string&)> set;
-  /// Returns the present value.
+  /// Returns the present value of the field of the option struct.
   std::function<OptionValue()> value;
 };
 
@@ -78,47 +78,48 @@ struct Check {
   std::string allowed;             ///< range as text, which completes "allowed: ..."
   std::function<bool(double)> ok;  ///< returns true for a value in range
 };
-/// Makes a check that accepts finite numbers greater than 0.
+/// Makes a range check of an option that accepts finite numbers greater than 0.
 [[nodiscard]] Check positive();
-/// Makes a check that accepts finite numbers greater than or equal to `lowest`.
+/// Makes a range check of an option that accepts finite numbers greater than or equal to `lowest`.
 [[nodiscard]] Check at_least(double lowest);
-/// Makes a check that accepts numbers from `lowest` to `highest`, both included.
+/// Makes a range check of an option that accepts numbers from `lowest` to `highest`, both included.
 [[nodiscard]] Check between(double lowest, double highest);
-/// Modifier: gives an option a one-letter form, -o.
+/// Modifier of a command line option: gives it a one-letter form, -o.
 struct Letter {
-  char letter;  ///< without the dash
+  char letter;  ///< letter of the short form, without the dash
 };
-/// Modifier: replaces the metavariable of the value in --help, which follows from the type otherwise.
+/// Modifier of a command line option: replaces the metavariable of its value in --help, which follows from the type otherwise.
 struct Kind {
-  std::string kind;  ///< the metavariable, "N"
+  std::string kind;  ///< metavariable of the option's value, "N"
 };
-/// Modifier: replaces the default that --help shows, for values that stand for something else.
+/// Modifier of a command line option: replaces the default that --help shows, for values that stand for something else.
 struct Initial {
-  std::string text;  ///< shown in brackets
+  std::string text;  ///< default that --help shows in brackets
 };
-/// Modifier: leaves the option out of --help.
+/// Modifier of a command line option: leaves it out of --help.
 struct Hidden {};
-/// Modifier of a positional list: all arguments after its first belong to it, options included.
+/// Modifier of a positional list of a command line: all arguments after its first belong to it, options included.
 struct Rest {};
-/// Modifier: parse() refuses arguments without this option.
+/// Modifier of a command line option: OptionTable::parse() refuses arguments without it.
 struct Required {};
-/// Modifier: the value is the name of a file that is read, or a list of such names. Other values are allowed too, if no file has
-/// that name.
+/// Modifier of a command line option: the value is the name of a file that is read, or a list of such names. Other values are
+/// allowed too, if no file has that name.
 struct Reads {};
-/// Modifier: the value is the name of a file that is written, or a list of such names.
+/// Modifier of a command line option: the value is the name of a file that is written, or a list of such names.
 struct Writes {};
-/// Modifier: the option is used only if one of the conditions holds; parse() refuses it otherwise.
+/// Modifier: the command line option is used only if one of the conditions holds; parse() refuses it otherwise.
 ///
 /// A condition is "--NAME" (of a positional argument "NAME"): that option is given, its value is neither empty nor "none", and a
 /// flag is switched on. Or "--NAME WORD|WORD": the value of that option, given or not, is one of the words; of a list, at least one
 /// of its values is; '*' in a word stands for any text. "without CONDITION" negates a condition. Several rules must all hold.
 struct UsedWith : UseRule {
-  /// Makes the rule of these conditions, of which one must hold.
+  /// Makes the rule that an option is used only if one of these conditions on other options holds.
   UsedWith(std::initializer_list<std::string> any) : UseRule{false, any} {}
 };
-/// Modifier: the option is not used if one of the conditions, written as those of UsedWith, holds; parse() refuses it then.
+/// Modifier: the command line option is not used if one of the conditions, written as those of UsedWith, holds; parse() refuses it
+/// then.
 struct NotWith : UseRule {
-  /// Makes the rule of these conditions, of which none may hold.
+  /// Makes the rule that an option is not used if one of these conditions on other options holds.
   NotWith(std::initializer_list<std::string> any) : UseRule{true, any} {}
 };
 /// Modifier of an option of type std::optional: without the option the input of the program determines the value.
@@ -126,33 +127,39 @@ struct FromInput {
   /// Text that --help shows instead of a default: the source of the value, and the value if the input has none.
   std::string text;
 };
-/// Modifier: adds an error text for an option that the table does not have.
+/// Modifier: adds an error text for a command line option that the table does not have.
 struct Instead : Advice {
-  /// Makes the advice for what is typed; "{value}" and "{command}" are replaced as in Advice::text.
+  /// Makes the advice for an unknown option as users type it; "{value}" and "{command}" are replaced as in Advice::text.
   Instead(std::string typed_option, std::string advice) : Advice{std::move(typed_option), std::move(advice)} {}
 };
-/// Modifier of an option of strings: the allowed values.
+/// Modifier of a command line option of strings: the allowed values.
 struct Words {
-  std::vector<std::string> words;
+  std::vector<std::string> words;  ///< in the order in which --help shows them
 };
 
-/// Formats a value as --help and error messages show it and as parse() reads it: "true", "3", "a,b"; empty for no value.
+/// Formats the value of an option as --help and error messages show it and as parse() reads it: "true", "3", "a,b"; empty for no
+/// value.
 [[nodiscard]] std::string value_text(const OptionValue& value);
 /// Returns the known word that a mistyped word most likely means: the one of least edit distance, if that is small, else the only
 /// one that begins with `word`; an empty string if there is none. Leading dashes are ignored.
 [[nodiscard]] std::string closest(std::string_view word, std::span<const std::string> known);
 /// Formats the rules for the use of an option as --help shows them: " (only with --method hdbscan)"; empty without rules.
 [[nodiscard]] std::string uses_text(const Option& o);
-/// Splits a list at its commas; an empty text gives an empty list. @throws UsageError for an empty piece
+/// Splits the value of a list option at its commas; an empty text gives an empty list. @throws UsageError for an empty piece
 [[nodiscard]] std::vector<std::string> split_commas(const std::string& text);
 
 namespace detail {
-// These parse a whole text; all throw UsageError with the text and what is allowed.
+/// Parses the whole value of an option as an integer of 64 bits. @throws UsageError with the text and what is allowed
 std::int64_t parse_integer(const std::string& text);
+/// Parses the whole value of an option as an integer of 32 bits. @throws UsageError with the text and what is allowed
 int parse_int(const std::string& text);
+/// Parses the whole value of an option as a finite number. @throws UsageError with the text and what is allowed
 double parse_number(const std::string& text);
+/// Formats the axes that an option such as --periodic sets: "xy"; "none" for no axis.
 std::string axes_text(const AxisFlags& axes);
+/// Throws UsageError for a value of an option, with what is allowed instead.
 [[noreturn]] void reject(const std::string& text, const std::string& allowed);
+/// Applies the range check of an option to a number. @throws UsageError with the text of the value if it is out of range
 void apply_check(const Check& check, double x, const std::string& text);
 
 // Three overload sets, with one overload for each type of option: metavariable of the value in --help, parser, value for the run
@@ -177,6 +184,7 @@ void parse_value(const std::string& text, std::vector<std::string>& v);
 void parse_value(const std::string& text, std::array<std::int64_t, 3>& v);
 void parse_value(const std::string& text, AxisFlags& v);
 
+/// True for std::optional, the type of options whose value the input of the program may determine.
 template <class T>
 inline constexpr bool is_optional = false;
 template <class T>
@@ -193,6 +201,7 @@ void parse_value(const std::string& text, std::optional<T>& v) {
   v = std::move(value);
 }
 
+/// Converts the field of an option struct to the value that the run record stores.
 template <class T>
 OptionValue to_option_value(const T& v) {
   if constexpr (is_optional<T>) {
@@ -212,6 +221,7 @@ OptionValue to_option_value(const T& v) {
   }
 }
 
+/// Applies the range check of an option to its value, or to each number of a list. @throws UsageError if one is out of range
 template <class T>
 void check_all(const Check& check, const T& v, const std::string& text) {
   if constexpr (is_optional<T>) {
@@ -229,7 +239,7 @@ void check_all(const Check& check, const T& v, const std::string& text) {
 /// Used by one thread; local. It is also the visitor that describe() calls.
 class OptionTable : Pinned {
  public:
-  /// Binds to `options`, which must outlive the table. Its present values are the defaults.
+  /// Binds the parser to an option struct, which must outlive the table. Its present values are the defaults.
   template <class T>
   explicit OptionTable(T& options) {
     describe(options, *this);
@@ -292,7 +302,7 @@ class OptionTable : Pinned {
   /// @throws UsageError, naming the option, the value and what is allowed, for an unknown option, a bad value, an option given
   /// twice, a missing required one, and one that its rules say is not used with the others
   void parse(std::span<const std::string> arguments);
-  /// Returns all options, in the order in which describe() names them.
+  /// Returns the descriptions of all options of the struct, in the order in which describe() names them.
   [[nodiscard]] const std::vector<Option>& options() const noexcept { return options_; }
   /// Returns true if the arguments of parse() contained the option; false for a name that the table does not have.
   [[nodiscard]] bool is_given(std::string_view name) const;
@@ -302,6 +312,7 @@ class OptionTable : Pinned {
   [[nodiscard]] std::string synopsis() const;
 
  private:
+  /// Adds an option that is bound to a field, with the parser and the metavariable of the field's type.
   template <class T>
   Option& add(std::string name, T& v, std::string help) {
     Option o = make_option(std::move(name), std::move(help));
@@ -316,6 +327,7 @@ class OptionTable : Pinned {
     }
     return options_.emplace_back(std::move(o));
   }
+  /// Adds an option that is bound to a field of an enumeration, whose values are given by name.
   template <class E>
   Option& add_enum(std::string name, E& v, std::string help, Choices<E> choices) {
     Option o = make_option(std::move(name), std::move(help));
@@ -363,19 +375,25 @@ class OptionTable : Pinned {
   }
   static void apply(Option& o, const std::string*, Words words);
   static void apply(Option& o, const std::vector<std::string>*, Words words);
+  /// Makes the description of an option in the present section of --help.
   [[nodiscard]] Option make_option(std::string name, std::string help) const;
+  /// Sets the default that --help shows for an option from its present value, unless a modifier has set one.
   void set_initial(Option& o);
+  /// Returns the command line option --NAME of the table; null if there is none.
   Option* find(const std::string& name);
   void set_named(const std::string& argument, std::span<const std::string> rest, std::size_t& used);
   bool set_positional(const std::string& argument);
+  /// Refuses a second value of an option. @throws UsageError if the arguments contained the option before
   void check_once(const Option& o, const std::string& value) const;
+  /// Checks the rules UsedWith and NotWith of all options that were given. @throws UsageError if one is not met
   void check_uses() const;
+  /// Returns whether a condition of UsedWith or NotWith holds for the present values of the options.
   [[nodiscard]] bool is_met(const std::string& condition) const;
   [[noreturn]] void throw_unknown(const std::string& argument, std::span<const std::string> rest) const;
 
-  std::vector<Option> options_;
-  std::string section_;
-  std::string command_;
+  std::vector<Option> options_;  // in the order in which describe() names them
+  std::string section_;          // heading of --help for options that are added now
+  std::string command_;          // name of the command, for error messages
 };
 
 }  // namespace merganser

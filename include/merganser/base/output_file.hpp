@@ -22,7 +22,7 @@ namespace merganser {
 /// it. Any other link is refused.
 class OutputFile : Pinned {
  public:
-  /// Way in which the file is opened for writing.
+  /// Way in which the temporary file of an output is opened for writing.
   enum class Opened : std::uint8_t {
     here,  ///< by this object: all bytes are passed to write()
     by_name,  ///< by other processes or libraries that need a path, which open name(); the destination must be a regular file
@@ -41,14 +41,16 @@ class OutputFile : Pinned {
   /// Returns the path by which the file can be opened, truncated and written to until commit(): by this process or, with
   /// Opened::by_name, by every process that sees the folder.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  /// Writes `bytes` bytes at the offset `at` of the file. Several threads may write to disjoint ranges at the same time.
+  /// Writes `bytes` bytes at the offset `at` of the output file, which is still without its name. Several threads may write to
+  /// disjoint ranges at the same time.
   /// @throws InputError if the system refuses, for example without space
   void write(std::uint64_t at, const void* data, std::size_t bytes);
-  /// Reserves the blocks of the whole file, where the file system supports it. HDF5 does not survive a disk that becomes full while
-  /// it writes (it crashes at exit, or blocks for ever in a collective call), so call this after HDF5 has created the empty file.
+  /// Reserves the disk blocks of the whole output file, where the file system supports it. HDF5 does not survive a disk that
+  /// becomes full while it writes (it crashes at exit, or blocks for ever in a collective call), so call this after HDF5 has
+  /// created the empty file.
   /// @throws InputError if there is not enough space
   void hold_room();
-  /// Flushes the file to the disk and moves it to its destination. Called once, after everything was written.
+  /// Flushes the complete output file to the disk and moves it to its destination. Called once, after everything was written.
   /// @throws InputError if that fails; an existing file is then still there
   void commit();
 
@@ -65,13 +67,13 @@ class OutputFile : Pinned {
   std::string base_;         // name of the destination in that folder; empty for a stream
   std::string name_;         // path by which the temporary file can be opened
   std::string private_;      // name of the private folder beside the destination; empty: none
-  CleanupName cleanup_[3];   // private folder, lock, data
-  int folder_ = -1;          // descriptors; -1: not open
-  int private_folder_ = -1;
-  int lock_ = -1;
-  int file_ = -1;
-  int stream_ = -1;
-  std::int64_t bytes_;  // size of the finished file; 0: unknown
+  CleanupName cleanup_[3];   // registrations for removal: private folder, lock, data
+  int folder_ = -1;          // descriptor of the destination's folder; of these five, -1: not open
+  int private_folder_ = -1;  // descriptor of the private folder
+  int lock_ = -1;            // descriptor of the lock that shows that this process lives
+  int file_ = -1;            // descriptor of the temporary file
+  int stream_ = -1;          // descriptor of a device, a pipe or standard output that receives the bytes at commit()
+  std::int64_t bytes_;       // size of the finished file; 0: unknown
 };
 
 /// Writes a file of the given bytes through an OutputFile: it appears complete or not at all. Local.

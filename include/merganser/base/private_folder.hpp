@@ -21,21 +21,22 @@ namespace merganser {
 /// (cleanup.hpp).
 class PrivateFolder : Pinned {
  public:
-  /// Creates the folder. Local.
+  /// Creates a temporary folder with an unpredictable name. Local.
   /// @param parent  folder in which it is created; if processes on other hosts use it, one on a shared file system
   /// @throws InputError if it cannot be created
   explicit PrivateFolder(const std::string& parent = temporary_folder());
   ~PrivateFolder();
 
-  /// Returns the path of the folder.
+  /// Returns the path of the temporary folder.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// Returns the path of a file in the folder, which this process or one that it starts may create, and registers it for removal.
+  /// Returns the path of a file in the temporary folder, which this process or one that it starts may create, and registers it for
+  /// removal.
   std::string file(const std::string& name);
 
  private:
-  std::string path_;
-  CleanupName itself_;
-  std::map<std::string, CleanupName> files_;
+  std::string path_;                          // path of the temporary folder
+  CleanupName itself_;                        // registration of the folder for removal by a signal handler
+  std::map<std::string, CleanupName> files_;  // by name in the folder: registrations of the files that file() named
 };
 
 }  // namespace merganser

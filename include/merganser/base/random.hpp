@@ -34,7 +34,7 @@ namespace merganser {
 /// are independent. Not thread-safe.
 class Random {
  public:
-  /// Starts at the beginning of a sequence. O(1).
+  /// Starts at the beginning of the pseudo-random sequence of (seed, stream, index). O(1).
   /// @param seed    seed of the configuration
   /// @param stream  purpose, or the number of an object
   /// @param index   sub-sequence within the stream
@@ -43,31 +43,31 @@ class Random {
         stream_{static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(stream >> 32)},
         index_(index) {}
 
-  /// Returns the next 64 random bits.
+  /// Returns the next 64 pseudo-random bits of the sequence.
   std::uint64_t bits() {
     if (half_ == 0) block_ = philox({next_++, index_, stream_[0], stream_[1]}, key_);
     const std::uint64_t word = block_[2 * half_] | static_cast<std::uint64_t>(block_[2 * half_ + 1]) << 32;
     half_ ^= 1;
     return word;
   }
-  /// Returns the next number, uniform in [0, 1), a multiple of 2^-53.
+  /// Returns the next pseudo-random number, uniform in [0, 1), a multiple of 2^-53.
   double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
-  /// Returns the next number, uniform from `low` to `high` (which rounding may reach).
+  /// Returns the next pseudo-random number, uniform from `low` to `high` (which rounding may reach).
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
-  /// Returns the next integer, uniform in [0, bound), for bound >= 1. The bias is at most 2^-64 * bound: the high word of a
-  /// product, without rejection, so each call takes exactly one word of the sequence.
+  /// Returns the next pseudo-random integer, uniform in [0, bound), for bound >= 1. The bias is at most 2^-64 * bound: the high
+  /// word of a product, without rejection, so each call takes exactly one word of the sequence.
   std::uint64_t below(std::uint64_t bound) {
     __extension__ using Wide = unsigned __int128;
     return static_cast<std::uint64_t>((static_cast<Wide>(bits()) * bound) >> 64);
   }
 
  private:
-  std::array<std::uint32_t, 2> key_;
-  std::array<std::uint32_t, 2> stream_;
+  std::array<std::uint32_t, 2> key_;      // seed, as the key of Philox
+  std::array<std::uint32_t, 2> stream_;   // third and fourth word of its counter
   std::array<std::uint32_t, 4> block_{};  // the last block of Philox: two words of 64 bits
-  std::uint32_t index_;
-  std::uint32_t next_ = 0;  // counter of the next block
-  std::uint32_t half_ = 0;  // word of block_ that comes next; 0: a new block is needed
+  std::uint32_t index_;                   // second word of the counter
+  std::uint32_t next_ = 0;                // counter of the next block
+  std::uint32_t half_ = 0;                // word of block_ that comes next; 0: a new block is needed
 };
 
 }  // namespace merganser

@@ -11,7 +11,7 @@ namespace merganser {
 /// groups leave, and what the limit of address space leaves; 0 if it is unknown. Local.
 [[nodiscard]] std::int64_t available_bytes();
 
-/// Number of threads that this process can still start, and the limit that determines it.
+/// Number of threads that this process can still start, and the limit that determines it; thread_room() returns it.
 struct ThreadRoom {
   std::int64_t more = 0;  ///< threads in addition to those that run, >= 0
   std::string limit;      ///< name of the limit: "pids.max of /sys/fs/cgroup/a"

@@ -12,14 +12,14 @@
 namespace merganser {
 
 #ifdef MERGANSER_SIMULATED
-/// True in builds whose ranks are simulated.
+/// True in builds whose ranks are simulated by SimGrid (CMake option MERGANSER_SIMULATED).
 inline constexpr bool kSimulated = true;
 #else
-/// True in builds whose ranks are simulated.
+/// True in builds whose ranks are simulated by SimGrid (CMake option MERGANSER_SIMULATED).
 inline constexpr bool kSimulated = false;
 #endif
 
-/// Kinds of local work of a merge step, each with a cost per unit.
+/// Kinds of local work of a merge step, each with a simulated cost per unit.
 enum class Work {
   search,           ///< binning, sorting and searching, by parcels; replies to queries, by queries
   graph,            ///< numbering links, by parcels
@@ -30,8 +30,11 @@ enum class Work {
 };
 
 namespace detail {
+/// Advances the simulated time of the calling rank by the cost of `count` units of local work. @throws UsageError
 void spend_simulated(Work work, std::size_t count);
+/// Advances the simulated time of the calling rank by work of its host that takes `seconds` at the host's present speed.
 void busy_simulated(double seconds);
+/// Returns the processor time of the process in seconds; -1 if MERGANSER_SIMULATED_WORK is not "measured".
 double processor_seconds_simulated();
 }  // namespace detail
 
@@ -58,12 +61,12 @@ inline void spend([[maybe_unused]] Work work, [[maybe_unused]] std::size_t count
 /// @throws UsageError for another value of the variable
 class MeasuredWork : Pinned {
  public:
-  /// Starts the measurement.
+  /// Starts to measure the processor time of local work of a simulated rank.
   MeasuredWork() {
     if constexpr (kSimulated) began_ = detail::processor_seconds_simulated();
   }
   ~MeasuredWork() { end(); }
-  /// Ends the measurement before the scope ends, and advances the simulated time.
+  /// Ends the measurement of local work before the scope ends, and advances the simulated time of the rank.
   void end() {
     if constexpr (kSimulated) {
       if (began_ >= 0) detail::busy_simulated(detail::processor_seconds_simulated() - began_);

@@ -16,7 +16,7 @@ namespace merganser {
 [[nodiscard]] std::string seconds_text(double s);
 /// Formats a number of bytes with three significant digits and a binary unit: 28.6 MiB.
 [[nodiscard]] std::string bytes_text(double bytes);
-/// Formats a word as 16 hexadecimal digits: 00c0ffee00c0ffee.
+/// Formats a word of 64 bits, such as half of a digest, as 16 hexadecimal digits: 00c0ffee00c0ffee.
 [[nodiscard]] std::string hex16_text(std::uint64_t word);
 
 /// Splits a text at every separator. Empty pieces are kept, so an empty text gives one. The pieces refer to `text`.

@@ -8,7 +8,7 @@
 
 namespace merganser {
 
-/// Number of repetitions of a benchmark loop.
+/// Numbers of timed and warm-up repetitions of a benchmark loop.
 struct Repeats {
   std::int64_t timed = 1;    ///< repetitions that are timed, numbered from 0
   std::int64_t warm_up = 0;  ///< repetitions before, numbered -warm_up to -1, whose times are dropped

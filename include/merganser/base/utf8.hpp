@@ -7,9 +7,9 @@
 
 namespace merganser {
 
-/// Decoded character.
+/// Character of a UTF-8 text as first_character() decodes it.
 struct Utf8Character {
-  char32_t code = 0;      ///< code point
+  char32_t code = 0;      ///< Unicode code point
   std::size_t bytes = 0;  ///< length of its encoding, 1 to 4; 0: the bytes are not valid UTF-8
 };
 

@@ -23,8 +23,9 @@ namespace merganser {
 void choose_vectors();
 
 namespace detail {
-/// True after choose_vectors() has returned once.
+/// True after choose_vectors() has selected the vector instruction set of this process.
 inline std::atomic<bool> vectors_chosen{false};
+/// Selects the vector instruction set of this process before its first vectorised loop; later calls cost one load.
 inline void ensure_vectors() {
   if (!vectors_chosen.load(std::memory_order_acquire)) choose_vectors();
 }

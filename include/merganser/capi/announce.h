@@ -9,28 +9,29 @@ extern "C" {
 /// Announcement network over all ranks of a transport, which forwards announcements by one hop per step.
 typedef struct mg_announcer mg_announcer;
 
-/// Limits; the same on every rank. Zero in every field: the default.
+/// Limits of an announcement network, passed to mg_announcer_new(); the same on every rank. Zero in a field: the default.
 typedef struct mg_announcer_options {
   size_t struct_size;     ///< sizeof(mg_announcer_options)
-  size_t max_bytes;       ///< of one announcement; 0: 2^20
-  size_t max_step_bytes;  ///< of all that a rank announces between two steps; 0: 2^24
+  size_t max_bytes;       ///< greatest size of one announcement; 0: 2^20
+  size_t max_step_bytes;  ///< greatest size of all that a rank announces between two steps; 0: 2^24
 } mg_announcer_options;
 
-/// Time of delivery of an announcement.
+/// Time at which an announcement is delivered, passed to mg_announcer_announce().
 enum mg_delivery {
   MG_SAME_STEP = 0,  ///< on all ranks at the same step, mg_announcer_time() steps later
   MG_IMMEDIATE = 1   ///< on each rank at the step at which it arrives
 };
 
-/// Announcement that was delivered. Records of lists have no struct_size: they are the same in all versions.
+/// Announcement that was delivered on this rank (mg_announcer_received). Records of lists have no struct_size: they are the same
+/// in all versions.
 typedef struct mg_announcement {
   int32_t origin;     ///< rank that announced it
   uint16_t topic;     ///< 0 to 65279, as passed to mg_announcer_announce()
-  uint16_t delivery;  ///< of enum mg_delivery
+  uint16_t delivery;  ///< time of delivery, of enum mg_delivery
   uint64_t counter;   ///< number among the announcements of the origin, from 0
   int64_t announced;  ///< number of steps that the origin had made when it announced
-  const void* bytes;  ///< contents, valid until the next step
-  size_t byte_count;  ///< number of bytes
+  const void* bytes;  ///< contents of the announcement, valid until the next step
+  size_t byte_count;  ///< number of bytes of the contents
 } mg_announcement;
 
 /// Creates an announcement network over a transport. Collective.
@@ -39,7 +40,7 @@ typedef struct mg_announcement {
 /// @param options    the same on every rank; NULL: defaults
 MG_API int mg_announcer_new(mg_transport* transport, const char* network, int dimension,
                             const mg_announcer_options* options, mg_announcer** announcer);
-/// Copies bytes to be sent to all ranks, this one included, from the next step on. Local.
+/// Announces bytes: copies them to be sent to all ranks, this one included, from the next step of the network on. Local.
 /// @param topic     0 to 65279
 /// @param delivery  of enum mg_delivery
 MG_API int mg_announcer_announce(mg_announcer* announcer, int topic, const void* bytes, size_t count, int delivery);
@@ -50,9 +51,9 @@ MG_API int mg_announcer_step(mg_announcer* announcer, size_t* handed_over);
 /// Returns the announcements that the last step delivered on this rank, ordered by (announced, origin, counter). Local. The
 /// array is valid until the next step.
 MG_API int mg_announcer_received(mg_announcer* announcer, const mg_announcement** announcements, size_t* count);
-/// Returns the time to live: the number of steps after which an announcement has reached all ranks. Local.
+/// Returns the time to live of announcements: the number of steps after which one has reached all ranks. Local.
 MG_API int mg_announcer_time(mg_announcer* announcer, int* steps);
-/// Frees an announcer; NULL is accepted. Every rank must free it.
+/// Frees an announcement network; NULL is accepted. Every rank must free it.
 MG_API int mg_announcer_free(mg_announcer* announcer);
 
 #ifdef __cplusplus

@@ -33,7 +33,7 @@ typedef struct mg_link {
   double distance2;   ///< squared distance between the two
 } mg_link;
 
-/// Link from a point of another rank to a centre of this rank.
+/// Star link from a point of another rank to the centre of this rank that it merges into, as mg_finder_receives() lists them.
 typedef struct mg_receive {
   uint32_t centre;    ///< the centre: its position in the arrays given to mg_finder_find()
   int32_t rank;       ///< rank of the point
@@ -54,7 +54,7 @@ typedef struct mg_star_lists {
   const int32_t* holes;  ///< (EPIC's inva) ascending: points that were sent or are merged here, received ones included
 } mg_star_lists;
 
-/// Options of the pruning to stars; the same on every rank. Zero in a field means the default.
+/// Options of a star finder: how links are pruned to stars; the same on every rank. Zero in a field means the default.
 typedef struct mg_finder_options {
   size_t struct_size;       ///< sizeof(mg_finder_options)
   int32_t prune;            ///< 0: one pass; 1: iterative, as published. Both give the same
@@ -98,7 +98,7 @@ MG_API int mg_finder_lists(mg_finder* finder, int base, mg_star_lists* lists);
 /// @param received   receives one row per entry of mg_finder_receives(), in that order
 /// @param capacity   bytes of `received`: at least receives * row_bytes
 MG_API int mg_finder_migrate(mg_finder* finder, const void* rows, size_t row_bytes, void* received, size_t capacity);
-/// Callback that writes the row of the point at a position. It must not call this library.
+/// Callback of mg_finder_migrate_packed() that writes the row of the point at a position. It must not call this library.
 typedef void (*mg_pack)(uint32_t position, void* row, void* user);
 /// Sends the row of every point of mg_finder_sends() to the rank of its centre; a callback packs each row, for data that are
 /// not stored in rows. Called by every rank after mg_finder_find(); communicates with neighbours only.

@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-/// Status that functions return. The first five are also exit codes of the command merganser.
+/// Status that every function of the C interface returns. The first five are also exit codes of the command merganser.
 enum mg_status {
   MG_OK = 0,             ///< success
   MG_VERIFICATION = 1,   ///< a computed result failed verification
@@ -46,7 +46,7 @@ enum mg_status {
 /// Returns the version of the interface that the library implements. A program must not use the library unless this is at
 /// least the MG_ABI that it was compiled with.
 MG_API int mg_abi(void);
-/// Returns the version of the library, as "0.1.0".
+/// Returns the version of the merganser library, as "0.1.0".
 MG_API const char* mg_version(void);
 /// Returns the text of the last call that failed in this thread: what, the value, what is allowed. Never NULL; "" if none has
 /// failed. Valid until the next call that fails in this thread.

@@ -11,7 +11,7 @@ typedef struct mg_transport mg_transport;
 /// Decomposition of a box into blocks, one per rank.
 typedef struct mg_decomposition mg_decomposition;
 
-/// Options for opening a transport; the same on every rank. Zero in a field means the default.
+/// Options for opening a transport (model, decorators); the same on every rank. Zero in a field means the default.
 typedef struct mg_open_options {
   size_t struct_size;      ///< sizeof(mg_open_options)
   const char* backend;     ///< "p2p", "neighborhood", "rma", "shmem"; NULL or "auto": the one measured to be fastest
@@ -48,21 +48,22 @@ MG_API int mg_run_threads(int ranks, mg_body body, void* user);
 /// Closes a transport; NULL is accepted. Collective. Its resources are released when no object made over it is left.
 MG_API int mg_transport_close(mg_transport* transport);
 
-/// Returns the number of this rank, from 0. Local.
+/// Returns the number of this rank in a transport, from 0. Local.
 MG_API int mg_transport_rank(mg_transport* transport, int* rank);
-/// Returns the number of ranks. Local.
+/// Returns the number of ranks of a transport. Local.
 MG_API int mg_transport_size(mg_transport* transport, int* size);
-/// Returns the name of the communication model, as "p2p". Local. Valid while the transport is.
+/// Returns the name of a transport's communication model, as "p2p". Local. Valid while the transport is.
 MG_API int mg_transport_name(mg_transport* transport, const char** name);
-/// Returns one line on the measurements and the choice of "auto"; "" if a model was named. Local. Valid while the transport is.
+/// Returns one line on the measurements by which "auto" chose a transport's model; "" if a model was named. Local. Valid while
+/// the transport is.
 MG_API int mg_transport_choice(mg_transport* transport, const char** choice);
-/// Returns after all ranks have called it. Collective.
+/// Barrier of a transport: returns after all ranks have called it. Collective.
 MG_API int mg_transport_barrier(mg_transport* transport);
 /// Replaces each of n integers by its sum over all ranks, on every rank. Collective; meant for reports, not for inner loops.
 /// @param n  up to 2^24, the same on every rank
 MG_API int mg_transport_sum(mg_transport* transport, int64_t* values, size_t n);
 
-/// Axis-aligned box.
+/// Axis-aligned box of the domain, with walls or periodic along each axis.
 typedef struct mg_box {
   size_t struct_size;   ///< sizeof(mg_box)
   double lower[3];      ///< lower corner
@@ -97,9 +98,9 @@ MG_API int mg_decomposition_of_ranks(mg_transport* transport, const mg_box* box,
 /// @param axes  axes[i] is the axis of the box that axis i of the communicator splits; NULL: 0, 1, 2
 MG_API int mg_decomposition_cartesian(int communicator, const mg_box* box, const int64_t cells[3],
                                       const int32_t axes[3], mg_decomposition** decomposition);
-/// Returns the number of blocks, one for each rank.
+/// Returns the number of blocks of a decomposition, one for each rank.
 MG_API int mg_decomposition_ranks(mg_decomposition* decomposition, int* ranks);
-/// Returns the lower and the upper corner of a rank's block.
+/// Returns the lower and the upper corner of a rank's block in a decomposition.
 MG_API int mg_decomposition_block(mg_decomposition* decomposition, int rank, double lower[3], double upper[3]);
 /// Computes the rank that owns each of n points. Periodic axes are wrapped.
 /// @param xyz     3 n coordinates: x, y, z of point i from xyz[3 i] on

@@ -71,7 +71,7 @@ class Clusterer {
   /// Parcels that the caller has moved may travel farther.
   [[nodiscard]] bool redistributes_in_one_wave() const;
 
-  /// Returns the decomposition given to the constructor.
+  /// Returns the decomposition by which the Clusterer determines the owners of parcels. Local.
   [[nodiscard]] const Decomposition& decomposition() const;
 
  private:
@@ -87,8 +87,8 @@ class Clusterer {
 /// is not from 1e-120 to 1e120, or an id that two parcels have; all on every rank alike, with nothing moved yet
 void distribute(Parcels& parcels, const Decomposition& decomposition, comm::Transport& transport);
 
-/// Checks that ids are distinct over all ranks. Collective (set-up). Sends 8 bytes for each id, unless ids ascend on
-/// every rank and the ranges of ranks are disjoint.
+/// Checks that the ids of points or parcels are distinct over all ranks. Collective (set-up). Sends 8 bytes for each id,
+/// unless ids ascend on every rank and the ranges of ranks are disjoint.
 /// @param ids  of this rank's points
 /// @throws InputError naming the id, on every rank alike
 void check_distinct(std::span<const std::int64_t> ids, comm::Transport& transport);

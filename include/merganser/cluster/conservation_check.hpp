@@ -34,7 +34,7 @@ class ConservationCheck {
   void verify(const Parcels& after, std::span<const StepReport::MergedPair> merged);
 
  private:
-  /// Statement about one parcel, sent to the rank that checks it.
+  /// Entry of the conservation check about one parcel, sent to the rank to which its id hashes.
   struct Entry {
     std::int64_t id;
     std::int64_t other;

@@ -21,8 +21,8 @@ namespace merganser {
 /// their owners.
 class Redistribution {
  public:
-  /// Determines over all ranks whether one wave suffices, and makes the announcement network if not. Collective.
-  /// Transport and Clusterer must outlive this object and keep their addresses.
+  /// Determines over all ranks whether one wave brings every merged parcel to its owner, and makes the announcement network if
+  /// not. Collective. Transport and Clusterer must outlive this object and keep their addresses.
   Redistribution(comm::Transport& transport, Clusterer& clusterer);
 
   /// Sends the parcels of every rank to their owners. Called by every rank after a step. No collective.
@@ -30,9 +30,9 @@ class Redistribution {
   /// @throws InputError naming the rank if a parcel has come farther than merging can bring it, where one wave suffices
   int operator()(Parcels& parcels);
 
-  /// Returns the number of waves made so far, the same on every rank.
+  /// Returns the number of redistribution waves made so far, the same on every rank.
   [[nodiscard]] std::int64_t waves() const noexcept { return waves_; }
-  /// Returns whether waves are followed by announcements; the same on every rank.
+  /// Returns true if redistribution waves are followed by announcements of parcels in transit; the same on every rank.
   [[nodiscard]] bool announces() const noexcept { return network_.has_value(); }
 
  private:

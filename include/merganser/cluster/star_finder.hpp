@@ -31,7 +31,7 @@
 
 namespace merganser {
 
-/// Link from a point of this rank to the centre that it merges into.
+/// Star link from a point of this rank to the centre that it merges into, as StarFinder::links() lists them.
 struct StarLink {
   std::uint32_t source;      ///< position of the point in the arrays given to find()
   std::int32_t rank;         ///< rank of the centre; this rank or another
@@ -41,7 +41,7 @@ struct StarLink {
   double distance2;          ///< canonical squared distance of the two, Box::distance2
 };
 
-/// Link from a point of another rank that merges into a centre of this one.
+/// Star link from a point of another rank that merges into a centre of this one, as StarFinder::receives() lists them.
 struct StarReceive {
   std::uint32_t centre;      ///< position of the centre in the arrays given to find()
   std::int32_t rank;         ///< rank of the point
@@ -101,7 +101,7 @@ class StarFinder {
   /// Returns the links of points of other ranks that merge into points of this one, in the order in which migrate()
   /// delivers them. Valid until the next find(). Local.
   [[nodiscard]] std::span<const StarReceive> receives() const;
-  /// Returns counts and times of the last find(). Local.
+  /// Returns counts and times of this rank in the last find(). Local.
   [[nodiscard]] const StepNumbers& numbers() const;
 
   /// Sends rows[i] for each point i of sends() to the rank of its centre; `received` becomes a row for each of receives().
@@ -147,7 +147,7 @@ class StarFinder {
   std::size_t merge(const MergeRules& rules, const Columns& columns);
 
  private:
-  /// Validates the number of rows of a payload. @throws UsageError if it is not that of the points given to find()
+  /// Validates the number of rows of a payload to migrate. @throws UsageError if it is not that of the points given to find()
   void check_row_count(std::size_t rows) const;
 
   struct Impl;

@@ -12,16 +12,16 @@
 
 namespace merganser {
 
-/// Three coordinates: x, y, z.
+/// Coordinates of a point, or components of a vector, in space: x, y, z.
 using Vec3 = std::array<double, 3>;
 
-/// Axis-aligned box, each axis periodic or bounded by walls.
+/// Domain of the parcels: an axis-aligned box, each axis periodic or bounded by walls.
 struct Box {
   Vec3 lower{0, 0, 0};                              ///< coordinates of the lower corner
   Vec3 extent{1, 1, 1};                             ///< edge lengths, > 0
   std::array<bool, 3> periodic{true, true, false};  ///< true: the axis is periodic; false: it is bounded by walls
 
-  /// Returns true if corner, extents and periodicity are equal.
+  /// Returns true if corner, extents and periodicity of two boxes are equal.
   friend bool operator==(const Box&, const Box&) = default;
 
   /// Maps a coordinate into the box by periodicity: into [lower, lower + extent) on a periodic axis, unchanged on an axis with
@@ -81,19 +81,19 @@ struct Box {
   }
 };
 
-/// Regular grid: a box divided into equal cells.
+/// Regular grid of the domain: a box divided into equal cells, in which the owner of a position is determined.
 struct Grid {
-  Box box;
+  Box box;                                     ///< domain that the cells fill
   std::array<std::int64_t, 3> cells{1, 1, 1};  ///< number of cells along each axis, >= 1
 
-  /// Returns true if boxes and numbers of cells are equal.
+  /// Returns true if boxes and numbers of cells of two grids are equal.
   friend bool operator==(const Grid&, const Grid&) = default;
 
-  /// Returns the edge length of a cell along one axis.
+  /// Returns the edge length of a grid cell along one axis, in units of the box.
   [[nodiscard]] double spacing(int axis) const { return box.extent[axis] / static_cast<double>(cells[axis]); }
-  /// Returns the volume of a cell.
+  /// Returns the volume of a grid cell, in cubed units of the box.
   [[nodiscard]] double cell_volume() const { return spacing(0) * spacing(1) * spacing(2); }
-  /// Returns the number of cells of the grid.
+  /// Returns the number of cells of the grid, along all axes together.
   [[nodiscard]] std::int64_t cell_count() const { return cells[0] * cells[1] * cells[2]; }
 
   /// Returns the index of the cell that contains a coordinate on one axis, clamped to [0, cells). Every rank uses this formula to
@@ -109,11 +109,11 @@ struct Grid {
   }
 };
 
-/// Greatest number of cells along one axis: balancing stores a number for each.
+/// Greatest number of grid cells along one axis: balancing stores a number for each.
 inline constexpr std::int64_t kMaxAxisCells = std::int64_t{1} << 24;
 /// Exclusive upper bound of the number of cells of a grid: cell numbers are 64-bit integers, and ranks store arrays by cell.
 inline constexpr double kMaxCells = 0x1p40;
-/// Least edge of a cell, in units of the distance between adjacent doubles at the corners of the box.
+/// Least edge of a grid cell, in units of the distance between adjacent doubles at the corners of the box.
 inline constexpr double kMinCellSpacings = 4;
 
 /// Checks that the cells of a grid can be numbered, and told apart in double precision: 1 to kMaxAxisCells cells along each axis,

@@ -14,9 +14,9 @@ namespace merganser {
 [[nodiscard]] inline Vec3 wrapped(const Box& box, const Vec3& p) {
   return {box.wrap(0, p[0]), box.wrap(1, p[1]), box.wrap(2, p[2])};
 }
-/// Formats a point for messages, with all digits: "(51, 0.1, 1e-17)".
+/// Formats the coordinates of a point for error messages, with all digits: "(51, 0.1, 1e-17)".
 [[nodiscard]] std::string point_text(const Vec3& p);
-/// Formats a box for messages, with all digits: "[0, 50) x [0, 50) x [0, 1], periodic in x and y".
+/// Formats a domain (box) for error messages, with all digits: "[0, 50) x [0, 50) x [0, 1], periodic in x and y".
 [[nodiscard]] std::string box_text(const Box& box);
 
 }  // namespace merganser

@@ -18,10 +18,10 @@ namespace merganser {
 /// + iy) * pz + iz, as in a Cartesian communicator of MPI.
 class Decomposition {
  public:
-  /// Block of one rank.
+  /// Rectangular block of the domain that one rank owns.
   struct Block {
-    Vec3 lower;  ///< lower corner
-    Vec3 upper;  ///< upper corner
+    Vec3 lower;  ///< lower corner of the block, in units of the box
+    Vec3 upper;  ///< upper corner of the block, in units of the box
   };
 
   /// Makes a decomposition by cells, with runs of cells whose lengths differ by at most one along each axis.
@@ -52,17 +52,17 @@ class Decomposition {
   /// @throws UsageError if this decomposition is not by cells, or there is not one weight for each cell of an axis
   [[nodiscard]] Decomposition balanced(const std::array<std::vector<std::int64_t>, 3>& weight) const;
 
-  /// Returns the grid that the decomposition was made with.
+  /// Returns the grid of cells of the domain that the decomposition was made with.
   [[nodiscard]] const Grid& grid() const noexcept { return grid_; }
-  /// Returns the number of ranks, which is the number of blocks.
+  /// Returns the number of ranks of the decomposition, which is the number of blocks.
   [[nodiscard]] int ranks() const noexcept { return shape_[0] * shape_[1] * shape_[2]; }
   /// Returns true if blocks are runs of cells; only then may cut() and part_of_cell() be called.
   [[nodiscard]] bool is_by_cells() const noexcept { return kind_ == Kind::cells; }
-  /// Checks that blocks are runs of cells. @throws UsageError, beginning with `what`, if they are not
+  /// Checks that the blocks of the ranks are runs of cells. @throws UsageError, beginning with `what`, if they are not
   void require_cells(const std::string& what) const;
   /// Returns the number of blocks along each axis; of a decomposition by boxes {ranks(), 1, 1}.
   [[nodiscard]] const std::array<int, 3>& shape() const noexcept { return shape_; }
-  /// Returns the indices of a rank's block along the axes, from 0.
+  /// Returns the indices of a rank's block of the domain along the axes, from 0.
   [[nodiscard]] std::array<int, 3> coordinates(int rank) const;
   /// Returns the rank of the block with the given indices along the axes; the inverse of coordinates().
   [[nodiscard]] int rank_at(const std::array<int, 3>& c) const { return (c[0] * shape_[1] + c[1]) * shape_[2] + c[2]; }
@@ -75,7 +75,7 @@ class Decomposition {
   /// Returns the rank that owns a point inside the box, whose coordinates on periodic axes are wrapped (Box::wrap). All ranks find
   /// the same owner. Cost: O(log ranks), by boxes O(ranks).
   [[nodiscard]] int owner(const Vec3& p) const;
-  /// Returns the block of a rank.
+  /// Returns the corners of the block of the domain that a rank owns.
   [[nodiscard]] Block block(int rank) const;
   /// Returns a lower bound of the squared distance from a point inside the box to any point that a rank owns, over all periodic
   /// images. It is below the exact distance to the block by rounding errors alone, and 0 for points that the rank owns.
@@ -98,7 +98,7 @@ class Decomposition {
   /// Returns, for each axis, whether the lower and the upper face of a rank's block are walls of the box.
   [[nodiscard]] std::array<std::array<bool, 2>, 3> walls(int rank) const;
 
-  /// Describes the shape for reports: "2x1x1", "7 boxes".
+  /// Describes the shape of the decomposition for reports: "2x1x1", "7 boxes".
   [[nodiscard]] std::string describe() const;
   /// Returns the cuts or blocks, which with the grid determine the owner of a point, as text. Equal for equal decompositions, for
   /// checks that all ranks have the same one.
@@ -107,14 +107,16 @@ class Decomposition {
  private:
   enum class Kind : std::uint8_t { cells, cuts, boxes };
   struct Tiles;
+  /// Makes a decomposition of one block, whose cuts the caller sets.
   explicit Decomposition(const Grid& grid) : grid_(grid) {}
 
-  Grid grid_;
-  Kind kind_ = Kind::cells;
-  std::array<int, 3> shape_{1, 1, 1};
-  std::array<std::vector<std::int64_t>, 3> cuts_;  // by cells
-  std::array<std::vector<double>, 3> faces_;       // by cuts: parts + 1 of each axis
-  std::shared_ptr<const Tiles> tiles_;             // by boxes
+  Grid grid_;                          // domain and its cells
+  Kind kind_ = Kind::cells;            // way in which the domain is divided
+  std::array<int, 3> shape_{1, 1, 1};  // blocks along each axis; by boxes {ranks, 1, 1}
+  std::array<std::vector<std::int64_t>, 3>
+      cuts_;                                  // by cells: first cell of each part of an axis, and the number of cells
+  std::array<std::vector<double>, 3> faces_;  // by cuts: parts + 1 coordinates of each axis
+  std::shared_ptr<const Tiles> tiles_;        // by boxes: the blocks and their neighbours
 };
 
 }  // namespace merganser

@@ -14,13 +14,13 @@
 
 namespace merganser::io {
 
-/// Copies numbers into values of NetCDF type double. Local.
+/// Copies numbers into values of NetCDF type double, for an attribute or variable of a file. Local.
 [[nodiscard]] FileValues file_values(std::span<const double> numbers);
-/// Copies numbers into values of NetCDF type int (32 bits). Local.
+/// Copies numbers into values of NetCDF type int (32 bits), for an attribute or variable of a file. Local.
 [[nodiscard]] FileValues file_values(std::span<const std::int32_t> numbers);
-/// Copies numbers into values of NetCDF type int64. Local.
+/// Copies numbers into values of NetCDF type int64, for an attribute or variable of a file. Local.
 [[nodiscard]] FileValues file_values(std::span<const std::int64_t> numbers);
-/// Copies a text into values of NetCDF type char, one value per byte. Local.
+/// Copies a text into values of NetCDF type char, one value per byte, for an attribute or variable of a file. Local.
 [[nodiscard]] FileValues file_values(std::string_view text);
 
 /// Converts values of a NetCDF file to doubles, rounding 64-bit integers. Returns an empty vector if they are text or of
@@ -31,11 +31,11 @@ namespace merganser::io {
 [[nodiscard]] std::vector<std::int64_t> to_integers(const FileValues& values);
 /// Returns the text of values of a NetCDF file: the first string, or all characters. Empty if they are neither. Local.
 [[nodiscard]] std::string to_text(const FileValues& values);
-/// Returns the values of a group's attribute of this name, or null if the group has none. Local.
+/// Returns the values of a NetCDF group's attribute of this name, or null if the group has none. Local.
 [[nodiscard]] const FileValues* find_attribute(const FileGroup& group, std::string_view name);
-/// Returns the immediate subgroup of this name, or null if the group has none. Local.
+/// Returns the immediate subgroup of a NetCDF group with this name, or null if the group has none. Local.
 [[nodiscard]] const FileGroup* find_group(const FileGroup& group, std::string_view name);
-/// Returns the values of a group's variable of this name, or null if the group has none. Local.
+/// Returns the values of a NetCDF group's variable of this name, or null if the group has none. Local.
 [[nodiscard]] const FileValues* find_variable(const FileGroup& group, std::string_view name);
 
 /// Checks that a file is a regular one on this machine, has the signature of NetCDF, and refers to no other file: no
@@ -45,12 +45,12 @@ namespace merganser::io {
 /// @throws InputError naming the file and what is wrong
 std::int64_t check_self_contained(const std::string& path);
 
-/// Mask of the missing values of one variable.
+/// Mask of the missing values of one NetCDF variable, returned by find_missing().
 struct MissingMask {
   std::vector<std::uint8_t> missing;  ///< for each value 1 (missing) or 0 (present)
   std::string why;                    ///< reason of the first missing value, as "NaN" or "_FillValue -999"; else empty
 };
-/// Classifies every value of a numeric variable as present or missing by the rule of docs/parcel-files.md. Local.
+/// Classifies every value of a numeric NetCDF variable as present or missing by the rule of docs/parcel-files.md. Local.
 /// @throws InputError without the file's name if the variable's attributes do not define missing values
 [[nodiscard]] MissingMask find_missing(const FileVariable& variable);
 

@@ -11,7 +11,7 @@
 
 namespace merganser::io {
 
-/// Array of values of one of NetCDF's atomic types, in its representation in memory.
+/// Array of values of a NetCDF attribute or variable, of one atomic type, in its representation in memory.
 struct FileValues {
   int type = 0;                      ///< NetCDF's number of the type: 6 is double, 12 string
   std::int64_t count = 0;            ///< number of values
@@ -19,49 +19,49 @@ struct FileValues {
   std::vector<std::string> strings;  ///< the values of type string
 };
 
-/// Named attribute of a file, a group or a variable.
+/// Named attribute of a NetCDF file, group or variable.
 struct FileAttribute {
   std::string name;
   FileValues values;
 };
 
-/// Storage of a variable over the parcels in the file: chunking and filters.
+/// Storage of a NetCDF variable in its file: chunking and filters.
 struct FileStorage {
   std::int64_t chunk = 0;  ///< length of a chunk in parcels; 0: unspecified
   int deflate = 0;         ///< compression level, 0 to 9; 0: not compressed
-  bool shuffle = false;    ///< the shuffle filter precedes compression
-  bool checksum = false;   ///< chunks carry a Fletcher32 checksum
+  bool shuffle = false;    ///< true if the shuffle filter precedes compression
+  bool checksum = false;   ///< true if chunks carry a Fletcher32 checksum
 };
 
-/// Variable of a file: name, shape, attributes, storage and values.
+/// Variable of a NetCDF file: name, shape, attributes, storage and values.
 struct FileVariable {
   std::string name;
-  std::vector<std::string> dimensions;  ///< names, slowest first
+  std::vector<std::string> dimensions;  ///< names of its dimensions, slowest first
   std::vector<FileAttribute> attributes;
   FileStorage storage;
-  FileValues values;  ///< of variables over the parcels the type alone
+  FileValues values;  ///< the values; for variables over the parcels the type alone
   /// A `_FillValue` that is not one value of the variable's type: it defines missing values, but is not carried.
   std::vector<FileAttribute> unwritten;
-  bool skip_missing = false;  ///< a parcel may lack a value: rule missing=skip
+  bool skip_missing = false;  ///< true if a parcel may lack a value: rule missing=skip
 };
 
-/// Dimension of a file or group.
+/// Dimension of a NetCDF file or group.
 struct FileDimension {
   std::string name;
   std::int64_t length = 0;  ///< number of entries, at least 0
-  bool unlimited = false;   ///< variables may grow along it
+  bool unlimited = false;   ///< true if variables may grow along it
 };
 
-/// Group of a file: attributes, dimensions, variables and subgroups that do not hold values of single parcels.
+/// Group of a NetCDF file: attributes, dimensions, variables and subgroups that do not hold values of single parcels.
 struct FileGroup {
-  std::string name;  ///< empty for the root group
+  std::string name;  ///< name of the group; empty for the root group
   std::vector<FileAttribute> attributes;
   std::vector<FileDimension> dimensions;
   std::vector<FileVariable> variables;
   std::vector<FileGroup> groups;
 };
 
-/// Part of a file that cannot be carried into files made from it.
+/// Part of a parcel file (variable, attribute, group, time levels) that cannot be carried into files made from it.
 struct FileLoss {
   std::string name;  ///< path of the variable with its groups, or name of the attribute
   std::string what;  ///< description for the user, as "variable label, of type string"
@@ -73,7 +73,7 @@ struct FileMetadata {
   std::vector<FileVariable> columns;  ///< variables over the parcels, and `t`: types, attributes, storage
   std::vector<FileLoss> lost;         ///< parts that files made from this one will lack
 
-  /// Returns the variable over the parcels of this name, or null if the file has none. Local.
+  /// Returns the parcel file's variable of this name over the parcels, or null if the file has none. Local.
   [[nodiscard]] const FileVariable* column(std::string_view name) const;
 };
 

@@ -17,36 +17,36 @@ namespace merganser::io {
 /// Description of a parcel file: read_info() fills it, add_variables() extends its schema, read_parcels() reads by it.
 struct ParcelFileInfo {
   Grid grid;  ///< box and cells; axes periodic by the attribute `periodic`, without it in x and y, as in EPIC's files
-  bool says_periodic = false;  ///< the file has the attribute `periodic`
+  bool says_periodic = false;  ///< true if the file has the attribute `periodic`
   /// Attribute `min_vratio`, above 0, if the file has it: cell volume / smallest volume that is not small.
   std::optional<double> min_volume_ratio;
   std::int64_t parcels = 0;  ///< number of parcels in the file
   double time = 0;           ///< last time level, in the unit of the file; 0 if it has none
-  bool classic = false;      ///< a format before NetCDF-4, which processes cannot open together
-  bool has_ids = false;      ///< the file has the variable merganser_id
+  bool classic = false;      ///< true for a format before NetCDF-4, which processes cannot open together
+  bool has_ids = false;      ///< true if the file has the variable merganser_id
   Schema schema;          ///< EPIC's, less vorticity and buoyancy where the file lacks them: the attributes to be read
   FileMetadata metadata;  ///< everything else that is carried into files made from this one
 };
 
-/// Rule by which the values of a variable beside EPIC's merge.
+/// Rule by which the values of one parcel file variable beside EPIC's merge, the argument of add_variables().
 struct VariableRule {
-  std::string name;        ///< of the variable in the file
-  Rule rule = Rule::mean;  ///< mean, sum, centre or largest
+  std::string name;        ///< name of the variable in the file
+  Rule rule = Rule::mean;  ///< merge rule of its values: mean, sum, centre or largest
   /// Parcels may lack a value: such members count neither in a mean nor in a sum, and a merged parcel lacks one if all
   /// members do, or the one whose value it keeps. Else a missing value is an error.
   bool skip_missing = false;
 };
 
-/// Number of missing values of one variable over all parcels of a file.
+/// Number of missing values of one variable over all parcels of a file, reported by read_parcels().
 struct MissingFound {
-  std::string name;        ///< of the variable
-  std::int64_t count = 0;  ///< parcels without a value, at least 1
+  std::string name;        ///< name of the variable
+  std::int64_t count = 0;  ///< number of parcels without a value, at least 1
 };
 
-/// Position that a parcel had in the file it was read from.
+/// Position that a parcel had in the file it was read from, reported by read_parcels().
 struct FilePlace {
-  std::int64_t id;     ///< of the parcel
-  std::int64_t place;  ///< from 0 in the order of the file
+  std::int64_t id;     ///< id of the parcel
+  std::int64_t place;  ///< position of the parcel in the file, from 0
 };
 
 /// Returns true if this build has NetCDF. Without it, functions that read or write files throw InputError for every file.

@@ -31,13 +31,13 @@ inline constexpr std::array<std::string_view, 4> kCompletionNames{"local", "remo
   return kCompletionNames[static_cast<std::size_t>(completion)];
 }
 
-/// Description of a kernel.
+/// Description of a benchmark kernel: one way to exchange data along the arcs of a process graph. kernels() lists them.
 struct KernelInfo {
   std::string_view name;         ///< model, dot, operations: "rma.put-flush"
   std::string_view model;        ///< a name of comm::backends(): "threads", "p2p", "neighborhood", "rma", "shmem"
   std::string_view description;  ///< calls of one iteration, for tables
-  Completion completion;
-  bool pulls = false;  ///< true: receivers get the data; false: senders send or put it
+  Completion completion;         ///< state of the exchange when an iteration returns on a rank
+  bool pulls = false;            ///< true: receivers get the data; false: senders send or put it
 };
 /// Returns the kernels of this build, by model in the order of comm::backends(), then by name. Local.
 [[nodiscard]] std::span<const KernelInfo> kernels();
@@ -45,10 +45,10 @@ struct KernelInfo {
 /// @throws UsageError for an unknown name, with the list of names
 [[nodiscard]] const KernelInfo& kernel(std::string_view name);
 
-/// Arcs and sizes of an exchange on one rank.
+/// Arguments of make_exchange() on one rank: its arcs in the process graph, and the capacity in bytes of each arc.
 struct ExchangeSpec {
   comm::Graph graph;                   ///< out- and in-neighbours of this rank
-  std::vector<std::size_t> bytes_out;  ///< by out-arc: capacity in bytes
+  std::vector<std::size_t> bytes_out;  ///< by out-arc: capacity in bytes of a message of this rank
   std::vector<std::size_t> bytes_in;   ///< by in-arc: capacity in bytes, equal to that on the sender
   std::size_t buffers = 1;             ///< number of sets of source and landing zones, 1 to 2^20, equal on all ranks
 };
@@ -62,9 +62,9 @@ class Exchange : Pinned {
  public:
   virtual ~Exchange() = default;
 
-  /// Returns the description of the kernel.
+  /// Returns the description of the kernel (name, model, completion class) by which this exchange transfers data. Local.
   [[nodiscard]] virtual const KernelInfo& info() const noexcept = 0;
-  /// Returns the arcs of this rank that the exchange was made with.
+  /// Returns the in- and out-neighbours of this rank in the process graph that the exchange was made with. Local.
   [[nodiscard]] virtual const comm::Graph& graph() const noexcept = 0;
 
   /// Sets the number of bytes that each arc carries from now on. Local; between two calls of quiesce() without an iterate() in
@@ -101,9 +101,9 @@ class Exchange : Pinned {
   /// iterate() runs.
   [[nodiscard]] virtual std::vector<int> missing() const = 0;
 
-  /// Makes the next iterate() omit the notification (message or signal) of an out-arc, as if it were lost: a fault that a program can inject.
-  /// The target continues with the next notification of this arc and is one iteration behind from then on, so the exchange is not
-  /// usable afterwards.
+  /// Makes the next iterate() omit the notification (message or signal) of an out-arc, as if it were lost: a fault that a program
+  /// can inject. The target continues with the next notification of this arc and is one iteration behind from then on, so the
+  /// exchange is not usable afterwards.
   /// @return false if the kernel has no notification that can be omitted
   virtual bool drop_next(std::size_t arc) = 0;
 };
@@ -117,9 +117,9 @@ class Exchange : Pinned {
 [[nodiscard]] std::unique_ptr<Exchange> make_exchange(comm::Transport& control, std::string_view kernel,
                                                       ExchangeSpec spec);
 
-/// Kernel that cannot be used on the given ranks.
+/// Benchmark kernel that cannot be used on the ranks of a transport, with the reason; probe_kernels() returns them.
 struct Unusable {
-  std::string_view kernel;  ///< name of the kernel
+  std::string_view kernel;  ///< name of the benchmark kernel
   std::string reason;       ///< "shmem_putmem_signal is not in OpenSHMEM 1.4; 1.5 has it"
 };
 /// Returns the kernels that cannot be used on the ranks of `control`, determined by an exchange of each on a ring. Collective; the
@@ -132,7 +132,7 @@ struct Unusable {
 class Start {
  public:
   virtual ~Start() = default;
-  /// Blocks until every rank has called it, and returns at about the same time on all. Collective.
+  /// Blocks until every rank has entered this barrier, and returns at about the same time on all. Collective.
   virtual void wait() = 0;
   /// Returns the rank that wait() waits for at the moment, -1 if none. Another thread may call it while wait() runs.
   [[nodiscard]] virtual int waits_for() const = 0;

@@ -16,7 +16,7 @@
 
 namespace merganser::kernels {
 
-/// Call by which an all-gather is made.
+/// Kind of the library call by which an all-gather is made: a blocking, a non-blocking or a neighbourhood collective.
 enum class GatherKind : std::uint8_t {
   blocking,      ///< one blocking collective, called by complete()
   non_blocking,  ///< a non-blocking collective, called by start() and completed by complete()
@@ -25,15 +25,16 @@ enum class GatherKind : std::uint8_t {
 /// Returns the name of a kind of gather: "blocking", "non-blocking" or "neighborhood". @throws UsageError for another value
 [[nodiscard]] std::string_view gather_name(GatherKind kind);
 
-/// Description of a gather of one model.
+/// Description of an all-gather that a communication model offers for measurements; gathers() lists them.
 struct GatherInfo {
-  GatherKind kind;
-  std::string_view model;        ///< a name of comm::backends()
-  std::string_view description;  ///< calls of one gather, for tables
+  GatherKind kind;               ///< blocking, non-blocking or neighbourhood collective
+  std::string_view model;        ///< communication model, a name of comm::backends()
+  std::string_view description;  ///< library calls of one all-gather, for tables
 };
-/// Returns the gathers of this build, by model in the order of comm::backends(), then by kind. Local.
+/// Returns the descriptions of the all-gathers of this build, by model in the order of comm::backends(), then by kind. Local.
 [[nodiscard]] std::span<const GatherInfo> gathers();
-/// Returns the error text if the model of a transport has no gather of a kind; an empty string if it has one. Local.
+/// Returns the error text if the communication model of a transport has no all-gather of a kind; an empty string if it has one.
+/// Local.
 [[nodiscard]] std::string missing_gather(const comm::Transport& transport, GatherKind kind);
 
 /// All-gather of equal parts that is repeated. Every rank calls start() and complete() alternately, and those of several gathers of
@@ -42,9 +43,9 @@ class Gather : Pinned {
  public:
   virtual ~Gather() = default;
 
-  /// Returns the description of the gather.
+  /// Returns the kind, communication model and library calls of this all-gather.
   [[nodiscard]] const GatherInfo& info() const noexcept { return info_; }
-  /// Returns the number of bytes of the part of each rank.
+  /// Returns the number of bytes that each rank contributes to this all-gather.
   [[nodiscard]] std::size_t part_bytes() const noexcept { return part_bytes_; }
 
   /// Starts a gather with the part of this rank, which is copied. Called by every rank; does not wait for others. The counters of
@@ -57,13 +58,17 @@ class Gather : Pinned {
   [[nodiscard]] std::span<const std::byte> complete();
 
  protected:
+  /// Stores the transport, which must outlive the all-gather, and the number of bytes that each rank contributes. Local.
   Gather(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes)
       : control_(control), info_(info), part_bytes_(part_bytes) {}
+  /// Copies the part of this rank into the send buffer of the model, and issues the collective if it is non-blocking.
   virtual void do_start(std::span<const std::byte> mine) = 0;
+  /// Completes the all-gather in the model's own calls; returns the parts of all ranks, in the order of ranks.
   [[nodiscard]] virtual std::span<const std::byte> do_complete() = 0;
+  /// Returns true between start() and complete() of this all-gather.
   [[nodiscard]] bool started() const noexcept { return started_; }
 
-  comm::Transport& control_;
+  comm::Transport& control_;  ///< transport of the ranks that take part; its counters count the all-gathers
 
  private:
   const GatherInfo& info_;

@@ -11,7 +11,7 @@
 
 namespace merganser::links {
 
-/// Policy that selects the links kept by a round of contraction.
+/// Policy that selects the links kept by a round of contraction of a nearest-neighbour graph, as in Boruvka's algorithm.
 enum class Policy : std::uint8_t {
   stars,  ///< links that prune_single_pass keeps: short chains of messages, about 0.42 of the vertices remain
   trees,  ///< all but one link of each dual link: whole trees contract, about 0.30 of the vertices remain
@@ -25,7 +25,7 @@ struct Root {
   friend bool operator==(const Root&, const Root&) = default;
 };
 
-/// Cost counters of one contraction on this rank.
+/// Cost counters of one contraction of a graph of links on this rank; contract() fills it.
 struct ContractStatistics {
   /// Waves of queries (trees); longest chain of cross-rank labels, as PruneStatistics::rounds (stars)
   std::int64_t rounds = 0;

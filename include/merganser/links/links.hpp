@@ -10,7 +10,7 @@
 
 namespace merganser::links {
 
-/// Value of Links::target for a vertex without a link.
+/// Value of Links::target for a vertex without a nearest-neighbour link.
 inline constexpr std::uint32_t kNone = 0xffffffffU;
 /// Bit of Links::target that marks a link to another rank; the other bits are its index in Links::out.
 inline constexpr std::uint32_t kAway = 0x80000000U;
@@ -34,11 +34,11 @@ struct Key {
 /// labels of the link are relayed, to the first rank on the route; the arc in the opposite direction has the same
 /// number.
 struct CrossLink {
-  std::uint32_t vertex;         ///< the end on this rank
+  std::uint32_t vertex;         ///< end of the link on this rank, a local vertex
   std::uint32_t remote_vertex;  ///< the end on the other rank, by that rank's numbering
   std::uint32_t arc;            ///< arc to (out) or from (in) the other rank; the graph is symmetric, so one number
   std::uint32_t slot;           ///< position among the links of its arc and direction, the same number at both ends
-  std::int64_t remote_id;       ///< global id of the remote end
+  std::int64_t remote_id;       ///< global id of the end on the other rank
   double distance2;             ///< squared length of the link
   // Read by StarFinder, not by the pruning:
   std::int32_t remote_rank = -1;      ///< rank of the remote end; -1: not set
@@ -53,8 +53,8 @@ struct Relay {
   std::uint32_t slot_out;  ///< its slot there, none of those of Links::out
 };
 
-/// Links of one rank: the outgoing link of each local vertex, and the cross-rank links that leave or arrive. Vertices
-/// are numbered 0 .. target.size() - 1.
+/// Nearest-neighbour links of one rank: the outgoing link of each local vertex, and the cross-rank links that leave or arrive.
+/// Vertices are numbered 0 .. target.size() - 1.
 struct Links {
   std::vector<std::uint32_t> target;  ///< per vertex: a local vertex, kAway | index in `out`, or kNone
   std::vector<CrossLink> out;         ///< links that leave, ordered by arc, then slot
@@ -62,8 +62,8 @@ struct Links {
   std::vector<Relay> relays;          ///< labels to forward, ordered by arc_in, then slot_in (prune_single_pass only)
 };
 
-/// Stars of one rank after pruning. Kept links are those that remain in Links::target; no kept target is itself a kept
-/// source.
+/// Stars of one rank after pruning of nearest-neighbour links; the prunings fill it. Kept links are those that remain in
+/// Links::target; no kept target is itself a kept source.
 struct Stars {
   /// Per Links::in: 1 if the remote source merges into its target on this rank, else 0
   std::vector<std::uint8_t> in_kept;
@@ -72,18 +72,18 @@ struct Stars {
   std::int64_t linked_targets = 0;     ///< number of links within this rank, before pruning, whose target had a link
 };
 
-/// View of the global ids of local vertices. The id of a vertex is the int64 at base + row * stride bytes with row =
-/// order ? order[vertex] : vertex; without a base it is first + row.
+/// View of the global ids of the local vertices of a graph of links. The id of a vertex is the int64 at base + row * stride bytes
+/// with row = order ? order[vertex] : vertex; without a base it is first + row.
 struct Ids {
   const std::byte* base = nullptr;            ///< null: consecutive ids from `first`
   std::size_t stride = sizeof(std::int64_t);  ///< bytes from one id to the next
   const std::uint32_t* order = nullptr;       ///< row of each vertex; null: the vertex itself
   std::int64_t first = 0;                     ///< id of row 0 where `base` is null
-  /// Prefetches the cache line of a vertex's id.
+  /// Prefetches the cache line that holds the global id of a vertex.
   void prefetch(std::uint32_t vertex) const {
     if (base != nullptr) __builtin_prefetch(base + (order ? order[vertex] : vertex) * stride);
   }
-  /// Returns the global id of a vertex.
+  /// Returns the global id of a local vertex, without a range check.
   [[nodiscard]] std::int64_t operator[](std::uint32_t vertex) const {
     const std::uint32_t row = order ? order[vertex] : vertex;
     if (base == nullptr) return first + row;

@@ -11,14 +11,14 @@
 
 namespace merganser::links {
 
-/// Communication objects over one symmetric process graph, made once and used by every call.
+/// Communication objects for pruning and contraction of links, over one symmetric process graph; made once, used by every call.
 struct Channels {
-  comm::Transport& transport;
-  comm::Mailbox& mailbox;
-  comm::Stream& stream;
+  comm::Transport& transport;  ///< ranks over which the vertices are distributed
+  comm::Mailbox& mailbox;      ///< waves of tokens, queries and flags
+  comm::Stream& stream;        ///< labels of the single-pass pruning
 };
 
-/// Cost counters of one pruning on this rank.
+/// Cost counters of one pruning of nearest-neighbour links on this rank.
 struct PruneStatistics {
   std::int64_t rounds = 0;  ///< iterations of Algorithm 1, or length of the longest chain of cross-rank labels received
   std::int64_t words_written = 0;  ///< words sent to other ranks: labels, or puts of the published algorithm
@@ -52,7 +52,7 @@ struct PruneStatistics {
 /// Source: closed form of [frey2025, Algorithm 1].
 Stars prune_single_pass(Links& links, const Ids& ids, const Channels& channels, PruneStatistics* statistics = nullptr);
 
-/// Reusable buffers of the single-pass pruning, about 10 bytes per vertex, kept from call to call.
+/// Single-pass pruning of links into stars, with reusable buffers: about 10 bytes per vertex, kept from call to call.
 class SinglePass {
  public:
   SinglePass();
@@ -60,8 +60,8 @@ class SinglePass {
   SinglePass(SinglePass&&) noexcept;
   SinglePass& operator=(SinglePass&&) noexcept;
 
-  /// Cuts links into stars; parameters, participants and errors are those of prune_single_pass(). The result is valid
-  /// until the next call.
+  /// Cuts nearest-neighbour links into stars; parameters, participants and errors are those of prune_single_pass(). The result is
+  /// valid until the next call.
   const Stars& prune(Links& links, const Ids& ids, const Channels& channels, PruneStatistics* statistics = nullptr);
 
  private:

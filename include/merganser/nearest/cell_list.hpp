@@ -18,16 +18,16 @@
 
 namespace merganser::nearest {
 
-/// Box-shaped part of the domain that a rank owns. A face is a wall if nothing lies beyond it.
+/// Box-shaped part of the domain that a rank owns and whose parcels are searched. A face is a wall if nothing lies beyond it.
 struct Region {
-  Vec3 lower;                        ///< lower corner, in units of the box
-  Vec3 upper;                        ///< upper corner
+  Vec3 lower;                        ///< lower corner of the region, in units of the box
+  Vec3 upper;                        ///< upper corner of the region
   std::array<bool, 3> wall_lower{};  ///< by axis: the lower face is a wall
   std::array<bool, 3> wall_upper{};  ///< by axis: the upper face is a wall
 };
 
-/// Nearest candidate of one point so far. Candidates of one point compare by (distance2, id), the same order as that of
-/// links::Key.
+/// Nearest candidate of one query point of a nearest-neighbour search so far. Candidates of one point compare by (distance2, id),
+/// the same order as that of links::Key.
 struct Best {
   double distance2 = std::numeric_limits<double>::infinity();  ///< squared distance; infinite: no candidate yet
   std::int64_t id = 0;                                         ///< global id of the candidate
@@ -41,11 +41,11 @@ class BestSoFar;
 class CrowdedTrees;
 struct BlockSearch;
 
-/// Cell list of one rank. bin() counts, sort() orders, then any number of searches. A vertex is a position in the
-/// sorted order.
+/// Cell list of the parcels or points of one rank, for nearest-neighbour search. bin() counts, sort() orders, then any number of
+/// searches. A vertex is a position in the sorted order.
 class CellList {
  public:
-  /// @param region  block of this rank; its parcels must lie in it, up to rounding
+  /// Makes an empty cell list. @param region  block of this rank; its parcels must lie in it, up to rounding
   CellList(const Box& box, const Region& region);
   CellList(CellList&&) noexcept;
   CellList& operator=(CellList&&) noexcept;
@@ -60,13 +60,13 @@ class CellList {
     std::array<std::int64_t, 3> first{0, 0, 0};  ///< with `cells`: the first of them in the grid, by axis
   };
 
-  /// Counts the points per cell and the small ones. Reads the positions once, or three times if they crowd.
+  /// Counts the points per search cell and the small ones. Reads the positions once, or three times if they crowd.
   /// @return number of small points
   /// @throws InputError for a point outside the region, naming it and its coordinates, or a volume that is not
   /// is_volume(); for points that are wrapped on demand Unwrapped instead, also where a point is not in the box on a
   /// periodic axis
   std::int64_t bin(const PointSet& points, const Cut& cut);
-  /// Sorts the points given to bin() by cells. Writes sorted sites to `sorted` (n sites, kept until the searches are
+  /// Sorts the points given to bin() by search cells. Writes sorted sites to `sorted` (n sites, kept until the searches are
   /// done); `scratch` (scratch_bytes(n)) is used until the searches are done.
   /// Cost: O(n); O(m log m) time and 6 to 12 bytes of memory each for m parcels in cells with more than 64 of a kind.
   void sort(const PointSet& points, Site* sorted, std::byte* scratch);
@@ -77,8 +77,8 @@ class CellList {
 
   /// Small parcel whose nearest neighbour may be on another rank; `best` is the nearest parcel of this rank.
   struct Open {
-    std::uint32_t vertex;
-    Best best;
+    std::uint32_t vertex;  ///< vertex of the small parcel
+    Best best;             ///< its nearest parcel of this rank
   };
   /// Finds the nearest other parcel of every small parcel among this rank's parcels and their periodic images.
   /// target[v] = kNone for parcels that are not small or have no other.
@@ -88,9 +88,9 @@ class CellList {
   /// Cost: O(n log n) wherever the parcels are.
   std::vector<Open> search_exact(std::vector<std::uint32_t>& target, const links::Ids& ids);
 
-  /// Query point in canonical coordinates, anywhere in the box.
+  /// Query point of a nearest-neighbour search in canonical (wrapped) coordinates, anywhere in the box.
   struct Query {
-    Vec3 point;
+    Vec3 point;  ///< position
     /// Vertex at this point, which is no candidate; kNone: it is not one of this rank's
     std::uint32_t self = links::kNone;
   };
@@ -101,34 +101,34 @@ class CellList {
   /// 8 cells around the nearest node of the grid given to bin().
   void nearest_cells8(const Query& query, const links::Ids& ids, Best& best) const;
 
-  /// Returns the number of parcels in the list.
+  /// Returns the number of parcels or points in the cell list.
   [[nodiscard]] std::size_t size() const noexcept { return n_; }
-  /// Returns whether a vertex is a small point.
+  /// Returns whether a vertex is a small parcel or point, for which a neighbour is searched.
   [[nodiscard]] bool is_small(std::uint32_t vertex) const { return (key_[order_[vertex]] & 1U) == 0; }
-  /// Returns the sites by vertex, written by sort() to the caller's memory.
+  /// Returns the sites (position and volume) by vertex, written by sort() to the caller's memory.
   [[nodiscard]] const Site* sites() const noexcept { return sorted_; }
   /// Returns the position of each vertex in the points given to bin().
   [[nodiscard]] const std::uint32_t* order() const noexcept { return order_.data(); }
-  /// Returns the number of search cells.
+  /// Returns the number of cells of the search grid.
   [[nodiscard]] std::int64_t cell_count() const noexcept { return cells_[0] * cells_[1] * cells_[2]; }
   /// Returns the first vertex of a half-cell: small parcels of cell c are the vertices start(2c) .. start(2c+1) - 1,
   /// the others start(2c+1) .. start(2c+2) - 1.
   [[nodiscard]] std::uint32_t start(std::size_t half_cell) const { return start_[half_cell]; }
-  /// Returns the region given to the constructor.
+  /// Returns the part of the domain, this rank's block, that was given to the constructor.
   [[nodiscard]] const Region& region() const noexcept { return region_; }
 
   /// Returns the name of the vector instructions that search_exact uses on this CPU, as "AVX3".
   [[nodiscard]] static const char* vector_target();
 
  private:
-  static constexpr std::size_t kPadding = 64;
+  static constexpr std::size_t kPadding = 64;  // filter coordinates beyond the last vertex, which vectors may read
   void choose_cells(double parcels_per_cell);
   void measure_cells();
-  /// Occupation of the cells, for the choice of the search grid.
+  /// Occupation of the search cells, which count() returns, for the choice of the search grid.
   struct Census {
     std::int64_t small = 0;   ///< small parcels
-    std::size_t crowded = 0;  // parcels in cells with more than `crowd`
-    std::uint32_t most = 0;   // parcels of the fullest half-cell
+    std::size_t crowded = 0;  ///< parcels in cells with more than `crowd`
+    std::uint32_t most = 0;   ///< parcels of the fullest half-cell
   };
   [[nodiscard]] Census count(const PointSet& points, std::uint32_t crowd);
   [[nodiscard]] bool narrow_to_points(const PointSet& points);
@@ -149,26 +149,26 @@ class CellList {
 
   Box box_;
   Region region_;
-  double slack_ = 0;  // rounding of coordinates, absolute
-  Vec3 lower_;        // of the cells: the region, or the part of it that holds parcels
-  Vec3 upper_;
-  std::array<std::int64_t, 3> cells_{1, 1, 1};
-  Vec3 width_{};  // of a cell
-  Vec3 inverse_width_{};
-  Grid grid_;  // cells8: the physical grid
-  std::array<std::int64_t, 3> first_{};
-  bool canonical_ = false;
-  std::size_t n_ = 0;
-  std::uint32_t most_ = 0;          // parcels of one half-cell
-  std::vector<std::uint32_t> key_;  // half-cell of a parcel, by container position
-  std::vector<std::uint32_t> order_;
-  std::vector<std::uint32_t> start_;
-  Site* sorted_ = nullptr;
-  float* filter_ = nullptr;           // scratch: coordinates of the filter, ...
-  std::uint32_t* by_node_ = nullptr;  // ... small parcels listed under their nearest node
-  std::vector<std::uint32_t> node_start_;
-  double scale_ = 1;
-  std::unique_ptr<CrowdedTrees> trees_;  // of the crowded cells; null if there are none
+  double slack_ = 0;                            // rounding of coordinates, absolute
+  Vec3 lower_;                                  // of the cells: the region, or the part of it that holds parcels
+  Vec3 upper_;                                  // upper corner of the cells
+  std::array<std::int64_t, 3> cells_{1, 1, 1};  // number of search cells by axis
+  Vec3 width_{};                                // edges of a search cell by axis
+  Vec3 inverse_width_{};                        // reciprocals of the edges
+  Grid grid_;                                   // cells8: the physical grid
+  std::array<std::int64_t, 3> first_{};         // cells8: first of this rank's cells in the physical grid, by axis
+  bool canonical_ = false;                      // cells8: search cells are cells of the physical grid
+  std::size_t n_ = 0;                           // number of points
+  std::uint32_t most_ = 0;                      // parcels of one half-cell
+  std::vector<std::uint32_t> key_;              // half-cell of a parcel, by container position
+  std::vector<std::uint32_t> order_;            // by vertex: position of its parcel in the container
+  std::vector<std::uint32_t> start_;            // by half-cell: first vertex in it
+  Site* sorted_ = nullptr;                      // by vertex: position and volume, in the caller's memory
+  float* filter_ = nullptr;                     // scratch: coordinates of the filter, ...
+  std::uint32_t* by_node_ = nullptr;            // ... small parcels listed under their nearest node
+  std::vector<std::uint32_t> node_start_;       // by node of the search grid: first entry of by_node_
+  double scale_ = 1;                            // of filter coordinates: reciprocal of the widest edge of a cell
+  std::unique_ptr<CrowdedTrees> trees_;         // of the crowded cells; null if there are none
 };
 
 }  // namespace merganser::nearest

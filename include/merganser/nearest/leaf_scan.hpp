@@ -31,8 +31,8 @@ inline double sphere_lower_bound(double chord2) {
   return std::max(4 - std::sqrt(std::max(4 - chord2, 0.0) + 1e-14) - 1e-15, kFarChord2);
 }
 
-/// Points as a structure of arrays, one array per axis; each array has 16 more elements at its end, infinite or any
-/// numbers.
+/// Points of a spatial tree for scan_leaf() as a structure of arrays, one array per axis; each array has 16 more elements at its
+/// end, infinite or any numbers.
 struct LeafPoints {
   static constexpr int kMaxAxes = 16;
   std::array<const double*, kMaxAxes> axis{};  ///< coordinates by axis
@@ -46,19 +46,19 @@ struct LeafPoints {
   bool sphere = false;                 ///< whether the points lie on the unit sphere, on three axes: see kFarChord2
 };
 
-/// Lists of the nearest points so far of the query points `first` .. `first + count` - 1, in ascending order of
+/// Lists of the k nearest points so far, for scan_leaf(), of the query points `first` .. `first + count` - 1, in ascending order of
 /// (distance, id).
 /// Query q has row q of `keep` entries; an entry not yet found has an infinite distance and any point.
 struct LeafLists {
-  std::uint32_t first;   ///< first query point
-  std::uint32_t count;   ///< number of query points
+  std::uint32_t first;   ///< number of the first query point of the lists
+  std::uint32_t count;   ///< number of query points, one list each
   std::uint32_t keep;    ///< length of each list, a multiple of 8
   double* distance2;     ///< count rows of `keep` distances, in the measure of the norm
   std::uint64_t* point;  ///< count rows of `keep` point numbers
   double* limit;         ///< last distance of each row; 16 more numbers at the end, all negative
 };
 
-/// Merges the points from `begin` to `end` - 1, which lie in a box, into the lists, ordered by (distance, id): the
+/// Merges the points of a tree leaf, `begin` to `end` - 1, which lie in a box, into k-nearest lists, ordered by (distance, id): the
 /// canonical distance, or the core distance of either point if that is greater. Local.
 /// @param lower  lower corner of the box, one number per axis
 /// @param upper  upper corner of the box, one number per axis

@@ -7,8 +7,8 @@
 
 namespace merganser::nearest {
 
-/// Points in blocks of eight, an array of structures of arrays: coordinate a of point i is data[(i / 8 * axes + a) * 8
-/// + i % 8]. There is room for a multiple of kPairGroup points; padding may be any numbers.
+/// Points for brute-force distances (pair_distances()) in blocks of eight, an array of structures of arrays: coordinate a of point
+/// i is data[(i / 8 * axes + a) * 8 + i % 8]. There is room for a multiple of kPairGroup points; padding may be any numbers.
 struct PairPoints {
   const double* data = nullptr;    ///< coordinates in that layout
   std::size_t axes = 1;            ///< number of axes, >= 1
@@ -16,7 +16,7 @@ struct PairPoints {
   Norm norm = Norm::squares;       ///< measure of distances
 };
 
-/// Number of points compared at once: four vectors of eight.
+/// Number of points that pair_distances() compares at once: four vectors of eight.
 inline constexpr std::size_t kPairGroup = 32;
 
 /// Computes the canonical distances (see leaf_scan.hpp) of a position to the points from `begin` to `end` - 1, both

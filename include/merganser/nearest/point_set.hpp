@@ -15,11 +15,11 @@ namespace merganser::nearest {
 /// it.
 struct Unwrapped {};
 
-/// View of the points to search: of a container of parcels, or of a caller's arrays. Valid as long as the memory that
-/// it refers to.
+/// View of the points of a nearest-neighbour search: of a container of parcels, or of a caller's arrays. Valid as long as the
+/// memory that it refers to.
 class PointSet {
  public:
-  /// Views parcels; those with a volume below `small_volume` are small.
+  /// Views the parcels of a container; those with a volume below `small_volume` are small.
   PointSet(const Parcels& parcels, double small_volume);
   /// Views the points of a caller's arrays; those with small[i] != 0 are small, which means that a neighbour is
   /// searched for them.
@@ -28,7 +28,7 @@ class PointSet {
   PointSet(const PointView& points, const std::uint8_t* small, const std::int64_t* ids, std::int64_t first_id,
            double floor);
 
-  /// Returns the number of points.
+  /// Returns the number of points of this rank to search.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// Returns the volume below which parcels are small; 0 for points of a caller's arrays.
   [[nodiscard]] double small_volume() const noexcept { return small_volume_; }
@@ -44,9 +44,9 @@ class PointSet {
   }
   /// Returns the table of sites of the parcels; null for points of a caller's arrays.
   [[nodiscard]] const Site* sites() const noexcept { return sites_; }
-  /// Returns the caller's points; empty for parcels.
+  /// Returns the positions in the caller's arrays; empty for parcels of a container.
   [[nodiscard]] const PointView& points() const noexcept { return points_; }
-  /// Returns the caller's mask, one byte per point; null for parcels.
+  /// Returns the caller's mask of small points, one byte per point; null for parcels.
   [[nodiscard]] const std::uint8_t* small() const noexcept { return small_; }
   /// Calls f(site_of) with a function from a position to its site that is specialised for the storage and has no
   /// branches, for hot loops.
@@ -71,7 +71,7 @@ class PointSet {
     moved.on_demand_ = false;
     return moved;
   }
-  /// Prefetches the memory of point i's site.
+  /// Prefetches the memory of the position of point i.
   void prefetch(std::size_t i) const {
     if (sites_ != nullptr) {
       __builtin_prefetch(sites_ + i);
@@ -83,7 +83,7 @@ class PointSet {
   }
   /// Returns the ids by vertex, for an order of the points (vertex -> point); null: ids by point.
   [[nodiscard]] links::Ids ids(const std::uint32_t* order) const { return {id_base_, id_stride_, order, first_id_}; }
-  /// Returns the id of point i.
+  /// Returns the global id of point i.
   [[nodiscard]] std::int64_t id(std::size_t i) const { return ids(nullptr)[static_cast<std::uint32_t>(i)]; }
   /// Returns the name of point i for error messages: "parcel id 7", "point 3 (id 7)".
   [[nodiscard]] IndexedText describe(std::size_t i) const;
@@ -92,16 +92,16 @@ class PointSet {
   [[nodiscard]] IndexedText describe_outside(std::size_t i, const Vec3& lower, const Vec3& upper, const Box& box) const;
 
  private:
-  std::size_t size_;
-  double small_volume_ = 0;
-  const Site* sites_ = nullptr;
-  PointView points_;
-  const std::uint8_t* small_ = nullptr;
-  double floor_ = 0;
-  const std::byte* id_base_;
-  std::size_t id_stride_;
-  std::int64_t first_id_ = 0;
-  bool on_demand_ = false;
+  std::size_t size_;                     // number of points of the search
+  double small_volume_ = 0;              // volume below which parcels are small
+  const Site* sites_ = nullptr;          // of parcels; null: the points are in arrays of the caller
+  PointView points_;                     // positions in arrays of the caller
+  const std::uint8_t* small_ = nullptr;  // by point of the caller: not 0 if it is small
+  double floor_ = 0;                     // z of points in two dimensions
+  const std::byte* id_base_;             // first id; null: ids are consecutive from first_id_
+  std::size_t id_stride_;                // bytes from the id of a point to the next
+  std::int64_t first_id_ = 0;            // id of point 0 where ids are consecutive
+  bool on_demand_ = false;               // bin() throws Unwrapped for points that wrapping would move
 };
 
 }  // namespace merganser::nearest

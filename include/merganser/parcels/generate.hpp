@@ -8,9 +8,9 @@
 
 namespace merganser {
 
-/// Parameters of an artificial configuration; the same on every rank.
+/// Parameters of the artificial parcel configuration of generate_random(); the same on every rank.
 struct RandomParcels {
-  std::int64_t per_cell = 20;  ///< parcels per cell, 0 to 4294967294
+  std::int64_t per_cell = 20;  ///< artificial parcels per grid cell, 0 to 4294967294
   /// Vary their number: 10 + uniform integer below max(10, per_cell - 10) in each cell
   bool variable_per_cell = false;
   double min_volume_ratio = 20;  ///< cell volume / V_min, > 0
@@ -20,7 +20,7 @@ struct RandomParcels {
   bool shuffle = false;
 };
 
-/// Generates the parcels of the cells of one rank's block, cell by cell (x fastest, then y, then z) or shuffled. Local.
+/// Generates artificial parcels in the cells of one rank's block, cell by cell (x fastest, then y, then z) or shuffled. Local.
 ///
 /// Parcel k of cell c = (z * ny + y) * nx + x has the id c * per_cell + k, or c * most + k where the number varies and
 /// most = 9 + max(10, per_cell - 10) is the largest possible. Positions are uniform in the cell by Grid::cell;

@@ -32,10 +32,10 @@ namespace merganser {
 
 // Shape, cube_root, det3, b33 and singular: parcels/detail/ellipsoid.hpp, inline.
 
-/// Member of a star.
+/// Member of a star of parcels that merge: the centre or a source.
 struct Member {
-  const Site* site;   ///< position and volume
-  const double* row;  ///< payload row of the schema
+  const Site* site;   ///< position and volume of the member
+  const double* row;  ///< its payload row: id and attributes, as the schema places them
 };
 
 /// Callback that computes the components of one attribute of a merged parcel from the members (centre first, then by
@@ -44,15 +44,16 @@ using MergeCallback = std::function<void(std::span<const Member>, double volume,
 
 /// Rules by which parcels of one schema merge in one box. Refers to the schema, which must outlive it.
 struct MergeRules {
+  /// Makes the rules by which parcels of a schema merge in a box, without callbacks.
   MergeRules(const Schema& schema, const Box& box) : schema(&schema), box(box) {}
-  const Schema* schema;
+  const Schema* schema;                  ///< attributes and the rule by which each merges
   Box box;                               ///< domain, for displacements and wrapping
   std::vector<MergeCallback> callbacks;  ///< by attribute index; required where the rule is `callback`
 };
 
-/// Merges members[0] (the centre) with the others, given in ascending id, into `site` and `row` (which may be the
-/// centre's own). Local. The serial oracle of this function is merge_reference() in cluster/reference.hpp. Hot loops
-/// over EPIC's schema may call detail::merge_epic (parcels/detail/merge_epic.hpp), which gives the same bits.
+/// Merges the parcels of a star into one: members[0] (the centre) with the others, given in ascending id, into `site` and `row`
+/// (which may be the centre's own). Local. The serial oracle of this function is merge_reference() in cluster/reference.hpp. Hot
+/// loops over EPIC's schema may call detail::merge_epic (parcels/detail/merge_epic.hpp), which gives the same bits.
 /// @param members  at least one
 /// @throws UsageError where the schema needs a callback that `rules` does not hold
 void merge_star(const MergeRules& rules, std::span<const Member> members, Site& site, double* row);

@@ -9,13 +9,13 @@
 
 namespace merganser {
 
-/// Appends a parcel with `width` numbers in its row to a message.
+/// Appends a parcel, site and payload row of `width` numbers, to a message to another rank.
 void append_parcel(std::vector<std::byte>& message, const Site& site, const double* row, std::size_t width);
-/// Appends parcel i of a container to a message.
+/// Appends site and payload row of parcel i of a container to a message.
 inline void append_parcel(std::vector<std::byte>& message, const Parcels& from, std::size_t i) {
   append_parcel(message, from.site(i), from.row(i), from.schema().width());
 }
-/// Appends the parcels of a message to the container. @throws CommError if the length is no multiple of a parcel
+/// Appends the parcels of a message of another rank to the container. @throws CommError if the length is no multiple of a parcel
 void append_parcels(std::span<const std::byte> message, Parcels& parcels);
 
 }  // namespace merganser

@@ -6,7 +6,7 @@
 
 namespace merganser {
 
-/// Parameters of split(): thresholds of axes, and the ids of new parcels.
+/// Parameters of split(): thresholds of the axes of parcels, and the ids of new parcels.
 struct SplitOptions {
   double max_aspect_ratio = 4;  ///< split if a/c >= this, > 1, or ...
   double max_semi_axis = 0;     ///< ... a >= this, in units of the box; 0: radius of a sphere of one cell's volume
@@ -19,10 +19,10 @@ struct SplitOptions {
 /// Principal axes of an ellipsoid: eigenvalues a^2 >= b^2 >= c^2 of B and their unit vectors (rows), accurate to
 /// rounding.
 struct Axes {
-  double square[3];     ///< squared semi-axes, descending
-  double vector[3][3];  ///< unit vector of each, by row
+  double square[3];     ///< squared semi-axes of the ellipsoid, descending
+  double vector[3][3];  ///< unit vector of each semi-axis, by row
 };
-/// Computes the principal axes of an ellipsoid.
+/// Computes the principal axes of the ellipsoid of a parcel.
 /// @param b5  B11 B12 B13 B22 B23; B33 follows from the volume
 [[nodiscard]] Axes principal_axes(const double* b5, double volume);
 

@@ -13,9 +13,9 @@
 
 namespace merganser {
 
-/// Candidate with its measured times.
+/// Candidate of decide(), an implementation or a communication model, with its measured times.
 struct Candidate {
-  std::string name;
+  std::string name;  ///< for error messages and reports
   /// Times by launch (or pass), positive, in the order in which they were measured. Where candidates were measured in turns, sample
   /// i of each is from the same turn, and a disturbance of a turn is taken to affect all candidates.
   std::vector<std::vector<double>> launches;
@@ -23,7 +23,7 @@ struct Candidate {
   double uncertainty = 0;
 };
 
-/// Result for one candidate.
+/// Result of decide() for one candidate: its time, and the probability that it is the fastest.
 struct Standing {
   std::size_t candidate = 0;  ///< index of the candidate
   Interval time;              ///< median over launches of the median of each, and its 95 % interval
@@ -34,18 +34,18 @@ struct Standing {
   Interval saving;
 };
 
-/// Ranking of all candidates, and the chosen one.
+/// Ranking of all candidates by their times, and the chosen one; decide() returns it.
 struct Decision {
   std::vector<Standing> order;  ///< by time, fastest first; equal times in the order given
   /// Index of the chosen candidate: the first, in the order given, within the tie of the fastest. So a choice between equally fast
   /// candidates does not change from run to run.
   std::size_t chosen = 0;
 
-  /// Returns the result of a candidate by its index in the order given. @throws UsageError if there is no such candidate
+  /// Returns the result for a candidate by its index in the arguments of decide(). @throws UsageError if there is no such candidate
   [[nodiscard]] const Standing& standing(std::size_t candidate) const;
 };
 
-/// Parameters of decide().
+/// Parameters of decide(), the bootstrap choice of the fastest candidate.
 struct DecisionOptions {
   double tie = 0.05;         ///< relative differences up to this do not matter, >= 0
   double confidence = 0.95;  ///< share of resamples in which a candidate must be slower to be significantly slower

@@ -38,7 +38,7 @@ class Histogram {
     return (bucket - (e << kBits)) << e;
   }
 
-  /// Adds one sample in nanoseconds. The first call allocates the buckets, unless reserve() has done so.
+  /// Adds one duration in nanoseconds to the histogram. The first call allocates the buckets, unless reserve() has done so.
   void add(std::uint64_t ns) {
     if (counts_.empty()) reserve();
     ++counts_[bucket(ns)];
@@ -47,22 +47,22 @@ class Histogram {
     min_ = ns < min_ ? ns : min_;
     max_ = ns > max_ ? ns : max_;
   }
-  /// Allocates the buckets, so that add() does not allocate within a measurement.
+  /// Allocates the buckets of the histogram, so that add() does not allocate within a measurement.
   void reserve() { counts_.resize(kBuckets); }
-  /// Adds all samples of another histogram, as if they had been added one by one, except for the rounding of sum().
+  /// Adds all durations of another histogram, as if they had been added one by one, except for the rounding of sum().
   Histogram& operator+=(const Histogram& other);
 
-  /// Returns the number of samples.
+  /// Returns the number of durations that were added to the histogram.
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-  /// Returns true if there are no samples.
+  /// Returns true if no duration was added to the histogram.
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-  /// Returns the smallest sample in nanoseconds; 0 for an empty histogram.
+  /// Returns the smallest duration of the histogram, exact, in nanoseconds; 0 for an empty histogram.
   [[nodiscard]] std::uint64_t min() const noexcept { return empty() ? 0 : min_; }
-  /// Returns the largest sample in nanoseconds; 0 for an empty histogram.
+  /// Returns the largest duration of the histogram, exact, in nanoseconds; 0 for an empty histogram.
   [[nodiscard]] std::uint64_t max() const noexcept { return max_; }
-  /// Returns the sum of the samples in nanoseconds.
+  /// Returns the sum of the durations of the histogram in nanoseconds.
   [[nodiscard]] double sum() const noexcept { return sum_; }
-  /// Returns the mean of the samples in nanoseconds; 0 for an empty histogram.
+  /// Returns the mean of the durations of the histogram in nanoseconds; 0 for an empty histogram.
   [[nodiscard]] double mean() const noexcept { return empty() ? 0 : sum_ / static_cast<double>(count_); }
   /// Returns the q-quantile of the samples in nanoseconds, for 0 <= q <= 1: interpolated linearly within its bucket, never outside
   /// the range of the samples. @throws UsageError for an empty histogram
@@ -76,7 +76,7 @@ class Histogram {
   /// Returns the counts of the buckets from first() to the last with a sample; the first and the last count are not zero.
   [[nodiscard]] std::span<const std::uint64_t> counts() const;
 
-  /// Contents of a histogram for files and messages.
+  /// Contents of a histogram of durations for files and messages.
   struct Parts {
     std::size_t first = 0;              ///< first() of the histogram
     std::vector<std::uint64_t> counts;  ///< counts() of the histogram
@@ -88,15 +88,15 @@ class Histogram {
   /// @throws InputError if a bucket number is out of range, or minimum and maximum are not in the first and the last bucket
   [[nodiscard]] static Histogram from_parts(const Parts& parts);
 
-  /// Returns true if counts, minimum, maximum and sum are equal.
+  /// Returns true if counts, minimum, maximum and sum of two histograms are equal.
   friend bool operator==(const Histogram& a, const Histogram& b);
 
  private:
   std::vector<std::uint64_t> counts_;  // by bucket; empty: not allocated yet
-  std::uint64_t count_ = 0;
-  std::uint64_t min_ = UINT64_MAX;
-  std::uint64_t max_ = 0;
-  double sum_ = 0;
+  std::uint64_t count_ = 0;            // durations added
+  std::uint64_t min_ = UINT64_MAX;     // in nanoseconds; UINT64_MAX: none was added
+  std::uint64_t max_ = 0;              // in nanoseconds
+  double sum_ = 0;                     // in nanoseconds
 };
 
 }  // namespace merganser

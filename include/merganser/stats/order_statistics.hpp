@@ -14,7 +14,8 @@ namespace merganser {
 /// percentile 100 samples, for the 99th 1,000, for the 99.9th 10,000).
 [[nodiscard]] bool allows_quantile(std::uint64_t samples, double q);
 
-/// Pair of order statistics of a sample, by their ranks in ascending order, counted from 0.
+/// Pair of order statistics that bound the confidence interval of a quantile of a sample, by their ranks in ascending order,
+/// counted from 0.
 struct OrderStatistics {
   std::uint64_t low = 0;   ///< rank of the lower one
   std::uint64_t high = 0;  ///< rank of the upper one
@@ -35,9 +36,9 @@ struct OrderStatistics {
 /// small for one. All zero for no samples.
 [[nodiscard]] Interval sample_median_interval(std::vector<double> samples, double confidence = 0.95);
 
-/// Summary of a sample of times or other costs: minimum, and median with its confidence interval.
+/// Summary of a sample of times or other costs: minimum, and median with its confidence interval; sample_spread() fills it.
 struct Spread {
-  double min = 0;
+  double min = 0;          ///< least sample, in the unit of the samples
   Interval median;         ///< median and its interval, by sample_median_interval()
   std::int64_t count = 0;  ///< number of samples
 };

@@ -8,17 +8,17 @@
 
 namespace merganser {
 
-/// Minimum, median, mean and maximum of a sample.
+/// Minimum, median, mean and maximum of a sample of timings, in its unit; summarise() fills it.
 struct Summary {
-  double min = 0;
-  double median = 0;
-  double mean = 0;
-  double max = 0;
-  std::size_t count = 0;
+  double min = 0;         ///< least value
+  double median = 0;      ///< mean of the middle two if the number of values is even
+  double mean = 0;        ///< arithmetic mean
+  double max = 0;         ///< greatest value
+  std::size_t count = 0;  ///< number of values
 };
 
-/// Computes the summary of a sample; all zero for an empty one. The median of an even number of samples is the mean of the middle
-/// two.
+/// Computes minimum, median, mean and maximum of a sample of timings; all zero for an empty one. The median of an even number of
+/// samples is the mean of the middle two.
 [[nodiscard]] Summary summarise(std::vector<double> samples);
 /// Computes the median of a sample; 0 for an empty one. The median of an even number of samples is the mean of the middle two.
 [[nodiscard]] double median(std::vector<double> samples);

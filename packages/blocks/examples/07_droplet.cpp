@@ -7,6 +7,7 @@
 
 using namespace merganser;
 
+// Program of the example on each rank: droplets on blocks, and their comparison with all cells.
 void run_droplet(comm::Transport& transport) {
   simulations::DropletModel model;
   model.blocks = {8, 6};

@@ -7,6 +7,7 @@
 
 using namespace merganser;
 
+// Program of the example on each rank: cellular Potts model on blocks, whose cells are kept by local exchange.
 void run_potts(comm::Transport& transport) {
   simulations::PottsModel model;
   model.blocks = {4, 2};

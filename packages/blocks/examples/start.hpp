@@ -7,8 +7,8 @@
 #include <merganser/base/error.hpp>
 #include <merganser/comm/runtime.hpp>
 
-/// Runs `body` on every rank: on as many threads as the first argument says, or on the processes that a launcher has
-/// started. An error is one line on standard error. Returns the exit code.
+/// Runs `body`, the program of an example, on every rank: on as many threads as the first argument says, or on the processes that
+/// a launcher has started. An error is one line on standard error. Returns the exit code.
 inline int start(int argc, char** argv, const std::function<void(merganser::comm::Transport&)>& body) {
   try {
     merganser::comm::run({.ranks = argc > 1 ? std::atoi(argv[1]) : 0}, body);

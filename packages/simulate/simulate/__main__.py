@@ -14,7 +14,7 @@ studies   {studies}"""
 
 
 def run_command(o):
-    """Runs any command of the program, once for each number of ranks. @return what the record holds"""
+    """Simulates a command of merganser, once for each number of ranks. @return the result part of the simulation record"""
     merganser = steps.simulated_program(o)
     runs = []
     for ranks in o.ranks:
@@ -29,7 +29,8 @@ def run_command(o):
 
 
 def run_steps(o):
-    """Simulates merge steps by ranks, model and pruning, and prints their table. @return what the record holds"""
+    """Simulates merge steps by ranks, communication model and pruning, and prints their table. @return the result part of the
+    simulation record"""
     steps.simulated_program(o)
     block = o.cells if o.strong is None else tuple(max(1, round(n)) for n in steps.middle_block(o))
     known = None
@@ -55,6 +56,7 @@ def run_steps(o):
 
 
 def main(words):
+    """Runs ./x simulate for the arguments of its command line. @return exit code"""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # folders and processes are cleaned up
     if "--calibrate" in words[:words.index("--") if "--" in words else None]:
         return calibrate.main(words)

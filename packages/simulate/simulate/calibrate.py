@@ -30,7 +30,7 @@ UNPUBLISHED = (("put_flush", "RMA put and flush in an open epoch", "shmem_put_us
 
 @dataclass(frozen=True)
 class Figure:
-    """A published figure and the simulated one, in the same unit."""
+    """Published latency or bandwidth of a real machine and the simulated one, in the same unit; filled by compare()."""
     machine: str
     place: str
     what: str
@@ -48,7 +48,8 @@ class Figure:
 
 
 def times(machine, per_node, program, folder):
-    """Runs figures.c on a simulated machine. @param per_node  2: on one node; 1: on two  @return microseconds by name"""
+    """Runs the latency and bandwidth tests of figures.c on a simulated machine. @param per_node  2: on one node; 1: on two  @return
+    microseconds by name"""
     with open(f"{folder}/figures.txt", "w+", encoding="ascii") as out:
         runner.simulate(machines.platform(machine, 2, per_node=per_node), program, [str(ROUNDS)], {}, LIMITS, f"figures of {machine}",
                         out)
@@ -57,7 +58,7 @@ def times(machine, per_node, program, folder):
 
 
 def compare(machine, program, folder):
-    """Returns all figures of a machine: those with a published counterpart, and the others beside SHMEM's."""
+    """Returns the simulated latencies and bandwidths of a machine: those with a published counterpart, and the others beside SHMEM's."""
     found, others = [], []
     for place, per_node, rows in (("on node", 2, published.ON_NODE), ("off node", 1, published.OFF_NODE)):
         us = times(machine, per_node, program, folder)
@@ -71,7 +72,7 @@ def compare(machine, program, folder):
 
 
 def table(figures):
-    """Formats the figures with a published counterpart, marking those that are missed."""
+    """Formats the table of simulated beside published latencies and bandwidths, marking those that differ by more than WITHIN."""
     lines = [f"{'machine':8} {'place':9} {'what':38} {'unit':5} {'published':>9} {'simulated':>9} {'difference':>10}"]
     for f in figures:
         lines.append(f"{f.machine:8} {f.place:9} {f.what:38} {f.unit:5} {f.published:9.2f} {f.simulated:9.2f} {f.difference():+10.1%}"
@@ -80,7 +81,7 @@ def table(figures):
 
 
 def other_table(figures):
-    """Formats the figures without a published counterpart."""
+    """Formats the table of simulated RMA latencies without a published counterpart, beside those of SHMEM."""
     lines = [f"{'machine':8} {'place':9} {'what (not published)':38} {'simulated us':>12}  SHMEM, published"]
     for f in figures:
         lines.append(f"{f.machine:8} {f.place:9} {f.what:38} {f.simulated:12.2f} {f.published:17.2f}")
@@ -88,7 +89,8 @@ def other_table(figures):
 
 
 def calibrate(names):
-    """Returns the figures of machines. @throws runner.Failed where SimGrid is missing or a simulation fails"""
+    """Returns simulated and published latencies and bandwidths of machines. @throws runner.Failed where SimGrid is missing or a
+    simulation fails"""
     lacking = smpi.missing()
     if lacking:
         raise runner.Failed(f"there is no program {lacking}; Debian's package libsimgrid-dev has it", 77)
@@ -103,6 +105,7 @@ def calibrate(names):
 
 
 def main(words):
+    """Runs ./x simulate --calibrate. @return exit code: 1 if a published figure is missed by more than WITHIN"""
     p = argparse.ArgumentParser(prog="./x simulate --calibrate", description=__doc__)
     p.add_argument("--machine", choices=machines.MACHINES, action="append", help="only this one; may be repeated [all]")
     p.add_argument("--json", metavar="FILE", help="write the figures")

@@ -16,7 +16,7 @@ REACHED_LIMIT = 4  # exit code
 
 @dataclass(frozen=True)
 class Case:
-    """One simulation of a study.
+    """One simulation of a study: a number of ranks with all that its result depends on.
 
     @param series  description of the cases that differ in their number of ranks only
     @param key     everything that the result depends on, besides the program and the machine
@@ -32,10 +32,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Study:
-    """A named set of cases.
+    """Study of simulated ranks: a named set of cases.
 
     @param about     description in one line
-    @param defaults  of options, by name
+    @param defaults  defaults of command-line options that the study changes, by name
     @param cases     cases(o): the cases for parsed options, in ascending order of ranks within a series
     @param text      text(results): formats the results of the cases that were simulated
     """
@@ -46,12 +46,12 @@ class Study:
 
 
 def say(text):
-    """Prints a line on standard error."""
+    """Prints a line of progress or error of ./x simulate on standard error."""
     print(text, file=sys.stderr, flush=True)
 
 
 def fingerprint(path):
-    """Returns 16 hexadecimal digits that identify the contents of a program."""
+    """Returns 16 hexadecimal digits that identify the contents of the simulated program, as part of the keys of a study's cases."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         while block := file.read(1 << 20):
@@ -60,7 +60,7 @@ def fingerprint(path):
 
 
 def known(path, name):
-    """Returns the finished cases of an existing record, by key; nothing if there is no file.
+    """Returns the finished cases of an existing study record, by key; nothing if there is no file.
 
     @throws Failed  for a file that is not a record of this study, since it would be overwritten
     """
@@ -77,7 +77,8 @@ def known(path, name):
 
 
 def simulated(case, what):
-    """Simulates a case. @return its entry for the record  @throws Failed  unless it merely reached a limit of time or memory"""
+    """Simulates a case of a study. @return its entry for the study record  @throws Failed  unless it merely reached a limit of time
+    or memory"""
     if case.cannot:
         say(f"{what}: not simulated: {case.cannot}")
         return {"not_done": case.cannot}
@@ -93,7 +94,8 @@ def simulated(case, what):
 
 
 def run(study, o, words):
-    """Simulates the cases that the record lacks, writes it after every case, and prints the table. @return the exit code"""
+    """Simulates the cases of a study that its record lacks, writes the record after every case, and prints the table. @return the
+    exit code"""
     before = known(o.json, o.study)
     program = fingerprint(steps.simulated_program(o))
     cases = study.cases(o)
@@ -135,7 +137,7 @@ def run(study, o, words):
 
 
 def without_paths(words):
-    """Returns the command line with paths reduced to file names, since folders of this machine are not part of a record."""
+    """Returns the command line for a study record, with paths reduced to file names, since folders of this machine are not part of it."""
     kept = []
     for word in words:
         kept.append(os.path.basename(word) if os.sep in word else word)

@@ -14,28 +14,29 @@ def near_square(ranks):
 
 @dataclass(frozen=True)
 class Case:
-    """A grid divided among ranks. @param cells  of the whole grid  @param blocks  ranks along x, y and z"""
+    """Case of simulated merge steps: a grid divided among ranks. @param cells  of the whole grid  @param blocks  ranks along x, y and z"""
     ranks: int
     cells: tuple
     blocks: tuple
 
     def arguments(self):
-        """Returns the options of merge-steps that describe the grid."""
+        """Returns the options of the command merge-steps that describe the grid and its division among ranks."""
         return ["--cells", ",".join(map(str, self.cells)), "--decomposition", "x".join(map(str, self.blocks))]
 
     def parcels_per_rank(self):
-        """Returns the mean number of parcels per rank."""
+        """Returns the mean number of artificial parcels per rank."""
         return self.cells[0] * self.cells[1] * self.cells[2] * PER_CELL / self.ranks
 
 
 def weak(ranks, block):
-    """Returns the case of weak scaling: the same block of cells on every rank."""
+    """Returns the case of merge steps for weak scaling: the same block of cells on every rank."""
     x, y = near_square(ranks)
     return Case(ranks, (block[0] * x, block[1] * y, block[2]), (x, y, 1))
 
 
 def strong(ranks, cells):
-    """Returns the case of strong scaling: one grid on any number of ranks. @throws ValueError where a rank would have no cell"""
+    """Returns the case of merge steps for strong scaling: one grid on any number of ranks. @throws ValueError where a rank would
+    have no cell"""
     x, y = near_square(ranks)
     if cells[0] > cells[1]:
         x, y = y, x
@@ -46,7 +47,7 @@ def strong(ranks, cells):
 
 
 def scaling(case):
-    """Describes how the work of a rank compares with the paper's."""
+    """Describes how the cells and parcels of a simulated rank compare with those of the clustering paper's weak scaling."""
     cells = case.cells[0] * case.cells[1] * case.cells[2] / case.ranks
     return (f"{cells:g} cells and {cells * PER_CELL:g} parcels a rank; the paper's weak scaling has {PAPER_CELLS:,} cells "
             f"({PAPER_CELLS / cells:g} times as many)")

@@ -34,21 +34,21 @@ Exit codes: 0, or that of COMMAND; 1 a simulation failed; 2 a wrong option; 4 it
 
 
 def number_list(text):
-    """Parses "N,N,...". @throws argparse.ArgumentTypeError"""
+    """Parses the numbers of ranks of --ranks, "N,N,...". @throws argparse.ArgumentTypeError"""
     if not re.fullmatch(r"\d+(,\d+)*", text):
         raise argparse.ArgumentTypeError(f'"{text}"; allowed: numbers of ranks, as 64,256,1024')
     return [int(n) for n in text.split(",")]
 
 
 def cells(text):
-    """Parses "AxBxC", none of them 0. @throws argparse.ArgumentTypeError"""
+    """Parses cells along x, y and z, "AxBxC", none of them 0. @throws argparse.ArgumentTypeError"""
     if not re.fullmatch(r"\d+x\d+x\d+", text) or "0" in text.split("x"):
         raise argparse.ArgumentTypeError(f'"{text}"; allowed: cells along x, y and z, as 4x4x4')
     return tuple(int(n) for n in text.split("x"))
 
 
 def name_list(known):
-    """Returns a parser for lists of known names, separated by commas."""
+    """Returns a parser of option values that are lists of known names, separated by commas."""
     def parse(text):
         words = text.split(",")
         for word in words:
@@ -59,7 +59,7 @@ def name_list(known):
 
 
 def positive(text):
-    """Parses a number above 0. @throws argparse.ArgumentTypeError"""
+    """Parses an option value that is a number above 0 and below 1e9. @throws argparse.ArgumentTypeError"""
     try:
         value = float(text)
     except ValueError:
@@ -70,7 +70,7 @@ def positive(text):
 
 
 def share(text):
-    """Parses a number above 0 and up to 1. @throws argparse.ArgumentTypeError"""
+    """Parses an option value that is a share, above 0 and up to 1. @throws argparse.ArgumentTypeError"""
     value = positive(text)
     if value > 1:
         raise argparse.ArgumentTypeError(f'"{text}"; allowed: above 0, up to 1')
@@ -78,7 +78,8 @@ def share(text):
 
 
 def noise(text):
-    """Parses "ONE_IN:LATE[/WINDOW]". @throws argparse.ArgumentTypeError"""
+    """Parses the simulated noise of the operating system, "ONE_IN:LATE[/WINDOW]". @return machines.Noise  @throws
+    argparse.ArgumentTypeError"""
     m = re.fullmatch(r"(\d+):(\d+(?:\.\d+)?)(us|ms)(?:/(\d+(?:\.\d+)?)(us|ms))?", text)
     if not m:
         raise argparse.ArgumentTypeError(f'"{text}"; allowed: ONE_IN:LATE or ONE_IN:LATE/WINDOW, as 1000:1ms or 1000:1ms/10ms')
@@ -91,7 +92,7 @@ def noise(text):
 
 
 def parser():
-    """Returns the parser of the command line."""
+    """Returns the parser of the command line of ./x simulate."""
     p = argparse.ArgumentParser(prog="./x simulate", description=TEXT, formatter_class=argparse.RawDescriptionHelpFormatter,
                                 usage="./x simulate --machine NAME --ranks N,... [options] [-- COMMAND ...]\n"
                                       "       ./x simulate --study NAME --machine NAME [options]")
@@ -132,7 +133,7 @@ def parser():
 
 
 def count(least, most):
-    """Returns a parser for whole numbers from least to most."""
+    """Returns a parser of option values that are whole numbers from least to most."""
     def parse(text):
         if not re.fullmatch(r"\d{1,9}", text) or not least <= int(text) <= most:
             raise argparse.ArgumentTypeError(f'"{text}"; allowed: {least} to {most}')
@@ -141,14 +142,14 @@ def count(least, most):
 
 
 def graph(text):
-    """Parses the name of a generated graph. @throws argparse.ArgumentTypeError"""
+    """Parses the name of a generated graph for the study of forests, as rmat:16:16. @throws argparse.ArgumentTypeError"""
     if not re.fullmatch(r"(rmat|rgg2d|rgg3d|gnm|ba):\d{1,2}:\d{1,4}", text):
         raise argparse.ArgumentTypeError(f'"{text}"; allowed: rmat, rgg2d, rgg3d, gnm or ba with two numbers, as rmat:16:16')
     return text
 
 
 def find_study(words):
-    """Returns the study that a command line names; None if there is none of that name."""
+    """Returns the study that the command line of ./x simulate names; None if there is none of that name."""
     for i, word in enumerate(words):
         name = word.removeprefix("--study=") if word.startswith("--study=") else words[i + 1] if word == "--study" and words[i + 1:] else None
         if name in STUDIES:
@@ -157,7 +158,8 @@ def find_study(words):
 
 
 def parse(words):
-    """Parses and checks a command line; a study's defaults come before what the user gives. Ends the program for wrong options."""
+    """Parses and checks the command line of ./x simulate; a study's defaults come before what the user gives. Ends the program for
+    wrong options."""
     p = parser()
     at = words.index("--") if "--" in words else len(words)
     study = find_study(words[:at])

@@ -27,33 +27,35 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-/// Costs between two ranks on one node, or on two nodes; seconds. See class Costs of machines.py.
+/// Simulated costs of MPI calls between two ranks on one node, or on two nodes; seconds. Class Costs of machines.py has their
+/// meanings.
 struct Costs {
   double overhead = 0, wire = 0, put = 0, get = 0, epoch = 0, put_done = 0, get_done = 0;
 };
 
-/// Kind of MPI call that a rank is in.
-enum class Doing : std::uint8_t { message, put, get, flush };
+/// Kind of MPI call that a simulated rank is in, which decides the overhead of the messages that SMPI sends for it.
+enum class CallKind : std::uint8_t { message, put, get, flush };
 
-/// State of a rank. `open`: targets with operations that are not known to be complete; bit 1 puts, bit 2 gets.
-struct Rank {
-  Doing doing = Doing::message;
-  std::map<std::pair<MPI_Win, int>, int> open;
-  std::set<std::pair<MPI_Win, int>> unchecked;  // locked with MPI_MODE_NOCHECK
-  double computes_since = 0;
-  std::int64_t window = -1;
+/// State of a simulated rank for the costs of its one-sided calls and for its noise.
+struct RankState {
+  CallKind doing = CallKind::message;
+  std::map<std::pair<MPI_Win, int>, int>
+      open;  // targets with operations not known to be complete: bit 1 puts, bit 2 gets
+  std::set<std::pair<MPI_Win, int>> unchecked;  // targets locked with MPI_MODE_NOCHECK
+  double computes_since = 0;                    // simulated time at which the last MPI call ended, s
+  std::int64_t window = -1;                     // last window of time in which noise was drawn
 };
 
-/// State of the simulation, shared by all ranks.
-struct State {
-  Costs near, far;
-  double one_in = 0, late = 0, window = 0;
+/// State of the simulation of costs and noise, shared by all simulated ranks.
+struct SimulationState {
+  Costs near, far;                          // between ranks on one node, on two nodes
+  double one_in = 0, late = 0, window = 0;  // noise: one rank in so many, delay and window of time, s
   std::uint64_t seed = 0;
-  std::deque<Rank>
+  std::deque<RankState>
       ranks;  // by process id, which counts from 1; a deque, since references must stay valid while it grows
 };
 
-State* state =
+SimulationState* state =
     nullptr;  // one for the simulation; every rank has a copy of this pointer where SMPI makes variables private
 
 /// Ends the simulation with a message and exit code 2.
@@ -62,7 +64,7 @@ State* state =
   std::_Exit(2);
 }
 
-/// Parses a variable "NAME=NUMBER NAME=NUMBER ..."; ends the simulation for anything else.
+/// Parses an environment variable of costs or noise, "NAME=NUMBER NAME=NUMBER ..."; ends the simulation for anything else.
 std::map<std::string, double> parse_numbers(const char* variable) {
   std::map<std::string, double> found;
   const char* text = std::getenv(variable);
@@ -79,7 +81,8 @@ std::map<std::string, double> parse_numbers(const char* variable) {
   return found;
 }
 
-/// Returns the costs of one place, "near" or "far"; ends the simulation if one is missing.
+/// Returns the costs of MPI calls at one place, "near" (one node) or "far" (two), from parsed numbers; ends the simulation if one
+/// is missing.
 Costs find_costs(const std::map<std::string, double>& all, const std::string& place) {
   const auto value = [&](const char* name) {
     const auto at = all.find(place + "." + name);
@@ -90,17 +93,18 @@ Costs find_costs(const std::map<std::string, double>& all, const std::string& pl
           value("epoch"),    value("put_done"), value("get_done")};
 }
 
-/// Returns the state of the calling rank.
-Rank& this_rank() {
+/// Returns the state of costs and noise of the calling simulated rank.
+RankState& this_rank() {
   const auto id = static_cast<std::size_t>(s4u::this_actor::get_pid());
   if (id >= state->ranks.size()) state->ranks.resize(id + 1);
   return state->ranks[id];
 }
 
-/// Returns the costs between two hosts: one host is one node.
+/// Returns the costs of MPI calls between two simulated hosts: one host is one node.
 const Costs& between(const s4u::Host* a, const s4u::Host* b) { return a == b ? state->near : state->far; }
 
-/// Returns the costs to a target of a window. Process ids of ranks are consecutive, so the target's follows from its rank.
+/// Returns the costs of one-sided calls from the calling rank to a target of an MPI window. Process ids of ranks are consecutive,
+/// so the target's follows from its rank.
 const Costs& costs_to(int target, MPI_Win window) {
   MPI_Group group;
   PMPI_Win_get_group(window, &group);
@@ -116,30 +120,33 @@ const Costs& costs_to(int target, MPI_Win window) {
   return between(s4u::this_actor::get_host(), s4u::Actor::by_pid(id)->get_host());
 }
 
-/// Lets simulated time pass on the calling rank.
+/// Advances the simulated time of the calling rank; no time for 0 or less.
 void sleep_for(double seconds) {
   if (seconds > 0) s4u::this_actor::sleep_for(seconds);
 }
 
-/// Callback of SMPI: overhead of a send. SMPI implements put and get by messages, so the kind of call decides.
+/// Returns the simulated overhead of a send, s: a callback of SMPI, which implements put and get by messages, so the kind of call
+/// decides.
 double send_cost(std::size_t, s4u::Host* from, s4u::Host* target) {
   const Costs& c = between(from, target);
   switch (this_rank().doing) {
-    case Doing::put:
+    case CallKind::put:
       return c.put;
-    case Doing::get:
+    case CallKind::get:
       return c.get;
     default:
       return c.overhead;
   }
 }
 
-/// Callback of SMPI: overhead of a receive; none for the messages within one-sided operations, whose target does not compute.
+/// Returns the simulated overhead of a receive, s: a callback of SMPI; 0 for messages within one-sided operations, whose target
+/// does not compute.
 double receive_cost(std::size_t, s4u::Host* from, s4u::Host* target) {
-  return this_rank().doing == Doing::message ? between(from, target).overhead : 0;
+  return this_rank().doing == CallKind::message ? between(from, target).overhead : 0;
 }
 
-/// Callback of SimGrid: factor on the latency of a route that adds the time on the wire to the latencies of its links.
+/// Returns the factor on the latency of a route that adds the time on the wire to the latencies of its links: a callback of
+/// SimGrid.
 double latency_factor(double, const s4u::Host* from, const s4u::Host* target, const std::vector<s4u::Link*>& links,
                       const std::unordered_set<s4u::NetZone*>&) {
   double links_s = 0;
@@ -147,16 +154,17 @@ double latency_factor(double, const s4u::Host* from, const s4u::Host* target, co
   return links_s > 0 ? (links_s + between(from, target).wire) / links_s : 1;
 }
 
-/// Initialises the state once for a simulation; later ranks find the address in the environment, the only thing that they all share
-/// by then: a property of the platform is set only when the first rank has had to wait, which is too late.
+/// Initialises the state of costs and noise once for a simulation, from the environment; later ranks find the address in the
+/// environment, the only thing that they all share by then: a property of the platform is set only when the first rank has had to
+/// wait, which is too late.
 void initialise() {
   const std::string ours = std::to_string(getpid()) + ":";
   const char* known = std::getenv("MERGANSER_SMPI_STATE");
   if (known != nullptr && std::string(known).rfind(ours, 0) == 0) {
-    state = reinterpret_cast<State*>(std::strtoull(known + ours.size(), nullptr, 10));
+    state = reinterpret_cast<SimulationState*>(std::strtoull(known + ours.size(), nullptr, 10));
     return;
   }
-  state = new State;
+  state = new SimulationState;
   setenv("MERGANSER_SMPI_STATE", (ours + std::to_string(reinterpret_cast<std::uintptr_t>(state))).c_str(), 1);
   if (std::getenv("MERGANSER_SMPI_COSTS") != nullptr) {
     const auto all = parse_numbers("MERGANSER_SMPI_COSTS");
@@ -178,7 +186,8 @@ void initialise() {
   }
 }
 
-/// Returns a number in [0, 1) that depends on the seed, the rank and k alone (the finaliser of splitmix64, twice).
+/// Returns a pseudo-random number in [0, 1) for simulated noise that depends on the seed, the rank and k alone (the finaliser of
+/// splitmix64, twice).
 double random_fraction(std::uint64_t rank, std::uint64_t k) {
   const auto mix = [](std::uint64_t z) {
     z += 0x9e3779b97f4a7c15;
@@ -189,9 +198,9 @@ double random_fraction(std::uint64_t rank, std::uint64_t k) {
   return static_cast<double>(mix(mix(state->seed ^ (rank << 40)) + k) >> 11) * 0x1p-53;
 }
 
-/// Delays a rank by the noise that strikes it between two times, at most once per window.
+/// Delays a simulated rank by the noise that strikes it between two simulated times, s, at most once per window.
 /// @param computed  true: it computed then, and loses the whole delay; false: it waited, and loses what exceeds the wait
-void apply_noise(Rank& rank, double from, double until, bool computed) {
+void apply_noise(RankState& rank, double from, double until, bool computed) {
   const auto id = static_cast<std::uint64_t>(s4u::this_actor::get_pid());
   const auto last = static_cast<std::int64_t>(until / state->window);
   for (auto k = std::max(rank.window + 1, static_cast<std::int64_t>(from / state->window)); k <= last; ++k) {
@@ -204,29 +213,29 @@ void apply_noise(Rank& rank, double from, double until, bool computed) {
   }
 }
 
-/// Scope of an MPI call, with the kind of its messages.
+/// Scope of a wrapped MPI call on a simulated rank: sets the kind of its messages, and applies noise before and during it.
 class Operation {
  public:
-  explicit Operation(Doing doing = Doing::message) {
+  explicit Operation(CallKind doing = CallKind::message) {
     if (state != nullptr) this_rank().doing = doing;
   }
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
   ~Operation() {
-    if (state != nullptr) this_rank().doing = Doing::message;
+    if (state != nullptr) this_rank().doing = CallKind::message;
   }
 
  private:
   merganser::simulated::Call call_;
 };
 
-/// Records an operation to a target that is not known to be complete.
+/// Records a one-sided operation of the calling rank to a target as not known to be complete. @param bit  1: put, 2: get
 void record_operation(MPI_Win window, int target, int bit) {
   if (state != nullptr) this_rank().open[{window, target}] |= bit;
 }
 
-/// Completes the operations to a target (negative: to all) at the origin. Acknowledgements of several targets arrive together, so
-/// the longest delay counts.
+/// Completes the one-sided operations of the calling rank to a target (negative: to all), which takes simulated time.
+/// Acknowledgements of several targets arrive together, so the longest delay counts.
 void complete_operations(MPI_Win window, int target) {
   if (state == nullptr) return;
   double longest = 0;
@@ -241,7 +250,7 @@ void complete_operations(MPI_Win window, int target) {
   sleep_for(longest);
 }
 
-/// Returns half the cost of an epoch: that of opening or of closing it.
+/// Returns the simulated seconds of opening, or of closing, a passive-target epoch to a target: half the cost of an epoch.
 double half_epoch(int target, MPI_Win window) { return state == nullptr ? 0 : costs_to(target, window).epoch / 2; }
 
 }  // namespace
@@ -289,27 +298,30 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   return result;
 }
 
+/// Wraps MPI_Put with its simulated overhead, and records the target as one with operations not known to be complete.
 int MPI_Put(const void* from, int count, MPI_Datatype type, int target, MPI_Aint at, int target_count,
             MPI_Datatype target_type, MPI_Win window) {
-  const Operation call(Doing::put);
+  const Operation call(CallKind::put);
   record_operation(window, target, 1);
   return PMPI_Put(from, count, type, target, at, target_count, target_type, window);
 }
+/// Wraps MPI_Get with its simulated overhead, and records the target as one with operations not known to be complete.
 int MPI_Get(void* result, int count, MPI_Datatype type, int target, MPI_Aint at, int target_count,
             MPI_Datatype target_type, MPI_Win window) {
-  const Operation call(Doing::get);
+  const Operation call(CallKind::get);
   record_operation(window, target, 2);
   return PMPI_Get(result, count, type, target, at, target_count, target_type, window);
 }
-/// SMPI implements it by a get and a put, and waits for both.
+/// Wraps MPI_Fetch_and_op with the overhead of a get: SMPI implements it by a get and a put, and waits for both.
 int MPI_Fetch_and_op(const void* operand, void* result, MPI_Datatype type, int target, MPI_Aint at, MPI_Op op,
                      MPI_Win window) {
-  const Operation call(Doing::get);
+  const Operation call(CallKind::get);
   return PMPI_Fetch_and_op(operand, result, type, target, at, op, window);
 }
-/// With MPI_MODE_NOCHECK no lock is acquired, so neither opening nor closing the epoch costs a round trip.
+/// Wraps MPI_Win_lock with half the cost of an epoch. With MPI_MODE_NOCHECK no lock is acquired, so neither opening nor closing
+/// the epoch costs a round trip.
 int MPI_Win_lock(int type, int target, int assert, MPI_Win window) {
-  const Operation call(Doing::flush);
+  const Operation call(CallKind::flush);
   if ((assert& MPI_MODE_NOCHECK) == 0) {
     sleep_for(half_epoch(target, window));
   } else if (state != nullptr) {
@@ -317,26 +329,30 @@ int MPI_Win_lock(int type, int target, int assert, MPI_Win window) {
   }
   return PMPI_Win_lock(type, target, assert, window);
 }
+/// Wraps MPI_Win_unlock with the completion of the operations at the origin and half the cost of an epoch.
 int MPI_Win_unlock(int target, MPI_Win window) {
-  const Operation call(Doing::flush);
+  const Operation call(CallKind::flush);
   const int result = PMPI_Win_unlock(target, window);
   complete_operations(window, target);
   if (state == nullptr || this_rank().unchecked.erase({window, target}) == 0) sleep_for(half_epoch(target, window));
   return result;
 }
-/// Waits for the arrival of the data at the target, as SMPI does; completion at the origin is not waited for.
+/// Wraps MPI_Win_flush_local: waits for the arrival of the data at the target, as SMPI does, without the time until the origin is
+/// notified.
 int MPI_Win_flush_local(int target, MPI_Win window) {
-  const Operation call(Doing::flush);
+  const Operation call(CallKind::flush);
   return PMPI_Win_flush(target, window);
 }
+/// Wraps MPI_Win_flush with the time until the origin is notified of the completion.
 int MPI_Win_flush(int target, MPI_Win window) {
-  const Operation call(Doing::flush);
+  const Operation call(CallKind::flush);
   const int result = PMPI_Win_flush(target, window);
   complete_operations(window, target);
   return result;
 }
+/// Wraps MPI_Win_flush_all with the completion of the operations to all targets at the origin.
 int MPI_Win_flush_all(MPI_Win window) {
-  const Operation call(Doing::flush);
+  const Operation call(CallKind::flush);
   if (state == nullptr) return PMPI_Win_flush_all(window);
   // SMPI's own function sends a request to every rank of the window: only targets with open operations are flushed.
   int result = MPI_SUCCESS;
@@ -349,14 +365,15 @@ int MPI_Win_flush_all(MPI_Win window) {
   complete_operations(window, -1);
   return result;
 }
+/// Wraps MPI_Win_unlock_all with the completion of the operations to all targets at the origin.
 int MPI_Win_unlock_all(MPI_Win window) {
-  const Operation call(Doing::flush);
+  const Operation call(CallKind::flush);
   const int result = PMPI_Win_unlock_all(window);
   complete_operations(window, -1);
   return result;
 }
 
-/// Wraps calls that are changed by noise alone, which may strike before and during them.
+/// Wraps MPI calls that are changed by simulated noise alone, which may strike before and during them.
 #define MERGANSER_NOISY(name, parameters, arguments) \
   int MPI_##name parameters {                        \
     const Operation call;                            \

@@ -4,32 +4,32 @@
 
 namespace merganser::simulated {
 
-/// Time of a message besides the latency of the links that it crosses, s.
+/// Simulated time of a message besides the latency of the links that it crosses, s; filled by message_costs().
 struct MessageCosts {
   double overhead_s = 0;  ///< overhead of its sender, and again of its receiver
   double wire_s = 0;      ///< time on the wire in excess of the latencies of the links
 };
-/// Returns the costs of messages between two ranks on one node, or on two; zeros where MERGANSER_SMPI_COSTS is not set. To be
-/// called after MPI_Init.
+/// Returns the simulated costs of messages between two ranks on one node, or on two; zeros where MERGANSER_SMPI_COSTS is not set.
+/// To be called after MPI_Init.
 [[nodiscard]] MessageCosts message_costs(bool on_one_node);
 
-/// Time of one-sided calls, s (class Costs of machines.py).
+/// Simulated time of one-sided MPI calls, s (class Costs of machines.py); filled by one_sided_costs().
 struct OneSidedCosts {
-  double put_s = 0;       ///< overhead of a put
-  double get_s = 0;       ///< overhead of a get
-  double epoch_s = 0;     ///< opening and closing an epoch of a target, together
+  double put_s = 0;       ///< overhead of an MPI_Put at the origin
+  double get_s = 0;       ///< overhead of an MPI_Get at the origin
+  double epoch_s = 0;     ///< opening and closing a passive-target epoch, together
   double put_done_s = 0;  ///< from the arrival of the last put until its completion is known at the origin
   double get_done_s = 0;  ///< from the arrival of the last get until its completion is known at the origin
 };
-/// Returns the costs of one-sided calls to a target on this node, or on another; zeros where MERGANSER_SMPI_COSTS is not set. To be
-/// called after MPI_Init.
+/// Returns the simulated costs of one-sided MPI calls to a target on this node, or on another; zeros where MERGANSER_SMPI_COSTS
+/// is not set. To be called after MPI_Init.
 [[nodiscard]] OneSidedCosts one_sided_costs(bool on_one_node);
 
 /// Returns true if noise of the operating system is simulated. To be called after MPI_Init.
 [[nodiscard]] bool has_noise();
 
-/// Scope of a communication call: noise of the operating system may strike before it, while the rank computes, and in it, while the
-/// rank waits.
+/// Scope of a simulated communication call: simulated noise of the operating system may delay the rank before it, while it
+/// computes, and in it, while it waits.
 class Call {
  public:
   Call();

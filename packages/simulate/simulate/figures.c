@@ -10,6 +10,7 @@ typedef void Test(int rank, int rounds, MPI_Win window);
 
 static int sent[kWindow], received[kWindow];
 
+// Sends 4 bytes to and fro between two ranks: two latencies of P2P a round.
 static void round_trips(int rank, int rounds, MPI_Win window) {
   (void)window;
   for (int i = 0; i < rounds; ++i) {
@@ -19,6 +20,7 @@ static void round_trips(int rank, int rounds, MPI_Win window) {
   }
 }
 
+// Sends a window of 64 messages from rank 0 to rank 1, which replies: the bandwidth test of P2P.
 static void windows(int rank, int rounds, MPI_Win window) {
   (void)window;
   MPI_Request requests[kWindow];
@@ -33,6 +35,7 @@ static void windows(int rank, int rounds, MPI_Win window) {
   }
 }
 
+// Starts `count` puts (or gets) of 4 bytes to rank 1 in an open epoch.
 static void operations(int count, int gets, MPI_Win window) {
   for (int k = 0; k < count; ++k) {
     if (gets) MPI_Get(&received[k], 1, MPI_INT, 1, k, 1, MPI_INT, window);
@@ -40,6 +43,7 @@ static void operations(int count, int gets, MPI_Win window) {
   }
 }
 
+// Makes epochs of MPI_Win_lock, `count` puts or gets and MPI_Win_unlock on rank 0, one a round: the tests of RMA.
 static void epochs(int rank, int rounds, MPI_Win window, int count, int gets) {
   for (int i = 0; rank == 0 && i < rounds; ++i) {
     MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, window);
@@ -53,6 +57,7 @@ static void get(int rank, int rounds, MPI_Win window) { epochs(rank, rounds, win
 static void puts64(int rank, int rounds, MPI_Win window) { epochs(rank, rounds, window, kWindow, 0); }
 static void gets64(int rank, int rounds, MPI_Win window) { epochs(rank, rounds, window, kWindow, 1); }
 
+// Returns the seconds of a put (or get) and MPI_Win_flush in an epoch that stays open; 0 on rank 1.
 static double flushed(int rank, int rounds, MPI_Win window, int gets) {
   double took = 0;
   if (rank == 0) {
@@ -68,6 +73,7 @@ static double flushed(int rank, int rounds, MPI_Win window, int gets) {
   return took / rounds;
 }
 
+// Returns the seconds a round of a test takes on this rank, from a barrier on.
 static double timed(Test *test, int rank, int rounds, MPI_Win window) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double began = MPI_Wtime();

@@ -21,20 +21,20 @@ LIMITS = runner.Limits(seconds=120, bytes=2 * 2**30)
 
 @dataclass(frozen=True)
 class Parameters:
-    """Parameters of LogGP, in seconds; big_g per byte."""
+    """Parameters L, o, g and G of the LogGP model of messages, in seconds; big_g per byte. Filled by fit()."""
     latency: float
     overhead: float
     gap: float
     big_g: float
 
     def way(self, size):
-        """Returns the time from the begin of a send to the end of its receive, of `size` bytes."""
+        """Returns the LogGP time from the begin of a send to the end of its receive, of `size` bytes, s."""
         return self.latency + 2 * self.overhead + (size - 1) * self.big_g
 
 
 @dataclass(frozen=True)
 class Observation:
-    """One line of messages.c. @param what  way, send or window"""
+    """Simulated time of messages between two ranks, one line of messages.c. @param what  way, send or window"""
     what: str
     size: int
     count: int
@@ -60,7 +60,8 @@ def least_squares(rows, values):
 
 
 def fit(observations):
-    """Fits the parameters to observations by relative errors. @throws ValueError if the observations do not determine them"""
+    """Fits the parameters of LogGP to simulated times of messages by relative errors. @throws ValueError if the observations do not
+    determine them"""
     rows, values = [], []
     for o in observations:
         row = {"way": [1, 2, 0, o.size - 1], "send": [0, 1, 0, 0],
@@ -71,7 +72,8 @@ def fit(observations):
 
 
 def observe(machine, per_node):
-    """Simulates messages between two ranks. @param per_node  2: on one node; 1: on two  @return the observations"""
+    """Simulates the messages between two ranks that LogGP is fitted to. @param per_node  2: on one node; 1: on two  @return the
+    observations"""
     lacking = smpi.missing()
     if lacking:
         raise runner.Failed(f"there is no program {lacking}; Debian's package libsimgrid-dev has it", 77)
@@ -111,7 +113,8 @@ def replay(run, near, far, machine):
 
 
 def own_work(run, work):
-    """Returns the seconds of a rank's own work in a pruning, which was simulated with the costs in the record and is no message."""
+    """Returns the seconds of a rank's own work in a simulated pruning, which was simulated with the costs in the record and is no
+    message."""
     if not work:
         return 0.0
     name = "prune-iterative" if run["prune"] == "iterative" else "prune"
@@ -119,13 +122,15 @@ def own_work(run, work):
 
 
 def factor(runs, replayed, work):
-    """Fits how much longer pruning takes than its messages; every run has the same weight."""
+    """Returns the factor by which simulated pruning takes longer than its messages replayed through LogGP; every run has the same
+    weight."""
     ratios = [(run["slowest_s"]["prune"] - own_work(run, work)) / r for run, r in zip(runs, replayed)]
     return least_squares([[1.0]] * len(ratios), ratios)[0]
 
 
 def extrapolate_run(runs, ranks):
-    """Extrapolates a run: counts of a rank as in the largest run, those on the critical path extrapolated with log2 of the ranks.
+    """Extrapolates a simulated run of merge steps to more ranks: counts of a rank as in the largest run, those on the critical path
+    extrapolated with log2 of the ranks.
 
     @param runs  of one model and pruning, weak scaling, two numbers of ranks or more
     """
@@ -141,7 +146,8 @@ def extrapolate_run(runs, ranks):
 
 
 def predict(record, near, far, fit_to, ranks):
-    """Returns, for each model and pruning, the factor and by number of ranks (ranks, simulated or None, replayed, use)."""
+    """Predicts pruning times by LogGP. @return for each model and pruning the factor, and by number of ranks (ranks, simulated or
+    None, replayed, use)"""
     groups = {}
     for run in record["runs"]:
         groups.setdefault((run["model"], run["prune"]), []).append(run)
@@ -165,7 +171,7 @@ def predict(record, near, far, fit_to, ranks):
 
 
 def table(predicted):
-    """Formats what predict() returns."""
+    """Formats the table of simulated and replayed pruning times that predict() returns."""
     rows = [f"{'model':14} {'pruning':12} {'factor':>6} {'ranks':>7} {'simulated us':>13} {'replayed us':>12} {'difference':>10}"]
     for (model, prune), (k, lines) in predicted.items():
         for ranks, seen, value, use in lines:
@@ -176,6 +182,7 @@ def table(predicted):
 
 
 def main(words):
+    """Runs python3 -m simulate.loggp: fits LogGP, and prints pruning times replayed and extrapolated. @return exit code"""
     p = argparse.ArgumentParser(prog="python3 -m simulate.loggp", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("record", metavar="FILE", nargs="+", help="records of ./x simulate of one machine, weak scaling")
     p.add_argument("--machine", choices=machines.MACHINES, required=True)
@@ -199,13 +206,13 @@ def main(words):
 
 
 def read(path):
-    """Reads a record."""
+    """Reads a simulation record of ./x simulate from a JSON file."""
     with open(path, encoding="utf-8") as file:
         return json.load(file)
 
 
 def join_records(records, machine):
-    """Joins the runs of several records. @throws ValueError if one is of another machine or not of weak scaling"""
+    """Joins the runs of several simulation records. @throws ValueError if one is of another machine or not of weak scaling"""
     for r in records:
         if r.get("schema") != "merganser-simulation" or r["machine"] != machine or r.get("scaling") != "weak":
             raise ValueError(f"a record of {r.get('machine')}, {r.get('scaling')} scaling; allowed: of {machine}, weak")

@@ -17,7 +17,7 @@ MAX_RANKS = 65536
 
 @dataclass(frozen=True)
 class Shape:
-    """Structure of a machine.
+    """Structure of nodes and network of a simulated machine.
 
     @param per_node   ranks on a node: what the paper's scaling of random parcels used
     @param topology   of SimGrid: DRAGONFLY or FAT_TREE
@@ -59,7 +59,7 @@ COLLECTIVES = {"allreduce": "rdb", "barrier": "ompi_bruck", "bcast": "binomial_t
 
 @dataclass(frozen=True)
 class Costs:
-    """Costs of calls between two ranks, in us.
+    """Costs of MPI calls between two ranks of a simulated machine, in us; filled by costs().
 
     @param overhead   of a rank for a message that it sends, and for one that it receives
     @param wire       from the end of the sender's overhead to the begin of the receiver's
@@ -77,7 +77,8 @@ class Costs:
 
 
 def costs(row):
-    """Computes the costs that reproduce a row of Tables 3 and 4: as many unknowns as figures, but for one.
+    """Computes the costs of MPI calls that reproduce a row of published latencies and bandwidths (Tables 3 and 4): as many unknowns
+    as figures, but for one.
 
     Two-sided: half a round trip is overhead + wire + overhead; a window takes 64 overheads of the sender, then the last
     message's way, then the reply's. One-sided: each further operation of an epoch costs an overhead. What is left of an
@@ -112,13 +113,14 @@ class Noise:
                              "allowed: one in 1 or more, and 0 < late <= window")
 
     def text(self):
-        """Formats the noise as costs.cpp reads it."""
+        """Formats the simulated noise as the variable MERGANSER_SMPI_NOISE, which costs.cpp reads."""
         return f"one_in={self.one_in} late={self.late_s:g} window={self.window_s:g} seed={self.seed}"
 
 
 @dataclass(frozen=True)
 class Platform:
-    """Arguments of a simulation run: platform, hosts, settings, variables.
+    """Simulated machine for a number of ranks, as arguments of a simulation: platform file, hosts, settings, variables; filled by
+    platform().
 
     @param xml          text of a platform file
     @param hosts        name of the host of each rank: lines of a host file
@@ -144,7 +146,7 @@ def tile_shape(per_node, blocks):
 
 
 def place_ranks(ranks, per_node, place, blocks):
-    """Returns the node of each rank. Ranks count through a grid of blocks, the last axis first.
+    """Returns the index of the node of each simulated rank. Ranks count through a grid of blocks, the last axis first.
 
     @param place   rows: in their order; tiles: in compact tiles of the grid along x and y, one after the other
     @param blocks  ranks along x, y and z, for tiles
@@ -170,7 +172,7 @@ def place_ranks(ranks, per_node, place, blocks):
 
 
 def platform(machine, ranks, noise=None, per_node=None, place="rows", blocks=None):
-    """Returns a machine with enough nodes for a number of ranks.
+    """Returns a simulated machine with enough nodes for a number of ranks.
 
     @param ranks     1 to 65,536
     @param noise     a Noise, or None
@@ -201,7 +203,8 @@ def platform(machine, ranks, noise=None, per_node=None, place="rows", blocks=Non
 
 
 def costs_text(near, far, shape):
-    """Formats costs in seconds, as costs.cpp reads them. Two nodes of one switch are two links apart, which the platform has."""
+    """Formats the costs of MPI calls in seconds as the variable MERGANSER_SMPI_COSTS, which costs.cpp reads. Two nodes of one
+    switch are two links apart, which the platform has."""
     words = []
     for place, c, extra in (("near", near, 0.0), ("far", far, far.wire - 2 * shape.hop_us)):
         values = {"overhead": c.overhead, "wire": extra, "put": c.put, "get": c.get, "epoch": c.epoch,
@@ -224,7 +227,7 @@ def topology(shape, nodes):
 
 
 def xml(shape, nodes, per_node, near):
-    """Returns the text of a platform file."""
+    """Returns the text of SimGrid's platform file for a machine with at least `nodes` nodes."""
     parameters, count = topology(shape, nodes)
     return f"""<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">

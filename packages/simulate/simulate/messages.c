@@ -7,6 +7,7 @@
 enum { kMax = 256, kBytes = 1 << 16 };
 static char sent[kBytes], received[kBytes];
 
+// Returns the seconds of half a round trip of messages of `bytes` bytes between the two ranks.
 static double way(int rank, int rounds, int bytes) {
   const double began = MPI_Wtime();
   for (int i = 0; i < rounds; ++i) {
@@ -17,8 +18,8 @@ static double way(int rank, int rounds, int bytes) {
   return (MPI_Wtime() - began) / rounds / 2;
 }
 
-// Returns the time at which the receiver has all messages, counted from the sender's first call: both leave the barrier before, and
-// simulated clocks agree.
+// Returns the seconds until the receiver has a window of `count` messages of 4 bytes, counted from the sender's first call: both
+// leave the barrier before, and simulated clocks agree.
 static double window(int rank, int count, double *send_s) {
   MPI_Request requests[kMax];
   for (int k = 0; rank == 1 && k < count; ++k) MPI_Irecv(&received[4 * k], 4, MPI_CHAR, 0, 2, MPI_COMM_WORLD, &requests[k]);

@@ -17,7 +17,7 @@ BYTES = 4
 
 @dataclass(frozen=True)
 class Row:
-    """One row of Tables 3 and 4: latency in us, bandwidth in MB/s."""
+    """Published figures of a machine on or off a node, a row of Tables 3 and 4: latency in us, bandwidth in MB/s, for 4 bytes."""
     p2p_us: float
     put_us: float
     get_us: float
@@ -28,7 +28,7 @@ class Row:
     get_mb_s: float
 
     def window_us(self, what):
-        """Returns the time of a window of 64 messages of a bandwidth test. @param what  p2p, put or get"""
+        """Returns the published time of a window of 64 messages of a bandwidth test, us. @param what  p2p, put or get"""
         return WINDOW * BYTES / getattr(self, f"{what}_mb_s")
 
 

@@ -8,7 +8,8 @@ from .runner import Failed
 
 
 def write(path, record, option="--json"):
-    """Writes a record. @param option  the option that gave the path, for errors  @throws Failed if the file cannot be written"""
+    """Writes a record of a simulation, study or calibration as JSON. @param option  the option that gave the path, for errors
+    @throws Failed if the file cannot be written"""
     folder, name = os.path.split(os.path.realpath(path))
     draft = None
     try:
@@ -35,7 +36,7 @@ def write(path, record, option="--json"):
 
 
 def _mode(path):
-    """Returns the permissions of the existing file, or those of a new one."""
+    """Returns the permissions for the record file: those of the existing file, or those of a new one."""
     with contextlib.suppress(OSError):
         return os.stat(path).st_mode & 0o7777
     mask = os.umask(0)

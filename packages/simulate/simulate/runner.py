@@ -28,7 +28,7 @@ TIMES = re.compile(r"^(\[[^\n]*smpi_utils/INFO\] [^\n]*|The simulation took [^\n
 
 
 class Failed(Exception):
-    """A simulation that failed. @param code  exit code of the command"""
+    """Error of a simulation that failed or could not start. @param code  exit code of the command"""
 
     def __init__(self, text, code=1):
         super().__init__(text)
@@ -37,14 +37,14 @@ class Failed(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a simulation: real seconds, and bytes of memory."""
+    """Limits of one simulation: real seconds, and resident bytes of the simulating process."""
     seconds: float
     bytes: float
 
 
 @dataclass(frozen=True)
 class Taken:
-    """Real time and memory that a simulation took, and the simulated time."""
+    """Real seconds, CPU seconds and peak bytes that a simulation took, and its simulated seconds; filled by simulate()."""
     real_s: float
     cpu_s: float
     peak_bytes: int
@@ -52,7 +52,8 @@ class Taken:
 
 
 def smpimain():
-    """Returns SimGrid's program that loads the simulated one. smpirun, which starts it, splits arguments at spaces: it is not used."""
+    """Returns the path of SimGrid's program smpimain, which loads the simulated program. smpirun, which starts it, splits arguments
+    at spaces: it is not used."""
     smpirun = shutil.which("smpirun")
     if smpirun is None:
         raise Failed("there is no smpirun; install SimGrid (Debian: libsimgrid-dev)", 2)
@@ -64,7 +65,7 @@ def smpimain():
 
 
 def resident(process):
-    """Returns the resident bytes of a process; 0 if it has ended."""
+    """Returns the resident bytes of the simulating process; 0 if it has ended."""
     try:
         with open(f"/proc/{process}/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -73,25 +74,25 @@ def resident(process):
 
 
 class Progress:
-    """A progress line on standard error, if that is a terminal."""
+    """Progress line of a simulation on standard error, if that is a terminal."""
 
     def __init__(self, what):
         self.what = what
         self.shown = sys.stderr.isatty()
 
     def show(self, seconds, size):
-        """Shows elapsed seconds and bytes of memory."""
+        """Shows the real seconds and the bytes of memory that the simulation has taken so far."""
         if self.shown:
             print(f"\r\033[K{self.what}: {seconds:.0f} s, {size / 2**30:.2f} GiB", end="", file=sys.stderr, flush=True)
 
     def end(self):
-        """Erases the line."""
+        """Erases the progress line of the simulation."""
         if self.shown:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 def command_line(platform, program, arguments, folder):
-    """Writes platform and host file into a folder, and returns the command line that simulates a program."""
+    """Writes SimGrid's platform and host file into a folder, and returns the command line of smpimain that simulates a program."""
     files = {}
     for name, text in (("platform.xml", platform.xml), ("hosts", "\n".join(platform.hosts) + "\n")):
         files[name] = os.path.join(folder, name)
@@ -104,7 +105,7 @@ def command_line(platform, program, arguments, folder):
 
 
 def stop(process):
-    """Ends a process that was started here, by SIGTERM and, after 5 s, SIGKILL."""
+    """Ends the simulating process that was started here, by SIGTERM and, after 5 s, SIGKILL."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         if process.returncode is not None:
             return
@@ -118,7 +119,8 @@ def stop(process):
 
 
 def watch(process, limits, progress):
-    """Waits for a process to end. @return real seconds, CPU seconds, peak bytes  @throws Failed  if it exceeds a limit"""
+    """Waits for the simulating process to end, and watches its time and memory. @return real seconds, CPU seconds, peak bytes
+    @throws Failed  if it exceeds a limit"""
     began = time.monotonic()
     try:
         while True:
@@ -140,18 +142,18 @@ def watch(process, limits, progress):
 
 
 def simulated_seconds(told):
-    """Returns the simulated time from SimGrid's report; not a number if there is none."""
+    """Returns the simulated time, s, from SimGrid's report; not a number if there is none."""
     found = re.search(r"Simulated time: ([0-9.eE+-]+) seconds", told)
     return float(found[1]) if found else float("nan")
 
 
 def program_errors(told):
-    """Returns what the program has written to standard error, without SimGrid's report of times."""
+    """Returns the text that the simulated program has written to standard error, without SimGrid's report of times."""
     return TIMES.sub("", told).strip()
 
 
 def simulate(platform, program, arguments, environment, limits, what, output=None):
-    """Runs a program on a simulated machine, and prints what it writes to standard error. @return what it took
+    """Runs a program on a simulated machine, and prints what it writes to standard error. @return time and memory, as Taken
 
     @param output  file for its standard output, or None: discarded
     @throws Failed  with its message, where it did not end with 0
@@ -176,7 +178,7 @@ def simulate(platform, program, arguments, environment, limits, what, output=Non
 
 
 def reason(code, told):
-    """Describes why a simulation failed, in a line or two."""
+    """Describes, from exit code and standard error, why a simulation failed, in a line or two."""
     own = program_errors(told)
     if "Deadlock" in own or "deadlock" in own:
         return "the simulated ranks wait for each other for ever (a deadlock): " + own.strip()[:600]

@@ -11,19 +11,20 @@ FLAGS = ["-O1", "-fPIC", "-DSMPI_NO_OVERRIDE_MALLOC"]
 
 
 def missing():
-    """Returns the name of a program of SimGrid that is missing, or None."""
+    """Returns the name of the first program of SimGrid's SMPI (compilers, smpirun) that is missing, or None."""
     return next((p for p in PROGRAMS if shutil.which(p) is None), None)
 
 
 def compiler(words):
-    """Runs a compiler. @throws Failed with its messages"""
+    """Runs one of SMPI's compilers. @throws Failed with its messages"""
     got = subprocess.run(words, capture_output=True, text=True, check=False)
     if got.returncode != 0:
         raise Failed(f"{words[0]}: exit code {got.returncode}: {(got.stderr + got.stdout)[:2000].strip()}")
 
 
 def build(source, folder):
-    """Compiles a program in C, of this folder unless a path is given, into another folder. @return its path"""
+    """Compiles a C program for SMPI, of this folder unless a path is given, with the costs of calls, into another folder. @return
+    its path"""
     parts = [os.path.join(folder, name) for name in ("program.o", "costs.o")]
     compiler(["smpicc", *FLAGS, "-c", os.path.join(HERE, source), "-o", parts[0]])
     compiler(["smpicxx", "-std=c++17", *FLAGS, "-I", os.path.dirname(HERE), "-c", os.path.join(HERE, "costs.cpp"), "-o", parts[1]])

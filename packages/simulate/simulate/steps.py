@@ -7,7 +7,7 @@ from . import cases, machines, runner
 
 
 def program(folder, what):
-    """Returns the path of the program of a build. @throws Failed, which says `what` to do, if it is missing"""
+    """Returns the path of the program merganser of a build folder. @throws Failed, which says `what` to do, if it is missing"""
     path = os.path.realpath(os.path.join(folder, "bin", "merganser"))
     if not os.path.isfile(path):
         raise runner.Failed(f"{path} is not there; {what}", 2)
@@ -15,19 +15,19 @@ def program(folder, what):
 
 
 def simulated_program(o):
-    """Returns the path of the program for simulated ranks. @throws Failed if it is missing"""
+    """Returns the path of the program merganser for simulated ranks. @throws Failed if it is missing"""
     return program(o.simulated, "cmake --preset simgrid && cmake --build --preset simgrid makes it")
 
 
 def about(platform):
-    """Returns the settings of a simulation, for its record."""
+    """Returns the settings of a simulation (SimGrid's, variables, ranks on a node), for its record."""
     return {"config": platform.config, "environment": platform.environment, "ranks_on_a_node": platform.per_node,
             "notes": platform.notes, "settings": runner.SETTINGS,
             "messages": os.environ.get("MERGANSER_SIMULATED_MESSAGES", "timers")}
 
 
 def run_with_record(o, platform, arguments, environment, what):
-    """Runs a command of the program that writes a run record. @return what the simulation took, and the record"""
+    """Simulates a command of merganser that writes a run record. @return the time and memory of the simulation, and the run record"""
     with tempfile.TemporaryDirectory(prefix="merganser-simulate-") as folder:
         path = os.path.join(folder, "record.json")
         taken = runner.simulate(platform, simulated_program(o), [*arguments, "--json", path], environment, o.limits, what)
@@ -36,12 +36,13 @@ def run_with_record(o, platform, arguments, environment, what):
 
 
 def cost(taken):
-    """Returns what a simulation took, for its record."""
+    """Returns the time and memory that a simulation took, for its record."""
     return {"simulated_s": taken.simulated_s, "real_s": taken.real_s, "cpu_s": taken.cpu_s, "peak_bytes": taken.peak_bytes}
 
 
 def merge_steps(o, case, prune, model, environment):
-    """Simulates merge steps. @return the record of the last cycle, and what the simulation took"""
+    """Simulates merge steps of one grid, pruning and communication model. @return the record of the last cycle, and the time and
+    memory of the simulation"""
     platform = machines.platform(o.machine, case.ranks, o.noise, o.per_node, o.place, case.blocks)
     arguments = ["merge-steps", *case.arguments(), "--per-cell", str(cases.PER_CELL), "--cycles", str(o.cycles), "--prune", prune,
                  "--small-within", repr(o.small_within), "--comm", model]
@@ -53,13 +54,15 @@ def merge_steps(o, case, prune, model, environment):
 
 
 def middle_block(o):
-    """Returns the cells of a rank of strong scaling, on the middle one of the numbers of ranks."""
+    """Returns the cells per rank along each axis in strong scaling, on the middle one of the numbers of ranks, for measuring a
+    rank's work."""
     case = cases.strong(o.ranks[len(o.ranks) // 2], o.strong)
     return [n / b for n, b in zip(case.cells, case.blocks)]
 
 
 def same_bits(runs):
-    """Checks that every model and pruning gave the same parcels. @return no lines for the report  @throws Failed otherwise"""
+    """Validates that every communication model and pruning of simulated merge steps gave the same parcels, by digest. @return no
+    lines for the report  @throws Failed otherwise"""
     digests = {}
     for r in runs:
         digests.setdefault((r["ranks"], tuple(r["cells"])), set()).add(r["counts"]["digest"])

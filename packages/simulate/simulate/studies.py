@@ -25,12 +25,13 @@ def environment(o, block, notes):
 
 
 def without_cycles(result):
-    """Returns a result without the times of single cycles."""
+    """Returns a result of simulated merge steps without the times of single cycles."""
     return {name: value for name, value in result.items() if name != "cycles"}
 
 
 def step_cases(o, case_of):
-    """Returns the cases of merge steps: every number of ranks, model and pruning. @param case_of  case_of(ranks): the grid"""
+    """Returns the cases of a study of merge steps: every number of ranks, communication model and pruning. @param case_of
+    case_of(ranks): the grid"""
     made = []
     for model in o.comm:
         for prune in o.prune:
@@ -50,7 +51,8 @@ def step_cases(o, case_of):
 
 
 def growth(results, ideal):
-    """Describes the efficiency relative to the fewest ranks. @param ideal  ideal(fewest, more): decrease of a rank's work"""
+    """Describes the parallel efficiency of simulated merge steps relative to the fewest ranks. @param ideal  ideal(fewest, more):
+    decrease of a rank's work"""
     lines = []
     for series in dict.fromkeys((r["model"], r["prune"]) for r in results):
         of = sorted((r for r in results if (r["model"], r["prune"]) == series), key=lambda r: r["ranks"])
@@ -65,7 +67,7 @@ def growth(results, ideal):
 
 
 def step_text(ideal):
-    """Returns the function that formats results of merge steps."""
+    """Returns the function that formats the results of a study of merge steps as a table and sentences."""
     def text(results):
         steps.same_bits(results)
         lines = [table.text(results), "times in us, simulated, of the slowest rank; late: ranks that end 0.5 ms after the first or later"]
@@ -74,7 +76,7 @@ def step_text(ideal):
 
 
 def forest_cases(o):
-    """Returns the cases of spanning forests: by method and ranks, with messages alone and with the work of ranks."""
+    """Returns the cases of the study of spanning forests: by method and ranks, with messages alone and with the work of ranks."""
     made = []
     for measured in ([False] if o.work == "none" else [False, True]):
         for method in ("kruskal", "boruvka"):
@@ -111,7 +113,7 @@ FOREST_STAGES = ("partition", "local forest", "lookup", "choose", "contract", "b
 
 
 def forest_text(results):
-    """Formats results of spanning forests. @throws ValueError if digests of one graph differ"""
+    """Formats the results of the study of spanning forests as a table. @throws ValueError if digests of one graph differ"""
     digests = {(r["input"]["source"], r["digest"]) for r in results}
     if len(digests) != len({r["input"]["source"] for r in results}):
         raise ValueError(f"digests differ: {sorted(digests)}; allowed: one forest of a graph")
@@ -130,7 +132,7 @@ def gathered_bytes(ranks, size):
 
 
 def announce_cases(o):
-    """Returns the cases of announcements: by exchange (none, network, all-gather) and ranks."""
+    """Returns the cases of the study of announcements: by exchange (none, network, all-gather) and ranks."""
     made = []
     for exchange in ("none", "network", "all-gather"):
         for ranks in o.ranks:
@@ -155,7 +157,7 @@ def announce_cases(o):
 
 
 def summarise_announcements(record):
-    """Returns the times of steps from a record of announce bench."""
+    """Returns the times of steps and their quantiles from a record of announce bench."""
     bench = record["announce_bench"]
     variant = bench["variants"][0]
     return {"exchange": variant["exchange"], "step_s": variant["steps_and_ranks"]["median"],
@@ -165,7 +167,7 @@ def summarise_announcements(record):
 
 
 def announce_text(results):
-    """Formats results of announcements."""
+    """Formats the results of the study of announcements as a table."""
     rows = [["ranks", "beside the halo", "step, ms", "slowest, ms", "efficiency", "against fewest", "real s", "core s", "MiB"]]
     for r in results:
         fewest = min((x for x in results if x["exchange"] == r["exchange"]), key=lambda x: x["ranks"])

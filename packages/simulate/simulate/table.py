@@ -10,7 +10,8 @@ def microseconds(seconds):
 
 
 def row(run):
-    """Returns the entries of one run's row."""
+    """Returns the entries of the table row of one simulated run of merge steps: times of the slowest rank, counts, costs of the
+    simulation."""
     counts = run["counts"]
     synchronisations = counts["prune_syncs"] + counts["prune_reductions"]
     return [f"{run['ranks']:,}", run["model"], run["prune"], *[microseconds(run["slowest_s"][s]) for s in STAGES],
@@ -20,19 +21,19 @@ def row(run):
 
 
 def aligned(rows):
-    """Formats rows of equal length as right-aligned columns."""
+    """Formats table rows of equal length as right-aligned columns."""
     widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(cell.rjust(w) for cell, w in zip(r, widths)).rstrip() for r in rows]
     return "\n".join(lines)
 
 
 def text(runs):
-    """Formats the table of runs of merge steps."""
+    """Formats the table of simulated runs of merge steps."""
     return aligned([list(HEADINGS)] + [row(r) for r in runs])
 
 
 def sentences(runs):
-    """Describes how the prunings compare, and how the time of each grows."""
+    """Describes how the simulated times of the two prunings compare, and how the time of each grows with the ranks. @return lines"""
     by = {(r["model"], r["prune"], r["ranks"]): r["slowest_s"]["prune"] for r in runs}
     said = []
     for model in dict.fromkeys(r["model"] for r in runs):

@@ -31,8 +31,8 @@ def steps(program, block, prune):
 
 
 def measure(program, block):
-    """Measures the costs by name, in seconds, with the machine that they are from. The first decile over cycles counts: other users
-    of the machine only ever add to times, and many of them add to more than half of the cycles."""
+    """Measures the costs of a rank's own work by name, seconds per parcel, with the machine that they are from. The first decile
+    over cycles counts: other users of the machine only ever add to times, and many of them add to more than half of the cycles."""
     by_prune = {prune: steps(program, block, prune) for prune in ("single-pass", "iterative")}
     record = by_prune["single-pass"]
 
@@ -50,7 +50,7 @@ def measure(program, block):
 
 
 def known(path, block):
-    """Returns the costs measured before for a block of this size, or None."""
+    """Returns the costs of a rank's own work that were measured before for a block of this size, or None."""
     try:
         with open(path, encoding="utf-8") as file:
             work = json.load(file)
@@ -60,7 +60,7 @@ def known(path, block):
 
 
 def costs(program, block, folder, again=False):
-    """Returns costs that are measured once for each size of block, and stored beside the simulated build."""
+    """Returns the costs of a rank's own work, measured once for each size of block, and stored beside the simulated build."""
     path = os.path.join(folder, "work-" + "x".join(map(str, block)) + ".json")
     work = None if again else known(path, block)
     if work is None:
@@ -70,5 +70,5 @@ def costs(program, block, folder, again=False):
 
 
 def variable(work):
-    """Formats costs as MERGANSER_SIMULATED_COSTS requires."""
+    """Formats the costs of a rank's own work as the variable MERGANSER_SIMULATED_COSTS requires."""
     return ",".join(f"{name}={seconds:.6g}" for name, seconds in work["costs_s"].items())

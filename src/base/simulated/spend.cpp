@@ -16,11 +16,11 @@
 namespace merganser::detail {
 namespace {
 
-constexpr const char* kVariable = "MERGANSER_SIMULATED_COSTS";
+constexpr const char* kVariable = "MERGANSER_SIMULATED_COSTS";  // environment variable with the costs of local work
 constexpr std::array<std::string_view, 6> kNames{"search", "graph", "prune", "prune-iterative", "migrate", "merge"};
-using Costs = std::array<double, kNames.size()>;  // seconds
+using Costs = std::array<double, kNames.size()>;  // by kind of work: simulated seconds per unit
 
-/// Throws UsageError for a part of the variable that is no cost.
+/// Throws UsageError for a part of MERGANSER_SIMULATED_COSTS that is no cost.
 [[noreturn]] void refuse(std::string_view part) {
   std::string names;
   for (const auto name : kNames) names += " " + std::string(name);
@@ -28,7 +28,7 @@ using Costs = std::array<double, kNames.size()>;  // seconds
                    "\"; allowed: NAME=SECONDS with seconds >= 0, separated by commas; names:" + names);
 }
 
-/// Parses one cost, NAME=SECONDS.
+/// Parses the simulated cost of one kind of local work, NAME=SECONDS. @throws UsageError for another text
 void read_cost(std::string_view part, Costs& costs) {
   const auto equals = part.find('=');
   if (equals == std::string_view::npos) refuse(part);
@@ -42,7 +42,7 @@ void read_cost(std::string_view part, Costs& costs) {
   refuse(part);
 }
 
-/// Returns the costs of local work per parcel, by the variable.
+/// Returns the simulated costs of local work per unit, by MERGANSER_SIMULATED_COSTS. @throws UsageError
 Costs read_costs() {
   Costs costs{};
   const char* text = std::getenv(kVariable);
@@ -55,7 +55,7 @@ Costs read_costs() {
   return costs;
 }
 
-/// Returns whether local work takes the processor time that it takes on this machine.
+/// Returns whether local work of simulated ranks takes, in simulated time, the processor time that it takes on this machine.
 bool read_measured() {
   const char* text = std::getenv("MERGANSER_SIMULATED_WORK");
   const std::string_view value = text == nullptr ? "" : text;
@@ -66,7 +66,7 @@ bool read_measured() {
 
 }  // namespace
 
-// Simulated time of a stage's local work, in proportion to its number of parcels.
+// Advances the simulated time of a rank by the local work of a stage, in proportion to its number of units.
 void spend_simulated(Work work, std::size_t count) {
   static const Costs costs = read_costs();  // shared by all ranks, which are contexts of one process
   const double seconds = costs[static_cast<std::size_t>(work)] * static_cast<double>(count);

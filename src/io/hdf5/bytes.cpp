@@ -1,3 +1,4 @@
+// Reads of blocks of an HDF5 file and decoding of their little-endian fields, without the HDF5 library.
 #include "src/io/hdf5/bytes.hpp"
 
 #include <fcntl.h>
@@ -17,7 +18,7 @@ void throw_damaged(const std::string& path, std::string_view what) {
   throw InputError(path + ": truncated or damaged NetCDF file (" + std::string(what) + ")");
 }
 
-// Decoding of a little-endian number.
+// Decoding of a little-endian number of an HDF5 block, least significant byte first.
 std::uint64_t Cursor::number(std::size_t bytes) {
   std::uint64_t out = 0;
   if (bytes > sizeof out) throw_damaged(*path_, "a number of more than 8 bytes");
@@ -26,7 +27,7 @@ std::uint64_t Cursor::number(std::size_t bytes) {
   return out;
 }
 
-// Decoding of an address; the undefined address has as many bytes as the file's addresses.
+// Decoding of an HDF5 address; the undefined address (all bits set) has as many bytes as the file's addresses.
 std::uint64_t Cursor::address(std::size_t bytes) {
   const std::uint64_t out = number(bytes);
   return bytes < 8 && out == (std::uint64_t{1} << 8 * bytes) - 1 ? kNowhere : out;
@@ -45,6 +46,7 @@ Cursor Cursor::part(std::size_t bytes) {
   return {*path_, from.first(bytes)};
 }
 
+// Opening of an HDF5 file for the check of references; its size bounds every later read.
 Bytes::Bytes(std::string path) : path_(std::move(path)), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
   struct stat about {};
   if (file_ < 0 || ::fstat(file_, &about) != 0) {
@@ -57,7 +59,7 @@ Bytes::Bytes(std::string path) : path_(std::move(path)), file_(::open(path_.c_st
 
 Bytes::~Bytes() { ::close(file_); }
 
-// Bounded read of a block of the file.
+// Bounded read of a block of an HDF5 file by pread(), repeated until all bytes are there.
 Cursor Bytes::at(std::uint64_t address, std::uint64_t count) {
   // Subtracted, not added: address + count of a damaged file may overflow. Checked before memory is allocated.
   if (address > size_ || count > size_ - address) throw_damaged(path_, "an address beyond its end");

@@ -16,26 +16,28 @@ inline constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 /// Throws InputError "PATH: truncated or damaged NetCDF file (WHAT)", for a file that breaks the HDF5 format.
 [[noreturn]] void throw_damaged(const std::string& path, std::string_view what);
 
-/// Forward reader of little-endian fields in a block that was read. Every call that would pass the end throws InputError.
+/// Forward reader of little-endian fields in a block of an HDF5 file. Every call that would pass the end of the block throws
+/// InputError "truncated or damaged".
 class Cursor {
  public:
   Cursor(const std::string& path, std::span<const std::byte> bytes) : path_(&path), rest_(bytes) {}
 
-  /// Reads an unsigned number of up to 8 bytes.
+  /// Reads the next field of an HDF5 block as an unsigned little-endian number of up to 8 bytes.
   std::uint64_t number(std::size_t bytes);
-  /// Reads a number of one byte.
+  /// Reads the next byte of an HDF5 block, as a version, a kind or flags.
   std::uint8_t byte() { return static_cast<std::uint8_t>(number(1)); }
-  /// Reads an address; one with all bits set becomes kNowhere, whatever its width in bytes.
+  /// Reads the next field of an HDF5 block as an address in the file; one with all bits set becomes kNowhere, whatever its
+  /// width in bytes.
   std::uint64_t address(std::size_t bytes);
-  /// Reads a text of `bytes` bytes. The view is valid as long as the block.
+  /// Reads the next `bytes` bytes of an HDF5 block as text. The view is valid as long as the block.
   std::string_view text(std::size_t bytes);
-  /// Splits off the next bytes as a cursor of their own and skips them here.
+  /// Returns a cursor over the next `bytes` bytes of an HDF5 block, as those of one message, and skips them here.
   Cursor part(std::size_t bytes);
-  /// Skips `bytes` bytes.
+  /// Skips the next `bytes` bytes of an HDF5 block.
   void skip(std::size_t bytes) { static_cast<void>(text(bytes)); }
-  /// Returns the number of bytes that were not read yet.
+  /// Returns the number of bytes of the HDF5 block that are left to read.
   [[nodiscard]] std::size_t left() const noexcept { return rest_.size(); }
-  /// Returns the name of the file, for messages.
+  /// Returns the name of the HDF5 file that the block is from, for error messages.
   [[nodiscard]] const std::string& path() const noexcept { return *path_; }
 
  private:
@@ -43,22 +45,22 @@ class Cursor {
   std::span<const std::byte> rest_;
 };
 
-/// File that is open for reading, with a buffer of the last block read.
+/// HDF5 file that is open for reading at any address (pread, no HDF5 library), with a buffer of the last block read.
 class Bytes {
  public:
-  /// Opens a file. @throws InputError if it cannot be opened
+  /// Opens an HDF5 file for reading its bytes. @throws InputError if it cannot be opened
   explicit Bytes(std::string path);
   ~Bytes();
   Bytes(const Bytes&) = delete;
   Bytes& operator=(const Bytes&) = delete;
 
-  /// Reads `count` bytes at an address. The result is valid until the next call: they share one buffer.
+  /// Reads `count` bytes at an address of the HDF5 file. The result is valid until the next call: they share one buffer.
   /// @throws InputError if the block passes the end of the file
   [[nodiscard]] Cursor at(std::uint64_t address, std::uint64_t count);
-  /// Reads `count` bytes at an address and returns a cursor behind `signature`, with which they begin. The result is valid
-  /// until the next call. @throws InputError if they begin otherwise
+  /// Reads `count` bytes at an address of the HDF5 file and returns a cursor behind `signature`, as "FRHP", with which they
+  /// must begin. The result is valid until the next call. @throws InputError if they begin otherwise
   [[nodiscard]] Cursor at(std::uint64_t address, std::uint64_t count, std::string_view signature);
-  /// Returns the name of the file, for messages.
+  /// Returns the name of the open HDF5 file, for error messages.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:

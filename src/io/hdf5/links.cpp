@@ -1,3 +1,4 @@
+// Links of HDF5 groups in dense storage: fractal heap and version 2 B-tree, read without the HDF5 library.
 #include "src/io/hdf5/links.hpp"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 
 namespace merganser::io::hdf5 {
 
-// Header of a fractal heap: dimensions of its doubling table and address of the root block.
+// Header of the HDF5 fractal heap that stores the links of a group: dimensions of its doubling table, address of its root.
 FractalHeap::FractalHeap(Bytes& file, Widths widths, std::uint64_t header) : file_(file), widths_(widths) {
   const auto [address, length] = widths;
   Cursor c = file.at(header, 26 + 3 * address + 12 * length, "FRHP");
@@ -38,7 +39,7 @@ std::uint64_t FractalHeap::row_offset(std::uint64_t row) const {
   return row == 0 ? 0 : table_width_ * first_block_ << (row - 1);
 }
 
-// Descent of the doubling table to the block that holds an offset of the heap.
+// Descent of an HDF5 fractal heap's doubling table to the direct block that holds an offset of the heap.
 std::uint64_t FractalHeap::find_address(std::uint64_t block, std::uint64_t rows, std::uint64_t offset) {
   // An indirect block is a table of children: rows of table_width_ equal blocks. Children up to largest_direct_ hold data,
   // greater ones are indirect blocks again. The limit of depth ends the descent in a damaged file that refers to itself.
@@ -59,7 +60,7 @@ std::uint64_t FractalHeap::find_address(std::uint64_t block, std::uint64_t rows,
   throw_damaged(file_.path(), "a link outside of its heap");
 }
 
-// Link message by its heap id.
+// Link message of an HDF5 group, read from the fractal heap by its heap id (kind, offset, length).
 Cursor FractalHeap::read_object(Cursor id) {
   const std::uint8_t kind = id.byte();
   if ((kind & 0x30U) != 0) throw_damaged(file_.path(), "a link that is too long");
@@ -74,10 +75,12 @@ namespace {
 
 constexpr std::size_t kNodeExtra = 10;  // signature, version, type, checksum
 
-/// Traversal of a version 2 B-tree that indexes the links of an HDF5 group.
-class Tree {
+/// Traversal of the version 2 B-tree that indexes the links of an HDF5 group by name (type 5) or order of creation (type 6).
+class LinkIndex {
  public:
-  Tree(Bytes& file, Widths widths, std::uint64_t header) : file_(file), widths_(widths) {
+  /// Reads the header of the B-tree ("BTHD") and derives the widths of the counters in its nodes. @throws InputError for a tree
+  /// of another kind
+  LinkIndex(Bytes& file, Widths widths, std::uint64_t header) : file_(file), widths_(widths) {
     Cursor c = file.at(header, 22 + widths.address + widths.length, "BTHD");
     c.skip(1);
     type_ = c.byte();
@@ -103,21 +106,24 @@ class Tree {
     }
   }
 
-  /// Calls `use` with the heap id of every record.
+  /// Calls `use` with the heap id of every record of the HDF5 link index, one record per link.
   void visit_all(const std::function<void(Cursor)>& use) {
     if (root_ != kNowhere) visit_node(root_, records_, depth_, use);
   }
 
  private:
-  /// Child of an inner node: its address and number of records.
+  /// Child of an inner node of the HDF5 link index (B-tree): its address in the file and its number of records.
   struct Child {
     std::uint64_t at;
     std::uint64_t records;
   };
+  /// Returns the bytes of a pointer to a child in a B-tree node of this level: address, number of records and, above level 1,
+  /// number of records below the child.
   [[nodiscard]] std::size_t pointer_bytes(std::uint64_t level) const {
     return widths_.address + count_bytes_ + (level > 1 ? total_bytes_[level - 1] : 0);
   }
 
+  /// Calls `use` with the heap ids of a node of the HDF5 link index (level 0: a leaf) and of all nodes below it.
   void visit_node(std::uint64_t at, std::uint64_t records, std::uint64_t level,
                   const std::function<void(Cursor)>& use) {
     // A damaged file may contain a cycle. depth_ bounds the recursion, this bound the work.
@@ -155,7 +161,7 @@ class Tree {
 }  // namespace
 
 void for_each_record(Bytes& file, Widths widths, std::uint64_t header, const std::function<void(Cursor)>& use) {
-  Tree(file, widths, header).visit_all(use);
+  LinkIndex(file, widths, header).visit_all(use);
 }
 
 }  // namespace merganser::io::hdf5

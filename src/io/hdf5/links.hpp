@@ -9,28 +9,30 @@
 
 namespace merganser::io::hdf5 {
 
-/// Widths of the address and length fields of a file, in bytes.
+/// Widths of the address and length fields of an HDF5 file, in bytes, as its superblock states them.
 struct Widths {
   std::size_t address = 8;
   std::size_t length = 8;
 };
 
-/// Fractal heap of HDF5: translates heap ids to addresses in the file through its doubling table.
+/// Fractal heap of HDF5, which stores the link messages of a group: translates heap ids to addresses in the file through its
+/// doubling table.
 class FractalHeap {
  public:
-  /// Reads the header of a heap. @param header  its address
+  /// Reads the header of an HDF5 fractal heap. @param header  its address in the file
   /// @throws InputError for a damaged heap, or one with filters
   FractalHeap(Bytes& file, Widths widths, std::uint64_t header);
-  /// Reads the object of a heap id. The result is valid until the next read of the file.
+  /// Reads the link message that an HDF5 heap id refers to. The result is valid until the next read of the file.
   /// @throws InputError unless it is a managed object, as those of links are
   [[nodiscard]] Cursor read_object(Cursor id);
 
  private:
-  /// Returns the offset in the heap at which a row of the doubling table begins.
+  /// Returns the offset in the HDF5 fractal heap at which a row of its doubling table begins.
   [[nodiscard]] std::uint64_t row_offset(std::uint64_t row) const;
-  /// Returns the size of each block of a row: rows 0 and 1 have the first size, each further row twice that of the one before.
+  /// Returns the bytes of each block in a row of the HDF5 heap's doubling table: rows 0 and 1 have the first size, each further
+  /// row twice that of the one before.
   [[nodiscard]] std::uint64_t row_block(std::uint64_t row) const;
-  /// Returns the address in the file of the byte at offset `offset` of an indirect block with `rows` rows.
+  /// Returns the address in the file of the byte at offset `offset` of an HDF5 heap's indirect block with `rows` rows.
   [[nodiscard]] std::uint64_t find_address(std::uint64_t block, std::uint64_t rows, std::uint64_t offset);
 
   Bytes& file_;

@@ -1,3 +1,4 @@
+// Check of an HDF5 file for references to other files and for filters that need plug-ins, without the HDF5 library.
 #include "src/io/hdf5/references.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMaxObjects = std::size_t{1} << 22;
 
-/// Numbers of messages in the header of an object.
+/// Numbers of the HDF5 messages, in the header of a group or dataset, that the check of references reads.
 enum Message : std::uint64_t {
   kLinkInfo = 0x02,
   kLink = 0x06,
@@ -27,41 +28,42 @@ enum Message : std::uint64_t {
   kDriver = 0x14
 };
 
-/// Depth-first traversal of the objects of one HDF5 file. Every address is visited once, so that links which form a cycle end
-/// the traversal, and all counts are bounded, so that a damaged file cannot prolong it.
+/// Check of one HDF5 file for references to other files, by a depth-first traversal of its groups and datasets. Every address
+/// is visited once, so that links which form a cycle end the traversal, and all counts are bounded, so that a damaged file
+/// cannot prolong it.
 class ReferenceCheck {
  public:
   explicit ReferenceCheck(const std::string& path) : file_(path) {}
 
-  /// Visits all objects of the file. @throws InputError for a reference to another file
+  /// Visits all groups and datasets of the HDF5 file. @throws InputError for a reference to another file
   void run() {
     read_superblock();
     while (!waiting_.empty()) {
-      const Object next = std::move(waiting_.back());
+      const PendingObject next = std::move(waiting_.back());
       waiting_.pop_back();
       visit_object(next);
     }
   }
 
  private:
-  /// Object of the file that is to be visited: a group or a dataset.
-  struct Object {
+  /// Group or dataset of the HDF5 file that the check of references is still to visit.
+  struct PendingObject {
     std::uint64_t at;
-    std::string name;  ///< with its groups
+    std::string name;  ///< path with its groups
   };
-  /// Block of messages of an object header.
+  /// Block of messages of an HDF5 object header: its address in the file and size in bytes.
   struct Chunk {
     std::uint64_t at;
     std::uint64_t size;
   };
 
-  /// Throws InputError for an object whose data are not in the file.
+  /// Throws InputError "PATH: WHAT; allowed: files that hold all of their data", for a reference of HDF5 to another file.
   [[noreturn]] void refuse(const std::string& what) const {
     throw InputError(file_.path() + ": " + what + "; allowed: files that hold all of their data");
   }
   static std::string quoted(std::string_view text) { return '"' + std::string(text.substr(0, 200)) + '"'; }
 
-  /// Checks the superblock (versions 0 to 3) and enqueues the root group.
+  /// Reads the superblock of the HDF5 file (versions 0 to 3): sets the widths of addresses and enqueues the root group.
   void read_superblock() {
     Cursor c = file_.at(0, 9, "\x89HDF\r\n\x1a\n");
     const std::uint8_t version = c.byte();
@@ -86,13 +88,15 @@ class ReferenceCheck {
     enqueue(c.address(widths_.address), "");
   }
 
+  /// Sets the widths in bytes of the HDF5 file's address and length fields. @throws InputError unless each is 2, 4 or 8
   void set_widths(std::uint8_t address, std::uint8_t length) {
     const auto good = [](std::uint8_t n) { return n == 2 || n == 4 || n == 8; };
     if (!good(address) || !good(length)) throw_damaged(file_.path(), "addresses of a width that HDF5 does not have");
     widths_ = {address, length};
   }
 
-  /// Adds an object to those to be visited, unless it was added before. @param name  its path, for messages
+  /// Adds a group or dataset of the HDF5 file to those to be visited, unless it was added before. @param name  its path, for
+  /// messages
   void enqueue(std::uint64_t at, std::string name) {
     if (at == kNowhere) throw_damaged(file_.path(), "an object without a place");
     if (!seen_.insert(at).second) return;
@@ -103,7 +107,7 @@ class ReferenceCheck {
   // Headers of objects
 
   /// Visits all messages of an object header, of version 1 (in old files) or 2, and of its continuation blocks.
-  void visit_object(const Object& of) {
+  void visit_object(const PendingObject& of) {
     const bool old = file_.at(of.at, 4).text(4) != "OHDR";
     std::vector<Chunk> chunks;
     bool ordered = false;  // headers of messages hold the order of creation, two bytes more
@@ -128,8 +132,8 @@ class ReferenceCheck {
     }
   }
 
-  /// Visits the messages of one block of an object header.
-  void visit_messages(const Object& of, Chunk chunk, bool old, bool ordered, std::vector<Chunk>& chunks) {
+  /// Visits the messages of one block of an HDF5 object header.
+  void visit_messages(const PendingObject& of, Chunk chunk, bool old, bool ordered, std::vector<Chunk>& chunks) {
     std::vector<std::byte> held;  // a copy: visiting a message may read the file, which overwrites the block
     Cursor c = copy(file_.at(chunk.at, chunk.size), held);
     const std::size_t head = old ? 8 : ordered ? 6 : 4;
@@ -148,7 +152,7 @@ class ReferenceCheck {
     }
   }
 
-  /// Copies the bytes of a block to `held` and returns a cursor over the copy.
+  /// Copies the bytes of an HDF5 block to `held` and returns a cursor over the copy, which further reads of the file keep valid.
   static Cursor copy(Cursor from, std::vector<std::byte>& held) {
     const std::string_view text = from.text(from.left());
     const auto* const begin = reinterpret_cast<const std::byte*>(text.data());
@@ -156,8 +160,8 @@ class ReferenceCheck {
     return {from.path(), held};
   }
 
-  /// Visits a message of an object header: links lead to further objects, layouts and external files to references.
-  void visit_message(const Object& of, std::uint64_t type, Cursor body, bool old, std::vector<Chunk>& chunks) {
+  /// Visits a message of an HDF5 object header: links are followed, external files, virtual layouts and filters refused.
+  void visit_message(const PendingObject& of, std::uint64_t type, Cursor body, bool old, std::vector<Chunk>& chunks) {
     switch (type) {
       case kContinuation: {
         const std::uint64_t at = body.address(widths_.address);
@@ -189,6 +193,7 @@ class ReferenceCheck {
 
   // References to other files
 
+  /// Returns the quoted name of the first file in an HDF5 message of external storage, or "none", for the refusal.
   std::string external_file_name(Cursor body) {
     body.skip(4);
     body.skip(2);
@@ -197,8 +202,8 @@ class ReferenceCheck {
     return used == 0 ? "none" : quoted(read_heap_string(heap, body.number(widths_.length)));
   }
 
-  /// Refuses a dataset that is virtual, that is made of other datasets.
-  void check_layout(const Object& of, Cursor body) {
+  /// Refuses an HDF5 dataset whose layout message says that it is virtual, made of datasets of other files.
+  void check_layout(const PendingObject& of, Cursor body) {
     const std::uint8_t version = body.byte();
     if (version < 3) body.skip(1);
     const std::uint8_t kind = body.byte();
@@ -209,9 +214,9 @@ class ReferenceCheck {
       throw_damaged(file_.path(), "variable " + of.name + " is stored in an unknown way");
   }
 
-  /// Refuses filters that are not built in: HDF5 would load their code as a plug-in, from a folder that the environment may
-  /// name.
-  void check_filters(const Object& of, Cursor body) {
+  /// Refuses an HDF5 dataset with a filter that is not built in: HDF5 would load its code as a plug-in, from a folder that the
+  /// environment may name.
+  void check_filters(const PendingObject& of, Cursor body) {
     static constexpr std::array<std::uint64_t, 6> kBuiltIn{1, 2, 3, 4,
                                                            5, 6};  // deflate shuffle fletcher32 szip nbit scaleoffset
     const std::uint8_t version = body.byte();
@@ -234,7 +239,8 @@ class ReferenceCheck {
 
   // Links
 
-  void visit_link(const Object& of, Cursor body) {
+  /// Visits a link message of an HDF5 group: enqueues the target of a hard link, ignores a soft one, refuses an external one.
+  void visit_link(const PendingObject& of, Cursor body) {
     if (body.byte() != 1) throw_damaged(file_.path(), "a link of an unknown version");
     const std::uint8_t flags = body.byte();
     const std::uint8_t kind = (flags & 8U) != 0 ? body.byte() : 0;
@@ -254,12 +260,13 @@ class ReferenceCheck {
            " (HDF5 external link)");
   }
 
-  static std::string join_path(const Object& of, std::string_view name) {
+  /// Returns the path of an HDF5 group's member, "GROUP/NAME", for messages.
+  static std::string join_path(const PendingObject& of, std::string_view name) {
     return of.name.empty() ? std::string(name) : of.name + '/' + std::string(name);
   }
 
-  /// Visits the links of a group in dense storage.
-  void visit_dense_links(const Object& of, Cursor body) {
+  /// Visits the links of an HDF5 group in dense storage, in a fractal heap, by its indices of names and of creation order.
+  void visit_dense_links(const PendingObject& of, Cursor body) {
     body.skip(1);
     const std::uint8_t flags = body.byte();
     if ((flags & 1U) != 0) body.skip(8);
@@ -277,8 +284,8 @@ class ReferenceCheck {
     }
   }
 
-  /// Visits a group of an old file: a version 1 B-tree of symbol nodes whose names are in a local heap.
-  void visit_symbol_table(const Object& of, Cursor body) {
+  /// Visits the links of an old HDF5 group: a version 1 B-tree of symbol nodes whose names are in a local heap.
+  void visit_symbol_table(const PendingObject& of, Cursor body) {
     const std::uint64_t tree = body.address(widths_.address);
     const std::uint64_t heap = body.address(widths_.address);
     std::vector<Chunk> nodes{{tree, 0}};
@@ -294,7 +301,7 @@ class ReferenceCheck {
     }
   }
 
-  /// Returns the addresses of the children of a node of a version 1 B-tree.
+  /// Returns the addresses of the children of a node of an HDF5 group's version 1 B-tree.
   std::vector<std::uint64_t> child_nodes(std::uint64_t tree) {
     const std::uint64_t head = 8 + 2 * widths_.address;
     Cursor c = file_.at(tree, head, "TREE");
@@ -310,8 +317,8 @@ class ReferenceCheck {
     return out;
   }
 
-  /// Visits the links of a symbol node of an old group.
-  void visit_symbol_node(const Object& of, std::uint64_t at, std::uint64_t heap) {
+  /// Visits the links of one symbol node ("SNOD") of an old HDF5 group: enqueues the targets of all but soft links.
+  void visit_symbol_node(const PendingObject& of, std::uint64_t at, std::uint64_t heap) {
     Cursor c = file_.at(at, 8, "SNOD");
     c.skip(2);
     const std::uint64_t count = c.number(2);
@@ -326,7 +333,7 @@ class ReferenceCheck {
     }
   }
 
-  /// Reads a string of a local heap, up to 1024 bytes.
+  /// Reads a name from an HDF5 local heap, up to 1024 bytes.
   std::string read_heap_string(std::uint64_t heap, std::uint64_t offset) {
     Cursor c = file_.at(heap, 8 + 2 * widths_.length + widths_.address, "HEAP");
     c.skip(4);
@@ -342,12 +349,12 @@ class ReferenceCheck {
   Bytes file_;
   Widths widths_;
   std::unordered_set<std::uint64_t> seen_;
-  std::vector<Object> waiting_;
+  std::vector<PendingObject> waiting_;
 };
 
 }  // namespace
 
-// Check before the NetCDF library opens a file, since HDF5 follows references on its own.
+// Check for references to other files, before the NetCDF library opens the file, since HDF5 follows them on its own.
 void check_references(const std::string& path) { ReferenceCheck(path).run(); }
 
 }  // namespace merganser::io::hdf5

@@ -1,3 +1,4 @@
+// Location of a column's NetCDF variable in a parcel file that is read, with the checks of its type and shape.
 #include "src/io/netcdf/column_variable.hpp"
 
 #include <array>
@@ -8,7 +9,7 @@
 namespace merganser::io {
 namespace {
 
-/// Returns the name of an atomic or user-defined type of a file.
+/// Returns the name of an atomic or user-defined type of a NetCDF file, or its number if NetCDF does not know it.
 std::string type_name_in(int file, nc_type type) {
   std::array<char, NC_MAX_NAME + 1> name{};
   std::size_t size = 0;
@@ -17,7 +18,8 @@ std::string type_name_in(int file, nc_type type) {
 
 }  // namespace
 
-Variable find_column_variable(const NcFile& file, const Column& column, std::int64_t parcels) {
+// Check of one variable over the parcels, before it is read: present, of the column's type, of shape (t, n) or (n).
+ColumnVariable find_column_variable(const NcFile& file, const Column& column, std::int64_t parcels) {
   const std::string& name = column.name;
   const auto variable = file.variable(name);
   if (!variable) throw InputError(file.path() + ": the variable " + name + " is missing");

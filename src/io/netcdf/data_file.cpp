@@ -1,3 +1,4 @@
+// Data files (NetCDF-4 files whose arrays one rank holds whole): written by rank 0, read by any one rank.
 #include "merganser/io/data_file.hpp"
 
 #include <algorithm>
@@ -16,8 +17,8 @@ namespace {
 
 constexpr double kMaxDataBytes = 0x1p30;
 
-/// Returns the lengths of a variable's dimensions. @throws InputError if a dimension does not exist, or if the number of
-/// values is not their product
+/// Returns the lengths of the dimensions of a variable that is to be written to a data file. @throws InputError if a dimension
+/// does not exist, or if the number of values is not their product
 std::vector<std::size_t> checked_shape(const std::string& path, const FileGroup& group, const FileVariable& v) {
   std::vector<std::size_t> lengths;
   std::int64_t all = 1;
@@ -36,13 +37,15 @@ std::vector<std::size_t> checked_shape(const std::string& path, const FileGroup&
   return lengths;
 }
 
-/// Validates the shapes of all variables of a group and its subgroups. @throws InputError
+/// Validates the shapes of all variables of a group and its subgroups before a data file of them is created. @throws InputError
+/// if the values of one do not fit its dimensions
 void check_shapes(const std::string& path, const FileGroup& group) {
   for (const FileVariable& v : group.variables) (void)checked_shape(path, group, v);
   for (const FileGroup& g : group.groups) check_shapes(path, g);
 }
 
-/// Writes the values of all variables of a group and its subgroups, in the order of define_group(), and advances `at`.
+/// Writes the values of all variables of a data file's group and its subgroups, in the order of define_group(), and advances
+/// `at` along the numbers that it returned.
 void write_values(const NcFile& file, const FileGroup& group, const VariableNumber*& at) {
   for (const FileVariable& v : group.variables) {
     const VariableNumber to = *at++;
@@ -55,7 +58,7 @@ void write_values(const NcFile& file, const FileGroup& group, const VariableNumb
   for (const FileGroup& g : group.groups) write_values(file, g, at);
 }
 
-/// Writes a whole data file, root group first: header, then values.
+/// Writes a whole data file (NetCDF-4, arrays that one rank holds whole) and closes it: header, then values.
 void write_group(NcFile& file, const FileGroup& root) {
   {
     const auto lock = file.lock();
@@ -69,11 +72,13 @@ void write_group(NcFile& file, const FileGroup& root) {
   file.close();
 }
 
-/// Reader of the attributes and numeric variables of a file's root group. Holds the lock of the NetCDF library.
+/// Reader of a data file for read_data(): attributes and numeric variables of its root group, up to 1 GiB. Holds the lock of
+/// the NetCDF library.
 class DataReader {
  public:
   explicit DataReader(const NcFile& file) : file_(file), lock_(file.lock()) {}
 
+  /// Returns the root group of the data file: its attributes, and its numeric variables with attributes and values.
   FileGroup read() {
     FileGroup out;
     int attributes = 0;
@@ -93,8 +98,8 @@ class DataReader {
   using Name = std::array<char, NC_MAX_NAME + 1>;
   void check(int status, const std::string& what) const { file_.check(status, "read " + what); }
 
-  /// Adds the bytes of an array to the total and returns them. @throws InputError if the total exceeds the limit, before
-  /// memory is allocated: a damaged header may promise any number of values
+  /// Returns the bytes of an array of the data file and adds them to the total read so far. @throws InputError if the total
+  /// exceeds 1 GiB, before memory is allocated: a damaged header may promise any number of values
   std::size_t budgeted_bytes(double count, nc_type type, const std::string& name) {
     const double bytes = count * static_cast<double>(type_bytes(static_cast<FileType>(type)));
     read_ += bytes;
@@ -103,7 +108,8 @@ class DataReader {
     return static_cast<std::size_t>(bytes);
   }
 
-  /// Reads an attribute and appends it to `out`. @param of  a variable, or NC_GLOBAL for the root group
+  /// Reads an attribute of numbers or characters from the data file and appends it to `out`; skips other types. @param of
+  /// number of the variable that has it, or NC_GLOBAL for the root group
   void read_attribute(int of, int number, std::vector<FileAttribute>& out) {
     Name name{};
     nc_type type = NC_NAT;
@@ -117,7 +123,8 @@ class DataReader {
     out.push_back(std::move(a));
   }
 
-  /// Reads a numeric variable with its attributes and appends it to `out`.
+  /// Reads a numeric variable of the data file, with its attributes and all of its values, and appends it to `out`; skips other
+  /// types.
   void read_variable(int number, FileGroup& out) {
     Name name{};
     nc_type type = NC_NAT;
@@ -159,7 +166,8 @@ class DataReader {
 
 }  // namespace
 
-// Data file of small fields, written by rank 0 alone. Collective.
+// Data file of small fields, written by rank 0 alone under a temporary name that commit() replaces. Collective: an error of
+// rank 0 is thrown on every rank.
 void write_data(const std::string& path, const FileGroup& root, comm::Transport& transport) {
   const bool mine = transport.rank() == 0;
   comm::agree(transport, [&] {

@@ -1,3 +1,4 @@
+// Definition of a new parcel file in NetCDF's define mode: attributes of the grid, dimensions, variables and their storage.
 #include "src/io/netcdf/define_file.hpp"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace merganser::io {
 namespace {
 
-/// Formats the current time in UTC.
+/// Formats the current time in UTC by strftime(), for the attributes that state when a NetCDF file was created.
 std::string utc_now(const char* format) {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
@@ -20,22 +21,26 @@ std::string utc_now(const char* format) {
   return text.data();
 }
 
-/// Calls that define a file in define mode, with their statuses checked.
+/// Calls of the NetCDF library that define the attributes, dimensions and variables of a file in define mode, with their
+/// statuses checked.
 class FileDefinition {
  public:
   explicit FileDefinition(const NcFile& file) : file_(file) {}
 
-  /// Writes a text attribute of a variable or, with NC_GLOBAL, of the file.
+  /// Writes a text attribute of a variable or, with NC_GLOBAL, of the NetCDF file.
   void put_text(int variable, const char* name, std::string_view value) {
     file_.check(nc_put_att_text(file_.id(), variable, name, value.size(), value.data()),
                 std::string("write the attribute ") + name);
   }
+  /// Writes the global attributes that state the version of merganser and the time of creation of a NetCDF file.
   void put_provenance() {
     put_text(NC_GLOBAL, "merganser_version", MERGANSER_VERSION);
     put_text(NC_GLOBAL, "creation_date", utc_now("%Y/%m/%d"));
     put_text(NC_GLOBAL, "creation_time", utc_now("%H:%M:%S"));
     put_text(NC_GLOBAL, "creation_zone", "UTC");
   }
+  /// Writes the global attributes of a parcel file: provenance, type, conventions, and the grid (ncells, extent, origin,
+  /// periodic).
   void put_global_attributes(const Grid& grid, const FileMetadata& metadata) {
     put_provenance();
     const auto& carried = metadata.root.attributes;
@@ -56,13 +61,13 @@ class FileDefinition {
     file_.check(nc_put_att_double(id, NC_GLOBAL, "origin", NC_DOUBLE, 3, grid.box.lower.data()), what);
     file_.check(nc_put_att_int(id, NC_GLOBAL, "periodic", NC_INT, 3, periodic.data()), what);
   }
-  /// Defines a dimension and returns NetCDF's number of it.
+  /// Defines a dimension of a NetCDF file in define mode and returns NetCDF's number of it.
   int define_dimension(const char* name, std::int64_t length) {
     int id = -1;
     file_.check(nc_def_dim(file_.id(), name, static_cast<std::size_t>(length), &id), std::string("define ") + name);
     return id;
   }
-  /// Defines a variable without fill values and returns NetCDF's number of it.
+  /// Defines a variable of a NetCDF file in define mode, without fill values, and returns NetCDF's number of it.
   int define_variable(const std::string& name, nc_type type, std::span<const int> dimensions) {
     int id = -1;
     const std::string what = "define the variable " + name;
@@ -71,7 +76,7 @@ class FileDefinition {
     file_.check(nc_def_var_fill(file_.id(), id, NC_NOFILL, nullptr), what);
     return id;
   }
-  /// Writes the attributes that a variable has in the file it comes from; for a new one unit and long name.
+  /// Writes to a parcel file's variable the attributes that it has in the file it comes from; for a new one unit and long name.
   void put_variable_attributes(int variable, const FileVariable* before, std::string_view unit,
                                std::string_view long_name) {
     if (before != nullptr) return put_attributes(file_, file_.id(), variable, before->attributes);
@@ -98,7 +103,9 @@ std::vector<std::int64_t> chunk_lengths(const std::vector<Column>& columns, std:
 
 void put_provenance(const NcFile& file) { FileDefinition(file).put_provenance(); }
 
-Defined define_file(NcFile& file, const NewFile& in) {
+// Header of a new parcel file, EPIC's variables first. Dimensions precede all variables, since NetCDF requires it where names
+// are equal.
+DefinedVariables define_file(NcFile& file, const NewFile& in) {
   const auto lock = file.lock();
   FileDefinition definition(file);
   definition.put_global_attributes(in.grid, in.metadata);
@@ -107,7 +114,7 @@ Defined define_file(NcFile& file, const NewFile& in) {
   const int world = definition.define_dimension("world%size", static_cast<std::int64_t>(in.layout.first.size()) - 1);
   const int time = definition.define_dimension("t", NC_UNLIMITED);
   define_dimensions(file, file.id(), in.metadata.root);
-  Defined defined;
+  DefinedVariables defined;
   defined.time = definition.define_variable("t", NC_DOUBLE, std::array{time});
   const FileVariable* const time_before = in.metadata.column("t");
   if (time_before != nullptr) define_storage(file, {file.id(), defined.time}, time_before->storage, "t");

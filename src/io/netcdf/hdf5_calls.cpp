@@ -1,3 +1,4 @@
+// Look-up, by dlsym(), of the functions of the HDF5 library that the NetCDF library of this process is linked with.
 #include "src/io/netcdf/hdf5_calls.hpp"
 
 #include <dlfcn.h>
@@ -15,14 +16,15 @@ constexpr unsigned kMinMinor = 10;    // identifiers have 64 bits since then
 constexpr Id kEverywhere = 0x1f;      // H5F_OBJ_ALL
 constexpr unsigned kFilesOnly = 0x1;  // H5F_OBJ_FILE
 
-/// Sets a pointer to the function of this name in a library. @return false if the library has none
+/// Sets a pointer to the HDF5 function of this name, looked up in a library by dlsym(). @return false if the library has none
 template <class Function>
 bool load_function(void* library, const char* name, Function*& to) {
   to = reinterpret_cast<Function*>(::dlsym(library, name));
   return to != nullptr;
 }
 
-/// Finds the functions of the HDF5 that NetCDF is linked with; nothing if one is missing or the version is too old.
+/// Looks up all functions of the HDF5 library that NetCDF is linked with; nothing if one is missing or HDF5 is older than
+/// 1.10.
 std::optional<Calls> find_calls() {
   Dl_info about{};
   if (::dladdr(reinterpret_cast<void*>(&nc_get_vara), &about) == 0 || about.dli_fname == nullptr) return std::nullopt;
@@ -58,6 +60,7 @@ const Calls* calls() {
   return found ? &*found : nullptr;
 }
 
+// All files that HDF5 has open in this process: compared before and after nc_open(), they give HDF5's identifier of a file.
 std::vector<Id> open_files() {
   const Calls* const c = calls();
   if (c == nullptr) return {};

@@ -14,10 +14,10 @@ inline constexpr Id kNoId = -1;
 using Length = unsigned long long;  // hsize_t
 inline constexpr Length kUnlimited = ~Length{0};
 
-/// Classes of HDF5 types (H5T_class_t), of those that are read here.
+/// Classes of HDF5 types (H5T_class_t) of values that are read from NetCDF files directly through HDF5.
 enum class TypeClass : int { integer = 0, floating = 1, text = 3 };
 
-/// Pointers to functions of HDF5. Negative results are errors, as in HDF5.
+/// Table of pointers to functions of the HDF5 library, filled by calls(). Negative results are errors, as in HDF5.
 struct Calls {
   int (*version)(unsigned*, unsigned*, unsigned*);
   ssize_t (*count_objects)(Id of, unsigned kinds);
@@ -40,19 +40,19 @@ struct Calls {
   int (*read)(Id dataset, Id memory_type, Id memory_space, Id file_space, Id transfer, void* to);
 };
 
-/// Returns the table of functions, searched for at the first call. Thread-safe.
+/// Returns the table of HDF5 functions, looked up by name at the first call. Thread-safe.
 /// @return null if NetCDF is linked with no HDF5 of version 1.10 or later, or it cannot be determined which
 [[nodiscard]] const Calls* calls();
-/// Lists the identifiers of the files that are open in HDF5, ascending; none if calls() is null.
+/// Lists the HDF5 identifiers of all files that this process has open in HDF5, ascending; none if calls() is null.
 [[nodiscard]] std::vector<Id> open_files();
 
-/// Owner of an HDF5 identifier, which its destructor closes if it is valid.
-class Held {
+/// Owner of an HDF5 identifier (dataset, type or dataspace), which its destructor closes if it is valid.
+class OwnedId {
  public:
-  Held(Id id, int (*close)(Id)) : id_(id), close_(close) {}
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-  ~Held() {
+  OwnedId(Id id, int (*close)(Id)) : id_(id), close_(close) {}
+  OwnedId(const OwnedId&) = delete;
+  OwnedId& operator=(const OwnedId&) = delete;
+  ~OwnedId() {
     if (id_ >= 0) close_(id_);
   }
   [[nodiscard]] Id id() const noexcept { return id_; }

@@ -1,3 +1,4 @@
+// Owner of an open NetCDF file, the lock of the NetCDF library, and reads of hyperslabs.
 #include "src/io/netcdf/nc_file.hpp"
 
 #include <fcntl.h>
@@ -20,15 +21,15 @@
 namespace merganser::io {
 namespace {
 
-/// Returns true, with errno set, if no file descriptor is left: NetCDF-4 gives EACCES for every failure of HDF5 to open a
-/// file, this one included.
+/// Returns true, with errno set, if this process has no file descriptor left: NetCDF-4 gives EACCES for every failure of HDF5
+/// to open a file, this one included.
 bool has_no_descriptor() {
   const int probe = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (probe >= 0) ::close(probe);
   return probe < 0 && (errno == EMFILE || errno == ENFILE);
 }
 
-/// Returns the text for a status of NetCDF or the system.
+/// Returns the error text for a status that the NetCDF library returned: its own (negative) or errno of the system.
 std::string status_text(int status) {
   if (status == EACCES && has_no_descriptor()) return std::strerror(errno);
   if (status > 0) return std::strerror(status);
@@ -42,7 +43,8 @@ std::string local_path(const std::string& path) {
   return std::filesystem::canonical(path).string();
 }
 
-/// Checks the status of nc_open(). @throws InputError "PATH: ..." unless it is NC_NOERR
+/// Checks the status of nc_open(): errors of the HDF5 format are reported as a damaged file. @throws InputError "PATH: ..."
+/// unless it is NC_NOERR
 int check_opened(int status, const std::string& path) {
   if (status == NC_NOERR) return status;
   if (status == NC_EHDFERR || status == NC_ENOTNC || status == NC_ETRUNC)
@@ -50,8 +52,8 @@ int check_opened(int status, const std::string& path) {
   throw InputError(path + ": cannot open: " + status_text(status));
 }
 
-/// Returns the file that HDF5 has opened since `before` was listed; -1 if it has opened none, or several: threads that call
-/// HDF5 outside of our lock may have opened one too.
+/// Returns the identifier of the file that HDF5 has opened since `before` was listed; -1 if it has opened none, or several:
+/// threads that call HDF5 outside of our lock may have opened one too.
 std::int64_t find_opened_file(const std::vector<hdf5::Id>& before) {
   const std::vector<hdf5::Id> after = hdf5::open_files();
   std::vector<hdf5::Id> added;
@@ -61,6 +63,7 @@ std::int64_t find_opened_file(const std::vector<hdf5::Id>& before) {
 
 }  // namespace
 
+// Lock of the NetCDF library: one mutex of the process, made at first use.
 NetcdfLock::NetcdfLock(const std::string& path)
     : lock_([]() -> std::mutex& {
         static std::mutex mutex;
@@ -86,7 +89,7 @@ NcFile NcFile::create(const std::string& path, const std::string& shown) {
   return file;
 }
 
-// Parallel file of all processes: an error of one becomes the error of all.
+// Parallel NetCDF-4 file of all processes: an error of one becomes the error of all.
 NcFile NcFile::create(const std::string& path, const std::string& shown, comm::Transport& transport) {
   int id = -1;
   const int status = comm::netcdf_create(path, id);
@@ -117,6 +120,7 @@ void NcFile::check(int status, const std::string& what) const {
   if (status != NC_NOERR) throw InputError(shown_ + ": cannot " + what + ": " + status_text(status));
 }
 
+// Cached length of a NetCDF dimension; numbers of dimensions are unique in a file, so the group is no part of the key.
 int NcFile::dimension_length(int group, int dimension, std::size_t& length) const {
   const auto known = lengths_.find(dimension);
   if (known != lengths_.end()) {
@@ -149,6 +153,7 @@ bool NcFile::has_attribute(const std::string& name) const {
   return nc_inq_attid(id_, NC_GLOBAL, name.c_str(), nullptr) == NC_NOERR;
 }
 
+// Numeric global attribute of a NetCDF file, of any type of numbers, as doubles.
 std::vector<double> NcFile::attribute(const std::string& name, std::size_t count) const {
   const NetcdfLock lock(shown_);
   nc_type type = NC_NAT;
@@ -165,7 +170,7 @@ std::vector<double> NcFile::attribute(const std::string& name, std::size_t count
   return values;
 }
 
-// Read of a part of a variable, by HDF5 directly where NetCDF would be slow, row by row where it would be wrong.
+// Read of a hyperslab of a NetCDF variable, by HDF5 directly where NetCDF would be slow, row by row where it would be wrong.
 int get_part(const NcFile& file, int group, int variable, const VariablePart& part, std::size_t value_bytes, void* to) {
   if (std::find(part.length.begin(), part.length.end(), 0) != part.length.end()) return NC_NOERR;
   if (read_stored(file, group, variable, part, value_bytes, to)) return NC_NOERR;

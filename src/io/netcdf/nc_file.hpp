@@ -16,10 +16,10 @@
 
 namespace merganser::io {
 
-/// Scoped lock of the NetCDF library, one per process. Not recursive.
+/// Scoped lock of the NetCDF library, which is not thread-safe: one mutex per process, not recursive.
 class NetcdfLock {
  public:
-  /// Takes the lock. @param path  file that the calls are for, named if the library crashes on it; must outlive the
+  /// Takes the NetCDF lock. @param path  file that the calls are for, named if the library crashes on it; must outlive the
   /// object
   explicit NetcdfLock(const std::string& path);
 
@@ -31,7 +31,7 @@ class NetcdfLock {
 /// Owner of a NetCDF file's identifier, open for reading or for writing.
 class NcFile {
  public:
-  /// Opens a file for reading, by this rank alone. Local. @throws InputError naming the file and what is wrong
+  /// Opens a NetCDF file for reading, by this rank alone. Local. @throws InputError naming the file and what is wrong
   static NcFile open(const std::string& path);
   /// Creates a NetCDF-4 file by this rank alone, replacing one of this name. Local.
   /// @param shown  name of the file in messages
@@ -46,19 +46,20 @@ class NcFile {
   NcFile& operator=(NcFile&&) = delete;
   NcFile(const NcFile&) = delete;
   ~NcFile();
-  /// Closes the file, which flushes buffered values. Collective if all processes created it. @throws InputError if it fails
+  /// Closes the NetCDF file, which flushes buffered values. Collective if all processes created it. @throws InputError if it
+  /// fails
   void close();
 
   /// Returns NetCDF's identifier of the file, which is also that of its root group.
   [[nodiscard]] int id() const noexcept { return id_; }
-  /// Returns true if all processes created the file together, so that all must make the same calls.
+  /// Returns true if all processes created the NetCDF file together, so that all must make the same calls.
   [[nodiscard]] bool collective() const noexcept { return collective_; }
-  /// Returns the name of the file in messages.
+  /// Returns the name by which error messages refer to the NetCDF file.
   [[nodiscard]] const std::string& path() const noexcept { return shown_; }
-  /// Returns HDF5's identifier of this file; -1 if it is unknown, or the file is open for writing.
+  /// Returns HDF5's identifier of this NetCDF file; -1 if it is unknown, or the file is open for writing.
   [[nodiscard]] std::int64_t hdf5_id() const noexcept { return hdf5_id_; }
 
-  /// Takes the lock of the NetCDF library for calls about this file.
+  /// Takes the lock of the NetCDF library, one per process, for calls about this file.
   [[nodiscard]] NetcdfLock lock() const { return NetcdfLock(shown_); }
   /// Checks a status of the NetCDF library. @throws InputError "PATH: cannot WHAT: reason" unless it is NC_NOERR
   void check(int status, const std::string& what) const;
@@ -75,16 +76,17 @@ class NcFile {
     check(call_locked(std::forward<F>(f)), what);
   }
 
-  /// Determines the length of a dimension that `group` sees, in a file that is open for reading. Cached: for an unlimited
-  /// dimension NetCDF inspects every variable of the file. Call under the lock. @return NetCDF status
+  /// Determines the length of a dimension that `group` sees, in a NetCDF file that is open for reading. Cached: for an unlimited
+  /// dimension NetCDF inspects every variable of the file. Call under the NetCDF lock. @return NetCDF status
   [[nodiscard]] int dimension_length(int group, int dimension, std::size_t& length) const;
-  /// Returns the length of a dimension of the root group, or nothing if there is none of this name.
+  /// Returns the length of a dimension of the NetCDF file's root group, or nothing if there is none of this name.
   [[nodiscard]] std::optional<std::int64_t> dimension(const std::string& name) const;
-  /// Returns NetCDF's number of a variable of the root group, or nothing if there is none of this name.
+  /// Returns NetCDF's number of a variable of the file's root group, or nothing if there is none of this name.
   [[nodiscard]] std::optional<int> variable(const std::string& name) const;
-  /// Reads a numeric global attribute of `count` values. @throws InputError if it is missing, of another length or type
+  /// Reads a numeric global attribute of `count` values from the NetCDF file. @throws InputError if it is missing, of another
+  /// length or type
   [[nodiscard]] std::vector<double> attribute(const std::string& name, std::size_t count) const;
-  /// Returns true if the file has a global attribute of this name.
+  /// Returns true if the NetCDF file has a global attribute of this name.
   [[nodiscard]] bool has_attribute(const std::string& name) const;
 
  private:
@@ -97,17 +99,17 @@ class NcFile {
   mutable std::map<int, std::size_t> lengths_;  // by dimension, of a file open for reading, where they cannot change
 };
 
-/// Hyperslab of a variable: start and length along each of its dimensions. Both vectors have one unused entry at their end,
-/// so that a scalar has a valid address.
+/// Hyperslab of a NetCDF variable: start and length along each of its dimensions. Both vectors have one unused entry at their
+/// end, so that a scalar has a valid address.
 struct VariablePart {
   std::vector<std::size_t> start;
   std::vector<std::size_t> length;
-  /// Read row by row, for a variable with an unlimited dimension behind the first, which may be longer than the variable:
-  /// NetCDF 4.9 stores the values of such a part at wrong places and leaves some out, except within a single row.
+  /// True to read row by row, for a variable with an unlimited dimension behind the first, which may be longer than the
+  /// variable: NetCDF 4.9 stores the values of such a part at wrong places and leaves some out, except within a single row.
   bool by_rows = false;
 };
 
-/// Reads a part of a variable, nothing if it is empty. Local; call under the lock.
+/// Reads a hyperslab of a NetCDF variable into memory, nothing if it is empty. Local; call under the NetCDF lock.
 /// @param value_bytes  size of one value in memory
 /// @return NetCDF status
 [[nodiscard]] int get_part(const NcFile& file, int group, int variable, const VariablePart& part,

@@ -20,19 +20,20 @@ namespace {
 
 constexpr std::int64_t kBlock = std::int64_t{1} << 22;  // values read by one call, or sent to all ranks in one round
 
-/// Returns the bytes of one chunk of a variable in memory; 0 if it is stored contiguously. Call under the lock.
-std::size_t chunk_bytes(const NcFile& file, const Variable& v) {
+/// Returns the bytes in memory of one chunk of a parcel file's variable; 0 if it is stored contiguously. Call under the NetCDF
+/// lock.
+std::size_t chunk_bytes(const NcFile& file, const ColumnVariable& v) {
   int storage = 0;
   std::array<std::size_t, 2> chunk{1, 1};
   if (nc_inq_var_chunking(file.id(), v.id, &storage, chunk.data()) != NC_NOERR || storage != NC_CHUNKED) return 0;
   return chunk[0] * (v.has_time ? chunk[1] : 1) * sizeof(double);
 }
 
-/// Reads values of the last time level of a variable, converted to doubles, under the lock.
-/// @param range  first value and number of values
+/// Reads values of the last time level of a parcel file's variable, converted to doubles. Takes the NetCDF lock.
+/// @param range  first parcel and number of parcels
 /// @return NetCDF status
-int read_values(const NcFile& file, const Column& column, const Variable& v, const std::array<std::int64_t, 2>& range,
-                double* to) {
+int read_values(const NcFile& file, const Column& column, const ColumnVariable& v,
+                const std::array<std::int64_t, 2>& range, double* to) {
   const std::int64_t first = range[0], count = range[1];
   if (count == 0) return NC_NOERR;
   VariablePart part{{static_cast<std::size_t>(first), 0}, {static_cast<std::size_t>(count), 1}};
@@ -49,8 +50,9 @@ int read_values(const NcFile& file, const Column& column, const Variable& v, con
   });
 }
 
-/// Enlarges NetCDF's cache of a variable to hold one chunk: else every read of a part of a chunk decompresses it again.
-void enlarge_chunk_cache(const NcFile& file, const Variable& v) {
+/// Enlarges NetCDF's chunk cache of a parcel file's variable to hold one chunk: else every read of a part of a chunk
+/// decompresses it again.
+void enlarge_chunk_cache(const NcFile& file, const ColumnVariable& v) {
   const auto lock = file.lock();
   const std::size_t bytes = chunk_bytes(file, v);
   std::size_t size = 0;
@@ -64,9 +66,11 @@ void enlarge_chunk_cache(const NcFile& file, const Variable& v) {
 /// ompio of Open MPI 4.1 does not report a read that fails, so that a damaged file would leave uninitialised values.
 /// Ranks that are threads share one NetCDF library and its lock, so rank 0 reads for all and sends each its slice. Member
 /// functions are collective unless they say otherwise; errors are agreed on after every rank has read.
-class Reader {
+class SliceReader {
  public:
-  Reader(std::string path, const ParcelFileInfo& info, comm::Transport& transport)
+  /// Opens the parcel file on the ranks that read it: each process by itself, else rank 0 for all. Collective.
+  /// @throws InputError on every rank if one fails, or if the number of parcels has changed
+  SliceReader(std::string path, const ParcelFileInfo& info, comm::Transport& transport)
       : path_(std::move(path)),
         transport_(transport),
         slices_(equal_slices(info.parcels, transport.size())),
@@ -80,9 +84,10 @@ class Reader {
     });
   }
 
-  /// Reads a column of this rank's slice into the container. Collective. @throws InputError on every rank if one fails
+  /// Reads one column of this rank's slice of the parcel file into the container. Collective. @throws InputError on every rank if
+  /// one fails
   void read(const Column& column, Parcels& parcels) {
-    std::optional<Variable> variable;
+    std::optional<ColumnVariable> variable;
     comm::agree(transport_, [&] {
       if (!file_) return;
       variable = find_column_variable(*file_, column, slices_.total());
@@ -94,12 +99,12 @@ class Reader {
     });
   }
 
-  /// Closes the file, after the last read(). Local.
+  /// Closes the parcel file on the ranks that have opened it, after the last read(). Local.
   void close() { file_.reset(); }
   [[nodiscard]] const Layout& slices() const { return slices_; }
 
-  /// Counts the missing values of a column in this rank's slice, and replaces those that merging computes with by NaN. Local.
-  /// @throws InputError if the attributes of the variable do not define missing values
+  /// Counts the missing values of a column in this rank's slice of the parcel file, and replaces those that merging computes with
+  /// by NaN. Local. @throws InputError if the attributes of the variable do not define missing values
   void find_missing_values(const Column& column, Parcels& parcels) {
     const MissingValues missing = missing_values(column);
     if (!missing.problem().empty())
@@ -119,7 +124,8 @@ class Reader {
     missing_.push_back(std::move(found));
   }
 
-  /// Returns the counts of missing values over all ranks, in the order of the calls of find_missing_values(). Collective.
+  /// Returns the counts of missing values over all ranks' slices of the parcel file, one per column, in the order of the calls of
+  /// find_missing_values(). Collective: two reductions.
   [[nodiscard]] std::vector<MissingCount> reduce_missing() {
     constexpr auto kNone = std::numeric_limits<std::int64_t>::max();
     // Place and kind of the first share one word, the place in the upper digits: one reduction by minimum then finds both.
@@ -139,8 +145,9 @@ class Reader {
   }
 
  private:
-  /// Reads this rank's slice from its own file. Local. @return NetCDF status of the last failure
-  int read_slice(const Variable& variable, const Column& column, Parcels& parcels) {
+  /// Reads one column of this rank's slice of the parcel file, which this process has opened by itself, in blocks of kBlock
+  /// values. Local. @return NetCDF status of the last failure
+  int read_slice(const ColumnVariable& variable, const Column& column, Parcels& parcels) {
     const std::int64_t first = slices_.first[static_cast<std::size_t>(transport_.rank())];
     const std::int64_t count = slices_.count(transport_.rank());
     int worst = NC_NOERR;
@@ -154,9 +161,10 @@ class Reader {
     return worst;
   }
 
-  /// Reads all slices on rank 0 and sends every rank its own, in rounds that bound the memory of rank 0. Collective.
+  /// Reads one column of all slices of the parcel file on rank 0 and sends every rank its own, in rounds that bound the memory of
+  /// rank 0. Collective.
   /// @return on rank 0 the NetCDF status of the last failure
-  int send_parts(const std::optional<Variable>& variable, const Column& column, Parcels& parcels) {
+  int send_parts(const std::optional<ColumnVariable>& variable, const Column& column, Parcels& parcels) {
     const int ranks = transport_.size();
     const std::int64_t block = std::max<std::int64_t>(1024, kBlock / ranks);
     const std::int64_t count = slices_.count(transport_.rank());
@@ -183,13 +191,13 @@ class Reader {
   bool by_itself_;
   std::optional<NcFile> file_;
   std::vector<double> values_;
-  std::vector<MissingCount> missing_;  // of this rank
+  std::vector<MissingCount> missing_;  // counts of missing values in this rank's slice, one per column
 };
 
-/// Counts the missing values of all columns over all ranks. Collective.
+/// Counts the missing values of all columns of a parcel file over all ranks and refuses those not allowed. Collective.
 /// @return the columns that may lack values and do, the same on every rank
 /// @throws InputError on every rank for the first column that must not lack values and does
-std::vector<MissingFound> check_missing(Reader& reader, const std::string& path, const ParcelFileInfo& info,
+std::vector<MissingFound> check_missing(SliceReader& reader, const std::string& path, const ParcelFileInfo& info,
                                         std::span<const Column> list, Parcels& parcels, comm::Transport& transport) {
   comm::agree(transport, [&] {
     for (const Column& column : list) reader.find_missing_values(column, parcels);
@@ -207,8 +215,8 @@ std::vector<MissingFound> check_missing(Reader& reader, const std::string& path,
   return found;
 }
 
-/// Checks the ids of the file, or assigns ids by content if it has none. Collective. @pre parcels have the ids of the file or,
-/// if it has none, their places in it
+/// Checks that the ids read from a parcel file are unique, or assigns ids by content if it has none. Collective. @pre parcels
+/// have the ids of the file or, if it has none, their places in it
 /// @param first  place of this rank's first parcel
 void assign_ids(const std::string& path, const ParcelFileInfo& info, std::int64_t first, Parcels& parcels,
                 comm::Transport& transport, std::vector<FilePlace>* places) {
@@ -233,7 +241,7 @@ void assign_ids(const std::string& path, const ParcelFileInfo& info, std::int64_
 // validated.
 Parcels read_parcels(const std::string& path, const ParcelFileInfo& info, comm::Transport& transport,
                      std::vector<FilePlace>* places, std::vector<MissingFound>* missing) {
-  Reader reader(path, info, transport);
+  SliceReader reader(path, info, transport);
   const std::int64_t first = reader.slices().first[static_cast<std::size_t>(transport.rank())];
   const auto count = static_cast<std::size_t>(reader.slices().count(transport.rank()));
   Parcels parcels(info.schema);

@@ -18,7 +18,8 @@
 namespace merganser::io {
 namespace {
 
-/// Returns true if the file has all variables of an attribute, false if it has none. @throws InputError if it has some only
+/// Returns true if a parcel file has all variables of one attribute of EPIC's schema (as x_vorticity, y_vorticity, ...), false
+/// if it has none. @throws InputError if it has some only
 bool has_all(const NcFile& file, std::span<const std::string> names) {
   const std::string* found = nullptr;
   const std::string* missing = nullptr;
@@ -28,7 +29,8 @@ bool has_all(const NcFile& file, std::span<const std::string> names) {
   return missing == nullptr;
 }
 
-/// Converts a number of cells. @throws InputError unless it is whole, at least 1, and exact as a double
+/// Converts a number of cells read from a global attribute of a parcel file. @throws InputError unless it is whole, at least 1,
+/// and exact as a double
 std::int64_t whole_number(const NcFile& file, const std::string& name, double value) {
   if (!(value >= 1) || value > 0x1p53 || value != std::floor(value))
     throw InputError(file.path() + ": the global attribute " + name + " holds " + std::to_string(value) +
@@ -36,7 +38,8 @@ std::int64_t whole_number(const NcFile& file, const std::string& name, double va
   return static_cast<std::int64_t>(value);
 }
 
-/// Reads box and cells from the global attributes ncells, extent, origin and, if there, periodic.
+/// Reads box and cells of a parcel file from its global attributes ncells, extent, origin and, if there, periodic.
+/// @throws InputError naming the attribute, its value and what is allowed
 Grid read_grid(const NcFile& file) {
   const std::vector<double> cells = file.attribute("ncells", 3);
   const std::vector<double> extent = file.attribute("extent", 3);
@@ -69,7 +72,8 @@ Grid read_grid(const NcFile& file) {
   return grid;
 }
 
-/// Reads the attribute min_vratio: cell volume / smallest volume that is not small [-]. Empty if the file has none.
+/// Reads the global attribute min_vratio of a parcel file: cell volume / smallest volume that is not small [-]. Empty if the
+/// file has none. @throws InputError unless it is above 0 and finite
 std::optional<double> read_ratio(const NcFile& file) {
   if (!file.has_attribute("min_vratio")) return std::nullopt;
   const double ratio = file.attribute("min_vratio", 1)[0];
@@ -79,8 +83,8 @@ std::optional<double> read_ratio(const NcFile& file) {
   return ratio;
 }
 
-/// Checks that a variable is not packed by scale_factor or add_offset, since merging computes with numbers as they are
-/// stored. @throws InputError if it is
+/// Checks that a parcel file's variable is not packed by scale_factor or add_offset, since merging computes with numbers as
+/// they are stored. @throws InputError if it is
 void check_unpacked(const NcFile& file, const std::string& name) {
   const auto variable = file.variable(name);
   const auto lock = file.lock();
@@ -98,7 +102,8 @@ void check_unpacked(const NcFile& file, const std::string& name) {
   }
 }
 
-/// Reads the last value of the variable t; 0 if there is none, or it is not a number per level.
+/// Reads the time of a parcel file, the last value of its variable t; 0 if there is none, or it is not a number per level.
+/// @throws InputError if the value is missing or not finite
 double read_time(const NcFile& file, const FileMetadata& metadata) {
   const auto variable = file.variable("t");
   const auto levels = file.dimension("t");
@@ -121,7 +126,8 @@ double read_time(const NcFile& file, const FileMetadata& metadata) {
   return time;
 }
 
-/// Reads the description of an open file. @param bytes  size of the file, against which n_parcels is checked
+/// Reads the description of an open parcel file: number of parcels, grid, time, schema, metadata. Local.
+/// @param bytes  size of the file, against which n_parcels is checked
 ParcelFileInfo describe_file(const NcFile& file, std::int64_t bytes) {
   const auto parcels = file.dimension("n_parcels");
   if (!parcels) throw InputError(file.path() + ": the dimension n_parcels is missing; not a parcel file");

@@ -14,6 +14,7 @@ constexpr std::size_t kMaxValueBytes = std::size_t{16} << 20;  // bytes of varia
 constexpr const char* kTaken = "whose name a variable has in every file that is written";
 constexpr std::array<const char*, 3> kOwnDimensions{"n_parcels", "t", "world%size"};
 
+/// Returns true if a list of names or of NetCDF's numbers contains a value.
 template <class List, class Value>
 bool is_in(const List& list, const Value& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
@@ -21,13 +22,15 @@ bool is_in(const List& list, const Value& value) {
 
 using Name = std::array<char, NC_MAX_NAME + 1>;
 
-/// Reader of all groups of a file, level by level. Holds the lock of the NetCDF library as long as it lives.
+/// Reader of a parcel file's metadata: attributes, dimensions, groups and variables that files made from it carry, and the list
+/// of those that they lose. Holds the lock of the NetCDF library as long as it lives.
 class MetadataReader {
  public:
   explicit MetadataReader(const NcFile& file) : file_(file), lock_(file.lock()) {
     if (nc_inq_dimid(file.id(), "t", &time_) != NC_NOERR) time_ = -1;
   }
 
+  /// Returns the metadata of all groups of the parcel file, without the attributes and dimensions that the writer creates itself.
   FileMetadata read() {
     metadata_.root = read_group(file_.id(), "");
     std::size_t levels = 0;
@@ -42,12 +45,13 @@ class MetadataReader {
 
  private:
   void check(int status, const std::string& what) const { file_.check(status, "read " + what); }
-  /// Lists a variable as one that cannot be carried. @param what  reason in words, behind its name
+  /// Lists a variable as one that files made from this parcel file will lack. @param what  reason in words, behind its name
   void record_loss(const std::string& name, const std::string& what) {
     metadata_.lost.push_back({name, "variable " + name + ", " + what});
   }
 
-  /// Returns NetCDF's numbers of a group's members, by a function that gives their number and, if not null, the numbers.
+  /// Returns NetCDF's numbers of a group's members (variables, dimensions or subgroups), by an nc_inq_... function that gives
+  /// their count and, if the pointer is not null, the numbers.
   std::vector<int> list_ids(int group, int (*inquire)(int, int*, int*), const char* what) const {
     int count = 0;
     check(inquire(group, &count, nullptr), what);
@@ -56,7 +60,8 @@ class MetadataReader {
     return ids;
   }
 
-  /// Reads a group and its subgroups. @param path  of the group with a slash at its end; empty for the root
+  /// Reads the metadata of a NetCDF group and its subgroups. @param path  of the group with a slash at its end; empty for the
+  /// root
   FileGroup read_group(int id, const std::string& path) {
     FileGroup out;
     int count = 0;
@@ -78,7 +83,7 @@ class MetadataReader {
     return out;
   }
 
-  /// Reads the dimensions that a group defines.
+  /// Reads names and lengths of the dimensions that a NetCDF group defines, and appends the unlimited ones to unlimited_.
   void read_dimensions(int id, FileGroup& out) {
     const auto inquire = [](int group, int* count, int* ids) { return nc_inq_dimids(group, count, ids, 0); };
     const std::vector<int> unlimited = list_ids(id, nc_inq_unlimdims, "the dimensions");
@@ -92,7 +97,7 @@ class MetadataReader {
     }
   }
 
-  /// Returns the name of a type, also of types of the user's.
+  /// Returns the name of a NetCDF type, atomic or user-defined; its number if NetCDF gives no name.
   std::string type_text(int id, nc_type type) const {
     if (type < NC_FIRSTUSERTYPEID) return type_name(static_cast<FileType>(type));
     Name name{};
@@ -101,12 +106,13 @@ class MetadataReader {
                : std::to_string(type);
   }
 
-  /// Returns whether an attribute is a _FillValue of another type than the variable, which NetCDF does not write.
+  /// Returns true if a NetCDF attribute is a _FillValue that is not one value of the variable's type, which NetCDF does not
+  /// write. @param holds  type of the variable, NC_NAT for a group
   static bool is_odd_fill(const FileAttribute& a, nc_type holds) {
     return holds != NC_NAT && a.name == "_FillValue" && (a.values.type != holds || a.values.count != 1);
   }
 
-  /// Reads the attributes of a variable or group; lists those that cannot be carried as lost.
+  /// Reads the attributes of a NetCDF variable or group; lists as lost those that cannot be carried into another file.
   /// @param holds  type of the variable, NC_NAT for a group: the library reads a _FillValue of another type, but does not
   ///               write it
   std::vector<FileAttribute> read_attributes(VariableNumber of, nc_type holds, int count, const std::string& owner) {
@@ -137,8 +143,8 @@ class MetadataReader {
     return out;
   }
 
-  /// Returns the strings that read(char** to) allocates, and frees them. The caller owns them even if the library fails after
-  /// the first ones, so they are freed before the status is checked.
+  /// Returns copies of `count` strings of a NetCDF attribute or variable that read(char** to) allocates, and frees the originals.
+  /// The caller owns them even if the library fails after the first ones, so they are freed before the status is checked.
   template <class Read>
   std::vector<std::string> read_strings(std::size_t count, const std::string& what, const Read& read) const {
     std::vector<char*> given(count, nullptr);
@@ -150,8 +156,8 @@ class MetadataReader {
     return out;
   }
 
-  /// Reads the description of a variable and files it: as a column (over the parcels), as a variable of its group with its
-  /// values, or as lost.
+  /// Reads the description of a NetCDF variable and adds it to the metadata: as a column (over the parcels), as a variable of its
+  /// group with its values, or as lost.
   void read_variable(int id, int number, const std::string& path, FileGroup& out) {
     Name name{};
     std::array<int, NC_MAX_VAR_DIMS> dims{};
@@ -187,8 +193,8 @@ class MetadataReader {
       out.variables.push_back(std::move(v));
   }
 
-  /// Adds a variable over the parcels to the metadata, or lists it as lost if it is not numeric or of another shape.
-  /// @param own  it is one of EPIC's, whose type and shape are checked elsewhere
+  /// Adds a variable over the parcels to the metadata's columns, or lists it as lost if it is not numeric or of another shape.
+  /// @param own  true for EPIC's variables, ids and t, whose type and shape find_column_variable() and read_time() check
   void add_column(FileVariable v, bool own) {
     const std::size_t rank = v.dimensions.size();
     const auto type = static_cast<FileType>(v.values.type);
@@ -198,8 +204,8 @@ class MetadataReader {
     metadata_.columns.push_back(std::move(v));
   }
 
-  /// Reads chunk length and filters of a variable. Properties that the library does not give, as for files in older formats,
-  /// keep their defaults.
+  /// Reads chunk length and filters of a NetCDF variable. Properties that the library does not give, as for files in older
+  /// formats, keep their defaults.
   static FileStorage read_storage(int id, int number, std::size_t rank) {
     FileStorage s;
     int kind = NC_CONTIGUOUS;
@@ -218,8 +224,8 @@ class MetadataReader {
     return s;
   }
 
-  /// Reads the values of a variable; along a time dimension the last level. @return false, with the variable listed as lost,
-  /// if all values read so far and these exceed kMaxValueBytes
+  /// Reads the values of a NetCDF variable that is carried as metadata; along the dimension t the last level. @return false, with
+  /// the variable listed as lost, if all values read so far and these exceed kMaxValueBytes
   bool read_values_within_budget(VariableNumber of, std::span<const int> dimensions, const std::string& full,
                                  FileVariable& v) {
     const int id = of.group;

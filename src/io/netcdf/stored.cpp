@@ -1,3 +1,4 @@
+// Read of a hyperslab of a NetCDF variable over unlimited dimensions by HDF5's own functions; the caller falls back to NetCDF.
 #include "src/io/netcdf/stored.hpp"
 
 #include <algorithm>
@@ -13,11 +14,11 @@ namespace merganser::io {
 namespace {
 
 using hdf5::Calls;
-using hdf5::Held;
 using hdf5::Id;
 using hdf5::Length;
+using hdf5::OwnedId;
 
-/// Returns the absolute path of a variable's dataset in HDF5; empty if NetCDF does not give its name.
+/// Returns the absolute path of the HDF5 dataset that stores a NetCDF variable; empty if NetCDF does not give its name.
 std::string dataset_path(const Calls& hdf5, Id file, int group, int variable) {
   std::array<char, NC_MAX_NAME + 1> name{};
   std::size_t length = 0;
@@ -48,7 +49,7 @@ bool has_same_representation(const Calls& hdf5, Id native, FileType type, std::s
          (type == FileType::text || type == FileType::string);
 }
 
-/// Fills a part with the variable's fill value. @return false if NetCDF does not give one
+/// Fills the memory of a hyperslab with the NetCDF variable's fill value. @return false if NetCDF does not give one
 bool fill_part(int group, int variable, const VariablePart& part, std::size_t value_bytes, void* to) {
   std::array<std::byte, 16> value{};
   int without = 0;
@@ -62,7 +63,8 @@ bool fill_part(int group, int variable, const VariablePart& part, std::size_t va
   return true;
 }
 
-/// Frees the strings of a part that was read in part only, and sets their pointers to null: NetCDF reads all of it again.
+/// Frees the strings of a hyperslab of which HDF5 read some only, and sets their pointers to null: NetCDF reads all of them
+/// again.
 void free_strings(const VariablePart& part, char** texts) {
   std::size_t count = 1;
   for (const std::size_t n : part.length) count *= n;
@@ -72,6 +74,7 @@ void free_strings(const VariablePart& part, char** texts) {
 
 }  // namespace
 
+// Hyperslab of a NetCDF variable read by H5Dread. Every doubt returns false, and NetCDF reads instead.
 bool read_stored(const NcFile& file, int group, int variable, const VariablePart& part, std::size_t value_bytes,
                  void* to) {
   const Calls* const hdf5 = file.hdf5_id() == hdf5::kNoId ? nullptr : hdf5::calls();
@@ -83,19 +86,19 @@ bool read_stored(const NcFile& file, int group, int variable, const VariablePart
     return false;
   const std::string name = dataset_path(*hdf5, file.hdf5_id(), group, variable);
   if (name.empty() || hdf5->is_link(file.hdf5_id(), name.c_str(), 0) <= 0) return false;
-  const Held dataset(hdf5->open_dataset(file.hdf5_id(), name.c_str(), 0), hdf5->close_dataset);
+  const OwnedId dataset(hdf5->open_dataset(file.hdf5_id(), name.c_str(), 0), hdf5->close_dataset);
   if (!dataset) return false;
 
-  const Held space(hdf5->dataset_space(dataset.id()), hdf5->close_space);
+  const OwnedId space(hdf5->dataset_space(dataset.id()), hdf5->close_space);
   if (!space || hdf5->rank(space.id()) != dimensions) return false;
   std::vector<Length> length(rank);
   std::vector<Length> most(rank);
   if (hdf5->lengths(space.id(), length.data(), most.data()) < 0) return false;
   if (std::find(most.begin(), most.end(), hdf5::kUnlimited) == most.end())
     return false;  // NetCDF's own read is fast then
-  const Held own_type(hdf5->dataset_type(dataset.id()), hdf5->close_type);
+  const OwnedId own_type(hdf5->dataset_type(dataset.id()), hdf5->close_type);
   if (!own_type) return false;
-  const Held native(hdf5->native_type(own_type.id(), 0), hdf5->close_type);
+  const OwnedId native(hdf5->native_type(own_type.id(), 0), hdf5->close_type);
   if (!native || !has_same_representation(*hdf5, native.id(), static_cast<FileType>(type), value_bytes)) return false;
 
   // The variable may be shorter than dimensions that have grown for others.
@@ -108,7 +111,7 @@ bool read_stored(const NcFile& file, int group, int variable, const VariablePart
   if (there != asked && (texts || !fill_part(group, variable, part, value_bytes, to))) return false;
   if (std::find(there.begin(), there.end(), Length{0}) != there.end()) return true;
   const std::vector<Length> origin(rank, 0);
-  const Held memory(hdf5->make_space(dimensions, asked.data(), nullptr), hdf5->close_space);
+  const OwnedId memory(hdf5->make_space(dimensions, asked.data(), nullptr), hdf5->close_space);
   if (memory && hdf5->select(memory.id(), 0, origin.data(), nullptr, there.data(), nullptr) >= 0 &&
       hdf5->select(space.id(), 0, start.data(), nullptr, there.data(), nullptr) >= 0 &&
       hdf5->read(dataset.id(), native.id(), memory.id(), space.id(), 0, to) >= 0)

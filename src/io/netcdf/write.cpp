@@ -20,15 +20,16 @@ namespace {
 
 constexpr std::int64_t kWrittenAtOnce = std::int64_t{1} << 22;  // values written by one call
 
-/// Returns the first parcel (1-based) and the inclusive cell ranges of a rank, in the order of kBoxNames.
+/// Returns the values that a parcel file states for one rank: its first parcel (1-based) and the inclusive cell ranges of its
+/// block in x and y, in the order of kBoxNames.
 std::array<long long, 5> rank_box(const Decomposition& decomposition, const Layout& layout, int rank) {
   const std::array<int, 3> c = decomposition.coordinates(rank);
   return {layout.first[static_cast<std::size_t>(rank)] + 1, decomposition.cut(0, c[0]),
           decomposition.cut(0, c[0] + 1) - 1, decomposition.cut(1, c[1]), decomposition.cut(1, c[1] + 1) - 1};
 }
 
-/// Returns true if this rank owns the position of each of its parcels, so that the file may state its block. False for blocks
-/// that are not made of cells, which the file cannot describe.
+/// Returns true if this rank owns the position of each of its parcels, so that the parcel file may state its block. False for
+/// blocks that are not made of cells, which the file cannot describe. Local.
 bool has_only_owned_parcels(const Parcels& parcels, const Decomposition& decomposition, int rank) {
   if (!decomposition.is_by_cells()) return false;
   for (std::size_t i = 0; i < parcels.size(); ++i) {
@@ -38,20 +39,20 @@ bool has_only_owned_parcels(const Parcels& parcels, const Decomposition& decompo
   return true;
 }
 
-/// Returns the layout of all ranks' parcels in the file, in the order of the ranks. Collective.
+/// Returns the layout of all ranks' parcels in a file to be written, in the order of the ranks. Collective.
 Layout gather_layout(std::size_t mine, comm::Transport& transport) {
   return layout_from_counts(comm::all_gather_value(transport, static_cast<std::int64_t>(mine)));
 }
 
-/// Writer of the values of one file. Statuses are kept until close(), since a rank that threw in between would leave others
-/// in a collective call.
-class Writer {
+/// Writer of the values of one parcel file. NetCDF statuses are kept until close(), since a rank that threw in between would
+/// leave others in a collective call.
+class ColumnWriter {
  public:
-  Writer(NcFile* file, const Defined& defined, const Layout& layout, comm::Transport& transport)
+  ColumnWriter(NcFile* file, const DefinedVariables& defined, const Layout& layout, comm::Transport& transport)
       : file_(file), defined_(defined), layout_(layout), transport_(transport) {}
 
-  /// Writes time, boxes and the values of the metadata from rank 0; other ranks of a collective file take part with empty
-  /// parts.
+  /// Writes time, blocks of the ranks and the values of the metadata to the parcel file from rank 0; other ranks of a collective
+  /// file take part with empty parts.
   void write_metadata_values(double time, const Decomposition& decomposition, const FileMetadata& metadata) {
     if (file_ == nullptr) return;
     const bool mine = transport_.rank() == 0;
@@ -68,7 +69,7 @@ class Writer {
     put_values(*file_, metadata.root, defined_.others, mine);
   }
 
-  /// Writes a column of all ranks' parcels in rounds of equal number on every rank. Collective.
+  /// Writes one column of all ranks' parcels to the file, in rounds of equal number on every rank. Collective.
   void write_column(const Column& column, int variable, const Parcels& parcels) {
     const bool direct = transport_.size() == 1 || (file_ != nullptr && file_->collective());
     const std::int64_t block =
@@ -86,7 +87,7 @@ class Writer {
     }
   }
 
-  /// Closes the file on the ranks that write. @throws InputError for the first failure of all calls so far
+  /// Closes the parcel file on the ranks that write it. @throws InputError for the first failure of all calls so far
   void close() {
     if (file_ == nullptr) return;
     file_->check(worst_, "write it");
@@ -94,13 +95,14 @@ class Writer {
   }
 
  private:
-  /// Block of parcels of a round of a column.
-  struct Part {
-    int rank;           ///< whose parcels are written
+  /// Block of one rank's parcels that a round writes to one column of the file.
+  struct WrittenBlock {
+    int rank;           ///< rank that holds the parcels
     std::int64_t done;  ///< parcels of that rank written in earlier rounds
   };
-  /// Writes a block of a column; ranks of a collective file without parcels left take part with an empty one.
-  void write_block(const Column& column, int variable, Part part, std::span<const double> values) {
+  /// Writes one rank's block of a column to the parcel file; ranks of a collective file without parcels left take part with an
+  /// empty one.
+  void write_block(const Column& column, int variable, WrittenBlock part, std::span<const double> values) {
     const std::int64_t first = layout_.first[static_cast<std::size_t>(part.rank)] + part.done;
     const std::array<std::size_t, 2> start{0, values.empty() ? 0 : static_cast<std::size_t>(first)};
     const std::array<std::size_t, 2> length{1, values.size()};
@@ -109,7 +111,7 @@ class Writer {
         [&] { return nc_put_vara(file_->id(), variable, start.data(), length.data(), typed_.data()); }));
   }
 
-  /// Makes one round of a column: gathers every rank's block on rank 0, which writes them. Collective.
+  /// Makes one round of writing a column: gathers every rank's block of values on rank 0, which writes them. Collective.
   void gather_and_write(const Column& column, int variable, std::int64_t done) {
     const auto blocks = comm::gather_to_first(transport_, values_);
     if (file_ == nullptr) return;
@@ -119,13 +121,13 @@ class Writer {
     }
   }
 
-  /// Keeps the first failure of a call, to be thrown by close().
+  /// Records the NetCDF status of a write if it is the first failure, to be thrown by close().
   void record_status(int status) {
     if (status != NC_NOERR && worst_ == NC_NOERR) worst_ = status;
   }
 
   NcFile* file_;
-  const Defined& defined_;
+  const DefinedVariables& defined_;
   const Layout& layout_;
   comm::Transport& transport_;
   std::vector<double> values_;
@@ -133,10 +135,10 @@ class Writer {
   int worst_ = NC_NOERR;
 };
 
-/// Creates the temporary file on the ranks that write: all together if parallel writing is possible, else rank 0. Collective.
-/// @param alone  rank 0 must write alone
-std::optional<NcFile> create(const std::string& temporary, const std::string& shown, bool alone,
-                             comm::Transport& transport) {
+/// Creates the temporary parcel file on the ranks that write: all together if the library is parallel, else rank 0. Collective.
+/// @param alone  true if rank 0 must write alone
+std::optional<NcFile> create_temporary(const std::string& temporary, const std::string& shown, bool alone,
+                                       comm::Transport& transport) {
   std::optional<NcFile> file;
   if (transport.size() > 1 && !alone && comm::netcdf_is_parallel(transport)) {
     file.emplace(NcFile::create(temporary, shown, transport));
@@ -148,8 +150,9 @@ std::optional<NcFile> create(const std::string& temporary, const std::string& sh
   return file;
 }
 
-/// Sets collective access for all variables: every rank takes part in every write. Called by every rank of the file.
-void make_collective(const NcFile& file, const Defined& defined) {
+/// Sets collective access for all variables of a parallel parcel file: every rank takes part in every write. Called by every
+/// rank.
+void make_collective(const NcFile& file, const DefinedVariables& defined) {
   std::vector<VariableNumber> all = defined.others;
   for (const auto* ids : {&defined.columns, &defined.boxes})
     for (const int id : *ids) all.push_back({file.id(), id});
@@ -157,7 +160,8 @@ void make_collective(const NcFile& file, const Defined& defined) {
   for (const VariableNumber v : all) file.check(comm::netcdf_make_collective(v.group, v.variable), "write it");
 }
 
-/// Checks parcels and ids of all ranks, so that read_parcels() would accept the file. Collective.
+/// Checks parcels and ids of all ranks before a file is written, so that read_parcels() would accept it. Collective.
+/// @throws InputError on every rank
 void check_writable(const std::string& path, const Parcels& parcels, const Decomposition& decomposition,
                     std::span<const Column> list, comm::Transport& transport) {
   std::vector<std::int64_t> ids(parcels.size());
@@ -171,6 +175,7 @@ void check_writable(const std::string& path, const Parcels& parcels, const Decom
 
 }  // namespace
 
+// Preparation of this rank's parcels for a file: wrapped, checked, then rounded to the types of their columns.
 void fit_to_file(const std::string& path, Parcels& parcels, const Box& box, const FileMetadata& metadata,
                  comm::Transport& transport) {
   const std::vector<Column> list = columns(parcels.schema(), metadata);
@@ -199,16 +204,16 @@ void write_parcels(const std::string& path, const Parcels& parcels, const Decomp
   comm::SharedOutput output(path, transport,
                             file_bytes(layout, chunk_lengths(list, layout.total()), metadata_bytes(metadata.root)),
                             OutputFile::Opened::by_name);
-  std::optional<NcFile> file = create(output.name(), path, has_text_variables(metadata.root), transport);
+  std::optional<NcFile> file = create_temporary(output.name(), path, has_text_variables(metadata.root), transport);
   output.hold_room();
-  Defined defined;
+  DefinedVariables defined;
   comm::agree(transport, [&] {
     if (!file) return;
     defined = define_file(*file, {decomposition.grid(), list, layout, metadata, with_boxes});
     if (file->collective()) make_collective(*file, defined);
   });
 
-  Writer writer(file ? &*file : nullptr, defined, layout, transport);
+  ColumnWriter writer(file ? &*file : nullptr, defined, layout, transport);
   comm::agree(transport, [&] { writer.write_metadata_values(time, decomposition, metadata); });
   for (std::size_t i = 0; i < list.size(); ++i) writer.write_column(list[i], file ? defined.columns[i] : -1, parcels);
   comm::agree(transport, [&] {

@@ -11,22 +11,25 @@
 namespace merganser::io {
 namespace {
 
-/// Returns pointers to the strings, as NetCDF takes them. The strings must outlive the result.
-std::vector<const char*> pointers(const std::vector<std::string>& strings) {
+/// Returns pointers to the strings of a NetCDF attribute or variable, as the NetCDF library takes them. The strings must
+/// outlive the result.
+std::vector<const char*> c_strings(const std::vector<std::string>& strings) {
   std::vector<const char*> out;
   for (const std::string& s : strings) out.push_back(s.c_str());
   return out;
 }
 
-/// Returns NetCDF's number of the dimension of this name that a group sees. @throws InputError naming the variable
+/// Returns NetCDF's number of the dimension of this name that a group sees. @throws InputError naming the variable that is
+/// defined over it, if there is no such dimension
 int find_dimension(const NcFile& file, int group, const std::string& name, const std::string& variable) {
   int id = -1;
   file.check(nc_inq_dimid(group, name.c_str(), &id), "define the variable " + variable);
   return id;
 }
 
-/// Returns the length of a dimension of a variable in the last of the groups, defined in the innermost group that has it.
-/// 1 if none has: of the dimensions that the writer creates, variables here are over the single time level only.
+/// Returns the length of a dimension of a variable in the last of these nested NetCDF groups: that of the innermost group which
+/// defines it. 1 if none does: of the dimensions that the writer creates, carried variables are over the single time level
+/// only.
 std::size_t dimension_length(const std::string& dimension, std::span<const FileGroup* const> groups) {
   for (; !groups.empty(); groups = groups.first(groups.size() - 1))
     for (const FileDimension& d : groups.back()->dimensions)
@@ -34,9 +37,9 @@ std::size_t dimension_length(const std::string& dimension, std::span<const FileG
   return 1;
 }
 
-/// Writes the values of the last of the groups and of its subgroups, and advances `at`. Every rank of a collective file
-/// makes the same calls; those without `mine` write parts of length 0.
-/// @param groups  path from the root to the group whose values are written
+/// Writes to a parcel file the values of the carried variables of the last of the groups and of its subgroups, and advances
+/// `at`. Every rank of a collective file makes the same calls; those without `mine` write parts of length 0.
+/// @param groups  path from the root group to the group whose values are written
 void write_group_values(const NcFile& file, std::vector<const FileGroup*>& groups, const VariableNumber*& at,
                         bool mine) {
   const FileGroup& group = *groups.back();
@@ -53,7 +56,7 @@ void write_group_values(const NcFile& file, std::vector<const FileGroup*>& group
       throw InputError(file.path() + ": cannot " + what + ": it has " + std::to_string(v.values.count) +
                        " values; its dimensions make " + std::to_string(all));
     if (!mine && !v.dimensions.empty()) std::fill(length.begin(), length.end(), 0);
-    const std::vector<const char*> texts = pointers(v.values.strings);
+    const std::vector<const char*> texts = c_strings(v.values.strings);
     const void* const values = texts.empty() ? static_cast<const void*>(v.values.bytes.data()) : texts.data();
     file.check(nc_put_vara(to.group, to.variable, start.data(), length.data(), values), what);
   }
@@ -66,13 +69,13 @@ void write_group_values(const NcFile& file, std::vector<const FileGroup*>& group
 
 }  // namespace
 
-// Attributes of a file that is made from another one keep their types.
+// NetCDF attributes of a file that is made from another one keep their types.
 void put_attributes(const NcFile& file, int group, int variable, const std::vector<FileAttribute>& attributes) {
   for (const FileAttribute& a : attributes) {
     const std::string what = "write the attribute " + a.name;
     const auto count = static_cast<std::size_t>(a.values.count);
     if (a.values.type == NC_STRING) {
-      std::vector<const char*> texts = pointers(a.values.strings);
+      std::vector<const char*> texts = c_strings(a.values.strings);
       file.check(nc_put_att_string(group, variable, a.name.c_str(), count, texts.data()), what);
     } else {
       file.check(nc_put_att(group, variable, a.name.c_str(), a.values.type, count, a.values.bytes.data()), what);
@@ -97,7 +100,7 @@ void define_dimensions(const NcFile& file, int id, const FileGroup& group) {
   }
 }
 
-// Definition of a carried group, in define mode; values follow by put_values() in the same order.
+// Definition of a group that is carried from another NetCDF file, in define mode; values follow by put_values() in this order.
 std::vector<VariableNumber> define_group(const NcFile& file, int id, const FileGroup& group) {
   std::vector<VariableNumber> out;
   put_attributes(file, id, NC_GLOBAL, group.attributes);
@@ -134,6 +137,7 @@ bool has_text_variables(const FileGroup& group) {
          std::any_of(group.groups.begin(), group.groups.end(), has_text_variables);
 }
 
+// Upper bound of the bytes of carried metadata in a NetCDF file, for the check of disk space.
 std::int64_t metadata_bytes(const FileGroup& group) {
   constexpr std::int64_t kEach = 1024;  // bytes of HDF5's own for a name and its address, from above
   std::int64_t bytes = 4 * kEach;

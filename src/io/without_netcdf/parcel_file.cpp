@@ -8,6 +8,7 @@
 namespace merganser::io {
 namespace {
 
+/// Throws the InputError by which every function of parcel and data files fails in a build without NetCDF.
 [[noreturn]] void throw_no_netcdf(const std::string& path) {
   // Where the library is installed, it was switched off: installing it again would change nothing.
   throw InputError(path + ": this build has no NetCDF, so its files cannot be read or written; " +

@@ -18,36 +18,42 @@ using comm::detail::ScopedYield;
 /// All-gather by a collective of a communicator, with buffers for the part of this rank and for all parts.
 class MpiGather : public Gather {
  public:
+  /// Allocates the send buffer of this rank and the receive buffer for the parts of all ranks. Local.
   MpiGather(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes, MPI_Comm comm)
       : Gather(control, info, part_bytes),
         comm_(comm),
         bytes_(static_cast<int>(part_bytes)),
-        memory_(std::make_unique<Memory>(part_bytes, part_bytes * static_cast<std::size_t>(control.size()))) {}
+        memory_(std::make_unique<GatherBuffers>(part_bytes, part_bytes * static_cast<std::size_t>(control.size()))) {}
 
  protected:
-  struct Memory {
+  /// Send and receive buffer of an all-gather by MPI, allocated apart from it so that they can be leaked under an active request.
+  struct GatherBuffers {
     // One byte more, since some versions of MPI refuse null buffers even if they are empty.
-    Memory(std::size_t part, std::size_t parts) : mine(part + 1), all(parts + 1) {}
-    std::vector<std::byte> mine;
-    std::vector<std::byte> all;
+    GatherBuffers(std::size_t part, std::size_t parts) : mine(part + 1), all(parts + 1) {}
+    std::vector<std::byte> mine;  // part of the all-gather that this rank sends
+    std::vector<std::byte> all;   // parts of all ranks, in the order of ranks
   };
 
+  /// Copies the part of this rank into the send buffer of the MPI collective. Local.
   void do_start(std::span<const std::byte> part) override {
     std::copy(part.begin(), part.end(), memory_->mine.begin());
   }
+  /// Returns the send buffer of the MPI all-gather, with the part of this rank.
   [[nodiscard]] std::byte* mine() { return memory_->mine.data(); }
+  /// Returns the receive buffer of the MPI all-gather, for the parts of all ranks.
   [[nodiscard]] std::byte* all() { return memory_->all.data(); }
+  /// Returns the gathered parts of all ranks, without the spare byte of the receive buffer.
   [[nodiscard]] std::span<const std::byte> parts() const {
     return std::span(memory_->all).first(memory_->all.size() - 1);
   }
 
-  MPI_Comm comm_;
-  int bytes_;
-  std::unique_ptr<Memory> memory_;
+  MPI_Comm comm_;  // communicator of the all-gather, not owned
+  int bytes_;      // bytes of the part of each rank
+  std::unique_ptr<GatherBuffers> memory_;
 };
 
-/// All-gather by MPI_Allgather.
-class Blocking final : public MpiGather {
+/// Blocking all-gather by MPI_Allgather on the communicator of all ranks of the measurement.
+class BlockingAllgather final : public MpiGather {
  public:
   using MpiGather::MpiGather;
 
@@ -59,11 +65,11 @@ class Blocking final : public MpiGather {
   }
 };
 
-/// All-gather by MPI_Iallgather, which do_complete() waits for.
-class NonBlocking final : public MpiGather {
+/// Non-blocking all-gather by MPI_Iallgather, issued by do_start() and waited for by do_complete().
+class NonBlockingAllgather final : public MpiGather {
  public:
   using MpiGather::MpiGather;
-  ~NonBlocking() override {
+  ~NonBlockingAllgather() override {
     // A request is active here only while an exception propagates, and other ranks may never join the collective. Its buffers are
     // leaked, since the library may still access them.
     if (request_ != MPI_REQUEST_NULL) (void)memory_.release();
@@ -83,14 +89,14 @@ class NonBlocking final : public MpiGather {
   }
 
  private:
-  MPI_Request request_ = MPI_REQUEST_NULL;
+  MPI_Request request_ = MPI_REQUEST_NULL;  // of the MPI_Iallgather that was started; null if none is active
 };
 
-/// All-gather by MPI_Neighbor_allgather on a graph communicator.
-class Neighborhood final : public MpiGather {
+/// All-gather by the neighbourhood collective MPI_Neighbor_allgather on a communicator of the complete graph.
+class NeighborAllgather final : public MpiGather {
  public:
-  Neighborhood(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes,
-               std::shared_ptr<GraphCommunicator> graph)
+  NeighborAllgather(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes,
+                    std::shared_ptr<GraphCommunicator> graph)
       : MpiGather(control, info, part_bytes, graph->comm()), graph_(std::move(graph)) {}
 
  protected:
@@ -104,12 +110,12 @@ class Neighborhood final : public MpiGather {
   std::shared_ptr<GraphCommunicator> graph_;
 };
 
-/// All-gather of simulated ranks, which share the memory of one process with the parts of all; the simulated time of
-/// the collective is added.
-class Timed final : public Gather {
+/// All-gather of ranks simulated by SMPI, which share the memory of one process with the parts of all; the simulated time of the
+/// collective is added.
+class SimulatedAllgather final : public Gather {
  public:
-  Timed(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes,
-        std::unique_ptr<comm::detail::TimedCollectives> timed)
+  SimulatedAllgather(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes,
+                     std::unique_ptr<comm::detail::TimedCollectives> timed)
       : Gather(control, info, part_bytes), timed_(std::move(timed)) {}
 
  protected:
@@ -120,47 +126,48 @@ class Timed final : public Gather {
   }
 
  private:
-  std::unique_ptr<comm::detail::TimedCollectives> timed_;
-  std::vector<std::byte> mine_;
-  std::shared_ptr<const comm::detail::Parts> parts_;
+  std::unique_ptr<comm::detail::TimedCollectives> timed_;  // adds the simulated time of the collective
+  std::vector<std::byte> mine_;                            // part of this rank
+  std::shared_ptr<const comm::detail::Parts> parts_;       // parts of all ranks, shared by the simulated ranks
 };
 
-// Factory of an all-gather over the communicator of all ranks, by MPI or by simulation.
+/// Makes an all-gather over the communicator of all ranks of `control`, by MPI or, under SMPI, by its simulation. Collective.
 template <class Kind>
-std::unique_ptr<Gather> make_world(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes) {
+std::unique_ptr<Gather> make_world_gather(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes) {
   const MpiGroup& group = mpi_group(control);
   if constexpr (kSimulated) {
     auto timed = comm::detail::timed_collectives(group.comm);
-    if (timed != nullptr) return make_agreed<Timed>(control, control, info, part_bytes, std::move(timed));
+    if (timed != nullptr) return make_agreed<SimulatedAllgather>(control, control, info, part_bytes, std::move(timed));
   }
   return make_agreed<Kind>(control, control, info, part_bytes, group.comm);
 }
 
-/// Makes an all-gather on the complete graph, with arcs from every rank to every rank, itself included, so that parts
-/// arrive in the order of ranks.
-std::unique_ptr<Gather> make_neighborhood(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes) {
+/// Makes an all-gather by a neighbourhood collective on the complete graph, with arcs from every rank to every rank, itself
+/// included, so that parts arrive in the order of ranks. Collective.
+std::unique_ptr<Gather> make_neighbor_gather(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes) {
   MpiGroup& group = mpi_group(control);
   free_unused(control, group.pool);
   std::vector<int> all_ranks(static_cast<std::size_t>(control.size()));
   std::iota(all_ranks.begin(), all_ranks.end(), 0);
   auto graph = group.pool.add(std::make_shared<GraphCommunicator>(group, comm::Graph::symmetric(std::move(all_ranks))));
-  return make_agreed<Neighborhood>(control, control, info, part_bytes, std::move(graph));
+  return make_agreed<NeighborAllgather>(control, control, info, part_bytes, std::move(graph));
 }
 
 constexpr std::string_view kBlocking = "MPI_Allgather";
 constexpr std::string_view kNonBlocking = "MPI_Iallgather, then it is waited for";
 constexpr std::string_view kNeighborhood = "MPI_Neighbor_allgather on the complete graph";
 
+// Registry entries of the all-gathers by MPI, the same calls for each communication model over MPI.
 constexpr GatherEntry kGathers[] = {
-    {{GatherKind::blocking, "p2p", kBlocking}, make_world<Blocking>},
-    {{GatherKind::non_blocking, "p2p", kNonBlocking}, make_world<NonBlocking>},
-    {{GatherKind::neighborhood, "p2p", kNeighborhood}, make_neighborhood},
-    {{GatherKind::blocking, "neighborhood", kBlocking}, make_world<Blocking>},
-    {{GatherKind::non_blocking, "neighborhood", kNonBlocking}, make_world<NonBlocking>},
-    {{GatherKind::neighborhood, "neighborhood", kNeighborhood}, make_neighborhood},
-    {{GatherKind::blocking, "rma", kBlocking}, make_world<Blocking>},
-    {{GatherKind::non_blocking, "rma", kNonBlocking}, make_world<NonBlocking>},
-    {{GatherKind::neighborhood, "rma", kNeighborhood}, make_neighborhood},
+    {{GatherKind::blocking, "p2p", kBlocking}, make_world_gather<BlockingAllgather>},
+    {{GatherKind::non_blocking, "p2p", kNonBlocking}, make_world_gather<NonBlockingAllgather>},
+    {{GatherKind::neighborhood, "p2p", kNeighborhood}, make_neighbor_gather},
+    {{GatherKind::blocking, "neighborhood", kBlocking}, make_world_gather<BlockingAllgather>},
+    {{GatherKind::non_blocking, "neighborhood", kNonBlocking}, make_world_gather<NonBlockingAllgather>},
+    {{GatherKind::neighborhood, "neighborhood", kNeighborhood}, make_neighbor_gather},
+    {{GatherKind::blocking, "rma", kBlocking}, make_world_gather<BlockingAllgather>},
+    {{GatherKind::non_blocking, "rma", kNonBlocking}, make_world_gather<NonBlockingAllgather>},
+    {{GatherKind::neighborhood, "rma", kNeighborhood}, make_neighbor_gather},
 };
 
 }  // namespace

@@ -6,11 +6,12 @@
 namespace merganser::kernels::detail {
 namespace {
 
-/// Base of the kernels by neighbourhood collectives: an exchange with counts and displacements for
-/// MPI_Neighbor_alltoallv.
-class Neighborhood : public ExchangeBase {
+/// Base of the exchange kernels by MPI neighbourhood collectives: an exchange with the counts and displacements that
+/// MPI_Neighbor_alltoallv takes.
+class NeighborExchange : public ExchangeBase {
  public:
-  Neighborhood(comm::Transport& control, std::shared_ptr<GraphCommunicator> graph, ExchangePlan plan)
+  /// Allocates the zones and converts sizes and offsets of the arcs to MPI counts and displacements. Local.
+  NeighborExchange(comm::Transport& control, std::shared_ptr<GraphCommunicator> graph, ExchangePlan plan)
       : ExchangeBase(control, std::move(plan), {}),
         graph_(std::move(graph)),
         out_places_(places(plan_.sources)),
@@ -21,23 +22,26 @@ class Neighborhood : public ExchangeBase {
   bool drop_next(std::size_t) override { return false; }
 
  protected:
+  /// Recomputes the MPI counts of all arcs after resize() has changed the bytes that they carry.
   void resized() override {
     out_counts_ = counts(out_bytes_);
     in_counts_ = counts(in_bytes_);
   }
-  std::shared_ptr<GraphCommunicator> graph_;
-  std::vector<int> out_places_;
-  std::vector<int> in_places_;
-  std::vector<int> out_counts_;
-  std::vector<int> in_counts_;
+  std::shared_ptr<GraphCommunicator> graph_;  // distributed graph communicator of the process graph
+  std::vector<int> out_places_;               // by out-arc: displacement of the source zone in its set, in bytes
+  std::vector<int> in_places_;                // by in-arc: displacement of the landing zone in its set, in bytes
+  std::vector<int> out_counts_;               // by out-arc: bytes sent
+  std::vector<int> in_counts_;                // by in-arc: bytes received
 
  private:
-  // One element more, since some versions of MPI refuse null arrays even if they are empty.
+  /// Returns the offsets of the zones of all arcs as MPI displacements, in bytes. One element more, since some versions of MPI
+  /// refuse null arrays even if they are empty.
   static std::vector<int> places(const Zones& zones) {
     std::vector<int> places(zones.at.begin(), zones.at.end());
     places.push_back(0);
     return places;
   }
+  /// Returns the sizes of all arcs as MPI counts of bytes, with one element more than there are arcs.
   static std::vector<int> counts(const std::vector<std::size_t>& bytes) {
     std::vector<int> counts(bytes.begin(), bytes.end());
     counts.push_back(0);
@@ -45,10 +49,11 @@ class Neighborhood : public ExchangeBase {
   }
 };
 
-/// Exchange kernel by the blocking MPI_Neighbor_alltoallv.
-class Alltoallv final : public Neighborhood {
+/// Exchange kernel by the blocking neighbourhood collective MPI_Neighbor_alltoallv.
+class Alltoallv final : public NeighborExchange {
  public:
-  using Neighborhood::Neighborhood;
+  using NeighborExchange::NeighborExchange;
+  /// Makes one exchange by MPI_Neighbor_alltoallv on the graph communicator.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     check(MPI_Neighbor_alltoallv(out_set(buffer), out_counts_.data(), out_places_.data(), MPI_BYTE, in_set(buffer),
@@ -58,9 +63,10 @@ class Alltoallv final : public Neighborhood {
 };
 
 /// Exchange kernel by the non-blocking MPI_Ineighbor_alltoallv and a wait.
-class Ialltoallv final : public Neighborhood {
+class Ialltoallv final : public NeighborExchange {
  public:
-  using Neighborhood::Neighborhood;
+  using NeighborExchange::NeighborExchange;
+  /// Makes one exchange by MPI_Ineighbor_alltoallv and waits for it with a time limit.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     MPI_Request request = MPI_REQUEST_NULL;
@@ -71,7 +77,7 @@ class Ialltoallv final : public Neighborhood {
   }
 };
 
-// Factory of a kernel by neighbourhood collectives in the registry: the graph communicator first, on every rank.
+/// Makes an exchange kernel by neighbourhood collectives: the graph communicator first, on every rank. Collective.
 template <class Kernel>
 std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
   MpiGroup& group = mpi_group(control);

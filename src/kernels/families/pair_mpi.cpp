@@ -20,8 +20,9 @@ using Clock = std::chrono::steady_clock;
 constexpr int kBlock = 8;                   // operations between two readings of the clock
 constexpr std::size_t kMaxBlocks = 200000;  // bound of the memory for times
 
-/// Repeats block(last), which makes kBlock operations, for the given duration and returns the median time of an operation in
-/// seconds. The first tenth of the duration is a warm-up. `last` is true in the last call, which tells the other rank to end.
+/// Repeats block(last), which makes kBlock operations of MPI between ranks 0 and 1, for the given duration and returns the median
+/// time of an operation in seconds. The first tenth of the duration is a warm-up. `last` is true in the last call, by which the
+/// other rank ends its loop.
 double median_time(double seconds, const std::function<void(bool)>& block) {
   const auto begin = Clock::now();
   const auto since_begin = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
@@ -38,19 +39,22 @@ double median_time(double seconds, const std::function<void(bool)>& block) {
   return *middle;
 }
 
+/// Sends one word of 8 bytes by a blocking MPI_Send. @throws CommError if the library fails
 void send(std::uint64_t word, int to, int tag, MPI_Comm comm) {
   check(MPI_Send(&word, 1, MPI_UINT64_T, to, tag, comm), "MPI_Send");
 }
 
+/// Receives one word of 8 bytes by a blocking MPI_Recv. @throws CommError if the library fails
 std::uint64_t receive(int from, int tag, MPI_Comm comm) {
   std::uint64_t word = 0;
   check(MPI_Recv(&word, 1, MPI_UINT64_T, from, tag, comm, MPI_STATUS_IGNORE), "MPI_Recv");
   return word;
 }
 
-/// Measures a ping-pong on rank 0; rank 1 echoes every word until it receives 1. Returns half of a round trip on rank 0, 0 on other
-/// ranks.
+/// Measures a ping-pong of 8 bytes on rank 0; rank 1 echoes every word until it receives 1. Returns half of the median round trip
+/// in seconds on rank 0, 0 on other ranks.
 double time_ping(int rank, int tag, MPI_Comm comm, double seconds) {
+  // Rank 1 is the echo; rank 0 measures, and ends its partner's loop by the word 1.
   if (rank == 1) {
     for (std::uint64_t last = 0; last == 0;) {
       last = receive(0, tag, comm);
@@ -68,7 +72,8 @@ double time_ping(int rank, int tag, MPI_Comm comm, double seconds) {
          2;
 }
 
-/// Measures a put with a flush on rank 0. Returns its time on rank 0, 0 on other ranks.
+/// Measures MPI_Put of 8 bytes with MPI_Win_flush from rank 0 to rank 1. Returns the median time in seconds on rank 0, 0 on other
+/// ranks. Rank 1 waits for a message at the end.
 double time_put(int rank, int tag, const Window& window, double seconds) {
   double time = 0;
   if (rank == 1) (void)receive(0, tag, window.comm());  // drives the progress of the puts, where the library needs that
@@ -85,6 +90,8 @@ double time_put(int rank, int tag, const Window& window, double seconds) {
   return time;
 }
 
+/// Measures the latencies of a ping-pong and of a put with flush between ranks 0 and 1, `seconds` each, and broadcasts them from
+/// rank 0. Collective.
 PairTimes time_pair(comm::Transport& control, double seconds) {
   MpiGroup& group = mpi_group(control);
   const int tag = group.new_tag();

@@ -19,30 +19,35 @@
 namespace merganser::kernels::detail {
 namespace {
 
-/// Exchange kernel whose source or landing zones are in symmetric memory; base of all kernels of this file.
+/// Base of the exchange kernels by OpenSHMEM: source or landing zones of this rank lie in symmetric memory.
 class ShmemExchange : public ExchangeBase {
  public:
+  /// Completes all puts of all ranks by an OpenSHMEM barrier, which also makes stores into source zones visible. Collective.
   void quiesce() override {
     shmem_barrier_all();  // completes all puts of all ranks, and makes stores of this rank visible
     control_.barrier();
   }
 
  protected:
+  /// Keeps the symmetric memory, in which the zones named in `places` lie, and allocates the others. Local.
   ShmemExchange(comm::Transport& control, std::shared_ptr<SymmetricBlock> block, ExchangePlan plan, Places places)
       : ExchangeBase(control, std::move(plan), places), block_(std::move(block)) {}
-  std::shared_ptr<SymmetricBlock> block_;
+  std::shared_ptr<SymmetricBlock> block_;  // symmetric memory of the zones that other ranks access
 
  private:
+  /// Counts the shmem_quiet that ends an iteration of an OpenSHMEM kernel.
   void count(comm::Counters& counters) const override { ++counters.syncs; }
 };
 
-/// Exchange by puts into landing zones in symmetric memory.
+/// Base of the exchange kernels by OpenSHMEM puts into the landing zones of the out-neighbours, which lie in symmetric memory.
 class ShmemPutExchange : public ShmemExchange {
  public:
+  /// Places the landing zones of this rank in symmetric memory and allocates its source zones. Local.
   ShmemPutExchange(comm::Transport& control, const std::shared_ptr<SymmetricBlock>& block, ExchangePlan plan)
       : ShmemExchange(control, block, std::move(plan), {.landings = block->data()}) {}
 
  protected:
+  /// Issues shmem_putmem_nbi for all out-arcs that carry data; the puts are complete after shmem_quiet or a barrier.
   void put_nbi(std::size_t buffer) {
     for (std::size_t arc = 0; arc < out_.size(); ++arc) {
       if (out_bytes_[arc] == 0) continue;
@@ -51,14 +56,15 @@ class ShmemPutExchange : public ShmemExchange {
   }
 };
 
-/// Waits until a word that another rank puts is at least `value`. Not by a loop of shmem_uint64_test: in Open MPI that does not
-/// drive the progress of MPI, so a rank whose put into a window needs the help of this rank would block for ever.
+/// Waits until a word of symmetric memory that another rank puts is at least `value`. Not by a loop of shmem_uint64_test: in Open
+/// MPI that does not drive the progress of MPI, so a rank whose put into a window needs the help of this rank would block for ever.
 void await_word(std::uint64_t* word, std::uint64_t value) { shmem_uint64_wait_until(word, SHMEM_CMP_GE, value); }
 
-/// Non-blocking puts, then shmem_quiet: the data has arrived at the targets.
+/// Exchange kernel by non-blocking OpenSHMEM puts, then shmem_quiet: the data has arrived at the targets.
 class PutQuiet final : public ShmemPutExchange {
  public:
   using ShmemPutExchange::ShmemPutExchange;
+  /// Makes one exchange: non-blocking puts on all out-arcs, then shmem_quiet.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     put_nbi(buffer);
@@ -66,10 +72,11 @@ class PutQuiet final : public ShmemPutExchange {
   }
 };
 
-/// Non-blocking puts, then a barrier of all ranks, which completes them.
+/// Exchange kernel by non-blocking OpenSHMEM puts, then a barrier of all ranks (shmem_barrier_all), which completes them.
 class PutBarrier final : public ShmemPutExchange {
  public:
   using ShmemPutExchange::ShmemPutExchange;
+  /// Makes one exchange: non-blocking puts on all out-arcs, then a barrier of all ranks. Collective.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     put_nbi(buffer);
@@ -77,17 +84,20 @@ class PutBarrier final : public ShmemPutExchange {
   }
 
  private:
+  /// Counts the barrier of an iteration, which is one synchronisation and one collective.
   void count(comm::Counters& counters) const override {
     ++counters.syncs;
     ++counters.collectives;
   }
 };
 
-/// Non-blocking gets from source zones in symmetric memory, then shmem_quiet.
-class Get final : public ShmemExchange {
+/// Exchange kernel by non-blocking OpenSHMEM gets from the source zones of the in-neighbours in symmetric memory, then shmem_quiet.
+class GetQuiet final : public ShmemExchange {
  public:
-  Get(comm::Transport& control, const std::shared_ptr<SymmetricBlock>& block, ExchangePlan plan)
+  /// Places the source zones of this rank in symmetric memory and allocates its landing zones. Local.
+  GetQuiet(comm::Transport& control, const std::shared_ptr<SymmetricBlock>& block, ExchangePlan plan)
       : ShmemExchange(control, block, std::move(plan), {.sources = block->data()}) {}
+  /// Makes one exchange: non-blocking gets on all in-arcs, then shmem_quiet.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     for (std::size_t arc = 0; arc < in_.size(); ++arc) {
@@ -98,11 +108,12 @@ class Get final : public ShmemExchange {
   }
 };
 
-/// Puts with a signal: a word per in-arc to which the sender puts the number of the iteration. The number only grows, so no word is
-/// ever reset, and a sender that is one iteration ahead does no harm.
-class Signalled : public ShmemPutExchange {
+/// Base of the exchange kernels by OpenSHMEM puts with a signal: a word per in-arc to which the sender puts the number of the
+/// iteration. The number only grows, so no word is ever reset, and a sender that is one iteration ahead does no harm.
+class SignalledPut : public ShmemPutExchange {
  public:
   using ShmemPutExchange::ShmemPutExchange;
+  /// Returns the in-neighbours whose signal of the running iteration has not arrived. Another thread may call it.
   [[nodiscard]] std::vector<int> missing() const override {
     return lacking([this](std::size_t arc, std::uint64_t epoch) {
       return merganser::detail::load_word(*my_signal(arc), std::memory_order_relaxed) >= epoch;
@@ -110,23 +121,25 @@ class Signalled : public ShmemPutExchange {
   }
 
  protected:
-  // Address of the signal of an in-arc on this rank, and of an out-arc on the target; symmetric memory has one address on all
-  // ranks.
+  /// Returns the address of the signal word of an in-arc, in the symmetric memory of this rank.
   [[nodiscard]] std::uint64_t* my_signal(std::size_t arc) const {
     return reinterpret_cast<std::uint64_t*>(block_->data() + plan_.flag(arc));
   }
+  /// Returns the address of the signal word of an out-arc on the out-neighbour; symmetric memory has one address on all ranks.
   [[nodiscard]] std::uint64_t* their_signal(std::size_t arc) const {
     return reinterpret_cast<std::uint64_t*>(block_->data() + plan_.target_flag(arc));
   }
+  /// Waits until the signals of all in-arcs have reached the number of this iteration.
   void await_all(std::uint64_t epoch) {
     for (std::size_t arc = 0; arc < in_.size(); ++arc) await_word(my_signal(arc), epoch);
   }
 };
 
-/// Blocking puts of the data, a fence, then puts of the signals.
-class PutSignal final : public Signalled {
+/// Exchange kernel by blocking OpenSHMEM puts of the data, a fence, then puts of the signal words, which the targets wait for.
+class PutSignal final : public SignalledPut {
  public:
-  using Signalled::Signalled;
+  using SignalledPut::SignalledPut;
+  /// Makes one exchange: puts, a fence, puts of the signal words, then waits for the signals of all in-arcs.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     const std::uint64_t epoch = next_epoch();
@@ -144,13 +157,14 @@ class PutSignal final : public Signalled {
   }
 
  private:
+  /// Counts the puts of the signal words, and the fence of an iteration with out-arcs.
   void count(comm::Counters& counters) const override {
     counters.puts += far_out();
     counters.syncs += out_.empty() ? 0 : 1;
   }
 };
 
-// Factory of an OpenSHMEM kernel in the registry: symmetric memory first, on every rank, then the exchange in it.
+/// Makes an exchange kernel by OpenSHMEM: symmetric memory first, on every rank, then the exchange in it. Collective.
 template <class Kernel>
 std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
   auto block = symmetric_block(control, plan.far_bytes());
@@ -159,10 +173,11 @@ std::unique_ptr<Exchange> make(comm::Transport& control, ExchangePlan&& plan) {
 
 #ifdef MERGANSER_SHMEM_1_5
 
-/// Puts with signal of OpenSHMEM 1.5 (shmem_putmem_signal).
-class PutSignalNative final : public Signalled {
+/// Exchange kernel by the puts with signal of OpenSHMEM 1.5 (shmem_putmem_signal), whose signals the targets wait for.
+class PutSignalNative final : public SignalledPut {
  public:
-  using Signalled::Signalled;
+  using SignalledPut::SignalledPut;
+  /// Makes one exchange: a put with signal on each out-arc, then waits for the signals of all in-arcs.
   void iterate(std::size_t buffer) override {
     const Iteration mark(*this, buffer);
     const std::uint64_t epoch = next_epoch();
@@ -179,6 +194,7 @@ class PutSignalNative final : public Signalled {
   }
 
  private:
+  /// Counts the signal of each put as a put of its own.
   void count(comm::Counters& counters) const override { counters.puts += far_out(); }
 };
 
@@ -199,6 +215,7 @@ void check_signals_work(comm::Transport& control) {
   });
 }
 
+/// Makes the exchange kernel by shmem_putmem_signal, after a check that the library implements it. Collective.
 std::unique_ptr<Exchange> make_native(comm::Transport& control, ExchangePlan&& plan) {
   check_signals_work(control);
   return make<PutSignalNative>(control, std::move(plan));
@@ -206,6 +223,8 @@ std::unique_ptr<Exchange> make_native(comm::Transport& control, ExchangePlan&& p
 
 #else
 
+/// Refuses the exchange kernel by shmem_putmem_signal, which OpenSHMEM before 1.5 lacks. Collective. @throws CommError on every
+/// rank
 std::unique_ptr<Exchange> make_native(comm::Transport& control, ExchangePlan&&) {
   agree(control, [] {
     throw CommError("shmem_putmem_signal is not in OpenSHMEM " + std::to_string(SHMEM_MAJOR_VERSION) + "." +
@@ -216,13 +235,14 @@ std::unique_ptr<Exchange> make_native(comm::Transport& control, ExchangePlan&&) 
 
 #endif
 
-/// Synchronised start of a measurement by a dissemination barrier, with one word per round. In round k a rank puts the
-/// number of the barrier to the rank 2^k above it, and waits for the word of the rank 2^k below.
+/// Synchronised start of a measurement over OpenSHMEM by a dissemination barrier, with one word per round. In round k a rank puts
+/// the number of the barrier to the rank 2^k above it, and waits for the word of the rank 2^k below.
 class WordStart final : public Start {
  public:
   WordStart(comm::Transport& control, std::shared_ptr<SymmetricBlock> block)
       : block_(std::move(block)), rank_(control.rank()), size_(control.size()) {}
 
+  /// Runs the dissemination barrier: ceil(log2(ranks)) rounds of one put word each. Collective.
   void wait() override {
     ++epoch_;
     std::size_t round = 0;
@@ -236,47 +256,51 @@ class WordStart final : public Start {
   [[nodiscard]] int waits_for() const override { return waits_for_.load(std::memory_order_relaxed); }
 
  private:
+  /// Returns the word of a round of the barrier, on a cache line of its own at the same address on every rank.
   [[nodiscard]] std::uint64_t* word(std::size_t round) {
     return reinterpret_cast<std::uint64_t*>(block_->data() + round * kLine);
   }
-  std::shared_ptr<SymmetricBlock> block_;
-  int rank_;
-  int size_;
-  std::uint64_t epoch_ = 0;
-  std::atomic<int> waits_for_{-1};
+  std::shared_ptr<SymmetricBlock> block_;  // symmetric memory of one word per round of the barrier
+  int rank_;                               // number of this rank among all processes
+  int size_;                               // number of processes
+  std::uint64_t epoch_ = 0;                // number of barriers begun; words hold it, so none is ever reset
+  std::atomic<int> waits_for_{-1};         // rank whose word of the present round is awaited; -1 outside wait()
 };
 
-// Factory of the synchronised start of OpenSHMEM ranks: symmetric memory for one word per round.
+/// Makes the synchronised start of OpenSHMEM ranks in symmetric memory of one word per round. Collective.
 std::unique_ptr<Start> make_word_start(comm::Transport& control) {
-  constexpr std::size_t kRounds = 32;
+  constexpr std::size_t kRounds = 32;  // suffices for any number of ranks, which is an int
   auto block = symmetric_block(control, kRounds * kLine);
   return make_agreed<WordStart>(control, control, std::move(block));
 }
 
-constexpr std::size_t kWord = sizeof(std::uint32_t);
+constexpr std::size_t kWord = sizeof(std::uint32_t);  // unit of shmem_fcollect32, in bytes
 
 /// All-gather by shmem_fcollect, which is blocking; OpenSHMEM has no non-blocking one.
 ///
 /// Two landing zones and two sets of work words alternate. A rank that has entered the next call may write to a rank that still
 /// reads the result of this one, but no rank can complete the next call, and enter the one after it, before all ranks have entered
 /// the next.
-class Collect final : public Gather {
+class ShmemAllgather final : public Gather {
  public:
-  /// Offsets, in bytes, in the symmetric block: own part, two landing zones, two sets of work words.
+  /// Offsets, in bytes, in the symmetric block of an all-gather: own part, two landing zones, two sets of work words.
   struct Layout {
-    std::size_t words;  ///< words of a part, rounded up
+    std::size_t words;  ///< 32-bit words of the part of a rank, rounded up
     std::size_t ranks;  ///< number of ranks
+    /// Returns the bytes of a landing zone for the parts of all ranks.
     [[nodiscard]] std::size_t landing() const { return kWord * words * ranks; }
+    /// Returns the offset of a landing zone (turn 0 or 1), in bytes; turn 2: the end of both.
     [[nodiscard]] std::size_t landing_at(std::size_t turn) const { return kWord * words + turn * landing(); }
     /// Returns the offset of a set of work words, behind all parts and aligned to a cache line.
     [[nodiscard]] std::size_t sync_at(std::size_t turn) const {
       return (landing_at(2) + kLine - 1) / kLine * kLine + turn * SHMEM_COLLECT_SYNC_SIZE * sizeof(long);
     }
+    /// Returns the bytes of the whole symmetric block of the all-gather.
     [[nodiscard]] std::size_t bytes() const { return sync_at(2); }
   };
 
-  Collect(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes, const Layout& layout,
-          std::shared_ptr<SymmetricBlock> block)
+  ShmemAllgather(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes, const Layout& layout,
+                 std::shared_ptr<SymmetricBlock> block)
       : Gather(control, info, part_bytes), layout_(layout), block_(std::move(block)) {
     for (std::size_t turn = 0; turn < 2; ++turn) {
       for (int i = 0; i < SHMEM_COLLECT_SYNC_SIZE; ++i) sync(turn)[i] = SHMEM_SYNC_VALUE;
@@ -284,10 +308,12 @@ class Collect final : public Gather {
   }
 
  protected:
+  /// Copies the part of this rank in the all-gather into symmetric memory. Local.
   void do_start(std::span<const std::byte> mine) override {
     if (!mine.empty()) std::memcpy(block_->data(), mine.data(), mine.size());
   }
 
+  /// Runs shmem_fcollect into the landing zone whose turn it is, and closes the gaps between parts. Collective.
   std::span<const std::byte> do_complete() override {
     turn_ = 1 - turn_;
     std::byte* all = block_->data() + layout_.landing_at(turn_);
@@ -306,25 +332,26 @@ class Collect final : public Gather {
   }
 
  private:
+  /// Returns a set of work words (pSync) of shmem_fcollect, in symmetric memory.
   [[nodiscard]] long* sync(std::size_t turn) { return reinterpret_cast<long*>(block_->data() + layout_.sync_at(turn)); }
 
   Layout layout_;
-  std::shared_ptr<SymmetricBlock> block_;
-  std::size_t turn_ = 0;
+  std::shared_ptr<SymmetricBlock> block_;  // own part, landing zones and work words
+  std::size_t turn_ = 0;                   // landing zone and set of work words of the last all-gather: 0 or 1
 };
 
-// Factory of the blocking all-gather of OpenSHMEM ranks.
+/// Makes the blocking all-gather of OpenSHMEM ranks, in symmetric memory. Collective.
 std::unique_ptr<Gather> make_collect(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes) {
-  const Collect::Layout layout{(part_bytes + kWord - 1) / kWord, static_cast<std::size_t>(control.size())};
+  const ShmemAllgather::Layout layout{(part_bytes + kWord - 1) / kWord, static_cast<std::size_t>(control.size())};
   auto block = symmetric_block(control, layout.bytes());
-  auto gather = make_agreed<Collect>(control, control, info, part_bytes, layout, std::move(block));
+  auto gather = make_agreed<ShmemAllgather>(control, control, info, part_bytes, layout, std::move(block));
   return gather;  // make_agreed() has synchronised: the work words of every rank are initialised
 }
 
 constexpr KernelEntry kKernels[] = {
     {{"shmem.put-quiet", "shmem", "shmem_putmem_nbi, then shmem_quiet", Completion::remote}, make<PutQuiet>},
     {{"shmem.put-barrier", "shmem", "shmem_putmem_nbi, then shmem_barrier_all", Completion::global}, make<PutBarrier>},
-    {{"shmem.get", "shmem", "shmem_getmem_nbi, then shmem_quiet", Completion::remote, true}, make<Get>},
+    {{"shmem.get", "shmem", "shmem_getmem_nbi, then shmem_quiet", Completion::remote, true}, make<GetQuiet>},
     {{"shmem.put-signal", "shmem", "shmem_putmem, shmem_fence, a put of a word that the target watches",
       Completion::notified},
      make<PutSignal>},

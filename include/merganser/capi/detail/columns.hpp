@@ -5,22 +5,22 @@
 
 namespace merganser::capi {
 
-/// Validates the pointers, strides and number of columns of a record and returns it with its defaults filled in. The values
-/// are not read.
+/// Validates the pointers, strides and number of columns in which a C caller holds parcels and returns the record with its
+/// defaults filled in. The values are not read.
 /// @param ids  ids are required
 /// @throws UsageError for null pointers, strides out of range, or another number of columns than the schema has
 [[nodiscard]] mg_columns checked_columns(const mg_columns* columns, const Schema& schema, bool ids = true);
-/// Returns the distance, in doubles, between consecutive entries of attribute column c.
+/// Returns the stride, in doubles, between consecutive parcels in attribute column c of a C caller.
 [[nodiscard]] inline std::size_t column_stride(const mg_columns& columns, std::size_t c) {
   return columns.strides != nullptr ? columns.strides[c] : 1;
 }
 
-/// Replaces `parcels` by a copy of the columns, validating every value.
+/// Replaces this rank's `parcels` by a copy of the C caller's columns, validating every value.
 /// @param z  coordinate of all parcels if there is no column z
 /// @throws InputError naming the first parcel with a number that is not finite, a volume that is not positive, or an id
 /// that another one has
 void copy_in(const mg_columns& columns, double z, Parcels& parcels);
-/// Copies the parcels to the caller's columns. @pre the columns have at least as many entries as there are parcels
+/// Copies this rank's parcels to the C caller's columns. @pre the columns have at least as many entries as there are parcels
 void copy_out(const Parcels& parcels, const mg_columns& columns);
 
 }  // namespace merganser::capi

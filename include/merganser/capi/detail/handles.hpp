@@ -10,25 +10,25 @@
 
 namespace merganser::capi {
 
-/// Base class of the objects behind handles.
+/// Base class of the objects (transports, finders, ...) behind the handles of the C interface.
 class Object : Pinned {
  public:
   virtual ~Object() = default;
 };
 
-/// Adds an object to the table, which shares its ownership. @return its handle
+/// Adds an object to the table of C handles, which shares its ownership. @return its handle
 [[nodiscard]] void* register_object(std::shared_ptr<Object> object);
-/// Returns the object of a handle. @param kind  for the message, as "finder"
+/// Returns the object behind a handle that a C caller passed. @param kind  for the message, as "finder"
 /// @throws UsageError for null, a freed handle, or a pointer that never was a handle
 [[nodiscard]] std::shared_ptr<Object> find_object(const void* handle, const char* kind);
-/// Removes a handle from the table. The caller must hold a reference to the object: destroying it here would run its
-/// destructor, which may communicate, with the table locked.
+/// Removes a handle from the table of C handles. The caller must hold a reference to the object: destroying it here would run
+/// its destructor, which may communicate, with the table locked.
 /// @throws UsageError for a freed handle, or a pointer that never was a handle
 void unregister_handle(const void* handle, const char* kind);
-/// Returns the number of handles that were given and not freed, in this process.
+/// Returns the number of handles of the C interface that this process was given and has not freed.
 [[nodiscard]] std::size_t num_handles();
 
-/// Returns the object of type T behind a handle.
+/// Returns the object of type T behind a handle that a C caller passed.
 /// @throws UsageError for null, a freed handle, or a handle of another kind of object
 template <class T>
 std::shared_ptr<T> object_from(const void* handle) {
@@ -36,7 +36,7 @@ std::shared_ptr<T> object_from(const void* handle) {
   if (!object) throw UsageError(std::string(T::kKind) + ": the handle of another kind of object");
   return object;
 }
-/// Frees a handle and returns its object, which dies with the last reference.
+/// Frees a handle of the C interface and returns its object, which is destroyed with the last reference.
 /// @throws UsageError for null, a freed handle, or a handle of another kind of object
 template <class T>
 std::shared_ptr<T> free_handle(const void* handle) {
@@ -67,7 +67,7 @@ int guard_free(const void* handle) noexcept {
     if (handle != nullptr) free_handle<T>(handle).reset();
   });
 }
-/// Constructs an object of type T and writes its handle to *handle. @throws UsageError if `handle` is null
+/// Constructs an object of type T and writes its handle for the C caller to *handle. @throws UsageError if `handle` is null
 template <class T, class Handle, class... Arguments>
 void make_handle(Handle** handle, Arguments&&... arguments) {
   if (handle == nullptr) throw UsageError(std::string(T::kKind) + ": no pointer for the handle");

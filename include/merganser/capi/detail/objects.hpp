@@ -14,25 +14,25 @@
 
 namespace merganser::capi {
 
-/// Transport behind a handle: owned, or borrowed from mg_run_threads() until that run ends. Objects made over it share its
-/// ownership.
+/// Transport behind a handle of the C interface: owned, or borrowed from mg_run_threads() until that run ends. Objects made over
+/// it share its ownership.
 class TransportObject final : public Object {
  public:
   static constexpr const char* kKind = "transport";
   explicit TransportObject(std::unique_ptr<comm::Transport> own) : own_(std::move(own)), transport_(own_.get()) {}
   explicit TransportObject(comm::Transport& of_a_run) : transport_(&of_a_run) {}
 
-  /// Returns the transport. @throws CommError if the run that it was borrowed from has ended
+  /// Returns the transport behind the handle. @throws CommError if the run of mg_run_threads() that lent it has ended
   comm::Transport& get() {
     if (transport_ == nullptr) throw CommError("transport: the run that it belonged to has ended");
     return *transport_;
   }
-  /// Returns the line on the choice of "auto", empty if a backend was named. Valid until the next call.
+  /// Returns the transport's line on the choice of "auto", empty if a backend was named. Valid until the next call.
   const char* choice() {
     choice_ = get().choice();
     return choice_.c_str();
   }
-  /// Invalidates a borrowed transport at the end of its run: get() throws from now on.
+  /// Invalidates a transport lent by mg_run_threads() at the end of that run: get() throws from now on.
   void end() { transport_ = nullptr; }
 
  private:
@@ -41,11 +41,12 @@ class TransportObject final : public Object {
   std::string choice_;
 };
 
-/// Base class of objects that are made over a transport and keep it alive.
+/// Base class of the objects behind C handles that are made over a transport (finder, clusterer, announcer) and keep it alive.
 class OverTransport : public Object {
  public:
-  /// Returns the transport. @throws CommError if the run that it was borrowed from has ended
+  /// Returns the transport that the object was made over. @throws CommError if the run of mg_run_threads() that lent it has ended
   comm::Transport& transport() { return transport_->get(); }
+  /// Returns the shared owner of the transport that the object was made over.
   [[nodiscard]] const std::shared_ptr<TransportObject>& transport_object() const { return transport_; }
 
  protected:
@@ -57,7 +58,7 @@ class OverTransport : public Object {
   std::shared_ptr<TransportObject> transport_;  // declared first, so destroyed after what derived classes hold
 };
 
-/// Decomposition behind a handle; immutable, so that threads may share it.
+/// Decomposition behind a handle of the C interface; immutable, so that threads may share it.
 class DecompositionObject final : public Object {
  public:
   static constexpr const char* kKind = "decomposition";
@@ -65,7 +66,7 @@ class DecompositionObject final : public Object {
   const Decomposition value;
 };
 
-/// Schema behind a handle, to which attributes can be added, and the merge callbacks of its attributes.
+/// Schema behind a handle of the C interface, to which attributes can be added, and the merge callbacks of its attributes.
 class SchemaObject final : public Object {
  public:
   static constexpr const char* kKind = "schema";
@@ -76,13 +77,13 @@ class SchemaObject final : public Object {
   std::vector<MergeCallback> callbacks;  // one per attribute, empty for those with another rule
 };
 
-/// Returns the number of columns for a parcel's attributes: the sum of their components.
+/// Returns the number of columns in which a C caller passes the attributes of parcels: the sum of their components.
 [[nodiscard]] std::size_t num_columns(const Schema& schema);
 
-/// Converts a box of the caller's. @throws UsageError for null, InputError for an extent that is not positive and finite
+/// Converts the box of a C caller. @throws UsageError for null, InputError for an extent that is not positive and finite
 [[nodiscard]] Box to_box(const mg_box* box);
 
-/// Converts a flag of the caller's. @throws UsageError naming the argument unless it is 0 or 1
+/// Converts an integer flag that a C caller passed to a bool. @throws UsageError naming the argument unless it is 0 or 1
 inline bool read_flag(int value, const char* name) {
   check_range(value, 0, 1, name);
   return value == 1;

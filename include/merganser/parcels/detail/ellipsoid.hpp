@@ -10,7 +10,7 @@
 
 namespace merganser {
 
-/// Symmetric matrix B of an ellipsoid { r : r^T B^-1 r <= 1 }: B11 B12 B13 B22 B23 B33.
+/// Symmetric matrix B of the ellipsoid of a parcel { r : r^T B^-1 r <= 1 }: B11 B12 B13 B22 B23 B33.
 struct Shape {
   double b11, b12, b13, b22, b23, b33;
 };
@@ -64,7 +64,7 @@ inline double semi_axes_product(double volume) { return volume * (0.75 / std::nu
 
 namespace detail {
 
-/// Returns the minor B11 B22 - B12^2, of which det B = B33 * minor33 - rest33.
+/// Returns the minor B11 B22 - B12^2 of a parcel's shape matrix, of which det B = B33 * minor33 - rest33.
 inline double minor33(double b11, double b12, double b22) { return b11 * b22 - b12 * b12; }
 /// Returns the part of det B = B33 * minor33 - rest33 that does not contain B33, with its sign changed.
 inline double rest33(double b11, double b12, double b13, double b22, double b23) {
@@ -73,7 +73,7 @@ inline double rest33(double b11, double b12, double b13, double b22, double b23)
 
 }  // namespace detail
 
-/// Returns det B.
+/// Returns the determinant of the shape matrix B of an ellipsoid.
 [[nodiscard]] inline double det3(const Shape& s) {
   return s.b33 * detail::minor33(s.b11, s.b12, s.b22) - detail::rest33(s.b11, s.b12, s.b13, s.b22, s.b23);
 }
@@ -88,19 +88,19 @@ inline constexpr double kMaxCancellation = 32;
 /// Fraction of B11 B22 below which a minor B11 B22 - B12^2 consists of the rounding of the stored entries.
 inline constexpr double kMinMinor = 1e-14;
 
-/// Returns B33 in double precision, from five entries, the volume and their minor33.
+/// Returns B33 of a parcel's ellipsoid in double precision, from five entries, the volume and their minor33.
 inline double b33_plain(const double* b5, double volume, double minor) {
   const double abc = semi_axes_product(volume);
   return (abc * abc + rest33(b5[0], b5[1], b5[2], b5[3], b5[4])) / minor;
 }
 
-/// Returns B33 in extended precision, for entries whose minor cancels. B11, B22 > 0.
+/// Returns B33 of a parcel's ellipsoid in extended precision, for entries whose minor cancels. B11, B22 > 0.
 double b33_wide(const double* b5, double volume);
 
 }  // namespace detail
 
-/// Returns B33 from the five stored entries, by det B = (3V/4pi)^2: to 1e-13 of the value that they have as exact
-/// numbers. A minor within kMinMinor * B11 B22 of 0 is rounding, and counts as kMinMinor * B11 B22; is_singular() tests
+/// Returns B33 of a parcel's ellipsoid from the five stored entries, by det B = (3V/4pi)^2: to 1e-13 of the value that they have as
+/// exact numbers. A minor within kMinMinor * B11 B22 of 0 is rounding, and counts as kMinMinor * B11 B22; is_singular() tests
 /// whether B33 depends on it.
 [[nodiscard]] inline double b33(const double* b5, double volume) {
   const double minor = detail::minor33(b5[0], b5[1], b5[3]);

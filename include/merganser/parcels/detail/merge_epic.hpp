@@ -14,9 +14,9 @@
 
 namespace merganser::detail {
 
-inline constexpr std::size_t kEpicMeans = 4;  ///< vorticity and buoyancy, from row[1]
-inline constexpr std::size_t kEpicShape = 5;  ///< B11 in row[5]
-inline constexpr std::size_t kEpicWidth = 10;
+inline constexpr std::size_t kEpicMeans = 4;   ///< averaged numbers of EPIC's schema (vorticity, buoyancy), from row[1]
+inline constexpr std::size_t kEpicShape = 5;   ///< offset of B11 in a payload row of EPIC's schema
+inline constexpr std::size_t kEpicWidth = 10;  ///< doubles of a payload row of EPIC's schema, the id included
 
 /// Returns one coordinate of a merged parcel, wrapped on a periodic axis, else clamped onto the walls.
 inline double wrap_or_clamp(const Box& box, int axis, double x) {
@@ -26,18 +26,20 @@ inline double wrap_or_clamp(const Box& box, int axis, double x) {
 
 /// Branch-free form of Box::displacement for all three axes: a wall axis has no image, its limit is infinite.
 struct Images {
-  Box box;
+  Box box;    ///< domain of the parcels
   Vec3 half;  ///< half a period; infinite on a wall axis
 
+  /// Computes half the period of each axis of the domain.
   explicit Images(const Box& b) : box(b) {
     for (int a = 0; a < 3; ++a) half[a] = b.periodic[a] ? 0.5 * b.extent[a] : std::numeric_limits<double>::infinity();
   }
-  /// Returns the displacement a - b on one axis, to the nearest image. Same bits as Box::displacement.
+  /// Returns the displacement a - b of two coordinates on one axis, to the nearest periodic image. Same bits as Box::displacement.
   [[nodiscard]] double along(int axis, double a, double b) const {
     const double d = a - b;
     const double below = d < -half[axis] ? d + box.extent[axis] : d;
     return d > half[axis] ? d - box.extent[axis] : below;
   }
+  /// Returns the displacement of parcel a from parcel b, to the nearest periodic image on each axis.
   [[nodiscard]] Vec3 displacement(const Site& a, const Site& b) const {
     return {along(0, a.x, b.x), along(1, a.y, b.y), along(2, a.z, b.z)};
   }
@@ -45,8 +47,8 @@ struct Images {
 
 /// Member of a star for the merge of shapes: its site and its five entries B11 B12 B13 B22 B23.
 struct ShapeMember {
-  Site site;
-  const double* b5;
+  Site site;         ///< position and volume of the member
+  const double* b5;  ///< B11 B12 B13 B22 B23 of its ellipsoid
 };
 
 /// Computes the shape of a star's merged parcel in extended precision: accurate to 1e-15 whatever cancels, and the same
@@ -59,22 +61,22 @@ inline constexpr std::size_t kMaxPlainSources = 64;
 /// to matter: the distance in coordinates of a displacement across a periodic edge, and the shift of the centre, which is
 /// subtracted from displacements and leaves nothing but rounding of a source a million times heavier than the rest.
 inline constexpr double kMaxSpreadSquared = 0x1p18;
-/// Bounds between which determinants have neither overflowed nor lost digits to underflow.
+/// Bounds between which determinants of summed second moments have neither overflowed nor lost digits to underflow.
 inline constexpr double kMinDeterminant = 0x1p-900;
 inline constexpr double kMaxDeterminant = 0x1p900;
 
-/// Accumulator of the second moment of a star, with the test whether double precision suffices for it.
+/// Accumulator of the second moment of a star of parcels, with the test whether double precision suffices for it.
 struct ShapeSum {
   Shape s{0, 0, 0, 0, 0, 0};  ///< sum of (V_i w) (B_i + 5 r r^T)
   Vec3 far{0, 0, 0};          ///< greatest distance in coordinates from the centre
   bool plain = true;          ///< whether the minors of all members so far have kept their digits
 
-  /// Accumulates the distance in coordinates of a source from the centre, image or not.
+  /// Updates the greatest distance in coordinates, axis by axis, of a source from the centre of the star, image or not.
   void add_distance(const Site& a, const Site& b) {
     far = {std::max(far[0], std::fabs(a.x - b.x)), std::max(far[1], std::fabs(a.y - b.y)),
            std::max(far[2], std::fabs(a.z - b.z))};
   }
-  /// Adds the term (V_i w) (B_i + 5 r r^T) of one member. @param share  V_i w
+  /// Adds the term (V_i w) (B_i + 5 r r^T) of one member of the star to the second moment. @param share  V_i w
   void add(double share, const double* b5, double volume, const Vec3& r) {
     const double r1 = 5 * r[0];
     const double r2 = 5 * r[1];
@@ -101,7 +103,7 @@ struct ShapeSum {
   }
 };
 
-/// Rescales the summed second moment to the volume and stores its five entries.
+/// Rescales the summed second moment of a star to the volume of the merged parcel and stores its five entries.
 /// @param shift    from the centre to the merged position
 /// @param members  function that returns the star's members, centre first; called only where double precision does not
 /// suffice
@@ -119,8 +121,8 @@ inline void store_shape(const Images& images, const ShapeSum& sum, const Vec3& s
   b5[4] = f * sum.s.b23;
 }
 
-/// Merges `sources` >= 1 sources into the centre in place. source_site(i) and source_row(i) return the i-th source in
-/// ascending id. The centre's volume becomes the sum.
+/// Merges the `sources` >= 1 sources of a star of EPIC's schema into the centre in place. source_site(i) and source_row(i) return
+/// the i-th source in ascending id. The centre's volume becomes the sum.
 inline void merge_epic(const Images& images, Site& centre_site, double* row, std::size_t sources,
                        const auto& source_site, const auto& source_row) {
   const Site centre = centre_site;

@@ -27,12 +27,13 @@ using simulations::WholeDroplet;
 
 namespace {
 
-/// The time loop of a simulation: measures time and counters of its steps, without what --check adds.
-class Loop {
+/// Time loop of a block simulation on one rank: measures seconds and communication counters of its steps, without those that
+/// --check adds.
+class TimeLoop {
  public:
-  Loop(comm::Transport& transport, int steps)
+  TimeLoop(comm::Transport& transport, int steps)
       : transport_(transport), all_steps_(steps), line_(transport.rank() == 0) {}
-  /// Calls f(), which makes one step of the simulation, and measures it.
+  /// Calls f(), which makes one step of the block simulation, and measures its seconds and communication counters.
   template <class F>
   void step(F&& f) {
     const comm::Counters before = transport_.counters();
@@ -43,7 +44,7 @@ class Loop {
     ++steps_;
     line_.show_count("step", static_cast<double>(steps_), all_steps_);
   }
-  /// Gathers counters and times of all ranks. Collective.
+  /// Gathers the communication counters and the times of a step of all ranks, at the end of the simulation. Collective.
   void finish() {
     line_.erase();
     total_ = {};
@@ -53,13 +54,16 @@ class Loop {
       per_step.push_back(s / static_cast<double>(steps_));
     times_ = summarise(per_step);
   }
+  /// Returns the communication counters of all steps, summed over ranks by finish().
   [[nodiscard]] const comm::Counters& total() const { return total_; }
+  /// Returns the seconds of a step, summarised over ranks by finish().
   [[nodiscard]] const Summary& times() const { return times_; }
-  /// Formats a total over ranks and steps as a mean per rank and step.
+  /// Formats a communication counter summed over ranks and steps as a mean per rank and step.
   [[nodiscard]] std::string per_step(std::int64_t n) const {
     const double steps = static_cast<double>(steps_) * transport_.size();
     return fixed_text(static_cast<double>(n) / steps, 1);
   }
+  /// Adds the rows of messages, bytes, waves, collectives and time per step to the table of results.
   void add_rows(Table& table) const {
     table.row({"messages per step and rank", per_step(total_.messages)});
     table.row({"payload bytes per step and rank", per_step(total_.bytes)});
@@ -83,12 +87,14 @@ std::string format_ranks(const comm::Transport& t) {
   return fmt::format("{}{}", t.size(), t.size() == 1 ? " rank" : " ranks");
 }
 
+/// Describes a plane of blocks with ranks and communication model, for the headline of the results.
 std::string describe_plane(const Plane& p, const char* cells, const comm::Transport& t) {
   return fmt::format("{} x {} {} in {} x {} blocks of {} x {}; {}, {}", p.width(), p.height(), cells, p.grid.blocks[0],
                      p.grid.blocks[1], p.edge, p.edge, format_ranks(t), t.name());
 }
 
-/// Prints table, verdict and digest of either simulation, unless standard output is taken by a record or a picture.
+/// Prints table, result of --check and digest of the droplet or Potts simulation, unless standard output is taken by a record or
+/// a picture.
 void print_results(const DemoOptions& o, const comm::Transport& t, const std::string& head, const Table& table,
                    const std::string& verdict, const std::string& digest) {
   if (o.json == "-" || o.picture == "-") return;
@@ -103,7 +109,8 @@ void print_results(const DemoOptions& o, const comm::Transport& t, const std::st
   if (!files.empty()) std::cout << "wrote " << files << '\n';
 }
 
-Json make_demo_record(const DemoOptions& o, const Invocation& in, const comm::Transport& t, const Loop& loop) {
+/// Makes the run record of `announce demo` with times and counters of the time loop, without the results of the simulation.
+Json make_demo_record(const DemoOptions& o, const Invocation& in, const comm::Transport& t, const TimeLoop& loop) {
   Json record = make_record(in, {t.size(), std::string(t.name()), std::string(t.choice()), o.ranks.decorators, ""});
   record["timings"]["step"] = summary_json(loop.times());
   record["counters"] = counters_json(loop.total());
@@ -111,13 +118,13 @@ Json make_demo_record(const DemoOptions& o, const Invocation& in, const comm::Tr
   return record;
 }
 
-/// Throws VerificationError on every rank if there is a difference. Called by every rank with the same arguments.
+/// Throws VerificationError on every rank if --check found a difference after a step. Called by every rank with the same arguments.
 void require_equal(const std::string& difference, std::int64_t step) {
   if (difference.empty()) return;
   collective_try([&] { throw VerificationError(fmt::format("step {}: {}", step, difference)); });
 }
 
-/// Interpolates linearly between two colours 0xRRGGBB. @param share  of `to`, in [0, 1]
+/// Interpolates linearly between two colours 0xRRGGBB of the droplet picture. @param share  of `to`, in [0, 1]
 std::uint32_t blend(double share, std::uint32_t from, std::uint32_t to) {
   std::uint32_t out = 0;
   for (const int shift : {16, 8, 0}) {
@@ -128,23 +135,24 @@ std::uint32_t blend(double share, std::uint32_t from, std::uint32_t to) {
   return out;
 }
 
-/// Writes the run record and the picture, where their names are given. Called by rank 0.
+/// Writes the run record and the SVG picture of `announce demo`, where their names are given. Called by rank 0.
 void write_files(const DemoOptions& o, const Json& record, const PictureOf& picture) {
   if (!o.json.empty()) write_record(o.json, record);
   if (!o.picture.empty()) write_text_file(o.picture, draw(picture));
 }
 
-/// Results of the droplet simulation, totals over all ranks.
+/// Results of the droplet simulation, totals over all ranks; filled by droplet_totals() and run_droplet().
 struct DropletTotals {
-  std::int64_t at_start = 0, at_end = 0, most = 0;
-  std::int64_t updates = 0;   ///< updates of single cells
-  std::int64_t messages = 0;  ///< messages of the announcement network
-  std::int64_t empty = 0;     ///< messages without an announcement
+  std::int64_t at_start = 0, at_end = 0, most = 0;  ///< numbers of blocks: at start and end, largest
+  std::int64_t updates = 0;                         ///< updates of single cells
+  std::int64_t messages = 0;                        ///< messages of the announcement network
+  std::int64_t empty = 0;                           ///< messages without an announcement
   std::string network;
   std::string digest;
 };
 
-Table droplet_table(const DemoOptions& o, const Droplet& droplet, const DropletTotals& n, const Loop& loop) {
+/// Returns the text table of the droplet simulation's results: blocks, updates, announcements, traffic of the time loop.
+Table droplet_table(const DemoOptions& o, const Droplet& droplet, const DropletTotals& n, const TimeLoop& loop) {
   const Plane plane = o.droplet.plane();
   const auto& counts = droplet.directory().counts();
   const double all = static_cast<double>(plane.width() * plane.height()) * o.steps;
@@ -164,6 +172,7 @@ Table droplet_table(const DemoOptions& o, const Droplet& droplet, const DropletT
   return table;
 }
 
+/// Converts the results of the droplet simulation to the result of its run record.
 Json droplet_json(const DemoOptions& o, const Droplet& droplet, const DropletTotals& n) {
   const auto& counts = droplet.directory().counts();
   return {{"steps", o.steps},
@@ -181,7 +190,7 @@ Json droplet_json(const DemoOptions& o, const Droplet& droplet, const DropletTot
           {"digest", n.digest}};
 }
 
-/// Computes the results at the end of the droplet simulation. Collective.
+/// Reduces the results of the droplet simulation over ranks at its end: updates, messages, blocks, digest. Collective.
 DropletTotals droplet_totals(comm::Transport& t, const Droplet& droplet) {
   DropletTotals n;
   const auto& announced = droplet.network().statistics();
@@ -193,16 +202,17 @@ DropletTotals droplet_totals(comm::Transport& t, const Droplet& droplet) {
   return n;
 }
 
-/// Results of the Potts simulation, totals over all ranks but `exchanges`.
+/// Results of the Potts simulation, totals over all ranks but `exchanges`; filled by potts_totals().
 struct PottsTotals {
-  std::int64_t flips = 0, packages = 0, entries = 0;
-  std::int64_t exchanges = 0;  ///< exchanges of each rank
-  std::int64_t cells = 0;
-  Summary volume;
+  std::int64_t flips = 0, packages = 0, entries = 0;  ///< changed sites, packages between blocks, cells in them
+  std::int64_t exchanges = 0;                         ///< local exchanges that each rank made
+  std::int64_t cells = 0;                             ///< number of cells at the end
+  Summary volume;                                     ///< volumes of the cells, in sites
   std::string digest;
 };
 
-/// Computes the results at the end of the Potts simulation. Collective.
+/// Reduces the results of the Potts simulation over ranks at its end: changed sites, packages, volumes of cells, digest.
+/// Collective.
 PottsTotals potts_totals(comm::Transport& t, const Potts& potts, const Plane& plane, const std::vector<Site>& lattice) {
   PottsTotals n;
   const auto& counts = potts.exchange().counts();
@@ -218,7 +228,8 @@ PottsTotals potts_totals(comm::Transport& t, const Potts& potts, const Plane& pl
   return n;
 }
 
-Table potts_table(const DemoOptions& o, const PottsTotals& n, const Loop& loop) {
+/// Returns the text table of the Potts simulation's results: cells, volumes, packages, traffic of the time loop.
+Table potts_table(const DemoOptions& o, const PottsTotals& n, const TimeLoop& loop) {
   const auto packages = static_cast<double>(n.packages);
   Table table({"", "value"});
   table.row({"steps of four colours", count_text(o.steps)});
@@ -234,6 +245,7 @@ Table potts_table(const DemoOptions& o, const PottsTotals& n, const Loop& loop) 
   return table;
 }
 
+/// Converts the results of the Potts simulation to the result of its run record.
 Json potts_json(const DemoOptions& o, const PottsTotals& n) {
   return {
       {"steps", o.steps},  {"cells_start", o.potts.cells()}, {"cells_end", n.cells}, {"volume", summary_json(n.volume)},
@@ -243,6 +255,8 @@ Json potts_json(const DemoOptions& o, const PottsTotals& n) {
 
 }  // namespace
 
+// Droplet simulation of `announce demo`: time loop on blocks, beside it the reference on all cells for --check, then results and
+// files.
 void run_droplet(const DemoOptions& o, const Invocation& in, comm::Transport& t) {
   const Plane plane = o.droplet.plane();
   const auto network = collective_try([&] { return droplet_network(o.droplet, t.size()); });
@@ -252,7 +266,7 @@ void run_droplet(const DemoOptions& o, const Invocation& in, comm::Transport& t)
   std::int64_t most = at_start;
   std::optional<WholeDroplet> whole;
   if (o.check) whole.emplace(o.droplet);
-  Loop loop(t, o.steps);
+  TimeLoop loop(t, o.steps);
   for (int s = 0; s < o.steps; ++s) {
     loop.step([&] { droplet.step(); });
     if (s + 1 == o.disturb) droplet.disturb();
@@ -286,12 +300,13 @@ void run_droplet(const DemoOptions& o, const Invocation& in, comm::Transport& t)
                [&](std::int64_t b) { return droplet.directory().owner(b); }});
 }
 
+// Potts simulation of `announce demo`: time loop on blocks with a recount of all sites for --check, then results and files.
 void run_potts(const DemoOptions& o, const Invocation& in, comm::Transport& t) {
   const Plane plane = o.potts.plane();
   const auto placement = blocks::contiguous_placement(plane.grid, t.rank(), t.size());
   Potts potts(t, o.potts, placement);
   if (o.check) require_equal(first_difference(t, potts, plane), 0);
-  Loop loop(t, o.steps);
+  TimeLoop loop(t, o.steps);
   for (int s = 0; s < o.steps; ++s) {
     loop.step([&] { potts.step(); });
     if (s + 1 == o.disturb) potts.disturb();

@@ -13,7 +13,7 @@ namespace {
 using demo::DemoOptions;
 using Owner = blocks::BlockDirectory::Owner;
 
-/// Values of the command line, with the options that both simulations share.
+/// Values of the command line of `announce demo`, with the options that both simulations share.
 struct AnnounceDemo {
   DemoOptions demo;
   std::vector<int> blocks{16, 8};
@@ -21,6 +21,7 @@ struct AnnounceDemo {
   ForceOption limits;
 };
 
+/// Passes name, value, meaning and range of every option of `announce demo` to option(...).
 template <class V>
 void describe(AnnounceDemo& a, V&& option) {
   DemoOptions& o = a.demo;
@@ -57,7 +58,7 @@ void describe(AnnounceDemo& a, V&& option) {
   describe(a.limits, option);
 }
 
-/// Sets the defaults that the chosen simulation implies, before the user's options replace them.
+/// Sets the defaults of `announce demo` that the chosen simulation implies, before the user's options replace them.
 void apply_implied_defaults(AnnounceDemo& a) {
   const std::string what = a.demo.what;
   a = AnnounceDemo();
@@ -67,8 +68,8 @@ void apply_implied_defaults(AnnounceDemo& a) {
   a.demo.steps = 80;
 }
 
-/// Estimates the memory of a run. Measured with up to 64 million cells: every rank holds the directory of all blocks, and
-/// the sites of potts are gathered on every rank at the end.
+/// Estimates the memory per rank of a run of `announce demo`. Measured with up to 64 million cells: every rank holds the
+/// directory of all blocks, and the sites of potts are gathered on every rank at the end.
 Need estimate_need(const AnnounceDemo& a, int ranks) {
   const bool potts = a.demo.what == "potts";
   const double cells = static_cast<double>(a.blocks[0]) * a.blocks[1] * a.edge * a.edge;
@@ -79,6 +80,7 @@ Need estimate_need(const AnnounceDemo& a, int ranks) {
   return need;
 }
 
+/// Runs the command `announce demo`: the droplet or the Potts simulation on all ranks. @return exit status
 int run(AnnounceDemo& a, const Invocation& in) {
   DemoOptions& o = a.demo;
   o.droplet.blocks = o.potts.blocks = a.blocks;

@@ -15,6 +15,7 @@ constexpr double kWidth = 900;  // width of the plane, in pixels
 constexpr double kMargin = 20;
 constexpr double kTop = 64;
 
+/// Formats a colour 0xRRGGBB as an SVG attribute: #rrggbb.
 std::string hex(std::uint32_t rgb) {
   char text[8];
   std::snprintf(text, sizeof text, "#%06x", rgb & 0xFFFFFFU);
@@ -23,6 +24,7 @@ std::string hex(std::uint32_t rgb) {
 
 std::string format_number(double x) { return general_text(x, 6); }
 
+/// Returns an SVG rectangle of the picture of blocks, filled with a colour.
 std::string rectangle(double x, double y, double w, double h, const std::string& fill) {
   return svg::element("rect", {{"x", format_number(x)},
                                {"y", format_number(y)},
@@ -32,10 +34,12 @@ std::string rectangle(double x, double y, double w, double h, const std::string&
          '\n';
 }
 
+/// Returns an SVG text element of the picture of blocks at height `y`, its words escaped.
 std::string text_element(const char* y, const char* size, const std::string& what) {
   return svg::element("text", {{"x", format_number(kMargin)}, {"y", y}, {"font-size", size}}, svg::escape(what)) + '\n';
 }
 
+/// Draws the cells of the plane of blocks as SVG rectangles, one for each run of equal colours in a row; white ones are left out.
 std::string draw_cells(const PictureOf& p) {
   const std::int64_t w = p.plane.width();
   const std::int64_t h = p.plane.height();
@@ -51,6 +55,7 @@ std::string draw_cells(const PictureOf& p) {
   return out;
 }
 
+/// Draws the outlines of the blocks that exist as SVG rectangles, in the colours of the ranks that own them.
 std::string draw_outlines(const PictureOf& p) {
   const auto edge = static_cast<double>(p.plane.edge);
   const auto h = static_cast<double>(p.plane.height());

@@ -8,18 +8,22 @@
 
 namespace merganser::app::demo {
 
-/// A plane of cells and blocks to draw.
+/// Contents of a picture of `announce demo`: a plane of cells divided into blocks, with the colours of cells and the owners of
+/// blocks.
 struct PictureOf {
   simulations::Plane plane;
-  std::string title;
-  std::string caption;
-  std::function<std::uint32_t(std::int64_t)> colour;  ///< 0xRRGGBB of a cell, by its number
-  std::function<int(std::int64_t)> owner;             ///< rank that holds a block, -1 where there is none
+  std::string title;    ///< headline of the SVG document
+  std::string caption;  ///< line of text below the headline
+  std::function<std::uint32_t(std::int64_t)>
+      colour;                              ///< returns the colour 0xRRGGBB of a cell, by its number in the plane
+  std::function<int(std::int64_t)> owner;  ///< returns the rank that holds a block, -1 where there is none
 };
-/// Draws cells from the lower left, blocks outlined in their owner's colour; equal colours along a row become one rectangle.
+/// Draws a plane of a block simulation as SVG: cells from the lower left, blocks outlined in the colour of the rank that owns
+/// them; equal colours along a row become one rectangle.
 [[nodiscard]] std::string draw(const PictureOf& picture);
 
-/// Returns a colour 0xRRGGBB that differs from those of the preceding numbers. @param lightness  in [0, 1]
+/// Returns a colour 0xRRGGBB for a numbered rank or Potts cell that differs from those of the preceding numbers. @param lightness
+/// in [0, 1]
 [[nodiscard]] std::uint32_t distinct_colour(std::int64_t number, double lightness);
 
 }  // namespace merganser::app::demo

@@ -15,7 +15,8 @@ namespace {
 
 constexpr int kFar = std::numeric_limits<int>::max();
 
-/// Returns the distance along one axis from cell `at` of a block to the nearest cell of its neighbour at side -1, 0 or 1.
+/// Returns the distance along one axis, in cells, from cell `at` of a block to the nearest cell of its neighbour at side -1, 0 or
+/// 1.
 int axis_distance(int at, int side, int edge) { return side == 0 ? 0 : (side < 0 ? at + 1 : edge - at); }
 
 /// Returns the coordinate of the cell of a block that is nearest to its neighbour at side -1, 0 or 1.
@@ -25,7 +26,7 @@ int nearest_cell(int side, int edge) { return side < 0 ? 0 : (side > 0 ? edge - 
 /// margin of two cells of Droplet::create_, before an announcement has reached every rank.
 int max_time_to_live(const DropletModel& model) { return (model.edge - 2) / 2; }
 
-/// Formats x in hexadecimal, every bit.
+/// Formats a value of the phase field in hexadecimal, every bit.
 std::string hex(double x) {
   char text[64];
   std::snprintf(text, sizeof text, "%a", x);
@@ -52,7 +53,7 @@ Droplet::Droplet(comm::Transport& transport, const DropletModel& model, blocks::
   create_blocks(rule);
 }
 
-/// Computes the initial field on every rank, and creates the blocks that have the interface within keep_ cells.
+/// Computes the initial phase field on every rank, and creates the blocks that have the interface within keep_ cells.
 void Droplet::create_blocks(blocks::BlockDirectory::Owner rule) {
   const Plane& p = rule_.plane();
   ownership_.emplace(*network_, p.grid, rule);
@@ -91,6 +92,8 @@ void Droplet::create_blocks(blocks::BlockDirectory::Owner rule) {
   for (std::size_t i = 0; i < fields_.size(); ++i) measure_distances(i);
 }
 
+// Step of the droplets on blocks: ghost cells, update, distances of the interface, proposals and removals, one hop of
+// announcements.
 void Droplet::step() {
   exchange();
   advance();
@@ -102,8 +105,8 @@ void Droplet::step() {
   ++steps_;
 }
 
-/// Fills ghosts; with them every block sends whether its interface is within keep_ cells of the receiver, which must then
-/// not be removed.
+/// Fills the ghost cells of this rank's blocks; with them every block sends a flag: its interface is within keep_ cells of the
+/// receiver, which must then not be removed. Called by every rank.
 void Droplet::exchange() {
   wanted_.assign(fields_.size(), 0);
   exchange_halos<double>(
@@ -135,11 +138,13 @@ void Droplet::close_edges(std::size_t local) {
   }
 }
 
+/// Returns the phase field of cell (x, y) of a block and its four neighbours; the ghost cells must be filled.
 DropletRule::Cross Droplet::cross(std::size_t local, int x, int y) const {
   const Field<double>& f = fields_[local];
   return {f.at(x, y), f.at(x - 1, y), f.at(x + 1, y), f.at(x, y - 1), f.at(x, y + 1)};
 }
 
+/// Updates the phase field in all cells of this rank's blocks by one step, from filled ghost cells. Local.
 void Droplet::advance() {
   const Plane& p = rule_.plane();
   for (std::size_t i = 0; i < fields_.size(); ++i) {
@@ -153,7 +158,8 @@ void Droplet::advance() {
   }
 }
 
-/// Measures the distances of the interface in a block to its neighbours. The ghosts must be filled.
+/// Measures the distances, in cells, of the droplets' interface in a block to its neighbouring positions. The ghosts must be
+/// filled.
 void Droplet::measure_distances(std::size_t local) {
   auto& out = distances_[local];
   out.assign(sides().size(), kFar);
@@ -166,7 +172,8 @@ void Droplet::measure_distances(std::size_t local) {
     }
 }
 
-/// Proposes missing neighbours that the interface comes near to, and removes blocks that no interface is near.
+/// Proposes missing neighbouring blocks that the interface comes near to, and removes blocks of this rank that no interface is
+/// near.
 void Droplet::propose_and_remove() {
   const auto& grid = rule_.plane().grid;
   for (std::size_t i = 0; i < fields_.size(); ++i) {
@@ -186,7 +193,8 @@ void Droplet::propose_and_remove() {
   }
 }
 
-/// Distributes the fields anew after the directory has changed: keeps those of blocks still here, fills new ones with bulk.
+/// Assigns the phase fields to this rank's blocks anew after the block directory has changed: keeps those of blocks still here,
+/// fills new ones with bulk.
 void Droplet::update_placement() {
   const auto before = blocks();
   auto fields = std::move(fields_);
@@ -212,7 +220,7 @@ void Droplet::update_placement() {
   distances_ = std::move(distances);
 }
 
-/// Checks that a removed block is uniform, equal to the bulk value that every rank stores for its position.
+/// Validates that the phase field of a removed block is uniform, equal to the bulk value that every rank stores for its position.
 void Droplet::check_gone(std::int64_t block, const Field<double>& field) const {
   for (int y = 0; y < model_.edge; ++y)
     for (int x = 0; x < model_.edge; ++x)

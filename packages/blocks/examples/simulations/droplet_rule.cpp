@@ -69,6 +69,7 @@ WholeDroplet::WholeDroplet(const DropletModel& model) : rule_(model) {
   next_.resize(cells_.size());
 }
 
+/// Returns the phase field of cell (x, y) of the whole periodic plane and its four neighbours.
 DropletRule::Cross WholeDroplet::cross(std::int64_t x, std::int64_t y) const {
   const std::int64_t w = rule_.plane().width();
   const std::int64_t h = rule_.plane().height();

@@ -12,11 +12,11 @@ namespace merganser::simulations {
 /// A plane that is divided into blocks of `edge` x `edge` cells.
 struct Plane {
   blocks::BlockGrid grid;
-  int edge = 16;
+  int edge = 16;  ///< cells along the edge of a block
 
-  /// Returns the number of cells along x.
+  /// Returns the number of cells of the plane of blocks along x.
   [[nodiscard]] std::int64_t width() const { return std::int64_t{grid.blocks[0]} * edge; }
-  /// Returns the number of cells along y.
+  /// Returns the number of cells of the plane of blocks along y.
   [[nodiscard]] std::int64_t height() const { return std::int64_t{grid.blocks[1]} * edge; }
   /// Returns the number of cell (x, y) of a block in the plane: x + width * y, with the coordinates of the plane.
   [[nodiscard]] std::int64_t cell(std::int64_t block, int x, int y) const {
@@ -25,13 +25,15 @@ struct Plane {
   }
 };
 
-/// Values of a block of cells: 0 .. edge - 1 along x and y, ghosts at -1 and edge.
+/// Values of the cells of one square block of a simulation: 0 .. edge - 1 along x and y, ghost cells at -1 and edge.
 template <class T>
 class Field {
  public:
   Field() = default;
   Field(int edge, T value) : edge_(edge), cells_(static_cast<std::size_t>((edge + 2) * (edge + 2)), value) {}
+  /// Returns the number of cells along the edge of the block, without ghost cells.
   [[nodiscard]] int edge() const { return edge_; }
+  /// Returns the value of cell or ghost cell (x, y) of the block; not checked.
   T& at(int x, int y) { return cells_[static_cast<std::size_t>((y + 1) * (edge_ + 2) + x + 1)]; }
   const T& at(int x, int y) const { return cells_[static_cast<std::size_t>((y + 1) * (edge_ + 2) + x + 1)]; }
 
@@ -40,12 +42,12 @@ class Field {
   std::vector<T> cells_;
 };
 
-/// Rectangle of cells at a side or corner: x from first[0] to last[0], y from first[1] to last[1].
+/// Rectangle of cells at a side or corner of a block, for halo exchange: x from first[0] to last[0], y from first[1] to last[1].
 struct Strip {
   int first[2];
   int last[2];
 };
-/// Returns the cells of a block that are ghosts of its neighbour in direction d.
+/// Returns the own cells of a block that are ghost cells of its neighbour in direction d.
 inline Strip inner_strip(int edge, const blocks::BlockIndex& d) {
   Strip s{};
   for (std::size_t a = 0; a < 2; ++a) {
@@ -54,7 +56,7 @@ inline Strip inner_strip(int edge, const blocks::BlockIndex& d) {
   }
   return s;
 }
-/// Returns the ghosts of a block in direction d.
+/// Returns the ghost cells of a block in direction d.
 inline Strip ghost_strip(int edge, const blocks::BlockIndex& d) {
   Strip s{};
   for (std::size_t a = 0; a < 2; ++a) {
@@ -64,7 +66,7 @@ inline Strip ghost_strip(int edge, const blocks::BlockIndex& d) {
   return s;
 }
 
-/// Returns the 8 directions of a plane; the opposite of side s is side 7 - s.
+/// Returns the directions to the 8 neighbours of a block in a plane; the opposite of side s is side 7 - s.
 inline const std::vector<blocks::BlockIndex>& sides() {
   static const std::vector<blocks::BlockIndex> all = [] {
     std::vector<blocks::BlockIndex> out;
@@ -75,8 +77,8 @@ inline const std::vector<blocks::BlockIndex>& sides() {
   return all;
 }
 
-/// Fills the ghosts of every block from its neighbours, in one step of `exchange`; ghosts on sides without a block stay as
-/// they are. Called by every rank.
+/// Fills the ghost cells of every block of this rank from its neighbours, in one step of `exchange`; ghosts on sides without a
+/// block stay as they are. Called by every rank.
 /// @param flag       returns a flag to send with the cells of side `side` of block `local`; 0 if absent
 /// @param take_flag  is called with the flag that the neighbour at side `side` of block `local` sent
 template <class T>
@@ -126,9 +128,10 @@ void exchange_halos(blocks::BlockExchange& exchange, std::vector<Field<T>>& fiel
   }
 }
 
-/// Returns the hash of a cell and its value. The sum of the hashes of all cells is a digest that does not depend on their order.
+/// Returns the hash of a cell's number and the bits of its value. The sum of the hashes of all cells is a digest that does not
+/// depend on their order.
 [[nodiscard]] std::uint64_t cell_hash(std::int64_t cell, std::uint64_t bits);
-/// Returns the sum of all ranks' digests as 16 hexadecimal digits. Collective.
+/// Returns the digest of all cells of a simulation, the sum of the ranks' digests, as 16 hexadecimal digits. Collective.
 [[nodiscard]] std::string format_digest(comm::Transport& transport, std::uint64_t mine);
 
 }  // namespace merganser::simulations

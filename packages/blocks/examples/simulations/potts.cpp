@@ -9,9 +9,10 @@ namespace {
 
 std::array<std::int64_t, kCellValues> to_array(const Cell& c) { return {c.volume, c.surface, c.sum_x, c.sum_y}; }
 
-/// Returns true if `a` and `b` are equal modulo n.
+/// Returns true if the lattice coordinates `a` and `b` are equal modulo n, the sites along a periodic axis.
 bool is_congruent(std::int64_t a, std::int64_t b, std::int64_t n) { return (a - b) % n == 0; }
 
+/// Formats the properties of a Potts cell for the description of a difference.
 std::string describe_cell(const Cell& c) {
   return "volume " + std::to_string(c.volume) + ", surface " + std::to_string(c.surface);
 }
@@ -35,7 +36,7 @@ Potts::Potts(comm::Transport& transport, const PottsModel& model, const blocks::
   begin();
 }
 
-/// Counts the parts of the cells in this rank's blocks, and creates them in the exchange.
+/// Counts the parts of the Potts cells in this rank's blocks, and creates the cells in the local exchange. Called by every rank.
 void Potts::begin() {
   parts_.resize(fields_.size());
   for (std::size_t i = 0; i < fields_.size(); ++i) {
@@ -55,7 +56,7 @@ void Potts::begin() {
   cells_.step();
 }
 
-/// Returns the 3 x 3 sites about (x, y), row by row; ghosts must be filled.
+/// Returns the 3 x 3 lattice sites about (x, y) of a block, row by row; ghost sites must be filled.
 std::array<Site, 9> Potts::around(std::size_t local, int x, int y) const {
   std::array<Site, 9> out{};
   for (int dy = -1; dy <= 1; ++dy)
@@ -74,7 +75,8 @@ void Potts::step() {
   ++steps_;
 }
 
-/// Updates the sites of one colour and exchanges the changes. Sites of a colour do not touch, so their order does not matter.
+/// Updates the lattice sites of one colour in this rank's blocks and exchanges the changes of cells. Called by every rank. Sites
+/// of a colour do not touch, so their order does not matter.
 void Potts::colour(int colour) {
   const std::int64_t width = rule_.plane().width();
   for (std::size_t i = 0; i < fields_.size(); ++i) {
@@ -132,7 +134,7 @@ std::map<Site, Cell> Potts::stored_cells(std::size_t local) const {
 
 namespace {
 
-/// Returns the 3 x 3 sites about (x, y) of the whole periodic lattice, row by row.
+/// Returns the 3 x 3 sites about (x, y) of the whole periodic Potts lattice, row by row.
 std::array<Site, 9> around_whole(const Plane& plane, const std::vector<Site>& lattice, std::int64_t x, std::int64_t y) {
   std::array<Site, 9> out{};
   const std::int64_t w = plane.width();

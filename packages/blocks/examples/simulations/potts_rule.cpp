@@ -22,14 +22,14 @@ constexpr std::uint64_t kDirections = kSeeds + 2;
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 std::int64_t wrap(std::int64_t x, std::int64_t n) { return x - n * floor_div(x, n); }
-/// Returns the representative of x modulo n that is nearest to 0.
+/// Returns the representative of a lattice distance x modulo n, the sites along a periodic axis, that is nearest to 0.
 std::int64_t centred_modulo(std::int64_t x, std::int64_t n) { return wrap(x + n / 2, n) - n / 2; }
 
 double contact_energy(Site a, Site b) { return a == b ? 0 : (a == 0 || b == 0 ? kMediumContact : kCellContact); }
 
 double squared(double x) { return x * x; }
 
-/// Counts the sites of a cell among the 8 around the middle.
+/// Counts the sites of a Potts cell among the 8 around the middle of 3 x 3 lattice sites.
 int count(const std::array<Site, 9>& around, Site cell) {
   return static_cast<int>(std::count(around.begin(), around.end(), cell)) - (around[4] == cell ? 1 : 0);
 }

@@ -1,3 +1,4 @@
+// Exchange of packages between neighbouring blocks: lists of pairs of blocks by rank, and the messages that bundle their packages.
 #include "merganser/blocks/block_exchange.hpp"
 
 #include <algorithm>
@@ -8,13 +9,14 @@
 namespace merganser::blocks {
 namespace {
 
-/// Header of a package in a message. `pair` is an index into the list of pairs, which both ends have in the same order.
-struct Head {
-  std::uint32_t pair;
-  std::uint32_t bytes;
+/// Header of a package between blocks in a message between ranks. `pair` is an index into the list of pairs, which both ends have
+/// in the same order.
+struct PackageHeader {
+  std::uint32_t pair;   ///< index of the pair of blocks
+  std::uint32_t bytes;  ///< length of the package that follows
 };
 
-/// Returns all other ranks, ascending.
+/// Returns all ranks of a transport but this one, ascending.
 std::vector<int> other_ranks(const comm::Transport& t) {
   std::vector<int> all;
   for (int r = 0; r < t.size(); ++r)
@@ -53,6 +55,8 @@ BlockExchange::BlockExchange(comm::Transport& transport, BlockGrid grid, BlockPl
   mailbox_ = transport_.mailbox(comm::Graph::symmetric(ranks_));
 }
 
+/// Validates this rank's placement of blocks: its blocks ascending, in the grid and owned by it, neighbouring blocks owned by ranks
+/// that exist. @throws InputError
 void BlockExchange::check(const BlockPlacement& placement) const {
   const auto& mine = placement.mine;
   for (std::size_t i = 0; i < mine.size(); ++i) {
@@ -83,6 +87,7 @@ void BlockExchange::check(const BlockPlacement& placement) const {
   }
 }
 
+// Change of the placement while blocks are created and removed: the arcs stay, the lists of pairs are built anew.
 void BlockExchange::set_placement(BlockPlacement placement) {
   if (wiring_ != Wiring::any_rank)
     throw UsageError("BlockExchange::set_placement with another wiring; allowed: with any_rank");
@@ -91,8 +96,8 @@ void BlockExchange::set_placement(BlockPlacement placement) {
   wire();
 }
 
-/// Builds the lists of pairs of blocks by arc. Sender and receiver compute them from the placement alone, in the order of
-/// (from, to), so an index into the list identifies a package.
+/// Builds the lists of pairs of neighbouring blocks by arc from the placement. Sender and receiver compute them from the
+/// placement alone, in the order of (from, to), so an index into the list identifies a package.
 void BlockExchange::wire() {
   const auto& mine = placement_.mine;
   sides_.assign(mine.size(), {});
@@ -120,7 +125,7 @@ void BlockExchange::wire() {
   }
 }
 
-/// Adds the pairs of one block to the lists.
+/// Adds the pairs of one block of this rank and its neighbouring blocks to the lists of pairs by arc, or to those within the rank.
 void BlockExchange::wire_block(std::size_t local, std::vector<std::vector<Incoming>>& incoming) {
   const std::int64_t block = placement_.mine[local];
   for (std::size_t s = 0; s < sides_[local].blocks.size(); ++s) {
@@ -153,7 +158,7 @@ std::size_t BlockExchange::slot(std::size_t local, std::int64_t neighbour) const
   return found == all.end() || *found != neighbour ? kNoSlot : static_cast<std::size_t>(found - all.begin());
 }
 
-/// Appends the packages that are not empty to the message of an arc.
+/// Appends the packages of blocks that are not empty to the message of an arc, each after its header, and clears them.
 void BlockExchange::pack(std::size_t arc) {
   auto& message = mailbox_->outbox(arc);
   for (std::size_t p = 0; p < out_[arc].size(); ++p) {
@@ -162,17 +167,17 @@ void BlockExchange::pack(std::size_t arc) {
     if (package.size() > std::numeric_limits<std::uint32_t>::max()) {
       throw CommError("block package of " + std::to_string(package.size()) + " bytes; allowed: below 2^32");
     }
-    append(message, Head{static_cast<std::uint32_t>(p), static_cast<std::uint32_t>(package.size())});
+    append(message, PackageHeader{static_cast<std::uint32_t>(p), static_cast<std::uint32_t>(package.size())});
     message.insert(message.end(), package.begin(), package.end());
     package.clear();
   }
 }
 
-/// Splits the message of an arc into packages. Packages that are absent are empty.
+/// Splits the message of an arc into the packages of pairs of blocks. Packages that are absent stay empty. @throws CommError
 void BlockExchange::unpack(std::size_t arc) {
   auto message = mailbox_->inbox(arc);
   while (!message.empty()) {
-    const auto head = extract<Head>(message);
+    const auto head = extract<PackageHeader>(message);
     if (head.pair >= in_[arc].size() || head.bytes > message.size()) {
       throw CommError("message of rank " + std::to_string(ranks_[arc]) + ": package " + std::to_string(head.pair) +
                       " of " + std::to_string(head.bytes) + " bytes; expected one of " +
@@ -186,6 +191,7 @@ void BlockExchange::unpack(std::size_t arc) {
   }
 }
 
+// One exchange of packages: within the rank by swapping, between ranks in one message per pair of ranks.
 void BlockExchange::step() {
   for (auto& side : sides_)
     for (auto& in : side.in) in.clear();

@@ -1,3 +1,4 @@
+// Grid of blocks: numbering, neighbours across periodic faces, extents of sets of blocks, and the contiguous placement on ranks.
 #include "merganser/blocks/block_grid.hpp"
 
 #include <algorithm>
@@ -23,6 +24,7 @@ BlockIndex BlockGrid::index(std::int64_t block) const noexcept {
   return {static_cast<int>(block % blocks[0]), static_cast<int>(row % blocks[1]), static_cast<int>(row / blocks[1])};
 }
 
+// Neighbouring block at an offset, across periodic faces.
 std::int64_t BlockGrid::neighbour(std::int64_t block, const BlockIndex& by) const noexcept {
   BlockIndex at = index(block);
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -48,6 +50,7 @@ std::vector<std::int64_t> BlockGrid::neighbours(std::int64_t block, int reach) c
   return out;
 }
 
+// Extent of an object over blocks: on a periodic axis, all blocks but the longest run without a member.
 int BlockGrid::width(std::span<const std::int64_t> members, std::size_t axis) const {
   std::vector<int> at;
   for (const std::int64_t block : members) at.push_back(index(block)[axis]);
@@ -77,6 +80,7 @@ std::vector<BlockIndex> directions(int reach) {
   return out;
 }
 
+// Placement of consecutive blocks on ranks, and its inverse as the owner function.
 BlockPlacement contiguous_placement(const BlockGrid& grid, int rank, int ranks) {
   grid.check();
   if (ranks < 1 || rank < 0 || rank >= ranks) {

@@ -1,3 +1,4 @@
+// Block directory: the rule by which announced events change it, and each rank's copy of it over an announcement network.
 #include "merganser/blocks/block_ownership.hpp"
 
 #include <algorithm>
@@ -27,6 +28,7 @@ void BlockDirectory::insert(std::int64_t block, int owner) {
   ++loads_[static_cast<std::size_t>(owner)];
 }
 
+/// Validates an announced event: a known kind, a rank and a block that exist. @throws CommError
 void BlockDirectory::check(const BlockEvent& e) const {
   const bool kind = e.kind == BlockEvent::Kind::create || e.kind == BlockEvent::Kind::remove;
   const bool rank = e.rank >= 0 && static_cast<std::size_t>(e.rank) < loads_.size();
@@ -36,11 +38,14 @@ void BlockDirectory::check(const BlockEvent& e) const {
                   std::to_string(grid_.count()) + " positions and " + std::to_string(loads_.size()) + " ranks");
 }
 
+/// Returns the rank that is to hold a proposed block, by the rule of the directory: the proposer, or the rank with the fewest
+/// blocks.
 int BlockDirectory::choose_owner(const BlockEvent& event) const {
   if (rule_ == Owner::proposer) return event.rank;
   return static_cast<int>(std::min_element(loads_.begin(), loads_.end()) - loads_.begin());
 }
 
+// Rule of the replicated block directory: equal events give equal directories on all ranks.
 std::vector<BlockChange> BlockDirectory::apply(std::vector<BlockEvent> events) {
   // A total order on events: whatever their order on arrival, every rank applies them in this one. Removals sort first, so a
   // position that becomes free may be taken in the same step.
@@ -76,6 +81,7 @@ int BlockDirectory::owner(std::int64_t block) const {
   return found == blocks_.end() ? -1 : found->second.owner;
 }
 
+// Placement for a BlockExchange, with a copy of the directory that later events do not change.
 BlockPlacement BlockDirectory::placement(int rank) const {
   BlockPlacement out;
   const auto owners = std::make_shared<std::map<std::int64_t, Block>>(blocks_);
@@ -92,6 +98,7 @@ BlockOwnership::BlockOwnership(announce::AnnouncementNetwork& network, BlockGrid
                                announce::Topic topic)
     : network_(network), directory_(grid, network.size(), rule), topic_(topic) {}
 
+// Announced proposal of a block, at most one by this rank until it is decided.
 bool BlockOwnership::propose(std::int64_t block, std::int64_t by, std::uint64_t value) {
   if (!is_mine(by)) {
     throw UsageError("block " + std::to_string(block) + " is proposed for block " + std::to_string(by) +
@@ -104,6 +111,7 @@ bool BlockOwnership::propose(std::int64_t block, std::int64_t by, std::uint64_t 
   return true;
 }
 
+// Announced removal of a block of this rank, identified by its generation.
 bool BlockOwnership::remove(std::int64_t block, std::uint64_t value) {
   if (!is_mine(block)) {
     throw UsageError("block " + std::to_string(block) + " is to be removed by rank " + std::to_string(network_.rank()) +
@@ -122,6 +130,7 @@ bool BlockOwnership::is_leaving(std::int64_t block) const {
          std::find(leaving_.begin(), leaving_.end(), found->second.generation) != leaving_.end();
 }
 
+// Update of this rank's block directory by the events that the network delivered in this step, on all ranks the same.
 std::vector<BlockChange> BlockOwnership::update() {
   std::vector<BlockEvent> events;
   for (const announce::Announcement& a : network_.received()) {

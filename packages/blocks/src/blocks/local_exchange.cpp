@@ -1,3 +1,5 @@
+// Local exchange of the additive properties of moving objects: packages of changes to neighbouring blocks, and the sum of changes
+// in the order of block numbers.
 #include "merganser/blocks/local_exchange.hpp"
 
 #include <algorithm>
@@ -7,12 +9,14 @@
 namespace merganser::blocks {
 namespace {
 
-/// State of an object in a block: held a part after the last step, holds one now, was created since.
+/// State of a moving object in a block, as packages carry it: the block held a part after the last step, holds one now, created
+/// it since.
 enum Flag : std::uint8_t { kHeld = 1, kHolds = 2, kCreated = 4 };
 
 std::string object_name(std::uint64_t key) { return "object " + std::to_string(key); }
 
-/// Reads `n` numbers from the front of a package, and removes them. @throws CommError if the package is too short
+/// Reads `n` values of an object from the front of a package between blocks, and removes them. @throws CommError if the package
+/// is too short
 template <class T>
 void extract_many(std::span<const std::byte>& package, std::size_t n, std::vector<T>& to) {
   if (package.size() < n * sizeof(T)) detail::throw_short_package(package.size(), n * sizeof(T));
@@ -21,7 +25,7 @@ void extract_many(std::span<const std::byte>& package, std::size_t n, std::vecto
   package = package.subspan(n * sizeof(T));
 }
 
-/// Appends numbers to a package.
+/// Appends the values of an object to a package between blocks.
 template <class T>
 void append_many(std::vector<std::byte>& package, const std::vector<T>& numbers) {
   const auto bytes = std::as_bytes(std::span(numbers));
@@ -42,6 +46,7 @@ LocalExchange<T>::LocalExchange(comm::Transport& transport, BlockGrid grid, Bloc
   }
 }
 
+/// Adds a reported change to those of an object since the last step. @throws UsageError for another number of values
 template <class T>
 void LocalExchange<T>::add(Object& object, std::span<const T> change) const {
   if (change.size() != values_) {
@@ -102,7 +107,7 @@ void LocalExchange<T>::write(std::size_t local) {
   counts_.entries += entries * static_cast<std::int64_t>(slots);
 }
 
-/// Reads the package that a neighbouring block has sent, and lists its parts of objects.
+/// Reads the package that a neighbouring block has sent, and appends the objects that it reports to `parts`. @throws CommError
 template <class T>
 void LocalExchange<T>::read(std::size_t local, std::size_t slot, std::vector<Part>& parts) const {
   auto package = exchange_.received(local, slot);
@@ -117,7 +122,7 @@ void LocalExchange<T>::read(std::size_t local, std::size_t slot, std::vector<Par
   }
 }
 
-/// Throws InputError if the blocks of an object are not within reach of each other.
+/// Validates that the blocks that hold or change an object fit into reach + 1 consecutive ones along every axis. @throws InputError
 template <class T>
 void LocalExchange<T>::check_extent(std::span<const Part> parts) const {
   static constexpr const char* kAxes[] = {"x", "y", "z"};
@@ -135,7 +140,8 @@ void LocalExchange<T>::check_extent(std::span<const Part> parts) const {
   }
 }
 
-/// Computes the new values of one object from the parts that a block and its neighbours report, in the order of blocks.
+/// Computes the new values of one object in `block` from the parts that this block and its neighbours report, in the order of block
+/// numbers. @throws InputError if two objects have one key, or the object is too long
 template <class T>
 typename LocalExchange<T>::Object LocalExchange<T>::join(std::int64_t block, std::span<const Part> parts) const {
   check_extent(parts);
@@ -165,6 +171,8 @@ typename LocalExchange<T>::Object LocalExchange<T>::join(std::int64_t block, std
   return out;
 }
 
+// Step of the local exchange: packages to all neighbouring blocks, then for each object the sum of the changes that this block and
+// its neighbours report; objects that no block holds any more are dropped.
 template <class T>
 void LocalExchange<T>::step() {
   for (std::size_t i = 0; i < tables_.size(); ++i) write(i);
@@ -192,6 +200,7 @@ void LocalExchange<T>::step() {
   }
 }
 
+/// Returns an object as a block of this rank stores it. @throws UsageError if the block does not
 template <class T>
 const typename LocalExchange<T>::Object& LocalExchange<T>::object(std::size_t local, std::uint64_t key) const {
   const auto found = tables_.at(local).find(key);

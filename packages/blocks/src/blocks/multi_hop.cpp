@@ -1,3 +1,4 @@
+// Multi-hop messages between blocks: flooding without duplicates, by the directions in which a message may travel on.
 #include "merganser/blocks/multi_hop.hpp"
 
 #include <algorithm>
@@ -9,18 +10,19 @@
 namespace merganser::blocks {
 namespace {
 
-/// Header of a message in a package; the payload follows.
-struct HopHead {
-  std::int64_t origin;
-  std::uint64_t number;
-  std::int32_t offset[3];
-  std::int32_t direction[3];
-  std::int32_t reach;
-  std::int32_t hops;
-  std::uint64_t bytes;
+/// Header of a multi-hop message in a package between blocks; the payload follows.
+struct HopHeader {
+  std::int64_t origin;        ///< block that sent the message
+  std::uint64_t number;       ///< index among the messages of that block
+  std::int32_t offset[3];     ///< from the origin to the receiving block, in blocks
+  std::int32_t direction[3];  ///< direction of the last hop
+  std::int32_t reach;         ///< blocks along each axis that the message may travel
+  std::int32_t hops;          ///< hops so far, this one included
+  std::uint64_t bytes;        ///< length of the payload that follows
 };
 
-/// Returns true if `part` keeps some of the components of `whole` and drops the others.
+/// Returns true if direction `part` keeps some of the components of direction `whole` and drops the others, so that a message
+/// travelling along `whole` is forwarded along it.
 bool is_part_of(const BlockIndex& part, const BlockIndex& whole) {
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (part[axis] != 0 && part[axis] != whole[axis]) return false;
@@ -53,8 +55,8 @@ bool MultiHop::is_idle() const noexcept {
   return std::all_of(waiting_.begin(), waiting_.end(), [](const auto& w) { return w.empty(); });
 }
 
-/// Returns true if a message may go on in a direction: neither beyond its reach, nor beyond the farthest block of a periodic
-/// axis. There an even number of blocks leaves one block that both directions reach; one_way excludes the negative one.
+/// Returns true if a multi-hop message may travel on in a direction: neither beyond its reach, nor beyond the farthest block of a
+/// periodic axis. There an even number of blocks leaves one block that both directions reach; one_way excludes the negative one.
 bool MultiHop::can_forward(const InTransit& m, const BlockIndex& direction) const {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (direction[axis] == 0) continue;
@@ -69,7 +71,7 @@ bool MultiHop::can_forward(const InTransit& m, const BlockIndex& direction) cons
   return true;
 }
 
-/// Adds a message to the packages of the neighbours that it is to be forwarded to.
+/// Adds a multi-hop message to the packages of the neighbouring blocks that it is to be forwarded to.
 void MultiHop::forward(std::size_t local, const InTransit& m) {
   const bool first = m.message.hops == 0;
   std::int64_t count = 0;
@@ -79,27 +81,27 @@ void MultiHop::forward(std::size_t local, const InTransit& m) {
     if (to == BlockGrid::kNoBlock) continue;
     const auto& at = m.message.offset;
     auto& package = exchange_.package(local, exchange_.slot(local, to));
-    append(package, HopHead{m.message.origin,
-                            m.message.number,
-                            {at[0] + d[0], at[1] + d[1], at[2] + d[2]},
-                            {d[0], d[1], d[2]},
-                            m.reach,
-                            m.message.hops + 1,
-                            m.message.payload.size()});
+    append(package, HopHeader{m.message.origin,
+                              m.message.number,
+                              {at[0] + d[0], at[1] + d[1], at[2] + d[2]},
+                              {d[0], d[1], d[2]},
+                              m.reach,
+                              m.message.hops + 1,
+                              m.message.payload.size()});
     package.insert(package.end(), m.message.payload.begin(), m.message.payload.end());
     ++count;
   }
   (first ? counts_.sent : counts_.forwarded) += count;
 }
 
-/// Delivers the messages that reached a block, and keeps those that go on. Copies arrive in the same step, so sorting by
-/// (origin, number) makes them adjacent.
+/// Delivers the multi-hop messages that reached a block of this rank, and keeps those that travel on. Copies arrive in the same
+/// step, so sorting by (origin, number) makes them adjacent.
 void MultiHop::receive(std::size_t local) {
   std::vector<InTransit> got;
   for (std::size_t s = 0; s < exchange_.neighbours(local).size(); ++s) {
     auto package = exchange_.received(local, s);
     while (!package.empty()) {
-      const auto h = extract<HopHead>(package);
+      const auto h = extract<HopHeader>(package);
       if (package.size() < h.bytes) detail::throw_short_package(package.size(), h.bytes);
       const auto body = package.first(h.bytes);
       package = package.subspan(h.bytes);
@@ -122,6 +124,7 @@ void MultiHop::receive(std::size_t local) {
   }
 }
 
+// One hop of all multi-hop messages in transit between blocks.
 void MultiHop::step() {
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     for (const auto& m : waiting_[i]) forward(i, m);

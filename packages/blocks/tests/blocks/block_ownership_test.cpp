@@ -20,7 +20,7 @@ using Kind = BlockEvent::Kind;
 
 const BlockGrid kPair{{2, 1, 1}, {}};
 
-/// Returns all sets of events that two ranks can announce in one step about two positions.
+/// Returns the events that two ranks can announce in one step about two positions of the block directory.
 std::vector<BlockEvent> all_events() {
   std::vector<BlockEvent> out;
   for (const int rank : {0, 1})
@@ -31,7 +31,8 @@ std::vector<BlockEvent> all_events() {
   return out;
 }
 
-/// Checks that positions have at most one block, changes explain the new directory, and loads are right.
+/// Expects that applied events leave at most one block at a position, that the changes explain the new directory, and that loads
+/// are right.
 void check(const BlockDirectory& before, const std::vector<BlockEvent>& events, const BlockDirectory& after,
            const std::vector<BlockChange>& changes) {
   auto blocks = before.all_blocks();
@@ -134,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(Models, BlockOwnershipTest,
                          testing::ValuesIn(setups({""}, {"chaos:1", "chaos:2", "chaos:3,checked"})),
                          setup_name<testing::TestParamInfo<Setup>>);
 
-/// Returns what a rank reports of its directory and of the generations of the blocks that it owns.
+/// Report of a rank on its copy of the block directory and on the generations of the blocks that it owns.
 struct Claim {
   std::uint64_t digest;
   std::int64_t blocks;

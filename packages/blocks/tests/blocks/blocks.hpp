@@ -12,6 +12,7 @@ namespace merganser::test {
 /// Placement of blocks: in consecutive runs, cyclic, all on the last rank, or by a hash.
 enum class Placing { runs, turns, last, hash };
 
+/// Returns the placement of the blocks of a grid on the ranks, for one rank. Local.
 inline blocks::BlockPlacement place_blocks(const blocks::BlockGrid& grid, int rank, int ranks, Placing how) {
   if (how == Placing::runs) return blocks::contiguous_placement(grid, rank, ranks);
   blocks::BlockPlacement out;
@@ -25,7 +26,8 @@ inline blocks::BlockPlacement place_blocks(const blocks::BlockGrid& grid, int ra
   return out;
 }
 
-/// Returns offsets along one axis that lead from `from` to `to`, at most `most` long, the shortest first.
+/// Returns the offsets along one axis of a grid of blocks that lead from block `from` to block `to`, at most `most` long, the
+/// shortest first.
 inline std::vector<int> offsets(const blocks::BlockGrid& grid, std::size_t axis, int from, int to, int most) {
   std::vector<int> out;
   for (int d = -most; d <= most; ++d) {
@@ -60,7 +62,7 @@ inline bool fits(const blocks::BlockGrid& grid, const std::set<std::int64_t>& me
 /// Returns true under a launcher, where tests of one process are skipped, since every rank would repeat them.
 inline bool elsewhere() { return comm::launched(); }
 
-/// Returns grids of every kind; one in three under a launcher, where ranks share few cores.
+/// Returns grids of blocks of every kind for tests; one in three under a launcher, where ranks share few cores.
 inline const std::vector<blocks::BlockGrid>& grids() {
   static const std::vector<blocks::BlockGrid> few{{{1, 1, 1}, {true, true, true}},
                                                   {{3, 3, 1}, {true, true, false}},

@@ -21,24 +21,27 @@ INSTANTIATE_TEST_SUITE_P(Models, LocalExchangeTest,
                          testing::ValuesIn(setups({""}, {"chaos:1", "chaos:2", "chaos:3,checked"})),
                          setup_name<testing::TestParamInfo<Setup>>);
 
-/// Objects that move at random; every rank computes the global table.
+/// Reference for the local exchange: objects that move over blocks at random; every rank computes the same global table of them.
 template <class T>
 class World {
  public:
+  /// Object of the global table, with its whole values.
   struct Object {
-    std::set<std::int64_t> blocks;
-    std::set<std::int64_t> touched;  // before or after the last step
+    std::set<std::int64_t> blocks;   // blocks that hold a part
+    std::set<std::int64_t> touched;  // blocks that held a part before or after the last step
     std::vector<T> value;
   };
+  /// Change of an object's part in one block, which the owner of the block reports to the local exchange.
   struct Change {
     std::uint64_t key;
     std::int64_t block;
     std::vector<T> by;
-    bool holds;
-    bool created;
+    bool holds;    // the block holds a part after the step
+    bool created;  // the object begins in this step
   };
   World(const BlockGrid& grid, int reach, unsigned seed) : grid_(grid), reach_(reach), numbers_(seed) {}
 
+  /// Moves all objects of the global table by one step, and creates one if they are few. @return the changes of their parts
   std::vector<Change> step() {
     std::vector<Change> out;
     for (auto at = objects.begin(); at != objects.end();) {
@@ -59,6 +62,7 @@ class World {
   }
   int below(int n) { return static_cast<int>(numbers_() % static_cast<unsigned>(n)); }
 
+  /// Creates an object in a random block and some of its neighbours, and appends its parts to the changes.
   void begin(std::vector<Change>& out) {
     const std::uint64_t key = next_++;
     Object& o = objects[key];
@@ -76,6 +80,7 @@ class World {
     o.blocks = o.touched = blocks;
   }
 
+  /// Moves an object to a random set of blocks that fit into reach + 1 consecutive ones, and appends the changes of its parts.
   void wander(std::uint64_t key, Object& o, std::vector<Change>& out) {
     std::set<std::int64_t> touched = o.blocks;
     std::set<std::int64_t> next = o.blocks;
@@ -106,6 +111,7 @@ class World {
   std::uint64_t next_ = 7;
 };
 
+/// Expects that the local exchange of this rank stores the objects of the global table, with equal values, in the blocks near them.
 template <class T>
 void compare(const LocalExchange<T>& exchange, const World<T>& world, int reach) {
   for (std::size_t i = 0; i < exchange.blocks().size(); ++i) {
@@ -126,6 +132,7 @@ void compare(const LocalExchange<T>& exchange, const World<T>& world, int reach)
   }
 }
 
+/// Reports the random changes of objects to the local exchange for some steps, and compares it with the global table. Collective.
 template <class T>
 void follow(comm::Transport& t, const BlockGrid& grid, Placing how, int reach, int steps) {
   World<T> world(grid, reach, 17U + static_cast<unsigned>(grid.count() * 10 + reach));
@@ -182,13 +189,14 @@ TEST_P(LocalExchangeTest, a_block_that_is_its_own_neighbour_keeps_its_objects) {
   });
 }
 
-/// A row of blocks; object 42 lies in `first` after one step and is reported by `then` in the next.
+/// Moves of object 42 over a row of blocks: it lies in blocks `first` after one step and is reported by blocks `then` in the next.
 struct Story {
   std::set<std::int64_t> first;
   std::vector<std::pair<std::int64_t, bool>> then;  // block, holds
 };
 
-/// Returns the error of the step on the ranks where it throws; empty if on none. Blocks are placed cyclically.
+/// Makes the two steps of a story over the local exchange. @return the errors of the second on the ranks where it throws; empty
+/// if on none
 std::vector<std::string> tell(comm::Transport& t, const BlockGrid& grid, int reach, const Story& story) {
   LocalExchange<std::int64_t> exchange(t, grid, place_blocks(grid, t.rank(), t.size(), Placing::turns), 1, reach);
   const std::int64_t one = 1;

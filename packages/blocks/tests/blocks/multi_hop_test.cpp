@@ -27,7 +27,8 @@ MultiHop::Counts total(comm::Transport& t, const MultiHop::Counts& mine) {
   return {n[0], n[1], n[2], n[3]};
 }
 
-/// Sends one message from `origin` and steps until it has been delivered everywhere.
+/// Sends one multi-hop message from block `origin` and makes steps until it has been delivered everywhere. @return numbers of
+/// messages
 MultiHop::Counts one_message(comm::Transport& t, const BlockGrid& grid, std::int64_t origin, int reach,
                              MultiHop::Farthest farthest) {
   MultiHop hops(t, grid, place_blocks(grid, t.rank(), t.size(), Placing::turns), farthest);
@@ -80,7 +81,7 @@ TEST_P(MultiHopTest, odd_rings_have_no_copies_and_even_ones_as_many_as_the_formu
   });
 }
 
-/// Returns the blocks that a message from `origin` must reach, with the number of steps.
+/// Returns the blocks that a multi-hop message from block `origin` must reach, with the number of steps to each.
 std::map<std::int64_t, int> expected(const BlockGrid& grid, std::int64_t origin, int reach) {
   std::map<std::int64_t, int> out;
   for (std::int64_t b = 0; b < grid.count(); ++b) {

@@ -17,7 +17,7 @@ class Simulations : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, Simulations, testing::ValuesIn(setups({""}, {"chaos:1", "chaos:2,checked"})),
                          setup_name<testing::TestParamInfo<Setup>>);
 
-/// Parameters of droplets that cross several blocks and a periodic face.
+/// Returns parameters of droplets that cross several blocks and a periodic face in a few steps.
 DropletModel small_droplets() {
   DropletModel m;
   m.blocks = {11, 5};

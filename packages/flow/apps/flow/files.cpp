@@ -15,7 +15,7 @@
 namespace merganser::app {
 namespace {
 
-/// Returns the global attributes by EPIC's names: kind of the file, conventions, cells and box.
+/// Returns the global attributes of the flow command's NetCDF files by EPIC's names: kind of the file, conventions, cells and box.
 std::vector<io::FileAttribute> grid_attributes(std::string_view file_type, const Grid& grid) {
   std::array<std::int32_t, 3> cells{};
   for (std::size_t a = 0; a < 3; ++a) cells[a] = static_cast<std::int32_t>(grid.cells[a]);
@@ -26,7 +26,7 @@ std::vector<io::FileAttribute> grid_attributes(std::string_view file_type, const
           {"origin", io::file_values(std::span<const double>(grid.box.lower))}};
 }
 
-/// Makes a variable with its unit and long name.
+/// Makes a variable of a fields or statistics file with its unit and long name.
 io::FileVariable file_variable(const char* name, std::vector<std::string> dimensions, const char* unit,
                                const char* words, io::FileValues values) {
   io::FileVariable v;
@@ -40,7 +40,7 @@ io::FileVariable file_variable(const char* name, std::vector<std::string> dimens
 
 // ---- fields ----
 
-/// A field of a file: EPIC's name, unit, long name, and its index among the values of a node.
+/// Field of a fields file of the flow: EPIC's name, unit, long name, and its index among the values of a node.
 struct FieldName {
   const char* name;
   const char* unit;
@@ -63,11 +63,13 @@ constexpr std::array<FieldName, 6> kFlowFields{
      {"y_vorticity_tendency", "1/s^2", "y vorticity tendency", FlowFields::eta_t},
      {"z_vorticity_tendency", "1/s^2", "z vorticity tendency", FlowFields::zeta_t}}};
 
+/// Makes the variable of a fields file that holds one value per node, dimensions t, z, y, x.
 io::FileVariable field_variable(const char* name, const char* unit, const char* words, io::FileValues values) {
   return file_variable(name, {"t", "z", "y", "x"}, unit, words, std::move(values));
 }
 
-/// Makes the coordinate variable of an axis: positions of the nodes; x and y, which are periodic, lack the upper face.
+/// Makes the coordinate variable of an axis of a fields file: positions of the nodes, m; x and y, which are periodic, lack the
+/// upper face.
 io::FileVariable axis_variable(const Grid& grid, int axis) {
   const std::int64_t count = grid.cells[static_cast<std::size_t>(axis)] + (axis == 2 ? 1 : 0);
   std::vector<double> at;
@@ -82,7 +84,7 @@ io::FileVariable axis_variable(const Grid& grid, int axis) {
   return v;
 }
 
-/// Converts counts, which collect_field() gathers as doubles, to 32-bit integers.
+/// Converts parcel counts of cells, which collect_field() gathers as doubles, to 32-bit integers for a fields file.
 io::FileValues to_int32_values(const WholeField& field) {
   std::vector<std::int32_t> numbers(field.begin(), field.end());
   return io::file_values(std::span<const std::int32_t>(numbers));
@@ -90,6 +92,7 @@ io::FileValues to_int32_values(const WholeField& field) {
 
 }  // namespace
 
+// Gather of one flow field on rank 0, columns of own nodes by rank, then sorted into EPIC's order z, y, x.
 WholeField collect_field(const Decomposition& d, comm::Transport& transport,
                          const std::function<double(std::int64_t, std::int64_t, std::int64_t)>& at) {
   const flow::NodeLayout mine(d, transport.rank());
@@ -115,6 +118,7 @@ WholeField collect_field(const Decomposition& d, comm::Transport& transport,
   return out;
 }
 
+// Fields file of the flow in EPIC's format: node values, and numbers of parcels in the cells.
 void write_fields(const std::string& path, const flow::Model& model, comm::Transport& transport) {
   const Decomposition& d = model.decomposition();
   const Grid& grid = d.grid();
@@ -158,7 +162,8 @@ void write_fields(const std::string& path, const flow::Model& model, comm::Trans
 
 namespace {
 
-/// Calls f(name, unit, long name, value) for every value of a row. Writing and reading use the same list, so they agree.
+/// Calls f(name, unit, long name, value) for every value of a row of flow statistics except the clusters. Writing and reading the
+/// statistics file use the same list, so they agree.
 void for_each_value(flow::Statistics& s, const auto& f) {
   f("t", "s", "time", s.time);
   f("dt", "s", "length of the step that begins", s.dt);
@@ -182,7 +187,7 @@ void for_each_value(flow::Statistics& s, const auto& f) {
 }
 constexpr const char* kClusters = "n_way_merging";
 
-/// Calls f(value) for the value of a row that has this name and this type; the type selects one overload per column.
+/// Calls f(value) for the value of a row of flow statistics that has this file name and this type.
 template <class T, class F>
 void with_value(flow::Statistics& row, std::string_view name, const F& f) {
   for_each_value(row, [&]<class V>(std::string_view key, const char*, const char*, V& value) {
@@ -192,7 +197,7 @@ void with_value(flow::Statistics& row, std::string_view name, const F& f) {
   });
 }
 
-/// Returns the values of one name from all rows.
+/// Returns the column of one variable of the statistics file: its values from all rows.
 template <class T>
 io::FileValues make_column(const std::vector<flow::Statistics>& rows, std::string_view name) {
   std::vector<T> values;
@@ -200,7 +205,8 @@ io::FileValues make_column(const std::vector<flow::Statistics>& rows, std::strin
   return io::file_values(std::span<const T>(values));
 }
 
-/// Returns `values`. @throws InputError naming path and variable if they are not as many as `rows`
+/// Returns `values`, a column read from a statistics file. @throws InputError naming path and variable if they are not as many as
+/// `rows`
 template <class T>
 const T& checked_column(const std::string& path, const char* name, const T& values, std::size_t rows) {
   if (values.size() != rows)
@@ -211,6 +217,7 @@ const T& checked_column(const std::string& path, const char* name, const T& valu
 
 }  // namespace
 
+// Statistics file of the flow: one variable per value, one row per state, and clusters in a second dimension.
 void write_statistics(const std::string& path, const Grid& grid, const std::vector<flow::Statistics>& rows,
                       comm::Transport& transport) {
   io::FileGroup root;
@@ -229,6 +236,7 @@ void write_statistics(const std::string& path, const Grid& grid, const std::vect
   io::write_data(path, root, transport);
 }
 
+// Statistics of an earlier part of a flow run, which continues the rows of its file.
 std::vector<flow::Statistics> read_statistics(const std::string& path) {
   const io::FileGroup file = io::read_data(path);
   const auto values_of = [&](const char* name) -> const io::FileValues& {

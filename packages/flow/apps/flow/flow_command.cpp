@@ -38,12 +38,12 @@
 namespace merganser::app {
 namespace {
 
-/// Values of the command line.
+/// Values of the command line of `merganser flow`.
 struct FlowCommand {
-  std::string which;
-  std::string restart;
-  std::string output;
-  std::string json;
+  std::string which;    ///< name of the initial condition; empty with --restart
+  std::string restart;  ///< parcel file to continue from
+  std::string output;   ///< BASE of the files to write; empty: none
+  std::string json;     ///< file of the run record
   bool fields = true;
   bool pictures = false;
   ScheduleOptions schedule;
@@ -55,7 +55,7 @@ struct FlowCommand {
   ForceOption limits;
 };
 
-/// Parses the name of an initial condition. @throws UsageError, with those that are allowed
+/// Returns the initial condition of the flow that the argument CASE names. @throws UsageError, with the names that are allowed
 flow::Case parse_case(const std::string& name) {
   const auto known = flow::cases();
   for (const auto& [word, which] : known.words)
@@ -64,6 +64,7 @@ flow::Case parse_case(const std::string& name) {
                    "\"; allowed: " + joined(known.words, ", ", [](const auto& word) { return word.first; }));
 }
 
+/// Passes name, value, meaning and range of every option of `merganser flow` to option(...).
 void describe(FlowCommand& o, auto&& option) {
   option.positional("CASE", o.which, "rayleigh-taylor, taylor-green or thermal", NotWith{"--restart"});
   option("restart", o.restart, "parcel file to go on from: a snapshot, or a file of EPIC", Kind{"FILE"}, Reads{});
@@ -95,23 +96,22 @@ void describe(FlowCommand& o, auto&& option) {
   describe(o.limits, option);
 }
 
-/// Sets the options that an initial condition implies, before those that the user gives replace them.
+/// Sets the flow options that the initial condition on the command line implies, before those that the user gives replace them.
 void apply_implied_defaults(FlowCommand& o) {
   if (!o.which.empty() && o.restart.empty()) flow::apply_case(parse_case(o.which), o.model);
 }
 
-/// State that a run starts from: an initial condition, or the contents of a file.
+/// State that a flow run starts from, an initial condition or a parcel file; filled by prepare_start() on every rank.
 struct FlowStart {
-  std::optional<flow::Case> which;         ///< the initial condition, if there is no file
-  std::optional<io::ParcelFileInfo> file;  ///< heading of the file, if the run continues from one
-  std::optional<Answers> answers;          ///< options of the file and of the command line, with their origin
-  Grid grid;
-  Progress progress;
+  std::optional<flow::Case> which;           ///< the initial condition, if there is no file
+  std::optional<io::ParcelFileInfo> file;    ///< heading of the file, if the run continues from one
+  std::optional<Answers> answers;            ///< options of the file and of the command line, with their origin
+  Grid grid;                                 ///< box and cells of the run
+  Progress progress;                         ///< state of the run between two steps
   std::vector<flow::Statistics> statistics;  ///< statistics of earlier states of the same run
 };
 
-/// Reads the statistics of the states before a snapshot from the file beside it; empty if that is missing or its steps do
-/// not end right before the snapshot's.
+/// Reads the flow statistics before a snapshot from the file beside it; empty if that is missing or ends at another step.
 std::vector<flow::Statistics> rows_before(const std::string& snapshot, std::int64_t step) {
   const std::string base = snapshot_base(snapshot);
   struct stat there {};
@@ -124,7 +124,7 @@ std::vector<flow::Statistics> rows_before(const std::string& snapshot, std::int6
   return lead ? rows : std::vector<flow::Statistics>();
 }
 
-/// Reads the heading of the file to continue from, or prepares the initial condition; sets the options that a file implies.
+/// Reads the heading of the parcel file to continue a flow run from, with its options, or prepares the initial condition. Local.
 FlowStart prepare_start(FlowCommand& o, const OptionTable& table) {
   FlowStart start;
   if (o.restart.empty()) {
@@ -152,19 +152,21 @@ FlowStart prepare_start(FlowCommand& o, const OptionTable& table) {
   return start;
 }
 
-/// Returns the sums of the counts over all ranks. Collective.
+/// Returns the numbers of splits and merges summed over all ranks. Collective.
 flow::StepCounts total_counts(const flow::StepCounts& mine, comm::Transport& transport) {
   std::vector<std::int64_t> all = counts_to_list(mine);
   transport.all_reduce(std::span<std::int64_t>(all), comm::Op::sum);
   return list_to_counts(all);
 }
 
+/// Returns the numbers of splits and merges summed over the states of a run.
 flow::StepCounts sum_counts(const std::vector<flow::Statistics>& rows) {
   flow::StepCounts sum;
   for (const flow::Statistics& row : rows) sum += row.counts;
   return sum;
 }
 
+/// Converts the flow statistics of a state to the members of the run record, with the relative error of the volume.
 Json statistics_json(const flow::Statistics& s, double box_volume) {
   return {{"step", s.step},
           {"time", s.time},
@@ -178,6 +180,7 @@ Json statistics_json(const flow::Statistics& s, double box_volume) {
           {"greatest_buoyancy", s.greatest_buoyancy}};
 }
 
+/// Converts numbers of splits and merges to the members of the run record.
 Json counts_json(const flow::StepCounts& c) {
   Json clusters = Json::object();
   for (std::size_t i = 0; i < c.clusters.size(); ++i)
@@ -187,12 +190,13 @@ Json counts_json(const flow::StepCounts& c) {
 
 double compute_box_volume(const Grid& grid) { return grid.box.extent[0] * grid.box.extent[1] * grid.box.extent[2]; }
 
+/// Describes a state of the flow in a line: step, simulated time, numbers of parcels and of small ones.
 std::string describe_state(const flow::Statistics& s) {
   return fmt::format("step {}, t = {}: {} parcels, {} small", s.step, general_text(s.time, 5), count_text(s.parcels),
                      percent_text(s.small_share()));
 }
 
-/// A run of the model with its files, progress line and record. Every member function is called by every rank.
+/// Run of the flow model on one rank with its files, progress line and run record. Every member function is called by every rank.
 class FlowRun : Pinned {
  public:
   FlowRun(const FlowCommand& options, const FlowStart& start, const Invocation& in, comm::Transport& transport)
@@ -205,8 +209,8 @@ class FlowRun : Pinned {
   }
 
  private:
-  /// Checks memory and disk space against an estimate: at most about 13 parcels in a cell; the bytes per parcel and per cell
-  /// were measured on one rank. Collective.
+  /// Validates that memory and disk space suffice for the flow run by an estimate: at most about 13 parcels in a cell; the bytes
+  /// per parcel and per cell were measured on one rank. Collective.
   void check() {
     const double cells = static_cast<double>(start_.grid.cells[0]) * static_cast<double>(start_.grid.cells[1]) *
                          static_cast<double>(start_.grid.cells[2]);
@@ -230,7 +234,7 @@ class FlowRun : Pinned {
     });
   }
 
-  /// Creates the model and its first parcels. Collective.
+  /// Creates the flow model and the parcels that the run begins with, from the initial condition or a snapshot. Collective.
   void begin() {
     const Scope s(profile_, "begin");
     const Decomposition blocks =
@@ -247,8 +251,8 @@ class FlowRun : Pinned {
     line_.emplace(t_.rank() == 0);
   }
 
-  /// The time loop: snapshot, fields and pictures belong to the state before a step. No collective call but those of files,
-  /// observe() and the statistics.
+  /// Runs the time loop of the flow until the schedule ends; snapshot, fields and pictures belong to the state before a step.
+  /// Called by every rank; no collective call but those of files, observe() and the statistics.
   void loop() {
     t_.barrier();
     began_ = now();
@@ -281,7 +285,7 @@ class FlowRun : Pinned {
     write_results();
   }
 
-  /// Throws on every rank alike if the run would take too many steps. After observe().
+  /// Throws InputError on every rank alike if the flow run would take more than 1e9 further time steps. After observe().
   void check_end() const {
     constexpr double kMaxSteps = 1e9;  // more than ten days at a millisecond each
     const double steps = (o_.schedule.until - model_->state().time) / model_->dt();
@@ -292,7 +296,7 @@ class FlowRun : Pinned {
                       general_text(steps, 3), number_text(kMaxSteps)));
   }
 
-  /// Writes statistics and parcels of the state between two steps, before observe() changes anything of it.
+  /// Writes the statistics file and a snapshot of the state before a time step, before observe() changes it. Collective.
   void snapshot() {
     if (o_.output.empty()) return;
     const Scope s(profile_, "files");
@@ -310,6 +314,7 @@ class FlowRun : Pinned {
     });
   }
 
+  /// Writes, at the end of a run, the completed statistics file and, on rank 0, the charts over time. Collective.
   void write_results() {
     model_->drain_statistics();
     collect_statistics();
@@ -321,7 +326,7 @@ class FlowRun : Pinned {
     write_text_file(o_.output + "_clusters.svg", draw_clusters(rows_));
   }
 
-  /// Appends the statistics that have become complete, and logs them.
+  /// Appends the flow statistics of states that have become complete to the rows of the run, and logs them on rank 0. Local.
   void collect_statistics() {
     for (const flow::Statistics& row : model_->pop_statistics()) {
       rows_.push_back(row);
@@ -329,7 +334,7 @@ class FlowRun : Pinned {
     }
   }
 
-  /// Shows step, time and the estimated rest on the progress line.
+  /// Shows time step, simulated time, parcels and the estimated remaining seconds of the flow run on the progress line.
   void show_progress() {
     if (!line_->is_due()) return;
     const flow::RunState& state = model_->state();
@@ -341,7 +346,7 @@ class FlowRun : Pinned {
     line_->show(std::move(text));
   }
 
-  /// Gathers digest and times, and prints and writes the run record on rank 0. Collective.
+  /// Gathers the digest of the parcels and the times of stages, and prints and writes the flow's run record on rank 0. Collective.
   void report() {
     const Digest digest = total_digest(t_, merganser::digest(flow::without_registers(model_->parcels())));
     const comm::Counters counters = t_.counters();
@@ -371,6 +376,7 @@ class FlowRun : Pinned {
     if (!o_.json.empty()) write_record(o_.json, record);
   }
 
+  /// Prints the summary of the flow run on standard output: grid, ranks, last statistics, splits and merges, digest, files.
   void print(const Json& record, const std::vector<Summary>& seconds) {
     const flow::Statistics& s = rows_.back();
     const flow::StepCounts sum = sum_counts(rows_);
@@ -409,6 +415,7 @@ class FlowRun : Pinned {
   double recent_seconds_ = 0;  // time of a step, exponentially smoothed
 };
 
+/// Runs the command `merganser flow` on all ranks. @return exit status @throws UsageError for options that contradict each other
 int run(FlowCommand& o, const Invocation& in) {
   if (o.which.empty() == o.restart.empty())
     throw UsageError("either a CASE or --restart FILE; allowed cases: " +

@@ -25,15 +25,17 @@ text { font-family: "DejaVu Sans", Helvetica, Arial, sans-serif; fill: #22303c; 
 </style>
 )";
 
+/// Formats a coordinate or length of an SVG picture, with one digit after the point.
 std::string format_length(double x) { return fixed_text(x, 1); }
 
+/// Returns an SVG text element of a style class of the flow pictures, with its words escaped.
 std::string text_element(double x, double y, const char* style, const std::string& words) {
   return svg::element("text", {{"class", style}, {"x", format_length(x)}, {"y", format_length(y)}},
                       svg::escape(words)) +
          '\n';
 }
 
-/// Maps -1 .. 1 to a diverging colour map, from blue over white to orange.
+/// Returns the colour of a value -1 .. 1 in the diverging colour map of buoyancy, from blue over white to orange.
 png::Colour diverging(double s) {
   constexpr std::array<double, 3> kLow{38, 92, 148}, kMiddle{247, 247, 245}, kHigh{196, 88, 24};
   const double t = std::clamp(std::fabs(s), 0.0, 1.0);
@@ -43,14 +45,14 @@ png::Colour diverging(double s) {
   return out;
 }
 
-/// Values on a plane of nodes, the lowest row first; along periodic axes the last value repeats the first.
+/// Buoyancy on a plane of nodes through the box, the lowest row first; along periodic axes the last value repeats the first.
 struct Plane {
-  std::size_t width = 0;
-  std::size_t height = 0;
-  std::vector<double> values;
-  std::string words;
+  std::size_t width = 0;       ///< number of nodes in a row
+  std::size_t height = 0;      ///< number of rows of nodes
+  std::vector<double> values;  ///< buoyancy, m/s^2
+  std::string words;           ///< caption above the plane
 
-  /// Interpolates bilinearly at (x, y), both in [0, 1] from corner to corner.
+  /// Returns the buoyancy, interpolated bilinearly, at (x, y) of the plane, both in [0, 1] from corner to corner.
   [[nodiscard]] double at(double x, double y) const {
     const double i = x * static_cast<double>(width - 1);
     const double j = y * static_cast<double>(height - 1);
@@ -63,7 +65,7 @@ struct Plane {
   }
 };
 
-/// Draws a plane at (x, y) as an image, with colours from `least` to `most`.
+/// Draws a plane of buoyancy at (x, y) of the SVG picture as an embedded PNG image, with colours from `least` to `most`.
 std::string draw_plane(const Plane& plane, double x, double y, double height, double least, double most) {
   constexpr std::uint32_t kPixels = 192;
   const auto rows = static_cast<std::uint32_t>(std::max(1.0, kPixels * height / kSide));
@@ -89,7 +91,7 @@ std::string draw_plane(const Plane& plane, double x, double y, double height, do
          '\n' + text_element(x, y - 8, "words", plane.words);
 }
 
-/// Returns round numbers from `low` to `high`, about five, for the labels of an axis.
+/// Returns round numbers from `low` to `high`, about five, for the labels of a chart's axis.
 std::vector<double> round_levels(double low, double high) {
   const double range = high - low;
   if (!(range > 0)) return {low};
@@ -100,7 +102,7 @@ std::vector<double> round_levels(double low, double high) {
   return out;
 }
 
-/// A chart of lines over time, with an optionally logarithmic vertical axis.
+/// SVG chart of statistics of a flow run as lines over simulated time, with an optionally logarithmic vertical axis.
 class Chart {
  public:
   Chart(double x, double y, double t0, double t1, double low, double high, bool logarithmic)
@@ -112,6 +114,7 @@ class Chart {
         high_(high > low ? high : low + 1),
         log_(logarithmic) {}
 
+  /// Adds a line through points (time, value) to the chart.
   void line(const std::vector<std::pair<double, double>>& points, const std::string& colour) {
     std::string path;
     for (const auto& [t, v] : points)
@@ -119,6 +122,7 @@ class Chart {
     if (!path.empty())
       out_ += svg::element("path", {{"d", path}, {"fill", "none"}, {"stroke", colour}, {"stroke-width", "1.6"}}) + '\n';
   }
+  /// Adds horizontal grid lines at values of the vertical axis, labelled with their unit.
   void levels(const std::vector<double>& levels, const std::string& unit) {
     for (const double v : levels)
       under_ += svg::element("line", {{"class", "grid"},
@@ -128,6 +132,7 @@ class Chart {
                                       {"y2", format_length(up(v))}}) +
                 '\n' + text_element(x_ - 8, up(v) + 4, "end", general_text(v, 6) + unit);
   }
+  /// Returns the SVG elements of the chart: grid, lines, frame, labels of time and the title.
   [[nodiscard]] std::string to_svg(const std::string& title) const {
     std::string frame = svg::element("rect", {{"class", "axis"},
                                               {"x", format_length(x_)},
@@ -142,6 +147,7 @@ class Chart {
   static constexpr double kHeight = 260;
 
  private:
+  /// Return the horizontal place of a time and the vertical place of a value in the picture.
   [[nodiscard]] double across(double t) const { return x_ + kSide * (t - t0_) / (t1_ - t0_); }
   [[nodiscard]] double up(double v) const {
     const double s = log_ ? std::log(std::max(v, low_) / low_) / std::log(high_ / low_) : (v - low_) / (high_ - low_);
@@ -152,6 +158,7 @@ class Chart {
   std::string under_, out_;
 };
 
+/// Returns an SVG document of the flow pictures with style, background and title around `content`.
 std::string page(double width, double height, const std::string& title, const std::string& content) {
   return svg::document(format_length(width), format_length(height),
                        {{"viewBox", "0 0 " + format_length(width) + ' ' + format_length(height)}},
@@ -164,6 +171,7 @@ constexpr std::array<const char*, 7> kMembers{"2", "3", "4", "5", "6", "7", "8 o
 
 }  // namespace
 
+// Picture of buoyancy in a vertical and a horizontal plane through the middle of the box.
 void draw_section(const flow::Model& model, const std::string& path, comm::Transport& transport) {
   const Grid& grid = model.decomposition().grid();
   const WholeField all =
@@ -196,6 +204,7 @@ void draw_section(const flow::Model& model, const std::string& path, comm::Trans
                                  draw_plane(flat, 2 * kMargin + kSide, 70, height(1), *least, *most)));
 }
 
+// Charts of the share of small parcels and of the number of parcels over the time of a flow run.
 std::string draw_small_share(const std::vector<flow::Statistics>& rows) {
   std::vector<std::pair<double, double>> share, parcels;
   double most_share = 0, most_parcels = 0;
@@ -217,6 +226,7 @@ std::string draw_small_share(const std::vector<flow::Statistics>& rows) {
               left.to_svg("share of parcels that are small") + right.to_svg("parcels"));
 }
 
+// Chart of the shares of merged clusters by members, in bins of time.
 std::string draw_clusters(const std::vector<flow::Statistics>& rows) {
   constexpr std::size_t kBins = 60;
   const double t0 = rows.empty() ? 0 : rows.front().time;

@@ -8,13 +8,14 @@
 
 namespace merganser::app {
 
-/// Draws buoyancy on two planes through the middle of the box, as Model::observe() left it, and writes the picture on rank 0.
-/// Collective. @throws InputError on rank 0 if it cannot be written
+/// Draws the flow's buoyancy on two planes through the middle of the box, as Model::observe() left it, and writes the SVG picture
+/// on rank 0. Collective. @throws InputError on rank 0 if it cannot be written
 void draw_section(const flow::Model& model, const std::string& path, comm::Transport& transport);
 
-/// Draws the number of parcels, and the share of small ones, over time. Local. @return an SVG document
+/// Draws the number of parcels of a flow run, and the share of small ones, over time. Local. @return an SVG document
 [[nodiscard]] std::string draw_small_share(const std::vector<flow::Statistics>& rows);
-/// Draws the shares of stars by their number of members, over time and of the whole run. Local. @return an SVG document
+/// Draws the shares of merged clusters of a flow run by their number of parcels, over time and of the whole run. Local. @return
+/// an SVG document
 [[nodiscard]] std::string draw_clusters(const std::vector<flow::Statistics>& rows);
 
 }  // namespace merganser::app

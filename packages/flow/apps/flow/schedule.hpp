@@ -6,15 +6,15 @@
 
 namespace merganser::app {
 
-/// Options of the schedule; describe() gives their meaning and ranges.
+/// Options of the flow command that select the states written as snapshots; describe() gives their ranges.
 struct ScheduleOptions {
-  double until = 6;
-  int snapshots = 0;
-  double snapshots_from = 0;
-  int consecutive = 0;
-  double consecutive_from = 3;
+  double until = 6;             ///< simulated time at which the run ends, s
+  int snapshots = 0;            ///< number of snapshots spaced evenly in time
+  double snapshots_from = 0;    ///< time of the first of the evenly spaced snapshots, s
+  int consecutive = 0;          ///< number of successive states written besides the evenly spaced ones
+  double consecutive_from = 3;  ///< time from which on the successive states follow, s
 };
-/// Passes name, value, meaning and range of every option to option(...).
+/// Passes name, value, meaning and range of every option of the snapshot schedule to option(...).
 void describe(ScheduleOptions& o, auto&& option) {
   option("until", o.until, "time at which the run ends: at the first state from there on", positive(), Kind{"T"});
   option("snapshots", o.snapshots, "snapshots, evenly in time from --snapshots-from to --until", between(0, 1000000),
@@ -30,6 +30,7 @@ void describe(ScheduleOptions& o, auto&& option) {
 /// Schedule of snapshots of a flow run: decides for each state, in the order of time, whether it is written.
 class Schedule {
  public:
+  /// Creates the snapshot schedule of a flow run.
   /// @param begun    a run continues: states up to and including the one at `time` have been passed to due()
   /// @param written  consecutive states that have been written so far
   Schedule(const ScheduleOptions& options, bool begun, double time, std::int64_t written)
@@ -37,7 +38,7 @@ class Schedule {
     while (begun && next_ < o_.snapshots && time_of(next_) <= time) ++next_;
   }
 
-  /// Returns true if the state at this time is to be written as a snapshot. To be called once for each state of the
+  /// Returns true if the flow state at this time is to be written as a snapshot. To be called once for each state of the
   /// run, in the order of time.
   [[nodiscard]] bool due(double time) {
     bool out = false;
@@ -52,9 +53,9 @@ class Schedule {
     reached_ = reached_ || time >= o_.consecutive_from;
     return out;
   }
-  /// Returns true if the state at this time is the last one of the run.
+  /// Returns true if the flow state at this time is the last one of the run.
   [[nodiscard]] bool last(double time) const { return time >= o_.until && written_ >= o_.consecutive; }
-  /// Returns the number of consecutive states written so far.
+  /// Returns the number of consecutive flow states written as snapshots so far.
   [[nodiscard]] std::int64_t consecutive() const noexcept { return written_; }
 
  private:

@@ -1,3 +1,4 @@
+// Attributes of the flow command's snapshots: EPIC's, and a group merganser_flow with the state of the run and its options.
 #include "apps/flow/snapshot.hpp"
 
 #include <fmt/core.h>
@@ -22,6 +23,7 @@ constexpr std::string_view kGroup = "merganser_flow";
 constexpr std::string_view kOptionsGroup = "options";
 constexpr std::size_t kDigits = 10;
 
+/// Make attributes of a snapshot that hold one double, one 64-bit or 32-bit integer, a text, or a flag as "true" or "false".
 io::FileAttribute number_attribute(std::string name, double x) {
   return {std::move(name), io::file_values(std::span<const double>(&x, 1))};
 }
@@ -39,6 +41,7 @@ io::FileAttribute flag_attribute(std::string name, bool on) {
   return text_attribute(std::move(name), on ? "true" : "false");
 }
 
+/// Returns the options of the flow as the root attributes that EPIC writes to its parcel files.
 std::vector<io::FileAttribute> epic_attributes(const flow::FlowOptions& o) {
   return {int_attribute("rk_order", o.order),
           int_attribute("n_per_cell", 8),
@@ -65,6 +68,7 @@ io::FileGroup physical_group(const flow::FlowOptions& o) {
   return group;
 }
 
+/// Returns the group merganser_flow of a snapshot: the state of the run, and all options in an inner group.
 io::FileGroup progress_group(const Progress& p, flow::FlowOptions options) {
   io::FileGroup group;
   group.name = kGroup;
@@ -84,23 +88,27 @@ io::FileGroup progress_group(const Progress& p, flow::FlowOptions options) {
   return group;
 }
 
-/// Typed access to the attributes of our group. @throws InputError for one that is missing or of another type or length
+/// Typed access to the attributes of the group merganser_flow of a snapshot; its functions throw InputError for one that is
+/// missing or of another type or length.
 class Attributes {
  public:
   Attributes(std::string path, const io::FileGroup& group) : path_(std::move(path)), group_(group) {}
 
+  /// Returns the `count` integers of an attribute of the snapshot.
   [[nodiscard]] std::vector<std::int64_t> integers(std::string_view name, std::size_t count) const {
     const io::FileValues* const found = io::find_attribute(group_, name);
     std::vector<std::int64_t> out = found == nullptr ? std::vector<std::int64_t>() : io::to_integers(*found);
     if (out.size() != count) refuse(name, fmt::format("{} integers", count));
     return out;
   }
+  /// Returns the integer of an attribute of the snapshot. @throws InputError if it is below `least`
   [[nodiscard]] std::int64_t at_least(std::string_view name, std::int64_t least) const {
     const std::int64_t n = integers(name, 1)[0];
     if (n < least)
       throw InputError(fmt::format("{}: {} of group {} is {}; allowed: {} and above", path_, name, kGroup, n, least));
     return n;
   }
+  /// Returns the `count` finite doubles of an attribute of the snapshot.
   [[nodiscard]] std::vector<double> numbers(std::string_view name, std::size_t count) const {
     const io::FileValues* const found = io::find_attribute(group_, name);
     std::vector<double> out = found == nullptr ? std::vector<double>() : io::to_doubles(*found);
@@ -117,26 +125,27 @@ class Attributes {
   const io::FileGroup& group_;
 };
 
-/// Returns the value of an attribute that is one number; nothing if there is none such.
+/// Returns the value of an attribute of a parcel file's group that is one number; nothing if there is none such.
 std::optional<double> attribute_number(const io::FileGroup& group, std::string_view name) {
   const io::FileValues* const found = io::find_attribute(group, name);
   const std::vector<double> value = found == nullptr ? std::vector<double>() : io::to_doubles(*found);
   return value.size() == 1 ? std::optional(value[0]) : std::nullopt;
 }
 
-/// Returns the text of an attribute; empty if there is none.
+/// Returns the text of an attribute of a parcel file's group; empty if there is none.
 std::string attribute_text(const io::FileGroup& group, std::string_view name) {
   const io::FileValues* const found = io::find_attribute(group, name);
   return found == nullptr ? std::string() : io::to_text(*found);
 }
 
-/// Sets options from attributes of a file unless the command line gives them, and records their origin. @throws InputError
-/// naming the attribute, for a value that is not allowed
+/// Sets flow options from attributes of the parcel file that a run continues from, unless the command line gives them, and records
+/// their origin. Throws InputError naming the attribute, for a value that is not allowed.
 class OptionSetter {
  public:
   OptionSetter(const std::string& path, const OptionTable& given, flow::FlowOptions& options, Answers& answers)
       : path_(path), given_(given), in_file_(options), file_table_(in_file_), table_(options), answers_(answers) {}
 
+  /// Sets a flow option to the text of a file attribute, unless the command line gives it; `attribute` names the origin in errors.
   void set(std::string_view option, const std::string& text, std::string_view attribute) {
     for (std::size_t i = 0; i < table_.options().size(); ++i) {
       const Option& o = file_table_.options()[i];
@@ -154,8 +163,9 @@ class OptionSetter {
       answers_.note(o.name, own.value(), o.value(), given_.is_given(option), "");
     }
   }
+  /// Returns the path of the parcel file that the options come from.
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// Records as defaults the options that the file does not give.
+  /// Records as defaults the flow options that the parcel file does not give.
   void finish() {
     for (const Option& o : table_.options())
       if (!answers_.has(o.name))
@@ -171,12 +181,12 @@ class OptionSetter {
   Answers& answers_;
 };
 
-/// Sets options from the group that write_snapshot() writes, whose attributes have the names of options.
+/// Sets flow options from the group of options that write_snapshot() writes, whose attributes have the names of options.
 void set_own_options(const io::FileGroup& group, OptionSetter& to) {
   for (const io::FileAttribute& a : group.attributes) to.set(a.name, io::to_text(a.values), "the attribute " + a.name);
 }
 
-/// Sets options from the attributes that EPIC writes.
+/// Sets flow options from the attributes that EPIC writes to its parcel files. @throws InputError for one that is not allowed
 void set_epic_options(const io::FileGroup& root, OptionSetter& to) {
   constexpr std::array<std::pair<const char*, const char*>, 7> kNumbers{{{"alpha", "alpha"},
                                                                          {"lambda_max", "max-aspect-ratio"},
@@ -236,6 +246,7 @@ std::string snapshot_base(const std::string& path) {
   return digits ? start.substr(0, start.size() - kDigits - 1) : std::string();
 }
 
+// Snapshot of a flow: parcels without registers, EPIC's attributes, and the group from which a run continues.
 void write_snapshot(const std::string& path, const Parcels& parcels, const Decomposition& decomposition,
                     const Progress& progress, const flow::FlowOptions& options, comm::Transport& transport) {
   io::FileMetadata metadata;
@@ -248,6 +259,7 @@ void write_snapshot(const std::string& path, const Parcels& parcels, const Decom
   io::write_parcels(path, flow::without_registers(parcels), decomposition, progress.state.time, transport, metadata);
 }
 
+// Flow options of a continued run: from our group of the parcel file where it has one, else from EPIC's attributes.
 void read_options(const std::string& path, const io::ParcelFileInfo& info, const OptionTable& given,
                   flow::FlowOptions& options, Answers& answers) {
   OptionSetter to(path, given, options, answers);
@@ -264,6 +276,7 @@ void read_options(const std::string& path, const io::ParcelFileInfo& info, const
   to.finish();
 }
 
+// State of a continued flow run, from our group of the snapshot.
 Progress read_progress(const std::string& path, const io::ParcelFileInfo& info) {
   Progress out;
   out.state.time = info.time;

@@ -1,3 +1,4 @@
+// Initial conditions of the flow model: fields of the three cases, and the eight parcels per cell that sample them.
 #include "merganser/flow/cases.hpp"
 
 #include <algorithm>
@@ -16,9 +17,10 @@ namespace merganser::flow {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
-constexpr std::int64_t kPlaces = std::int64_t{1} << 20;  // ids per cell, as renumber() gives them
+constexpr std::int64_t kIdsPerCell = std::int64_t{1} << 20;  // ids per cell, as renumber() gives them
 
-/// Evaluates the Rayleigh-Taylor condition of [frey2025]: unstable stratification with a perturbation that is 0 at the walls.
+/// Evaluates the Rayleigh-Taylor initial condition of [frey2025] at p: unstable stratification with a perturbation that is 0 at
+/// the walls.
 NodeValues rayleigh_taylor(const CaseOptions& o, const Vec3& p) {
   const double h =
       std::cos(4 * p[0]) * std::cos(2 * p[1] + kPi / 6) + std::sin(2 * p[0] + kPi / 6) * std::sin(4 * p[1]);
@@ -26,7 +28,7 @@ NodeValues rayleigh_taylor(const CaseOptions& o, const Vec3& p) {
   return {0, 0, 0, -std::sin(p[2]) + o.perturbation * (c * c) * h};
 }
 
-/// Evaluates the vorticity of u = sin x cos y cos z, v = -cos x sin y cos z, w = 0.
+/// Evaluates the Taylor-Green initial condition at p: the vorticity of u = sin x cos y cos z, v = -cos x sin y cos z, w = 0.
 NodeValues taylor_green(const CaseOptions& o, const Vec3& p) {
   const double sx = std::sin(p[0]), cx = std::cos(p[0]);
   const double sy = std::sin(p[1]), cy = std::cos(p[1]);
@@ -34,8 +36,8 @@ NodeValues taylor_green(const CaseOptions& o, const Vec3& p) {
   return {-o.amplitude * cx * sy * sz, -o.amplitude * sx * cy * sz, 2 * o.amplitude * sx * sy * cz, 0};
 }
 
-/// Evaluates the thermal: full buoyancy within four fifths of the radius, falling to 0 at its end; a little wider along x
-/// than along y, so that the rise does not stay symmetric about its axis.
+/// Evaluates the initial condition of a buoyant thermal at p: full buoyancy within four fifths of the radius, falling to 0 at its
+/// end; a little wider along x than along y, so that the rise does not stay symmetric about its axis.
 NodeValues thermal(const CaseOptions& o, const Vec3& p) {
   const double x = p[0] / 1.05, y = p[1] / 0.95, z = p[2] - o.thermal_height;
   const double r = std::sqrt((x * x + y * y) + z * z) / o.thermal_radius;
@@ -43,11 +45,11 @@ NodeValues thermal(const CaseOptions& o, const Vec3& p) {
   return {0, 0, 0, o.thermal_buoyancy * (s * s * (3 - 2 * s))};
 }
 
-/// Field values at the eight nodes of a cell, x before y before z.
+/// Vorticity and buoyancy of an initial condition at the eight nodes of a cell, x slowest.
 using Corners = std::array<NodeValues, 8>;
 
-/// Evaluates the fields at the nodes of a cell. Node indices wrap along periodic axes, so that the last cell reads the very
-/// position of the first node and ranks on both sides of the boundary agree to the bit.
+/// Evaluates an initial condition at the eight nodes of a cell. Node indices wrap along periodic axes, so that the last cell
+/// reads the very position of the first node and ranks on both sides of the boundary agree to the bit.
 Corners evaluate_corners(const Grid& grid, const InitialFields& fields, const std::array<std::int64_t, 3>& cell) {
   Corners out;
   for (std::size_t n = 0; n < out.size(); ++n) {
@@ -62,7 +64,7 @@ Corners evaluate_corners(const Grid& grid, const InitialFields& fields, const st
   return out;
 }
 
-/// Interpolates trilinearly at quarter point `place` of a cell, whose weights are 3/4 and 1/4 along each axis.
+/// Interpolates an initial condition trilinearly at quarter point `place` of a cell, whose weights are 3/4 and 1/4 along each axis.
 NodeValues at_quarter(const Corners& corners, std::size_t place) {
   NodeValues out;
   for (std::size_t n = 0; n < corners.size(); ++n) {
@@ -76,7 +78,7 @@ NodeValues at_quarter(const Corners& corners, std::size_t place) {
   return out;
 }
 
-/// Builder of the parcels of an initial condition: appends the eight parcels of one cell after the other.
+/// Builder of a rank's parcels of an initial condition of the flow: appends the eight spheres of one cell after the other.
 class Filler {
  public:
   Filler(const Grid& grid, const InitialFields& fields)
@@ -92,7 +94,7 @@ class Filler {
     b[0] = b[3] = cube_root(abc * abc);
   }
 
-  /// Appends the eight parcels of a cell, with the ids that do not depend on the number of ranks.
+  /// Appends the eight initial parcels of a grid cell, with ids that do not depend on the number of ranks.
   void cell(const std::array<std::int64_t, 3>& c) {
     const Corners corners = evaluate_corners(grid_, fields_, c);
     const std::int64_t number = (c[0] * grid_.cells[1] + c[1]) * grid_.cells[2] + c[2];
@@ -107,9 +109,10 @@ class Filler {
       row_[vorticity_ + 2] = v.zeta;
       row_[buoyancy_] = v.buoyancy;
       out_.append({at[0], at[1], at[2], volume_}, row_.data());
-      out_.set_id(out_.size() - 1, 2 * (number * kPlaces + static_cast<std::int64_t>(place)));
+      out_.set_id(out_.size() - 1, 2 * (number * kIdsPerCell + static_cast<std::int64_t>(place)));
     }
   }
+  /// Returns the parcels appended so far and leaves the builder empty.
   Parcels release() { return std::move(out_); }
 
  private:

@@ -1,3 +1,5 @@
+// Tables of the flow's spectral solver for columns of nodes (sine series, filters, harmonic functions), and the columns that need
+// no vector kernel: the mean over x and y, and the Poisson problem of the volume correction.
 #include "src/flow/columns.hpp"
 
 #include <algorithm>
@@ -13,7 +15,7 @@ constexpr Wide kWidePi = std::numbers::pi_v<Wide>;
 
 Wide to_wide(std::size_t n) { return static_cast<Wide>(n); }
 
-/// Returns the exponential filter of order 36 of [hou2007] at a fraction wave / highest of the largest wavenumber.
+/// Returns the exponential spectral filter of order 36 of [hou2007] at a fraction wave / highest of the largest wavenumber.
 Wide filter(std::size_t wave, std::size_t highest) {
   return std::exp(-36 * std::pow(to_wide(wave) / to_wide(highest), static_cast<Wide>(36)));
 }
@@ -23,7 +25,8 @@ Wide filter(std::size_t wave, std::size_t highest) {
 Wide sine(std::size_t qj, std::size_t n) { return std::sin(kWidePi * to_wide(qj % (2 * n)) / to_wide(n)); }
 Wide cosine(std::size_t qj, std::size_t n) { return std::cos(kWidePi * to_wide(qj % (2 * n)) / to_wide(n)); }
 
-/// Tabulates value(input, output); outputs are padded with zeros to whole groups of lanes.
+/// Builds a matrix applied to columns of the spectral solver from value(input, output); outputs are padded with zeros to whole
+/// groups of lanes.
 Matrix matrix(std::size_t inputs, std::size_t outputs, auto&& value) {
   Matrix m{inputs, fft::padded(outputs), {}};
   m.values.resize(m.inputs * m.outputs);
@@ -32,8 +35,9 @@ Matrix matrix(std::size_t inputs, std::size_t outputs, auto&& value) {
   return m;
 }
 
-/// Computes the matrices of the sine series of one part. Modes of odd number are symmetric about mid-height, those of even
-/// number antisymmetric, so each part has half of the modes and its matrices a quarter of the entries.
+/// Computes the matrices of the sine series in z of one part (0 symmetric, 1 antisymmetric) of a column. Modes of odd number are
+/// symmetric about mid-height, those of even number antisymmetric, so each part has half of the modes and its matrices a quarter
+/// of the entries.
 SinePart sine_part(const Fold& fold, std::size_t part, double length) {
   const std::size_t n = fold.cells;
   const std::size_t inside = fold.count(part) - 1;
@@ -57,16 +61,16 @@ SinePart sine_part(const Fold& fold, std::size_t part, double length) {
   return s;
 }
 
-/// Harmonic functions of the lower wall at one level, for K > 0: phi, which is 1 at the wall, theta, whose second
-/// derivative there is 1, and the derivative of theta.
+/// Harmonic functions of z of the lower wall at one level of a column, for K > 0; filled by lower_harmonic(): phi, which is 1 at
+/// the wall, theta, whose second derivative there is 1, and the derivative of theta.
 struct Harmonic {
   Wide phi;
   Wide theta;
   Wide dtheta;
 };
 
-/// Evaluates the harmonic functions of the lower wall at height `above` the lower wall, `below` the upper. Only
-/// exponentials of negative arguments occur, so that nothing overflows at large wavenumbers.
+/// Evaluates the harmonic functions of the lower wall, for the wavenumber K = `wave`, 1/m, at height `above` the lower wall,
+/// `below` the upper, m. Only exponentials of negative arguments occur, so that nothing overflows at large wavenumbers.
 Harmonic lower_harmonic(Wide wave, Wide length, Wide above, Wide below) {
   const Wide e = std::exp(-wave * length);
   const Wide up = std::exp(-wave * above);
@@ -83,13 +87,13 @@ Harmonic lower_harmonic(Wide wave, Wide length, Wide above, Wide below) {
           (dphi + wave * (r * below * dphi_up - q * above * dphi)) / twice};
 }
 
-/// Returns the wavenumber of index k of n along an axis; indices above n / 2 stand for negative waves.
+/// Returns the absolute wavenumber, 1/m, of Fourier index k of n along x or y; indices above n / 2 stand for negative waves.
 double whole_wave(std::size_t k, std::size_t n, double length) {
   const std::size_t least = std::min(k, n - k);
   return static_cast<double>(2 * kWidePi * to_wide(least) / length);
 }
-/// Returns the signed wavenumber that derivatives multiply with; 0 for the mode that alternates from node to node, whose
-/// derivative is 0 at all nodes.
+/// Returns the signed wavenumber, 1/m, that spectral derivatives along x or y multiply with; 0 for the mode that alternates from
+/// node to node, whose derivative is 0 at all nodes.
 double derivative_wave(std::size_t k, std::size_t n, double length) {
   if (2 * k == n) return 0;
   return 2 * k < n ? whole_wave(k, n, length) : -whole_wave(k, n, length);
@@ -145,7 +149,7 @@ void Columns::prepare(std::size_t first_k, std::size_t count_k, std::size_t firs
         fill(tables_.data() + (k * slots_ + static_cast<std::size_t>(slot_[l])) * places_.back(), first_k + k, l);
 }
 
-/// Computes the tables of one pair of wavenumbers.
+/// Computes the tables of harmonic functions of one pair of wavenumbers (k, l) into `at`.
 void Columns::fill(double* at, std::size_t k, std::size_t l) const {
   const Wide x = whole_wave(k, cells_[0], lengths_[0]);
   const Wide y = whole_wave(l, cells_[1], lengths_[1]);
@@ -177,7 +181,7 @@ void Columns::fill(double* at, std::size_t k, std::size_t l) const {
   }
 }
 
-/// Returns the coefficients of one pair of wavenumbers.
+/// Returns the coefficients of the spectral solver for one pair of wavenumbers that prepare() covered.
 Wave Columns::wave(std::size_t k, std::size_t l) const {
   const Axis& x = axes_[0];
   const Axis& y = axes_[1];
@@ -203,8 +207,8 @@ void Columns::velocity(std::size_t k, std::size_t l, InColumn in, OutColumn out)
     solve_velocity(fold_, series_, wave(k, l), lengths_[2] / static_cast<double>(fold_.cells), in, out, work_.data());
 }
 
-/// Solves the column of the mean over x and y: u' = eta and v' = -xi determine u and v up to a constant, which is
-/// chosen for a mean of zero.
+/// Inverts vorticity for velocity in the column of the mean over x and y: u' = eta and v' = -xi determine u and v up to a constant,
+/// which is chosen for a mean of zero.
 void Columns::mean_flow(InColumn in, OutColumn out) {
   const std::size_t levels = fold_.levels();
   const double scale = 1 / (static_cast<double>(cells_[0]) * static_cast<double>(cells_[1]));
@@ -216,7 +220,8 @@ void Columns::mean_flow(InColumn in, OutColumn out) {
   for (std::size_t i = 0; i < levels; ++i) out.re[Solved::v * levels + i] *= -1;
 }
 
-/// Integrates vorticity over z: the linear part in closed form, the rest, which is 0 at the walls, by its sine series.
+/// Integrates one component of horizontal mean vorticity over z to a mean velocity: the linear part in closed form, the rest,
+/// which is 0 at the walls, by its sine series.
 void Columns::mean_velocity(const double* vorticity, double* velocity) {
   const std::size_t n = fold_.cells;
   const double length = lengths_[2];
@@ -274,8 +279,9 @@ void Columns::potential(std::size_t k, std::size_t l, InColumn in, OutColumn out
   }
 }
 
-/// Solves (chi_(j+1) - 2 chi_j + chi_(j-1)) - across chi_j = scale in_j, mirrored at the wall, by the Thomas algorithm. The
-/// matrix is strictly diagonally dominant since across > 0, so no pivoting is needed.
+/// Solves the vertical Poisson problem of the volume correction for one part (symmetric or antisymmetric) of a column: (chi_(j+1)
+/// - 2 chi_j + chi_(j-1)) - across chi_j = scale in_j, mirrored at the wall, by the Thomas algorithm. The matrix is strictly
+/// diagonally dominant since across > 0, so no pivoting is needed.
 void Columns::solve_part(std::size_t part, double across, InColumn in, double scale, OutColumn out) {
   const std::size_t count = fold_.count(part);
   const bool middle = fold_.cells % 2 == 0;  // a level lies at mid-height

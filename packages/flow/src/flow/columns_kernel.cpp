@@ -15,12 +15,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<double, fft::kLanes>;
 using V = hn::Vec<D>;
 
-/// Loads, stores and broadcasts vectors of doubles.
+/// Load, store and broadcast vectors of doubles of a column.
 HWY_INLINE V load(const double* at) { return hn::LoadU(D(), at); }
 HWY_INLINE void store(V v, double* at) { hn::StoreU(v, D(), at); }
 HWY_INLINE V set(double x) { return hn::Set(D(), x); }
 
-/// Computes y[b] = x[b] times the matrix, for kColumns columns and kVectors vectors of outputs from `at` on.
+/// Computes a tile of y[b] = x[b] times the matrix of a sine series, for kColumns columns and kVectors vectors of outputs from
+/// `at` on.
 template <int kColumns, int kVectors>
 HWY_INLINE void multiply_tile(const Matrix& m, const double* const (&x)[kColumns], double* const (&y)[kColumns],
                               std::size_t at) {
@@ -41,8 +42,8 @@ HWY_INLINE void multiply_tile(const Matrix& m, const double* const (&x)[kColumns
     for (int v = 0; v < kVectors; ++v) store(sum[b][v], y[b] + at + static_cast<std::size_t>(v) * lanes);
 }
 
-/// Computes y[b] = x[b] times the matrix for kColumns columns. Each output sums the inputs in ascending order whatever the
-/// width of vectors, so the bits are the same on every CPU.
+/// Computes y[b] = x[b] times the matrix of a sine series for kColumns columns. Each output sums the inputs in ascending order
+/// whatever the width of vectors, so the bits are the same on every CPU.
 template <int kColumns>
 HWY_INLINE void multiply(const Matrix& m, const double* const (&x)[kColumns], double* const (&y)[kColumns]) {
   const std::size_t lanes = hn::Lanes(D());
@@ -51,27 +52,28 @@ HWY_INLINE void multiply(const Matrix& m, const double* const (&x)[kColumns], do
   for (; at < m.outputs; at += lanes) multiply_tile<kColumns, 1>(m, x, y, at);
 }
 
-/// Real and imaginary part of a complex function of z, of the symmetric or antisymmetric part of a column.
-using Pair = std::array<double*, 2>;
+/// Pointers to the real and imaginary part of a complex function of z, for the symmetric or antisymmetric part of a column.
+using ComplexPart = std::array<double*, 2>;
 
-/// Intermediate functions of a column, by part: symmetric, antisymmetric.
+/// Intermediate functions of z in the inversion of vorticity of one column, by part: symmetric, antisymmetric.
 struct Parts {
-  std::array<Pair, 2> zeta;    // smoothed
-  std::array<Pair, 2> turn;    // horizontal divergence of (eta, -xi), smoothed: minus Laplace(w)
-  std::array<Pair, 2> zeta_z;  // by central differences
-  std::array<Pair, 2> w;
-  std::array<Pair, 2> w_z;
+  std::array<ComplexPart, 2> zeta;    // smoothed
+  std::array<ComplexPart, 2> turn;    // horizontal divergence of (eta, -xi), smoothed: minus Laplace(w)
+  std::array<ComplexPart, 2> zeta_z;  // by central differences
+  std::array<ComplexPart, 2> w;
+  std::array<ComplexPart, 2> w_z;
   std::array<double*, 4> rest;  // difference to the harmonic function of the wall values
-  Pair modes;
+  ComplexPart modes;
 };
 
-/// Adds at_wall * f_j to y_j.
+/// Adds at_wall * f_j to y_j, f a harmonic function of z: restores the wall value that was subtracted for the sine series.
 HWY_INLINE void add_harmonic(double* HWY_RESTRICT y, double at_wall, const double* HWY_RESTRICT f, std::size_t count) {
   const V a = set(at_wall);
   for (std::size_t j = 0; j < count; j += hn::Lanes(D())) store(hn::Add(load(y + j), hn::Mul(a, load(f + j))), y + j);
 }
 
-/// Computes, from the vorticity of one part, smoothed zeta, smoothed turn, w, and w_z, which is of the other part.
+/// Inverts the vorticity of one part (symmetric or antisymmetric) of a column: computes smoothed zeta, smoothed turn = minus
+/// Laplace(w), the vertical velocity w, and w_z, which is of the other part.
 HWY_INLINE void solve_part(const Fold& fold, std::size_t part, const SinePart& series, const Wave& wave, InColumn in,
                            const Parts& to) {
   const std::size_t lanes = hn::Lanes(D());
@@ -129,9 +131,9 @@ HWY_INLINE void solve_part(const Fold& fold, std::size_t part, const SinePart& s
   }
 }
 
-/// Computes central differences of both parts, one-sided at the wall; they exchange the parts.
-HWY_INLINE void differentiate(const Fold& fold, const std::array<Pair, 2>& f, const std::array<Pair, 2>& to,
-                              double spacing) {
+/// Computes central differences in z of both parts of a column function, one-sided at the wall; they exchange the parts.
+HWY_INLINE void differentiate(const Fold& fold, const std::array<ComplexPart, 2>& f,
+                              const std::array<ComplexPart, 2>& to, double spacing) {
   const std::size_t s = fold.symmetric;
   const std::size_t a = fold.antisymmetric;
   const bool middle = fold.cells % 2 == 0;
@@ -153,9 +155,11 @@ HWY_INLINE void differentiate(const Fold& fold, const std::array<Pair, 2>& f, co
   }
 }
 
-/// Computes (d_x A + d_y B) / K^2 into field `first` and (d_y A - d_x B) / K^2 into the next.
-HWY_INLINE void combine(const Fold& fold, const Wave& wave, const std::array<Pair, 2>& a, const std::array<Pair, 2>& b,
-                        OutColumn out, std::size_t first) {
+/// Computes the horizontal components of a divergence-free field (velocity or vorticity) in a column from A, the z derivative of
+/// its vertical component, and B, the vertical component of its curl: (d_x A + d_y B) / K^2 into field `first`, (d_y A - d_x B) /
+/// K^2 into the next.
+HWY_INLINE void combine(const Fold& fold, const Wave& wave, const std::array<ComplexPart, 2>& a,
+                        const std::array<ComplexPart, 2>& b, OutColumn out, std::size_t first) {
   const std::size_t levels = fold.levels();
   const V k = set(wave.k / wave.square);
   const V l = set(wave.l / wave.square);
@@ -171,8 +175,8 @@ HWY_INLINE void combine(const Fold& fold, const Wave& wave, const std::array<Pai
     }
 }
 
-/// Copies a function, both parts, into a field of the column.
-HWY_INLINE void store_field(const Fold& fold, const std::array<Pair, 2>& f, OutColumn out, std::size_t field) {
+/// Copies a complex function of z, both parts, into a field of the inverted column.
+HWY_INLINE void store_field(const Fold& fold, const std::array<ComplexPart, 2>& f, OutColumn out, std::size_t field) {
   for (std::size_t part = 0; part < 2; ++part) {
     const std::size_t at = field * fold.levels() + part * fold.symmetric;
     for (std::size_t j = 0; j < fold.count(part); j += hn::Lanes(D())) {
@@ -182,7 +186,7 @@ HWY_INLINE void store_field(const Fold& fold, const std::array<Pair, 2>& f, OutC
   }
 }
 
-/// Computes field `to` as i times a wavenumber times field `from`.
+/// Computes a horizontal derivative in an inverted column: field `to` is i times a wavenumber times field `from`.
 HWY_INLINE void derive(std::size_t levels, OutColumn out, std::size_t from, std::size_t to, double wavenumber) {
   const V w = set(wavenumber);
   const V minus = set(-wavenumber);
@@ -196,7 +200,7 @@ HWY_INLINE void derive(std::size_t levels, OutColumn out, std::size_t from, std:
   }
 }
 
-/// Body of solve_velocity(): computes velocity and derivatives of one column from its vorticity.
+/// Body of solve_velocity(): inverts the vorticity of one column at one pair of wavenumbers for velocity and its derivatives.
 void velocity(const Fold& fold, const std::array<SinePart, 2>& series, const Wave& wave, double spacing, InColumn in,
               OutColumn out, double* work) {
   const std::size_t length = fft::padded(fold.symmetric) + 2 * fft::kLanes;
@@ -206,8 +210,8 @@ void velocity(const Fold& fold, const std::array<SinePart, 2>& series, const Wav
     return at;
   };
   Parts parts;
-  for (std::array<Pair, 2>* f : {&parts.zeta, &parts.turn, &parts.zeta_z, &parts.w, &parts.w_z})
-    for (Pair& pair : *f) pair = {next(), next()};
+  for (std::array<ComplexPart, 2>* f : {&parts.zeta, &parts.turn, &parts.zeta_z, &parts.w, &parts.w_z})
+    for (ComplexPart& pair : *f) pair = {next(), next()};
   for (double*& rest : parts.rest) rest = next();
   parts.modes = {next(), next()};
 

@@ -1,3 +1,4 @@
+// Transpositions of the distributed Fourier transform: packs parts of node fields into messages among the ranks of a row or column.
 #include "src/flow/exchange.hpp"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 namespace merganser::flow {
 namespace {
 
-/// Returns the part of an array from `first` to `last` - 1 along one axis.
+/// Returns the view of indices `first` to `last` - 1 of a four-axis array of node fields along one axis.
 Array4 subarray(const Array4& a, std::size_t axis, std::size_t first, std::size_t last) {
   Array4 p = a;
   p.data += first * (axis < 3 ? a.stride[axis] : 1);
@@ -17,7 +18,7 @@ Array4 subarray(const Array4& a, std::size_t axis, std::size_t first, std::size_
   return p;
 }
 
-/// Calls use(pointer) for every contiguous run of doubles along the last axis, in the order of the other axes.
+/// Calls use(pointer) for every contiguous run of doubles along the last axis of a view, in the order of the other axes.
 void for_runs(const Array4& a, auto&& use) {
   if (a.count[3] == 0) return;  // an empty part may have no memory
   for (std::size_t i = 0; i < a.count[0]; ++i)
@@ -25,9 +26,11 @@ void for_runs(const Array4& a, auto&& use) {
       for (std::size_t k = 0; k < a.count[2]; ++k) use(a.data + i * a.stride[0] + j * a.stride[1] + k * a.stride[2]);
 }
 
+/// Returns the bytes of one contiguous run of doubles along the last axis of a view.
 std::size_t run_bytes(const Array4& a) { return a.count[3] * sizeof(double); }
 
-/// Appends the runs of a part to a message; sender and receiver visit them in the same order, so no header is needed.
+/// Appends the part of a node field that another rank of the row needs to the message for it; sender and receiver visit the
+/// runs in the same order, so no header is needed.
 void pack(const Array4& part, std::vector<std::byte>& message) {
   std::size_t at = message.size();
   message.resize(at + part.count[0] * part.count[1] * part.count[2] * run_bytes(part));
@@ -37,7 +40,8 @@ void pack(const Array4& part, std::vector<std::byte>& message) {
   });
 }
 
-/// Copies a message into the runs of a part. @throws CommError for a message of another length
+/// Copies a message of pack() into the part of a node field that a rank of the row has sent. @throws CommError for a message of
+/// another length
 void unpack(std::span<const std::byte> message, const Array4& part) {
   const std::size_t bytes = part.count[0] * part.count[1] * part.count[2] * run_bytes(part);
   if (message.size() != bytes)

@@ -10,17 +10,18 @@
 namespace merganser::flow {
 namespace {
 
-/// Range of nodes along one axis that a halo receives from the block `offset` (-1, 0, 1) blocks further on.
-struct Run {
+/// Range of nodes along one axis that the halo of a node field receives from the block `offset` (-1, 0, 1) blocks further on.
+struct HaloRange {
   std::int64_t from;  ///< first node, in local indices of the sending block
   std::int64_t to;    ///< first node, in local indices of the receiving block
   std::int64_t count;
 };
 
-/// Returns the range of a halo. The sending and the receiving block may differ in size, and each uses its own: a sender reads
-/// `from`, which counts from its own end, a receiver uses `to`, which counts from its own.
+/// Returns the range of nodes along one axis in a halo exchange of node fields. The sending and the receiving block may differ in
+/// size, and each uses its own: a sender reads `from`, which counts from its own end, a receiver uses `to`, which counts from its
+/// own.
 /// @param cells  of this rank along the axis
-Run halo_run(int offset, std::int64_t cells) {
+HaloRange halo_range(int offset, std::int64_t cells) {
   if (offset < 0) return {cells - 1, -1, 1};
   if (offset > 0) return {0, cells, 2};
   return {0, 0, cells};
@@ -54,8 +55,8 @@ HaloFill::HaloFill(comm::Transport& transport, const Decomposition& decompositio
   for (int dx = -1; dx <= 1; ++dx)
     for (int dy = -1; dy <= 1; ++dy) {
       if (dx == 0 && dy == 0) continue;
-      const Run x = halo_run(dx, layout_.cells(0));
-      const Run y = halo_run(dy, layout_.cells(1));
+      const HaloRange x = halo_range(dx, layout_.cells(0));
+      const HaloRange y = halo_range(dy, layout_.cells(1));
       parts_.push_back({{x.from, y.from}, {x.to, y.to}, {x.count, y.count}, arc_at(dx, dy), arc_at(-dx, -dy)});
     }
   mailbox_ = transport.mailbox(comm::Graph::symmetric(neighbours));

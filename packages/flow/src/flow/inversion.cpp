@@ -1,3 +1,5 @@
+// Spectral inversion of the flow: moves columns of nodes in and out of the distributed transform, derives the remaining gradients,
+// the fluxes of vorticity and the rates that bound the time step.
 #include "merganser/flow/inversion.hpp"
 
 #include <algorithm>
@@ -12,7 +14,7 @@ namespace {
 using C = CarriedFields;
 using F = FlowFields;
 
-/// Splits every `stride`-th value of a column into its parts symmetric and antisymmetric about mid-height.
+/// Splits every `stride`-th value of a column of nodes in z into its parts symmetric and antisymmetric about mid-height.
 void fold(const Fold& f, const double* column, std::size_t stride, double* folded) {
   const double* const top = column + f.cells * stride;
   for (std::size_t k = 0; k < f.symmetric; ++k) folded[k] = 0.5 * (column[k * stride] + *(top - k * stride));
@@ -20,7 +22,7 @@ void fold(const Fold& f, const double* column, std::size_t stride, double* folde
     folded[f.symmetric + k] = 0.5 * (column[k * stride] - *(top - k * stride));
 }
 
-/// Joins the symmetric and the antisymmetric part into every `stride`-th value of a column: the inverse of fold().
+/// Joins the symmetric and the antisymmetric part into every `stride`-th value of a column of nodes in z: the inverse of fold().
 void unfold(const Fold& f, const double* folded, double* column, std::size_t stride) {
   double* const top = column + f.cells * stride;
   const double* const odd = folded + f.symmetric;
@@ -31,7 +33,8 @@ void unfold(const Fold& f, const double* folded, double* column, std::size_t str
   }
 }
 
-/// Extrapolates values beyond each wall, by the line through the two nodes next to it.
+/// Extrapolates `count` field values of a column of nodes to one level beyond each wall, by the line through the two nodes next
+/// to it.
 template <std::size_t kWidth>
 void extrapolate(double* column, std::size_t cells, std::size_t first, std::size_t count) {
   for (std::size_t c = first; c < first + count; ++c) {
@@ -42,7 +45,7 @@ void extrapolate(double* column, std::size_t cells, std::size_t first, std::size
   }
 }
 
-/// Extrapolates one component that is 0 at the walls and changes its sign there.
+/// Extrapolates one flow component of a column of nodes beyond the walls, for components that are 0 there and change their sign.
 void reflect(double* column, std::size_t cells, std::size_t component) {
   double* const low = column + component;
   *(low - F::width) = -low[F::width];
@@ -50,7 +53,7 @@ void reflect(double* column, std::size_t cells, std::size_t component) {
   high[F::width] = -*(high - F::width);
 }
 
-/// Prefetches numbers for writing.
+/// Prefetches `count` doubles of a node field for writing.
 void prefetch(const double* begin, std::size_t count) {
 #ifdef __GNUC__
   for (std::size_t i = 0; i < count; i += 8) __builtin_prefetch(begin + i, 1);
@@ -81,14 +84,14 @@ NodeLayout checked_layout(comm::Transport& transport, const Decomposition& decom
   return {decomposition, transport.rank()};
 }
 
-/// Returns the numbers of cells of a grid.
+/// Returns the numbers of cells of a grid along its axes, as unsigned integers.
 std::array<std::size_t, 3> num_cells(const Grid& grid) {
   return {static_cast<std::size_t>(grid.cells[0]), static_cast<std::size_t>(grid.cells[1]),
           static_cast<std::size_t>(grid.cells[2])};
 }
 
-/// Returns the magnitude of the largest eigenvalue of the symmetric part of a gradient whose trace is 0, or 0 if it is below
-/// `known`.
+/// Returns the strain rate at a node, 1/s: the magnitude of the largest eigenvalue of the symmetric part of the velocity gradient,
+/// whose trace is 0; or 0 if it is below `known`, the largest so far.
 double largest_strain(const double* flow, double known) {
   const double xx = flow[F::u_x];
   const double yy = flow[F::v_y];
@@ -122,7 +125,8 @@ struct Inversion::Impl {
     columns.prepare(own.first_k, own.count_k, own.first_l, own.count_l);
   }
 
-  /// Computes velocity and gradient at own nodes; calls after(i, j) when a column is complete but for its halo.
+  /// Computes velocity and its gradient at this rank's own nodes by the spectral inversion; calls after(i, j) when a column is
+  /// complete but for its halo.
   void velocity(CarriedNodes& carried, FlowNodes& flow, auto&& after) {
     const Fold& f = columns.fold();
     const auto pack = [&](std::int64_t i, std::int64_t j, double* values) {
@@ -140,8 +144,8 @@ struct Inversion::Impl {
         Solved::count, unpack);
   }
 
-  /// Unfolds the fields of Solved into a column of nodes, extrapolates them, and derives the remaining gradients: three
-  /// follow from the definition of vorticity, so they need no transform.
+  /// Unfolds the inverted fields of Solved into a column of nodes, extrapolates them beyond the walls, and derives the remaining
+  /// velocity gradients: three follow from the definition of vorticity, so they need no transform.
   void unfold_column(const double* values, double* vorticity, double* to) const {
     const Fold& f = columns.fold();
     const std::size_t levels = f.levels();
@@ -160,7 +164,8 @@ struct Inversion::Impl {
     }
   }
 
-  /// Computes the flux along each axis at a column: absolute vorticity component times velocity, and the terms of buoyancy.
+  /// Computes the fluxes whose divergence is the tendency of vorticity, along each axis at a column of nodes: absolute vorticity
+  /// component times velocity, and the terms of buoyancy.
   void compute_fluxes(const CarriedNodes& carried, const FlowNodes& flow, std::int64_t i, std::int64_t j) {
     const std::size_t levels = columns.fold().levels();
     for (fft::Field& f : flux) f.resize(static_cast<std::size_t>(layout.cells(0) * layout.cells(1)) * 3 * levels);
@@ -190,7 +195,8 @@ struct Inversion::Impl {
     }
   }
 
-  /// Computes the tendency, the divergence of the fluxes, on all own columns, and fills its halo.
+  /// Computes the tendency of vorticity, the divergence of the fluxes, on all own columns, and fills its halo. Called by every
+  /// rank.
   void tendency(FlowNodes& flow, const std::array<bool, 2>& hold) {
     const std::size_t levels = columns.fold().levels();
     const std::size_t size = 3 * levels;
@@ -215,7 +221,7 @@ struct Inversion::Impl {
     halo.fill(flow);
   }
 
-  /// Returns the values of column (i, j): stored with i fastest for derivatives along x, with j fastest for those along y.
+  /// Returns the flux values of column (i, j): stored with i fastest for derivatives along x, with j fastest for those along y.
   [[nodiscard]] double* line(fft::Field& field, bool in_x, std::int64_t i, std::int64_t j) const {
     const std::int64_t at = in_x ? j * layout.cells(0) + i : i * layout.cells(1) + j;
     return field.data() + static_cast<std::size_t>(at) * 3 * columns.fold().levels();

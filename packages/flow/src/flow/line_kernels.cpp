@@ -17,6 +17,7 @@ using V = hn::Vec<D>;
 
 // Lines are whole cache lines long, and those that are written are aligned to one.
 
+/// Body of sum_four(): the sum of the windows of four columns of cells at a line of nodes.
 void SumFour(const double* const (&from)[4], std::size_t n, double* to, bool add) {
   const D d;
   for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
@@ -26,6 +27,7 @@ void SumFour(const double* const (&from)[4], std::size_t n, double* to, bool add
   }
 }
 
+/// Body of sum_two(): the sum of one bracket, windows of two columns of cells, at a line of nodes.
 void SumTwo(const double* a, const double* b, std::size_t n, double* to, bool add) {
   const D d;
   for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
@@ -34,21 +36,23 @@ void SumTwo(const double* a, const double* b, std::size_t n, double* to, bool ad
   }
 }
 
+/// Body of add_line(): adds the partial sums of a neighbour at a line of nodes.
 void AddLine(const double* from, std::size_t n, double* to) {
   const D d;
   for (std::size_t i = 0; i < n; i += hn::Lanes(d))
     hn::Store(hn::Add(hn::Load(d, to + i), hn::LoadU(d, from + i)), d, to + i);
 }
 
-/// Returns the node `above` levels up a line, whose first node is one level beyond the lower wall.
+/// Returns the carried values of the node `above` levels up a line of nodes in z, whose first node is one level beyond the lower
+/// wall.
 HWY_INLINE double* node(double* line, std::size_t above) { return line + above * CarriedFields::width; }
 
-/// Extrapolates all fields beyond a wall, by the line through the two nodes next to the wall.
+/// Extrapolates all carried fields to the node beyond a wall, by the line through the two nodes next to the wall.
 HWY_INLINE void extrapolate(const double* inside, const double* wall, double* beyond) {
   for (std::size_t c = 0; c < CarriedFields::width; ++c) beyond[c] = 2 * wall[c] - inside[c];
 }
 
-/// Body of finish_line(): turns the sums of a line of nodes into means.
+/// Body of finish_line(): turns the sums over parcels at a line of nodes into volume-weighted means.
 bool FinishLine(std::size_t cells, double* line) {
   const D d;
   // The sum at a wall lacks the mirrored half of its parcels, so it is doubled; before the folding, because with one cell

@@ -1,3 +1,4 @@
+// Migration of flow parcels between the stages of a time step, over a mailbox to the blocks that touch this rank's.
 #include "merganser/flow/migrate.hpp"
 
 #include <algorithm>
@@ -35,13 +36,15 @@ Migration::Migration(comm::Transport& transport, const Decomposition& decomposit
   mailbox_ = transport.mailbox(comm::Graph::symmetric(neighbours_));
 }
 
+/// Returns true if a parcel's position is certainly in this rank's block, so that it need not migrate.
 bool Migration::is_in_interior(const Site& s) const noexcept {
   const Vec3& low = inside_.low;
   const Vec3& high = inside_.high;
   return s.x >= low[0] && s.x < high[0] && s.y >= low[1] && s.y < high[1] && s.z >= low[2] && s.z < high[2];
 }
 
-/// Returns the arc to the owner of parcel i; the number of arcs if this rank owns it.
+/// Returns the arc of the migration mailbox to the owner of parcel i; the number of arcs if this rank owns it. @throws InputError,
+/// naming the id, for a position that is not finite or of a rank that is no neighbour
 std::size_t Migration::arc_to(const Parcels& parcels, std::size_t i) const {
   const Site& s = parcels.site(i);
   const auto who = [&] {
@@ -59,7 +62,7 @@ std::size_t Migration::arc_to(const Parcels& parcels, std::size_t i) const {
   return static_cast<std::size_t>(found - neighbours_.begin());
 }
 
-/// Wraps parcel i into the box, and appends it to the message for its owner if that is another rank.
+/// Wraps parcel i into the periodic box, and appends it to the migration message for its owner if that is another rank.
 void Migration::send_if_left(Parcels& parcels, std::size_t i) {
   const Box& box = decomposition_.grid().box;
   Site& s = parcels.site(i);
@@ -88,8 +91,8 @@ std::int64_t Migration::send(Parcels& parcels, std::span<const std::uint32_t> ca
   return exchange(parcels);
 }
 
-/// Closes the holes that leaving parcels have left, and exchanges parcels with the neighbours. Called by every rank.
-/// @return parcels received
+/// Closes the holes of parcels that migrate to other ranks, and exchanges migrating parcels with the neighbours. Called by every
+/// rank. @return number of parcels sent
 std::int64_t Migration::exchange(Parcels& parcels) {
   // The last parcels fill the holes, from the highest hole down, so that no parcel is moved into a hole that is still open.
   for (auto hole = holes_.rbegin(); hole != holes_.rend(); ++hole) {

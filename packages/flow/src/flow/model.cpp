@@ -1,3 +1,5 @@
+// Time step of the elliptical parcel model: the order of gather, inversion, Runge-Kutta stages, merging, splitting and correction,
+// with the errors of each stage.
 #include "merganser/flow/model.hpp"
 
 #include <algorithm>
@@ -19,7 +21,7 @@ namespace {
 
 constexpr double kMaxRatePerSecond = 1e50;  // 1/s; faster rates give steps that no longer advance the time
 
-/// Checks a value against the range of its option. @throws UsageError if it is outside
+/// Validates the value of a flow option against its range. @throws UsageError if it is outside
 template <class T>
 void check_value(const char* name, const T& value, const Check& check) {
   if (!check.ok(static_cast<double>(value)))
@@ -33,7 +35,7 @@ void check_values(FlowOptions options) {
                        const auto&... checks) { (check_value(name, value, checks), ...); });
 }
 
-/// Returns the options of the merge step that belong to those of the flow.
+/// Returns the options of the merge step (Clusterer) that follow from those of the flow model.
 ClusterOptions cluster_options(const FlowOptions& options) {
   ClusterOptions out;
   out.min_volume_ratio = options.min_volume_ratio;
@@ -42,8 +44,8 @@ ClusterOptions cluster_options(const FlowOptions& options) {
 
 }  // namespace
 
-/// State of a run, with the parts of a time step as member functions in their order. Messages of errors get step and time from
-/// step_context().
+/// State of a flow run on one rank, with the parts of a time step as member functions in their order. Messages of errors get step
+/// and time from step_context().
 struct Model::Impl {
   Impl(comm::Transport& t, const Decomposition& d, const FlowOptions& o, StatisticsWay way)
       : transport(t),
@@ -61,14 +63,15 @@ struct Model::Impl {
         excess(layout),
         gatherer(t, way, box_volume()) {}
 
-  /// Returns the volume of the box, m^3.
+  /// Returns the volume of the box in which the flow is simulated, m^3.
   [[nodiscard]] double box_volume() const {
     const Vec3& extent = decomposition.grid().box.extent;
     return extent[0] * extent[1] * extent[2];
   }
+  /// Returns the largest volume of a small parcel, which the merge step merges, m^3.
   [[nodiscard]] double small_volume() const { return decomposition.grid().cell_volume() / options.min_volume_ratio; }
 
-  /// Begins or continues a run: distributes the parcels, numbers them if the run is new, and finds the fields held at
+  /// Begins or continues a flow run: distributes the parcels, numbers them if the run is new, and finds the fields held at
   /// walls. Collective.
   void begin(Parcels given, const RunState& begun) {
     Parcels mine = with_registers(std::move(given));
@@ -88,7 +91,7 @@ struct Model::Impl {
     if (!options.keep_surface_vorticity) find_holds();
   }
 
-  /// First half of a time step: fields, time step and statistics of the present state. Called by every rank.
+  /// Makes the first half of a time step of the flow: fields, time step and statistics of the present state. Called by every rank.
   void observe() {
     if (observed) return;
     locate();
@@ -105,8 +108,8 @@ struct Model::Impl {
     observed = true;
   }
 
-  /// Second half of a time step: Runge-Kutta stages, then damping, merging, splitting and correction of the parcels.
-  /// Called by every rank.
+  /// Makes the second half of a time step of the flow: Runge-Kutta stages, then damping, merging, splitting and correction of the
+  /// parcels. Called by every rank.
   void advance() {
     if (!observed) throw UsageError("Model::advance() without observe()");
     for (std::size_t i = 0; i < stages(options.order).size(); ++i) move(i);
@@ -127,7 +130,7 @@ struct Model::Impl {
     observed = false;
   }
 
-  /// Completes the statistics of the last state of a run. Called by every rank.
+  /// Contributes the statistics of the last state of a flow run, without a further step. Called by every rank.
   void conclude() {
     if (!observed) throw UsageError("Model::conclude() without observe()");
     transfer.advance(parcels, flow, 0, 0);  // stores velocities in the registers; with b_dt = 0 no parcel moves
@@ -145,21 +148,22 @@ struct Model::Impl {
     add_vorticity(parcels, {held[0] - now[0], held[1] - now[1], held[2] - now[2]});
   }
 
-  /// Gathers volume, vorticity and buoyancy at the nodes. After locate(); called by every rank.
+  /// Gathers volume, vorticity and buoyancy of the parcels at the nodes. After locate(); called by every rank.
   void gather() {
     const Scope s(profile, "gather");
     with_step_context([&] { transfer.gather(parcels, carried); });
     fix_walls();
   }
 
-  /// Computes all fields that parcels read, from the parcels. After locate(); called by every rank.
+  /// Computes all node fields that parcels read, velocity, gradient and tendency, from the parcels. After locate(); called by
+  /// every rank.
   void compute_fields() {
     gather();
     const Scope s(profile, "velocity");
     inversion.velocity_and_tendency(carried, flow, state.hold);
   }
 
-  /// Sets vertical vorticity to 0 on walls where it is held, and to odd values beyond them.
+  /// Sets vertical vorticity at this rank's nodes to 0 on walls where it is held, and to odd values beyond them.
   void fix_walls() {
     const std::int64_t top = layout.cells(2);
     for (std::size_t wall = 0; wall < 2; ++wall) {
@@ -194,7 +198,8 @@ struct Model::Impl {
       state.hold[wall] = std::sqrt(all[wall] / columns) < 1e-3 * inside + 2.2e-16;
   }
 
-  /// Computes the length of the step. One reduction, which also finds out whether a field is not finite on any rank.
+  /// Computes the length of the flow's time step. Called by every rank; one reduction, which also finds out whether a field is
+  /// not finite on any rank.
   void compute_time_step() {
     const Scope s(profile, "limit");
     const std::string wrong = find_not_finite(carried, flow);
@@ -222,20 +227,20 @@ struct Model::Impl {
                        ": there is neither strain nor a gradient of buoyancy; allowed: a flow that moves, or will");
   }
 
-  /// Checks the fields of a stage on this rank. @throws InputError if a value is not finite
+  /// Validates the node fields of a Runge-Kutta stage on this rank. @throws InputError if a value is not finite
   void check_stage(std::size_t stage) const {
     const std::string wrong = find_not_finite(carried, flow);
     if (!wrong.empty()) throw InputError(step_context() + ", stage " + std::to_string(stage + 1) + ": " + wrong);
   }
 
-  /// Makes one Runge-Kutta stage; the first uses the fields of observe().
+  /// Makes one Runge-Kutta stage of all parcels, with the fields it needs; the first uses those of observe(). Called by every rank.
   void move(std::size_t stage) {
     if (stage > 0) {
       locate();
       compute_fields();
       check_stage(stage);
     }
-    const Stage& now = stages(options.order)[stage];
+    const RungeKuttaStage& now = stages(options.order)[stage];
     {
       const Scope s(profile, "advance");
       transfer.advance(parcels, flow, now.a, now.b * row.dt);
@@ -245,27 +250,28 @@ struct Model::Impl {
     migrate_moved();
   }
 
-  /// Adds the kinetic energy to the statistics of this state, and contributes them. After a first stage, whose registers
-  /// hold velocities; every rank.
+  /// Adds the kinetic energy to this rank's flow statistics of the state, and contributes them. After a first stage, whose
+  /// registers hold velocities; called by every rank.
   void publish() {
     const Scope s(profile, "statistics");
     with_step_context([&] { partial.add_velocities(parcels); });
     gatherer.add(row, partial);
   }
 
-  /// Sends all parcels that other ranks own to these.
+  /// Sends all parcels that other ranks own to these. Called by every rank.
   void migrate_all() {
     const Scope s(profile, "migrate");
     migration.send(parcels);
   }
 
-  /// Sends the parcels that the last advance(), displace() or even_out() may have moved out of the block.
+  /// Sends the parcels that the last advance(), displace() or even_out() moved out of this rank's block to their owners. Called by
+  /// every rank.
   void migrate_moved() {
     const Scope s(profile, "migrate");
     migration.send(parcels, transfer.may_have_left());
   }
 
-  /// Relaxes the vorticity of parcels near walls, if damping is wanted. Called by every rank.
+  /// Damps the vorticity of parcels near the walls towards that of the wall, if option damping is not 0. Called by every rank.
   void damp() {
     if (options.damping == 0) return;
     locate();
@@ -276,7 +282,7 @@ struct Model::Impl {
     transfer.damp(parcels, carried, flow, row.dt);
   }
 
-  /// Merges small parcels by one step of the Clusterer. Called by every rank.
+  /// Merges small parcels into their nearest by one step of the Clusterer, and counts the stars. Called by every rank.
   void merge() {
     {
       const Scope s(profile, "merge");
@@ -290,7 +296,7 @@ struct Model::Impl {
     migrate_all();
   }
 
-  /// Sorts the parcels by cell and id, renumbers and locates them.
+  /// Sorts this rank's parcels by cell and id, renumbers and locates them, for the next time step. Local.
   void arrange() {
     locate();
     const Scope s(profile, "arrange");
@@ -298,7 +304,8 @@ struct Model::Impl {
     shapes = Shapes::kept;
   }
 
-  /// Corrects the positions of parcels until their volume is even at the nodes. After arrange().
+  /// Corrects the positions of parcels `corrections` times so that volume becomes even at the nodes. After arrange(); called by
+  /// every rank.
   void correct() {
     for (std::int64_t i = 0; i < options.corrections; ++i) {
       if (i > 0) locate();
@@ -320,10 +327,11 @@ struct Model::Impl {
     }
   }
 
+  /// Returns the beginning of messages of errors in a time step: step number and simulated time.
   [[nodiscard]] std::string step_context() const {
     return "blow-up at step " + std::to_string(state.step) + ", t = " + number_text(state.time);
   }
-  /// Calls work(); an InputError from it is rethrown with the step and the time.
+  /// Calls work(), part of a time step; an InputError from it is rethrown with the step number and the simulated time.
   void with_step_context(const std::function<void()>& work) const {
     try {
       work();
@@ -332,7 +340,7 @@ struct Model::Impl {
     }
   }
 
-  /// Finds the cells of all parcels of this rank.
+  /// Finds the grid cells of all parcels of this rank. Local.
   void locate() {
     const Scope s(profile, "locate");
     with_step_context([&] { transfer.locate(parcels, shapes); });

@@ -1,3 +1,5 @@
+// Parts of the flow model: Runge-Kutta coefficients, exact sums over ranks, schemas of parcels, values that are not finite, and the
+// default division of the grid among ranks.
 #include "src/flow/model_parts.hpp"
 
 #include <algorithm>
@@ -14,25 +16,27 @@ namespace merganser::flow {
 namespace {
 
 // Coefficients of [carpenter1994] (order 4), and of Williamson's scheme of order 3.
-constexpr std::array<Stage, 5> kFourth{{{0, 1432997174477.0 / 9575080441755.0},
-                                        {-567301805773.0 / 1357537059087.0, 5161836677717.0 / 13612068292357.0},
-                                        {-2404267990393.0 / 2016746695238.0, 1720146321549.0 / 2090206949498.0},
-                                        {-3550918686646.0 / 2091501179385.0, 3134564353537.0 / 4481467310338.0},
-                                        {-1275806237668.0 / 842570457699.0, 2277821191437.0 / 14882151754819.0}}};
-constexpr std::array<Stage, 3> kThird{{{0, 1.0 / 3}, {-5.0 / 9, 15.0 / 16}, {-153.0 / 128, 8.0 / 15}}};
+constexpr std::array<RungeKuttaStage, 5> kFourth{
+    {{0, 1432997174477.0 / 9575080441755.0},
+     {-567301805773.0 / 1357537059087.0, 5161836677717.0 / 13612068292357.0},
+     {-2404267990393.0 / 2016746695238.0, 1720146321549.0 / 2090206949498.0},
+     {-3550918686646.0 / 2091501179385.0, 3134564353537.0 / 4481467310338.0},
+     {-1275806237668.0 / 842570457699.0, 2277821191437.0 / 14882151754819.0}}};
+constexpr std::array<RungeKuttaStage, 3> kThird{{{0, 1.0 / 3}, {-5.0 / 9, 15.0 / 16}, {-153.0 / 128, 8.0 / 15}}};
 
 constexpr std::array<const char*, 5> kCarried{"the volume", "x vorticity", "y vorticity", "z vorticity", "buoyancy"};
 constexpr std::array<const char*, 14> kFlow{"u",   "v",   "w",   "u_x", "u_y",  "u_z",   "v_x",
                                             "v_y", "v_z", "w_x", "w_y", "xi_t", "eta_t", "zeta_t"};
 
-/// Returns true if all values are finite: x - x is 0 for finite x and not a number for all others.
+/// Returns true if all values of a node field at one node are finite: x - x is 0 for finite x and not a number for all others.
 bool all_finite(const double* values, std::size_t count) {
   double sum = 0;
   for (std::size_t i = 0; i < count; ++i) sum += values[i] - values[i];
   return sum == 0;
 }
 
-/// Describes the first value that is not finite at an own node; empty if there is none.
+/// Describes the first value of a node field that is not finite at one of this rank's own nodes, with name and position; empty if
+/// there is none.
 template <std::size_t kValues, std::size_t kNames>
 std::string describe_not_finite(const Nodes<kValues>& nodes, const std::array<const char*, kNames>& names) {
   const NodeLayout& layout = nodes.layout();
@@ -55,7 +59,7 @@ std::string describe_not_finite(const Nodes<kValues>& nodes, const std::array<co
   return {};
 }
 
-/// Returns the parcels with the attributes of another schema; those that they lack are 0.
+/// Returns a copy of flow parcels with the attributes of another schema; attributes that the parcels lack become 0.
 Parcels with_schema(const Parcels& parcels, const Schema& schema) {
   Parcels out(schema);
   out.resize(parcels.size());
@@ -74,7 +78,8 @@ Parcels with_schema(const Parcels& parcels, const Schema& schema) {
 
 }  // namespace
 
-std::span<const Stage> stages(std::int64_t order) {
+// Low-storage Runge-Kutta scheme of the flow's time step.
+std::span<const RungeKuttaStage> stages(std::int64_t order) {
   if (order == 3) return kThird;
   return kFourth;
 }

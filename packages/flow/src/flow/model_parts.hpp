@@ -14,21 +14,21 @@
 namespace merganser::flow {
 
 /// Coefficients of one stage of a low-storage Runge-Kutta scheme: r <- a r + f(y), y <- y + b dt r.
-struct Stage {
+struct RungeKuttaStage {
   double a;
   double b;
 };
-/// Returns the stages of the scheme of order 3 or 4.
-[[nodiscard]] std::span<const Stage> stages(std::int64_t order);
+/// Returns the stages of the low-storage Runge-Kutta scheme of order 3 (three stages) or 4 (five stages).
+[[nodiscard]] std::span<const RungeKuttaStage> stages(std::int64_t order);
 
-/// Returns the sums over all ranks of each element, exact until the final rounding. Collective.
+/// Returns the sums over all ranks of each element of `mine`, exact until the final rounding. Collective.
 [[nodiscard]] std::vector<double> sum_over_ranks(const std::vector<ExactSum>& mine, comm::Transport& transport);
 
-/// Converts parcels to flow::schema(); attributes that they lack become 0. Local.
+/// Converts parcels to flow::schema(), which has Runge-Kutta registers; attributes that they lack become 0. Local.
 [[nodiscard]] Parcels with_registers(Parcels parcels);
 
-/// Describes the first value that is not finite at this rank's own nodes: "u is nan at the node x = 0.1, y = 0.2, z = 0.3";
-/// empty if all are finite. Local.
+/// Describes the first value of the flow's fields that is not finite at this rank's own nodes: "u is nan at the node x = 0.1, y =
+/// 0.2, z = 0.3"; empty if all are finite. Local.
 [[nodiscard]] std::string find_not_finite(const CarriedNodes& carried, const FlowNodes& flow);
 
 }  // namespace merganser::flow

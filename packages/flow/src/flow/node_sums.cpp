@@ -1,3 +1,5 @@
+// Sums of parcel contributions at nodes, bracket by bracket, across the boundaries between ranks; the order of additions does not
+// depend on the number of ranks.
 #include "src/flow/node_sums.hpp"
 
 #include <algorithm>
@@ -25,6 +27,7 @@ AxisExchange::AxisExchange(comm::Transport& transport, const Decomposition& deco
   mailbox_ = transport.mailbox(comm::Graph::symmetric(neighbours));
 }
 
+// Exchange of the partial sums at nodes that blocks share along one axis.
 void AxisExchange::exchange(std::span<const double> up, std::span<const double> down) {
   from_below_ = up;
   from_above_ = down;
@@ -66,28 +69,31 @@ double* NodeSums::open() {
   return window;
 }
 
+/// Returns line (di, dj) of the window of column j of the current row of columns; the windows of the last four columns are kept.
 const double* NodeSums::window_line(std::int64_t j, std::int64_t di, std::int64_t dj) const noexcept {
   return windows_.data() + static_cast<std::size_t>(((j % 4) * 4 + di + 1) * 4 + dj + 1) * length_;
 }
 
-/// Returns the index, among kEdges, of a line in y that involves two ranks' columns.
+/// Returns the index, among kEdges, of a line of nodes in y at the block's edge, whose sum involves columns of two ranks.
 std::size_t NodeSums::edge_index(std::int64_t j) const noexcept {
   if (j < 2) return static_cast<std::size_t>(j + 1);
   return static_cast<std::size_t>(j - cells_y_ + 4);
 }
 
+/// Returns the partial sum of one bracket at an edge line of the block in y, line di of the windows of row i of columns.
 double* NodeSums::edge_line(Bracket bracket, std::size_t edge, std::int64_t i, std::int64_t di) noexcept {
   const std::size_t row = (bracket * kEdges + edge) * static_cast<std::size_t>(cells_x_) + static_cast<std::size_t>(i);
   return edges_.data() + (row * 4 + static_cast<std::size_t>(di + 1)) * length_;
 }
 
+/// Returns the sum along y of one bracket in x at line (i, j) of nodes.
 double* NodeSums::plane_line(Bracket bracket, std::int64_t i, std::int64_t j) noexcept {
   const std::size_t plane = bracket * static_cast<std::size_t>(cells_x_ + 3) + static_cast<std::size_t>(i + 1);
   return planes_.data() + (plane * static_cast<std::size_t>(cells_y_) + static_cast<std::size_t>(j)) * length_;
 }
 
-/// Sums the windows at line j of the open column: completely if this rank has all four columns, else bracket by bracket.
-/// Windows of the columns j - 2 .. j + 1 are still there, since four are kept.
+/// Sums the windows of columns along y at line j of nodes, in the row of columns that is open: completely if this rank has all
+/// four columns, else bracket by bracket. Windows of the columns j - 2 .. j + 1 are still there, since four are kept.
 void NodeSums::sum_line(std::int64_t j) {
   for (std::int64_t di = -1; di <= 2; ++di) {
     if (is_own(j - 2) && is_own(j + 1)) {
@@ -101,7 +107,7 @@ void NodeSums::sum_line(std::int64_t j) {
   }
 }
 
-/// Stores this rank's summands of one bracket of a line on the edge of its block.
+/// Stores this rank's summands of one bracket of the sum along y at a line of nodes on the edge of its block.
 void NodeSums::store_bracket(Bracket bracket, std::int64_t j, std::int64_t di) {
   const std::int64_t first = bracket == low ? j - 2 : j;  // columns; lines 2, 1 or 0, -1 of their windows
   const std::int64_t second = first + 1;
@@ -124,9 +130,9 @@ void NodeSums::close() {
   ++i_;
 }
 
-/// Exchanges brackets with the neighbours along y, and sums the lines at the edges. Lines n and n + 1 of a block of n cells are
-/// lines 0 and 1 of the block above, line -1 is the last of the block below: low brackets of the former are sent up, high
-/// brackets of the latter down.
+/// Exchanges the brackets of sums at nodes with the neighbours along y, and sums the lines at the edges of the block. Lines n and
+/// n + 1 of a block of n cells are lines 0 and 1 of the block above, line -1 is the last of the block below: low brackets of the
+/// former are sent up, high brackets of the latter down.
 void NodeSums::finish_y() {
   const std::size_t block = static_cast<std::size_t>(cells_x_) * 4 * length_;
   const std::size_t last = edge_index(cells_y_ - 1);

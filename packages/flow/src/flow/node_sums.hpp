@@ -11,18 +11,17 @@
 
 namespace merganser::flow {
 
-/// Exchange of numbers with the two neighbours along x or y.
+/// Exchange of partial sums at nodes with the two neighbouring blocks along x or y.
 class AxisExchange {
  public:
-  /// Creates the mailbox to the neighbours below and above. Collective.
+  /// Creates the mailbox for partial sums to the neighbours below and above along x (axis 0) or y (1). Collective.
   AxisExchange(comm::Transport& transport, const Decomposition& decomposition, int axis);
-  /// Sends `up` to the neighbour above and `down` to the neighbour below. Called by every rank; communicates with these
-  /// two only.
-  /// Where one rank holds the whole axis, it receives its own. @throws CommError for a message of another length
+  /// Sends the partial sums `up` to the neighbour above and `down` to the neighbour below. Called by every rank; communicates with
+  /// these two only. Where one rank holds the whole axis, it receives its own. @throws CommError for a message of another length
   void exchange(std::span<const double> up, std::span<const double> down);
-  /// Returns the numbers that the neighbour below sent up; valid until the next exchange, as many as this rank sent up.
+  /// Returns the partial sums that the neighbour below sent up; valid until the next exchange, as many as this rank sent up.
   [[nodiscard]] std::span<const double> from_below() const noexcept { return from_below_; }
-  /// Returns the numbers that the neighbour above sent down; valid until the next exchange, as many as this rank sent down.
+  /// Returns the partial sums that the neighbour above sent down; valid until the next exchange, as many as this rank sent down.
   [[nodiscard]] std::span<const double> from_above() const noexcept { return from_above_; }
 
  private:
@@ -34,7 +33,7 @@ class AxisExchange {
   std::span<const double> from_above_;
 };
 
-/// Accumulator of the windows of columns of cells.
+/// Accumulator of parcel contributions at the nodes of a rank's block, column of cells by column of cells.
 ///
 /// The parcels of a column of cells contribute to the 4 x 4 lines of nodes around it. Their sum there, the column's window, is
 /// computed by one rank alone. At a line J of nodes the windows of the columns J-2 .. J+1 are added, first along y and then
@@ -46,29 +45,29 @@ class AxisExchange {
 /// contribute one summand, and the result does not depend on where the boundary between ranks lies.
 class NodeSums {
  public:
-  /// Allocates the sums. Collective. @param width  numbers per node: 1 or a multiple of 8
+  /// Allocates the sums at a rank's nodes. Collective. @param width  numbers per node: 1 or a multiple of 8
   NodeSums(comm::Transport& transport, const Decomposition& decomposition, const NodeLayout& layout, std::size_t width);
 
   /// Returns the distances in nodes from one line of a window to the next.
   [[nodiscard]] Lines window_lines() const noexcept { return {4 * line_, line_}; }
-  /// Returns the window of the next column, all zero: node k of line (di, dj), both -1 .. 2, has index ((di + 1) * 4 + dj +
-  /// 1) * line + k + 1. Columns go along y, then x.
+  /// Returns the window of the next column of cells, to add its parcels to, all zero: node k of line (di, dj), both -1 .. 2, has
+  /// index ((di + 1) * 4 + dj + 1) * line + k + 1. Columns go along y, then x.
   [[nodiscard]] double* open();
-  /// Ends the column that open() began.
+  /// Ends the column of cells that open() began: its window takes part in the sums at nodes.
   void close();
-  /// Adds the contributions of neighbours. Called by every rank after its last column; communicates with neighbours only, in
-  /// one wave along y and one along x.
+  /// Adds the contributions of neighbouring ranks to the sums at nodes. Called by every rank after its last column; communicates
+  /// with neighbours only, in one wave along y and one along x.
   void finish();
   /// Computes the sums at nodes (i, j, -1) .. (i, j, cells + 1), one of the rank's own lines. `to` is aligned to a cache line,
   /// with room for line_length() numbers.
   void sum_at_line(std::int64_t i, std::int64_t j, double* to) const;
-  /// Returns the numbers in a line, a multiple of 8.
+  /// Returns the number of doubles in a line of sums at nodes, a multiple of 8.
   [[nodiscard]] std::size_t line_length() const noexcept { return length_; }
 
  private:
   using Numbers = std::vector<double, CacheLines<double>>;
   enum Bracket : std::size_t { low, high };
-  /// Lines in y whose sum involves columns of two ranks: -1, 0, 1, n-1, n, n+1.
+  /// Number of lines of nodes in y whose sum involves columns of two ranks: -1, 0, 1, n-1, n, n+1.
   static constexpr std::size_t kEdges = 6;
 
   [[nodiscard]] bool is_own(std::int64_t j) const noexcept { return j >= 0 && j < cells_y_; }

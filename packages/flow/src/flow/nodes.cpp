@@ -1,3 +1,4 @@
+// Layout of the flow's node fields on one rank, and the demands on box and decomposition.
 #include "merganser/flow/nodes.hpp"
 
 #include <string>

@@ -58,14 +58,14 @@ Vec3 VorticitySums::mean() const {
 
 namespace {
 
-/// Throws InputError for a parcel whose volume or vorticity is not finite.
+/// Throws InputError for parcel i, whose volume or vorticity w is not finite, with its id and these numbers.
 [[noreturn]] void throw_bad_vorticity(const Parcels& parcels, std::size_t i, const double* w) {
   throw InputError("parcel " + std::to_string(parcels.id(i)) + " has volume " + std::to_string(parcels.site(i).volume) +
                    ", vorticity (" + std::to_string(w[0]) + ", " + std::to_string(w[1]) + ", " + std::to_string(w[2]) +
                    "); allowed: finite numbers");
 }
 
-/// Returns volume and moment of one parcel. @throws InputError for numbers that are not finite
+/// Returns the volume of parcel i, m^3, and volume times vorticity, m^3/s. @throws InputError for numbers that are not finite
 std::array<double, 4> parcel_moments(const Parcels& parcels, std::size_t i, std::size_t vorticity) {
   const double volume = parcels.site(i).volume;
   const double* const w = parcels.row(i) + vorticity;
@@ -76,7 +76,7 @@ std::array<double, 4> parcel_moments(const Parcels& parcels, std::size_t i, std:
   return all;
 }
 
-/// Adds volume and moments of a parcel, or of all parcels of a cell, to exact sums.
+/// Adds volume, and volume times vorticity, of a parcel or of all parcels of a cell to the exact sums for the mean vorticity.
 void add_to(VorticitySums& sums, const std::array<double, 4>& all) {
   sums.volume.add(all[0]);
   for (std::size_t c = 0; c < 3; ++c) sums.moment[c].add(all[1 + c]);

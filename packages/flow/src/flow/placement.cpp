@@ -1,3 +1,5 @@
+// Placement of the flow's parcels in cells: counting sort by cell, order by id, points of ellipsoids chunk by chunk, and ids that
+// do not depend on the number of ranks.
 #include "src/flow/placement.hpp"
 
 #include <algorithm>
@@ -26,13 +28,13 @@ Cells to_cells(const NodeLayout& layout) {
   return cells;
 }
 
-/// Formats a position for errors.
+/// Formats the position of a parcel for errors.
 std::string format_position(const Site& s) {
   return "(" + std::to_string(s.x) + ", " + std::to_string(s.y) + ", " + std::to_string(s.z) + ")";
 }
 
-constexpr std::size_t kChunk = kMaxBatches * kBatch;     // parcels that are processed together
-constexpr std::int64_t kPlaces = std::int64_t{1} << 20;  // ids per cell
+constexpr std::size_t kChunk = kMaxBatches * kBatch;         // parcels that are processed together
+constexpr std::int64_t kIdsPerCell = std::int64_t{1} << 20;  // ids per cell
 
 }  // namespace
 
@@ -61,7 +63,7 @@ void Placement::locate(const Parcels& parcels, Shapes shapes) {
   first_[0] = 0;
 }
 
-/// Sorts by id the cells that begin before position `end`, those not yet sorted.
+/// Sorts the parcels of a cell by id, for the cells not yet sorted that begin before position `end` in the order of cells.
 void Placement::sort_ids(const Parcels& parcels, std::size_t end) {
   const auto by_id = [&](std::uint32_t a, std::uint32_t b) { return parcels.id(a) < parcels.id(b); };
   for (; sorted_cells_ + 1 < first_.size() && first_[sorted_cells_] < end; ++sorted_cells_) {
@@ -71,6 +73,7 @@ void Placement::sort_ids(const Parcels& parcels, std::size_t end) {
   }
 }
 
+// Order by id within cells for all parcels, with their rows prefetched chunk by chunk.
 void Placement::prepare_order(const Parcels& parcels) {
   if (sorted_cells_ + 1 == first_.size()) return;
   for (std::size_t begin = ready_; begin < size_; begin += kChunk) {
@@ -96,7 +99,8 @@ void Placement::prepare(const Parcels& parcels, std::size_t end) {
   }
 }
 
-/// Returns the id of the first parcel of a cell; those that follow have the even numbers after it.
+/// Returns the id that renumbering gives the first parcel of one of this rank's cells; those that follow have the even numbers
+/// after it. @throws InputError if the cell holds more than 2^20 parcels
 std::int64_t Placement::first_id(std::size_t cell) const {
   const auto own = static_cast<std::int64_t>(cell);
   const Grid& grid = layout_.grid();
@@ -104,12 +108,13 @@ std::int64_t Placement::first_id(std::size_t cell) const {
   const std::int64_t y = layout_.first(1) + own / layout_.cells(2) % layout_.cells(1);
   const std::int64_t number = (x * grid.cells[1] + y) * grid.cells[2] + own % layout_.cells(2);
   const std::int64_t held = first_[cell + 1] - first_[cell];
-  if (held > kPlaces)
+  if (held > kIdsPerCell)
     throw InputError("cell " + std::to_string(number) + " holds " + std::to_string(held) + " parcels; allowed: up to " +
-                     std::to_string(kPlaces));
-  return 2 * number * kPlaces;
+                     std::to_string(kIdsPerCell));
+  return 2 * number * kIdsPerCell;
 }
 
+// Ids by cell and position in the cell, which do not depend on the number of ranks.
 void Placement::renumber(Parcels& parcels) {
   prepare_order(parcels);
   for (std::size_t cell = 0; cell + 1 < first_.size(); ++cell) {
@@ -118,7 +123,7 @@ void Placement::renumber(Parcels& parcels) {
   }
 }
 
-/// Copies the parcels of positions begin .. end - 1 in their new order, without their registers.
+/// Copies the parcels of positions begin .. end - 1 into the arranged container, in the order of cells and ids, without registers.
 void Placement::copy_chunk(const Parcels& parcels, std::size_t begin, std::size_t end) {
   for (std::size_t n = begin; n < end; ++n) {
     const std::size_t ahead = order_[std::min(n + 16, size_ - 1)];
@@ -154,7 +159,7 @@ void Placement::arrange(Parcels& parcels) {
   ready_ = order_.size();
 }
 
-/// Computes the points of arranged parcels, and stores the offsets in their rows.
+/// Computes the points of the arranged parcels of positions begin .. end - 1, and stores their offsets in the parcels' rows.
 void Placement::find_offsets(std::size_t begin, std::size_t end) {
   const std::size_t batches = (end - begin + kBatch - 1) / kBatch;
   for (std::size_t n = end; n < begin + batches * kBatch; ++n) order_[n] = order_[end - 1];
@@ -172,7 +177,8 @@ void Placement::find_offsets(std::size_t begin, std::size_t end) {
   }
 }
 
-/// Finds the parcel that find_cells() reported, and throws with its id; only on the way to an error, so speed is no matter.
+/// Finds the parcel outside this rank's cells that find_cells() reported, and throws InputError with its id; only on the way to an
+/// error, so speed is no matter.
 void Placement::throw_bad_position(const Parcels& parcels) const {
   const Grid& grid = layout_.grid();
   for (std::size_t i = 0; i < size_; ++i) {
@@ -193,7 +199,8 @@ void Placement::throw_bad_position(const Parcels& parcels) const {
   throw std::logic_error("no parcel is out of place, but one was found to be");
 }
 
-/// Finds the parcel of a batch that find_points() reported, and throws with its id.
+/// Finds the parcel, in the batch at position `place`, that is no ellipsoid or reaches too far, which find_points() reported, and
+/// throws InputError with its id.
 void Placement::throw_bad_points(const Parcels& parcels, std::size_t place) const {
   for (std::size_t n = place; n < place + kBatch; ++n) {
     std::array<std::uint32_t, kBatch> index{};

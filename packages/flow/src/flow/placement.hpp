@@ -11,34 +11,40 @@
 
 namespace merganser::flow {
 
-/// Order of the parcels by cell, and by id within one, with the four points of each. Order and points are computed on demand.
+/// Cell list of a rank's flow parcels: their order by cell, and by id within one, with the four points of each. Order and points
+/// are computed on demand.
 class Placement {
  public:
+  /// Creates the cell list of a rank's block, without parcels.
   explicit Placement(const NodeLayout& layout);
-  /// Finds the cell of every parcel. @throws InputError for a parcel that is not in the block, naming its id
+  /// Finds the grid cell of every parcel, and sorts them by cell. @throws InputError for a parcel that is not in the block,
+  /// naming its id
   void locate(const Parcels& parcels, Shapes shapes = Shapes::changed);
-  /// Sorts the parcels, renumbers them and stores their offsets, as Transfer::arrange() promises; after locate().
+  /// Sorts the parcels in memory by cell and id, renumbers them and stores the offsets of their points in their rows; after
+  /// locate().
   void arrange(Parcels& parcels);
-  /// Assigns the parcels the ids of flow::renumber(); after locate().
+  /// Assigns the parcels the ids of flow::renumber(), by cell and position in the cell; after locate().
   void renumber(Parcels& parcels);
-  /// Computes order and points for the positions before `end` that do not have them yet. Loops that visit the parcels for the
-  /// first time call it before every column, so that a parcel is read from memory once.
+  /// Computes order and points of the parcels at the positions before `end` that do not have them yet. Loops that visit the
+  /// parcels for the first time call it before every column, so that a parcel is read from memory once.
   /// @throws InputError for a parcel whose points are not near enough, naming its id
   void prepare(const Parcels& parcels, std::size_t end);
-  /// Computes the order of all parcels, without points.
+  /// Computes the order of all parcels by cell and id, without points.
   void prepare_order(const Parcels& parcels);
 
+  /// Returns the place of the rank's block of cells in the grid, as doubles for the vectorised loops.
   [[nodiscard]] const Cells& cells() const noexcept { return cells_; }
-  /// Returns the number of parcels.
+  /// Returns the number of parcels located.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// Returns the index of a parcel by its position: by cell from locate() on, by id within a cell once that was computed.
   [[nodiscard]] const std::vector<std::uint32_t>& order() const noexcept { return order_; }
-  /// Returns the first position of every cell of the rank, z fastest, and size() behind the last.
+  /// Returns the position, in the order of cells, of the first parcel of every cell of the rank, z fastest, and size() behind the
+  /// last.
   [[nodiscard]] const std::vector<std::uint32_t>& first() const noexcept { return first_; }
-  /// Returns the range of all parcels.
-  [[nodiscard]] Run all() const noexcept { return {order_.data(), batches_.data(), 0, size_, size_}; }
-  /// Returns the range of the parcels of cells begin .. end - 1.
-  [[nodiscard]] Run in_cells(std::size_t begin, std::size_t end) const noexcept {
+  /// Returns the range of all located parcels, in the order of cells, with their points.
+  [[nodiscard]] ParcelRange all() const noexcept { return {order_.data(), batches_.data(), 0, size_, size_}; }
+  /// Returns the range of the parcels of cells begin .. end - 1 of this rank, with their points.
+  [[nodiscard]] ParcelRange in_cells(std::size_t begin, std::size_t end) const noexcept {
     return {order_.data(), batches_.data(), first_[begin], first_[end], size_};
   }
 
@@ -63,8 +69,8 @@ class Placement {
   Parcels arranged_;  // room for arrange()
 };
 
-/// Returns the exact sums of volume and vorticity over this rank's parcels, as Transfer::vorticity_sums() promises.
-/// Requires the order by prepare_order().
+/// Returns the sums of volume, and of volume times vorticity, over this rank's parcels: in doubles within a cell, exact over cells,
+/// so the same bits for any number of ranks. Requires the order by prepare_order().
 VorticitySums vorticity_sums(const Parcels& parcels, const Placement& placement);
 
 }  // namespace merganser::flow

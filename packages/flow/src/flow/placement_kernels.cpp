@@ -24,8 +24,9 @@ HWY_INLINE V set(double x) { return hn::Set(D(), x); }
 
 // ---- cells ----
 
-/// Converts a coordinate to units of cells. Near a face of a cell the product with 1 / spacing could round into another cell
-/// than the quotient that Grid::cell() computes, so there it is divided too.
+/// Converts a coordinate of parcels, m, to units of grid cells from the lower corner of the box. Near a face of a cell the
+/// product with 1 / spacing could round into another cell than the quotient that Grid::cell() computes, so there it is divided
+/// too.
 HWY_INLINE V to_cell_units(V x, const Cells& cells, int axis) {
   const V from_lower = hn::Sub(x, set(cells.lower[axis]));
   const V g = hn::Mul(from_lower, set(1 / cells.spacing[axis]));
@@ -33,13 +34,14 @@ HWY_INLINE V to_cell_units(V x, const Cells& cells, int axis) {
   if (hn::AllFalse(D(), doubtful)) return g;
   return hn::IfThenElse(doubtful, hn::Div(from_lower, set(cells.spacing[axis])), g);
 }
-/// Returns the index of the cell that contains a coordinate, the topmost for one on the upper face.
+/// Returns the index along an axis of the grid cell that contains a coordinate in units of cells, the topmost for the upper face.
 HWY_INLINE V cell_index(V g, const Cells& cells, int axis) {
   return hn::Min(hn::Max(hn::Floor(g), hn::Zero(D())), set(cells.all[axis] - 1));
 }
+/// Returns the lanes, parcels of a batch, with low <= x <= high.
 HWY_INLINE hn::Mask<D> is_between(V low, V x, V high) { return hn::And(hn::Ge(x, low), hn::Le(x, high)); }
 
-/// Body of find_cells(): cells of parcels, and whether all are in the block.
+/// Body of find_cells(): computes the cell of each parcel. @return true if all parcels are in the rank's block
 bool FindCells(const Site* sites, std::size_t n, const Cells& cells, std::int32_t* cell) {
   const D d;
   const std::size_t lanes = hn::Lanes(d);
@@ -79,14 +81,15 @@ bool FindCells(const Site* sites, std::size_t n, const Cells& cells, std::int32_
 // ---- points ----
 
 // Two vectors at a time: the operations on one are a long dependent chain, and two chains hide its latency.
-/// Two vectors of doubles, processed side by side.
+/// Two vectors of doubles, parcels of two batches, processed side by side.
 struct T {
   V a, b;
 };
-/// Masks of two vectors.
+/// Masks of two vectors of lanes that are processed side by side.
 struct M {
   hn::Mask<D> a, b;
 };
+/// Broadcasts x to both vectors of lanes.
 HWY_INLINE T set_both(double x) { return {set(x), set(x)}; }
 namespace tw {
 HWY_INLINE T Add(T x, T y) { return {hn::Add(x.a, y.a), hn::Add(x.b, y.b)}; }
@@ -111,6 +114,7 @@ HWY_INLINE T IfThenZeroElse(M m, T x) { return {hn::IfThenZeroElse(m.a, x.a), hn
 // Reciprocals and reciprocal square roots from the processor's approximations (14 bits) and two steps of Newton's method,
 // where it has them: a third of the time.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+/// Return 1 / x and 1 / sqrt(x) of two vectors, to about the precision of doubles.
 HWY_INLINE T inverse(T x) {
   T y{V{_mm512_rcp14_pd(x.a.raw)}, V{_mm512_rcp14_pd(x.b.raw)}};
   for (int step = 0; step < 2; ++step) y = tw::MulAdd(y, tw::NegMulAdd(x, y, set_both(1)), y);
@@ -123,6 +127,7 @@ HWY_INLINE T inverse_root(T x) {
   return y;
 }
 #else
+/// Return 1 / x and 1 / sqrt(x) of two vectors.
 HWY_INLINE T inverse(T x) { return {hn::Div(set(1), x.a), hn::Div(set(1), x.b)}; }
 HWY_INLINE T inverse_root(T x) { return {hn::Div(set(1), hn::Sqrt(x.a)), hn::Div(set(1), hn::Sqrt(x.b))}; }
 #endif
@@ -142,15 +147,15 @@ HWY_INLINE Vector combine(T s, const Vector& a, T t, const Vector& b) {
 HWY_INLINE Vector choose(M m, const Vector& a, const Vector& b) {
   return {tw::IfThenElse(m, a.x, b.x), tw::IfThenElse(m, a.y, b.y), tw::IfThenElse(m, a.z, b.z)};
 }
-/// Computes a b - c d.
+/// Computes a b - c d lane by lane, a minor of the ellipsoids' 3 x 3 matrices.
 HWY_INLINE T cross(T a, T b, T c, T d) { return tw::MulSub(a, b, tw::Mul(c, d)); }
 
-/// Symmetric 3 x 3 matrix of each lane's ellipsoid; of trace 0 where it is a deviator.
+/// Symmetric 3 x 3 matrix B of each lane's parcel ellipsoid; of trace 0 where it is the deviator of B.
 struct Deviator {
   T xx, xy, xz, yy, yz, zz;
 };
 
-/// Evaluates the polynomial c[0] + c[1] r + ... by Horner's rule.
+/// Evaluates the polynomial c[0] + c[1] r + ... by Horner's rule, for the eigenvalues of parcel ellipsoids.
 template <std::size_t kTerms>
 HWY_INLINE T polynomial(const double (&c)[kTerms], T r) {
   T sum = set_both(c[kTerms - 1]);
@@ -188,8 +193,9 @@ HWY_INLINE Vector null_vector(const Deviator& m) {
   return {tw::Mul(n.x, scale), tw::Mul(n.y, scale), tw::Mul(n.z, scale)};
 }
 
-/// Computes sqrt((a^2 - c^2) / 5) v1 and sqrt((b^2 - c^2) / 5) v2 of ellipsoids B. One eigenvalue is separated from the others by
-/// at least sqrt(3) times the scale of the deviator, so it and its vector are found first; the rest is a 2 x 2 matrix.
+/// Computes the vectors of a parcel's four points from its ellipsoid B: sqrt((a^2 - c^2) / 5) v1 and sqrt((b^2 - c^2) / 5) v2.
+/// One eigenvalue is separated from the others by at least sqrt(3) times the scale of the deviator, so it and its vector are
+/// found first; the rest is a 2 x 2 matrix.
 HWY_INLINE void half_axes(const Deviator& b, Vector& major, Vector& middle) {
   const T mean = tw::Mul(tw::Add(tw::Add(b.xx, b.yy), b.zz), set_both(1.0 / 3));
   const Deviator d{tw::Sub(b.xx, mean), b.xy, b.xz, tw::Sub(b.yy, mean), b.yz, tw::Sub(b.zz, mean)};
@@ -244,11 +250,13 @@ HWY_INLINE void half_axes(const Deviator& b, Vector& major, Vector& middle) {
   middle = {scaled(two, v2.x), scaled(two, v2.y), scaled(two, v2.z)};
 }
 
+/// Vector in space, one per lane, of one vector of lanes.
 struct OneVector {
   V x, y, z;
 };
 
-/// Stores one coordinate of the points. @return true where they are near enough
+/// Stores one coordinate of centre and point offsets of a batch of parcels, in units of cells. @return true where the points are
+/// in the cells beside the centre's own in x and y, at most one cell beyond a wall in z
 HWY_INLINE hn::Mask<D> store_coordinate(V g, V first, V second, const Cells& cells, int axis, std::size_t at,
                                         Batch& batch) {
   const D d;
@@ -263,12 +271,12 @@ HWY_INLINE hn::Mask<D> store_coordinate(V g, V first, V second, const Cells& cel
   return hn::And(hn::Ge(low, hn::Sub(cell, set(1))), hn::Lt(high, hn::Add(cell, set(2))));
 }
 
-/// Input of a batch: x y z volume, B; or x y z, offsets.
-struct alignas(64) Given {
+/// Input of a batch of parcels for their points: x y z volume, B; or x y z, stored offsets of the points.
+struct alignas(64) BatchInput {
   double value[9][kBatch];
 };
 /// Gathers position, volume and shape of a batch of parcels.
-HWY_INLINE void gather_input(const Site* sites, const double* rows, const std::uint32_t* index, Given& given) {
+HWY_INLINE void gather_input(const Site* sites, const double* rows, const std::uint32_t* index, BatchInput& given) {
   for (std::size_t k = 0; k < kBatch; ++k) {
     const Site& site = sites[index[k]];
     const double* const b5 = rows + index[k] * Row::width + Row::shape;
@@ -280,18 +288,19 @@ HWY_INLINE void gather_input(const Site* sites, const double* rows, const std::u
   }
 }
 
-/// One vector of lanes of a batch.
-struct Part {
-  const Given& given;
+/// Lanes at .. at + Lanes - 1 of a batch of parcels: the input of their points, and the batch that gets these.
+struct BatchLanes {
+  const BatchInput& given;
   Batch& batch;
   std::size_t at;
   [[nodiscard]] HWY_INLINE V load(std::size_t i) const { return hn::Load(D(), given.value[i] + at); }
 };
 
-/// Stores the points of one vector of lanes, offsets major + middle and major - middle. @return true if all are allowed
+/// Stores the four points of the parcels of one vector of lanes, offsets major + middle and major - middle. @return true if all are
+/// near enough to their centres
 /// @param fine  lanes whose volume and B are an ellipsoid's
-HWY_INLINE bool store_points(const Part& part, const Cells& cells, const OneVector& major, const OneVector& middle,
-                             hn::Mask<D> fine) {
+HWY_INLINE bool store_points(const BatchLanes& part, const Cells& cells, const OneVector& major,
+                             const OneVector& middle, hn::Mask<D> fine) {
   for (int a = 0; a < 3; ++a) {
     const V g = to_cell_units(part.load(static_cast<std::size_t>(a)), cells, a);
     const V along_major = a == 0 ? major.x : a == 1 ? major.y : major.z;
@@ -304,8 +313,9 @@ HWY_INLINE bool store_points(const Part& part, const Cells& cells, const OneVect
   return hn::AllTrue(D(), fine);
 }
 
-/// Computes the points of two vectors of lanes, B33 first, which follows from the volume. @return which are allowed
-HWY_INLINE std::array<bool, 2> compute_points(const Part& one, const Part& two, const Cells& cells) {
+/// Computes the four points of the parcels of two vectors of lanes, B33 first, which follows from the volume. @return true for each
+/// vector whose parcels are all ellipsoids with points near enough
+HWY_INLINE std::array<bool, 2> compute_points(const BatchLanes& one, const BatchLanes& two, const Cells& cells) {
   const auto load = [&](std::size_t i) { return T{one.load(i), two.load(i)}; };
   Deviator b{load(4), load(5), load(6), load(7), load(8), set_both(0)};
   const T abc = tw::Mul(load(3), set_both(0.75 / std::numbers::pi));
@@ -325,7 +335,7 @@ HWY_INLINE std::array<bool, 2> compute_points(const Part& one, const Part& two, 
                        hn::And(zz.b, xx.b))};
 }
 
-/// Prefetches the site and the shape of a parcel.
+/// Prefetches the site and the shape B of a parcel.
 HWY_INLINE void prefetch(const Site* sites, const double* rows, std::uint32_t index) {
   const double* const row = rows + index * Row::width;
   __builtin_prefetch(sites + index, 0, 2);
@@ -333,11 +343,11 @@ HWY_INLINE void prefetch(const Site* sites, const double* rows, std::uint32_t in
   __builtin_prefetch(row + Row::shape + 4, 0, 2);
 }
 
-/// Body of find_points(): the four points of each parcel from the half axes of its ellipsoid.
+/// Body of find_points(): computes the four points of each parcel from the half axes of its ellipsoid B.
 std::size_t FindPoints(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
                        const Cells& cells, Batch* batches) {
   // All input is gathered first: a vector load right after scalar stores to its memory would stall on store forwarding.
-  Given given[kMaxBatches];
+  BatchInput given[kMaxBatches];
   for (std::size_t b = 0; b < count; ++b) gather_input(sites, rows, index.order + b * kBatch, given[b]);
   std::size_t good = count;
   for (std::size_t b = 0; b < count; b += 2) {
@@ -355,8 +365,9 @@ std::size_t FindPoints(const Site* sites, const double* rows, const Upcoming& in
   return good;
 }
 
-/// Gathers the stored offsets of a batch. @return false if one is not a number, so that the batch is to be computed from B
-HWY_INLINE bool read_offsets(const Site* sites, const double* rows, const std::uint32_t* index, Given& given) {
+/// Gathers positions and stored point offsets of a batch of parcels. @return false if an offset is not a number, so that the
+/// points are to be computed from B
+HWY_INLINE bool read_offsets(const Site* sites, const double* rows, const std::uint32_t* index, BatchInput& given) {
   bool known = true;
   for (std::size_t k = 0; k < kBatch; ++k) {
     const Site& site = sites[index[k]];
@@ -370,11 +381,11 @@ HWY_INLINE bool read_offsets(const Site* sites, const double* rows, const std::u
   return known;
 }
 
-/// Body of place_points(): the four points of each parcel from stored offsets.
+/// Body of place_points(): computes the four points of each parcel ellipsoid from the offsets stored in its row.
 std::size_t PlacePoints(const Site* sites, const double* rows, const Upcoming& index, std::size_t count,
                         const Cells& cells, Batch* batches) {
   // All input is gathered first, as in FindPoints: scalar stores must have completed before the vector loads.
-  Given given[kMaxBatches];
+  BatchInput given[kMaxBatches];
   bool known[kMaxBatches];
   for (std::size_t b = 0; b < count; ++b) known[b] = read_offsets(sites, rows, index.order + b * kBatch, given[b]);
   for (std::size_t b = 0; b < count; ++b) {
@@ -389,7 +400,7 @@ std::size_t PlacePoints(const Site* sites, const double* rows, const Upcoming& i
       continue;
     }
     for (std::size_t k = 0; k < kBatch; k += hn::Lanes(D())) {
-      const Part part{given[b], batches[b], k};
+      const BatchLanes part{given[b], batches[b], k};
       auto fine = hn::Eq(part.load(0), part.load(0));
       for (std::size_t a = 0; a < 3; ++a) {
         const V g = to_cell_units(part.load(a), cells, static_cast<int>(a));

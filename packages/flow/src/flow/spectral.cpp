@@ -1,11 +1,14 @@
+// Distributed Fourier transform of node fields: transform along x, transposition among the ranks of a row, transform along y, and
+// back. Each rank of a row holds a part of the lanes of a column while lines are whole.
 #include "src/flow/spectral.hpp"
 
 namespace merganser::flow {
 namespace {
 
+/// Converts a number of grid cells to an unsigned size.
 std::size_t to_size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
-/// Returns the ranks that differ from this one along `axis` only, ascending along it.
+/// Returns the row of ranks of the decomposition that differ from `rank` along `axis` only, itself included, ascending along it.
 std::vector<int> ranks_in_row(const Decomposition& d, int rank, std::size_t axis) {
   std::array<int, 3> at = d.coordinates(rank);
   std::vector<int> row;
@@ -13,7 +16,7 @@ std::vector<int> ranks_in_row(const Decomposition& d, int rank, std::size_t axis
   return row;
 }
 
-/// Returns the boundaries of the blocks of cells along an axis.
+/// Returns the boundaries of the ranks' blocks of cells along an axis of the decomposition.
 Cuts cell_cuts(const Decomposition& d, int axis) {
   Cuts cuts;
   for (int part = 0; part <= d.shape()[static_cast<std::size_t>(axis)]; ++part)
@@ -21,14 +24,14 @@ Cuts cell_cuts(const Decomposition& d, int axis) {
   return cuts;
 }
 
-/// Returns an array in `memory`, which grows if need be; earlier contents are not kept in place.
+/// Returns a view of four axes on `memory`, which grows if need be; earlier contents are not kept in place.
 Array4 array(fft::Field& memory, const std::array<std::size_t, 4>& count, std::size_t row, std::size_t pad = 0) {
   const std::size_t plane = count[1] * count[2] * row + pad;
   if (memory.size() < count[0] * plane) memory.resize(count[0] * plane);
   return {memory.data(), count, {plane, count[2] * row, row}};
 }
 
-/// Returns the length of part `place`.
+/// Returns the length of part `place` of a divided array axis.
 std::size_t part_length(const Cuts& cuts, std::size_t place) { return cuts[place + 1] - cuts[place]; }
 
 }  // namespace
@@ -54,20 +57,20 @@ OwnWaves Spectral::waves() const {
           part_length(cuts_l_, along_x_.index())};
 }
 
-/// Returns the lengths of a column of `fields` fields, and its parts for the ranks of a row.
+/// Returns the lengths of a column of `fields` fields in the distributed transform, and its parts for the ranks of a row.
 Spectral::Lanes Spectral::lanes(std::size_t fields, const RowExchange& row) const {
   const std::size_t room = fft::padded(fields * (cells_[2] + 1));
   return {room / fft::kLanes, room + fft::kLanes, even_cuts(room, row.size(), fft::kLanes)};
 }
 
-/// Returns complex rows of waves. The planes of k are not a multiple of a page apart, or a column of them would map to few sets
-/// of the cache.
+/// Returns a view on complex rows of Fourier coefficients, by waves k and l, of `room` doubles each. The planes of k are not a
+/// multiple of a page apart, or a column of them would map to few sets of the cache.
 Array4 Spectral::waves_along(fft::Field& memory, std::size_t k, std::size_t l, std::size_t room) const {
   return array(memory, {k, l, 2, room}, room, fft::kLanes);
 }
 
-/// Transforms along x, from nodes to waves. A rank that has x whole transforms line by line in a buffer that stays in the
-/// cache; otherwise the ranks of a row exchange parts of columns for whole lines first.
+/// Fourier transforms node fields along x, from nodes to waves. A rank that has x whole transforms line by line in a buffer that
+/// stays in the cache; otherwise the ranks of a row exchange parts of columns for whole lines first.
 void Spectral::forward_x(const Lanes& lanes, const Pack& pack) {
   const bool alone = along_x_.size() == 1;
   const std::size_t own_lanes = part_length(lanes.cuts, along_x_.index());
@@ -92,7 +95,7 @@ void Spectral::forward_x(const Lanes& lanes, const Pack& pack) {
   }
 }
 
-/// Transforms along x, from waves to nodes: forward_x() in reverse order.
+/// Fourier transforms fields along x, from waves to nodes: forward_x() in reverse order.
 void Spectral::inverse_x(const Lanes& lanes, const Unpack& unpack) {
   const bool alone = along_x_.size() == 1;
   const std::size_t own_lanes = part_length(lanes.cuts, along_x_.index());
@@ -116,7 +119,7 @@ void Spectral::inverse_x(const Lanes& lanes, const Unpack& unpack) {
              nodes.data + j * nodes.stride[0] + i * nodes.stride[1]);
 }
 
-/// Transforms along y, solves the columns of waves, and transforms back.
+/// Fourier transforms along y, calls `solve` on each of this rank's columns of waves, and transforms back along y.
 void Spectral::solve_columns(const Lanes& in, const Solve& solve, const Lanes& out) {
   const bool alone = along_x_.size() == 1;
   const OwnWaves own = waves();

@@ -1,3 +1,4 @@
+// Statistics of the flow: exact sums over a rank's parcels, their messages, and the announcement of contributions over a network.
 #include "merganser/flow/statistics.hpp"
 
 #include <algorithm>
@@ -18,8 +19,8 @@ namespace {
 constexpr announce::Topic kTopic = 1;
 constexpr int kDegree = 4;
 
-/// Header of a serialised contribution, before the words of its sums.
-struct Head {
+/// Header of a rank's serialised contribution to the flow statistics, before the words of its exact sums.
+struct StatisticsHeader {
   std::int64_t parcels;
   std::int64_t small;
   double least_buoyancy;
@@ -69,6 +70,7 @@ void PartialStatistics::add_parcels(const Parcels& parcels, double small_volume)
   parcels_ += static_cast<std::int64_t>(parcels.size());
 }
 
+// Kinetic energy of a rank's parcels, for the flow statistics.
 void PartialStatistics::add_velocities(const Parcels& parcels) {
   const std::size_t r = parcels.schema().offset("registers");
   SumBins all;
@@ -79,6 +81,7 @@ void PartialStatistics::add_velocities(const Parcels& parcels) {
   all.move_to(sums_[energy], "the kinetic energy");
 }
 
+// Sum of the contributions of two ranks to the flow statistics.
 void PartialStatistics::add(const PartialStatistics& o) {
   if (o.parcels_ > 0) {
     least_buoyancy_ = parcels_ == 0 ? o.least_buoyancy_ : std::min(least_buoyancy_, o.least_buoyancy_);
@@ -115,7 +118,7 @@ void PartialStatistics::finish(double box_volume, Statistics& out) const {
 
 // Contribution of a rank as a message.
 std::vector<std::byte> PartialStatistics::bytes() const {
-  const Head head{parcels_, small_, least_buoyancy_, greatest_buoyancy_, counts};
+  const StatisticsHeader head{parcels_, small_, least_buoyancy_, greatest_buoyancy_, counts};
   constexpr std::size_t kSum = ExactSum::kWords * sizeof(std::int64_t);
   std::vector<std::byte> out(sizeof head + sums * kSum);
   std::memcpy(out.data(), &head, sizeof head);
@@ -126,7 +129,7 @@ std::vector<std::byte> PartialStatistics::bytes() const {
 
 PartialStatistics PartialStatistics::from_bytes(std::span<const std::byte> bytes) {
   constexpr std::size_t kSum = ExactSum::kWords * sizeof(std::int64_t);
-  Head head;
+  StatisticsHeader head;
   if (bytes.size() != sizeof head + sums * kSum)
     throw CommError("statistics of a rank came as " + std::to_string(bytes.size()) +
                     " bytes; expected: " + std::to_string(sizeof head + sums * kSum));
@@ -149,22 +152,24 @@ Choices<StatisticsWay> statistics_ways() {
   return {{{"network", StatisticsWay::network}, {"collective", StatisticsWay::collective}}};
 }
 
-/// State of the gathering of statistics: states whose contributions have not all arrived, and the network that brings
-/// them.
+/// State of the gathering of flow statistics on one rank: states whose contributions have not all arrived, and the network that
+/// brings them.
 struct StatisticsGatherer::Impl {
   Impl(comm::Transport& t, StatisticsWay way, double volume) : transport(t), box_volume(volume) {
     if (way == StatisticsWay::collective) return;
     network.emplace(t, announce::DeBruijnNetwork(t.size(), kDegree));
   }
 
-  /// Combines the contributions that all ranks announced after the same step, one of each, in the order of ranks.
+  /// Combines the contributions to the flow statistics that all ranks announced after the same step, one of each rank, into the
+  /// statistics of the oldest state.
   void combine(std::span<const announce::Announcement> announcements) {
     if (announcements.empty()) return;
     PartialStatistics all;
     for (const announce::Announcement& a : announcements) all.add(PartialStatistics::from_bytes(a.bytes));
     complete(all);
   }
-  /// Completes the oldest state that lacks statistics: states complete in the order in which they were added.
+  /// Completes the statistics of the oldest state that waits for them, from the sums over all ranks: states complete in the order
+  /// in which they were added.
   void complete(const PartialStatistics& all) {
     all.finish(box_volume, waiting.front());
     ready.push_back(waiting.front());

@@ -11,13 +11,14 @@
 
 namespace merganser::flow {
 
-/// Accumulators of mantissas by exponent: integers in two halves, with room for 2^31 additions. An addition is two integer
-/// ones, where ExactSum finds its words and needs three. The sum does not depend on the order.
+/// Exact accumulator of non-negative doubles for the flow statistics: sums of mantissas by exponent, integers in two halves, with
+/// room for 2^31 additions. An addition is two integer ones, where ExactSum finds its words and needs three. The sum does not
+/// depend on the order.
 class SumBins {
  public:
   SumBins() : low_(kExponents), high_(kExponents) {}
 
-  /// Adds a number. @param x  at least 0; move_to() throws if one is not finite
+  /// Adds the number x >= 0 to the exact sum. move_to() throws if one was not finite
   void add(double x) {
     const auto bits = std::bit_cast<std::uint64_t>(x);
     const std::uint64_t exponent = bits >> 52 & (kExponents - 1);
@@ -26,7 +27,7 @@ class SumBins {
     high_[exponent] += mantissa >> 32;
   }
 
-  /// Adds the sum of the numbers so far to `sum` and clears the bins. @throws InputError naming `what` if a number was
+  /// Adds the exact sum of the numbers so far to `sum` and clears the bins. @throws InputError naming `what` if a number was
   /// not finite
   void move_to(ExactSum& sum, const std::string& what) {
     if (low_.back() != 0 || high_.back() != 0)
@@ -42,7 +43,7 @@ class SumBins {
  private:
   static constexpr std::uint64_t kExponents = 2048;
 
-  /// Adds whole * 2^unit, in halves of 32 bits that doubles hold exactly.
+  /// Adds whole * 2^unit to the exact sum, in halves of 32 bits that doubles hold exactly.
   static void add_whole(ExactSum& sum, std::uint64_t whole, int unit) {
     if (whole == 0) return;
     sum.add(std::ldexp(static_cast<double>(whole & 0xffffffff), unit));

@@ -1,3 +1,5 @@
+// Transfer of the flow model between parcels and nodes: gather of volume, vorticity and buoyancy column by column, interpolation
+// back in the Runge-Kutta stages and corrections, and damping of vorticity at the walls.
 #include "merganser/flow/transfer.hpp"
 
 #include <algorithm>
@@ -15,7 +17,8 @@ namespace merganser::flow {
 
 namespace {
 
-/// Returns the strain rate at a node, sqrt(2 S:S), S the symmetric part of the velocity gradient.
+/// Returns the strain rate of the flow at a node, 1/s, for the damping at walls: sqrt(2 S:S), S the symmetric part of the
+/// velocity gradient.
 double strain(const double* f) {
   const double w_z = -(f[FlowFields::u_x] + f[FlowFields::v_y]);
   const double xy = 0.5 * (f[FlowFields::u_y] + f[FlowFields::v_x]);
@@ -50,7 +53,7 @@ struct Transfer::Impl {
   NodeSums carried_sums;
   NodeSums volume_sums;
   HaloFill halo;
-  Weighed weighed;
+  WindowWeights weighed;
   std::vector<double, CacheLines<double>> line;
   std::array<std::vector<double>, 2> share;  // 1 - exp(-damping strain dt), at the nodes of the walls
   std::vector<std::uint32_t>
@@ -69,29 +72,32 @@ struct Transfer::Impl {
     watched = {{sure.low[0], sure.low[1]}, {sure.high[0], sure.high[1]}, nullptr, 0};
   }
 
+  /// Returns the distances between lines of nodes in the layout of this rank's node fields.
   [[nodiscard]] Lines lines() const { return {layout.stride_i(), layout.stride_j()}; }
-  /// Returns an empty list of leavers with room for all parcels.
+  /// Returns an empty list, with room for all parcels, of those that may leave the rank's block.
   Leavers& leavers() {
     left.resize(placement.size() + 1);
     watched.index = left.data();
     watched.count = 0;
     return watched;
   }
+  /// Returns the number of nodes of a line in z, with one level beyond each wall.
   [[nodiscard]] std::size_t nodes_in_line() const { return static_cast<std::size_t>(layout.cells(2)) + 3; }
-  /// Checks that the parcels are as many as at locate(). @throws UsageError
+  /// Validates that there are as many flow parcels as when locate() found their cells. @throws UsageError
   void require_located(const Parcels& parcels) const {
     if (parcels.size() != placement.size())
       throw UsageError("a transfer with " + std::to_string(parcels.size()) + " parcels after locate() of " +
                        std::to_string(placement.size()) + "; call locate() after parcels came or went");
   }
 
-  /// Checks that the parcels are those located, and computes the points of all.
+  /// Validates that the parcels are as many as at locate(), and computes the four points of each. @throws UsageError, InputError
   void require_points(const Parcels& parcels) {
     require_located(parcels);
     placement.prepare(parcels, placement.size());
   }
 
-  /// Calls scatter(parcels of a column, its window) for all columns of cells, and adds up the windows. Every rank.
+  /// Calls scatter(parcels of a column, its window) for all columns of cells, and sums the windows at the nodes. Called by every
+  /// rank.
   void accumulate_columns(const Parcels& parcels, NodeSums& sums, const auto& scatter) {
     weighed.batch = ~std::size_t{0};
     const auto height = static_cast<std::size_t>(layout.cells(2));
@@ -106,7 +112,7 @@ struct Transfer::Impl {
     sums.finish();
   }
 
-  /// Finds the parcel whose numbers are not finite, and throws with its id.
+  /// Finds this rank's first parcel whose volume, vorticity or buoyancy is not finite, and throws InputError with its id.
   [[noreturn]] void throw_bad_parcel(const Parcels& parcels) const {
     for (std::size_t i = 0; i < parcels.size(); ++i) {
       const double* const row = parcels.row(i);
@@ -121,7 +127,8 @@ struct Transfer::Impl {
         "sums at nodes are not finite, by a parcel of another rank or by overflow; allowed: finite numbers");
   }
 
-  /// Computes, at the nodes of both walls, the share by which vorticity relaxes towards that of the wall within dt.
+  /// Computes, at the nodes of both walls, the share in [0, 1] by which damping relaxes parcel vorticity towards that of the wall
+  /// within dt.
   void compute_damping_shares(const FlowNodes& flow, double dt) {
     for (const std::size_t wall : {0U, 1U}) {
       share[wall].clear();
@@ -132,7 +139,8 @@ struct Transfer::Impl {
     }
   }
 
-  /// Relaxes the vorticity of one parcel: each of its four points contributes at the wall nodes of its cell.
+  /// Damps the vorticity of the parcel at position `place` towards that of the wall: each of its four points contributes at the
+  /// wall nodes of its cell.
   void damp_parcel(Parcels& parcels, const CarriedNodes& carried, std::size_t place) const {
     const Batch& batch = placement.all().batches[place / kBatch];
     const std::size_t lane = place % kBatch;
@@ -184,7 +192,7 @@ void Transfer::arrange(Parcels& parcels) {
 void Transfer::gather(const Parcels& parcels, CarriedNodes& carried) {
   Impl& m = *impl_;
   m.require_located(parcels);
-  m.accumulate_columns(parcels, m.carried_sums, [&](const Run& run, double* window) {
+  m.accumulate_columns(parcels, m.carried_sums, [&](const ParcelRange& run, double* window) {
     scatter_carried(parcels.sites(), parcels.rows(), run, m.placement.cells(), m.carried_sums.window_lines(), m.weighed,
                     window);
   });
@@ -203,7 +211,7 @@ void Transfer::gather(const Parcels& parcels, CarriedNodes& carried) {
 void Transfer::gather_excess(const Parcels& parcels, ScalarNodes& excess) {
   Impl& m = *impl_;
   m.require_located(parcels);
-  m.accumulate_columns(parcels, m.volume_sums, [&](const Run& run, double* window) {
+  m.accumulate_columns(parcels, m.volume_sums, [&](const ParcelRange& run, double* window) {
     scatter_volume(parcels.sites(), run, m.placement.cells(), m.volume_sums.window_lines(), m.weighed, window);
   });
   const auto top = static_cast<std::size_t>(m.layout.cells(2)) + 1;  // place of the upper wall in a line
@@ -272,6 +280,7 @@ VorticitySums Transfer::vorticity_sums(const Parcels& parcels) {
   return flow::vorticity_sums(parcels, impl_->placement);
 }
 
+// Numbers of parcels and of small ones by cell, for the fields file.
 void Transfer::count(const Parcels& parcels, double small_volume, std::vector<std::int32_t>& all,
                      std::vector<std::int32_t>& small) const {
   const Impl& m = *impl_;

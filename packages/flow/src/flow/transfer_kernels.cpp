@@ -24,20 +24,22 @@ HWY_INLINE V set(double x) { return hn::Set(D(), x); }
 
 // ---- weights ----
 
+/// Positions in units of cells, one per lane.
 struct Vector {
   V x, y, z;
 };
-/// Distances between nodes that are neighbours in x and y, in the numbering of nodes, as doubles.
+/// Distances, in nodes, from a grid node to the next in x and y, as doubles; in z it is 1.
 struct Steps {
   double x, y;
 };
 
+/// Stores trilinear weights of a lower and an upper node: xy z0 and xy z1.
 HWY_INLINE void store_pair(V xy, V z0, V z1, double (*to)[kBatch], std::size_t at) {
   hn::Store(hn::Mul(xy, z0), D(), to[0] + at);
   hn::Store(hn::Mul(xy, z1), D(), to[1] + at);
 }
 
-/// Computes the trilinear weights of one point per lane, and the index of its lowest node counted from `origin`.
+/// Computes the trilinear weights of one parcel point per lane, and the index of its cell's lowest node, counted from `origin`.
 HWY_INLINE void weigh(const Vector& point, const Vector& origin, const Steps& steps, std::size_t which, std::size_t at,
                       Weights& weights) {
   const Vector cell{hn::Floor(point.x), hn::Floor(point.y), hn::Floor(point.z)};
@@ -67,7 +69,8 @@ HWY_INLINE Vector plus(const Vector& a, const Vector& b) {
 HWY_INLINE Vector minus(const Vector& a, const Vector& b) {
   return {hn::Sub(a.x, b.x), hn::Sub(a.y, b.y), hn::Sub(a.z, b.z)};
 }
-/// Computes the trilinear weights of the four points of each parcel of a batch: centre + first, + second, - second, - first.
+/// Computes the trilinear weights of the four points of the parcels of one vector of lanes of a batch: centre + first, + second,
+/// - second, - first.
 HWY_INLINE void weigh_points(const Batch& batch, const Vector& origin, const Steps& steps, std::size_t at,
                              Weights& weights) {
   const Vector centre = load(batch.centre, at);
@@ -79,21 +82,21 @@ HWY_INLINE void weigh_points(const Batch& batch, const Vector& origin, const Ste
   weigh(minus(centre, first), origin, steps, 3, at, weights);
 }
 
-/// Converts distances between lines to doubles.
+/// Converts the distances between lines of nodes to doubles.
 HWY_INLINE Steps to_steps(const Lines& lines) { return {static_cast<double>(lines.x), static_cast<double>(lines.y)}; }
-/// Returns the origin of node indices of a layout, one node below the first of the rank.
+/// Returns the origin of node indices in a rank's node fields, in units of cells: one node below the rank's first.
 HWY_INLINE Vector layout_origin(const Cells& cells) {
   return {set(cells.first[0] - 1), set(cells.first[1] - 1), set(-1)};
 }
-/// Returns the origin of a window, one node below the cells of the parcel's column.
+/// Returns the origin along an axis of the window that a parcel is scattered to, one node below its column of cells.
 HWY_INLINE V window_origin(V centre, const Cells& cells, int axis) {
   const V cell = hn::Min(hn::Max(hn::Floor(centre), hn::Zero(D())), set(cells.all[axis] - 1));
   return hn::Sub(cell, set(1));
 }
 
-/// Computes the weights of a batch relative to the windows of its parcels, unless the batch is the one of the last call.
-HWY_INLINE void weigh_in_window(const Run& run, std::size_t batch, const Cells& cells, const Lines& lines,
-                                Weighed& weighed) {
+/// Computes the trilinear weights of a batch of parcels relative to their columns' windows, unless those of the last call.
+HWY_INLINE void weigh_in_window(const ParcelRange& run, std::size_t batch, const Cells& cells, const Lines& lines,
+                                WindowWeights& weighed) {
   if (weighed.batch == batch) return;
   weighed.batch = batch;
   const Batch& points = run.batches[batch];
@@ -107,7 +110,8 @@ HWY_INLINE void weigh_in_window(const Run& run, std::size_t batch, const Cells& 
 constexpr std::size_t kAhead = 24;  // parcels ahead of the current one whose memory is prefetched
 
 /// Prefetches the site, and `bytes` of the row, of a parcel kAhead positions later.
-HWY_INLINE void prefetch(const Site* sites, const double* rows, const Run& run, std::size_t place, std::size_t bytes) {
+HWY_INLINE void prefetch(const Site* sites, const double* rows, const ParcelRange& run, std::size_t place,
+                         std::size_t bytes) {
   const std::uint32_t index = run.order[std::min(place + kAhead, run.placed - 1)];
   __builtin_prefetch(sites + index);
   const char* const row = reinterpret_cast<const char*>(rows + index * Row::width);
@@ -115,10 +119,10 @@ HWY_INLINE void prefetch(const Site* sites, const double* rows, const Run& run, 
   __builtin_prefetch(row + bytes - 1);
 }
 
-/// Distances of the eight nodes of a cell from the lowest, in doubles, x slowest.
-struct Corners {
+/// Distances of the eight nodes of a cell from the lowest, in doubles of a node field, x slowest.
+struct CornerOffsets {
   std::size_t at[8];
-  HWY_INLINE explicit Corners(const Lines& lines, std::size_t width) {
+  HWY_INLINE explicit CornerOffsets(const Lines& lines, std::size_t width) {
     for (std::size_t n = 0; n < 8; ++n) at[n] = ((n >> 2) * lines.x + ((n >> 1) & 1) * lines.y + (n & 1)) * width;
   }
 };
@@ -129,12 +133,12 @@ struct Corners {
 alignas(64) constexpr std::uint64_t kKeep[8] = {0, ~0ULL, ~0ULL, ~0ULL, ~0ULL, 0, 0, 0};
 alignas(64) constexpr double kOne[8] = {1, 0, 0, 0, 0, 0, 0, 0};
 
-/// Body of scatter_carried(): sums volume, vorticity and buoyancy of parcels at nodes.
-void ScatterCarried(const Site* sites, const double* rows, const Run& run, const Cells& cells, const Lines& lines,
-                    Weighed& weighed, double* window) {
+/// Body of scatter_carried(): adds volume, and volume times vorticity and buoyancy, of parcels to the nodes of a column's window.
+void ScatterCarried(const Site* sites, const double* rows, const ParcelRange& run, const Cells& cells,
+                    const Lines& lines, WindowWeights& weighed, double* window) {
   const D d;
   const hn::RebindToUnsigned<D> u;
-  const Corners corners(lines, CarriedFields::width);
+  const CornerOffsets corners(lines, CarriedFields::width);
   for (std::size_t place = run.begin; place < run.end; ++place) {
     weigh_in_window(run, place / kBatch, cells, lines, weighed);
     prefetch(sites, rows, run, place, 64);
@@ -160,10 +164,10 @@ void ScatterCarried(const Site* sites, const double* rows, const Run& run, const
   }
 }
 
-/// Body of scatter_volume(): sums the volume of parcels at nodes.
-void ScatterVolume(const Site* sites, const Run& run, const Cells& cells, const Lines& lines, Weighed& weighed,
-                   double* window) {
-  const Corners corners(lines, 1);
+/// Body of scatter_volume(): adds the volume of parcels to the nodes of a column's window.
+void ScatterVolume(const Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines,
+                   WindowWeights& weighed, double* window) {
+  const CornerOffsets corners(lines, 1);
   for (std::size_t place = run.begin; place < run.end; ++place) {
     weigh_in_window(run, place / kBatch, cells, lines, weighed);
     __builtin_prefetch(sites + run.order[std::min(place + kAhead, run.placed - 1)]);
@@ -178,10 +182,11 @@ void ScatterVolume(const Site* sites, const Run& run, const Cells& cells, const 
 
 // ---- to the parcels ----
 
+/// Weighted sums over nodes of two adjacent vectors of flow fields, interpolated at a parcel's points.
 struct Pair {
   V a, b;
 };
-/// Adds two nodes, one above the other, with weights weight[0 .. 1][lane].
+/// Adds flow values of two nodes, one above the other, with the trilinear weights weight[0 .. 1][lane].
 HWY_INLINE void add_nodes(const double* node, const double (*weight)[kBatch], std::size_t lane, Pair& sum) {
   const D d;
   const std::size_t lanes = hn::Lanes(d);
@@ -193,8 +198,8 @@ HWY_INLINE void add_nodes(const double* node, const double (*weight)[kBatch], st
   sum.b = hn::MulAdd(high, hn::Load(d, node + FlowFields::width + lanes), sum.b);
 }
 
-/// Computes the mean of the flow over the four points of parcel `lane`.
-HWY_INLINE void read_flow(const double* flow, const Weights& weights, std::size_t lane, const Corners& corners,
+/// Interpolates the flow at parcel `lane` of a batch: the mean of velocity, gradient and tendency over its four points.
+HWY_INLINE void read_flow(const double* flow, const Weights& weights, std::size_t lane, const CornerOffsets& corners,
                           double* mean) {
   const D d;
   const double* const point[4] = {flow + static_cast<std::size_t>(weights.node[0][lane]) * FlowFields::width,
@@ -230,17 +235,19 @@ HWY_INLINE double multiply_add(double a, double b, double c) {
 #endif
 }
 
-/// Computes r <- a r + rate, y <- y + b_dt r. In the first stage r is not read: it may hold anything, even not a number.
+/// Updates one variable y of a parcel in a Runge-Kutta stage: r <- a r + rate, y <- y + b_dt r. In the first stage r is not read:
+/// it may hold anything, even not a number.
 template <bool kFirst>
-HWY_INLINE void push(double& y, double& r, double rate, const Push& stage) {
+HWY_INLINE void push(double& y, double& r, double rate, const RungeKuttaUpdate& stage) {
   const double now = kFirst ? rate : multiply_add(stage.a, r, rate);
   r = now;
   y = multiply_add(stage.b_dt, now, y);
 }
 
-/// Advances one parcel: moves it, adds to its vorticity, and deforms it by dB/dt = S B + B S^T, S the velocity gradient.
+/// Advances one parcel by a Runge-Kutta stage: moves it, adds to its vorticity, and deforms it by dB/dt = S B + B S^T, S the
+/// velocity gradient.
 template <bool kFirst>
-HWY_INLINE void advance_one(Site& site, double* row, const double* f, const Push& stage) {
+HWY_INLINE void advance_one(Site& site, double* row, const double* f, const RungeKuttaUpdate& stage) {
   const double u_x = f[FlowFields::u_x];
   const double u_y = f[FlowFields::u_y];
   const double u_z = f[FlowFields::u_z];
@@ -280,7 +287,7 @@ HWY_INLINE void advance_one(Site& site, double* row, const double* f, const Push
   push<kFirst>(b[4], r[10], b23_rate, stage);
 }
 
-/// Records a parcel that may have left the block: always writes its index, counts it only then, so that no branch is needed.
+/// Records a parcel that may have left the rank's block: always writes its index, counts it only then, to avoid a branch.
 HWY_INLINE void record_leaver(const Site& site, std::uint32_t index, Leavers& leavers) {
   const int x = static_cast<int>(site.x >= leavers.low[0]) & static_cast<int>(site.x < leavers.high[0]);
   const int y = static_cast<int>(site.y >= leavers.low[1]) & static_cast<int>(site.y < leavers.high[1]);
@@ -288,10 +295,11 @@ HWY_INLINE void record_leaver(const Site& site, std::uint32_t index, Leavers& le
   leavers.count += static_cast<std::size_t>((x & y) ^ 1);
 }
 
+/// Advances a range of parcels by one Runge-Kutta stage with the flow interpolated at their points; kFirst: registers are not read.
 template <bool kFirst>
-HWY_INLINE void advance_all(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines,
-                            const double* flow, const Push& stage, Leavers& leavers) {
-  const Corners corners(lines, FlowFields::width);
+HWY_INLINE void advance_all(Site* sites, double* rows, const ParcelRange& run, const Cells& cells, const Lines& lines,
+                            const double* flow, const RungeKuttaUpdate& stage, Leavers& leavers) {
+  const CornerOffsets corners(lines, FlowFields::width);
   Weights weights;
   alignas(64) double mean[FlowFields::width];
   for (std::size_t place = run.begin; place < run.end; place += kBatch) {
@@ -309,15 +317,15 @@ HWY_INLINE void advance_all(Site* sites, double* rows, const Run& run, const Cel
   }
 }
 
-/// Body of advance_run(): a Runge-Kutta stage of each parcel.
-void AdvanceRun(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines, const double* flow,
-                const Push& stage, Leavers& leavers) {
+/// Body of advance_run(): one Runge-Kutta stage of each parcel of a range.
+void AdvanceRun(Site* sites, double* rows, const ParcelRange& run, const Cells& cells, const Lines& lines,
+                const double* flow, const RungeKuttaUpdate& stage, Leavers& leavers) {
   if (stage.a == 0) return advance_all<true>(sites, rows, run, cells, lines, flow, stage, leavers);
   advance_all<false>(sites, rows, run, cells, lines, flow, stage, leavers);
 }
 
-/// Calls visit(indices, batch, weights of the centres, number of parcels) for every batch of a range.
-HWY_INLINE void for_centres(const Site* sites, const Run& run, const Cells& cells, const Lines& lines,
+/// Calls visit(indices, batch, trilinear weights of the centres, number of parcels) for every batch of a range of parcels.
+HWY_INLINE void for_centres(const Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines,
                             const auto& visit) {
   Weights weights;
   for (std::size_t place = run.begin; place < run.end; place += kBatch) {
@@ -331,18 +339,18 @@ HWY_INLINE void for_centres(const Site* sites, const Run& run, const Cells& cell
   }
 }
 
-/// Adds a displacement to a position.
+/// Adds a displacement, m, to the position of a parcel.
 HWY_INLINE void move_site(Site& site, double x, double y, double z) {
   site.x += x;
   site.y += y;
   site.z += z;
 }
 
-/// Body of displace_run(): moves parcels by a displacement field.
-void DisplaceRun(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement,
-                 Leavers& leavers) {
+/// Body of displace_run(): adds a node field of displacements, interpolated at the centres, to the positions of parcels.
+void DisplaceRun(Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines,
+                 const double* displacement, Leavers& leavers) {
   const hn::CappedTag<double, 4> d;
-  const Corners corners(lines, 4);
+  const CornerOffsets corners(lines, 4);
   for_centres(sites, run, cells, lines,
               [&](const std::uint32_t* index, const Batch&, const Weights& weights, std::size_t count) {
                 for (std::size_t lane = 0; lane < count; ++lane) {
@@ -361,26 +369,27 @@ void DisplaceRun(Site* sites, const Run& run, const Cells& cells, const Lines& l
               });
 }
 
-/// Returns the displacement along one axis: `across` is the difference of the excess from face to face of the cell.
-HWY_INLINE V axis_displacement(V fraction, double spacing, V across, const Pull& pull) {
+/// Returns the displacement of parcels along one axis by the gradient correction: `across` is the difference of the excess of
+/// volume from face to face of the cell.
+HWY_INLINE V axis_displacement(V fraction, double spacing, V across, const GradientCorrection& pull) {
   const V limit = hn::Mul(hn::Mul(set(spacing), fraction), hn::Sub(set(1), fraction));
   const V bound = hn::Max(hn::Mul(set(pull.most), limit), hn::Zero(D()));
   return hn::Min(hn::Max(hn::Mul(hn::Mul(set(-pull.pull), limit), across), hn::Neg(bound)), bound);
 }
-/// Interpolates linearly between a and b.
+/// Interpolates linearly between a (at 0) and b (at 1), lane by lane.
 HWY_INLINE V lerp(V a, V b, V at) { return hn::MulAdd(at, hn::Sub(b, a), a); }
-/// Returns the mean, weighted with p and q, of the differences of v along the four parallel edges of a cell.
+/// Returns the mean, weighted with p and q, of the differences of the excess of volume v along the four parallel edges of a cell.
 HWY_INLINE V mean_difference(const V* v, const std::array<int, 8>& ends, V p, V q) {
   const auto edge = [&](std::size_t e) { return hn::Sub(v[ends[2 * e]], v[ends[2 * e + 1]]); };
   return lerp(lerp(edge(0), edge(1), p), lerp(edge(2), edge(3), p), q);
 }
 
 /// Body of even_out_run(): moves parcels down the gradient of the excess of volume within their cells.
-void EvenOutRun(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* excess,
-                const Pull& pull, Leavers& leavers) {
+void EvenOutRun(Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines, const double* excess,
+                const GradientCorrection& pull, Leavers& leavers) {
   const D d;
   const hn::RebindToSigned<D> wide;
-  const Corners corners(lines, 1);
+  const CornerOffsets corners(lines, 1);
   for_centres(sites, run, cells, lines,
               [&](const std::uint32_t* index, const Batch& batch, const Weights& weights, std::size_t count) {
                 alignas(64) double move[3][kBatch];
@@ -416,24 +425,24 @@ HWY_EXPORT(AdvanceRun);
 HWY_EXPORT(DisplaceRun);
 HWY_EXPORT(EvenOutRun);
 
-void scatter_carried(const Site* sites, const double* rows, const Run& run, const Cells& cells, const Lines& lines,
-                     Weighed& weighed, double* window) {
+void scatter_carried(const Site* sites, const double* rows, const ParcelRange& run, const Cells& cells,
+                     const Lines& lines, WindowWeights& weighed, double* window) {
   MERGANSER_DISPATCH(ScatterCarried)(sites, rows, run, cells, lines, weighed, window);
 }
-void scatter_volume(const Site* sites, const Run& run, const Cells& cells, const Lines& lines, Weighed& weighed,
-                    double* window) {
+void scatter_volume(const Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines,
+                    WindowWeights& weighed, double* window) {
   MERGANSER_DISPATCH(ScatterVolume)(sites, run, cells, lines, weighed, window);
 }
-void advance_run(Site* sites, double* rows, const Run& run, const Cells& cells, const Lines& lines, const double* flow,
-                 const Push& stage, Leavers& leavers) {
+void advance_run(Site* sites, double* rows, const ParcelRange& run, const Cells& cells, const Lines& lines,
+                 const double* flow, const RungeKuttaUpdate& stage, Leavers& leavers) {
   MERGANSER_DISPATCH(AdvanceRun)(sites, rows, run, cells, lines, flow, stage, leavers);
 }
-void displace_run(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* displacement,
-                  Leavers& leavers) {
+void displace_run(Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines,
+                  const double* displacement, Leavers& leavers) {
   MERGANSER_DISPATCH(DisplaceRun)(sites, run, cells, lines, displacement, leavers);
 }
-void even_out_run(Site* sites, const Run& run, const Cells& cells, const Lines& lines, const double* excess,
-                  const Pull& pull, Leavers& leavers) {
+void even_out_run(Site* sites, const ParcelRange& run, const Cells& cells, const Lines& lines, const double* excess,
+                  const GradientCorrection& pull, Leavers& leavers) {
   MERGANSER_DISPATCH(EvenOutRun)(sites, run, cells, lines, excess, pull, leavers);
 }
 

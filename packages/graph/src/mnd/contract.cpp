@@ -1,4 +1,4 @@
-// Multi-node Boruvka: contraction of one rank's components without communication.
+// Multi-node Boruvka, independent computation: rounds of Boruvka's algorithm on one rank's components without communication.
 #include <numeric>
 #include <utility>
 
@@ -7,14 +7,16 @@
 namespace merganser::mnd::detail {
 namespace {
 
-/// Returns the parent of every own component: the other end of its least edge; itself if that is a ghost or there is no edge. Of
-/// two that chose each other the lower one is the root; the order is strict, so there are no other cycles.
+/// Returns the parent of each of this rank's components in a Boruvka round: the component at the other end of its least edge;
+/// itself if that is a ghost or there is no edge. Of two that chose each other the lower one is the root; the order of edges is
+/// strict, so there are no other cycles. @param least  by component: position of its least edge in part.edges
 std::vector<std::uint32_t> choose_parents(const Part& part, const std::vector<std::uint32_t>& least) {
+  // A component whose least edge leads to a ghost stays a root: only the ghost's owner could contract along it.
   std::vector<std::uint32_t> parent(part.own);
   for (std::uint32_t c = 0; c < part.own; ++c) {
     parent[c] = c;
     if (least[c] == Part::kNone) continue;
-    const Live& e = part.edges[least[c]];
+    const ComponentEdge& e = part.edges[least[c]];
     const std::uint32_t other = e.a == c ? e.b : e.a;
     if (part.is_own(other)) parent[c] = other;
   }
@@ -23,7 +25,8 @@ std::vector<std::uint32_t> choose_parents(const Part& part, const std::vector<st
   return parent;
 }
 
-/// Points every component to its root, with path compression.
+/// Points every component to the root of its tree of chosen edges, with path compression. @param parent  by component; becomes
+/// roots
 void point_at_roots(std::vector<std::uint32_t>& parent) {
   for (std::uint32_t c = 0; c < parent.size(); ++c) {
     std::uint32_t root = c;
@@ -32,8 +35,10 @@ void point_at_roots(std::vector<std::uint32_t>& parent) {
   }
 }
 
-/// Numbers the roots in ascending order, and replaces `parent` by the new number of every component. @return number of roots
+/// Numbers the roots of a Boruvka round, the components after it, in ascending order, moves their names there, and replaces
+/// `parent` by the new number of every component. @return number of roots
 std::uint32_t renumber(Part& part, std::vector<std::uint32_t>& parent) {
+  // In place: a new number is never above the old one.
   std::vector<std::uint32_t> fresh(part.own);
   std::uint32_t count = 0;
   for (std::uint32_t c = 0; c < part.own; ++c) {
@@ -45,11 +50,13 @@ std::uint32_t renumber(Part& part, std::vector<std::uint32_t>& parent) {
   return count;
 }
 
-/// Replaces the ends of edges by new numbers, and drops loops. Ghosts move down by the number of components that are gone.
+/// Replaces the components at the ends of this rank's edges by their new numbers after a Boruvka round, and drops edges within one
+/// component. Numbers of ghosts move down by the number of components that are gone. @param own  number of components left
 void relabel(Part& part, const std::vector<std::uint32_t>& number, std::uint32_t own) {
+  // Names of the roots are at the front already; those of the components that are gone are erased before the ghosts'.
   const std::uint32_t gone = part.own - own;
   std::size_t kept = 0;
-  for (const Live& e : part.edges) {
+  for (const ComponentEdge& e : part.edges) {
     const std::uint32_t a = number[e.a];
     const std::uint32_t b = part.is_own(e.b) ? number[e.b] : e.b - gone;
     if (a != b) part.edges[kept++] = {a, b, e.edge};
@@ -59,7 +66,7 @@ void relabel(Part& part, const std::vector<std::uint32_t>& number, std::uint32_t
   part.own = own;
 }
 
-/// Adds the chosen edges of components that are no roots to the forest. @return their number
+/// Adds the least edges of the components that are no roots to the spanning forest of this rank. @return their number
 std::int64_t add_chosen(Part& part, const std::vector<std::uint32_t>& least, const std::vector<std::uint32_t>& parent) {
   const std::size_t before = part.forest.size();
   for (std::uint32_t c = 0; c < part.own; ++c)
@@ -69,7 +76,9 @@ std::int64_t add_chosen(Part& part, const std::vector<std::uint32_t>& least, con
 
 }  // namespace
 
+// One pass over the edges of the rank's part; edges are compared by weight, then by the strict order (weight, low, high).
 std::vector<std::uint32_t> least_edges(const Part& part) {
+  // The weight beside the position: most comparisons end without a random access to the edge.
   struct Best {
     std::uint64_t weight = ~std::uint64_t{0};
     std::uint32_t edge = Part::kNone;
@@ -82,7 +91,7 @@ std::vector<std::uint32_t> least_edges(const Part& part) {
     b = {edge.weight, i};
   };
   for (std::uint32_t i = 0; i < part.edges.size(); ++i) {
-    const Live& e = part.edges[i];
+    const ComponentEdge& e = part.edges[i];
     offer(e.a, i, e.edge);
     if (part.is_own(e.b)) offer(e.b, i, e.edge);
   }
@@ -91,6 +100,7 @@ std::vector<std::uint32_t> least_edges(const Part& part) {
   return edges;
 }
 
+// Independent computation of multi-node Boruvka: rounds of choosing, adding, renumbering and relabelling.
 Contraction contract(Part& part, double least_added) {
   Contraction result;
   result.image.resize(part.own);

@@ -12,9 +12,9 @@
 namespace merganser::mnd::detail {
 namespace {
 
-constexpr std::size_t kWord = sizeof(std::uint64_t);
+constexpr std::size_t kWord = sizeof(std::uint64_t);  // bytes of a word of a record
 
-/// Returns the graph with arcs to and from all other ranks.
+/// Returns the process graph in which this rank has arcs to and from all other ranks.
 comm::Graph all_other_ranks(const comm::Transport& transport) {
   std::vector<int> others;
   for (int r = 0; r < transport.size(); ++r)
@@ -22,11 +22,12 @@ comm::Graph all_other_ranks(const comm::Transport& transport) {
   return comm::Graph::symmetric(std::move(others));
 }
 
-/// Exchange as published: blocking, with one other rank after the other, lowest first: the number of words, then all of them. Every
-/// pair of ranks exchanges numbers, whether they share edges or not.
-class Pairs final : public RecordExchange {
+/// Record exchange of multi-node Boruvka in style `baseline`, as published: blocking, with one other rank after the other, lowest
+/// first: the number of words, then all of them. Every pair of ranks exchanges numbers, whether they share edges or not.
+class PairwiseExchange final : public RecordExchange {
  public:
-  explicit Pairs(comm::Transport& transport) : mailbox_(transport.mailbox(all_other_ranks(transport))) {}
+  /// Opens the mailbox between all ranks. Collective.
+  explicit PairwiseExchange(comm::Transport& transport) : mailbox_(transport.mailbox(all_other_ranks(transport))) {}
 
   void run(Letters& letters, const Use& use) override {
     const auto& others = mailbox_->graph().out;
@@ -53,11 +54,12 @@ class Pairs final : public RecordExchange {
   std::unique_ptr<comm::Mailbox> mailbox_;
 };
 
-/// Exchange with all partners at once: sizes by one wave of a mailbox, then records by a Plan, which transfers the next chunks
-/// while one is processed.
-class Messages final : public RecordExchange {
+/// Record exchange of multi-node Boruvka in style `tuned` by messages, with all partners at once: sizes by one wave of a mailbox,
+/// then records by a Plan, which transfers the next chunks while one is processed.
+class MessageExchange final : public RecordExchange {
  public:
-  Messages(comm::Transport& transport, std::size_t chunk)
+  /// Opens the mailbox for sizes. Collective. @param chunk  records per chunk
+  MessageExchange(comm::Transport& transport, std::size_t chunk)
       : transport_(transport), chunk_(chunk), mailbox_(transport.mailbox(all_other_ranks(transport))) {}
 
   void run(Letters& letters, const Use& use) override {
@@ -74,8 +76,10 @@ class Messages final : public RecordExchange {
   }
 
  private:
-  /// Concatenates all letters and exchanges their sizes, from which it builds the graph and pattern of the plan.
+  /// Concatenates the send buffers for all partners, exchanges their numbers of records, and builds the graph and the pattern of
+  /// the plan from them. Called by every rank. @return the concatenated words
   Words arrange(Letters& letters, comm::Graph& graph, comm::Pattern& pattern) {
+    // Partners are symmetric: each partner posts a size too, and arcs in and out are the same.
     const auto& others = mailbox_->graph().out;
     std::vector<std::uint8_t> active(others.size());
     Words all;
@@ -101,12 +105,13 @@ class Messages final : public RecordExchange {
   std::unique_ptr<comm::Mailbox> mailbox_;
 };
 
-/// Exchange through remote memory access. A rank packs chunks into its segment and puts their sizes into slots of the receivers,
-/// which get the chunks: chunk t is transferred while chunk t - 1 is processed and chunk t + 1 is packed, in two halves of the
-/// segment by the parity of t.
-class Memory final : public RecordExchange {
+/// Record exchange of multi-node Boruvka in style `tuned` by remote memory access. A rank packs chunks into its segment and puts
+/// their sizes into slots of the receivers, which get the chunks: chunk t is transferred while chunk t - 1 is processed and chunk
+/// t + 1 is packed, in two halves of the segment by the parity of t.
+class RemoteMemoryExchange final : public RecordExchange {
  public:
-  Memory(comm::Transport& transport, std::size_t chunk)
+  /// Allocates the segment on all ranks and clears its slots. Collective. @param chunk  records per chunk
+  RemoteMemoryExchange(comm::Transport& transport, std::size_t chunk)
       : transport_(transport),
         chunk_(chunk),
         ranks_(static_cast<std::size_t>(transport.size())),
@@ -118,6 +123,7 @@ class Memory final : public RecordExchange {
   }
 
   void run(Letters& letters, const Use& use) override {
+    // All ranks make as many waves as the longest message of any rank has chunks, since sync() is collective.
     const std::size_t step = std::min(chunk_, room_ / letters.record) * letters.record;
     std::size_t longest = 0;
     for (const auto& words : letters.to) longest = std::max(longest, words.size());
@@ -140,26 +146,27 @@ class Memory final : public RecordExchange {
   }
 
  private:
-  static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
+  static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};  // slot into which no size has been put
 
-  /// Returns the words of a chunk: `chunk` of the longest records, limited so that the segment stays within 16 MiB.
+  /// Returns the capacity of a chunk in the segment in words: `chunk` of the longest records, limited so that the chunks of all
+  /// ranks stay within 16 MiB, and at least one record.
   static std::size_t chunk_words(std::size_t chunk, std::size_t ranks) {
     constexpr std::size_t kLongestRecord = 8;
     constexpr std::size_t kMaxWords = std::size_t{1} << 21U;
     return std::max(kLongestRecord, std::min(chunk * kLongestRecord, kMaxWords / (2 * ranks)));
   }
-  /// Returns the offset in words of the slot for the size from a rank.
+  /// Returns the offset in this rank's segment, in words, of the slot into which rank `from` puts the size of its message.
   [[nodiscard]] std::size_t slot(std::size_t from) const { return parity_ * ranks_ + from; }
-  /// Returns the offset in words of a wave's chunk for a reader.
+  /// Returns the offset in the sender's segment, in words, of the chunk of a wave that rank `reader` gets.
   [[nodiscard]] std::size_t chunk_offset(std::size_t wave, std::size_t reader) const {
     return 2 * ranks_ + (wave % 2 * ranks_ + reader) * room_;
   }
-  /// Returns the words of a wave's chunk, out of `words` in all.
+  /// Returns the length in words of the chunk of a wave, of a message of `words` words cut into chunks of `step`.
   static std::size_t chunk_length(std::size_t words, std::size_t wave, std::size_t step) {
     return words <= wave * step ? 0 : std::min(step, words - wave * step);
   }
 
-  /// Copies the chunks of a wave into the segment.
+  /// Copies the chunks that other ranks get in a wave from the send buffers into this rank's segment. Local.
   void pack(const Letters& letters, std::size_t wave, std::size_t step) {
     for (std::size_t r = 0; r < ranks_; ++r) {
       const auto& words = letters.to[r];
@@ -170,15 +177,16 @@ class Memory final : public RecordExchange {
     }
   }
 
-  /// Puts the number of words for each partner into its slot there.
+  /// Puts the number of words of this rank's message for each partner into this rank's slot of the partner's segment.
   void put_sizes(const Letters& letters) {
     const auto me = static_cast<std::size_t>(transport_.rank());
     for (std::size_t r = 0; r < ranks_; ++r)
       if (letters.partner[r] != 0) segment_.put(static_cast<int>(r), slot(me), letters.to[r].size());
   }
 
-  /// Reads and clears the slots. A slot is written again two exchanges later at the earliest (parity_), so that a fast rank
-  /// cannot overwrite a size that was not read yet. @throws CommError for a missing size
+  /// Reads and clears the slots of this rank's segment. @return by rank: words of the message to come. A slot is written again two
+  /// exchanges later at the earliest (parity_), so that a fast rank cannot overwrite a size that was not read yet.
+  /// @throws CommError for a partner that has put no size
   std::vector<std::size_t> collect_sizes(const Letters& letters) {
     std::vector<std::size_t> coming(ranks_);
     for (std::size_t r = 0; r < ranks_; ++r) {
@@ -190,7 +198,7 @@ class Memory final : public RecordExchange {
     return coming;
   }
 
-  /// Starts the transfers of a wave's chunks; they are complete after the next sync().
+  /// Starts to get the chunks of a wave from the segments of their senders; the gets are complete after the next sync().
   void get(const std::vector<std::size_t>& coming, std::size_t wave, std::size_t step) {
     const auto me = static_cast<std::size_t>(transport_.rank());
     for (std::size_t r = 0; r < ranks_; ++r) {
@@ -202,7 +210,7 @@ class Memory final : public RecordExchange {
     }
   }
 
-  /// Passes the received chunks of a wave to `use`.
+  /// Passes the chunks of records that this rank got in a wave to `use`, by ascending sender.
   void deliver(const std::vector<std::size_t>& coming, std::size_t wave, std::size_t step, const Use& use) {
     for (std::size_t r = 0; r < ranks_; ++r) {
       if (chunk_length(coming[r], wave, step) == 0) continue;
@@ -213,9 +221,9 @@ class Memory final : public RecordExchange {
 
   comm::Transport& transport_;
   std::size_t chunk_;
-  std::size_t ranks_;
-  std::size_t room_;                          ///< words of a chunk
-  std::size_t parity_ = 0;                    ///< of the number of exchanges
+  std::size_t ranks_;                         ///< number of ranks
+  std::size_t room_;                          ///< capacity of a chunk in the segment, in words
+  std::size_t parity_ = 0;                    ///< parity of the number of exchanges: the set of slots in use
   std::array<std::vector<Words>, 2> landed_;  ///< received chunks, by parity of the wave and rank
   comm::Segment<std::uint64_t> segment_;      ///< slots of both parities, then chunks of both halves
 };
@@ -224,11 +232,11 @@ class Memory final : public RecordExchange {
 
 std::unique_ptr<RecordExchange> make_record_exchange(comm::Transport& transport, const MndOptions& options) {
   const auto chunk = static_cast<std::size_t>(options.chunk);
-  if (options.style == MndStyle::baseline) return std::make_unique<Pairs>(transport);
+  if (options.style == MndStyle::baseline) return std::make_unique<PairwiseExchange>(transport);
   const bool memory = options.carrier == MndCarrier::automatic ? transport.capabilities().one_sided
                                                                : options.carrier == MndCarrier::memory;
-  if (memory) return std::make_unique<Memory>(transport, chunk);
-  return std::make_unique<Messages>(transport, chunk);
+  if (memory) return std::make_unique<RemoteMemoryExchange>(transport, chunk);
+  return std::make_unique<MessageExchange>(transport, chunk);
 }
 
 }  // namespace merganser::mnd::detail

@@ -1,3 +1,4 @@
+// Distributed disjoint-set forest of Boruvka's algorithm: look-ups of parent pointers at their owners, and pointer doubling.
 #include "src/msf/components.hpp"
 
 #include <algorithm>
@@ -79,6 +80,7 @@ void Components::flatten() {
   }
 }
 
+// One pass: ids are grouped by ascending owner, and owners have ascending ranges of ids.
 std::vector<std::size_t> slices_by_owner(std::span<const std::uint64_t> ids, const graphs::Ranges& ranges) {
   std::vector<std::size_t> begin(ranges.first.size(), 0);
   for (std::size_t r = 1; r < begin.size(); ++r) {
@@ -88,6 +90,7 @@ std::vector<std::size_t> slices_by_owner(std::span<const std::uint64_t> ids, con
   return begin;
 }
 
+// Grouping of vertex ids by the ranks that own them, before queries of their parent pointers.
 std::vector<std::uint32_t> order_by_owner(std::span<const std::uint64_t> keys, const graphs::Ranges& ranges) {
   // Counting sort by owner: linear, and stable.
   const std::size_t owners = ranges.first.size() - 1;

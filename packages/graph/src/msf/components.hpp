@@ -10,25 +10,28 @@
 
 namespace merganser::msf {
 
-/// Part of the distributed disjoint-set forest on one rank: parent pointers of the vertices that this rank owns, and
-/// queries of the pointers that other ranks own.
+/// One rank's part of the distributed disjoint-set forest of Boruvka's algorithm: parent pointers of the vertices that this rank
+/// owns, and queries of the pointers that other ranks own.
 class Components {
  public:
-  /// Makes every vertex a component of its own. `peers` must outlive the object.
+  /// Makes every vertex of this rank's range a component of its own. Local. `peers` must outlive the object.
   Components(graphs::Ranges ranges, Peers& peers);
 
+  /// Returns the ranges of vertices of the graph that the ranks own in Boruvka's algorithm.
   [[nodiscard]] const graphs::Ranges& ranges() const noexcept { return ranges_; }
-  /// Returns the first vertex of this rank's range.
+  /// Returns the id of the first vertex of the graph that this rank owns in Boruvka's algorithm.
   [[nodiscard]] std::uint64_t first() const noexcept { return first_; }
-  /// Returns the parents of this rank's vertices, by id - first(). A component is named by its root, which is its own parent.
+  /// Returns the parent pointers (ids of vertices, on any rank) of the vertices that this rank owns, by id - first(). A component
+  /// is named by its root, which is its own parent.
   [[nodiscard]] std::vector<std::uint64_t>& parent() noexcept { return parent_; }
 
-  /// Points every vertex of all ranks directly to its root. Collective.
+  /// Points every vertex of all ranks directly to the root of its component, by pointer doubling. Collective.
   void flatten();
-  /// Replaces vertices by the vertices to which their parent pointers point. Called by every rank. @param ids  vertices
-  /// grouped by ascending owner; any number on each rank
+  /// Replaces each id of a vertex in `ids` by the id of its parent in the disjoint-set forest. Called by every rank.
+  /// @param ids  vertices of any ranks, grouped by ascending owner; any number on each rank
   void replace_by_parents(std::vector<std::uint64_t>& ids);
-  /// Returns the vertices to which the parent pointers of `ids`, in any order, point. Called by every rank.
+  /// Returns the parents in the disjoint-set forest of the vertices `ids`, which may be of any ranks and in any order. Called by
+  /// every rank.
   [[nodiscard]] std::vector<std::uint64_t> query_parents(std::span<const std::uint64_t> ids);
 
  private:
@@ -38,10 +41,11 @@ class Components {
   std::vector<std::uint64_t> parent_;
 };
 
-/// Returns the positions of `keys` in ascending order of the keys' owners, stable.
+/// Returns the positions of the vertices `keys` in ascending order of the ranks that own these vertices, stable. Local.
 [[nodiscard]] std::vector<std::uint32_t> order_by_owner(std::span<const std::uint64_t> keys,
                                                         const graphs::Ranges& ranges);
-/// Returns the position of the first id of each owner, and the end. @param ids  grouped by ascending owner
+/// Returns for each rank the position in `ids` of the first vertex that it owns, and the end. Local. @param ids  vertices grouped
+/// by ascending owner
 [[nodiscard]] std::vector<std::size_t> slices_by_owner(std::span<const std::uint64_t> ids,
                                                        const graphs::Ranges& ranges);
 

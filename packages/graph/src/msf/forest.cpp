@@ -1,3 +1,4 @@
+// Totals of distributed spanning forests (exact weight, digest), and reports of time and communication by phase.
 #include "merganser/msf/forest.hpp"
 
 #include <algorithm>
@@ -13,18 +14,20 @@
 namespace merganser::msf {
 namespace {
 
-__extension__ using Wide = __int128;
+__extension__ using Wide = __int128;  // holds the sum of all integer weights of a forest
 
-/// Returns two 64-bit hashes of an edge; their sums modulo 2^64 over a set are an order-independent digest of it.
-std::array<std::uint64_t, 2> hash(const graphs::Edge24& e) {
+/// Returns two 64-bit hashes of an edge of a spanning forest; their sums modulo 2^64 over all edges are the order-independent
+/// digest of the forest.
+std::array<std::uint64_t, 2> hash_edge(const graphs::Edge24& e) {
   const std::uint64_t a = mix64(e.low + 0x9e3779b97f4a7c15ULL);
   const std::uint64_t b = mix64(a ^ (e.high * 0xd1342543de82ef95ULL + 1));
   const std::uint64_t c = mix64(b ^ (e.weight * 0xaf251af3b0f025b5ULL + 3));
   return {c, mix64(c ^ a)};
 }
 
-/// Returns the decimal digits of a 128-bit integer.
+/// Returns the decimal digits of a 128-bit integer, the exact total weight of a forest, with a minus sign where it is negative.
 std::string decimal(Wide value) {
+  // Digits are taken from the negative remainders too: the least 128-bit integer has no absolute value.
   const bool negative = value < 0;
   std::string digits;
   do {
@@ -37,14 +40,14 @@ std::string decimal(Wide value) {
   return digits;
 }
 
-/// Returns whether weights of a kind are integers.
+/// Returns whether edge weights of a kind are integers (else floating-point numbers).
 bool is_integer(graphs::WeightKind kind) {
   return kind == graphs::WeightKind::unsigned_integer || kind == graphs::WeightKind::signed_integer;
 }
 
-/// Computes the exact sum of integer weights. Collective. The lower and upper 32 bits of the terms are summed apart, so that no
-/// sum over up to 2^31 edges overflows 64 bits.
-void integer_weight(const Forest& forest, comm::Transport& transport, ForestTotals& out) {
+/// Computes the exact sum of the integer edge weights of a forest over all ranks, into out.weight and out.weight_value. Collective.
+/// The lower and upper 32 bits of the weights are summed apart, so that no sum over up to 2^31 edges overflows 64 bits.
+void sum_integer_weights(const Forest& forest, comm::Transport& transport, ForestTotals& out) {
   std::int64_t parts[2] = {0, 0};
   const bool flip = forest.kind == graphs::WeightKind::signed_integer;
   for (const auto& e : forest.edges) {
@@ -58,8 +61,9 @@ void integer_weight(const Forest& forest, comm::Transport& transport, ForestTota
   out.weight_value = static_cast<double>(sum);
 }
 
-/// Computes the correctly rounded sum of real weights, whatever the order and distribution of edges. Collective.
-void float_weight(const Forest& forest, comm::Transport& transport, ForestTotals& out) {
+/// Computes the correctly rounded sum of the floating-point edge weights of a forest over all ranks, whatever the order and
+/// distribution of edges, into out.weight and out.weight_value. Collective.
+void sum_float_weights(const Forest& forest, comm::Transport& transport, ForestTotals& out) {
   ExactSum mine;
   double infinite = 0;  // an exact sum holds finite numbers only
   for (const auto& e : forest.edges) {
@@ -84,7 +88,7 @@ void float_weight(const Forest& forest, comm::Transport& transport, ForestTotals
 ForestTotals totals(const Forest& forest, comm::Transport& transport) {
   std::array<std::uint64_t, 2> digest{};
   for (const auto& e : forest.edges) {
-    const auto h = hash(e);
+    const auto h = hash_edge(e);
     for (std::size_t i = 0; i < 2; ++i) digest[i] += h[i];
   }
   // Sums of unsigned hashes wrap modulo 2^64 as those of signed integers do in the reduction.
@@ -96,9 +100,9 @@ ForestTotals totals(const Forest& forest, comm::Transport& transport) {
   out.components = static_cast<std::int64_t>(forest.vertices) - counts[0];
   out.digest = hex16_text(static_cast<std::uint64_t>(counts[1])) + hex16_text(static_cast<std::uint64_t>(counts[2]));
   if (is_integer(forest.kind))
-    integer_weight(forest, transport, out);
+    sum_integer_weights(forest, transport, out);
   else
-    float_weight(forest, transport, out);
+    sum_float_weights(forest, transport, out);
   return out;
 }
 

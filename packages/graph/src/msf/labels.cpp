@@ -1,3 +1,4 @@
+// Connected components: labels of the trees of a spanning forest, by Boruvka's algorithm on its edges.
 #include "merganser/msf/labels.hpp"
 
 #include <algorithm>
@@ -8,15 +9,15 @@
 namespace merganser::msf {
 namespace {
 
-/// Candidate of one rank for the name of a tree: the least vertex of the tree that this rank owns, sent to the owner of
-/// the tree's root.
-struct Least {
-  std::uint64_t tree;
-  std::uint64_t vertex;
+/// Message to the owner of the root of a tree of the forest: the least vertex of the tree that the sender owns, a candidate for the
+/// component label.
+struct LeastVertex {
+  std::uint64_t tree;    ///< root vertex of the tree
+  std::uint64_t vertex;  ///< least vertex of the tree on the sending rank
 };
 
-/// Replaces the name of every tree by its least vertex. Called by every rank: the owner of a root computes the minimum over the
-/// ranks, then every rank queries the owners.
+/// Relabels the trees of a forest: the parent of every vertex, the root of its tree, is replaced by the least vertex of the tree.
+/// Called by every rank: the owner of a root computes the minimum over the ranks, then every rank queries the owners.
 void name_by_least(Components& components, Peers& peers) {
   const auto& ranges = components.ranges();
   auto& parent = components.parent();
@@ -25,11 +26,11 @@ void name_by_least(Components& components, Peers& peers) {
   for (std::size_t v = 0; v < parent.size(); ++v)  // ascending, so that the first one of a tree is its least
     if (trees.insert(parent[v]) == least.size()) least.push_back(components.first() + v);
   for (std::size_t i = 0; i < least.size(); ++i)
-    peers.post(ranges.owner(trees.keys()[i]), Least{trees.keys()[i], least[i]});
+    peers.post(ranges.owner(trees.keys()[i]), LeastVertex{trees.keys()[i], least[i]});
   peers.step();
   std::vector<std::uint64_t> name(parent.size(), UINT64_MAX);
   for (int r = 0; r < peers.transport().size(); ++r) {
-    for (const Least& l : peers.records<Least>(r)) {
+    for (const LeastVertex& l : peers.records<LeastVertex>(r)) {
       std::uint64_t& lowest = name[static_cast<std::size_t>(l.tree - components.first())];
       lowest = std::min(lowest, l.vertex);
     }

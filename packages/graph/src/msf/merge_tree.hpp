@@ -1,5 +1,6 @@
 #pragma once
-/// Reduction of lists to rank 0 along a binomial tree, with a merge function: for forests, which shrink when they are merged.
+/// Reduction of lists of edges to rank 0 along a binomial tree of ranks, with a merge function: for spanning forests, which shrink
+/// when they are merged.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -8,11 +9,11 @@
 
 namespace merganser::msf {
 
-/// Binomial tree of ranks along which lists are reduced to rank 0. The parent of a rank is the rank with the lowest set
-/// bit cleared.
+/// Binomial tree of ranks along which the ranks' spanning forests (lists of edges) are reduced to rank 0. The parent of a rank is
+/// the rank with the lowest set bit cleared.
 class MergeTree {
  public:
-  /// Opens the mailbox along the arcs of the tree. Collective.
+  /// Opens the mailbox along the arcs of the binomial tree of ranks. Collective.
   explicit MergeTree(comm::Transport& transport) : rank_(transport.rank()), ranks_(transport.size()) {
     comm::Graph graph;
     if (rank_ > 0) graph.out.push_back(rank_ & (rank_ - 1));
@@ -40,7 +41,7 @@ class MergeTree {
   }
 
  private:
-  /// Returns whether rank + step is a child of this rank.
+  /// Returns whether rank + step is a child of this rank in the binomial tree. @param step  power of two
   [[nodiscard]] bool has_child(int step) const { return rank_ % (2 * step) == 0 && rank_ + step < ranks_; }
 
   int rank_;

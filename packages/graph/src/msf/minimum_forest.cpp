@@ -1,3 +1,4 @@
+// Minimum spanning forests of distributed graphs: choice of the method, filter-Kruskal, local contraction, and filter-Boruvka.
 #include "merganser/msf/minimum_forest.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace {
 
 using graphs::EdgeList;
 
-/// Validates the options of a minimum spanning forest. @throws UsageError for options out of range
+/// Validates the options of minimum_spanning_forest(). Local. @throws UsageError for options out of range
 void check(const ForestOptions& options) {
   if (options.threads < 1 || options.threads > 1024)
     throw UsageError("threads: " + std::to_string(options.threads) + "; allowed: 1 to 1024");
@@ -34,14 +35,16 @@ void check(const ForestOptions& options) {
   check_value("sense", static_cast<int>(options.sense), static_cast<int>(Sense::maximum));
 }
 
-/// Complements the bits of all weights, which reverses their order: for maximum spanning forests.
+/// Complements the bits of the weights of edges, which reverses their order, so that a maximum spanning forest is found as a
+/// minimum one; a second call restores the weights.
 template <class Edge>
 void complement(std::vector<Edge>& edges) {
   using Bits = typename Edge::bits_type;
   for (Edge& e : edges) e.weight = static_cast<Bits>(~e.weight);
 }
 
-/// Returns the share of edges between ranks, in permille, by a sample of all ranks' edges. Collective.
+/// Returns the share of the graph's edges whose ends two different ranks own, in permille, by a sample of all ranks' edges; 0
+/// without edges. Collective. @param ranges  vertices that the ranks own
 template <class Edge>
 std::int64_t cut_permille(std::span<const Edge> edges, const graphs::Ranges& ranges, comm::Transport& transport) {
   constexpr std::size_t kSample = 2048;
@@ -55,16 +58,17 @@ std::int64_t cut_permille(std::span<const Edge> edges, const graphs::Ranges& ran
   return counts[0] == 0 ? 0 : 1000 * counts[1] / counts[0];
 }
 
-/// Result of the contraction of one rank's vertices without communication.
+/// Result of contract_locally(): edges of the spanning forest, and components, that one rank finds without communication.
 template <class Edge>
 struct LocalContraction {
-  std::vector<Edge> forest;           ///< edges of the forest of the whole graph
-  std::vector<Edge> left;             ///< undecided edges; one between two ranks is stored by the owner of `low` only
-  std::vector<std::uint64_t> parent;  ///< per own vertex: the vertex that names its component
+  std::vector<Edge> forest;           ///< edges of the spanning forest of the whole graph
+  std::vector<Edge> left;             ///< edges left to the global rounds; of two ranks' edge the owner of `low` has it
+  std::vector<std::uint64_t> parent;  ///< per vertex of this rank: the vertex that names its component
 };
 
-/// Dense numbering, in the order of ids, of this rank's vertices first .. end - 1 and the others that its edges touch (ghosts).
-/// It keeps the order, so that edges compare alike by dense numbers and by ids.
+/// Dense numbering of the vertices at the ends of one rank's edges, for its local spanning forest: its vertices first .. end - 1,
+/// and those of other ranks (ghosts), in the order of ids. Since it keeps the order, edges compare alike by dense numbers and by
+/// ids.
 class DenseIds {
  public:
   template <class Edge>
@@ -79,16 +83,17 @@ class DenseIds {
     place_.resize(away_.size());
     for (std::size_t i = 0; i < away_.size(); ++i) place_[table_.insert(away_[i])] = i;
   }
-  /// Returns whether a vertex is this rank's.
+  /// Returns whether this rank owns the vertex of id v.
   [[nodiscard]] bool own(std::uint64_t v) const { return v >= first_ && v < end_; }
+  /// Returns the number of vertices that are numbered: this rank's and ghosts.
   [[nodiscard]] std::uint64_t size() const { return away_.size() + (end_ - first_); }
-  /// Returns the dense number of a vertex.
+  /// Returns the dense number of the vertex of id v, which is this rank's or an end of its edges.
   [[nodiscard]] std::uint64_t dense(std::uint64_t v) {
     if (own(v)) return below_ + (v - first_);
     const std::uint64_t at = place_[table_.insert(v)];
     return v < first_ ? at : at + (end_ - first_);
   }
-  /// Returns the vertex of a dense number.
+  /// Returns the id of the vertex with a dense number.
   [[nodiscard]] std::uint64_t id(std::uint64_t dense) const {
     if (dense < below_) return away_[static_cast<std::size_t>(dense)];
     if (dense < below_ + (end_ - first_)) return first_ + (dense - below_);
@@ -98,23 +103,24 @@ class DenseIds {
  private:
   std::uint64_t first_;
   std::uint64_t end_;
-  IdTable table_;                     // vertices outside the range
-  std::vector<std::uint64_t> away_;   // vertices outside the range, ascending
+  IdTable table_;                     // ghosts: ends of edges outside this rank's range
+  std::vector<std::uint64_t> away_;   // ids of ghosts, ascending
   std::vector<std::uint64_t> place_;  // by entry of table_: position in away_
-  std::size_t below_ = 0;             // number of vertices below the range
+  std::size_t below_ = 0;             // number of ghosts with ids below the range
 };
 
-/// Kruskal's algorithm with halting, on edges in ascending order. A component is halted once an edge to another rank has left it:
-/// that edge is its least one. An edge between two components of which one is not halted is the least edge of that one, hence an
-/// edge of the forest.
+/// Kruskal's algorithm with halting on one rank's edges in ascending order, for the local contraction before Boruvka's rounds. A
+/// component is halted once an edge to another rank has left it: that edge is its least one. An edge between two components of
+/// which one is not halted is the least edge of that one, hence an edge of the spanning forest.
 template <class Edge>
-class Halting {
+class HaltingKruskal {
  public:
-  Halting(std::uint64_t first, std::uint64_t end)
+  HaltingKruskal(std::uint64_t first, std::uint64_t end)
       : first_(first), end_(end), sets_(end - first), halted_(end - first) {}
 
-  /// Processes the next edge in ascending order: it joins two components, halts them, or stays undecided.
+  /// Processes this rank's next edge in ascending order: it joins two components, halts one, stays undecided, or is dropped.
   void add(const Edge& e) {
+    // An edge to another rank is undecided; the owner of `low` keeps it, so that it is kept once.
     const bool low_own = own(e.low);
     if (!low_own || !own(e.high)) {
       halted_[root(low_own ? e.low : e.high)] = 1;
@@ -134,7 +140,7 @@ class Halting {
     forest_.push_back(e);
   }
 
-  /// Returns the result; undecided edges within one component by now are dropped.
+  /// Returns the edges of the forest, the undecided edges between different components, and the components of this rank's vertices.
   LocalContraction<Edge> result() {
     sets_.flatten();
     LocalContraction<Edge> out;
@@ -147,21 +153,23 @@ class Halting {
   }
 
  private:
+  /// Returns whether this rank owns vertex v of the graph.
   [[nodiscard]] bool own(std::uint64_t v) const { return v >= first_ && v < end_; }
+  /// Returns the component of vertex v, which this rank owns, as its least vertex less first_.
   std::uint32_t root(std::uint64_t v) { return sets_.find(static_cast<std::uint32_t>(v - first_)); }
 
   std::uint64_t first_;
   std::uint64_t end_;
-  UnionFind sets_;
-  std::vector<std::uint8_t> halted_;
-  std::vector<Edge> forest_;
-  std::vector<Edge> left_;
+  UnionFind sets_;                    // components of this rank's vertices
+  std::vector<std::uint8_t> halted_;  // by root of a component
+  std::vector<Edge> forest_;          // edges of the spanning forest
+  std::vector<Edge> left_;            // undecided edges
 };
 
-/// Contracts components of the vertices first .. end - 1 along their least edges as long as these end in such vertices too: a
-/// component whose least edge leaves the rank halts, but another one may still be joined to it. Local. Only edges of the forest
-/// of this rank's edges are processed: by the cycle property, no other edge is in the forest of the whole graph.
-/// @param edges     all edges with an end in the range, without loops
+/// Contracts the components of this rank's vertices first .. end - 1 along their least edges as long as these end in such vertices
+/// too: a component whose least edge leaves the rank halts, but another one may still be joined to it. Local. Only edges of the
+/// spanning forest of this rank's edges are processed: by the cycle property, no other edge is in the forest of the whole graph.
+/// @param edges     all edges of the graph with an end in the range, without loops
 /// @param vertices  of the whole graph
 /// Cost: that of local_forest() and a sort of the ends beyond the range.
 template <class Edge>
@@ -172,12 +180,12 @@ LocalContraction<Edge> contract_locally(std::vector<Edge> edges, std::uint64_t f
   for (Edge& e : edges) e = {static_cast<Id>(ids.dense(e.low)), static_cast<Id>(ids.dense(e.high)), e.weight};
   const auto least = local_forest<Edge>(edges, ids.size(), threads);
   edges = std::vector<Edge>();
-  Halting<Edge> halting(first, end);
+  HaltingKruskal<Edge> halting(first, end);
   for (const Edge& e : least) halting.add({static_cast<Id>(ids.id(e.low)), static_cast<Id>(ids.id(e.high)), e.weight});
   return halting.result();
 }
 
-/// Run of minimum_spanning_forest() on edges of one type, by the method of the options.
+/// Computation of the spanning forest of a distributed graph whose edges are of one C++ type, by the method in ForestOptions.
 template <class Edge>
 class ForestSearch {
  public:
@@ -188,7 +196,7 @@ class ForestSearch {
         options_(options),
         report_(report) {}
 
-  /// Selects the method and computes this rank's share of the forest. Collective.
+  /// Selects the method of minimum_spanning_forest() and computes this rank's share of the forest with it. Collective.
   std::vector<Edge> run() {
     ForestMethod method = options_.method;
     const bool small = graph_.vertices <= options_.base_case || transport_.size() == 1;
@@ -221,8 +229,8 @@ class ForestSearch {
     return forest;
   }
 
-  /// Computes the forest by Boruvka's algorithm, with filtering or local contraction. Collective. @param method  automatic is
-  /// replaced by the method chosen
+  /// Methods `boruvka`, `filter` and `local`: computes this rank's share of the spanning forest by distributed Boruvka's algorithm,
+  /// with filtering or local contraction. Collective. @param method  `automatic` is replaced by the method chosen
   std::vector<Edge> by_contraction(ForestMethod& method) {
     graphs::Ranges ranges;
     {
@@ -256,8 +264,10 @@ class ForestSearch {
     return forest;
   }
 
-  /// Redistributes the edges to the owners of their ends, and contracts locally. Collective.
+  /// First stage of method `local`: redistributes the graph's edges to the owners of their ends, and contracts this rank's
+  /// components without communication. Collective. @param left  result: edges for the global rounds
   void contract_here(Components& components, std::vector<Edge>& forest, std::vector<Edge>& left) {
+    // The owner of a vertex has all edges at it, so that the least edge out of every component of its vertices is known here.
     std::vector<Edge> mine;
     {
       const Report::Scope scope(report_, "partition", transport_);
@@ -276,8 +286,8 @@ class ForestSearch {
     report_.fact("local edges", static_cast<std::int64_t>(forest.size()));
   }
 
-  /// Boruvka's algorithm with filtering: on the least edges first; heavier edges within one component by then are dropped.
-  /// Collective.
+  /// Performs Boruvka's algorithm with filtering (methods `filter` and `local`): on the least edges of all ranks first; heavier
+  /// edges within one component by then are dropped. Collective. @param left  memory of the edges after a filter
   void filter(Boruvka<Edge>& rounds, std::span<const Edge> edges, std::vector<Edge>& left, std::vector<Edge>& forest) {
     for (;;) {
       std::int64_t counts[2] = {static_cast<std::int64_t>(edges.size()), static_cast<std::int64_t>(forest.size())};
@@ -302,7 +312,8 @@ class ForestSearch {
     rounds.run(edges, forest);
   }
 
-  /// Returns an edge below which about `wanted` of all ranks' `total` edges lie, by a sample; the same on every rank. Collective.
+  /// Returns the pivot of a filter step of filter-Boruvka: an edge below which about `wanted` of all ranks' `total` edges lie, by a
+  /// sample; the same on every rank. Collective.
   Edge common_pivot(std::span<const Edge> edges, std::int64_t total, std::int64_t wanted) {
     constexpr std::int64_t kSample = 8192;
     std::vector<Edge> mine;

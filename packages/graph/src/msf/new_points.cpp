@@ -1,3 +1,4 @@
+// Queries of a point set by new points: k nearest points and joints, with a tree of boxes or by comparing all pairs.
 #include "merganser/msf/new_points.hpp"
 
 #include "merganser/base/error.hpp"
@@ -10,9 +11,9 @@ namespace merganser::msf {
 namespace euclidean {
 namespace {
 
-/// Validates a query of a point set by new points. @throws UsageError for new points of another space and k below 1,
-/// InputError for k above the number of points
-void check_query(const Given& points, const PointSpace& space, const PointSpace& fresh, int k) {
+/// Validates a query of a point set by new points (nearest_points(), join_points()). Local. @throws UsageError for new points of
+/// another space and k below 1, InputError for k above the number of points of the set on all ranks
+void check_query(const CheckedPoints& points, const PointSpace& space, const PointSpace& fresh, int k) {
   if (!(space == fresh))
     throw UsageError("new points of another space; allowed: dimension, metric, unit of angles and periods of the set");
   if (k < 1) throw UsageError("k " + std::to_string(k) + "; allowed: 1 and more");
@@ -21,9 +22,9 @@ void check_query(const Given& points, const PointSpace& space, const PointSpace&
                      " points; allowed: up to their number");
 }
 
-/// Validates core distances given for the points of a set. @throws InputError unless there is a core distance >= 0 for
-/// each point
-void check_cores(const Given& points, std::span<const double> cores) {
+/// Validates the core distances that the caller of join_points() gives for this rank's points of the set. Local. @throws InputError
+/// unless there is a core distance >= 0 for each point
+void check_cores(const CheckedPoints& points, std::span<const double> cores) {
   if (cores.size() != points.size())
     throw InputError(std::to_string(cores.size()) + " core distances of " + std::to_string(points.size()) +
                      " points; allowed: one for each");
@@ -33,12 +34,13 @@ void check_cores(const Given& points, std::span<const double> cores) {
                        "; allowed: 0 and more");
 }
 
-/// Checks the arguments and answers the queries with a tree or by comparing all pairs, depending on the dimension. Collective.
-Looked query(const PointSet& set, std::span<const double> cores, const PointSet& new_ones, const LookUp& what,
-             comm::Transport& transport, EuclideanOptions options, Report& report) {
+/// Answers the queries of a point set by all ranks' new points (k nearest points, joints), after validation of the arguments: with
+/// a tree of boxes, or beyond kMaxAxes axes by comparing all pairs. Collective. @return results for this rank's new points
+QueryResult query(const PointSet& set, std::span<const double> cores, const PointSet& new_ones, const QueryKind& what,
+                  comm::Transport& transport, EuclideanOptions options, Report& report) {
   check_uniform_options(options, transport);
   comm::check_uniform_across_ranks(transport, "new points", {{"k", std::to_string(what.k)}});
-  const Given points(set, transport);
+  const CheckedPoints points(set, transport);
   // Ids of new points are ignored, so that they may repeat those of the set.
   PointSet unnumbered = new_ones;
   unnumbered.ids = {};
@@ -46,7 +48,7 @@ Looked query(const PointSet& set, std::span<const double> cores, const PointSet&
     check_query(points, set, new_ones, static_cast<int>(what.k));
     if (what.join) check_cores(points, cores);
   });
-  const Given fresh(unnumbered, transport);
+  const CheckedPoints fresh(unnumbered, transport);
   if (points.axes() > kMaxAxes) return query_by_pairs(points, cores, fresh, what, transport, options, report);
   return with_axes(points.axes(), [&](auto axes) {
     return query_tree<axes.value>(points, cores, fresh, what, transport, options, report);
@@ -56,15 +58,16 @@ Looked query(const PointSet& set, std::span<const double> cores, const PointSet&
 }  // namespace
 
 // Query of a point set of many axes by comparing all pairs.
-Looked query_by_pairs(const Given& points, std::span<const double> cores, const Given& fresh, const LookUp& what,
-                      comm::Transport& transport, const EuclideanOptions& options, Report& report) {
+QueryResult query_by_pairs(const CheckedPoints& points, std::span<const double> cores, const CheckedPoints& fresh,
+                           const QueryKind& what, comm::Transport& transport, const EuclideanOptions& options,
+                           Report& report) {
   const double pairs = static_cast<double>(points.total()) * static_cast<double>(fresh.total());
   forecast_pairs(points, transport, options, what.join ? 2 * pairs : pairs, report);
   const Report::Scope scope(report, "new points", transport);
   const Slab slab(points);
   std::vector<double> rows(fresh.size() * slab.axes());
   for (std::size_t i = 0; i < fresh.size(); ++i) fresh.write_coordinates(i, rows.data() + i * slab.axes());
-  Looked looked;
+  QueryResult looked;
   looked.near = nearest_by_pairs(slab, rows, what.k, options.threads, transport);
   if (!what.join) return looked;
   for (std::size_t i = 0; i < fresh.size(); ++i) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Threads within a rank: fork-join regions and dynamically scheduled loops.
+/// Threads within a rank, for the computation of spanning forests: fork-join regions and dynamically scheduled loops.
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -10,17 +10,18 @@
 
 namespace merganser::msf {
 
-/// Guard that joins the threads of a team at the end of a block, also when an exception leaves it.
+/// Guard that joins the threads of a fork-join region at the end of a block, also when an exception leaves it.
 struct Joined {
-  std::vector<std::thread>& team;
+  std::vector<std::thread>& team;  ///< threads to join; may grow during the block
   ~Joined() {
     for (std::thread& t : team) t.join();
   }
 };
 
-/// Runs body(0) .. body(threads - 1) concurrently, body(0) on the calling thread; then throws the error of the lowest one that
-/// failed.
+/// Runs body(0) .. body(threads - 1) concurrently in a fork-join region, body(0) on the calling thread; after all have ended,
+/// throws the exception of the lowest one that failed.
 void in_parallel(int threads, const auto& body) {
+  // Exceptions must not leave a thread: each is kept, and one is thrown after all threads have been joined.
   if (threads <= 1) {
     body(0);
     return;
@@ -43,9 +44,9 @@ void in_parallel(int threads, const auto& body) {
     if (e) std::rethrow_exception(e);
 }
 
-/// Calls body(begin, end) for consecutive pieces of 0 .. count - 1, each once, on up to `threads` threads, with dynamic
-/// scheduling; fewer than 256 items are processed by the calling thread. Throws the error of the lowest thread that failed, after
-/// all have stopped.
+/// Runs a loop over 0 .. count - 1 on up to `threads` threads: calls body(begin, end) for consecutive pieces, each once, with
+/// dynamic scheduling; fewer than 256 items are processed by the calling thread. Throws the exception of the lowest thread that
+/// failed, after all have stopped.
 void share_loop(int threads, std::size_t count, const auto& body) {
   if (count < 256) threads = 1;
   const std::size_t piece = threads <= 1 ? count : count / (static_cast<std::size_t>(threads) * 16) + 1;
@@ -56,7 +57,7 @@ void share_loop(int threads, std::size_t count, const auto& body) {
   });
 }
 
-/// Returns part t of `all` divided into `parts` parts of about equal length.
+/// Returns the part of an array that thread t of a static loop processes: part t of `parts` parts of about equal length.
 template <class T>
 std::span<const T> thread_share(std::span<const T> all, int t, int parts) {
   const auto n = static_cast<std::size_t>(parts);

@@ -1,3 +1,4 @@
+// Edge-balanced partition of a graph's vertices by a distributed search in histograms of degrees, and redistribution of edges.
 #include "merganser/msf/partition.hpp"
 
 #include <algorithm>
@@ -13,12 +14,12 @@
 namespace merganser::msf {
 namespace {
 
-constexpr unsigned kPassBits = 12;                                // most bits of vertex ids that a pass determines
+constexpr unsigned kPassBits = 12;  // most bits of vertex ids that a histogram pass determines
 constexpr std::size_t kMaxCounts = std::size_t{32} << kPassBits;  // most counts in one reduction
 constexpr std::int64_t kShortMessage = 4096;                      // bytes up to which messages are bundled
 
-/// Validates the vertices of a graph before edges are redistributed. @throws InputError for too many vertices, and ends
-/// of this rank's edges that are no vertices
+/// Validates the vertices of a graph before its edges are redistributed. Local. @throws InputError for more than 2^63 vertices, and
+/// ends of this rank's edges that are no vertices or not in order
 void check_vertices(const graphs::EdgeList& graph) {
   constexpr std::uint64_t kMax = std::uint64_t{1} << 63U;
   if (graph.vertices > kMax) {
@@ -33,29 +34,34 @@ void check_vertices(const graphs::EdgeList& graph) {
   });
 }
 
-/// Search for one boundary of ranges: the vertex at which the prefix sum of degrees reaches the target.
-struct Search {
-  std::uint64_t low = 0;    ///< the vertex is in low .. low + 2^bits - 1
-  std::int64_t before = 0;  ///< degrees of all vertices below low
-  std::int64_t target = 0;  ///< prefix sum of degrees
+/// Search for one boundary between the vertex ranges of two ranks in balanced_ranges(): the vertex at which the prefix sum of the
+/// degrees reaches a share of the total.
+struct BoundarySearch {
+  std::uint64_t low = 0;    ///< the vertex is in low .. low + 2^bits - 1, for `bits` bits that are undetermined
+  std::int64_t before = 0;  ///< sum of the degrees of all vertices below low
+  std::int64_t target = 0;  ///< prefix sum of degrees that the vertex reaches
 };
 
-/// Buckets of a pass: in each interval, 2^bits buckets of 2^shift vertices.
-struct Buckets {
-  unsigned bits;
-  unsigned shift;
+/// Buckets of the histogram of degrees in one pass of balanced_ranges(): 2^bits buckets of 2^shift vertices in each searched
+/// interval of vertex ids.
+struct DegreeBuckets {
+  unsigned bits;   ///< bits of vertex ids that the pass determines
+  unsigned shift;  ///< bits that later passes determine
 };
 
-/// Returns the buckets of the next pass when `left` bits are undetermined, so that all intervals' counts fit one reduction.
-Buckets next_buckets(unsigned left, std::size_t intervals) {
+/// Returns the buckets of the next histogram pass of balanced_ranges() when `left` bits of the vertex ids are undetermined, such
+/// that the counts of all intervals fit one reduction.
+DegreeBuckets next_buckets(unsigned left, std::size_t intervals) {
   unsigned bits = std::min(left, kPassBits);
   while (bits > 1 && intervals << bits > kMaxCounts) --bits;
   return {bits, left - bits};
 }
 
-/// Computes the degrees of all ranks by bucket, for each of the disjoint intervals that begin at `lows`. Collective.
+/// Computes the histogram of degrees over all ranks' edges: sums by bucket of vertex ids, for each of the disjoint intervals that
+/// begin at `lows`. Loops do not count. Collective.
 std::vector<std::int64_t> histogram(const graphs::EdgeList& graph, const std::vector<std::uint64_t>& lows,
-                                    const Buckets& buckets, comm::Transport& transport) {
+                                    const DegreeBuckets& buckets, comm::Transport& transport) {
+  // Intervals are disjoint and ascending, so that a binary search finds the one that a vertex is in.
   MeasuredWork work;
   std::vector<std::int64_t> counts(lows.size() << buckets.bits);
   const unsigned span = buckets.shift + buckets.bits;
@@ -76,8 +82,9 @@ std::vector<std::int64_t> histogram(const graphs::EdgeList& graph, const std::ve
   return counts;
 }
 
-/// Narrows a search to the bucket in which the prefix sum reaches the target.
-void narrow(Search& search, std::span<const std::int64_t> counts, unsigned shift) {
+/// Narrows the search for a boundary of vertex ranges to the bucket in which the prefix sum of degrees reaches the target. Local.
+/// @param counts  degrees by bucket of the search's interval, over all ranks
+void narrow(BoundarySearch& search, std::span<const std::int64_t> counts, unsigned shift) {
   for (std::size_t bucket = 0; bucket < counts.size(); ++bucket) {
     if (search.before + counts[bucket] >= search.target) {
       search.low += static_cast<std::uint64_t>(bucket) << shift;
@@ -87,16 +94,19 @@ void narrow(Search& search, std::span<const std::int64_t> counts, unsigned shift
   }
 }
 
-/// Returns whether messages between all pairs of ranks would be so short on average that bundling them pays for forwarding their
-/// bytes. Collective.
+/// Returns whether the messages of edges between all pairs of ranks would be so short on average that bundling them pays for
+/// forwarding their bytes. Collective. @param bytes  bytes that this rank sends
 bool are_messages_short(std::size_t bytes, comm::Transport& transport) {
   const std::int64_t pairs = std::int64_t{transport.size()} * transport.size();
   return transport.all_reduce(static_cast<std::int64_t>(bytes), comm::Op::sum) / pairs < kShortMessage;
 }
 
-/// Sends this rank's edges to the owners of their ends. Collective. @return the edges received
+/// Sends this rank's edges of the graph to the owners of their ends, without loops; an edge between two ranges goes to both.
+/// Collective. @return the edges with an end in this rank's range
 template <class Edge>
 std::vector<Edge> distribute(const std::vector<Edge>& edges, const graphs::Ranges& ranges, comm::Transport& transport) {
+  // Beyond kMaxDirectRanks ranks short messages are bundled over a grid of ranks; else sizes are counted first, so that send
+  // buffers are allocated once.
   std::vector<Edge> mine;
   if (transport.size() == 1) {
     mine.reserve(edges.size());
@@ -133,7 +143,8 @@ std::vector<Edge> distribute(const std::vector<Edge>& edges, const graphs::Range
   return comm::all_to_all(transport, std::move(to)).flat();
 }
 
-/// Returns whole * r / parts, rounded up, without overflow.
+/// Returns r shares of `whole` divided into `parts` shares, rounded up, without overflow: whole * r / parts. For the prefix sums of
+/// degrees at which vertex ranges begin.
 std::int64_t ceil_share(std::int64_t whole, std::int64_t r, std::int64_t parts) {
   return whole / parts * r + (whole % parts * r + parts - 1) / parts;
 }
@@ -150,14 +161,14 @@ graphs::Ranges balanced_ranges(const graphs::EdgeList& graph, comm::Transport& t
   ends = transport.all_reduce(ends, comm::Op::sum);
   if (ends == 0 || ranks == 1) return graphs::Ranges::even(graph.vertices, ranks);
 
-  std::vector<Search> searches;
+  std::vector<BoundarySearch> searches;
   for (int r = 1; r < ranks; ++r) searches.push_back({0, 0, ceil_share(ends, r, ranks)});
   unsigned bits = static_cast<unsigned>(std::bit_width(graph.vertices - 1));
   while (bits > 0) {
     std::vector<std::uint64_t> lows;
     for (const auto& search : searches) lows.push_back(search.low);  // ascending, as the targets are
     lows.erase(std::unique(lows.begin(), lows.end()), lows.end());
-    const Buckets buckets = next_buckets(bits, lows.size());
+    const DegreeBuckets buckets = next_buckets(bits, lows.size());
     const auto counts = histogram(graph, lows, buckets, transport);
     const MeasuredWork work;
     const std::size_t each = std::size_t{1} << buckets.bits;

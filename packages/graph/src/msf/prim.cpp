@@ -1,3 +1,4 @@
+// Reference implementation of spanning trees of points: Prim's algorithm over all pairs on rank 0.
 #include "merganser/msf/prim.hpp"
 
 #include <algorithm>
@@ -11,10 +12,11 @@ namespace {
 
 using euclidean::Sites;
 
-/// Returns the compared value of two points.
+/// Returns the distance of the points of ids a and b as it is compared: squared, or plain for norms other than squares.
 double distance(const Sites& sites, std::size_t a, std::size_t b) { return sites.compared(sites.at(a), sites.at(b)); }
 
-/// Computes the core distance of each point, as compared: to its k-th nearest, itself being the first.
+/// Computes the core distance of each gathered point by comparing all pairs: the distance, as compared, to its k-th nearest point,
+/// itself being the first. @return by id; 0 for k = 1
 std::vector<double> compute_cores(const Sites& sites, int k) {
   std::vector<double> core(sites.size(), 0);
   if (k <= 1) return core;
@@ -28,26 +30,26 @@ std::vector<double> compute_cores(const Sites& sites, int k) {
   return core;
 }
 
-/// Key of an edge between points, by which edges are strictly ordered: (compared value, lower id, higher id).
-struct Reach {
-  double compared;
-  std::uint64_t low;
-  std::uint64_t high;
-  friend auto operator<=>(const Reach&, const Reach&) = default;
+/// Key by which Prim's reference algorithm strictly orders edges between points: (compared value, lower id, higher id).
+struct PointEdgeKey {
+  double compared;     ///< mutual reachability distance of the two points, as compared
+  std::uint64_t low;   ///< lower id of the two points
+  std::uint64_t high;  ///< higher id of the two points
+  friend auto operator<=>(const PointEdgeKey&, const PointEdgeKey&) = default;
 };
 
 }  // namespace
 
 // Serial oracle of spanning trees of points: Prim's algorithm over all pairs on rank 0, for tests and verification.
 Forest prim(const PointSet& points, comm::Transport& transport, int min_samples) {
-  const euclidean::Given given(points, transport);
+  const euclidean::CheckedPoints given(points, transport);
   const Sites sites(given, transport);
   Forest forest{given.total(), graphs::WeightKind::float64, {}};
   if (sites.size() == 0 || transport.rank() != 0) return forest;
   const auto core = compute_cores(sites, min_samples);
   // Prim's algorithm without a heap: in each step the newest point improves the least edges of the others, and the least of
   // these leads to the next point.
-  std::vector<Reach> best(sites.size(), {INFINITY, 0, 0});
+  std::vector<PointEdgeKey> best(sites.size(), {INFINITY, 0, 0});
   std::vector<std::size_t> open(sites.size() - 1);
   std::iota(open.begin(), open.end(), 1);
   for (std::size_t newest = 0; !open.empty();) {
@@ -55,7 +57,7 @@ Forest prim(const PointSet& points, comm::Transport& transport, int min_samples)
     for (std::size_t k = 0; k < open.size(); ++k) {
       const std::size_t i = open[k];
       const double compared = std::max({distance(sites, i, newest), core[i], core[newest]});
-      const Reach reach{compared, std::min(i, newest), std::max(i, newest)};
+      const PointEdgeKey reach{compared, std::min(i, newest), std::max(i, newest)};
       if (reach < best[i]) best[i] = reach;
       if (best[i] < best[open[next]]) next = k;
     }

@@ -1,3 +1,4 @@
+// Verification of minimum spanning forests of graphs by the cycle property, in checks of increasing cost.
 #include "merganser/msf/verify.hpp"
 
 #include <algorithm>
@@ -18,23 +19,24 @@ namespace {
 using detail::Violation;
 using graphs::Edge24;
 
-/// Conversion of edges by which a maximum forest is verified as a minimum one: its weights, which compare by their
-/// bits, are complemented. A second conversion restores an edge.
+/// Conversion of edges by which a maximum spanning forest is verified as a minimum one: the weights, which compare by their bits,
+/// are complemented. A second conversion restores an edge.
 struct Oriented {
-  graphs::WeightKind kind;
-  bool flipped;
+  graphs::WeightKind kind;  ///< kind of the edge weights
+  bool flipped;             ///< weights are complemented: a maximum forest is verified
 
+  /// Returns an edge with its weight complemented if a maximum forest is verified.
   [[nodiscard]] Edge24 operator()(Edge24 e) const {
     if (flipped) e.weight = ~e.weight;
     return e;
   }
-  /// Returns "(3, 7) of weight 5" for a converted edge, with its original weight.
+  /// Returns the description of a converted edge for the witness of a fault, with its original weight: "(3, 7) of weight 5".
   [[nodiscard]] std::string text(const Edge24& e) const {
     return "(" + std::to_string(e.low) + ", " + std::to_string(e.high) + ") of weight " + weight((*this)(e).weight);
   }
 
  private:
-  /// Returns the number that the bits of an original weight stand for, as text.
+  /// Returns the number that the bits of an original edge weight stand for, as text.
   [[nodiscard]] std::string weight(std::uint64_t bits) const {
     switch (kind) {
       case graphs::WeightKind::unsigned_integer:
@@ -49,8 +51,8 @@ struct Oriented {
   }
 };
 
-/// Returns, of the violations that the ranks have found, the one with the least edge; the same on every rank.
-/// Collective.
+/// Returns, of the violations of the cycle property that the ranks have found in a forest, the one with the least edge; none if no
+/// rank has found any; the same on every rank. Collective.
 std::optional<Violation> global_least(const std::optional<Violation>& mine, comm::Transport& transport) {
   std::vector<Violation> found;
   if (mine) found.push_back(*mine);
@@ -60,20 +62,22 @@ std::optional<Violation> global_least(const std::optional<Violation>& mine, comm
   return least == found.end() ? std::nullopt : std::optional(*least);
 }
 
-/// Returns the least of the edges that the ranks have found, as a violation without `greatest`. Collective.
+/// Returns the least of the faulty edges that the ranks have found in the verification of a forest, as a violation without
+/// `greatest`; the same on every rank. Collective.
 std::optional<Violation> global_least(const std::optional<Edge24>& mine, comm::Transport& transport) {
   return global_least(mine ? std::optional(Violation{*mine, {}}) : std::nullopt, transport);
 }
 
-/// Replaces `least` by `edge` if that is less.
+/// Replaces the least faulty edge found so far by `edge` if that is less.
 void keep_least(std::optional<Edge24>& least, const Edge24& edge) {
   if (!least || edge < *least) least = edge;
 }
 
-/// This rank's part of the forest, distributed by a hash of both ends, so that no rank gets all edges of a hub; it records which
-/// edges the graph has.
+/// One rank's part of the spanning forest that is verified, distributed by a hash of both ends of an edge, so that no rank gets all
+/// edges of a hub; it records which of its edges the graph has too.
 class ForestShare {
  public:
+  /// Sends the converted edges of the forest to their owners. Collective.
   ForestShare(const Forest& forest, const Oriented& oriented, comm::Transport& transport) : transport_(transport) {
     std::vector<Edge24> mine(forest.edges);
     for (auto& e : mine) e = oriented(e);
@@ -83,17 +87,17 @@ class ForestShare {
     in_graph_.assign(edges.size(), 0);
   }
 
-  std::vector<Edge24> edges;  ///< ascending
+  std::vector<Edge24> edges;  ///< edges of the forest on this rank, converted, ascending
 
-  /// Returns the least edge that this rank's part of the forest has twice. Equal edges have the same owner, so that
-  /// each rank checks its part alone. Local.
+  /// Returns the least edge that this rank's part of the verified forest has twice, if any. Equal edges have the same owner, so
+  /// that each rank checks its part alone. Local.
   [[nodiscard]] std::optional<Edge24> find_duplicate() const {
     const auto at = std::adjacent_find(edges.begin(), edges.end());
     return at == edges.end() ? std::nullopt : std::optional(*at);
   }
 
-  /// Marks the forest's edges that are in `found`, edges of the graph, as edges that forest and graph have in common.
-  /// Collective.
+  /// Marks the edges of the verified forest, on all ranks, that are among this rank's edges `found` of the graph, as common to
+  /// forest and graph. Collective.
   void mark(std::span<const Edge24> found) {
     const auto mark_here = [this](std::span<const Edge24> theirs) {
       for (const auto& e : theirs) {
@@ -104,7 +108,7 @@ class ForestShare {
     comm::send_to_owners_in_rounds(
         transport_, found, [this](const Edge24& e) { return owner(e); }, mark_here, detail::kRound);
   }
-  /// Returns the least edge of this rank's part of the forest that was not marked: it is not in the graph.
+  /// Returns the least edge of this rank's part of the verified forest that was not marked, if any: it is not in the graph. Local.
   [[nodiscard]] std::optional<Edge24> find_foreign() const {
     const auto at = std::find(in_graph_.begin(), in_graph_.end(), std::uint8_t{0});
     return at == in_graph_.end() ? std::nullopt
@@ -112,6 +116,7 @@ class ForestShare {
   }
 
  private:
+  /// Returns the rank that holds an edge of the verified forest, by a hash of its ends.
   [[nodiscard]] int owner(const Edge24& e) const {
     // By both ends: a hub's edges spread over all ranks. Independent of Ranges and of the hashes that forests are made with.
     std::uint64_t h = (e.low * 0x9e3779b97f4a7c15ULL) ^ (e.high + 0x7f4a7c159e3779b9ULL) * 0xbf58476d1ce4e5b9ULL;
@@ -120,11 +125,11 @@ class ForestShare {
   }
 
   comm::Transport& transport_;
-  std::vector<std::uint8_t> in_graph_;
+  std::vector<std::uint8_t> in_graph_;  ///< by position in `edges`: 1: the graph has the edge too
 };
 
-/// Validates that the ends of the graph's edges are vertices in ascending order. Collective. @throws InputError on
-/// every rank
+/// Validates that the ends of all ranks' edges of the graph are vertices in ascending order, before a forest is verified against
+/// it. Collective. @throws InputError on every rank
 void require_vertices(const graphs::EdgeList& graph, comm::Transport& transport) {
   comm::agree(transport, [&] {
     graph.for_each([&](const auto& e) {
@@ -135,7 +140,7 @@ void require_vertices(const graphs::EdgeList& graph, comm::Transport& transport)
   });
 }
 
-/// Returns access to this rank's edges of the graph, converted by `oriented`.
+/// Returns access to this rank's edges of the graph for the verification of a forest, with weights converted by `oriented`.
 detail::EdgeSource make_edge_source(const graphs::EdgeList& graph, const Oriented& oriented) {
   const auto read = [&graph, oriented](std::size_t first, std::span<Edge24> to) {
     std::visit(
@@ -150,16 +155,16 @@ detail::EdgeSource make_edge_source(const graphs::EdgeList& graph, const Oriente
   return {graph.size(), read};
 }
 
-/// Verification of a forest against its graph, check by check. Each check records a fault in `result`; a check may be
+/// Verification of a spanning forest against its graph, check by check. Each check records a fault in `result`; a check may be
 /// called only if the earlier ones have passed.
 class Verifier {
  public:
   Verifier(const graphs::EdgeList& graph, const Forest& forest, Sense sense, comm::Transport& transport)
       : graph_(graph), forest_(forest), oriented_{graph.kind, sense == Sense::maximum}, transport_(transport) {}
 
-  Verification result;
+  Verification result;  ///< fault found so far, and the counts of edges and trees; the same on every rank
 
-  /// Counts the edges of graph and forest and the forest's trees into `result`. Collective.
+  /// Counts the edges of graph and forest and the forest's trees, over all ranks, into `result`. Collective.
   void count() {
     std::array<std::int64_t, 3> counts{static_cast<std::int64_t>(graph_.size()),
                                        static_cast<std::int64_t>(forest_.edges.size()),
@@ -171,7 +176,8 @@ class Verifier {
     different_ = counts[2] > 0;
   }
 
-  /// Checks that forest and graph have the same vertices and kind of weights, and that ends are vertices. Collective.
+  /// Checks that forest and graph have the same number of vertices and kind of weights, and that the ends of the forest's edges are
+  /// two different vertices; records the fault otherwise. Collective.
   bool has_valid_vertices() {
     if (different_) {
       fail(Fault::vertices, "the forest has " + std::to_string(forest_.vertices) + " vertices and " +
@@ -195,7 +201,7 @@ class Verifier {
     return result.is_correct();
   }
 
-  /// Distributes and contracts the forest, and checks that it has no cycle. Collective.
+  /// Distributes and contracts the forest, and checks that it has no cycle; records the least edge that closes one. Collective.
   bool is_acyclic(Report& report) {
     share_.emplace(forest_, oriented_, transport_);
     if (const auto w = global_least(share_->find_duplicate(), transport_)) {
@@ -210,7 +216,8 @@ class Verifier {
     return result.is_correct();
   }
 
-  /// Compares every edge of the graph with the path in the forest between its ends. Collective.
+  /// Compares every edge of the graph with the forest's path between its ends, and records the fault of a forest that is not part
+  /// of the graph, not spanning or not minimum. Collective.
   void check_paths(Report& report) {
     const auto progress = [&](double share) {
       if (report.progress && transport_.rank() == 0) report.progress("verify", share);
@@ -234,6 +241,7 @@ class Verifier {
   }
 
  private:
+  /// Records a fault of the forest in `result`, with the description of an edge that shows it.
   void fail(Fault fault, std::string witness) {
     result.fault = fault;
     result.witness = std::move(witness);
@@ -243,13 +251,14 @@ class Verifier {
   const Forest& forest_;
   Oriented oriented_;
   comm::Transport& transport_;
-  bool different_ = false;
-  std::optional<ForestShare> share_;
-  detail::Hierarchy hierarchy_;
+  bool different_ = false;            ///< on some rank forest and graph differ in vertices or kind of weights
+  std::optional<ForestShare> share_;  ///< set by is_acyclic()
+  detail::Hierarchy hierarchy_;       ///< tree over components of the contracted forest, set by is_acyclic()
 };
 
 }  // namespace
 
+// Entry of the verification of a spanning forest: checks in the order of Fault, until one fails.
 Verification verify_forest(const graphs::EdgeList& graph, const Forest& forest, Sense sense, comm::Transport& transport,
                            Report& report) {
   require_vertices(graph, transport);

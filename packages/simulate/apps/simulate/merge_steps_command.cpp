@@ -21,19 +21,20 @@
 namespace merganser::app {
 namespace {
 
-/// Values of the command line.
+/// Values of the command line of `merganser merge-steps`.
 struct MergeSteps {
   GridOptions grid;
   RandomParcels parcels{.per_cell = 20, .min_volume_ratio = 20};
-  double small_within = 1;
-  int cycles = 1;
-  double late_ms = 0.5;
+  double small_within = 1;  ///< share of the domain along x in which parcels are small
+  int cycles = 1;           ///< number of merge steps, each of parcels made anew
+  double late_ms = 0.5;     ///< milliseconds after the fastest rank from which a rank counts as late
   MethodOptions method;
   RankOptions ranks;
   BlockOptions blocks;
   std::string json;
 };
 
+/// Passes name, value, meaning and range of every option of `merganser merge-steps` to option(...).
 void describe(MergeSteps& o, auto&& option) {
   option("cycles", o.cycles, "merge steps, each of parcels made anew", at_least(1));
   option("late", o.late_ms, "milliseconds after the fastest rank from which a rank counts as late", positive());
@@ -46,7 +47,8 @@ void describe(MergeSteps& o, auto&& option) {
   describe(o.blocks, option);
 }
 
-/// Creates this rank's parcels of one cycle; beyond `small_within` along x those that would be small get the least volume kept.
+/// Creates this rank's random parcels for one timed merge step; beyond `small_within` along x those that would be small get the
+/// least volume kept.
 Parcels make_parcels(const MergeSteps& o, const Decomposition& blocks, int rank, int cycle) {
   RandomParcels random = o.parcels;
   random.seed += static_cast<std::uint64_t>(cycle);
@@ -62,18 +64,19 @@ Parcels make_parcels(const MergeSteps& o, const Decomposition& blocks, int rank,
   return parcels;
 }
 
-/// Splits a digest into four 32-bit quarters, which can be added over up to 2^31 ranks without overflow.
+/// Splits the digest of a rank's parcels into four 32-bit quarters, which can be added over up to 2^31 ranks without overflow.
 std::array<std::int64_t, 4> split_quarters(const Digest& d) {
   const auto low = [](std::uint64_t w) { return static_cast<std::int64_t>(w & 0xffffffffU); };
   return {low(d.a), low(d.a >> 32), low(d.b), low(d.b >> 32)};
 }
-/// Joins sums of quarters to the digest that adding the digests modulo 2^64 gives.
+/// Joins sums over ranks of digest quarters to the digest of all parcels, as adding the ranks' digests modulo 2^64 gives it.
 Digest join_quarters(std::span<const std::int64_t> q) {
   const auto word = [&](std::size_t i) { return static_cast<std::uint64_t>(q[i]); };
   return {word(0) + (word(1) << 32), word(2) + (word(3) << 32)};
 }
 
-/// Reduces the times of the stages of one step over ranks: the longest and the mean of each. Collective.
+/// Reduces the seconds of the stages of one merge step over ranks for the run record: slowest and mean of each stage, late ranks.
+/// Collective.
 Json times_json(comm::Transport& t, const StageSeconds& mine, double late_s) {
   StageSeconds most = mine;
   StageSeconds sum = mine;
@@ -92,8 +95,8 @@ Json times_json(comm::Transport& t, const StageSeconds& mine, double late_s) {
   return out;
 }
 
-/// Counts the ranks by the logarithm of their time: "ranks" took at most "up_to_us" and more than that of the preceding entry; 16
-/// entries for a factor of two, empty ones left out. Collective.
+/// Returns the distribution of one time of a merge step over ranks, by its logarithm: "ranks" took at most "up_to_us" and more
+/// than that of the preceding entry; 16 entries for a factor of two, empty ones left out. Collective.
 Json spread_json(comm::Transport& t, double seconds) {
   constexpr double kEntries = 16;         // for a factor of two
   std::array<std::int64_t, 512> ranks{};  // up to 2^32 us
@@ -107,7 +110,8 @@ Json spread_json(comm::Transport& t, double seconds) {
   return out;
 }
 
-/// Reduces the counts of a step over ranks: sums of messages and parcels, maxima of waves and rounds. Collective.
+/// Reduces the counts of a merge step over ranks for the run record: sums of messages and parcels, maxima of waves and rounds,
+/// the digest of all parcels. Collective.
 Json counts_json(comm::Transport& t, const StepReport& mine, const Digest& digest) {
   const auto& c = mine.counters;
   const auto& p = mine.pruning;
@@ -139,7 +143,7 @@ Json counts_json(comm::Transport& t, const StepReport& mine, const Digest& diges
           {"digest", join_quarters(std::span(sums).last(4)).to_string()}};
 }
 
-/// Returns the seconds to copy the container once, an estimate for packing and unpacking rows.
+/// Returns the seconds to copy a rank's parcels in memory once, an estimate for packing and unpacking migrating parcels.
 double copy_seconds(const Parcels& p) {
   std::vector<std::byte> to(p.size() * p.parcel_bytes());
   const double begin = now();
@@ -149,7 +153,7 @@ double copy_seconds(const Parcels& p) {
   return now() - begin;
 }
 
-/// Makes the merge steps and returns the times and counts of each. Collective.
+/// Makes the merge steps of the command and returns the times and counts of each, over all ranks, as JSON. Collective.
 Json measure(comm::Transport& t, const MergeSteps& o, const Decomposition& blocks) {
   std::optional<Clusterer> clusterer;
   Json cycles = Json::array();
@@ -173,6 +177,7 @@ Json measure(comm::Transport& t, const MergeSteps& o, const Decomposition& block
   return cycles;
 }
 
+/// Runs the command `merganser merge-steps` on all ranks; rank 0 prints the digest or writes the run record. @return exit status
 int run(MergeSteps& o, const Invocation& in) {
   const Grid grid = make_grid(o.grid);
   return run_on_ranks(o.ranks, [&](comm::Transport& t) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Where the simulator ends: python3 packages/simulate/tests/simulate/loggp_test.py [--build FOLDER] [NAME...]. Needs no SimGrid."""
+"""LogGP fits and replayed prunings: python3 packages/simulate/tests/simulate/loggp_test.py [--build FOLDER] [NAME...]. Needs no SimGrid."""
 import math
 import os
 import sys
@@ -14,6 +14,7 @@ NEAR = loggp.Parameters(latency=0.02e-6, overhead=0.2e-6, gap=0.2e-6, big_g=1e-1
 
 
 def observations(p, wrong=lambda i: 1.0):
+    """Returns the times of messages that LogGP parameters p give. @param wrong  wrong(i): factor on the i-th time"""
     out = [("way", size, 1, p.way(size)) for size in (4, 256, 4096, 65536)]
     out += [("send", 4, n, p.overhead) for n in (4, 64)]
     out += [("window", 4, n, p.way(4) + (n - 1) * p.gap) for n in (4, 16, 64)]
@@ -21,6 +22,7 @@ def observations(p, wrong=lambda i: 1.0):
 
 
 def run(ranks, prune, seconds=None, model="p2p"):
+    """Returns an artificial run of simulated merge steps whose counts grow with log2 of the ranks, as in a record."""
     side = int(ranks**0.5)
     level = math.log2(ranks)
     counts = {"before": 1280 * ranks, "prune_puts": 30 * ranks, "prune_gets": 10 * ranks, "prune_rounds": 1 + level / 2,

@@ -19,7 +19,7 @@ programs = {}
 
 
 def simulated(source, platform, *arguments):
-    """Runs a program in C of this folder on simulated ranks. @return what it writes"""
+    """Runs a C program of this folder on simulated ranks. @return its standard output"""
     if source not in programs:
         at = os.path.join(folder, source)
         os.mkdir(at)
@@ -31,10 +31,12 @@ def simulated(source, platform, *arguments):
 
 
 def ring_us(machine, ranks, **options):
+    """Returns the simulated time of one message from each rank to the next on a machine, us."""
     return float(simulated("ring.c", machines.platform(machine, ranks, **options)).split()[2])
 
 
 def late_ms(noise, how="work"):
+    """Returns the delays of 64 simulated ranks by noise, ms. @param how  work: ranks compute; wait: they wait for a message"""
     text = simulated("jitter.c", machines.platform("archer2", 64, noise), how)
     return [float(word) for word in text.split()]
 

@@ -30,6 +30,7 @@ class Messages(Simulated):
         return [self.record(*words, MERGANSER_SIMULATED_MESSAGES=kind)["runs"] for kind in ("smpi", "timers")]
 
     def compare(self, within, *words):
+        """Expects equal digests, and times of simulated merge steps with SMPI's messages and with timers within a relative deviation."""
         for theirs, ours in zip(*self.both(*words)):
             where = (theirs["ranks"], theirs["model"], theirs["prune"])
             self.assertEqual(theirs["counts"]["digest"], ours["counts"]["digest"], where)

@@ -22,15 +22,18 @@ simulated = os.path.join(ROOT, "build-simgrid")
 
 
 def command(*words):
+    """Returns the command line of ./x simulate with these arguments."""
     return [sys.executable, "-m", "simulate", "--build", build, "--simulated", simulated, *words]
 
 
 def environment(**more):
+    """Returns a small environment for ./x simulate and for real ranks, with further variables."""
     kept = {n: os.environ[n] for n in ("PATH", "HOME", "LD_LIBRARY_PATH", "TMPDIR") if n in os.environ}
     return {**kept, "PYTHONPATH": PACKAGE, "PYTHONDONTWRITEBYTECODE": "1", **more}
 
 
 def simulate(*words, **variables):
+    """Runs ./x simulate with these arguments and environment variables. @return the ended process with its output"""
     return subprocess.run(command(*words), env=environment(**variables), stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=LONG, check=False)
 
@@ -41,7 +44,7 @@ class Simulated(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
 
     def record(self, *words, **variables):
-        """Simulates merge steps. @return the record"""
+        """Runs ./x simulate for merge steps. @return its simulation record"""
         path = os.path.join(self.folder, "s.json")
         got = simulate(*words, "--json", path, **variables)
         self.assertEqual(got.returncode, 0, got.stderr)

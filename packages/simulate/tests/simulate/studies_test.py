@@ -25,6 +25,7 @@ simulated = os.path.join(ROOT, "build-simgrid")
 
 
 def can_simulate():
+    """Returns true if SimGrid and the simulated build are there."""
     return shutil.which("smpirun") is not None and os.path.isfile(os.path.join(simulated, "bin", "merganser"))
 
 
@@ -51,6 +52,7 @@ class Campaign(InFolder):
             file.write("one")
 
     def case(self, ranks, series="a", fails=None, cannot="", key=1):
+        """Returns a case of a study that simulates nothing and notes that it ran, or raises `fails`."""
         def run():
             self.ran.append((series, ranks))
             if fails:
@@ -59,6 +61,7 @@ class Campaign(InFolder):
         return campaign.Case(series, ranks, {"key": key}, run, cannot)
 
     def run_study(self, *cases):
+        """Runs a study of these cases. @return exit code, standard output and standard error"""
         study = campaign.Study("a test", {}, lambda o: list(cases), lambda results: f"{len(results)} results")
         o = types.SimpleNamespace(study="test", machine="archer2", json=self.json, simulated=self.folder)
         out, err = io.StringIO(), io.StringIO()

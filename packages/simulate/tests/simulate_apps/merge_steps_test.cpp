@@ -9,6 +9,7 @@ namespace {
 
 using namespace merganser::test;
 
+/// Runs the command merge-steps on ranks that are threads. @return the cycles of its run record
 Json steps(const Arguments& options) {
   const Folder folder;
   const std::string path = folder.file("steps.json");

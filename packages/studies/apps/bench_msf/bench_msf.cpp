@@ -1,3 +1,4 @@
+// Results of bench msf: joining those of several launches, and comparing the forests that they found.
 #include "apps/bench_msf/bench_msf.hpp"
 
 #include <fmt/core.h>
@@ -9,6 +10,7 @@
 namespace merganser::app {
 namespace {
 
+/// Moves all results of one kind from one launch to the end of those of earlier launches.
 template <class T>
 void append(std::vector<T>& to, std::vector<T>& from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
@@ -26,6 +28,7 @@ void MsfResults::add(MsfResults more) {
   if (surroundings.is_null()) surroundings = std::move(more.surroundings);
 }
 
+// Verification of bench msf: every method and number of ranks must find the same spanning forest of a graph, by its digest.
 std::vector<std::string> MsfResults::contradictions() const {
   std::map<std::string, const ForestResult*> first;
   std::vector<std::string> out;

@@ -10,115 +10,115 @@
 
 namespace merganser::app {
 
-/// A graph to measure: a name of graphs::generate(), or of a file.
+/// A graph whose spanning forest bench msf measures.
 struct BenchGraph {
-  std::string name;
-  bool file = false;
+  std::string name;   ///< name of a generated graph, as "gnm:13:8", or path of a file
+  bool file = false;  ///< true: `name` is a path
   friend bool operator==(const BenchGraph&, const BenchGraph&) = default;
 };
 
-/// A graph and a method of finding its forest.
+/// A case of bench msf: a graph and a method of finding its spanning forest.
 struct ForestCase {
   BenchGraph graph;
-  std::string model;
-  std::string style;  ///< "baseline", "tuned"
-  std::string post;   ///< "single", "leader"
+  std::string model;  ///< communication model of the forest or collective
+  std::string style;  ///< implementation: "baseline", "tuned"
+  std::string post;   ///< post-processing: "single", "leader"
 };
 
-/// A collective operation to measure, by message size.
+/// A microbenchmark of bench msf: a collective operation in one model, by message size.
 struct CollectiveCase {
-  std::string call;  ///< "barrier", "all-reduce", "all-gather"
-  std::string model;
-  std::vector<std::int64_t> bytes;  ///< per rank
-  int iterations = 0;
+  std::string call;                 ///< "barrier" or "all-reduce"
+  std::string model;                ///< communication model of the forest or collective
+  std::vector<std::int64_t> bytes;  ///< message sizes, bytes per rank
+  int iterations = 0;               ///< timed calls of each size
 };
 
-/// Exchanges along one arc, from rank 0 to rank 1, to measure by message size.
+/// A microbenchmark of bench msf: exchanges along one arc, from rank 0 to rank 1, by kernel and message size.
 struct ArcCase {
-  std::vector<std::string> kernels;  ///< empty: nothing is measured
-  std::vector<std::int64_t> bytes;
-  double seconds = 0;
+  std::vector<std::string> kernels;  ///< names of exchange kernels; empty: nothing is measured
+  std::vector<std::int64_t> bytes;   ///< message sizes of the exchanges, bytes
+  double seconds = 0;                ///< duration of the measurement of the arc
 };
 
-/// Work of one launch.
+/// Work of one launch of bench msf: everything that is measured on one number of ranks. Planned by plan_msf_bench().
 struct MsfWork {
   int ranks = 1;    ///< number of ranks of the launch
-  int repeats = 1;  ///< runs of each forest
+  int repeats = 1;  ///< runs of each forest, a graph and a method
   std::vector<ForestCase> forests;
   std::vector<CollectiveCase> collectives;
   ArcCase arcs;
   std::vector<BenchGraph> facts;  ///< graphs whose properties are computed
-  /// Returns true if there is nothing to measure.
+  /// Returns true if the launch has nothing to measure.
   [[nodiscard]] bool empty() const {
     return forests.empty() && collectives.empty() && arcs.kernels.empty() && facts.empty();
   }
 };
 
-/// Properties of a graph.
+/// Properties of a graph of bench msf (Table 1 of [ing2021]), computed in measure.cpp.
 struct GraphFacts {
-  std::string graph;
-  std::int64_t vertices = 0;
+  std::string graph;            ///< name of the graph whose forest is sought
+  std::int64_t vertices = 0;    ///< number of vertices, of all ranks
   std::int64_t edges = 0;       ///< undirected edges
   std::int64_t max_degree = 0;  ///< largest number of edges at a vertex
   std::int64_t bytes = 0;       ///< size of the edges in memory
-  /// Returns the mean number of arcs per vertex, two for every edge.
+  /// Returns the mean number of arcs per vertex of the graph, two for every edge; 0 without vertices.
   [[nodiscard]] double arcs_per_vertex() const {
     return vertices > 0 ? 2 * static_cast<double>(edges) / static_cast<double>(vertices) : 0;
   }
 };
 
-/// Times and traffic of one phase: seconds of the slowest rank, median over repeats; bytes and messages of all ranks in one repeat.
+/// Time and traffic of one phase of the spanning forest algorithm in one case of bench msf.
 struct PhaseResult {
-  std::string name;
-  double seconds = 0;
-  std::int64_t bytes = 0;
-  std::int64_t messages = 0;  ///< messages sent, puts and gets
+  std::string name;           ///< name of a phase of the spanning forest algorithm
+  double seconds = 0;         ///< time of the slowest rank, median over repeats
+  std::int64_t bytes = 0;     ///< bytes sent and got by all ranks in the latest repeat
+  std::int64_t messages = 0;  ///< messages sent, puts and gets of all ranks in the latest repeat
 };
 
-/// Times and traffic of one forest case on one number of ranks.
+/// Times and traffic of finding one spanning forest by one method on one number of ranks.
 struct ForestResult {
   ForestCase what;
-  int ranks = 1;
-  std::vector<double> seconds;  ///< by repeat, time of the slowest rank
-  std::vector<PhaseResult> phases;
-  std::int64_t bytes = 0;
-  std::int64_t messages = 0;
-  std::string digest;
-  std::string failure;        ///< reason why there are no times; empty if there are
-  std::int64_t heap_mib = 0;  ///< symmetric heap per process that was set for this run, MiB; 0: the default
+  int ranks = 1;                    ///< number of ranks that took part
+  std::vector<double> seconds;      ///< by repeat, time of the slowest rank
+  std::vector<PhaseResult> phases;  ///< times of phases, in the order of the algorithm
+  std::int64_t bytes = 0;           ///< bytes sent and got by all ranks in the latest repeat
+  std::int64_t messages = 0;        ///< messages, puts and gets of all ranks in the latest repeat
+  std::string digest;               ///< hash of the edges of the forest
+  std::string failure;              ///< reason why there are no times; empty if there are
+  std::int64_t heap_mib = 0;        ///< symmetric heap per process that was set for this run, MiB; 0: the default
 };
 
-/// Times of one collective operation.
+/// Times of one collective operation with one message size in one model, measured by bench msf.
 struct CollectiveResult {
-  std::string call;
-  std::string model;
-  int ranks = 1;
-  std::int64_t bytes = 0;
-  Spread seconds;  ///< of the slowest rank, over iterations
+  std::string call;        ///< "barrier" or "all-reduce"
+  std::string model;       ///< communication model of the forest or collective
+  int ranks = 1;           ///< number of ranks that took part
+  std::int64_t bytes = 0;  ///< message size per rank
+  Spread seconds;          ///< times of the slowest rank, over iterations
 };
 
-/// Times of exchanges along one arc by one kernel.
+/// Times of exchanges along one arc by one kernel with one message size, measured by bench msf.
 struct ArcResult {
-  std::string kernel;
-  std::string completion;
-  bool pulls = false;
-  std::int64_t bytes = 0;
-  Spread seconds;
+  std::string kernel;      ///< name of the exchange kernel
+  std::string completion;  ///< completion class of the exchange kernel
+  bool pulls = false;      ///< true: the receiver gets the data
+  std::int64_t bytes = 0;  ///< message size of the exchanges, bytes
+  Spread seconds;          ///< times of the slower rank, over iterations
 };
 
-/// Results of one or several launches.
+/// Results of one or several launches of bench msf, complete on rank 0.
 struct MsfResults {
   std::vector<GraphFacts> graphs;
   std::vector<ForestResult> forests;
-  std::vector<ForestResult> heaps;  ///< of runs with their own size of the symmetric heap
+  std::vector<ForestResult> heaps;  ///< forests of launches with their own size of the symmetric heap
   std::vector<CollectiveResult> collectives;
   std::vector<ArcResult> arcs;
   std::vector<std::string> notes;  ///< messages about what could not be measured
   Json surroundings;               ///< environment_json() of the first job that was started; null: no job was
 
-  /// Appends the results of another launch.
+  /// Appends the results of another launch of bench msf.
   void add(MsfResults more);
-  /// Describes contradictions: forests of one graph that have different digests. Empty if there are none.
+  /// Describes spanning forests of one graph that have different digests, a line each. Empty if all methods found the same.
   [[nodiscard]] std::vector<std::string> contradictions() const;
 };
 
@@ -161,7 +161,8 @@ void fields(auto&& v, MsfResults& r) {
     r.notes, "surroundings", r.surroundings);
 }
 
-/// Measures a launch's work on the ranks of this process or job, over every model that it names. Called by every process.
+/// Measures the work of one launch of bench msf on the ranks of this process or job, in every model that it names. Called by every
+/// process of the job.
 /// @param results  filled on rank 0 @return exit code
 int measure_msf(const MsfWork& work, MsfResults& results);
 

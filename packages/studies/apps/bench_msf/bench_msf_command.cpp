@@ -41,16 +41,18 @@ std::vector<std::string> available_models() {
 /// this process starts.
 class MsfBench {
  public:
+  /// Refers to options and plan of bench msf, which must outlive this.
   MsfBench(const MsfBenchOptions& o, const MsfPlan& plan) : o_(o), plan_(plan) {}
 
-  MsfResults results;
+  MsfResults results;  ///< of all launches so far; complete on rank 0
 
-  /// Returns true for the exit codes of errors that every further launch would end with too.
+  /// Returns true for the exit codes of errors of options or input, with which every further launch of bench msf would end too.
   [[nodiscard]] static bool is_user_error(int code) {
     return code == UsageError("").exit_code() || code == InputError("").exit_code();
   }
 
-  /// Makes all launches. @return exit code of the last one that failed; the others are measured all the same
+  /// Executes all launches of the plan of bench msf. @return exit code of the last one that failed; the others are measured all the
+  /// same
   int run() {
     int code = 0;
     const std::size_t all = plan_.launches.size() + plan_.heaps.size();
@@ -68,14 +70,14 @@ class MsfBench {
   }
 
  private:
-  /// Reports the beginning of a launch on standard error, on rank 0.
+  /// Reports the beginning of a launch of bench msf on standard error, on rank 0. @param number  of the launch, from 1 to `all`
   void report_launch(std::size_t number, std::size_t all, const MsfWork& work, const std::string& more) const {
     if (o_.quiet || comm::launcher_world().rank != 0) return;
     std::cerr << '[' << number << " of " << all << "] " << work.ranks << (work.ranks == 1 ? " rank" : " ranks") << more
               << ": " << work.forests.size() << " ways to find forests x " << work.repeats << std::endl;
   }
 
-  /// Measures one launch, appending to `into`. @return exit code
+  /// Measures one launch of bench msf, in threads of this process and in a job, and appends its results. @return exit code
   int measure(const MsfWork& work, MsfResults& into) {
     if (comm::launched()) return measure_msf(work, into);
     const auto [threads, processes] = split(work);
@@ -87,7 +89,7 @@ class MsfBench {
     return code;
   }
 
-  /// Splits work into what threads of this process do, and what processes do.
+  /// Splits the work of a launch into cases of the model `threads`, measured in this process, and cases of models of processes.
   [[nodiscard]] static std::pair<MsfWork, MsfWork> split(const MsfWork& work) {
     std::pair<MsfWork, MsfWork> parts{work, work};
     const auto drop = [](MsfWork& from, bool threads) {
@@ -102,7 +104,7 @@ class MsfBench {
     return parts;
   }
 
-  /// Measures a launch with its own size of the symmetric heap; a launch that fails is a result too.
+  /// Measures a launch with its own size of the symmetric heap of OpenSHMEM; a launch that fails is a result too.
   void measure_heap(const HeapWork& heap) {
     MsfResults found;
     const int code = measure_elsewhere(heap.work, heap.mib, found);
@@ -120,13 +122,13 @@ class MsfBench {
     }
   }
 
-  /// Describes how a launch has failed.
+  /// Formats the failure of a launch of bench msf: its exit code, or the time within which it did not end.
   [[nodiscard]] std::string describe_failure(int code) const {
     if (code == kTimedOut) return "nothing within " + number_text(o_.timeout) + " s";
     return fmt::format("exit code {}", code);
   }
 
-  /// Measures in a job of its own; work and results pass in files. @return exit code of the job
+  /// Measures the work of a launch in a job that is started for it; work and results pass in files. @return exit code of the job
   /// @param heap_mib  symmetric heap of each process, MiB; 0: as the launcher sets it
   int measure_elsewhere(const MsfWork& work, int heap_mib, MsfResults& into) {
     PrivateFolder folder(shared_folder());
@@ -149,7 +151,7 @@ class MsfBench {
   const MsfPlan& plan_;
 };
 
-/// Writes the run record and prints the tables.
+/// Writes the run record of bench msf and prints its tables. On rank 0.
 void report(const MsfBenchOptions& o, const Invocation& in, const MsfPlan& plan, const MsfResults& results) {
   const std::string here = fmt::format("{}{}, 1 node", machine().cores, machine().cores == 1 ? " core" : " cores");
   if (!o.json.empty()) {
@@ -166,6 +168,8 @@ void report(const MsfBenchOptions& o, const Invocation& in, const MsfPlan& plan,
   if (!o.quiet && o.json != "-") std::cout << msf_bench_text(plan, results, here);
 }
 
+/// Runs bench msf: plans and executes all launches, reports them, and compares the forests that they found. @return exit code
+/// @throws UsageError for options that contradict each other
 int run(MsfBenchOptions& o, const Invocation& in) {
   if (!o.work.empty()) return work_for_parent(o);
   const bool launched = comm::launched();

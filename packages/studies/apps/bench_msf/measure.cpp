@@ -17,25 +17,25 @@
 namespace merganser::app {
 namespace {
 
-/// Returns the element-wise maximum over ranks. Collective.
+/// Returns the element-wise maximum over ranks of times in seconds, so those of the slowest rank. Collective.
 std::vector<double> slowest(comm::Transport& t, std::vector<double> mine) {
   t.all_reduce(std::span(mine), comm::Op::max);
   return mine;
 }
 
-/// Loads or generates a graph. Collective. @return this rank's edges
+/// Reads or generates a graph of bench msf. Collective. @return this rank's edges
 graphs::EdgeList load(const BenchGraph& graph, comm::Transport& t) {
   GraphInput input;
   (graph.file ? input.file : input.gen) = graph.name;
   return collective_try([&] { return load_graph(input, t).graph; });
 }
 
-/// Returns the largest number of edge ends at a vertex: each rank counts ends by vertex, then the owner of a vertex adds up the
-/// counts. Collective.
+/// Returns the largest degree of a distributed graph, counted in edge ends: each rank counts ends by vertex, then the owner of a
+/// vertex adds up the counts. Collective.
 std::int64_t max_degree(const graphs::EdgeList& graph, comm::Transport& t) {
   struct Count {
     std::uint64_t vertex;
-    std::int64_t ends;
+    std::int64_t ends;  // edge ends of this rank's edges at the vertex
   };
   const auto ranges = graphs::Ranges::even(graph.vertices, t.size());
   std::vector<std::uint64_t> ends;
@@ -60,7 +60,7 @@ std::int64_t max_degree(const graphs::EdgeList& graph, comm::Transport& t) {
   return t.all_reduce(greatest == degree.end() ? 0 : *greatest, comm::Op::max);
 }
 
-/// Computes the properties of a graph. Collective.
+/// Computes the properties of a graph of bench msf: vertices, edges, largest degree, bytes. Collective.
 GraphFacts compute_facts(const BenchGraph& name, const graphs::EdgeList& graph, comm::Transport& t) {
   const std::size_t edge_bytes = std::visit(
       [](const auto& list) { return sizeof(typename std::decay_t<decltype(list)>::value_type); }, graph.edges);
@@ -73,7 +73,7 @@ GraphFacts compute_facts(const BenchGraph& name, const graphs::EdgeList& graph, 
   return facts;
 }
 
-/// Converts style and post-processing of a case to options of the published algorithm.
+/// Converts style and post-processing of a case of bench msf to options of the published spanning forest algorithm (mnd).
 mnd::MndOptions to_mnd_options(const ForestCase& what) {
   mnd::MndOptions o;
   o.style = what.style == "baseline" ? mnd::MndStyle::baseline : mnd::MndStyle::tuned;
@@ -81,15 +81,17 @@ mnd::MndOptions to_mnd_options(const ForestCase& what) {
   return o;
 }
 
-/// Repeated runs of one case. Every member is called by all ranks.
+/// Repeated runs of one case of bench msf, a graph and a method of finding its forest. Every member is called by all ranks.
 class ForestRun {
  public:
+  /// Starts without a run. @param t  transport of the case's model
   ForestRun(ForestCase what, comm::Transport& t) : t_(t) {
     result_.what = std::move(what);
     result_.ranks = t.size();
   }
 
-  /// Finds the forest once. @param check  true: verify it, outside the clock
+  /// Finds the spanning forest once and records times and traffic; nothing after a failure. Collective.
+  /// @param check  true: verify the forest, outside the clock @throws CollectiveError if two runs found different forests
   void run_once(const graphs::EdgeList& graph, bool check) {
     if (!result_.failure.empty()) return;
     try {
@@ -114,14 +116,14 @@ class ForestRun {
     }
   }
 
-  /// Returns the results of all runs.
+  /// Returns the times and traffic of all runs of the case, with the median time of each phase.
   [[nodiscard]] ForestResult finish() {
     for (auto& phase : result_.phases) phase.seconds = median(phase_seconds_[phase.name]);
     return std::move(result_);
   }
 
  private:
-  /// Adds times and counts of one run, reduced over ranks.
+  /// Adds times and traffic of one run: the largest time over ranks, and the sums of bytes and messages. Collective.
   void add_run(double seconds, const comm::Counters& moved, const msf::Report& report) {
     std::vector<double> times{seconds};
     std::vector<std::int64_t> counts{moved.bytes + moved.bytes_got, moved.messages + moved.puts + moved.gets};
@@ -143,7 +145,7 @@ class ForestRun {
     }
   }
 
-  /// Verifies a forest. @throws VerificationError on every rank if it is wrong
+  /// Verifies that a forest is a minimum spanning forest of the graph. Collective. @throws VerificationError on every rank if not
   void verify(const graphs::EdgeList& graph, const msf::Forest& forest) {
     msf::Report report;
     const auto found = msf::verify_forest(graph, forest, msf::Sense::minimum, t_, report);
@@ -155,7 +157,7 @@ class ForestRun {
   std::map<std::string, std::vector<double>> phase_seconds_;
 };
 
-/// Open transports, one of each model.
+/// Open transports over the same ranks, one of each model that a launch of bench msf measures.
 using Transports = std::vector<comm::Transport*>;
 
 /// Returns the open transport of a model. @throws UsageError if it is not open
@@ -166,7 +168,8 @@ comm::Transport& find_transport(const std::string& model, const Transports& tran
   return **at;
 }
 
-/// Measures forests. Cases of one graph, of all models, are run in turns, so that a drift of the machine affects all of them.
+/// Measures the spanning forests of a launch of bench msf. Collective. Cases of one graph, of all models, are run in turns, so that
+/// a drift of the machine affects all of them.
 void measure_forests(const MsfWork& work, const Transports& transports, MsfResults& results) {
   std::vector<BenchGraph> names;
   for (const auto& c : work.forests)
@@ -186,7 +189,7 @@ void measure_forests(const MsfWork& work, const Transports& transports, MsfResul
   }
 }
 
-/// Measures one collective operation by message size: times of the slowest rank over iterations. Collective.
+/// Measures a barrier or an all-reduce in one model by message size: times of the slowest rank over iterations. Collective.
 void measure_collective(const CollectiveCase& what, comm::Transport& t, MsfResults& results) {
   constexpr int kWarmUp = 10;
   const auto start = kernels::make_start(t);
@@ -207,7 +210,7 @@ void measure_collective(const CollectiveCase& what, comm::Transport& t, MsfResul
   }
 }
 
-/// Measures exchanges from rank 0 to rank 1, with all kernels in interleaved rounds. Collective.
+/// Measures exchanges along one arc, from rank 0 to rank 1, with all kernels in interleaved rounds. Collective.
 void measure_arcs(const ArcCase& what, comm::Transport& t, MsfResults& results) {
   std::vector<std::vector<graphs::ProcessGraph::Arc>> rows(static_cast<std::size_t>(t.size()));
   rows.at(0).push_back({1, 1});
@@ -233,7 +236,7 @@ void measure_arcs(const ArcCase& what, comm::Transport& t, MsfResults& results) 
   for (const auto& cell : measured.unusable) results.notes.push_back(cell.kernel + ": " + cell.reason);
 }
 
-/// Returns the models that work needs; one that is available here if it names none.
+/// Returns the communication models that the work of a launch needs; one that is available here if it names none.
 std::vector<std::string> required_models(const MsfWork& work) {
   std::vector<std::string> models;
   const auto add = [&](const std::string& model) {
@@ -247,7 +250,8 @@ std::vector<std::string> required_models(const MsfWork& work) {
   return models;
 }
 
-/// Opens the models nested in each other and runs `body` with all of them. Models of processes nest; threads are one alone.
+/// Opens communication models nested in each other and runs `body` with the transports of all of them. Models of processes nest;
+/// threads are one alone. @param open  transports that are open already @return exit code
 int with_models(const std::vector<std::string>& models, int ranks, const Transports& open,
                 const std::function<void(const Transports&)>& body) {
   const auto& model = models[open.size()];
@@ -265,6 +269,7 @@ int with_models(const std::vector<std::string>& models, int ranks, const Transpo
 
 }  // namespace
 
+// Work of one launch of bench msf: properties of graphs, exchanges along an arc, collectives, spanning forests, in this order.
 int measure_msf(const MsfWork& work, MsfResults& results) {
   return with_models(required_models(work), work.ranks, {}, [&](const Transports& transports) {
     comm::Transport& first = *transports.front();

@@ -15,6 +15,7 @@
 namespace merganser::app {
 namespace {
 
+/// Experiments of bench msf by the tables (T) and figures (F) of [ing2021] that they reproduce.
 constexpr std::array<std::pair<std::string_view, Experiment>, 23> kNames{
     {{"T1", Experiment::facts},     {"T2", Experiment::memory},     {"T3", Experiment::memory},
      {"T4", Experiment::barriers},  {"T5", Experiment::times},      {"T6", Experiment::times},
@@ -25,9 +26,10 @@ constexpr std::array<std::pair<std::string_view, Experiment>, 23> kNames{
      {"F12", Experiment::arcs},     {"F13", Experiment::arcs},      {"F14", Experiment::reductions},
      {"F15", Experiment::barriers}, {"F16", Experiment::reductions}}};
 
+/// Returns true if a list of models, ranks or experiments of bench msf holds an item.
 bool contains(const auto& list, const auto& item) { return std::find(list.begin(), list.end(), item) != list.end(); }
 
-/// Returns the numbers of ranks that are measured by default.
+/// Returns the numbers of ranks that bench msf measures by default: 1, 2, 4, 8, and more up to the number of cores.
 std::vector<int> default_ranks(const MsfBenchOptions& o, int cores) {
   if (o.quick) return {1, 2, 4};
   std::vector<int> ranks{1, 2, 4, 8};
@@ -36,7 +38,8 @@ std::vector<int> default_ranks(const MsfBenchOptions& o, int cores) {
   return ranks;
 }
 
-/// Returns the graphs of the options, or the default ones. @throws UsageError for a name that cannot be generated
+/// Returns the graphs of bench msf: those of --graphs and --gen, or six generated ones. @throws UsageError for a name that cannot
+/// be generated
 std::vector<BenchGraph> chosen_graphs(const MsfBenchOptions& o) {
   std::vector<BenchGraph> chosen;
   for (const auto& file : o.graphs) chosen.push_back({file, true});
@@ -51,8 +54,8 @@ std::vector<BenchGraph> chosen_graphs(const MsfBenchOptions& o) {
   return chosen;
 }
 
-/// Returns the models of the options, else all available ones: threads only where there is no other. @throws UsageError for one
-/// that is not available
+/// Returns the communication models that bench msf measures: those of --models, else all available ones, threads only where there
+/// is no other. @throws UsageError for one that is not available
 std::vector<std::string> chosen_models(const MsfBenchOptions& o, const std::vector<std::string>& models) {
   if (o.models.empty()) {
     std::vector<std::string> processes(models);
@@ -67,7 +70,7 @@ std::vector<std::string> chosen_models(const MsfBenchOptions& o, const std::vect
   return chosen;
 }
 
-/// Returns first, first * factor, ..., up to last.
+/// Returns the message sizes of a microbenchmark in bytes: first, first * factor, ..., up to last.
 std::vector<std::int64_t> sizes(std::int64_t first, std::int64_t last, std::int64_t factor) {
   std::vector<std::int64_t> out;
   for (std::int64_t bytes = first; bytes <= last; bytes *= factor) out.push_back(bytes);
@@ -76,12 +79,14 @@ std::vector<std::int64_t> sizes(std::int64_t first, std::int64_t last, std::int6
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
-/// Plans the launch on one number of ranks.
+/// Planner of the launches of bench msf, one for each number of ranks.
 class LaunchPlanner {
  public:
+  /// Refers to the options, and to a plan whose experiments, graphs and models are set.
   LaunchPlanner(const MsfBenchOptions& o, const MsfPlan& plan) : o_(o), plan_(plan) {}
 
-  /// Returns the work. @param for_posts  true: the launch is for post-processing only
+  /// Returns the work of the launch on `ranks` ranks: forests, collectives, exchanges along an arc.
+  /// @param for_posts  true: the launch measures the kinds of post-processing only
   MsfWork launch(int ranks, bool for_posts) const {
     MsfWork work;
     work.ranks = ranks;
@@ -96,11 +101,12 @@ class LaunchPlanner {
     return work;
   }
 
-  /// Returns the number of runs of each case.
+  /// Returns the number of runs of each forest: --repeats, or 15, or 3 with --quick.
   [[nodiscard]] int repeats() const { return o_.repeats > 0 ? o_.repeats : o_.quick ? 3 : 15; }
 
  private:
-  /// Adds cases of post-processing, for one model: the published leader's results are for MPI only.
+  /// Adds the forests that compare kinds of post-processing (Figure 5), for one model: the published leader's results are for MPI
+  /// only.
   void add_posts(MsfWork& work) const {
     const std::string& model = plan_.posts_model();
     const bool has_single = std::any_of(work.forests.begin(), work.forests.end(),
@@ -111,7 +117,7 @@ class LaunchPlanner {
     }
   }
 
-  /// Adds microbenchmarks: collectives, and on two ranks exchanges along an arc.
+  /// Adds the microbenchmarks of a launch: collectives, and on two ranks exchanges along an arc.
   void add_calls(MsfWork& work) const {
     const int iterations = o_.quick ? 200 : 500;
     for (const auto& m : plan_.models) {
@@ -136,7 +142,8 @@ class LaunchPlanner {
   const MsfPlan& plan_;
 };
 
-/// Returns launches by size of the symmetric heap and number of ranks.
+/// Plans the launches that try sizes of OpenSHMEM's symmetric heap (Tables 2 and 3), one for each size and number of ranks; none
+/// where the model shmem is not measured.
 std::vector<HeapWork> heap_works(const MsfBenchOptions& o, const MsfPlan& plan) {
   std::vector<HeapWork> works;
   if (!contains(plan.models, "shmem")) return works;
@@ -183,6 +190,8 @@ const std::string& MsfPlan::posts_model() const {
   return p2p == models.end() ? models.front() : *p2p;
 }
 
+// With --quick a launch of 8 ranks is added for post-processing: leaders of groups of four differ from a single one only with two
+// groups. The properties of graphs are computed in the first launch.
 MsfPlan plan_msf_bench(const MsfBenchOptions& o, int here, const std::vector<std::string>& models, int cores) {
   MsfPlan plan;
   plan.names = o.only.empty() ? experiment_names() : o.only;

@@ -1,5 +1,5 @@
 #pragma once
-/// Experiments of bench msf, its options, and the launches that they need.
+/// Experiments of bench msf, the study of spanning forests by communication model; its options, and the launches that they need.
 #include <string>
 #include <vector>
 
@@ -11,37 +11,37 @@ namespace merganser::app {
 
 /// Tables and figures of [ing2021], grouped by the measurement that they need. Figures 6 to 11 are one, by graph.
 enum class Experiment : std::uint8_t {
-  facts,         ///< T1
-  memory,        ///< T2, T3
-  barriers,      ///< T4, F15
-  arcs,          ///< F3, F12, F13
-  reductions,    ///< F4, F14, F16
-  posts,         ///< F5
-  times,         ///< T5, T6, T7, T8, F6 to F11
-  productivity,  ///< T9
+  facts,         ///< T1: properties of graphs
+  memory,        ///< T2, T3: sizes of the symmetric heap
+  barriers,      ///< T4, F15: times of barriers
+  arcs,          ///< F3, F12, F13: put, get and messages along one arc
+  reductions,    ///< F4, F14, F16: times of all-reduces
+  posts,         ///< F5: post-processing by leaders or by one rank
+  times,         ///< T5, T6, T7, T8, F6 to F11: times of spanning forests
+  productivity,  ///< T9: lines of code and calls
 };
-/// Returns the names of all tables and figures: "T1", ..., "T9", "F3", ..., "F16".
+/// Returns the names of all tables and figures of [ing2021] that bench msf reproduces: "T1", ..., "T9", "F3", ..., "F16".
 [[nodiscard]] std::vector<std::string> experiment_names();
-/// Returns the experiment of a table or figure. @throws UsageError for an unknown name
+/// Returns the experiment of bench msf that a table or figure needs, as "T4" or "F5". @throws UsageError for an unknown name
 [[nodiscard]] Experiment parse_experiment(const std::string& name);
 
-/// Options of bench msf; describe() gives their meaning.
+/// Options of bench msf, filled by the option parser.
 struct MsfBenchOptions {
-  bool quick = false;
-  std::vector<std::string> only;
-  std::vector<std::string> graphs;
-  std::vector<std::string> gen;
-  std::vector<int> ranks;
-  std::vector<std::string> models;
-  std::vector<int> heaps;
-  int repeats = 0;
-  double timeout = 1800;
-  std::string json;
-  bool quiet = false;
-  std::string work;  ///< file with work: this process was started to do it
+  bool quick = false;               ///< true: small graphs, few ranks and repeats
+  std::vector<std::string> only;    ///< tables and figures to reproduce; empty: all
+  std::vector<std::string> graphs;  ///< files of graphs whose forests are measured
+  std::vector<std::string> gen;     ///< names of graphs to generate, as "gnm:13:8"
+  std::vector<int> ranks;           ///< numbers of ranks, a launch each; empty: default_ranks()
+  std::vector<std::string> models;  ///< communication models to find forests in; empty: all available ones
+  std::vector<int> heaps;           ///< sizes of the symmetric heap per rank that are tried, MiB
+  int repeats = 0;                  ///< runs of each case; 0: 15, or 3 with `quick`
+  double timeout = 1800;            ///< seconds that a launch of the study may take
+  std::string json;                 ///< path of the run record, or of the results of a launch; empty: none
+  bool quiet = false;               ///< true: print no tables of the study
+  std::string work;                 ///< file with work: this process was started to do it
 };
 
-/// Passes name, value, meaning and range of every option to option(...).
+/// Lists the command-line options of bench msf, with their help texts and checks, for the option parser.
 void describe(MsfBenchOptions& o, auto&& option) {
   option.section("What is measured");
   option("quick", o.quick, "small graphs, few ranks and repeats: about a minute");
@@ -65,31 +65,32 @@ void describe(MsfBenchOptions& o, auto&& option) {
   option("work", o.work, "do the work of this file on these ranks", Hidden{});
 }
 
-/// A launch with its own size of the symmetric heap.
+/// A launch of bench msf with its own size of OpenSHMEM's symmetric heap.
 struct HeapWork {
-  int mib = 0;
+  int mib = 0;  ///< symmetric heap per process, MiB
   MsfWork work;
 };
 
-/// Plan of a run of bench msf.
+/// Plan of a run of bench msf: its experiments, and the launches that they need. Made by plan_msf_bench().
 struct MsfPlan {
-  std::vector<std::string> names;  ///< names of the tables and figures to make
-  std::vector<Experiment> experiments;
-  std::vector<BenchGraph> graphs;
-  std::vector<std::string> models;
-  std::vector<MsfWork> launches;  ///< one for each number of ranks, ascending
-  std::vector<HeapWork> heaps;
-  /// Returns true if an experiment is part of the plan.
+  std::vector<std::string> names;       ///< names of the tables and figures to make
+  std::vector<Experiment> experiments;  ///< those that the names need, each once
+  std::vector<BenchGraph> graphs;       ///< graphs whose forests are measured
+  std::vector<std::string> models;      ///< communication models that forests are found in
+  std::vector<MsfWork> launches;        ///< one for each number of ranks, ascending
+  std::vector<HeapWork> heaps;          ///< launches that try sizes of the symmetric heap
+  /// Returns true if an experiment is part of the plan of bench msf.
   [[nodiscard]] bool wants(Experiment e) const;
-  /// Returns true if one of the named tables and figures is part of the plan.
+  /// Returns true if one of the named tables and figures is part of the plan of bench msf.
   [[nodiscard]] bool wants_one_of(const std::vector<std::string>& tables) const;
-  /// Returns the model whose post-processing is compared: p2p where possible, since the published one is for messages.
+  /// Returns the communication model whose kinds of post-processing are compared: p2p where possible, since the published one is
+  /// for messages.
   [[nodiscard]] const std::string& posts_model() const;
 };
 
-/// Plans all launches. Local.
+/// Plans all launches of bench msf. Local.
 /// @param here    ranks of the job that this process is part of; 0: none, it starts launches itself
-/// @param models  available ones
+/// @param models  communication models that are available here
 /// @throws UsageError for options that contradict each other or are unknown
 [[nodiscard]] MsfPlan plan_msf_bench(const MsfBenchOptions& o, int here, const std::vector<std::string>& models,
                                      int cores);

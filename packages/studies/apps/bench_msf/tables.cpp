@@ -14,10 +14,14 @@ namespace {
 
 namespace pub = studies;
 
+/// Formats a share in percent with two digits: "12.34 %".
 std::string percent(double x) { return fixed_text(x, 2) + " %"; }
+/// Formats a time in seconds as microseconds with two digits.
 std::string microseconds(double s) { return fixed_text(s * 1e6, 2); }
+/// Formats the ends of the interval of a median time: "1.2 ms to 1.4 ms".
 std::string interval(const Interval& i) { return seconds_text(i.low) + " to " + seconds_text(i.high); }
 
+/// Makes table T1 of bench msf: properties of the published web graphs, and of the graphs here.
 std::string facts_table(const MsfResults& r, const std::string& not_comparable) {
   Table published({"published (T1)", "size", "vertices", "edges (arcs)", "max degree", "E/V"});
   for (const auto& g : pub::kWebgraphs) {
@@ -34,6 +38,7 @@ std::string facts_table(const MsfResults& r, const std::string& not_comparable) 
          not_comparable + "\n\n" + published.text() + '\n' + here.text();
 }
 
+/// Makes tables T2 and T3 of bench msf: sizes of the symmetric heap with which forests were found, published and tried here.
 std::string memory_table(const MsfResults& r, const std::string& not_comparable) {
   Table published({"published (T2, T3): heap", "buffer", "ara-2005", "uk-2005"});
   for (const auto& row : pub::kMemoryRows)
@@ -56,7 +61,7 @@ std::string memory_table(const MsfResults& r, const std::string& not_comparable)
   return text;
 }
 
-/// Returns the result of one collective operation; null if it was not measured.
+/// Returns the times of one collective operation by model, ranks and message size; null if it was not measured.
 const CollectiveResult* find_collective(const MsfResults& r, const std::string& call, const std::string& model,
                                         int ranks, std::int64_t bytes) {
   for (const auto& c : r.collectives)
@@ -64,14 +69,14 @@ const CollectiveResult* find_collective(const MsfResults& r, const std::string& 
   return nullptr;
 }
 
-/// Formats "median [low, high]" in microseconds; empty if it was not measured.
+/// Formats the time of a collective operation, "median [low, high]" in microseconds; empty if it was not measured.
 std::string median_text(const CollectiveResult* c) {
   if (c == nullptr) return "";
   const Interval& m = c->seconds.median;
   return microseconds(m.value) + " [" + microseconds(m.low) + ", " + microseconds(m.high) + "]";
 }
 
-/// Returns the published row whose `key` has this value; null if there is none.
+/// Returns the row of a published table of [ing2021] whose member `key`, ranks or nodes, has this value; null if there is none.
 template <class Row, std::size_t kRows>
 const Row* find_row(const std::array<Row, kRows>& published, int Row::*key, int value) {
   const auto at = std::find_if(published.begin(), published.end(), [&](const Row& p) { return p.*key == value; });
@@ -86,6 +91,7 @@ std::set<int> measured_ranks(const MsfResults& r, const std::string& call) {
   return ranks;
 }
 
+/// Makes tables T4 and F15 of bench msf: times of barriers by ranks, published and measured in each model.
 std::string barrier_table(const MsfPlan& plan, const MsfResults& r, const std::string& not_comparable) {
   std::vector<std::string> heading{"ranks (published: nodes)", "published MPI", "SHMEM"};
   for (const auto& m : plan.models) heading.push_back(m + " [95 %]");
@@ -107,6 +113,7 @@ std::string barrier_table(const MsfPlan& plan, const MsfResults& r, const std::s
          not_comparable + "\n\n" + table.text();
 }
 
+/// Makes figures F3, F12 and F13 of bench msf as a table: times of exchanges along one arc by message size and kernel.
 std::string arcs_table(const MsfResults& r, const std::string& not_comparable) {
   Table table({"bytes", "kernel", "when it returns", "microseconds", "95 %", "min", "less than p2p"});
   const auto base = [&](std::int64_t bytes) {
@@ -131,6 +138,7 @@ std::string arcs_table(const MsfResults& r, const std::string& not_comparable) {
          not_comparable + "\n\n" + (r.arcs.empty() ? "not measured: needs a launch of 2 ranks\n" : table.text());
 }
 
+/// Makes figures F4, F14 and F16 of bench msf as a table: times of all-reduces by ranks and message size, shmem against p2p.
 std::string reductions_table(const MsfPlan& plan, const MsfResults& r, const std::string& not_comparable) {
   std::vector<std::string> heading{"ranks", "bytes"};
   for (const auto& m : plan.models) heading.push_back(m + " us [95 %]");
@@ -165,6 +173,7 @@ std::string reductions_table(const MsfPlan& plan, const MsfResults& r, const std
          not_comparable + "\n\n" + table.text() + means;
 }
 
+/// Makes figure F5 of bench msf as a table: time that post-processing by leaders takes beyond that by a single rank, in percent.
 std::string posts_table(const MsfPlan& plan, const MsfResults& r, const std::string& not_comparable) {
   const MsfTimes times(r);
   const std::string& model = plan.posts_model();
@@ -191,6 +200,7 @@ std::string posts_table(const MsfPlan& plan, const MsfResults& r, const std::str
          not_comparable + "\n\n" + table.text();
 }
 
+/// Makes figures F6 to F11 of bench msf as a table: time and traffic of every forest by graph, ranks and method.
 std::string times_table(const MsfPlan& plan, const MsfResults& r, const std::string& not_comparable) {
   Table table({"graph", "ranks", "way", "median", "95 %", "min", "bytes", "messages", "most of it in"});
   auto sorted = r.forests;
@@ -219,6 +229,7 @@ std::string times_table(const MsfPlan& plan, const MsfResults& r, const std::str
          table.text();
 }
 
+/// Makes tables T5 and T6 of bench msf: time saved with more ranks than the fewest, mean over graphs, by method.
 std::string scaling_table(const MsfResults& r, const std::string& not_comparable) {
   const MsfTimes times(r);
   const auto ranks = times.ranks();
@@ -251,6 +262,7 @@ std::string scaling_table(const MsfResults& r, const std::string& not_comparable
       base, base == 1 ? " rank" : " ranks", not_comparable, table.text(), nodes.text());
 }
 
+/// Makes table T7 of bench msf: the number of ranks on which each method was fastest, by graph.
 std::string best_table(const MsfResults& r, const std::string& not_comparable) {
   Table published({"published (T7)", "MPI: nodes, processes", "SHMEM"});
   for (const auto& g : pub::kWebgraphs)
@@ -274,6 +286,8 @@ std::string best_table(const MsfResults& r, const std::string& not_comparable) {
          here.text();
 }
 
+/// Makes table T8 of bench msf: time that one method saves against another by graph, with correlations, and derived numbers of
+/// the publication as printed and recomputed.
 std::string improvements_table(const MsfResults& r, const std::string& not_comparable) {
   Table published({"published (T8)", "improvement"});
   for (const auto& g : pub::kWebgraphs) published.row({std::string(g.name), percent(g.improvement)});
@@ -319,6 +333,7 @@ std::string improvements_table(const MsfResults& r, const std::string& not_compa
          not_comparable + "\n\n" + published.text() + '\n' + here.text() + '\n' + derived.text();
 }
 
+/// Makes table T9 of bench msf: published calls and lines of code by function.
 std::string productivity_table() {
   Table published({"published (T9)", "calls: MPI", "SHMEM", "lines: MPI", "SHMEM"});
   for (const auto& p : pub::kProductivity)

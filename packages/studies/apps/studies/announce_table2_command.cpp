@@ -17,14 +17,15 @@ namespace {
 using namespace announce;
 using namespace studies;
 
-/// Values of the command line.
+/// Options of announce table2, filled by the option parser.
 struct Table2Options {
-  int budget = 28;
-  bool exact = false;
-  int machines = 7;
-  std::string json;
+  int budget = 28;     ///< steps that an announcement may take
+  bool exact = false;  ///< true: search for diameters from every vertex, without limit
+  int machines = 7;    ///< number of rows: the first of the machines
+  std::string json;    ///< path of the record of announce table2; empty: none
 };
 
+/// Lists the command-line options of announce table2, with their help texts and checks, for the option parser.
 template <class V>
 void describe(Table2Options& o, V&& option) {
   option("budget", o.budget, "steps that an announcement may take; decides the dimension of the boxes", at_least(1));
@@ -33,21 +34,21 @@ void describe(Table2Options& o, V&& option) {
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
-/// Degree and diameter of one network over the processes of one machine.
-struct Entry {
-  std::string network;
-  int degree;
-  KnownDiameter diameter;
+/// Degree and diameter of one announcement network over the processes of one machine.
+struct NetworkEntry {
+  std::string network;     ///< kind and extents of the network
+  int degree;              ///< messages that a rank sends in a step
+  KnownDiameter diameter;  ///< steps that an announcement takes
 };
-/// All networks over the processes of one machine.
-struct Row {
+/// Row of Table II: all announcement networks over the processes of one machine. Made by fill().
+struct MachineRow {
   const PublishedMachine* machine;
-  std::vector<Entry> entries;
+  std::vector<NetworkEntry> entries;  ///< degrees and diameters by network, in the order of network_names()
 };
 
-/// Computes the entries of one machine.
-Row fill(const PublishedMachine& machine, const Table2Options& o) {
-  Row row{&machine, {}};
+/// Computes degree and diameter of all announcement networks over the processes of one machine.
+MachineRow fill(const PublishedMachine& machine, const Table2Options& o) {
+  MachineRow row{&machine, {}};
   const int n = machine.degree_within(o.budget);
   for (const auto name : network_names()) {
     const auto network = make_network(name, machine.processes, name == "torus" ? (n + 1) / 2 : n);
@@ -56,7 +57,8 @@ Row fill(const PublishedMachine& machine, const Table2Options& o) {
   return row;
 }
 
-Json record_json(const std::vector<RegularNetwork>& table1, const std::vector<Row>& table2) {
+/// Makes the object "result" in the record of announce table2: entries of Tables I and II, published and found.
+Json record_json(const std::vector<RegularNetwork>& table1, const std::vector<MachineRow>& table2) {
   Json out;
   for (const RegularNetwork& f : table1) {
     out["table1"].push_back({{"network", f.network},
@@ -67,9 +69,9 @@ Json record_json(const std::vector<RegularNetwork>& table1, const std::vector<Ro
                              {"must_be_as_published", f.must},
                              {"note", f.note}});
   }
-  for (const Row& row : table2) {
+  for (const MachineRow& row : table2) {
     Json networks = Json::array();
-    for (const Entry& e : row.entries) {
+    for (const NetworkEntry& e : row.entries) {
       networks.push_back({{"network", e.network},
                           {"degree", e.degree},
                           {"diameter", e.diameter.value()},
@@ -84,7 +86,8 @@ Json record_json(const std::vector<RegularNetwork>& table1, const std::vector<Ro
   return out;
 }
 
-void print(const std::vector<RegularNetwork>& table1, const std::vector<Row>& table2) {
+/// Prints Tables I and II of announcement networks, published numbers beside those found.
+void print(const std::vector<RegularNetwork>& table1, const std::vector<MachineRow>& table2) {
   Table regular({"regular network", "degree", "published", "diameter", "published", ""});
   for (const RegularNetwork& f : table1) {
     regular.row({f.network, std::to_string(f.degree), std::to_string(f.published_degree), std::to_string(f.diameter),
@@ -94,10 +97,10 @@ void print(const std::vector<RegularNetwork>& table1, const std::vector<Row>& ta
                                   : "differs (" + f.note + ")"});
   }
   Table machines({"machine", "cores", "manhattan", "torus", "hypercube", "debruijn"});
-  for (const Row& row : table2) {
+  for (const MachineRow& row : table2) {
     std::vector<std::string> cells{
         row.machine->name, count_text(row.machine->cores) + (row.machine->cores != row.machine->processes ? "*" : "")};
-    for (const Entry& e : row.entries) cells.push_back(fmt::format("{} / {}", e.degree, e.diameter.to_string()));
+    for (const NetworkEntry& e : row.entries) cells.push_back(fmt::format("{} / {}", e.degree, e.diameter.to_string()));
     machines.row(cells);
   }
   std::cout
@@ -114,16 +117,18 @@ void print(const std::vector<RegularNetwork>& table1, const std::vector<Row>& ta
          "hypercube with more; manhattan and torus let the dimension choose.\n";
 }
 
+/// Runs announce table2. Every rank computes the tables, rank 0 reports. @return 1 if a published number that must be reproduced is
+/// not, or a search contradicts a recorded diameter
 int run(Table2Options& o, const Invocation& in) {
   const double start = now();
   const auto table1 = regular_networks();
-  std::vector<Row> table2;
+  std::vector<MachineRow> table2;
   for (const auto& machine : published_machines().first(static_cast<std::size_t>(o.machines)))
     table2.push_back(fill(machine, o));
   bool good = true;
   for (const RegularNetwork& f : table1) good = good && (!f.must || f.as_published());
-  for (const Row& row : table2) {
-    for (const Entry& e : row.entries) good = good && e.diameter.consistent();
+  for (const MachineRow& row : table2) {
+    for (const NetworkEntry& e : row.entries) good = good && e.diameter.consistent();
   }
   if (comm::launcher_world().rank != 0) return good ? 0 : 1;
   const double seconds = now() - start;

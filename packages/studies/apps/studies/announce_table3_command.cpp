@@ -16,14 +16,15 @@ namespace {
 using announce::ManhattanStreetNetwork;
 using namespace studies;
 
-/// Values of the command line.
+/// Options of announce table3, filled by the option parser.
 struct Table3Options {
-  bool exact = false;
-  int machines = 7;
-  int budget = 28;
-  std::string json;
+  bool exact = false;  ///< true: search for diameters from every vertex, without limit
+  int machines = 7;    ///< number of rows: the first of the machines
+  int budget = 28;     ///< steps that an announcement may take
+  std::string json;    ///< path of the record of announce table3; empty: none
 };
 
+/// Lists the command-line options of announce table3, with their help texts and checks, for the option parser.
 template <class V>
 void describe(Table3Options& o, V&& option) {
   option("exact", o.exact,
@@ -33,19 +34,19 @@ void describe(Table3Options& o, V&& option) {
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
-/// One entry of the table: the published diameter, that of the rule, and the one found here.
-struct Cell {
-  int processes;
-  int degree;
-  int published;
-  int rule;
-  KnownDiameter ours;
-  std::string network;
+/// Entry of Table III: the diameter of one Manhattan Street Network as published, by the rule, and as found here.
+struct DiameterEntry {
+  int processes;        ///< number of processes, the vertices of the network
+  int degree;           ///< out-degree, the dimension of the network
+  int published;        ///< diameter of the network in the published table
+  int rule;             ///< ceil(sum of extents / 2)
+  KnownDiameter ours;   ///< diameter of the network found now, and recorded
+  std::string network;  ///< kind and extents of the network
 };
 
-/// Computes the entries of one machine.
-std::vector<Cell> fill(const PublishedMachine& machine, bool exact) {
-  std::vector<Cell> row;
+/// Computes the diameters of Manhattan Street Networks of all degrees over the processes of one machine.
+std::vector<DiameterEntry> fill(const PublishedMachine& machine, bool exact) {
+  std::vector<DiameterEntry> row;
   for (std::size_t i = 0; i < machine.diameters.size(); ++i) {
     const int n = kFirstDegree + static_cast<int>(i);
     const ManhattanStreetNetwork network(machine.processes, n);
@@ -55,9 +56,9 @@ std::vector<Cell> fill(const PublishedMachine& machine, bool exact) {
   return row;
 }
 
-/// Describes what is wrong with an entry: a published number that the rule does not give, a contradiction with the record, or a
-/// diameter above the rule by more than one. Empty if nothing is.
-std::string check_cell(const Cell& c) {
+/// Describes the error of an entry of Table III: a published number that the rule does not give, a contradiction with the record,
+/// or a diameter above the rule by more than one. Empty if there is none.
+std::string check_cell(const DiameterEntry& c) {
   const std::string where = fmt::format("{} vertices, degree {}: ", count_text(c.processes), c.degree);
   if ((c.rule == c.published) == is_unexplained_cell(c.processes, c.degree)) {
     return fmt::format("{}published {}, the rule gives {}", where, c.published, c.rule);
@@ -72,11 +73,13 @@ std::string check_cell(const Cell& c) {
   return {};
 }
 
-std::string format_cell(const Cell& c) {
+/// Formats an entry of Table III: published diameter ("*": follows no rule), then the one found here.
+std::string format_cell(const DiameterEntry& c) {
   return fmt::format("{}{} {}", c.published, is_unexplained_cell(c.processes, c.degree) ? "*" : "", c.ours.to_string());
 }
 
-Json cell_json(const Cell& c) {
+/// Makes the object of an entry of Table III in the record of announce table3.
+Json cell_json(const DiameterEntry& c) {
   Json j = {{"processes", c.processes},          {"degree", c.degree},      {"network", c.network},
             {"published", c.published},          {"rule", c.rule},          {"follows_rule", c.rule == c.published},
             {"diameter", c.ours.value()},        {"exact", c.ours.exact()}, {"how", c.ours.found.how},
@@ -85,16 +88,18 @@ Json cell_json(const Cell& c) {
   return j;
 }
 
-/// Returns the least degree within the budget, by the published or by our diameters; an inexact one is replaced by the rule.
-std::string least_degree(const std::vector<Cell>& row, int budget, bool published) {
-  for (const Cell& c : row) {
+/// Returns the least degree of a Manhattan Street Network whose diameter is within the budget, by the published or by our
+/// diameters; an inexact one is replaced by the rule, and the degree marked by "?".
+std::string least_degree(const std::vector<DiameterEntry>& row, int budget, bool published) {
+  for (const DiameterEntry& c : row) {
     const int value = published ? c.published : c.ours.exact() ? c.ours.value() : c.rule;
     if (value <= budget) return fmt::format("{}{}", c.degree, published || c.ours.exact() ? "" : "?");
   }
   return "none";
 }
 
-void print(const std::vector<std::vector<Cell>>& rows, const Table3Options& o, double seconds) {
+/// Prints Table III, published diameters beside those found, and the least degree within the budget by machine.
+void print(const std::vector<std::vector<DiameterEntry>>& rows, const Table3Options& o, double seconds) {
   std::vector<std::string> heading{"processes"};
   for (int n = kFirstDegree; n <= 10; ++n) heading.push_back(fmt::format("n={}", n));
   Table table(heading);
@@ -104,7 +109,7 @@ void print(const std::vector<std::vector<Cell>>& rows, const Table3Options& o, d
   int unknown = 0;
   for (const auto& row : rows) {
     std::vector<std::string> cells{count_text(row.front().processes)};
-    for (const Cell& c : row) {
+    for (const DiameterEntry& c : row) {
       cells.push_back(format_cell(c));
       ++(!c.ours.exact() ? unknown : c.ours.value() == c.published ? same : differ);
     }
@@ -127,16 +132,17 @@ void print(const std::vector<std::vector<Cell>>& rows, const Table3Options& o, d
       << "took " << seconds_text(seconds) << '\n';
 }
 
+/// Runs announce table3. Every rank computes the table, rank 0 reports. @return 1 if an entry is not reproduced
 int run(Table3Options& o, const Invocation& in) {
   const double start = now();
-  std::vector<std::vector<Cell>> rows;
+  std::vector<std::vector<DiameterEntry>> rows;
   for (const auto& machine : published_machines().first(static_cast<std::size_t>(o.machines)))
     rows.push_back(fill(machine, o.exact));
   const double seconds = now() - start;
   std::vector<std::string> complaints;
   Json cells = Json::array();
   for (const auto& row : rows) {
-    for (const Cell& c : row) {
+    for (const DiameterEntry& c : row) {
       if (auto text = check_cell(c); !text.empty()) complaints.push_back(std::move(text));
       cells.push_back(cell_json(c));
     }

@@ -14,23 +14,26 @@
 namespace merganser::app {
 namespace {
 
-/// Values of the command line.
+/// Options of topo table2, filled by the option parser.
 struct TopoTable2Options {
-  std::uint64_t seed = 42;
-  std::string json;
+  std::uint64_t seed = 42;  ///< seed of the cross edges and of the correct graphs
+  std::string json;         ///< path of the run record; empty: none
 };
 
+/// Lists the command-line options of topo table2, with their help texts, for the option parser.
 template <class V>
 void describe(TopoTable2Options& o, V&& option) {
   option("seed", o.seed, "seed of the cross edges and of the correct graphs");
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
+/// Formats the deviation of a number of arcs from the expected one, in standard deviations: "exact" or "wrong" if not random.
 std::string score_text(double z, bool random) {
   if (!std::isfinite(z)) return "wrong";
   return random ? fixed_text(z, 2) : "exact";
 }
 
+/// Makes the two tables of topo table2: arcs of process graphs (published, generated, expected), and vertex edges by ranks.
 std::string table_text(const std::vector<studies::Table2Row>& rows) {
   Table table(
       {"ranks", "cross", "published", "ours", "formula", "sigma", "z", "z published", "correct", "z correct", ""});
@@ -49,8 +52,10 @@ std::string table_text(const std::vector<studies::Table2Row>& rows) {
   return table.text() + '\n' + edges.text();
 }
 
+/// Returns a deviation for the record of topo table2; null where it is infinite.
 Json number_or_null(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
 
+/// Makes the list "rows" in the record of topo table2: for each number of ranks its entries and counts of vertex edges.
 Json table_json(const std::vector<studies::Table2Row>& rows) {
   const auto cell = [](const auto& c) {
     return Json{{"cross_percent", c.percent},
@@ -76,6 +81,7 @@ Json table_json(const std::vector<studies::Table2Row>& rows) {
   });
 }
 
+/// Runs topo table2 on the first process of a job. @throws VerificationError if an entry of the published table is not reproduced
 int run(TopoTable2Options& o, const Invocation& in) {
   if (comm::launcher_world().rank > 0) return 0;  // one process makes the graphs
   const auto rows = studies::check_table2(o.seed);

@@ -1,3 +1,4 @@
+// Tables I to III of [berghoff2018] on announcement networks: the published numbers, and the search for exact diameters.
 #include "merganser/studies/announce_published.hpp"
 
 #include <algorithm>
@@ -8,13 +9,14 @@
 namespace merganser::studies {
 namespace {
 
+/// Returns base to the power of exponent >= 0: the number of vertices of a network with equal extents.
 int power(int base, int exponent) {
   int p = 1;
   for (int i = 0; i < exponent; ++i) p *= base;
   return p;
 }
 
-/// Returns the largest out-degree of all vertices.
+/// Returns the largest out-degree of all vertices of an announcement network.
 int max_out_degree(const announce::Network& network) {
   int most = 0;
   for (int v = 0; v < network.vertices(); ++v) most = std::max(most, static_cast<int>(network.out(v).size()));
@@ -23,6 +25,8 @@ int max_out_degree(const announce::Network& network) {
 
 }  // namespace
 
+// Formulas of Table I beside the searched numbers: hypercubes and tori must agree, Manhattan Street Networks where 4 divides every
+// extent.
 std::vector<RegularNetwork> regular_networks() {
   std::vector<RegularNetwork> all;
   for (const int n : {3, 6, 10}) {
@@ -78,7 +82,7 @@ std::string KnownDiameter::to_string() const { return (exact() ? "" : ">=") + st
 
 namespace {
 
-/// Returns the recorded diameter of a network over a published machine's processes; 0 if there is none.
+/// Returns the recorded exact diameter of a Manhattan Street Network over the processes of a published machine; 0 if there is none.
 int recorded_diameter(const announce::Network& network) {
   const auto* streets = dynamic_cast<const announce::ManhattanStreetNetwork*>(&network);
   if (streets == nullptr || streets->dimension() < kFirstDegree) return 0;
@@ -92,9 +96,11 @@ int recorded_diameter(const announce::Network& network) {
 
 }  // namespace
 
+// Diameter of an announcement network: the effort of the search is limited by size, and where the exact one is recorded a sample of
+// one vertex only checks it.
 KnownDiameter known_diameter(const announce::Network& network, bool exact) {
-  constexpr int kSearched = 30'000;  // vertices up to which the search begins from every one
-  constexpr std::int64_t kArcs = 20'000'000;
+  constexpr int kSearched = 30'000;           // vertices up to which the search begins from every one
+  constexpr std::int64_t kArcs = 20'000'000;  // arcs that an exact search of a larger network may follow
   KnownDiameter known;
   const int record = recorded_diameter(network);
   if (record > 0) known.recorded = record;

@@ -1,3 +1,4 @@
+// Numbers that [ing2021], a study of spanning forests in MPI and OpenSHMEM, derives from its tables, computed again from these.
 #include "merganser/studies/msf_published.hpp"
 
 #include <cstddef>
@@ -10,7 +11,7 @@ namespace {
 
 constexpr std::string_view kNotAll = "what the rest is for is not told";
 
-/// Returns the Pearson correlation of the improvements with a property of the web graphs.
+/// Returns the Pearson correlation of the published improvements (Table 8) with a property of the six web graphs (Table 1).
 double correlation(double Webgraph::*with) {
   std::vector<double> x;
   std::vector<double> y;
@@ -21,10 +22,12 @@ double correlation(double Webgraph::*with) {
   return pearson(x, y);
 }
 
+/// Returns the increase from one count of calls or lines to another, in percent of the first.
 constexpr double increase(int from, int to) { return 100.0 * (to - from) / from; }
 
 }  // namespace
 
+// Numbers of [ing2021] as printed, beside those that its own tables give.
 std::array<DerivedNumber, 14> derived_numbers() {
   double mean = 0;
   for (const auto& g : kWebgraphs) mean += g.improvement / static_cast<double>(kWebgraphs.size());

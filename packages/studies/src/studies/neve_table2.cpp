@@ -1,3 +1,4 @@
+// Check of Table 2 of [koutsouheras2024]: numbers of arcs of generated process graphs against published and expected ones.
 #include "merganser/studies/neve_table2.hpp"
 
 #include <algorithm>
@@ -11,18 +12,18 @@
 namespace merganser::studies {
 namespace {
 
-constexpr double kPercents[] = {0, 2, 5};
-constexpr std::int64_t kVertices = 4096;  // per process: the paper does not give it; it was found by comparison
-constexpr double kMaxDeviations = 4;
+constexpr double kPercents[] = {0, 2, 5};  // cross edges in percent of the vertex edges, a column of the table each
+constexpr std::int64_t kVertices = 4096;   // per process: the paper does not give it; it was found by comparison
+constexpr double kMaxDeviations = 4;       // standard deviations up to which a number of arcs agrees
 /// Expected number of missing edges below which a single missing one deviates by more than kMaxDeviations.
 constexpr double kNoneMissing = 3.2e-5;
-constexpr double kManyMissing = 10;
+constexpr double kManyMissing = 10;  // expected missing edges from which the normal distribution is used
 
-/// Published numbers for one number of ranks.
+/// Row of the published Table 2 of process graphs: its numbers for one number of ranks.
 struct Entry {
   int ranks;
-  std::int64_t edges;  ///< vertex edges that the published program prints; the paper does not give them
-  std::array<std::int64_t, 3> arcs;
+  std::int64_t edges;                ///< vertex edges that the published program prints; the paper does not give them
+  std::array<std::int64_t, 3> arcs;  ///< arcs of the process graph with 0, 2 and 5 % cross edges
 };
 constexpr Entry kTable[] = {
     {16, 280376, {30, 240, 240}},
@@ -34,15 +35,16 @@ constexpr Entry kTable[] = {
     {1024, 21951350, {2046, 595060, 918492}},
 };
 
-/// Returns the deviation of `missing` edges from a Poisson distribution, as a normal quantile; positive if there are too many.
+/// Returns the deviation of a number of pairs of ranks without an edge from its Poisson distribution, as a normal quantile;
+/// positive if there are too many.
 double poisson_score(std::int64_t missing, double mean) {
   const auto k = static_cast<std::uint64_t>(missing);
   if (static_cast<double>(missing) > mean) return -normal_quantile(poisson_from(k, mean));
   return std::min(0.0, normal_quantile(poisson_up_to(k, mean)));
 }
 
-/// Returns the deviation of a number of arcs from its expectation: by a normal distribution where many edges are missing, by a
-/// Poisson distribution where few are, and all or nothing where none can be.
+/// Returns the deviation of a process graph's number of arcs from its expectation, in standard deviations: by a normal distribution
+/// where many edges are missing, by a Poisson distribution where few are, and all or nothing where none can be.
 double score(std::int64_t arcs, int ranks, std::int64_t tries) {
   const graphs::ExpectedArcs expected = graphs::expected_arcs(ranks, tries);
   const std::int64_t complete = std::int64_t{ranks} * (ranks - 1);
@@ -53,6 +55,8 @@ double score(std::int64_t arcs, int ranks, std::int64_t tries) {
   return 0.0 - poisson_score((complete - arcs) / 2, mean_missing);
 }
 
+/// Makes one entry of the check of Table 2: published arcs, those of the published generator, those of the correct one, and their
+/// deviations from the expected number. @param column  index into kPercents
 Table2Cell compare(const Entry& entry, std::size_t column, const graphs::PublishedGraph& ours,
                    const graphs::detail::StripGraph& correct) {
   Table2Cell cell;
@@ -77,6 +81,8 @@ bool Table2Row::ok() const {
   return edges == known_edges && std::all_of(cells.begin(), cells.end(), [](const Table2Cell& c) { return c.ok; });
 }
 
+// Table 2 of [koutsouheras2024]: for each number of ranks one generation by the published and one by the correct generator, each
+// with all shares of cross edges.
 std::vector<Table2Row> check_table2(std::uint64_t seed, int most_ranks) {
   std::vector<Table2Row> rows;
   for (const Entry& entry : kTable) {

@@ -51,11 +51,13 @@ class Productivity(unittest.TestCase):
         self.write("packages/graph/src/mnd/component_updates.cpp", ALGORITHM)
 
     def write(self, name, text):
+        """Writes a source file into the folder that stands for the source tree."""
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
     def model(self, name):
+        """Returns the counts of the communication model of this name in the folder."""
         return next(m for m in productivity.count_models(self.root) if m["model"] == name)
 
     def test_calls_are_counted_by_kind_and_those_that_begin_end_or_allocate_are_not(self):

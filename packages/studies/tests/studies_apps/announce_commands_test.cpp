@@ -13,12 +13,14 @@ namespace {
 
 using namespace merganser::test;
 
+/// Returns the arguments of announce bench with few steps, no work and small messages, and more arguments.
 Arguments small_bench(const Arguments& more) {
   return Arguments{"announce", "bench", "--steps", "6",  "--work-ms",   "0",
                    "--edge",   "3",     "--size",  "80", "--dimension", "2"} +
          more;
 }
 
+/// Checks that a record of announce bench has so many variants on 4 ranks, and counts that equal those of the formulas.
 void expect_counted(const Json& record, std::size_t variants) {
   const Json& b = record.at("announce_bench");
   EXPECT_EQ(b.at("variants").size(), variants);

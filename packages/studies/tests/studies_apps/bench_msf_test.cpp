@@ -20,6 +20,7 @@ using merganser::test::Outcome;
 using merganser::test::Program;
 using merganser::test::says;
 
+/// Plans bench msf for a machine with 2 cores. @param here  ranks of the job that the process is part of; 0: none
 MsfPlan plan(const MsfBenchOptions& o, int here = 0, const Arguments& models = {"threads", "p2p", "shmem"}) {
   return plan_msf_bench(o, here, models, 2);
 }
@@ -79,6 +80,7 @@ TEST(Plans, refuse_what_is_not_there) {
   EXPECT_TRUE(says(refused(o), "nonsense"));
 }
 
+/// Makes the result of finding a spanning forest once by a method, in so many seconds.
 ForestResult forest(const std::string& graph, const MsfWay& way, int ranks, double seconds) {
   ForestResult r;
   r.what = {{graph, false}, way.model, way.style, way.post};
@@ -89,7 +91,7 @@ ForestResult forest(const std::string& graph, const MsfWay& way, int ranks, doub
   return r;
 }
 
-/// Three graphs; shmem saves 10, 20 and 60 % on 2 ranks and nothing on 4; one rank is not counted.
+/// Makes results of bench msf for three graphs: shmem saves 10, 20 and 60 % on 2 ranks and nothing on 4; one rank is not counted.
 MsfResults sample() {
   MsfResults r;
   const double saved[] = {0.1, 0.2, 0.6};

@@ -21,7 +21,7 @@
 namespace merganser::app {
 namespace {
 
-/// Returns the settings of the measurement where no option says otherwise.
+/// Returns the default settings of the measurement that topo advise makes: sizes of the graph, 6 s for each size, 2 launches.
 TopoBenchOptions initial_settings() {
   TopoBenchOptions o;
   o.sizes = {"weights"};
@@ -30,16 +30,18 @@ TopoBenchOptions initial_settings() {
   return o;
 }
 
+/// Options of topo advise, filled by the option parser.
 struct TopoAdviseCommand {
-  std::vector<std::string> files;
-  std::vector<std::string> records;
-  std::vector<std::string> evaluate;
-  std::string completion = "notified";
-  int max_ranks = 0;
-  TopoBenchOptions bench = initial_settings();  ///< for the measurement; `time` is for each size
-  std::string json;
+  std::vector<std::string> files;       ///< process graph or traffic to advise on: one path
+  std::vector<std::string> records;     ///< --record: run records of topo bench; empty: the graph is measured
+  std::vector<std::string> evaluate;    ///< --evaluate: records whose cells are predicted from one another
+  std::string completion = "notified";  ///< --class: completion class whose table is printed first
+  int max_ranks = 0;                    ///< --max-ranks: largest job that is started to measure; 0: max_ranks(o)
+  TopoBenchOptions bench = initial_settings();  ///< settings of the measurement; `time` is seconds for each size
+  std::string json;  ///< --json: path of the run record with the advice; "-": standard output
 };
 
+/// Lists the command-line options of topo advise, with their help texts and checks, for the option parser.
 template <class V>
 void describe(TopoAdviseCommand& o, V&& option) {
   option.positional("FILE", o.files, "process graph (.bin .adj .mtx .graph) or traffic of topo extract", Reads{},
@@ -65,8 +67,8 @@ void describe(TopoAdviseCommand& o, V&& option) {
   option("json", o.json, "advice to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
-/// Keeps the cells of models that may be advised: threads are no choice for a program of processes, unless asked for.
-/// @throws UsageError for a model without cells
+/// Returns the measured cells of the communication models in --models. Without that option threads are left out where models of
+/// processes were measured: they are no choice for a program of processes. @throws UsageError for a model without cells
 std::vector<topology::KnownCell> select_models(std::vector<topology::KnownCell> cells,
                                                const std::vector<std::string>& models) {
   const auto named = [&](const std::string& m) { return std::find(models.begin(), models.end(), m) != models.end(); };
@@ -80,15 +82,16 @@ std::vector<topology::KnownCell> select_models(std::vector<topology::KnownCell> 
   return cells;
 }
 
-/// Cells of records that were made on one machine.
+/// Measured cells of all files of --record or --evaluate, made on one machine; filled by read_records().
 struct KnownMachine {
-  std::vector<topology::KnownCell> cells;
-  std::string machine;
-  Json surroundings;            ///< of the first record
-  bool other_settings = false;  ///< another record was made with other settings
+  std::vector<topology::KnownCell> cells;  ///< those of the models in --models, of all records
+  std::string machine;                     ///< cores and processor, as machine_text(): "2 cores of AMD EPYC"
+  Json surroundings;                       ///< settings and components of the first record
+  bool other_settings = false;             ///< true: a later record was made with other settings than the first
 };
 
-/// Reads the records in files. @throws InputError for two that are the same or were made on two machines
+/// Reads the run records of topo bench that topo advise predicts from. Local.
+/// @throws InputError for two records that are the same or were made on two machines
 KnownMachine read_records(const TopoAdviseCommand& o, const std::vector<std::string>& paths) {
   KnownMachine out;
   std::vector<Json> seen;
@@ -112,15 +115,16 @@ KnownMachine read_records(const TopoAdviseCommand& o, const std::vector<std::str
   return out;
 }
 
-/// A value of --sizes.
-struct Size {
-  std::string text;
-  double bytes = -1;  ///< along every arc; negative: the weights
+/// One message size of --sizes that topo advise gives advice for.
+struct AdvisedSize {
+  std::string text;   ///< value as the user wrote it
+  double bytes = -1;  ///< bytes along every arc of the process graph; negative: the weights of the arcs
 };
 
-/// Returns the sizes that advice is for. @throws UsageError for none, or one that is no number of bytes
-std::vector<Size> advised_sizes(const TopoAdviseCommand& o, const graphs::ProcessGraph& graph) {
-  std::vector<Size> out;
+/// Parses --sizes of topo advise: message sizes that advice on the graph is for. @throws UsageError for none, or one that is no
+/// number of bytes up to 1e12
+std::vector<AdvisedSize> advised_sizes(const TopoAdviseCommand& o, const graphs::ProcessGraph& graph) {
+  std::vector<AdvisedSize> out;
   for (const auto& text : sizes_for(graph, o.bench.sizes)) {
     if (text == "weights") {
       out.push_back({text, -1});
@@ -141,16 +145,18 @@ std::vector<Size> advised_sizes(const TopoAdviseCommand& o, const graphs::Proces
   return out;
 }
 
-/// Returns the largest number of ranks that may be started to measure.
+/// Returns the largest number of ranks that topo advise starts to measure: --max-ranks, or 2 for each core and at least 8.
 int max_ranks(const TopoAdviseCommand& o) { return o.max_ranks > 0 ? o.max_ranks : std::max(8, 2 * machine().cores); }
 
-/// Advice for one graph: prints it as it comes about, and returns its record.
+/// Advice of topo advise for one process graph, measured or predicted: prints its tables as they come about, and makes its record.
 class Adviser {
  public:
+  /// Takes the process graph to advise on. @throws UsageError for sizes in --sizes that are none
   Adviser(const TopoAdviseCommand& o, graphs::ProcessGraph graph)
       : o_(o), graph_(std::move(graph)), cores_(std::max(1, machine().cores)), sizes_(advised_sizes(o, graph_)) {}
 
-  /// Measures or predicts. @return the result for the record
+  /// Measures the kernels on the graph, or with --record predicts their times, and prints the advice. @return the "advice"
+  /// record: graph, way, settings, and for each size the ranking of kernels by completion class
   Json run() {
     KnownMachine known;
     if (o_.records.empty()) {
@@ -177,14 +183,16 @@ class Adviser {
     return out;
   }
 
-  /// Returns the reason for which run() found no advice at all; empty if it found some.
+  /// Returns the reason for which run() could rank no kernel for any size of the graph; empty if it ranked some.
   [[nodiscard]] const std::string& why_none() const { return why_none_; }
 
  private:
+  /// Formats the number of ranks of the advised graph: "1 rank", "4 ranks".
   [[nodiscard]] std::string ranks() const {
     return fmt::format("{}{}", graph_.ranks(), graph_.ranks() == 1 ? " rank" : " ranks");
   }
 
+  /// Prints the graph's size and digest, and notes: oversubscription, unknown message sizes, machine of the records.
   /// @param machine_of_records  empty without records
   /// @param busy  more processes ran than the machine has cores while a record was made
   void print_heading(const std::string& machine_of_records, bool busy) const {
@@ -210,6 +218,7 @@ class Adviser {
     std::cout << '\n';
   }
 
+  /// Throws UsageError if the graph to advise on has more ranks than topo advise may start (--max-ranks).
   void check_can_measure() const {
     if (graph_.ranks() > max_ranks(o_))
       throw UsageError(
@@ -218,7 +227,8 @@ class Adviser {
                       ranks(), max_ranks(o_)));
   }
 
-  /// Returns the models to measure. @param processes  false: no launcher starts any
+  /// Returns the communication models that topo advise measures: --models, else all of processes, else threads.
+  /// @param processes  false: no launcher starts processes
   [[nodiscard]] std::vector<std::string> models(bool processes) const {
     if (!o_.bench.models.empty()) return o_.bench.models;
     std::vector<std::string> out;
@@ -227,11 +237,13 @@ class Adviser {
     return out.empty() ? std::vector<std::string>{"threads"} : out;
   }
 
+  /// Records and prints the environment variables and library components with which the kernels were measured.
   void tell_settings(const Json& surroundings, Json& out) const {
     out["settings"] = surroundings;
     if (o_.json != "-") std::cout << settings_text(surroundings) << '\n';
   }
 
+  /// Measures all kernels on the graph in jobs of topo bench, and adds the advice for each message size to the record `out`.
   void measure(Json& out) {
     const std::string problem = why_no_processes();
     if (!problem.empty() && o_.json != "-")
@@ -256,6 +268,8 @@ class Adviser {
     out["unusable"] = unusable_json(known.unusable);
   }
 
+  /// Predicts the kernels' times on the graph from the measured cells of other graphs, and adds the advice for each message size,
+  /// and its evaluation by cross-validation, to the record `out`.
   void predict(const std::vector<topology::KnownCell>& cells, Json& out) {
     const topology::Advisor advisor(cells);
     for (const auto& size : sizes_) add(out, size, advisor.advise(load(size)), advisor.unknown(load(size)));
@@ -268,12 +282,15 @@ class Adviser {
     }
   }
 
-  [[nodiscard]] topology::Load load(const Size& size) const {
+  /// Returns the load that an exchange with messages of this size puts on the ranks and cores of the graph.
+  [[nodiscard]] topology::Load load(const AdvisedSize& size) const {
     return size.bytes < 0 ? topology::exchange_load(graph_, cores_)
                           : topology::exchange_load(graph_, cores_, size.bytes);
   }
 
-  void add(Json& out, const Size& size, const std::vector<topology::ClassAdvice>& classes,
+  /// Adds the advice for one message size to the record `out`, and prints its tables and its conclusion.
+  /// @param unknown  reasons for which kernels could not be predicted; empty if the graph was measured
+  void add(Json& out, const AdvisedSize& size, const std::vector<topology::ClassAdvice>& classes,
            const std::vector<topology::Unknown>& unknown) {
     out["advice"].push_back({{"size", size.text},
                              {"bytes_total", load(size).bytes},
@@ -295,19 +312,20 @@ class Adviser {
 
   const TopoAdviseCommand& o_;
   graphs::ProcessGraph graph_;
-  int cores_;
-  std::vector<Size> sizes_;
-  bool advised_ = false;
+  int cores_;  ///< of this machine, or with --record of that of the records
+  std::vector<AdvisedSize> sizes_;
+  bool advised_ = false;  ///< true: for some size a kernel was ranked
   std::string why_none_;
 };
 
+/// Runs topo advise --evaluate: predicts each graph and each size of the records from the others, and prints the scores.
 void evaluate(const TopoAdviseCommand& o, Json& result) {
   const topology::Evaluation e = topology::evaluate_advice(read_records(o, o.evaluate).cells);
   result = evaluation_json(e);
   if (o.json != "-") std::cout << evaluation_text(e);
 }
 
-/// Advises on the graph in the file. @return why there is no advice; empty if there is
+/// Runs topo advise on the process graph in its file. @return reason why no kernel could be ranked; empty if one was
 std::string advise(const TopoAdviseCommand& o, Json& result) {
   if (o.files.size() != 1)
     throw UsageError(o.files.empty() ? "FILE is missing; or --evaluate RECORD"
@@ -326,6 +344,7 @@ std::string advise(const TopoAdviseCommand& o, Json& result) {
   return adviser.why_none();
 }
 
+/// Runs topo advise, and writes its record. @throws InputError if the records suffice for no prediction
 int run(TopoAdviseCommand& o, const Invocation& in) {
   Json result;
   std::string why_none;

@@ -29,23 +29,27 @@
 namespace merganser::app {
 namespace {
 
+// Default of --time: so many seconds for each cell (kernel, graph and size), and at most so many in all.
 constexpr double kSecondsPerCell = 0.35;
 constexpr double kMaxSeconds = 100;
 
-/// Kernels of --kernels default: calls that programs use, from each model and class.
+/// Exchange kernels of `--kernels default` in topo bench: calls that programs use, from each communication model of processes.
 constexpr std::array<std::string_view, 8> kDefaultKernels{
     "p2p.isend-irecv", "p2p.persistent", "neighborhood.alltoallv", "rma.put-flush",
     "rma.put-notify",  "rma.fence",      "shmem.put-quiet",        "shmem.put-signal"};
 
+/// Returns true if --kernels or --models of topo bench holds a name.
 bool contains(const std::vector<std::string>& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
+/// Returns true if `--kernels default` includes an exchange kernel: all of threads, and those in kDefaultKernels.
 bool is_default(const kernels::KernelInfo& k) {
   return k.model == "threads" ||
          std::find(kDefaultKernels.begin(), kDefaultKernels.end(), k.name) != kDefaultKernels.end();
 }
 
+/// Throws UsageError for a word of --models that names no communication model of this build.
 void check_models(const std::vector<std::string>& models) {
   std::string allowed = "all";
   std::vector<std::string> known;
@@ -57,19 +61,19 @@ void check_models(const std::vector<std::string>& models) {
     if (m != "all" && !contains(known, m)) throw UsageError("--models: \"" + m + "\"; allowed: " + allowed);
 }
 
-/// The host of a rank and the cores that it may use.
+/// Host name of one rank and the cores that its affinity mask allows; gathered by busiest_host().
 struct RankPlace {
   std::array<char, 64> host{};
   cpu_set_t cores{};
 };
 
-/// Ranks on a host, and the cores that they may use together.
+/// Number of ranks on one host, and of the cores that their affinity masks allow together; computed by busiest_host().
 struct HostLoad {
   int ranks = 1;
   int cores = 1;
 };
 
-/// Returns the load of the host with most ranks per core, the same on all ranks. Collective.
+/// Returns the numbers of ranks and cores of the host with most ranks per core, the same on all ranks. Collective.
 HostLoad busiest_host(comm::Transport& t) {
   RankPlace mine;
   ::gethostname(mine.host.data(), mine.host.size() - 1);
@@ -81,19 +85,21 @@ HostLoad busiest_host(comm::Transport& t) {
     CPU_OR(&cores, &cores, &place.cores);
   }
   HostLoad most{0, 1};
-  for (const auto& [name, host] : hosts) {
+  for (const auto& [name, host] : hosts) {  // ratios are compared by cross-multiplication: no division
     const int cores = std::max(1, CPU_COUNT(&host.second));
     if (host.first * most.cores > most.ranks * cores) most = {host.first, cores};
   }
   return most;
 }
 
+/// Returns name, size, degrees and digest of a process graph, as the record of topo bench has them.
 GraphSummary summary(const topology::NamedGraph& g) {
   return {g.name,           g.graph.ranks(),      g.graph.arcs(), g.graph.mean_degree(), g.graph.max_degree(),
           g.graph.digest(), g.graph.is_weighted()};
 }
 
-/// Makes or reads the graphs for so many ranks. Local. @throws UsageError, InputError
+/// Generates or reads the process graphs that topo bench measures on so many ranks: the one given in memory, that of the file
+/// `pattern`, or those of --graph. Local. @throws UsageError for fewer than 2 ranks, InputError for a graph without arcs
 std::vector<topology::NamedGraph> make_graphs(const TopoBenchOptions& o, int ranks) {
   if (ranks < 2) throw UsageError(fmt::format("topo bench: {} rank has nobody to talk to; allowed: 2 and more", ranks));
   std::vector<topology::NamedGraph> graphs;
@@ -107,7 +113,8 @@ std::vector<topology::NamedGraph> make_graphs(const TopoBenchOptions& o, int ran
   return graphs;
 }
 
-/// Forecasts the memory of a rank, which holds all graphs whole. Collective. @param graphs  on rank 0
+/// Forecasts the memory that topo bench needs on a rank, which holds all process graphs whole. Collective.
+/// @param graphs  on rank 0; empty on the others
 Need memory_need(const std::vector<topology::NamedGraph>& graphs, comm::Transport& t) {
   double bytes = 0, arcs = 0;
   for (const auto& g : graphs) {
@@ -123,7 +130,7 @@ Need memory_need(const std::vector<topology::NamedGraph>& graphs, comm::Transpor
   return need;
 }
 
-/// Makes the line that shows how far the measurement is.
+/// Formats the progress line of topo bench: a bar of elapsed time, converged medians, seconds left.
 std::string progress_text(const topology::Progress& p) {
   const double part = p.total_seconds > 0 ? std::min(1.0, p.seconds / p.total_seconds) : 0;
   const auto full = static_cast<std::size_t>(part * 24);
@@ -134,6 +141,7 @@ std::string progress_text(const topology::Progress& p) {
 
 }  // namespace
 
+// Selection of exchange kernels by --kernels and --models: a kernel named is taken whatever its model, sets are limited to models.
 ChosenKernels choose_kernels(const TopoBenchOptions& o, bool processes_run) {
   check_models(o.models);
   const bool all_models = o.models.empty() || contains(o.models, "all");
@@ -156,6 +164,7 @@ ChosenKernels choose_kernels(const TopoBenchOptions& o, bool processes_run) {
   return out;
 }
 
+// Parser of a message size of topo bench: bytes with K, M or G as powers of 1024, or a multiple of the arcs' weights.
 topology::MessageSize parse_message_size(const std::string& text) {
   const auto refuse = [&text]() -> topology::MessageSize {
     throw UsageError("--sizes: \"" + text + "\"; allowed: bytes from 0 to 2^40, with K, M or G for 2^10, 2^20, 2^30; " +
@@ -184,6 +193,7 @@ topology::MessageSize parse_message_size(const std::string& text) {
   return bytes <= 0x1p40 ? topology::MessageSize{bytes, false} : refuse();
 }
 
+// One launch of topo bench: graphs and options on all ranks, measurement, results on rank 0.
 int measure_here(const TopoBenchOptions& o, const ChosenKernels& kernels, BenchResults& results) {
   const bool threads = kernels.processes.empty();
   RankOptions ranks;
@@ -196,6 +206,7 @@ int measure_here(const TopoBenchOptions& o, const ChosenKernels& kernels, BenchR
   ranks.ranks = threads ? (o.ranks == 0 ? 4 : o.ranks) : o.ranks;
   return run_on_ranks(ranks, [&](comm::Transport& t) {
     topology::MeasureOptions m;
+    // Rank 0 makes the graphs first: an error of them is then one line of one rank, and memory is checked before all make them.
     collective_try([&] {
       comm::agree(t, [&] {
         if (t.rank() == 0) m.graphs = make_graphs(o, t.size());

@@ -15,48 +15,51 @@
 
 namespace merganser::app {
 
-/// Settings of a measurement, and of what is made of it.
+/// Options of topo bench: settings of a measurement of exchanges, and of its output. A job gets them as arguments.
 struct TopoBenchOptions {
+  /// Process graphs that exchanges are measured on: kinds of topo gen, or files.
   std::vector<std::string> graphs{"chain", "complete", "incast"};
-  std::vector<std::string> models;
-  std::vector<std::string> kernels{"default"};
+  std::vector<std::string> models;              ///< communication models; empty: all that the launcher starts
+  std::vector<std::string> kernels{"default"};  ///< names of exchange kernels, "default" or "all"
+  /// Message sizes along an arc: bytes, "weights" or "weights*X", as parse_message_size() reads them.
   std::vector<std::string> sizes{"1",    "8",     "64",    "256",    "1024",    "4096",
                                  "8192", "16384", "65536", "262144", "1048576", "4194304"};
-  topology::Sync sync = topology::Sync::dissemination;
-  topology::Buffers buffers = topology::Buffers::warm;
-  double time = 0;
-  double width = 2;
-  std::uint64_t seed = 1;
-  double memory_mib = 0;
-  int launches = 1;
-  int ranks = 0;
-  double watchdog = 30;
-  ForceOption limits;
-  std::string inject;
-  std::string json, csv;
-  bool quiet = false;
-  bool progress = false;
-  int launch = 0;       ///< number of this launch among those whose records are joined, from 1; 0: it stands alone
-  std::string pattern;  ///< file as topo replay reads them, measured instead of `graphs`; empty: none
+  topology::Sync sync = topology::Sync::dissemination;  ///< synchronisation of ranks before an iteration
+  topology::Buffers buffers = topology::Buffers::warm;  ///< state of the caches before an iteration
+  double time = 0;                                      ///< seconds per launch; 0: 0.35 for each cell, at most 100
+  double width = 2;        ///< percent: relative width of the interval at which a median has converged
+  std::uint64_t seed = 1;  ///< seed of random graphs and of the order of rounds
+  double memory_mib = 0;   ///< MiB of message buffers per rank; 0: half of the free memory
+  int launches = 1;        ///< number of jobs of topo bench that are started one after the other
+  int ranks = 0;           ///< ranks to start; 0: 4, or as many as the launcher started
+  double watchdog = 30;    ///< seconds without an iteration after which the job is ended; 0: never
+  ForceOption limits;      ///< --force: measure even if forecasts exceed the free memory
+  std::string inject;      ///< faults for tests, as make_hooks() reads them
+  std::string json, csv;   ///< paths of the run record and of the table of values; empty: none
+  bool quiet = false;      ///< true: print no tables of exchange times
+  bool progress = false;   ///< true: show progress even where standard error is no terminal
+  int launch = 0;          ///< number of this launch among those whose records are joined, from 1; 0: it stands alone
+  std::string pattern;     ///< file as topo replay reads them, measured instead of `graphs`; empty: none
   std::optional<topology::NamedGraph> given;  ///< graph in memory, measured instead of `graphs` and `pattern`
 };
 
-/// Returns the words of --sync.
+/// Returns the words of --sync, the synchronisation of ranks before each timed iteration, and their values.
 [[nodiscard]] inline Choices<topology::Sync> sync_choices() {
   using topology::Sync;
   return {{{"dissemination", Sync::dissemination}, {"roundtime", Sync::roundtime}, {"none", Sync::none}}};
 }
-/// Returns the words of --buffers.
+/// Returns the words of --buffers, the state of the caches before each timed iteration, and their values.
 [[nodiscard]] inline Choices<topology::Buffers> buffer_choices() {
   using topology::Buffers;
   return {{{"warm", Buffers::warm}, {"rotate", Buffers::rotate}, {"flush", Buffers::flush}}};
 }
 
-/// Returns the check of --watchdog: less than a tenth of a second would call any start a stall.
+/// Returns the check of --watchdog, seconds: less than a tenth of a second would report any start of a job as a stall.
 [[nodiscard]] inline Check watchdog_seconds() {
   return {"0, or at least 0.1", [](double x) { return x == 0 || (x >= 0.1 && std::isfinite(x)); }};
 }
 
+/// Lists the command-line options of topo bench, with their help texts and checks, for the option parser.
 template <class V>
 void describe(TopoBenchOptions& o, V&& option) {
   option.section("What is measured");
@@ -96,20 +99,20 @@ void describe(TopoBenchOptions& o, V&& option) {
   option("pattern", o.pattern, "process graph or traffic to measure, in any form", Hidden{}, Reads{});
 }
 
-/// Names of kernels, by the kind of their ranks.
+/// Names of the exchange kernels to measure, by the kind of their ranks; filled by choose_kernels().
 struct ChosenKernels {
-  std::vector<std::string> threads;
-  std::vector<std::string> processes;
+  std::vector<std::string> threads;    ///< kernels whose ranks are threads of one process
+  std::vector<std::string> processes;  ///< kernels whose ranks are processes, which a launcher starts
 };
-/// Returns the kernels that --models and --kernels select. Local.
+/// Returns the exchange kernels that --models and --kernels of topo bench select. Local.
 /// @param processes_run  false: there is no launcher, so that the default is threads
 /// @throws UsageError for unknown names, with what is allowed
 [[nodiscard]] ChosenKernels choose_kernels(const TopoBenchOptions& o, bool processes_run);
 
-/// Reads a size: "8", "64K", "weights", "weights*0.5". @throws UsageError for another text
+/// Parses a message size of --sizes: "8", "64K", "weights", "weights*0.5". @throws UsageError for another text
 [[nodiscard]] topology::MessageSize parse_message_size(const std::string& text);
 
-/// Measures on the ranks of this process or job. Collective over the job.
+/// Measures exchanges on the ranks of this process or job, for one launch of topo bench. Collective over the job.
 /// @param kernels  if some are of processes, those of threads are listed as not measured
 /// @param results  filled on rank 0
 /// @return exit code

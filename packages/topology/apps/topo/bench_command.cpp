@@ -10,7 +10,7 @@
 namespace merganser::app {
 namespace {
 
-/// Returns the log options of this command, which its jobs get too.
+/// Returns --log and --log-ranks of topo bench, which are passed on to the jobs that it starts.
 LogOptions log_options(const OptionTable& table) {
   LogOptions log;
   for (const auto& o : table.options()) {
@@ -20,7 +20,8 @@ LogOptions log_options(const OptionTable& table) {
   return log;
 }
 
-/// Measures as a rank of a job, what processes can. Collective over the job. @return exit code
+/// Measures in topo bench as one rank of a launched job, with the kernels of processes. Collective over the job. @return exit code
+/// @throws UsageError if only kernels of threads are selected, or several launches
 int measure_launched(const TopoBenchOptions& o, BenchResults& results) {
   const ChosenKernels kernels = choose_kernels(o, true);
   if (kernels.processes.empty())
@@ -35,6 +36,8 @@ int measure_launched(const TopoBenchOptions& o, BenchResults& results) {
   return measure_here(o, kernels, results);
 }
 
+/// Runs topo bench: measures under the launcher that there is, else starts jobs; rank 0 writes and prints the results.
+/// @return exit code @throws InputError if nothing could be measured
 int run(TopoBenchOptions& o, const Invocation& in) {
   for (const auto& s : o.sizes) (void)parse_message_size(s);
   if (o.graphs.empty() || o.sizes.empty())

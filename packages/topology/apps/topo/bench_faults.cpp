@@ -21,22 +21,26 @@
 namespace merganser::app {
 namespace {
 
+/// Accepted forms of faults in topo bench --inject, for error messages.
 constexpr const char* kAllowed =
     "allowed: drop:rank=R,iteration=I; slow:rank=R,us=X; late:rank=R,us=X; kill:rank=R,iteration=I";
 
-/// A fault as --inject gives it.
+/// One fault of --inject, as parse_fault() reads it: its kind and its parameters by name.
 struct Fault {
-  std::string kind;
-  std::map<std::string, double> value;
+  std::string kind;                     ///< "drop", "slow", "late" or "kill"
+  std::map<std::string, double> value;  ///< "rank", and "iteration" or "us" (microseconds)
+  /// Returns true if topo bench is to inject the fault on this rank.
   [[nodiscard]] bool falls_on(int rank) const { return static_cast<int>(value.at("rank")) == rank; }
 };
 
-/// Words for a phase, in the order of topology::Phase.
+/// Texts for the phase of a stalled rank, in the order of topology::Phase.
 constexpr const char* kWhere[] = {", in setup", ", between rounds, quiescing", ", at its start", ", in the exchange",
                                   ", between rounds, gathering times"};
 
+/// Throws UsageError for a text of topo bench --inject that is no fault.
 [[noreturn]] void refuse(const std::string& text) { throw UsageError("--inject: \"" + text + "\"; " + kAllowed); }
 
+/// Parses one fault of --inject, such as "slow:rank=2,us=200". @throws UsageError for another text, or a rank not below `ranks`
 Fault parse_fault(const std::string& text, int ranks) {
   static const std::map<std::string, std::string> kParameters{
       {"drop", "iteration"}, {"slow", "us"}, {"late", "us"}, {"kill", "iteration"}};
@@ -59,10 +63,12 @@ Fault parse_fault(const std::string& text, int ranks) {
   return fault;
 }
 
+/// Spins on this rank for so many microseconds: an injected delay of an exchange.
 void busy(double us) { busy_until(now() + us * 1e-6); }
 
 }  // namespace
 
+// Injection of faults into the benchmark, for tests of its watchdog and statistics: hooks of this rank only.
 topology::Hooks make_hooks(const std::string& faults, int rank, int ranks) {
   topology::Hooks hooks;
   for (const auto piece : split_at(faults, ';')) {
@@ -99,7 +105,7 @@ std::string stall_text(const topology::Stall& s) {
 
 void end_stalled(const topology::Stall& stall) {
   print_error_line(stall_text(stall), 4);
-  // The rank that lacks a message is the one to know of; ranks that wait for it may get here earlier.
+  // The line of the rank that lacks a message matters most; ranks that wait for that rank may get here earlier.
   std::this_thread::sleep_for(std::chrono::duration<double>(std::min(2.0, 0.3 + stall.seconds / 4)));
   end_job(4);
 }

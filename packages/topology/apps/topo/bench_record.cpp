@@ -20,21 +20,25 @@
 namespace merganser::app {
 
 // Fields of the record that are written and read alike, in namespace app for fields.hpp.
+/// Lists the fields of a timed round in the record of topo bench.
 template <class V>
 void fields(V&& v, topology::Round& r) {
   v("launch", r.launch, "iterations", r.iterations, "p50_ns", r.p50_ns, "mean_ns", r.mean_ns, "p99_ns", r.p99_ns);
 }
+/// Lists the fields of a measured cell (kernel, graph, size) in the record of topo bench that are stored as they are.
 template <class V>
 void fields(V&& v, topology::CellResult& c) {
   v("kernel", c.kernel, "bytes_total", c.bytes_total, "messages_total", c.messages_total, "rounds", c.rounds,
     "rank_p50_ns", c.rank_p50_ns, "rank_mean_ns", c.rank_mean_ns, "start_skew_ns", c.start_skew_ns, "late", c.late,
     "seconds", c.seconds);
 }
+/// Lists the fields of a measured process graph in the record of topo bench.
 template <class V>
 void fields(V&& v, GraphSummary& g) {
   v("name", g.name, "ranks", g.ranks, "arcs", g.arcs, "mean_degree", g.mean_degree, "max_degree", g.max_degree,
     "digest", g.digest, "bytes_per_arc_known", g.weighted);
 }
+/// Lists the fields of the part "topology" in the record of topo bench, its cells left out.
 template <class V>
 void fields(V&& v, BenchResults& r) {
   topology::Measurement& m = r.measured;
@@ -47,17 +51,19 @@ namespace {
 
 using topology::CellResult;
 
-/// Returns the q-quantile where the sample is large enough for it, else null.
+/// Returns the q-quantile of exchange times [ns] for a record, or null where the sample is too small for it.
 Json quantile_json(const Histogram& h, double q) {
   return allows_quantile(h.count(), q) ? Json(h.quantile(q)) : Json();
 }
 
+/// Makes the object of a histogram of times in a record of topo bench: bits per bucket, first bucket, counts.
 Json histogram_json(const Histogram& h) {
   return {{"bits", Histogram::kBits},
           {"first", h.first()},
           {"counts", std::vector<std::uint64_t>(h.counts().begin(), h.counts().end())}};
 }
 
+/// Makes the object of statistics of times in a record of topo bench: extremes, quantiles, mean, and the interval of the median.
 Json statistics_json(const Histogram& h, const Interval& p50) {
   return {{"min_ns", h.min()},
           {"p50_ns", p50.value},
@@ -70,8 +76,8 @@ Json statistics_json(const Histogram& h, const Interval& p50) {
           {"mean_ns", h.mean()}};
 }
 
-/// Makes the interval of the median of the ranks' pooled times: that of the exchange, scaled, since rounds are the blocks of
-/// both.
+/// Computes the interval of the median of all ranks' pooled times of a cell: that of the exchange time, scaled, since both have
+/// rounds as their blocks.
 Interval pooled_interval(const CellResult& c) {
   const auto exchange = c.p50();
   const double value = c.ranks.quantile(0.5);
@@ -79,6 +85,7 @@ Interval pooled_interval(const CellResult& c) {
   return {exchange.low * factor, value, exchange.high * factor};
 }
 
+/// Returns, by rank, the share of a cell's iterations in which that rank was the slowest.
 std::vector<double> slowest_share(const CellResult& c) {
   std::vector<double> out;
   const auto n = static_cast<double>(std::max<std::uint64_t>(1, c.exchange.count()));
@@ -86,10 +93,13 @@ std::vector<double> slowest_share(const CellResult& c) {
   return out;
 }
 
+/// Returns the bytes of a message for a record; null for sizes in units of the arcs' weights.
 Json size_json(topology::MessageSize s) {
   return s.weights ? Json() : Json(static_cast<std::int64_t>(std::llround(s.bytes)));
 }
 
+/// Makes the object of one measured cell in the record of topo bench: stored fields, and statistics computed from them.
+/// @param joinable  true: with the field "joining", from which read_cell() restores the cell
 Json cell_json(const BenchResults& results, const CellResult& c, bool joinable) {
   const auto& kernel = kernels::kernel(c.kernel);
   const auto published = topology::published_columns(c.rank_mean_ns, results.graphs[c.graph].arcs);
@@ -118,7 +128,7 @@ Json cell_json(const BenchResults& results, const CellResult& c, bool joinable) 
   return j;
 }
 
-/// Returns a histogram of a record of `topo bench`, from its buckets and the statistics beside them.
+/// Restores a histogram of times from a record of topo bench: from its buckets and the statistics beside them.
 Histogram read_histogram(const Json& buckets, const Json& statistics) {
   Histogram::Parts p;
   buckets.at("first").get_to(p.first);
@@ -130,6 +140,8 @@ Histogram read_histogram(const Json& buckets, const Json& statistics) {
   return Histogram::from_parts(p);
 }
 
+/// Restores one measured cell from a joinable record of topo bench. @param graphs  number of graphs in the record
+/// @throws InputError for a cell of a graph that is not in the record
 CellResult read_cell(const Json& j, std::size_t graphs) {
   auto c = deserialize<CellResult>(j);
   const Json& joining = j.at("joining");
@@ -147,11 +159,12 @@ CellResult read_cell(const Json& j, std::size_t graphs) {
   return c;
 }
 
-/// Moves the entries of a towards those of b by a share of the difference.
+/// Averages mean times by rank of two launches in place: a becomes the mean of a and b with weight `weight_of_b` for b.
 void mix(std::vector<double>& a, const std::vector<double>& b, double weight_of_b) {
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) a[i] += weight_of_b * (b[i] - a[i]);
 }
 
+/// Joins the results of one cell from another launch of topo bench: histograms are added, means weighted by iterations.
 void merge_cell(CellResult& into, const CellResult& other) {
   const double weight = static_cast<double>(other.exchange.count()) /
                         static_cast<double>(std::max<std::uint64_t>(1, into.exchange.count() + other.exchange.count()));
@@ -168,16 +181,19 @@ void merge_cell(CellResult& into, const CellResult& other) {
   into.seconds += other.seconds;
 }
 
+/// Formats a number of a record for the table of comma-separated values; empty for null.
 std::string csv_number(const Json& j) { return j.is_null() ? "" : number_text(j.get<double>()); }
 
 }  // namespace
 
+// Joining of two launches of topo bench: cells of equal graph, kernel and size are merged, costs of the clock are the larger ones.
 void BenchResults::merge(const BenchResults& other) {
   if (graphs.empty() && measured.cells.empty()) {
     *this = other;
     return;
   }
   for (const auto& theirs : other.measured.cells) {
+    // A cell is identified by graph, kernel and size; a cell that only the other launch measured is taken over.
     const auto same = [&](const CellResult& c) {
       return c.graph == theirs.graph && c.kernel == theirs.kernel && c.size == theirs.size;
     };
@@ -235,6 +251,7 @@ Json unusable_json(const std::vector<topology::UnusableCell>& unusable) {
   return out;
 }
 
+// Results of one launch of topo bench, restored from the joinable record that the job has written.
 BenchResults read_results(const Json& record) {
   const Json& topology = record.at("topology");
   auto results = deserialize<BenchResults>(topology);
@@ -246,6 +263,7 @@ BenchResults read_results(const Json& record) {
   return results;
 }
 
+// Table of topo bench --csv: a line for each measured cell; quantiles of small samples are empty.
 std::string csv_text(const BenchResults& results) {
   std::string out =
       "graph,ranks,arcs,kernel,model,completion,size,bytes_total,iterations,rounds,launches,min_ns,p50_ns,p50_low_ns,"
@@ -274,6 +292,7 @@ std::string csv_text(const BenchResults& results) {
   return out;
 }
 
+// Scans the indented JSON text once: an innermost list, one without lists, objects or strings in it, loses its white space.
 std::string compact_text(const Json& record) {
   const std::string text = json_text(record, 1);
   std::string out;
@@ -301,6 +320,8 @@ std::string compact_text(const Json& record) {
 
 void write_compact_record(const std::string& path, const Json& record) { write_text_file(path, compact_text(record)); }
 
+// The median of all launches of a cell stands for the truth; groups take every `groups`-th launch, so that each is spread over
+// the whole time of measuring.
 Coverage coverage(const BenchResults& results) {
   constexpr std::size_t kGroup = 10;
   Coverage out;

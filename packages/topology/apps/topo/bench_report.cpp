@@ -16,43 +16,46 @@ namespace {
 
 using topology::CellResult;
 
-constexpr double kNear = 0.05;  // relative difference of medians that are not told apart
+constexpr double kNear = 0.05;  // relative difference up to which medians count as equal
 
-/// Shows a time in microseconds, with three significant digits.
+/// Formats an exchange time given in ns as microseconds, with three significant digits.
 std::string us_text(double ns) {
   const double us = ns / 1000;
   const int digits = us >= 1000 ? 0 : us >= 100 ? 1 : us >= 10 ? 2 : 3;
   return fixed_text(us, digits);
 }
 
+/// Formats the q-quantile of exchange times in microseconds; "-" where the sample is too small for it.
 std::string quantile_text(const Histogram& h, double q) {
   return allows_quantile(h.count(), q) ? us_text(h.quantile(q)) : "-";
 }
 
+/// Formats the rank that was slowest in most iterations of a cell, with their share: "3 (40 %)".
 std::string slowest_text(const CellResult& c) {
   const auto most = std::max_element(c.slowest.begin(), c.slowest.end());
   const double share = static_cast<double>(*most) / static_cast<double>(std::max<std::uint64_t>(1, c.exchange.count()));
   return fmt::format("{} ({} %)", most - c.slowest.begin(), fixed_text(100 * share, 0));
 }
 
-/// Headings of blocks, in the order of kernels::Completion.
+/// Headings of the tables of topo bench, one for each completion class, in the order of kernels::Completion.
 constexpr const char* kClasses[] = {"local: sources may be used again, nothing is known of the targets\n",
                                     "remote: what was sent (or asked for) has landed, the targets are not told\n",
                                     "notified: what in-neighbours sent has landed, and the rank knows it\n",
                                     "global: the exchange has ended on every rank\n"};
 
-/// The cells of one graph and completion class.
-struct Block {
+/// Measured cells of one process graph and completion class, which topo bench shows in one table.
+struct ClassCells {
   std::vector<const CellResult*> cells;
 };
 
-/// Returns the key by which sizes are sorted: bytes, then weights.
+/// Returns the key by which a table of topo bench is sorted: bytes of a message, multiples of weights after all of them.
 double sort_key(topology::MessageSize s) { return s.weights ? 1e30 + s.bytes : s.bytes; }
 
-/// Tells if a cell has the iterations that an interval of its median needs.
+/// Returns true if a measured cell has the 6 iterations that a 95 % interval of its median needs.
 bool has_interval(const CellResult& c) { return c.exchange.count() >= 6; }
 
-/// Returns "*" for the fastest cell of its size, "=" for one that is not told apart from it, else nothing.
+/// Returns the mark of a kernel in a table of topo bench: "*" for the fastest of its size, "=" for one whose median cannot be told
+/// apart from it (intervals overlap, or within 5 %), else nothing.
 std::string mark(const CellResult& cell, const CellResult& best) {
   if (&cell == &best) return "*";
   if (!has_interval(cell) || !has_interval(best)) return "=";
@@ -61,7 +64,9 @@ std::string mark(const CellResult& cell, const CellResult& best) {
   return mine.low <= least.high || mine.value <= least.value * (1 + kNear) ? "=" : "";
 }
 
-std::string block_text(const BenchResults& results, Block block, bool launches) {
+/// Makes the table of one graph and completion class: kernels by size, then by median, with quantiles and published columns.
+/// @param launches  true: with the deviation between launches
+std::string block_text(const BenchResults& results, ClassCells block, bool launches) {
   std::stable_sort(block.cells.begin(), block.cells.end(), [](const CellResult* a, const CellResult* b) {
     const double x = sort_key(a->size), y = sort_key(b->size);
     return x != y ? x < y : a->p50().value < b->p50().value;
@@ -94,6 +99,7 @@ std::string block_text(const BenchResults& results, Block block, bool launches) 
   return table.text();
 }
 
+/// Formats the cells that topo bench could not measure: a line for each reason, with up to three of its cells.
 std::string unusable_text(const topology::Measurement& m) {
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const auto& u : m.unusable)
@@ -109,6 +115,7 @@ std::string unusable_text(const topology::Measurement& m) {
   return out;
 }
 
+/// Makes the legend below the tables of topo bench: marks, cost of the timer, published columns, clock error and late iterations.
 std::string legend(const BenchResults& r, bool launches) {
   std::string text =
       "* fastest of its class and size; = cannot be told from it (intervals overlap, or within 5 %). Times: an\n"
@@ -143,12 +150,13 @@ std::string legend(const BenchResults& r, bool launches) {
 
 }  // namespace
 
+// Report of topo bench: for each graph a table by completion class, the legend, cells not measured, variation between launches.
 std::string report_text(const BenchResults& results) {
   const bool launches = std::any_of(results.measured.cells.begin(), results.measured.cells.end(),
                                     [](const CellResult& c) { return c.launches.size() > 1; });
   std::string out;
   for (std::size_t g = 0; g < results.graphs.size(); ++g) {
-    std::map<kernels::Completion, Block> blocks;
+    std::map<kernels::Completion, ClassCells> blocks;
     for (const auto& c : results.measured.cells)
       if (c.graph == g && !c.exchange.empty()) blocks[kernels::kernel(c.kernel).completion].cells.push_back(&c);
     const auto& s = results.graphs[g];

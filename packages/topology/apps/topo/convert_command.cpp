@@ -10,15 +10,17 @@
 namespace merganser::app {
 namespace {
 
+/// Options of topo convert, filled by the option parser.
 struct TopoConvertOptions {
-  std::string input;
-  std::string output;
-  std::string from;
-  std::string format;
-  int ranks = 0;
-  std::string json;
+  std::string input;   ///< process graph to read
+  std::string output;  ///< file to write the process graph to; empty: none
+  std::string from;    ///< format of `input`; empty: recognised by its content
+  std::string format;  ///< format of `output`; empty: by its extension
+  int ranks = 0;       ///< ranks of the coarsened graph; 0: as in `input`
+  std::string json;    ///< path of topo convert's run record; empty: none
 };
 
+/// Lists the command-line options of topo convert, with their help texts and checks, for the option parser.
 template <class V>
 void describe(TopoConvertOptions& o, V&& option) {
   option.positional("IN", o.input, "process graph to read", Required{}, Reads{});
@@ -34,6 +36,7 @@ void describe(TopoConvertOptions& o, V&& option) {
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
 }
 
+/// Runs topo convert: reads a process graph, coarsens it if asked to, writes it in another format and prints its properties.
 int run(TopoConvertOptions& o, const Invocation& in) {
   if (comm::launcher_world().rank > 0) return 0;  // one process converts
   graphs::ProcessGraphFormat format{};

@@ -25,15 +25,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Options of topo extract, filled by the option parser.
 struct TopoExtractOptions {
-  std::vector<std::string> words;
-  std::vector<std::string> from;
-  int ranks = 2;
-  std::string phase;
-  std::string output;
-  int arcs = 10;
+  std::vector<std::string> words;  ///< program to trace with its arguments, or more files of `from`
+  std::vector<std::string> from;   ///< files or folders to read traffic from; empty: a program is traced
+  int ranks = 2;                   ///< processes of the program to start
+  std::string phase;               ///< level of MPI_Pcontrol whose traffic is taken; empty: all
+  std::string output;              ///< file to write: process graph, or traffic as .json; "-": standard output
+  int arcs = 10;                   ///< number of heaviest arcs of the traffic to print
 };
 
+/// Lists the command-line options of topo extract, with their help texts and checks, for the option parser.
 template <class V>
 void describe(TopoExtractOptions& o, V&& option) {
   option.positional("PROGRAM", o.words,
@@ -50,6 +52,7 @@ void describe(TopoExtractOptions& o, V&& option) {
   option("arcs", o.arcs, "heaviest arcs shown", at_least(0), NotWith{"--output -"});
 }
 
+/// Parses --phase of topo extract, the level of MPI_Pcontrol; none where it is not given. @throws UsageError for no whole number
 std::optional<int> parse_phase(const TopoExtractOptions& o) {
   if (o.phase.empty()) return std::nullopt;
   try {
@@ -59,8 +62,10 @@ std::optional<int> parse_phase(const TopoExtractOptions& o) {
   }
 }
 
+/// Returns true if topo extract writes the whole traffic matrix as JSON to this path, and not a process graph.
 bool wants_traffic(const std::string& path) { return path.ends_with(".json") || path == "-"; }
 
+/// Formats the sums of a traffic matrix by kind of operation: "12 messages of 4096 bytes, 3 puts of 24 bytes".
 std::string operations_line(const comm::TrafficMatrix& traffic) {
   std::string out;
   for (std::size_t move = 0; move < comm::kMoves; ++move) {
@@ -78,7 +83,7 @@ std::string operations_line(const comm::TrafficMatrix& traffic) {
   return out.empty() ? "no operations between ranks" : out;
 }
 
-/// Makes the table of the heaviest arcs, most bytes first; empty without arcs.
+/// Makes the table of the heaviest flows of a traffic matrix, most bytes first; empty without flows. @param most  number of rows
 std::string heaviest_text(const comm::TrafficMatrix& traffic, std::size_t most) {
   std::vector<const comm::TrafficFlow*> flows;
   for (const auto& flow : traffic.flows()) flows.push_back(&flow);
@@ -94,6 +99,7 @@ std::string heaviest_text(const comm::TrafficMatrix& traffic, std::size_t most) 
   return table.text();
 }
 
+/// Prints the report of topo extract: source and sums of the traffic, its process graph, heaviest arcs, notes.
 void print(const Extracted& e, const graphs::ProcessGraph& graph, const TopoExtractOptions& o) {
   auto& out = std::cout;
   const auto& traffic = e.traffic;
@@ -112,7 +118,8 @@ void print(const Extracted& e, const graphs::ProcessGraph& graph, const TopoExtr
   for (const auto& note : e.notes) out << "note: " << note << '\n';
 }
 
-/// Finds libmerganser-trace.so: as the variable MERGANSER_TRACE_LIBRARY says, else where it was built or installed.
+/// Returns the path of the tracing library libmerganser-trace.so: that in the variable MERGANSER_TRACE_LIBRARY, else where it was
+/// built or installed.
 /// @throws CommError if it is not there
 std::string trace_library() {
   constexpr const char* kName = "libmerganser-trace.so";
@@ -126,14 +133,15 @@ std::string trace_library() {
       ": this build has neither MPI nor OpenSHMEM, or it was moved; set MERGANSER_TRACE_LIBRARY to its path");
 }
 
-/// Returns the folder for a trace that becomes `output`: the same, since ranks on other hosts must see it too.
+/// Returns the absolute folder in which traced ranks write their files: that of `output`, since it must be visible on all hosts.
 std::string trace_folder(const std::string& output) {
   const fs::path folder = fs::path(output).parent_path();
   return fs::absolute(folder.empty() ? fs::path(".") : folder).lexically_normal().string();
 }
 
-/// Starts `ranks` processes of a program under the tracing library, which only they load, and waits.
-/// @return its exit code @throws CommError if there is no launcher, UsageError if there is no such program
+/// Starts `ranks` processes of a program under the tracing library, which only they load, and waits until the job has ended.
+/// @param folder  receives the files rank-N.trace @return exit code of the job
+/// @throws CommError if there is no launcher, UsageError if there is no such program
 int run_traced(int ranks, const std::vector<std::string>& program, PrivateFolder& folder) {
   const std::string library = trace_library();
   const std::string path = which(program.at(0));
@@ -156,6 +164,8 @@ int run_traced(int ranks, const std::vector<std::string>& program, PrivateFolder
   return launch(plan);
 }
 
+/// Extracts traffic from files or from a program that is traced, prints it and writes it. @param phase  level; none: all phases
+/// @return exit code of the traced program, else 0 @throws CommError if not every rank has written its trace
 int extract(TopoExtractOptions& o, const std::optional<int>& phase) {
   int code = 0;
   Extracted e;
@@ -190,6 +200,7 @@ int extract(TopoExtractOptions& o, const std::optional<int>& phase) {
   return code;
 }
 
+/// Runs topo extract on the first process of a job. @throws UsageError for options that contradict each other
 int run(TopoExtractOptions& o, const Invocation&) {
   if (comm::launcher_world().rank > 0) return 0;  // one process extracts
   if (o.from.empty() && o.words.empty()) {

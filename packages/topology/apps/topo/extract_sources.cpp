@@ -24,23 +24,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class Content : std::uint8_t { json, trace, monitoring, other };
+/// Kind of a file that topo extract reads traffic from, by its content.
+enum class FileContent : std::uint8_t { json, trace, monitoring, other };
 
-/// A file, read.
-struct Source {
+/// One file that topo extract reads traffic from, read whole by read_all().
+struct SourceFile {
   std::string path;
-  std::string text;
-  Content content = Content::other;
+  std::string text;  ///< all bytes of the file
+  FileContent content = FileContent::other;
 };
 
-Content content(const std::string& text) {
-  if (topology::is_trace_part(text)) return Content::trace;
-  if (topology::is_monitoring(text)) return Content::monitoring;
+/// Returns the kind of a traffic file by the first bytes of its text.
+FileContent content_kind(const std::string& text) {
+  if (topology::is_trace_part(text)) return FileContent::trace;
+  if (topology::is_monitoring(text)) return FileContent::monitoring;
   const auto first = text.find_first_not_of(" \t\r\n");
-  return first != std::string::npos && text[first] == '{' ? Content::json : Content::other;
+  return first != std::string::npos && text[first] == '{' ? FileContent::json : FileContent::other;
 }
 
-/// Lists the parts of a trace in a folder, else its files of monitoring. @throws InputError if it has neither
+/// Lists the parts of a trace (rank-N.trace) in a folder, else its files of Open MPI's monitoring (.prof), sorted by name.
+/// @throws InputError if it has neither
 std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> traces;
   std::vector<std::string> monitored;
@@ -59,8 +62,8 @@ std::vector<std::string> files_in(const std::string& folder) {
   return found;
 }
 
-/// Reads files, and those in folders.
-std::vector<Source> read_all(const std::vector<std::string>& paths) {
+/// Reads the files of topo extract --from whole, and the trace or monitoring files in folders. @throws InputError
+std::vector<SourceFile> read_all(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
   for (const auto& path : paths) {
     std::error_code ignored;
@@ -71,23 +74,23 @@ std::vector<Source> read_all(const std::vector<std::string>& paths) {
     const auto inside = files_in(path);
     files.insert(files.end(), inside.begin(), inside.end());
   }
-  std::vector<Source> sources;
+  std::vector<SourceFile> sources;
   for (const auto& file : files) {
-    Source source{file, read_text(file)};
-    source.content = content(source.text);
+    SourceFile source{file, read_text(file)};
+    source.content = content_kind(source.text);
     sources.push_back(std::move(source));
   }
   return sources;
 }
 
-/// Adds to a total. @throws InputError if the sum needs more than 64 bits
+/// Adds a count of a trace or monitoring file to a total. @throws InputError if the sum needs more than 64 bits
 void add(std::int64_t& total, std::int64_t more, const std::string& path, const std::string& what) {
   if (more > std::numeric_limits<std::int64_t>::max() - total)
     throw InputError(path + ": " + what + ", with those before, are more than 64 bits can count");
   total += more;
 }
 
-/// Returns a count in an object of a record; 0 if it is missing. @throws InputError if it is no whole number from 0 on
+/// Returns a count in an object of a run record; 0 if it is missing. @throws InputError if it is no whole number from 0 on
 std::int64_t read_count(const Json& object, const char* key, const std::string& path) {
   if (!object.contains(key)) return 0;
   const Json& n = object[key];
@@ -96,12 +99,15 @@ std::int64_t read_count(const Json& object, const char* key, const std::string& 
   return n.get<std::int64_t>();
 }
 
+/// Throws InputError for a file that is none of the kinds which topo extract reads traffic from.
 [[noreturn]] void refuse_other(const std::string& path) {
   throw InputError(path +
                    ": no traffic; known: run records (--json of cluster), files of topo extract (.json), parts of "
                    "a trace (rank-N.trace), files of Open MPI's monitoring (.prof)");
 }
 
+/// Returns the traffic matrix in a run record of merganser; without arcs for a record of one rank. @param notes  receives the
+/// number of collective calls, which are in no arc @throws InputError if a record of several ranks has no traffic
 comm::TrafficMatrix record_traffic(const Json& record, const std::string& path, std::vector<std::string>& notes) {
   if (record.contains("traffic")) {
     comm::TrafficMatrix traffic = parse_traffic(record["traffic"], path);
@@ -123,7 +129,8 @@ comm::TrafficMatrix record_traffic(const Json& record, const std::string& path, 
                   path, command, ranks));
 }
 
-Extracted read_json_source(const Source& source) {
+/// Reads the traffic of one JSON file: a run record, or a traffic file that topo extract wrote. @throws InputError for another
+Extracted read_json_source(const SourceFile& source) {
   Extracted out;
   Json json;
   try {
@@ -142,7 +149,9 @@ Extracted read_json_source(const Source& source) {
   return out;
 }
 
-Extracted read_trace(const std::vector<Source>& sources, std::optional<int> phase) {
+/// Reads the traffic of a traced program from the files rank-N.trace of all its ranks, with notes on what is in no arc: operations
+/// of ranks with themselves and with other worlds, collectives, aborted ranks. @param phase  level of MPI_Pcontrol; none: all
+Extracted read_trace(const std::vector<SourceFile>& sources, std::optional<int> phase) {
   std::vector<topology::TracePart> parts;
   for (const auto& source : sources) parts.push_back(topology::parse_trace_part(source.text, source.path));
   Extracted out;
@@ -188,7 +197,9 @@ Extracted read_trace(const std::vector<Source>& sources, std::optional<int> phas
   return out;
 }
 
-Extracted read_monitoring(const std::vector<Source>& sources) {
+/// Reads the traffic of a program from the files of Open MPI's monitoring, one of every rank, with notes on the messages of the
+/// library itself.
+Extracted read_monitoring(const std::vector<SourceFile>& sources) {
   std::vector<topology::MonitoringPart> parts;
   std::int64_t internal = 0;
   std::int64_t internal_bytes = 0;
@@ -216,27 +227,29 @@ Extracted read_monitoring(const std::vector<Source>& sources) {
 
 }  // namespace
 
+// Traffic for topo extract: all files must be of one kind, and only trace files and monitoring files come one from every rank.
 Extracted extract_traffic(const std::vector<std::string>& paths, std::optional<int> phase) {
   const auto sources = read_all(paths);
   if (sources.empty()) throw InputError("no file to take traffic from");
   for (const auto& source : sources) {
-    if (source.content == Content::other) refuse_other(source.path);
+    if (source.content == FileContent::other) refuse_other(source.path);
     if (source.content != sources[0].content) {
       throw InputError(source.path + " and " + sources[0].path + " are files of different kinds");
     }
   }
-  if (phase && sources[0].content != Content::trace) {
+  if (phase && sources[0].content != FileContent::trace) {
     throw UsageError(
         fmt::format("--phase {} with {}; allowed with parts of a trace, which know phases", *phase, sources[0].path));
   }
-  if (sources[0].content == Content::trace) return read_trace(sources, phase);
-  if (sources[0].content == Content::monitoring) return read_monitoring(sources);
+  if (sources[0].content == FileContent::trace) return read_trace(sources, phase);
+  if (sources[0].content == FileContent::monitoring) return read_monitoring(sources);
   if (sources.size() > 1) {
     throw InputError(sources[1].path + ": a second record; traffic is taken from one record at a time");
   }
   return read_json_source(sources[0]);
 }
 
+// Process graph of topo replay and topo advise, from a graph file or from traffic. The first 64 bytes of a file decide.
 graphs::ProcessGraph read_pattern(const std::string& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return topology::process_graph_of(extract_traffic({path}, {}).traffic);
@@ -247,7 +260,8 @@ graphs::ProcessGraph read_pattern(const std::string& path) {
   head.resize(static_cast<std::size_t>(in.gcount()));
   // A binary graph may begin with any byte, its second is 0 below 256 ranks; a text has none.
   const bool text = head.find('\0') == std::string::npos;
-  if (text && content(head) != Content::other) return topology::process_graph_of(extract_traffic({path}, {}).traffic);
+  if (text && content_kind(head) != FileContent::other)
+    return topology::process_graph_of(extract_traffic({path}, {}).traffic);
   return graphs::read_process_graph(path);
 }
 

@@ -18,16 +18,18 @@
 namespace merganser::app {
 namespace {
 
+/// Options of topo gen, filled by the option parser.
 struct TopoGenOptions {
-  std::string kind;
-  graphs::ProcessGraphOptions graph;
-  std::string compat;
-  bool lcg = false;
-  std::string output;
-  std::string format;
-  std::string json;
+  std::string kind;                   ///< kind of process graph, perhaps with a parameter, such as "rgg:5"
+  graphs::ProcessGraphOptions graph;  ///< ranks, seed and parameters of the kind
+  std::string compat;                 ///< "neve": the published generator; empty: our own
+  bool lcg = false;                   ///< true: the published generator's other random numbers
+  std::string output;                 ///< file to write the process graph to; empty: none
+  std::string format;                 ///< format of `output`; empty: by its extension
+  std::string json;                   ///< path of topo gen's run record; empty: none
 };
 
+/// Lists the command-line options of topo gen, with their help texts and checks, for the option parser.
 template <class V>
 void describe(TopoGenOptions& o, V&& option) {
   option.positional("KIND", o.kind, "kind of graph, as listed above, perhaps with :PARAMETER", Required{});
@@ -63,11 +65,13 @@ void describe(TopoGenOptions& o, V&& option) {
   option("lcg", o.lcg, "with --compat neve: its other random numbers, with their overflow", UsedWith{"--compat"});
 }
 
+/// Formats the cross edges of a random geometric graph: share of its vertex edges in percent, number, seed.
 std::string cross_text(double percent, std::int64_t edges, std::uint64_t seed) {
   return fmt::format("{} % cross edges: {}, seed {}", number_text(percent), count_text(edges), seed);
 }
 
-/// Makes the graph of the published generator, and prints and records how a correct one differs.
+/// Generates the process graph of the published generator (topo gen --compat neve), and prints and records how a correct one
+/// differs: vertex edges, lost pairs, cross edges, arcs.
 graphs::ProcessGraph make_published(const TopoGenOptions& o, Json& result, std::ostream& out) {
   graphs::PublishedOptions p;
   p.ranks = o.graph.ranks;
@@ -99,7 +103,7 @@ graphs::ProcessGraph make_published(const TopoGenOptions& o, Json& result, std::
   return std::move(g.graph);
 }
 
-/// Makes a graph of a kind, and prints and records what came about.
+/// Generates a process graph of one of the kinds of topo gen, and prints and records its dimensions, radius and edges.
 graphs::ProcessGraph make_own(const TopoGenOptions& o, std::string_view kind, Json& result, std::ostream& out) {
   graphs::GeneratedProcessGraph g = graphs::generate_process_graph(kind, o.graph);
   if (!g.dims.empty()) result["dims"] = g.dims;
@@ -116,6 +120,7 @@ graphs::ProcessGraph make_own(const TopoGenOptions& o, std::string_view kind, Js
   return std::move(g.graph);
 }
 
+/// Runs topo gen on the first process of a job: generates a process graph, writes it and prints its properties.
 int run(TopoGenOptions& o, const Invocation& in) {
   if (comm::launcher_world().rank > 0) return 0;  // one process makes the graph
   const std::string kind(graphs::parse_process_graph_text(o.kind, o.graph));

@@ -1,4 +1,4 @@
-// Facts about a process graph. Its weights are bytes.
+// Properties of a process graph for records and reports of the topo verbs. Its weights are bytes.
 #include "apps/topo/graph_facts.hpp"
 
 #include "apps/frame/table.hpp"
@@ -6,6 +6,7 @@
 namespace merganser::app {
 namespace {
 
+/// Sums the weights of all arcs of a process graph, bytes.
 double total_bytes(const graphs::ProcessGraph& graph) {
   double sum = 0;
   for (int r = 0; r < graph.ranks(); ++r)

@@ -8,18 +8,20 @@
 
 namespace merganser::app {
 
-/// Makes an object for records: ranks, arcs, mean_degree, max_degree, symmetric, weighted, bytes (sum of the weights), digest.
+/// Makes the object of a process graph in run records: ranks, arcs, mean_degree, max_degree, symmetric, weighted, bytes (sum of the
+/// weights), digest.
 [[nodiscard]] Json graph_json(const graphs::ProcessGraph& graph);
-/// Makes the line "16 ranks, 30 arcs, degree 1.88 on average and at most 2, symmetric", and one with the digest.
+/// Describes a process graph: "16 ranks, 30 arcs, degree 1.88 on average and at most 2, symmetric", and a line with its digest.
 [[nodiscard]] std::string graph_text(const graphs::ProcessGraph& graph);
 
-/// Returns the sizes themselves, or 8, 1024 and 65536 bytes for "weights" alone of a graph that has none.
+/// Returns the message sizes to measure on a process graph: `sizes`, or 8, 1024 and 65536 bytes where they are "weights" alone and
+/// the arcs have no weights.
 [[nodiscard]] std::vector<std::string> sizes_for(const graphs::ProcessGraph& graph,
                                                  const std::vector<std::string>& sizes);
-/// Tells if sizes_for() returns others than `sizes`.
+/// Returns true if the message sizes are "weights" alone and the arcs of the process graph have no weights.
 [[nodiscard]] bool sizes_unknown(const graphs::ProcessGraph& graph, const std::vector<std::string>& sizes);
 
-/// Forecasts the bytes of memory that a graph takes while it is made or read.
+/// Forecasts the bytes of memory that a process graph takes while it is generated or read.
 [[nodiscard]] double graph_bytes(const graphs::ProcessGraph& graph);
 
 }  // namespace merganser::app

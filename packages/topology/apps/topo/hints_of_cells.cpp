@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kFarSlower = 3;  // ratio of a one-sided to a two-sided time in one completion class
 
-/// Returns the least time of a model where cell `like` was measured, and sets its kernel; 0 without one.
+/// Returns the least median time [ns] of a communication model's kernels on the graph, size and completion class of the cell
+/// `like`, and sets the name of that kernel; 0 if none was measured.
 double fastest_time(const std::vector<topology::KnownCell>& cells, const topology::KnownCell& like,
                     const std::string& model, std::string& kernel) {
   double best = 0;
@@ -24,7 +25,7 @@ double fastest_time(const std::vector<topology::KnownCell>& cells, const topolog
   return best;
 }
 
-/// Adds a hint for each one-sided model that is far slower than p2p.
+/// Adds a hint of doctor for each one-sided model (rma, shmem) that is over 3 times slower than p2p in at least half of the cells.
 void add_slow_models(const std::vector<topology::KnownCell>& cells, std::vector<Hint>& out) {
   for (const char* model : {"rma", "shmem"}) {
     double worst = kFarSlower;
@@ -58,6 +59,7 @@ void add_slow_models(const std::vector<topology::KnownCell>& cells, std::vector<
 
 }  // namespace
 
+// Hints of doctor from measured exchanges: slow one-sided models, kernels with signals that do not work, oversubscription.
 std::vector<Hint> measured_hints(const Known& known, const std::string& source) {
   std::vector<Hint> out;
   add_slow_models(known.cells, out);

@@ -19,16 +19,17 @@
 namespace merganser::app {
 namespace {
 
-constexpr std::int64_t kMaxCount = std::numeric_limits<std::int32_t>::max();  // of ranks, cores, arcs
-constexpr double kMaxBytes = 1e18;                                            // of an exchange
+constexpr std::int64_t kMaxCount = std::numeric_limits<std::int32_t>::max();  // largest number of ranks, cores, arcs
+constexpr double kMaxBytes = 1e18;                                            // largest number of bytes of an exchange
 
-/// A graph of a record.
+/// One process graph of a record of topo bench; filled by read_graphs().
 struct KnownGraph {
   std::string digest;
-  topology::Load load;  // without bytes
+  topology::Load load;  // ranks, cores, arcs and degree; bytes differ by cell
 };
 
-/// Reads the graphs of a record by name.
+/// Reads the process graphs of a record of topo bench, by name. @param cores  cores of the host that the record is from
+/// @throws InputError naming the file and the field
 std::map<std::string, KnownGraph> read_graphs(const Field& topology, int cores) {
   std::map<std::string, KnownGraph> out;
   for (const Field& g : topology.at("graphs").list()) {
@@ -47,21 +48,24 @@ std::map<std::string, KnownGraph> read_graphs(const Field& topology, int cores) 
   return out;
 }
 
+/// Formats the share of time that one kernel saves against another, with its interval: "20 % (15 .. 26)".
 std::string saving_text(const Interval& s) {
   const auto percent = [](double x) { return fixed_text(100 * x, 0); };
   return percent(s.value) + " % (" + percent(s.low) + " .. " + percent(s.high) + ")";
 }
 
+/// Makes the object of a saved share of time, with its interval, in the record of topo advise.
 Json saving_json(const Interval& s) { return {{"share", s.value}, {"low", s.low}, {"high", s.high}}; }
 
-/// Returns the calls of an iteration; empty for a kernel that this build does not have.
+/// Returns the MPI or OpenSHMEM calls of one iteration of an exchange kernel; empty for a kernel that this build does not have.
 std::string kernel_calls(const std::string& kernel) {
   for (const auto& known : kernels::kernels())
     if (known.name == kernel) return std::string(known.description);
   return "";
 }
 
-/// Returns the settings and components in a provenance, without variables that are no settings: older records have them.
+/// Returns the environment variables and library components in the provenance of a record, without secrets and without variables
+/// that are no settings, which older records have.
 Json recorded_settings(const Json& provenance) {
   Json out = {{"variables", Json::object()}, {"components", Json::object()}};
   for (const char* key : {"variables", "components"}) {
@@ -73,12 +77,15 @@ Json recorded_settings(const Json& provenance) {
   return out;
 }
 
+/// Returns the confidence level of the intervals of times in the advice of one completion class.
 double confidence(const topology::ClassAdvice& c) {
   return c.kernels.front().predicted ? topology::Prediction::kConfidence : 0.95;
 }
 
+/// Formats a confidence level as the heading of a column: "95 % interval".
 std::string interval_text(double level) { return fixed_text(100 * level, 0) + " % interval"; }
 
+/// Makes the table of topo advise for one completion class: kernels with time, interval, probability of being fastest, saving.
 std::string class_text(const topology::ClassAdvice& c) {
   const std::string interval = interval_text(confidence(c));
   Table t({c.completion, "time", interval, "probability of being fastest", "fastest saves against it", ""});
@@ -92,6 +99,7 @@ std::string class_text(const topology::ClassAdvice& c) {
   return t.text();
 }
 
+/// Formats the verdict of topo advise on one completion class: fastest kernel, its probability, saving against p2p, near ties.
 std::string verdict_text(const topology::ClassAdvice& c) {
   const auto& best = c.kernels.front();
   std::string out = best.kernel;
@@ -105,7 +113,7 @@ std::string verdict_text(const topology::ClassAdvice& c) {
   return out + (c.near_ties.empty() ? "" : "; near tie with " + joined(c.near_ties)) + '\n';
 }
 
-/// Makes the table of launches that lay in their predicted intervals.
+/// Makes the table of cross-validated predictions: share of launches in their predicted intervals, errors, launches not predicted.
 std::string coverage_text(const topology::Evaluation& e) {
   Table t({"left out", "launches", "in the " + interval_text(topology::Prediction::kConfidence), "its ends, median",
            "error, median", "p90", "not predicted"});
@@ -123,6 +131,7 @@ std::string coverage_text(const topology::Evaluation& e) {
 
 }  // namespace
 
+// Measured cells from a record of topo bench, as input of advice and hints; every field is validated.
 Known read_known(const Json& json, const std::string& path) {
   const Field record(json, path);
   check_schema(record);
@@ -174,6 +183,7 @@ std::string machine_text(const Json& json, const std::string& path) {
   return machine_text(provenance.at("cores").whole(1, kMaxCount), provenance.at("cpu").text());
 }
 
+// Settings of the measurement in topo advise: a program with other settings may have another fastest kernel.
 std::string settings_text(const Json& surroundings) {
   const Json known = recorded_settings(surroundings.is_object() ? surroundings : Json::object());
   if (known["variables"].empty() && known["components"].empty())
@@ -186,6 +196,7 @@ std::string settings_text(const Json& surroundings) {
   return out;
 }
 
+// Conclusion of topo advise for a completion class: calls of the fastest kernel and of near ties, then the advised models.
 std::string conclusion_text(const topology::ClassAdvice& advice) {
   std::string calls, ties;
   for (const auto& k : advice.kernels) {
@@ -208,6 +219,7 @@ std::string advice_text(const std::vector<topology::ClassAdvice>& classes, const
   return out;
 }
 
+// Advice by completion class in the record of topo advise.
 Json advice_json(const std::vector<topology::ClassAdvice>& classes) {
   const auto kernel = [](const auto& k) {
     return Json{{"kernel", k.kernel},
@@ -249,6 +261,7 @@ Json unknown_json(const std::vector<topology::Unknown>& unknown) {
   });
 }
 
+// Tables of topo advise --evaluate: scores by completion class, then coverage of predicted intervals.
 std::string evaluation_text(const topology::Evaluation& e) {
   Table t({"class", "held-out cells", "advice right", "always p2p", "always rma", "mean loss of advice"});
   const auto row = [&t](const topology::Evaluation::Score& s) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Measured cells that topo advise and doctor start from, and the words that advice is told in.
+/// Measured cells (kernel, graph, size) as input of topo advise and doctor, and advice as text and JSON.
 ///
 /// Cells come from a record of topo bench and nowhere else: of one in a file, or of one made of what was measured just now.
 #include <string>
@@ -11,41 +11,44 @@
 
 namespace merganser::app {
 
-/// Cells measured on a machine.
+/// Measured cells (kernel, graph, size) of one record of topo bench, with its settings; filled by read_known().
 struct Known {
-  std::vector<topology::KnownCell> cells;
-  std::vector<topology::UnusableCell> unusable;
-  bool oversubscribed = false;  ///< ranks shared cores
-  Json surroundings;            ///< of the ranks that measured, as environment_json(); null: not known
+  std::vector<topology::KnownCell> cells;        ///< times by launch, with the load of their exchange
+  std::vector<topology::UnusableCell> unusable;  ///< kernels that could not be measured, with reasons
+  bool oversubscribed = false;                   ///< true: ranks shared cores while exchanges were measured
+  Json surroundings;  ///< settings of the ranks that measured, as environment_json(); null: not known
 };
 /// Reads the cells of a record of topo bench or topo replay. Local.
-/// @param path  its name in messages, and the source of its cells
+/// @param path  name of the record in messages, and the source of its cells
 /// @throws InputError naming the file and the field
 [[nodiscard]] Known read_known(const Json& record, const std::string& path);
-/// Reads the cells that could not be measured. @param topology  that part of a record @throws InputError naming the field
+/// Reads the list of kernels, graphs and sizes that topo bench could not measure. @param topology  the part "topology" of a record
+/// @throws InputError naming the field
 [[nodiscard]] std::vector<topology::UnusableCell> read_unusable(const Field& topology);
 
-/// Names a machine: "2 cores of AMD EPYC".
+/// Formats a machine by its cores and processor: "2 cores of AMD EPYC".
 [[nodiscard]] std::string machine_text(std::int64_t cores, const std::string& cpu);
-/// Names the machine on which a record was made. @throws InputError if it does not tell
+/// Formats the machine on which a run record was made: "2 cores of AMD EPYC". @throws InputError if the record lacks it
 [[nodiscard]] std::string machine_text(const Json& record, const std::string& path);
 
-/// Lists what a program must do as the measured one did: variables that were set and components that took part.
+/// Lists the settings under which kernels were measured, and which a program must share for the advice to hold: environment
+/// variables and components of the MPI library, a line each.
 [[nodiscard]] std::string settings_text(const Json& surroundings);
-/// Says what to do on the advice of one completion class: the calls of the kernel, or of those in a near tie; the last line
-/// names the model, or the tie.
+/// Formats the conclusion of topo advise for one completion class: the calls of the fastest kernel and of those in a near tie, and
+/// a last line with the advised communication models.
 [[nodiscard]] std::string conclusion_text(const topology::ClassAdvice& advice);
-/// Makes a table of kernels and a verdict for each completion class, that named `first` before the others.
+/// Makes the tables of topo advise: kernels and a verdict for each completion class, the class named `first` before the others.
 [[nodiscard]] std::string advice_text(const std::vector<topology::ClassAdvice>& classes, const std::string& first);
-/// Makes the list of classes that the record of topo advise has.
+/// Makes the list "classes" of the record of topo advise: for each completion class the advised kernel and all kernels' times.
 [[nodiscard]] Json advice_json(const std::vector<topology::ClassAdvice>& classes);
-/// Says why kernels are not predicted, a line for each reason.
+/// Formats the reasons for which topo advise does not predict kernels, a line for each reason.
 [[nodiscard]] std::string unknown_text(const std::vector<topology::Unknown>& unknown);
-/// Makes the list of reasons that the record of topo advise has.
+/// Makes the list "unknown" of the record of topo advise: reasons for which kernels are not predicted.
 [[nodiscard]] Json unknown_json(const std::vector<topology::Unknown>& unknown);
-/// Makes two tables: scores of advice on held-out cells, and counts of launches in predicted intervals.
+/// Makes the two tables of topo advise --evaluate: scores of advice on held-out cells, and shares of launches in predicted
+/// intervals.
 [[nodiscard]] std::string evaluation_text(const topology::Evaluation& e);
-/// Makes the scores and counts that the record of topo advise has.
+/// Makes the object "evaluation" of the record of topo advise: scores on held-out cells, and coverage of predicted intervals.
 [[nodiscard]] Json evaluation_json(const topology::Evaluation& e);
 
 }  // namespace merganser::app

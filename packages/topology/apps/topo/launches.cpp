@@ -14,7 +14,9 @@
 namespace merganser::app {
 namespace {
 
-/// Runs one launch of kernels of one kind and joins its record to the results. @return exit code
+/// Runs one job of topo bench, with kernels of processes only or of threads only, and joins its record to the results.
+/// @param limit_s  seconds after which the job is ended; 0: never @return exit code of the job
+/// @throws CommError if the job was killed or did not end in time
 int run_launch(TopoBenchOptions job, const LogOptions& log, double limit_s, BenchResults& results) {
   PrivateFolder folder(shared_folder());
   job.launches = 1;
@@ -47,6 +49,7 @@ std::string why_no_processes() {
   return "this build has no model of processes";
 }
 
+// Arguments of a job of topo bench: options that differ from their defaults, found by walking over two option tables side by side.
 std::vector<std::string> job_arguments(const TopoBenchOptions& options, const LogOptions& log) {
   detail::Whole<TopoBenchOptions> job{options, log}, initial;
   const OptionTable table(job), defaults(initial);
@@ -57,6 +60,8 @@ std::vector<std::string> job_arguments(const TopoBenchOptions& options, const Lo
   return arguments;
 }
 
+// Measurement of topo bench without a launcher: in this process for threads alone in one launch, else in a job for each launch and
+// kind of ranks.
 int measure_alone(const TopoBenchOptions& options, const LogOptions& log, double limit_s, BenchResults& results) {
   TopoBenchOptions o = options;
   if (o.ranks == 0) o.ranks = 4;
@@ -74,6 +79,8 @@ int measure_alone(const TopoBenchOptions& options, const LogOptions& log, double
   return 0;
 }
 
+// Measurement for topo advise and doctor: results are passed on as a record of topo bench, so that both ways of advice read the
+// same.
 Known measure_known(TopoBenchOptions options) {
   options.kernels = {"all"};
   options.quiet = true;

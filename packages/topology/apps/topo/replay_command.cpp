@@ -17,12 +17,14 @@
 namespace merganser::app {
 namespace {
 
+/// Options of topo replay, filled by the option parser.
 struct TopoReplayOptions {
-  std::string input;
-  int coarsen = 0;
-  TopoBenchOptions bench;
+  std::string input;       ///< process graph or traffic to replay
+  int coarsen = 0;         ///< ranks of the coarsened graph; 0: as many as the graph has
+  TopoBenchOptions bench;  ///< settings of the measurement, as of topo bench
 };
 
+/// Lists the command-line options of topo replay, with their help texts and checks, for the option parser.
 template <class V>
 void describe(TopoReplayOptions& o, V&& option) {
   auto& b = o.bench;
@@ -52,9 +54,11 @@ void describe(TopoReplayOptions& o, V&& option) {
   option("quiet", b.quiet, "print no tables");
 }
 
+/// Sets the defaults of topo replay that differ from those of topo bench: messages as long as the weights of the arcs.
 void apply_implied_defaults(TopoReplayOptions& o) { o.bench.sizes = {"weights"}; }
 
-/// Reads the graph that is replayed. @param ranks  of the job; 0: it is still to be started
+/// Reads the process graph that topo replay exchanges along, coarsened if asked to. @param ranks  ranks of the job; 0: it is still
+/// to be started @throws UsageError if the graph has another number of ranks than the job, InputError for a graph without arcs
 graphs::ProcessGraph replayed_graph(const TopoReplayOptions& o, int ranks) {
   graphs::ProcessGraph graph = read_pattern(o.input);
   if (o.coarsen > graph.ranks()) {
@@ -75,7 +79,8 @@ graphs::ProcessGraph replayed_graph(const TopoReplayOptions& o, int ranks) {
   return graph;
 }
 
-/// Measures on the ranks of this process or job, and reports on rank 0. Collective. @return exit code
+/// Measures exchanges along the replayed graph on the ranks of this process or job, and reports on rank 0. Collective.
+/// @return exit code
 int replay_here(TopoReplayOptions& o, const Invocation& in, const graphs::ProcessGraph& graph,
                 const ChosenKernels& kernels) {
   o.bench.given = {o.input, graph};
@@ -85,6 +90,8 @@ int replay_here(TopoReplayOptions& o, const Invocation& in, const graphs::Proces
   return code;
 }
 
+/// Runs topo replay: measures under the launcher that there is, or with threads, else starts a job of itself with as many ranks as
+/// the graph has. @return exit code
 int run(TopoReplayOptions& o, const Invocation& in) {
   for (const auto& size : o.bench.sizes) (void)parse_message_size(size);
   if (o.bench.sizes.empty()) throw UsageError("--sizes: none; allowed: weights, weights*X, numbers");

@@ -22,22 +22,25 @@
 namespace merganser::app {
 namespace {
 
+/// Options of topo tail, the interference benchmark; filled by the option parser.
 struct TopoTail {
-  std::string victim = "chain";
+  std::string victim = "chain";  ///< process graph of the victims
+  /// Kernels of the victims.
   std::vector<std::string> kernels{"p2p.isend-irecv", "rma.put-notify", "shmem.put-signal"};
-  std::vector<std::string> sizes{"8", "4096"};
-  std::string aggressor = "complete:65536";
-  std::string aggressor_kernel = "p2p.isend-irecv";
-  std::vector<int> aggressor_ranks;
-  int ranks = 0;
-  double time = 20;
-  std::uint64_t seed = 1;
-  double watchdog = 30;
-  ForceOption limits;
-  std::string json;
-  bool quiet = false;
+  std::vector<std::string> sizes{"8", "4096"};       ///< bytes along an arc of the victims
+  std::string aggressor = "complete:65536";          ///< process graph of the aggressors, and bytes along an arc
+  std::string aggressor_kernel = "p2p.isend-irecv";  ///< kernel of the aggressors
+  std::vector<int> aggressor_ranks;                  ///< ranks that are aggressors; empty: every second
+  int ranks = 0;                                     ///< ranks to start; 0: 4, or those of the launcher
+  double time = 20;                                  ///< duration of the interference benchmark, s
+  std::uint64_t seed = 1;                            ///< seed of random graphs, order of rounds, bootstrap
+  double watchdog = 30;                              ///< seconds without an iteration before the job is ended
+  ForceOption limits;                                ///< --force: measure even if forecasts exceed the free memory
+  std::string json;                                  ///< path of topo tail's run record; empty: none
+  bool quiet = false;                                ///< true: print no table of inflations
 };
 
+/// Lists the command-line options of topo tail, with their help texts and checks, for the option parser.
 template <class V>
 void describe(TopoTail& o, V&& option) {
   option.section("Victim");
@@ -63,9 +66,11 @@ void describe(TopoTail& o, V&& option) {
   option("quiet", o.quiet, "print no table");
 }
 
+/// Returns true if the user gave this option of topo tail.
 bool is_named(const Invocation& in, std::string_view option) { return in.table.is_given(option); }
 
-/// Makes the settings of the measurement on so many ranks. Local. @throws UsageError
+/// Makes the settings of measure_tail() on so many ranks: groups of victims and aggressors, their graphs, kernels and sizes. Local.
+/// @throws UsageError for fewer than two ranks in a group, or an aggressor that is no graph with bytes
 topology::TailOptions tail_options(const TopoTail& o, int ranks) {
   topology::TailOptions t;
   std::vector<int> aggressors = o.aggressor_ranks;
@@ -96,7 +101,8 @@ topology::TailOptions tail_options(const TopoTail& o, int ranks) {
   return t;
 }
 
-/// Forecasts the memory of a rank, which holds all graphs, and the buffers of all kernels to the end. Collective.
+/// Forecasts the memory that topo tail needs on a rank, which holds all graphs, and the buffers of all kernels to the end.
+/// Collective. @param options  read on rank 0 only
 Need memory_need(const topology::TailOptions& options, comm::Transport& t) {
   constexpr double kCopies = 3;  // of the bytes of a rank: sent, received, expected
   double bytes[1] = {0};
@@ -121,6 +127,7 @@ Need memory_need(const topology::TailOptions& options, comm::Transport& t) {
   return need;
 }
 
+/// Makes the object of an inflation (quantile of exchange times loaded to idle) in the record of topo tail; null without one.
 Json inflation_json(const std::optional<topology::Inflation>& i) {
   if (!i) return nullptr;
   return {{"idle_ns", i->idle_ns},
@@ -130,13 +137,14 @@ Json inflation_json(const std::optional<topology::Inflation>& i) {
           {"ratio_high", i->ratio.high}};
 }
 
-/// Counts the samples of all rounds.
+/// Counts the timed exchanges of a victim over the histograms of all its rounds.
 std::int64_t count_samples(const std::vector<Histogram>& rounds) {
   std::int64_t n = 0;
   for (const auto& h : rounds) n += static_cast<std::int64_t>(h.count());
   return n;
 }
 
+/// Makes the object "tail" of the record of topo tail: rate of the aggressors, and the inflation of each victim.
 Json to_json(const TopoTail& o, const topology::TailMeasurement& m) {
   Json j = {{"aggressor", o.aggressor},
             {"aggressor_kernel", o.aggressor_kernel},
@@ -165,6 +173,7 @@ Json to_json(const TopoTail& o, const topology::TailMeasurement& m) {
   return j;
 }
 
+/// Makes the table of topo tail: median and 99 % quantile of each victim, idle and loaded, with their ratio.
 std::string report(const TopoTail& o, const topology::TailMeasurement& m) {
   Table table({"kernel", "bytes", "p50 idle us", "loaded", "ratio [95 %]", "p99 idle us", "loaded", "ratio [95 %]"});
   std::string unusable;
@@ -191,6 +200,7 @@ std::string report(const TopoTail& o, const topology::TailMeasurement& m) {
          " exchanges and " + bytes_text(m.aggressor.bytes_per_s) + " per second. - sample too small.\n";
 }
 
+/// Runs topo tail: measures with threads, or under the launcher that there is, else starts a job of itself. @return exit code
 int run(TopoTail& o, const Invocation& in) {
   if (o.kernels.empty()) throw UsageError("--kernels: none; allowed: names of kernels, as p2p.isend-irecv");
   if (o.sizes.empty()) throw UsageError("--sizes: none; allowed: numbers of bytes, as 8,4096");

@@ -5,10 +5,12 @@
 namespace merganser::app {
 namespace {
 
+/// Returns the hints of doctor that follow from the measured exchanges in a record of topo bench. @throws InputError
 std::vector<Hint> record_hints(const std::string& path) {
   return measured_hints(read_known(read_json(path), path), path);
 }
 
+/// Measures exchanges between two ranks for about 5 s with all kernels, and returns the hints of doctor that follow from them.
 std::vector<Hint> measurement_hints() {
   TopoBenchOptions o;
   o.graphs = {"chain"};

@@ -1,5 +1,5 @@
 #pragma once
-/// Rules that advice and its evaluation share.
+/// Tolerance that the advice on exchange kernels and the evaluation of that advice share.
 
 namespace merganser::topology::detail {
 

@@ -14,8 +14,9 @@
 namespace merganser::topology {
 namespace {
 
-constexpr double kUnknownError = 0.25;  // of the ratio of two kernels, where nothing could be left out
-constexpr double kMinOwnError = 0.02;
+constexpr double kUnknownError =
+    0.25;  // relative error of the ratio of two kernels' times, where nothing could be left out
+constexpr double kMinOwnError = 0.02;  // least assumed error of that ratio
 // Relative deviations between 100 launches on a shared machine (docs/measurements.md): the part common to all kernels of a
 // launch, and the part of each kernel.
 constexpr double kLaunchCommon = 0.065;
@@ -23,20 +24,23 @@ constexpr double kLaunchOwn = 0.07;
 constexpr double kEnoughLaunches = 5;  // from so many on, their scatter shows the deviation
 constexpr double kTwoSided = 1.96;     // the normal quantile of a 95 % interval
 
-/// Returns the part of the deviation between launches that a cell has too few launches to show, in units of that of one.
+/// Returns the part of the deviation between launches that a measured cell has too few launches to show, relative to the deviation
+/// of a single launch; 0 from five launches on.
 double unseen_deviation(const KnownCell& c) {
   const auto launches = static_cast<double>(std::max<std::size_t>(1, c.medians().size()));
   return c.load_per_core * std::sqrt(std::max(0.0, kEnoughLaunches - launches) / (kEnoughLaunches - 1) / launches);
 }
 
-/// Widens the interval of a time by an independent deviation. @param by  half its width, as a logarithm
+/// Widens the interval of a kernel's time by an independent deviation: squares of logarithmic half widths add.
+/// @param by  half width of the deviation, as a logarithm
 void widen(Standing& s, double by) {
   Interval& t = s.time;
   t.low = t.value * std::exp(-std::hypot(std::log(t.value / t.low), by));
   t.high = t.value * std::exp(std::hypot(std::log(t.high / t.value), by));
 }
 
-/// Ranks the kernels of one class. @param candidates  their times, in the same order
+/// Ranks the kernels of one completion class on one load by their probability of being fastest.
+/// @param candidates  measured or predicted times of `kernels`, in the same order
 ClassAdvice ranked(std::string_view completion, std::vector<AdvisedKernel> kernels,
                    const std::vector<Candidate>& candidates) {
   ClassAdvice out;
@@ -52,7 +56,8 @@ ClassAdvice ranked(std::string_view completion, std::vector<AdvisedKernel> kerne
   return out;
 }
 
-/// Estimates the standard deviation of signed errors: robust, and no less than their mean size, so that tails count.
+/// Estimates the standard deviation of the signed errors of one kernel in cross-validation: from the median of their absolute
+/// values, and no less than their mean absolute value, so that tails count.
 double deviation(std::vector<double> errors) {
   for (auto& e : errors) e = std::fabs(e);
   double mean = 0;
@@ -62,6 +67,8 @@ double deviation(std::vector<double> errors) {
 
 }  // namespace
 
+// Advice from measured times: kernels of each completion class are ranked by their launches; with few launches the deviation
+// between launches that they cannot show is assumed.
 std::vector<ClassAdvice> advise_measured(std::span<const KnownCell> cells) {
   std::vector<ClassAdvice> out;
   for (const auto completion : kernels::kCompletionNames) {
@@ -82,6 +89,7 @@ std::vector<ClassAdvice> advise_measured(std::span<const KnownCell> cells) {
   return out;
 }
 
+// Performance models of all kernels, and the error of each kernel's ratio to the others, from what cross-validation left out.
 Advisor::Advisor(std::span<const KnownCell> cells) {
   if (cells.empty()) throw UsageError("nothing was measured to advise from; allowed: at least one cell");
   std::map<std::string, std::vector<KnownCell>> by_kernel;
@@ -95,6 +103,7 @@ Advisor::Advisor(std::span<const KnownCell> cells) {
     entries_.push_back({name, mine.front().model, mine.front().completion, KernelModel(mine), kUnknownError});
   }
   // An error common to all kernels of a class changes no ratio, and so leaves their order.
+  // Errors of all kernels by what was left out; their median is the common part, and what remains of an error is a kernel's own.
   std::map<std::string, std::vector<double>> together;
   const auto place = [](const Entry& e, const KernelModel::LeftOut& l) {
     return e.completion + '|' + l.graph + '|' + std::to_string(l.size);
@@ -108,6 +117,7 @@ Advisor::Advisor(std::span<const KnownCell> cells) {
   }
 }
 
+// Advice from predicted times: kernels of each completion class are ranked by predictions with the errors of their ratios.
 std::vector<ClassAdvice> Advisor::advise(const Load& load) const {
   std::vector<ClassAdvice> out;
   for (const auto completion : kernels::kCompletionNames) {
@@ -132,6 +142,7 @@ std::vector<ClassAdvice> Advisor::advise(const Load& load) const {
   return out;
 }
 
+// Reasons for which kernels cannot be predicted for a load; kernels with the same reason are listed together.
 std::vector<Unknown> Advisor::unknown(const Load& load) const {
   std::vector<Unknown> out;
   for (const auto& e : entries_)

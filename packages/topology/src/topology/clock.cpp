@@ -27,12 +27,12 @@ bool counter_is_steady() {
 #endif
 }
 
-/// Returns the resolution of time stamps: the largest step of which nearly all differences are multiples, up to a tick;
-/// 1 if there is no such step.
+/// Returns the resolution of time stamps, in ticks of the counter: the largest step of which nearly all differences of stamps are
+/// multiples, up to a tick; 1 if there is no such step.
 std::uint64_t find_resolution(std::vector<std::uint64_t> differences) {
   if (differences.empty()) return 1;
   std::sort(differences.begin(), differences.end());
-  const std::uint64_t smallest = differences[differences.size() / 20];
+  const std::uint64_t smallest = differences[differences.size() / 20];  // the 5 % quantile, against outliers
   for (std::uint64_t part = 1; smallest / part > 4; ++part) {
     const std::uint64_t step = (smallest + part / 2) / part;
     const auto fits = [step](std::uint64_t d) {
@@ -48,6 +48,7 @@ std::uint64_t find_resolution(std::vector<std::uint64_t> differences) {
 
 }  // namespace
 
+// Time of CLOCK_MONOTONIC, ns: the reference of the benchmark's time stamps, and their source without a steady counter.
 std::uint64_t Clock::monotonic_ns() noexcept {
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -114,7 +115,7 @@ std::string_view Clock::source() const noexcept {
 // Cost of the clock: time of reading one stamp, time of storing both stamps of an iteration, and resolution of stamps.
 void Clock::measure_costs() {
   constexpr std::size_t kCalls = 256;
-  struct Kept {
+  struct Kept {  // stamps of one iteration
     std::uint64_t begin;
     std::uint64_t end;
   };
@@ -165,7 +166,8 @@ GlobalClock::GlobalClock(comm::Transport& transport, Clock& clock) : transport_(
   mailbox_ = transport.mailbox(comm::Graph::symmetric(neighbours));
 }
 
-/// Sends what was posted along one arc, or receives along it; other arcs take no part in the step.
+/// Executes one step of the mailbox of the clock synchronisation along one arc of the tree: sends what was posted, or receives.
+/// Other arcs take no part.
 void GlobalClock::step_arc(std::size_t arc, bool send) {
   const std::size_t arcs = mailbox_->graph().out.size();
   std::vector<std::uint8_t> out(arcs, 0), in(arcs, 0);
@@ -173,9 +175,9 @@ void GlobalClock::step_arc(std::size_t arc, bool send) {
   mailbox_->step(out, in);
 }
 
-/// Measures, on the parent's side of the tree by which measurements of topologies synchronise clocks, how far the clock of the
-/// child at an arc is ahead. The round trips continue while
-/// some are disturbed or still get shorter.
+/// Measures the offset of a child's clock on the parent's side of the synchronisation tree: round trips, of which the shortest
+/// counts, continue while they are disturbed or still get shorter. Sends the child the sum of offsets from rank 0, and its error.
+/// @param trips  least number of round trips @return that sum and its error, ns
 GlobalClock::Reading GlobalClock::measure_child(std::size_t arc, int trips) {
   constexpr double kGoodNs = 5000;
   const int most = 16 * trips;
@@ -201,7 +203,8 @@ GlobalClock::Reading GlobalClock::measure_child(std::size_t arc, int trips) {
   return total;
 }
 
-/// Replies to the parent's round trips with this rank's time. @return offset and error relative to rank 0
+/// Replies to the round trips of the parent in the clock synchronisation with this rank's time. @return offset of this rank's clock
+/// from rank 0's, and the bound of its error, ns
 GlobalClock::Reading GlobalClock::reply_to_parent() {
   const std::size_t arc = children_.size();
   for (int more = 1; more != 0;) {
@@ -214,7 +217,8 @@ GlobalClock::Reading GlobalClock::reply_to_parent() {
   return mailbox_->records<Reading>(arc)[0];
 }
 
-// Synchronisation of clocks down the tree: each rank learns its offset from its parent, then serves its children.
+// Synchronisation of clocks down the binomial tree: each rank first receives its offset from its parent, then measures those of its
+// children. The error is the largest over ranks, so that all use one bound.
 void GlobalClock::synchronise(int trips) {
   clock_.refine();
   offset_ns_ = error_ns_ = 0;

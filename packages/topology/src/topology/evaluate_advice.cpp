@@ -19,20 +19,24 @@ namespace {
 constexpr std::size_t kGraphsToLeaveOut =
     4;  // three remain when one is left out: errors of fewer say nothing of others
 
-/// Returns a key; cells of equal keys are left out together.
+/// Key of a measured cell in cross-validation of advice, its graph or its size: cells of equal keys are left out together.
 using Fold = std::function<std::string(const KnownCell&)>;
-/// Cells of one completion class on one load.
+/// Measured cells of all kernels of one completion class on one load: those among which advice chooses.
 using Contest = std::vector<const KnownCell*>;
 
+/// Key of a cell where advice is evaluated with each graph left out in turn.
 std::string graph_key(const KnownCell& c) { return c.graph; }
+/// Key of a cell where advice is evaluated with each message size left out in turn.
 std::string size_key(const KnownCell& c) { return number_text(c.load.size()); }
 
+/// Returns the different keys of measured cells, each of which is one fold of the cross-validation of advice.
 std::set<std::string> values(std::span<const KnownCell> cells, const Fold& of) {
   std::set<std::string> out;
   for (const auto& c : cells) out.insert(of(c));
   return out;
 }
 
+/// Groups measured cells by completion class, graph, bytes and cores: the kernels of a group are compared with each other.
 std::map<std::string, Contest> contests(std::span<const KnownCell> cells) {
   std::map<std::string, Contest> out;
   for (const auto& c : cells)
@@ -41,7 +45,8 @@ std::map<std::string, Contest> contests(std::span<const KnownCell> cells) {
   return out;
 }
 
-/// Counts the kernels that are as good as the fastest of a contest: the advised one, that of p2p and that of rma.
+/// Scores advice on held-out cells of one class and load: counts if the advised kernel, that of p2p and that of rma are as fast as
+/// the fastest within kEqual, and adds the relative loss of the advised one.
 void score(const Contest& contest, const ClassAdvice& advice, Evaluation::Score& s) {
   const KnownCell* winner = contest.front();
   const KnownCell* p2p = nullptr;
@@ -68,12 +73,14 @@ void score(const Contest& contest, const ClassAdvice& advice, Evaluation::Score&
   s.mean_loss += advised->time() / winner->time() - 1;
 }
 
-/// Scores and errors, collected while folds are left out.
+/// Scores of advice and errors of predicted times, collected over the folds of a cross-validation by leave_out().
 struct Trial {
-  std::map<std::string, Evaluation::Score> scores;
-  Evaluation::Coverage coverage;
-  std::vector<double> errors, factors;
+  std::map<std::string, Evaluation::Score> scores;  ///< by completion class; mean_loss is still a sum
+  Evaluation::Coverage coverage;                    ///< counts of launches, without quantiles of errors
+  std::vector<double> errors;                       ///< by launch: relative error of the predicted time
+  std::vector<double> factors;                      ///< by launch: upper end of the predicted interval over the time
 
+  /// Adds the held-out cells of one completion class and load. @param all  advice that was made without them
   void add(const Contest& contest, const std::vector<ClassAdvice>& all) {
     std::set<std::string> predicted;
     for (const auto& advice : all) {
@@ -90,6 +97,7 @@ struct Trial {
       if (!predicted.contains(c->kernel)) coverage.refused += static_cast<int>(c->medians().size());
   }
 
+  /// Adds the launches of one held-out cell, which lie in the predicted interval of its time or not.
   void add(const KnownCell& cell, const Standing& s) {
     for (const double time : cell.medians()) {
       ++coverage.launches;
@@ -99,6 +107,7 @@ struct Trial {
     }
   }
 
+  /// Returns the coverage of predicted intervals over all folds, with the quantiles of errors.
   [[nodiscard]] Evaluation::Coverage total() const {
     Evaluation::Coverage out = coverage;
     if (errors.empty()) return out;
@@ -109,7 +118,8 @@ struct Trial {
   }
 };
 
-/// Predicts each fold of each record from the other folds, of the other records where there are any.
+/// Runs the cross-validation of advice: predicts each fold (graph or size) of each record from the other folds, of the other
+/// records where there are any.
 Trial leave_out(std::span<const KnownCell> cells, const Fold& fold) {
   Trial trial;
   const auto source = [](const KnownCell& c) { return c.source; };
@@ -129,6 +139,7 @@ Trial leave_out(std::span<const KnownCell> cells, const Fold& fold) {
   return trial;
 }
 
+/// Adds the scores of advice by completion class, and their sum over classes, to the evaluation.
 void add_scores(const Trial& trial, Evaluation& out) {
   for (const auto completion : kernels::kCompletionNames) {
     const auto at = trial.scores.find(std::string(completion));
@@ -149,6 +160,7 @@ void add_scores(const Trial& trial, Evaluation& out) {
 
 }  // namespace
 
+// Evaluation of advice by cross-validation: graphs are left out where there are enough of them, else message sizes.
 Evaluation evaluate_advice(std::span<const KnownCell> cells) {
   Evaluation out;
   const std::size_t graphs = values(cells, graph_key).size();

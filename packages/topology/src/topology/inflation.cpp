@@ -10,15 +10,15 @@ namespace {
 
 constexpr int kResamples = 500;
 
-// Sums the histograms of rounds to that of all exchange times of a configuration.
+/// Sums the histograms of a victim's rounds to that of all its exchange times.
 Histogram merge_rounds(const std::vector<Histogram>& rounds) {
   Histogram all;
   for (const auto& h : rounds) all += h;
   return all;
 }
 
-/// Resample of the bootstrap: draws as many rounds as there are, with replacement. Rounds are drawn and not iterations,
-/// since iterations of a round are dependent.
+/// Draws one bootstrap resample of a victim's exchange times: as many rounds as there are, with replacement. Rounds are drawn and
+/// not iterations, since iterations of a round are dependent.
 Histogram resample_rounds(const std::vector<Histogram>& rounds, Random& random) {
   Histogram all;
   for (std::size_t i = 0; i < rounds.size(); ++i) all += rounds[random.below(rounds.size())];

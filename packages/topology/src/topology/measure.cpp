@@ -18,7 +18,7 @@ constexpr std::size_t kChunk = 16;                       // rounds per broadcast
 constexpr int kChunksPerClock = 8;                       // chunks between synchronisations of the clocks
 constexpr std::size_t kGatherBytes = 8UL * 1024 * 1024;  // limit of the times of one round, from all ranks
 
-/// Returns the options that must be equal on all ranks; times and seed are used on rank 0 alone.
+/// Returns the options of measure() that must be equal on all ranks, as named texts; times and seed are used on rank 0 alone.
 std::vector<comm::UniformValue> uniform_values(const MeasureOptions& o) {
   std::string graphs;
   std::string kernels;
@@ -33,9 +33,10 @@ std::vector<comm::UniformValue> uniform_values(const MeasureOptions& o) {
           {"buffers", std::to_string(static_cast<int>(o.buffers))}};
 }
 
-/// State of a measurement on one rank.
+/// State of the benchmark of exchanges, measure(), on one rank.
 class Bench {
  public:
+  /// Checks the options of the benchmark and starts its watchdog. Collective. @throws UsageError on every rank
   Bench(comm::Transport& control, const MeasureOptions& options)
       : control_(control),
         o_(options),
@@ -55,6 +56,8 @@ class Bench {
     for (const auto& g : o_.graphs) local_.push_back(g.graph.local(control.rank()));
   }
 
+  /// Runs the benchmark: probes kernels, then runs the rounds that rank 0 schedules until the time is over. Collective.
+  /// @return results, complete on rank 0
   Measurement run() {
     runner_.emplace(control_, o_, where_, watchdog_);
     probe();
@@ -75,6 +78,7 @@ class Bench {
   }
 
  private:
+  /// Returns true on rank 0, which schedules the rounds and keeps the results.
   [[nodiscard]] bool is_root() const { return control_.rank() == 0; }
 
   /// Returns the largest number of iterations of a round whose times fit into kGatherBytes.
@@ -83,7 +87,7 @@ class Bench {
     return static_cast<std::uint32_t>(std::clamp<std::size_t>(kGatherBytes / per_iteration, 16, 50'000));
   }
 
-  /// Probes which kernels can be used here, and makes the configurations. Collective.
+  /// Probes which exchange kernels run on this transport, and makes the configurations of the benchmark from those. Collective.
   void probe() {
     std::vector<std::string> usable;
     std::map<std::string, std::string> reasons;
@@ -101,7 +105,8 @@ class Bench {
     cells_.unusable.insert(cells_.unusable.begin(), unusable.begin(), unusable.end());
   }
 
-  /// Returns the next part of a sweep, short enough to stop soon after the time has run out. On rank 0.
+  /// Returns the next tasks of a sweep over configurations, at most kChunk, so that the benchmark stops soon after its time; empty:
+  /// it has ended. On rank 0. @param sweep  tasks of the current sweep that are left @param limit  seconds of the benchmark
   std::vector<Task> next_tasks(Schedule& schedule, std::vector<Task>& sweep, double limit) const {
     const double elapsed = now() - start_s_;
     if (schedule.has_measured_all() && elapsed > limit) return {};
@@ -112,7 +117,7 @@ class Bench {
     return tasks;
   }
 
-  /// Creates the collectors of all configurations, on rank 0.
+  /// Creates the accumulators of times of all configurations, on rank 0.
   void create_collectors() {
     if (!is_root()) return;
     for (const Cell& c : cells_.cells) {
@@ -127,7 +132,7 @@ class Bench {
     }
   }
 
-  /// Broadcasts the tasks of rank 0. Collective.
+  /// Broadcasts the tasks of the next rounds from rank 0. Collective. @param mine  read on rank 0 only
   std::vector<Task> broadcast_tasks(const std::vector<Task>& mine) {
     where_.set_phase(Phase::gather);
     auto tasks = comm::broadcast_from_first(control_, mine);
@@ -135,11 +140,13 @@ class Bench {
     return tasks;
   }
 
+  /// Returns the message lengths of a configuration along this rank's out- and in-arcs, bytes.
   [[nodiscard]] ArcBytes cell_bytes(const Cell& c) const {
     return arc_bytes(o_.graphs[c.graph].graph, local_[c.graph], control_.rank(), c.size);
   }
 
-  /// Returns the exchange of a slot, created if need be; null if no configuration of the slot can be measured. Collective.
+  /// Returns the exchange object of a slot, created if need be with room for the slot's largest usable message; null if no
+  /// configuration of the slot can be measured. Collective: creation fails on all ranks or on none.
   kernels::Exchange* acquire_exchange(std::size_t s) {
     if (exchanges_[s]) return exchanges_[s].get();
     Slot& slot = cells_.slots[s];
@@ -161,7 +168,7 @@ class Bench {
     return nullptr;
   }
 
-  /// Frees the exchange that was created for one turn, if there is one. Collective.
+  /// Frees the exchange object that was created for the rounds of one slot only, if there is one. Collective.
   void close_transient() {
     if (transient_ == SIZE_MAX) return;
     where_.set_phase(Phase::setup);
@@ -170,7 +177,7 @@ class Bench {
     transient_ = SIZE_MAX;
   }
 
-  /// Runs one round, and passes its times to collector and schedule on rank 0. Collective.
+  /// Runs one round of a configuration, and passes its times to its accumulator and to the schedule on rank 0. Collective.
   void run_round(const Task& task, Schedule& schedule) {
     const double began = now();
     where_.set_phase(Phase::setup);
@@ -190,7 +197,7 @@ class Bench {
       o_.on_progress({elapsed, schedule.expected_end(elapsed), cells_.cells.size(), schedule.num_converged()});
   }
 
-  /// Returns the results; complete on rank 0.
+  /// Assembles the results of the benchmark; on other ranks than 0 only the properties of clock and timer.
   Measurement make_measurement() {
     Measurement m;
     m.clock_error_ns = runner_->clock_error_ns();
@@ -213,7 +220,7 @@ class Bench {
   Cells cells_;
   std::optional<RoundRunner> runner_;
   std::vector<std::unique_ptr<kernels::Exchange>> exchanges_;
-  std::size_t transient_ = SIZE_MAX;
+  std::size_t transient_ = SIZE_MAX;  ///< slot whose exchange exists for its rounds only; SIZE_MAX: none
   std::vector<Collector> collectors_;
   Watchdog watchdog_;  // declared last: its thread reads the members above and must be joined before they are destroyed
   double start_s_;

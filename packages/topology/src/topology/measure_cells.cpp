@@ -22,8 +22,8 @@ std::string size_text(MessageSize size) {
 namespace detail {
 namespace {
 
-/// Class of message sizes that share an exchange. Exchanges for long messages are created for their turn only, since all
-/// at once would not fit into memory.
+/// Class of message sizes whose configurations share an exchange object. Exchanges for long messages are created for their turn
+/// only, since all at once would not fit into memory.
 struct SizeClass {
   std::size_t up_to;    ///< largest message, bytes
   std::size_t rotated;  ///< sets of buffers with Buffers::rotate
@@ -31,7 +31,7 @@ struct SizeClass {
 constexpr std::array<SizeClass, 3> kClasses{{{1024, 256}, {65536, 16}, {SIZE_MAX, 4}}};
 constexpr double kKeptBytes = 16.0 * 1024 * 1024;  // of all exchanges that exist from beginning to end, per rank
 
-// Capacity in bytes that an exchange needs per arc for a message size on a process graph.
+/// Returns the length of the longest message that a size gives on the arcs of a process graph, bytes.
 std::size_t largest_message(const graphs::ProcessGraph& graph, MessageSize size) {
   if (!size.weights) return size.on({});
   std::size_t most = 0;
@@ -40,7 +40,7 @@ std::size_t largest_message(const graphs::ProcessGraph& graph, MessageSize size)
   return most;
 }
 
-/// Returns the bytes of sources and landing zones of one set of buffers, on the rank that has most.
+/// Returns the bytes of sources and landing zones of one set of message buffers, on the rank that has most.
 double buffer_bytes(const graphs::ProcessGraph& graph, MessageSize size) {
   std::vector<double> bytes(static_cast<std::size_t>(graph.ranks()), 0);
   for (int r = 0; r < graph.ranks(); ++r)
@@ -51,14 +51,16 @@ double buffer_bytes(const graphs::ProcessGraph& graph, MessageSize size) {
   return bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
 }
 
-/// Returns the class of a message size. Without rotation the two lowest classes have the same buffers and share an exchange.
+/// Returns the index into kClasses of a longest message. Without rotation of buffers the two lowest classes have the same buffers
+/// and share an exchange.
 std::size_t size_class(std::size_t bytes, Buffers buffers) {
   std::size_t c = 0;
   while (bytes > kClasses[c].up_to) ++c;
   return c == 0 && buffers != Buffers::rotate ? 1 : c;
 }
 
-// Throws unless the sizes of messages suit the graphs: multiples of weights need weights, and all stay below a limit.
+/// Throws UsageError unless the message sizes of the benchmark suit its graphs: multiples of weights need weights, and all stay up
+/// to 2^40 bytes.
 void check_options(const MeasureOptions& o) {
   for (const auto& g : o.graphs) {
     const bool has_weights = g.graph.is_weighted();
@@ -130,6 +132,7 @@ Cells make_cells(const MeasureOptions& o, const std::vector<std::string>& kernel
                                 " MiB of buffers on one rank; allowed: " +
                                 number_text(std::floor(o.memory_bytes / 1048576)) + " MiB");
       }
+      // Exchanges of all but the longest class are kept from beginning to end, as long as their buffers fit into kKeptBytes.
       for (std::size_t c = 0; c + 1 < kClasses.size(); ++c) {
         if (slot_of[c] == SIZE_MAX || all.slots[slot_of[c]].cells.empty()) continue;
         Slot& slot = all.slots[slot_of[c]];

@@ -10,7 +10,7 @@
 namespace merganser::topology {
 namespace {
 
-constexpr std::size_t kFewBlocks = 5;  // fewer give no interval
+constexpr std::size_t kFewBlocks = 5;  // fewer medians of launches or rounds give no reliable interval
 
 }  // namespace
 
@@ -115,6 +115,7 @@ RoundSummary Collector::add(const std::vector<RankTimes>& by_rank, bool keep) {
   return s;
 }
 
+// Result of a configuration after its last round: statistics of ranks over all rounds, and the median of this launch.
 CellResult Collector::final_result() const {
   CellResult out = result_;
   if (out.exchange.empty()) return out;

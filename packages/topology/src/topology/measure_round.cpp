@@ -20,7 +20,7 @@ namespace {
 // Odd, so that the words of a pattern, first + i * kStep modulo 2^64, are distinct.
 constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15ULL;
 
-/// Returns the first word of a pattern, a counter-based random number of (from, to, buffer, round).
+/// Returns the first word of the test pattern of a message, a counter-based random number of (from, to, buffer, round).
 std::uint64_t pattern_start(PatternOf of) {
   const auto block = philox({static_cast<std::uint32_t>(of.from), static_cast<std::uint32_t>(of.to),
                              static_cast<std::uint32_t>(of.round), static_cast<std::uint32_t>(of.round >> 32)},
@@ -30,6 +30,7 @@ std::uint64_t pattern_start(PatternOf of) {
 
 }  // namespace
 
+// Position that the watchdog reports if this rank stalls: under a lock, since its thread follows the pointer to the exchange.
 void Whereabouts::set_current(const kernels::Exchange* exchange, const std::string& kernel, const std::string& graph,
                               const std::string& size) {
   const std::scoped_lock lock(mutex_);
@@ -59,6 +60,8 @@ void fill_pattern(std::span<std::byte> bytes, PatternOf of) {
   if (bytes.size() % 8 != 0) std::memcpy(bytes.data() + 8 * whole, &word, bytes.size() % 8);
 }
 
+// Validation of a received message: differences of all words are collected without a branch, and the byte is searched for only if
+// there is one.
 std::size_t first_difference(std::span<const std::byte> bytes, PatternOf of) {
   std::uint64_t word = pattern_start(of);
   const std::size_t whole = bytes.size() / 8;
@@ -75,6 +78,7 @@ std::size_t first_difference(std::span<const std::byte> bytes, PatternOf of) {
   return static_cast<std::size_t>(std::mismatch(bytes.begin(), bytes.end(), right.begin()).first - bytes.begin());
 }
 
+// Before the iterations of a round: every source buffer gets the test pattern of its arc.
 void fill_sources(kernels::Exchange& exchange, const ArcBytes& bytes, const Filling& of) {
   const auto& out = exchange.graph().out;
   for (std::size_t b = 0; b < of.buffers; ++b)
@@ -82,6 +86,7 @@ void fill_sources(kernels::Exchange& exchange, const ArcBytes& bytes, const Fill
       fill_pattern(exchange.source(a, b).first(bytes.out[a]), {of.rank, out[a], b, of.round});
 }
 
+// After the iterations of a round: every byte of every landing zone is compared with the sender's test pattern.
 std::string check_landings(kernels::Exchange& exchange, const ArcBytes& bytes, const Filling& of) {
   const auto& in = exchange.graph().in;
   for (std::size_t b = 0; b < of.buffers; ++b)
@@ -128,8 +133,8 @@ RoundRunner::RoundRunner(comm::Transport& control, const MeasureOptions& options
   global_.synchronise();
 }
 
-/// Flushes the sources and landing zones of one set of buffers from the caches, where the processor has an instruction
-/// for it.
+/// Flushes the cache lines of this rank's sources and landing zones in one set of message buffers, where the processor has an
+/// instruction for it (Buffers::flush of the benchmark).
 void RoundRunner::flush(kernels::Exchange& exchange, std::size_t buffer) const {
   const auto lines = [](std::span<const std::byte> bytes) {
     for (std::size_t i = 0; i < bytes.size(); i += 64) {
@@ -150,7 +155,8 @@ void RoundRunner::flush(kernels::Exchange& exchange, std::size_t buffer) const {
   for (std::size_t a = 0; a < exchange.graph().in.size(); ++a) lines(exchange.landing(a, buffer));
 }
 
-/// Waits until a moment of rank 0's clock. @return false if it had passed, or was overslept by more than the clock's error
+/// Waits until the beginning of an iteration, a moment of rank 0's clock [ns]. @return false if it had passed already, or the wait
+/// ended later by more than the clock's error
 bool RoundRunner::wait_until(double moment) {
   constexpr double kSpinNs = 50'000;  // shorter than a time slice of the scheduler
   constexpr double kToleranceNs = 1000;
@@ -163,21 +169,24 @@ bool RoundRunner::wait_until(double moment) {
   return in_time && time - moment <= std::max(kToleranceNs, global_.error_ns());
 }
 
-/// Agrees on a moment of rank 0's clock that is in the future of all ranks. Collective.
+/// Returns a moment of rank 0's clock [ns], the same on all ranks and in the future of all: the first iteration of a round begins
+/// then (Sync::roundtime). Collective.
 double RoundRunner::agree_on_moment() {
   const auto all = comm::all_gather_value(control_, global_.now_ns());
-  return *std::max_element(all.begin(), all.end()) + 300'000;
+  return *std::max_element(all.begin(), all.end()) + 300'000;  // 0.3 ms, in which all ranks should leave the gathering
 }
 
-// One iteration of a round: the exchange kernel, between the hooks of the options.
+/// Executes one iteration of a round on this rank: the exchange kernel, between the hooks of the options. Collective.
 void RoundRunner::iterate(const Loop& loop, std::size_t buffer, std::int64_t number) {
   if (hooked_ && options_.hooks.inside_before) options_.hooks.inside_before(loop.exchange, number);
   loop.exchange.iterate(buffer);
   if (hooked_ && options_.hooks.inside_after) options_.hooks.inside_after(loop.exchange, number);
 }
 
-/// Runs `count` iterations of a round. @param times  receives their times, unless null
-/// @return seconds that all of them took, synchronisation included
+/// Runs `count` iterations of a round of the benchmark, each after the synchronisation of ranks that the options choose.
+/// Collective.
+/// @param times  receives this rank's time of each iteration, unless null (warm-up)
+/// @return seconds that all iterations took on this rank, synchronisation included
 double RoundRunner::run_iterations(const Loop& loop, std::uint32_t count, std::vector<TimedIteration>* times) {
   const std::uint64_t loop_begin = clock_.stamp();
   const bool flushed = options_.buffers == Buffers::flush;
@@ -226,6 +235,7 @@ double RoundRunner::resolution_shift(std::size_t i) const {
   return (turn - std::floor(turn) - 0.5) * clock_.resolution_ns();
 }
 
+// One round: new patterns, quiesce, warm-up, timed iterations, quiesce, validation of every byte, gathering of all ranks' times.
 std::vector<RankTimes> RoundRunner::run(kernels::Exchange& exchange, const ArcBytes& bytes, std::size_t buffers,
                                         const Task& task) {
   ++round_;

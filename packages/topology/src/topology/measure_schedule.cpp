@@ -15,7 +15,7 @@ constexpr std::size_t kFewestRounds = 8;
 constexpr std::uint64_t kEnough = 10'000;  // iterations that suffice for the 99.9 % quantile
 constexpr double kSmooth = 0.3;            // weight of the latest round in the expected cost of the next
 
-// Brings the configurations of a sweep into random order.
+/// Shuffles the tasks of a sweep (Fisher-Yates), so that disturbances of the machine affect all configurations of the benchmark.
 template <class T>
 void shuffle(std::vector<T>& items, Random& random) {
   for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random.below(i)]);
@@ -29,7 +29,7 @@ Schedule::Schedule(const Cells& cells, Limits limits)
       costs_(cells.cells.size()),
       random_(limits.seed, 0x7363686564ULL, 0) {}
 
-// Configurations that further rounds can still improve, for the next sweep of the schedule.
+/// Returns the indices of the configurations that further rounds can improve: usable ones whose median has not converged.
 std::vector<std::size_t> Schedule::unconverged_cells(const Cells& cells) const {
   std::vector<std::size_t> out;
   for (std::size_t c = 0; c < costs_.size(); ++c)
@@ -37,7 +37,7 @@ std::vector<std::size_t> Schedule::unconverged_cells(const Cells& cells) const {
   return out;
 }
 
-/// Plans a round of a configuration with as many iterations as fit into a slice of time.
+/// Plans a round of a configuration with as many iterations as fit into a slice of time, by the costs of its earlier rounds.
 Task Schedule::plan_round(std::size_t cell, double slice_s) const {
   const Cost& cost = costs_[cell];
   const double fit = (slice_s - cost.round_s) / std::max(cost.iteration_s, 1e-9);
@@ -54,12 +54,14 @@ Task Schedule::plan_round(std::size_t cell, double slice_s) const {
   return task;
 }
 
+/// Returns the expected duration of a round of the benchmark, s: set-up, warm-up and iterations.
 double Schedule::expected_cost(const Task& task) const {
   const Cost& cost = costs_[task.cell];
   return cost.round_s + cost.iteration_s * (task.iterations + task.warmup);
 }
 
-/// Shuffles tasks; those that share an exchange which is created for its turn stay together, so that it is created once.
+/// Shuffles the tasks of a sweep over configurations. Those that share an exchange object which exists for its rounds only stay
+/// together, so that it is created once.
 std::vector<Task> Schedule::shuffle_tasks(const Cells& cells, std::vector<Task> tasks) {
   shuffle(tasks, random_);
   std::map<std::size_t, std::size_t> unit_of_slot;
@@ -79,6 +81,8 @@ std::vector<Task> Schedule::shuffle_tasks(const Cells& cells, std::vector<Task> 
   return out;
 }
 
+// Sweep 0 has three iterations of each configuration, only to measure costs. Later sweeps divide the remaining time evenly over
+// configurations and the sweeps that are left; from the third on, rounds that no longer fit are dropped.
 std::vector<Task> Schedule::next_sweep(const Cells& cells, double elapsed_s) {
   const auto left = unconverged_cells(cells);
   std::vector<Task> tasks;
@@ -113,12 +117,16 @@ std::vector<Task> Schedule::next_sweep(const Cells& cells, double elapsed_s) {
   return tasks;
 }
 
+/// Sets the time between the beginnings of two iterations (Sync::roundtime) from the latest round: twice its 90 % quantile, and
+/// doubled, up to 0.1 s, while more than a fifth of its iterations began late.
 void Schedule::widen_window(Cost& cost, const Task& task, const RoundSummary& summary) const {
   const double typical = summary.p90_ns > 0 ? summary.p90_ns : summary.longest_ns;
   const bool often_late = summary.late * 5 > static_cast<std::int64_t>(task.iterations);
   cost.window_ns = std::max(2 * typical + 20'000, often_late ? std::min(2 * task.window_ns, 1e8) : 0.0);
 }
 
+// Costs per iteration and per round are separated, and smoothed exponentially. A configuration has converged if the interval of its
+// median is narrow enough and it had enough iterations, or its even share of the time.
 void Schedule::record_round(const Task& task, double wall_s, const RoundSummary& summary, const CellResult& so_far) {
   Cost& cost = costs_[task.cell];
   const double iteration = summary.loop_s / std::max<std::uint32_t>(1, task.iterations);

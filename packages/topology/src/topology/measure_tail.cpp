@@ -19,7 +19,7 @@ using namespace detail;
 constexpr double kRoundSeconds = 0.05;  // duration of a victim's iterations in a round
 constexpr std::uint32_t kMaxIterations = 20'000;
 
-/// Returns the index of a rank in a group, -1 if it is not a member.
+/// Returns the index of a rank of the job in a group of victims or aggressors; -1 if it is not a member.
 int index_in_group(const std::vector<int>& ranks, int rank) {
   const auto at = std::find(ranks.begin(), ranks.end(), rank);
   return at == ranks.end() ? -1 : static_cast<int>(at - ranks.begin());
@@ -30,6 +30,8 @@ int index_in_group(const std::vector<int>& ranks, int rank) {
 /// other models by the group alone.
 class Side {
  public:
+  /// Creates the exchange of a group: collective over the job for the model shmem, else over the group.
+  /// @param group  transport of the group's ranks; null on other ranks
   Side(comm::Transport& control, comm::Transport* group, const TailSide& side) {
     const int place = index_in_group(side.ranks, control.rank());
     member_ = place >= 0;
@@ -51,15 +53,20 @@ class Side {
     rank_ = scope->rank();
   }
 
+  /// Returns true if this rank belongs to the group.
   [[nodiscard]] bool is_member() const { return member_; }
+  /// Returns the group's exchange; on members only.
   [[nodiscard]] kernels::Exchange& exchange() { return *exchange_; }
 
+  /// Fills the sources of this rank's exchange with the test patterns of a round of the interference benchmark.
   void fill(std::uint64_t round) {
     if (member_) fill_sources(*exchange_, bytes_, {rank_, 1, round});
   }
+  /// Completes all operations of the group's exchange, on the ranks that created it.
   void quiesce() {
     if (exchange_) exchange_->quiesce();
   }
+  /// Compares the bytes that this rank received with the test patterns of the round. @return first difference; empty: none
   [[nodiscard]] std::string check(std::uint64_t round) {
     return member_ ? check_landings(*exchange_, bytes_, {rank_, 1, round}) : "";
   }
@@ -71,7 +78,8 @@ class Side {
   std::unique_ptr<kernels::Exchange> exchange_;
 };
 
-// Throws unless the groups of the interference benchmark are disjoint, exist, and fit their graphs.
+/// Throws UsageError unless the groups of the interference benchmark are disjoint, have two ranks of the job or more, and fit their
+/// process graphs and kernels.
 void check_options(const TailOptions& o, int ranks) {
   std::vector<int> all = o.aggressor.ranks;
   if (o.victims.empty()) throw UsageError("tail: no victim; allowed: at least one");
@@ -102,18 +110,19 @@ void check_options(const TailOptions& o, int ranks) {
 
 /// Task of one round of the interference benchmark, broadcast by rank 0.
 struct TailTask {
-  std::uint32_t victim = 0;
-  std::uint32_t loaded = 0;
-  std::uint32_t iterations = 0;
-  std::uint32_t aggressions = 0;
-  double sleep_s = 0;
-  std::uint32_t keep = 1;
-  std::uint32_t end = 0;
+  std::uint32_t victim = 0;       ///< index of the victim, whose exchange is timed
+  std::uint32_t loaded = 0;       ///< 1: aggressors exchange meanwhile; 0: they sleep
+  std::uint32_t iterations = 0;   ///< number of the victim's exchanges
+  std::uint32_t aggressions = 0;  ///< number of the aggressors' exchanges
+  double sleep_s = 0;             ///< expected duration of the victim's exchanges, s, in which idle ranks sleep
+  std::uint32_t keep = 1;         ///< 0: the round only measures durations
+  std::uint32_t end = 0;          ///< 1: the benchmark has ended
 };
 
 /// State of the interference benchmark on one rank.
 class Tail {
  public:
+  /// Starts the watchdog of the interference benchmark. Collective.
   Tail(comm::Transport& control, const TailOptions& o)
       : control_(control),
         o_(o),
@@ -124,6 +133,8 @@ class Tail {
                   }),
         global_(control, clock_) {}
 
+  /// Runs the interference benchmark: creates all exchanges, then runs the rounds that rank 0 plans. Collective.
+  /// @return results, complete on rank 0
   TailMeasurement run() {
     start_s_ = now();
     comm::agree(control_, [this] { check_options(o_, control_.size()); });
@@ -152,9 +163,11 @@ class Tail {
   }
 
  private:
-  /// Schedule of rounds on rank 0: durations of past rounds, and the numbers of iterations that follow for the next.
+  /// Schedule of the interference benchmark's rounds on rank 0: durations of past rounds, and the numbers of iterations that follow
+  /// for the next.
   class Plan {
    public:
+    /// Starts with all victims whose exchange could be created, before their first round.
     Plan(const TailOptions& o, const std::vector<TailResult>& results) : o_(o), random_(o.seed, 0x7461696cULL, 0) {
       for (std::size_t v = 0; v < results.size(); ++v)
         if (results[v].unusable.empty()) usable_.push_back(static_cast<std::uint32_t>(v));
@@ -162,14 +175,15 @@ class Tail {
       last_.assign(2 * results.size(), 20);
     }
 
-    /// Durations that a round has shown, for the planning of later rounds.
+    /// Durations measured in one round of the interference benchmark, for the planning of later rounds; filled by add_round().
     struct Seen {
-      double iteration_s = 0;
-      double aggression_s = 0;
-      double covered = 1;
+      double iteration_s = 0;   ///< duration of a victim's exchange, s
+      double aggression_s = 0;  ///< duration of an aggressor's exchange, s; 0 in idle rounds
+      double covered = 1;       ///< share of the victim's exchanges during which every aggressor was exchanging
     };
 
-    /// Returns the next task; sweeps have every usable victim idle and loaded once, in random order.
+    /// Returns the task of the next round; a sweep has every usable victim idle and loaded once, in random order.
+    /// @param elapsed  seconds since the beginning of the benchmark
     TailTask next(double elapsed) {
       if (queue_.empty()) {
         if (usable_.empty() || (sweeps_ > 2 && elapsed > o_.seconds)) return {0, 0, 0, 0, 0, 0, 1};
@@ -183,7 +197,7 @@ class Tail {
       return t;
     }
 
-    // Updates the expected durations, from which the numbers of iterations of the next rounds follow.
+    /// Updates the expected durations of exchanges, from which the numbers of iterations of the next rounds follow.
     void record_round(const TailTask& t, const Seen& seen) {
       double& iteration = iteration_s_[2 * t.victim + t.loaded];
       iteration = sweeps_ <= 1 ? seen.iteration_s : iteration + 0.5 * (seen.iteration_s - iteration);
@@ -191,11 +205,12 @@ class Tail {
       if (t.loaded == 0) return;
       last_aggressions_ = t.aggressions;
       if (seen.aggression_s > 0) aggression_s_ = seen.aggression_s;
+      // Too few victims' exchanges were covered by the aggressors': these exchange longer; else slowly less long, to save time.
       margin_ = std::clamp(seen.covered < 0.7 ? margin_ * 1.3 : margin_ * 0.97, 1.2, 4.0);
     }
 
    private:
-    // Plans a round of a victim: aggressors exchange somewhat longer than its iterations take, by the factor margin_.
+    /// Plans a round of victim `v`: aggressors exchange somewhat longer than its iterations take, by the factor margin_.
     [[nodiscard]] TailTask plan_round(std::uint32_t v, std::uint32_t loaded) const {
       const bool known = sweeps_ > 0;
       const double iteration = iteration_s_[2 * v + loaded];
@@ -213,18 +228,18 @@ class Tail {
 
     const TailOptions& o_;
     Random random_;
-    std::vector<std::uint32_t> usable_;
-    std::vector<double> iteration_s_;
-    std::vector<std::uint32_t> last_;  // iterations
-    double last_aggressions_ = 200;
-    double aggression_s_ = 1e-4;
-    double margin_ = 1.4;
-    std::vector<TailTask> queue_;
+    std::vector<std::uint32_t> usable_;  // indices of victims with an exchange
+    std::vector<double> iteration_s_;    // duration of an exchange by victim, idle then loaded, s
+    std::vector<std::uint32_t> last_;    // iterations of the latest round by victim, idle then loaded
+    double last_aggressions_ = 200;      // aggressors' exchanges in the latest loaded round
+    double aggression_s_ = 1e-4;         // duration of an aggressor's exchange, s
+    double margin_ = 1.4;                // duration of the aggressors' exchanges over that of the victim's
+    std::vector<TailTask> queue_;        // rest of the current sweep
     int sweeps_ = 0;
   };
 
-  // Exchanges of all groups. A victim whose exchange cannot be made is left out; without the aggressor nothing is
-  // measured.
+  /// Creates the exchanges of all victims and of the aggressors. Collective. A victim whose exchange cannot be created is left out.
+  /// @throws CommError on every rank if that of the aggressors cannot be created
   void make_sides() {
     std::string reason;
     aggressor_ = make_side(aggressors_.get(), o_.aggressor, reason);
@@ -237,7 +252,8 @@ class Tail {
     }
   }
 
-  /// Creates the exchange of one group. Collective. @param reason  of the failure, the same on all ranks
+  /// Creates the exchange of one group of victims or aggressors. Collective. @param reason  receives the reason of a failure, the
+  /// same on all ranks @return null on every rank after a failure
   std::unique_ptr<Side> make_side(comm::Transport* group, const TailSide& side, std::string& reason) {
     std::unique_ptr<Side> made;
     std::string mine;
@@ -253,6 +269,7 @@ class Tail {
     return made;
   }
 
+  /// Broadcasts the task of the next round of the interference benchmark from rank 0. Collective.
   TailTask broadcast_task(const TailTask& mine) {
     where_.set_phase(Phase::gather);
     const auto all = comm::all_gather_value(control_, mine);
@@ -260,8 +277,8 @@ class Tail {
     return all[0];
   }
 
-  /// Runs iterations. Victims begin together; aggressors exchange without a pause, and report the beginning of the first and the
-  /// end of the last one.
+  /// Runs this rank's exchanges of a round. Victims begin each after a barrier, and all are timed; aggressors exchange without a
+  /// pause, and are timed once, from the beginning of the first exchange to the end of the last.
   RankTimes iterate(Side& side, bool victim, std::uint32_t count) {
     RankTimes times;
     const auto ready = [&](std::int64_t) {
@@ -282,7 +299,8 @@ class Tail {
     return times;
   }
 
-  /// Runs one round. Collective. @return every rank's times
+  /// Runs one round of the interference benchmark: victims exchange, aggressors exchange or sleep, every byte is compared.
+  /// Collective. @return every rank's times, by rank @throws VerificationError on every rank if a byte arrived wrong
   std::vector<RankTimes> run_round(const TailTask& task) {
     ++round_;
     if (round_ % 8 == 1) global_.synchronise();
@@ -316,8 +334,8 @@ class Tail {
     return all;
   }
 
-  /// Adds the times of a round to the results; on rank 0. Loaded iterations count only if they lie within the time in which
-  /// every aggressor was exchanging.
+  /// Adds the times of a round to the results of its victim; on rank 0. Loaded iterations count only if they lie within the time in
+  /// which every aggressor was exchanging.
   Plan::Seen add_round(const TailTask& task, const std::vector<RankTimes>& times) {
     double from = -1e300, to = 1e300;  // interval in which every aggressor was exchanging
     Plan::Seen seen;
@@ -361,7 +379,7 @@ class Tail {
     return seen;
   }
 
-  // Rate at which the aggressors loaded the network, over all loaded rounds.
+  /// Returns the rate at which the aggressors exchanged, over all kept loaded rounds; on rank 0.
   [[nodiscard]] AggressorRate aggressor_rate() const {
     if (sent_s_ <= 0) return {};
     const double rate = static_cast<double>(sent_) / sent_s_;
@@ -378,10 +396,10 @@ class Tail {
   Watchdog watchdog_;  // its thread reads the members above; it is joined before they are destroyed
   Clock clock_;
   GlobalClock global_;
-  std::vector<TailResult> results_;
+  std::vector<TailResult> results_;  // by victim
   std::uint64_t round_ = 0;
-  std::int64_t sent_ = 0;
-  double sent_s_ = 0;
+  std::int64_t sent_ = 0;  // aggressors' exchanges in kept loaded rounds
+  double sent_s_ = 0;      // duration of those exchanges, s
   double start_s_ = 0;
 };
 

@@ -14,12 +14,14 @@ constexpr double kDegree = 2;
 constexpr double kSize = 4;
 constexpr double kShort = 8;  // bytes; shorter messages cost the same
 
-/// Smallest and largest value of one property among the measured loads.
+/// Smallest and largest value of one property (ranks, degree, message size) among the measured loads of exchanges.
 struct Ends {
   double least = 0, most = 0;
+  /// Returns true if x lies between the ends, or outside by no more than a factor.
   [[nodiscard]] bool covers(double x, double factor) const { return x <= most * factor && x * factor >= least; }
 };
 
+/// Finds the smallest and the largest value of a property of(load) among the measured loads of exchanges; at least one is given.
 template <class Of>
 Ends find_ends(const std::vector<Load>& loads, const Of& of) {
   const auto [least, most] =
@@ -27,19 +29,19 @@ Ends find_ends(const std::vector<Load>& loads, const Of& of) {
   return {of(*least), of(*most)};
 }
 
-// Text of a measured range for a message.
+/// Formats the measured range of a load's property for a reason: "8 to 64", or one number.
 std::string format_range(const Ends& e) {
   return e.least == e.most ? number_text(e.most) : number_text(e.least) + " to " + number_text(e.most);
 }
 
-// Size of a load's messages for the comparison of ranges.
+/// Returns the bytes per arc of a load for the comparison with measured sizes; messages shorter than 8 bytes count as 8.
 double effective_bytes(const Load& l) { return std::max(kShort, l.size()); }
 
 }  // namespace
 
 void MeasuredRange::add(const Load& load) { loads_.push_back(load); }
 
-// Reasons not to trust a prediction: properties of the load that lie too far from those of measured loads. Only loads
+// Reasons to refuse the prediction of an exchange: properties of its load that lie too far from those of measured loads. Only loads
 // that share cores alike are compared.
 std::vector<std::string> MeasuredRange::misses(const Load& load) const {
   std::vector<std::string> out;

@@ -16,16 +16,16 @@ namespace {
 constexpr std::string_view kMagic = "# POINT TO POINT";
 constexpr int kMaxRanks = 1 << 28;
 
-/// Line of a monitoring file about the operations between two ranks.
+/// Line of a file of Open MPI's monitoring about the operations between two ranks; filled by parse_line().
 struct Line {
-  int from;
-  int to;
-  std::int64_t bytes;
-  std::int64_t operations;
-  std::vector<std::int64_t> sizes;
+  int from;                         ///< rank of MPI_COMM_WORLD that wrote the file
+  int to;                           ///< rank at the other end
+  std::int64_t bytes;               ///< sum over all operations
+  std::int64_t operations;          ///< number of messages, puts or gets
+  std::vector<std::int64_t> sizes;  ///< number of messages by size class; empty where the line has none
 };
 
-// Parses what follows the letter of a line about two ranks.
+/// Parses what follows the letter of a line about two ranks in a monitoring file. @throws InputError naming file and line
 Line parse_line(WordReader& in) {
   Line line{};
   line.from = static_cast<int>(in.read_number("the sender", 0, kMaxRanks - 1));
@@ -44,8 +44,8 @@ Line parse_line(WordReader& in) {
   return line;
 }
 
-/// Assigns a histogram of sizes to a flow. The component's histogram counts all messages along an arc, so it is the program's
-/// only where it adds up to the program's own messages.
+/// Assigns the histogram of message sizes in a monitoring file to a flow between two ranks. The component's histogram counts all
+/// messages along an arc, so it is the program's only where it adds up to the program's own messages.
 void assign_sizes(comm::TrafficFlow& flow, std::vector<std::int64_t> sizes) {
   std::int64_t counted = 0;
   for (const std::int64_t n : sizes) {
@@ -58,13 +58,14 @@ void assign_sizes(comm::TrafficFlow& flow, std::vector<std::int64_t> sizes) {
   flow.sizes = std::move(sizes);
 }
 
-// Adds to a sum of the library's messages. Throws InputError on overflow.
+/// Adds to the sum of messages that Open MPI sent for itself. @throws InputError on overflow of 64 bits
 void add_checked(const WordReader& in, std::int64_t& total, std::int64_t more) {
   if (more > INT64_MAX - total) in.fail("the messages of the library are more than 64 bits can count");
   total += more;
 }
 
-// Takes the rank of a monitoring file from its first entry, and throws InputError for an entry of another rank.
+/// Takes the rank of a monitoring file from its first entry. @param named  true: an entry was read before
+/// @throws InputError for an entry of another rank
 void check_rank(const WordReader& in, MonitoringPart& part, int rank, bool& named) {
   if (named && rank != part.rank) {
     in.fail("an entry of rank " + std::to_string(rank) + " in the file of rank " + std::to_string(part.rank));
@@ -73,7 +74,8 @@ void check_rank(const WordReader& in, MonitoringPart& part, int rank, bool& name
   named = true;
 }
 
-/// Parses "D MPI_COMM_WORLD procs: 0,1,2", which gives the number of ranks.
+/// Parses the line "D MPI_COMM_WORLD procs: 0,1,2" of a monitoring file, which gives the number of ranks; other communicators are
+/// skipped.
 void parse_communicator(WordReader& in, MonitoringPart& part) {
   if (in.next_word() != "MPI_COMM_WORLD") return;
   in.expect("procs:");

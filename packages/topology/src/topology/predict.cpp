@@ -1,4 +1,4 @@
-// Performance model of an exchange: robust piecewise fit, residual correction, intervals by cross-validation.
+// Performance model of an exchange kernel: robust piecewise fit, residual correction, intervals by cross-validation.
 #include "merganser/topology/predict.hpp"
 
 #include <algorithm>
@@ -27,30 +27,33 @@ constexpr std::size_t kMinFolds = 3;        // with two folds the error for a th
 constexpr double kNormal = 1.6448536;       // normal quantile of the stated confidence
 constexpr double kOccasionError = 0.15;     // common relative error of all launches of one record, on a quiet machine
 
+/// Features of a load, or their coefficients, in one piece of the linear model of a kernel's exchange time.
 using Row = std::array<double, kFeatures>;
 
-// Features of a load that the time of an exchange is linear in: constant, messages and bytes of a rank, and arcs and
-// bytes per core.
+/// Returns the features of a load that the time of an exchange is linear in: constant, messages and bytes of the busiest rank, and
+/// arcs and bytes per core.
 Row feature_vector(const Load& l) {
   const double shared = std::max(1, std::min(l.ranks, l.cores));
   return {1, l.degree, l.rank_bytes, l.arcs / shared, l.bytes / shared};
 }
 
+/// Returns the scalar product of features and coefficients: the modelled time of an exchange, ns.
 double dot_product(const Row& a, const Row& b) {
   double sum = 0;
   for (std::size_t i = 0; i < kFeatures; ++i) sum += a[i] * b[i];
   return sum;
 }
 
-/// Measured configuration as the fit needs it: features, time and size of messages.
+/// Measured configuration of a kernel as the fit of its performance model needs it.
 struct Sample {
-  Row x{};
-  double time = 0;
-  double size = 0;
-  const Load* load = nullptr;
+  Row x{};                     ///< features of the load
+  double time = 0;             ///< median exchange time, ns
+  double size = 0;             ///< mean bytes per arc
+  const Load* load = nullptr;  ///< load that the features are of
 };
 
-/// Fits by least squares of relative errors with non-negative coefficients, robust by iterative reweighting (Huber).
+/// Fits the coefficients of one piece of the performance model: least squares of relative errors with non-negative coefficients,
+/// by coordinate descent, robust by iterative reweighting (Huber).
 Row solve(std::span<const Sample> samples) {
   Row beta{};
   std::vector<double> weight(samples.size(), 1);
@@ -80,7 +83,7 @@ Row solve(std::span<const Sample> samples) {
   return beta;
 }
 
-/// Returns how badly coefficients fit samples: the sum of the Huber losses of the relative errors.
+/// Returns the sum of the Huber losses of the relative errors that coefficients of the performance model have on samples.
 double huber_loss(std::span<const Sample> samples, const Row& beta) {
   double sum = 0;
   for (const auto& s : samples) {
@@ -90,19 +93,20 @@ double huber_loss(std::span<const Sample> samples, const Row& beta) {
   return sum;
 }
 
-/// Errors of the model's predictions in cross-validation.
+/// Errors of predicted exchange times in one cross-validation of a kernel's performance model.
 struct Errors {
-  std::vector<double> sizes;    // absolute errors, as logarithms
-  std::set<std::string> folds;  // folds that they are from
+  std::vector<double> sizes;    // absolute values of log(measured / predicted), by launch
+  std::set<std::string> folds;  // keys of the folds that were predicted
 
+  /// Adds the errors log(measured / predicted) of the launches of a configuration in a fold.
   void add(const std::string& fold, const std::vector<double>& errors) {
     for (const double e : errors) sizes.push_back(std::fabs(e));
     folds.insert(fold);
   }
 
-  /// Returns the bound that the next error does not exceed with the stated confidence: the order statistic of conformal
-  /// prediction [vovk2005]. Errors within one fold are dependent, so few folds are few samples: the bound is widened as Student's
-  /// distribution is for so few. Infinite for too few.
+  /// Returns the bound that the next prediction's logarithmic error does not exceed with the stated confidence: the order statistic
+  /// of conformal prediction [vovk2005]. Errors within one fold are dependent, so few folds are few samples: the bound is widened
+  /// as Student's distribution is for so few. Infinite for too few.
   /// @param occasion  relative deviation between occasions, which the errors do not contain
   [[nodiscard]] double error_bound(double occasion) const {
     const auto n = static_cast<double>(sizes.size());
@@ -117,14 +121,14 @@ struct Errors {
   }
 };
 
-/// Piecewise fit over the size of messages, with its score for the choice of the number of pieces.
+/// Piecewise fit of exchange times over the size of messages, with its score for the choice of the number of pieces.
 struct Fit {
   std::vector<std::size_t> cuts;  // first samples of the pieces, that of the first piece left out
-  std::vector<Row> pieces;
-  double score = 0;
+  std::vector<Row> pieces;        // coefficients by piece
+  double score = 0;               // Schwarz's criterion; less is better
 };
 
-/// Fits one piece of the model between each two cuts.
+/// Fits one piece of the performance model between each two cuts. @param sorted  samples, ascending by message size
 Fit fit_pieces(std::span<const Sample> sorted, std::vector<std::size_t> cuts) {
   Fit f;
   double sum = 0;
@@ -143,8 +147,8 @@ Fit fit_pieces(std::span<const Sample> sorted, std::vector<std::size_t> cuts) {
   return f;
 }
 
-/// Chooses the breaks of the piecewise fit: adds the best further break, one after the other, as long as the criterion
-/// improves.
+/// Chooses the message sizes at which the pieces of the performance model meet: adds the best further break, one after the other,
+/// as long as Schwarz's criterion improves. @param starts  first sample of each size
 Fit fit_with_breaks(std::span<const Sample> sorted, const std::vector<std::size_t>& starts) {
   Fit best = fit_pieces(sorted, {});
   for (std::size_t round = 0; round < kMaxBreakpoints; ++round) {
@@ -172,10 +176,11 @@ Fit fit_with_breaks(std::span<const Sample> sorted, const std::vector<std::size_
   return best;
 }
 
-/// Returns the binary logarithm, bounded below for zero.
+/// Returns the binary logarithm of a load's property, at least log2(0.001), so that 0 is allowed.
 double bounded_log2(double x) { return std::log2(std::max(x, 1e-3)); }
 
-/// Returns the similarity of two loads, in (0, 1]: a Gaussian kernel in logarithms of size, degree, arcs and ranks per core.
+/// Returns the similarity of two loads of exchanges, in (0, 1]: a Gaussian kernel in logarithms of size, degree, arcs and ranks per
+/// core.
 double similarity(const Load& a, const Load& b) {
   const auto square = [](double x) { return x * x; };
   const double size = square((bounded_log2(1 + a.size()) - bounded_log2(1 + b.size())) / 1.2);
@@ -185,7 +190,7 @@ double similarity(const Load& a, const Load& b) {
   return std::exp(-0.5 * (size + degree + arcs + crowd));
 }
 
-/// Throws UsageError for a configuration without a positive time or load.
+/// Throws UsageError for a measured configuration without a positive time or without arcs, ranks or cores.
 void check_cell(const KnownCell& c) {
   const double time = c.time();
   if (!(time > 0) || !std::isfinite(time))
@@ -195,7 +200,8 @@ void check_cell(const KnownCell& c) {
     throw UsageError("the load of " + c.kernel + " on " + c.graph + " has no arcs, ranks or cores");
 }
 
-// Load of an exchange on a process graph, for the model. A negative size stands for the weights of the arcs.
+/// Computes the load of an exchange on a process graph: totals, and the larger of what the busiest rank sends and receives.
+/// @param bytes  bytes along every arc; negative: the weights of the arcs
 Load compute_load(const graphs::ProcessGraph& graph, int cores, double bytes) {
   Load l;
   l.ranks = graph.ranks();
@@ -263,8 +269,8 @@ KernelModel::KernelModel(std::span<const KnownCell> cells) {
   fit(cells);
 }
 
-/// Sets the deviation between occasions. The effect of a day on all that is measured on it shows only in the comparison of
-/// records, so the assumed deviation decreases with their number.
+/// Sets the assumed deviation of a kernel's times between occasions of measuring. The effect of a day on all that is measured on it
+/// shows only in the comparison of records, so the assumed deviation decreases with their number.
 void KernelModel::set_occasion_error(std::span<const KnownCell> cells) {
   std::set<std::string> records;
   double load_per_core = 1;
@@ -275,15 +281,17 @@ void KernelModel::set_occasion_error(std::span<const KnownCell> cells) {
   occasion_ = kOccasionError * load_per_core / std::sqrt(static_cast<double>(records.size()));
 }
 
-// Fold of cross-validation that a configuration belongs to, by the kind of fold.
+/// Returns the key of the fold that a configuration belongs to in a cross-validation of the performance model: its graph, record,
+/// message size or number of ranks.
 std::string KernelModel::fold_key(Fold kind, const KnownCell& cell) {
   if (kind == Fold::graph) return cell.graph;
   if (kind == Fold::record) return cell.source;
   return kind == Fold::size ? number_text(cell.load.size()) : std::to_string(cell.load.ranks);
 }
 
-/// Predicts every configuration from a fit to all others outside of its fold. @return the errors of these predictions
-/// @param reach  receives the bound that the errors do not exceed with the stated confidence
+/// Runs a cross-validation of the performance model: predicts every configuration from a fit to those outside of its fold. Leaves
+/// the model fitted without the last fold. @return the errors of these predictions
+/// @param reach  receives the bound that the errors do not exceed with the stated confidence, by oversubscription
 std::vector<KernelModel::LeftOut> KernelModel::cross_validate(std::span<const KnownCell> cells, Fold kind,
                                                               Reach& reach) {
   std::set<std::string> folds;
@@ -308,7 +316,8 @@ std::vector<KernelModel::LeftOut> KernelModel::cross_validate(std::span<const Kn
   return out;
 }
 
-// Fit of the model: pieces over the size of messages, then the residuals that corrected() spreads to similar loads.
+/// Fits the performance model to measured configurations: pieces over the size of messages, then the residuals that corrected()
+/// spreads to similar loads.
 void KernelModel::fit(std::span<const KnownCell> cells) {
   const std::vector<KnownCell> known = joined(cells);
   std::vector<Sample> samples;
@@ -327,7 +336,7 @@ void KernelModel::fit(std::span<const KnownCell> cells) {
   for (const auto& s : samples) residuals_.push_back({*s.load, std::log(s.time / fitted(*s.load))});
 }
 
-// First part of a prediction: the time of the piecewise fit.
+/// Returns the exchange time of a load by the piecewise fit alone, ns: the first part of a prediction.
 double KernelModel::fitted(const Load& load) const {
   const double size = load.size();
   std::size_t piece = 0;
@@ -335,7 +344,7 @@ double KernelModel::fitted(const Load& load) const {
   return std::max(1e-3, dot_product(feature_vector(load), pieces_[piece]));
 }
 
-// Second part of a prediction: the fitted time, corrected by the residuals of similar measured loads.
+/// Returns the predicted exchange time of a load, ns: the fitted one, corrected by the residuals of similar measured loads.
 double KernelModel::corrected(const Load& load) const {
   double sum = 0, weights = kPrior;
   for (const auto& r : residuals_) {
@@ -346,13 +355,14 @@ double KernelModel::corrected(const Load& load) const {
   return fitted(load) * std::exp(sum / weights);
 }
 
+/// Returns true if alike(load) holds for the load of a measured configuration of the kernel.
 template <class Alike>
 bool KernelModel::has_measured(const Alike& alike) const {
   return std::any_of(residuals_.begin(), residuals_.end(), [&](const Residual& r) { return alike(r.load); });
 }
 
-/// Returns the half width of a prediction's interval, as a logarithm, for a measured number of ranks and size. For a
-/// measured graph, or a graph with the same degree and number of arcs, the smaller error of another size suffices.
+/// Returns the half width of the interval of a predicted exchange time, as a logarithm, for a measured number of ranks and size.
+/// For a measured graph, or a graph with the same degree and number of arcs, the smaller error of another size suffices.
 double KernelModel::base_half_width(const Load& load) const {
   const std::size_t oversubscribed = load.oversubscribed() ? 1 : 0;
   const bool known = has_measured([&](const Load& l) {
@@ -361,12 +371,13 @@ double KernelModel::base_half_width(const Load& load) const {
   return known ? std::min(graph_reach_[oversubscribed], size_reach_[oversubscribed]) : graph_reach_[oversubscribed];
 }
 
-/// Returns true if a configuration with this number of bytes per arc was measured.
+/// Returns true if a configuration with the load's number of bytes per arc, within 1 %, was measured.
 bool KernelModel::has_measured_size(const Load& load) const {
   return has_measured([&](const Load& l) { return std::fabs(l.size() - load.size()) <= 0.01 * load.size(); });
 }
 
-/// Returns the half width of a load: the largest of those for the ways in which it differs from the measured loads.
+/// Returns the half width of the interval of a load's predicted time, as a logarithm: the largest of those for the ways in which
+/// the load differs from the measured ones (another graph, record, message size, number of ranks).
 double KernelModel::half_width(const Load& load) const {
   const bool size = has_measured_size(load);
   const bool ranks = has_measured([&](const Load& l) { return l.ranks == load.ranks; });
@@ -386,7 +397,7 @@ Prediction KernelModel::predict(const Load& load) const {
           std::isinf(reached) ? 1 : reached / base_half_width(load)};
 }
 
-// Reason why the interval of a load's prediction is too wide to be of use.
+/// Returns the reason why the interval of a load's predicted time is too wide to be of use, with the measurement that would help.
 std::string KernelModel::describe_too_wide(const Load& load) const {
   const std::string where = load.oversubscribed() ? " of ranks that share cores" : " of ranks with a core each";
   if (std::isinf(base_half_width(load)))
@@ -402,7 +413,7 @@ std::string KernelModel::describe_too_wide(const Load& load) const {
          " where it is left out; measure it again, or this graph";
 }
 
-// Reasons to give no prediction of a load: it is out of range, or its interval is too wide.
+// Reasons to refuse the prediction of an exchange time: its load is out of the measured range, or its interval is too wide.
 std::vector<std::string> KernelModel::unknown(const Load& load) const {
   std::vector<std::string> out = range_.misses(load);
   if (out.empty() && !(half_width(load) <= std::log(kMaxIntervalFactor))) out.push_back(describe_too_wide(load));

@@ -1,4 +1,4 @@
-// Process graph of a traffic matrix.
+// Process graph of a traffic matrix: flows are sorted by sender and receiver, so that those of one arc are adjacent.
 #include <limits>
 
 #include "merganser/base/error.hpp"

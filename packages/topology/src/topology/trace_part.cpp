@@ -1,4 +1,4 @@
-// Parser for the files of the tracing library.
+// Parser for the files rank-N.trace of the tracing library, and their joining to a traffic matrix.
 #include <algorithm>
 
 #include "merganser/base/error.hpp"
@@ -12,7 +12,8 @@ constexpr std::string_view kTraceMagic = "merganser-trace ";
 constexpr int kVersion = 1;
 constexpr int kMaxTraceRanks = 1 << 28;
 
-// Parses the rest of a line "flow" of a trace: operations of this rank with one other rank.
+/// Parses the rest of a line "flow" of a trace file: operations of the file's rank with one other rank. @throws InputError naming
+/// file and line
 comm::TrafficFlow parse_flow(WordReader& in, TracePart& part) {
   comm::TrafficFlow flow;
   const auto peer = static_cast<int>(in.read_number("the other rank", 0, part.ranks - 1));
@@ -30,7 +31,8 @@ comm::TrafficFlow parse_flow(WordReader& in, TracePart& part) {
   return flow;
 }
 
-// Parses a line of a trace by its first word.
+/// Parses one line of a trace file by its first word: phase, flow, self, outside or collective. @throws InputError naming file and
+/// line
 void parse_line(WordReader& in, TracePart& part) {
   const auto kind = in.next_word();
   if (kind == "phase") {
@@ -58,7 +60,7 @@ void parse_line(WordReader& in, TracePart& part) {
 
 }  // namespace
 
-// Checks that the files of a trace are complete, before they are joined.
+// Completeness of the trace or monitoring files of a program, before they are joined.
 std::string describe_wrong_rank(const std::vector<int>& listed, int ranks) {
   std::vector<int> sorted = listed;
   std::sort(sorted.begin(), sorted.end());

@@ -1,3 +1,4 @@
+// Watchdog thread of the benchmarks: samples the counter of beats, and calls back once when it has stood still for too long.
 #include "merganser/topology/watchdog.hpp"
 
 #include <algorithm>
@@ -21,7 +22,8 @@ Watchdog::~Watchdog() {
   if (thread_.joinable()) thread_.join();
 }
 
-// Body of the watchdog's thread: reports a measurement whose beats have stopped for longer than the limit.
+// Body of the watchdog's thread: reports a measurement whose beats have stopped for longer than the limit. The callback runs
+// without the lock, since it may take long.
 void Watchdog::watch() {
   const std::chrono::duration<double> pause(
       std::min(limit_s_ / 8, 1.0));  // seldom, since waking disturbs the measurement

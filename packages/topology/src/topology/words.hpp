@@ -13,9 +13,10 @@ namespace merganser::topology {
 /// Reader that splits the text of a trace or monitoring file into lines and these into words.
 class WordReader {
  public:
+  /// Starts before the first line. @param text  contents of the file, which must outlive the reader @param name  file in errors
   WordReader(std::string_view text, std::string name) : walk_(text), words_(""), name_(std::move(name)) {}
 
-  /// Advances to the next line that is not empty. @return false at the end of the text
+  /// Advances to the next line of the trace or monitoring file that is not empty. @return false at the end of the file
   bool next_line() {
     while (walk_.next()) {
       ++number_;
@@ -26,8 +27,9 @@ class WordReader {
   }
   /// Returns the next word of the line; empty at its end.
   std::string_view next_word() { return words_.next(); }
+  /// Returns true if the current line has no further word.
   [[nodiscard]] bool is_at_end() const { return rest_of_line().empty(); }
-  /// Returns the rest of the line.
+  /// Returns the rest of the current line, without advancing.
   [[nodiscard]] std::string_view rest_of_line() const { return BlankWords(words_).rest(); }
   /// Reads the next word of the line. @throws InputError unless it is `wanted`
   void expect(std::string_view wanted) {
@@ -47,7 +49,7 @@ class WordReader {
     }
     return value;
   }
-  /// Throws InputError with the name of the file and the number of the line.
+  /// Throws InputError with the name of the trace or monitoring file and the number of the current line.
   [[noreturn]] void fail(const std::string& why) const {
     throw InputError(name_ + ", line " + std::to_string(number_) + ": " + why);
   }

@@ -1,4 +1,4 @@
-// Lock-free lookup of handles for the tracing library: open addressing with linear probing.
+// Lock-free lookup of MPI handles (communicators, windows, requests) for the tracing library: open addressing with linear probing.
 #include <cstdlib>
 
 #include "src/trace/record.hpp"
@@ -8,15 +8,15 @@ namespace {
 constexpr std::size_t kFirstSlots = 64;
 }
 
-// Allocates an empty table of a power of two of slots, without the C++ library; null without memory.
+/// Allocates an empty hash table of MPI handles with a power of two of slots, by calloc; null without memory.
 HandleTable::Table* HandleTable::make(std::size_t slots) {
   auto* table = static_cast<Table*>(std::calloc(1, sizeof(Table) + (slots - 1) * sizeof(Slot)));
   if (table != nullptr) table->mask = slots - 1;
   return table;
 }
 
-/// Lookup of a handle without a lock. A reader sees a slot's handle only after its value: insert() stores the value
-/// first and releases with the handle.
+/// Lookup of an MPI handle in the tracing library's table, without a lock. A reader sees a slot's handle only after its value:
+/// insert() stores the value first and releases with the handle.
 void* HandleTable::find(std::uintptr_t handle) const {
   const Table* table = __atomic_load_n(&table_, __ATOMIC_ACQUIRE);
   if (table == nullptr) return nullptr;
@@ -27,8 +27,8 @@ void* HandleTable::find(std::uintptr_t handle) const {
   }
 }
 
-/// Returns the handle's slot, else the first slot that may hold the handle; `fresh` tells that this slot was never
-/// used.
+/// Returns the slot of an MPI handle in a table, else the first slot that may take it. For writers, which hold the lock.
+/// @param fresh  set to true if that slot was never used
 HandleTable::Slot* HandleTable::find_slot(Table* table, std::uintptr_t handle, bool& fresh) {
   Slot* gone = nullptr;
   fresh = false;
@@ -42,8 +42,8 @@ HandleTable::Slot* HandleTable::find_slot(Table* table, std::uintptr_t handle, b
   }
 }
 
-/// Doubles the table. Readers may still be in the old one, which is therefore never freed: all old tables together are smaller
-/// than the new one.
+/// Doubles the hash table of MPI handles, under the lock of writers. Readers may still be in the old one, which is therefore never
+/// freed: all old tables together are smaller than the new one.
 void HandleTable::grow() {
   Table* bigger = make(table_ == nullptr ? kFirstSlots : 2 * (table_->mask + 1));
   if (bigger == nullptr) return;
@@ -58,7 +58,8 @@ void HandleTable::grow() {
   __atomic_store_n(&table_, bigger, __ATOMIC_RELEASE);
 }
 
-// Stores what the tracing library knows about a handle of MPI, under a lock that only writers take.
+/// Stores a value for an MPI handle, under a lock that only writers take. @param replaces  false: a value that is there stays, and
+/// the given one is freed @return the value of the handle; null without memory, when the given one is freed
 void* HandleTable::store(std::uintptr_t handle, void* value, bool replaces) {
   const Lock lock(lock_);
   // At most half full, so that a search always ends at an empty slot.
@@ -75,6 +76,7 @@ void* HandleTable::store(std::uintptr_t handle, void* value, bool replaces) {
     return old;
   }
   if (fresh) ++used_;
+  // The release orders the value before the handle: a reader that finds the handle sees its value.
   __atomic_store_n(&slot->value, value, __ATOMIC_RELAXED);
   __atomic_store_n(&slot->handle, handle, __ATOMIC_RELEASE);
   std::free(old);
@@ -84,7 +86,7 @@ void* HandleTable::store(std::uintptr_t handle, void* value, bool replaces) {
 bool HandleTable::replace(std::uintptr_t handle, void* value) { return store(handle, value, true) != nullptr; }
 void* HandleTable::insert(std::uintptr_t handle, void* value) { return store(handle, value, false); }
 
-// Forgets a handle of MPI; its slot stays in the probe sequence, marked as gone.
+// Removal of an MPI handle before MPI may reuse it: its slot stays in the probe sequence, marked as gone.
 void HandleTable::erase(std::uintptr_t handle) {
   const Lock lock(lock_);
   if (table_ == nullptr) return;

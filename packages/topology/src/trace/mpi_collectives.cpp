@@ -11,7 +11,7 @@ namespace {
 
 using namespace merganser::trace;
 
-/// Counts a message of bytes(i) bytes to every neighbour i of the communicator.
+/// Counts a message of bytes(i) bytes to every out-neighbour i of a communicator with a topology; nothing without one.
 template <class Bytes>
 void for_neighbours(MPI_Comm comm, const Bytes& bytes) {
   const WorldRanks* ranks = get_ranks(comm);
@@ -20,21 +20,21 @@ void for_neighbours(MPI_Comm comm, const Bytes& bytes) {
   }
 }
 
-/// Counts a neighbourhood collective with the same number of elements for every neighbour.
+/// Counts the messages of a neighbourhood collective of MPI that sends n elements to every neighbour.
 void count_even(MPI_Comm comm, int n, MPI_Datatype type) {
   const std::uint64_t bytes = data_bytes(n, type);
   for_neighbours(comm, [=](int) { return bytes; });
 }
-/// Counts a neighbourhood collective with n[i] elements for neighbour i.
+/// Counts the messages of a neighbourhood collective of MPI that sends n[i] elements to neighbour i.
 void count_uneven(MPI_Comm comm, const int* n, MPI_Datatype type) {
   for_neighbours(comm, [=](int i) { return data_bytes(n[i], type); });
 }
-/// Counts a neighbourhood collective with n[i] elements of types[i] for neighbour i.
+/// Counts the messages of MPI_Neighbor_alltoallw, which sends n[i] elements of types[i] to neighbour i.
 void count_typed(MPI_Comm comm, const int* n, const MPI_Datatype* types) {
   for_neighbours(comm, [=](int i) { return data_bytes(n[i], types[i]); });
 }
 
-/// Stores the messages of a persistent neighbourhood collective, to be counted when it is started.
+/// Stores the messages of a persistent neighbourhood collective of MPI under its request, to be counted when it is started.
 template <class Bytes>
 [[maybe_unused]] void store_neighbour_sends(MPI_Comm comm, MPI_Request request, const Bytes& bytes) {
   const WorldRanks* ranks = get_ranks(comm);
@@ -46,6 +46,7 @@ template <class Bytes>
 
 }  // namespace
 
+// Parameters and arguments of the collectives that share a signature.
 #define EVEN const void *from, int n, MPI_Datatype type, void *to, int to_n, MPI_Datatype to_type, MPI_Comm comm
 #define EVEN_ARGUMENTS from, n, type, to, to_n, to_type, comm
 #define GATHERV                                                                                                     \
@@ -101,8 +102,10 @@ MERGANSER_ALL_PERSISTENT(MPIX_)
 #define REDUCED const void *from, void *to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm
 #define REDUCED_ARGUMENTS from, to, n, type, op, comm
 
+/// Wraps a collective of MPI whose calls alone are counted, since MPI sends its messages in ways of its own.
 #define MERGANSER_CALLS(NAME, PARAMETERS, ARGUMENTS) \
   MERGANSER_WRAP(NAME, PARAMETERS, ARGUMENTS, static int slot = 0; count_call("MPI_" #NAME, &slot))
+/// Wraps such a collective with its non-blocking form, which has a request besides.
 #define MERGANSER_BOTH(NAME, INAME, PARAMETERS, ARGUMENTS)                           \
   MERGANSER_CALLS(NAME, (MERGANSER_UNPACK PARAMETERS), (MERGANSER_UNPACK ARGUMENTS)) \
   MERGANSER_CALLS(INAME, (MERGANSER_UNPACK PARAMETERS, MPI_Request * request), (MERGANSER_UNPACK ARGUMENTS, request))

@@ -9,7 +9,7 @@
 
 namespace {
 
-/// Stores a persistent send to a rank of a communicator, to be counted when it is started.
+/// Stores a persistent send of MPI to a rank of a communicator under its request, to be counted when it is started.
 void store_send(MPI_Comm comm, int to, int n, MPI_Datatype type, MPI_Request request) {
   using namespace merganser::trace;
   Sends* sends = new_sends(1);
@@ -39,6 +39,7 @@ MERGANSER_WRAP(Sendrecv_replace,
                 MPI_Status* status),
                (buffer, n, type, to, tag, from, in_tag, comm, status), count_send(comm, to, n, type))
 
+/// Wraps the creation of a persistent send of MPI.
 #define INIT(NAME)                                                               \
   MERGANSER_WRAP(NAME, (SEND, MPI_Request * request), (SEND_ARGUMENTS, request), \
                  store_send(comm, to, n, type, *request))
@@ -54,10 +55,12 @@ MERGANSER_WATCH(Comm_free, (MPI_Comm * comm), (comm), erase_comm(*comm), )
 MERGANSER_WATCH(Comm_disconnect, (MPI_Comm * comm), (comm), erase_comm(*comm), )
 MERGANSER_WATCH(Win_free, (MPI_Win * window), (window), erase_window(*window), )
 
+/// Wraps MPI_Pcontrol, which begins the phase `level` of the traced program's traffic. MPI's own function does nothing.
 extern "C" MERGANSER_SHOWN int MPI_Pcontrol(const int level, ...) {
   merganser::trace::begin_phase(level);
   return MPI_SUCCESS;
 }
+/// Begins a phase under the profiling name, which the Fortran bindings call.
 extern "C" MERGANSER_SHOWN int PMPI_Pcontrol(const int level, ...) {
   merganser::trace::begin_phase(level);
   return MPI_SUCCESS;

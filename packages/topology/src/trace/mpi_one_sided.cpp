@@ -9,11 +9,11 @@ namespace {
 
 using namespace merganser::trace;
 
-/// Counts a put to a rank of a window.
+/// Counts a put of n elements to a rank of an MPI window.
 void count_put(MPI_Win window, int target, int n, MPI_Datatype type) {
   count(Move::put, world_rank_of_window(window, target), data_bytes(n, type));
 }
-/// Counts a get from a rank of a window.
+/// Counts a get of n elements from a rank of an MPI window.
 void count_get(MPI_Win window, int target, int n, MPI_Datatype type) {
   count(Move::get, world_rank_of_window(window, target), data_bytes(n, type));
 }

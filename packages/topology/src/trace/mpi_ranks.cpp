@@ -9,12 +9,12 @@
 namespace merganser::trace {
 namespace {
 
-HandleTable comms;
-HandleTable windows;
-HandleTable requests;
-int world_size = 0;
+HandleTable comms;     // world ranks by communicator
+HandleTable windows;   // world ranks by window
+HandleTable requests;  // messages by persistent request
+int world_size = 0;    // number of ranks of MPI_COMM_WORLD
 
-/// Range of addresses of code.
+/// Range of addresses of the code of a library with MPI's Fortran bindings.
 struct Range {
   std::uintptr_t begin;
   std::uintptr_t end;
@@ -39,15 +39,16 @@ int record_bindings(struct dl_phdr_info* info, std::size_t, void*) {
 }
 
 #ifdef OPEN_MPI
-/// Returns the address of a predefined object by name. It is not linked, so that programs without MPI may load this library.
+/// Returns the address of a predefined object of Open MPI, such as a communicator, by name. It is not linked, so that programs
+/// without MPI may load this library.
 template <class Handle>
 Handle predefined(const char* name) {
   return static_cast<Handle>(find_object(name));
 }
 #endif
 
-/// Translates all ranks of a group to ranks of the world; ranks of other worlds become kOutside. @return false on an
-/// error of MPI
+/// Translates ranks 0 to size - 1 of an MPI group to ranks of MPI_COMM_WORLD; ranks of other worlds become kOutside.
+/// @return false on an error of MPI
 bool translate(MPI_Group group, int size, int* to) {
   MPI_Group all{};
   if (MERGANSER_REAL(Comm_group)(world(), &all) != MPI_SUCCESS) return false;
@@ -65,7 +66,7 @@ bool translate(MPI_Group group, int size, int* to) {
   return good;
 }
 
-/// Allocates the translation of a communicator with `size` ranks and `neighbours` neighbours; null without memory.
+/// Allocates the table of world ranks of a communicator with `size` ranks and `neighbours` neighbours; null without memory.
 WorldRanks* new_ranks(int size, int neighbours) {
   auto* ranks = static_cast<WorldRanks*>(std::malloc(
       sizeof(WorldRanks) + sizeof(int) * (static_cast<std::size_t>(size) + static_cast<std::size_t>(neighbours))));
@@ -76,7 +77,7 @@ WorldRanks* new_ranks(int size, int neighbours) {
   return ranks;
 }
 
-/// Neighbours that a neighbourhood collective sends to, in the order of its send buffer.
+/// Ranks that a neighbourhood collective on a communicator sends to, in the order of its send buffer; none without a topology.
 class Destinations {
  public:
   explicit Destinations(MPI_Comm comm) {
@@ -90,14 +91,14 @@ class Destinations {
   Destinations(const Destinations&) = delete;
   Destinations& operator=(const Destinations&) = delete;
 
-  int count = 0;
-  int* list = nullptr;
+  int count = 0;        ///< number of destinations
+  int* list = nullptr;  ///< ranks of the communicator; MPI_PROC_NULL where a grid ends
 
  private:
-  /// Allocates n numbers, at least one; null without memory.
+  /// Allocates room for n ranks or weights, at least one; null without memory.
   int* make(int n) { return static_cast<int*>(std::malloc(sizeof(int) * static_cast<std::size_t>(n > 0 ? n : 1))); }
 
-  /// Reads the out-neighbours of a distributed graph topology.
+  /// Reads the out-neighbours of this rank in a distributed graph topology of MPI.
   void read_distributed(MPI_Comm comm) {
     int in = 0;
     int out = 0;
@@ -115,7 +116,7 @@ class Destinations {
     std::free(weights);
     std::free(more_weights);
   }
-  /// Reads the neighbours of a graph topology.
+  /// Reads the neighbours of this rank in a replicated graph topology of MPI.
   void read_replicated(MPI_Comm comm) {
     int rank = 0;
     int n = 0;
@@ -124,7 +125,7 @@ class Destinations {
     list = make(n);
     if (list != nullptr && MERGANSER_REAL(Graph_neighbors)(comm, rank, n, list) == MPI_SUCCESS) count = n;
   }
-  /// Reads the neighbours of a Cartesian topology, in the order of MPI: per dimension below, then above.
+  /// Reads the neighbours of this rank in a Cartesian topology, in the order of MPI: per dimension below, then above.
   void read_cartesian(MPI_Comm comm) {
     int dimensions = 0;
     if (MERGANSER_REAL(Cartdim_get)(comm, &dimensions) != MPI_SUCCESS) return;
@@ -141,7 +142,8 @@ class Destinations {
   }
 };
 
-/// Translates the ranks and neighbours of a communicator; null on an error of MPI.
+/// Computes the world ranks of a communicator's ranks and of this rank's neighbours in it; null on an error of MPI. No rank is
+/// known if the translation fails.
 WorldRanks* query_ranks(MPI_Comm comm) {
   int inter = 0;
   if (MERGANSER_REAL(Comm_test_inter)(comm, &inter) != MPI_SUCCESS) return nullptr;
@@ -171,6 +173,7 @@ WorldRanks* query_ranks(MPI_Comm comm) {
 
 }  // namespace
 
+// MPI_COMM_WORLD for the tracing library, which is not linked with MPI: in Open MPI it is the address of an object.
 MPI_Comm world() {
 #ifdef OPEN_MPI
   static MPI_Comm all = nullptr;
@@ -254,7 +257,7 @@ void start_counting() {
   start(rank, world_size, spawned);
 }
 
-// Tells apart calls by PMPI names that Fortran programs cause from those of tools and of MPI itself.
+// Distinguishes calls by PMPI names that Fortran programs cause from those of tools and of MPI itself, by the return address.
 bool from_bindings(const void* address) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   for (int i = 0; i < binding_count; ++i) {

@@ -1,10 +1,10 @@
 #pragma once
-/// Macros that wrap a function of MPI under both its names, MPI_NAME and PMPI_NAME.
+/// Macros of the tracing library that wrap a function of MPI under both its names, MPI_NAME and PMPI_NAME.
 #include "src/trace/mpi_ranks.hpp"
 
 #define MERGANSER_UNPACK(...) __VA_ARGS__
 
-/// Defines a function under both names: MPI_NAME calls OWN##NAME, PMPI_NAME executes SECOND.
+/// Defines a wrapper of an MPI function under both its names: MPI_NAME calls OWN##NAME, PMPI_NAME executes SECOND.
 #define MERGANSER_SHOW(NAME, OWN, PARAMETERS, ARGUMENTS, SECOND)           \
   extern "C" MERGANSER_SHOWN int MPI_##NAME(MERGANSER_UNPACK PARAMETERS) { \
     return OWN##NAME(MERGANSER_UNPACK ARGUMENTS);                          \

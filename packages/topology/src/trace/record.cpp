@@ -21,35 +21,35 @@ __thread int call_depth __attribute__((tls_model("initial-exec"))) = 0;
 
 namespace {
 
-/// Counters of one triple of phase, other rank and kind of operation. One thread writes them, and the thread that
+/// Counters of one thread for one triple of phase, other rank and kind of operation. One thread writes them, and the thread that
 /// writes the file reads them.
-struct Cell {
-  std::uint64_t key;
-  std::uint64_t bytes;
-  std::uint64_t sizes[kClasses];
-  Cell* next;  // of the same thread
+struct FlowCounters {
+  std::uint64_t key;              // triple, as make_key() packs it
+  std::uint64_t bytes;            // sum over operations
+  std::uint64_t sizes[kClasses];  // number of operations by size class
+  FlowCounters* next;             // list of the same thread
 };
 
-/// Counters of one thread in a hash table. The table is never freed: the counts of threads that have ended belong to
-/// the process.
-struct Thread {
-  Cell* last;    // the cell counted last, often the next one too
-  Cell** slots;  // hash table by key
-  std::size_t mask;
-  std::size_t used;
-  Cell* cells;
-  int in_use;  // 1: a live thread counts here
-  Thread* next;
+/// All counters of one thread of a traced program, in a hash table. The table is never freed: the counts of threads that have ended
+/// belong to the process.
+struct ThreadCounters {
+  FlowCounters* last;    // counters of the latest operation, often of the next one too
+  FlowCounters** slots;  // hash table by key
+  std::size_t mask;      // number of slots less one, a power of two less one
+  std::size_t used;      // slots that are taken
+  FlowCounters* cells;   // list of all counters, which other threads may read
+  int in_use;            // 1: a live thread counts here
+  ThreadCounters* next;  // list of all threads' tables
 };
 
-/// A level of MPI_Pcontrol, and how often it was entered.
+/// Phase of a traced program: a level of MPI_Pcontrol, and the number of calls that began it.
 struct Phase {
   int level;
   std::uint64_t entered;
 };
 
-/// A collective, and how often it was called.
-struct Called {
+/// Name of a collective of MPI, and the number of its calls in this process.
+struct CollectiveCalls {
   const char* name;
   std::uint64_t calls;
 };
@@ -57,49 +57,53 @@ struct Called {
 /// State of the tracing library in this process. Constant-initialised, since wrapped functions may be called before
 /// constructors run.
 struct State {
-  int rank = -1;
-  int ranks = 0;
-  bool spawned = false;
-  pid_t pid = 0;
-  Thread* threads = nullptr;
-  pthread_key_t key = 0;
-  std::uint64_t phase = 0;  // index into phases
+  int rank = -1;                      // rank in MPI_COMM_WORLD; -1: not yet known
+  int ranks = 0;                      // number of ranks of the world
+  bool spawned = false;               // true: another program of MPI has started this one
+  pid_t pid = 0;                      // process that start() was called in; a forked child has another
+  ThreadCounters* threads = nullptr;  // list of all threads' tables, to which tables are only prepended
+  pthread_key_t key = 0;              // its destructor releases the table of a thread that ends
+  std::uint64_t phase = 0;            // index into phases
   Phase* phases = nullptr;
   std::size_t phase_count = 0;
-  Called called[64] = {};
+  CollectiveCalls called[64] = {};
   int called_count = 0;
-  int lock = 0;
-  char* written = nullptr;  // body of the last file
+  int lock = 0;             // protects phases, names of collectives, and the file
+  char* written = nullptr;  // body of the latest file
 };
 State state;
 
-__thread Thread* this_thread __attribute__((tls_model("initial-exec"))) = nullptr;
+__thread ThreadCounters* this_thread __attribute__((tls_model("initial-exec"))) = nullptr;
 
 constexpr unsigned kMoveBits = 2;
 constexpr unsigned kPeerBits = 34;
 
-/// Packs phase, peer (from kNobody on, so that it is not negative) and kind of operation into one key.
+/// Packs phase, other rank (counted from kNobody, so that it is not negative) and kind of operation into one key of a hash table.
 std::uint64_t make_key(std::uint64_t phase, int peer, Move move) {
   return (phase << (kPeerBits + kMoveBits)) | (static_cast<std::uint64_t>(peer + 2) << kMoveBits) |
          static_cast<std::uint64_t>(move);
 }
 
+/// Returns the hash of a key of counters: the middle bits of a product by the golden ratio (Fibonacci hashing).
 std::size_t hash(std::uint64_t key) { return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15ULL) >> 24); }
 
-/// Destructor of the thread-specific key: makes a thread's table available to later threads, with its counts.
-void release_thread(void* thread) { __atomic_store_n(&static_cast<Thread*>(thread)->in_use, 0, __ATOMIC_RELEASE); }
+/// Destructor of the thread-specific key of the tracing library: makes a thread's table available to later threads, with its
+/// counts.
+void release_thread(void* thread) {
+  __atomic_store_n(&static_cast<ThreadCounters*>(thread)->in_use, 0, __ATOMIC_RELEASE);
+}
 
 /// Returns a table of counters for this thread: that of a thread that has ended, else a new table. Null without memory.
-Thread* acquire_thread() {
+ThreadCounters* acquire_thread() {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, [] { pthread_key_create(&state.key, release_thread); });
-  Thread* thread = __atomic_load_n(&state.threads, __ATOMIC_ACQUIRE);
+  ThreadCounters* thread = __atomic_load_n(&state.threads, __ATOMIC_ACQUIRE);
   for (; thread != nullptr; thread = thread->next) {
     int free = 0;
     if (__atomic_compare_exchange_n(&thread->in_use, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) break;
   }
   if (thread == nullptr) {
-    thread = static_cast<Thread*>(std::calloc(1, sizeof(Thread)));
+    thread = static_cast<ThreadCounters*>(std::calloc(1, sizeof(ThreadCounters)));
     if (thread == nullptr) return nullptr;
     thread->in_use = 1;
     thread->next = __atomic_load_n(&state.threads, __ATOMIC_RELAXED);
@@ -112,12 +116,13 @@ Thread* acquire_thread() {
   return this_thread = thread;
 }
 
-/// Doubles the hash table of a thread; other threads read only the list of cells. @return false without memory
-bool grow(Thread& thread) {
+/// Doubles the hash table of one thread's counters; other threads read only the list of cells. @return false without memory
+bool grow(ThreadCounters& thread) {
   const std::size_t slots = thread.slots == nullptr ? 64 : 2 * (thread.mask + 1);
-  auto** bigger = static_cast<Cell**>(std::calloc(slots, sizeof(Cell*)));  // NOLINT(bugprone-sizeof-expression)
+  auto** bigger =
+      static_cast<FlowCounters**>(std::calloc(slots, sizeof(FlowCounters*)));  // NOLINT(bugprone-sizeof-expression)
   if (bigger == nullptr) return false;
-  for (Cell* cell = thread.cells; cell != nullptr; cell = cell->next) {
+  for (FlowCounters* cell = thread.cells; cell != nullptr; cell = cell->next) {
     std::size_t at = hash(cell->key) & (slots - 1);
     while (bigger[at] != nullptr) at = (at + 1) & (slots - 1);
     bigger[at] = cell;
@@ -128,14 +133,14 @@ bool grow(Thread& thread) {
   return true;
 }
 
-/// Returns the counters of a key, created if need be; null without memory.
-Cell* get_cell(Thread& thread, std::uint64_t key) {
+/// Returns the counters of one key in a thread's table, created if need be; null without memory. Called by the owning thread only.
+FlowCounters* get_cell(ThreadCounters& thread, std::uint64_t key) {
   if ((thread.slots == nullptr || 2 * thread.used > thread.mask) && !grow(thread)) return nullptr;
   std::size_t at = hash(key) & thread.mask;
   for (; thread.slots[at] != nullptr; at = (at + 1) & thread.mask) {
     if (thread.slots[at]->key == key) return thread.slots[at];
   }
-  auto* cell = static_cast<Cell*>(std::calloc(1, sizeof(Cell)));
+  auto* cell = static_cast<FlowCounters*>(std::calloc(1, sizeof(FlowCounters)));
   if (cell == nullptr) return nullptr;
   cell->key = key;
   cell->next = thread.cells;
@@ -152,19 +157,21 @@ int size_class(std::uint64_t bytes) {
   return width < kClasses ? width : kClasses - 1;
 }
 
-// Adds to a counter of this thread.
+/// Adds to a counter of operations or bytes of this thread.
 void add(std::uint64_t& counter, std::uint64_t more) {
   // Only this thread writes the counter, so no atomic addition is needed; the store is atomic for the reader.
   __atomic_store_n(&counter, counter + more, __ATOMIC_RELAXED);
 }
-/// Reads a counter that another thread may be writing.
+/// Reads a counter of operations or bytes that another thread may be writing.
 std::uint64_t read(const std::uint64_t& counter) { return __atomic_load_n(&counter, __ATOMIC_RELAXED); }
 
-/// Adds the counters of all threads, key by key. @return false if memory does not suffice
-bool merge(Thread& into) {
-  for (Thread* thread = __atomic_load_n(&state.threads, __ATOMIC_ACQUIRE); thread != nullptr; thread = thread->next) {
-    for (Cell* cell = __atomic_load_n(&thread->cells, __ATOMIC_ACQUIRE); cell != nullptr; cell = cell->next) {
-      Cell* sum = get_cell(into, cell->key);
+/// Sums the counters of all threads of the process, key by key, for the trace file. @param into  empty at first
+/// @return false if memory does not suffice
+bool merge(ThreadCounters& into) {
+  for (ThreadCounters* thread = __atomic_load_n(&state.threads, __ATOMIC_ACQUIRE); thread != nullptr;
+       thread = thread->next) {
+    for (FlowCounters* cell = __atomic_load_n(&thread->cells, __ATOMIC_ACQUIRE); cell != nullptr; cell = cell->next) {
+      FlowCounters* sum = get_cell(into, cell->key);
       if (sum == nullptr) return false;
       sum->bytes += read(cell->bytes);
       for (int c = 0; c < kClasses; ++c) sum->sizes[c] += read(cell->sizes[c]);
@@ -173,28 +180,28 @@ bool merge(Thread& into) {
   return true;
 }
 
-/// Frees the counters and the hash table of a temporary sum over threads.
-void release(Thread& thread) {
-  for (Cell* cell = thread.cells; cell != nullptr;) {
-    Cell* next_cell = cell->next;
+/// Frees the counters and the hash table of the sum over threads that merge() made.
+void release(ThreadCounters& thread) {
+  for (FlowCounters* cell = thread.cells; cell != nullptr;) {
+    FlowCounters* next_cell = cell->next;
     std::free(cell);
     cell = next_cell;
   }
   std::free(thread.slots);
 }
 
-/// Returns the number of operations that a cell has counted: the sum over size classes.
-std::uint64_t count_operations(const Cell& cell) {
+/// Returns the number of operations counted for one phase, other rank and kind: the sum over size classes.
+std::uint64_t count_operations(const FlowCounters& cell) {
   std::uint64_t operations = 0;
   for (const std::uint64_t n : cell.sizes) operations += n;
   return operations;
 }
 
-/// Returns the level of a phase by its index.
+/// Returns the level of MPI_Pcontrol of a phase by its index; 0 before the first phase.
 int phase_level(std::uint64_t phase) { return phase < state.phase_count ? state.phases[phase].level : 0; }
 
-/// Writes the line of one flow, without leading and trailing size classes that are 0.
-void format_flow(TextBuffer& text, const Cell& cell) {
+/// Appends the line "flow" of a trace file for one phase, other rank and kind, without leading and trailing size classes of 0.
+void format_flow(TextBuffer& text, const FlowCounters& cell) {
   static const char* const kMoves[] = {"message", "put", "get"};
   const auto peer = static_cast<int>((cell.key >> kMoveBits) & ((std::uint64_t{1} << kPeerBits) - 1)) - 2;
   int first = 0;
@@ -208,9 +215,9 @@ void format_flow(TextBuffer& text, const Cell& cell) {
   text.add("\n");
 }
 
-/// Writes the body of the file: phases, flows, the rank's operations with itself and with other worlds, collectives.
+/// Appends the body of a trace file: phases, flows, the rank's operations with itself and with other worlds, collectives.
 void format_body(TextBuffer& text) {
-  Thread all{};
+  ThreadCounters all{};
   if (!merge(all)) text.set_incomplete();
   std::uint64_t self[2] = {0, 0};
   std::uint64_t outside[2] = {0, 0};
@@ -219,7 +226,7 @@ void format_body(TextBuffer& text) {
   for (std::size_t p = 1; p < state.phase_count; ++p) {
     text.add("phase %d %llu\n", state.phases[p].level, static_cast<unsigned long long>(state.phases[p].entered));
   }
-  for (const Cell* cell = all.cells; cell != nullptr; cell = cell->next) {
+  for (const FlowCounters* cell = all.cells; cell != nullptr; cell = cell->next) {
     const auto peer = static_cast<int>((cell->key >> kMoveBits) & ((std::uint64_t{1} << kPeerBits) - 1)) - 2;
     if (peer != kOutside && peer != state.rank) {
       format_flow(text, *cell);
@@ -240,7 +247,7 @@ void format_body(TextBuffer& text) {
   text.add("end\n");
 }
 
-/// Reports on standard error that the file cannot be written.
+/// Prints on standard error that the trace file of this process cannot be written, with the text of errno.
 void report_error(const char* path) {
   char line[4200];
   const int length =
@@ -252,7 +259,7 @@ void report_error(const char* path) {
   }
 }
 
-/// Writes all bytes, retrying when interrupted. @return false on an error
+/// Writes all bytes of a trace file, retrying when interrupted by a signal. @return false on an error
 bool write_all(int file, const char* data, std::size_t bytes) {
   while (bytes > 0) {
     const ssize_t done = ::write(file, data, bytes);
@@ -264,7 +271,8 @@ bool write_all(int file, const char* data, std::size_t bytes) {
   return true;
 }
 
-/// Writes the file under a temporary name and renames it, so that it appears whole or not at all.
+/// Writes the trace file of this process, rank-N.trace, under a temporary name and renames it, so that it appears whole or not at
+/// all. Errors are printed: a traced program goes on.
 void write_file(const char* header, const TextBuffer& body) {
   const char* folder = std::getenv("MERGANSER_TRACE_FOLDER");
   if (folder == nullptr || *folder == '\0') folder = "merganser-trace";
@@ -291,10 +299,12 @@ void write_file(const char* header, const TextBuffer& body) {
   }
 }
 
+/// Destructor of the tracing library: writes the trace file of a program that ends without finalising MPI or OpenSHMEM.
 __attribute__((destructor)) void write_at_exit() { write_part("exit"); }
 
 }  // namespace
 
+// Start of counting: `rank` is set last, since a rank of 0 or more enables the trace file.
 void start(int rank, int ranks, bool spawned) {
   if (state.rank >= 0) return;
   state.ranks = ranks;
@@ -307,10 +317,10 @@ void start(int rank, int ranks, bool spawned) {
 // lock.
 void count(Move move, int peer, std::uint64_t bytes) {
   if (peer == kNobody) return;
-  Thread* thread = this_thread;
+  ThreadCounters* thread = this_thread;
   if (__builtin_expect(thread == nullptr, 0) && (thread = acquire_thread()) == nullptr) return;
   const std::uint64_t key = make_key(__atomic_load_n(&state.phase, __ATOMIC_RELAXED), peer, move);
-  Cell* cell = thread->last;
+  FlowCounters* cell = thread->last;
   if (cell == nullptr || cell->key != key) {
     cell = get_cell(*thread, key);
     if (cell == nullptr) return;

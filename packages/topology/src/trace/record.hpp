@@ -1,5 +1,6 @@
 #pragma once
-/// Counters of the tracing library in one process: operations by phase, other rank, kind and size.
+/// Counters of the tracing library (libmerganser-trace) in one process of a traced program: operations by phase, other rank, kind
+/// and size.
 ///
 /// The library is preloaded into programs of any language, so it does not depend on the C++ library. Every thread counts in a
 /// table of its own, without locks; the tables are added up when the process ends.
@@ -10,27 +11,29 @@
 
 namespace merganser::trace {
 
-/// Kind of an operation: two-sided message, put, get.
+/// Kind of a counted operation between ranks: two-sided message, put, get.
 enum class Move : std::uint8_t { message, put, get };
 
-constexpr int kOutside = -1;  ///< a rank of another world
+constexpr int kOutside = -1;  ///< rank of another world, as of a spawned program
 constexpr int kNobody = -2;   ///< MPI_PROC_NULL and the like: not counted
 constexpr int kClasses = 48;  ///< number of size classes, equal to comm::kSizeClasses
 
-/// Returns the function of this name in the library that the program is linked with; null if there is none.
+/// Returns the MPI or OpenSHMEM function of this name behind the tracing library's wrappers; null if there is none.
 [[nodiscard]] void* find_function(const char* name);
-/// Returns the object of this name that all callers use, which may be a copy in the program; null if there is none.
+/// Returns the object of the MPI library of this name that all callers use, which may be a copy in the program; null without one.
 [[nodiscard]] void* find_object(const char* name);
 
-/// Sets the rank of this process, once it is known, and thereby enables the file. Later calls have no effect.
+/// Sets the rank of this process in the traced program, once it is known, and thereby enables the trace file. Later calls have no
+/// effect. @param spawned  true: another program of MPI has started this one
 void start(int rank, int ranks, bool spawned);
-/// Counts an operation of this thread with a rank of the world. Thread-safe, without a lock.
+/// Counts a message, put or get of this thread with rank `peer` of the world in the current phase. Thread-safe, without a lock.
 void count(Move move, int peer, std::uint64_t bytes);
-/// Begins the phase `level`: operations are counted in it until the next call.
+/// Begins the phase `level` of the traced program (MPI_Pcontrol): operations are counted in it until the next call.
 void begin_phase(int level);
-/// Counts a call of a collective. Thread-safe. @param slot  a static of the caller, 0 at first, which caches the index of `name`
+/// Counts a call of the collective `name` of MPI in this process. Thread-safe. @param slot  a static of the caller, 0 at first,
+/// which caches the index of `name`
 void count_call(const char* name, int* slot);
-/// Writes the file of this process, unless this is a forked child or nothing has been counted since the last call.
+/// Writes the trace file of this process, unless this is a forked child or nothing has been counted since the last call.
 /// @param reason  "finalize", "exit" or "abort"
 void write_part(const char* reason);
 
@@ -38,21 +41,21 @@ void write_part(const char* reason);
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): it is 0 from the start
 extern __thread int call_depth __attribute__((tls_model("initial-exec")));
 
-/// Scope of a wrapped call. Calls that the library makes to itself are nested, and not counted.
+/// Scope of a wrapped MPI or OpenSHMEM call. Calls that the library makes to its own functions are nested, and not counted.
 class Call {
  public:
   Call() : outermost_(call_depth++ == 0) {}
   ~Call() { --call_depth; }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
-  /// Returns true in the outermost call.
+  /// Returns true in the outermost wrapped call of this thread, which is counted.
   [[nodiscard]] bool counts() const { return outermost_; }
 
  private:
   bool outermost_;
 };
 
-/// Lock held in a scope, on a word of the caller: a spin lock that yields, without the C++ library.
+/// Scoped spin lock of the tracing library on a word of the caller: yields while it is taken, and needs no C++ library.
 class Lock {
  public:
   explicit Lock(int& word) : word_(word) {
@@ -82,15 +85,18 @@ class HandleTable {
   void erase(std::uintptr_t handle);
 
  private:
+  /// Slot of the hash table: an MPI handle and the value that is stored for it.
   struct Slot {
-    std::uintptr_t handle;
-    void* value;
+    std::uintptr_t handle;  ///< 0: never used; kGone: removed
+    void* value;            ///< from malloc
   };
+  /// Hash table with open addressing, allocated with mask + 1 slots.
   struct Table {
-    std::size_t mask;
+    std::size_t mask;  ///< number of slots less one, a power of two less one
     Slot slots[1];
   };
-  static constexpr std::uintptr_t kGone = ~std::uintptr_t{0};
+  static constexpr std::uintptr_t kGone = ~std::uintptr_t{0};  ///< marks the slot of a removed handle
+  /// Returns the hash of an MPI handle: the middle bits of a product by the golden ratio (Fibonacci hashing).
   [[nodiscard]] static std::size_t hash(std::uintptr_t handle) {
     return static_cast<std::size_t>((handle * 0x9E3779B97F4A7C15ULL) >> 20);
   }
@@ -100,8 +106,8 @@ class HandleTable {
   void* store(std::uintptr_t handle, void* value, bool replaces);
 
   Table* table_ = nullptr;
-  std::size_t used_ = 0;
-  int lock_ = 0;
+  std::size_t used_ = 0;  ///< slots that are or were taken, those of removed handles included
+  int lock_ = 0;          ///< taken by writers only
 };
 
 }  // namespace merganser::trace

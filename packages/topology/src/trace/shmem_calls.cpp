@@ -10,9 +10,10 @@
 namespace {
 
 using namespace merganser::trace;
-using Context = void*;
+using Context = void*;  // shmem_ctx_t
 
-/// Returns the library's function of this name, looked up at its first use. Threads may look it up twice, with one result.
+/// Returns the OpenSHMEM library's own function of this name, looked up at its first use. Threads may look it up twice, with one
+/// result.
 template <class Function>
 Function* cached_function(Function** known, const char* name) {
   Function* real = __atomic_load_n(known, __ATOMIC_RELAXED);
@@ -37,7 +38,7 @@ void start_counting() {
 #define UNPACK(...) __VA_ARGS__
 #define SHOWN extern "C" __attribute__((visibility("default")))
 
-/// Wrap a function without, and one with a result; the last argument counts.
+/// Wrap an OpenSHMEM function without, and one with a result; the last argument is the statement that counts its operations.
 #define WRAP(NAME, PARAMETERS, ARGUMENTS, ...)         \
   SHOWN void NAME(UNPACK PARAMETERS) {                 \
     static void (*known)(UNPACK PARAMETERS) = nullptr; \
@@ -58,7 +59,7 @@ void start_counting() {
     return result;                                                     \
   }
 
-/// Wrap a function with and without a context.
+/// Wrap an OpenSHMEM function in both its forms, with and without a context.
 #define EACH(NAME, PARAMETERS, ARGUMENTS, ...)                             \
   WRAP(shmem_##NAME, (UNPACK PARAMETERS), (UNPACK ARGUMENTS), __VA_ARGS__) \
   WRAP(shmem_ctx_##NAME, (Context context, UNPACK PARAMETERS), (context, UNPACK ARGUMENTS), __VA_ARGS__)
@@ -66,26 +67,30 @@ void start_counting() {
   WRAP_RESULT(T, shmem_##NAME, (UNPACK PARAMETERS), (UNPACK ARGUMENTS), __VA_ARGS__) \
   WRAP_RESULT(T, shmem_ctx_##NAME, (Context context, UNPACK PARAMETERS), (context, UNPACK ARGUMENTS), __VA_ARGS__)
 
-/// Wrap contiguous puts and gets. T: declared type of elements; SIZE: bytes of one.
+/// Wrap contiguous puts and gets of OpenSHMEM. T: declared type of elements; SIZE: bytes of one.
 #define BLOCKS(T, SIZE, PUT, GET, SUFFIX)                                                                              \
   EACH(PUT##SUFFIX, (T * to, const T* from, std::size_t n, int pe), (to, from, n, pe), count(Move::put, pe, n*(SIZE))) \
   EACH(GET##SUFFIX, (T * to, const T* from, std::size_t n, int pe), (to, from, n, pe), count(Move::get, pe, n*(SIZE)))
+/// Wrap strided puts and gets.
 #define STRIDED(T, SIZE, PUT, GET)                                                                         \
   EACH(PUT, (T * to, const T* from, std::ptrdiff_t step, std::ptrdiff_t from_step, std::size_t n, int pe), \
        (to, from, step, from_step, n, pe), count(Move::put, pe, n*(SIZE)))                                 \
   EACH(GET, (T * to, const T* from, std::ptrdiff_t step, std::ptrdiff_t from_step, std::size_t n, int pe), \
        (to, from, step, from_step, n, pe), count(Move::get, pe, n*(SIZE)))
+/// Wrap all puts and gets of one element type: blocks, non-blocking blocks, strided, single elements.
 #define TYPED(NAME, T)                                                                        \
   BLOCKS(T, sizeof(T), NAME##_put, NAME##_get, )                                              \
   BLOCKS(T, sizeof(T), NAME##_put, NAME##_get, _nbi)                                          \
   STRIDED(T, sizeof(T), NAME##_iput, NAME##_iget)                                             \
   EACH(NAME##_p, (T * to, T value, int pe), (to, value, pe), count(Move::put, pe, sizeof(T))) \
   EACH_RESULT(T, NAME##_g, (const T* from, int pe), (from, pe), count(Move::get, pe, sizeof(T)))
+/// Wrap all puts and gets of elements of so many bits.
 #define SIZED(BITS)                                    \
   BLOCKS(void, (BITS) / 8, put##BITS, get##BITS, )     \
   BLOCKS(void, (BITS) / 8, put##BITS, get##BITS, _nbi) \
   STRIDED(void, (BITS) / 8, iput##BITS, iget##BITS)
 
+// An atomic operation that changes the target's memory counts as a put, one that returns a value as a get.
 #define CHANGES(T) count(Move::put, pe, sizeof(T))
 #define BRINGS(T) count(Move::get, pe, sizeof(T))
 #define ATOMIC_VALUE(NAME, T) /* the types that are read and written only */          \
@@ -174,6 +179,8 @@ OLD_NUMBER(int, int)
 OLD_NUMBER(long, long)
 OLD_NUMBER(longlong, long long)
 
+// Start and end of OpenSHMEM: counting begins once rank and number of ranks are known, and the trace file is written before the
+// end.
 SHOWN void shmem_init() {
   static void (*known)() = nullptr;
   cached_function(&known, "shmem_init")();

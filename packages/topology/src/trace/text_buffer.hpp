@@ -8,10 +8,11 @@
 
 namespace merganser::trace {
 
-/// Text that grows by formatted pieces of up to 511 characters; without memory for a piece it is incomplete.
+/// Text of a trace file that grows by formatted pieces of up to 511 characters; without memory for a piece it is incomplete.
 class TextBuffer {
  public:
   ~TextBuffer() { std::free(data_); }
+  /// Appends a formatted piece, cut after 511 characters.
   __attribute__((format(printf, 2, 3))) void add(const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -31,17 +32,20 @@ class TextBuffer {
     std::memcpy(data_ + used_, piece, bytes + 1);
     used_ += bytes;
   }
+  /// Returns the text of the trace file so far, ended by a zero byte.
   [[nodiscard]] const char* data() const { return data_ != nullptr ? data_ : ""; }
+  /// Returns the length of the trace file's text, bytes.
   [[nodiscard]] std::size_t size() const { return used_; }
-  /// Marks the text as one that lacks something for want of memory: it must not be written, since numbers would be too low.
+  /// Marks the text as incomplete for want of memory: it must not be written, since counts would be too low.
   void set_incomplete() { complete_ = false; }
+  /// Returns false if a piece of the trace file is missing for want of memory.
   [[nodiscard]] bool is_complete() const { return complete_; }
 
  private:
   bool complete_ = true;
   char* data_ = nullptr;
-  std::size_t used_ = 0;
-  std::size_t room_ = 0;
+  std::size_t used_ = 0;  ///< length of the trace file's text
+  std::size_t room_ = 0;  ///< bytes that are allocated for the text
 };
 
 }  // namespace merganser::trace

@@ -1,4 +1,5 @@
 // requires: MPI
+// Communicators of the benchmark kernels over MPI: one per set of ranks, reused by later kernels and freed before MPI ends.
 #include "src/kernels/families/mpi/group.hpp"
 
 #include <map>
@@ -15,6 +16,7 @@ namespace {
 
 using Groups = std::vector<std::unique_ptr<MpiGroup>>;
 
+/// Returns the groups of MPI ranks of which kernels have made communicators, those of this simulated rank under SMPI.
 Groups& groups() {
   static auto* all = new std::map<int, Groups>;  // never destroyed: MPI ends after the destructors of statics
   int context = 0;
@@ -22,8 +24,8 @@ Groups& groups() {
   return (*all)[context];
 }
 
-/// Frees the windows and communicators of all groups. MPI calls it at the beginning of MPI_Finalize, by an attribute of
-/// MPI_COMM_SELF: the last moment at which a window can be freed.
+/// Frees the windows and communicators of the kernels of all groups. MPI calls it at the beginning of MPI_Finalize, by an attribute
+/// of MPI_COMM_SELF: the last moment at which a window can be freed.
 int free_all(MPI_Comm, int, void*, void*) {
   try {
     for (const auto& group : groups()) group->pool.free_all();
@@ -51,7 +53,8 @@ MPI_Comm make_comm(const std::vector<int>& world_ranks) {
 
 }  // namespace
 
-// Communicator of the kernels for these ranks: the one that an earlier kernel made of the same ranks, else a new one.
+// Returns the group with the communicator of the kernels for these ranks: the one that an earlier kernel made of the same ranks,
+// else a new one. Collective.
 MpiGroup& mpi_group(comm::Transport& control) {
   agree(control, [] { comm::detail::start_mpi(); });
   std::vector<int> world_ranks = all_gather_value(control, comm::detail::rank_in(MPI_COMM_WORLD));
@@ -65,15 +68,18 @@ MpiGroup& mpi_group(comm::Transport& control) {
   return *groups().emplace_back(std::move(group));
 }
 
+// Frees windows and communicators of kernels that no rank uses any more, as found by a sum over the ranks.
 void free_unused(comm::Transport& control, comm::detail::CollectivePool& pool) {
   pool.free_unused([&](std::span<std::int64_t> values) { control.all_reduce(values, comm::Op::sum); });
 }
 
+// Makes the distributed graph communicator of a process graph, by which neighbourhood kernels communicate. Collective.
 GraphCommunicator::GraphCommunicator(const MpiGroup& group, const comm::Graph& graph)
     : comm_(comm::detail::graph_communicator(group.comm, graph)) {
   check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
+// Frees the distributed graph communicator. Collective over its ranks.
 void GraphCommunicator::free() {
   const comm::detail::ScopedYield yield;
   if (comm_ != MPI_COMM_NULL) check(MPI_Comm_free(&comm_), "MPI_Comm_free");

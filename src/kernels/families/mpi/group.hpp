@@ -15,15 +15,16 @@ using comm::detail::check;
 /// Tag of no message: MPI_Iprobe for it finds nothing and drives the progress of the library.
 inline constexpr int kNoTag = 0;
 
-/// Communicator of some ranks of MPI_COMM_WORLD with the windows and communicators made of it, which are freed before MPI is
-/// finalised.
+/// Communicator of the benchmark kernels on some ranks of MPI_COMM_WORLD, with the windows and communicators made of it, which are
+/// freed before MPI is finalised. mpi_group() makes it.
 struct MpiGroup {
-  std::vector<int> world_ranks;  ///< by rank in the group: rank in MPI_COMM_WORLD
-  MPI_Comm comm = MPI_COMM_NULL;
-  int next_tag = kNoTag;
-  comm::detail::CollectivePool pool;
+  std::vector<int> world_ranks;       ///< by rank in the group: rank in MPI_COMM_WORLD
+  MPI_Comm comm = MPI_COMM_NULL;      ///< communicator of these ranks; in SMPI MPI_COMM_WORLD if these are all
+  int next_tag = kNoTag;              ///< last message tag that new_tag() returned
+  comm::detail::CollectivePool pool;  ///< windows and graph communicators, freed collectively
 
-  /// Returns a tag for one object; tags are reused after 32,767 objects. Called by all ranks of the group in the same order.
+  /// Returns a message tag for one exchange, barrier or measurement; tags are reused after 32,767 of them. Called by all ranks of
+  /// the group in the same order.
   [[nodiscard]] int new_tag() {
     constexpr int kSmallestUpperBound = 32767;  // that the standard allows
     next_tag = next_tag % kSmallestUpperBound + 1;
@@ -31,18 +32,21 @@ struct MpiGroup {
   }
 };
 
-/// Returns the group of the ranks of `control`, made on the first call for these ranks; initialises MPI if nothing has. Collective.
+/// Returns the group of the ranks of `control`, with a communicator for benchmark kernels, made on the first call for these ranks;
+/// initialises MPI if nothing has. Collective.
 [[nodiscard]] MpiGroup& mpi_group(comm::Transport& control);
 
-/// Frees the resources of a pool that no rank uses any more. Collective over `control`.
+/// Frees the windows and communicators of benchmark kernels in a pool that no rank uses any more. Collective over `control`.
 void free_unused(comm::Transport& control, comm::detail::CollectivePool& pool);
 
 /// Distributed graph communicator (MPI_Dist_graph_create_adjacent) of a process graph.
 class GraphCommunicator final : public comm::detail::CollectiveResource {
  public:
-  /// Makes the communicator. Collective over the group.
+  /// Makes the distributed graph communicator of a process graph from its arcs on this rank. Collective over the group.
   GraphCommunicator(const MpiGroup& group, const comm::Graph& graph);
+  /// Returns the handle of the distributed graph communicator, which this object owns.
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
+  /// Frees the distributed graph communicator. Collective over its ranks; the pool calls it.
   void free() override;
 
  private:

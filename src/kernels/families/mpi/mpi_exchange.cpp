@@ -1,4 +1,5 @@
 // requires: MPI
+// Waits of the benchmark kernels over MPI: polling of requests with a time limit, and the list of pending ranks for a watchdog.
 #include "src/kernels/families/mpi/mpi_exchange.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 constexpr unsigned kLook = 4096;  // polls between two updates of the pending requests and checks of the time limit
 }
 
-// Wait of a kernel over MPI without a list of pending ranks, by polling, so that MERGANSER_WAIT_LIMIT holds.
+// Completes requests of a kernel over MPI without a list of pending ranks, by polling, so that MERGANSER_WAIT_LIMIT holds.
 void wait_for(std::span<MPI_Request> requests, const comm::detail::Waiter::Describe& describe) {
   comm::detail::Waiter waiter(describe);
   const ScopedYield yield(ScopedYield::Call::brief);
@@ -26,13 +27,14 @@ void wait_for(std::span<MPI_Request> requests, const comm::detail::Waiter::Descr
   }
 }
 
+// Makes one null request for each rank at the other end of an arc.
 Requests::Requests(std::vector<int> ranks)
     : ranks_(std::move(ranks)),
       requests_(ranks_.size(), MPI_REQUEST_NULL),
       at_(ranks_.size()),
       pending_(ranks_.size()) {}
 
-// Requests of a kernel's iteration that failed must not outlive the memory of the zones.
+// Cancels requests of a kernel's iteration that failed, which must not outlive the memory of the zones.
 Requests::~Requests() {
   if (!comm::detail::mpi_running()) return;
   // Requests are active here only after an error. They are cancelled, since the memory that they refer to is freed next.
@@ -44,7 +46,7 @@ Requests::~Requests() {
   }
 }
 
-// Wait of one iteration of a kernel over MPI: the short path, which only tests requests in their order.
+// Completes the requests of one iteration of a kernel over MPI: the short path, which only tests them in their order.
 void Requests::wait(const comm::detail::Waiter::Describe& describe) {
   looked_.store(false, std::memory_order_relaxed);
   for (std::size_t at = 0; at < requests_.size(); ++at) {
@@ -56,8 +58,8 @@ void Requests::wait(const comm::detail::Waiter::Describe& describe) {
   at_.store(requests_.size(), std::memory_order_relaxed);
 }
 
-// Slow path of Requests::wait(): notes now and then which requests are pending, for the watchdog, and checks the time
-// limit.
+// Completes one request of a kernel over MPI on the slow path of Requests::wait(): every kLook polls it notes for the watchdog
+// which requests are pending, and checks the time limit.
 void Requests::wait_long(std::size_t at, const comm::detail::Waiter::Describe& describe) {
   comm::detail::Waiter waiter(describe);
   int done = 0;
@@ -69,6 +71,7 @@ void Requests::wait_long(std::size_t at, const comm::detail::Waiter::Describe& d
   }
 }
 
+// Notes which requests of a kernel's iteration, from index `from` on, are still pending, for missing() of the watchdog's thread.
 void Requests::update_pending(std::size_t from) {
   for (std::size_t at = from; at < requests_.size(); ++at) {
     int done = 0;
@@ -78,7 +81,7 @@ void Requests::update_pending(std::size_t from) {
   looked_.store(true, std::memory_order_release);  // with the acquire in missing(): a thread that sees it sees pending_
 }
 
-// Read by the watchdog's thread while wait() runs: the ranks at the other ends of pending requests.
+// Returns the ranks at the other ends of pending requests; called by the watchdog's thread while wait() runs.
 std::vector<int> Requests::missing() const {
   std::vector<int> ranks;
   // Requests before at_ are complete; of the others all count as pending until they have been tested once.
@@ -91,6 +94,7 @@ std::vector<int> Requests::missing() const {
   return ranks;
 }
 
+// Frees the persistent requests of a kernel over MPI.
 void Requests::free() {
   for (auto& request : requests_) {
     if (request != MPI_REQUEST_NULL) check(MPI_Request_free(&request), "MPI_Request_free");

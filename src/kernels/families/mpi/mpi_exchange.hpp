@@ -1,5 +1,5 @@
 #pragma once
-/// Common parts of the kernels over MPI: requests that a watchdog can inspect, and waits with a time limit.
+/// Common parts of the benchmark kernels over MPI: requests that a watchdog can inspect, and waits with a time limit.
 #include <mpi.h>
 
 #include <atomic>
@@ -15,51 +15,60 @@
 
 namespace merganser::kernels::detail {
 
-/// Greatest number of bytes of one message: counts of MPI are of type int.
+/// Greatest number of bytes of one message of an exchange kernel over MPI: counts of MPI are of type int.
 inline constexpr std::size_t kMaxMpiBytes = std::numeric_limits<int>::max();
 
-/// Makes the registry entry of a kernel over MPI.
+/// Makes the registry entry of an exchange kernel over MPI, whose arcs carry at most kMaxMpiBytes each.
 [[nodiscard]] constexpr KernelEntry mpi_kernel(const KernelInfo& info, decltype(KernelEntry::make) make) {
   return {info, make, kMaxMpiBytes};
 }
 
-[[nodiscard]] inline int mpi_count(std::size_t bytes) { return static_cast<int>(bytes); }  // the plan has checked it
+/// Converts the bytes of an arc to a count of MPI; make_plan() has checked that they fit an int.
+[[nodiscard]] inline int mpi_count(std::size_t bytes) { return static_cast<int>(bytes); }
 
-/// Returns the in-neighbours followed by the out-neighbours, the order of the requests in Requests.
+/// Returns the in-neighbours of a rank followed by its out-neighbours, the order of the MPI requests of an exchange kernel.
 [[nodiscard]] inline std::vector<int> in_then_out(const comm::Graph& graph) {
   std::vector<int> ranks = graph.in;
   ranks.insert(ranks.end(), graph.out.begin(), graph.out.end());
   return ranks;
 }
 
-/// Requests of one iteration, one per in-arc, then one per out-arc, whose pending ranks another thread can read during the wait.
+/// MPI requests of one iteration of an exchange kernel, one per in-arc, then one per out-arc. Another thread, that of a watchdog,
+/// can read during the wait which ranks are pending.
 ///
 /// wait() tests them one after the other, which costs as much as MPI_Waitall, since every test drives the progress of all requests.
 class Requests : Pinned {
  public:
-  /// Makes null requests.
+  /// Makes null requests, which the kernel overwrites by those of its sends and receives.
   /// @param ranks  by request: the rank at the other end
   explicit Requests(std::vector<int> ranks);
+  /// Cancels requests that are still active, which is so only after an error.
   ~Requests();
 
+  /// Returns the MPI request of an arc by its index: in-arcs first, then out-arcs.
   [[nodiscard]] MPI_Request& operator[](std::size_t at) { return requests_[at]; }
+  /// Returns the array of MPI requests of an exchange kernel, null ones included.
   [[nodiscard]] MPI_Request* data() { return requests_.data(); }
+  /// Returns the number of MPI requests of an exchange kernel: in-arcs and out-arcs together.
   [[nodiscard]] std::size_t size() const { return requests_.size(); }
 
-  /// Completes all requests. @throws CommError, with the text of `describe`, if the wait exceeds MERGANSER_WAIT_LIMIT
+  /// Completes all MPI requests of an iteration by polling. @throws CommError, with the text of `describe`, if the wait exceeds
+  /// MERGANSER_WAIT_LIMIT
   void wait(const comm::detail::Waiter::Describe& describe);
   /// Returns the ranks of the requests that wait() has not completed yet, each once, ascending. Another thread may call it.
   [[nodiscard]] std::vector<int> missing() const;
-  /// Frees persistent requests, which must be inactive.
+  /// Frees the persistent requests of MPI_Send_init and MPI_Recv_init, which must be inactive. Local.
   void free();
 
  private:
+  /// Completes one MPI request by polling, and keeps the list of pending requests and the time limit up to date.
   void wait_long(std::size_t at, const comm::detail::Waiter::Describe& describe);
+  /// Notes for missing() which MPI requests from index `from` on are pending. Local.
   void update_pending(std::size_t from);
 
-  std::vector<int> ranks_;
-  std::vector<MPI_Request> requests_;
-  std::atomic<std::size_t> at_;             // index of the request being tested
+  std::vector<int> ranks_;                  // by request: rank at the other end of its arc
+  std::vector<MPI_Request> requests_;       // requests of all arcs, in-arcs first, then out-arcs
+  std::atomic<std::size_t> at_;             // index of the request that wait() is testing
   std::atomic<bool> looked_{false};         // pending_ is valid in this wait
   std::vector<std::atomic<bool>> pending_;  // by request, as of the last update_pending()
 };

@@ -1,4 +1,5 @@
 // requires: MPI
+// MPI windows for the landing and source zones of one-sided benchmark kernels: allocation, agreement on errors, release.
 #include "src/kernels/families/mpi/window.hpp"
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace merganser::kernels::detail {
 
-// Window of a one-sided kernel. A failure is only noted, since the other ranks are in the same collective call.
+// Allocates the MPI window of a one-sided kernel. A failure is only noted, since the other ranks are in the same collective call.
 Window::Window(const MpiGroup& group, std::size_t bytes, Use use) : comm_(group.comm) {
   const MPI_Aint size = comm::detail::window_bytes(bytes + kLine);
   const comm::detail::ScopedYield yield;
@@ -23,6 +24,7 @@ Window::Window(const MpiGroup& group, std::size_t bytes, Use use) : comm_(group.
     return;
   }
   MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
+  // Zones start at a cache line, which the allocation of one line more allows on every rank.
   shift_ = (kLine - reinterpret_cast<std::uintptr_t>(base_) % kLine) % kLine;
   std::memset(base_, 0, static_cast<std::size_t>(size));
   if (use == Use::in_one_epoch) {
@@ -31,6 +33,7 @@ Window::Window(const MpiGroup& group, std::size_t bytes, Use use) : comm_(group.
   }
 }
 
+// Ends the passive epoch of the MPI window, if it has one, and frees the window. Collective over its ranks.
 void Window::free() {
   if (window_ == MPI_WIN_NULL) return;
   const comm::detail::ScopedYield yield;
@@ -38,7 +41,7 @@ void Window::free() {
   check(MPI_Win_free(&window_), "MPI_Win_free");
 }
 
-// Window of a one-sided kernel, with the errors of all ranks agreed upon.
+// Makes the MPI window of a one-sided kernel, with the errors of all ranks agreed upon. Collective.
 std::shared_ptr<Window> make_window(comm::Transport& control, MpiGroup& group, std::size_t bytes, Window::Use use) {
   free_unused(control, group.pool);
   auto window = std::make_shared<Window>(group, bytes, use);

@@ -1,4 +1,5 @@
 // requires: OpenSHMEM
+// Blocks of OpenSHMEM symmetric memory for the zones and signals of benchmark kernels.
 #include "src/kernels/families/openshmem/symmetric.hpp"
 
 #include <shmem.h>
@@ -14,21 +15,23 @@
 namespace merganser::kernels::detail {
 namespace {
 
-constexpr std::size_t kMega = std::size_t{1} << 20;
+constexpr std::size_t kMega = std::size_t{1} << 20;  // bytes of a MiB, the unit of the heap size setting
 
-// Blocks of symmetric memory that all ranks hold, to be freed by all together.
+/// Returns the pool of the blocks of symmetric memory of kernels, which all ranks hold and free together.
 comm::detail::CollectivePool& pool() {
   static comm::detail::CollectivePool of_all_ranks;
   return of_all_ranks;
 }
 
-/// Returns a setting of the heap size that suffices: libraries may round blocks up to powers of two, and fragment the heap.
+/// Returns a setting of the size of the OpenSHMEM symmetric heap, in MiB, that suffices for `bytes` bytes more: libraries may round
+/// blocks up to powers of two, and fragment the heap.
 std::string heap_needed(std::size_t bytes) {
   const std::size_t needed = std::bit_ceil(std::max(comm::detail::heap_bytes(), kMega) + 2 * std::bit_ceil(bytes));
   return std::to_string(needed / kMega) + "M";
 }
 
-/// Checks that `control` has all processes in their order: shmem_align is collective over all.
+/// Checks that `control` has all processes of the job in their order: shmem_align is collective over all. @throws UsageError
+/// otherwise
 void check_world_is_control(const comm::Transport& control) {
   const comm::World world = comm::launcher_world();
   if (control.size() == world.size && control.rank() == world.rank) return;
@@ -38,10 +41,10 @@ void check_world_is_control(const comm::Transport& control) {
 
 }  // namespace
 
+// Frees the block of OpenSHMEM symmetric memory. Collective over all processes.
 void SymmetricBlock::free() { shmem_free(data_); }
 
-// Memory of an OpenSHMEM kernel: the largest size of all ranks is allocated everywhere, since symmetric memory demands
-// it.
+// Allocates the memory of an OpenSHMEM kernel: the largest size of all ranks everywhere, since symmetric memory demands it.
 std::shared_ptr<SymmetricBlock> symmetric_block(comm::Transport& control, std::size_t bytes) {
   agree(control, [&] { check_world_is_control(control); });
   agree(control, [] { comm::detail::start_shmem(); });

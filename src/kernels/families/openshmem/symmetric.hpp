@@ -1,5 +1,5 @@
 #pragma once
-/// Symmetric memory (OpenSHMEM) of kernels.
+/// Symmetric memory of OpenSHMEM in which benchmark kernels exchange data.
 #include <memory>
 
 #include "merganser/comm/transport.hpp"
@@ -7,17 +7,22 @@
 
 namespace merganser::kernels::detail {
 
-/// Block of zeroed memory at the same offset in the symmetric heap of every rank, of the largest size that any rank passed.
+/// Block of zeroed memory for a benchmark kernel at the same offset in the OpenSHMEM symmetric heap of every rank, of the largest
+/// size that any rank passed.
 class SymmetricBlock final : public comm::detail::CollectiveResource {
  public:
+  /// Takes ownership of memory that shmem_align returned on every rank. Local.
   SymmetricBlock(std::byte* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
+  /// Returns the address of the block of symmetric memory on this rank.
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  /// Returns the size of the block of symmetric memory in bytes, equal on every rank.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  /// Frees the symmetric memory (shmem_free). Collective over all processes; the pool calls it.
   void free() override;
 
  private:
-  std::byte* data_;
-  std::size_t bytes_;
+  std::byte* data_;    // in the symmetric heap of this rank
+  std::size_t bytes_;  // size of the block, equal on every rank
 };
 
 /// Allocates a block of symmetric memory, after freeing blocks that no rank uses any more; initialises OpenSHMEM if nothing has.

@@ -1,4 +1,5 @@
 // requires: nothing
+// Common part of all exchange kernels: memory of the zones, sizes of the arcs, counters, and errors.
 #include "src/kernels/families/support/exchange_base.hpp"
 
 #include <algorithm>
@@ -10,9 +11,10 @@
 namespace merganser::kernels::detail {
 namespace {
 
-constexpr std::align_val_t kPage{4096};
+constexpr std::align_val_t kPage{4096};  // alignment of the zones of exchange kernels, in bytes
 
-// Throws unless Exchange::resize() gives each arc of one side a size, and none above the size at construction.
+/// Checks that Exchange::resize() gives each arc of one side ("out" or "in") a size, and none above its capacity. @throws
+/// UsageError
 void check_resize(const KernelInfo& info, const char* side, const std::vector<int>& ranks,
                   const std::vector<std::size_t>& most, std::span<const std::size_t> bytes) {
   const std::string name(info.name);
@@ -29,7 +31,7 @@ void check_resize(const KernelInfo& info, const char* side, const std::vector<in
 
 }  // namespace
 
-// Memory of the zones of an exchange kernel: zeroed, and at least one cache line, so that it has an address.
+// Allocates the memory of the zones of an exchange kernel: zeroed, and at least one cache line, so that it has an address.
 Block::Block(std::size_t bytes)
     : data_(static_cast<std::byte*>(operator new(std::max<std::size_t>(bytes, kLine), kPage))) {
   std::memset(data_.get(), 0, std::max<std::size_t>(bytes, kLine));
@@ -37,8 +39,7 @@ Block::Block(std::size_t bytes)
 
 void Block::Free::operator()(std::byte* data) const noexcept { operator delete(data, kPage); }
 
-// Base of an exchange kernel: zones that the kernel has not placed in a window or in symmetric memory get private
-// memory.
+// Makes the base of an exchange kernel: zones that the kernel has not placed in a window or in symmetric memory get private memory.
 ExchangeBase::ExchangeBase(comm::Transport& control, ExchangePlan plan, Places places)
     : control_(control),
       plan_(std::move(plan)),
@@ -54,7 +55,7 @@ ExchangeBase::ExchangeBase(comm::Transport& control, ExchangePlan plan, Places p
   if (places_.landings == nullptr) places_.landings = own_landings_.data();
 }
 
-// New sizes of the arcs of an exchange kernel, within the zones that its plan has laid out.
+// Sets new sizes of the arcs of an exchange kernel, within the zones that its plan has laid out.
 void ExchangeBase::resize(std::span<const std::size_t> bytes_out, std::span<const std::size_t> bytes_in) {
   check_resize(info(), "out", out_, plan_.spec.bytes_out, bytes_out);
   check_resize(info(), "in", in_, plan_.spec.bytes_in, bytes_in);
@@ -63,19 +64,21 @@ void ExchangeBase::resize(std::span<const std::size_t> bytes_out, std::span<cons
   resized();
 }
 
+// Returns the source zone of an out-arc of an exchange kernel, in the set of one buffer.
 std::span<std::byte> ExchangeBase::source(std::size_t arc, std::size_t buffer) {
   if (buffer >= plan_.spec.buffers) refuse_buffer(buffer);
   if (arc >= out_.size()) refuse_arc("out", arc, out_.size());
   return {out_at(arc, buffer), out_bytes_[arc]};
 }
 
+// Returns the landing zone of an in-arc of an exchange kernel, in the set of one buffer.
 std::span<std::byte> ExchangeBase::landing(std::size_t arc, std::size_t buffer) {
   if (buffer >= plan_.spec.buffers) refuse_buffer(buffer);
   if (arc >= in_.size()) refuse_arc("in", arc, in_.size());
   return {in_at(arc, buffer), in_bytes_[arc]};
 }
 
-// Operations that this rank makes in one iteration of an exchange kernel, from the kernel's model and its plan.
+// Returns the operations that this rank makes in one iteration of an exchange kernel, from the kernel's model and its plan.
 comm::Counters ExchangeBase::per_iteration() const {
   comm::Counters counters;
   const auto& ranks = info().pulls ? in_ : out_;
@@ -91,7 +94,7 @@ comm::Counters ExchangeBase::per_iteration() const {
   return counters;
 }
 
-// Ranks that a watchdog names if an exchange kernel hangs: by default all that the kernel's kind of completion waits
+// Returns the ranks that a watchdog names if an exchange kernel hangs: by default all that the kernel's kind of completion waits
 // for.
 std::vector<int> ExchangeBase::missing() const {
   if (!busy()) return {};
@@ -104,7 +107,7 @@ std::vector<int> ExchangeBase::missing() const {
   return others;
 }
 
-// Fault of a test: the next notification on an out-arc of this exchange kernel is omitted.
+// Injects a fault of a test: the next notification on an out-arc of this exchange kernel is omitted.
 bool ExchangeBase::drop_next(std::size_t arc) {
   if (info().completion != Completion::notified) return false;
   if (arc >= out_.size()) refuse_arc("out", arc, out_.size());
@@ -113,20 +116,24 @@ bool ExchangeBase::drop_next(std::size_t arc) {
   return true;
 }
 
+// Throws the UsageError for a buffer number that an exchange kernel does not have.
 void ExchangeBase::refuse_buffer(std::size_t buffer) const {
   throw UsageError(std::string(info().name) + ": buffer " + std::to_string(buffer) + "; allowed: 0 to " +
                    std::to_string(plan_.spec.buffers - 1));
 }
 
+// Throws the UsageError for an arc number that an exchange kernel does not have.
 void ExchangeBase::refuse_arc(const char* side, std::size_t arc, std::size_t arcs) const {
   throw UsageError(std::string(info().name) + ": " + side + "-arc " + std::to_string(arc) + "; there are " +
                    std::to_string(arcs));
 }
 
+// Counts the out-arcs of an exchange kernel that lead to other ranks.
 std::int64_t ExchangeBase::far_out() const {
   return std::count_if(out_.begin(), out_.end(), [this](int rank) { return rank != control_.rank(); });
 }
 
+// Returns the error text of an exchange kernel's wait that exceeds its limit, with the ranks that are still missing.
 std::string ExchangeBase::waiting_text() const {
   std::string text = "the exchange " + std::string(info().name) + ": still missing";
   for (const int rank : missing()) text += " rank " + std::to_string(rank);

@@ -15,48 +15,51 @@ namespace merganser::kernels::detail {
 
 struct ExchangePlan;
 
-/// Returns the index of a model in comm::backends(); their number if the model is not in this build.
+/// Returns the index of a communication model in comm::backends(), by which kernels are ordered; the number of models if this build
+/// does not have it.
 [[nodiscard]] std::size_t model_index(std::string_view model);
 
-/// Registered kernel.
+/// Registry entry of an exchange kernel: its description, factory and limits.
 struct KernelEntry {
-  KernelInfo info;
-  /// Factory. Collective; make_plan() has checked the plan. Throws the same error on every rank.
+  KernelInfo info;  ///< name, model and completion class
+  /// Factory of an exchange by this kernel. Collective; make_plan() has checked the plan. Throws the same error on every rank.
   std::unique_ptr<Exchange> (*make)(comm::Transport& control, ExchangePlan&& plan);
-  /// Greatest number of bytes of one arc.
+  /// Greatest number of bytes that the kernel can transfer along one arc in one iteration.
   std::size_t most_bytes = std::numeric_limits<std::size_t>::max();
-  /// Greatest number of bytes of all out-arcs, and of all in-arcs, of a rank in one buffer.
+  /// Greatest number of bytes that the kernel can transfer along all out-arcs, and along all in-arcs, of a rank in one iteration.
   std::size_t most_bytes_together = std::numeric_limits<std::size_t>::max();
 };
 
-/// Registered implementation of Start for one model.
+/// Registry entry of the synchronised start of measurements in one communication model.
 struct StartEntry {
-  std::string_view model;
-  std::unique_ptr<Start> (*make)(comm::Transport& control);  ///< factory; collective
+  std::string_view model;                                    ///< communication model, a name of comm::backends()
+  std::unique_ptr<Start> (*make)(comm::Transport& control);  ///< factory of the barrier; collective
 };
 
-/// Registered all-gather of one model.
+/// Registry entry of an all-gather of one communication model.
 struct GatherEntry {
-  GatherInfo info;
-  /// Factory. Collective; make_gather() has checked the size. Throws the same error on every rank.
+  GatherInfo info;  ///< kind, model and library calls
+  /// Factory of the all-gather. Collective; make_gather() has checked the size. Throws the same error on every rank.
   std::unique_ptr<Gather> (*make)(comm::Transport& control, const GatherInfo& info, std::size_t part_bytes);
 };
 
-/// Table of what one file in families/ implements, which the file defines under the name <file>_kernels.
+/// Registry table of the kernels, synchronised starts and all-gathers that one file in families/ implements, which the file defines
+/// under the name <file>_kernels.
 struct KernelFamily {
-  std::span<const KernelEntry> kernels;
-  std::span<const StartEntry> starts;
-  std::span<const GatherEntry> gathers{};
+  std::span<const KernelEntry> kernels;    ///< exchange kernels of the file
+  std::span<const StartEntry> starts;      ///< synchronised starts of measurements
+  std::span<const GatherEntry> gathers{};  ///< all-gathers
   /// Implementation of kernels::time_pair(); null without MPI. Collective; the arguments have been checked.
   PairTimes (*time_pair)(comm::Transport& control, double seconds) = nullptr;
 };
 
-/// Type of the symbol `merganser_plugin_kernels` of a plug-in: its kernel families.
+/// Type of the symbol `merganser_plugin_kernels` of a plug-in for an MPI library: its benchmark kernel families.
 using PluginFamilies = std::span<const KernelFamily* const>;
 
-/// Returns the kernel families that are compiled into this library; defined in the file that CMake generates.
+/// Returns the registry tables of the benchmark kernels that are compiled into this library; defined in the file that CMake
+/// generates.
 [[nodiscard]] std::span<const KernelFamily* const> built_in_families();
-/// Returns the kernel families that are compiled in and those of the loaded plug-in.
+/// Returns the registry tables of the benchmark kernels that are compiled in and of those of the loaded plug-in for an MPI library.
 [[nodiscard]] std::span<const KernelFamily* const> kernel_families();
 
 }  // namespace merganser::kernels::detail

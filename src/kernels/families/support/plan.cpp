@@ -1,4 +1,5 @@
 // requires: nothing
+// Plan of an exchange kernel: checks of the specifications of all ranks against each other, and offsets at both ends of every arc.
 #include "src/kernels/families/support/plan.hpp"
 
 #include <algorithm>
@@ -11,21 +12,23 @@
 namespace merganser::kernels::detail {
 namespace {
 
+// Bound of the zones of one rank and side of an exchange, in bytes: sums of two such sizes do not overflow 64 bits.
 constexpr std::size_t kMaxTotalBytes = std::size_t{1} << 62;
 
-/// Endpoint descriptor that a rank sends to a neighbour: its ends of the two arcs between them.
+/// Endpoint descriptor of an exchange that a rank sends to a neighbour: its ends of the two arcs between them.
 struct EndpointDescriptor {
-  std::uint64_t sends = 0;
-  std::uint64_t receives = 0;
-  std::uint64_t out_bytes = 0;
-  std::uint64_t in_bytes = 0;
-  FarZone source;
-  FarZone landing;
+  std::uint64_t sends = 0;      // 1: it has an out-arc to the neighbour
+  std::uint64_t receives = 0;   // 1: it has an in-arc from the neighbour
+  std::uint64_t out_bytes = 0;  // capacity of the out-arc
+  std::uint64_t in_bytes = 0;   // capacity of the in-arc
+  FarZone source;               // its source zone of the out-arc
+  FarZone landing;              // its landing zone of the in-arc
 };
 
+/// Returns a size or a number of arcs as decimal text, for error messages of an exchange specification.
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
-/// Places one zone per arc behind each other, each aligned to a cache line.
+/// Lays out the zones of one side of an exchange on this rank: one per arc behind each other, each aligned to a cache line.
 Zones lay_out_zones(const std::vector<std::size_t>& bytes) {
   Zones zones;
   for (const std::size_t size : bytes) {
@@ -35,7 +38,8 @@ Zones lay_out_zones(const std::vector<std::size_t>& bytes) {
   return zones;
 }
 
-// Throws unless an exchange specification gives each arc of one side a size, within the limits of its kernel.
+/// Checks that an exchange specification gives each arc of one side ("out" or "in") a size, within the limits of its kernel.
+/// @throws UsageError otherwise
 void check_sizes(const KernelEntry& entry, const char* side, const std::vector<int>& ranks,
                  const std::vector<std::size_t>& bytes, std::size_t buffers) {
   const std::string name(entry.info.name);
@@ -59,7 +63,7 @@ void check_sizes(const KernelEntry& entry, const char* side, const std::vector<i
   }
 }
 
-/// Checks the specification of this rank alone. The bounds exclude overflow in all later sums of sizes.
+/// Checks the exchange specification of this rank alone. The bounds exclude overflow in all later sums of sizes. @throws UsageError
 void check_local(const comm::Transport& control, const KernelEntry& entry, const ExchangeSpec& spec) {
   const std::string name(entry.info.name);
   const std::string wrong = comm::detail::graph_error(spec.graph, control.size());
@@ -71,7 +75,8 @@ void check_local(const comm::Transport& control, const KernelEntry& entry, const
   check_sizes(entry, "in", spec.graph.in, spec.bytes_in, spec.buffers);
 }
 
-/// Checks that kernel and number of buffers are the same on every rank. Collective.
+/// Checks that all ranks make an exchange by the same kernel with the same number of buffers. Collective. @throws UsageError on
+/// every rank if not
 void check_uniform(comm::Transport& control, const KernelEntry& entry, std::size_t buffers) {
   const std::string mine = std::string(entry.info.name) + " with " + number(buffers) + " buffers";
   const auto all = all_gather(control, mine);
@@ -83,9 +88,11 @@ void check_uniform(comm::Transport& control, const KernelEntry& entry, std::size
   });
 }
 
-/// Returns the contradiction between the descriptor of a rank and that of this rank for it; empty if they agree.
+/// Returns the contradiction between the endpoint descriptor of a rank and that of this rank for it, about arcs or sizes of an
+/// exchange; empty if they agree.
 std::string describe_disagreement(const EndpointDescriptor& theirs, const EndpointDescriptor& mine, int rank) {
   const std::string who = "rank " + std::to_string(rank);
+  // An arc must exist at both of its ends, then have one size.
   if (theirs.sends != mine.receives) {
     return theirs.sends != 0 ? who + " has this rank as an out-neighbour, but is no in-neighbour here"
                              : who + " is an in-neighbour here, but has this rank not as an out-neighbour";
@@ -100,7 +107,8 @@ std::string describe_disagreement(const EndpointDescriptor& theirs, const Endpoi
   return {};
 }
 
-// Returns, by rank, what this rank claims about the arcs between the two and where its zones of these arcs lie.
+/// Returns, by rank, the endpoint descriptor for it: the arcs of the exchange between the two, and the offsets of this rank's zones
+/// of these arcs.
 std::vector<EndpointDescriptor> endpoint_descriptors(const ExchangePlan& plan, std::size_t ranks) {
   std::vector<EndpointDescriptor> descriptors(ranks);
   const comm::Graph& graph = plan.spec.graph;
@@ -121,8 +129,8 @@ std::vector<EndpointDescriptor> endpoint_descriptors(const ExchangePlan& plan, s
 
 }  // namespace
 
-// Plan of an exchange kernel: each rank lays its zones out and swaps descriptors with all ranks, so that contradictions
-// are found and the far offsets are known.
+// Makes the plan of an exchange kernel: each rank lays its zones out and swaps descriptors with its neighbours, so that
+// contradictions are found and the offsets at the other ends of its arcs are known.
 ExchangePlan make_plan(comm::Transport& control, const KernelEntry& entry, ExchangeSpec spec) {
   agree(control, [&] { check_local(control, entry, spec); });
   check_uniform(control, entry, spec.buffers);

@@ -19,38 +19,40 @@ namespace merganser::blocks {
 /// is made.
 class BlockExchange {
  public:
-  /// Set of ranks that an exchange has arcs to.
+  /// Set of ranks that an exchange of packages between blocks has arcs to.
   enum class Wiring : std::uint8_t {
     fixed,     ///< ranks that hold neighbouring blocks at construction; the placement is fixed
     any_rank,  ///< every rank, so that the placement may change; only pairs with neighbouring blocks take part in a step
   };
 
-  /// Creates the packages and the mailbox. Collective. `placement` must agree on all ranks about the owners of blocks within
-  /// `reach` (1 to 8) of each other.
+  /// Creates the packages between neighbouring blocks and the mailbox to the ranks that hold them. Collective. `placement` must
+  /// agree on all ranks about the owners of blocks within `reach` (1 to 8) of each other.
   /// @throws InputError on every rank for a bad grid, a reach out of range, blocks out of order or owned by another rank
   BlockExchange(comm::Transport& transport, BlockGrid grid, BlockPlacement placement, int reach,
                 Wiring wiring = Wiring::fixed);
 
-  /// Returns the grid of blocks. Local.
+  /// Returns the grid of blocks whose neighbours exchange packages. Local.
   [[nodiscard]] const BlockGrid& grid() const noexcept { return grid_; }
   /// Returns the distance, in blocks along every axis, within which blocks are neighbours. Local.
   [[nodiscard]] int reach() const noexcept { return reach_; }
-  /// Returns the blocks of this rank, ascending; a parameter `local` is an index into this list. Local.
+  /// Returns the numbers of the blocks that this rank holds, ascending; a parameter `local` is an index into this list. Local.
   [[nodiscard]] const std::vector<std::int64_t>& blocks() const noexcept { return placement_.mine; }
   /// Returns the index of a block among those of this rank. Local. @throws UsageError for a block of another rank
   [[nodiscard]] std::size_t local(std::int64_t block) const;
-  /// Returns the distinct neighbouring blocks that exist, ascending; a parameter `slot` is an index into this list. Local.
+  /// Returns the distinct existing blocks within reach of block blocks()[local], ascending; a parameter `slot` is an index into
+  /// this list. Local.
   [[nodiscard]] std::span<const std::int64_t> neighbours(std::size_t local) const { return sides_.at(local).blocks; }
   /// Returns the index of a block among neighbours(local); kNoSlot if it is not a neighbour. Local.
   [[nodiscard]] std::size_t slot(std::size_t local, std::int64_t neighbour) const;
-  static constexpr std::size_t kNoSlot = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kNoSlot =
+      static_cast<std::size_t>(-1);  ///< result of slot() for blocks that are no neighbours
 
   /// Returns the package that the next step sends to neighbours(local)[slot], to append to; the step leaves it empty. Local.
   [[nodiscard]] std::vector<std::byte>& package(std::size_t local, std::size_t slot) {
     return sides_.at(local).out.at(slot);
   }
-  /// Sends all packages and receives those of all neighbouring blocks. Called by every rank; waits for ranks with neighbouring
-  /// blocks only.
+  /// Sends the packages of this rank's blocks and receives those of all neighbouring blocks. Called by every rank; waits for
+  /// ranks with neighbouring blocks only.
   /// @throws CommError if a message has another format
   void step();
   /// Returns the package of neighbours(local)[slot] from the last step; valid until the next step. Local.
@@ -58,8 +60,8 @@ class BlockExchange {
     return sides_.at(local).in.at(slot);
   }
 
-  /// Changes the placement; only with Wiring::any_rank, on every rank after the same number of steps. Local. Packages written
-  /// or received before are discarded. @throws as the constructor, on this rank
+  /// Changes the placement of blocks on ranks; only with Wiring::any_rank, on every rank after the same number of steps. Local.
+  /// Packages written or received before are discarded. @throws as the constructor, on this rank
   void set_placement(BlockPlacement placement);
 
   /// Returns the number of packages per step of this rank: one for each neighbour of each block, on any rank. Local.
@@ -68,7 +70,7 @@ class BlockExchange {
   [[nodiscard]] std::size_t partners() const noexcept { return partners_; }
 
  private:
-  struct Side {  // neighbours of one block of this rank, with their packages
+  struct Side {  // neighbouring blocks of one block of this rank, with the packages to and from each
     std::vector<std::int64_t> blocks;
     std::vector<std::vector<std::byte>> out;
     std::vector<std::vector<std::byte>> in;
@@ -77,7 +79,7 @@ class BlockExchange {
     std::size_t local;
     std::size_t slot;
   };
-  /// A pair of blocks whose packages arrive here.
+  /// Pair of blocks, `from` on another rank and `to` on this one, whose packages arrive here.
   struct Incoming {
     std::int64_t from, to;
     Pair pair;
@@ -104,7 +106,7 @@ class BlockExchange {
   std::unique_ptr<comm::Mailbox> mailbox_;
 };
 
-/// Appends the bytes of a value to a package.
+/// Appends the bytes of a value to a package between blocks.
 template <class T>
 void append(std::vector<std::byte>& package, const T& record) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -114,11 +116,12 @@ void append(std::vector<std::byte>& package, const T& record) {
 }
 
 namespace detail {
-/// Throws CommError for a package of `have` bytes where `need` are to be read.
+/// Throws CommError for a package between blocks of `have` remaining bytes where `need` are to be read.
 [[noreturn]] void throw_short_package(std::size_t have, std::size_t need);
 }  // namespace detail
 
-/// Reads the first value of a package, and removes it from the front. @throws CommError if the package is too short
+/// Reads the first value of a received package between blocks, and removes it from the front. @throws CommError if the package is
+/// too short
 template <class T>
 T extract(std::span<const std::byte>& package) {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -14,24 +14,25 @@
 
 namespace merganser::blocks {
 
-/// Announced event: proposal of a block, or removal of one.
+/// Event of the block directory that a rank announces: proposal of a block, or removal of one.
 struct BlockEvent {
-  /// Kind of the event.
+  /// Kind of the announced event: removal or proposal of a block.
   enum class Kind : std::int32_t { remove, create };
   Kind kind = Kind::create;
-  std::int32_t rank = 0;   ///< rank that announced it
+  std::int32_t rank = 0;   ///< rank that announced the event
   std::int64_t block = 0;  ///< block that is proposed or removed
   std::int64_t by =
       0;  ///< of a proposal: the block that needs it, which decides conflicts; of a removal: the generation that ends
   std::uint64_t value = 0;  ///< user data: initial state of a new block, or what a removed one leaves behind
 };
 
-/// Change of the directory by one event. Generations are numbered from 0 over all blocks.
+/// Change of the block directory by one event, as BlockDirectory::apply() returns it. Generations are numbered from 0 over all
+/// blocks.
 struct BlockChange {
-  /// Kind of the change.
+  /// Kind of the change of the block directory.
   enum class Kind : std::uint8_t { removed, created };
   Kind kind;
-  std::int64_t block;       ///< block that changed
+  std::int64_t block;       ///< number of the block created or removed
   std::int64_t generation;  ///< generation that begins or ends
   int owner;                ///< rank that holds, or held, the block
   std::uint64_t value;      ///< user data of the removal, or of the proposal that won
@@ -42,7 +43,7 @@ struct BlockChange {
 /// directories on all ranks, whatever the order of the events of one step. Local.
 class BlockDirectory {
  public:
-  /// Rule for the owner of a new block.
+  /// Rule by which the block directory chooses the rank that owns a new block.
   enum class Owner : std::uint8_t {
     proposer,     ///< the rank whose proposal wins
     least_loaded  ///< the rank with the fewest blocks, the lowest of several
@@ -54,41 +55,42 @@ class BlockDirectory {
     friend bool operator==(const Block&, const Block&) = default;
   };
 
+  /// Creates an empty directory of blocks for `ranks` ranks.
   /// @throws UsageError unless ranks >= 1; InputError for a bad grid
-  /// Creates an empty directory for `ranks` ranks.
   BlockDirectory(BlockGrid grid, int ranks, Owner rule);
 
-  /// Inserts a block that exists from the start. @throws UsageError if it exists already, or a number is out of range
+  /// Inserts a block that exists from the start into the directory. @throws UsageError if it exists already, or a number is out
+  /// of range
   void insert(std::int64_t block, int owner);
 
-  /// Applies all events of one step, given in any order. Removals come first; one counts if the owner announced it and it
-  /// names the present generation of the block. Then proposals in the order of (block, by, rank): the first for a free position
-  /// wins, the others are lost. @return the changes, in the order in which they were made
+  /// Applies all announced events of one step to the directory, given in any order. Removals come first; one counts if the owner
+  /// announced it and it names the present generation of the block. Then proposals in the order of (block, by, rank): the first
+  /// for a free position wins, the others are lost. @return the changes, in the order in which they were made
   /// @throws CommError for a block, rank or kind that does not exist
   std::vector<BlockChange> apply(std::vector<BlockEvent> events);
 
-  /// Returns the grid of positions.
+  /// Returns the grid of positions that blocks of the directory may have.
   [[nodiscard]] const BlockGrid& grid() const noexcept { return grid_; }
-  /// Returns true if the block exists.
+  /// Returns true if the block exists in the directory.
   [[nodiscard]] bool exists(std::int64_t block) const { return blocks_.contains(block); }
   /// Returns the rank that holds a block; -1 if it does not exist.
   [[nodiscard]] int owner(std::int64_t block) const;
-  /// Returns all blocks of all ranks, by number.
+  /// Returns all existing blocks of all ranks with their owners, by block number.
   [[nodiscard]] const std::map<std::int64_t, Block>& all_blocks() const noexcept { return blocks_; }
-  /// Returns the number of blocks that a rank holds.
+  /// Returns the number of existing blocks that a rank owns.
   [[nodiscard]] std::int64_t load(int rank) const { return loads_.at(static_cast<std::size_t>(rank)); }
   /// Returns the placement for a BlockExchange of `rank`, with a copy of the owners.
   [[nodiscard]] BlockPlacement placement(int rank) const;
 
-  /// Numbers of events, by their outcome.
+  /// Numbers of events of the block directory, by their outcome.
   struct Counts {
-    std::int64_t created = 0;
-    std::int64_t removed = 0;
+    std::int64_t created = 0;  ///< proposals by which a block was created
+    std::int64_t removed = 0;  ///< removals of blocks by their owners
     std::int64_t lost = 0;     ///< proposals for a position that was taken, or that another proposal won
     std::int64_t refused = 0;  ///< removals by a rank other than the owner, or of another generation
     friend bool operator==(const Counts&, const Counts&) = default;
   };
-  /// Returns the numbers of events so far, by their outcome; the same on every rank.
+  /// Returns the numbers of events applied to the directory so far, by their outcome; the same on every rank.
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
   friend bool operator==(const BlockDirectory&, const BlockDirectory&) = default;
 
@@ -104,16 +106,17 @@ class BlockDirectory {
   Counts counts_;
 };
 
-/// One rank's copy of the directory, updated from an announcement network. All ranks make the same calls of update().
+/// One rank's copy of the block directory, updated from an announcement network. All ranks make the same calls of update().
 class BlockOwnership {
  public:
-  /// Creates an empty directory. Local; grid, rule and topic must be equal on every rank. `network` must outlive it.
+  /// Creates this rank's empty copy of the block directory. Local; grid, rule and topic must be equal on every rank. `network`
+  /// must outlive it.
   BlockOwnership(announce::AnnouncementNetwork& network, BlockGrid grid, BlockDirectory::Owner rule,
                  announce::Topic topic = 1);
 
-  /// Returns the directory; blocks may be inserted before the first step, the same on every rank. Local.
+  /// Returns this rank's copy of the block directory; blocks may be inserted before the first step, the same on every rank. Local.
   [[nodiscard]] BlockDirectory& directory() noexcept { return directory_; }
-  /// Returns the directory. Local.
+  /// Returns this rank's copy of the block directory for reading. Local.
   [[nodiscard]] const BlockDirectory& directory() const noexcept { return directory_; }
   /// Returns true if the block exists and this rank holds it. Local.
   [[nodiscard]] bool is_mine(std::int64_t block) const { return directory_.owner(block) == network_.rank(); }
@@ -129,7 +132,8 @@ class BlockOwnership {
   /// Returns true if this rank has announced the removal of the block, and it still exists. Local.
   [[nodiscard]] bool is_leaving(std::int64_t block) const;
 
-  /// Applies the events that the last network.step() delivered. Called by every rank after every step of the network. Local.
+  /// Applies the block events that the last network.step() delivered to this rank's directory. Called by every rank after every
+  /// step of the network. Local.
   /// @return the changes, the same on every rank. @throws CommError for an event that no rank can have announced
   std::vector<BlockChange> update();
 

@@ -26,14 +26,14 @@ namespace merganser::blocks {
 template <class T>
 class LocalExchange {
  public:
-  /// Creates the exchange without objects. Collective. @param values  numbers per object, at least 1
+  /// Creates the local exchange of moving objects, without objects. Collective. @param values  numbers per object, at least 1
   /// @throws InputError on every rank as BlockExchange does, or if a block of the grid has no owner
   LocalExchange(comm::Transport& transport, BlockGrid grid, BlockPlacement placement, std::size_t values,
                 int reach = 1);
 
-  /// Returns the blocks of this rank, ascending. Local.
+  /// Returns the numbers of the blocks that this rank holds, ascending. Local.
   [[nodiscard]] const std::vector<std::int64_t>& blocks() const noexcept { return exchange_.blocks(); }
-  /// Returns the grid of blocks. Local.
+  /// Returns the grid of blocks over which the objects of the local exchange move. Local.
   [[nodiscard]] const BlockGrid& grid() const noexcept { return exchange_.grid(); }
 
   /// Adds a part of a new object to block blocks()[local]; several blocks may add parts of one object in one step. Local.
@@ -43,13 +43,13 @@ class LocalExchange {
   /// @param holds  true if the block still holds, or now holds, a part
   /// @throws InputError if neither this block nor a neighbour held the object after the last step
   void report(std::size_t local, std::uint64_t key, std::span<const T> change, bool holds);
-  /// Exchanges the changes with neighbouring blocks and applies them. Called by every rank; waits for neighbours only.
+  /// Exchanges the changes of objects with neighbouring blocks and applies them. Called by every rank; waits for neighbours only.
   /// @throws InputError, on a rank that detects it, if an object is too long, or two have one key
   void step();
 
-  /// Returns true if this block or a neighbour of it held a part after the last step. Local.
+  /// Returns true if this block or a neighbour of it held a part of the object after the last step. Local.
   [[nodiscard]] bool contains(std::size_t local, std::uint64_t key) const;
-  /// Returns true if this block held a part after the last step. Local.
+  /// Returns true if this block held a part of the object after the last step. Local.
   [[nodiscard]] bool holds(std::size_t local, std::uint64_t key) const;
   /// Returns the values of the whole object after the last step: exact if the block holds a part, or if all blocks that held
   /// one before or after the step are its neighbours. Local. @throws UsageError for an object that is not stored here
@@ -57,20 +57,20 @@ class LocalExchange {
   /// Returns the keys of the objects that the block holds parts of, ascending. Local.
   [[nodiscard]] std::vector<std::uint64_t> held_keys(std::size_t local) const;
 
-  /// Numbers of operations of this rank so far.
+  /// Numbers of operations of the local exchange on this rank so far.
   struct Counts {
-    std::int64_t steps = 0;
-    std::int64_t packages = 0;  ///< one per block, neighbour and step, to any rank
-    std::int64_t entries = 0;   ///< objects in packages
+    std::int64_t steps = 0;     ///< calls of step()
+    std::int64_t packages = 0;  ///< packages sent: one per block, neighbour and step, to any rank
+    std::int64_t entries = 0;   ///< entries of objects in the packages sent
     friend bool operator==(const Counts&, const Counts&) = default;
   };
-  /// Returns the numbers of operations of this rank so far. Local.
+  /// Returns the numbers of operations of the local exchange on this rank so far. Local.
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
   /// Returns the exchange of packages between blocks that this one is built on. Local.
   [[nodiscard]] const BlockExchange& exchange() const noexcept { return exchange_; }
 
  private:
-  /// An object as one block stores it.
+  /// State of a moving object as one block stores it.
   struct Object {
     std::vector<T> value;
     std::vector<T> change;  // since the last step

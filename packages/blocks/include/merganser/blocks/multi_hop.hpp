@@ -18,48 +18,48 @@ namespace merganser::blocks {
 /// No call is collective but the constructor; only messages to forward in the next step are stored between steps.
 class MultiHop {
  public:
-  /// Routing on a periodic axis with an even number of blocks, whose farthest block lies in both directions.
+  /// Routing of multi-hop messages on a periodic axis with an even number of blocks, whose farthest block lies in both directions.
   enum class Farthest : std::uint8_t {
     one_way,   ///< reached in the positive direction only: no copy is ever sent
     both_ways  ///< reached in both; of up to 8 copies, which arrive in the same step, all but one are dropped
   };
 
-  /// Creates the exchange. Collective. @throws InputError on every rank as BlockExchange does, or if a block of the grid
-  /// has no owner
+  /// Creates the exchange of multi-hop messages between blocks. Collective. @throws InputError on every rank as BlockExchange
+  /// does, or if a block of the grid has no owner
   MultiHop(comm::Transport& transport, BlockGrid grid, BlockPlacement placement, Farthest farthest = Farthest::one_way);
 
-  /// Returns the blocks of this rank, ascending. Local.
+  /// Returns the numbers of the blocks that this rank holds, ascending. Local.
   [[nodiscard]] const std::vector<std::int64_t>& blocks() const noexcept { return exchange_.blocks(); }
-  /// Returns the grid of blocks. Local.
+  /// Returns the grid of blocks over which multi-hop messages travel. Local.
   [[nodiscard]] const BlockGrid& grid() const noexcept { return exchange_.grid(); }
 
   /// Sends a message from block blocks()[local] to every other block within `reach` blocks along each axis; the next step()
   /// makes the first hop. Local.
   /// @throws UsageError if reach is below 1
   void send(std::size_t local, std::span<const std::byte> payload, int reach);
-  /// Forwards all messages by one hop. Called by every rank; waits for neighbours only.
+  /// Forwards all messages in transit by one hop, to neighbouring blocks. Called by every rank; waits for neighbours only.
   void step();
 
-  /// A message that has reached a block.
+  /// Multi-hop message that has reached a block.
   struct Delivery {
     std::int64_t origin;   ///< number of the block that sent it
     std::uint64_t number;  ///< index among the messages of that block, from 0
-    BlockIndex offset;     ///< from the origin to this block, along the way it was forwarded
-    int hops;              ///< steps since it was sent
+    BlockIndex offset;     ///< offset in blocks from the origin to this block, along the way it was forwarded
+    int hops;              ///< steps since the message was sent
     std::vector<std::byte> payload;
   };
   /// Returns the messages that reached block blocks()[local] in the last step, in the order of (origin, number). Local.
   [[nodiscard]] const std::vector<Delivery>& delivered(std::size_t local) const { return delivered_.at(local); }
 
-  /// Numbers of messages of this rank so far.
+  /// Numbers of multi-hop messages of this rank's blocks so far.
   struct Counts {
     std::int64_t sent = 0;       ///< messages to neighbours in a first hop
     std::int64_t forwarded = 0;  ///< messages to neighbours in later hops
-    std::int64_t delivered = 0;
-    std::int64_t dropped = 0;  ///< copies of messages delivered in the same step
+    std::int64_t delivered = 0;  ///< messages that reached a block of this rank
+    std::int64_t dropped = 0;    ///< copies of messages delivered in the same step
     friend bool operator==(const Counts&, const Counts&) = default;
   };
-  /// Returns the numbers of messages of this rank so far. Local.
+  /// Returns the numbers of multi-hop messages of this rank's blocks so far. Local.
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
   /// Returns the exchange of packages between blocks that messages are sent over. Local.
   [[nodiscard]] const BlockExchange& exchange() const noexcept { return exchange_; }
@@ -67,7 +67,7 @@ class MultiHop {
   [[nodiscard]] bool is_idle() const noexcept;
 
  private:
-  /// A message to forward: its direction of travel and its reach.
+  /// Multi-hop message to forward in the next step: its direction of travel and its reach.
   struct InTransit {
     Delivery message;
     BlockIndex direction;

@@ -12,28 +12,30 @@
 
 namespace merganser::flow {
 
-/// Rates that bound the time step. Limits of all ranks are the maxima of those of each.
+/// Largest rates of the flow at one rank's nodes, which bound the time step; filled by Inversion::limits(). The limits of the
+/// whole grid are the maxima over ranks.
 struct StepLimits {
   double strain = 0;     ///< largest absolute eigenvalue of the symmetric velocity gradient, 1/s
-  double frequency = 0;  ///< largest sqrt(|grad b|), 1/s
+  double frequency = 0;  ///< largest buoyancy frequency, sqrt(|grad b|), 1/s
 };
 
 /// Returns the names of the libraries of Fourier transforms in this build, best first: "lanes" (of this module, always
 /// present), "kiss" and "fftw" where they were found. "auto" stands for the first. Local.
 [[nodiscard]] std::vector<std::string> fft_libraries();
 
-/// Inverts vorticity for velocity on a grid whose columns of nodes are distributed over ranks. Every result has the same
-/// bits for any number of ranks and any communication model.
+/// Spectral solver of the flow model: inverts vorticity for velocity on a grid whose columns of nodes are distributed over ranks.
+/// Every result has the same bits for any number of ranks and any communication model.
 class Inversion {
  public:
-  /// Prepares the transforms and tables of a grid. Collective.
+  /// Prepares the Fourier transforms and the tables of harmonic functions for the spectral inversion on a grid. Collective.
   /// @throws InputError if the grid has an odd number of cells in x or y, fewer than 4 along an axis, or an aspect ratio of
   /// cells above 2; UsageError for an FFT library that this build lacks, with those that it has
   Inversion(comm::Transport& transport, const Decomposition& decomposition, const FlowOptions& options);
   ~Inversion();
   Inversion(Inversion&&) noexcept;
 
-  /// Computes velocity and its gradient from vorticity. Called by every rank; communicates along rows and columns of ranks.
+  /// Computes the velocity of the flow and its gradient at the nodes from vorticity. Called by every rank; communicates along
+  /// rows and columns of ranks.
   /// @param carried  vorticity at own nodes, k = 0 .. nz; replaced there by what is filtered and free of divergence,
   ///                 with the levels beyond the walls extrapolated; its halo in x and y is left as it was
   /// @param flow     gets FlowFields::u .. w_y at all nodes, halo and levels beyond the walls included
@@ -43,15 +45,17 @@ class Inversion {
   /// columns of ranks.
   /// @param hold  lower and upper wall: zeta_t is 0 there
   void tendency(const CarriedNodes& carried, FlowNodes& flow, const std::array<bool, 2>& hold);
-  /// Computes velocity, gradient and tendency: the same bits as velocity() followed by tendency(), with fewer passes over
-  /// the nodes and one wave for the halo. Called by every rank; communicates along rows and columns of ranks.
+  /// Computes velocity, its gradient and the tendency of vorticity at the nodes: the same bits as velocity() followed by
+  /// tendency(), with fewer passes over the nodes and one wave for the halo. Called by every rank; communicates along rows and
+  /// columns of ranks.
   /// @param hold  lower and upper wall: zeta_t is 0 there
   void velocity_and_tendency(CarriedNodes& carried, FlowNodes& flow, const std::array<bool, 2>& hold);
-  /// Returns the rates at this rank's own nodes that bound the time step; not a number if a field is not. Local.
+  /// Returns the largest strain rate and buoyancy frequency at this rank's own nodes, which bound the time step; not a number if
+  /// a field is not. Local.
   /// @param carried  buoyancy at all nodes, halo included
   [[nodiscard]] StepLimits limits(const CarriedNodes& carried, const FlowNodes& flow) const;
-  /// Computes grad(chi) where Laplace(chi) = excess, at all nodes, halo included; the horizontal mean of excess counts as 0.
-  /// Called by every rank; communicates along rows and columns of ranks.
+  /// Computes the displacement that evens out parcel volumes, grad(chi) where Laplace(chi) = excess, at all nodes, halo included;
+  /// the horizontal mean of excess counts as 0. Called by every rank; communicates along rows and columns of ranks.
   /// @param excess  at own nodes, k = 0 .. nz: gathered volume / cell volume - 1
   void displacement(const ScalarNodes& excess, VectorNodes& displacement);
 

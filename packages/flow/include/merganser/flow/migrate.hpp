@@ -13,30 +13,32 @@
 
 namespace merganser::flow {
 
-/// Half-open box of positions that are certainly in a rank's block: low <= x < high. It is well inside the block along the
-/// axes that are divided among ranks, and the whole box along x or y that is not; z is unbounded where it is not divided.
+/// Half-open box of positions that certainly lie in a rank's block of cells, low <= x < high: a parcel there needs no migration.
+/// It is well inside the block along the axes that are divided among ranks, and the whole box along x or y that is not; z is
+/// unbounded where it is not divided.
 struct InteriorBounds {
-  Vec3 low{};   ///< inclusive lower corner, m
-  Vec3 high{};  ///< exclusive upper corner, m
+  Vec3 low{};   ///< inclusive lower corner of the positions, m
+  Vec3 high{};  ///< exclusive upper corner of the positions, m
 };
-/// Returns the positions that are certainly in the block of `rank`. Local.
+/// Returns the bounds of the positions that certainly lie in the block of cells of `rank`. Local.
 [[nodiscard]] InteriorBounds interior_bounds(const Decomposition& decomposition, int rank);
 
-/// Sends parcels that a flow has moved to their owners. Unlike Clusterer::redistribute() it leaves parcels beyond the walls
-/// in place: between stages they may lie there, until reflect() at the end of the step.
+/// Migration of flow parcels: sends those that a Runge-Kutta stage has moved to the ranks that own their cells. Unlike
+/// Clusterer::redistribute() it leaves parcels beyond the walls in place: between stages they may lie there, until reflect() at
+/// the end of the step.
 class Migration {
  public:
-  /// Creates the mailbox to the ranks whose blocks touch this rank's.
+  /// Creates the mailbox for migrating parcels to the ranks whose blocks touch this rank's.
   /// Collective. @throws UsageError if the decomposition is for another number of ranks
   Migration(comm::Transport& transport, const Decomposition& decomposition);
 
-  /// Wraps x and y into the box, and sends every parcel whose cell another rank owns to that rank, in one wave to the
-  /// neighbours. The order of the remaining parcels may change. Called by every rank. @return number of parcels sent
+  /// Wraps x and y of all parcels into the periodic box, and sends every parcel whose cell another rank owns to that rank, in one
+  /// wave to the neighbours. The order of the remaining parcels may change. Called by every rank. @return number of parcels sent
   /// @throws InputError, naming the id, for a position that is not finite, or that is beyond the blocks which touch this
   /// rank's
   std::int64_t send(Parcels& parcels);
-  /// Wraps and sends only the parcels of `candidates`, after a stage in which no other parcel left the positions that are
-  /// certainly in this rank's block. Called by every rank.
+  /// Wraps into the box, and sends to their owners, only the parcels of `candidates`, after a Runge-Kutta stage in which no other
+  /// parcel left the positions that are certainly in this rank's block. Called by every rank.
   /// @param candidates  indices of parcels, in any order; a superset of those that may have left
   /// @return number of parcels sent
   /// @throws InputError, naming the id, for a position that is not finite or beyond the blocks which touch this rank's

@@ -17,17 +17,17 @@
 
 namespace merganser::flow {
 
-/// Nodes that a rank stores: those of its cells, a halo of one below and two above in x and y, and one level beyond each
-/// wall in z. Local indices count from the rank's first cell: i from -1 to cells[0] + 1, j from -1 to cells[1] + 1, k from
-/// -1 to cells[2] + 1; 0 .. cells - 1 in x and y, and 0 .. cells[2] in z, are the rank's own nodes.
+/// Layout of the grid nodes that a rank stores for the flow fields: those of its cells, a halo of one below and two above in x
+/// and y, and one level beyond each wall in z. Local indices count from the rank's first cell: i from -1 to cells[0] + 1, j from
+/// -1 to cells[1] + 1, k from -1 to cells[2] + 1; 0 .. cells - 1 in x and y, and 0 .. cells[2] in z, are the rank's own nodes.
 class NodeLayout {
  public:
-  /// Computes the layout of one rank. Local.
+  /// Computes the layout of nodes of one rank's block of cells. Local.
   /// @throws InputError unless the decomposition is by cells, z is whole, x and y are periodic, z has walls,
   /// and every block has at least two cells in x and y (three where it is the only one along an axis)
   NodeLayout(const Decomposition& decomposition, int rank);
 
-  /// Returns the grid of the whole box.
+  /// Returns the grid of the whole box, of which the layout describes one rank's nodes.
   [[nodiscard]] const Grid& grid() const noexcept { return grid_; }
   /// Returns the number of this rank's cells along an axis.
   [[nodiscard]] std::int64_t cells(int axis) const noexcept { return cells_[static_cast<std::size_t>(axis)]; }
@@ -35,13 +35,13 @@ class NodeLayout {
   [[nodiscard]] std::int64_t first(int axis) const noexcept { return first_[static_cast<std::size_t>(axis)]; }
   /// Returns the width of a cell along an axis, m.
   [[nodiscard]] double spacing(int axis) const noexcept { return spacing_[static_cast<std::size_t>(axis)]; }
-  /// Returns the number of nodes stored on this rank, halo included.
+  /// Returns the number of grid nodes stored on this rank, halo included.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// Returns the number of nodes from one i to the next. From one k to the next it is 1.
+  /// Returns the distance, in stored nodes, from node (i, j, k) to (i + 1, j, k). To (i, j, k + 1) it is 1.
   [[nodiscard]] std::size_t stride_i() const noexcept { return stride_i_; }
-  /// Returns the number of nodes from one j to the next.
+  /// Returns the distance, in stored nodes, from node (i, j, k) to (i, j + 1, k).
   [[nodiscard]] std::size_t stride_j() const noexcept { return stride_j_; }
-  /// Returns the position of node (i, j, k) among those stored; local indices, not checked.
+  /// Returns the position of grid node (i, j, k) among the nodes stored on this rank; local indices, not checked.
   [[nodiscard]] std::size_t index(std::int64_t i, std::int64_t j, std::int64_t k) const noexcept {
     return static_cast<std::size_t>(i + 1) * stride_i_ + static_cast<std::size_t>(j + 1) * stride_j_ +
            static_cast<std::size_t>(k + 1);
@@ -57,44 +57,45 @@ class NodeLayout {
   std::size_t size_ = 0;
 };
 
-/// Allocator whose memory begins at a cache line; from 8 MiB on, on huge pages where the system has them.
+/// Allocator of node fields and parcel batches whose memory begins at a cache line; from 8 MiB on, on huge pages where the system
+/// has them.
 template <class T>
 struct CacheLines {
-  using value_type = T;  ///< type of the elements
+  using value_type = T;  ///< type of the elements of the container that allocates
   CacheLines() = default;
-  /// Converts from an allocator of another type; allocators hold no state.
+  /// Converts from a cache-line allocator for another element type; these allocators hold no state.
   template <class U>
   CacheLines(const CacheLines<U>&) noexcept {}
-  /// Allocates memory for n elements.
+  /// Allocates cache-aligned memory for n elements.
   T* allocate(std::size_t n) {
     std::size_t bytes = n * sizeof(T);
     return static_cast<T*>(detail::allocate_memory(bytes));
   }
-  /// Frees memory of allocate().
+  /// Frees cache-aligned memory that allocate() returned.
   void deallocate(T* p, std::size_t) noexcept { std::free(p); }
   friend bool operator==(const CacheLines&, const CacheLines&) = default;
 };
 
-/// Field of kValues doubles at every node that a rank stores.
+/// Field of the flow model on one rank: kValues doubles at every grid node that the rank stores, halo included.
 template <std::size_t kValues>
 class Nodes {
  public:
-  static constexpr std::size_t kWidth = kValues;  ///< doubles per node
-  /// Creates a field that is zero everywhere.
+  static constexpr std::size_t kWidth = kValues;  ///< doubles per node of the field
+  /// Creates a node field that is zero everywhere.
   explicit Nodes(const NodeLayout& layout) : layout_(layout), values_(layout.size() * kValues) {}
-  /// Returns the layout that the field was created with.
+  /// Returns the layout of nodes that the field was created with.
   [[nodiscard]] const NodeLayout& layout() const noexcept { return layout_; }
-  /// Returns the kValues values of node (i, j, k); local indices, not checked.
+  /// Returns the kValues field values of grid node (i, j, k); local indices, not checked.
   [[nodiscard]] double* at(std::int64_t i, std::int64_t j, std::int64_t k) noexcept {
     return values_.data() + layout_.index(i, j, k) * kValues;
   }
-  /// Returns the kValues values of node (i, j, k) for reading; local indices, not checked.
+  /// Returns the kValues field values of grid node (i, j, k) for reading; local indices, not checked.
   [[nodiscard]] const double* at(std::int64_t i, std::int64_t j, std::int64_t k) const noexcept {
     return values_.data() + layout_.index(i, j, k) * kValues;
   }
-  /// Returns the values of all nodes, in the order of NodeLayout::index().
+  /// Returns the field values of all nodes stored on this rank, in the order of NodeLayout::index().
   [[nodiscard]] double* data() noexcept { return values_.data(); }
-  /// Returns the values of all nodes for reading, in the order of NodeLayout::index().
+  /// Returns the field values of all nodes stored on this rank for reading, in the order of NodeLayout::index().
   [[nodiscard]] const double* data() const noexcept { return values_.data(); }
 
  private:
@@ -102,46 +103,48 @@ class Nodes {
   std::vector<double, CacheLines<double>> values_;
 };
 
-/// Indices of the values that are gathered from parcels at a node.
+/// Indices of the values that flow parcels carry and that are gathered at a node: volume, vorticity, buoyancy.
 struct CarriedFields {
-  /// Indices into the values of a node.
+  /// Indices into the values of a node of CarriedNodes.
   enum : std::size_t { volume, xi, eta, zeta, buoyancy, width = 8 };  ///< the last three are unused
 };
 /// Indices of the values that parcels read of the flow at a node: velocity, its gradient (w_z = -(u_x + v_y)) and the
 /// tendency of vorticity.
 struct FlowFields {
-  /// Indices into the values of a node; the last two of its 16 are unused.
-  enum : std::size_t { u, v, w, u_x, u_y, u_z, v_x, v_y, v_z, w_x, w_y, xi_t, eta_t, zeta_t, width = 16 };  ///< indices
+  /// Indices into the values of a node of FlowNodes; the last two of its 16 are unused.
+  enum : std::size_t { u, v, w, u_x, u_y, u_z, v_x, v_y, v_z, w_x, w_y, xi_t, eta_t, zeta_t, width = 16 };
 };
-using CarriedNodes = Nodes<CarriedFields::width>;  ///< gathered from parcels
-using FlowNodes = Nodes<FlowFields::width>;        ///< read by parcels
-using VectorNodes = Nodes<4>;                      ///< x, y, z of a displacement; the fourth is unused
-using ScalarNodes = Nodes<1>;                      ///< one number per node
+using CarriedNodes =
+    Nodes<CarriedFields::width>;             ///< node field of volume, vorticity and buoyancy gathered from parcels
+using FlowNodes = Nodes<FlowFields::width>;  ///< node field of velocity, gradient and tendency, read by parcels
+using VectorNodes = Nodes<4>;                ///< node field of a displacement x, y, z, m; the fourth is unused
+using ScalarNodes = Nodes<1>;                ///< node field of one number per node, such as the excess of volume
 
-/// Halo exchange of fields in x and y: copies the values of nodes from the ranks that own them, levels -1 to cells[2] + 1.
+/// Halo exchange of the flow's node fields in x and y: copies the values of halo nodes, levels -1 to cells[2] + 1, from the ranks
+/// that own them.
 class HaloFill {
  public:
-  /// Creates the mailbox to the neighbours.
+  /// Creates the mailbox for the halo exchange with the ranks whose blocks touch this rank's.
   /// Collective. @throws InputError as NodeLayout; UsageError if the decomposition is not for as many ranks
   HaloFill(comm::Transport& transport, const Decomposition& decomposition);
-  /// Fills the halo of `values` (`width` doubles per node, in the order of NodeLayout::index). Called by every rank;
+  /// Fills the halo of this rank's node values (`width` doubles per node, in the order of NodeLayout::index). Called by every rank;
   /// communicates with neighbours only, corners included. The width may differ from call to call, not between ranks.
   /// Cost: one wave, none on one rank.
   void fill(double* values, std::size_t width);
-  /// Fills the halo of a field. Called by every rank; communicates with neighbours only. Cost: one wave, none on one rank.
+  /// Fills the halo of a node field. Called by every rank; communicates with neighbours only. Cost: one wave, none on one rank.
   template <std::size_t kValues>
   void fill(Nodes<kValues>& nodes) {
     fill(nodes.data(), kValues);
   }
 
  private:
-  /// Own nodes that fill a part of the halo of a rank, this one or another: corner and number of nodes along x and y.
+  /// Rectangle of own nodes that fill a part of the halo of a rank, this one or another; indices along x and y.
   struct Part {
-    std::array<std::int64_t, 2> from;
-    std::array<std::int64_t, 2> to;
-    std::array<std::int64_t, 2> sizes;
-    int source;  ///< arc that the part of this rank's halo arrives on, -1: this rank itself
-    int target;  ///< arc that this rank's nodes are sent on, -1: this rank itself
+    std::array<std::int64_t, 2> from;   ///< first node of the sending block, in its local indices
+    std::array<std::int64_t, 2> to;     ///< first halo node of the receiving block, in its local indices
+    std::array<std::int64_t, 2> sizes;  ///< number of nodes copied, along x and y
+    int source;                         ///< arc that the part of this rank's halo arrives on, -1: this rank itself
+    int target;                         ///< arc that this rank's nodes are sent on, -1: this rank itself
   };
   NodeLayout layout_;
   std::vector<Part> parts_;

@@ -22,57 +22,58 @@ namespace merganser::flow {
 /// 3, vorticity 3, B 5) with rule centre, whose contents between steps are undefined.
 [[nodiscard]] const Schema& schema();
 
-/// Exact sums over parcels of the volume, and of volume times vorticity. They do not depend on the order of addition.
+/// Exact sums over flow parcels of the volume, and of volume times vorticity. They do not depend on the order of addition.
 struct VorticitySums {
-  ExactSum volume;                 ///< sum of the volumes, m^3
+  ExactSum volume;                 ///< sum of the parcel volumes, m^3
   std::array<ExactSum, 3> moment;  ///< sum of volume times vorticity, m^3/s
-  /// Adds the sums over other parcels.
+  /// Adds the sums of volume, and of volume times vorticity, over other parcels.
   void add(const VorticitySums& o);
-  /// Returns the volume mean of vorticity, 1/s; 0 without volume.
+  /// Returns the volume mean of the parcels' vorticity, 1/s; 0 without volume.
   [[nodiscard]] Vec3 mean() const;
 };
 
-/// Extent of the changes to parcels since Transfer::arrange().
+/// Extent of the changes to flow parcels since Transfer::arrange(): decides whether locate() may reuse the stored point offsets.
 enum class Shapes : std::uint8_t {
-  changed,  ///< anything
+  changed,  ///< anything may have changed: points are computed from the shape B
   kept,     ///< positions alone, by displacements and reflect(); registers are as arrange() left them
 };
 
-/// Interpolates between the parcels of a rank and its nodes.
+/// Interpolation of the flow model between the parcels of a rank and the nodes of its grid block, in both directions.
 class Transfer {
  public:
-  /// Creates the sums and halo exchanges of a rank. Collective.
+  /// Creates the node sums and halo exchanges of the parcel-grid transfer on one rank. Collective.
   Transfer(comm::Transport& transport, const Decomposition& decomposition, const FlowOptions& options);
   ~Transfer();
   Transfer(Transfer&&) noexcept;
 
-  /// Finds the cell of every parcel and its order within that (by id); the four points of each follow in the first call that
-  /// needs them, while a parcel is in the cache. Local. To be called after parcels moved, came or went, or changed their
+  /// Finds the grid cell of every flow parcel and its order within that (by id); the four points of each follow in the first call
+  /// that needs them, while a parcel is in the cache. Local. To be called after parcels moved, came or went, or changed their
   /// shape. Centres may lie beyond the walls, as between the stages of a step.
   /// @throws InputError, naming the id, for a parcel that is not in this rank's block or not at a finite position. The first
   /// call that needs the points throws it for one that is no ellipsoid, or one of whose points lies more than a cell beyond
   /// a wall, or beyond the cells beside its own in x or y (about a > 1.6 cells)
   /// @throws UsageError for parcels of another schema than flow::schema()
   void locate(const Parcels& parcels, Shapes shapes = Shapes::changed);
-  /// Sorts the parcels by cell, and by id within one, gives them the ids of renumber(), and stores the offsets of their
+  /// Sorts the flow parcels by cell, and by id within one, gives them the ids of renumber(), and stores the offsets of their
   /// points in their registers, where locate() with Shapes::kept reads them. They are located then. Local, after locate().
   /// @throws InputError as renumber(), and as locate() for points
   void arrange(Parcels& parcels);
-  /// Gathers volume, vorticity and buoyancy at the nodes: volume-weighted means, folded at the walls, extrapolated one
-  /// level beyond them; halo in x and y included. Where no parcel reaches, all is 0. Called by every rank after locate();
-  /// communicates with neighbours only.
+  /// Gathers volume, vorticity and buoyancy of parcels at the grid nodes: volume-weighted means, folded at the walls,
+  /// extrapolated one level beyond them; halo in x and y included. Where no parcel reaches, all is 0. Called by every rank after
+  /// locate(); communicates with neighbours only.
   /// @throws InputError where the result is not finite, naming the id of this rank's first parcel that is not
   void gather(const Parcels& parcels, CarriedNodes& carried);
-  /// Gathers volume / cell volume - 1 at the nodes, halo and extrapolated levels included. Called by every rank after
-  /// locate(); communicates with neighbours only.
+  /// Gathers the excess of parcel volume, volume / cell volume - 1, at the grid nodes, halo and extrapolated levels included.
+  /// Called by every rank after locate(); communicates with neighbours only.
   void gather_excess(const Parcels& parcels, ScalarNodes& excess);
-  /// Makes one stage of a low-storage Runge-Kutta scheme, fused: rates r <- a r + f(flow at the parcel), then position,
-  /// vorticity and B += b_dt r; with a = 0 the registers need not hold numbers. Parcels may leave the block and the box:
-  /// Migration sends them to their owners. Local.
+  /// Advances this rank's parcels by one stage of a low-storage Runge-Kutta scheme, fused: rates r <- a r + f(flow at the
+  /// parcel), then position, vorticity and B += b_dt r; with a = 0 the registers need not hold numbers. Parcels may leave the
+  /// block and the box: Migration sends them to their owners. Local.
   void advance(Parcels& parcels, const FlowNodes& flow, double a, double b_dt);
-  /// Adds `displacement`, interpolated at the parcels' centres, to their positions. Local.
+  /// Adds the node field `displacement`, interpolated at the centres of this rank's parcels, to their positions. Local.
   void displace(Parcels& parcels, const VectorNodes& displacement);
-  /// Moves parcels down the gradient of `excess` within their cells: the gradient correction of the volumes. Local.
+  /// Moves this rank's parcels down the gradient of the excess of volume within their cells: the gradient correction of parcel
+  /// positions. Local.
   void even_out(Parcels& parcels, const ScalarNodes& excess);
   /// Returns the indices of the parcels that the last advance(), displace() or even_out() may have moved out of the block,
   /// for Migration::send(). Local; valid until parcels come, go or are sorted.
@@ -84,8 +85,8 @@ class Transfer {
   /// flow::vorticity_sums(), and with the same bits for any number of ranks too, but with other bits than that. Local, after
   /// locate(). @throws InputError for numbers that are not finite, naming the id
   [[nodiscard]] VorticitySums vorticity_sums(const Parcels& parcels);
-  /// Counts the parcels, and those with at most `small_volume` m^3, in each cell of this rank, in the order x, y, z with z
-  /// fastest. Local, after locate().
+  /// Counts the located parcels, and those with at most `small_volume` m^3, in each grid cell of this rank, in the order x, y, z
+  /// with z fastest. Local, after locate().
   void count(const Parcels& parcels, double small_volume, std::vector<std::int32_t>& all,
              std::vector<std::int32_t>& small) const;
 
@@ -94,26 +95,27 @@ class Transfer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Mirrors parcels beyond a wall, centre and shape, back into the box. Local.
+/// Mirrors flow parcels beyond the lower or upper wall, centre and shape, back into the box. Local.
 void reflect(Parcels& parcels, const Box& box);
 
-/// Assigns every parcel the id 2 (index of its cell * 2^20 + its rank in the cell by its old id): the same for any number
-/// of ranks, and even, so that the second child of a split takes id + 1. Local. @throws InputError if a cell holds 2^20, or
-/// a parcel is not in this rank's block
+/// Assigns every flow parcel the id 2 (index of its cell * 2^20 + its position in the cell by its old id): the same for any number
+/// of ranks, and even, so that the second child of a split takes id + 1. Local. @throws InputError if a cell holds more than 2^20,
+/// or a parcel is not in this rank's block
 void renumber(Parcels& parcels, const NodeLayout& layout);
 
-/// Splits parcels that are too long or too large, once: the children get the parent's id and id + 1. Local.
+/// Splits flow parcels whose aspect ratio or longest semi-axis is too large, each once: the children get the parent's id and id +
+/// 1. Local.
 /// @return number of splits
 std::int64_t split(Parcels& parcels, const Grid& grid, const FlowOptions& options);
 
-/// Returns the sums of volume and of volume times vorticity over this rank's parcels. Local.
+/// Returns the exact sums of volume and of volume times vorticity over this rank's flow parcels. Local.
 /// @throws InputError for numbers that are not finite, naming the id
 [[nodiscard]] VorticitySums vorticity_sums(const Parcels& parcels);
 /// Returns the volume mean of vorticity over the parcels of all ranks, 1/s, from the sums of each. Collective.
 [[nodiscard]] Vec3 mean_vorticity(comm::Transport& transport, const VorticitySums& mine);
 /// Returns the volume mean of vorticity over the parcels of all ranks, 1/s. Collective.
 [[nodiscard]] Vec3 mean_vorticity(comm::Transport& transport, const Parcels& parcels);
-/// Adds the vector `by`, 1/s, to every parcel's vorticity. Local.
+/// Adds the vector `by`, 1/s, to the vorticity of each of this rank's parcels. Local.
 void add_vorticity(Parcels& parcels, const Vec3& by);
 
 }  // namespace merganser::flow

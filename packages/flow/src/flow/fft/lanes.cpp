@@ -20,7 +20,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<double, kLanes>;
 using V = hn::Vec<D>;
 
-/// Vector of complex numbers, one per column. Its constructors are written out because implicit ones are compiled
+/// SIMD vector of complex numbers, one per transformed column. Its constructors are written out because implicit ones are compiled
 /// without the options of the target, so that the compiler could not inline Highway's functions into them.
 struct C {
   V re;
@@ -28,30 +28,32 @@ struct C {
   HWY_INLINE C() {}
   HWY_INLINE C(V r, V i) : re(r), im(i) {}
 };
+/// Add and subtract SIMD vectors of complex numbers.
 HWY_INLINE C operator+(C a, C b) { return {hn::Add(a.re, b.re), hn::Add(a.im, b.im)}; }
 HWY_INLINE C operator-(C a, C b) { return {hn::Sub(a.re, b.re), hn::Sub(a.im, b.im)}; }
-/// Multiplies a vector of complex numbers by a real number.
+/// Multiplies a SIMD vector of complex numbers by a real number.
 HWY_INLINE C scaled(C a, double by) {
   const V s = hn::Set(D(), by);
   return {hn::Mul(a.re, s), hn::Mul(a.im, s)};
 }
-/// Compute a - i b and a + i b.
+/// Compute a - i b and a + i b of SIMD vectors of complex numbers.
 HWY_INLINE C minus_i(C a, C b) { return {hn::Add(a.re, b.im), hn::Sub(a.im, b.re)}; }
 HWY_INLINE C plus_i(C a, C b) { return {hn::Sub(a.re, b.im), hn::Add(a.im, b.re)}; }
 
-/// Multiplies a vector of complex numbers by a root of unity.
+/// Multiplies a SIMD vector of complex numbers by a root of unity (twiddle factor).
 HWY_INLINE C times(C a, Root w) {
   const V wr = hn::Set(D(), w.re);
   const V wi = hn::Set(D(), w.im);
   return {hn::Sub(hn::Mul(a.re, wr), hn::Mul(a.im, wi)), hn::Add(hn::Mul(a.re, wi), hn::Mul(a.im, wr))};
 }
+/// Load and store a SIMD vector of complex numbers at element `at` of a block of columns.
 HWY_INLINE C load(const Block& b, std::size_t at) { return {hn::Load(D(), b.re + at), hn::Load(D(), b.im + at)}; }
 HWY_INLINE void store(C a, const Block& b, std::size_t at) {
   hn::Store(a.re, D(), b.re + at);
   hn::Store(a.im, D(), b.im + at);
 }
 
-/// Computes the Fourier transform of kRadix values in place: the small transform of a stage.
+/// Computes the butterfly of a Stockham stage: the Fourier transform of kRadix values in place.
 template <int kRadix>
 HWY_INLINE void combine(C* HWY_RESTRICT a) {
   if constexpr (kRadix == 2) {
@@ -97,9 +99,9 @@ HWY_INLINE void combine(C* HWY_RESTRICT a) {
   }
 }
 
-/// Runs one stage from x, sorted by frequency so far in runs of s.stride elements, to y.
+/// Runs one stage of the Stockham Fourier transform from x, sorted by frequency so far in runs of s.stride elements, to y.
 template <int kRadix>
-void run_stage(const Stage& s, const Block& x, const Block& y) {
+void run_stage(const FftStage& s, const Block& x, const Block& y) {
   const std::size_t run = s.stride * kLanes;
   const std::size_t apart = s.rest * run;
   for (std::size_t p = 0; p < s.rest; ++p) {
@@ -117,8 +119,9 @@ void run_stage(const Stage& s, const Block& x, const Block& y) {
   }
 }
 
-/// Runs one stage of any radix from x to y, by the definition of the transform: radix^2 operations, for primes above 5.
-void run_any(const Stage& s, const Block& x, const Block& y) {
+/// Runs one Stockham stage of any radix from x to y, by the definition of the Fourier transform: radix^2 operations, for primes
+/// above 5.
+void run_any(const FftStage& s, const Block& x, const Block& y) {
   const std::size_t run = s.stride * kLanes;
   const std::size_t apart = s.rest * run;
   const std::size_t radix = s.radix;
@@ -133,9 +136,9 @@ void run_any(const Stage& s, const Block& x, const Block& y) {
       }
 }
 
-/// Runs all stages of a Fourier transform, alternating between the blocks. @return the block that holds the result
-Block run_stages(const std::vector<Stage>& stages, Block x, Block y) {
-  for (const Stage& s : stages) {
+/// Runs all stages of a Stockham Fourier transform, alternating between the blocks x and y. @return the block that holds the result
+Block run_stages(const std::vector<FftStage>& stages, Block x, Block y) {
+  for (const FftStage& s : stages) {
     switch (s.radix) {
       case 2:
         run_stage<2>(s, x, y);
@@ -175,7 +178,7 @@ namespace {
 
 HWY_EXPORT(run_stages);
 
-/// Returns the radices in the order of the stages: fours first, then primes ascending.
+/// Returns the radices of a Fourier transform of length n in the order of its stages: fours first, then primes ascending.
 std::vector<std::size_t> factors(std::size_t n) {
   std::vector<std::size_t> found;
   for (; n % 4 == 0; n /= 4) found.push_back(4);
@@ -184,14 +187,15 @@ std::vector<std::size_t> factors(std::size_t n) {
   return found;
 }
 
-/// Autosort transform of [stockham1966]: each stage writes its results where the next one reads them, in natural order.
+/// Fourier transform "lanes" of the flow module, the autosort transform of [stockham1966]: each stage writes its results where
+/// the next one reads them, in natural order.
 class Lanes final : public Transform {
  public:
   explicit Lanes(std::size_t n) {
     std::size_t length = n;
     std::size_t stride = 1;
     for (const std::size_t radix : factors(n)) {
-      Stage s{radix, length / radix, stride, {}, {}};
+      FftStage s{radix, length / radix, stride, {}, {}};
       for (std::size_t p = 0; p < s.rest; ++p)
         for (std::size_t r = 1; r < radix; ++r) s.roots.push_back(root(p * r, length));
       if (radix > 5)
@@ -205,7 +209,7 @@ class Lanes final : public Transform {
   Block run(Block block, Block spare) override { return MERGANSER_DISPATCH(run_stages)(stages_, block, spare); }
 
  private:
-  std::vector<Stage> stages_;
+  std::vector<FftStage> stages_;
 };
 
 }  // namespace

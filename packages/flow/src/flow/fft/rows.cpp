@@ -17,14 +17,15 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<double, kLanes>;
 using V = hn::Vec<D>;
 
-/// Vector of complex numbers, one per column; its constructors are written out because implicit ones lack the options
-/// of the target.
+/// SIMD vector of complex numbers, one per transformed column; its constructors are written out because implicit ones lack the
+/// options of the target.
 struct C {
   V re;
   V im;
   HWY_INLINE C() {}
   HWY_INLINE C(V r, V i) : re(r), im(i) {}
 };
+/// Sums, differences, conjugates and multiples by i or a real number of SIMD vectors of complex numbers.
 HWY_INLINE C operator+(C a, C b) { return {hn::Add(a.re, b.re), hn::Add(a.im, b.im)}; }
 HWY_INLINE C operator-(C a, C b) { return {hn::Sub(a.re, b.re), hn::Sub(a.im, b.im)}; }
 HWY_INLINE C conjugate(C a) { return {a.re, hn::Neg(a.im)}; }
@@ -33,19 +34,20 @@ HWY_INLINE C scaled(C a, double by) {
   const V s = hn::Set(D(), by);
   return {hn::Mul(a.re, s), hn::Mul(a.im, s)};
 }
-/// Multiplies a vector of complex numbers by a root of unity.
+/// Multiplies a SIMD vector of complex numbers by a root of unity (twiddle factor).
 HWY_INLINE C times(C a, Root w) {
   const V wr = hn::Set(D(), w.re);
   const V wi = hn::Set(D(), w.im);
   return {hn::Sub(hn::Mul(a.re, wr), hn::Mul(a.im, wi)), hn::Add(hn::Mul(a.re, wi), hn::Mul(a.im, wr))};
 }
+/// Load and store a SIMD vector of complex numbers from separate real and imaginary parts.
 HWY_INLINE C load(const double* re, const double* im) { return {hn::LoadU(D(), re), hn::LoadU(D(), im)}; }
 HWY_INLINE void store(C a, double* re, double* im) {
   hn::StoreU(a.re, D(), re);
   hn::StoreU(a.im, D(), im);
 }
 
-/// Copies `rows` groups of kLanes doubles from one stride to another.
+/// Copies a group of kLanes columns, `rows` rows long, from one row stride to another.
 HWY_INLINE void copy(const double* HWY_RESTRICT from, std::size_t from_stride, double* HWY_RESTRICT to,
                      std::size_t to_stride, std::size_t rows) {
   for (std::size_t j = 0; j < rows; ++j)
@@ -61,7 +63,8 @@ HWY_INLINE void separate(C a, C b, Root w, C& low, C& high) {
   high = conjugate(even - odd);
 }
 
-/// Computes twice the inverse of separate(), with the same w.
+/// Computes twice rows k and h - k of the half-length transform from rows k and h - k of the transform of real rows: inverts
+/// separate() for the same w.
 HWY_INLINE void unite(C low, C high, Root w, C& a, C& b) {
   const C even = low + conjugate(high);
   const C odd = times_i(times(low - conjugate(high), {w.re, -w.im}));
@@ -114,8 +117,8 @@ void unite_group(InRows in, std::size_t im, std::size_t h, const Root* HWY_RESTR
     }
 }
 
-/// Differentiates in place: separates, multiplies row k by i k factor and unites again. Rows 0 and h, the mean and the
-/// alternating mode, have derivative 0.
+/// Differentiates the half-length transform of real rows in place: separates the half spectrum, multiplies row k by i k factor
+/// and unites again. Rows 0 and h, the mean and the alternating mode, have derivative 0.
 void differentiate_group(Block half, std::size_t h, const Root* HWY_RESTRICT w, double factor) {
   for (std::size_t v = 0; v < kLanes; v += hn::Lanes(D()))
     store({hn::Zero(D()), hn::Zero(D())}, half.re + v, half.im + v);
@@ -136,7 +139,8 @@ void differentiate_group(Block half, std::size_t h, const Root* HWY_RESTRICT w, 
     }
 }
 
-/// Copies real rows into the half-length transform: even rows become real parts, odd rows imaginary parts.
+/// Copies the real rows to be Fourier transformed into the half-length transform: even rows become real parts, odd rows imaginary
+/// parts.
 Block gather(InRows in, std::size_t h, Block half) {
   copy(in.begin, 2 * in.stride, half.re, kLanes, h);
   copy(in.begin + in.stride, 2 * in.stride, half.im, kLanes, h);
@@ -149,7 +153,7 @@ void scatter(Block half, std::size_t h, OutRows out) {
   copy(half.im, kLanes, out.begin + out.stride, 2 * out.stride, h);
 }
 
-/// Body of RealRows::forward(): transforms real rows group by group.
+/// Body of RealRows::forward(): Fourier transforms real rows, one group of kLanes columns after the other.
 void forward(const Half& t, InRows in, OutRows out, std::size_t im, std::size_t groups) {
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t at = g * kLanes;
@@ -158,7 +162,7 @@ void forward(const Half& t, InRows in, OutRows out, std::size_t im, std::size_t 
   }
 }
 
-/// Body of RealRows::inverse(): transforms half spectra to real rows group by group.
+/// Body of RealRows::inverse(): transforms half spectra back to real rows, one group of kLanes columns after the other.
 void inverse(const Half& t, InRows in, std::size_t im, OutRows out, std::size_t groups) {
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t at = g * kLanes;
@@ -169,7 +173,8 @@ void inverse(const Half& t, InRows in, std::size_t im, OutRows out, std::size_t 
   }
 }
 
-/// Body of RealRows::derivative(): forward transform, multiplication by i k, inverse transform, group by group.
+/// Body of RealRows::derivative(), the spectral derivative of real rows: forward transform, multiplication by i k, inverse
+/// transform, group by group.
 void derivative(const Half& t, InRows in, OutRows out, double factor, std::size_t groups) {
   for (std::size_t g = 0; g < groups; ++g) {
     const std::size_t at = g * kLanes;
@@ -182,7 +187,7 @@ void derivative(const Half& t, InRows in, OutRows out, double factor, std::size_
   }
 }
 
-/// Body of ComplexRows: transforms complex rows in place, group by group.
+/// Body of ComplexRows: Fourier transforms complex rows in place, one group of kLanes columns after the other.
 void complex(Transform& t, std::size_t n, Block block, Block spare, OutRows re, double* im, std::size_t groups) {
   for (std::size_t g = 0; g < groups; ++g) {
     double* const to_re = re.begin + g * kLanes;

@@ -1,3 +1,4 @@
+// Choice among the libraries of complex Fourier transforms that this build has: lanes, FFTW, KISS FFT.
 #include "src/flow/fft/transform.hpp"
 
 #include "merganser/base/error.hpp"

@@ -12,26 +12,26 @@
 
 namespace merganser::mnd {
 
-/// Styles of communication.
+/// Styles of communication of multi-node Boruvka.
 enum class MndStyle : std::uint8_t {
   baseline,  ///< blocking, one pair of ranks at a time: sizes first, then all data
   tuned      ///< all neighbours at once, in chunks; computation on a chunk overlaps the transfer of the next
 };
 
-/// Ranks that finish the forest when few components are left.
+/// Ranks that finish the forest in multi-node Boruvka when few components are left.
 enum class MndPost : std::uint8_t {
   single,  ///< rank 0
   leader   ///< the first rank of every group, then of every group of those, and so on
 };
 
-/// Communication objects that transfer the chunks of style tuned.
+/// Communication objects that transfer the chunks of records of multi-node Boruvka in style tuned.
 enum class MndCarrier : std::uint8_t {
   automatic,  ///< memory where the model is one-sided, else messages
   messages,   ///< sizes by Mailbox, chunks by Plan
   memory      ///< Segment: sizes are put into slots of the receiver, which gets the chunks
 };
 
-/// Parameters of mnd(); the same on every rank. Ranges: see describe(); mnd() checks them.
+/// Parameters of mnd(), the spanning forest by multi-node Boruvka; the same on every rank. mnd() checks the ranges in describe().
 struct MndOptions {
   MndStyle style = MndStyle::tuned;
   MndPost post = MndPost::single;
@@ -45,7 +45,7 @@ struct MndOptions {
   MndCarrier carrier = MndCarrier::automatic;
   msf::Sense sense = msf::Sense::minimum;  ///< not in describe(): a property of the problem, not of the algorithm
 };
-/// Computes the minimum (or maximum) spanning forest of a graph in the strict order (weight, low, high).
+/// Computes the minimum (or maximum) spanning forest of a graph in the strict order (weight, low, high) by multi-node Boruvka.
 ///
 /// Collective over `transport`; options must be the same on every rank. The forest does not depend on the number of
 /// ranks, the model, the style, the thresholds or where edges lie; which rank holds which of its edges does.

@@ -17,19 +17,19 @@ namespace merganser::msf {
 /// Largest dimension that is searched with a tree of boxes; in higher ones every pair of points is compared.
 inline constexpr int kMaxTreeDimension = 16;
 
-/// Predicted cost of comparing every pair of points.
+/// Predicted cost of a spanning tree or core distances by comparing every pair of points, for EuclideanOptions::forecast.
 struct PairsForecast {
-  std::uint64_t points = 0;  ///< on all ranks
-  int dimension = 0;         ///< coordinates that are compared
+  std::uint64_t points = 0;  ///< points on all ranks
+  int dimension = 0;         ///< coordinates of a point that are compared
   double distances = 0;      ///< number of distances: n (n - 1) / 2 for the tree, n n for core distances
-  double seconds = 0;        ///< approximate upper bound of the time, from a short measurement
-  double rank_bytes = 0;     ///< memory of the rank with most points, besides the points given
+  double seconds = 0;        ///< approximate upper bound of the wall time, from a short measurement
+  double rank_bytes = 0;     ///< memory in bytes of the rank with most points, besides the caller's points
 };
 
-/// Parameters of euclidean_forest() and core_distances(); the same on every rank.
+/// Parameters of euclidean_forest() and core_distances(), for spanning trees of points; the same on every rank.
 struct EuclideanOptions {
-  int threads = 1;     ///< of each rank, in the search for neighbours, 1 to 1024
-  int leaf = 0;        ///< most points in a leaf of the tree, 4 to 64; 0: 24 up to 3 dimensions, 48 up to 6, 64 beyond
+  int threads = 1;  ///< threads of each rank in the search for neighbours, 1 to 1024
+  int leaf = 0;     ///< most points in a leaf of the tree of boxes, 4 to 64; 0: 24 to 3 dimensions, 48 to 6, 64 beyond
   int neighbours = 8;  ///< nearest neighbours that are precomputed of each point, 1 to 32
   /// Above 1: weights are mutual reachability distances, max(d(p, q), core(p), core(q)), where the core distance of a
   /// point is that to its min_samples-th nearest, itself being the first (as scikit-learn counts; hdbscan counts one less).
@@ -39,7 +39,7 @@ struct EuclideanOptions {
   /// Beyond kMaxTreeDimension: called on rank 0 before the work begins; an Error that it throws is thrown on every rank.
   std::function<void(const PairsForecast&)> forecast = {};
 };
-/// Computes the minimum spanning tree of points. Collective.
+/// Computes the (Euclidean) minimum spanning tree of all ranks' points. Collective.
 ///
 /// Weights are float64: distances (or mutual reachability distances), the square roots of the squares that are compared. Two
 /// squares may have one root: the tree is the minimum one in the order of the squares, and also a minimum one by weight.

@@ -13,12 +13,12 @@ namespace euclidean {
 class Sites;
 }
 
-/// All ranks' points on rank 0; none on the others.
+/// All ranks' points with their core distances on rank 0, as gather_points() returns them; none on the other ranks.
 struct GatheredPoints {
-  std::shared_ptr<const euclidean::Sites> sites;  ///< by id, as they are compared; null: none
-  std::vector<double> core_distances;             ///< by id; empty: plain distances
+  std::shared_ptr<const euclidean::Sites> sites;  ///< coordinates by id, as they are compared; null: no points here
+  std::vector<double> core_distances;             ///< by id of the point; empty: weights are plain distances
 
-  /// Returns whether this rank holds the points: true on rank 0.
+  /// Returns whether this rank holds the gathered points: true on rank 0.
   [[nodiscard]] explicit operator bool() const noexcept { return sites != nullptr; }
 };
 

@@ -15,11 +15,11 @@
 
 namespace merganser::msf {
 
-/// An edge that Prim's algorithm added to the tree.
+/// Edge that Prim's algorithm added to a spanning tree, with the vertex that it added.
 struct GrownEdge {
-  std::uint32_t from;  ///< vertex in the tree already
-  std::uint32_t to;    ///< vertex that is added
-  double weight;       ///< infinite where a new component begins
+  std::uint32_t from;  ///< vertex that was in the tree already
+  std::uint32_t to;    ///< vertex that the edge added to the tree
+  double weight;       ///< weight of the edge; infinite where a new component begins
   friend bool operator==(const GrownEdge&, const GrownEdge&) = default;
 };
 
@@ -32,9 +32,9 @@ struct GrownEdge {
 /// Cost: O(n log n) time; beside the result 48 bytes per vertex
 [[nodiscard]] std::vector<GrownEdge> grow(const Forest& forest);
 
-/// Result of grow() on points.
+/// Result of grow() on gathered points: the edges of a minimum spanning tree in the order of Prim's algorithm.
 struct Growth {
-  std::vector<GrownEdge> edges;  ///< one less than the points
+  std::vector<GrownEdge> edges;  ///< edges in the order in which they are added, one less than the points
   bool exact = false;            ///< the choice was among all edges of equal weight; false: among those of the forest
 };
 

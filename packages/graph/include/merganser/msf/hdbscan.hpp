@@ -11,22 +11,22 @@
 
 namespace merganser::msf {
 
-/// Condensed tree: a dendrogram without its small clusters. A cluster loses points one after the other until it ends or splits
-/// into clusters of at least min_cluster_size points each. Lambda is 1 / height (infinite for height 0).
+/// Condensed tree of HDBSCAN*: a dendrogram without its small clusters. A cluster loses points one after the other until it ends or
+/// splits into clusters of at least min_cluster_size points each. Lambda is 1 / height (infinite for height 0).
 struct CondensedTree {
-  /// One cluster of the tree.
+  /// One cluster of the condensed tree of HDBSCAN*.
   struct Cluster {
-    std::uint32_t parent;  ///< below the number of the cluster; that of cluster 0 is 0
-    std::uint32_t size;    ///< points at birth
-    double birth;          ///< lambda
+    std::uint32_t parent;  ///< cluster that it split from, of lower number; that of cluster 0 is 0
+    std::uint32_t size;    ///< number of its points at birth
+    double birth;          ///< lambda (1 / height) at which it splits from its parent
     friend bool operator==(const Cluster&, const Cluster&) = default;
   };
-  std::vector<Cluster> clusters;          ///< 0 is all points; none without points
+  std::vector<Cluster> clusters;          ///< clusters by number; 0 is all points; empty without points
   std::vector<std::uint32_t> cluster_of;  ///< by point: the last cluster that it is in
   std::vector<double> lambda;             ///< by point: lambda at which it leaves that cluster
 };
 
-/// Condenses a dendrogram: drops its small clusters. Local.
+/// Condenses a dendrogram for HDBSCAN*: drops its small clusters. Local.
 /// @param d  connected: made with Apart::join, or by grown_dendrogram() for the order of scikit-learn
 /// @param min_cluster_size  fewest points of a cluster, as in HdbscanOptions
 /// @param ties  with `sequential` clusters are numbered as in scikit-learn: those near the top of the dendrogram first,
@@ -36,9 +36,9 @@ struct CondensedTree {
 [[nodiscard]] CondensedTree condense(const Dendrogram& d, std::int64_t min_cluster_size,
                                      HdbscanTies ties = HdbscanTies::together);
 
-/// Computes the stability (excess of mass) of every cluster: the sum of (lambda - birth) over the points that leave it.
-/// Infinite where points of a cluster that was born at a height above 0 coincide; points that leave a cluster at the lambda of
-/// its birth, infinite ones too, add nothing. Local.
+/// Computes the stability (excess of mass) of every cluster of a condensed tree: the sum of (lambda - birth) over the points that
+/// leave it. Infinite where points of a cluster that was born at a height above 0 coincide; points that leave a cluster at the
+/// lambda of its birth, infinite ones too, add nothing. Local.
 [[nodiscard]] std::vector<double> stabilities(const CondensedTree& tree);
 
 /// Result of hdbscan(), for all points of the tree on the rank that calls it: the selected clusters, and each point's label.
@@ -51,7 +51,7 @@ struct Hdbscan {
   std::vector<std::uint32_t> selected;  ///< by label: the cluster of the condensed tree
 };
 
-/// Selects clusters of a condensed tree, and labels the points. Local.
+/// Selects clusters of a condensed tree by the rules of HDBSCAN*, and labels all points with membership probabilities. Local.
 /// @throws UsageError for options out of range
 [[nodiscard]] Hdbscan hdbscan(const CondensedTree& tree, const HdbscanOptions& options);
 

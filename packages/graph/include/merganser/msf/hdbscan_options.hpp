@@ -9,37 +9,37 @@
 
 namespace merganser::msf {
 
-/// Rules by which clusters of the condensed tree are selected.
+/// Rules by which HDBSCAN* selects clusters of the condensed tree.
 enum class Selection : std::uint8_t {
-  excess_of_mass,  ///< those that together are the most stable
-  leaf,            ///< those that do not split further
+  excess_of_mass,  ///< clusters that together are the most stable
+  leaf,            ///< clusters that do not split further
 };
-/// Returns the names of the rules: "eom", "leaf".
+/// Returns the names of the rules by which HDBSCAN* selects clusters: "eom", "leaf".
 [[nodiscard]] inline Choices<Selection> selections() {
   return {{{"eom", Selection::excess_of_mass}, {"leaf", Selection::leaf}}};
 }
 
-/// Treatment of several merges of one height when the dendrogram is condensed.
+/// Treatment of several merges of one height when HDBSCAN* condenses the dendrogram.
 enum class HdbscanTies : std::uint8_t {
-  together,    ///< as the definition has it: nothing depends on the numbering of the points
+  together,    ///< all at once, as the definition has it: nothing depends on the numbering of the points
   sequential,  ///< one by one, the last one first, as the packages do; with grown_dendrogram() in scikit-learn's order
 };
-/// Returns the names of the treatments: "together", "sequential".
+/// Returns the names of the treatments of merges of one height in HDBSCAN*: "together", "sequential".
 [[nodiscard]] inline Choices<HdbscanTies> hdbscan_ties() {
   return {{{"together", HdbscanTies::together}, {"sequential", HdbscanTies::sequential}}};
 }
 
-/// Parameters of hdbscan(). Ranges: see check(), which hdbscan() and condense() call.
+/// Parameters of hdbscan() and condense(), which check their ranges.
 struct HdbscanOptions {
   std::int64_t min_cluster_size = 5;  ///< fewest points of a cluster, 2 to kMaxLinkageVertices
   Selection selection = Selection::excess_of_mass;
   double epsilon = 0;  ///< clusters born below this distance are merged into what they split from; finite, from 0
-  bool allow_single_cluster = false;  ///< all points may be one cluster
+  bool allow_single_cluster = false;  ///< the cluster of all points may be selected
   std::int64_t max_cluster_size = 0;  ///< larger clusters are not selected; 0: any size
   HdbscanTies ties = HdbscanTies::together;
 };
 
-/// Validates all parameters. Local.
+/// Validates all parameters of HDBSCAN*. Local.
 /// @param name  returns what the caller calls a field, for the error: "--min-cluster-size"; empty: the field's own name
 /// @throws UsageError with the name, the value and what is allowed: "min_cluster_size: 1; allowed: from 2 to 2147483648"
 void check(const HdbscanOptions& options, const std::function<std::string(std::string_view field)>& name = {});

@@ -8,8 +8,8 @@
 
 namespace merganser::msf {
 
-/// Computes the component label of each vertex: the least vertex of its tree. Collective. The labels do not depend on the
-/// number of ranks or on the distribution of edges.
+/// Computes the component label of each vertex of a forest: the least vertex of its tree. Collective. The labels do not depend on
+/// the number of ranks or on the distribution of edges.
 /// @return labels of this rank's vertices, those of its range of Ranges::even(forest.vertices, ranks)
 /// Cost: O((vertices + edges) / ranks) memory; as many rounds of a few waves as Boruvka's algorithm takes.
 [[nodiscard]] std::vector<std::uint64_t> component_labels(const Forest& forest, comm::Transport& transport);

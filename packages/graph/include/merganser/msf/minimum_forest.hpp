@@ -10,7 +10,7 @@
 
 namespace merganser::msf {
 
-/// Algorithms for the minimum spanning forest. All compute the same one.
+/// Algorithms for the minimum spanning forest of a distributed graph. All compute the same one.
 enum class ForestMethod : std::uint8_t {
   automatic,  ///< `kruskal` on one rank or up to `base_case` vertices; beyond it by the share of edges between ranks:
               ///< below half of what random ids would give `local`, else `filter`
@@ -20,15 +20,15 @@ enum class ForestMethod : std::uint8_t {
   local,    ///< every rank first contracts along edges that other ranks cannot affect, then `filter`
 };
 
-/// Parameters of minimum_spanning_forest(); the same on every rank. Ranges: see describe().
+/// Parameters of minimum_spanning_forest() of a graph; the same on every rank. describe() has their ranges.
 struct ForestOptions {
   ForestMethod method = ForestMethod::automatic;
   links::Policy policy = links::Policy::trees;       ///< what a round of boruvka, filter, local contracts
   std::uint64_t base_case = std::uint64_t{1} << 22;  ///< components up to which Kruskal on rank 0 finishes
-  int threads = 1;                                   ///< of each rank, 1 to 1024
-  Sense sense = Sense::minimum;
+  int threads = 1;                                   ///< threads of each rank in the passes over its edges, 1 to 1024
+  Sense sense = Sense::minimum;                      ///< minimum or maximum spanning forest
 };
-/// Returns the names of the methods.
+/// Returns the names of the algorithms for the spanning forest of a graph: auto, kruskal, boruvka, filter, local.
 [[nodiscard]] inline Choices<ForestMethod> forest_methods() {
   return {{{"auto", ForestMethod::automatic},
            {"kruskal", ForestMethod::kruskal},

@@ -10,10 +10,10 @@
 
 namespace merganser::msf {
 
-/// A neighbour of a query point.
+/// Point of a set that is among the nearest to a new point, as nearest_points() finds it.
 struct NearPoint {
-  double distance = 0;   ///< to the query point
-  std::uint64_t id = 0;  ///< of a point of the set
+  double distance = 0;   ///< distance to the new point
+  std::uint64_t id = 0;  ///< id of the point of the set
 
   friend bool operator==(const NearPoint&, const NearPoint&) = default;
 };
@@ -32,12 +32,12 @@ struct NearPoint {
                                                     comm::Transport& transport, const EuclideanOptions& options,
                                                     Report& report);
 
-/// Edge by which a new point would join the minimum spanning tree of mutual reachability of a set.
+/// Edge by which a new point would join the minimum spanning tree of mutual reachability of a set, as join_points() finds it.
 struct Joint {
-  std::uint64_t id = 0;     ///< of the point of the set at the other end
-  double distance = 0;      ///< of the new point to it
-  double core = 0;          ///< of the new point: the distance to its k-th nearest point of the set
-  double reachability = 0;  ///< the greatest of the distance and both core distances
+  std::uint64_t id = 0;     ///< id of the point of the set at the other end
+  double distance = 0;      ///< distance of the new point to it
+  double core = 0;          ///< core distance of the new point: that to its k-th nearest point of the set
+  double reachability = 0;  ///< mutual reachability: the greatest of the distance and both core distances
 
   friend bool operator==(const Joint&, const Joint&) = default;
 };

@@ -5,8 +5,8 @@
 
 namespace merganser::msf {
 
-/// Computes consecutive ranges of vertices with about equal sums of degrees: range r begins at the first vertex at which the
-/// degrees of all vertices before it have reached r shares of the total. A vertex is never split. Loops do not count. Without
+/// Computes consecutive ranges of a graph's vertices with about equal sums of degrees: range r begins at the first vertex at which
+/// the degrees of all vertices before it have reached r shares of the total. A vertex is never split. Loops do not count. Without
 /// edges the ranges are of equal length.
 ///
 /// Collective. The result depends on the graph and the number of ranks only.
@@ -15,7 +15,8 @@ namespace merganser::msf {
 /// 12 bits of that number.
 [[nodiscard]] graphs::Ranges balanced_ranges(const graphs::EdgeList& graph, comm::Transport& transport);
 
-/// Redistributes edges to the owners of their ends: an edge between two ranges goes to both ranks. Loops are dropped.
+/// Redistributes the edges of a graph to the owners of their ends: an edge between two ranges goes to both ranks. Loops are
+/// dropped.
 ///
 /// Collective. Ends must be vertices, as balanced_ranges() checks.
 /// @return the edges of the whole graph with an end in this rank's range, each once, in no particular order

@@ -10,36 +10,36 @@
 
 namespace merganser::msf {
 
-/// Metrics.
+/// Metrics by which spanning trees measure distances between points.
 enum class Distance : std::uint8_t {
-  euclidean,    ///< root of the sum of squares
-  manhattan,    ///< sum of the differences
-  chebyshev,    ///< greatest of the differences
+  euclidean,    ///< root of the sum of the squared differences of coordinates
+  manhattan,    ///< sum of the differences of coordinates
+  chebyshev,    ///< greatest of the differences of coordinates
   great_circle  ///< angle in radians between two places on a sphere; points are latitude, longitude
 };
-/// Returns the names of the metrics: euclidean, manhattan, chebyshev, great-circle.
+/// Returns the names of the metrics for distances between points: euclidean, manhattan, chebyshev, great-circle.
 [[nodiscard]] Choices<Distance> distances();
 
-/// Units of latitudes and longitudes.
+/// Units of the latitudes and longitudes of points with great-circle distances.
 enum class Angle : std::uint8_t { radians, degrees };
 
-/// A periodic axis. Coordinates are wrapped into [lower, lower + length).
+/// Periodic axis of a point set. Coordinates on it are wrapped into [lower, lower + length).
 struct Period {
   int axis = 0;       ///< number of the axis, from 0
-  double lower = 0;   ///< lower end, within +-1e150
-  double length = 1;  ///< above 1e-140, up to 1e150
+  double lower = 0;   ///< lower end of the period, within +-1e150
+  double length = 1;  ///< length of the period, above 1e-140, up to 1e150
 
   friend bool operator==(const Period&, const Period&) = default;
 };
-/// Returns the periodic axes of a box among the first `dimension` (up to 3).
+/// Returns the periodic axes of a box of the domain, among its first `dimension` (up to 3) axes, for a point set.
 [[nodiscard]] std::vector<Period> periodic_axes(const Box& box, int dimension);
 
-/// Space of a point set; the same on every rank.
+/// Space of a distributed point set: dimension, metric, periodic axes; the same on every rank.
 struct PointSpace {
   int dimension = 3;  ///< coordinates of a point, 1 to 65536
   Distance metric = Distance::euclidean;
-  Angle angle = Angle::radians;  ///< of great_circle
-  std::vector<Period> periods;   ///< none for great_circle; each axis once
+  Angle angle = Angle::radians;  ///< unit of coordinates with great_circle
+  std::vector<Period> periods;   ///< periodic axes: none for great_circle; each axis once
 
   friend bool operator==(const PointSpace&, const PointSpace&) = default;
 };
@@ -49,7 +49,8 @@ struct PointSpace {
 /// Coordinates nearer to 0 than 1e-140 are 0, so that only equal points have a distance of 0.
 struct PointSet : PointSpace {
   std::span<const double> coordinates;  ///< `dimension` numbers per point, one point after the other
-  /// Each of 0 .. n - 1 on one rank, n points on all ranks together; empty on all: points are numbered by rank, then place.
+  /// Ids of the points: each of 0 .. n - 1 on one rank, n points on all ranks together; empty on all ranks: points are numbered by
+  /// rank, then position.
   std::span<const std::uint64_t> ids;
 
   /// Returns the number of points on this rank.
@@ -62,14 +63,14 @@ struct PointSet : PointSpace {
 /// This rank's share of a point set with memory of its own; converts to a PointSet, which is valid as long as this object.
 struct Points : PointSpace {
   std::vector<double> coordinates;  ///< `dimension` numbers per point, one point after the other
-  std::vector<std::uint64_t> ids;   ///< see PointSet::ids
+  std::vector<std::uint64_t> ids;   ///< ids of the points, or empty on all ranks, as in PointSet
 
   /// Returns the number of points on this rank.
   [[nodiscard]] std::size_t size() const noexcept {
     if (!ids.empty()) return ids.size();
     return dimension > 0 ? coordinates.size() / static_cast<std::size_t>(dimension) : 0;
   }
-  /// Returns a view of these points.
+  /// Returns a view of this rank's share of the point set, valid as long as this object.
   [[nodiscard]] PointSet view() const { return {*this, coordinates, ids}; }
   operator PointSet() const { return view(); }  ///< Returns a view of these points.
 };

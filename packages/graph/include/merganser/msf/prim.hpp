@@ -5,7 +5,8 @@
 
 namespace merganser::msf {
 
-/// Computes the tree of euclidean_forest() from all pairs of points. Collective; rank 0 gathers the points and computes.
+/// Computes the minimum spanning tree of points, that of euclidean_forest(), from all pairs by Prim's algorithm. Collective; rank 0
+/// gathers the points and computes.
 /// @param min_samples  as EuclideanOptions::min_samples, from 1
 /// @return the whole tree on rank 0, no edges on the others
 /// @throws InputError on every rank, as euclidean_forest()

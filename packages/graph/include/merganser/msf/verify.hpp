@@ -9,7 +9,7 @@
 
 namespace merganser::msf {
 
-/// Kinds of faults, in the order in which they are checked; the first one found is reported.
+/// Kinds of faults of a spanning forest, in the order in which verify_forest() checks them; the first one found is reported.
 enum class Fault : std::uint8_t {
   none,
   vertices,      ///< an edge of the forest has an end that is no vertex, or the counts or kinds of weights differ
@@ -19,16 +19,16 @@ enum class Fault : std::uint8_t {
   not_minimal,   ///< an edge of the graph is less than the greatest one on the forest's path between its ends
 };
 
-/// Result of verify_forest(); the same on every rank.
+/// Result of verify_forest(), the check that a forest is a graph's minimum spanning forest; the same on every rank.
 struct Verification {
-  Fault fault = Fault::none;
+  Fault fault = Fault::none;  ///< first fault found
   /// Description of an edge that shows the fault, empty if there is none: "edge (3, 7) of weight 5 is less than edge (3, 9) of
   /// weight 8 on the forest's path between its ends". Of all such edges the least one, whatever the number of ranks.
   std::string witness;
-  std::int64_t graph_edges = 0;   ///< of all ranks, loops and parallel ones too
-  std::int64_t forest_edges = 0;  ///< of all ranks
-  std::int64_t trees = 0;         ///< single vertices too; vertices less forest edges
-  /// Returns whether no fault was found.
+  std::int64_t graph_edges = 0;   ///< edges of the graph on all ranks, loops and parallel ones too
+  std::int64_t forest_edges = 0;  ///< edges of the forest on all ranks
+  std::int64_t trees = 0;         ///< trees of the forest, single vertices too: vertices less forest edges
+  /// Returns whether the verification found no fault of the forest.
   [[nodiscard]] bool is_correct() const noexcept { return fault == Fault::none; }
 };
 

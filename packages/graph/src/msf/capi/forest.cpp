@@ -13,7 +13,7 @@
 namespace merganser::capi {
 namespace {
 
-/// Object behind mg_forest: a forest with its edges as records of the C interface.
+/// Object behind the C handle mg_forest: this rank's share of a spanning forest, with its edges also as records of the C interface.
 class ForestObject final : public OverTransport {
  public:
   static constexpr const char* kKind = "forest";
@@ -24,8 +24,8 @@ class ForestObject final : public OverTransport {
       edges.push_back({e.low, e.high, graphs::weight_from_bits(forest.kind, e.weight)});
   }
 
-  const msf::Forest forest;
-  std::vector<mg_edge> edges;
+  const msf::Forest forest;    ///< this rank's share of the forest
+  std::vector<mg_edge> edges;  ///< its edges, with weights as double
 };
 
 // mg_linkage_merges() returns the merges of a dendrogram in place, as records of the C interface.
@@ -33,17 +33,18 @@ static_assert(sizeof(mg_merge_step) == sizeof(msf::Merge) && offsetof(mg_merge_s
               offsetof(mg_merge_step, height) == offsetof(msf::Merge, height) &&
               offsetof(mg_merge_step, size) == offsetof(msf::Merge, size));
 
-/// Object behind mg_linkage of the C interface: a dendrogram.
+/// Object behind the C handle mg_linkage: the dendrogram of single linkage on rank 0, an empty one on the other ranks.
 class LinkageObject final : public Object {
  public:
   static constexpr const char* kKind = "linkage";
   explicit LinkageObject(msf::Dendrogram d) : dendrogram(std::move(d)) {}
-  const msf::Dendrogram dendrogram;
+  const msf::Dendrogram dendrogram;  ///< merges in ascending order of height
 };
 
 constexpr std::size_t kMax = std::size_t{1} << 40;  // points or edges of one rank
 
-/// Converts options of a tree of points. @throws UsageError for values out of range
+/// Converts the record of options of a spanning tree of points from the C interface; 0 stands for a default. @throws UsageError for
+/// values out of range
 msf::EuclideanOptions to_options(const mg_tree_options& record) {
   msf::EuclideanOptions options;
   check_range(record.threads, 0, 1024, "options: threads");
@@ -55,7 +56,8 @@ msf::EuclideanOptions to_options(const mg_tree_options& record) {
   return options;
 }
 
-/// Returns a view of the caller's points. @throws UsageError for arguments out of range
+/// Returns a view of this rank's points in the arrays of the C caller, with dimension, metric and periodic axes. @throws UsageError
+/// for arguments out of range
 msf::PointSet to_point_set(int dimension, const double* coordinates, const std::uint64_t* ids, std::size_t count,
                            const mg_tree_options& record) {
   check_range(dimension, 1, 1 << 16, "dimension");
@@ -76,7 +78,8 @@ msf::PointSet to_point_set(int dimension, const double* coordinates, const std::
   return points;
 }
 
-/// Copies the caller's edges into an edge list. @throws UsageError, and InputError for weights that are NaN
+/// Copies this rank's edges of a graph from the array of the C caller into an edge list with float64 weights. @throws UsageError
+/// for a missing array or too many edges, InputError for weights that are NaN
 graphs::EdgeList to_edge_list(std::uint64_t vertices, const mg_edge* edges, std::size_t count) {
   check_range<std::size_t>(count, 0, kMax, "count");
   const auto given = checked_array(edges, count, "edges");
@@ -91,7 +94,7 @@ graphs::EdgeList to_edge_list(std::uint64_t vertices, const mg_edge* edges, std:
   return graph;
 }
 
-/// Converts options of a forest of a graph. @throws UsageError for values out of range
+/// Converts the record of options of a spanning forest of a graph from the C interface. @throws UsageError for values out of range
 msf::ForestOptions to_options(const mg_forest_options* given) {
   const auto record = read_options(given, "options");
   msf::ForestOptions options;
@@ -101,19 +104,20 @@ msf::ForestOptions to_options(const mg_forest_options* given) {
   return options;
 }
 
-/// Gathers the edges of all ranks and computes their dendrogram on rank 0; empty on the others. Collective.
+/// Gathers the edges of a spanning forest from all ranks and computes the dendrogram of single linkage on rank 0; empty on the
+/// others. Collective.
 msf::Dendrogram gather_dendrogram(ForestObject& object, msf::Apart apart) {
   const msf::Forest all = msf::gather_forest(object.forest, object.transport());
   return object.transport().rank() == 0 ? msf::dendrogram(all, apart) : msf::Dendrogram{};
 }
 
-/// Copies labels and the number of clusters to the caller's memory.
+/// Copies the cluster label of every vertex and the number of flat clusters to the memory of the C caller; `clusters` may be null.
 void copy_labels(const msf::Labels& found, std::uint32_t* labels, std::uint32_t* clusters) {
   std::copy(found.of.begin(), found.of.end(), labels);
   store_optional(clusters, found.clusters);
 }
 
-/// Converts options of HDBSCAN*. @throws UsageError for values out of range
+/// Converts the record of options of HDBSCAN* from the C interface. @throws UsageError for values out of range
 msf::HdbscanOptions to_options(const mg_hdbscan_options* given) {
   const auto record = read_options(given, "options", offsetof(mg_hdbscan_options, sequential));  // in the first version
   msf::HdbscanOptions options;
@@ -178,6 +182,7 @@ int mg_forest_edges(mg_forest* forest, const mg_edge** edges, size_t* count) {
   return guard([&] { return_array(object_from<ForestObject>(forest)->edges, edges, count); });
 }
 
+// Totals of the forest over all ranks, copied to the caller's record. Collective.
 int mg_forest_sums(mg_forest* forest, mg_forest_totals* totals) {
   return guard<ForestObject>(forest, [&](ForestObject& object) {
     check_record(totals, "totals");
@@ -193,6 +198,7 @@ int mg_forest_sums(mg_forest* forest, mg_forest_totals* totals) {
 
 int mg_forest_free(mg_forest* forest) { return guard_free<ForestObject>(forest); }
 
+// Dendrogram of the forest on rank 0. Collective.
 int mg_linkage_new(mg_forest* forest, int join, mg_linkage** linkage) {
   return guard<ForestObject>(forest, [&](ForestObject& object) {
     auto apart = msf::Apart::stay;
@@ -204,6 +210,7 @@ int mg_linkage_new(mg_forest* forest, int join, mg_linkage** linkage) {
   });
 }
 
+// Dendrogram on rank 0 with merges of equal height in scikit-learn's order, for which the points are gathered too. Collective.
 int mg_linkage_sequential(mg_forest* forest, int dimension, const double* coordinates, const uint64_t* ids,
                           size_t count, const mg_tree_options* options, int32_t* exact, mg_linkage** linkage) {
   return guard<ForestObject>(forest, [&](ForestObject& object) {

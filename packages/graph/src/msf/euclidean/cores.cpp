@@ -9,31 +9,34 @@
 namespace merganser::msf::euclidean {
 namespace {
 
-/// Query to another rank for its nearest points to a place that are nearer than the squared distance `most`.
+/// Query of the core distance search to another rank: for the squared distances of its points to a place that are below `most`.
 template <std::size_t D>
 struct CoreQuestion {
-  Place<D> at;
-  double most;        ///< squared distance of the k-th nearest point found so far
-  std::uint64_t row;  ///< row of the querying rank
+  Place<D> at;        ///< coordinates of the querying rank's point
+  double most;        ///< squared distance of its k-th nearest point found so far
+  std::uint64_t row;  ///< position of the point in open_ of the querying rank
 };
 
-/// Search for the squared core distances of this rank's points: the distance to the k-th nearest point over all ranks.
+/// Search for the squared core distances of this rank's points: those to the k-th nearest point over all ranks, a point itself
+/// being the first.
 template <std::size_t D>
-class Cores {
+class CoreDistanceSearch {
  public:
-  /// Prepares the search of core distances. @param others  boxes of other ranks' points; null on one rank
-  Cores(const PointTree<D>& tree, std::uint32_t k, const RemoteBoxes<D>* others)
+  /// Prepares the search for core distances of the points of a tree. Local. @param others  boxes of other ranks' points; null on
+  /// one rank
+  CoreDistanceSearch(const PointTree<D>& tree, std::uint32_t k, const RemoteBoxes<D>* others)
       : tree_(tree), keep_(k - 1), others_(others), folded_(tree.size(), 0), cores_(tree.size() + 16, 0) {
     for (const auto v : tree.folded()) folded_[v] = 1;
   }
 
-  /// Computes core distances among the points of this rank, and collects the points for which that does not suffice.
+  /// Computes core distances among the points of this rank, and collects in open_ the points that may have nearer ones on other
+  /// ranks. Local.
   void search(int threads) {
     find_neighbours(tree_, {static_cast<std::uint32_t>(keep_), nullptr, threads},
                     [this](const LeafResult& found) { store_distances(found); });
   }
 
-  /// Improves the core distances of the collected points by those of other ranks. Collective.
+  /// Improves the core distances of the collected points by squared distances to points of other ranks. Collective.
   void query_others(comm::Transport& transport) {
     std::vector<std::vector<CoreQuestion<D>>> to(others_->ranks());
     for (std::size_t row = 0; row < open_.size(); ++row) {
@@ -52,12 +55,15 @@ class Cores {
       for (std::size_t i = 0; i < rows[r].size(); ++i) merge(rows[r][i], answers[r].data() + i * keep_);
   }
 
+  /// Returns the squared core distances, by point of this rank's tree, followed by 16 zeros.
   [[nodiscard]] std::vector<double> result() && { return std::move(cores_); }
 
  private:
-  /// Stores the core distances of the points of a leaf. A neighbour that stands for k or more equal points fills the rest of a
-  /// list with its distance. Called by several threads, each for other leaves.
+  /// Stores the squared core distances of the points of a leaf of this rank's tree from their neighbour lists. A neighbour that
+  /// stands for k or more equal points fills the rest of a list with its distance. Called by several threads, each for other
+  /// leaves.
   void store_distances(const LeafResult& found) {
+    // The neighbour list has k - 1 entries, as the point itself is the first of the k.
     std::vector<double> row(keep_);
     for (std::uint32_t q = 0; q < found.count; ++q) {
       const std::uint32_t v = found.first + q;
@@ -77,8 +83,10 @@ class Cores {
     }
   }
 
-  /// Appends the `keep_` smallest squared distances of a query to points of this rank, infinite ones where there are fewer.
+  /// Appends the reply to a query of another rank's core distance search: the `keep_` smallest squared distances to points of this
+  /// rank (all of those below the query's limit), infinite ones where there are fewer.
   void append_nearest(const CoreQuestion<D>& q, std::vector<double>& to) const {
+    // Depth-first search of this rank's tree; boxes at or beyond the k-th distance known on either side are skipped.
     const auto& nodes = tree_.nodes();
     const std::size_t here = to.size();
     to.resize(here + keep_, kInfinity);
@@ -98,7 +106,8 @@ class Cores {
       for (std::uint32_t u = node.begin; u < node.end; ++u) insert(row, tree_.metric().distance2(q.at, tree_.at(u)), u);
     }
   }
-  /// Inserts a squared distance into an ascending row; that of a point that stands for many fills the rest of the row.
+  /// Inserts the squared distance of a point into an ascending row of `keep_`; that of a point that stands for k or more equal ones
+  /// fills the rest of the row.
   void insert(double* row, double d2, std::uint32_t point) const {
     double* const end = row + keep_;
     double* const at = std::upper_bound(row, end, d2);
@@ -111,7 +120,8 @@ class Cores {
     *at = d2;
   }
 
-  /// Merges the distances of another rank into a row, and updates the core distance.
+  /// Merges the squared distances that another rank has sent into those of an open point, and updates its core distance.
+  /// @param number  position of the point in open_
   void merge(std::uint64_t number, const double* theirs) {
     double* const row = rows_.data() + number * keep_;
     std::vector<double> both(2 * static_cast<std::size_t>(keep_));
@@ -120,14 +130,14 @@ class Cores {
     cores_[open_[number]] = row[keep_ - 1];
   }
 
-  const PointTree<D>& tree_;
-  std::size_t keep_;
-  const RemoteBoxes<D>* others_;
-  std::vector<std::uint8_t> folded_;
-  std::vector<double> cores_;
-  std::mutex guard_;                 ///< of open_ and rows_
-  std::vector<std::uint32_t> open_;  ///< points whose core may be among other ranks' points
-  std::vector<double> rows_;         ///< per open point: the `keep_` smallest squared distances found so far
+  const PointTree<D>& tree_;          ///< this rank's points
+  std::size_t keep_;                  ///< neighbours per point: k - 1, without the point itself
+  const RemoteBoxes<D>* others_;      ///< boxes of other ranks' points; null on one rank
+  std::vector<std::uint8_t> folded_;  ///< by point: 1: stands for k or more equal points
+  std::vector<double> cores_;         ///< by point: squared core distance, followed by 16 zeros
+  std::mutex guard_;                  ///< protects open_ and rows_
+  std::vector<std::uint32_t> open_;   ///< points whose k-th nearest point may be on another rank
+  std::vector<double> rows_;          ///< per open point: the `keep_` smallest squared distances found so far
 };
 
 }  // namespace
@@ -135,7 +145,7 @@ class Cores {
 template <std::size_t D>
 std::vector<double> core_squares(const PointTree<D>& tree, std::uint32_t k, int threads, const RemoteBoxes<D>* others,
                                  comm::Transport& transport) {
-  Cores<D> cores(tree, k, others);
+  CoreDistanceSearch<D> cores(tree, k, others);
   if (k > 1) {
     cores.search(threads);
     if (others != nullptr) cores.query_others(transport);

@@ -1,3 +1,4 @@
+// Redistribution of points by recursive coordinate bisection of a sample, and treatment of surplus points of one place.
 #include "src/msf/euclidean/distribute_points.hpp"
 
 #include <algorithm>
@@ -9,12 +10,13 @@
 namespace merganser::msf::euclidean {
 namespace {
 
-constexpr std::size_t kSample = 16384;  // points of the sample, of all ranks together
+constexpr std::size_t kSample = 16384;  // points of the sample that determines the cuts, of all ranks together
 
-/// Lexicographic order of places from one axis on, cyclically: total, so that equal coordinates are split too.
+/// Lexicographic order of the coordinates of points from one axis on, cyclically, for recursive bisection: total, so that points of
+/// equal coordinate on the axis are split too.
 template <std::size_t D>
-struct Along {
-  std::size_t axis;
+struct AxisOrder {
+  std::size_t axis;  ///< axis that is compared first
   bool operator()(const Place<D>& a, const Place<D>& b) const {
     for (std::size_t i = 0; i < D; ++i) {
       const std::size_t k = (axis + i) % D;
@@ -28,12 +30,13 @@ struct Along {
 
 // Recursive coordinate bisection of the sample: builds the tree of cuts.
 template <std::size_t D>
-Owners<D>::Owners(std::vector<Place<D>> sample, int ranks) {
+PlaceOwners<D>::PlaceOwners(std::vector<Place<D>> sample, int ranks) {
   only_ = cut(sample.data(), sample.data() + sample.size(), 0, ranks);
 }
 
+// One step of recursive coordinate bisection, which divides a range of ranks and the sample between them.
 template <std::size_t D>
-int Owners<D>::cut(Place<D>* first, Place<D>* last, int rank, int ranks) {
+int PlaceOwners<D>::cut(Place<D>* first, Place<D>* last, int rank, int ranks) {
   // Ranks are halved, not space: the cut lies at the share of the sample that the lower half of the ranks gets.
   if (ranks == 1) return -1 - rank;
   Bounds<D> box;
@@ -41,7 +44,7 @@ int Owners<D>::cut(Place<D>* first, Place<D>* last, int rank, int ranks) {
   const int half = ranks / 2;
   const std::size_t axis = first == last ? 0 : box.widest();
   Place<D>* const middle = first + (last - first) * half / ranks;
-  if (first != last) std::nth_element(first, middle, last, Along<D>{axis});
+  if (first != last) std::nth_element(first, middle, last, AxisOrder<D>{axis});
   const auto here = cuts_.size();
   cuts_.push_back({first == last ? Place<D>{0, 0, 0} : *middle, axis, 0, 0});
   const int below = cut(first, middle, rank, half);
@@ -53,11 +56,11 @@ int Owners<D>::cut(Place<D>* first, Place<D>* last, int rank, int ranks) {
 
 // Descent of the tree of cuts to the rank that owns a place.
 template <std::size_t D>
-int Owners<D>::owner(const Place<D>& p) const {
+int PlaceOwners<D>::owner(const Place<D>& p) const {
   int next = only_;
   while (next >= 0) {
     const Cut& c = cuts_[static_cast<std::size_t>(next)];
-    const bool below = p[c.axis] != c.at[c.axis] ? p[c.axis] < c.at[c.axis] : Along<D>{c.axis}(p, c.at);
+    const bool below = p[c.axis] != c.at[c.axis] ? p[c.axis] < c.at[c.axis] : AxisOrder<D>{c.axis}(p, c.at);
     next = below ? c.below : c.above;
   }
   return -1 - next;
@@ -66,9 +69,9 @@ int Owners<D>::owner(const Place<D>& p) const {
 // Selection before points are redistributed: a few of many equal points suffice for the tree, the others get edges of
 // weight 0.
 template <std::size_t D>
-void SurplusPoints<D>::choose(const Given& points, std::uint32_t fold, const Owners<D>& owners) {
+void SurplusPoints<D>::choose(const CheckedPoints& points, std::uint32_t fold, const PlaceOwners<D>& owners) {
   const std::size_t n = points.size();
-  std::vector<Item<D>> items(n);
+  std::vector<IdentifiedPoint<D>> items(n);
   for (std::size_t i = 0; i < n; ++i) items[i] = {points.at<D>(i), points.id(i)};
   // Sorted by place, then id, groups of equal points are consecutive, their least ids first.
   std::vector<std::uint32_t> order(n);
@@ -78,7 +81,7 @@ void SurplusPoints<D>::choose(const Given& points, std::uint32_t fold, const Own
   });
   surplus_.assign(n, 0);
   for (std::size_t begin = 0; begin < n;) {
-    const Item<D>& first = items[order[begin]];
+    const IdentifiedPoint<D>& first = items[order[begin]];
     std::size_t end = begin + 1;
     while (end < n && items[order[end]].at == first.at) ++end;
     if (end - begin > fold) {
@@ -95,6 +98,7 @@ void SurplusPoints<D>::choose(const Given& points, std::uint32_t fold, const Own
 // Edges of weight 0 of the spanning tree, from points that were not distributed to the point that represents them.
 std::vector<Fold> make_surplus_edges(std::span<const SurplusGroup> groups, std::vector<Fold> folds,
                                      comm::Transport& transport) {
+  // Query to the owner of a place for the least id among all points there.
   struct Question {
     std::uint64_t id;
     std::int64_t owner;
@@ -119,10 +123,10 @@ std::vector<Fold> make_surplus_edges(std::span<const SurplusGroup> groups, std::
 
 namespace {
 
-/// Draws a sample of the points of all ranks, stratified by their order, in proportion to the number on each rank. Collective;
-/// the same on every rank.
+/// Draws the sample of all ranks' points that determines the bisection of space: stratified by their order, in proportion to the
+/// number on each rank. Collective; the same on every rank.
 template <std::size_t D>
-std::vector<Place<D>> draw_sample(const Given& points, comm::Transport& transport) {
+std::vector<Place<D>> draw_sample(const CheckedPoints& points, comm::Transport& transport) {
   std::vector<Place<D>> mine;
   const std::size_t n = points.size();
   const double share = n > 0 ? static_cast<double>(n) / static_cast<double>(points.total()) : 0;
@@ -135,8 +139,8 @@ std::vector<Place<D>> draw_sample(const Given& points, comm::Transport& transpor
   return comm::all_gather(transport, mine).flat();
 }
 
-/// Removes duplicates from a sample if more than a quarter of its places are duplicates. @return whether it has removed
-/// them
+/// Removes duplicate places from the sample of points if more than a quarter of them are duplicates. Local, the same on every rank.
+/// @return true if it has removed them
 template <std::size_t D>
 bool drop_duplicates(std::vector<Place<D>>& sample) {
   auto thin = sample;
@@ -147,26 +151,27 @@ bool drop_duplicates(std::vector<Place<D>>& sample) {
   return true;
 }
 
-/// Sends points to their owners; those that stay are not copied into messages. Collective.
+/// Sends this rank's points, but for surplus ones, to the ranks that own their places, into `distributed`; those that stay are not
+/// copied into messages. Collective. @param remember  records the senders and receivers of points, to return results
 template <std::size_t D>
-void send_points(const Given& points, const Owners<D>& owners, const SurplusPoints<D>& surplus,
+void send_points(const CheckedPoints& points, const PlaceOwners<D>& owners, const SurplusPoints<D>& surplus,
                  comm::Transport& transport, bool remember, DistributedPoints<D>& distributed) {
   const std::size_t n = points.size();
   // One pass and no second copy: points that leave are appended to the messages, others to the result.
   const auto here = static_cast<std::size_t>(transport.rank());
-  std::vector<std::vector<Item<D>>> to(static_cast<std::size_t>(transport.size()));
+  std::vector<std::vector<IdentifiedPoint<D>>> to(static_cast<std::size_t>(transport.size()));
   if (remember) distributed.came.resize(to.size());
   if (!distributed.surplus) {
     distributed.items.reserve(n + n / 16);
     for (auto& box : to) box.reserve(n / to.size());
-    to[here] = std::vector<Item<D>>();  // {} would keep the memory
+    to[here] = std::vector<IdentifiedPoint<D>>();  // {} would keep the memory
   }
   for (std::size_t i = 0; i < n; ++i) {
     if (surplus.has(i)) {
       if (remember) distributed.went.push_back(-1);
       continue;
     }
-    const Item<D> item{points.at<D>(i), points.id(i)};
+    const IdentifiedPoint<D> item{points.at<D>(i), points.id(i)};
     const auto owner = static_cast<std::size_t>(owners.owner(item.at));
     if (remember) distributed.went.push_back(static_cast<int>(owner));
     if (owner == here) {
@@ -191,7 +196,7 @@ void send_points(const Given& points, const Owners<D>& owners, const SurplusPoin
 // First stage of a spanning tree of points: a sample determines boxes of about equal numbers, to whose ranks points are
 // sent.
 template <std::size_t D>
-DistributedPoints<D> distribute_points(const Given& points, std::uint32_t fold, comm::Transport& transport,
+DistributedPoints<D> distribute_points(const CheckedPoints& points, std::uint32_t fold, comm::Transport& transport,
                                        SurplusPoints<D>& surplus, bool remember) {
   DistributedPoints<D> distributed;
   distributed.total = points.total();
@@ -199,7 +204,7 @@ DistributedPoints<D> distribute_points(const Given& points, std::uint32_t fold, 
   if (transport.size() > 1) {
     auto sample = draw_sample<D>(points, transport);
     distributed.surplus = drop_duplicates(sample);
-    const Owners<D>& owners = distributed.owners.emplace(std::move(sample), transport.size());
+    const PlaceOwners<D>& owners = distributed.owners.emplace(std::move(sample), transport.size());
     if (distributed.surplus) surplus.choose(points, fold, owners);
     send_points(points, owners, surplus, transport, remember, distributed);
     return distributed;
@@ -214,7 +219,7 @@ DistributedPoints<D> distribute_points(const Given& points, std::uint32_t fold, 
   return distributed;
 }
 
-MERGANSER_FOR_AXES(MERGANSER_CLASS, class Owners)
+MERGANSER_FOR_AXES(MERGANSER_CLASS, class PlaceOwners)
 MERGANSER_FOR_AXES(MERGANSER_CLASS, class SurplusPoints)
 MERGANSER_FOR_AXES(MERGANSER_FUNCTION, distribute_points)
 

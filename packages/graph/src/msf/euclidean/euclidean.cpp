@@ -1,3 +1,5 @@
+// Euclidean minimum spanning trees up to kMaxAxes axes: distribution of the points, a tree of boxes on each rank, neighbour
+// lists, local rounds of Boruvka's algorithm, then global rounds.
 #include "merganser/msf/euclidean.hpp"
 
 #include <optional>
@@ -15,15 +17,14 @@ namespace merganser::msf {
 namespace euclidean {
 namespace {
 
-// Euclidean minimum spanning trees up to kMaxAxes axes: distribution of the points, a tree of boxes on each rank, neighbour
-// lists, local rounds of Boruvka's algorithm, then global rounds.
+/// Validates an option of a spanning tree of points. @throws UsageError, which names the option, for a value outside [least, most]
 void check_range(const char* name, int value, int least, int most) {
   if (value < least || value > most)
     throw UsageError(std::string(name) + " " + std::to_string(value) + "; allowed: " + std::to_string(least) + " to " +
                      std::to_string(most));
 }
 
-/// Validates the options of a spanning tree of points. Local. @throws UsageError
+/// Validates the options of euclidean_forest(), a spanning tree of points. Local. @throws UsageError for options out of range
 void check_options(const EuclideanOptions& o) {
   check_range("threads", o.threads, 1, 1024);
   if (o.leaf != 0) check_range("leaf", o.leaf, 4, static_cast<int>(kMaxLeafPoints));
@@ -31,28 +32,29 @@ void check_options(const EuclideanOptions& o) {
   check_range("min-samples", o.min_samples, 1, 1 << 20);
 }
 
-/// Returns a function that reports the progress of a phase on rank 0; empty on others, and where progress is not wanted.
+/// Returns a function that passes the share done of a phase of euclidean_forest() to the progress callback of the report; empty on
+/// ranks other than 0, and where there is no callback.
 std::function<void(double)> make_progress(const Report& report, const char* phase, const comm::Transport& transport) {
   if (!report.progress || transport.rank() != 0) return {};
   return [&report, phase](double share) { report.progress(phase, share); };
 }
 
-/// Common first part of euclidean_forest() and core_distances(): distributed points in a tree, boxes of the other ranks' points,
-/// and core distances.
+/// Result of prepare_points(), the common first part of euclidean_forest() and core_distances() on one rank.
 template <std::size_t D>
-struct Ground {
-  DistributedPoints<D> distributed;
-  SurplusPoints<D> surplus;
-  PointTree<D> tree;
-  std::optional<RemoteBoxes<D>> others;  ///< none on one rank
-  std::vector<double> core;              ///< squared core distances; empty: plain distances
+struct PreparedPoints {
+  DistributedPoints<D> distributed;  ///< the points that this rank owns (moved into the tree), and where they came from
+  SurplusPoints<D> surplus;          ///< points of this rank that were not distributed
+  PointTree<D> tree;                 ///< tree of boxes over the points that this rank owns
+  std::optional<RemoteBoxes<D>> others;  ///< upper boxes of the other ranks' trees; none on one rank
+  std::vector<double> core;              ///< squared core distances of the tree's points; empty: plain distances
 };
 
-/// Distributes the points, builds the tree and computes core distances. Collective.
+/// Performs the common first part of euclidean_forest() and core_distances(): distributes the points by place, builds this rank's
+/// tree of boxes, and computes core distances where options.min_samples is above 1. Collective.
 template <std::size_t D>
-Ground<D> make_ground(const Given& given, comm::Transport& transport, const EuclideanOptions& options, bool remember,
-                      Report& report) {
-  Ground<D> ground;
+PreparedPoints<D> prepare_points(const CheckedPoints& given, comm::Transport& transport,
+                                 const EuclideanOptions& options, bool remember, Report& report) {
+  PreparedPoints<D> ground;
   // min_samples equal points have core distance 0 whatever others there are: one can stand for all.
   const auto fold = static_cast<std::uint32_t>(std::max(options.min_samples, 2));
   {
@@ -73,7 +75,8 @@ Ground<D> make_ground(const Given& given, comm::Transport& transport, const Eucl
   return ground;
 }
 
-/// Validates the option min_samples against the number of points. @throws InputError for more samples than points
+/// Validates the option min_samples of mutual reachability distances against the number of points on all ranks. @throws InputError
+/// for more samples than points
 void check_samples(const EuclideanOptions& options, std::uint64_t total) {
   if (total > 0 && static_cast<std::uint64_t>(options.min_samples) > total)
     throw InputError("min-samples " + std::to_string(options.min_samples) + " of " + std::to_string(total) +
@@ -83,9 +86,10 @@ void check_samples(const EuclideanOptions& options, std::uint64_t total) {
 /// Computes this rank's share of the Euclidean minimum spanning tree: neighbour lists, local rounds, global rounds.
 /// Collective.
 template <std::size_t D>
-Forest compute_forest(const Given& given, comm::Transport& transport, const EuclideanOptions& options, Report& report) {
-  Ground<D> ground = make_ground<D>(given, transport, options, false, report);
-  State<D> state;
+Forest compute_forest(const CheckedPoints& given, comm::Transport& transport, const EuclideanOptions& options,
+                      Report& report) {
+  PreparedPoints<D> ground = prepare_points<D>(given, transport, options, false, report);
+  BoruvkaState<D> state;
   state.tree = std::move(ground.tree);
   state.core = std::move(ground.core);
   std::vector<double> remote_bounds;
@@ -112,12 +116,13 @@ Forest compute_forest(const Given& given, comm::Transport& transport, const Eucl
   return {ground.distributed.total, graphs::WeightKind::float64, std::move(state.edges)};
 }
 
-/// Computes the core distances of this rank's points, in the order given. Collective.
+/// Computes the core distances of this rank's points, in the order of the input: on the ranks that own the places of the points,
+/// which send them back. Collective.
 template <std::size_t D>
-std::vector<double> compute_cores(const Given& given, comm::Transport& transport, const EuclideanOptions& options,
-                                  Report& report) {
-  Ground<D> ground = make_ground<D>(given, transport, options, true, report);
-  // By id; points that another one represents have enough points at distance 0, and are not in the list.
+std::vector<double> compute_cores(const CheckedPoints& given, comm::Transport& transport,
+                                  const EuclideanOptions& options, Report& report) {
+  PreparedPoints<D> ground = prepare_points<D>(given, transport, options, true, report);
+  // Core distances by id; points that another one represents have enough points at distance 0, and are not in the list.
   struct Core {
     std::uint64_t id;
     double distance;
@@ -162,7 +167,7 @@ void check_uniform_options(const EuclideanOptions& options, comm::Transport& tra
 Forest euclidean_forest(const PointSet& points, comm::Transport& transport, const EuclideanOptions& options,
                         Report& report) {
   euclidean::check_uniform_options(options, transport);
-  const euclidean::Given given(points, transport);
+  const euclidean::CheckedPoints given(points, transport);
   euclidean::check_samples(options, given.total());
   if (given.axes() > euclidean::kMaxAxes) return euclidean::forest_by_pairs(given, transport, options, report);
   return euclidean::with_axes(given.axes(), [&](auto axes) {
@@ -176,7 +181,7 @@ std::vector<double> core_distances(const PointSet& points, int k, comm::Transpor
   EuclideanOptions with_k = options;
   with_k.min_samples = k;
   euclidean::check_uniform_options(with_k, transport);
-  const euclidean::Given given(points, transport);
+  const euclidean::CheckedPoints given(points, transport);
   euclidean::check_samples(with_k, given.total());
   if (given.axes() > euclidean::kMaxAxes) return euclidean::core_distances_by_pairs(given, transport, with_k, report);
   return euclidean::with_axes(

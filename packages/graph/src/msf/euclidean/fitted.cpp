@@ -1,3 +1,4 @@
+// Queries of a distributed point set by new points with one tree of boxes per rank: k nearest points, and joints.
 #include "src/msf/euclidean/fitted.hpp"
 
 #include "merganser/comm/collectives.hpp"
@@ -7,26 +8,28 @@
 namespace merganser::msf::euclidean {
 namespace {
 
-/// Query to another rank for its points nearer to a place than `most`, as compared (squared distance, or distance).
+/// Query of nearest_points() to another rank: for its points nearest to the place of a new point.
 template <std::size_t D>
 struct NearQuestion {
-  Place<D> at;
-  double most;
+  Place<D> at;  ///< coordinates of the new point
+  double most;  ///< greatest distance of use, as compared (squared distance, or distance)
 };
-/// Query to another rank for a joint (edge from a new point to the set) that comes before `best`.
+/// Query of join_points() to another rank: for a joint (edge from a new point to the set) that comes before `best`.
 template <std::size_t D>
 struct JointQuestion {
-  Place<D> at;
-  Joint best;
+  Place<D> at;  ///< coordinates of the new point
+  Joint best;   ///< best joint found so far, with the core distance of the new point
 };
 
-/// Sends rows of results back to the ranks of their new points, in the order of these. Collective.
+/// Sends the results of queries by new points back to the ranks of these points. Collective.
 /// @param rows  results, `width` for each place that this rank answered for
-/// @param came  places by rank of their sender
-/// @param went  rank of each new point
+/// @param came  by rank: number of places that it sent to this rank
+/// @param went  by new point of this rank: the rank that its place was sent to
+/// @return results for this rank's new points, in their order
 template <class T>
 std::vector<T> return_rows(const std::vector<T>& rows, std::size_t width, std::span<const std::size_t> came,
                            std::span<const std::size_t> went, comm::Transport& transport) {
+  // Messages keep the order of their queries: the next row from an owner belongs to the next point that was sent there.
   std::vector<std::vector<T>> back(came.size());
   auto next = rows.begin();
   for (std::size_t r = 0; r < came.size(); ++r) {
@@ -46,9 +49,10 @@ std::vector<T> return_rows(const std::vector<T>& rows, std::size_t width, std::s
   return out;
 }
 
-/// Sends core distances to the owners of their points. Collective. @return those received, ascending by id of the point
-/// @param went  rank of each point
-/// @param came  ids of the points that came, by rank of their sender
+/// Sends the core distances of the points of a set, which the caller of join_points() gives, to the ranks that own the points.
+/// Collective. @return pairs of id and core distance of the points that this rank owns, ascending by id
+/// @param went  by point of this rank in the order of the input: the rank that owns it
+/// @param came  by rank: ids of the points that this rank received from it
 std::vector<std::pair<std::uint64_t, double>> distribute_cores(std::span<const double> cores, std::span<const int> went,
                                                                const std::vector<std::vector<std::uint64_t>>& came,
                                                                comm::Transport& transport) {
@@ -62,11 +66,13 @@ std::vector<std::pair<std::uint64_t, double>> distribute_cores(std::span<const d
   return by_id;
 }
 
-/// Point set in one tree per rank, for queries by new points.
+/// Distributed point set with one tree of boxes per rank, for queries by new points.
 template <std::size_t D>
 class Fitted {
  public:
-  Fitted(const Given& points, std::span<const double> cores, bool join, comm::Transport& transport,
+  /// Distributes the points of the set and builds this rank's tree. Collective. @param cores  core distances of this rank's points,
+  /// in the order of the input, for joints
+  Fitted(const CheckedPoints& points, std::span<const double> cores, bool join, comm::Transport& transport,
          const EuclideanOptions& options)
       : transport_(transport), threads_(options.threads) {
     constexpr std::uint32_t kNoFolds = kNone;  // equal points stay apart: each may be an answer
@@ -84,9 +90,9 @@ class Fitted {
     owners_ = std::move(distributed.owners);
   }
 
-  /// Answers the queries of all ranks' new points. Collective: places are sent to their owners, which search their own points,
-  /// then query other ranks that can have nearer ones.
-  [[nodiscard]] Looked query(const Given& fresh, const LookUp& what) {
+  /// Answers the queries of all ranks' new points to the set. Collective: places of new points are sent to the ranks that own them,
+  /// which search their own points, then query other ranks that can have nearer ones. @return results for this rank's new points
+  [[nodiscard]] QueryResult query(const CheckedPoints& fresh, const QueryKind& what) {
     const auto owner = [&](const Place<D>& at) { return owners_ ? static_cast<std::size_t>(owners_->owner(at)) : 0; };
     std::vector<std::vector<Place<D>>> to(static_cast<std::size_t>(transport_.size()));
     std::vector<std::size_t> went(fresh.size());
@@ -104,16 +110,17 @@ class Fitted {
     }
     const auto near = nearest(places, what.k);
     const auto joints = what.join ? join(places, near, what.k) : std::vector<Joint>();
-    Looked looked;
+    QueryResult looked;
     looked.near = return_rows(near, what.k, counts, went, transport_);
     if (what.join) looked.joints = return_rows(joints, 1, counts, went, transport_);
     return looked;
   }
 
  private:
-  /// Visits the leaves that may have points within `most()` of a place, near ones first, and calls take(point, compared) for
-  /// such points. most() may shrink meanwhile.
+  /// Visits the leaves of this rank's tree that may have points within `most()` of a place, near ones first, and calls
+  /// take(point, compared) for such points. most() may shrink meanwhile.
   void visit_near(const Place<D>& at, const auto& most, const auto& take) const {
+    // Points at exactly most() count: of equal distances the least id wins.
     if (tree_.nodes().empty()) return;
     std::array<double, kMaxLeafPoints + 8> to;
     std::vector<Visit> todo;
@@ -128,7 +135,7 @@ class Fitted {
         [&](double d2) { return d2 <= most(); }, [](std::uint32_t) { return true; }, search_leaf);
   }
 
-  /// Inserts the nearest points of this rank, up to `limit`, into a sorted row of k.
+  /// Inserts the points of this rank nearest to a place, up to the compared value `limit`, into a sorted row of k nearest points.
   void nearest_here(const Place<D>& at, double limit, std::size_t k, Near* row) const {
     visit_near(
         at, [&] { return std::min(limit, row[k - 1].d2); },
@@ -137,7 +144,8 @@ class Fitted {
         });
   }
 
-  /// Replaces `best` by the best joint of this rank's points, if that comes before it.
+  /// Replaces `best` by the best joint (edge of least mutual reachability) from a new point's place to this rank's points, if that
+  /// comes before it.
   void join_here(const Place<D>& at, Joint& best) const {
     const Metric<D>& metric = tree_.metric();
     double most = metric.compared_above(best.reachability);
@@ -152,8 +160,8 @@ class Fitted {
         });
   }
 
-  /// Queries each rank that may have a point within most(i) of place i. Collective. There answer(question(i), answers) appends
-  /// `width` replies; here take(i, reply) is called for each.
+  /// Queries each other rank that may have a point within most(i) of place i of a new point. Collective. There answer(question(i),
+  /// answers) appends `width` replies; here take(i, reply) is called for each.
   template <class Answer>
   void query_others(const std::vector<Place<D>>& places, std::size_t width, const auto& most, const auto& question,
                     const auto& answer, const auto& take) {
@@ -171,8 +179,9 @@ class Fitted {
       for (std::size_t i = 0; i < answers[r].size(); ++i) take(who[r][i / width], answers[r][i]);
   }
 
-  /// Finds the k nearest points of all ranks to each of the places that this rank owns. Collective.
+  /// Finds the k nearest points of the set, on all ranks, to each of the new points' places that this rank owns. Collective.
   std::vector<Near> nearest(const std::vector<Place<D>>& places, std::size_t k) {
+    // This rank's own points first: the k-th distance among them limits the queries to other ranks.
     std::vector<Near> rows(places.size() * k);
     share_loop(threads_, places.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) nearest_here(places[i], kInfinity, k, rows.data() + i * k);
@@ -191,8 +200,10 @@ class Fitted {
     return rows;
   }
 
-  /// Finds the best joint among all ranks' points for each of the places that this rank owns. Collective.
+  /// Finds the best joint (edge of least mutual reachability) to all ranks' points of the set for each of the new points' places
+  /// that this rank owns. Collective. @param near  their k nearest points, the last of which gives the core distance
   std::vector<Joint> join(const std::vector<Place<D>>& places, const std::vector<Near>& near, std::size_t k) {
+    // This rank's own points first: the best joint among them limits the queries to other ranks.
     const Metric<D>& metric = tree_.metric();
     std::vector<Joint> joints(places.size());
     share_loop(threads_, places.size(), [&](std::size_t begin, std::size_t end) {
@@ -213,7 +224,7 @@ class Fitted {
     return joints;
   }
 
-  /// Returns whether another rank may have a point within `most` of a place, by the boxes of its points.
+  /// Returns whether rank `rank`, not this one, may have a point of the set within `most` of a place, by the boxes of its points.
   [[nodiscard]] bool can_have(const Place<D>& at, std::size_t rank, double most) const {
     if (rank == static_cast<std::size_t>(transport_.rank())) return false;
     const double least = others_->distance2(Bounds<D>{at, at}, rank, most);
@@ -222,19 +233,20 @@ class Fitted {
 
   comm::Transport& transport_;
   int threads_;
-  SurplusPoints<D> surplus_;  ///< none, as nothing is folded
-  PointTree<D> tree_;
-  nearest::LeafPoints leaves_;
-  std::vector<double> cores_;  ///< distances, in the order of the tree
-  std::optional<RemoteBoxes<D>> others_;
-  std::optional<Owners<D>> owners_;
+  SurplusPoints<D> surplus_;    ///< no points, as equal points of the set are not folded
+  PointTree<D> tree_;           ///< tree of boxes over the points that this rank owns
+  nearest::LeafPoints leaves_;  ///< view of the tree's points for scans of leaves
+  std::vector<double> cores_;   ///< core distances (not squared), in the order of the tree; empty without joints
+  std::optional<RemoteBoxes<D>> others_;  ///< upper boxes of the other ranks' trees; none on one rank
+  std::optional<PlaceOwners<D>> owners_;  ///< partition of space among the ranks; none on one rank
 };
 
 }  // namespace
 
 template <std::size_t D>
-Looked query_tree(const Given& points, std::span<const double> cores, const Given& fresh, const LookUp& what,
-                  comm::Transport& transport, const EuclideanOptions& options, Report& report) {
+QueryResult query_tree(const CheckedPoints& points, std::span<const double> cores, const CheckedPoints& fresh,
+                       const QueryKind& what, comm::Transport& transport, const EuclideanOptions& options,
+                       Report& report) {
   std::optional<Fitted<D>> fitted;
   {
     const Report::Scope scope(report, "tree", transport);

@@ -1,3 +1,4 @@
+// Validation of the points of a spanning tree on all ranks, and their canonical coordinates.
 #include "src/msf/euclidean/given.hpp"
 
 #include "merganser/base/error.hpp"
@@ -14,7 +15,8 @@ constexpr double kMax = 1e150;    // squares of larger ones, or their sum, would
 constexpr int kMaxDimension = 1 << 16;
 constexpr double kPi = 3.14159265358979323846;
 
-// Checks of each rank's points; the constructor makes all ranks throw if one does.
+/// Validates a periodic axis of this rank's points. Local. @throws InputError for an axis that the points do not have or that has
+/// two periods, and a length or lower end out of range
 void check_period(const PointSet& points, const Period& period) {
   if (period.axis < 0 || period.axis >= points.dimension)
     throw InputError("a period of axis " + std::to_string(period.axis) + "; allowed: 0 to " +
@@ -27,7 +29,8 @@ void check_period(const PointSet& points, const Period& period) {
       throw InputError("two periods of axis " + std::to_string(period.axis) + "; allowed: one");
 }
 
-/// Validates dimension, metric and periods of points. Local. @throws InputError
+/// Validates dimension, metric and periodic axes of this rank's points. Local. @throws InputError for a dimension out of range or
+/// not that of the metric, and for bad periods
 void check_space(const PointSet& points) {
   if (points.dimension < 1 || points.dimension > kMaxDimension)
     throw InputError("points of dimension " + std::to_string(points.dimension) + "; allowed: 1 to " +
@@ -42,7 +45,8 @@ void check_space(const PointSet& points) {
   for (const Period& period : points.periods) check_period(points, period);
 }
 
-/// Validates the numbers of coordinates and points. Local. @throws InputError
+/// Validates the numbers of coordinates and points of this rank's point set. Local. @throws InputError if there are not `dimension`
+/// coordinates per point, or 2^31 or more points
 void check_size(const PointSet& points) {
   const auto dimension = static_cast<std::size_t>(points.dimension);
   if (points.coordinates.size() != dimension * points.size())
@@ -52,10 +56,10 @@ void check_size(const PointSet& points) {
     throw InputError(std::to_string(points.size()) + " points on one rank; allowed: below 2^31");
 }
 
-/// Returns a box whose first axis is the periodic axis, for Box::wrap().
+/// Returns a box whose first axis is a periodic axis of the points, so that Box::wrap() can wrap coordinates on it.
 Box period_box(const Period& period) { return {{period.lower, 0, 0}, {period.length, 1, 1}, {true, false, false}}; }
 
-/// Returns a description of periodic axes, for comparison between ranks.
+/// Returns the periodic axes of a point set as text, by which ranks check that they agree: "0 from -1 by 2".
 std::string format_periods(const std::vector<Period>& periods) {
   std::string text;
   for (const Period& p : periods)
@@ -67,7 +71,8 @@ std::string format_periods(const std::vector<Period>& periods) {
 }  // namespace
 
 // Validation of the points of a spanning tree on all ranks, before any work.
-Given::Given(const PointSet& points, comm::Transport& transport) : points_(points), size_(points.size()) {
+CheckedPoints::CheckedPoints(const PointSet& points, comm::Transport& transport)
+    : points_(points), size_(points.size()) {
   comm::check_uniform_across_ranks(transport, "points",
                                    {{"the dimension", std::to_string(points.dimension)},
                                     {"the metric", distances().name(points.metric)},
@@ -85,7 +90,8 @@ Given::Given(const PointSet& points, comm::Transport& transport) : points_(point
   check_ids(transport);
 }
 
-void Given::count_points(comm::Transport& transport) {
+// Numbers of points without ids: by rank, then position. Ids on some ranks only are refused.
+void CheckedPoints::count_points(comm::Transport& transport) {
   const auto [before, all] = comm::compute_share(transport, size_);
   first_ = before;
   total_ = all;
@@ -96,14 +102,15 @@ void Given::count_points(comm::Transport& transport) {
     throw InputError("ids of the points of some ranks only; allowed: on all ranks or on none");
 }
 
-std::string Given::axis_text(std::size_t axis) const {
+std::string CheckedPoints::axis_text(std::size_t axis) const {
   const std::string number = "axis " + std::to_string(axis);
   if (sphere()) return number + (axis == 0 ? " (latitude)" : " (longitude)");
   if (points_.dimension <= 3) return number + " (" + "xyz"[axis] + ")";
   return number + " of 0 to " + std::to_string(points_.dimension - 1);
 }
 
-void Given::check_values() const {
+// Validation of this rank's coordinates, latitudes and ids; the constructor makes all ranks throw if one does.
+void CheckedPoints::check_values() const {
   const auto dimension = static_cast<std::size_t>(points_.dimension);
   for (std::size_t i = 0; i < points_.coordinates.size(); ++i) {
     const double x = points_.coordinates[i];
@@ -125,7 +132,7 @@ void Given::check_values() const {
 }
 
 // Distributed test that ids are a permutation of 0 .. total - 1, without an exchange of ids.
-void Given::check_ids(comm::Transport& transport) const {
+void CheckedPoints::check_ids(comm::Transport& transport) const {
   // All ids are below the total and there are as many: they are distinct exactly if their multiset is 0 .. total - 1, which sums
   // of 64-bit hashes tell but for improbable collisions. Each rank subtracts a share of the expected ids.
   const auto ranks = static_cast<std::uint64_t>(transport.size());
@@ -140,7 +147,7 @@ void Given::check_ids(comm::Transport& transport) const {
 }
 
 // Canonical coordinates, on which all distances are computed: equal points get equal bits.
-void Given::write_coordinates(std::size_t i, double* to) const {
+void CheckedPoints::write_coordinates(std::size_t i, double* to) const {
   const auto dimension = static_cast<std::size_t>(points_.dimension);
   const double* const from = points_.coordinates.data() + dimension * i;
   if (sphere())
@@ -155,7 +162,8 @@ void Given::write_coordinates(std::size_t i, double* to) const {
   for (std::size_t a = 0; a < axes_; ++a) to[a] = std::fabs(to[a]) < kZero ? 0.0 : to[a];
 }
 
-void Given::place_on_sphere(const double* at, double* to) const {
+// Latitude and longitude to the unit sphere: equal places get equal bits, at the poles and at longitudes of +-180 degrees too.
+void CheckedPoints::place_on_sphere(const double* at, double* to) const {
   double latitude = at[0];
   double longitude = at[1];
   if (points_.angle == Angle::degrees) {

@@ -9,37 +9,39 @@
 namespace merganser::msf::euclidean {
 namespace {
 
-/// Query to another rank for the nearest of its points in another component than `component`, if the edge to it comes
-/// before `limit`.
+/// Query of a global Boruvka round to another rank: for its point nearest to a point of the querying rank and in another component,
+/// if the edge to it comes before `limit`.
 template <std::size_t D>
-struct Question {
-  Place<D> at;
-  double core;
-  Key limit;
-  std::uint64_t id;
-  std::uint32_t component;
-  std::uint32_t point;  ///< number of the point on the querying rank
+struct NearestQuestion {
+  Place<D> at;              ///< coordinates of the querying rank's point
+  double core;              ///< its squared core distance; 0 with plain distances
+  Key limit;                ///< key that the edge must precede to be of use
+  std::uint64_t id;         ///< id of the point
+  std::uint32_t component;  ///< component of the point
+  std::uint32_t point;      ///< number of the point in the tree of the querying rank
 };
-/// Reply to a Question: the nearest point of the replying rank in another component, as an edge.
-struct Answer {
-  double d2;
-  std::uint64_t id;
-  std::uint32_t component;
-  std::uint32_t point;  ///< as in the query
+/// Reply of a global Boruvka round: the nearest point of the replying rank in another component than the queried point, as an
+/// edge.
+struct NearestAnswer {
+  double d2;                ///< squared (mutual reachability) distance of the two points
+  std::uint64_t id;         ///< id of the point of the replying rank
+  std::uint32_t component;  ///< its component
+  std::uint32_t point;      ///< number of the queried point in the tree of the querying rank
 };
-/// Candidate of one rank for the least edge out of a component.
-struct Offer {
-  Key key;
-  std::uint32_t component;
-  std::uint32_t to;
+/// Least edge out of a component that one rank has found in a global Boruvka round; all ranks gather these.
+struct LeastEdgeOffer {
+  Key key;                  ///< edge between two points
+  std::uint32_t component;  ///< component that the edge leaves
+  std::uint32_t to;         ///< component that the edge leads to
 };
 
-/// Global rounds of Boruvka's algorithm on one rank: the nearest points on other ranks that are known, and the limits
-/// of the search.
+/// Global rounds of Boruvka's algorithm for a spanning tree of points, as one rank runs them: the nearest points on other ranks
+/// that are known, and the limits of the search.
 template <std::size_t D>
 class GlobalRounds {
  public:
-  GlobalRounds(State<D>& state, RemoteBoxes<D>& others, std::vector<double> remote_bounds, comm::Transport& transport)
+  GlobalRounds(BoruvkaState<D>& state, RemoteBoxes<D>& others, std::vector<double> remote_bounds,
+               comm::Transport& transport)
       : state_(state),
         others_(others),
         transport_(transport),
@@ -49,10 +51,11 @@ class GlobalRounds {
     number_components();
   }
 
+  /// Returns whether several components are left over all ranks, so that another round is needed; the same on every rank.
   [[nodiscard]] bool has_more() const { return state_.components > 1; }
 
-  /// Performs one global round: finds the least edge of every component over all ranks and contracts along it.
-  /// Collective.
+  /// Performs one global round of Boruvka's algorithm on points: finds the least edge out of every component over all ranks and
+  /// contracts along it. Collective.
   void run_round() {
     state_.choose_from_lists();
     for (const auto v : known_)
@@ -64,16 +67,18 @@ class GlobalRounds {
     contract_all();
   }
 
-  std::int64_t asked = 0;  ///< number of queries sent to other ranks
+  std::int64_t asked = 0;  ///< number of queries for nearest points that this rank has sent to other ranks
 
  private:
-  /// Edge from a point of this rank to the nearest known point of another component on another rank.
-  struct Remote {
-    Key key;
-    std::uint32_t component;
+  /// Edge from a point of this rank to the nearest point of another component on other ranks, as far as replies tell.
+  struct RemoteEdge {
+    Key key;                  ///< key of the edge
+    std::uint32_t component;  ///< component of the other rank's point
   };
 
-  /// Numbers the components of all ranks, those of rank 0 first. Collective.
+  /// Numbers the components that are left on all ranks after the local rounds, those of rank 0 first, alike on every rank.
+  /// Collective.
+  /// @throws InputError on every rank for 2^32 - 2 or more
   void number_components() {
     const auto [before, total] = comm::compute_share(transport_, state_.tree.size() > 0 ? state_.components : 0);
     if (total >= kNone - 1)
@@ -82,19 +87,19 @@ class GlobalRounds {
     state_.components = static_cast<std::uint32_t>(total);
   }
 
-  /// Returns whether the nearest point of another component on other ranks is known of a point.
+  /// Returns whether the nearest point of another component on other ranks is known for point v of this rank.
   [[nodiscard]] bool has_outside(std::uint32_t v) const {
     return slot_[v] != kNone && remote_[slot_[v]].component != state_.component[v];
   }
-  /// Offers the known edge of a point to another rank to the point's component.
+  /// Replaces the best edge of the component of point v by the point's known edge to another rank, if that is less.
   void offer_outside(std::uint32_t v) {
-    const Remote& remote = remote_[slot_[v]];
+    const RemoteEdge& remote = remote_[slot_[v]];
     Choice& choice = state_.best[state_.component[v]];
     if (remote.key < choice.key) choice = {remote.key, remote.component};
   }
 
-  /// Computes the least squared distance of an edge out of each component that any rank has found: longer edges are not chosen.
-  /// Collective.
+  /// Computes the ceiling of each component in this round: the least squared distance of an edge out of it that any rank has found;
+  /// longer edges are not chosen. Collective.
   void lower_ceiling() {
     std::vector<double> least(state_.components);
     for (std::size_t c = 0; c < least.size(); ++c) least[c] = state_.best[c].key.d2;
@@ -102,12 +107,15 @@ class GlobalRounds {
     ceiling_.resize(least.size());
     for (std::size_t c = 0; c < least.size(); ++c) ceiling_[c].d2 = least[c];
   }
-  /// Returns the squared distance above which an edge out of component c is of no use.
+  /// Returns the squared distance above which an edge out of component c cannot be chosen in this round.
   [[nodiscard]] double most(std::uint32_t c) const { return std::min(ceiling_[c].d2, state_.best[c].key.d2); }
+  /// Returns the key that an edge out of component c must precede to be chosen in this round.
   [[nodiscard]] Key limit(std::uint32_t c) const { return std::min(ceiling_[c], state_.best[c].key); }
 
-  /// Returns the points whose nearest point of another component may be on another rank and come before the limit.
+  /// Returns this rank's points whose nearest point of another component may be on another rank, by an edge that comes before the
+  /// limit of their component.
   [[nodiscard]] std::vector<std::uint32_t> open_points() {
+    // A leaf of one component whose least bound is above what may be chosen is skipped as a whole.
     std::vector<std::uint32_t> out;
     for (const auto leaf : state_.tree.leaves()) {
       const auto& node = state_.tree.nodes()[leaf];
@@ -119,7 +127,8 @@ class GlobalRounds {
     }
     return out;
   }
-  /// Returns whether other ranks must be queried for a point; raises its bound by the boxes of other ranks.
+  /// Returns whether other ranks must be queried for the nearest point to point v of this rank; raises the bound of v by the boxes
+  /// of other ranks. Local.
   [[nodiscard]] bool must_query(std::uint32_t v) {
     const std::uint32_t c = state_.component[v];
     if (bound_[v] > most(c) || has_outside(v)) return false;
@@ -128,7 +137,7 @@ class GlobalRounds {
     return bound_[v] <= most(c) && bound_[v] < kInfinity;
   }
 
-  /// Queries other ranks for all points that need it. Collective.
+  /// Queries other ranks for the nearest points of other components to all points of this rank that need it. Collective.
   void query_others() {
     // With many open points, the nearest one of each component is queried first: its reply usually excludes the others.
     constexpr std::int64_t kMany = 20000;
@@ -141,7 +150,8 @@ class GlobalRounds {
     query(open);
   }
 
-  /// Returns, of the open points of every component, the one that is nearest to other ranks by its bound.
+  /// Returns, of the points of every component that other ranks must be queried for, the one that is nearest to other ranks by its
+  /// bound. Local.
   [[nodiscard]] std::vector<std::uint32_t> nearest_per_component(const std::vector<std::uint32_t>& open) const {
     std::vector<std::uint32_t> scout(state_.components, kNone);
     for (const auto v : open) {
@@ -152,13 +162,14 @@ class GlobalRounds {
     return scout;
   }
 
-  /// Queries the other ranks for some points: one exchange of queries, one of replies. Collective.
+  /// Queries other ranks for the nearest points of other components to some points of this rank: one exchange of queries, one of
+  /// replies. Collective.
   void query(const std::vector<std::uint32_t>& open) {
-    std::vector<std::vector<Question<D>>> to(others_.ranks());
+    std::vector<std::vector<NearestQuestion<D>>> to(others_.ranks());
     for (const auto v : open) {
       const Place<D> at = state_.tree.at(v);
       const Key most = limit(state_.component[v]);
-      const Question<D> question{at, state_.core_or_zero(v), most, state_.tree.id(v), state_.component[v], v};
+      const NearestQuestion<D> question{at, state_.core_or_zero(v), most, state_.tree.id(v), state_.component[v], v};
       for (std::size_t r = 0; r < to.size(); ++r) {
         if (others_.distance2(Bounds<D>{at, at}, r, most.d2, question.component) > most.d2) continue;
         to[r].push_back(question);
@@ -168,23 +179,24 @@ class GlobalRounds {
       // so nothing is at d2 either; another limit is an edge, and later ones of its distance were not searched.
       bound_[v] = most == ceiling_[state_.component[v]] ? std::nextafter(most.d2, kInfinity) : most.d2;
     }
-    const auto back = query_ranks<Answer>(transport_, std::move(to),
-                                          [this](const auto& q, auto& answers) { append_reply(q, answers); });
+    const auto back = query_ranks<NearestAnswer>(transport_, std::move(to),
+                                                 [this](const auto& q, auto& answers) { append_reply(q, answers); });
     for (const auto answers : back)
       for (const auto& a : answers) accept_reply(a);
     for (const auto v : open)
       if (has_outside(v)) offer_outside(v);
   }
 
-  /// Appends the reply to a query, if this rank has such a point.
-  void append_reply(const Question<D>& q, std::vector<Answer>& to) const {
+  /// Appends the reply to another rank's query: this rank's nearest point of another component, if it has one within the limit.
+  void append_reply(const NearestQuestion<D>& q, std::vector<NearestAnswer>& to) const {
     const Found found = state_.search({q.at, q.core, q.id, q.component}, q.limit);
     if (found.point == kNone) return;
     to.push_back({found.d2, state_.tree.id(found.point), state_.component[found.point], q.point});
   }
 
-  /// Records a reply, unless a reply of a lesser edge is known already.
-  void accept_reply(const Answer& a) {
+  /// Records the reply of another rank as the known edge of the queried point, unless a lesser edge is known already.
+  void accept_reply(const NearestAnswer& a) {
+    // Replies of several ranks may concern one point: the least edge stays.
     const Key key = make_key(a.d2, state_.tree.id(a.point), a.id);
     if (has_outside(a.point) && remote_[slot_[a.point]].key < key) return;
     if (slot_[a.point] == kNone) {
@@ -196,9 +208,11 @@ class GlobalRounds {
     bound_[a.point] = a.d2;
   }
 
-  /// Gathers the least edge out of every component on all ranks, which contract alike. Collective.
+  /// Ends a global round: gathers the least edge out of every component on all ranks, which contract alike, and adds this rank's
+  /// edges to the spanning tree. Collective.
   void contract_all() {
-    std::vector<Offer> mine;
+    // All ranks gather the same edges and contract alike; an edge is stored by the rank that offered the least one.
+    std::vector<LeastEdgeOffer> mine;
     for (std::uint32_t c = 0; c < state_.components; ++c) {
       const Choice& choice = state_.best[c];
       if (choice.to != kNone && choice.key.d2 <= ceiling_[c].d2) mine.push_back({choice.key, c, choice.to});
@@ -222,16 +236,17 @@ class GlobalRounds {
     ceiling_.clear();
   }
 
-  State<D>& state_;
+  BoruvkaState<D>& state_;
   RemoteBoxes<D>& others_;
   comm::Transport& transport_;
-  /// By point: lower bound of the squared distance to points of other components on other ranks. Where the nearest such point is
-  /// known, it is remote_[slot_[v]].
+  /// By point of this rank: lower bound of the squared distance to points of other components on other ranks. Where the nearest
+  /// such point is known, it is remote_[slot_[v]].
   std::vector<double> bound_;
-  std::vector<std::uint32_t> slot_;
-  std::vector<Remote> remote_;
-  std::vector<std::uint32_t> known_;  ///< by slot: the point
-  std::vector<double> least_;         ///< by node, for leaves: no bound of its points is lower
+  std::vector<std::uint32_t>
+      slot_;                        ///< by point: position in remote_ of its edge to another rank; kNone: none is known
+  std::vector<RemoteEdge> remote_;  ///< known edges to points of other ranks
+  std::vector<std::uint32_t> known_;  ///< by position in remote_: this rank's point
+  std::vector<double> least_;         ///< by node of the tree, for leaves: lower bound of bound_ of its points
   std::vector<Key> ceiling_;          ///< by component: least squared distance of an edge out that any rank has found
 };
 
@@ -239,7 +254,7 @@ class GlobalRounds {
 
 // Last stage of a spanning tree of points: rounds over all ranks until one component is left.
 template <std::size_t D>
-void global_rounds(State<D>& state, RemoteBoxes<D>& others, std::vector<double> remote_bounds,
+void global_rounds(BoruvkaState<D>& state, RemoteBoxes<D>& others, std::vector<double> remote_bounds,
                    comm::Transport& transport, Report& report) {
   GlobalRounds<D> rounds(state, others, std::move(remote_bounds), transport);
   report.fact("euclidean_global_components", state.components);

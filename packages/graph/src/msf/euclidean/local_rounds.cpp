@@ -6,8 +6,8 @@ namespace merganser::msf::euclidean {
 
 namespace {
 
-/// Contracts n components, of which those with chosen[c] are joined to component target(c). Of two components that chose each
-/// other the lower is the root; a strict order of edges admits no longer cycle.
+/// Contracts n components of points in a Boruvka round: those with chosen[c] are joined to component target(c). Of two components
+/// that chose each other the lower is the root; a strict order of edges admits no longer cycle. Local.
 Contraction contract_with(std::uint32_t n, const auto& target, const std::vector<std::uint8_t>& chosen) {
   Contraction out;
   out.keeps.assign(n, 0);
@@ -44,9 +44,10 @@ Contraction contract(const std::vector<Choice>& best, const std::vector<std::uin
 
 namespace {
 
-/// Returns which components are certified: their least edge comes before every edge to points of other ranks.
+/// Returns, by component of this rank, 1 if it is certified, so that the rank may contract it alone: its least edge comes before
+/// every edge to points of other ranks.
 template <std::size_t D>
-std::vector<std::uint8_t> certified(const State<D>& state, const std::vector<Key>& remote_bounds) {
+std::vector<std::uint8_t> certified(const BoruvkaState<D>& state, const std::vector<Key>& remote_bounds) {
   std::vector<std::uint8_t> chosen(state.components);
   for (std::uint32_t c = 0; c < state.components; ++c)
     chosen[c] = static_cast<std::uint8_t>(state.best[c].to != kNone &&
@@ -54,10 +55,12 @@ std::vector<std::uint8_t> certified(const State<D>& state, const std::vector<Key
   return chosen;
 }
 
-/// Applies a contraction to the state: adds edges of the forest, renumbers components, and takes the minimum of the bounds of
-/// contracted components. @param key  key(c) is the least edge of old component c
+/// Applies a contraction to the state of the local rounds: adds the edges to the spanning tree, renumbers the components of points,
+/// and takes the minimum of the bounds of contracted components. @param key  key(c) is the least edge of old component c
+/// @param least_remote  by component: lower bound of edges to points of other ranks; renumbered too
 template <std::size_t D, class KeyOf>
-void apply_contraction(State<D>& state, const Contraction& made, const KeyOf& key, std::vector<Key>& least_remote) {
+void apply_contraction(BoruvkaState<D>& state, const Contraction& made, const KeyOf& key,
+                       std::vector<Key>& least_remote) {
   std::vector<Key> renamed(least_remote.empty() ? 0 : made.components);
   for (std::uint32_t c = 0; c < state.components; ++c) {
     if (made.keeps[c] != 0) state.add_edge(key(c));
@@ -68,10 +71,10 @@ void apply_contraction(State<D>& state, const Contraction& made, const KeyOf& ke
   least_remote = std::move(renamed);
 }
 
-/// Performs the first round, in which every point is a component and its least edge leads to its nearest neighbour. It needs no
-/// list of choices, which would dominate the memory. @return false if nothing was contracted
+/// Performs the first local round of Boruvka's algorithm on points, in which every point is a component and its least edge leads to
+/// its nearest neighbour. It needs no list of choices, which would dominate the memory. @return false if nothing was contracted
 template <std::size_t D>
-bool first_round(State<D>& state, std::vector<Key>& least_remote) {
+bool first_round(BoruvkaState<D>& state, std::vector<Key>& least_remote) {
   const auto key = [&](std::uint32_t v) { return state.key(v, state.nearest[v], state.bound[v]); };
   std::vector<std::uint8_t> chosen(state.components);
   for (std::uint32_t v = 0; v < state.components; ++v)
@@ -87,7 +90,7 @@ bool first_round(State<D>& state, std::vector<Key>& least_remote) {
 
 // Stage of a spanning tree of points before the global rounds: a rank contracts alone as far as its points decide.
 template <std::size_t D>
-int local_rounds(State<D>& state, const std::vector<double>& remote_bounds,
+int local_rounds(BoruvkaState<D>& state, const std::vector<double>& remote_bounds,
                  const std::function<void(double)>& progress) {
   std::vector<Key> least_remote;  // by component; at first every point is one
   for (const double d2 : remote_bounds) least_remote.push_back({d2, 0, 0});

@@ -20,8 +20,8 @@ namespace merganser::msf::euclidean {
 
 using nearest::Norm;
 
-constexpr std::size_t kMaxAxes = 16;        // with more axes all pairs are compared
-constexpr std::size_t kMaxLeafPoints = 64;  // points in a leaf of a tree
+constexpr std::size_t kMaxAxes = 16;        // with more axes all pairs of points are compared, without a tree of boxes
+constexpr std::size_t kMaxLeafPoints = 64;  // most points in a leaf of a tree of boxes
 
 /// Calls body with a compile-time number of axes: the least instantiated one that is at least `dimension` (up to kMaxAxes).
 auto with_axes(std::size_t dimension, const auto& body) {
@@ -32,15 +32,15 @@ auto with_axes(std::size_t dimension, const auto& body) {
   if (dimension <= 12) return body(std::integral_constant<std::size_t, 12>());
   return body(std::integral_constant<std::size_t, 16>());
 }
-/// Explicit instantiations for the same numbers: of a class, named with its kind, and of a function.
+/// Explicit instantiations of a class, named with its kind, or of a function for the numbers of axes 3, 4, 6, 8, 12, 16.
 #define MERGANSER_FOR_AXES(INSTANTIATE, NAME) \
   INSTANTIATE(NAME, 3)                        \
   INSTANTIATE(NAME, 4) INSTANTIATE(NAME, 6) INSTANTIATE(NAME, 8) INSTANTIATE(NAME, 12) INSTANTIATE(NAME, 16)
 #define MERGANSER_CLASS(KIND_AND_NAME, D) template KIND_AND_NAME<D>;     // NOLINT(bugprone-macro-parentheses)
 #define MERGANSER_FUNCTION(NAME, D) template decltype(NAME<D>) NAME<D>;  // NOLINT(bugprone-macro-parentheses)
 
-/// Returns the distance for a compared value: the value itself, a square root, or the angle on the sphere, for which see
-/// nearest::kFarChord2.
+/// Returns the distance of two points, given the value by which distances are compared: the value itself, its square root, or the
+/// angle on the sphere, for which nearest::kFarChord2 separates two formulas.
 inline double distance_from_compared(double compared, Norm norm, bool sphere) {
   if (norm != Norm::squares) return compared;
   if (sphere && compared > nearest::kFarChord2) return std::numbers::pi - 2 * std::asin((4 - compared) / 2);
@@ -48,7 +48,8 @@ inline double distance_from_compared(double compared, Norm norm, bool sphere) {
   return sphere ? 2 * std::asin(chord / 2) : chord;
 }
 
-/// Returns an upper bound of the compared values whose distance is at most `weight`.
+/// Returns an upper bound of the values by which distances are compared, over all pairs of points whose distance is at most
+/// `weight`.
 inline double compared_above(double weight, Norm norm, bool sphere) {
   constexpr double kMore = 1 + 1e-12;  // exceeds the rounding errors of the conversion there and back
   if (norm != Norm::squares) return weight;
@@ -59,13 +60,13 @@ inline double compared_above(double weight, Norm norm, bool sphere) {
 }
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::uint32_t kNone = 0xffffffffU;
+constexpr std::uint32_t kNone = 0xffffffffU;  // no point, no component
 
-/// Place of a point: the coordinates by which distances are compared.
+/// Place of a point of a spanning tree: its canonical coordinates, by which distances are compared.
 template <std::size_t D>
 using Place = std::array<double, D>;
 
-/// Returns a place with one value on all axes.
+/// Returns a place whose coordinates all have one value.
 template <std::size_t D>
 constexpr Place<D> all_axes(double value) {
   Place<D> place{};
@@ -73,34 +74,36 @@ constexpr Place<D> all_axes(double value) {
   return place;
 }
 
-/// Axis-aligned bounding box of points; empty: lower > upper.
+/// Axis-aligned bounding box of points in a tree of boxes; empty: lower > upper.
 template <std::size_t D>
 struct Bounds {
-  Place<D> lower = all_axes<D>(kInfinity);
-  Place<D> upper = all_axes<D>(-kInfinity);
+  Place<D> lower = all_axes<D>(kInfinity);   ///< least coordinates of the points, by axis
+  Place<D> upper = all_axes<D>(-kInfinity);  ///< greatest coordinates of the points, by axis
 
-  /// Extends the box to contain a point.
+  /// Extends the bounding box of a tree node to contain a point.
   void add(const Place<D>& p) {
     for (std::size_t a = 0; a < D; ++a) {
       lower[a] = std::min(lower[a], p[a]);
       upper[a] = std::max(upper[a], p[a]);
     }
   }
-  /// Extends the box to contain another box.
+  /// Extends the bounding box of a tree node to contain another box.
   void add(const Bounds& b) {
     for (std::size_t a = 0; a < D; ++a) {
       lower[a] = std::min(lower[a], b.lower[a]);
       upper[a] = std::max(upper[a], b.upper[a]);
     }
   }
+  /// Returns whether the bounding box contains no point.
   [[nodiscard]] bool empty() const { return lower[0] > upper[0]; }
-  /// Returns the axis of largest extent.
+  /// Returns the axis along which the bounding box of points is longest, at which a tree node is split.
   [[nodiscard]] std::size_t widest() const {
     std::size_t axis = 0;
     for (std::size_t a = 1; a < D; ++a)
       if (upper[a] - lower[a] > upper[axis] - lower[axis]) axis = a;
     return axis;
   }
+  /// Returns the length of the bounding box on an axis.
   [[nodiscard]] double extent(std::size_t axis) const { return upper[axis] - lower[axis]; }
 };
 
@@ -108,15 +111,16 @@ struct Bounds {
 /// is not periodic is infinite, which makes the canonical separation |a - b|. Coordinates of a periodic axis are in [0, period).
 template <std::size_t D>
 struct Metric {
-  Place<D> period = all_axes<D>(kInfinity);
-  bool any_period = false;
+  Place<D> period = all_axes<D>(kInfinity);  ///< by axis: its period; infinite: not periodic
+  bool any_period = false;                   ///< some axis is periodic
   Norm norm = Norm::squares;
   bool sphere = false;  ///< points lie on the unit sphere, weights are angles
 
+  /// Returns whether some axis of the points' space is periodic.
   [[nodiscard]] bool periodic() const { return any_period; }
   /// Returns whether distances are sums of squares without periodic axes (on the sphere too), for which there are faster paths.
   [[nodiscard]] bool plain() const { return !any_period && norm == Norm::squares; }
-  /// Returns the compared value of two points; bitwise symmetric.
+  /// Returns the distance of two points as it is compared (squared, or plain for norms other than squares); bitwise symmetric.
   [[nodiscard]] double distance2(const Place<D>& a, const Place<D>& b) const {
     Place<D> s;
     if (plain()) {
@@ -132,7 +136,7 @@ struct Metric {
     }
     return total(s);
   }
-  /// Returns a lower bound of the compared values between points of two boxes.
+  /// Returns a lower bound of the compared distances between points of two boxes.
   [[nodiscard]] double distance2(const Bounds<D>& a, const Bounds<D>& b) const {
     Place<D> s;
     if (plain()) {
@@ -147,23 +151,23 @@ struct Metric {
     }
     return total(s);
   }
-  /// Returns a lower bound of the compared values between a point and points of a box.
+  /// Returns a lower bound of the compared distances between a point and points of a box.
   [[nodiscard]] double distance2(const Place<D>& p, const Bounds<D>& b) const { return distance2(Bounds<D>{p, p}, b); }
-  /// Returns the distance for a compared value: the weight of an edge.
+  /// Returns the weight of an edge between points, their distance, for a compared value `d2`.
   [[nodiscard]] double weight(double d2) const { return distance_from_compared(d2, norm, sphere); }
-  /// Returns an upper bound of the compared values whose distance is at most `distance`.
+  /// Returns an upper bound of the compared values of all pairs of points whose distance is at most `distance`.
   [[nodiscard]] double compared_above(double distance) const {
     return euclidean::compared_above(distance, norm, sphere);
   }
 
  private:
-  /// Returns the sum of squares, added from the left: the order of additions is part of the canonical formula.
+  /// Returns the sum of the squared separations of two points, added from the left: the order is part of the canonical formula.
   static double squares(const Place<D>& s) {
     double sum = s[0] * s[0];
     for (std::size_t i = 1; i < D; ++i) sum += s[i] * s[i];
     return sum;
   }
-  /// Returns the norm of separations, accumulated from the left.
+  /// Returns the compared value for the separations of two points on all axes: their norm, accumulated from the left.
   [[nodiscard]] double total(const Place<D>& s) const {
     if (norm == Norm::squares) return squares(s);
     double sum = s[0];

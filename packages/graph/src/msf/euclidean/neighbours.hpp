@@ -1,5 +1,5 @@
 #pragma once
-/// k nearest neighbours of all points of a tree (all-kNN) on one rank, multithreaded.
+/// k nearest neighbours of all points of a rank's tree of boxes (all-kNN), multithreaded.
 #include <functional>
 
 #include "merganser/nearest/leaf_scan.hpp"
@@ -7,17 +7,18 @@
 
 namespace merganser::msf::euclidean {
 
-/// Neighbour lists of the points of a leaf: row q has `row` entries (`keep` or more) for point `first + q`, in order; missing
-/// neighbours have an infinite distance.
+/// Nearest neighbours of the points of one leaf of a point tree, as find_neighbours() passes them on: row q has `row` entries
+/// (`keep` or more) for point `first + q`, in order; missing neighbours have an infinite distance.
 struct LeafResult {
   std::uint32_t first;         ///< first point of the leaf
-  std::uint32_t count;         ///< points of the leaf
-  std::uint32_t row;           ///< length of a row
-  const double* distance2;     ///< compared values, row after row
+  std::uint32_t count;         ///< number of points of the leaf
+  std::uint32_t row;           ///< length of a row (neighbour list)
+  const double* distance2;     ///< compared distances of the neighbours, row after row
   const std::uint64_t* point;  ///< neighbours, as numbers of points of the tree
 };
 
-/// Returns the points of a tree in the form that nearest::scan_leaf() takes. @param core  see Search::core
+/// Returns a view of the points of a tree in the form that nearest::scan_leaf() takes. @param core  squared core distances by point
+/// and 16 more numbers; null: plain distances
 template <std::size_t D>
 [[nodiscard]] nearest::LeafPoints leaf_points(const PointTree<D>& tree, const double* core) {
   nearest::LeafPoints points;
@@ -32,19 +33,20 @@ template <std::size_t D>
   return points;
 }
 
-/// Parameters of find_neighbours().
-struct Search {
-  std::uint32_t keep;  ///< neighbours per point
-  const double* core;  ///< by point, 16 numbers more than points; null: plain distances
-  int threads;
+/// Parameters of find_neighbours(), the search for the nearest neighbours of all points of a tree.
+struct NeighbourSearch {
+  std::uint32_t keep;  ///< nearest neighbours to find per point
+  const double* core;  ///< squared core distances by point, and 16 more numbers; null: plain distances
+  int threads;         ///< threads that share the leaves
   std::function<void(double)> progress =
       {};  ///< called by the calling thread with the share done, 0 to 1; may be empty
 };
 
-/// Finds the `keep` nearest neighbours of every point, by (squared distance, id), leaf by leaf. Local.
+/// Finds the `keep` nearest neighbours of every point of a rank's tree among the points of that tree, by (squared distance, id),
+/// leaf by leaf. Local.
 /// @param store  called once for every leaf, concurrently by the threads that search
 template <std::size_t D>
-void find_neighbours(const PointTree<D>& tree, const Search& search,
+void find_neighbours(const PointTree<D>& tree, const NeighbourSearch& search,
                      const std::function<void(const LeafResult&)>& store);
 
 }  // namespace merganser::msf::euclidean

@@ -10,20 +10,21 @@ namespace {
 
 using nearest::kPairGroup;
 
-/// Header of a message of Prim's algorithm: a rank's candidate for the next point of the tree. The coordinates of the
+/// Header of a message of distributed Prim's algorithm: a rank's candidate for the next point of the tree. The coordinates of the
 /// point follow.
-struct Next {
-  Key key;
-  std::uint64_t id = 0;
-  double core = 0;
+struct PrimCandidate {
+  Key key;               ///< least edge of the point into the tree
+  std::uint64_t id = 0;  ///< id of the point
+  double core = 0;       ///< its core distance as compared; 0 with plain distances
 };
-constexpr std::size_t kHead = sizeof(Next) / sizeof(double);
-static_assert(sizeof(Next) % sizeof(double) == 0);
+constexpr std::size_t kHead = sizeof(PrimCandidate) / sizeof(double);  // numbers before the coordinates
+static_assert(sizeof(PrimCandidate) % sizeof(double) == 0);
 
-/// Prim's algorithm on one rank: the points that are not in the tree yet, with their least edges into the tree.
+/// Distributed Prim's algorithm for points of many dimensions, as one rank runs it: the rank's points that are not in the tree yet,
+/// with their least edges into the tree.
 class PairTree {
  public:
-  PairTree(const Given& given, Slab slab, std::vector<double> core, comm::Transport& transport)
+  PairTree(const CheckedPoints& given, Slab slab, std::vector<double> core, comm::Transport& transport)
       : slab_(std::move(slab)),
         core_(std::move(core)),
         transport_(transport),
@@ -37,8 +38,8 @@ class PairTree {
     sphere_ = given.sphere();
   }
 
-  /// Computes the minimum spanning tree by Prim's algorithm. Collective. @return this rank's edges: those by which its
-  /// points were added to the tree
+  /// Computes the minimum spanning tree of all ranks' points by Prim's algorithm from point 0. Collective. @param total  points on
+  /// all ranks @return this rank's edges: those by which its points were added to the tree
   [[nodiscard]] std::vector<graphs::Edge24> run(std::uint64_t total, const std::function<void(double)>& progress) {
     constexpr std::uint64_t kOften = 256;
     std::vector<graphs::Edge24> edges;
@@ -52,7 +53,7 @@ class PairTree {
       }
       write_candidate(step == 0);
       const bool mine = select_least();
-      const Next next = read_next();
+      const PrimCandidate next = read_next();
       if (mine) {
         if (step > 0)
           edges.push_back(
@@ -65,18 +66,18 @@ class PairTree {
   }
 
  private:
-  /// Returns the key of the least edge of a point into the tree.
+  /// Returns the key of the least edge of this rank's point at position i into the tree.
   [[nodiscard]] Key point_key(std::size_t i) const { return make_key(best_[i], slab_.id(i), partner_[i]); }
-  /// Returns the header in `newest_`.
-  [[nodiscard]] Next read_next() const {
-    Next next;
+  /// Returns the header of the message in `newest_`: the point that has become part of the tree.
+  [[nodiscard]] PrimCandidate read_next() const {
+    PrimCandidate next;
     std::memcpy(static_cast<void*>(&next), newest_.data(), sizeof next);
     return next;
   }
 
-  /// Writes this rank's candidate into `newest_`; point 0 in the first step.
+  /// Writes this rank's candidate for the next point of the tree, with its coordinates, into `newest_`; point 0 in the first step.
   void write_candidate(bool first) {
-    Next next;
+    PrimCandidate next;
     if (least_ < slab_.size()) {
       next = {first ? Key{-1, 0, 0} : point_key(least_), slab_.id(least_), core_.empty() ? 0 : core_[least_]};
       slab_.write_coordinates(least_, newest_.data() + kHead);
@@ -84,14 +85,16 @@ class PairTree {
     std::memcpy(newest_.data(), static_cast<const void*>(&next), sizeof next);
   }
 
-  /// Selects the least candidate of all ranks into `newest_`. Collective. @return true if it is of this rank
+  /// Selects the next point of the tree into `newest_`: the candidate of all ranks with the least edge. Collective. @return true if
+  /// it is this rank's
   bool select_least() {
+    // Keys are strictly ordered, so that all ranks select the same candidate.
     if (transport_.size() == 1) return true;
     const auto offers = comm::all_gather(transport_, newest_);
     std::size_t best = 0;
     Key least;
     for (std::size_t r = 0; r < offers.size(); ++r) {
-      Next next;
+      PrimCandidate next;
       std::memcpy(static_cast<void*>(&next), offers[r].data(), sizeof next);
       if (!(next.key < least)) continue;
       least = next.key;
@@ -101,7 +104,7 @@ class PairTree {
     return best == static_cast<std::size_t>(transport_.rank());
   }
 
-  /// Removes a point that has become part of the tree, by moving the last one to its position.
+  /// Removes this rank's point at position i, which has become part of the tree, by moving the last point to its position.
   void remove(std::size_t i) {
     const std::size_t last = slab_.size() - 1;
     best_[i] = best_[last];
@@ -111,8 +114,10 @@ class PairTree {
     slab_.remove(i);
   }
 
-  /// Updates the least edges of all points by those to the newest point, and determines the least of them.
-  void update_best(const Next& newest) {
+  /// Updates the least edges into the tree of all points of this rank that are outside by those to the newest point, and determines
+  /// the least of them, this rank's next candidate. Local.
+  void update_best(const PrimCandidate& newest) {
+    // Distances are computed in chunks by vector instructions; those above a point's least edge so far need no comparison of keys.
     constexpr std::size_t kChunk = 512;
     std::array<double, kChunk> to;
     const std::size_t open = slab_.size();
@@ -131,21 +136,22 @@ class PairTree {
       }
     }
   }
-  /// Replaces the least edge of a point by that to the newest point, if that is less.
-  void improve(std::size_t i, double d2, const Next& newest) {
+  /// Replaces the least edge into the tree of this rank's point at position i by that to the newest point, if that is less.
+  /// @param d2  their distance as compared
+  void improve(std::size_t i, double d2, const PrimCandidate& newest) {
     if (!core_.empty()) d2 = std::max({d2, core_[i], newest.core});
     if (!(make_key(d2, slab_.id(i), newest.id) < point_key(i))) return;
     best_[i] = d2;
     partner_[i] = newest.id;
   }
 
-  Slab slab_;                 ///< the points that are not in the tree
+  Slab slab_;                 ///< this rank's points that are not in the tree
   std::vector<double> core_;  ///< core distances of these points, as compared; empty: plain distances
   comm::Transport& transport_;
   std::vector<double> best_;             ///< by point: compared value of its least edge into the tree
-  std::vector<std::uint64_t> partner_;   ///< the id at its other end
-  std::vector<double> newest_;           ///< a Next and its coordinates
-  std::size_t begin_ = ~std::size_t{0};  ///< position of the point of id 0; none: it is on another rank
+  std::vector<std::uint64_t> partner_;   ///< by point: id of the tree's point at the other end of that edge
+  std::vector<double> newest_;           ///< message: header and coordinates of a candidate, then of the newest point
+  std::size_t begin_ = ~std::size_t{0};  ///< position of the point of id 0; ~0: it is on another rank
   std::size_t least_ = 0;                ///< position of this rank's candidate
   Norm norm_ = Norm::squares;
   bool sphere_ = false;
@@ -154,7 +160,7 @@ class PairTree {
 }  // namespace
 
 // Spanning tree of points of many axes: all pairs are compared, with a forecast of the cost before.
-Forest forest_by_pairs(const Given& given, comm::Transport& transport, const EuclideanOptions& options,
+Forest forest_by_pairs(const CheckedPoints& given, comm::Transport& transport, const EuclideanOptions& options,
                        Report& report) {
   const auto n = static_cast<double>(given.total());
   const bool reach = options.min_samples > 1;

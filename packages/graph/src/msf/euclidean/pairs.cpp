@@ -14,7 +14,8 @@ namespace merganser::msf::euclidean {
 
 using nearest::kPairGroup;
 
-Slab::Slab(const Given& given, std::size_t most) : axes_(given.axes()), norm_(given.norm()) {
+// Copy of this rank's points in groups of 8, for points of too many axes for a tree of boxes.
+Slab::Slab(const CheckedPoints& given, std::size_t most) : axes_(given.axes()), norm_(given.norm()) {
   const std::size_t n = std::min(given.size(), most);
   if (given.periodic()) periods_ = given.periods();
   data_.assign((n + kPairGroup - 1) / kPairGroup * kPairGroup * axes_, 0);
@@ -39,6 +40,7 @@ void Slab::remove(std::size_t i) {
   ids_.pop_back();
 }
 
+// View for the vectorised scan of pairs.
 nearest::PairPoints Slab::points() const {
   return {data_.data(), axes_, periods_.empty() ? nullptr : periods_.data(), norm_};
 }
@@ -52,13 +54,15 @@ void insert_near(Near* row, std::size_t k, const Near& near) {
 
 namespace {
 
-/// Returns the number of points that fit a cache of 256 KiB while many places are compared with them.
+/// Returns the number of points whose coordinates fit a cache of 256 KiB while many places are compared with them, a multiple of
+/// nearest::kPairGroup.
 std::size_t chunk_size(std::size_t axes) {
   constexpr std::size_t kBytes = 1 << 18;
   return std::max(kPairGroup, kBytes / (8 * axes) / kPairGroup * kPairGroup);
 }
 
-/// Finds the k nearest points of this rank to each place.
+/// Finds the k nearest of this rank's points to each of some places by comparing all pairs, on several threads. Local.
+/// @param rows  coordinates of the places @return rows of k, sorted; missing points are infinite
 std::vector<Near> nearest_here(const Slab& slab, std::span<const double> rows, std::size_t k, int threads) {
   const std::size_t count = rows.size() / slab.axes();
   std::vector<Near> out(count * k);
@@ -82,7 +86,8 @@ std::vector<Near> nearest_here(const Slab& slab, std::span<const double> rows, s
   return out;
 }
 
-/// Replaces `best` by the best joint of this rank's points to a place, if that comes before it.
+/// Replaces `best` by the best joint (edge of least mutual reachability) from the place of a new point to this rank's points, if
+/// that comes before it; compares all of them. @param cores  core distances of this rank's points, in the order of the slab
 void join_here(const Slab& slab, std::span<const double> cores, const double* place, Joint& best) {
   const Norm norm = slab.points().norm;
   const std::size_t chunk = chunk_size(slab.axes());
@@ -107,6 +112,7 @@ void join_here(const Slab& slab, std::span<const double> cores, const double* pl
 // Joints of new points for many axes: places go around all ranks in batches, and the best joint is kept.
 void join_by_pairs(const Slab& slab, std::span<const double> cores, std::span<const double> rows,
                    std::vector<Joint>& joints, comm::Transport& transport) {
+  // All ranks make as many batches as the one with most new points, since the exchanges are collective; batches bound the memory.
   constexpr std::size_t kBatch = 1024;
   const std::size_t axes = slab.axes();
   const auto batches = static_cast<std::size_t>(
@@ -156,8 +162,9 @@ std::vector<Near> nearest_by_pairs(const Slab& slab, std::span<const double> row
 
 namespace {
 
-/// Measures the time of one distance on some of this rank's points, in seconds, for about 10 ms.
-double measure_distance(const Given& given) {
+/// Measures the time of computing one distance between points in this rank's space, in seconds, by computing some for about 10 ms;
+/// 0 on a rank without points.
+double measure_distance(const CheckedPoints& given) {
   // Repeated until the clock resolves it; the padding of the slab is computed too, and counts.
   constexpr double kLong = 0.01;
   const Slab slab(given, 4096);
@@ -176,7 +183,7 @@ double measure_distance(const Given& given) {
   return seconds / done;
 }
 
-/// Returns the forecast as text, for the message of an error.
+/// Returns the forecast of comparing all pairs of points as text, for the error that refuses it.
 std::string format_forecast(const PairsForecast& f) {
   return count_text(static_cast<std::int64_t>(std::min(f.distances, 9e18))) + " distances of " +
          count_text(static_cast<std::int64_t>(f.points)) + " points in " + std::to_string(f.dimension) +
@@ -187,8 +194,8 @@ std::string format_forecast(const PairsForecast& f) {
 }  // namespace
 
 // Forecast of a brute-force run from a short measurement; refuses more distances than the option allows.
-void forecast_pairs(const Given& given, comm::Transport& transport, const EuclideanOptions& options, double distances,
-                    Report& report) {
+void forecast_pairs(const CheckedPoints& given, comm::Transport& transport, const EuclideanOptions& options,
+                    double distances, Report& report) {
   // The slowest rank and the largest share determine the cost: all ranks work in step.
   double cost[2] = {measure_distance(given), static_cast<double>(given.size())};
   transport.all_reduce(cost, comm::Op::max);
@@ -208,8 +215,8 @@ void forecast_pairs(const Given& given, comm::Transport& transport, const Euclid
 }
 
 // Core distances for many axes, from the k nearest points.
-std::vector<double> cores_by_pairs(const Given& given, const Slab& slab, int k, int threads, comm::Transport& transport,
-                                   Report& report) {
+std::vector<double> cores_by_pairs(const CheckedPoints& given, const Slab& slab, int k, int threads,
+                                   comm::Transport& transport, Report& report) {
   const Report::Scope scope(report, "neighbours", transport);
   const auto keep = static_cast<std::size_t>(k);
   std::vector<double> cores(given.size(), 0);
@@ -234,7 +241,7 @@ std::vector<double> cores_by_pairs(const Given& given, const Slab& slab, int k, 
   return cores;
 }
 
-std::vector<double> core_distances_by_pairs(const Given& given, comm::Transport& transport,
+std::vector<double> core_distances_by_pairs(const CheckedPoints& given, comm::Transport& transport,
                                             const EuclideanOptions& options, Report& report) {
   const auto n = static_cast<double>(given.total());
   if (options.min_samples > 1) forecast_pairs(given, transport, options, n * n, report);

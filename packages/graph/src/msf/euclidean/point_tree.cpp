@@ -1,3 +1,4 @@
+// Construction of the tree of tight boxes over one rank's points: splits at approximate medians and wide gaps, folding of equals.
 #include "src/msf/euclidean/point_tree.hpp"
 
 #include <array>
@@ -5,19 +6,20 @@
 namespace merganser::msf::euclidean {
 namespace {
 
-constexpr std::uint32_t kGap = 8;  // fewest items of a leaf that is split at a wide gap
+constexpr std::uint32_t kGap = 8;  // fewest points of a leaf that is split at a wide gap
 
-/// Returns the bounding box of items.
+/// Returns the bounding box of a range of points from which a point tree is built.
 template <std::size_t D>
-Bounds<D> compute_bounds(const Item<D>* first, const Item<D>* last) {
+Bounds<D> compute_bounds(const IdentifiedPoint<D>* first, const IdentifiedPoint<D>* last) {
   Bounds<D> b;
-  for (const Item<D>* i = first; i != last; ++i) b.add(i->at);
+  for (const IdentifiedPoint<D>* i = first; i != last; ++i) b.add(i->at);
   return b;
 }
 
-/// Returns an approximate median of items on an axis: that of a few of them at regular positions.
+/// Returns an approximate median of the coordinates of points on an axis, at which a node of a point tree is split: that of a few
+/// of them at regular positions.
 template <std::size_t D>
-double approximate_median(const Item<D>* first, std::size_t count, std::size_t axis) {
+double approximate_median(const IdentifiedPoint<D>* first, std::size_t count, std::size_t axis) {
   constexpr std::size_t kMax = 63;
   std::array<double, kMax> sample;
   const std::size_t taken = std::min(count, count > 4096 ? kMax : std::size_t{15});
@@ -27,9 +29,10 @@ double approximate_median(const Item<D>* first, std::size_t count, std::size_t a
   return *middle;
 }
 
-/// Returns the end of a gap of more than half the extent of some items on an axis; the lower end of the box if there is none.
+/// Returns the upper end of a gap of more than half the extent of up to 64 points on an axis, at which their leaf of a point tree
+/// is split; the lower end of their box if there is none.
 template <std::size_t D>
-double find_gap(const Item<D>* first, std::size_t count, const Bounds<D>& box, std::size_t axis) {
+double find_gap(const IdentifiedPoint<D>* first, std::size_t count, const Bounds<D>& box, std::size_t axis) {
   constexpr std::size_t kMax = 64;
   std::array<double, kMax> at;
   for (std::size_t i = 0; i < count; ++i) at[i] = first[i].at[axis];
@@ -39,13 +42,13 @@ double find_gap(const Item<D>* first, std::size_t count, const Bounds<D>& box, s
   return box.lower[axis];
 }
 
-/// Partitions items so that those below the cut come first, without branches on the outcomes, which are unpredictable.
-/// @return the number of items below
+/// Partitions the points of a node of a point tree so that those below the cut on an axis come first, without branches on the
+/// outcomes, which are unpredictable. @return the number of points below
 template <std::size_t D>
-std::size_t split(Item<D>* items, std::size_t count, std::size_t axis, double cut) {
+std::size_t split(IdentifiedPoint<D>* items, std::size_t count, std::size_t axis, double cut) {
   std::size_t below = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const Item<D> moved = items[i];
+    const IdentifiedPoint<D> moved = items[i];
     items[i] = items[below];
     items[below] = moved;
     below += static_cast<std::size_t>(moved.at[axis] < cut);
@@ -53,22 +56,26 @@ std::size_t split(Item<D>* items, std::size_t count, std::size_t axis, double cu
   return below;
 }
 
-/// Partitions items at their exact median, for distributions where the approximate one divides badly. @return items below
+/// Partitions the points of a node of a point tree at their exact median, for distributions where the approximate one divides
+/// badly.
+/// @return the number of points below
 template <std::size_t D>
-std::uint32_t split_evenly(Item<D>* items, std::uint32_t count, std::size_t axis, const Bounds<D>& box) {
-  const auto less = [axis](const Item<D>& a, const Item<D>& b) { return a.at[axis] < b.at[axis]; };
+std::uint32_t split_evenly(IdentifiedPoint<D>* items, std::uint32_t count, std::size_t axis, const Bounds<D>& box) {
+  const auto less = [axis](const IdentifiedPoint<D>& a, const IdentifiedPoint<D>& b) {
+    return a.at[axis] < b.at[axis];
+  };
   std::nth_element(items, items + count / 2, items + count, less);
   double cut = items[count / 2].at[axis];
   if (cut == box.lower[axis]) cut = std::nextafter(cut, kInfinity);
   return static_cast<std::uint32_t>(split(items, count, axis, cut));
 }
 
-/// Returns whether two items agree on their first two axes, a cheap necessary condition for equal items.
+/// Returns whether two points of a leaf agree on their first two axes, a cheap necessary condition for equal points.
 template <std::size_t D>
-bool has_equal(const Item<D>* first, const Item<D>* last) {
-  for (const Item<D>* a = first; a != last; ++a) {
+bool has_equal(const IdentifiedPoint<D>* first, const IdentifiedPoint<D>* last) {
+  for (const IdentifiedPoint<D>* a = first; a != last; ++a) {
     bool equal = false;
-    for (const Item<D>* b = first; b != a; ++b) equal |= (a->at[0] == b->at[0]) & (a->at[1] == b->at[1]);
+    for (const IdentifiedPoint<D>* b = first; b != a; ++b) equal |= (a->at[0] == b->at[0]) & (a->at[1] == b->at[1]);
     if (equal) return true;
   }
   return false;
@@ -79,7 +86,8 @@ bool has_equal(const Item<D>* first, const Item<D>* last) {
 // Top-down construction of the tree of boxes: items are split at approximate medians, depth first, so that the first
 // child of a node is the next node.
 template <std::size_t D>
-PointTree<D>::PointTree(std::vector<Item<D>>& items, const Metric<D>& metric, std::uint32_t leaf, std::uint32_t fold)
+PointTree<D>::PointTree(std::vector<IdentifiedPoint<D>>& items, const Metric<D>& metric, std::uint32_t leaf,
+                        std::uint32_t fold)
     : metric_(metric), leaf_(leaf), fold_(fold) {
   const auto n = static_cast<std::uint32_t>(items.size());
   for (auto& axis : axes_) axis.reserve(n + 16);
@@ -92,7 +100,7 @@ PointTree<D>::PointTree(std::vector<Item<D>>& items, const Metric<D>& metric, st
     const Range range = todo.back();
     todo.pop_back();
     const auto node = static_cast<std::uint32_t>(nodes_.size());
-    Item<D>* const first = items.data() + range.begin;
+    IdentifiedPoint<D>* const first = items.data() + range.begin;
     const std::uint32_t count = range.end - range.begin;
     nodes_.push_back({compute_bounds(first, first + count), 0, 0, 0, range.parent});
     if (range.second) nodes_[range.parent].right = node;
@@ -121,23 +129,25 @@ PointTree<D>::PointTree(std::vector<Item<D>>& items, const Metric<D>& metric, st
 }
 
 template <std::size_t D>
-void PointTree<D>::append(const Item<D>& item) {
+void PointTree<D>::append(const IdentifiedPoint<D>& item) {
   for (std::size_t a = 0; a < D; ++a) axes_[a].push_back(item.at[a]);
   id_.push_back(item.id);
 }
 
 // Folding of equal points: one stays in the tree, the others become edges of weight 0.
 template <std::size_t D>
-void PointTree<D>::fold_equal(Item<D>* first, Item<D>* last) {
+void PointTree<D>::fold_equal(IdentifiedPoint<D>* first, IdentifiedPoint<D>* last) {
   // By place, then id: the first of a group has the least id and represents the others.
-  std::sort(first, last, [](const Item<D>& a, const Item<D>& b) { return a.at != b.at ? a.at < b.at : a.id < b.id; });
-  for (Item<D>* group = first; group != last;) {
-    Item<D>* next = group + 1;
+  std::sort(first, last, [](const IdentifiedPoint<D>& a, const IdentifiedPoint<D>& b) {
+    return a.at != b.at ? a.at < b.at : a.id < b.id;
+  });
+  for (IdentifiedPoint<D>* group = first; group != last;) {
+    IdentifiedPoint<D>* next = group + 1;
     while (next != last && next->at == group->at) ++next;
     const bool folds = next - group >= static_cast<std::ptrdiff_t>(fold_);
     if (folds) folded_.push_back(size());
     append(*group);
-    for (const Item<D>* other = group + 1; other != next; ++other) {
+    for (const IdentifiedPoint<D>* other = group + 1; other != next; ++other) {
       if (folds)
         folds_.push_back({group->id, other->id});
       else
@@ -147,21 +157,23 @@ void PointTree<D>::fold_equal(Item<D>* first, Item<D>* last) {
   }
 }
 
+// End of the construction at a leaf of the tree of boxes: its points are appended, equal ones folded.
 template <std::size_t D>
-void PointTree<D>::finish_leaf(std::vector<Item<D>>& items, const Range& range, std::uint32_t node) {
-  Item<D>* const first = items.data() + range.begin;
-  Item<D>* const last = items.data() + range.end;
+void PointTree<D>::finish_leaf(std::vector<IdentifiedPoint<D>>& items, const Range& range, std::uint32_t node) {
+  IdentifiedPoint<D>* const first = items.data() + range.begin;
+  IdentifiedPoint<D>* const last = items.data() + range.end;
   nodes_[node].begin = size();
   const Bounds<D>& box = nodes_[node].box;
   if (box.extent(box.widest()) == 0 || has_equal(first, last)) {
     fold_equal(first, last);
   } else {
-    for (const Item<D>* i = first; i != last; ++i) append(*i);
+    for (const IdentifiedPoint<D>* i = first; i != last; ++i) append(*i);
   }
   nodes_[node].end = size();
   leaves_.push_back(node);
 }
 
+// Last step of the construction of the tree of boxes, when all leaves have their points.
 template <std::size_t D>
 void PointTree<D>::finish() {
   for (auto& axis : axes_) axis.insert(axis.end(), 16, kInfinity);

@@ -8,25 +8,25 @@
 
 namespace merganser::msf::euclidean {
 
-/// Point as input of a PointTree: coordinates and id.
+/// Point with its id, as it travels to the rank that owns its place and as input of a PointTree.
 template <std::size_t D>
-struct Item {
-  Place<D> at;
-  std::uint64_t id;
+struct IdentifiedPoint {
+  Place<D> at;       ///< canonical coordinates
+  std::uint64_t id;  ///< id, unique over all ranks
 };
 
 /// Edge of weight 0 between equal points: from the point of least id, which represents all of them in the tree, to
 /// another one.
 struct Fold {
-  std::uint64_t low;
-  std::uint64_t high;
+  std::uint64_t low;   ///< id of the representing point
+  std::uint64_t high;  ///< id of the other point
 };
 
 /// Node that a traversal of a tree of boxes has yet to visit, with a lower bound of the compared values to points in
 /// its box.
 struct Visit {
-  std::uint32_t node;
-  double d2;
+  std::uint32_t node;  ///< number of the node in the tree of boxes
+  double d2;           ///< lower bound of the compared distances to points in its box
 };
 
 /// Traverses a tree of boxes from `top` to its leaves, near ones first. Calls leaf(node, bound) for leaves whose ancestors and
@@ -35,6 +35,7 @@ struct Visit {
 /// @param todo       stack, reused between calls
 void visit_leaves(const auto& nodes, std::uint32_t top, std::vector<Visit>& todo, const auto& distance2,
                   const auto& within, const auto& open, const auto& leaf) {
+  // The nearer child is descended to at once, the other one pushed: leaves near the query come first and tighten within().
   todo.assign(1, {top, distance2(nodes[top].box)});
   while (!todo.empty()) {
     Visit next = todo.back();
@@ -53,75 +54,83 @@ void visit_leaves(const auto& nodes, std::uint32_t top, std::vector<Visit>& todo
   }
 }
 
-/// Tree of tight boxes over this rank's points. Groups of many equal points are folded: the point of least id
-/// represents all.
+/// Tree of tight boxes (bounding volume hierarchy) over the points that this rank owns, with their coordinates and ids. Groups of
+/// many equal points are folded: the point of least id represents all.
 template <std::size_t D>
 class PointTree {
  public:
-  /// Node of the tree: a box and the range of its points.
+  /// Node of the tree of boxes: a box and the range of its points.
   struct Node {
-    Bounds<D> box;
-    std::uint32_t begin;
-    std::uint32_t end;
+    Bounds<D> box;         ///< bounding box of the points
+    std::uint32_t begin;   ///< first point of the box
+    std::uint32_t end;     ///< behind the last point of the box
     std::uint32_t right;   ///< second child; 0: a leaf. The first child is the next node
     std::uint32_t parent;  ///< number of the parent; of the first node its own
   };
 
   PointTree() = default;
-  /// Builds the tree in O(n log n). Local.
-  /// @param items  reordered in place
+  /// Builds the tree of boxes over points in O(n log n). Local.
+  /// @param items  the points; reordered in place
   /// @param leaf   most points in a leaf, up to kMaxLeafPoints
   /// @param fold   groups of at least this many equal points are folded into one; >= 2
-  PointTree(std::vector<Item<D>>& items, const Metric<D>& metric, std::uint32_t leaf, std::uint32_t fold);
+  PointTree(std::vector<IdentifiedPoint<D>>& items, const Metric<D>& metric, std::uint32_t leaf, std::uint32_t fold);
 
+  /// Returns the number of points in the tree, without those that others represent.
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(id_.size()); }
+  /// Returns the metric by which the points of the tree are compared.
   [[nodiscard]] const Metric<D>& metric() const { return metric_; }
+  /// Returns the nodes of the tree of boxes over this rank's points, depth first from the root.
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
-  /// Returns the coordinates of point v.
+  /// Returns the coordinates of point v, numbered in the order of the tree.
   [[nodiscard]] Place<D> at(std::uint32_t v) const {
     Place<D> place;
     for (std::size_t a = 0; a < D; ++a) place[a] = axes_[a][v];
     return place;
   }
+  /// Returns the id of point v of the tree.
   [[nodiscard]] std::uint64_t id(std::uint32_t v) const { return id_[v]; }
+  /// Returns the ids of all points, in the order of the tree.
   [[nodiscard]] const std::vector<std::uint64_t>& ids() const { return id_; }
-  /// Returns the coordinates of all points on an axis, followed by 16 infinite ones.
+  /// Returns the coordinates of all points of the tree on an axis, followed by 16 infinite ones.
   [[nodiscard]] const double* axis(std::size_t a) const { return axes_[a].data(); }
+  /// Returns the distance of points a and b of the tree, as compared.
   [[nodiscard]] double distance2(std::uint32_t a, std::uint32_t b) const { return metric_.distance2(at(a), at(b)); }
+  /// Returns the edges of weight 0 from folded points to the points that represent them.
   [[nodiscard]] const std::vector<Fold>& folds() const { return folds_; }
-  /// Returns the points that represent others, ascending.
+  /// Returns the points of the tree that represent folded ones, ascending.
   [[nodiscard]] const std::vector<std::uint32_t>& folded() const { return folded_; }
+  /// Returns the bounding box of all points of this rank's tree.
   [[nodiscard]] const Bounds<D>& bounds() const { return bounds_; }
-  /// Returns the leaves, in the order of their points.
+  /// Returns the numbers of the nodes that are leaves, in the order of their points.
   [[nodiscard]] const std::vector<std::uint32_t>& leaves() const { return leaves_; }
 
  private:
-  /// Range of items that becomes a node.
+  /// Range of input points that becomes a node of the tree.
   struct Range {
     std::uint32_t begin;
     std::uint32_t end;
-    std::uint32_t parent;
-    bool second;
+    std::uint32_t parent;  ///< node of which it becomes a child
+    bool second;           ///< it becomes the second child
   };
-  /// Makes a node a leaf with the items of a range.
-  void finish_leaf(std::vector<Item<D>>& items, const Range& range, std::uint32_t node);
-  /// Appends a point to the arrays.
-  void append(const Item<D>& item);
-  /// Appends the items of a leaf in the order of their places, folding groups of equal ones.
-  void fold_equal(Item<D>* first, Item<D>* last);
-  /// Appends padding, and sets the ranges of inner nodes.
+  /// Makes a node a leaf of the tree with the points of a range of the input.
+  void finish_leaf(std::vector<IdentifiedPoint<D>>& items, const Range& range, std::uint32_t node);
+  /// Appends a point to the tree during its construction: to the coordinates by axis and the ids.
+  void append(const IdentifiedPoint<D>& item);
+  /// Appends the points of a leaf to the tree in the order of their places, folding groups of fold_ or more equal ones.
+  void fold_equal(IdentifiedPoint<D>* first, IdentifiedPoint<D>* last);
+  /// Completes the tree: appends padding to the coordinates, and sets the ranges of points of inner nodes.
   void finish();
 
   Metric<D> metric_;
-  std::uint32_t leaf_ = 16;
-  std::uint32_t fold_ = 2;
-  std::vector<Node> nodes_;
-  std::array<std::vector<double>, D> axes_;
-  std::vector<std::uint64_t> id_;
-  std::vector<Fold> folds_;
-  std::vector<std::uint32_t> folded_;
-  std::vector<std::uint32_t> leaves_;
-  Bounds<D> bounds_;
+  std::uint32_t leaf_ = 16;                  ///< most points in a leaf
+  std::uint32_t fold_ = 2;                   ///< fewest equal points that are folded
+  std::vector<Node> nodes_;                  ///< tree of boxes, depth first
+  std::array<std::vector<double>, D> axes_;  ///< by axis: coordinates of the points
+  std::vector<std::uint64_t> id_;            ///< by point: its id
+  std::vector<Fold> folds_;                  ///< edges to the points that others represent
+  std::vector<std::uint32_t> folded_;        ///< points that represent others
+  std::vector<std::uint32_t> leaves_;        ///< nodes that are leaves
+  Bounds<D> bounds_;                         ///< box of all points
 };
 
 }  // namespace merganser::msf::euclidean

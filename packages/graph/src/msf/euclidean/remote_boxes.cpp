@@ -1,10 +1,11 @@
+// Replicated upper boxes of all ranks' point trees, and lower bounds of the distances to points of other ranks by them.
 #include "src/msf/euclidean/remote_boxes.hpp"
 
 #include <queue>
 
 namespace merganser::msf::euclidean {
 
-constexpr std::uint32_t kSeveral = kNone - 1;  // of several components; differs from kNone, which a query may exclude
+constexpr std::uint32_t kSeveral = kNone - 1;  // box of several components; not kNone, which a query may exclude
 
 // Replication of the upper boxes of every rank's tree on all ranks.
 template <std::size_t D>
@@ -20,7 +21,7 @@ RemoteBoxes<D>::RemoteBoxes(const PointTree<D>& tree, comm::Transport& transport
 
 // Start of a global round: boxes whose points are all of one component can be ignored by that component.
 template <std::size_t D>
-void RemoteBoxes<D>::mark(const State<D>& state, comm::Transport& transport) {
+void RemoteBoxes<D>::mark(const BoruvkaState<D>& state, comm::Transport& transport) {
   // Only the components are exchanged: the boxes do not change between rounds.
   std::vector<std::uint32_t> mine;
   for (const auto node : told_)
@@ -29,9 +30,11 @@ void RemoteBoxes<D>::mark(const State<D>& state, comm::Transport& transport) {
   for (std::size_t r = 0; r < all.size(); ++r) component_[r].assign(all[r].begin(), all[r].end());
 }
 
-/// Chooses the nodes of this rank's tree whose children are sent, by node: greedily those with many points in a long box.
+/// Chooses the nodes of this rank's point tree whose children are sent to all ranks: greedily those with many points in a long box.
+/// @return by node: 1: its children are sent
 template <std::size_t D>
 std::vector<std::uint8_t> RemoteBoxes<D>::choose_opened(const PointTree<D>& tree) {
+  // Boxes are opened by extent times number of points: a long box of many points bounds the distances to many points loosely.
   constexpr int kMax = 511;
   const auto& nodes = tree.nodes();
   using Weighed = std::pair<double, std::uint32_t>;
@@ -53,7 +56,7 @@ std::vector<std::uint8_t> RemoteBoxes<D>::choose_opened(const PointTree<D>& tree
   return opened;
 }
 
-/// Copies a node and the descendants that are sent, in preorder.
+/// Appends a node of this rank's point tree and the descendants that are sent to all ranks to `to`, in preorder.
 template <std::size_t D>
 void RemoteBoxes<D>::copy_nodes(const PointTree<D>& tree, const std::vector<std::uint8_t>& opened, std::uint32_t node,
                                 std::vector<Node>& to) {
@@ -67,6 +70,7 @@ void RemoteBoxes<D>::copy_nodes(const PointTree<D>& tree, const std::vector<std:
   copy_nodes(tree, opened, place.right, to);
 }
 
+// Branch and bound in the replicated upper boxes of another rank's tree.
 template <std::size_t D>
 double RemoteBoxes<D>::distance2(const Bounds<D>& from, std::size_t rank, double most, std::uint32_t component) const {
   // nextafter: a box at exactly `most` still counts, and a result above `most` says that there is none.
@@ -90,7 +94,7 @@ double RemoteBoxes<D>::distance2(const Bounds<D>& from, std::uint32_t component)
 
 // Bounds that certify edges of the local rounds: no point of another rank is nearer.
 template <std::size_t D>
-std::vector<double> RemoteBoxes<D>::bounds(const State<D>& state) const {
+std::vector<double> RemoteBoxes<D>::bounds(const BoruvkaState<D>& state) const {
   constexpr double kList = 4;  // of the distance squared to the first neighbour: longer ones are seldom needed
   std::vector<double> out(state.tree.size(), kInfinity);
   for (const auto leaf : state.tree.leaves()) {

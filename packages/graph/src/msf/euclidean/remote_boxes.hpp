@@ -14,47 +14,48 @@ template <std::size_t D>
 class RemoteBoxes {
  public:
   RemoteBoxes() = default;
-  /// Gathers the upper boxes of all ranks' trees. Collective. Each rank contributes at most 1023 boxes of 16 D + 8
-  /// bytes.
+  /// Gathers the upper boxes of all ranks' trees of points. Collective. Each rank contributes at most 1023 boxes of 16 D + 8 bytes.
   RemoteBoxes(const PointTree<D>& tree, comm::Transport& transport);
 
-  /// Exchanges, for every box that was sent, the component of its points or that there are several. Collective. Uses
-  /// State::node_component.
-  void mark(const State<D>& state, comm::Transport& transport);
+  /// Updates the components of all ranks' boxes before the queries of a global round: exchanges, for every box that was sent, the
+  /// component of its points, or that there are several, from node_component of the state. Collective.
+  void mark(const BoruvkaState<D>& state, comm::Transport& transport);
 
-  /// Returns a lower bound of the squared distance from a box to the points of a rank; any number above `most` if it is above.
-  /// Boxes whose points are all of `component` are ignored.
+  /// Returns a lower bound of the squared distance from a box to the points of another rank; any number above `most` if it is
+  /// above. Boxes whose points are all of `component` are ignored. Local.
   [[nodiscard]] double distance2(const Bounds<D>& from, std::size_t rank, double most,
                                  std::uint32_t component = kNone) const;
-  /// Returns a lower bound of the squared distance from a box to the points of all other ranks; boxes of `component` are ignored.
+  /// Returns a lower bound of the squared distance from a box to the points of all other ranks; boxes whose points are all of
+  /// `component` are ignored. Local.
   [[nodiscard]] double distance2(const Bounds<D>& from, std::uint32_t component = kNone) const;
-  /// Returns for every point a lower bound of the squared distance to points of other ranks: that of the point itself where it
-  /// may be small compared to its neighbour list, else that of its leaf's box.
-  [[nodiscard]] std::vector<double> bounds(const State<D>& state) const;
+  /// Returns for every point of this rank a lower bound of the squared distance to points of other ranks: that of the point itself
+  /// where it may be small compared to its neighbour list, else that of its leaf's box. Local.
+  [[nodiscard]] std::vector<double> bounds(const BoruvkaState<D>& state) const;
+  /// Returns the number of ranks, this one included.
   [[nodiscard]] std::size_t ranks() const { return boxes_.size(); }
 
  private:
-  /// Box of another rank's tree, as sent.
+  /// Upper node of a rank's tree of points, as sent to all ranks.
   struct Node {
-    Bounds<D> box;
-    std::uint32_t right;  ///< 0: none below
+    Bounds<D> box;        ///< bounding box of the points of the node
+    std::uint32_t right;  ///< position of the second child among the nodes sent; 0: no children are sent
     std::uint32_t node;   ///< number of the node in its rank's tree
   };
-  // The nodes whose children are sent, and the copy of the part of the tree that they make.
   static std::vector<std::uint8_t> choose_opened(const PointTree<D>& tree);
   static void copy_nodes(const PointTree<D>& tree, const std::vector<std::uint8_t>& opened, std::uint32_t node,
                          std::vector<Node>& to);
 
   Metric<D> metric_;
-  std::size_t mine_ = 0;
-  std::vector<std::uint32_t> told_;                    ///< nodes of this rank whose boxes were sent
-  std::vector<std::vector<std::uint32_t>> component_;  ///< by rank and box
-  comm::Received<Node> boxes_;                         ///< by rank; of this rank none
-  mutable std::vector<Visit> todo_;
+  std::size_t mine_ = 0;                               ///< number of this rank
+  std::vector<std::uint32_t> told_;                    ///< nodes of this rank's tree whose boxes were sent
+  std::vector<std::vector<std::uint32_t>> component_;  ///< by rank and box: component of all its points, or several
+  comm::Received<Node> boxes_;                         ///< by rank: upper boxes of its tree; of this rank none
+  mutable std::vector<Visit> todo_;                    ///< stack of traversals
 };
 
-/// Sends queries to ranks, where answer(query, replies) appends to the replies of the sender. Collective: one exchange of queries,
-/// one of replies. @return replies by rank, in the order of the queries
+/// Sends this rank's queries about points to other ranks, where answer(query, replies) appends to the replies of the sender.
+/// Collective: one exchange of queries, one of replies. @param to  queries by rank @return replies by rank, in the order of the
+/// queries
 template <class Answer, class Question>
 [[nodiscard]] comm::Received<Answer> query_ranks(comm::Transport& transport, std::vector<std::vector<Question>> to,
                                                  const auto& answer) {
@@ -72,12 +73,12 @@ template <std::size_t D>
 [[nodiscard]] std::vector<double> core_squares(const PointTree<D>& tree, std::uint32_t k, int threads,
                                                const RemoteBoxes<D>* others, comm::Transport& transport);
 
-/// Performs Boruvka's rounds over all ranks, for the components that no rank can contract alone, until one is left. Collective.
-/// Edges are stored by the ranks that found them, which hold an end. Every rank holds the least edge of every component that is
-/// left: memory proportional to the boundaries between ranks.
+/// Performs the rounds of Boruvka's algorithm on points over all ranks, for the components that no rank can contract alone, until
+/// one is left. Collective. Edges of the spanning tree are stored by the ranks that found them, which hold an end. Every rank holds
+/// the least edge of every component that is left: memory proportional to the boundaries between ranks.
 /// @param remote_bounds  by point: lower bounds of the squared distance to points of other ranks, as in local_rounds()
 template <std::size_t D>
-void global_rounds(State<D>& state, RemoteBoxes<D>& others, std::vector<double> remote_bounds,
+void global_rounds(BoruvkaState<D>& state, RemoteBoxes<D>& others, std::vector<double> remote_bounds,
                    comm::Transport& transport, Report& report);
 
 }  // namespace merganser::msf::euclidean

@@ -1,3 +1,4 @@
+// Gathering of all ranks' points on rank 0, for reference computations over all pairs.
 #include "src/msf/euclidean/sites.hpp"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 namespace merganser::msf::euclidean {
 
 // Gather of all points on rank 0, sorted by id.
-Sites::Sites(const Given& given, comm::Transport& transport)
+Sites::Sites(const CheckedPoints& given, comm::Transport& transport)
     : axes_(given.axes()), periods_(given.periods()), norm_(given.norm()), sphere_(given.sphere()) {
   std::vector<std::uint64_t> ids(given.size());
   std::vector<double> mine(given.size() * axes_);

@@ -14,17 +14,20 @@ namespace merganser::msf::euclidean {
 /// other ranks.
 class Sites {
  public:
-  /// Gathers the points. Collective. Memory on rank 0: 8 bytes per coordinate, twice that while they arrive.
-  Sites(const Given& given, comm::Transport& transport);
+  /// Gathers the canonical coordinates of all ranks' points on rank 0. Collective. Memory there: 8 bytes per coordinate, twice that
+  /// while they arrive.
+  Sites(const CheckedPoints& given, comm::Transport& transport);
 
-  /// Returns the number of points here.
+  /// Returns the number of gathered points on this rank: all on rank 0, none on the others.
   [[nodiscard]] std::size_t size() const { return axes_ == 0 ? 0 : at_.size() / axes_; }
+  /// Returns the number of coordinates of a point that are compared.
   [[nodiscard]] std::size_t axes() const { return axes_; }
-  /// Returns the coordinates of a point that are compared.
+  /// Returns the axes() coordinates of the gathered point of an id that are compared.
   [[nodiscard]] const double* at(std::size_t id) const { return at_.data() + id * axes_; }
-  /// Returns the compared value of two points: their squared distance, or distance for norms other than squares; the same bits
-  /// as Metric::distance2().
+  /// Returns the distance of two points as it is compared: squared, or plain for norms other than squares; the same bits as
+  /// Metric::distance2().
   [[nodiscard]] double compared(const double* a, const double* b) const {
+    // The canonical formula in its order of additions; on the sphere points far apart compare by the antipode.
     double sum = 0;
     for (std::size_t i = 0; i < axes_; ++i) {
       double s = std::fabs(a[i] - b[i]);
@@ -36,7 +39,8 @@ class Sites {
     for (std::size_t i = 0; i < axes_; ++i) square += (a[i] + b[i]) * (a[i] + b[i]);
     return nearest::sphere_far_distance(square);
   }
-  /// Returns a lower bound of the compared values between a place and points of a box; any number above `most` if it is above.
+  /// Returns a lower bound of the compared distances between a point's coordinates and points of a box; any number above `most` if
+  /// it is above.
   [[nodiscard]] double compared_to_box(const double* a, const double* lower, const double* upper, double most) const {
     const double limit = pair_limit(most);
     double sum = 0;
@@ -47,7 +51,8 @@ class Sites {
     }
     return sphere_ ? nearest::sphere_lower_bound(sum) : sum;
   }
-  /// Returns a view of points with this metric for nearest::pair_distances(). @param data  coordinates in its layout
+  /// Returns a view of points in the metric of the gathered points for nearest::pair_distances(). @param data  their coordinates,
+  /// in groups of 8 points, axis by axis
   [[nodiscard]] nearest::PairPoints pair_points(const double* data) const {
     const bool periodic = std::any_of(periods_.begin(), periods_.end(), [](double p) { return p < kInfinity; });
     return {data, axes_, periodic ? periods_.data() : nullptr, norm_};
@@ -57,29 +62,30 @@ class Sites {
   [[nodiscard]] double pair_limit(double compared) const {
     return sphere_ && compared > nearest::kFarChord2 ? kInfinity : compared;
   }
-  /// Returns the compared value of two places, given the value of nearest::pair_distances() for them.
+  /// Returns the compared distance of two points, given the value of nearest::pair_distances() for them, which has no metric of the
+  /// sphere.
   [[nodiscard]] double compared_from_pair(double pair, const double* a, const double* b) const {
     return sphere_ && pair > nearest::kFarChord2 ? compared(a, b) : pair;
   }
-  /// Returns the distance for a compared value: the weight of an edge.
+  /// Returns the weight of an edge between points, their distance, for a compared distance.
   [[nodiscard]] double weight(double compared) const { return distance_from_compared(compared, norm_, sphere_); }
-  /// Returns an upper bound of the compared values whose distance is at most `distance`.
+  /// Returns an upper bound of the compared values of all pairs of points whose distance is at most `distance`.
   [[nodiscard]] double compared_above(double distance) const {
     return euclidean::compared_above(distance, norm_, sphere_);
   }
 
  private:
-  /// Adds the separation on one axis to a partial sum.
+  /// Returns a partial norm of the separations of two points extended by the separation s on one more axis.
   [[nodiscard]] double add(double sum, double s) const {
     if (norm_ == Norm::squares) return sum + s * s;
     return norm_ == Norm::most ? std::max(sum, s) : sum + s;
   }
 
   std::size_t axes_;
-  std::vector<double> periods_;
+  std::vector<double> periods_;  ///< by axis; infinite: not periodic
   Norm norm_;
-  bool sphere_;
-  std::vector<double> at_;
+  bool sphere_;             ///< points are on the unit sphere
+  std::vector<double> at_;  ///< coordinates by id
 };
 
 }  // namespace merganser::msf::euclidean

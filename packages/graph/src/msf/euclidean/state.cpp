@@ -1,13 +1,15 @@
+// Boruvka's rounds on the points of one rank: least edges from neighbour lists, then tree searches where these do not suffice.
 #include "src/msf/euclidean/state.hpp"
 
 #include "src/msf/euclidean/neighbours.hpp"
 
 namespace merganser::msf::euclidean {
 
-// Implementation of the rounds on one rank. `limit` is always the lesser of a component's best edge and its ceiling: edges that
-// do not come before it cannot be chosen, so searches skip everything at or above it.
+// `limit` below is always the lesser of a component's best edge and its ceiling: edges that do not come before it cannot be chosen,
+// so searches skip everything at or above it.
+// Step along the neighbour list of a point, past neighbours that have come into the point's own component.
 template <std::size_t D>
-bool State<D>::advance(std::uint32_t v) {
+bool BoruvkaState<D>::advance(std::uint32_t v) {
   // `used` only grows: components only grow, so that a neighbour in the own component stays there.
   const std::uint32_t mine = component[v];
   const std::uint32_t* const row = list.data() + static_cast<std::size_t>(v) * keep;
@@ -33,7 +35,7 @@ bool State<D>::advance(std::uint32_t v) {
 }
 
 template <std::size_t D>
-void State<D>::offer_edge(std::uint32_t v) {
+void BoruvkaState<D>::offer_edge(std::uint32_t v) {
   // The distance alone decides in nearly all cases; the key, which reads ids, breaks ties.
   Choice& choice = best[component[v]];
   if (bound[v] > choice.key.d2) return;
@@ -43,7 +45,7 @@ void State<D>::offer_edge(std::uint32_t v) {
 
 // First half of a local round: the least edges that neighbour lists alone give.
 template <std::size_t D>
-void State<D>::choose_from_lists() {
+void BoruvkaState<D>::choose_from_lists() {
   // From the leaves' stored bounds and lists alone; what these do not decide is left to search_where_needed().
   best.assign(components, {});
   node_component.resize(tree.nodes().size(), kNone);
@@ -67,13 +69,14 @@ void State<D>::choose_from_lists() {
 }
 
 template <std::size_t D>
-void State<D>::update_least_bound(std::uint32_t leaf) {
+void BoruvkaState<D>::update_least_bound(std::uint32_t leaf) {
   const auto& node = tree.nodes()[leaf];
   least_bound[leaf] = *std::min_element(bound.begin() + node.begin, bound.begin() + node.end);
 }
 
+// Components of nodes, for tree searches that skip subtrees of the point's own component.
 template <std::size_t D>
-void State<D>::mark_nodes() {
+void BoruvkaState<D>::mark_nodes() {
   const auto& nodes = tree.nodes();
   // From the last node to the first: children follow their parents, so both are marked before them.
   node_component.resize(nodes.size(), kNone);
@@ -95,9 +98,10 @@ void State<D>::mark_nodes() {
   }
 }
 
-/// Compares a seeker with the points of a leaf, by vectors where there are more than three axes.
+/// Compares a seeker (point whose nearest point of another component is searched) with the points of a leaf, by vectors where there
+/// are more than three axes; lowers `least` and replaces `found` where one is nearer.
 template <std::size_t D>
-void State<D>::search_leaf(std::uint32_t leaf, const Seeker<D>& seeker, Key& least, Found& found) const {
+void BoruvkaState<D>::search_leaf(std::uint32_t leaf, const Seeker<D>& seeker, Key& least, Found& found) const {
   const auto& node = tree.nodes()[leaf];
   constexpr bool kVectors = D > 3;  // up to 3 axes, testing the component first is cheaper than a vectorised distance
   std::array<double, kVectors ? kMaxLeafPoints + 8 : 1> distances;
@@ -117,7 +121,7 @@ void State<D>::search_leaf(std::uint32_t leaf, const Seeker<D>& seeker, Key& lea
 
 // Tree search for the nearest point of another component; subtrees of the seeker's own component are skipped.
 template <std::size_t D>
-Found State<D>::search(const Seeker<D>& seeker, const Key& limit) const {
+Found BoruvkaState<D>::search(const Seeker<D>& seeker, const Key& limit) const {
   Found found;
   if (tree.nodes().empty() || seeker.core > limit.d2) return found;
   Key least = limit;
@@ -130,13 +134,15 @@ Found State<D>::search(const Seeker<D>& seeker, const Key& limit) const {
 }
 
 template <std::size_t D>
-void State<D>::search_from(std::uint32_t v, const Key& limit) {
+void BoruvkaState<D>::search_from(std::uint32_t v, const Key& limit) {
   record_found(v, search({tree.at(v), core_or_zero(v), tree.id(v), component[v]}, limit), limit);
 }
 
-/// Stores the result of a search: the nearest point of another component, or a higher bound.
+/// Stores the result of a tree search for point v in the state: the nearest point of another component, which may become the best
+/// edge of the component of v, or `limit` as a higher bound.
 template <std::size_t D>
-void State<D>::record_found(std::uint32_t v, const Found& found, const Key& limit) {
+void BoruvkaState<D>::record_found(std::uint32_t v, const Found& found, const Key& limit) {
+  // After a search the neighbour list is not used any more: its nearer entries are all in the point's own component.
   ++searches;
   used[v] = static_cast<std::uint8_t>(keep);
   if (found.point == kNone) {
@@ -149,10 +155,11 @@ void State<D>::record_found(std::uint32_t v, const Found& found, const Key& limi
   offer_edge(v);
 }
 
-/// Collects the leaves with points of other components within `most` of a leaf of one component into near_. @return false if
-/// there are too many
+/// Collects the leaves of this rank's tree with points of other components within the squared distance `most` of a leaf of one
+/// component into near_. @return false if there are more than 4096
 template <std::size_t D>
-bool State<D>::gather_near(std::uint32_t leaf, double most) {
+bool BoruvkaState<D>::gather_near(std::uint32_t leaf, double most) {
+  // Depth-first traversal of this rank's tree; subtrees of the leaf's own component and boxes beyond `most` are skipped.
   constexpr std::size_t kMany = 4096;
   const auto& nodes = tree.nodes();
   const Bounds<D>& box = nodes[leaf].box;
@@ -182,9 +189,10 @@ bool State<D>::gather_near(std::uint32_t leaf, double most) {
   return true;
 }
 
-/// Searches the leaves of near_ for the nearest point of another component, with a linear scan of their boxes that vectorises.
+/// Searches the leaves collected in near_ for the nearest point of another component to a seeker, with a linear scan of their boxes
+/// that vectorises.
 template <std::size_t D>
-Found State<D>::search_near(const Seeker<D>& seeker, const Key& limit) {
+Found BoruvkaState<D>::search_near(const Seeker<D>& seeker, const Key& limit) {
   const std::size_t count = near_.leaf.size();
   near_.d2.resize(count);
   if (!tree.metric().plain()) {
@@ -213,9 +221,10 @@ Found State<D>::search_near(const Seeker<D>& seeker, const Key& limit) {
   return found;
 }
 
-/// Searches for the points of a leaf of one component, which share the traversal to the leaves that are near.
+/// Searches for the nearest points of other components to those points of a leaf of one component that need it; they share the
+/// traversal of the tree to the leaves that are near.
 template <std::size_t D>
-void State<D>::search_for_leaf(std::uint32_t leaf, const std::vector<Key>& ceiling) {
+void BoruvkaState<D>::search_for_leaf(std::uint32_t leaf, const std::vector<Key>& ceiling) {
   const auto& node = tree.nodes()[leaf];
   const std::uint32_t c = node_component[leaf];
   // The limit when the leaf is begun bounds the boxes; each search uses the present one, which earlier searches have lowered.
@@ -231,8 +240,9 @@ void State<D>::search_for_leaf(std::uint32_t leaf, const std::vector<Key>& ceili
   }
 }
 
+// Numbers of points below each node that neighbour lists have not decided in this round, summed from the leaves up.
 template <std::size_t D>
-void State<D>::count_needs(const std::vector<Key>& ceiling) {
+void BoruvkaState<D>::count_needs(const std::vector<Key>& ceiling) {
   const auto& nodes = tree.nodes();
   node_needs.assign(nodes.size(), 0);
   for (std::size_t i = nodes.size(); i-- > 0;) {
@@ -250,10 +260,10 @@ void State<D>::count_needs(const std::vector<Key>& ceiling) {
   }
 }
 
-/// Returns a lower bound of the squared distance from the box of a node of one component to points of others; any number above
-/// `most` if it is above.
+/// Returns a lower bound of the squared distance from the box of a node whose points are of one component to this rank's points of
+/// other components; any number above `most` if it is above.
 template <std::size_t D>
-double State<D>::distance_out(std::uint32_t from, double most) const {
+double BoruvkaState<D>::distance_out(std::uint32_t from, double most) const {
   const auto& nodes = tree.nodes();
   const Metric<D>& metric = tree.metric();
   const Bounds<D>& box = nodes[from].box;
@@ -278,10 +288,10 @@ double State<D>::distance_out(std::uint32_t from, double most) const {
   return least <= most ? least : std::nextafter(most, kInfinity);
 }
 
-/// Returns whether no point below a node of one component can improve the best edge of that. A bound is computed at most once a
-/// round.
+/// Returns whether no point below a node whose points are of one component can improve the best edge of that component in this
+/// Boruvka round. A bound is computed at most once a round.
 template <std::size_t D>
-bool State<D>::cannot_improve(std::uint32_t node, const std::vector<Key>& ceiling) {
+bool BoruvkaState<D>::cannot_improve(std::uint32_t node, const std::vector<Key>& ceiling) {
   const double most = limit(node_component[node], ceiling).d2;
   if (node_bound[node] <= most && node_round[node] != round) {
     node_bound[node] = std::max(node_bound[node], distance_out(node, most));
@@ -290,9 +300,10 @@ bool State<D>::cannot_improve(std::uint32_t node, const std::vector<Key>& ceilin
   return node_bound[node] > most || node_bound[node] == kInfinity;
 }
 
-/// Descends to the points below a node that must search in this round.
+/// Descends from a node of this rank's tree to the points below it whose nearest point of another component must be searched in
+/// this Boruvka round, and searches.
 template <std::size_t D>
-void State<D>::search_below(std::uint32_t node, const std::vector<Key>& ceiling) {
+void BoruvkaState<D>::search_below(std::uint32_t node, const std::vector<Key>& ceiling) {
   constexpr std::uint32_t kFew = 4;  // fewer searches cost less than the test whether they are needed
   // Subtrees without points that must search are skipped; large ones of one component are tested as a whole first.
   if (node_needs[node] == 0) return;
@@ -325,7 +336,7 @@ void State<D>::search_below(std::uint32_t node, const std::vector<Key>& ceiling)
 
 // Second half of a round: tree searches for the points whose bounds leave room for a lesser edge of their component.
 template <std::size_t D>
-void State<D>::search_where_needed(const std::vector<Key>& ceiling) {
+void BoruvkaState<D>::search_where_needed(const std::vector<Key>& ceiling) {
   if (tree.nodes().empty()) return;
   mark_nodes();
   count_needs(ceiling);
@@ -336,13 +347,13 @@ void State<D>::search_where_needed(const std::vector<Key>& ceiling) {
 }
 
 template <std::size_t D>
-void State<D>::add_edge(const Key& key) {
+void BoruvkaState<D>::add_edge(const Key& key) {
   edges.push_back({key.low, key.high, graphs::ordered_bits(tree.metric().weight(key.d2))});
 }
 
 // First stage of the rounds on one rank: neighbour lists of all points, every point a component of its own.
 template <std::size_t D>
-void find_lists(State<D>& state, int neighbours, int threads, const std::function<void(double)>& progress) {
+void find_lists(BoruvkaState<D>& state, int neighbours, int threads, const std::function<void(double)>& progress) {
   const std::size_t n = state.tree.size();
   state.scan = leaf_points(state.tree, nullptr);
   state.keep = static_cast<std::uint32_t>(neighbours);
@@ -352,7 +363,7 @@ void find_lists(State<D>& state, int neighbours, int threads, const std::functio
   state.nearest.resize(n);
   state.component.resize(n);
   state.components = static_cast<std::uint32_t>(n);
-  const Search search{state.keep, state.core.empty() ? nullptr : state.core.data(), threads, progress};
+  const NeighbourSearch search{state.keep, state.core.empty() ? nullptr : state.core.data(), threads, progress};
   find_neighbours(state.tree, search, [&](const LeafResult& found) {
     for (std::uint32_t q = 0; q < found.count; ++q) {
       const std::uint32_t v = found.first + q;
@@ -368,7 +379,7 @@ void find_lists(State<D>& state, int neighbours, int threads, const std::functio
   });
 }
 
-MERGANSER_FOR_AXES(MERGANSER_CLASS, struct State)
+MERGANSER_FOR_AXES(MERGANSER_CLASS, struct BoruvkaState)
 MERGANSER_FOR_AXES(MERGANSER_FUNCTION, find_lists)
 
 }  // namespace merganser::msf::euclidean

@@ -14,9 +14,9 @@ namespace merganser::msf::euclidean {
 
 /// Key of an edge between points, by which edges are strictly ordered: (squared distance, lower id, higher id).
 struct Key {
-  double d2 = kInfinity;
-  std::uint64_t low = ~std::uint64_t{0};
-  std::uint64_t high = ~std::uint64_t{0};
+  double d2 = kInfinity;                   ///< squared distance, or mutual reachability distance, of the points
+  std::uint64_t low = ~std::uint64_t{0};   ///< lower id of the two points
+  std::uint64_t high = ~std::uint64_t{0};  ///< higher id of the two points
 
   friend bool operator<(const Key& a, const Key& b) {
     if (a.d2 != b.d2) return a.d2 < b.d2;
@@ -25,113 +25,117 @@ struct Key {
   }
   friend bool operator==(const Key&, const Key&) = default;
 };
-/// Returns the key of the edge between the points of ids a and b.
+/// Returns the key of the edge between the points of ids a and b, whose squared distance is d2.
 inline Key make_key(double d2, std::uint64_t a, std::uint64_t b) { return a < b ? Key{d2, a, b} : Key{d2, b, a}; }
 
-/// Choice of a component: its least edge to another component that was found so far.
+/// Choice of a component of points in a Boruvka round: its least edge to another component that was found so far.
 struct Choice {
-  Key key;
-  std::uint32_t to = kNone;  ///< component at the other end of the edge
+  Key key;                   ///< the edge
+  std::uint32_t to = kNone;  ///< component at the other end of the edge; kNone: no edge was found
 };
 
 /// Point, of this rank or another, for which the nearest point of another component is searched.
 template <std::size_t D>
 struct Seeker {
-  Place<D> at;
-  double core;
-  std::uint64_t id;
-  std::uint32_t component;
+  Place<D> at;              ///< coordinates of the point
+  double core;              ///< its squared core distance; 0 with plain distances
+  std::uint64_t id;         ///< its id
+  std::uint32_t component;  ///< its component, which the search excludes
 };
-/// Result of a search for the nearest point of another component; point kNone: none was found.
+/// Result of a tree search for the nearest point of another component.
 struct Found {
-  double d2 = kInfinity;
-  std::uint32_t point = kNone;
+  double d2 = kInfinity;        ///< squared distance, or mutual reachability distance, to the point
+  std::uint32_t point = kNone;  ///< number of the point in the tree; kNone: none was found
 };
 
-/// State of the rounds of Boruvka's algorithm on one rank; points are numbered in the order of the tree. Invariant: the
-/// bound of a point is a lower bound of the squared distance to every point of this rank in another component. If
-/// `nearest` of a point is in another component, that is the nearest such point, and the bound is the squared distance
-/// to it.
+/// State of the rounds of Boruvka's algorithm for a spanning tree of points on one rank; points are numbered in the order of the
+/// rank's tree of boxes. Invariant: the bound of a point is a lower bound of the squared distance to every point of this rank in
+/// another component. If `nearest` of a point is in another component, that is the nearest such point, and the bound is the squared
+/// distance to it.
 template <std::size_t D>
-struct State {
-  PointTree<D> tree;
-  std::vector<double> core;  ///< squared core distances, followed by 16 zeros; empty: plain distances
-  nearest::LeafPoints scan;  ///< view of the points for scans
+struct BoruvkaState {
+  PointTree<D> tree;         ///< tree of boxes over this rank's points
+  std::vector<double> core;  ///< by point: squared core distance, followed by 16 zeros; empty: plain distances
+  nearest::LeafPoints scan;  ///< view of the tree's points for scans of leaves
 
   std::uint32_t keep = 0;           ///< length of a neighbour list
   std::vector<std::uint32_t> list;  ///< `keep` neighbours of each point in order, kNone where there are no more
   std::vector<std::uint8_t> used;   ///< entries of each list that are passed: in the point's own component
-  std::vector<double> bound;        ///< by point: lower bound of the squared distance, see the invariant above
+  std::vector<double> bound;        ///< by point: lower bound of the squared distance to points of other components
   std::vector<std::uint32_t>
-      nearest;  ///< neighbour at the distance `bound`; the point itself: there is none at that distance
+      nearest;  ///< by point: neighbour at the distance `bound`; the point itself: there is none at that distance
 
-  std::vector<std::uint32_t> component;       ///< by point
+  std::vector<std::uint32_t> component;       ///< by point: number of its component
   std::uint32_t components = 0;               ///< number of components; in global rounds, of all ranks
-  std::vector<Choice> best;                   ///< by component
+  std::vector<Choice> best;                   ///< by component: least edge out of it found in this round
   std::vector<std::uint32_t> node_component;  ///< by node: the component of all its points; kNone: several
 
-  std::vector<graphs::Edge24> edges;  ///< edges of the forest found so far
+  std::vector<graphs::Edge24> edges;  ///< edges of the spanning tree found by this rank so far
   std::int64_t searches = 0;          ///< number of tree searches, for the report
 
-  std::vector<double> least_bound;        ///< by node, for leaves: no bound of its points is lower
-  std::vector<std::uint8_t> spent;        ///< by node, for leaves: 1 where a point's bound was within its component
-  mutable std::vector<Visit> todo;        ///< stack of searches
-  std::vector<double> node_bound;         ///< by node: no other component is nearer to its box, if it is of one
+  std::vector<double> least_bound;        ///< by node, for leaves: lower bound of the bounds of its points
+  std::vector<std::uint8_t> spent;        ///< by node, for leaves: 1 where a point's list had no outside neighbour left
+  mutable std::vector<Visit> todo;        ///< stack of nodes that a tree search has yet to visit
+  std::vector<double> node_bound;         ///< by node of one component: lower bound of the distance to others
   std::vector<std::uint32_t> node_round;  ///< by node: the round in which node_bound was computed
-  std::uint32_t round = 0;
+  std::uint32_t round = 0;                ///< number of the Boruvka round
   std::vector<std::uint32_t> node_needs;  ///< by node: points below it that must search in this round
 
-  /// Returns the squared core distance of a point; 0 with plain distances.
+  /// Returns the squared core distance of point v of this rank; 0 with plain distances.
   [[nodiscard]] double core_or_zero(std::uint32_t v) const { return core.empty() ? 0 : core[v]; }
-  /// Returns the squared distance, or mutual reachability distance, of two points.
+  /// Returns the squared distance, or mutual reachability distance, of points a and b of this rank: the weight that edges compare
+  /// by.
   [[nodiscard]] double weight(std::uint32_t a, std::uint32_t b) const {
     const double d2 = tree.distance2(a, b);
     return core.empty() ? d2 : std::max(d2, std::max(core[a], core[b]));
   }
-  /// Returns the key of the edge between points a and b.
+  /// Returns the key of the edge between points a and b of this rank, whose squared distance is d2.
   [[nodiscard]] Key key(std::uint32_t a, std::uint32_t b, double d2) const {
     return make_key(d2, tree.id(a), tree.id(b));
   }
-  /// Returns whether the nearest neighbour of a point is in another component.
+  /// Returns whether `nearest` of point v is in another component, so that it needs no search.
   [[nodiscard]] bool has_outside_neighbour(std::uint32_t v) const { return component[nearest[v]] != component[v]; }
 
-  /// Advances a point to the next neighbour of its list that is in another component. @return false if there is none
+  /// Advances point v to the next neighbour of its list that is in another component, as `nearest`. @return false if there is none
   bool advance(std::uint32_t v);
-  /// Replaces the best edge of a point's component by that to the point's nearest neighbour, if that is less.
+  /// Replaces the best edge of the component of point v by that from v to its nearest neighbour, if that is less.
   void offer_edge(std::uint32_t v);
-  /// Computes `best` from the neighbour lists, without searches.
+  /// First half of a Boruvka round: computes the best edges of components from the neighbour lists of points, without tree
+  /// searches.
   void choose_from_lists();
-  /// Returns whether an edge of a point could come before the limit, by its bound. A limit of {d2, 0, 0} comes before all edges of
-  /// that distance.
+  /// Returns whether an edge from point v to another component could come before the limit, by the bound of v. A limit of {d2, 0,
+  /// 0} comes before all edges of that distance.
   [[nodiscard]] bool may_improve(std::uint32_t v, const Key& limit) const {
     if (bound[v] != limit.d2) return bound[v] < limit.d2;
     return nearest[v] == v ? bound[v] < kInfinity && limit.high != 0 : key(v, nearest[v], bound[v]) < limit;
   }
-  /// Computes node_component for all nodes.
+  /// Computes node_component, the component of all points below a node, for all nodes of the tree.
   void mark_nodes();
-  /// Finds the nearest point, by (squared distance, id), of another component if its edge comes before the limit. Uses
-  /// node_component.
+  /// Finds this rank's nearest point, by (squared distance, id), of another component than the seeker's by a search of the tree, if
+  /// the edge to it comes before the limit. Uses node_component.
   [[nodiscard]] Found search(const Seeker<D>& seeker, const Key& limit) const;
-  /// Searches for all points whose bounds come before the best edge of their component and its ceiling, and updates `best`.
-  /// @param ceiling  by component: edges that do not come before it are of no use; empty: none
+  /// Second half of a Boruvka round: searches the tree for the nearest point of another component for all points whose bounds come
+  /// before the best edge of their component and its ceiling, and updates `best`.
+  /// @param ceiling  by component: edges that do not come before it cannot be chosen; empty: no ceiling
   void search_where_needed(const std::vector<Key>& ceiling);
 
-  /// Appends an edge, given by its key, to the edges of the forest.
+  /// Appends an edge, given by its key, to the edges of the spanning tree on this rank, with its distance as weight.
   void add_edge(const Key& key);
 
  private:
-  /// Returns the key that an edge out of component c must precede to be of use.
+  /// Returns the key that an edge out of component c must precede to be chosen: the lesser of its best edge and its ceiling.
   [[nodiscard]] Key limit(std::uint32_t c, const std::vector<Key>& ceiling) const {
     return !ceiling.empty() && ceiling[c] < best[c].key ? ceiling[c] : best[c].key;
   }
-  /// Counts the points below each node that must search.
+  /// Counts into node_needs the points below each node whose nearest point of another component must be searched in this round.
   void count_needs(const std::vector<Key>& ceiling);
-  /// Recomputes least_bound of a leaf.
+  /// Recomputes least_bound of a leaf of the tree, the least bound of its points.
   void update_least_bound(std::uint32_t leaf);
   // Stages of search_where_needed(): descent of the tree, with bounds of nodes of one component, down to the points.
   [[nodiscard]] double distance_out(std::uint32_t node, double most) const;
   [[nodiscard]] bool cannot_improve(std::uint32_t node, const std::vector<Key>& ceiling);
   void search_below(std::uint32_t node, const std::vector<Key>& ceiling);
+  /// Searches the tree for the nearest point of another component to point v, within the limit, and stores the result.
   void search_from(std::uint32_t v, const Key& limit);
   bool gather_near(std::uint32_t leaf, double most);
   void search_for_leaf(std::uint32_t leaf, const std::vector<Key>& ceiling);
@@ -139,36 +143,39 @@ struct State {
   void search_leaf(std::uint32_t leaf, const Seeker<D>& seeker, Key& least, Found& found) const;
   void record_found(std::uint32_t v, const Found& found, const Key& limit);
 
-  /// Leaves near the leaf for whose points searches are made, with their boxes as a structure of arrays.
-  struct Near {
-    std::vector<std::uint32_t> leaf;
-    std::array<std::vector<double>, D> lower;
-    std::array<std::vector<double>, D> upper;
-    std::vector<double> d2;
+  /// Result of gather_near(): leaves near the leaf for whose points searches are made, with their boxes as a structure of arrays.
+  struct NearLeaves {
+    std::vector<std::uint32_t> leaf;           ///< numbers of the leaves in the tree
+    std::array<std::vector<double>, D> lower;  ///< by axis and leaf: lower end of the box
+    std::array<std::vector<double>, D> upper;  ///< by axis and leaf: upper end of the box
+    std::vector<double> d2;                    ///< by leaf: squared distance of its box to the present seeker
   };
-  Near near_;
+  NearLeaves near_;
 };
 
-/// Computes the neighbour lists and initialises the components. Local. `tree` and `core` must be set.
+/// Begins Boruvka's rounds on this rank's points: computes the neighbour lists of all points, and makes each a component. Local.
+/// `tree` and `core` of the state must be set.
 template <std::size_t D>
-void find_lists(State<D>& state, int neighbours, int threads, const std::function<void(double)>& progress = {});
+void find_lists(BoruvkaState<D>& state, int neighbours, int threads, const std::function<void(double)>& progress = {});
 
-/// Result of contract(). Edges of the components with `keeps` are edges of the forest, each once.
+/// Result of contract(), the contraction of components of points in a Boruvka round. The best edges of the components with `keeps`
+/// are edges of the spanning tree, each once.
 struct Contraction {
-  std::vector<std::uint8_t> keeps;     ///< by old component: its edge is an edge of the forest
-  std::vector<std::uint32_t> renamed;  ///< by old component
-  std::uint32_t components = 0;
+  std::vector<std::uint8_t> keeps;     ///< by old component: 1: its best edge is an edge of the spanning tree
+  std::vector<std::uint32_t> renamed;  ///< by old component: number of the new component that it is in
+  std::uint32_t components = 0;        ///< number of new components
 };
-/// Contracts components: c is joined to best[c].to where chosen[c] is not 0. Local. best[c] of those must be the least of all
-/// edges out of c. The root of a tree of joined components is not kept: it is not chosen, or its edge is another's too.
+/// Contracts components of points along their least edges in a Boruvka round: c is joined to best[c].to where chosen[c] is not 0.
+/// Local. best[c] of those must be the least of all edges out of c. The root of a tree of joined components is not kept: it is not
+/// chosen, or its edge is another's too.
 [[nodiscard]] Contraction contract(const std::vector<Choice>& best, const std::vector<std::uint8_t>& chosen);
 
-/// Performs Boruvka's rounds on this rank alone, until no component can be contracted. Local. A component is contracted only
-/// along an edge that is shorter than the distance to any point of another rank.
+/// Performs rounds of Boruvka's algorithm on this rank's points alone, until no component can be contracted. Local. A component is
+/// contracted only along an edge that is shorter than the distance to any point of another rank.
 /// @param remote_bounds  by point: lower bounds of the squared distance to points of other ranks; empty: there are none
 /// @return number of rounds
 template <std::size_t D>
-int local_rounds(State<D>& state, const std::vector<double>& remote_bounds,
+int local_rounds(BoruvkaState<D>& state, const std::vector<double>& remote_bounds,
                  const std::function<void(double)>& progress = {});
 
 }  // namespace merganser::msf::euclidean

@@ -1,5 +1,5 @@
 #pragma once
-/// Union-find for single linkage: merges clusters into a dendrogram.
+/// Union-find for single-linkage clustering, which records the merges of clusters in a dendrogram.
 #include <algorithm>
 #include <numeric>
 
@@ -8,24 +8,24 @@
 
 namespace merganser::msf {
 
-/// Checks that a size does not exceed kMaxLinkageVertices, so that cluster numbers fit 32 bits.
-/// @param who  name of the function for the message  @throws InputError
+/// Checks that a number of vertices (or weights) for single linkage does not exceed kMaxLinkageVertices, so that cluster numbers
+/// fit 32 bits. @param who  name of the function for the message  @throws InputError
 inline void check_linkage_size(const char* who, std::uint64_t size, const char* of_what = "vertices") {
   if (size > kMaxLinkageVertices)
     throw InputError(std::string(who) + ": " + std::to_string(size) + ' ' + of_what + "; allowed: at most " +
                      std::to_string(kMaxLinkageVertices));
 }
 
-/// Disjoint sets of vertices, each with the number of its cluster in the dendrogram.
+/// Disjoint sets of the vertices of a spanning forest during single linkage, each with the number of its cluster in the dendrogram.
 class Clusters {
  public:
-  /// Makes every vertex a set and a cluster of its own.
+  /// Starts single linkage: makes every vertex a set and a cluster of its own.
   explicit Clusters(std::size_t vertices) : up_(vertices), cluster_(vertices) {
     std::iota(up_.begin(), up_.end(), 0U);
     std::iota(cluster_.begin(), cluster_.end(), 0U);
   }
 
-  /// Returns the root of a vertex's set; halves the path.
+  /// Returns the vertex that is the root of the set (single-linkage cluster) of vertex v; halves the path to it.
   [[nodiscard]] std::uint32_t find(std::uint32_t v) {
     while (up_[v] != v) {
       up_[v] = up_[up_[v]];
@@ -34,7 +34,8 @@ class Clusters {
     return v;
   }
 
-  /// Joins the sets of two roots, and appends the merge at a height to the dendrogram; the cluster of `x` is its `a`.
+  /// Joins the single-linkage clusters of two root vertices, and appends the merge at a height to the dendrogram; the cluster of
+  /// `x` is its `a`.
   void join(std::uint32_t x, std::uint32_t y, double height, Dendrogram& d) {
     const auto vertices = static_cast<std::uint32_t>(up_.size());
     const auto size = [&](std::uint32_t cluster) {
@@ -49,15 +50,16 @@ class Clusters {
     cluster_[x] = number;
   }
 
-  /// Joins the sets of two roots, and appends the merge at a height to the dendrogram; the lower cluster is its `a`.
+  /// Joins the single-linkage clusters of two root vertices, and appends the merge at a height to the dendrogram; the cluster of
+  /// lower number is its `a`.
   void join_lower_first(std::uint32_t x, std::uint32_t y, double height, Dendrogram& d) {
     if (cluster_[x] > cluster_[y]) std::swap(x, y);
     join(x, y, height, d);
   }
 
  private:
-  std::vector<std::uint32_t> up_;
-  std::vector<std::uint32_t> cluster_;  // of the root of a tree
+  std::vector<std::uint32_t> up_;       // by vertex: its parent in the union-find forest
+  std::vector<std::uint32_t> cluster_;  // by root vertex: number of the cluster in the dendrogram
 };
 
 }  // namespace merganser::msf

@@ -7,11 +7,11 @@
 namespace merganser::msf {
 namespace {
 
-/// Returns 1 / height, infinite for 0.
+/// Returns lambda, the density at which HDBSCAN* undoes a merge of a height: 1 / height, infinite for height 0.
 double to_lambda(double height) { return height > 0 ? 1 / height : std::numeric_limits<double>::infinity(); }
 
-/// Top-down condensation of a dendrogram for HDBSCAN*: a child of a node stays in the node's cluster, starts a new
-/// cluster, or falls out with all points below it.
+/// Top-down condensation of a dendrogram for HDBSCAN*: a child of a node of the dendrogram stays in the node's cluster, starts a
+/// new cluster, or falls out of it with all points below it.
 class Condenser {
  public:
   Condenser(const Dendrogram& d, std::int64_t min_cluster_size)
@@ -21,8 +21,10 @@ class Condenser {
         cluster_(points_ + d.merges.size()),
         fall_(cluster_.size(), kStays) {}
 
-  /// Undoes merges of one height together, so that their order does not matter.
+  /// Condenses the dendrogram with merges of one height undone together (HdbscanTies::together), so that their order does not
+  /// matter.
   CondensedTree undo_together() {
+    // From the last merge down, so that the cluster of a node is known before those of its children.
     tree_.clusters.push_back({0, static_cast<std::uint32_t>(points_), 0});
     for (std::size_t i = d_.merges.size(); i-- > 0;) {
       const std::size_t node = points_ + i;
@@ -37,8 +39,10 @@ class Condenser {
     return finish();
   }
 
-  /// Undoes every merge by itself, breadth first, as scikit-learn does.
+  /// Condenses the dendrogram with every merge undone by itself, breadth first, as scikit-learn does (HdbscanTies::sequential).
   CondensedTree undo_one_by_one() {
+    // Breadth first from the last merge, as scikit-learn numbers clusters; a node that falls out passes its cluster on to its
+    // points.
     tree_.clusters.push_back({0, static_cast<std::uint32_t>(points_), 0});
     if (!d_.merges.empty()) open_.assign(1, static_cast<std::uint32_t>(cluster_.size() - 1));
     for (std::size_t i = 0; i < open_.size(); ++i) {
@@ -58,10 +62,11 @@ class Condenser {
   }
 
  private:
-  static constexpr std::uint32_t kStays = ~0U;
-  static constexpr std::uint32_t kUndone = kStays - 1;  // with a merge of the same height above it
+  static constexpr std::uint32_t kStays = ~0U;  // in fall_: the node does not fall out of its cluster
+  static constexpr std::uint32_t kUndone =
+      kStays - 1;  // in fall_: the node's merge is undone with one of equal height above it
 
-  /// Returns the condensed tree, with the cluster and lambda of each point.
+  /// Returns the condensed tree of HDBSCAN*, completed by the last cluster of each point and the lambda at which it leaves that.
   CondensedTree finish() {
     tree_.cluster_of.assign(cluster_.begin(), cluster_.begin() + static_cast<std::ptrdiff_t>(points_));
     tree_.lambda.resize(points_);
@@ -71,18 +76,19 @@ class Condenser {
     return std::move(tree_);
   }
 
-  /// Returns the number of points below a node of the dendrogram.
+  /// Returns the number of points below a node of the dendrogram (1 for a point).
   [[nodiscard]] std::uint32_t size(std::uint32_t node) const {
     return node < points_ ? 1 : d_.merges[node - points_].size;
   }
-  /// Copies the cluster and the fall of a node to its child.
+  /// Assigns the condensed cluster of a dendrogram node, and the merge at which it falls out of that, to a child of the node.
   void inherit(std::size_t node, std::uint32_t child) {
     cluster_[child] = cluster_[node];
     fall_[child] = fall_[node];
   }
 
-  /// Collects the parts that the merges of this height in a node's subtree join, into parts_.
+  /// Collects into parts_ the nodes of the dendrogram that a node and the merges of its height directly below it join, in order.
   void find_parts(std::uint32_t node) {
+    // Merges of the node's height directly below it are undone together with it, whatever their order.
     const double height = d_.merges[node - points_].height;
     parts_.clear();
     open_.assign(1, node);
@@ -99,8 +105,9 @@ class Condenser {
     }
   }
 
-  /// Assigns the parts of a node: small ones fall out at its height, a single large one continues its cluster, several large
-  /// ones start new clusters.
+  /// Assigns the parts into which a dendrogram node splits to clusters of the condensed tree: small ones (fewer points than
+  /// min_cluster_size) fall out at the node's height, a single large one continues its cluster, several large ones start new
+  /// clusters.
   void detach_parts(std::uint32_t node) {
     const double lambda = to_lambda(d_.merges[node - points_].height);
     // A split into two or more large parts starts clusters; otherwise the cluster goes on and only shrinks.
@@ -118,17 +125,18 @@ class Condenser {
   }
 
   const Dendrogram& d_;
-  std::size_t points_;
-  std::uint64_t least_;
-  CondensedTree tree_;
-  std::vector<std::uint32_t> cluster_;  // by node
-  std::vector<std::uint32_t> fall_;     // by node: the merge at which it falls, or one of the above
-  std::vector<std::uint32_t> parts_;
-  std::vector<std::uint32_t> open_;
+  std::size_t points_;                  // number of points; nodes of the dendrogram are points, then merges
+  std::uint64_t least_;                 // min_cluster_size
+  CondensedTree tree_;                  // result
+  std::vector<std::uint32_t> cluster_;  // by node: its cluster in the condensed tree
+  std::vector<std::uint32_t> fall_;     // by node: the merge at which it falls out of its cluster, kStays or kUndone
+  std::vector<std::uint32_t> parts_;    // nodes into which the present node splits
+  std::vector<std::uint32_t> open_;     // nodes to be visited
 };
 
 }  // namespace
 
+// First step of HDBSCAN* after the dendrogram: clusters of fewer points than min_cluster_size are dropped.
 CondensedTree condense(const Dendrogram& d, std::int64_t min_cluster_size, HdbscanTies ties) {
   check({.min_cluster_size = min_cluster_size, .ties = ties});
   if (d.vertices == 0) return {};

@@ -9,13 +9,13 @@
 namespace merganser::msf {
 namespace {
 
-/// Formats the ends of an edge, for errors.
+/// Returns the ends of an edge of a spanning forest as text, for error messages of single linkage: "edge 3 - 7".
 std::string edge_text(const graphs::Edge24& e) {
   return "edge " + std::to_string(e.low) + " - " + std::to_string(e.high);
 }
 
-/// Validates edge i of a forest for single linkage. @throws InputError for an edge whose ends are no vertices, or that
-/// is less than the edge before it
+/// Validates edge i of a gathered spanning forest for single linkage. @throws InputError for an edge whose ends are no vertices, or
+/// that is less than the edge before it
 void check_edge(const Forest& forest, std::size_t i) {
   const auto& e = forest.edges[i];
   if (e.low >= forest.vertices || e.high >= forest.vertices) {
@@ -27,9 +27,10 @@ void check_edge(const Forest& forest, std::size_t i) {
   }
 }
 
-/// Computes the cluster of every vertex after the first `merges` merges. From the top down each cluster inherits the label of the
+/// Computes the flat clusters of a dendrogram after its first `merges` merges. From the top down each cluster takes the root of the
 /// one that it becomes part of, which has a greater number.
 Labels cut_after(const Dendrogram& d, std::size_t merges) {
+  // Flat clusters: clusters of the dendrogram that no further merge joins, numbered in the order of their lowest vertices.
   const auto vertices = static_cast<std::size_t>(d.vertices);
   std::vector<std::uint32_t> top(vertices + merges);
   std::iota(top.begin(), top.end(), 0U);

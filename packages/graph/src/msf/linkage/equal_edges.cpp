@@ -1,4 +1,4 @@
-// Sparse table for range maxima, and the tree of boxes for edges of equal weight.
+// Range maxima by a sparse table, and the tree of boxes that finds edges between points of equal weight for Prim's order.
 #include "src/msf/linkage/equal_edges.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace merganser::msf {
 
 // Sparse table of maxima over blocks.
-GreatestOf::GreatestOf(std::vector<double> numbers) : numbers_(std::move(numbers)) {
+RangeMaximum::RangeMaximum(std::vector<double> numbers) : numbers_(std::move(numbers)) {
   std::vector<double> level;
   for (std::size_t begin = 0; begin < numbers_.size(); begin += kBlock) {
     const auto first = numbers_.begin() + static_cast<std::ptrdiff_t>(begin);
@@ -25,7 +25,8 @@ GreatestOf::GreatestOf(std::vector<double> numbers) : numbers_(std::move(numbers
   }
 }
 
-double GreatestOf::operator()(std::size_t begin, std::size_t end) const {
+// Range maximum query: numbers before the first and behind the last whole block one by one, whole blocks by the table.
+double RangeMaximum::operator()(std::size_t begin, std::size_t end) const {
   double most = -std::numeric_limits<double>::infinity();
   const std::size_t first = (begin + kBlock - 1) / kBlock;
   const std::size_t last = end / kBlock;
@@ -43,7 +44,8 @@ double GreatestOf::operator()(std::size_t begin, std::size_t end) const {
 
 namespace {
 
-/// Returns for each position in the order of Prim's algorithm the weight of the edge that added its point; -infinity for point 0.
+/// Returns, for each place in the order in which Prim's algorithm adds points, the weight of the edge that added the point;
+/// -infinity for point 0. @param grown  edges of the spanning tree in that order
 std::vector<double> entries(std::span<const GrownEdge> grown) {
   std::vector<double> weights(grown.size() + 1, -std::numeric_limits<double>::infinity());
   for (std::size_t i = 0; i < grown.size(); ++i) weights[i + 1] = grown[i].weight;
@@ -72,17 +74,18 @@ EqualEdges::EqualEdges(const GatheredPoints& points, std::span<const GrownEdge> 
   pairs_ = points_.sites->pair_points(data_.data());
 }
 
+// Construction of the tree of boxes over all points on rank 0, for the search for edges of equal weight.
 void EqualEdges::build() {
-  struct Part {
+  struct PointRange {
     std::uint32_t begin;
     std::uint32_t end;
     std::uint32_t parent;
     bool second;
   };
   // Depth first with a stack; the first child is pushed last, so that it becomes the next node.
-  std::vector<Part> waiting{{0, static_cast<std::uint32_t>(order_.size()), 0, false}};
+  std::vector<PointRange> waiting{{0, static_cast<std::uint32_t>(order_.size()), 0, false}};
   while (!waiting.empty()) {
-    const Part part = waiting.back();
+    const PointRange part = waiting.back();
     waiting.pop_back();
     const std::uint32_t node = add_node(part.begin, part.end, part.parent);
     if (part.second) nodes_[part.parent].right = node;
@@ -104,6 +107,7 @@ void EqualEdges::build() {
   }
 }
 
+// Box of a range of points, with the range of their places in the order of Prim's algorithm and their least core distance.
 std::uint32_t EqualEdges::add_node(std::uint32_t begin, std::uint32_t end, std::uint32_t parent) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   const auto number = static_cast<std::uint32_t>(nodes_.size());
@@ -135,6 +139,7 @@ std::size_t EqualEdges::widest(std::uint32_t node) const {
   return axis;
 }
 
+// Boxes without unvisited points are skipped by the search, so each box on the way to the root counts them.
 void EqualEdges::mark_taken(std::uint32_t v) {
   taken_[v] = 1;
   // The root is its own parent.

@@ -11,23 +11,24 @@
 
 namespace merganser::msf {
 
-/// Range maximum queries on fixed numbers, with a sparse table over blocks of 8: O(1) per query, about (8 + log2 n) bytes per
-/// number.
-class GreatestOf {
+/// Range maximum queries on a fixed array (edge weights in the order of Prim's algorithm), with a sparse table over blocks of 8:
+/// O(1) per query, about (8 + log2 n) bytes per number.
+class RangeMaximum {
  public:
-  /// Builds the table in O(n).
-  explicit GreatestOf(std::vector<double> numbers);
+  /// Builds the sparse table of range maxima in O(n).
+  explicit RangeMaximum(std::vector<double> numbers);
   /// Returns the greatest of the numbers begin .. end - 1; -infinity if there are none. Reads at most 14 numbers and 2 entries.
   [[nodiscard]] double operator()(std::size_t begin, std::size_t end) const;
 
  private:
-  static constexpr std::size_t kBlock = 8;
+  static constexpr std::size_t kBlock = 8;  ///< numbers per entry of the lowest level of the table
 
-  std::vector<double> numbers_;
-  std::vector<std::vector<double>> blocks_;  ///< [l][b]: maximum of 2^l blocks from block b on
+  std::vector<double> numbers_;              ///< the array that is queried
+  std::vector<std::vector<double>> blocks_;  ///< sparse table: [l][b] is the maximum of 2^l blocks from block b on
 };
 
-/// Finds, for one point after the other, the edges to points not yet visited that some minimum spanning tree has.
+/// Search on rank 0 that finds, for one point after the other, the edges to points not yet visited that some minimum spanning tree
+/// of the points has.
 ///
 /// An edge is in some minimum spanning tree exactly if it is not heavier than the heaviest edge on the path between its ends in
 /// *a* minimum spanning tree. In the order in which Prim's algorithm adds the points, the heaviest edge on the path between the
@@ -36,13 +37,15 @@ class GreatestOf {
 /// the path to any of its points.
 class EqualEdges {
  public:
+  /// Builds the tree of boxes over the points. Local.
   /// @param grown  a minimum spanning tree of the points, in the order of Prim's algorithm from point 0
   /// @param most   steps (comparisons of one axis of a point or box) after which the search stops
   EqualEdges(const GatheredPoints& points, std::span<const GrownEdge> grown, std::uint64_t most);
 
-  /// Marks v as visited, and calls body(to, weight) for its edges to points not yet visited for which wanted(to, weight) is
-  /// true. Finds nothing more after the search has stopped.
+  /// Marks point v as visited, and calls body(to, weight) for its edges of minimum spanning trees to points not yet visited for
+  /// which wanted(to, weight) is true. Finds nothing more after the search has stopped.
   void visit_edges(std::uint32_t v, const auto& wanted, const auto& body) {
+    // Depth first through the tree of boxes; skips a box if all edges to its points are heavier than the tree's paths to them.
     mark_taken(v);
     const double* const at = points_.sites->at(v);
     const double core = core_distance(v);
@@ -66,42 +69,45 @@ class EqualEdges {
     }
   }
 
-  /// Returns whether the search has stopped at its limit of steps, so that edges may be missing.
+  /// Returns whether the search for edges of equal weight has stopped at its limit of steps, so that edges may be missing.
   [[nodiscard]] bool gave_up() const { return steps_ > most_; }
 
  private:
-  /// A box of points, with the range of their places in the order of Prim's algorithm.
+  /// Node of the tree of boxes: a range of points, with the range of their places in the order of Prim's algorithm.
   struct Node {
-    std::uint32_t begin;
-    std::uint32_t end;
+    std::uint32_t begin;        ///< position of the first point of the box in order_
+    std::uint32_t end;          ///< position behind the last point of the box in order_
     std::uint32_t right;        ///< second child; 0: a leaf. The first child is the next node
-    std::uint32_t parent;       ///< of the first node: itself
-    std::uint32_t open;         ///< points that are not visited
+    std::uint32_t parent;       ///< parent node; of the first node: itself
+    std::uint32_t open;         ///< number of points of the box that are not visited
     std::uint32_t first_place;  ///< least place of its points in the order of Prim's algorithm
-    std::uint32_t last_place;   ///< greatest place of its points
+    std::uint32_t last_place;   ///< greatest place of its points in the order of Prim's algorithm
     double least_core;          ///< least core distance of its points
   };
   static constexpr std::uint32_t kLeaf = nearest::kPairGroup;  ///< leaves begin at multiples of it in `order_`
 
-  /// Builds the tree of boxes.
+  /// Builds the tree of boxes over all gathered points by halving at medians: fills nodes_, bounds_, order_ and leaf_.
   void build();
-  /// Adds a node of the points begin .. end - 1 of order_. @return its number
+  /// Appends a node, the box of the points begin .. end - 1 of order_, to the tree of boxes. @return its number
   [[nodiscard]] std::uint32_t add_node(std::uint32_t begin, std::uint32_t end, std::uint32_t parent);
-  /// Returns the axis of largest extent of a node's box.
+  /// Returns the axis of largest extent of the box of a node, along which it is split.
   [[nodiscard]] std::size_t widest(std::uint32_t node) const;
-  /// Marks a point as visited, and counts down the unvisited points of all nodes that contain it.
+  /// Marks point v as visited by Prim's algorithm, and counts down the unvisited points of all boxes that contain it.
   void mark_taken(std::uint32_t v);
+  /// Returns the lower corner of the box of a node (axes_ numbers), which the upper corner follows.
   [[nodiscard]] const double* bounds(std::uint32_t node) const { return bounds_.data() + node * 2 * axes_; }
-  /// Returns the core distance of a point; 0 with plain distances.
+  /// Returns the core distance of point v (not squared); 0 where weights are plain distances.
   [[nodiscard]] double core_distance(std::uint32_t v) const {
     return points_.core_distances.empty() ? 0 : points_.core_distances[v];
   }
-  /// Returns the heaviest edge on the path between a place and any of the places first .. last.
+  /// Returns the weight of the heaviest edge on the spanning tree's path between the point at a place of Prim's order and any of
+  /// those at the places first .. last.
   [[nodiscard]] double heaviest_between(std::size_t place, std::size_t first, std::size_t last) const {
     return heaviest_(std::min(place, first) + 1, std::max(place, last) + 1);
   }
 
-  /// Compares v with the points of a leaf that are not visited.
+  /// Compares point v with the unvisited points of a leaf box, and calls body(to, weight) for the wanted edges that are not heavier
+  /// than the heaviest on the spanning tree's path. @param heaviest  bound of that for all points of the leaf
   void search_leaf(const Node& node, std::uint32_t v, double heaviest, const auto& wanted, const auto& body) {
     const auto& sites = *points_.sites;
     const double most = sites.compared_above(heaviest);
@@ -127,18 +133,18 @@ class EqualEdges {
 
   const GatheredPoints& points_;
   std::size_t axes_;
-  std::uint64_t most_;
-  std::uint64_t steps_ = 0;
+  std::uint64_t most_;                ///< limit of steps, after which the search stops
+  std::uint64_t steps_ = 0;           ///< comparisons of one axis so far
   std::vector<std::uint32_t> place_;  ///< by point: its place in the order of Prim's algorithm
-  GreatestOf heaviest_;               ///< by place: weight of the edge by which the point was added
+  RangeMaximum heaviest_;             ///< by place: weight of the edge by which the point was added
   std::vector<std::uint32_t> order_;  ///< points in the order of the boxes
-  std::vector<std::uint32_t> leaf_;   ///< by point: its leaf
-  std::vector<Node> nodes_;
-  std::vector<double> bounds_;  ///< by node: lower, then upper
-  std::vector<double> data_;    ///< coordinates in the order of the boxes
-  nearest::PairPoints pairs_;
-  std::vector<std::uint8_t> taken_;
-  std::vector<std::uint32_t> todo_;
+  std::vector<std::uint32_t> leaf_;   ///< by point: the leaf of the tree of boxes that contains it
+  std::vector<Node> nodes_;           ///< tree of boxes, depth first
+  std::vector<double> bounds_;        ///< by node: lower, then upper corner of the box
+  std::vector<double> data_;          ///< coordinates in the order of the boxes, in groups of 8 points, axis by axis
+  nearest::PairPoints pairs_;         ///< view of data_ for nearest::pair_distances()
+  std::vector<std::uint8_t> taken_;   ///< by point: 1: visited, that is in the tree of Prim's algorithm
+  std::vector<std::uint32_t> todo_;   ///< stack of nodes that a search has yet to visit
 };
 
 }  // namespace merganser::msf

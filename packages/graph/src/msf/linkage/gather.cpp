@@ -1,4 +1,4 @@
-// Gathering of a distributed forest on rank 0, in pieces of bounded size.
+// Gathering of a distributed spanning forest on rank 0 for single linkage, in pieces of bounded size.
 #include <algorithm>
 
 #include "merganser/base/error.hpp"
@@ -8,9 +8,10 @@
 namespace merganser::msf {
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{64} << 20;  // sent to rank 0 in one round, by all ranks together
+constexpr std::size_t kPieceBytes = std::size_t{64} << 20;  // edges sent to rank 0 in one round, by all ranks together
 
-/// Checks that all ranks give the same number of vertices, not too many. Collective. @throws UsageError, InputError on every rank
+/// Checks that all ranks give the same number of vertices of the forest that is gathered. Collective. @throws on every rank
+/// UsageError for different numbers, InputError for more than kMaxLinkageVertices
 void check_vertices(const Forest& mine, comm::Transport& transport) {
   const auto here = static_cast<std::int64_t>(std::min(mine.vertices, std::uint64_t{1} << 62));
   const std::int64_t least = transport.all_reduce(here, comm::Op::min);
@@ -28,6 +29,7 @@ void check_vertices(const Forest& mine, comm::Transport& transport) {
 
 // Gather of a forest for single linkage, which is sequential, in rounds of bounded size.
 Forest gather_forest(const Forest& mine, comm::Transport& transport) {
+  // In rounds of pieces, so that the messages to rank 0 need bounded memory besides the edges themselves.
   using graphs::Edge24;
   check_vertices(mine, transport);
   const auto ranks = static_cast<std::size_t>(transport.size());

@@ -1,3 +1,4 @@
+// Gathering of all points and their core distances on rank 0, for the order in which scikit-learn merges equal edges.
 #include "merganser/msf/gathered_points.hpp"
 
 #include <numeric>
@@ -8,8 +9,9 @@
 namespace merganser::msf {
 namespace {
 
-/// Gathers the values of all ranks' points on rank 0, by id. Collective.
-std::vector<double> gather_by_id(const euclidean::Given& given, const std::vector<double>& mine,
+/// Gathers one number per point (core distance) of all ranks' points on rank 0. Collective. @param mine  by point of this rank
+/// @return on rank 0 the numbers by id of the point; empty on the others
+std::vector<double> gather_by_id(const euclidean::CheckedPoints& given, const std::vector<double>& mine,
                                  comm::Transport& transport) {
   std::vector<std::uint64_t> ids(given.size());
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = given.id(i);
@@ -30,7 +32,7 @@ GatheredPoints gather_points(const PointSet& points, comm::Transport& transport,
                              Report& report) {
   std::vector<double> cores;
   if (options.min_samples > 1) cores = core_distances(points, options.min_samples, transport, options, report);
-  const euclidean::Given given(points, transport);
+  const euclidean::CheckedPoints given(points, transport);
   GatheredPoints all;
   auto sites = std::make_shared<const euclidean::Sites>(given, transport);
   if (options.min_samples > 1) all.core_distances = gather_by_id(given, cores, transport);

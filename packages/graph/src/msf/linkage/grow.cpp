@@ -1,3 +1,4 @@
+// Spanning tree edges in the order of Prim's algorithm, as scikit-learn's HDBSCAN takes them, and dendrograms in that order.
 #include "merganser/msf/grow.hpp"
 
 #include <queue>
@@ -12,27 +13,31 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-/// Row pointers of lists by vertex (compressed sparse rows), built in two passes: the first counts, the second inserts.
-class Lists {
+/// Row pointers of the adjacency lists of a spanning forest (compressed sparse rows), built in two passes: the first counts the
+/// edges of each vertex, the second inserts them.
+class AdjacencyRows {
  public:
-  explicit Lists(std::size_t vertices) : ends_(vertices + 1) {}
-  /// Counts an entry of a list; first pass.
+  explicit AdjacencyRows(std::size_t vertices) : ends_(vertices + 1) {}
+  /// Counts an edge of vertex `of`; first pass of the construction of adjacency lists.
   void count(std::size_t of) { ++ends_[of]; }
-  /// Ends the first pass: computes where lists begin.
+  /// Ends the first pass: computes the positions at which the adjacency lists begin.
   void finish_counting() {
     std::size_t sum = 0;
     for (auto& end : ends_) sum = std::exchange(end, sum) + sum;
   }
-  /// Returns the position of the next entry of a list; second pass. After it ends_[v] is the end of list v.
+  /// Returns the position of the next entry of the adjacency list of vertex `of`; second pass. After it ends_[v] is the end of list
+  /// v.
   std::size_t next(std::size_t of) { return ends_[of]++; }
+  /// Returns the position of the first entry of the adjacency list of vertex `of`; after both passes.
   [[nodiscard]] std::size_t begin(std::size_t of) const { return of == 0 ? 0 : ends_[of - 1]; }
+  /// Returns the position behind the last entry of the adjacency list of vertex `of`; after both passes.
   [[nodiscard]] std::size_t end(std::size_t of) const { return ends_[of]; }
 
  private:
-  std::vector<std::size_t> ends_;
+  std::vector<std::size_t> ends_;  // by vertex: count, then begin, then end of its list
 };
 
-/// Adjacency lists of a forest.
+/// Adjacency lists of a gathered spanning forest, for Prim's algorithm on its edges.
 class Adjacency {
  public:
   explicit Adjacency(const Forest& forest)
@@ -52,37 +57,40 @@ class Adjacency {
     }
   }
 
-  /// Calls body(to, weight) for every edge at v.
+  /// Calls body(to, weight) for every edge of the forest at vertex v, in the order of the forest's edges.
   void for_each_neighbour(std::uint32_t v, const auto& body) const {
     for (std::size_t i = lists_.begin(v); i < lists_.end(v); ++i) body(to_[i], weight_[i]);
   }
 
  private:
-  /// Validates the ends of an edge. @throws InputError
+  /// Validates the ends of an edge of the forest. @throws InputError for a loop and for ends that are no vertices
   static void check(const graphs::Edge24& e, std::uint64_t vertices) {
     if (e.low < vertices && e.high < vertices && e.low != e.high) return;
     throw InputError("grow: edge " + std::to_string(e.low) + " - " + std::to_string(e.high) +
                      "; allowed: two vertices from 0 to below " + std::to_string(vertices));
   }
+  /// Appends an edge of the spanning forest, to vertex `to`, to the adjacency list of vertex v.
   void insert(std::uint64_t v, std::uint64_t to, double weight) {
     const std::size_t at = lists_.next(v);
     to_[at] = static_cast<std::uint32_t>(to);
     weight_[at] = weight;
   }
 
-  Lists lists_;
-  std::vector<std::uint32_t> to_;
-  std::vector<double> weight_;
+  AdjacencyRows lists_;            // ranges of entries by vertex
+  std::vector<std::uint32_t> to_;  // by entry: vertex at the other end
+  std::vector<double> weight_;     // by entry: weight of the edge
 };
 
-/// Prim's algorithm with a heap of candidate edges; among equal weights the lowest vertex, then the first edge found.
+/// Prim's algorithm on rank 0 with a heap of candidate edges, in scikit-learn's order: among equal weights the lowest vertex, then
+/// the edge that was found first.
 class Prim {
  public:
   explicit Prim(std::size_t vertices) : least_(vertices, kInfinite), inside_(vertices) { edges_.reserve(vertices); }
 
-  /// Runs Prim's algorithm until all vertices are in the tree. @param each_edge  each_edge(v, wanted, body) calls
-  /// body(to, weight) for the edges of v, at least those with wanted(to, weight)
+  /// Runs Prim's algorithm from vertex 0 until all vertices are in the tree. @return its edges in the order in which they are added
+  /// @param each_edge  each_edge(v, wanted, body) calls body(to, weight) for the edges of v, at least those with wanted(to, weight)
   std::vector<GrownEdge> run(const auto& each_edge) {
+    // A candidate of the heap is outdated if its vertex has been added, or has a lighter edge by now.
     const auto vertices = static_cast<std::uint32_t>(least_.size());
     for (std::uint32_t first = 0; first < vertices; ++first) {
       if (inside_[first] != 0) continue;
@@ -100,18 +108,19 @@ class Prim {
   }
 
  private:
-  /// Candidate edge from the tree to a vertex outside.
+  /// Candidate edge of Prim's algorithm, from the tree to a vertex outside.
   struct Candidate {
-    double weight;
-    std::uint32_t to;
-    std::uint32_t from;
+    double weight;       ///< weight of the edge
+    std::uint32_t to;    ///< vertex outside the tree
+    std::uint32_t from;  ///< vertex in the tree
     friend bool operator>(const Candidate& x, const Candidate& y) {
       return x.weight != y.weight ? x.weight > y.weight : x.to > y.to;
     }
   };
 
-  /// Adds a vertex to the tree, and its edges to vertices outside as candidates.
+  /// Adds vertex v to the tree of Prim's algorithm, and its edges to vertices outside to the heap of candidates.
   void insert_vertex(std::uint32_t v, const auto& each_edge) {
+    // Strictly lighter only: of equal weights the edge that was found first stays.
     inside_[v] = 1;
     const auto wanted = [&](std::uint32_t to, double weight) { return inside_[to] == 0 && weight < least_[to]; };
     each_edge(v, wanted, [&](std::uint32_t to, double weight) {
@@ -121,13 +130,13 @@ class Prim {
     });
   }
 
-  std::vector<double> least_;  // by vertex: least weight of an edge between the tree and it
-  std::vector<std::uint8_t> inside_;
+  std::vector<double> least_;         // by vertex: least weight of an edge between the tree and it
+  std::vector<std::uint8_t> inside_;  // by vertex: 1: in the tree
   std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> border_;
   std::vector<GrownEdge> edges_;
 };
 
-/// Returns the number of edges of finite weight.
+/// Returns the number of edges of finite weight among those that Prim's algorithm added; the others begin new components.
 std::size_t count_finite(const std::vector<GrownEdge>& edges) {
   return static_cast<std::size_t>(
       std::count_if(edges.begin(), edges.end(), [](const GrownEdge& e) { return e.weight < kInfinite; }));

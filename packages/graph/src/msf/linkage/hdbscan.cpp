@@ -1,3 +1,4 @@
+// HDBSCAN*: selection of clusters in the condensed tree (excess of mass or leaves), and labels and probabilities of points.
 #include "merganser/msf/hdbscan.hpp"
 
 #include <algorithm>
@@ -6,11 +7,12 @@
 namespace merganser::msf {
 namespace {
 
-using Flags = std::vector<std::uint8_t>;  // by cluster
+using ClusterFlags = std::vector<std::uint8_t>;  // by cluster of the condensed tree: 1: selected
 
-/// Deselects every cluster that has a selected ancestor. Parents have lower numbers, so one ascending pass suffices.
-void keep_highest(const CondensedTree& tree, Flags& taken) {
-  Flags covered(taken.size());
+/// Deselects every cluster of the condensed tree that has a selected ancestor. Parents have lower numbers, so one ascending pass
+/// suffices. @param taken  selection by cluster, changed in place
+void keep_highest(const CondensedTree& tree, ClusterFlags& taken) {
+  ClusterFlags covered(taken.size());
   for (std::size_t c = 1; c < taken.size(); ++c) {
     const std::uint32_t parent = tree.clusters[c].parent;
     covered[c] = covered[parent] | taken[parent];
@@ -18,12 +20,13 @@ void keep_highest(const CondensedTree& tree, Flags& taken) {
   }
 }
 
-/// Selects the clusters of greatest total stability, bottom-up: a cluster, unless those selected below it are more stable.
-Flags most_stable(const CondensedTree& tree, const HdbscanOptions& o) {
+/// Selects clusters of the condensed tree by excess of mass: those of greatest total stability, bottom-up: a cluster, unless those
+/// selected below it are more stable or it is larger than max_cluster_size.
+ClusterFlags most_stable(const CondensedTree& tree, const HdbscanOptions& o) {
   const std::size_t count = tree.clusters.size();
   std::vector<double> own = stabilities(tree);
   std::vector<double> below(count);  // of the best choice among the clusters below
-  Flags taken(count);
+  ClusterFlags taken(count);
   const std::size_t lowest = o.allow_single_cluster ? 0 : 1;
   for (std::size_t c = count; c-- > lowest;) {
     // Children have higher numbers than their parents: in descending order below[c] is complete when c is reached.
@@ -35,17 +38,20 @@ Flags most_stable(const CondensedTree& tree, const HdbscanOptions& o) {
   return taken;
 }
 
-/// Selects the clusters that do not split further.
-Flags leaf_clusters(const CondensedTree& tree) {
-  Flags taken(tree.clusters.size(), 1);
-  for (const auto& cluster : tree.clusters) taken[cluster.parent] = 0;  // all points, too
+/// Selects the clusters of the condensed tree that do not split further (Selection::leaf).
+ClusterFlags leaf_clusters(const CondensedTree& tree) {
+  ClusterFlags taken(tree.clusters.size(), 1);
+  for (const auto& cluster : tree.clusters)
+    taken[cluster.parent] = 0;  // the cluster of all points, which is its own parent, too
   return taken;
 }
 
-/// Replaces selected clusters that are born below the distance epsilon by their lowest ancestor born above it.
-Flags apply_epsilon(const CondensedTree& tree, const Flags& taken, const HdbscanOptions& o) {
-  Flags risen(taken.size());
-  if (taken[0] != 0) return taken;  // alone
+/// Replaces selected clusters of the condensed tree that are born below the distance epsilon by their lowest ancestor born above
+/// it.
+/// @return the new selection, without clusters that have a selected ancestor
+ClusterFlags apply_epsilon(const CondensedTree& tree, const ClusterFlags& taken, const HdbscanOptions& o) {
+  ClusterFlags risen(taken.size());
+  if (taken[0] != 0) return taken;  // the cluster of all points is the only one selected
   std::vector<std::uint32_t> to(taken.size());
   for (std::size_t c = 1; c < taken.size(); ++c) {
     const auto& cluster = tree.clusters[c];
@@ -61,7 +67,7 @@ Flags apply_epsilon(const CondensedTree& tree, const Flags& taken, const Hdbscan
   return risen;
 }
 
-/// Returns for each cluster the greatest lambda at which points leave it.
+/// Returns for each cluster of the condensed tree the greatest lambda (1 / distance) at which points or child clusters leave it.
 std::vector<double> max_lambdas(const CondensedTree& tree) {
   std::vector<double> last(tree.clusters.size());
   const auto leaves = [&](std::uint32_t cluster, double lambda) { last[cluster] = std::max(last[cluster], lambda); };
@@ -70,14 +76,15 @@ std::vector<double> max_lambdas(const CondensedTree& tree) {
   return last;
 }
 
-/// Returns the membership probability of a point that leaves its cluster at `lambda`. @param last  greatest lambda of the cluster
+/// Returns the HDBSCAN* membership probability, 0 to 1, of a point that leaves its cluster at `lambda`. @param last  greatest
+/// lambda at which a point leaves the cluster
 double probability(double lambda, double last) {
   if (last == 0 || std::isinf(lambda)) return 1;
   return std::min(lambda, last) / last;
 }
 
-/// Numbers the selected clusters, and computes labels and probabilities of all points.
-Hdbscan assign_labels(const CondensedTree& tree, const Flags& taken, const HdbscanOptions& o) {
+/// Computes the result of hdbscan() from the selected clusters: numbers them, and labels all points with membership probabilities.
+Hdbscan assign_labels(const CondensedTree& tree, const ClusterFlags& taken, const HdbscanOptions& o) {
   constexpr std::uint32_t kNone = ~0U;
   const std::size_t points = tree.lambda.size();
   const auto last = max_lambdas(tree);
@@ -116,7 +123,7 @@ Hdbscan assign_labels(const CondensedTree& tree, const Flags& taken, const Hdbsc
 Hdbscan hdbscan(const CondensedTree& tree, const HdbscanOptions& options) {
   check(options);
   if (tree.clusters.empty()) return {};
-  Flags taken = options.selection == Selection::leaf ? leaf_clusters(tree) : most_stable(tree, options);
+  ClusterFlags taken = options.selection == Selection::leaf ? leaf_clusters(tree) : most_stable(tree, options);
   if (options.epsilon != 0) taken = apply_epsilon(tree, taken, options);
   return assign_labels(tree, taken, options);
 }

@@ -1,3 +1,4 @@
+// Validation of the parameters of HDBSCAN*.
 #include "merganser/msf/hdbscan_options.hpp"
 
 #include <cmath>
@@ -8,6 +9,7 @@
 
 namespace merganser::msf {
 
+// Ranges of all parameters of HDBSCAN*; messages name a field as the caller's interface does.
 void check(const HdbscanOptions& o, const std::function<std::string(std::string_view field)>& name) {
   const auto require = [&](bool ok, const char* field, const std::string& value, const std::string& allowed) {
     if (!ok) throw UsageError((name ? name(field) : field) + ": " + value + "; allowed: " + allowed);

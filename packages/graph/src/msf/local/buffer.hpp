@@ -1,5 +1,5 @@
 #pragma once
-/// Growing array without initialisation, for passes that write large numbers of edges.
+/// Growing array without initialisation, for the passes of filter-Kruskal that write large numbers of edges.
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
@@ -11,7 +11,7 @@
 
 namespace merganser::msf {
 
-/// Array of trivially copyable values that grows with realloc() and leaves new values uninitialised.
+/// Array of edges, or other trivially copyable values, that grows with realloc() and leaves new values uninitialised.
 template <class T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -31,7 +31,7 @@ class Buffer {
   }
   ~Buffer() { std::free(data_); }
 
-  /// Reserves memory. @throws std::bad_alloc
+  /// Reserves memory for `capacity` values in all; keeps the present ones. @throws std::bad_alloc
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
     void* grown = std::realloc(static_cast<void*>(data_), capacity * sizeof(T));
@@ -39,17 +39,18 @@ class Buffer {
     data_ = static_cast<T*>(grown);
     capacity_ = capacity;
   }
-  /// Reserves memory for `more` values behind the present ones, growing by at least half. @return where the first of them goes
+  /// Reserves memory for `more` values behind the present ones, growing by at least half. @return address of the first of them; the
+  /// size of the array is unchanged
   T* reserve_more(std::size_t more) {
     if (size_ + more > capacity_) reserve(std::max(size_ + more, capacity_ + capacity_ / 2));
     return data_ + size_;
   }
-  /// Changes the size; new values are uninitialised.
+  /// Changes the number of values of the array; new ones are uninitialised. @throws std::bad_alloc
   void resize(std::size_t size) {
     reserve(size);
     size_ = size;
   }
-  /// Appends values.
+  /// Appends copies of values (edges that a filter keeps) to the array. @throws std::bad_alloc
   void append(std::span<const T> values) {
     if (values.empty()) return;
     std::memcpy(static_cast<void*>(reserve_more(values.size())), values.data(), values.size_bytes());

@@ -1,3 +1,4 @@
+// Filter-Kruskal with threads: the minimum spanning forest of one rank's edges; and the merging of two sorted forests.
 #include "merganser/msf/local_forest.hpp"
 
 #include <algorithm>
@@ -57,7 +58,7 @@ BetweenTrees::BetweenTrees(UnionFind& sets) {
 
 namespace {
 
-/// Filter-Kruskal [osipov2009] on the edges of one rank.
+/// Filter-Kruskal [osipov2009]: minimum spanning forest of the edges of one rank.
 template <class Edge>
 class FilterKruskal {
  public:
@@ -69,7 +70,7 @@ class FilterKruskal {
         flip_(flip ? static_cast<Bits>(~Bits{0}) : Bits{0}),
         progress_(progress) {}
 
-  /// Computes the minimum spanning forest of the edges. @throws InputError for ends that are no vertices
+  /// Computes the minimum spanning forest of this rank's edges by filter-Kruskal. @throws InputError for ends that are no vertices
   void run(std::span<const Edge> edges) {
     check_ends(edges, trees_, threads_);
     forest_.reserve(std::min(trees_, edges.size()));
@@ -86,16 +87,18 @@ class FilterKruskal {
       edges = again.span();
       flip_ = 0;
     }
-    Buffer<Edge> rest = select(edges, flip_, 1, edges.size(), progress_, [](const Edge& e) { return e.low != e.high; });
+    Buffer<Edge> rest =
+        filter_edges(edges, flip_, 1, edges.size(), progress_, [](const Edge& e) { return e.low != e.high; });
     again = Buffer<Edge>();
     join_all(std::move(rest));
   }
-  /// Returns the edges of the forest, ascending.
+  /// Returns the edges of the minimum spanning forest that run() found, ascending by (weight, low, high).
   std::vector<Edge> release() { return std::move(forest_); }
 
  private:
   /// Kruskal's algorithm on some edges: sorts them, and adds those that join two trees to the forest.
   void join_all(Buffer<Edge> edges) {
+    // Ends are prefetched, since their places in the union-find array are random.
     Buffer<Edge> scratch;
     sort_edges(edges, scratch);
     progress_.add(kSortCost / 2 * edges.size());
@@ -105,8 +108,8 @@ class FilterKruskal {
     progress_.add(kSortCost / 2 * edges.size());
   }
 
-  std::size_t trees_;
-  UnionFind sets_;
+  std::size_t trees_;  // trees left: vertices less edges of the forest
+  UnionFind sets_;     // trees as sets of vertices
   int threads_;
   Bits flip_;
   ForestProgress& progress_;

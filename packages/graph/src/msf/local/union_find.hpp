@@ -1,18 +1,20 @@
 #pragma once
-/// Union-find in which the least member is the root, so that one ascending pass flattens all paths (parents precede children).
+/// Union-find for Kruskal's algorithm on one rank, in which the least vertex of a tree is the root, so that one ascending pass
+/// flattens all paths (parents precede children).
 #include <cstdint>
 #include <vector>
 
 namespace merganser::msf {
 
-/// Disjoint sets of 0 .. size - 1. Linking by index and path halving; the root of a set is its least member.
+/// Disjoint sets of the vertices 0 .. size - 1 (trees of a spanning forest). Linking by index and path halving; the root of a set
+/// is its least vertex.
 class UnionFind {
  public:
-  /// Makes every member a set.
+  /// Starts Kruskal's algorithm: makes every vertex a set (tree) of its own.
   explicit UnionFind(std::size_t size) : parent_(size) {
     for (std::size_t v = 0; v < size; ++v) parent_[v] = static_cast<std::uint32_t>(v);
   }
-  /// Returns the root of v; halves the path.
+  /// Returns the root of the set of vertex v, its least vertex; halves the path to it.
   std::uint32_t find(std::uint32_t v) {
     std::uint32_t* const parent = parent_.data();
     for (std::uint32_t up = parent[v]; up != v; up = parent[v]) {
@@ -21,7 +23,7 @@ class UnionFind {
     }
     return v;
   }
-  /// Joins the sets of a and b. @return true if they were different
+  /// Joins the sets (trees of the forest) of vertices a and b. @return true if they were different
   bool join(std::uint32_t a, std::uint32_t b) {
     a = find(a);
     b = find(b);
@@ -38,13 +40,13 @@ class UnionFind {
   void flatten() {
     for (auto& up : parent_) up = parent_[up];
   }
-  /// Returns the parents; roots after flatten().
+  /// Returns the parent of every vertex in the union-find forest; after flatten() the root of its set.
   [[nodiscard]] const std::uint32_t* labels() const noexcept { return parent_.data(); }
-  /// Prefetches the parent of v for writing.
+  /// Prefetches the parent pointer of vertex v into the cache, for writing.
   void prefetch(std::uint32_t v) const { __builtin_prefetch(parent_.data() + v, 1); }
 
  private:
-  std::vector<std::uint32_t> parent_;
+  std::vector<std::uint32_t> parent_;  ///< by vertex; a root is its own parent
 };
 
 }  // namespace merganser::msf

@@ -1,4 +1,4 @@
-// Contraction of a forest by Boruvka's algorithm for its verification; shares no code with the algorithms it verifies.
+// Contraction of a spanning forest by Boruvka's algorithm for its verification; shares no code with the algorithms it verifies.
 #include "src/msf/verify/hierarchy.hpp"
 
 #include <utility>
@@ -8,32 +8,33 @@
 namespace merganser::msf::detail {
 namespace {
 
-/// Edge of the forest between two different components of the current level of the contraction.
+/// Edge of the verified forest between two different components of the current level of its contraction.
 struct LiveEdge {
-  std::uint64_t a;
-  std::uint64_t b;
-  Edge24 edge;
+  std::uint64_t a;  ///< component at one end
+  std::uint64_t b;  ///< component at the other end
+  Edge24 edge;      ///< the edge of the forest
 };
 
-/// Candidate for the least edge of component `to`: an edge that leads to component `other`. Sent to the owner of `to`.
+/// Message to the owner of a component in the contraction of the verified forest: a candidate for the least edge out of it.
 struct Offer {
-  std::uint64_t to;
-  std::uint64_t other;
-  Edge24 edge;
+  std::uint64_t to;     ///< component, which the receiver owns
+  std::uint64_t other;  ///< component that the edge leads to
+  Edge24 edge;          ///< the edge of the forest
 };
 
-/// State of the contraction of a forest: the live edges, between different components, and the level under
-/// construction.
-class Contraction {
+/// Contraction of the verified forest by rounds of Boruvka's algorithm, as one rank runs it: the rank's live edges (those between
+/// different components), and the level of components under construction.
+class ForestContraction {
  public:
-  /// Begins with every vertex as a component. Local.
-  Contraction(std::uint64_t vertices, comm::Transport& transport)
+  /// Begins the contraction of the verified forest with every vertex as a component and no edges. Local.
+  ForestContraction(std::uint64_t vertices, comm::Transport& transport)
       : transport_(transport), size_(vertices), base_(std::max<std::uint64_t>(16, vertices / ranks())) {}
 
-  std::vector<LiveEdge> live;
+  std::vector<LiveEdge> live;  ///< edges of the forest on this rank between different components
 
-  /// Performs one round of Boruvka's algorithm: contracts every component along its least edge. Collective. @return the
-  /// level of the components before this round
+  /// Performs one round of Boruvka's algorithm on the verified forest: contracts every component along its least edge. Collective.
+  /// @param closes_cycle  result: least live edge of this rank that closes a cycle, if any
+  /// @return the level of the components before this round
   [[nodiscard]] Level next(std::optional<Edge24>& closes_cycle) {
     ranges_ = graphs::Ranges::even(size_, transport_.size());
     const auto me = static_cast<std::size_t>(transport_.rank());
@@ -52,11 +53,13 @@ class Contraction {
   }
 
  private:
-  /// Returns the number of ranks.
+  /// Returns the number of ranks among which the components of the contracted forest are distributed.
   [[nodiscard]] std::uint64_t ranks() const { return static_cast<std::uint64_t>(transport_.size()); }
 
-  /// Determines the least edge out of every component. Collective. Each rank sends only the least of its offers to a component.
+  /// First step of a contraction round: determines the least edge of the forest out of every component that this rank owns.
+  /// Collective. Each rank sends only the least of its edges out of a component.
   void choose() {
+    // Candidates are reduced before they are sent: at most one edge per component from a rank.
     const auto take = [this](const Offer& offer) {
       const auto at = offer.to - first_;
       if (pointer_[at] != kNone && !(offer.edge < nodes_[at].least)) return;
@@ -85,8 +88,8 @@ class Contraction {
     comm::send_to_owners_in_rounds(transport_, std::span<const Offer>(offers), owner, take_all, kRound);
   }
 
-  /// Makes the lower of two components that chose each other a root. Collective. Edges compare in a strict order, so there are
-  /// no other cycles of choices.
+  /// Second step of a contraction round: makes the lower of two components that chose each other a root. Collective. Edges compare
+  /// in a strict order, so there are no other cycles of choices.
   void cut_duals() {
     std::vector<std::uint64_t> chosen;
     std::vector<std::size_t> who;
@@ -96,16 +99,17 @@ class Contraction {
       who.push_back(i);
     }
     std::vector<std::uint64_t> theirs(chosen.size());
-    Questions(transport_, ranges_).query<std::uint64_t>(chosen, pointer_, theirs);
+    DistributedLookup(transport_, ranges_).query<std::uint64_t>(chosen, pointer_, theirs);
     for (std::size_t i = 0; i < who.size(); ++i) {
       const std::uint64_t id = first_ + who[i];
       if (theirs[i] == id && id < chosen[i]) pointer_[who[i]] = id;
     }
   }
 
-  /// Points every component to its root by pointer doubling. Collective.
+  /// Third step of a contraction round: points every component to the root of its tree of chosen edges by pointer doubling.
+  /// Collective.
   void double_pointers() {
-    Questions questions(transport_, ranges_);
+    DistributedLookup questions(transport_, ranges_);
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < pointer_.size(); ++i)
       if (pointer_[i] != kNone && pointer_[i] != first_ + i) open.push_back(i);
@@ -126,8 +130,10 @@ class Contraction {
     }
   }
 
-  /// Numbers the roots over all ranks, and sets every component's parent to its root's number. Collective.
+  /// Fourth step of a contraction round: numbers the roots, the components of the next level, over all ranks, and sets the parent
+  /// of every component that this rank owns to the number of its root. Collective.
   void number_parents() {
+    // Numbers are consecutive by rank; components without an edge are whole trees and get no parent.
     std::vector<std::uint64_t> number(pointer_.size(), kNone);
     std::uint64_t roots = 0;
     for (std::size_t i = 0; i < pointer_.size(); ++i)
@@ -140,15 +146,16 @@ class Contraction {
       if (pointer_[i] != kNone) ids.push_back(pointer_[i]);
     }
     std::vector<std::uint64_t> parents(ids.size());
-    Questions(transport_, ranges_).query<std::uint64_t>(ids, number, parents);
+    DistributedLookup(transport_, ranges_).query<std::uint64_t>(ids, number, parents);
     std::size_t next = 0;
     for (std::size_t i = 0; i < pointer_.size(); ++i)
       if (pointer_[i] != kNone) nodes_[i].parent = parents[next++];
   }
 
-  /// Replaces the ends of live edges by components of the next level. Collective. An edge whose ends are equal now and that was
-  /// not chosen by either end closes a cycle.
+  /// Last step of a contraction round: replaces the ends of this rank's live edges by components of the next level. Collective. An
+  /// edge whose ends are equal now and that was not chosen by either end closes a cycle of the forest.
   void relabel(std::optional<Edge24>& closes_cycle) {
+    // In a forest an edge whose ends are contracted into one component was chosen by one of them; else another path joins them.
     std::vector<std::uint64_t> ids;
     ids.reserve(2 * live.size());
     for (const auto& e : live) {
@@ -156,7 +163,7 @@ class Contraction {
       ids.push_back(e.b);
     }
     std::vector<Node> ends(ids.size());
-    Questions(transport_, ranges_).query<Node>(ids, nodes_, ends);
+    DistributedLookup(transport_, ranges_).query<Node>(ids, nodes_, ends);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < live.size(); ++i) {
       const Node& a = ends[2 * i];
@@ -172,13 +179,13 @@ class Contraction {
   }
 
   comm::Transport& transport_;
-  std::uint64_t size_;
-  std::uint64_t base_;  ///< levels of at most this many components are replicated on every rank
-  std::uint64_t next_size_ = 0;
-  graphs::Ranges ranges_;
-  std::uint64_t first_ = 0;
-  std::vector<Node> nodes_;
-  std::vector<std::uint64_t> pointer_;  ///< kNone: no edge leads out; itself: a root
+  std::uint64_t size_;                  ///< number of components of this level, on all ranks
+  std::uint64_t base_;                  ///< levels of at most this many components are replicated on every rank
+  std::uint64_t next_size_ = 0;         ///< number of components of the next level, on all ranks
+  graphs::Ranges ranges_;               ///< components of this level that the ranks own
+  std::uint64_t first_ = 0;             ///< first component that this rank owns
+  std::vector<Node> nodes_;             ///< components that this rank owns
+  std::vector<std::uint64_t> pointer_;  ///< by own component: the one it chose, then its root; kNone: no edge leads out
 };
 
 }  // namespace
@@ -187,7 +194,7 @@ class Contraction {
 // components.
 Hierarchy contract(std::uint64_t vertices, std::span<const Edge24> edges, comm::Transport& transport) {
   Hierarchy hierarchy;
-  Contraction contraction(vertices, transport);
+  ForestContraction contraction(vertices, transport);
   contraction.live.reserve(edges.size());
   for (const auto& e : edges) contraction.live.push_back({e.low, e.high, e});
   while (transport.all_reduce(static_cast<std::int64_t>(contraction.live.size()), comm::Op::max) > 0) {

@@ -14,25 +14,27 @@ namespace merganser::msf::detail {
 
 using graphs::Edge24;
 
+/// No component, in the hierarchy of the verification of a forest.
 inline constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
-/// Component (a tree of contracted vertices) of one level of the contraction.
+/// Component (a tree of contracted vertices) of one level of the contraction of a forest that is verified.
 struct Node {
   std::uint64_t parent = kNone;  ///< component of the next level that contains this one; kNone: this is a whole tree
   Edge24 least{0, 0, 0};         ///< least edge from this component to another; valid with a parent
 };
 
-/// Components of one level of the contraction, distributed evenly over the ranks; a small level is replicated on every
-/// rank.
+/// Components of one level of the contraction of a verified forest, distributed evenly over the ranks; a small level is replicated
+/// on every rank.
 struct Level {
-  graphs::Ranges ranges;
-  bool everywhere = false;  ///< replicated on every rank
+  graphs::Ranges ranges;    ///< components of the level that the ranks own
+  bool everywhere = false;  ///< the components of the level are replicated on every rank
   std::vector<Node> nodes;  ///< all components of the level if replicated, else those of this rank's range
 };
 
-/// Result of contracting a forest: the levels of components, from single vertices to whole trees.
+/// Result of contract(), the first step of the verification of a forest: the levels of components, from single vertices to the last
+/// before whole trees.
 struct Hierarchy {
-  std::vector<Level> levels;
+  std::vector<Level> levels;           ///< the components of a level are parents of those of the level before
   std::optional<Edge24> closes_cycle;  ///< least edge of this rank that closes a cycle, at which the levels end
 };
 
@@ -48,20 +50,20 @@ struct Hierarchy {
 /// Proof that a forest is not minimum: an edge of the graph that is less than the greatest edge on the forest's path
 /// between its ends.
 struct Violation {
-  Edge24 edge{0, 0, 0};
+  Edge24 edge{0, 0, 0};      ///< edge of the graph
   Edge24 greatest{0, 0, 0};  ///< greatest edge on the forest's path between the ends of `edge`
 };
 
-/// Faults of a forest that this rank's edges of the graph prove: of each kind the least edge.
+/// Result of check_paths(): faults of a forest that this rank's edges of the graph prove, of each kind the least edge.
 struct PathFindings {
   std::optional<Edge24> between_trees;  ///< edge whose ends are in different trees of the forest, which is not spanning
   std::optional<Violation> too_small;   ///< edge less than the greatest on its path: the forest is not minimum
 };
 
-/// Access to one rank's edges of the graph: their number, and a function that copies a range of them.
+/// Access to one rank's edges of the graph against which a forest is verified: their number, and a function that copies a range.
 struct EdgeSource {
-  std::size_t size = 0;
-  /// read(first, to) copies the edges from `first` on to `to`.
+  std::size_t size = 0;  ///< number of edges of the graph on this rank
+  /// Copies to.size() of this rank's edges of the graph, from position `first` on, to `to`.
   std::function<void(std::size_t first, std::span<Edge24> to)> read;
 };
 

@@ -1,32 +1,32 @@
-// Comparison of every edge of a graph with the greatest edge on the forest's path between its ends.
+// Verification of a forest, second step: compares every edge of a graph with the greatest edge on the forest's path between its
+// ends.
 #include "src/msf/verify/hierarchy.hpp"
 #include "src/msf/verify/routing.hpp"
 
 namespace merganser::msf::detail {
 namespace {
 
-/// Edge of the graph whose ends ascend the hierarchy: the components of both ends in the current level, and the
-/// greatest of the least edges of the components left so far.
-struct Climb {
-  std::uint64_t a;
-  std::uint64_t b;
-  Edge24 edge;
-  Edge24 greatest;
+/// Edge of the graph whose ends ascend the hierarchy of the verified forest, level by level.
+struct ClimbingEdge {
+  std::uint64_t a;  ///< component of one end in the current level
+  std::uint64_t b;  ///< component of the other end in the current level
+  Edge24 edge;      ///< edge of the graph
+  Edge24 greatest;  ///< greatest of the least edges of the components left so far
 };
 
-constexpr std::size_t kAhead = 12;  ///< distance in edges at which nodes are prefetched
+constexpr std::size_t kAhead = 12;  // distance in edges at which components are prefetched
 
-/// Comparison of blocks of the graph's edges with the forest: all edges of a block ascend the hierarchy together, level
-/// by level.
+/// Comparison of blocks of the graph's edges with the verified forest: all edges of a block ascend the hierarchy together, level by
+/// level.
 class PathCheck {
  public:
-  /// Prepares the lookup of components at their owners, for every level. Local.
+  /// Prepares the lookup of components at their owners, for every level of the hierarchy. Local.
   PathCheck(const Hierarchy& hierarchy, comm::Transport& transport) : hierarchy_(hierarchy), transport_(transport) {
     for (const auto& level : hierarchy.levels) questions_.emplace_back(transport, level.ranges);
   }
 
-  /// Compares a block of the graph's edges with the greatest edges on their paths and replaces `equal` by the edges
-  /// that equal them. Collective.
+  /// Compares a block of this rank's edges of the graph with the greatest edges on the forest's paths between their ends, records
+  /// faults in `findings`, and replaces `equal` by the edges that equal the greatest on their path. Collective.
   void check_block(std::span<const Edge24> edges) {
     equal.clear();
     climbs_.clear();
@@ -36,13 +36,14 @@ class PathCheck {
     for (const auto& c : climbs_) record_apart(c.edge);
   }
 
-  std::vector<Edge24> equal;
-  PathFindings findings;
+  std::vector<Edge24> equal;  ///< edges of the last block that are edges of the forest too
+  PathFindings findings;      ///< least faults of the forest that this rank's edges have proved so far
 
  private:
-  /// Moves the ends of all edges that are still in different components up one level. Collective unless the level is
-  /// replicated.
+  /// Moves the ends of all edges of the block that are still in different components up one level of the hierarchy. Collective
+  /// unless the level is replicated.
   void climb(std::size_t number) {
+    // Replicated levels are read in place; others are looked up at the owners, for all edges of the block at once.
     const Level& level = hierarchy_.levels[number];
     std::size_t kept = 0;
     if (level.everywhere) {
@@ -68,9 +69,10 @@ class PathCheck {
     climbs_.resize(kept);
   }
 
-  /// Moves the ends of one edge, in components `a` and `b`, up one level; compares the edge where they meet. @return
-  /// false if they have met, or are in different trees
-  bool step(Climb& c, const Node& a, const Node& b) {
+  /// Moves the ends of one edge of the graph, in components `a` and `b`, up one level of the hierarchy; where they meet, compares
+  /// the edge with the greatest on its path. @return false if they have met, or are in different trees
+  bool step(ClimbingEdge& c, const Node& a, const Node& b) {
+    // The greatest edge on the forest's path is the greatest of the least edges of the components left on both sides [king1997].
     if (a.parent == kNone || b.parent == kNone) {
       record_apart(c.edge);
       return false;
@@ -88,17 +90,17 @@ class PathCheck {
     return false;
   }
 
-  /// Records an edge of the graph between two trees of the forest, if it is the least one so far.
+  /// Records an edge of the graph between two trees of the forest, which is not spanning then, if it is the least one so far.
   void record_apart(const Edge24& edge) {
     if (!findings.between_trees || edge < *findings.between_trees) findings.between_trees = edge;
   }
 
   const Hierarchy& hierarchy_;
   comm::Transport& transport_;
-  std::vector<Questions> questions_;
-  std::vector<Climb> climbs_;
-  std::vector<std::uint64_t> ids_;
-  std::vector<Node> ends_;
+  std::vector<DistributedLookup> questions_;
+  std::vector<ClimbingEdge> climbs_;  // edges of the block whose ends have not met
+  std::vector<std::uint64_t> ids_;    // components of their ends
+  std::vector<Node> ends_;            // the same, looked up at their owners
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-/// Distributed lookup of values by id at the owners of the ids, in rounds of bounded size.
+/// Distributed lookup of values by id at the owners of the ids, in rounds of bounded size, for the verification of forests.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,15 +12,17 @@
 
 namespace merganser::msf::detail {
 
-/// Largest number of records or queries that a rank sends in one round, which bounds the memory of messages.
+/// Largest number of records or queries that a rank sends in one round of the verification of a forest, which bounds the memory of
+/// messages.
 inline constexpr std::size_t kRound = std::size_t{1} << 16;
 
 /// Distributed lookup of values that the owners of ids hold, for the verification of forests. Each distinct id is
 /// queried once a round.
-class Questions {
+class DistributedLookup {
  public:
-  /// Refers to the transport and the ranges of ids, which must outlive the object.
-  Questions(comm::Transport& transport, const graphs::Ranges& ranges) : transport_(transport), ranges_(ranges) {}
+  /// Refers to the transport and the ranges of ids that the ranks own, which both must outlive the object.
+  DistributedLookup(comm::Transport& transport, const graphs::Ranges& ranges)
+      : transport_(transport), ranges_(ranges) {}
 
   /// Looks up the value that the owner of ids[i] holds for that id and stores it in answers[i]. Collective.
   /// @param mine  values that this rank holds, by id less the first of its range
@@ -39,7 +41,7 @@ class Questions {
   }
 
  private:
-  /// Performs one round of at most kRound queries. Collective.
+  /// Performs one round of the lookup, with at most kRound ids of this rank, each distinct one sent once to its owner. Collective.
   template <class Value>
   void query_round(std::span<const std::uint64_t> ids, std::span<const Value> mine, std::span<Value> answers) {
     const std::uint64_t first = ranges_.first[static_cast<std::size_t>(transport_.rank())];
@@ -54,7 +56,7 @@ class Questions {
 
   comm::Transport& transport_;
   const graphs::Ranges& ranges_;
-  std::vector<std::uint32_t> numbers_;
+  std::vector<std::uint32_t> numbers_;  ///< by query of the round: position among the distinct ids
 };
 
 }  // namespace merganser::msf::detail

@@ -11,15 +11,16 @@ namespace merganser::studies {
 /// A web graph: its row of Table 1, with its columns of Tables 7 and 8. "Edges" of the paper are arcs, two for every edge.
 struct Webgraph {
   std::string_view name;
-  double gigabytes;  ///< size of the file, GB
-  double vertices;
-  double arcs;
-  double max_degree;
-  double arcs_per_vertex;
+  double gigabytes;             ///< size of the file, GB
+  double vertices;              ///< number of vertices of the web graph
+  double arcs;                  ///< number of arcs of the web graph
+  double max_degree;            ///< largest number of arcs at a vertex
+  double arcs_per_vertex;       ///< as printed (E/V)
   double improvement;           ///< time saved from MPI to OpenSHMEM, percent (Table 8)
   std::string_view best_mpi;    ///< fastest (nodes, processes) with MPI, Table 7
   std::string_view best_shmem;  ///< fastest (nodes, processes) with OpenSHMEM, Table 7
 };
+/// Web graphs of [ing2021], Tables 1, 7 and 8.
 inline constexpr std::array<Webgraph, 6> kWebgraphs{{
     {"uk-2014", 0.15, 1.77e6, 3.65e7, 6.59e4, 20.66, 21.07, "(4, 16)", "(8, 20)"},
     {"gsh-2015", 4.70, 3.08e7, 1.20e9, 2.18e6, 39.09, 20.71, "(4, 20)", "(8, 16)"},
@@ -29,14 +30,15 @@ inline constexpr std::array<Webgraph, 6> kWebgraphs{{
     {"sk-2005", 15.00, 5.06e7, 3.90e9, 8.56e6, 77.00, 39.63, "(4, 16)", "(16, 32)"},
 }};
 
-/// A row of Tables 2 and 3: whether runs with that much symmetric memory worked (S) or not (-), one letter per (1, 2, 4 nodes) x
-/// (4, 8, 16, 32 processes).
+/// A row of Tables 2 and 3 of [ing2021]: whether forests of two graphs could be found with that much symmetric memory worked (S) or
+/// not (-), one letter per (1, 2, 4 nodes) x (4, 8, 16, 32 processes).
 struct MemoryRow {
-  std::string_view heap;    ///< symmetric heap per process
-  std::string_view buffer;  ///< buffer for collectives per process
-  std::string_view ara_2005;
-  std::string_view uk_2005;
+  std::string_view heap;      ///< symmetric heap per process
+  std::string_view buffer;    ///< buffer for collectives per process
+  std::string_view ara_2005;  ///< results for the web graph ara-2005
+  std::string_view uk_2005;   ///< results for the web graph uk-2005
 };
+/// Tables 2 and 3 of [ing2021]: symmetric memory with which spanning forests could be found.
 inline constexpr std::array<MemoryRow, 7> kMemoryRows{{
     {"1GB", "1GB", "SS-- ---- ----", "---- ---- ----"},
     {"2GB", "1GB", "SS-- SSSS SSSS", "SSS- SS-- SS--"},
@@ -47,14 +49,16 @@ inline constexpr std::array<MemoryRow, 7> kMemoryRows{{
     {"8GB", "8GB", "---- ---- SSS-", "---- S--- SSS-"},
 }};
 
-/// An entry of Table 4 (microseconds by nodes), 5 (percent by processes) or 6 (percent by nodes).
+/// An entry of Table 4 (barriers, microseconds by nodes), 5 (time saved, percent by processes) or 6 (by nodes) of [ing2021].
 struct MpiAndShmem {
-  int at;  ///< number of nodes or processes
-  double mpi;
-  double shmem;
+  int at;        ///< number of nodes or processes
+  double mpi;    ///< value of the MPI program
+  double shmem;  ///< value of the OpenSHMEM program
 };
+/// Table 4 of [ing2021]: times of a barrier, microseconds by nodes.
 inline constexpr std::array<MpiAndShmem, 6> kBarrierMicroseconds{
     {{2, 1.24, 1.48}, {4, 5.16, 2.15}, {8, 7.12, 2.62}, {16, 12.72, 6.41}, {32, 13.10, 4.62}, {64, 14.48, 6.64}}};
+/// Table 5 of [ing2021]: time of spanning forests saved against 4 processes of 1 node, percent by processes.
 inline constexpr std::array<MpiAndShmem, 7> kProcessScaling{{{4, 2.63, 10.04},
                                                              {8, 25.16, 23.37},
                                                              {12, 28.18, 29.96},
@@ -62,27 +66,30 @@ inline constexpr std::array<MpiAndShmem, 7> kProcessScaling{{{4, 2.63, 10.04},
                                                              {20, 20.94, 17.28},
                                                              {32, 14.93, 19.10},
                                                              {64, -67.60, 2.43}}};
+/// Table 6 of [ing2021]: time of spanning forests saved with more nodes, percent by nodes.
 inline constexpr std::array<MpiAndShmem, 5> kNodeScaling{
     {{1, 19.53, 3.43}, {2, 14.94, 21.86}, {4, 22.16, 10.49}, {8, 17.90, 37.48}, {16, 13.40, 32.90}}};
-/// An entry of Figure 5: by how many percent `leader` takes longer than `single`, by processes (MPI only).
+/// An entry of Figure 5 of [ing2021], MPI only: time of post-processing by leaders against that by a single rank.
 struct PostRow {
-  int processes;
-  double percent;
+  int processes;   ///< number of processes
+  double percent;  ///< time by which post-processing by leaders takes longer
 };
+/// Figure 5 of [ing2021]: post-processing by leaders against that by a single rank.
 inline constexpr std::array<PostRow, 4> kPostProcessing{{{4, 1.1}, {8, 18.9}, {12, 21.7}, {16, 22.2}}};
 
-/// A row of Table 9: API calls and lines of code.
+/// A row of Table 9 of [ing2021]: API calls and lines of code of one function of the MPI and the OpenSHMEM program.
 struct ProductivityRow {
   std::string_view function;
   int calls_mpi, calls_shmem, lines_mpi, lines_shmem;
 };
+/// Table 9 of [ing2021]: calls and lines of the two programs by function; the last row is the total as printed.
 inline constexpr std::array<ProductivityRow, 5> kProductivity{{{"Graph Part", 3, 6, 247, 273},
                                                                {"Ghost Info", 7, 12, 54, 91},
                                                                {"Merge", 14, 25, 117, 185},
                                                                {"Post Proc", 24, 29, 128, 160},
                                                                {"Total", 82, 110, 1188, 1402}}};
 
-/// A number that the publication derives from its tables, as printed and as recomputed.
+/// A number that [ing2021] derives from its tables, as printed and as recomputed.
 struct DerivedNumber {
   std::string_view what;     ///< description: "Pearson with edges"
   std::string_view printed;  ///< as printed in the publication
@@ -90,7 +97,8 @@ struct DerivedNumber {
   int digits;                ///< digits after the point for the comparison
   std::string_view remark;   ///< remark on a difference; may be empty
 };
-/// Returns all of them: means and correlations of Table 8, sums and increases of Table 9, ratios of Table 4. Local.
+/// Computes all numbers that [ing2021] derives: means and correlations of Table 8, sums and increases of Table 9, ratios of Table
+/// 4. Local.
 [[nodiscard]] std::array<DerivedNumber, 14> derived_numbers();
 
 }  // namespace merganser::studies

@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-/// Results of a measurement, complete on rank 0.
+/// Results of one call of mg_measure(), complete on rank 0: times of exchanges by kernel.
 typedef struct mg_measurement mg_measurement;
 
 /// A process graph, the same on every rank: rank r sends to heads[offsets[r]] .. heads[offsets[r + 1] - 1].
@@ -19,7 +19,7 @@ typedef struct mg_process_graph {
   const double* bytes;     ///< bytes along each arc; NULL: mg_measure_options.bytes for all
 } mg_process_graph;
 
-/// Options of a measurement; the same on every rank. A member that is zero has its default.
+/// Options of mg_measure(); the same on every rank. A member that is zero has its default.
 typedef struct mg_measure_options {
   size_t struct_size;   ///< sizeof(mg_measure_options)
   double seconds;       ///< duration of the whole measurement, s; 0: 10
@@ -30,24 +30,24 @@ typedef struct mg_measure_options {
 /// Time of an exchange by one kernel on its slowest rank. The caller sets `struct_size`.
 typedef struct mg_measured {
   size_t struct_size;  ///< sizeof(mg_measured)
-  const char* kernel;  ///< valid until the measurement is freed
+  const char* kernel;  ///< name of the exchange kernel; valid until the measurement is freed
   const char* reason;  ///< reason why it could not be measured; NULL: it was measured
-  double median_ns;    ///< median over iterations
+  double median_ns;    ///< median of the exchange time over iterations
   double low_ns;       ///< lower end of the 95 % interval of the median
   double high_ns;      ///< upper end of the 95 % interval of the median
   int64_t messages;    ///< messages per exchange, of all ranks
   int64_t bytes;       ///< bytes per exchange, of all ranks
-  uint64_t samples;    ///< number of timed exchanges
+  uint64_t samples;    ///< number of timed exchanges of the kernel
 } mg_measured;
 
 /// Measures exchanges by all kernels of the options on a process graph. Collective; graph and options are the same on every rank.
 MG_API int mg_measure(mg_transport* transport, const mg_process_graph* graph, const mg_measure_options* options,
                       mg_measurement** measurement);
-/// Gets the number of kernels that were measured or could not be; 0 on all ranks but 0. Local.
+/// Gets the number of exchange kernels that were measured or could not be; 0 on all ranks but 0. Local.
 MG_API int mg_measurement_count(mg_measurement* measurement, size_t* count);
-/// Gets the result of one kernel, index below the count. Local.
+/// Gets the measured time of one kernel, or the reason why there is none; `index` is below mg_measurement_count(). Local.
 MG_API int mg_measurement_get(mg_measurement* measurement, size_t index, mg_measured* measured);
-/// Frees a measurement. Local.
+/// Frees the results of mg_measure(), and the texts that mg_measured points to. Local.
 MG_API int mg_measurement_free(mg_measurement* measurement);
 
 #ifdef __cplusplus

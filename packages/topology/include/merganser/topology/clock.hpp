@@ -35,28 +35,30 @@ class Clock {
 #endif
     return monotonic_ns();
   }
-  /// Converts a difference of stamps to nanoseconds.
+  /// Converts a difference of time stamps, ticks, to nanoseconds.
   [[nodiscard]] double ns(std::uint64_t ticks) const noexcept { return static_cast<double>(ticks) * ns_per_tick_; }
-  /// Returns the nanoseconds from the construction to a stamp.
+  /// Returns the nanoseconds from the construction of the clock to a time stamp.
   [[nodiscard]] double time_ns(std::uint64_t stamp) const noexcept {
     return static_cast<double>(static_cast<std::int64_t>(stamp - origin_)) * ns_per_tick_;
   }
-  /// Returns the nanoseconds from the construction to now.
+  /// Returns the nanoseconds from the construction of the clock to now.
   [[nodiscard]] double now_ns() const noexcept { return time_ns(stamp()); }
 
-  /// Calibrates again, over all the time since the construction: the longer, the more precise.
+  /// Calibrates the ticks per nanosecond again, over all the time since the construction: the longer, the more precise.
   void refine();
 
-  /// Returns the source of stamps: "TSC", "CNTVCT" or "CLOCK_MONOTONIC".
+  /// Returns the source of time stamps: "TSC", "CNTVCT" or "CLOCK_MONOTONIC".
   [[nodiscard]] std::string_view source() const noexcept;
-  /// Returns the measured cost of one stamp.
+  /// Returns the measured cost of reading one time stamp, ns.
   [[nodiscard]] double stamp_cost_ns() const noexcept { return stamp_cost_ns_; }
-  /// Returns the measured cost of recording an iteration as measure() does: two stamps, and storing them.
+  /// Returns the measured cost of recording an iteration as measure() does: two stamps, and storing them; ns.
   [[nodiscard]] double record_cost_ns() const noexcept { return record_cost_ns_; }
-  /// Returns the measured resolution: many counters, those of virtual machines above all, advance by dozens of ticks.
+  /// Returns the measured resolution of time stamps, ns: many counters, those of virtual machines above all, advance by dozens of
+  /// ticks.
   [[nodiscard]] double resolution_ns() const noexcept { return resolution_ns_; }
 
  private:
+  /// A time stamp and the monotonic time at the same moment, for calibration.
   struct Anchor {
     std::uint64_t stamp = 0;
     std::uint64_t monotonic_ns = 0;
@@ -66,29 +68,29 @@ class Clock {
   void measure_costs();
   [[nodiscard]] std::vector<std::uint64_t> sample_differences() const;
 
-  bool counter_;
-  Anchor first_;
-  std::uint64_t origin_ = 0;
+  bool counter_;              ///< true: stamps are read from the processor's counter
+  Anchor first_;              ///< at the construction
+  std::uint64_t origin_ = 0;  ///< stamp that times are counted from
   double ns_per_tick_ = 1;
   double stamp_cost_ns_ = 0;
   double record_cost_ns_ = 0;
   double resolution_ns_ = 0;
 };
 
-/// The clock of rank 0, on every rank: offsets from the shortest of many round trips, along a binomial tree [cristian1989].
-/// Reading it is local, synchronise() collective.
+/// Synchronised clock of all ranks, that of rank 0: offsets from the shortest of many round trips, along a binomial tree
+/// [cristian1989]. Reading it is local, synchronise() collective.
 class GlobalClock {
  public:
   /// Creates a clock that is not synchronised yet. Collective over `transport`, which, like `clock`, must outlive this.
   GlobalClock(comm::Transport& transport, Clock& clock);
 
-  /// Recalibrates the clock and measures the offsets. Collective. @param trips  least number of round trips per pair of ranks,
-  /// >= 1; up to sixteen times as many where they are disturbed
+  /// Recalibrates this rank's clock and measures its offset from rank 0's. Collective. @param trips  least number of round trips
+  /// per pair of ranks, >= 1; up to sixteen times as many where they are disturbed
   void synchronise(int trips = 25);
 
   /// Converts a stamp of this rank to nanoseconds of rank 0's clock.
   [[nodiscard]] double time_ns(std::uint64_t stamp) const noexcept { return clock_.time_ns(stamp) - offset_ns_; }
-  /// Returns the nanoseconds of rank 0's clock now.
+  /// Returns the time of rank 0's clock now on this rank, ns.
   [[nodiscard]] double now_ns() const noexcept { return time_ns(clock_.stamp()); }
   /// Returns a bound of the error of any rank's time at the last synchronise(): the sum of half the shortest round trips on the
   /// path from rank 0, the largest over ranks.
@@ -109,8 +111,8 @@ class GlobalClock {
   std::vector<int> children_;  ///< in descending order of rank, so that large subtrees start first
   int parent_ = -1;
   std::unique_ptr<comm::Mailbox> mailbox_;
-  double offset_ns_ = 0;
-  double error_ns_ = 0;
+  double offset_ns_ = 0;  ///< time of this rank's clock less that of rank 0's
+  double error_ns_ = 0;   ///< bound of the error over all ranks
 };
 
 }  // namespace merganser::topology

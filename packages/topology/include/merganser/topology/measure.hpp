@@ -18,13 +18,13 @@
 
 namespace merganser::topology {
 
-/// Synchronisation of ranks before each iteration of a round.
+/// Synchronisation of ranks before each timed exchange of the benchmark.
 enum class Sync : std::uint8_t {
   dissemination,  ///< each after a dissemination barrier (kernels::Start), outside the clock
   roundtime,      ///< at a moment of the synchronised clock; an iteration that begins late is counted, but not used
   none,           ///< none, as in the published benchmark: a rank may run ahead
 };
-/// State of the caches when an iteration begins.
+/// State of the caches when a timed exchange of the benchmark begins.
 enum class Buffers : std::uint8_t {
   warm,    ///< as the preceding iteration left it
   rotate,  ///< several sets of buffers in turns
@@ -35,40 +35,41 @@ enum class Buffers : std::uint8_t {
 struct MessageSize {
   double bytes = 0;      ///< bytes per message; with `weights`: bytes per unit of the arc's weight
   bool weights = false;  ///< true: multiplied by the weight of the arc, rounded
-  /// Returns the number of bytes along an arc.
+  /// Returns the length of the message along an arc of a process graph, bytes.
   [[nodiscard]] std::size_t on(const graphs::ProcessGraph::Arc& arc) const;
   friend bool operator==(const MessageSize&, const MessageSize&) = default;
 };
 
-/// Formats a size: "8", "weights", "weights*0.5".
+/// Formats a message size of the benchmark: "8", "weights", "weights*0.5".
 [[nodiscard]] std::string size_text(MessageSize size);
 
-/// A process graph with its name in reports.
+/// A process graph to measure exchanges on, with its name in reports.
 struct NamedGraph {
   std::string name;
   graphs::ProcessGraph graph;
 };
 
-/// Phase of the measurement that a rank is in.
+/// Phase of the benchmark of exchanges that a rank is in: creation of an exchange, completion of all operations, start barrier,
+/// exchange, gathering of times.
 enum class Phase : std::uint8_t { setup, quiesce, start, iterate, gather };
 
 /// Report of a rank on which no iteration has ended for longer than the watchdog's limit.
 struct Stall {
-  int rank = 0;
-  Phase phase = Phase::setup;
-  std::string kernel;  ///< kernel of the current configuration; empty before the first one
-  std::string graph;
-  std::string size;
+  int rank = 0;                ///< rank that stalls
+  Phase phase = Phase::setup;  ///< phase that it is in
+  std::string kernel;          ///< kernel of the current configuration; empty before the first one
+  std::string graph;           ///< name of the current process graph
+  std::string size;            ///< current message size, as size_text()
   std::int64_t iteration = 0;  ///< current iteration of this rank, from 0, warm-up and all configurations counted
-  double seconds = 0;          ///< time since the last sign of progress
+  double seconds = 0;          ///< time since the latest beat of the watchdog, s
   std::vector<int> missing;    ///< ranks whose messages are missing here, as far as the kernel can tell
 };
 
-/// Progress of a measurement; passed to on_progress on rank 0 after every round.
+/// Progress of a benchmark of exchanges; passed to on_progress on rank 0 after every round.
 struct Progress {
-  double seconds = 0;         ///< elapsed time
-  double total_seconds = 0;   ///< elapsed time at the expected end
-  std::size_t cells = 0;      ///< number of configurations
+  double seconds = 0;         ///< elapsed time, s
+  double total_seconds = 0;   ///< elapsed time at the expected end, s
+  std::size_t cells = 0;      ///< number of configurations (kernel, graph, size)
   std::size_t converged = 0;  ///< number of configurations whose median has the required precision
 };
 
@@ -81,47 +82,48 @@ struct Hooks {
 
 /// Options of measure(). Graphs, kernels, sizes, sync and buffers are the same on every rank; rank 0's times and seed count.
 struct MeasureOptions {
-  std::vector<NamedGraph> graphs;  ///< each with as many ranks as the transport
-  std::vector<std::string> kernels;
-  std::vector<MessageSize> sizes;
-  Sync sync = Sync::dissemination;
-  Buffers buffers = Buffers::warm;
-  double seconds = 60;     ///< duration, set-up included (which leaves at least half of it); begun rounds are completed
-  double width = 0.02;     ///< relative width of the interval of the median at which a configuration has converged
-  std::uint64_t seed = 1;  ///< seed of the order of rounds
+  std::vector<NamedGraph> graphs;    ///< each with as many ranks as the transport
+  std::vector<std::string> kernels;  ///< names of exchange kernels
+  std::vector<MessageSize> sizes;    ///< lengths of messages
+  Sync sync = Sync::dissemination;   ///< synchronisation of ranks before an iteration
+  Buffers buffers = Buffers::warm;   ///< state of the caches before an iteration
+  double seconds = 60;      ///< duration, s, set-up included (which leaves at least half); begun rounds are completed
+  double width = 0.02;      ///< relative width of the interval of the median at which a configuration has converged
+  std::uint64_t seed = 1;   ///< seed of the order of rounds
   double memory_bytes = 0;  ///< limit of the memory for buffers per rank; 0: none
   double watchdog_s = 30;   ///< seconds without progress after which on_stall is called; 0: never
-  Hooks hooks;
-  std::function<void(const Progress&)> on_progress;
+  Hooks hooks;              ///< callbacks in every iteration, to inject faults
+  std::function<void(const Progress&)> on_progress;  ///< called on rank 0 after every round
   std::function<void(const Stall&)> on_stall;  ///< called in the watchdog's thread, on every rank without progress
 };
 
-/// One round: a block of iterations of one configuration, timed without interruption.
+/// One timed round of the benchmark: a block of iterations of one configuration, timed without interruption.
 struct Round {
-  int launch = 0;  ///< launch of the job that it belongs to, from 0
-  std::int64_t iterations = 0;
+  int launch = 0;                ///< launch of the job that the round belongs to, from 0
+  std::int64_t iterations = 0;   ///< number of iterations that count
   double p50_ns = 0;             ///< median of the iterations' maxima over ranks
   double mean_ns = 0;            ///< mean of the iterations' maxima over ranks
   std::optional<double> p99_ns;  ///< 99 % quantile; empty where the round has too few iterations
 };
 
-/// Results of one configuration. An "exchange" is the time of an iteration on its slowest rank.
+/// Results of one configuration of the benchmark: a kernel on a process graph with one message size. An "exchange" is the time of
+/// an iteration on its slowest rank.
 struct CellResult {
-  std::size_t graph = 0;  ///< index into MeasureOptions::graphs
-  std::string kernel;
-  MessageSize size;
-  std::int64_t bytes_total = 0;     ///< bytes per exchange, of all ranks
-  std::int64_t messages_total = 0;  ///< messages per exchange, of all ranks
-  Histogram exchange;               ///< one sample per iteration
-  Histogram ranks;                  ///< one sample per iteration and rank
-  std::vector<Round> rounds;
+  std::size_t graph = 0;              ///< index into MeasureOptions::graphs
+  std::string kernel;                 ///< name of the exchange kernel
+  MessageSize size;                   ///< length of the messages
+  std::int64_t bytes_total = 0;       ///< bytes per exchange, of all ranks
+  std::int64_t messages_total = 0;    ///< messages per exchange, of all ranks
+  Histogram exchange;                 ///< times of the slowest rank, ns: one sample per iteration
+  Histogram ranks;                    ///< times of all ranks, ns: one sample per iteration and rank
+  std::vector<Round> rounds;          ///< timed rounds, in the order of measurement
   std::vector<double> rank_p50_ns;    ///< by rank: median over rounds of the rank's median
   std::vector<double> rank_mean_ns;   ///< by rank: mean over all iterations
   std::vector<std::int64_t> slowest;  ///< by rank: iterations in which it was the slowest
   double start_skew_ns =
       0;                  ///< time between the first and the last rank's beginning of an iteration; median over rounds
   std::int64_t late = 0;  ///< iterations that began late (Sync::roundtime) and are in no statistic
-  double seconds = 0;     ///< wall time that the rounds took
+  double seconds = 0;     ///< wall time that the rounds took, s
 
   /// One entry per launch of the job: the median of the exchange over the rounds of that launch, with its confidence
   /// interval. measure() makes one launch.
@@ -145,22 +147,22 @@ struct PublishedColumns {
 
 /// A configuration, or all sizes of a kernel on a graph, that could not be measured, with the reason.
 struct UnusableCell {
-  std::string kernel;
-  std::string graph;  ///< empty: on any graph
-  std::string size;   ///< empty: of any size
-  std::string reason;
+  std::string kernel;  ///< name of the exchange kernel
+  std::string graph;   ///< empty: on any graph
+  std::string size;    ///< empty: of any size
+  std::string reason;  ///< text for the user
 };
 
 /// Results of measure(), complete on rank 0; on the other ranks only the properties of clock and timer.
 struct Measurement {
-  std::vector<CellResult> cells;  ///< by graph, kernel, size
-  std::vector<UnusableCell> unusable;
-  double seconds = 0;
-  double clock_error_ns = 0;  ///< bound of the error of the ranks' common clock
-  double timer_ns = 0;        ///< cost of a time stamp, which is part of every time
-  double record_ns = 0;       ///< cost of recording an iteration
-  double resolution_ns = 0;   ///< resolution of time stamps; each time is shifted by a part of it, evenly distributed
-  std::string timer;          ///< source of time stamps
+  std::vector<CellResult> cells;       ///< by graph, kernel, size
+  std::vector<UnusableCell> unusable;  ///< kernels and configurations that could not be measured
+  double seconds = 0;                  ///< wall time of the benchmark, s
+  double clock_error_ns = 0;           ///< bound of the error of the ranks' common clock
+  double timer_ns = 0;                 ///< cost of a time stamp, which is part of every time
+  double record_ns = 0;                ///< cost of recording an iteration
+  double resolution_ns = 0;  ///< resolution of time stamps; each time is shifted by a part of it, evenly distributed
+  std::string timer;         ///< source of time stamps
 };
 
 /// Measures all configurations: every kernel on every graph with every size. Collective over `control`; kernels that it cannot

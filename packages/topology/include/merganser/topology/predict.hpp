@@ -17,16 +17,16 @@ namespace merganser::topology {
 
 /// Load of an exchange on the ranks and on the machine: the features that a prediction is made from.
 struct Load {
-  int ranks = 1;
-  int cores = 1;
+  int ranks = 1;          ///< number of ranks of the process graph
+  int cores = 1;          ///< number of cores that the ranks share
   double arcs = 0;        ///< number of arcs, of all ranks
   double bytes = 0;       ///< bytes, of all ranks
   double degree = 0;      ///< arcs of the busiest rank, the larger of its out- and in-degree
   double rank_bytes = 0;  ///< bytes of the busiest rank, the larger of those sent and received
 
-  /// Returns the mean number of bytes per arc.
+  /// Returns the mean number of bytes per arc of the exchange.
   [[nodiscard]] double size() const { return arcs > 0 ? bytes / arcs : 0; }
-  /// Returns true if ranks share cores.
+  /// Returns true if the exchange has more ranks than the machine has cores.
   [[nodiscard]] bool oversubscribed() const { return ranks > cores; }
 };
 /// Computes the load of a graph whose weights are bytes, on `cores` cores. Local.
@@ -34,13 +34,13 @@ struct Load {
 /// Computes the load of a graph with `bytes` bytes on every arc, on `cores` cores. Local. @throws UsageError if bytes < 0
 [[nodiscard]] Load exchange_load(const graphs::ProcessGraph& graph, int cores, double bytes);
 
-/// A measured configuration, as input of predictions.
+/// A measured configuration (kernel, process graph, message size), as input of predictions and advice.
 struct KnownCell {
-  std::string graph;   ///< digest, or any other text that is equal for equal graphs
-  std::string kernel;  ///< name, such as "rma.put-flush"
-  std::string model;
-  std::string completion;
-  Load load;
+  std::string graph;                          ///< digest, or any other text that is equal for equal graphs
+  std::string kernel;                         ///< name, such as "rma.put-flush"
+  std::string model;                          ///< communication model, such as "rma"
+  std::string completion;                     ///< completion class, such as "remote"
+  Load load;                                  ///< ranks, arcs and bytes of the exchange
   std::vector<std::vector<double>> launches;  ///< medians of rounds by launch [ns]
   std::string source = {};                    ///< name of the record that it is from
   double load_per_core = 1;                   ///< runnable processes per core while it was measured
@@ -54,19 +54,19 @@ struct KnownCell {
 /// Local.
 [[nodiscard]] std::vector<KnownCell> joined(std::span<const KnownCell> cells);
 
-/// Predicted median of one launch on another occasion, with its interval.
+/// Predicted median exchange time of one launch on another occasion, with its interval; filled by KernelModel::predict().
 struct Prediction {
-  /// Confidence level of the interval.
+  /// Confidence level of the intervals of predicted exchange times.
   static constexpr double kConfidence = 0.90;
-  double time = 0;           ///< [ns]
-  double low = 0, high = 0;  ///< ends of the interval in which it lies with kConfidence [ns]
+  double time = 0;           ///< predicted median exchange time [ns]
+  double low = 0, high = 0;  ///< ends of the interval in which the median lies with kConfidence [ns]
   double beyond = 1;         ///< width of the interval relative to that at a measured size and number of ranks, >= 1
 };
 
-/// Set of measured loads, and the range in which predictions from them hold.
+/// Set of measured loads of exchanges, and the range in which predictions from them hold.
 class MeasuredRange {
  public:
-  /// Adds a measured load.
+  /// Adds the load of a measured exchange.
   void add(const Load& load);
   /// Returns the reasons why no measured load is similar to this one, each with the measurement that would help; empty if one
   /// is.
@@ -79,13 +79,15 @@ class MeasuredRange {
 /// Performance model of one kernel, fitted to its configurations in one or several records. Local.
 class KernelModel {
  public:
-  /// Fits the model and estimates its errors by cross-validation.
+  /// Fits the performance model of a kernel to its measured cells and estimates its errors by cross-validation.
   /// @throws UsageError without cells, or for one whose time or load is not positive
   explicit KernelModel(std::span<const KnownCell> cells);
 
-  /// Predicts the time of a load; unknown() tells if the load is within range. @throws UsageError for a load without arcs
+  /// Predicts the exchange time of a load, which must be within range: unknown() is empty for it. @throws UsageError for a load
+  /// without arcs
   [[nodiscard]] Prediction predict(const Load& load) const;
-  /// Returns the reasons why a load cannot be predicted, each with the measurement that would allow it; empty if it can.
+  /// Returns the reasons why the exchange time of a load cannot be predicted, each with the measurement that would allow it; empty
+  /// if it can.
   [[nodiscard]] std::vector<std::string> unknown(const Load& load) const;
   /// Returns the message sizes at which the coefficients change [bytes], ascending.
   [[nodiscard]] const std::vector<double>& breaks() const noexcept { return breaks_; }
@@ -96,14 +98,15 @@ class KernelModel {
     double size;
     std::vector<double> log_errors;
   };
-  /// Returns the errors of cross-validation.
+  /// Returns the errors of the kernel's predictions in cross-validation.
   [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept { return left_out_; }
 
  private:
   static constexpr std::size_t kFeatures = 5;
   using Coefficients = std::array<double, kFeatures>;
+  /// Deviation of one measured configuration from the piecewise fit.
   struct Residual {
-    Load load;
+    Load load;         ///< load of the configuration
     double log_ratio;  ///< log(measured / fitted)
   };
 
@@ -125,11 +128,11 @@ class KernelModel {
   [[nodiscard]] double fitted(const Load& load) const;
   [[nodiscard]] double corrected(const Load& load) const;
 
-  std::vector<double> breaks_;
-  std::vector<Coefficients> pieces_;
-  std::vector<Residual> residuals_;
-  std::vector<LeftOut> left_out_;
-  MeasuredRange range_;
+  std::vector<double> breaks_;        // message sizes between pieces, bytes, ascending
+  std::vector<Coefficients> pieces_;  // one more than breaks
+  std::vector<Residual> residuals_;   // by measured configuration
+  std::vector<LeftOut> left_out_;     // errors of cross-validation
+  MeasuredRange range_;               // measured loads
   // Half widths for another graph, another size, another number of ranks, another record.
   Reach graph_reach_{}, size_reach_{}, ranks_reach_{}, record_reach_{};
   double occasion_ = 0;  // relative deviation that is assumed between occasions

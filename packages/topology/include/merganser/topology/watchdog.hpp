@@ -1,5 +1,5 @@
 #pragma once
-/// Watchdog of a measurement: reports that no progress is made.
+/// Watchdog of the benchmarks of exchanges: reports that no progress is made.
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace merganser::topology {
 
-/// A thread that calls back, once, if beat() has not been called for a while. beat() costs a few nanoseconds; only one thread
-/// may call it, so a load and a store suffice in place of an atomic addition.
+/// Watchdog thread of a benchmark, which calls back, once, if beat() has not been called for a while. beat() costs a few
+/// nanoseconds; only one thread may call it, so a load and a store suffice in place of an atomic addition.
 class Watchdog : Pinned {
  public:
   /// Starts the thread.
@@ -21,7 +21,7 @@ class Watchdog : Pinned {
   Watchdog(double limit_s, std::function<void(double seconds)> on_silence);
   ~Watchdog();
 
-  /// Records progress.
+  /// Records that this rank of the benchmark has made progress.
   void beat() noexcept { beats_.store(beats_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 
  private:

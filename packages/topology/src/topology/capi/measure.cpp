@@ -14,11 +14,13 @@ namespace {
 class MeasurementObject final : public Object {
  public:
   static constexpr const char* kKind = "measurement";
+  /// Takes the results of topology::measure().
   explicit MeasurementObject(topology::Measurement m) : found(std::move(m)) {}
   const topology::Measurement found;
 };
 
-/// Converts a graph of the caller, checking every offset before it is used. @throws UsageError naming the member
+/// Converts the process graph of a C caller, checking every offset before it is used. @param bytes  weight of arcs where the caller
+/// gives none @throws UsageError naming the member
 graphs::ProcessGraph to_process_graph(const mg_process_graph* given, double bytes) {
   const auto record = read_record(given, "graph");
   check_range(record.ranks, 1, 1 << 20, "graph: ranks");
@@ -36,7 +38,8 @@ graphs::ProcessGraph to_process_graph(const mg_process_graph* given, double byte
   return graphs::ProcessGraph(std::move(rows));
 }
 
-/// Splits a list of kernels at commas; NULL: all of the completion class `notified`. @throws UsageError for an unknown name
+/// Parses mg_measure_options.kernels, names of exchange kernels separated by commas; NULL: all of the completion class `notified`.
+/// @throws UsageError for an unknown name
 std::vector<std::string> parse_kernels(const char* names) {
   std::vector<std::string> list;
   if (names == nullptr) {
@@ -50,7 +53,8 @@ std::vector<std::string> parse_kernels(const char* names) {
   return list;
 }
 
-/// Converts the caller's options. @throws UsageError naming the member
+/// Converts graph and options of mg_measure() to those of topology::measure(), zeros to defaults. @throws UsageError naming the
+/// member
 topology::MeasureOptions to_measure_options(const mg_process_graph* graph, const mg_measure_options* given) {
   const auto record = read_options(given, "options");
   topology::MeasureOptions options;
@@ -65,7 +69,7 @@ topology::MeasureOptions to_measure_options(const mg_process_graph* graph, const
   return options;
 }
 
-// Converts the result of a measured configuration to the C interface; the texts stay those of the result.
+/// Converts the result of a measured kernel to the C interface; its texts point into `cell`.
 mg_measured to_measured(const topology::CellResult& cell) {
   mg_measured m{};
   const Interval p50 = cell.p50();
@@ -79,7 +83,7 @@ mg_measured to_measured(const topology::CellResult& cell) {
   return m;
 }
 
-// Converts a configuration that could not be measured to the C interface, with its reason.
+/// Converts a kernel that could not be measured to the C interface, with its reason; its texts point into `cell`.
 mg_measured to_measured(const topology::UnusableCell& cell) {
   mg_measured m{};
   m.kernel = cell.kernel.c_str();

@@ -5,7 +5,7 @@
 
 namespace merganser::flow {
 
-/// Passes name, value, meaning and range of every member of CaseOptions to option(...).
+/// Passes name, value, meaning and range of every parameter of the flow's initial conditions (CaseOptions) to option(...).
 void describe(CaseOptions& o, auto&& option) {
   option("cells", o.cells, "cells along x; even, at least 4", between(4, 1 << 20));
   option("perturbation", o.perturbation, "rayleigh-taylor: amplitude of the perturbation", between(0, 1e6));

@@ -5,7 +5,7 @@
 
 namespace merganser::flow {
 
-/// Passes name, value, meaning and range of every member of FlowOptions to option(...).
+/// Passes name, value, meaning and range of every option of the flow model (FlowOptions) to option(...).
 void describe(FlowOptions& o, auto&& option) {
   option("alpha", o.alpha, "time step = this / max(strain rate, buoyancy frequency)", between(1e-6, 10));
   option("max-aspect-ratio", o.max_aspect_ratio, "a/c of a parcel from which on it is split", between(1.01, 1e6));

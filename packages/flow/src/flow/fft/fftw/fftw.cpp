@@ -12,15 +12,15 @@
 namespace merganser::flow::fft {
 namespace {
 
-/// Serialises planning: FFTW's planner is not thread-safe, and ranks may be threads.
+/// Returns the mutex that serialises planning: FFTW's planner is not thread-safe, and ranks may be threads.
 std::mutex& planner() {
   static std::mutex mutex;
   return mutex;
 }
 
-/// Transform by FFTW, all lanes in one plan, which is estimated and not measured: measured plans differ from run to run, and
-/// so do their bits. A plan is bound to its arrays: others need the same distance of real and imaginary parts, so blocks are
-/// copied into and out of the arrays of the plan.
+/// Complex Fourier transform by FFTW, all columns of a block in one plan, which is estimated and not measured: measured plans
+/// differ from run to run, and so do their bits. A plan is bound to its arrays: others need the same distance of real and
+/// imaginary parts, so blocks are copied into and out of the arrays of the plan.
 class Fftw final : public Transform {
  public:
   explicit Fftw(std::size_t n) : re_(n * kLanes), im_(n * kLanes) {

@@ -8,7 +8,7 @@
 namespace merganser::flow::fft {
 namespace {
 
-/// Transform by KISS FFT, one column at a time.
+/// Complex Fourier transform by KISS FFT, one column of a block at a time.
 class Kiss final : public Transform {
  public:
   explicit Kiss(std::size_t n) : library_(n, false), in_(n), out_(n) {}

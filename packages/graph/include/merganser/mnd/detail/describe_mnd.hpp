@@ -1,5 +1,5 @@
 #pragma once
-/// Description of MndOptions for the command line and for checks of ranges; not part of the interface.
+/// Description of MndOptions (multi-node Boruvka) for the command line and for checks of ranges; not part of the interface.
 #include "merganser/base/options.hpp"
 #include "merganser/mnd/mnd.hpp"
 
