@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <iostream>
+#include <utility>
 
 #include "apps/frame/command.hpp"
 #include "apps/frame/memory.hpp"
@@ -22,6 +23,7 @@
 #include "merganser/msf/minimum_forest.hpp"
 #include "merganser/msf/prim.hpp"
 #include "merganser/msf/verify.hpp"
+#include "merganser/stats/summary.hpp"
 
 namespace merganser::app {
 namespace {
@@ -38,6 +40,7 @@ struct MsfCommand {
   msf::ForestOptions fast;
   mnd::MndOptions mnd;
   msf::EuclideanOptions euclidean;
+  int repeats = 1;
   std::string output, labels, json;
   RankOptions ranks;
 };
@@ -71,6 +74,7 @@ void describe(MsfCommand& o, V&& option) {
          "both",
          Kind{"FILE"}, Writes{});
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+  option("repeats", o.repeats, "times the forest is computed; the time reported is the median", at_least(1));
   option("verify", o.verify,
          "check every edge against the forest (cycle property), and the forest against another algorithm; points: "
          "against all pairs, up to 65,536 of them");
@@ -82,9 +86,7 @@ constexpr std::int64_t kMaxPairs = 65'536;  // points that --verify compares pai
 /// A run of the command on one rank.
 class MsfRun {
  public:
-  MsfRun(const MsfCommand& o, const Invocation& in, comm::Transport& t) : o_(o), in_(in), t_(t) {
-    if (t.rank() == 0) report_.progress = progress_callback(true);
-  }
+  MsfRun(const MsfCommand& o, const Invocation& in, comm::Transport& t) : o_(o), in_(in), t_(t) {}
 
   /// Loads, computes, verifies, writes and reports. Collective.
   void execute() {
@@ -98,6 +100,7 @@ class MsfRun {
  private:
   [[nodiscard]] AfterLoading after_loading() const;
   void load();
+  [[nodiscard]] double time_forest();
   void compute_forest();
   void check();
   void write();
@@ -118,7 +121,8 @@ class MsfRun {
   msf::ForestTotals totals_;
   std::int64_t alone_ = 0;  // vertices without an edge
   double load_seconds_ = 0;
-  double seconds_ = 0;
+  std::vector<double> times_;  // of the repetitions, in seconds: the slowest rank's
+  double seconds_ = 0;         // median of times_
   Json verified_;
 };
 
@@ -167,7 +171,10 @@ msf::Forest MsfRun::compute_with(Algo algo, msf::ForestOptions fast, msf::Report
   return mnd::mnd(loaded_.graph, t_, mnd, report);
 }
 
-void MsfRun::compute_forest() {
+double MsfRun::time_forest() {
+  report_ = msf::Report();
+  if (t_.rank() == 0) report_.progress = progress_callback(true);
+  forest_ = msf::Forest();
   // Ranks start together, so that the time is that of the algorithm, not of loading.
   t_.barrier();
   const double start = now();
@@ -180,9 +187,21 @@ void MsfRun::compute_forest() {
   });
   double seconds[1] = {now() - start};
   t_.all_reduce(seconds, comm::Op::max);
-  seconds_ = seconds[0];
   report_.progress = {};
-  totals_ = msf::totals(forest_, t_);
+  return seconds[0];
+}
+
+void MsfRun::compute_forest() {
+  for (int i = 0; i < o_.repeats; ++i) {
+    times_.push_back(time_forest());
+    const std::string digest = std::exchange(totals_, msf::totals(forest_, t_)).digest;
+    collective_try([&] {
+      if (i > 0 && digest != totals_.digest)
+        throw VerificationError("digest " + totals_.digest + " of repetition " + std::to_string(i + 1) +
+                                "; before it " + digest);
+    });
+  }
+  seconds_ = median(times_);
   alone_ = vertices_without_edge(forest_, totals_, t_);
 }
 
@@ -267,6 +286,7 @@ void MsfRun::report_results() {
       make_record(in_, {t_.size(), std::string(t_.name()), std::string(t_.choice()), o_.ranks.decorators, ""});
   record["input"] = has_points() ? points_json(o_.points, set_, items_) : loaded_.facts;
   record["timings"] = {{"load", load_seconds_}, {"forest", seconds_}};
+  if (o_.repeats > 1) record["timings"]["forest_repeats"] = times_;
   record["rate"] = {{unit + "_per_second", rate}};
   record["phases"] = phases["phases"];
   record["facts"] = phases["facts"];
@@ -277,10 +297,11 @@ void MsfRun::report_results() {
     std::cout << (has_points() ? points_text(o_.points, set_, items_) : graph_input_text(loaded_.facts)) << '\n';
     for (const auto& line : loaded_.lines) std::cout << line << '\n';
     std::cout << (o_.maximum ? "maximum" : "minimum") << " spanning forest: " << forest_text(totals_, alone_)
-              << seconds_text(seconds_) << method_text(phases) << " on " << t_.size()
-              << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name() << ": " << fixed_text(rate * 1e-6, 2)
-              << " million " << unit << "/s; input took " << seconds_text(load_seconds_) << "; at most "
-              << bytes_text(static_cast<double>(peak)) << " of memory per process\n\n"
+              << seconds_text(seconds_) << (o_.repeats > 1 ? fmt::format(" (median of {})", o_.repeats) : "")
+              << method_text(phases) << " on " << t_.size() << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name()
+              << ": " << fixed_text(rate * 1e-6, 2) << " million " << unit << "/s; input took "
+              << seconds_text(load_seconds_) << "; at most " << bytes_text(static_cast<double>(peak))
+              << " of memory per process\n\n"
               << phases_table(phases);
     if (!verified_.is_null())
       std::cout << "\nverified" << (has_points() ? " against all pairs" : ": every edge, and by another algorithm")

@@ -13,7 +13,7 @@
 #include "merganser/msf/local_forest.hpp"
 #include "merganser/msf/partition.hpp"
 #include "src/msf/boruvka.hpp"
-#include "src/msf/distributed_kruskal.hpp"
+#include "src/msf/kruskal_ranks.hpp"
 #include "src/msf/local/union_find.hpp"
 
 namespace merganser::msf {
@@ -215,13 +215,16 @@ class ForestSearch {
   /// Computes the forest by filter-Kruskal. Collective. @return this rank's share
   std::vector<Edge> by_kruskal() {
     const bool flip = options_.sense == Sense::maximum;
+    std::function<void(double)> progress;
+    if (report_.progress && transport_.rank() == 0)
+      progress = [this](double share) { report_.progress("local forest", share); };
     std::vector<Edge> forest;
     if (transport_.size() > 1) {
-      forest = DistributedKruskal<Edge>(graph_.vertices, transport_, options_.threads, flip, report_).run(edges_);
+      KruskalRanks ranks(transport_, report_);
+      ForestProgress told(progress, 2 * edges_.size() + kSortCost * 2 * static_cast<std::size_t>(graph_.vertices));
+      forest = FilterKruskal<Edge, KruskalRanks>(graph_.vertices, options_.threads, flip, ranks, told).run(edges_);
     } else {
       const Report::Scope scope(report_, "local forest", transport_);
-      std::function<void(double)> progress;
-      if (report_.progress) progress = [this](double share) { report_.progress("local forest", share); };
       const MeasuredWork work;
       forest = local_forest<Edge>(edges_, graph_.vertices, options_.threads, flip, progress);
     }
