@@ -1,14 +1,10 @@
 // Schema of parcels, and the container with a table of sites and a table of payload rows, on huge pages if large.
 #include "merganser/parcels/parcels.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "merganser/base/error.hpp"
@@ -16,7 +12,6 @@
 namespace merganser {
 namespace {
 
-constexpr std::size_t kHuge = std::size_t{1} << 21;  ///< bytes of a huge page
 
 /// Returns the least multiple of `to` that is not below n, for widths of rows and sizes of allocations.
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
@@ -85,18 +80,6 @@ std::size_t Schema::component_offset(std::string_view name, int component) const
     if (at != names.end() && component == 0) return offsets_[i] + static_cast<std::size_t>(at - names.begin());
   }
   return offset(name);  // throws: there is no such attribute
-}
-
-// Allocates the memory of a table of parcels; from four huge pages on, in whole huge pages.
-void* detail::allocate_memory(std::size_t& bytes) {
-  // Rounded to whole huge pages for madvise(), and to a multiple of the alignment, as aligned_alloc() requires.
-  const std::size_t step = bytes >= 4 * kHuge ? kHuge : 64;
-  if (bytes > PTRDIFF_MAX - step) throw std::bad_alloc();
-  bytes = round_up(bytes, step);
-  void* const memory = std::aligned_alloc(step, bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  if (step == kHuge) madvise(memory, bytes, MADV_HUGEPAGE);
-  return memory;
 }
 
 Parcels::Parcels(const Parcels& o) : schema_(o.schema_) { *this = o; }

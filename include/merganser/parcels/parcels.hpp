@@ -7,12 +7,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "merganser/base/aligned_memory.hpp"
 #include "merganser/parcels/columns.hpp"
 
 #include "merganser/base/language.hpp"
@@ -87,34 +86,6 @@ class Schema {
   std::vector<Attribute> attributes_;  // attributes in the order of a payload row
   std::vector<std::size_t> offsets_;   // by attribute: offset of its first component in a row
   std::size_t width_ = 2;              // doubles of a row: id, components, and one more to make it even
-};
-
-namespace detail {
-
-/// Allocates memory that begins at a cache line; from 8 MiB on, on huge pages where the system has them. Free it by
-/// std::free().
-/// @param bytes  wanted; on return rounded up to what was allocated @throws std::bad_alloc
-[[nodiscard]] void* allocate_memory(std::size_t& bytes);
-
-}  // namespace detail
-
-/// Owner of uninitialised memory, on huge pages where the system has them; pages are not touched before use.
-class RawBuffer {
- public:
-  RawBuffer() = default;
-  /// Allocates memory that begins at a cache line. @throws std::bad_alloc
-  explicit RawBuffer(std::size_t bytes) : data_(bytes > 0 ? detail::allocate_memory(bytes) : nullptr), bytes_(bytes) {}
-  /// Returns the address of the memory; null if the buffer has no bytes.
-  [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(data_.get()); }
-  /// Returns the length of the memory in bytes, after rounding up to cache lines or huge pages.
-  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-
- private:
-  struct Free {
-    void operator()(void* memory) const noexcept { std::free(memory); }
-  };
-  std::unique_ptr<void, Free> data_;
-  std::size_t bytes_ = 0;
 };
 
 /// Container of the parcels of one rank. Copies are deep; all functions are local.

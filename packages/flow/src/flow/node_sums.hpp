@@ -65,7 +65,7 @@ class NodeSums {
   [[nodiscard]] std::size_t line_length() const noexcept { return length_; }
 
  private:
-  using Numbers = std::vector<double, CacheLines<double>>;
+  using Numbers = std::vector<double, AlignedAllocator<double>>;
   enum Bracket : std::size_t { low, high };
   /// Number of lines of nodes in y whose sum involves columns of two ranks: -1, 0, 1, n-1, n, n+1.
   static constexpr std::size_t kEdges = 6;

@@ -64,7 +64,7 @@ class Placement {
   std::vector<std::int32_t> cell_;  // of a parcel by index
   std::vector<std::uint32_t> first_;
   std::vector<std::uint32_t> order_;  // filled up to a whole batch
-  std::vector<Batch, CacheLines<Batch>> batches_;
+  std::vector<Batch, AlignedAllocator<Batch>> batches_;
   Shapes shapes_ = Shapes::changed;
   Parcels arranged_;  // room for arrange()
 };

@@ -54,7 +54,7 @@ struct Transfer::Impl {
   NodeSums volume_sums;
   HaloFill halo;
   WindowWeights weighed;
-  std::vector<double, CacheLines<double>> line;
+  std::vector<double, AlignedAllocator<double>> line;
   std::array<std::vector<double>, 2> share;  // 1 - exp(-damping strain dt), at the nodes of the walls
   std::vector<std::uint32_t>
       left;  // indices of parcels that may have left; one more, as watch() writes before it counts

@@ -19,7 +19,7 @@ using namespace merganser::flow;
 using namespace merganser::test;
 using fft::kLanes;
 
-using Numbers = std::vector<double, CacheLines<double>>;
+using Numbers = std::vector<double, AlignedAllocator<double>>;
 
 /// kLanes columns of n complex numbers.
 struct Columns {

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <iostream>
+#include <utility>
 
 #include "apps/frame/command.hpp"
 #include "apps/frame/memory.hpp"
@@ -22,6 +23,7 @@
 #include "merganser/msf/minimum_forest.hpp"
 #include "merganser/msf/prim.hpp"
 #include "merganser/msf/verify.hpp"
+#include "merganser/stats/summary.hpp"
 
 namespace merganser::app {
 namespace {
@@ -31,16 +33,16 @@ enum class Algo : std::uint8_t { automatic, mnd };
 
 /// Options of the command merganser msf.
 struct MsfCommand {
-  GraphInput graph;                 ///< graph whose forest is found, unless --points is given
-  PointsOptions points;             ///< points whose spanning tree is found
-  Algo algo = Algo::automatic;      ///< --algo, for graphs
-  bool maximum = false;             ///< --maximum: the maximum spanning forest instead
-  bool verify = false;              ///< --verify: check the forest
-  msf::ForestOptions fast;          ///< options of --algo auto
-  mnd::MndOptions mnd;              ///< options of --algo mnd
-  msf::EuclideanOptions euclidean;  ///< options of the search among points
-  std::string output, labels,
-      json;  ///< paths of the forest, of the components' labels and of the run record; empty: none
+  GraphInput graph;
+  PointsOptions points;
+  Algo algo = Algo::automatic;
+  bool maximum = false;
+  bool verify = false;
+  msf::ForestOptions fast;
+  mnd::MndOptions mnd;
+  msf::EuclideanOptions euclidean;
+  int repeats = 1;
+  std::string output, labels, json;
   RankOptions ranks;
 };
 
@@ -74,6 +76,7 @@ void describe(MsfCommand& o, V&& option) {
          "both",
          Kind{"FILE"}, Writes{});
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+  option("repeats", o.repeats, "times the forest is computed; the time reported is the median", at_least(1));
   option("verify", o.verify,
          "check every edge against the forest (cycle property), and the forest against another algorithm; points: "
          "against all pairs, up to 65,536 of them");
@@ -85,10 +88,7 @@ constexpr std::int64_t kMaxPairs = 65'536;  // points that --verify compares pai
 /// Run of the command merganser msf on one rank.
 class MsfRun {
  public:
-  /// Takes options, command line and transport, which must outlive the run; rank 0 shows progress.
-  MsfRun(const MsfCommand& o, const Invocation& in, comm::Transport& t) : o_(o), in_(in), t_(t) {
-    if (t.rank() == 0) report_.progress = progress_callback(true);
-  }
+  MsfRun(const MsfCommand& o, const Invocation& in, comm::Transport& t) : o_(o), in_(in), t_(t) {}
 
   /// Loads the graph or points, computes the spanning forest, verifies it if requested, writes files and reports. Collective.
   void execute() {
@@ -102,6 +102,7 @@ class MsfRun {
  private:
   [[nodiscard]] AfterLoading after_loading() const;
   void load();
+  [[nodiscard]] double time_forest();
   void compute_forest();
   void check();
   void write();
@@ -121,10 +122,11 @@ class MsfRun {
   msf::Report report_;
   msf::Forest forest_;
   msf::ForestTotals totals_;
-  std::int64_t alone_ = 0;   // vertices without an edge
-  double load_seconds_ = 0;  // wall time of loading on this rank
-  double seconds_ = 0;       // wall time of the search for the forest on the slowest rank
-  Json verified_;            // counts of the verification; null: none was made
+  std::int64_t alone_ = 0;  // vertices without an edge
+  double load_seconds_ = 0;
+  std::vector<double> times_;  // of the repetitions, in seconds: the slowest rank's
+  double seconds_ = 0;         // median of times_
+  Json verified_;
 };
 
 /// Returns the memory and disk space that the command msf needs after loading: for the forest on all ranks, for labels on rank 0.
@@ -175,8 +177,10 @@ msf::Forest MsfRun::compute_with(Algo algo, msf::ForestOptions fast, msf::Report
   return mnd::mnd(loaded_.graph, t_, mnd, report);
 }
 
-/// Computes the spanning forest of the graph or the tree of the points, its totals, and the time of the slowest rank. Collective.
-void MsfRun::compute_forest() {
+double MsfRun::time_forest() {
+  report_ = msf::Report();
+  if (t_.rank() == 0) report_.progress = progress_callback(true);
+  forest_ = msf::Forest();
   // Ranks start together, so that the time is that of the algorithm, not of loading.
   t_.barrier();
   const double start = now();
@@ -189,9 +193,21 @@ void MsfRun::compute_forest() {
   });
   double seconds[1] = {now() - start};
   t_.all_reduce(seconds, comm::Op::max);
-  seconds_ = seconds[0];
   report_.progress = {};
-  totals_ = msf::totals(forest_, t_);
+  return seconds[0];
+}
+
+void MsfRun::compute_forest() {
+  for (int i = 0; i < o_.repeats; ++i) {
+    times_.push_back(time_forest());
+    const std::string digest = std::exchange(totals_, msf::totals(forest_, t_)).digest;
+    collective_try([&] {
+      if (i > 0 && digest != totals_.digest)
+        throw VerificationError("digest " + totals_.digest + " of repetition " + std::to_string(i + 1) +
+                                "; before it " + digest);
+    });
+  }
+  seconds_ = median(times_);
   alone_ = vertices_without_edge(forest_, totals_, t_);
 }
 
@@ -283,6 +299,7 @@ void MsfRun::report_results() {
       make_record(in_, {t_.size(), std::string(t_.name()), std::string(t_.choice()), o_.ranks.decorators, ""});
   record["input"] = has_points() ? points_json(o_.points, set_, items_) : loaded_.facts;
   record["timings"] = {{"load", load_seconds_}, {"forest", seconds_}};
+  if (o_.repeats > 1) record["timings"]["forest_repeats"] = times_;
   record["rate"] = {{unit + "_per_second", rate}};
   record["phases"] = phases["phases"];
   record["facts"] = phases["facts"];
@@ -293,10 +310,11 @@ void MsfRun::report_results() {
     std::cout << (has_points() ? points_text(o_.points, set_, items_) : graph_input_text(loaded_.facts)) << '\n';
     for (const auto& line : loaded_.lines) std::cout << line << '\n';
     std::cout << (o_.maximum ? "maximum" : "minimum") << " spanning forest: " << forest_text(totals_, alone_)
-              << seconds_text(seconds_) << method_text(phases) << " on " << t_.size()
-              << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name() << ": " << fixed_text(rate * 1e-6, 2)
-              << " million " << unit << "/s; input took " << seconds_text(load_seconds_) << "; at most "
-              << bytes_text(static_cast<double>(peak)) << " of memory per process\n\n"
+              << seconds_text(seconds_) << (o_.repeats > 1 ? fmt::format(" (median of {})", o_.repeats) : "")
+              << method_text(phases) << " on " << t_.size() << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name()
+              << ": " << fixed_text(rate * 1e-6, 2) << " million " << unit << "/s; input took "
+              << seconds_text(load_seconds_) << "; at most " << bytes_text(static_cast<double>(peak))
+              << " of memory per process\n\n"
               << phases_table(phases);
     if (!verified_.is_null())
       std::cout << "\nverified" << (has_points() ? " against all pairs" : ": every edge, and by another algorithm")

@@ -13,8 +13,8 @@
 #include "merganser/msf/local_forest.hpp"
 #include "merganser/msf/partition.hpp"
 #include "src/msf/boruvka.hpp"
+#include "src/msf/kruskal_ranks.hpp"
 #include "src/msf/local/union_find.hpp"
-#include "src/msf/merge_tree.hpp"
 
 namespace merganser::msf {
 namespace {
@@ -212,30 +212,23 @@ class ForestSearch {
   }
 
  private:
-  /// Method `kruskal`: computes the spanning forest of each rank's edges by filter-Kruskal, and merges these along a binomial tree.
-  /// Collective. @return the whole forest on rank 0, nothing on the others
+  /// Computes the forest by filter-Kruskal. Collective. @return this rank's share
   std::vector<Edge> by_kruskal() {
-    // Edges that are not in a rank's own forest are not in the forest of the graph (cycle property).
+    const bool flip = options_.sense == Sense::maximum;
+    std::function<void(double)> progress;
+    if (report_.progress && transport_.rank() == 0)
+      progress = [this](double share) { report_.progress("local forest", share); };
     std::vector<Edge> forest;
-    {
+    if (transport_.size() > 1) {
+      KruskalRanks ranks(transport_, report_);
+      ForestProgress told(progress, 2 * edges_.size() + kSortCost * 2 * static_cast<std::size_t>(graph_.vertices));
+      forest = FilterKruskal<Edge, KruskalRanks>(graph_.vertices, options_.threads, flip, ranks, told).run(edges_);
+    } else {
       const Report::Scope scope(report_, "local forest", transport_);
-      std::function<void(double)> progress;
-      if (report_.progress && transport_.rank() == 0) {
-        progress = [this](double share) { report_.progress("local forest", share); };
-      }
-      comm::agree(transport_, [&] {
-        const MeasuredWork work;
-        forest =
-            local_forest<Edge>(edges_, graph_.vertices, options_.threads, options_.sense == Sense::maximum, progress);
-      });
+      const MeasuredWork work;
+      forest = local_forest<Edge>(edges_, graph_.vertices, options_.threads, flip, progress);
     }
     report_.fact("local edges", static_cast<std::int64_t>(forest.size()));
-    if (transport_.size() == 1) return forest;
-    const Report::Scope scope(report_, "merge", transport_);
-    MergeTree(transport_).merge_to_first(forest, [this](std::vector<Edge>& mine, std::span<const Edge> theirs) {
-      const MeasuredWork work;
-      mine = merge_forests<Edge>(mine, theirs, graph_.vertices);
-    });
     return forest;
   }
 

@@ -76,17 +76,4 @@ TEST(LocalForest, takes_weights_of_64_bits) {
   expect_forest<graphs::Edge24>(edges, 500, 2);
 }
 
-TEST(MergedForests, are_the_forest_of_both) {
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
-    const std::uint64_t n = 5 + 10 * seed;
-    auto a = random_edges(n, 5 * n, 40, seed);
-    const auto b = random_edges(n, seed % 4 * n, 40, seed + 1000);
-    const auto fa = plain_kruskal(a, n);
-    const auto fb = plain_kruskal(b, n);
-    const auto merged = msf::merge_forests<graphs::Edge24>(fa, fb, n);
-    a.insert(a.end(), b.begin(), b.end());
-    EXPECT_EQ(merged, plain_kruskal(a, n)) << n;
-  }
-}
-
 }  // namespace

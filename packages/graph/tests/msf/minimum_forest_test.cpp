@@ -75,6 +75,47 @@ TEST_P(MinimumForestTest, is_found_where_edges_are_filtered_and_contracted_in_ma
   });
 }
 
+/// Computes the forest of a shape by Kruskal's method over ranks, and checks it, and that ranks hold ascending shares of it.
+template <class Edge>
+void expect_kruskal(const Shape& shape, comm::Transport& t, msf::Sense sense) {
+  const auto graph = distribute_as<Edge>(shape, t, 5);
+  msf::ForestOptions options;
+  options.method = ForestMethod::kruskal;
+  options.sense = sense;
+  msf::Report report;
+  const msf::Forest forest = msf::minimum_spanning_forest(graph, t, options, report);
+  const auto expected = sorted(plain_kruskal(shape.edges, shape.vertices, sense));
+  ASSERT_EQ(sorted(gathered(forest.edges, t)), expected) << shape.name;
+  const bool ascending = std::is_sorted(forest.edges.begin(), forest.edges.end());
+  EXPECT_TRUE(ascending || sense == msf::Sense::maximum) << shape.name;
+}
+
+TEST_P(MinimumForestTest, of_kruskal_is_found_by_pivots_and_splitters_of_all_ranks) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    if (!GetParam().decorators.empty()) return;
+    for (const auto sense : {msf::Sense::minimum, msf::Sense::maximum}) {
+      // Many weights, three weights, one weight; a giant tree, trees of no giant, and one edge in 40,000 copies.
+      ASSERT_NO_FATAL_FAILURE(expect_kruskal<graphs::Edge12>(random_shape(1, 900, 40'000, 1U << 31), t, sense));
+      ASSERT_NO_FATAL_FAILURE(expect_kruskal<graphs::Edge16>(random_shape(2, 9000, 40'000, 3), t, sense));
+      ASSERT_NO_FATAL_FAILURE(expect_kruskal<graphs::Edge12>(skewed_shape(3, 12, 40'000, 1), t, sense));
+      ASSERT_NO_FATAL_FAILURE(expect_kruskal<graphs::Edge24>(complete_shape(200, 5), t, sense));
+      // Light edges of these are joined in batches.
+      ASSERT_NO_FATAL_FAILURE(expect_kruskal<graphs::Edge12>(random_shape(4, 20'000, 150'000, 1U << 31), t, sense));
+      ASSERT_NO_FATAL_FAILURE(expect_kruskal<graphs::Edge16>(skewed_shape(5, 15, 200'000, 3), t, sense));
+      Shape copies{"copies", 70, {}};
+      for (int i = 0; i < 40'000; ++i) copies.add(3, 66, 7);
+      ASSERT_NO_FATAL_FAILURE(expect_kruskal<graphs::Edge12>(copies, t, sense));
+      Shape cliques{"cliques", 100 * 30, {}};  // no tree has an eighth of the vertices until heavy edges join them
+      for (std::uint64_t c = 0; c < 100; ++c) {
+        for (std::uint64_t a = 0; a < 30; ++a)
+          for (std::uint64_t b = 0; b < a; ++b) cliques.add(30 * c + a, 30 * c + b, 1 + (a * b + c) % 50);
+        cliques.add(30 * c, (30 * c + 30) % 3000, 1000 + c);
+      }
+      ASSERT_NO_FATAL_FAILURE(expect_kruskal<graphs::Edge16>(cliques, t, sense));
+    }
+  });
+}
+
 TEST_P(MinimumForestTest, the_greatest_forest_is_found_too) {
   on_ranks(GetParam(), [](comm::Transport& t) {
     for (auto options : all_options()) {

@@ -9,9 +9,9 @@
 #include <memory>
 #include <vector>
 
+#include "merganser/base/aligned_memory.hpp"
 #include "merganser/comm/transport.hpp"
 #include "merganser/geometry/decomposition.hpp"
-#include "merganser/parcels/parcels.hpp"
 
 #include "merganser/base/language.hpp"
 
@@ -57,25 +57,6 @@ class NodeLayout {
   std::size_t size_ = 0;
 };
 
-/// Allocator of node fields and parcel batches whose memory begins at a cache line; from 8 MiB on, on huge pages where the system
-/// has them.
-template <class T>
-struct CacheLines {
-  using value_type = T;  ///< type of the elements of the container that allocates
-  CacheLines() = default;
-  /// Converts from a cache-line allocator for another element type; these allocators hold no state.
-  template <class U>
-  CacheLines(const CacheLines<U>&) noexcept {}
-  /// Allocates cache-aligned memory for n elements.
-  T* allocate(std::size_t n) {
-    std::size_t bytes = n * sizeof(T);
-    return static_cast<T*>(detail::allocate_memory(bytes));
-  }
-  /// Frees cache-aligned memory that allocate() returned.
-  void deallocate(T* p, std::size_t) noexcept { std::free(p); }
-  friend bool operator==(const CacheLines&, const CacheLines&) = default;
-};
-
 /// Field of the flow model on one rank: kValues doubles at every grid node that the rank stores, halo included.
 template <std::size_t kValues>
 class Nodes {
@@ -100,7 +81,7 @@ class Nodes {
 
  private:
   NodeLayout layout_;
-  std::vector<double, CacheLines<double>> values_;
+  std::vector<double, AlignedAllocator<double>> values_;
 };
 
 /// Indices of the values that flow parcels carry and that are gathered at a node: volume, vorticity, buoyancy.

@@ -10,7 +10,7 @@
 namespace merganser::flow::fft {
 
 /// Array of doubles that begins at a cache line, for fields and tables of the flow's Fourier transforms and spectral solver.
-using Field = std::vector<double, CacheLines<double>>;
+using Field = std::vector<double, AlignedAllocator<double>>;
 
 /// Read-only rows of doubles to be Fourier transformed: row j at begin + j * stride.
 struct InRows {

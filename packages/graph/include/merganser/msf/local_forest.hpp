@@ -24,10 +24,4 @@ template <class Edge>
 [[nodiscard]] std::vector<Edge> local_forest(std::span<const Edge> edges, std::uint64_t vertices, int threads = 1,
                                              bool flip = false, const std::function<void(double)>& progress = {});
 
-/// Computes the minimum spanning forest of the union of two spanning forests over the same vertices, by Kruskal's algorithm. Local.
-/// Arguments and result are in ascending order of (weight, low, high).
-/// @throws InputError for more vertices than 2^32. Cost: linear in the edges and vertices.
-template <class Edge>
-[[nodiscard]] std::vector<Edge> merge_forests(std::span<const Edge> a, std::span<const Edge> b, std::uint64_t vertices);
-
 }  // namespace merganser::msf

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "merganser/base/aligned_memory.hpp"
+
 namespace merganser::msf {
 
 /// Disjoint sets of the vertices 0 .. size - 1 (trees of a spanning forest). Linking by index and path halving; the root of a set
@@ -34,9 +36,16 @@ class UnionFind {
       parent_[a] = b;
     return true;
   }
-  /// Points every vertex directly to the root of its set: afterwards labels()[v] is the root of v.
+  /// Returns the number of members of all sets.
+  [[nodiscard]] std::size_t size() const noexcept { return parent_.size(); }
+  /// Points every member to its root: afterwards labels()[v] is the root of v.
   void flatten() {
-    for (auto& up : parent_) up = parent_[up];
+    flatten([](std::size_t, std::uint32_t) {});
+  }
+  /// Points every member to its root, and calls use(member, root) for each, ascending.
+  template <class Use>
+  void flatten(const Use& use) {
+    for (std::size_t v = 0; v < parent_.size(); ++v) use(v, parent_[v] = parent_[parent_[v]]);
   }
   /// Returns the parent of every vertex in the union-find forest; after flatten() the root of its set.
   [[nodiscard]] const std::uint32_t* labels() const noexcept { return parent_.data(); }
@@ -44,7 +53,7 @@ class UnionFind {
   void prefetch(std::uint32_t v) const { __builtin_prefetch(parent_.data() + v, 1); }
 
  private:
-  std::vector<std::uint32_t> parent_;  ///< by vertex; a root is its own parent
+  std::vector<std::uint32_t, AlignedAllocator<std::uint32_t>> parent_;  ///< by vertex; a root is its own parent
 };
 
 }  // namespace merganser::msf

@@ -1,0 +1,350 @@
+#pragma once
+/// Filter-Kruskal [osipov2009] over the edges of one rank or of all ranks: selection by pivots, radix sort, joining of trees, and the
+/// filter that drops edges within one tree unsorted.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "merganser/base/simulated.hpp"
+#include "src/msf/local/buffer.hpp"
+#include "src/msf/local/edge_sort.hpp"
+#include "src/msf/local/union_find.hpp"
+#include "src/msf/parallel.hpp"
+
+namespace merganser::msf {
+
+/// Cost of sorting and joining an edge, relative to filtering one; for the share of work that progress callbacks report.
+inline constexpr std::size_t kSortCost = 8;
+
+/// Validates the number of vertices of a filter-Kruskal run, whose numbers must fit 32 bits. @throws InputError
+void check_vertices(std::uint64_t vertices);
+
+/// Validates the largest end of a rank's edges. @throws InputError unless it is one of the vertices of the graph
+void check_highest_end(std::uint64_t end, std::uint64_t vertices);
+
+/// Progress of filter-Kruskal on one rank, in units of filtered edges. Used by one thread, which counts for all.
+class ForestProgress {
+ public:
+  ForestProgress(const std::function<void(double)>& tell, std::size_t total)
+      : tell_(tell), total_(static_cast<double>(total)) {}
+  /// Counts filtered edges (or work of that cost) as done, and calls the progress callback with the share after every 2^22 edges.
+  void add(std::size_t edges) {
+    if (!tell_) return;
+    done_ += edges;
+    if (done_ < told_ + kEvery) return;
+    told_ = done_;
+    tell_(std::min(1.0, static_cast<double>(done_) / total_));
+  }
+
+ private:
+  static constexpr std::size_t kEvery = std::size_t{1} << 22;
+  const std::function<void(double)>& tell_;
+  double total_;
+  std::size_t done_ = 0;
+  std::size_t told_ = 0;
+};
+
+/// Filter step of filter-Kruskal: returns the edges for which `keep` holds, in their order, filtered by several threads; every weight
+/// is xored with `flip` first (all bits for a maximum forest).
+///
+/// Appending has no branch on the outcome, which is unpredictable. A predicate with a member may_keep(edge), which is cheaper and true
+/// for all edges to be kept, is applied to the edges that this one leaves.
+/// @param expected  estimated number of edges kept, for the first allocation
+/// @param highest   if not null, set to the largest end of all edges; 0 if there are none
+template <class Edge, class Keep>
+Buffer<Edge> select(std::span<const Edge> edges, typename Edge::bits_type flip, int threads, std::size_t expected,
+                    ForestProgress& progress, const Keep& keep, std::uint64_t* highest = nullptr) {
+  constexpr std::size_t kBlock = 4096;  // edges that a thread filters at a time
+  std::vector<Buffer<Edge>> parts(static_cast<std::size_t>(threads));
+  std::vector<std::uint64_t> ends(static_cast<std::size_t>(threads), 0);
+  in_parallel(threads, [&](int t) {
+    const auto mine = thread_share(edges, t, threads);
+    auto& out = parts[static_cast<std::size_t>(t)];
+    out.reserve(expected / static_cast<std::size_t>(threads) + kBlock);
+    typename Edge::id_type most = 0;
+    for (std::size_t begin = 0; begin < mine.size(); begin += kBlock) {
+      const auto block = mine.subspan(begin, std::min(kBlock, mine.size() - begin));
+      Edge* const to = out.reserve_more(block.size());
+      std::size_t kept = 0;
+      for (Edge e : block) {
+        most = std::max(most, e.high);
+        e.weight ^= flip;
+        to[kept] = e;
+        if constexpr (requires { keep.may_keep(e); })
+          kept += static_cast<std::size_t>(keep.may_keep(e));
+        else
+          kept += static_cast<std::size_t>(keep(e));
+      }
+      if constexpr (requires(Edge e) { keep.may_keep(e); }) {
+        const std::span<const Edge> left(to, std::exchange(kept, 0));
+        for (const Edge& e : left) {
+          to[kept] = e;
+          kept += static_cast<std::size_t>(keep(e));
+        }
+      }
+      out.resize(out.size() + kept);
+      if (t == 0) progress.add(block.size() * static_cast<std::size_t>(threads));
+    }
+    ends[static_cast<std::size_t>(t)] = most;
+  });
+  if (highest != nullptr) *highest = *std::max_element(ends.begin(), ends.end());
+  Buffer<Edge> all = std::move(parts[0]);
+  for (std::size_t t = 1; t < parts.size(); ++t) all.append(parts[t].span());
+  return all;
+}
+
+/// Returns `count` edges of a non-empty list, drawn with replacement by a fixed sequence that begins at `seed`: a stride would see
+/// weights that repeat. Weights are xored with `flip`.
+template <class Edge>
+std::vector<Edge> sample_edges(std::span<const Edge> edges, typename Edge::bits_type flip, std::size_t count,
+                               std::uint64_t seed) {
+  std::vector<Edge> sample;
+  sample.reserve(count);
+  std::uint64_t at = 0x9e3779b97f4a7c15ULL * (seed + 1);
+  for (std::size_t i = 0; i < count; ++i) {
+    at = at * 6364136223846793005ULL + 1442695040888963407ULL;
+    __extension__ using Wide = unsigned __int128;
+    sample.push_back(edges[static_cast<std::size_t>((static_cast<Wide>(at) * edges.size()) >> 64)]);
+    sample.back().weight ^= flip;
+  }
+  return sample;
+}
+
+/// Returns whether an edge is greater than the pivot of a filter-Kruskal round; mostly decided by the weights.
+template <class Edge>
+bool is_above(const Edge& e, const Edge& pivot) {
+  if (e.weight != pivot.weight) [[likely]]
+    return e.weight > pivot.weight;
+  return pivot < e;
+}
+
+/// Kruskal's algorithm on edges, or pairs of their ends, in ascending order: joins the trees at their ends, and calls joined(i) for every edge that
+/// joined two trees. Ends are prefetched, since a random vertex's parent is seldom in the cache.
+template <class Edge, class Joined>
+void join_trees(UnionFind& sets, std::span<const Edge> edges, const Joined& joined) {
+  constexpr std::size_t kAhead = 24;  // distance in edges at which ends are prefetched
+  const std::size_t n = edges.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i + kAhead < n) {
+      sets.prefetch(static_cast<std::uint32_t>(edges[i + kAhead].low));
+      sets.prefetch(static_cast<std::uint32_t>(edges[i + kAhead].high));
+    }
+    if (sets.join(static_cast<std::uint32_t>(edges[i].low), static_cast<std::uint32_t>(edges[i].high))) joined(i);
+  }
+}
+
+/// Edges of all ranks that were joined along, and how many of them joined two trees.
+struct JoinCount {
+  std::size_t edges = 0;
+  std::size_t joined = 0;
+};
+
+/// Predicate of edges between two trees of a union-find, as the trees are when it is made.
+///
+/// After the light edges of a graph, one tree often has most ends of edges. Then membership in it is looked up in one bit per
+/// vertex, which stays in the second-level cache where 4 bytes per vertex do not: most edges are decided by two bits.
+class BetweenTrees {
+ public:
+  /// Flattens the paths of the sets. Cost: O(vertices).
+  explicit BetweenTrees(UnionFind& sets);
+  /// Returns false only for an edge within the largest tree, by the bits of its ends.
+  template <class Edge>
+  [[nodiscard]] bool may_keep(const Edge& e) const {
+    return (in_largest(e.low) & in_largest(e.high)) == 0;
+  }
+  /// Returns whether an edge joins two trees.
+  template <class Edge>
+  bool operator()(const Edge& e) const {
+    // An edge out of the largest tree needs no labels, which would come from memory; most edges that may_keep() leaves are such.
+    if (in_largest(e.low) != in_largest(e.high)) return true;
+    return labels_[e.low] != labels_[e.high];
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t in_largest(std::uint64_t v) const { return largest_[v / 32] >> (v % 32) & 1U; }
+
+  const std::uint32_t* labels_;
+  std::vector<std::uint32_t> largest_;  // one bit per vertex: in the largest tree
+};
+
+/// Filter-Kruskal over the edges of all ranks of `Ranks`, which is one rank or communicates.
+///
+/// A round selects the light edges, about two per tree that is left, joins trees along them in ascending order, and drops the heavy
+/// edges within one tree by then. The light edges are joined in batches of increasing weight, each filtered by the trees before it:
+/// in graphs with hubs most of them lie within the largest tree, and are never sorted. All ranks have the same trees.
+///
+/// `Ranks` has, each collective: count(edges), the number on all ranks; gather(sample), of all ranks, on every rank; agree(check),
+/// which throws on every rank what check() throws on one; distribute(batch, splitters), this rank's range of all ranks' batches;
+/// join(sets, sorted, joined), which calls join_trees() with the sorted ranges of all ranks in order, and joined(i) for edges of this
+/// rank, and returns a JoinCount; and Scope(ranks, local), the measurement of local work or of communication.
+template <class Edge, class Ranks>
+class FilterKruskal {
+ public:
+  using Bits = typename Edge::bits_type;
+
+  /// @param flip  complements the bits of all weights first, for a maximum spanning forest
+  FilterKruskal(std::uint64_t vertices, int threads, bool flip, Ranks& ranks, ForestProgress& progress)
+      : vertices_(vertices),
+        ranks_(ranks),
+        threads_(std::max(1, threads)),
+        flip_(flip ? static_cast<Bits>(~Bits{0}) : Bits{0}),
+        progress_(progress) {}
+
+  /// Computes the forest of all ranks' edges. Collective over the ranks. @return this rank's edges of it, ascending. @throws InputError
+  /// on every rank for ends that are no vertices or too many vertices
+  std::vector<Edge> run(std::span<const Edge> edges) {
+    ranks_.agree([&] {
+      const typename Ranks::Scope scope(ranks_, true);
+      check_vertices(vertices_);
+      trees_ = static_cast<std::size_t>(vertices_);
+      sets_ = UnionFind(trees_);
+    });
+    Buffer<Edge> heavy;  // memory of `edges` from the second round on
+    for (bool last = false; !last;) {
+      const std::size_t count = ranks_.count(edges.size());
+      last = count <= std::max(2 * kSample, 3 * trees_);
+      // At least twice the trees that are left, so that light edges join most of them, and an eighth, so that rounds are few.
+      choose_pivots(edges, count, last ? count : std::max(2 * trees_, count / 8));
+      std::uint64_t highest = 0;
+      Buffer<Edge> light = select_light(edges, last, highest);
+      ranks_.agree([&] {
+        if (!edges.empty()) check_highest_end(highest, vertices_);
+      });
+      join_in_batches(std::move(light));
+      if (last) break;
+      const typename Ranks::Scope scope(ranks_, true);
+      // Light edges lie within trees by now, so this filter drops them with the heavy edges that cannot be in the forest.
+      heavy = select(edges, flip_, threads_, edges.size() / 16, progress_, BetweenTrees(sets_));
+      edges = heavy.span();
+      flip_ = 0;
+    }
+    return std::move(forest_);
+  }
+
+ private:
+  static constexpr std::size_t kSample = 4096;  // least number of edges in the sample for pivots
+  static constexpr std::size_t kManyEdges = std::size_t{1}
+                                            << 18;  // light edges from which on they are joined in batches
+
+  /// Range of weights of a batch of light edges: its last edge, and the last edges of ranges for all ranks but the last.
+  struct BatchRange {
+    Edge last;
+    std::vector<Edge> splitters;
+  };
+
+  /// Chooses the batches in which about `wanted` of all ranks' `count` edges are joined, by a sample: the last edge of the last one is
+  /// the pivot between light and heavy edges. A few edges are one batch, of rank 0. Collective; the same on every rank.
+  void choose_pivots(std::span<const Edge> edges, std::size_t count, std::size_t wanted) {
+    batches_.clear();
+    if (count <= 2 * kSample) return batches_.push_back({});
+    const auto ranks = static_cast<std::size_t>(ranks_.size());
+    const std::vector<std::size_t> parts =
+        wanted < kManyEdges ? std::vector<std::size_t>{0, 8} : std::vector<std::size_t>{0, 1, 2, 4, 8};
+    // At least 32 edges of the sample for a rank's range of the smallest batch, so that ranges differ by a fifth.
+    const std::size_t size = ranks == 1 ? kSample : std::max(kSample, 32 * ranks * (count / wanted) * 8 / parts[1]);
+    std::vector<Edge> sample;
+    if (!edges.empty())
+      sample = sample_edges(edges, flip_, (edges.size() * size + count - 1) / count,
+                            static_cast<std::uint64_t>(ranks_.rank()));
+    sample = ranks_.gather(std::move(sample));
+    const typename Ranks::Scope scope(ranks_, true);
+    std::sort(sample.begin(), sample.end());
+    const auto at = [&](std::size_t eighths, std::size_t of, std::size_t to) {
+      const std::size_t from = wanted * of / 8;
+      const std::size_t place = from + (wanted * to / 8 - from) * eighths / ranks;
+      return sample[std::min(sample.size() - 1, place * sample.size() / count)];
+    };
+    for (std::size_t b = 1; b < parts.size(); ++b) {
+      BatchRange range{at(ranks, parts[b - 1], parts[b]), {}};
+      for (std::size_t r = 1; r < ranks; ++r) range.splitters.push_back(at(r, parts[b - 1], parts[b]));
+      batches_.push_back(std::move(range));
+    }
+  }
+
+  /// Returns this rank's light edges, or in the last round all its edges but loops. @param highest  set to the largest end of all of
+  /// this rank's edges
+  Buffer<Edge> select_light(std::span<const Edge> edges, bool last, std::uint64_t& highest) {
+    const typename Ranks::Scope scope(ranks_, true);
+    if (last) {
+      const auto no_loop = [](const Edge& e) { return e.low != e.high; };
+      return select(edges, flip_, threads_, edges.size(), progress_, no_loop, &highest);
+    }
+    const auto is_light = [pivot = batches_.back().last](const Edge& e) { return !is_above(e, pivot); };
+    return select(edges, flip_, threads_, edges.size() / 7, progress_, is_light, &highest);
+  }
+
+  /// Joins trees along all ranks' light edges, batch after batch. Collective.
+  void join_in_batches(Buffer<Edge> light) {
+    std::vector<Buffer<Edge>> parts;
+    {
+      const typename Ranks::Scope scope(ranks_, true);
+      parts = split(std::move(light));
+    }
+    JoinCount before;
+    for (std::size_t b = 0; b < parts.size(); ++b) {
+      // Where most edges of the batch before joined two trees, the filter would drop few of this one.
+      if (b > 0 && 4 * before.joined < 3 * before.edges) {
+        const typename Ranks::Scope scope(ranks_, true);
+        parts[b] =
+            select(std::as_const(parts[b]).span(), Bits{0}, threads_, parts[b].size(), progress_, BetweenTrees(sets_));
+      }
+      before = join(ranks_.distribute(std::move(parts[b]), batches_[b].splitters));
+    }
+  }
+
+  /// Splits this rank's light edges into the batches, which keep their order.
+  std::vector<Buffer<Edge>> split(Buffer<Edge> light) {
+    std::vector<Buffer<Edge>> parts(batches_.size());
+    if (parts.size() == 1) {
+      parts[0] = std::move(light);
+      return parts;
+    }
+    constexpr std::size_t kBlock = 4096;
+    for (std::size_t begin = 0; begin < light.size(); begin += kBlock) {
+      const std::size_t end = std::min(begin + kBlock, light.size());
+      std::array<Edge*, 4> to{};
+      for (std::size_t b = 0; b < parts.size(); ++b) to[b] = parts[b].reserve_more(kBlock);
+      for (std::size_t i = begin; i < end; ++i) {
+        std::size_t b = 0;
+        for (std::size_t k = 0; k + 1 < parts.size(); ++k)
+          b += static_cast<std::size_t>(is_above(light[i], batches_[k].last));
+        *to[b]++ = light[i];
+      }
+      for (std::size_t b = 0; b < parts.size(); ++b) parts[b].resize(static_cast<std::size_t>(to[b] - parts[b].data()));
+    }
+    return parts;
+  }
+
+  /// Sorts this rank's range of a batch, joins trees along the edges of all ranks in ascending order, and adds those of this rank that
+  /// join two trees to the forest. Collective.
+  JoinCount join(Buffer<Edge> mine) {
+    {
+      const typename Ranks::Scope scope(ranks_, true);
+      Buffer<Edge> scratch;
+      sort_edges(mine, scratch);
+    }
+    progress_.add(kSortCost / 2 * mine.size());
+    const JoinCount count =
+        ranks_.join(sets_, std::as_const(mine).span(), [&](std::size_t i) { forest_.push_back(mine[i]); });
+    trees_ -= count.joined;
+    progress_.add(kSortCost / 2 * mine.size());
+    return count;
+  }
+
+  std::uint64_t vertices_;
+  std::size_t trees_ = 0;  // trees left: vertices less edges of the forest
+  Ranks& ranks_;
+  UnionFind sets_{0};  // trees as sets of vertices; the same on every rank
+  int threads_;
+  Bits flip_;
+  ForestProgress& progress_;
+  std::vector<BatchRange> batches_;  // of the light edges of a round, ascending
+  std::vector<Edge> forest_;
+};
+
+}  // namespace merganser::msf
