@@ -287,8 +287,8 @@ class FilterKruskal {
     }
     JoinCount before;
     for (std::size_t b = 0; b < parts.size(); ++b) {
-      // Where most edges of the batch before joined two trees, the filter would drop few of this one.
-      if (b > 0 && 4 * before.joined < 3 * before.edges) {
+      // A filter costs an eighth of sorting and joining, so it must drop an eighth, of which the batch before tells.
+      if (b > 0 && 8 * before.joined < 7 * before.edges) {
         const typename Ranks::Scope scope(ranks_, true);
         parts[b] =
             select(std::as_const(parts[b]).span(), Bits{0}, threads_, parts[b].size(), progress_, BetweenTrees(sets_));

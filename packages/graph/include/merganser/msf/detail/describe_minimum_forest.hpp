@@ -12,7 +12,8 @@ void describe(ForestOptions& o, auto&& option) {
   option("policy", o.policy, "what a round contracts: whole trees of chosen edges, or stars cut out of them",
          Choices<links::Policy>{{{"trees", links::Policy::trees}, {"stars", links::Policy::stars}}});
   option("base-case", o.base_case,
-         "vertices up to which a rank may hold arrays of all of them: the last rounds are done by Kruskal then",
+         "vertices or components up to which ranks may hold arrays of all of them, and Kruskal finishes; 0: never, "
+         "memory is bounded",
          at_least(0));
   option("threads", o.threads, "threads of each rank in the passes over its edges", between(1, 1024));
 }
