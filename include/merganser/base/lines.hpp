@@ -83,6 +83,17 @@ using BlankWords = WordsBetween<' ', '\t'>;
 
 /// Parses a whole word as an id: digits alone, below 2^63. @return false if it is not one; `value` is then undefined
 inline bool parse_id(std::string_view word, std::uint64_t& value) {
+  constexpr std::size_t kSurelyFits = 18;  // digits of which any number is below 2^63
+  if (word.size() <= kSurelyFits) {        // as nearly all are; several times as fast as from_chars()
+    std::uint64_t number = 0;
+    for (const char c : word) {
+      const auto digit = static_cast<unsigned>(c - '0');
+      if (digit > 9) return false;
+      number = 10 * number + digit;
+    }
+    value = number;
+    return !word.empty();
+  }
   const char* const end = word.data() + word.size();
   const auto [stop, error] = std::from_chars(word.data(), end, value);
   return error == std::errc() && stop == end && value < (std::uint64_t{1} << 63);

@@ -5,10 +5,12 @@
 #include <bit>
 #include <span>
 
+#include "merganser/base/aligned_memory.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/graphs/weights.hpp"
 #include "src/graphs/files/disk.hpp"
 #include "src/graphs/files/raw.hpp"
+#include "src/graphs/radix_sort.hpp"
 
 namespace merganser::graphs::detail {
 namespace {
@@ -199,10 +201,10 @@ std::vector<Edge> distribute_and_sort(std::vector<Arc> arcs, std::uint64_t verti
   const Ranges ranges = Ranges::even(vertices, transport.size());
   edges =
       comm::send_to_owners_in_rounds(transport, std::move(edges), [&](const Edge& e) { return ranges.owner(e.low); });
-  std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
-    if (a.low != b.low) return a.low < b.low;
-    return a.high != b.high ? a.high < b.high : a.weight < b.weight;
-  });
+  {
+    const RawBuffer scratch(edges.size() * sizeof(Edge));
+    RadixSort<Edge, EdgeOrder::by_ends>::sort(edges, {reinterpret_cast<Edge*>(scratch.data()), edges.size()});
+  }
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   return edges;
 }

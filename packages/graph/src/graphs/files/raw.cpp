@@ -74,6 +74,11 @@ void Raw::add_integer(std::uint64_t from, std::uint64_t to, std::int64_t weight)
 
 // Arc of a text format: an integer weight if the text is an integer, else a real weight.
 bool Raw::add(std::uint64_t from, std::uint64_t to, std::string_view text) {
+  std::uint64_t natural = 0;
+  if (parse_id(text, natural)) {  // as most weights are
+    add_bits(from, to, false, natural);
+    return true;
+  }
   const bool below = text.starts_with('-');
   const std::string_view digits = below || text.starts_with('+') ? text.substr(1) : text;
   std::uint64_t magnitude = 0;

@@ -87,24 +87,8 @@ class PlainText final : public Text {
   /// Calls `use` with this rank's lines of the plain text file in pieces; numbered ones are read twice. Collective.
   void each_from(const Each& how, const std::function<void(const Piece&)>& use) override {
     LineCounts before;
-    // Line numbers need the lines of all ranks before this one: a first pass counts them, a second one hands them out.
     if (how.numbered) {
-      LineCounts mine;
-      agree_first(transport_, [&] {
-        walk(how, [&](const Piece& piece) {
-          mine.lines += count_lines(piece.text) + (piece.text.ends_with('\n') ? 0 : 1);
-          mine.comments += comments_in(piece.text);
-        });
-        if (how.begin > 0 && transport_.rank() == 0) {
-          mine.lines += count_lines(std::string_view(head_).substr(0, how.begin));
-          mine.comments += comments_in(std::string_view(head_).substr(0, how.begin));
-        }
-      });
-      const auto all = comm::all_gather_value(transport_, mine);
-      for (std::size_t rank = 0; rank < static_cast<std::size_t>(transport_.rank()); ++rank) {
-        before.lines += all[rank].lines;
-        before.comments += all[rank].comments;
-      }
+      if (transport_.size() > 1) before = count_before(how);
       if (transport_.rank() == 0) {
         before.lines = count_lines(std::string_view(head_).substr(0, how.begin));
         before.comments = comments_in(std::string_view(head_).substr(0, how.begin));
@@ -121,6 +105,28 @@ class PlainText final : public Text {
         use(piece);
       });
     });
+  }
+
+  /// Returns the numbers of lines and comments of the plain text file before this rank's lines, by reading these once. Collective.
+  LineCounts count_before(const Each& how) {
+    LineCounts mine;
+    agree_first(transport_, [&] {
+      walk(how, [&](const Piece& piece) {
+        mine.lines += count_lines(piece.text) + (piece.text.ends_with('\n') ? 0 : 1);
+        mine.comments += comments_in(piece.text);
+      });
+      if (how.begin > 0 && transport_.rank() == 0) {
+        mine.lines += count_lines(std::string_view(head_).substr(0, how.begin));
+        mine.comments += comments_in(std::string_view(head_).substr(0, how.begin));
+      }
+    });
+    const auto all = comm::all_gather_value(transport_, mine);
+    LineCounts before;
+    for (std::size_t rank = 0; rank < static_cast<std::size_t>(transport_.rank()); ++rank) {
+      before.lines += all[rank].lines;
+      before.comments += all[rank].comments;
+    }
+    return before;
   }
 
   /// Returns the number of the line at an offset of the plain text file, from 1, by reading all bytes before; 0 beyond
