@@ -123,7 +123,7 @@ TEST_P(EveryModel, gives_the_bits_of_one_rank) {
   });
 }
 
-TEST(FlowTargets, whole_steps_with_splits_and_merges_have_the_same_bits_with_all_kinds_of_vectors) {
+TEST(Model, gives_the_same_bits_with_all_kinds_of_vectors) {
   const Came want = alone(Case::rayleigh_taylor);
   for_every_target([&](const char* name) {
     const Came got = alone(Case::rayleigh_taylor);
