@@ -1,4 +1,4 @@
-/// The whole flow model: reference numbers, conservation, the same bits over ranks, decompositions and models.
+/// The whole flow model: reference numbers, conservation, the same bits over ranks, decompositions, models and vectors.
 #include "merganser/flow/model.hpp"
 
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/flow/cases.hpp"
+#include "tests/flow/every_target.hpp"
 #include "tests/support/ranks.hpp"
 #include "tests/support/total_digest.hpp"
 
@@ -119,6 +120,15 @@ TEST_P(EveryModel, gives_the_bits_of_one_rank) {
     if (!GetParam().decorators.empty()) return;
     compare(Case::rayleigh_taylor, "auto", rt);
     compare(Case::taylor_green, "auto", tg);
+  });
+}
+
+TEST(Model, gives_the_same_bits_with_all_kinds_of_vectors) {
+  const Came want = alone(Case::rayleigh_taylor);
+  for_every_target([&](const char* name) {
+    const Came got = alone(Case::rayleigh_taylor);
+    EXPECT_EQ(got.digest.to_string(), want.digest.to_string()) << name;
+    EXPECT_TRUE(got.rows == want.rows) << name;
   });
 }
 
