@@ -1,0 +1,332 @@
+// Tests of the parts of filter-Kruskal on one rank: disjoint sets, filters, samples, and loops shared by threads.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include "merganser/base/error.hpp"
+#include "src/msf/local/filter_kruskal.hpp"
+#include "tests/msf/oracle.hpp"
+
+namespace {
+
+using namespace merganser;
+using namespace merganser::test;
+using Ends = std::pair<std::uint32_t, std::uint32_t>;
+
+/// Disjoint sets by definition: all members of a set carry its least member.
+class PlainSets {
+ public:
+  explicit PlainSets(std::size_t size) : label_(size) { std::iota(label_.begin(), label_.end(), 0U); }
+  bool join(std::uint32_t a, std::uint32_t b) {
+    const auto [low, high] = std::minmax({label_[a], label_[b]});
+    const bool different = low != high;
+    std::replace(label_.begin(), label_.end(), std::uint32_t{high}, std::uint32_t{low});
+    return different;
+  }
+  [[nodiscard]] const std::vector<std::uint32_t>& labels() const { return label_; }
+
+ private:
+  std::vector<std::uint32_t> label_;
+};
+
+std::vector<Ends> random_ends(std::uint64_t seed, std::uint64_t n, std::size_t count) {
+  Random random(seed, 21, 0);
+  std::vector<Ends> all;
+  for (std::size_t i = 0; i < count; ++i)
+    all.emplace_back(static_cast<std::uint32_t>(random.below(n)), static_cast<std::uint32_t>(random.below(n)));
+  return all;
+}
+
+TEST(UnionFindTest, sets_have_their_least_vertex_as_root) {
+  for (const std::uint64_t n : {1, 2, 3, 31, 32, 33, 200}) {
+    msf::UnionFind sets(n);
+    PlainSets plain(n);
+    EXPECT_EQ(sets.size(), n);
+    for (const auto& [a, b] : random_ends(n, n, 2 * n)) {
+      ASSERT_EQ(sets.join(a, b), plain.join(a, b));
+      ASSERT_FALSE(sets.join(b, a));
+      for (std::uint32_t v = 0; v < n; v += 3) ASSERT_EQ(sets.find(v), plain.labels()[v]);
+    }
+    sets.flatten();
+    EXPECT_EQ(std::vector<std::uint32_t>(sets.labels(), sets.labels() + n), plain.labels());
+  }
+}
+
+TEST(UnionFindTest, of_nothing_has_no_members) {
+  msf::UnionFind sets(0);
+  sets.flatten([](std::size_t, std::uint32_t) { FAIL(); });
+  EXPECT_EQ(sets.size(), 0U);
+}
+
+/// A chain of 1,000 pointers: one pass makes all of them short.
+TEST(UnionFindTest, a_long_path_is_halved_by_a_search_and_flattened_by_one_pass) {
+  msf::UnionFind sets(1000);
+  for (std::uint32_t v = 999; v > 0; --v) EXPECT_TRUE(sets.join(v - 1, v));
+  EXPECT_EQ(sets.labels()[999], 998U);
+  EXPECT_EQ(sets.find(999), 0U);
+  EXPECT_EQ(sets.labels()[999], 997U);  // halved: every second vertex of the path skips one
+  EXPECT_EQ(sets.labels()[998], 997U);
+  EXPECT_EQ(sets.labels()[997], 995U);
+  std::vector<std::size_t> seen;
+  sets.flatten([&](std::size_t v, std::uint32_t root) {
+    seen.push_back(v);
+    EXPECT_EQ(root, 0U);
+  });
+  std::vector<std::size_t> all(1000);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  EXPECT_EQ(seen, all);
+  for (std::size_t v = 0; v < 1000; ++v) ASSERT_EQ(sets.labels()[v], 0U);
+}
+
+TEST(JoinTreesTest, tells_every_edge_that_joins_two_trees) {
+  for (const std::size_t count : {0, 1, 23, 24, 25, 26, 400}) {
+    std::vector<graphs::Edge12> edges;
+    for (const auto& [a, b] : random_ends(count, 90, count)) edges.push_back({a, b, 0});
+    msf::UnionFind sets(90);
+    std::vector<std::size_t> joined;
+    msf::join_trees(sets, std::span<const graphs::Edge12>(edges), [&](std::size_t i) { joined.push_back(i); });
+    PlainSets plain(90);
+    std::vector<std::size_t> expected;
+    for (std::size_t i = 0; i < count; ++i)
+      if (plain.join(edges[i].low, edges[i].high)) expected.push_back(i);
+    EXPECT_EQ(joined, expected);
+  }
+}
+
+/// All pairs of vertices, for sets with one large tree among others, none, and several of one size.
+TEST(BetweenTreesTest, decides_every_pair_of_vertices) {
+  for (const std::uint64_t n : {1, 2, 31, 32, 33, 63, 64, 65, 100, 257}) {
+    for (const std::uint64_t joins : {std::uint64_t{0}, n / 3, n / 2, n, 3 * n}) {
+      msf::UnionFind sets(n);
+      PlainSets plain(n);
+      for (const auto& [a, b] : random_ends(n + joins, n, joins)) EXPECT_EQ(sets.join(a, b), plain.join(a, b));
+      const msf::BetweenTrees between(sets);
+      for (std::uint32_t a = 0; a < n; ++a) {
+        for (std::uint32_t b = a; b < n; ++b) {
+          const graphs::Edge24 e{a, b, 0};
+          const bool different = plain.labels()[a] != plain.labels()[b];
+          ASSERT_EQ(between(e), different) << a << ", " << b << " of " << n;
+          ASSERT_TRUE(between.may_keep(e) || !different) << a << ", " << b << " of " << n;
+        }
+      }
+    }
+  }
+}
+
+TEST(BetweenTreesTest, drops_edges_within_the_largest_tree_by_bits) {
+  constexpr std::uint32_t kVertices = 500;
+  for (const std::uint32_t first : {0U, 77U, 180U}) {  // first vertex of a tree of 320 vertices; all others are pairs
+    msf::UnionFind sets(kVertices);
+    const auto in_tree = [&](std::uint32_t v) { return v >= first && v < first + 320; };
+    for (std::uint32_t v = 0; v + 1 < kVertices; ++v)
+      if (in_tree(v) == in_tree(v + 1) && (in_tree(v) || v % 2 == 0)) sets.join(v, v + 1);
+    const msf::BetweenTrees between(sets);
+    for (std::uint32_t a = 0; a < kVertices; ++a)
+      for (std::uint32_t b = a; b < kVertices; ++b)
+        ASSERT_EQ(between.may_keep(graphs::Edge12{a, b, 0}), !in_tree(a) || !in_tree(b)) << a << ", " << b;
+  }
+}
+
+TEST(BetweenTreesTest, of_no_vertices_is_made) {
+  msf::UnionFind sets(0);
+  const msf::BetweenTrees between(sets);
+  (void)between;
+}
+
+/// Keeps edges of even weights; may_keep() keeps multiples of 4 beside, and counts how many others it has let through.
+struct KeepsEven {
+  std::atomic<int>* asked = nullptr;
+  [[nodiscard]] bool may_keep(const graphs::Edge16& e) const { return e.weight % 8 != 2; }
+  bool operator()(const graphs::Edge16& e) const {
+    ++*asked;
+    return e.weight % 2 == 0;
+  }
+};
+
+TEST(SelectTest, keeps_edges_in_their_order_whatever_the_threads) {
+  const std::function<void(double)> tell;
+  for (const std::size_t size : {0, 1, 2, 4095, 4096, 4097, 8192, 20'001}) {
+    std::vector<graphs::Edge16> edges;
+    Random random(size, 22, 0);
+    for (std::size_t i = 0; i < size; ++i)
+      edges.push_back(graphs::make_edge<graphs::Edge16>(random.below(5000), random.below(5000), random.bits()));
+    for (const std::uint64_t flip : {std::uint64_t{0}, ~std::uint64_t{0}}) {
+      std::vector<graphs::Edge16> even;
+      std::vector<graphs::Edge16> staged;
+      int asked = 0;
+      std::uint64_t highest = 0;
+      for (auto e : edges) {
+        e.weight ^= flip;
+        highest = std::max<std::uint64_t>(highest, e.high);
+        if (e.weight % 2 == 0) even.push_back(e);
+        asked += e.weight % 8 != 2 ? 1 : 0;
+        if (e.weight % 2 == 0 && e.weight % 8 != 2) staged.push_back(e);
+      }
+      for (const int threads : {1, 2, 3, 5}) {
+        for (const std::size_t expected : {std::size_t{0}, size, 3 * size + 9999}) {
+          msf::ForestProgress progress(tell, 1);
+          std::uint64_t end = 77;
+          const auto is_even = [](const graphs::Edge16& e) { return e.weight % 2 == 0; };
+          const std::span<const graphs::Edge16> all(edges);
+          auto found = msf::select(all, flip, threads, expected, progress, is_even, &end);
+          ASSERT_EQ(std::vector(found.begin(), found.end()), even) << size << ", " << threads << " threads";
+          ASSERT_EQ(end, highest);
+          std::atomic<int> times = 0;
+          found = msf::select(all, flip, threads, expected, progress, KeepsEven{&times});
+          ASSERT_EQ(std::vector(found.begin(), found.end()), staged) << size << ", " << threads << " threads";
+          ASSERT_EQ(times, asked);
+        }
+      }
+    }
+  }
+}
+
+TEST(SampleTest, draws_every_edge_about_equally_often) {
+  std::vector<graphs::Edge12> edges;
+  for (std::uint32_t i = 0; i < 10; ++i) edges.push_back({i, i + 1, i});
+  for (const std::uint64_t seed : {0, 1, 2, 63}) {
+    const auto sample = msf::sample_edges(std::span<const graphs::Edge12>(edges), 0xffffffffU, 20'000, seed);
+    ASSERT_EQ(sample.size(), 20'000U);
+    std::map<std::uint32_t, int> times;
+    for (const auto& e : sample) {
+      ASSERT_EQ(e, (graphs::Edge12{e.low, e.low + 1, ~e.low}));
+      ++times[e.low];
+    }
+    ASSERT_EQ(times.size(), 10U);
+    for (const auto& [edge, count] : times) EXPECT_NEAR(count, 2000, 250) << "edge " << edge << ", seed " << seed;
+  }
+}
+
+TEST(SampleTest, depends_on_nothing_but_its_arguments) {
+  const std::vector<graphs::Edge24> edges = random_shape(1, 500, 3000, 1U << 30).edges;
+  const std::span<const graphs::Edge24> all(edges);
+  const auto sample = msf::sample_edges(all, 0, 100, 3);
+  EXPECT_EQ(sample, msf::sample_edges(all, 0, 100, 3));
+  EXPECT_NE(sample, msf::sample_edges(all, 0, 100, 4));
+  const auto fewer = msf::sample_edges(all, 0, 40, 3);
+  EXPECT_TRUE(std::equal(fewer.begin(), fewer.end(), sample.begin()));
+  EXPECT_TRUE(msf::sample_edges(all, 0, 0, 3).empty());
+  EXPECT_EQ(msf::sample_edges(all.first(1), 0, 9, 3), Edges(9, edges[0]));
+}
+
+TEST(PivotTest, is_compared_with_in_the_order_of_weight_and_ends) {
+  Edges all;
+  for (std::uint64_t i = 0; i < 27; ++i) all.push_back({i % 3, i / 3 % 3, i / 9});
+  for (const auto& e : all)
+    for (const auto& pivot : all)
+      EXPECT_EQ(msf::is_above(e, pivot),
+                std::tuple(e.weight, e.low, e.high) > std::tuple(pivot.weight, pivot.low, pivot.high));
+}
+
+TEST(ForestProgressTest, tells_the_share_after_every_four_million_edges) {
+  std::vector<double> told;
+  const std::function<void(double)> tell = [&](double share) { told.push_back(share); };
+  const std::size_t step = std::size_t{1} << 22;
+  msf::ForestProgress progress(tell, 8 * step);
+  progress.add(step - 1);
+  EXPECT_TRUE(told.empty());
+  progress.add(1);
+  EXPECT_EQ(told, (std::vector{0.125}));
+  progress.add(step - 1);
+  EXPECT_EQ(told.size(), 1U);
+  progress.add(2 * step + 1);
+  EXPECT_EQ(told, (std::vector{0.125, 0.5}));
+  progress.add(100 * step);
+  EXPECT_EQ(told, (std::vector{0.125, 0.5, 1.0}));
+  const std::function<void(double)> nobody;
+  msf::ForestProgress(nobody, step).add(3 * step);
+}
+
+TEST(ParallelTest, every_thread_runs_once_and_the_first_is_the_calling_one) {
+  for (const int threads : {0, 1, 2, 5}) {
+    std::mutex lock;
+    std::map<int, std::thread::id> who;
+    msf::in_parallel(threads, [&](int t) {
+      const std::lock_guard guard(lock);
+      EXPECT_TRUE(who.emplace(t, std::this_thread::get_id()).second);
+    });
+    EXPECT_EQ(who.size(), static_cast<std::size_t>(std::max(1, threads)));
+    for (const auto& [t, id] : who) EXPECT_EQ(id == std::this_thread::get_id(), t == 0) << t;
+  }
+}
+
+TEST(ParallelTest, the_error_of_the_lowest_thread_is_thrown_after_all_have_ended) {
+  for (const int lowest : {0, 1, 3}) {
+    std::atomic<int> ended = 0;
+    try {
+      msf::in_parallel(4, [&](int t) {
+        ++ended;
+        if (t >= lowest) throw std::runtime_error("thread " + std::to_string(t));
+      });
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const std::runtime_error& e) {
+      EXPECT_EQ(e.what(), "thread " + std::to_string(lowest));
+    }
+    EXPECT_EQ(ended, 4);
+  }
+}
+
+TEST(ParallelTest, a_shared_loop_runs_every_item_once) {
+  for (const std::size_t count : {0, 1, 2, 255, 256, 257, 1000, 5003}) {
+    for (const int threads : {1, 2, 3, 7}) {
+      std::mutex lock;
+      std::map<std::size_t, std::size_t> pieces;
+      msf::share_loop(threads, count, [&](std::size_t begin, std::size_t end) {
+        const std::lock_guard guard(lock);
+        EXPECT_LT(begin, end);
+        EXPECT_TRUE(pieces.emplace(begin, end).second);
+      });
+      std::size_t at = 0;
+      for (const auto& [begin, end] : pieces) {
+        ASSERT_EQ(begin, at) << count << " items, " << threads << " threads";
+        at = end;
+      }
+      ASSERT_EQ(at, count);
+      if (count > 0 && (threads == 1 || count < 256)) {
+        EXPECT_EQ(pieces.size(), 1U) << count << " items, " << threads << " threads";
+      } else if (count > 0) {  // so many that a thread that is late costs little
+        EXPECT_GE(pieces.size(), 8U * static_cast<unsigned>(threads)) << count << " items";
+        EXPECT_LE(pieces.size(), 16U * static_cast<unsigned>(threads)) << count << " items";
+      }
+    }
+  }
+}
+
+TEST(ParallelTest, shares_of_threads_are_consecutive_and_differ_by_one_at_most) {
+  for (const std::size_t size : {0, 1, 6, 7, 8, 100}) {
+    std::vector<int> all(size);
+    std::iota(all.begin(), all.end(), 0);
+    std::vector<int> joined;
+    for (int t = 0; t < 7; ++t) {
+      const auto share = msf::thread_share(std::span<const int>(all), t, 7);
+      EXPECT_GE(share.size(), size / 7);
+      EXPECT_LE(share.size(), (size + 6) / 7);
+      joined.insert(joined.end(), share.begin(), share.end());
+    }
+    EXPECT_EQ(joined, all);
+  }
+}
+
+TEST(LocalForestLimits, vertices_and_ends_beyond_what_is_allowed_are_refused) {
+  const auto text = [](const auto& call) -> std::string {
+    try {
+      call();
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "accepted";
+  };
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 32;
+  EXPECT_EQ(text([] { msf::check_vertices(kMost); }), "accepted");
+  EXPECT_EQ(text([] { msf::check_vertices(kMost + 1); }),
+            "vertices of one rank's forest: 4294967297; allowed: at most 4294967296");
+  EXPECT_EQ(text([] { msf::check_highest_end(4, 5); }), "accepted");
+  EXPECT_EQ(text([] { msf::check_highest_end(5, 5); }),
+            "an edge ends in vertex 5; allowed: below 5, the number of vertices");
+}
+
+}  // namespace
