@@ -130,7 +130,8 @@ HWY_INLINE bool is_unique(VI first, VI second, float coordinate_error, std::uint
 }
 
 /// Returns the bits of the squared distances from one parcel to a vector of candidates; as integers they compare as the
-/// distances do.
+/// distances do. Fused or not as the target has it: is_unique() allows for either rounding, and what it leaves open is searched
+/// exactly, so that the nearest parcel is the same on every target.
 HWY_INLINE VI distance2(VF x, VF y, VF z, VF px, VF py, VF pz) {
   const VF dx = hn::Sub(x, px);
   const VF dy = hn::Sub(y, py);

@@ -72,7 +72,7 @@ bool FinishLine(std::size_t cells, double* line) {
     const double divisor = volume > 0 ? volume : 1;  // without volume all sums are 0
     for (std::size_t part = 0; part < CarriedFields::width; part += hn::Lanes(d)) {
       const V mean = hn::Div(hn::Load(d, at + part), hn::Set(d, divisor));
-      // x * 0 is 0 for finite x and not a number else: one comparison at the end checks the whole line.
+      // x * 0 is 0 for finite x and not a number else, fused or not: one comparison at the end checks the whole line.
       check = hn::MulAdd(mean, hn::Zero(d), check);
       hn::Store(mean, d, at + part);
     }

@@ -1,5 +1,6 @@
 // Cells of parcels and the four points of each ellipsoid, eight parcels at a time. Compiled once per vector target by
-// Highway; see the end of the file for the dispatch.
+// Highway; see the end of the file for the dispatch. The bits do not depend on the target: every operation is rounded as IEEE 754
+// says, fused ones included (fused.hpp).
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/flow/placement_kernels.cpp"
 #include <hwy/foreach_target.h>
@@ -10,6 +11,7 @@
 #include <numbers>
 
 #include "merganser/base/detail/highway.hpp"
+#include "src/flow/fused.hpp"
 #include "src/flow/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -69,6 +71,7 @@ bool FindCells(const Site* sites, std::size_t n, const Cells& cells, std::int32_
     fine = hn::And(fine, is_between(zero, cx, set(cells.own[0] - 1)));
     fine = hn::And(fine, is_between(zero, cy, set(cells.own[1] - 1)));
     good = good && hn::AllTrue(d, fine);
+    // Exact, fused or not: whole numbers below 2^31.
     const V number = hn::MulAdd(hn::MulAdd(cx, set(cells.own[1]), cy), set(cells.own[2]), cz);
     const V safe = hn::IfThenElseZero(fine, number);
     std::int32_t* const to = whole ? cell + i : last_cell;
@@ -95,9 +98,11 @@ namespace tw {
 HWY_INLINE T Add(T x, T y) { return {hn::Add(x.a, y.a), hn::Add(x.b, y.b)}; }
 HWY_INLINE T Sub(T x, T y) { return {hn::Sub(x.a, y.a), hn::Sub(x.b, y.b)}; }
 HWY_INLINE T Mul(T x, T y) { return {hn::Mul(x.a, y.a), hn::Mul(x.b, y.b)}; }
-HWY_INLINE T MulAdd(T x, T y, T z) { return {hn::MulAdd(x.a, y.a, z.a), hn::MulAdd(x.b, y.b, z.b)}; }
-HWY_INLINE T MulSub(T x, T y, T z) { return {hn::MulSub(x.a, y.a, z.a), hn::MulSub(x.b, y.b, z.b)}; }
-HWY_INLINE T NegMulAdd(T x, T y, T z) { return {hn::NegMulAdd(x.a, y.a, z.a), hn::NegMulAdd(x.b, y.b, z.b)}; }
+HWY_INLINE T MulAdd(T x, T y, T z) { return {fused_add(x.a, y.a, z.a), fused_add(x.b, y.b, z.b)}; }
+HWY_INLINE T MulSub(T x, T y, T z) { return {fused_subtract(x.a, y.a, z.a), fused_subtract(x.b, y.b, z.b)}; }
+HWY_INLINE T NegMulAdd(T x, T y, T z) {
+  return {fused_subtract_from(x.a, y.a, z.a), fused_subtract_from(x.b, y.b, z.b)};
+}
 HWY_INLINE T Neg(T x) { return {hn::Neg(x.a), hn::Neg(x.b)}; }
 HWY_INLINE T Abs(T x) { return {hn::Abs(x.a), hn::Abs(x.b)}; }
 HWY_INLINE T Min(T x, T y) { return {hn::Min(x.a, y.a), hn::Min(x.b, y.b)}; }
@@ -111,26 +116,11 @@ HWY_INLINE T IfThenElseZero(M m, T x) { return {hn::IfThenElseZero(m.a, x.a), hn
 HWY_INLINE T IfThenZeroElse(M m, T x) { return {hn::IfThenZeroElse(m.a, x.a), hn::IfThenZeroElse(m.b, x.b)}; }
 }  // namespace tw
 
-// Reciprocals and reciprocal square roots from the processor's approximations (14 bits) and two steps of Newton's method,
-// where it has them: a third of the time.
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-/// Return 1 / x and 1 / sqrt(x) of two vectors, to about the precision of doubles.
-HWY_INLINE T inverse(T x) {
-  T y{V{_mm512_rcp14_pd(x.a.raw)}, V{_mm512_rcp14_pd(x.b.raw)}};
-  for (int step = 0; step < 2; ++step) y = tw::MulAdd(y, tw::NegMulAdd(x, y, set_both(1)), y);
-  return y;
-}
-HWY_INLINE T inverse_root(T x) {
-  T y{V{_mm512_rsqrt14_pd(x.a.raw)}, V{_mm512_rsqrt14_pd(x.b.raw)}};
-  const T half = tw::Mul(x, set_both(0.5));
-  for (int step = 0; step < 2; ++step) y = tw::MulAdd(y, tw::NegMulAdd(tw::Mul(half, y), y, set_both(0.5)), y);
-  return y;
-}
-#else
+// Quotients and roots are rounded to nearest on every instruction set; approximations of a processor, refined by Newton's method,
+// would take a third of the time there, and have bits of their own.
 /// Return 1 / x and 1 / sqrt(x) of two vectors.
 HWY_INLINE T inverse(T x) { return {hn::Div(set(1), x.a), hn::Div(set(1), x.b)}; }
 HWY_INLINE T inverse_root(T x) { return {hn::Div(set(1), hn::Sqrt(x.a)), hn::Div(set(1), hn::Sqrt(x.b))}; }
-#endif
 /// Returns the square root of numbers above 1e-290 or so; 0 below, where its reciprocal would overflow.
 HWY_INLINE T root(T x) { return tw::IfThenElseZero(tw::Gt(x, set_both(1e-290)), tw::Mul(x, inverse_root(x))); }
 

@@ -1,5 +1,6 @@
 // Scatter from parcels to nodes and interpolation back, for the transfer of the flow model. Compiled once per vector target by
-// Highway; see the end of the file for the dispatch.
+// Highway; see the end of the file for the dispatch. The bits do not depend on the target: fused operations are fused on all
+// (fused.hpp), and sums are taken in the same order whatever the number of lanes.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/flow/transfer_kernels.cpp"
 #include <hwy/foreach_target.h>
@@ -10,6 +11,7 @@
 
 #include "merganser/base/detail/highway.hpp"
 #include "merganser/parcels/detail/ellipsoid.hpp"
+#include "src/flow/fused.hpp"
 #include "src/flow/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -54,6 +56,7 @@ HWY_INLINE void weigh(const Vector& point, const Vector& origin, const Steps& st
   store_pair(hn::Mul(rest_x, y), rest_z, z, weights.weight[which] + 2, at);
   store_pair(hn::Mul(x, rest_y), rest_z, z, weights.weight[which] + 4, at);
   store_pair(hn::Mul(x, y), rest_z, z, weights.weight[which] + 6, at);
+  // Exact, fused or not: whole numbers below 2^31.
   V node = hn::MulAdd(hn::Sub(cell.x, origin.x), set(steps.x), hn::Sub(cell.z, origin.z));
   node = hn::MulAdd(hn::Sub(cell.y, origin.y), set(steps.y), node);
   hn::Store(hn::DemoteTo(I(), node), I(), weights.node[which] + at);
@@ -156,8 +159,8 @@ void ScatterCarried(const Site* sites, const double* rows, const ParcelRange& ru
         for (std::size_t n = 0; n < 8; n += 2) {
           double* const to = lowest + corners.at[n];
           double* const above = to + CarriedFields::width;
-          hn::Store(hn::MulAdd(value, set(weighed.weights.weight[point][n][lane]), hn::Load(d, to)), d, to);
-          hn::Store(hn::MulAdd(value, set(weighed.weights.weight[point][n + 1][lane]), hn::Load(d, above)), d, above);
+          hn::Store(fused_add(value, set(weighed.weights.weight[point][n][lane]), hn::Load(d, to)), d, to);
+          hn::Store(fused_add(value, set(weighed.weights.weight[point][n + 1][lane]), hn::Load(d, above)), d, above);
         }
       }
     }
@@ -191,11 +194,11 @@ HWY_INLINE void add_nodes(const double* node, const double (*weight)[kBatch], st
   const D d;
   const std::size_t lanes = hn::Lanes(d);
   const V low = set(weight[0][lane]);
-  sum.a = hn::MulAdd(low, hn::Load(d, node), sum.a);
-  sum.b = hn::MulAdd(low, hn::Load(d, node + lanes), sum.b);
+  sum.a = fused_add(low, hn::Load(d, node), sum.a);
+  sum.b = fused_add(low, hn::Load(d, node + lanes), sum.b);
   const V high = set(weight[1][lane]);
-  sum.a = hn::MulAdd(high, hn::Load(d, node + FlowFields::width), sum.a);
-  sum.b = hn::MulAdd(high, hn::Load(d, node + FlowFields::width + lanes), sum.b);
+  sum.a = fused_add(high, hn::Load(d, node + FlowFields::width), sum.a);
+  sum.b = fused_add(high, hn::Load(d, node + FlowFields::width + lanes), sum.b);
 }
 
 /// Interpolates the flow at parcel `lane` of a batch: the mean of velocity, gradient and tendency over its four points.
@@ -226,22 +229,13 @@ HWY_INLINE void read_flow(const double* flow, const Weights& weights, std::size_
   }
 }
 
-/// Computes a b + c, rounded once where the processor has fused operations.
-HWY_INLINE double multiply_add(double a, double b, double c) {
-#if HWY_NATIVE_FMA
-  return __builtin_fma(a, b, c);
-#else
-  return a * b + c;
-#endif
-}
-
 /// Updates one variable y of a parcel in a Runge-Kutta stage: r <- a r + rate, y <- y + b_dt r. In the first stage r is not read:
 /// it may hold anything, even not a number.
 template <bool kFirst>
 HWY_INLINE void push(double& y, double& r, double rate, const RungeKuttaUpdate& stage) {
-  const double now = kFirst ? rate : multiply_add(stage.a, r, rate);
+  const double now = kFirst ? rate : fused_add(stage.a, r, rate);
   r = now;
-  y = multiply_add(stage.b_dt, now, y);
+  y = fused_add(stage.b_dt, now, y);
 }
 
 /// Advances one parcel by a Runge-Kutta stage: moves it, adds to its vorticity, and deforms it by dB/dt = S B + B S^T, S the
@@ -272,14 +266,14 @@ HWY_INLINE void advance_one(Site& site, double* row, const double* f, const Rung
   push<kFirst>(vorticity[0], r[3], f[FlowFields::xi_t], stage);
   push<kFirst>(vorticity[1], r[4], f[FlowFields::eta_t], stage);
   push<kFirst>(vorticity[2], r[5], f[FlowFields::zeta_t], stage);
-  const double b11_rate = 2 * multiply_add(u_x, b11, multiply_add(u_y, b12, u_z * b13));
+  const double b11_rate = 2 * fused_add(u_x, b11, fused_add(u_y, b12, u_z * b13));
   const double b12_rate =
-      multiply_add(v_x, b11, multiply_add(-w_z, b12, multiply_add(v_z, b13, multiply_add(u_y, b22, u_z * b23))));
+      fused_add(v_x, b11, fused_add(-w_z, b12, fused_add(v_z, b13, fused_add(u_y, b22, u_z * b23))));
   const double b13_rate =
-      multiply_add(w_x, b11, multiply_add(w_y, b12, multiply_add(-v_y, b13, multiply_add(u_y, b23, u_z * b33))));
-  const double b22_rate = 2 * multiply_add(v_x, b12, multiply_add(v_y, b22, v_z * b23));
+      fused_add(w_x, b11, fused_add(w_y, b12, fused_add(-v_y, b13, fused_add(u_y, b23, u_z * b33))));
+  const double b22_rate = 2 * fused_add(v_x, b12, fused_add(v_y, b22, v_z * b23));
   const double b23_rate =
-      multiply_add(w_x, b12, multiply_add(v_x, b13, multiply_add(w_y, b22, multiply_add(-u_x, b23, v_z * b33))));
+      fused_add(w_x, b12, fused_add(v_x, b13, fused_add(w_y, b22, fused_add(-u_x, b23, v_z * b33))));
   push<kFirst>(b[0], r[6], b11_rate, stage);
   push<kFirst>(b[1], r[7], b12_rate, stage);
   push<kFirst>(b[2], r[8], b13_rate, stage);
@@ -359,8 +353,8 @@ void DisplaceRun(Site* sites, const ParcelRange& run, const Cells& cells, const 
                   for (std::size_t part = 0; part < 4; part += hn::Lanes(d)) {
                     auto of_part = hn::Zero(d);
                     for (std::size_t n = 0; n < 8; ++n)
-                      of_part = hn::MulAdd(hn::Set(d, weights.weight[0][n][lane]),
-                                           hn::Load(d, node + corners.at[n] + part), of_part);
+                      of_part = fused_add(hn::Set(d, weights.weight[0][n][lane]),
+                                          hn::Load(d, node + corners.at[n] + part), of_part);
                     hn::Store(of_part, d, sum + part);
                   }
                   move_site(sites[index[lane]], sum[0], sum[1], sum[2]);
@@ -377,7 +371,7 @@ HWY_INLINE V axis_displacement(V fraction, double spacing, V across, const Gradi
   return hn::Min(hn::Max(hn::Mul(hn::Mul(set(-pull.pull), limit), across), hn::Neg(bound)), bound);
 }
 /// Interpolates linearly between a (at 0) and b (at 1), lane by lane.
-HWY_INLINE V lerp(V a, V b, V at) { return hn::MulAdd(at, hn::Sub(b, a), a); }
+HWY_INLINE V lerp(V a, V b, V at) { return fused_add(at, hn::Sub(b, a), a); }
 /// Returns the mean, weighted with p and q, of the differences of the excess of volume v along the four parallel edges of a cell.
 HWY_INLINE V mean_difference(const V* v, const std::array<int, 8>& ends, V p, V q) {
   const auto edge = [&](std::size_t e) { return hn::Sub(v[ends[2 * e]], v[ends[2 * e + 1]]); };

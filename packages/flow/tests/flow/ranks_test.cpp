@@ -1,10 +1,10 @@
 // The spectral solves over numbers of ranks and communication models: the same bits as on one rank.
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <bit>
 
 #include "merganser/flow/inversion.hpp"
+#include "tests/flow/every_target.hpp"
 #include "tests/flow/fields.hpp"
 #include "tests/support/ranks.hpp"
 
@@ -127,16 +127,11 @@ TEST_P(FlowRanksTest, all_solves_have_the_bits_of_one_rank) {
 
 TEST(FlowTargets, all_kinds_of_vectors_give_the_same_bits) {
   const Digests want = alone("lanes");
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  for_every_target([&](const char* name) {
     const Digests got = alone("lanes");
-    EXPECT_EQ(got.sums, want.sums);
-    EXPECT_EQ(got.limits, want.limits);
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    EXPECT_EQ(got.sums, want.sums) << name;
+    EXPECT_EQ(got.limits, want.limits) << name;
+  });
 }
 
 TEST_P(FlowRanksTest, both_solves_in_one_have_the_bits_of_one_after_the_other) {

@@ -1,31 +1,23 @@
-/// Kernels of the flow with every vector target of this processor: equal bits where promised, close values elsewhere.
+/// Kernels of the flow, and whole steps, with every vector target of this processor: the same bits.
 #include <gtest/gtest.h>
 
-#include <hwy/targets.h>
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <vector>
 
-#include <cstring>
-
+#include "merganser/comm/runtime.hpp"
+#include "merganser/flow/cases.hpp"
+#include "merganser/flow/model.hpp"
+#include "merganser/parcels/statistics.hpp"
 #include "tests/flow/alone.hpp"
+#include "tests/flow/every_target.hpp"
 #include "tests/flow/reference.hpp"
 
 namespace {
 
 using namespace merganser;
 using namespace merganser::flow;
-
-/// Calls body(name of the target) with every vector target that this processor has.
-template <class Body>
-void for_targets(const Body& body) {
-  const auto use = [](std::int64_t targets) {
-    hwy::SetSupportedTargetsForTest(targets);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  };
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    use(target);
-    body(hwy::TargetName(target));
-  }
-  use(0);
-}
 
 /// Results of all kernels for the same parcels.
 struct Outcome {
@@ -69,25 +61,68 @@ Outcome outcome_of(const Parcels& given, const Grid& grid) {
   return outcome;
 }
 
-double difference(const std::vector<double>& a, const std::vector<double>& b) {
-  if (a.size() != b.size()) return 1;
-  double worst = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) worst = std::max(worst, std::fabs(a[i] - b[i]) / (1 + std::fabs(b[i])));
-  return worst;
+/// Returns the number of values that differ in a bit.
+std::size_t differences(const std::vector<double>& a, const std::vector<double>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
+    count += std::bit_cast<std::uint64_t>(a[i]) != std::bit_cast<std::uint64_t>(b[i]) ? 1 : 0;
+  return count;
 }
 
-TEST(Vectors, of_every_kind_give_the_same_but_for_rounding) {
+TEST(Vectors, of_every_kind_give_the_same_bits) {
   const Grid grid = reference::grid_of(8, 7, 5);
   const Parcels parcels = reference::random_parcels(grid, 1501, 30, 0.2);
   const Outcome expected = outcome_of(parcels, grid);
   int kinds = 0;
-  for_targets([&](const char* name) {
+  test::for_every_target([&](const char* name) {
     const Outcome outcome = outcome_of(parcels, grid);
-    EXPECT_LT(difference(outcome.nodes, expected.nodes), 1e-13) << name;
-    EXPECT_LT(difference(outcome.parcels, expected.parcels), 1e-13) << name;
+    EXPECT_EQ(differences(outcome.nodes, expected.nodes), 0U) << name;
+    EXPECT_EQ(differences(outcome.parcels, expected.parcels), 0U) << name;
     ++kinds;
   });
   EXPECT_GT(kinds, 0);
+}
+
+/// What some whole steps on one rank make: the parcels, and how many were split and merged.
+struct AfterSteps {
+  std::string digest;
+  std::int64_t splits = 0;
+  std::int64_t merges = 0;
+};
+
+AfterSteps after_steps() {
+  AfterSteps after;
+  comm::RunOptions one;
+  one.backend = "threads";
+  one.ranks = 1;
+  one.within_process = true;
+  comm::run(one, [&](comm::Transport& t) {
+    CaseOptions initial;
+    initial.cells = 8;
+    FlowOptions options;  // with which few cells split and merge parcels within some steps
+    options.min_volume_ratio = 10;
+    options.max_aspect_ratio = 1.5;
+    options.alpha = 0.5;
+    apply_case(Case::rayleigh_taylor, options);
+    const Decomposition blocks = flow::decompose(case_grid(Case::rayleigh_taylor, initial), 1);
+    Model model(t, blocks, options);
+    model.begin(fill(blocks, 0, case_fields(Case::rayleigh_taylor, initial)));
+    for (int step = 0; step < 9; ++step) {
+      model.step();
+      after.splits += model.state().counts.splits;
+      after.merges += model.state().counts.merges;
+    }
+    after.digest = digest(without_registers(model.parcels())).to_string();
+  });
+  return after;
+}
+
+TEST(Vectors, of_every_kind_make_the_same_steps) {
+  const AfterSteps expected = after_steps();
+  EXPECT_GT(expected.splits, 0);
+  EXPECT_GT(expected.merges, 0);
+  test::for_every_target([&](const char* name) { EXPECT_EQ(after_steps().digest, expected.digest) << name; });
 }
 
 }  // namespace
