@@ -16,6 +16,12 @@ void tell_digests_of_graphs(comm::Transport& transport,
                             void (*tell)(const std::string& what, const std::string& digest));
 }
 #endif
+#ifdef MERGANSER_DIGESTS_OF_FLOWS
+namespace merganser::test {
+void tell_digests_of_flows(comm::Transport& transport,
+                           void (*tell)(const std::string& what, const std::string& digest));
+}
+#endif
 
 namespace {
 
@@ -42,6 +48,9 @@ void all(comm::Transport& transport) {
         {.per_cell = 40, .variable_per_cell = true, .min_volume_ratio = 40, .small_fraction = 0.8, .shuffle = true});
 #ifdef MERGANSER_DIGESTS_OF_GRAPHS
   test::tell_digests_of_graphs(transport, tell);
+#endif
+#ifdef MERGANSER_DIGESTS_OF_FLOWS
+  test::tell_digests_of_flows(transport, tell);
 #endif
 }
 
