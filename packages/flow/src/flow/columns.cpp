@@ -9,7 +9,7 @@
 namespace merganser::flow {
 namespace {
 
-// Tables are computed in long double, which has one implementation on all CPUs, and rounded once.
+// Tables are computed in long double, which has one format on all processors of x86-64, and rounded once: docs/flow-solver.md, Bits.
 using Wide = long double;
 constexpr Wide kWidePi = std::numbers::pi_v<Wide>;
 

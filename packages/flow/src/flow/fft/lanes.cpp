@@ -166,9 +166,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace merganser::flow::fft {
 
-// Roots of unity of all transforms, of equal bits on all CPUs.
+// Roots of unity of all transforms, of equal bits with all vectors.
 Root root(std::size_t power, std::size_t n) {
-  // Long double has one implementation on all CPUs, and is rounded once to the nearest double.
+  // Long double has one format on all processors of x86-64, and is rounded once to the nearest double.
   const long double angle =
       -2 * std::numbers::pi_v<long double> * static_cast<long double>(power % n) / static_cast<long double>(n);
   return {static_cast<double>(std::cos(angle)), static_cast<double>(std::sin(angle))};
