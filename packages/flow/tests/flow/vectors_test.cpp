@@ -1,10 +1,15 @@
-/// Kernels of the flow with every vector target of this processor: the same bits.
+/// Kernels of the flow, and whole steps, with every vector target of this processor: the same bits.
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "merganser/comm/runtime.hpp"
+#include "merganser/flow/cases.hpp"
+#include "merganser/flow/model.hpp"
+#include "merganser/parcels/statistics.hpp"
 #include "tests/flow/alone.hpp"
 #include "tests/flow/every_target.hpp"
 #include "tests/flow/reference.hpp"
@@ -77,6 +82,47 @@ TEST(Vectors, of_every_kind_give_the_same_bits) {
     ++kinds;
   });
   EXPECT_GT(kinds, 0);
+}
+
+/// What some whole steps on one rank make: the parcels, and how many were split and merged.
+struct AfterSteps {
+  std::string digest;
+  std::int64_t splits = 0;
+  std::int64_t merges = 0;
+};
+
+AfterSteps after_steps() {
+  AfterSteps after;
+  comm::RunOptions one;
+  one.backend = "threads";
+  one.ranks = 1;
+  one.within_process = true;
+  comm::run(one, [&](comm::Transport& t) {
+    CaseOptions initial;
+    initial.cells = 8;
+    FlowOptions options;  // with which few cells split and merge parcels within some steps
+    options.min_volume_ratio = 10;
+    options.max_aspect_ratio = 1.5;
+    options.alpha = 0.5;
+    apply_case(Case::rayleigh_taylor, options);
+    const Decomposition blocks = flow::decompose(case_grid(Case::rayleigh_taylor, initial), 1);
+    Model model(t, blocks, options);
+    model.begin(fill(blocks, 0, case_fields(Case::rayleigh_taylor, initial)));
+    for (int step = 0; step < 9; ++step) {
+      model.step();
+      after.splits += model.state().counts.splits;
+      after.merges += model.state().counts.merges;
+    }
+    after.digest = digest(without_registers(model.parcels())).to_string();
+  });
+  return after;
+}
+
+TEST(Vectors, of_every_kind_make_the_same_steps) {
+  const AfterSteps expected = after_steps();
+  EXPECT_GT(expected.splits, 0);
+  EXPECT_GT(expected.merges, 0);
+  test::for_every_target([&](const char* name) { EXPECT_EQ(after_steps().digest, expected.digest) << name; });
 }
 
 }  // namespace
