@@ -5,6 +5,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/msf/euclidean.hpp"
 #include "merganser/msf/prim.hpp"
+#include "src/msf/euclidean/given.hpp"
 #include "tests/msf/swarms.hpp"
 #include "tests/support/ranks.hpp"
 #include "tests/support/refusal.hpp"
@@ -73,6 +74,19 @@ TEST_P(EuclideanCorners, groups_of_exactly_min_samples_equal_points_and_one_more
         for (int place = 0; place < 12; ++place)
           for (int i = 0; i < min_samples + more; ++i)
             swarm.at.push_back({0.25 * (place % 4), 0.5 * (place / 4), place == 5 ? 1.0 : 0.0});
+        expect_tree_and_cores(swarm, min_samples, t, {0, t.size() - 1, t.size() / 2});
+      }
+  });
+}
+
+TEST_P(EuclideanCorners, single_points_beside_heaps_of_other_ranks_count_all_points_of_a_heap) {
+  on_ranks(GetParam(), [](comm::Transport& t) {
+    for (const int min_samples : {3, 5})
+      for (const int more : {-1, 0, 4}) {
+        Swarm swarm{"singles beside heaps of " + std::to_string(min_samples + more), {1, {}, {}, {}}, {}};
+        for (int place = 0; place < 24; ++place)
+          for (int i = 0; i < (place % 2 == 0 ? 1 : min_samples + more); ++i)
+            swarm.at.push_back({place + 0.125 * (place % 3)});
         expect_tree_and_cores(swarm, min_samples, t, {0, t.size() - 1, t.size() / 2});
       }
   });
@@ -241,7 +255,7 @@ TEST_P(EuclideanCorners, what_cannot_be_is_refused_with_the_value_and_what_is_al
 TEST_P(EuclideanCorners, the_reference_of_the_library_is_the_same_tree_on_rank_0) {
   on_ranks(GetParam(), [](comm::Transport& t) {
     for (const std::size_t n : {0U, 1U, 2U, 70U})
-      for (const int min_samples : {1, 2})
+      for (const int min_samples : {1, 2, 5})
         for (const auto* shape : {"uniform", "lattice", "equal"}) {
           if (n < static_cast<std::size_t>(min_samples)) continue;
           const auto swarm = make_swarm(shape, 2, n, 3);
@@ -284,6 +298,17 @@ TEST(PeriodicCorners, the_upper_end_of_a_period_is_its_lower_end) {
     EXPECT_EQ(weights({3.25, 4.25}, {0, 3, 2}), std::vector<double>{1}) << "half a period";
     EXPECT_EQ(weights({2.75, 4.5}, {0, 3, 2}), std::vector<double>{0.25}) << "2.75 is 4.75";
     EXPECT_EQ(weights({-1e-17, 0}, {0, 0, 1}), std::vector<double>{0}) << "rounded up to the end";
+  });
+}
+
+TEST(PeriodicCorners, a_coordinate_that_is_rounded_up_to_the_length_is_zero) {
+  on_threads(1, [](comm::Transport& t) {
+    const msf::Points points{{1, {}, {}, {{0, -0x1p-54, 1}}}, {1 - 0x1p-53, 0.5, -0x1p-54}, {}};
+    const msf::PointSet view = points;
+    const msf::euclidean::CheckedPoints given(view, t);
+    std::vector<double> at(3);
+    for (std::size_t i = 0; i < 3; ++i) given.write_coordinates(i, &at[i]);
+    EXPECT_EQ(at, (std::vector<double>{0, 0.5, 0}));
   });
 }
 

@@ -215,6 +215,20 @@ TEST_P(DistributePointsTest, every_point_is_on_one_rank_surplus_ones_apart_and_e
   });
 }
 
+TEST_P(DistributePointsTest, points_are_surplus_where_more_than_a_quarter_of_the_sample_are_duplicates) {
+  test::on_ranks(GetParam(), [](comm::Transport& t) {
+    for (const std::size_t places : {149U, 150U}) {
+      test::Swarm swarm{"few places", {1, {}, {}, {}}, {}};
+      for (std::size_t i = 0; i < 200; ++i) swarm.at.push_back({static_cast<double>(i < places ? i : 0)});
+      const auto points = dealt(swarm, t, Deal::random);
+      const msf::PointSet view = points;
+      const CheckedPoints given(view, t);
+      SurplusPoints<3> surplus;
+      EXPECT_EQ(distribute_points<3>(given, 2, t, surplus).surplus, places == 149 && t.size() > 1);
+    }
+  });
+}
+
 TEST_P(DistributePointsTest, distinct_points_are_shared_out_evenly_wherever_they_were) {
   test::on_ranks(GetParam(), [](comm::Transport& t) {
     const auto swarm = test::make_swarm("uniform", 4, 600, 8);

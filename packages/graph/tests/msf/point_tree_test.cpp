@@ -176,6 +176,16 @@ TEST(PointTreeTest, many_points_of_one_coordinate_do_not_make_it_deep) {
   EXPECT_LT(*std::max_element(depth.begin(), depth.end()), 40);
 }
 
+TEST(PointTreeTest, a_sample_of_far_points_alone_does_not_divide_badly) {
+  // The greatest coordinates at regular positions, where a sample of 15 takes them.
+  std::vector<IdentifiedPoint<3>> items;
+  for (std::uint64_t i = 0; i < 3000; ++i) items.push_back({{i % 200 == 100 ? 1e4 : static_cast<double>(i), 0, 0}, i});
+  const PointTree<3> tree(items, {}, 8, 1000);
+  const auto& first = tree.nodes()[1];
+  EXPECT_GE(first.end - first.begin, 3000U / 16);
+  EXPECT_LE(first.end - first.begin, 3000U - 3000U / 16);
+}
+
 TEST(VisitLeavesTest, each_leaf_whose_bound_is_within_is_visited_once_unless_a_node_above_it_is_closed) {
   auto items = items_of<3>(test::make_swarm("uniform", 3, 400, 3));
   const PointTree<3> tree(items, {}, 6, 2);

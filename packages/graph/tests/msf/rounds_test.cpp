@@ -316,7 +316,7 @@ TEST_P(RemoteTest, boxes_of_one_component_are_ignored_by_that_component_once_the
 TEST_P(RemoteTest, bounds_of_points_are_not_above_the_way_to_any_point_of_another_rank) {
   test::on_ranks(GetParam(), [](comm::Transport& t) {
     for (const int min_samples : {1, 3}) {
-      const auto swarm = test::make_swarm("clusters", 3, 150, 6);
+      const auto swarm = test::make_swarm(min_samples == 1 ? "clusters" : "uniform", 3, 150, 6);
       auto items = points_of<3>(swarm, slab(swarm, t.rank(), t.size(), false));
       BoruvkaState<3> state;
       state.tree = PointTree<3>(items, {}, 4, 1000);
