@@ -1,5 +1,5 @@
-/// Tests of spanning trees and core distances of points where ranks, places and numbers are extreme, and of what is refused in which
-/// words.
+/// Tests of spanning trees and core distances of points where ranks, places and numbers are extreme, and of what is
+/// refused in which words.
 #include <gtest/gtest.h>
 
 #include "merganser/base/error.hpp"

@@ -1,4 +1,5 @@
-/// Tests of the parts of single linkage: range maxima, edges of equal weight, sets of clusters, argsort, dendrograms in an order, cuts.
+/// Tests of the parts of single linkage: range maxima, edges of equal weight, sets of clusters, argsort,
+/// dendrograms in an order, cuts.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-/// Tests of the stages of a spanning tree of points: contraction, searches for points of other components, rounds of one rank, upper
-/// boxes of other ranks, core distances on several ranks.
+/// Tests of the stages of a spanning tree of points: contraction, searches for points of other components, rounds
+/// of one rank, upper boxes of other ranks, core distances on several ranks.
 #include <gtest/gtest.h>
 
 #include <map>

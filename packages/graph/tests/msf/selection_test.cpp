@@ -1,5 +1,5 @@
-/// Tests of the choice of clusters from a condensed tree: stabilities, sizes, distances, single clusters, numbers and probabilities,
-/// on trees made by hand and against plain definitions.
+/// Tests of the choice of clusters from a condensed tree: stabilities, sizes, distances, single clusters, numbers
+/// and probabilities, on trees made by hand and against plain definitions.
 #include <gtest/gtest.h>
 
 #include <cmath>
