@@ -99,7 +99,7 @@ TEST_P(MinimumForestTest, of_kruskal_is_found_by_pivots_and_splitters_of_all_ran
       ASSERT_NO_FATAL_FAILURE(expect_kruskal<graphs::Edge16>(random_shape(2, 9000, 40'000, 3), t, sense));
       ASSERT_NO_FATAL_FAILURE(expect_kruskal<graphs::Edge12>(skewed_shape(3, 12, 40'000, 1), t, sense));
       ASSERT_NO_FATAL_FAILURE(expect_kruskal<graphs::Edge24>(complete_shape(200, 5), t, sense));
-      // Light edges of these are joined in batches.
+      // Many light edges, most of which lie within one tree.
       ASSERT_NO_FATAL_FAILURE(expect_kruskal<graphs::Edge12>(random_shape(4, 20'000, 150'000, 1U << 31), t, sense));
       ASSERT_NO_FATAL_FAILURE(expect_kruskal<graphs::Edge16>(skewed_shape(5, 15, 200'000, 3), t, sense));
       Shape copies{"copies", 70, {}};

@@ -97,7 +97,9 @@ inline Edges compute_tree(const Swarm& swarm, int min_samples) {
   return sorted(std::move(tree));
 }
 
+/// Runs `body` on ranks that are threads; not under a launcher of several processes, since the plain process of the test does.
 inline void on_threads(int ranks, const std::function<void(comm::Transport&)>& body) {
+  if (comm::launcher_world().size > 1) return;
   comm::RunOptions options;
   options.backend = "threads";
   options.ranks = ranks;

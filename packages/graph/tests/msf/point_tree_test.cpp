@@ -1,0 +1,323 @@
+/// Tests of the tree of boxes over a rank's points: its shape, folding of equal points, traversal, and neighbour lists.
+#include "src/msf/euclidean/point_tree.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "src/msf/euclidean/given.hpp"
+#include "src/msf/euclidean/neighbours.hpp"
+#include "tests/msf/swarms.hpp"
+
+namespace {
+
+using namespace merganser;
+using namespace merganser::msf::euclidean;
+
+template <std::size_t D>
+std::vector<IdentifiedPoint<D>> items_of(const test::Swarm& swarm) {
+  std::vector<IdentifiedPoint<D>> items;
+  for (std::size_t i = 0; i < swarm.at.size(); ++i) {
+    IdentifiedPoint<D> item{{}, 7 + (i * 37) % 4001};  // ids that are not in the order of the points
+    std::copy(swarm.at[i].begin(), swarm.at[i].end(), item.at.begin());
+    items.push_back(item);
+  }
+  return items;
+}
+
+struct TreeShape {
+  const char* shape;
+  std::size_t points;
+};
+constexpr TreeShape kTrees[] = {{"uniform", 300},  {"lattice", 300}, {"heaps", 200}, {"equal", 90}, {"line", 200},
+                                {"clusters", 250}, {"uniform", 0},   {"uniform", 1}, {"equal", 2},  {"uniform", 9}};
+
+/// Calls body(items, tree, leaf, fold) for trees of many shapes.
+template <std::size_t D>
+void over_trees(const auto& body) {
+  for (const auto& [shape, points] : kTrees)
+    for (const std::uint32_t leaf : {4U, 16U, 64U})
+      for (const std::uint32_t fold : {2U, 5U, 1000U}) {
+        const auto items = items_of<D>(test::make_swarm(shape, static_cast<int>(D), points, points + D));
+        SCOPED_TRACE(std::string(shape) + " of " + std::to_string(points) + ", leaf " + std::to_string(leaf) +
+                     ", fold " + std::to_string(fold));
+        auto copy = items;
+        body(items, PointTree<D>(copy, {}, leaf, fold), leaf, fold);
+      }
+}
+
+/// Ids of the points of each place.
+template <std::size_t D>
+std::map<Place<D>, std::set<std::uint64_t>> by_place(const std::vector<IdentifiedPoint<D>>& items) {
+  std::map<Place<D>, std::set<std::uint64_t>> out;
+  for (const auto& item : items) out[item.at].insert(item.id);
+  return out;
+}
+
+template <std::size_t D>
+void expect_folds() {
+  over_trees<D>([](const auto& items, const PointTree<D>& tree, std::uint32_t, std::uint32_t fold) {
+    std::set<std::uint64_t> kept;
+    std::set<std::uint64_t> standing;
+    std::set<std::pair<std::uint64_t, std::uint64_t>> folds;
+    for (const auto& [place, ids] : by_place<D>(items)) {
+      const bool folded = ids.size() >= fold;
+      for (const auto id : ids) {
+        if (!folded || id == *ids.begin())
+          kept.insert(id);
+        else
+          folds.emplace(*ids.begin(), id);
+      }
+      if (folded) standing.insert(*ids.begin());
+    }
+    std::set<std::uint64_t> ids;
+    std::map<std::uint64_t, Place<D>> place_of;
+    for (const auto& item : items) place_of[item.id] = item.at;
+    for (std::uint32_t v = 0; v < tree.size(); ++v) {
+      ASSERT_TRUE(ids.insert(tree.id(v)).second);
+      ASSERT_EQ(tree.at(v), place_of[tree.id(v)]);
+    }
+    EXPECT_EQ(ids, kept);
+    std::set<std::pair<std::uint64_t, std::uint64_t>> found;
+    for (const auto& f : tree.folds()) ASSERT_TRUE(found.emplace(f.low, f.high).second);
+    EXPECT_EQ(found, folds);
+    std::set<std::uint64_t> folded;
+    for (const auto v : tree.folded()) folded.insert(tree.id(v));
+    EXPECT_EQ(folded, standing);
+    EXPECT_TRUE(std::is_sorted(tree.folded().begin(), tree.folded().end()));
+    EXPECT_EQ(folded.size(), tree.folded().size());
+  });
+}
+
+TEST(PointTreeTest, of_equal_points_from_the_fold_on_the_least_id_stays_and_the_others_are_edges) {
+  expect_folds<3>();
+  expect_folds<6>();
+}
+
+template <std::size_t D>
+void expect_tight_boxes() {
+  over_trees<D>([](const auto& items, const PointTree<D>& tree, std::uint32_t leaf, std::uint32_t) {
+    const auto& nodes = tree.nodes();
+    ASSERT_EQ(nodes.empty(), items.empty());
+    if (nodes.empty()) {
+      EXPECT_TRUE(tree.bounds().empty());
+      EXPECT_TRUE(tree.leaves().empty());
+    } else {
+      EXPECT_EQ(nodes[0].begin, 0U);
+      EXPECT_EQ(nodes[0].end, tree.size());
+      EXPECT_EQ(nodes[0].parent, 0U);
+      EXPECT_EQ(tree.bounds().lower, nodes[0].box.lower);
+      EXPECT_EQ(tree.bounds().upper, nodes[0].box.upper);
+    }
+    std::vector<std::uint32_t> leaves;
+    std::uint32_t next = 0;
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+      const auto& node = nodes[i];
+      Bounds<D> box;
+      for (std::uint32_t v = node.begin; v < node.end; ++v) box.add(tree.at(v));
+      ASSERT_EQ(box.lower, node.box.lower) << i;
+      ASSERT_EQ(box.upper, node.box.upper) << i;
+      ASSERT_LT(node.begin, node.end) << "no node is empty";
+      if (node.right == 0) {
+        leaves.push_back(i);
+        ASSERT_LE(node.end - node.begin, leaf);
+        ASSERT_EQ(node.begin, next) << "leaves in the order of points";
+        next = node.end;
+        continue;
+      }
+      ASSERT_EQ(nodes[i + 1].parent, i);
+      ASSERT_EQ(nodes[node.right].parent, i);
+      ASSERT_EQ(nodes[i + 1].begin, node.begin);
+      ASSERT_EQ(nodes[i + 1].end, nodes[node.right].begin);
+      ASSERT_EQ(nodes[node.right].end, node.end);
+    }
+    EXPECT_EQ(next, tree.size());
+    EXPECT_EQ(tree.leaves(), leaves);
+    for (std::size_t a = 0; a < D; ++a)
+      for (std::uint32_t i = 0; i < 16; ++i) ASSERT_EQ(tree.axis(a)[tree.size() + i], kInfinity) << "padding";
+  });
+}
+
+TEST(PointTreeTest, boxes_are_tight_children_divide_their_parent_and_leaves_are_small) {
+  expect_tight_boxes<3>();
+  expect_tight_boxes<8>();
+}
+
+TEST(PointTreeTest, a_leaf_of_eight_points_is_split_at_a_gap_of_more_than_half_its_extent_but_not_a_smaller_one) {
+  const auto leaves_of = [](const std::vector<double>& at) {
+    std::vector<IdentifiedPoint<3>> items;
+    for (std::size_t i = 0; i < at.size(); ++i) items.push_back({{0, at[i], 0}, i});
+    const PointTree<3> tree(items, {}, 24, 2);
+    std::vector<std::uint32_t> sizes;
+    for (const auto leaf : tree.leaves()) sizes.push_back(tree.nodes()[leaf].end - tree.nodes()[leaf].begin);
+    return sizes;
+  };
+  using Sizes = std::vector<std::uint32_t>;
+  EXPECT_EQ(leaves_of({0, 1, 2, 9, 10, 11, 12, 13}), (Sizes{3, 5}));
+  EXPECT_EQ(leaves_of({13, 9, 2, 12, 0, 10, 1, 11}), (Sizes{3, 5})) << "in any order";
+  EXPECT_EQ(leaves_of({0, 1, 2, 8, 9, 10, 11, 12}), (Sizes{8})) << "half is not more than half";
+  EXPECT_EQ(leaves_of({0, 1, 2, 9, 10, 11, 12}), (Sizes{7})) << "too few";
+}
+
+TEST(PointTreeTest, many_points_of_one_coordinate_do_not_make_it_deep) {
+  // Nine of ten points share a coordinate on the longest axis; splits at it would take off few points each.
+  std::vector<IdentifiedPoint<3>> items;
+  for (std::uint64_t i = 0; i < 4000; ++i) {
+    Random random(5, i, 0);
+    const bool apart = i % 10 == 0;
+    items.push_back({{apart ? std::exp2(-static_cast<double>(i) / 100) * 8 : 0, random.uniform(), 0}, i});
+  }
+  const PointTree<3> tree(items, {}, 8, 2);
+  std::vector<int> depth(tree.nodes().size(), 0);
+  for (std::size_t i = 1; i < depth.size(); ++i) depth[i] = 1 + depth[tree.nodes()[i].parent];
+  EXPECT_EQ(tree.size(), 4000U);
+  EXPECT_LT(*std::max_element(depth.begin(), depth.end()), 40);
+}
+
+TEST(PointTreeTest, a_sample_of_far_points_alone_does_not_divide_badly) {
+  // The greatest coordinates at regular positions, where a sample of 15 takes them.
+  std::vector<IdentifiedPoint<3>> items;
+  for (std::uint64_t i = 0; i < 3000; ++i) items.push_back({{i % 200 == 100 ? 1e4 : static_cast<double>(i), 0, 0}, i});
+  const PointTree<3> tree(items, {}, 8, 1000);
+  const auto& first = tree.nodes()[1];
+  EXPECT_GE(first.end - first.begin, 3000U / 16);
+  EXPECT_LE(first.end - first.begin, 3000U - 3000U / 16);
+}
+
+TEST(VisitLeavesTest, each_leaf_whose_bound_is_within_is_visited_once_unless_a_node_above_it_is_closed) {
+  auto items = items_of<3>(test::make_swarm("uniform", 3, 400, 3));
+  const PointTree<3> tree(items, {}, 6, 2);
+  const auto& nodes = tree.nodes();
+  std::vector<Visit> todo;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Random random(seed, 5, 0);
+    const Place<3> from{random.uniform(), random.uniform(), random.uniform()};
+    const double most = random.uniform() * random.uniform();
+    const auto top = seed % 3 == 0 ? static_cast<std::uint32_t>(random.below(nodes.size())) : 0;
+    const auto closed = static_cast<std::uint32_t>(random.below(nodes.size()));
+    const auto bound = [&](const Bounds<3>& box) { return tree.metric().distance2(from, box); };
+    std::map<std::uint32_t, double> expected;
+    for (const auto leaf : tree.leaves()) {
+      bool below = false;
+      bool open = true;
+      for (std::uint32_t node = leaf;; node = nodes[node].parent) {
+        open = open && node != closed;
+        if (node == top) below = true;
+        if (below || node == 0) break;
+      }
+      if (below && open && bound(nodes[leaf].box) <= most) expected[leaf] = bound(nodes[leaf].box);
+    }
+    std::map<std::uint32_t, double> found;
+    visit_leaves(
+        nodes, top, todo, bound, [&](double d2) { return d2 <= most; },
+        [&](std::uint32_t node) { return node != closed; },
+        [&](std::uint32_t leaf, double d2) { ASSERT_TRUE(found.emplace(leaf, d2).second); });
+    ASSERT_EQ(found, expected) << seed;
+  }
+}
+
+TEST(VisitLeavesTest, the_first_leaf_is_reached_by_the_nearer_children) {
+  auto items = items_of<3>(test::make_swarm("uniform", 3, 400, 8));
+  const PointTree<3> tree(items, {}, 6, 2);
+  std::vector<Visit> todo;
+  for (std::uint32_t v = 0; v < tree.size(); v += 7) {
+    const auto bound = [&](const Bounds<3>& box) { return tree.metric().distance2(tree.at(v), box); };
+    std::uint32_t expected = 0;
+    while (tree.nodes()[expected].right != 0) {
+      const std::uint32_t right = tree.nodes()[expected].right;
+      expected = bound(tree.nodes()[right].box) < bound(tree.nodes()[expected + 1].box) ? right : expected + 1;
+    }
+    int visits = 0;
+    double within = kInfinity;
+    visit_leaves(
+        tree.nodes(), 0, todo, bound, [&](double d2) { return d2 <= within; }, [](std::uint32_t) { return true; },
+        [&](std::uint32_t leaf, double) {
+          if (visits++ == 0) {
+            ASSERT_EQ(leaf, expected);
+          }
+          within = -1;  // stricter than anything: the traversal ends
+        });
+    ASSERT_EQ(visits, 1);
+  }
+}
+
+template <std::size_t D>
+void expect_neighbours(const test::Swarm& swarm, std::uint32_t keep, bool with_cores, int threads) {
+  auto items = items_of<D>(swarm);
+  Metric<D> metric;
+  metric.norm = to_norm(swarm.space.metric);
+  for (const auto& period : swarm.space.periods) metric.period[static_cast<std::size_t>(period.axis)] = period.length;
+  metric.any_period = !swarm.space.periods.empty();
+  const PointTree<D> tree(items, metric, 5, 3);
+  std::vector<double> cores(tree.size() + 16, 0);
+  Random random(keep, 4, 0);
+  for (std::uint32_t v = 0; v < tree.size(); ++v) cores[v] = 0.1 * std::floor(random.uniform() * 4);
+  std::mutex guard;
+  std::vector<int> times(tree.size());
+  find_neighbours(tree, {keep, with_cores ? cores.data() : nullptr, threads}, [&](const LeafResult& found) {
+    const std::lock_guard lock(guard);
+    ASSERT_GE(found.row, keep);
+    for (std::uint32_t q = 0; q < found.count; ++q) {
+      const std::uint32_t v = found.first + q;
+      ++times[v];
+      std::vector<std::tuple<double, std::uint64_t, std::uint64_t>> expected;
+      for (std::uint32_t u = 0; u < tree.size(); ++u) {
+        if (u == v) continue;
+        const double d2 = metric.distance2(tree.at(v), tree.at(u));
+        expected.emplace_back(with_cores ? std::max({d2, cores[u], cores[v]}) : d2, tree.id(u), u);
+      }
+      std::sort(expected.begin(), expected.end());
+      for (std::uint32_t i = 0; i < keep; ++i) {
+        const std::size_t at = static_cast<std::size_t>(q) * found.row + i;
+        if (i >= expected.size()) {
+          ASSERT_EQ(found.distance2[at], kInfinity) << "missing";
+        } else {
+          ASSERT_EQ(found.distance2[at], std::get<0>(expected[i])) << swarm.name << ' ' << i;
+          ASSERT_EQ(found.point[at], std::get<2>(expected[i])) << swarm.name << ' ' << i;
+        }
+      }
+    }
+  });
+  ASSERT_EQ(times, std::vector<int>(tree.size(), 1)) << "each point once";
+}
+
+TEST(FindNeighboursTest, lists_are_the_nearest_of_all_points_by_distance_then_id) {
+  std::uint64_t seed = 0;
+  for (const auto& [shape, points] : kTrees)
+    for (const auto metric : {msf::Distance::euclidean, msf::Distance::manhattan, msf::Distance::chebyshev})
+      for (const bool with_cores : {false, true}) {
+        for (const int dimension : {2, 3, 8}) {
+          auto swarm = test::make_swarm(shape, dimension, points, ++seed);
+          swarm.space.metric = metric;
+          if (seed % 2 == 0) swarm.space.periods = {{dimension - 1, 0, 1}};
+          const auto keep = static_cast<std::uint32_t>(1 + seed % 11);
+          if (dimension == 8)
+            expect_neighbours<8>(swarm, keep, with_cores, 1);
+          else
+            expect_neighbours<3>(swarm, keep, with_cores, 1);
+        }
+      }
+}
+
+TEST(FindNeighboursTest, threads_share_the_leaves_and_the_caller_hears_of_progress) {
+  expect_neighbours<3>(test::make_swarm("uniform", 3, 2000, 5), 4, true, 4);
+  auto items = items_of<3>(test::make_swarm("uniform", 3, 1009, 6));
+  const PointTree<3> tree(items, {}, 4, 2);
+  std::vector<double> shares;
+  const auto caller = std::this_thread::get_id();
+  find_neighbours(tree,
+                  {1, nullptr, 1,
+                   [&](double share) {
+                     EXPECT_TRUE(std::this_thread::get_id() == caller);
+                     shares.push_back(share);
+                   }},
+                  [](const LeafResult&) {});
+  EXPECT_EQ(shares.size(), (tree.leaves().size() + 511) / 512);
+  ASSERT_FALSE(shares.empty());
+  EXPECT_EQ(shares.front(), 0);
+  EXPECT_LT(shares.back(), 1);
+}
+
+}  // namespace
