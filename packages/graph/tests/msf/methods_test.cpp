@@ -7,7 +7,7 @@
 #include "merganser/msf/partition.hpp"
 #include "src/msf/boruvka.hpp"
 #include "tests/msf/oracle.hpp"
-#include "tests/support/ranks.hpp"
+#include "tests/msf/thread_setups.hpp"
 
 namespace {
 
@@ -17,7 +17,7 @@ using links::Policy;
 using msf::ForestMethod;
 
 class MethodsTest : public testing::TestWithParam<Setup> {};
-INSTANTIATE_TEST_SUITE_P(Models, MethodsTest, testing::ValuesIn(setups({""}, {"chaos:7"})),
+INSTANTIATE_TEST_SUITE_P(Models, MethodsTest, testing::ValuesIn(thread_setups("chaos:7")),
                          setup_name<testing::TestParamInfo<Setup>>);
 
 std::int64_t fact_of(const msf::Report& report, const std::string& name) {

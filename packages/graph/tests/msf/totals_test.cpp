@@ -6,7 +6,7 @@
 #include <set>
 
 #include "tests/msf/oracle.hpp"
-#include "tests/support/ranks.hpp"
+#include "tests/msf/thread_setups.hpp"
 
 namespace {
 
@@ -15,7 +15,8 @@ using namespace merganser::test;
 using graphs::WeightKind;
 
 class TotalsTest : public testing::TestWithParam<Setup> {};
-INSTANTIATE_TEST_SUITE_P(Models, TotalsTest, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
+INSTANTIATE_TEST_SUITE_P(Models, TotalsTest, testing::ValuesIn(thread_setups()),
+                         setup_name<testing::TestParamInfo<Setup>>);
 
 /// Totals of edges that ranks hold in turn, the last rank first.
 msf::ForestTotals totals_of(const Edges& edges, WeightKind kind, comm::Transport& t, std::uint64_t vertices = 100) {
