@@ -1,5 +1,5 @@
-// Tests of the two steps of verification, on their own: the tree over components of a contracted forest, and the comparison of edges
-// with the greatest edge on the forest's path; and of the look-ups at owners that both make.
+// Tests of the two steps of verification: the tree over components of a contracted forest, and the comparison of edges with the
+// greatest edge on the forest's path; and of the look-ups at owners that both make.
 #include "src/msf/verify/hierarchy.hpp"
 
 #include <gtest/gtest.h>
