@@ -9,7 +9,7 @@
 
 #include "merganser/base/error.hpp"
 #include "tests/mnd/mnd_variants.hpp"
-#include "tests/support/ranks.hpp"
+#include "tests/msf/thread_setups.hpp"
 
 namespace {
 
@@ -83,7 +83,7 @@ std::vector<Shape> shapes_to_update() {
 }
 
 class ComponentUpdatesTest : public testing::TestWithParam<Setup> {};
-INSTANTIATE_TEST_SUITE_P(Models, ComponentUpdatesTest, testing::ValuesIn(setups({""}, {"chaos:5"})),
+INSTANTIATE_TEST_SUITE_P(Models, ComponentUpdatesTest, testing::ValuesIn(thread_setups("chaos:5")),
                          setup_name<testing::TestParamInfo<Setup>>);
 
 /// Runs with every record exchange and every shape.

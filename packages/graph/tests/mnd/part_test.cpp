@@ -1,4 +1,4 @@
-// Tests of what multi-node Boruvka does on one rank: numbering, contraction, and the removal of parallel edges and of idle components.
+// Tests of multi-node Boruvka on one rank: numbering, contraction, and removal of parallel edges and of idle components.
 #include "src/mnd/part.hpp"
 
 #include <gtest/gtest.h>
@@ -79,8 +79,8 @@ TEST(MakePartTest, of_no_edges_has_no_components) {
 }
 
 TEST(PartSizesTest, beyond_31_bits_are_refused) {
-  constexpr std::size_t kMost = (std::size_t{1} << 31) - 1;
-  mnd::detail::check_sizes(kMost, kMost);
+  constexpr std::size_t kMax = (std::size_t{1} << 31) - 1;
+  mnd::detail::check_sizes(kMax, kMax);
   const auto text = [](std::size_t components, std::size_t edges) -> std::string {
     try {
       mnd::detail::check_sizes(components, edges);
@@ -90,8 +90,8 @@ TEST(PartSizesTest, beyond_31_bits_are_refused) {
     return "accepted";
   };
   const std::string allowed = "; allowed: 0 to 2147483647 of each, so take more ranks";
-  EXPECT_EQ(text(kMost + 1, 3), "one rank would hold 2147483648 components or vertices and 3 edges" + allowed);
-  EXPECT_EQ(text(4, kMost + 1), "one rank would hold 4 components or vertices and 2147483648 edges" + allowed);
+  EXPECT_EQ(text(kMax + 1, 3), "one rank would hold 2147483648 components or vertices and 3 edges" + allowed);
+  EXPECT_EQ(text(4, kMax + 1), "one rank would hold 4 components or vertices and 2147483648 edges" + allowed);
 }
 
 TEST(OrientationTest, complements_the_weights_of_a_maximum_only) {

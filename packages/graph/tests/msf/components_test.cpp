@@ -6,7 +6,7 @@
 #include "merganser/comm/collectives.hpp"
 #include "src/msf/merge_tree.hpp"
 #include "tests/msf/oracle.hpp"
-#include "tests/support/ranks.hpp"
+#include "tests/msf/thread_setups.hpp"
 
 namespace {
 
@@ -64,7 +64,7 @@ TEST(OwnersTest, slices_of_few_vertices_are_those_counted_by_hand) {
 }
 
 class ComponentsTest : public testing::TestWithParam<Setup> {};
-INSTANTIATE_TEST_SUITE_P(Models, ComponentsTest, testing::ValuesIn(setups({""}, {"chaos:8"})),
+INSTANTIATE_TEST_SUITE_P(Models, ComponentsTest, testing::ValuesIn(thread_setups("chaos:8")),
                          setup_name<testing::TestParamInfo<Setup>>);
 
 /// Runs with messages between all pairs of ranks, and in bundles over a grid.

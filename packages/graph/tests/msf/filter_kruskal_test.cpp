@@ -215,6 +215,19 @@ TEST(FilterKruskalRounds, end_with_few_edges_or_three_for_each_tree) {
   EXPECT_EQ(rounds(5'000, 15'001), 2U);
 }
 
+/// After the first round 30,000 edges are left: fewer than three for each vertex, but not for each of the 6,000 trees.
+TEST(FilterKruskalRounds, end_by_the_trees_that_are_left) {
+  Shape shape{"core with leaves", 10'000 + 6'000, {}};
+  Random random(4, 43, 0);
+  for (int i = 0; i < 60'000; ++i) shape.add(random.below(10'000), random.below(10'000), random.below(1'000));
+  for (std::uint64_t leaf = 0; leaf < 6'000; ++leaf)
+    for (int i = 0; i < 5; ++i) shape.add(10'000 + leaf, random.below(10'000), 5'000 + random.below(100'000));
+  const auto watch = watched<graphs::Edge12>(shape, 1);
+  ASSERT_EQ(watch.rounds.size(), 3U);
+  EXPECT_GE(watch.rounds[1], 30'000U);
+  EXPECT_LT(watch.rounds[1], 31'000U);
+}
+
 TEST(FilterKruskalRounds, drop_loops_before_the_last_sort) {
   Shape shape = random_shape(8, 100, 1'000, 50);
   std::size_t loops = 0;

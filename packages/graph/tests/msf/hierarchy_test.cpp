@@ -1,5 +1,5 @@
-// Tests of the two steps of verification, on their own: the tree over components of a contracted forest, and the comparison of edges
-// with the greatest edge on the forest's path; and of the look-ups at owners that both make.
+// Tests of the two steps of verification: the tree over components of a contracted forest, and the comparison of edges with the
+// greatest edge on the forest's path; and of the look-ups at owners that both make.
 #include "src/msf/verify/hierarchy.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "src/msf/local/union_find.hpp"
 #include "src/msf/verify/routing.hpp"
 #include "tests/msf/oracle.hpp"
-#include "tests/support/ranks.hpp"
+#include "tests/msf/thread_setups.hpp"
 
 namespace {
 
@@ -22,7 +22,7 @@ using msf::detail::Hierarchy;
 using msf::detail::Node;
 
 class HierarchyTest : public testing::TestWithParam<Setup> {};
-INSTANTIATE_TEST_SUITE_P(Models, HierarchyTest, testing::ValuesIn(setups({""}, {"chaos:6"})),
+INSTANTIATE_TEST_SUITE_P(Models, HierarchyTest, testing::ValuesIn(thread_setups("chaos:6")),
                          setup_name<testing::TestParamInfo<Setup>>);
 
 /// Edges of a list that a rank holds: none on every third rank, but on few ranks.

@@ -6,7 +6,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/msf/minimum_forest.hpp"
 #include "tests/msf/oracle.hpp"
-#include "tests/support/ranks.hpp"
+#include "tests/msf/thread_setups.hpp"
 
 namespace {
 
@@ -14,7 +14,7 @@ using namespace merganser;
 using namespace merganser::test;
 
 class KruskalRanksTest : public testing::TestWithParam<Setup> {};
-INSTANTIATE_TEST_SUITE_P(Models, KruskalRanksTest, testing::ValuesIn(setups({""}, {"chaos:4"})),
+INSTANTIATE_TEST_SUITE_P(Models, KruskalRanksTest, testing::ValuesIn(thread_setups("chaos:4")),
                          setup_name<testing::TestParamInfo<Setup>>);
 
 /// The edges that rank `rank` begins with: none on every third rank.
@@ -149,7 +149,7 @@ void expect_whole_forest(const Edges& mine, const Edges& expected, comm::Transpo
 }
 
 TEST_P(KruskalRanksTest, light_edges_are_joined_in_batches_to_the_same_forest) {
-  if (GetParam().backend != "threads" || !GetParam().decorators.empty()) GTEST_SKIP() << "large: once is enough";
+  if (!GetParam().decorators.empty()) GTEST_SKIP() << "large: once is enough";
   Shape shape = random_shape(61, 135'000, 420'000, std::uint64_t{1} << 31);
   const Edges least = sorted(plain_kruskal(shape.edges, shape.vertices));
   on_ranks(GetParam(), [&](comm::Transport& t) {

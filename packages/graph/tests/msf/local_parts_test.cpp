@@ -320,9 +320,9 @@ TEST(LocalForestLimits, vertices_and_ends_beyond_what_is_allowed_are_refused) {
     }
     return "accepted";
   };
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 32;
-  EXPECT_EQ(text([] { msf::check_vertices(kMost); }), "accepted");
-  EXPECT_EQ(text([] { msf::check_vertices(kMost + 1); }),
+  constexpr std::uint64_t kMax = std::uint64_t{1} << 32;
+  EXPECT_EQ(text([] { msf::check_vertices(kMax); }), "accepted");
+  EXPECT_EQ(text([] { msf::check_vertices(kMax + 1); }),
             "vertices of one rank's forest: 4294967297; allowed: at most 4294967296");
   EXPECT_EQ(text([] { msf::check_highest_end(4, 5); }), "accepted");
   EXPECT_EQ(text([] { msf::check_highest_end(5, 5); }),

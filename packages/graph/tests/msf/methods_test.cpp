@@ -7,7 +7,7 @@
 #include "merganser/msf/partition.hpp"
 #include "src/msf/boruvka.hpp"
 #include "tests/msf/oracle.hpp"
-#include "tests/support/ranks.hpp"
+#include "tests/msf/thread_setups.hpp"
 
 namespace {
 
@@ -17,7 +17,7 @@ using links::Policy;
 using msf::ForestMethod;
 
 class MethodsTest : public testing::TestWithParam<Setup> {};
-INSTANTIATE_TEST_SUITE_P(Models, MethodsTest, testing::ValuesIn(setups({""}, {"chaos:7"})),
+INSTANTIATE_TEST_SUITE_P(Models, MethodsTest, testing::ValuesIn(thread_setups("chaos:7")),
                          setup_name<testing::TestParamInfo<Setup>>);
 
 std::int64_t fact_of(const msf::Report& report, const std::string& name) {
@@ -165,11 +165,18 @@ TEST_P(MethodsTest, the_share_of_cut_edges_is_told) {
 TEST_P(MethodsTest, ranks_contract_what_others_cannot_affect) {
   on_ranks(GetParam(), [](comm::Transport& t) {
     for (const bool late : {true, false}) {
-      for (const auto sense : {msf::Sense::minimum, msf::Sense::maximum}) {
+      for (const int way : {0, 1, 2, 3, 4, 5}) {
+        const int order = way % 3;  // weights within a rank: equal, rising or falling along the path
+        const auto sense = way < 3 ? msf::Sense::minimum : msf::Sense::maximum;
+
         Shape path = path_shape(91);
         const auto ranges = msf::balanced_ranges(distribute(path, t), t);
         const bool great = late == (sense == msf::Sense::minimum);
-        for (auto& e : path.edges) e.weight = ranges.owner(e.low) == ranges.owner(e.high) ? 5 : great ? 1'000 : 1;
+        for (auto& e : path.edges)
+          e.weight = ranges.owner(e.low) != ranges.owner(e.high) ? (great ? 1'000 : 1)
+                     : order == 0                                ? 500
+                     : order == 1                                ? 500 + e.low
+                                                                 : 500 - e.low;
         msf::ForestOptions options;
         options.method = ForestMethod::local;
         options.base_case = 0;
@@ -273,9 +280,9 @@ TEST_P(MethodsTest, bad_edges_and_too_many_vertices_are_refused_before_the_parti
     expect(9, {{1, 2, 3}, {4, 3, 1}}, "edge (4, 3) of a graph of 9 vertices" + allowed);
     expect(9, {{9, 9, 3}}, "edge (9, 9) of a graph of 9 vertices" + allowed);
     expect(9, {{8, 8, 3}}, "accepted");
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 63;
-    expect(kMost, {}, "accepted");
-    expect(kMost + 1, {}, "a graph of 9223372036854775809 vertices; allowed: 0 to 9223372036854775808");
+    constexpr std::uint64_t kMax = std::uint64_t{1} << 63;
+    expect(kMax, {}, "accepted");
+    expect(kMax + 1, {}, "a graph of 9223372036854775809 vertices; allowed: 0 to 9223372036854775808");
   });
 }
 

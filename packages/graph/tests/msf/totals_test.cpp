@@ -6,7 +6,7 @@
 #include <set>
 
 #include "tests/msf/oracle.hpp"
-#include "tests/support/ranks.hpp"
+#include "tests/msf/thread_setups.hpp"
 
 namespace {
 
@@ -15,7 +15,8 @@ using namespace merganser::test;
 using graphs::WeightKind;
 
 class TotalsTest : public testing::TestWithParam<Setup> {};
-INSTANTIATE_TEST_SUITE_P(Models, TotalsTest, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
+INSTANTIATE_TEST_SUITE_P(Models, TotalsTest, testing::ValuesIn(thread_setups()),
+                         setup_name<testing::TestParamInfo<Setup>>);
 
 /// Totals of edges that ranks hold in turn, the last rank first.
 msf::ForestTotals totals_of(const Edges& edges, WeightKind kind, comm::Transport& t, std::uint64_t vertices = 100) {
@@ -40,15 +41,15 @@ TEST_P(TotalsTest, unsigned_weights_are_summed_beyond_64_bits) {
       EXPECT_EQ(found.components, 100 - static_cast<std::int64_t>(weights.size()));
       return std::pair(found.weight, found.weight_value);
     };
-    constexpr std::uint64_t kMost = ~std::uint64_t{0};
+    constexpr std::uint64_t kMax = ~std::uint64_t{0};
     EXPECT_EQ(sum({}), std::pair(std::string("0"), 0.0));
     EXPECT_EQ(sum({7}), std::pair(std::string("7"), 7.0));
     EXPECT_EQ(sum({10, 200, 3000}), std::pair(std::string("3210"), 3210.0));
-    EXPECT_EQ(sum({kMost, 1}), std::pair(std::string("18446744073709551616"), 0x1p64));
-    EXPECT_EQ(sum({kMost, kMost, kMost}), std::pair(std::string("55340232221128654845"), 3 * 0x1p64));
+    EXPECT_EQ(sum({kMax, 1}), std::pair(std::string("18446744073709551616"), 0x1p64));
+    EXPECT_EQ(sum({kMax, kMax, kMax}), std::pair(std::string("55340232221128654845"), 3 * 0x1p64));
     EXPECT_EQ(sum({0xffffffff, 0xffffffff, 0xffffffff}).first, "12884901885");
     EXPECT_EQ(sum({std::uint64_t{1} << 63, std::uint64_t{1} << 32, 5}).first, "9223372041149743109");
-    EXPECT_EQ(sum(std::vector<std::uint64_t>(99, kMost)).first, "1826227663297245609885");
+    EXPECT_EQ(sum(std::vector<std::uint64_t>(99, kMax)).first, "1826227663297245609885");
   });
 }
 
@@ -60,15 +61,15 @@ TEST_P(TotalsTest, signed_weights_are_summed_with_their_signs) {
       const auto found = totals_of(with_weights(bits), WeightKind::signed_integer, t);
       return std::pair(found.weight, found.weight_value);
     };
-    constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
-    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+    constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
     EXPECT_EQ(sum({0}), std::pair(std::string("0"), 0.0));
     EXPECT_EQ(sum({-1}), std::pair(std::string("-1"), -1.0));
     EXPECT_EQ(sum({-10, 3}), std::pair(std::string("-7"), -7.0));
     EXPECT_EQ(sum({5, -5, 12}), std::pair(std::string("12"), 12.0));
-    EXPECT_EQ(sum({kLeast, kLeast, kLeast}), std::pair(std::string("-27670116110564327424"), -3 * 0x1p63));
-    EXPECT_EQ(sum({kMost, kMost, kMost}).first, "27670116110564327421");
-    EXPECT_EQ(sum({kLeast, kMost}).first, "-1");
+    EXPECT_EQ(sum({kMin, kMin, kMin}), std::pair(std::string("-27670116110564327424"), -3 * 0x1p63));
+    EXPECT_EQ(sum({kMax, kMax, kMax}).first, "27670116110564327421");
+    EXPECT_EQ(sum({kMin, kMax}).first, "-1");
     EXPECT_EQ(sum({-(std::int64_t{1} << 32), -1, -(std::int64_t{1} << 32)}).first, "-8589934593");
   });
 }
