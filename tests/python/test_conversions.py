@@ -32,7 +32,8 @@ def test_float64_in_c_order_is_not_copied_and_all_else_is():
                                           (2**63 + 2**10, False)])
 def test_whole_numbers_are_float64_exactly_or_refused_by_place(value, exact):
     dtype = np.uint64 if value >= 2**63 else np.int64
-    for given in (np.array([[0, 1], [2, value]], dtype), np.array([[0, 1], [2, value]], dtype).T.copy().T, [[0, 1], [2, value]]):
+    for given in (np.array([[0, 1], [2, value]], dtype), np.array([[0, 1], [2, value]], dtype).T.copy().T, [[0, 1], [2, value]],
+                  ([0.5, 1], (2, value))):
         if exact:
             assert _arrays.rows(given, "x")[1, 1] == value
             continue
@@ -112,7 +113,7 @@ def test_frames_take_the_types_of_their_columns():
     assert _arrays.line(series, "x", np.int64).tolist() == [3, 1, 2] and _arrays.mask(series > 1, "small", 3).tolist() == [1, 0, 1]
 
 
-def test_polars_and_dask_frames_are_frames_too():
+def test_frames_of_dask_are_computed():
     dask = pytest.importorskip("dask.dataframe", reason="needs dask with data frames")
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [1, 2, 3], "b": [0.5, 0.25, 0]})

@@ -255,7 +255,8 @@ def test_process_graphs_of_scipy_and_networkx_keep_zeros_sums_and_default_weight
 @pytest.mark.parametrize("offsets, heads, sizes", [
     ([0, 1, 1], [0], [1.0]), ([0, 1], [1], [1.0]), ([0, 1, 1], [1], [-1.0]),
     ([0, 1, 1], [1], [np.nan]),
-    ([0, 1, 1], [1], [np.inf]), ([-1, 1, 1], [1], [1.0]), ([0, 1, 2], [1], [1.0]), ([0, 1, 0], [1], [1.0]), ([0, 1, 1], [1, 0], [1.0]),
+    ([0, 1, 1], [1], [np.inf]), ([-1, 1, 1], [1], [1.0]), ([0, 1, 2], [1], [1.0]), ([0, 1, 0], [1], [1.0]),
+    ([0, 1, 1], [1, 0], [1.0]),
     ([0, 1, 1], [-1], [1.0]), ([], [], []),
 ])
 def test_arrays_that_are_no_process_graph_are_refused(offsets, heads, sizes):
