@@ -37,6 +37,8 @@ def to_array(values: Any, name: str) -> np.ndarray:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:
         raise TypeError(f"{name}: a {type(values).__name__} that is no array of numbers ({error})") from None
+    if isinstance(values, (list, tuple)) and array.dtype == np.float64 and (np.abs(array) >= _EXACT).any():
+        array = np.asarray(values, dtype=object)  # NumPy rounds integers beside floats, and those of int64 beside those of uint64
     return _numbers(array, name)
 
 
@@ -89,8 +91,8 @@ def _numbers(array: np.ndarray, name: str) -> np.ndarray:
 def _whole_objects(array: np.ndarray, name: str) -> np.ndarray:
     """Converts an array of Python integers to int64, or to uint64 if one is 2^63 or above. Raises InputError beyond 64 bits."""
     values = [int(x) for x in array]
-    if values and not -(2**63) <= min(values) <= max(values) < 2**64:
-        raise InputError(f"{name}: whole numbers beyond 64 bits; allowed: from -2^63 to below 2^64")
+    if values and not (-(2**63) <= min(values) <= max(values) < (2**63 if min(values) < 0 else 2**64)):
+        raise InputError(f"{name}: whole numbers beyond 64 bits; allowed: from -2^63 to below 2^63, or from 0 to below 2^64")
     return np.array(values, dtype=np.uint64 if values and max(values) >= 2**63 else np.int64)
 
 
