@@ -24,11 +24,16 @@ namespace {
 using graphs::ProcessGraph;
 
 /// Creates a process graph from compressed sparse rows that Python passes: offsets of ranks + 1 rows, target ranks of arcs, bytes
-/// of arcs. @throws UsageError for arrays of wrong lengths, InputError for offsets that do not ascend and arcs to no rank
+/// of arcs. @throws UsageError for arrays of wrong lengths, InputError for offsets that do not ascend from 0 to the number of heads,
+/// and for arcs to no rank
 ProcessGraph make_graph(const Line<std::int64_t>& offsets, const Line<std::int64_t>& heads, const Line<double>& bytes) {
   const auto all = static_cast<std::int64_t>(heads.size());
   if (offsets.size() == 0 || bytes.size() != heads.size())
     throw UsageError("graph: arrays of different lengths; allowed: ranks + 1 offsets, and bytes for each head");
+  const std::int64_t first = offsets.data()[0], last = offsets.data()[offsets.size() - 1];
+  if (first != 0 || last != all)
+    throw InputError("graph: offsets from " + std::to_string(first) + " to " + std::to_string(last) +
+                     "; allowed: from 0 to " + std::to_string(all) + ", the number of heads");
   std::vector<std::vector<ProcessGraph::Arc>> rows(offsets.size() - 1);
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const std::int64_t begin = offsets.data()[r];

@@ -258,6 +258,7 @@ def test_process_graphs_of_scipy_and_networkx_keep_zeros_sums_and_default_weight
     ([0, 1, 1], [1], [np.inf]), ([-1, 1, 1], [1], [1.0]), ([0, 1, 2], [1], [1.0]), ([0, 1, 0], [1], [1.0]),
     ([0, 1, 1], [1, 0], [1.0]),
     ([0, 1, 1], [-1], [1.0]), ([], [], []),
+    ([1, 1, 1], [0], [1.0]), ([0, 0, 1], [0, 0], [1.0, 1.0]),  # heads before the first row and behind the last
 ])
 def test_arrays_that_are_no_process_graph_are_refused(offsets, heads, sizes):
     with pytest.raises(ValueError):
