@@ -7,10 +7,10 @@
 
 #include "merganser/base/aligned_memory.hpp"
 #include "merganser/comm/collectives.hpp"
+#include "merganser/graphs/detail/radix_sort.hpp"
 #include "merganser/graphs/weights.hpp"
 #include "src/graphs/files/disk.hpp"
 #include "src/graphs/files/raw.hpp"
-#include "src/graphs/radix_sort.hpp"
 
 namespace merganser::graphs::detail {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 /// Sort of edges by (weight, low, high), the order in which Kruskal's algorithm joins trees.
-#include "src/graphs/radix_sort.hpp"
+#include "merganser/graphs/detail/radix_sort.hpp"
 #include "src/msf/local/buffer.hpp"
 
 namespace merganser::msf {

@@ -8,6 +8,8 @@
 #include <span>
 #include <utility>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser::graphs::detail {
 
 /// Orders of edges: (weight, low, high) or (low, high, weight).
