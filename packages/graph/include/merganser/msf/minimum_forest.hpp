@@ -12,9 +12,10 @@ namespace merganser::msf {
 
 /// Algorithms for the minimum spanning forest of a distributed graph. All compute the same one.
 enum class ForestMethod : std::uint8_t {
-  automatic,  ///< `kruskal` on one rank, up to `base_case` vertices, and, unless that is 0, while ranks * vertices <= 2 * edges; else
-              ///< by the share of edges between ranks: below half of what random ids would give `local`, else `filter`
-  kruskal,    ///< filter-Kruskal: every rank joins the light edges of all ranks; memory for 4 bytes per vertex and 8 per light edge
+  automatic,  ///< `kruskal` on one rank, up to `base_case` vertices, and, unless that is 0, while ranks * vertices <=
+  ///< 2 * edges; else by the share of edges between ranks: below half of what random ids would give `local`,
+  ///< else `filter`
+  kruskal,  ///< filter-Kruskal: every rank joins the light edges of all: 4 bytes per vertex and 8 per light edge
   boruvka,  ///< every component chooses its least edge, chosen edges are contracted, until no edge is left
   filter,   ///< Boruvka on the least edges first; other edges that lie within one component by then are dropped
   local,    ///< every rank first contracts along edges that other ranks cannot affect, then `filter`
@@ -24,7 +25,7 @@ enum class ForestMethod : std::uint8_t {
 struct ForestOptions {
   ForestMethod method = ForestMethod::automatic;
   links::Policy policy = links::Policy::trees;       ///< what a round of boruvka, filter, local contracts
-  std::uint64_t base_case = std::uint64_t{1} << 22;  ///< vertices or components up to which Kruskal finishes; 0: memory is bounded
+  std::uint64_t base_case = std::uint64_t{1} << 22;  ///< components up to which Kruskal finishes; 0: never
   int threads = 1;                                   ///< threads of each rank in the passes over its edges, 1 to 1024
   Sense sense = Sense::minimum;                      ///< minimum or maximum spanning forest
 };
