@@ -12,9 +12,9 @@ namespace merganser::msf {
 
 /// Algorithms for the minimum spanning forest of a distributed graph. All compute the same one.
 enum class ForestMethod : std::uint8_t {
-  automatic,  ///< `kruskal` on one rank, up to `base_case` vertices, and, unless that is 0, while ranks * vertices <=
-  ///< 2 * edges; else by the share of edges between ranks: below half of what random ids would give `local`,
-  ///< else `filter`
+  /// `kruskal` on one rank, up to `base_case` vertices, and, unless that is 0, while ranks * vertices <= 2 * edges; else by the share
+  /// of edges between ranks: below half of what random ids would give `local`, else `filter`
+  automatic,
   kruskal,  ///< filter-Kruskal: every rank joins the light edges of all: 4 bytes per vertex and 8 per light edge
   boruvka,  ///< every component chooses its least edge, chosen edges are contracted, until no edge is left
   filter,   ///< Boruvka on the least edges first; other edges that lie within one component by then are dropped
