@@ -275,7 +275,7 @@ std::string families_text(const SuiteComparison& s) {
   return t.text();
 }
 
-/// Formats the table of compare for single timings, those with the largest effect first.
+/// Formats the table of compare for single timings: regressions that count first, then by the size of the effect.
 std::string timings_text(const SuiteComparison& s, std::size_t rows) {
   if (rows == 0) return "";
   Table t({"each", "before", "after", "change", "95 % interval", "verdict"});

@@ -94,8 +94,8 @@ void make_random(Case& c, Random& random, double fraction) {
   c.parcels = generate_random(o, Decomposition(c.grid, 1), 0);
 }
 
-/// Fills the grid of a case with a lattice of parcels whose distances are exactly tied. @param holes  leave out a third, and make
-/// some not small
+/// Fills the grid of a generated input of verify with a lattice of parcels whose distances are exactly tied. @param holes  leave out
+/// a third, and make some not small
 void make_lattice(Case& c, Random& random, bool holes) {
   const std::array<std::uint64_t, 3> per_axis{1 + random.below(2), 1 + random.below(2), 1 + random.below(2)};
   Builder build(c, random);

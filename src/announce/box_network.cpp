@@ -58,9 +58,11 @@ Line find_line(int v, int x, int stride, int extent, int vertices) {
   const bool whole = std::int64_t{base} + std::int64_t{extent - 1} * stride < vertices;
   return {base, whole ? extent : (vertices - 1 - base) / stride + 1};
 }
-/// Returns the successor of vertex v, whose coordinate is x, on the ring of a line of the box.
+/// Returns the vertex one step above v, whose coordinate is x, on a line of the box of an overlay network; above the last existing
+/// vertex of the line, its first.
 int next_up(const Line& line, int v, int x, int stride) { return x + 1 == line.length ? line.base : v + stride; }
-/// Returns the predecessor of vertex v, whose coordinate is x, on the ring of a line of the box.
+/// Returns the vertex one step below v, whose coordinate is x, on a line of the box of an overlay network; below the first vertex
+/// of the line, its last existing one.
 int next_down(const Line& line, int v, int x, int stride) {
   return x == 0 ? line.base + (line.length - 1) * stride : v - stride;
 }

@@ -123,8 +123,8 @@ bool are_counted_from_zero(std::span<const TableCell> cells) {
   return counted == cells.size();
 }
 
-/// Returns a warning if the first row of a text table looks like the column names, or the first column like the index, that pandas
-/// writes by default.
+/// Returns a warning for a text table of numbers of any kind (edges, points) if its first row looks like the column names, or its
+/// first column like the index, that pandas writes by default; else an empty text.
 std::string warn_of_index(const std::vector<TableCell>& first, const std::vector<TableCell>& second) {
   const std::size_t columns = first.size();
   if (columns < 2 || second.size() != columns) return {};

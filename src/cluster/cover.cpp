@@ -87,7 +87,8 @@ bool Cover::is_full(const nearest::PointSet& points) {
   return is_filled(points) || (cells_.unmarked <= cells_.marked.size() / 4 && is_surrounded(points));
 }
 
-/// First coverage test of a full block: returns true if each sub-cell of this rank's block holds one of its parcels.
+/// First of the two coverage tests by which the far search of a merge step counts this rank's block as full: returns true if each
+/// sub-cell of the block holds one of its parcels.
 bool Cover::is_filled(const nearest::PointSet& points) {
   const std::size_t n = points.size();
   cells_.clear();

@@ -85,7 +85,7 @@ void FarSearch::search_replies(DistributedSearch& search, Site* sorted, std::byt
   }
 }
 
-/// Floods the replies to far queries around a hole: in each wave a rank forwards the replies that were better than its best
+/// Floods, in the far search of a merge step, the replies to far queries among the ranks around a hole: in each wave a rank forwards the replies that were better than its best
 /// reply to the same query, and drops the others. Afterwards every member has the best reply to every query.
 void FarSearch::flood_replies() {
   const std::size_t arcs = mailbox_.graph().out.size();

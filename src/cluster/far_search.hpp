@@ -69,7 +69,7 @@ class FarSearch {
     std::function<void(std::size_t in, std::span<const std::byte>)> unpack;
   };
   /// Migrates the sources of kept far links to their targets, hop by hop: one wave for each hop of the longest route.
-  /// Called by ranks where has_links().
+  /// Called by every rank on the route of a far link, where has_links().
   void migrate(const links::Stars& stars, const Payload& payload);
 
   /// Returns the component of this rank while merged parcels may have to be redistributed within it, else null: from a

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::uint32_t kLeaf = 16;  // maximum parcels of a part that is not halved
 
-/// Returns the depth of the k-d tree of a run of `size` vertices: the number of times that the run is halved.
+/// Returns the depth of the k-d tree of a crowded half-cell of the cell list with `size` parcels: the number of times that they are
+/// halved, until no part has more than kLeaf.
 int tree_depth(std::uint32_t size) { return std::bit_width((size - 1) / kLeaf); }
 
 /// Returns the index of the run of a crowded half-cell in first_box_. No two runs share one: each is longer than kCrowded vertices.

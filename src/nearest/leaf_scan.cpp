@@ -248,7 +248,8 @@ struct ManyAxes {
 
 /// Distance policy of leaf scans: points of the unit sphere, by squared chords and, beyond kFarChord2, by 4 - |a + b|.
 struct UnitSphere {
-  /// Returns lower bounds of the distances from a vector of query points, from index `at` on, to the box of a tree leaf.
+  /// Returns lower bounds, in the chord measure of UnitSphere, of the distances from a vector of query points of a leaf scan, from
+  /// index `at` on, to the box of a tree leaf of the k-nearest search.
   static HWY_INLINE V gaps(const LeafPoints& points, const double* lower, const double* upper, std::size_t at) {
     const D d;
     const V chord2 = ThreeAxes<false>::gaps(points, lower, upper, at);

@@ -51,7 +51,8 @@ std::shared_ptr<KeptWindow> keep_until_mpi_ends(MPI_Win window) {
 /// One-sided memory of the model rma: a window made by MPI_Win_allocate.
 class RmaMemory final : public Memory {
  public:
-  /// Allocates the MPI window, zeroes this rank's memory and opens the lifetime epoch. Collective over `comm`.
+  /// Allocates the MPI window, zeroes this rank's memory and, for Epoch::lifetime, opens the access epoch. Collective over
+  /// `comm`.
   /// @param error  set to the error text of this rank if the allocation fails here
   RmaMemory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters, std::string& error)
       : comm_(comm), epoch_(epoch), counters_(counters), sources_(kSourceWords) {
@@ -101,7 +102,8 @@ class RmaMemory final : public Memory {
           "MPI_Fetch_and_op");
   }
 
-  /// Flushes the MPI one-sided operations since the last flush; the copies of put words may be reused afterwards.
+  /// Completes all MPI one-sided operations of this rank (puts, gets, fetch_or) since the last flush; the copies of words put may be
+  /// reused afterwards. Local.
   void complete() override {
     const ScopedYield yield(ScopedYield::Call::brief);
     // MPI_Win_flush_all of MPICH before 4.0.3 may return before it has read what was put: ranks are flushed one by one there.

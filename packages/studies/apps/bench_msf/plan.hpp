@@ -41,7 +41,8 @@ struct MsfBenchOptions {
   std::string work;                 ///< file with work: this process was started to do it
 };
 
-/// Lists the command-line options of bench msf, with their help texts and checks, for the option parser.
+/// Lists the command-line options of bench msf, the study that reproduces the tables and figures of [ing2021], with their help texts
+/// and checks, for the option parser.
 void describe(MsfBenchOptions& o, auto&& option) {
   option.section("What is measured");
   option("quick", o.quick, "small graphs, few ranks and repeats: about a minute");

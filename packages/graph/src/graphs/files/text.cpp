@@ -107,7 +107,9 @@ class PlainText final : public Text {
     });
   }
 
-  /// Returns the numbers of lines and comments of the plain text file before this rank's lines, by reading these once. Collective.
+  /// Returns the numbers of lines and comments of the plain text file before this rank's lines, from which the reader of METIS files
+  /// takes vertices; the other ranks' lines are read for it once more, each by its rank. Rank 0 gets no count of the lines before
+  /// `how.begin`. Collective.
   LineCounts count_before(const Each& how) {
     LineCounts mine;
     agree_first(transport_, [&] {

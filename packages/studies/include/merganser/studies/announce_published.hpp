@@ -10,7 +10,8 @@
 
 namespace merganser::studies {
 
-/// One regular network: degree and diameter by Table I of [berghoff2018], and those found by searching the network.
+/// One announcement network (hypercube, torus or Manhattan Street Network) of Table I of [berghoff2018]: degree and diameter by the
+/// table, and those found by searching the network.
 struct RegularNetwork {
   std::string network;               ///< kind and extents of the announcement network
   int published_degree, degree;      ///< arcs that leave a vertex: by Table I, as found
