@@ -12,7 +12,6 @@
 namespace merganser {
 namespace {
 
-
 /// Returns the least multiple of `to` that is not below n, for widths of rows and sizes of allocations.
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 
