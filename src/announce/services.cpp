@@ -19,7 +19,7 @@ AgreedStop::~AgreedStop() { network_.unsubscribe(subscription_); }
 // Announces a request to stop, at most once per rank.
 void AgreedStop::request(std::string_view reason) {
   if (asked_ || agreed_) return;
-  network_.announce(topic_, std::as_bytes(std::span(reason)), Delivery::same_step);
+  network_.announce(topic_, std::as_bytes(std::span<const char>(reason.data(), reason.size())), Delivery::same_step);
   asked_ = true;
 }
 
