@@ -123,8 +123,8 @@ bool is_above(const Edge& e, const Edge& pivot) {
   return pivot < e;
 }
 
-/// Kruskal's algorithm on edges, or pairs of their ends, in ascending order: joins the trees at their ends, and calls joined(i) for every edge that
-/// joined two trees. Ends are prefetched, since a random vertex's parent is seldom in the cache.
+/// Kruskal's algorithm on edges, or pairs of their ends, in ascending order: joins the trees at their ends, and calls joined(i) for
+/// every edge that joined two trees. Local. Ends are prefetched, since a random vertex's parent is seldom in the cache.
 template <class Edge, class Joined>
 void join_trees(UnionFind& sets, std::span<const Edge> edges, const Joined& joined) {
   constexpr std::size_t kAhead = 24;  // distance in edges at which ends are prefetched
@@ -140,8 +140,8 @@ void join_trees(UnionFind& sets, std::span<const Edge> edges, const Joined& join
 
 /// Edges of all ranks that were joined along, and how many of them joined two trees.
 struct JoinCount {
-  std::size_t edges = 0;
-  std::size_t joined = 0;
+  std::size_t edges = 0;   ///< number of edges of all ranks
+  std::size_t joined = 0;  ///< number of those that joined two trees
 };
 
 /// Predicate of edges between two trees of a union-find, as the trees are when it is made.
@@ -227,9 +227,8 @@ class FilterKruskal {
   }
 
  private:
-  static constexpr std::size_t kSample = 4096;  // least number of edges in the sample for pivots
-  static constexpr std::size_t kManyEdges = std::size_t{1}
-                                            << 18;  // light edges from which on they are joined in batches
+  static constexpr std::size_t kSample = 4096;       // least number of edges in the sample for pivots
+  static constexpr std::size_t kManyEdges = 262144;  // light edges from which on they are joined in batches
 
   /// Range of weights of a batch of light edges: its last edge, and the last edges of ranges for all ranks but the last.
   struct BatchRange {

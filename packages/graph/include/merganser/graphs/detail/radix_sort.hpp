@@ -45,7 +45,8 @@ class RadixSort {
   }
   /// Sorts edges that agree in all keys before number `key`. Edges that agree in all three are copies of one.
   static void sort_by(std::span<Edge> edges, std::span<Edge> scratch, int key) {
-    if (edges.size() < kFew) return std::sort(edges.begin(), edges.end(), is_less);
+    const bool countable = edges.size() <= UINT32_MAX;  // by the counters of a pass
+    if (edges.size() < kFew || !countable) return std::sort(edges.begin(), edges.end(), is_less);
     if (key == 0) sort_by<0>(edges, scratch);
     if (key == 1) sort_by<1>(edges, scratch);
     if (key == 2) sort_by<2>(edges, scratch);
