@@ -37,7 +37,7 @@ PACKAGES = {
     "flow": ("flow", ""),
     "blocks": ("blocks", ""),
     "simulate": ("", ""),
-    "studies": ("studies", "graph topology"),
+    "studies": ("studies", "graph topology flow"),
 }
 OPTION_PARSER = "merganser/base/options.hpp"
 # Folders that may use all packages: the Python package, and the fuzz targets.
