@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser {
 
 /// Guard that joins the threads of a fork-join region at the end of a block, also when an exception leaves it.

@@ -1,6 +1,7 @@
 // requires: MPI
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "src/comm/backends/mpi/library.hpp"
 #include "src/comm/backends/mpi/simulated.hpp"
@@ -9,8 +10,8 @@
 #include "src/comm/detail/registry.hpp"
 #include "src/comm/detail/scoped_yield.hpp"
 
-/// The model rma: MPI one-sided, windows made by MPI_Win_allocate, by default one passive-target access epoch for the lifetime
-/// of a window and one flush per phase.
+/// The model rma: MPI one-sided, windows made by MPI_Win_allocate_shared where all ranks share a host and by MPI_Win_allocate
+/// elsewhere, by default one passive-target access epoch for the lifetime of a window and one flush per phase.
 namespace merganser::comm::detail {
 namespace {
 
@@ -48,20 +49,34 @@ std::shared_ptr<KeptWindow> keep_until_mpi_ends(MPI_Win window) {
   return kept_windows().emplace_back(std::make_shared<KeptWindow>(KeptWindow{window, false}));
 }
 
-/// One-sided memory of the model rma: a window made by MPI_Win_allocate.
+/// Returns true if all ranks of an MPI communicator share memory; the same on all. Collective.
+bool is_on_one_host(MPI_Comm comm) {
+  MPI_Comm host = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
+  int sharing = 0;
+  int all = 0;
+  check(MPI_Comm_size(host, &sharing), "MPI_Comm_size");
+  check(MPI_Comm_size(comm, &all), "MPI_Comm_size");
+  check(MPI_Comm_free(&host), "MPI_Comm_free");
+  return sharing == all;
+}
+
+/// One-sided memory of the model rma: an MPI window with memory of its own.
 class RmaMemory final : public Memory {
  public:
   /// Allocates the MPI window, zeroes this rank's memory and, for Epoch::lifetime, opens the access epoch. Collective over
   /// `comm`.
+  /// @param shared  allocate it as shared memory of one host
   /// @param error  set to the error text of this rank if the allocation fails here
-  RmaMemory(MPI_Comm comm, std::size_t bytes, Epoch epoch, Counters& counters, std::string& error)
+  RmaMemory(MPI_Comm comm, std::size_t bytes, Epoch epoch, bool shared, Counters& counters, std::string& error)
       : comm_(comm), epoch_(epoch), counters_(counters), sources_(kSourceWords) {
     const MPI_Aint size = window_bytes(bytes);
     const ScopedYield yield;
-    const int result = MPI_Win_allocate(size, 1, MPI_INFO_NULL, comm, &base_, &window_);
+    const int result = shared ? MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, comm, &base_, &window_)
+                              : MPI_Win_allocate(size, 1, MPI_INFO_NULL, comm, &base_, &window_);
     if (result != MPI_SUCCESS) {
-      error = "rma: MPI_Win_allocate of " + std::to_string(size) +
-              " bytes failed; with Open MPI 4 set OMPI_MCA_osc=sm,rdma,pt2pt";
+      error = std::string(shared ? "rma: MPI_Win_allocate_shared of " : "rma: MPI_Win_allocate of ") +
+              std::to_string(size) + " bytes failed; with Open MPI 4 set OMPI_MCA_osc=sm,rdma,pt2pt";
       return;
     }
     MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
@@ -234,11 +249,30 @@ class Rma final : public OneSided<MpiTransport> {
   }
   std::shared_ptr<Memory> allocate(std::size_t bytes, Epoch epoch) override {
     if constexpr (kSimulated) return simulated_memory(comm(), bytes, epoch, counters_);
+    if (!shared_) {
+      shared_ = is_on_one_host(comm());
+      try {
+        if (*shared_) return make_window(bytes, epoch);
+      } catch (const CommError&) {
+        shared_ = false;  // thrown on every rank: a list in OMPI_MCA_osc leaves out sm, for example
+      }
+    }
+    return make_window(bytes, epoch);
+  }
+
+ private:
+  /// Makes a window of the kind that shared_ says. Collective. @throws CommError on every rank if one cannot
+  [[nodiscard]] std::shared_ptr<Memory> make_window(std::size_t bytes, Epoch epoch) {
     std::string error;
-    auto memory = std::make_shared<RmaMemory>(comm(), bytes, epoch, counters_, error);
+    auto memory = std::make_shared<RmaMemory>(comm(), bytes, epoch, *shared_, counters_, error);
     this->agree_on(error);  // also a barrier: every block is zero before the first put
     return memory;
   }
+
+  /// Windows are allocated as shared memory; unknown before the first. Where all ranks are on one host, Open MPI 4.1 then puts by
+  /// stores whatever its priorities, and files of windows have names of their own: those of osc/rdma hold job and context id only,
+  /// which two communicators without a common rank may share, so that one truncates the memory of the other (SIGBUS).
+  std::optional<bool> shared_;
 };
 
 }  // namespace
