@@ -37,16 +37,22 @@ class RadixSort {
     constexpr int kField = kOrder == EdgeOrder::by_weight ? kKey : (kKey + 1) % 3;
     return kField == 0 ? std::uint64_t{e.weight} : kField == 1 ? std::uint64_t{e.low} : std::uint64_t{e.high};
   }
-  /// Compares edges by all keys.
-  static bool is_less(const Edge& a, const Edge& b) {
-    if (value<0>(a) != value<0>(b)) return value<0>(a) < value<0>(b);
-    if (value<1>(a) != value<1>(b)) return value<1>(a) < value<1>(b);
-    return value<2>(a) < value<2>(b);
-  }
+  /// Compares edges by all keys; an object, since sorting calls a function through a pointer.
+  struct IsLess {
+    bool operator()(const Edge& a, const Edge& b) const {
+      if (value<0>(a) != value<0>(b)) return value<0>(a) < value<0>(b);
+      if constexpr (sizeof(Edge) == 12) {  // both other keys in one word
+        return (value<1>(a) << 32 | value<2>(a)) < (value<1>(b) << 32 | value<2>(b));
+      } else {
+        if (value<1>(a) != value<1>(b)) return value<1>(a) < value<1>(b);
+        return value<2>(a) < value<2>(b);
+      }
+    }
+  };
   /// Sorts edges that agree in all keys before number `key`. Edges that agree in all three are copies of one.
   static void sort_by(std::span<Edge> edges, std::span<Edge> scratch, int key) {
     const bool countable = edges.size() <= UINT32_MAX;  // by the counters of a pass
-    if (edges.size() < kFew || !countable) return std::sort(edges.begin(), edges.end(), is_less);
+    if (edges.size() < kFew || !countable) return std::sort(edges.begin(), edges.end(), IsLess());
     if (key == 0) sort_by<0>(edges, scratch);
     if (key == 1) sort_by<1>(edges, scratch);
     if (key == 2) sort_by<2>(edges, scratch);
