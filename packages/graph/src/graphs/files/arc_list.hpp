@@ -33,8 +33,8 @@ class ArcList {
   /// Returns the number of arcs of the block that add_block() makes, unless it is called with fewer.
   [[nodiscard]] std::size_t next_block() const {
     constexpr std::size_t kFirst = 1024,
-                          kMost = (std::size_t{1} << 23) / sizeof(Arc);  // from 8 MiB on huge pages are used
-    return std::clamp(2 * (blocks_.empty() ? 0 : blocks_.back().room()), kFirst, kMost);
+                          kMax = (std::size_t{1} << 23) / sizeof(Arc);  // from 8 MiB on huge pages are used
+    return std::clamp(2 * (blocks_.empty() ? 0 : blocks_.back().room()), kFirst, kMax);
   }
   /// Appends a block of at most `most` (not 0) arcs to a list that is full. @throws std::bad_alloc
   void add_block(std::size_t most) {

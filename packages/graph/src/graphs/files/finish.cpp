@@ -7,9 +7,9 @@
 
 #include "merganser/base/aligned_memory.hpp"
 #include "merganser/comm/collectives.hpp"
-#include "merganser/graphs/detail/radix_sort.hpp"
 #include "merganser/graphs/weights.hpp"
 #include "src/graphs/files/disk.hpp"
+#include "src/graphs/files/ends_sort.hpp"
 #include "src/graphs/files/raw.hpp"
 
 namespace merganser::graphs::detail {
@@ -229,7 +229,7 @@ std::vector<Edge> distribute_and_sort(std::vector<Edge> edges, std::uint64_t ver
       comm::send_to_owners_in_rounds(transport, std::move(edges), [&](const Edge& e) { return ranges.owner(e.low); });
   {
     const RawBuffer scratch(edges.size() * sizeof(Edge));
-    RadixSort<Edge, EdgeOrder::by_ends>::sort(edges, {reinterpret_cast<Edge*>(scratch.data()), edges.size()});
+    EndsSort<Edge>::sort(edges, {reinterpret_cast<Edge*>(scratch.data()), edges.size()});
   }
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   return edges;

@@ -79,7 +79,7 @@ inline const char* skip_line_end(const char* at) {
 
 /// Weight of an edge in a plain line of a graph file.
 struct PlainWeight {
-  /// What scan() found: an integer below 2^54 without a sign, a number with a point or an exponent, an integer with a minus or of more
+  /// Kinds of weights that scan() finds: an integer below 2^54 without a sign, a number with a point or an exponent, an integer with a minus or of more
   /// digits.
   enum class Kind : std::uint8_t { natural, real, integer };
   Kind kind = Kind::natural;
