@@ -167,7 +167,7 @@ TEST(BadGraphFiles, the_first_of_several_errors_is_told) {
 TEST(BadGraphFiles, arcs_beyond_the_number_that_the_header_announces_are_counted_and_not_stored) {
   graphs::detail::Raw raw("a.mtx");
   for (std::uint64_t i = 0; i < 3; ++i) raw.add(i, i + 1);  // reserves more than that
-  raw.most = 4;
+  raw.limit(4);
   for (std::uint64_t i = 3; i < 10; ++i) raw.add(i, i + 1);
   EXPECT_EQ(raw.arcs.size(), 4U);
   EXPECT_EQ(raw.added(), 10U);

@@ -34,6 +34,10 @@ class BitStream {
   /// Reads `count` bits (0 to 64) of the stream as a number, most significant first. @throws PlacedError if the file ends before
   std::uint64_t bits(int count) {
     if (count == 0) return 0;
+    if (std::uint64_t window = 0; count <= kWindow && peek(window)) {
+      at_ += static_cast<std::uint64_t>(count);
+      return window >> (64 - count);
+    }
     if (bits_ - at_ < static_cast<std::uint64_t>(count)) ended();
     std::uint64_t value = 0;
     while (count > 0) {
@@ -47,6 +51,11 @@ class BitStream {
   }
   /// Reads a unary code: the number of bits 0 before the next bit 1. @throws PlacedError if the file ends before
   std::uint64_t unary() {
+    if (std::uint64_t window = 0; peek(window) && window != 0) {
+      const auto lead = static_cast<std::uint64_t>(std::countl_zero(window));
+      at_ += lead + 1;
+      return lead;
+    }
     std::uint64_t zeros = 0;
     for (;;) {
       if (at_ >= bits_) ended();
@@ -63,7 +72,14 @@ class BitStream {
     }
   }
   /// Reads an Elias gamma code: a unary length, then that many bits. @throws PlacedError at the end of the file
-  std::uint64_t gamma() { return read_suffix(unary()); }
+  std::uint64_t gamma() {
+    if (std::uint64_t window = 0; peek(window) && window >= kShortGamma) {
+      const int lead = std::countl_zero(window);
+      at_ += 2 * static_cast<std::uint64_t>(lead) + 1;
+      return (window << lead >> (63 - lead)) - 1;
+    }
+    return read_suffix(unary());
+  }
   /// Reads an Elias delta code: a length in gamma code, then that many bits. @throws PlacedError at the end of the file
   std::uint64_t delta() { return read_suffix(gamma()); }
   /// Reads a zeta code of WebGraph with shrinking parameter k, 1 to 32. @throws PlacedError at the end of the file, and for a
@@ -106,6 +122,16 @@ class BitStream {
     if (width > 62) fail("a number of more than 62 bits");
     return (std::uint64_t{1} << width | bits(static_cast<int>(width))) - 1;
   }
+  /// Returns in `window` the next kWindow bits of the stream or more, from the highest bit on, with zeros behind them.
+  /// @return false if the buffer does not hold them; then they are read one byte at a time
+  [[nodiscard]] bool peek(std::uint64_t& window) const {
+    const std::uint64_t index = at_ / 8 - begin_;  // huge before the buffer
+    if (buffer_.size() < 8 || index > buffer_.size() - 8) return false;
+    const std::uint8_t* const b = buffer_.data() + index;
+    const auto at = [b](int i) { return std::uint64_t{b[i]} << (56 - 8 * i); };  // one load and a swap of bytes
+    window = (at(0) | at(1) | at(2) | at(3) | at(4) | at(5) | at(6) | at(7)) << (at_ % 8);
+    return true;
+  }
   /// Returns byte `index` of the BVGraph file, through the buffer, which is refilled if it does not hold the byte.
   std::uint32_t byte(std::uint64_t index) {
     // Unsigned: an index below begin_ becomes a huge difference, so one comparison covers both sides of the buffer.
@@ -117,6 +143,8 @@ class BitStream {
     return buffer_[static_cast<std::size_t>(index - begin_)];
   }
 
+  static constexpr int kWindow = 57;  // bits that peek() has at any position in a byte
+  static constexpr std::uint64_t kShortGamma = std::uint64_t{1} << 35;  // windows whose gamma code is within them
   static constexpr std::uint64_t kBlock = std::uint64_t{1} << 18;
   const File& file_;
   std::uint64_t bits_;       ///< length of the file in bits

@@ -120,7 +120,7 @@ class SuccessorDecoder {
  public:
   /// Starts at the list of vertex 0. The file and the properties must outlive the decoder.
   SuccessorDecoder(const File& file, const BvProperties& p)
-      : stream_(file), p_(p), lists_(p.window + 1), known_(p.window + 1) {
+      : stream_(file), p_(p), lists_(p.window + 1), lengths_(p.window + 1), known_(p.window + 1) {
     if (p.most_references > 0) chains_.resize(p.window + 1);
   }
 
@@ -135,13 +135,36 @@ class SuccessorDecoder {
     list.clear();
     known_[vertex % known_.size()] = false;
     if (!chains_.empty()) chains_[vertex % chains_.size()] = 0;
-    const std::uint64_t degree = stream_.read(p_.degrees, p_.zeta_k);
-    if (degree > p_.vertices)
-      stream_.fail(std::to_string(degree) + " successors of vertex " + std::to_string(vertex) + "; allowed: at most " +
-                   std::to_string(p_.vertices));
+    const std::uint64_t degree = read_degree(vertex);
     if (degree > 0 && !read_list(vertex, degree, list)) return nullptr;
     known_[vertex % known_.size()] = true;
     return &list;
+  }
+
+  /// Moves over the successor list of a vertex, which must begin at the position of the stream. The list is not decoded, but its length
+  /// is kept, from which the ends of lists that refer to it are found. All lists from vertex 0 on must have been decoded or passed
+  /// over so. @throws PlacedError for a malformed list, but for successors outside the graph and long chains of references
+  void pass_over(std::uint64_t vertex) {
+    known_[vertex % known_.size()] = false;
+    const std::uint64_t degree = read_degree(vertex);
+    if (degree == 0) return;
+    std::uint64_t left = degree;
+    if (p_.window > 0) {
+      const std::uint64_t back = read_reference(vertex);
+      const std::uint64_t copied =
+          back > 0 ? read_blocks(lengths_[(vertex - back) % lengths_.size()], [](auto, auto) {}) : 0;
+      if (copied > degree) refuse_surplus(vertex, degree);
+      left -= copied;
+    }
+    if (left > 0 && p_.shortest_interval > 0) {
+      for (std::uint64_t count = stream_.gamma(); count > 0; --count) {
+        static_cast<void>(stream_.gamma());  // the gap before the interval
+        const std::uint64_t length = stream_.gamma() + p_.shortest_interval;
+        if (length > left) refuse_surplus(vertex, degree);
+        left -= length;
+      }
+    }
+    for (; left > 0; --left) static_cast<void>(stream_.read(p_.residuals, p_.zeta_k));
   }
 
   /// Throws the error of a vertex whose list refers to others in a longer chain than PATH.properties allows. @throws PlacedError
@@ -151,21 +174,38 @@ class SuccessorDecoder {
   }
 
  private:
+  /// Reads the number of successors of a vertex and keeps it. @throws PlacedError for more than there are vertices
+  std::uint64_t read_degree(std::uint64_t vertex) {
+    const std::uint64_t degree = stream_.read(p_.degrees, p_.zeta_k);
+    if (degree > p_.vertices)
+      stream_.fail(std::to_string(degree) + " successors of vertex " + std::to_string(vertex) + "; allowed: at most " +
+                   std::to_string(p_.vertices));
+    return lengths_[vertex % lengths_.size()] = degree;
+  }
+  /// Reads how many vertices before `vertex` the one is to whose successor list that of `vertex` refers; 0: it refers to none. @throws
+  /// PlacedError for more than the window
+  std::uint64_t read_reference(std::uint64_t vertex) {
+    const std::uint64_t back = stream_.read(p_.references, p_.zeta_k);
+    if (back > std::min(p_.window, vertex))
+      stream_.fail("reference " + std::to_string(back) + " lists back; allowed: at most " +
+                   std::to_string(std::min(p_.window, vertex)));
+    return back;
+  }
+
   /// Decodes the part of a successor list behind its degree: successors copied by reference, intervals, and single successors,
   /// merged in ascending order. @return false if the list refers to a list that was not decoded. @throws PlacedError if malformed
   bool read_list(std::uint64_t vertex, std::uint64_t degree, BvList& list) {
     BvList& copied = scratch_[0];
     copied.clear();
     if (p_.window > 0) {
-      const std::uint64_t back = stream_.read(p_.references, p_.zeta_k);
-      if (back > std::min(p_.window, vertex))
-        stream_.fail("reference " + std::to_string(back) + " lists back; allowed: at most " +
-                     std::to_string(std::min(p_.window, vertex)));
+      const std::uint64_t back = read_reference(vertex);
       if (back > 0) {
         const std::uint64_t other = (vertex - back) % lists_.size();
         if (!known_[other]) return false;
         count_chain(vertex, other);
-        copy_blocks(lists_[other], copied);
+        const BvList& list_before = lists_[other];
+        read_blocks(list_before.size(),
+                    [&](std::uint64_t at, std::uint64_t length) { append(list_before, at, length, copied); });
       }
     }
     if (copied.size() > degree) refuse_surplus(vertex, degree);
@@ -188,20 +228,26 @@ class SuccessorDecoder {
     chains_[vertex % chains_.size()] = length;
   }
 
-  /// Copies part of the referenced successor list, by the copy blocks in the stream: the first block is copied, the second skipped,
-  /// and so on; the rest after the last block is copied if that block was skipped. @throws PlacedError for a block beyond the list
-  void copy_blocks(const BvList& other, BvList& copied) {
+  /// Reads the copy blocks of a successor list, which say what part it copies of the list of `size` successors that it refers to: the
+  /// first block is copied, the second skipped, and so on; the rest after the last block is copied if that block was skipped. Calls
+  /// copy(at, length) for what is copied. @return the number of successors copied. @throws PlacedError for a block beyond the list
+  template <class Copy>
+  std::uint64_t read_blocks(std::uint64_t size, const Copy& copy) {
     const std::uint64_t blocks = stream_.read(p_.block_counts, p_.zeta_k);
-    std::uint64_t at = 0;
+    std::uint64_t at = 0, copied = 0;
+    const auto take = [&](std::uint64_t length) {
+      copy(at, length);
+      copied += length;
+    };
     for (std::uint64_t block = 0; block < blocks; ++block) {
       const std::uint64_t length = stream_.read(p_.blocks, p_.zeta_k) + (block == 0 ? 0 : 1);
-      if (length > other.size() - at)
-        stream_.fail("a block of " + std::to_string(length) +
-                     " successors; allowed: " + std::to_string(other.size() - at));
-      if (block % 2 == 0) append(other, at, length, copied);
+      if (length > size - at)
+        stream_.fail("a block of " + std::to_string(length) + " successors; allowed: " + std::to_string(size - at));
+      if (block % 2 == 0) take(length);
       at += length;
     }
-    if (blocks % 2 == 0) append(other, at, other.size() - at, copied);
+    if (blocks % 2 == 0) take(size - at);
+    return copied;
   }
   /// Appends `count` successors of a list, from position `at` on, to another list.
   static void append(const BvList& from, std::uint64_t at, std::uint64_t count, BvList& to) {
@@ -262,10 +308,11 @@ class SuccessorDecoder {
 
   BitStream stream_;
   const BvProperties& p_;
-  std::vector<BvList> lists_;          // the lists decoded last
-  std::vector<bool> known_;            // entries of lists_ that are complete
-  std::vector<std::uint64_t> chains_;  // lengths of chains of references; empty if the properties set no limit
-  BvList scratch_[4];                  // copied, intervals, single successors, the merge of the first two
+  std::vector<BvList> lists_;           // the lists decoded last
+  std::vector<std::uint64_t> lengths_;  // of the lists decoded or passed over last
+  std::vector<bool> known_;             // entries of lists_ that are complete
+  std::vector<std::uint64_t> chains_;   // lengths of chains of references; empty if the properties set no limit
+  BvList scratch_[4];                   // copied, intervals, single successors, the merge of the first two
 };
 
 /// Reader of PATH.offsets of a BVGraph: positions of the successor lists in the bit stream of PATH.graph, one after the other.
@@ -291,27 +338,45 @@ class ListOffsets {
   std::uint64_t place_ = 0;
 };
 
+/// Returns true if the properties limit chains of references so much that few lists before a rank's own must be decoded.
+bool has_short_chains(const BvProperties& p) {
+  return p.window == 0 || (p.most_references > 0 && p.window * p.most_references <= kMaxWarmUp);
+}
+
 /// Opens PATH.offsets of a BVGraph if the file exists and saves decoding (chains of references are short); else returns null.
 std::unique_ptr<ListOffsets> open_offsets(const std::string& base, const BvProperties& p) {
   const std::string path = base + ".offsets";
-  if (p.most_references > 0 && p.window * p.most_references <= kMaxWarmUp && std::filesystem::exists(path))
+  if (p.most_references > 0 && has_short_chains(p) && std::filesystem::exists(path))
     return std::make_unique<ListOffsets>(path, p);
   return nullptr;
 }
 
-/// Moves a decoder of a BVGraph to the list of vertex `first`, this rank's first. With offsets only the lists before it that a
-/// chain of references can reach are decoded, at most window times chain length; without (null) all lists before it.
-void seek_to_list(SuccessorDecoder& decoder, ListOffsets* places, const BvProperties& p, std::uint64_t first) {
-  std::uint64_t place = 0;
-  if (places) places->check(decoder.stream(), place = places->next());
+/// Moves a decoder of a BVGraph with PATH.offsets to the list of vertex `first`, this rank's first: only the lists before it that a
+/// chain of references can reach are decoded, at most window times chain length.
+void seek_to_list(SuccessorDecoder& decoder, ListOffsets& places, const BvProperties& p, std::uint64_t first) {
+  std::uint64_t place = places.next();
+  places.check(decoder.stream(), place);
   const std::uint64_t before = p.window * p.most_references;
   for (std::uint64_t vertex = 0; vertex < first; ++vertex) {
-    const bool needed = !places || vertex + before >= first;
-    if (places && needed) decoder.stream().seek(place);
-    if (needed) static_cast<void>(decoder.next(vertex));
-    if (places) place = places->next();
+    if (vertex + before >= first) {
+      decoder.stream().seek(place);
+      static_cast<void>(decoder.next(vertex));
+    }
+    place = places.next();
   }
-  if (places) decoder.stream().seek(place);
+  decoder.stream().seek(place);
+}
+
+/// Moves a decoder of a BVGraph without PATH.offsets to the list of vertex `first`, this rank's first. If chains of references are short,
+/// the lists before those that they can reach are passed over without decoding; else all are decoded.
+void scan_to_list(SuccessorDecoder& decoder, const BvProperties& p, std::uint64_t first) {
+  const std::uint64_t before = has_short_chains(p) ? p.window * p.most_references : first;
+  for (std::uint64_t vertex = 0; vertex < first; ++vertex) {
+    const std::uint64_t place = decoder.stream().position();
+    if (vertex + before >= first && decoder.next(vertex) != nullptr) continue;
+    decoder.stream().seek(place);  // of a list that refers to one that was passed over
+    decoder.pass_over(vertex);
+  }
 }
 
 /// Reads the successor lists of the vertices `first` .. `last` - 1 of a BVGraph into arcs of this rank. With PATH.offsets every
@@ -320,7 +385,10 @@ void read_lists(const Source& source, const BvProperties& p, std::uint64_t first
   const File file(source.path + ".graph");
   SuccessorDecoder decoder(file, p);
   const std::unique_ptr<ListOffsets> places = open_offsets(source.path, p);
-  seek_to_list(decoder, places.get(), p, first);
+  if (places)
+    seek_to_list(decoder, *places, p, first);
+  else
+    scan_to_list(decoder, p, first);
   for (std::uint64_t vertex = first; vertex < last; ++vertex) {
     const BvList* const list = decoder.next(vertex);
     if (list == nullptr) decoder.refuse_chain(vertex);

@@ -44,25 +44,15 @@ DimacsHeader read_dimacs_header(const std::string& path, std::string_view head) 
 class DimacsParser {
  public:
   /// Takes the open file, its problem line, and the destination of the arcs; all must outlive the parser.
-  DimacsParser(const Text& text, const DimacsHeader& header, Raw& raw) : text_(text), header_(header), raw_(raw) {}
+  /// @param general  no line is taken as a plain one
+  DimacsParser(const Text& text, const DimacsHeader& header, Raw& raw, bool general)
+      : text_(text), header_(header), raw_(raw), general_(general) {}
 
   /// Parses the lines of a piece of a DIMACS file and adds their arcs or edges to this rank's. @throws PlacedError naming the line
   void operator()(const Piece& piece) {
-    for (LineWalk walk(piece.text, piece.offset); walk.next();) {
-      Words words(walk.line());
-      const std::string_view kind = words.next();
-      if (kind.empty() || kind.starts_with('c')) continue;
-      if (kind != (header_.arcs ? "a" : "e"))
-        text_.fail(piece, walk.at(),
-                   quote(walk.line()) + "; allowed: lines that begin with " + (header_.arcs ? "a" : "e") + " or c");
-      const std::string_view a = words.next(), b = words.next(), weight = words.next();
-      const std::uint64_t from = id(piece, walk, a), to = id(piece, walk, b);
-      const bool weighted = !weight.empty();
-      if (weighted ? !words.next().empty() : header_.arcs)
-        text_.fail(piece, walk.at(), quote(walk.line()) + "; allowed: two vertices and a weight");
-      (weighted ? with_ : without_) += 1;
-      RawSink{text_, piece, raw_}.entry(walk.at(), from, to, weight);
-    }
+    parse_lines(
+        piece.text, piece.offset, general_, [&](const char* line) { return add_plain_row(line); },
+        [&](const LineWalk& walk) { add(piece, walk); });
   }
   /// Returns the number of this rank's arcs or edges with a weight.
   [[nodiscard]] std::int64_t with() const { return with_; }
@@ -70,6 +60,43 @@ class DimacsParser {
   [[nodiscard]] std::int64_t without() const { return without_; }
 
  private:
+  /// Adds the arc or edge of a plain line of a DIMACS file to this rank's. @return the place behind the line; null, and nothing is
+  /// added, for a line that add() must parse
+  const char* add_plain_row(const char* line) {
+    if (line[0] != (header_.arcs ? 'a' : 'e') || line[1] != ' ') return nullptr;
+    PlainRow row;
+    const char* const end = row.scan(line + 2, ' ');
+    if (end == nullptr || row.from < 1 || row.to < 1 || row.from > header_.vertices || row.to > header_.vertices)
+      return nullptr;
+    if (row.columns == 3) {
+      if (!add_plain(raw_, row.from - 1, row.to - 1, row.weight)) return nullptr;
+      ++with_;
+      return end;
+    }
+    if (row.columns != 2 || header_.arcs) return nullptr;
+    raw_.add(row.from - 1, row.to - 1);
+    ++without_;
+    return end;
+  }
+
+  /// Parses a line of a DIMACS file and adds its arc or edge to this rank's, unless it is a comment. @throws PlacedError naming the
+  /// line
+  void add(const Piece& piece, const LineWalk& walk) {
+    Words words(walk.line());
+    const std::string_view kind = words.next();
+    if (kind.empty() || kind.starts_with('c')) return;
+    if (kind != (header_.arcs ? "a" : "e"))
+      text_.fail(piece, walk.at(),
+                 quote(walk.line()) + "; allowed: lines that begin with " + (header_.arcs ? "a" : "e") + " or c");
+    const std::string_view a = words.next(), b = words.next(), weight = words.next();
+    const std::uint64_t from = id(piece, walk, a), to = id(piece, walk, b);
+    const bool weighted = !weight.empty();
+    if (weighted ? !words.next().empty() : header_.arcs)
+      text_.fail(piece, walk.at(), quote(walk.line()) + "; allowed: two vertices and a weight");
+    (weighted ? with_ : without_) += 1;
+    RawSink{text_, piece, raw_}.entry(walk.at(), from, to, weight);
+  }
+
   /// Parses a vertex of a DIMACS file, which counts from 1. @return the vertex, counted from 0. @throws PlacedError for a vertex
   /// outside 1 .. number of vertices
   std::uint64_t id(const Piece& piece, const LineWalk& walk, std::string_view word) const {
@@ -82,6 +109,7 @@ class DimacsParser {
   const Text& text_;
   const DimacsHeader& header_;
   Raw& raw_;
+  bool general_;  ///< no line is taken as a plain one
   std::int64_t with_ = 0;
   std::int64_t without_ = 0;
 };
@@ -97,8 +125,8 @@ Raw read_dimacs(const Source& source) {
     check_vertices(*text, header.vertices, "vertices");
   });
   Raw raw(source.path, source.sharing);
-  raw.most = header.entries;
-  DimacsParser parser(*text, header, raw);
+  raw.limit(header.entries);
+  DimacsParser parser(*text, header, raw, source.general);
   text->for_each_piece({header.body}, [&](const Piece& piece) { parser(piece); });
   // Ranks read different lines, so that mixed weights and wrong numbers show only in the sums over all of them.
   const auto with = source.transport.all_reduce(parser.with(), comm::Op::sum);

@@ -114,19 +114,49 @@ Preface read_preface(const std::string& path, std::string_view head) {
 class EdgeListParser {
  public:
   /// Takes the open file, the information before its first edge, and the destination of the arcs; all must outlive the parser.
-  EdgeListParser(const Text& text, const Preface& preface, Raw& raw)
-      : text_(text), raw_(raw), first_(preface.konect ? 1 : 0), columns_(preface.dialect.columns), preface_(preface) {}
+  /// @param general  no line is taken as a plain one
+  EdgeListParser(const Text& text, const Preface& preface, Raw& raw, bool general)
+      : text_(text),
+        raw_(raw),
+        first_(preface.konect ? 1 : 0),
+        vertices_(preface.vertices_known ? preface.vertices : std::uint64_t{1} << 63),
+        columns_(preface.dialect.columns),
+        preface_(preface),
+        general_(general) {}
 
   /// Parses the lines of a piece of an edge list file and adds their arcs to this rank's. @throws PlacedError naming the line
   void operator()(const Piece& piece) {
-    for (LineWalk walk(piece.text, piece.offset); walk.next();) {
-      if (is_row(walk.line()) && walk.at() != preface_.heading_at) add(piece, walk.line(), walk.at());
-    }
+    // A heading may look like a row. Without one in the piece, the difference is beyond the piece.
+    const std::uint64_t heading = preface_.heading_at - piece.offset;
+    const char* const heading_line = heading < piece.text.size() ? piece.text.data() + heading : nullptr;
+    parse_lines(
+        piece.text, piece.offset, general_,
+        [&](const char* line) { return line == heading_line ? nullptr : add_plain_row(line); },
+        [&](const LineWalk& walk) {
+          if (is_row(walk.line()) && walk.at() != preface_.heading_at) add(piece, walk.line(), walk.at());
+        });
   }
   /// Returns the number of columns of this rank's lines; 0 if neither the file's beginning nor this rank has rows.
   [[nodiscard]] std::uint64_t columns() const { return columns_; }
 
  private:
+  /// Adds the edge of a plain line of an edge list to this rank's arcs. @return the place behind the line; null, and nothing is added,
+  /// for a line that add() must parse
+  const char* add_plain_row(const char* line) {
+    PlainRow row;
+    const char* const end = row.scan(line, preface_.dialect.separator);
+    if (end == nullptr || row.columns != columns_ || row.from < first_ || row.to < first_ || row.from >= vertices_ ||
+        row.to >= vertices_)
+      return nullptr;
+    const std::uint64_t from = row.from - first_, to = row.to - first_;
+    if (row.columns == 2 || !preface_.weights)
+      raw_.add(from, to);
+    else if (!add_plain(raw_, from, to, row.weight))
+      return nullptr;
+    if (preface_.bipartite) raw_.left = std::max(raw_.left, from + 1);
+    return end;
+  }
+
   /// Parses a line of an edge list at offset `at` and adds its edge to this rank's arcs. @throws PlacedError naming line and column
   void add(const Piece& piece, std::string_view line, std::uint64_t at) {
     std::array<std::string_view, kMaxColumns> cell;  // fields of the line
@@ -178,9 +208,11 @@ class EdgeListParser {
 
   const Text& text_;
   Raw& raw_;
-  std::uint64_t first_;    ///< least id of the file: 1 in KONECT files, else 0
-  std::uint64_t columns_;  ///< number of columns of a line; 0: not known yet
+  std::uint64_t first_;     ///< least id of the file: 1 in KONECT files, else 0
+  std::uint64_t vertices_;  ///< ids of the file must be below it
+  std::uint64_t columns_;   ///< number of columns of a line; 0: not known yet
   const Preface& preface_;
+  bool general_;  ///< no line is taken as a plain one
 };
 
 }  // namespace
@@ -195,7 +227,7 @@ Raw read_edge_list(const Source& source) {
     if (preface.vertices_known) check_vertices(*text, preface.vertices, "vertices");
   });
   Raw raw(source.path, source.sharing);
-  EdgeListParser parser(*text, preface, raw);
+  EdgeListParser parser(*text, preface, raw, source.general);
   text->for_each_piece({}, [&](const Piece& piece) { parser(piece); });
   const auto all = [&](std::uint64_t columns, comm::Op op) {
     return source.transport.all_reduce(static_cast<std::int64_t>(columns), op);

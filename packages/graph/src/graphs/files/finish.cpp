@@ -7,9 +7,9 @@
 
 #include "merganser/base/aligned_memory.hpp"
 #include "merganser/comm/collectives.hpp"
-#include "merganser/graphs/detail/radix_sort.hpp"
 #include "merganser/graphs/weights.hpp"
 #include "src/graphs/files/disk.hpp"
+#include "src/graphs/files/ends_sort.hpp"
 #include "src/graphs/files/raw.hpp"
 
 namespace merganser::graphs::detail {
@@ -35,7 +35,7 @@ void shift_right_side(Raw& raw, comm::Transport& transport) {
   if (!raw.bipartite) return;
   const std::uint64_t left = global_max(transport, raw.left);
   agree_first(transport, [&] {
-    for (Arc& arc : raw.arcs) {
+    raw.arcs.for_each([&](Arc& arc) {
       const auto refuse = [&](const std::string& allowed) {  // ids of these files count from 1
         throw InputError(raw.path + ": vertex " + std::to_string(arc.to + 1) + " of the second column, behind " +
                          std::to_string(left) + " of the first; allowed: " + allowed);
@@ -44,7 +44,7 @@ void shift_right_side(Raw& raw, comm::Transport& transport) {
       if (raw.vertices_known && arc.to + left >= raw.vertices)
         refuse(std::to_string(raw.vertices) + " together, as the file says");
       arc.to += left;
-    }
+    });
   });
 }
 
@@ -82,10 +82,10 @@ struct IdRequest {
 std::vector<std::uint64_t> relabel_sparse_ids(Raw& raw, comm::Transport& transport) {
   std::vector<std::uint64_t> wanted;
   wanted.reserve(2 * raw.arcs.size());
-  for (const Arc& arc : raw.arcs) {
+  raw.arcs.for_each([&](const Arc& arc) {
     wanted.push_back(arc.from);
     wanted.push_back(arc.to);
-  }
+  });
   sort_unique(wanted);
   const std::vector<std::uint64_t> starts = choose_id_splitters(wanted, transport);
   const auto owner = [&](std::uint64_t id) {
@@ -122,7 +122,7 @@ std::vector<std::uint64_t> relabel_sparse_ids(Raw& raw, comm::Transport& transpo
                             [](const IdReply& a, std::uint64_t wanted_id) { return a.id < wanted_id; })
         ->number;
   };
-  for (Arc& arc : raw.arcs) arc = {new_id(arc.from), new_id(arc.to), arc.weight};
+  raw.arcs.for_each([&](Arc& arc) { arc = {new_id(arc.from), new_id(arc.to), arc.weight}; });
   raw.vertices = share.all;
 
   // 3. Original ids to the owners of the vertices in Ranges::even(): ranges of splitters are of unequal length.
@@ -147,7 +147,7 @@ std::vector<std::uint64_t> relabel_sparse_ids(Raw& raw, comm::Transport& transpo
 std::vector<std::uint64_t> determine_vertices(Raw& raw, comm::Transport& transport, ReadLog& log) {
   if (raw.vertices_known) return {};
   std::uint64_t vertices = 0;
-  for (const Arc& arc : raw.arcs) vertices = std::max({vertices, arc.from + 1, arc.to + 1});
+  raw.arcs.for_each([&](const Arc& arc) { vertices = std::max({vertices, arc.from + 1, arc.to + 1}); });
   // One less, since the greatest id + 1 may be 2^63.
   std::uint64_t last = vertices > 0 ? vertices - 1 : 0;
   last = global_max(transport, last);
@@ -158,22 +158,13 @@ std::vector<std::uint64_t> determine_vertices(Raw& raw, comm::Transport& transpo
   return relabel_sparse_ids(raw, transport);
 }
 
-/// Sorts the ends of each arc of this rank, lower vertex first, and drops loops. Local. @return number of loops dropped
-std::uint64_t orient_arcs(std::vector<Arc>& arcs) {
-  const std::size_t before = arcs.size();
-  arcs.erase(std::remove_if(arcs.begin(), arcs.end(), [](const Arc& arc) { return arc.from == arc.to; }), arcs.end());
-  for (Arc& arc : arcs)
-    if (arc.from > arc.to) std::swap(arc.from, arc.to);
-  return before - arcs.size();
-}
-
 /// Converts the weights of all ranks' arcs to order-preserving bits of one type, or generates weights where the file has none or
 /// the options name some. Collective. @return the type
 /// @throws InputError on every rank for integers of both signs of which 64 bits cannot hold all
 WeightKind determine_weights(Raw& raw, const ReadOptions& options, comm::Transport& transport) {
   if (!raw.weighted || !options.weights.empty()) {
     const WeightMaker make = parse_weights(options.weights.empty() ? "uniform" : options.weights, options.seed);
-    for (Arc& arc : raw.arcs) arc.weight = make(arc.from, arc.to);
+    raw.arcs.for_each([&](Arc& arc) { arc.weight = make(std::min(arc.from, arc.to), std::max(arc.from, arc.to)); });
     return make.kind();
   }
   std::array<std::int64_t, 2> any{raw.negative ? 1 : 0, raw.real ? 1 : 0};
@@ -184,26 +175,61 @@ WeightKind determine_weights(Raw& raw, const ReadOptions& options, comm::Transpo
   });
   if (!negative && !real) return WeightKind::unsigned_integer;
   raw.widen(real ? Numbers::real : Numbers::integer);
-  for (Arc& arc : raw.arcs)
+  raw.arcs.for_each([&](Arc& arc) {
     arc.weight =
         real ? ordered_bits(std::bit_cast<double>(arc.weight)) : ordered_bits(static_cast<std::int64_t>(arc.weight));
+  });
   return real ? WeightKind::float64 : WeightKind::signed_integer;
 }
 
-/// Sends the edges of a graph to the owners of their lower ends, sorts them there by (low, high, weight), and drops equal ones,
-/// such as the reverse arcs of an undirected graph. Collective. @param arcs  of this rank, lower vertex first
+/// Loops among this rank's arcs of a graph file, and the bits that its weights need.
+struct ArcSurvey {
+  std::uint64_t loops = 0;
+  std::uint64_t weight_bits = 0;  ///< weights of all arcs but loops, by bitwise or
+};
+/// Counts loops and finds the bits that weights need in this rank's arcs of a graph file, whose weights are order-preserving bits.
+/// Local.
+ArcSurvey survey_arcs(ArcList& arcs) {
+  ArcSurvey all;
+  arcs.for_each([&](const Arc& arc) {
+    const bool loop = arc.from == arc.to;
+    all.loops += loop ? 1U : 0U;
+    all.weight_bits |= loop ? 0U : arc.weight;
+  });
+  return all;
+}
+
+/// Converts this rank's arcs of a graph file to edges, without the loops. Local. Memory of the arcs is freed meanwhile.
 template <class Edge>
-std::vector<Edge> distribute_and_sort(std::vector<Arc> arcs, std::uint64_t vertices, comm::Transport& transport) {
+std::vector<Edge> make_edges(ArcList arcs, std::uint64_t loops) {
   std::vector<Edge> edges;
-  edges.reserve(arcs.size());
-  for (const Arc& arc : arcs) edges.push_back(make_edge<Edge>(arc.from, arc.to, arc.weight));
-  arcs = std::vector<Arc>();  // {} would keep the memory
+  edges.reserve(arcs.size() - loops);
+  std::array<Edge, 512> buffer;
+  arcs.use_up([&](std::span<const Arc> part) {
+    while (!part.empty()) {
+      const auto some = part.first(std::min(part.size(), buffer.size()));
+      std::size_t used = 0;
+      for (const Arc& arc : some) {
+        buffer[used] = make_edge<Edge>(arc.from, arc.to, arc.weight);
+        used += arc.from != arc.to ? 1U : 0U;  // a loop is written over
+      }
+      edges.insert(edges.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(used));
+      part = part.subspan(some.size());
+    }
+  });
+  return edges;
+}
+
+/// Sends the edges of a graph to the owners of their lower ends, sorts them there by (low, high, weight), and drops equal ones,
+/// such as the reverse arcs of an undirected graph. Collective. @param edges  of this rank
+template <class Edge>
+std::vector<Edge> distribute_and_sort(std::vector<Edge> edges, std::uint64_t vertices, comm::Transport& transport) {
   const Ranges ranges = Ranges::even(vertices, transport.size());
   edges =
       comm::send_to_owners_in_rounds(transport, std::move(edges), [&](const Edge& e) { return ranges.owner(e.low); });
   {
     const RawBuffer scratch(edges.size() * sizeof(Edge));
-    RadixSort<Edge, EdgeOrder::by_ends>::sort(edges, {reinterpret_cast<Edge*>(scratch.data()), edges.size()});
+    EndsSort<Edge>::sort(edges, {reinterpret_cast<Edge*>(scratch.data()), edges.size()});
   }
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   return edges;
@@ -260,20 +286,22 @@ EdgeList build_edge_list(Raw raw, const ReadOptions& options, comm::Transport& t
   EdgeList graph;
   graph.names = determine_vertices(raw, transport, log);
   graph.vertices = raw.vertices;
-  log.loops = global_sum(transport, orient_arcs(raw.arcs));
   graph.kind = determine_weights(raw, options, transport);
+  const ArcSurvey survey = survey_arcs(raw.arcs);
+  log.loops = global_sum(transport, survey.loops);
 
   // The smallest type of edge that holds all ranks' ids and weights.
-  std::uint64_t widest = 0;
-  for (const Arc& arc : raw.arcs) widest = std::max(widest, arc.weight >> 32);
   const bool may_be_short = graph.kind == WeightKind::unsigned_integer || graph.kind == WeightKind::float32;
-  const bool narrow = global_max(transport, widest) == 0 && may_be_short;
+  const bool narrow = global_max(transport, survey.weight_bits >> 32) == 0 && may_be_short;
+  const auto build = [&]<class Edge>(Edge) {
+    graph.edges = distribute_and_sort(make_edges<Edge>(std::move(raw.arcs), survey.loops), graph.vertices, transport);
+  };
   if (graph.vertices > kShortIds)
-    graph.edges = distribute_and_sort<Edge24>(std::move(raw.arcs), graph.vertices, transport);
+    build(Edge24{});
   else if (narrow)
-    graph.edges = distribute_and_sort<Edge12>(std::move(raw.arcs), graph.vertices, transport);
+    build(Edge12{});
   else
-    graph.edges = distribute_and_sort<Edge16>(std::move(raw.arcs), graph.vertices, transport);
+    build(Edge16{});
   const std::uint64_t edges = global_sum(transport, graph.size());
   log.repeated = log.arcs - log.loops - edges;
   append_notes(raw, options, edges, global_sum(transport, count_parallel(graph)), log);

@@ -38,6 +38,21 @@ void read_banner(const std::string& path, std::string_view line, MatrixHeader& h
   header.general = symmetry == "general";
 }
 
+/// Adds the entry of a plain line of a Matrix Market file to this rank's arcs. @return the place behind the line; null, and nothing is
+/// added, for a line that parse_matrix_line() must parse
+const char* add_plain_entry(const char* line, const MatrixHeader& header, Raw& raw) {
+  PlainRow row;
+  const char* const end = row.scan(line, ' ');
+  if (end == nullptr || row.from < 1 || row.to < 1 || row.from > header.size || row.to > header.size ||
+      row.columns != (header.weighted ? 3U : 2U))
+    return nullptr;
+  if (!header.weighted)
+    raw.add(row.from - 1, row.to - 1);
+  else if (!add_plain(raw, row.from - 1, row.to - 1, row.weight))
+    return nullptr;
+  return end;
+}
+
 }  // namespace
 
 // Parser of the header of a Matrix Market file: the banner, then comments, then the line of sizes.
@@ -83,12 +98,14 @@ Raw read_matrix_market(const Source& source) {
     check_vertices(*text, header.size, "rows");
   });
   Raw raw(source.path, source.sharing);
-  raw.most = header.entries;
+  raw.limit(header.entries);
   raw.weighted = header.weighted;
   if (header.real) raw.widen(Numbers::real);
   text->for_each_piece({header.body}, [&](const Piece& piece) {
     RawSink sink{*text, piece, raw};
-    parse_matrix_entries(piece.text, piece.offset, header, sink);
+    parse_lines(
+        piece.text, piece.offset, source.general, [&](const char* line) { return add_plain_entry(line, header, raw); },
+        [&](const LineWalk& walk) { parse_matrix_line(walk, header, sink); });
   });
   const auto entries = source.transport.all_reduce(static_cast<std::int64_t>(raw.added()), comm::Op::sum);
   agree_first(source.transport, [&] {

@@ -27,27 +27,33 @@ struct MatrixHeader {
 /// @throws PlacedError naming the line
 [[nodiscard]] MatrixHeader read_matrix_header(const std::string& path, std::string_view head, bool whole);
 
-/// Parses consecutive lines of entries of a Matrix Market file. An entry of a symmetric matrix, which stands for two
-/// entries, is passed on once.
-/// @param offset  of `text` in the file
+/// Parses a line of a Matrix Market file behind its header: an entry, a comment or nothing. An entry of a symmetric matrix, which
+/// stands for two entries, is passed on once.
+/// @param walk  at the line
 /// @param sink  has entry(at, row, column, value), with the offset of the line, indices from 0 and the text of the
 ///   value (empty without), and fail(at, what), which throws an error that names the line
 template <class Sink>
+void parse_matrix_line(const LineWalk& walk, const MatrixHeader& header, Sink& sink) {
+  Words words(walk.line());
+  const std::string_view row = words.next();
+  if (row.empty() || row.starts_with('%')) return;
+  const std::string_view column = words.next(), value = words.next();
+  std::uint64_t from = 0, to = 0;
+  if (!parse_id(row, from) || from < 1 || from > header.size)
+    sink.fail(walk.at(), "row " + quote(row) + "; allowed: 1 to " + std::to_string(header.size));
+  if (!parse_id(column, to) || to < 1 || to > header.size)
+    sink.fail(walk.at(), "column " + quote(column) + "; allowed: 1 to " + std::to_string(header.size));
+  if (header.weighted ? value.empty() || !words.next().empty() : !value.empty())
+    sink.fail(walk.at(), quote(walk.line()) + "; allowed: row, column" + (header.weighted ? " and value" : ""));
+  sink.entry(walk.at(), from - 1, to - 1, value);
+}
+
+/// Parses consecutive lines of entries of a Matrix Market file.
+/// @param offset  of `text` in the file
+/// @param sink  a sink of parse_matrix_line()
+template <class Sink>
 void parse_matrix_entries(std::string_view text, std::uint64_t offset, const MatrixHeader& header, Sink& sink) {
-  for (LineWalk walk(text, offset); walk.next();) {
-    Words words(walk.line());
-    const std::string_view row = words.next();
-    if (row.empty() || row.starts_with('%')) continue;
-    const std::string_view column = words.next(), value = words.next();
-    std::uint64_t from = 0, to = 0;
-    if (!parse_id(row, from) || from < 1 || from > header.size)
-      sink.fail(walk.at(), "row " + quote(row) + "; allowed: 1 to " + std::to_string(header.size));
-    if (!parse_id(column, to) || to < 1 || to > header.size)
-      sink.fail(walk.at(), "column " + quote(column) + "; allowed: 1 to " + std::to_string(header.size));
-    if (header.weighted ? value.empty() || !words.next().empty() : !value.empty())
-      sink.fail(walk.at(), quote(walk.line()) + "; allowed: row, column" + (header.weighted ? " and value" : ""));
-    sink.entry(walk.at(), from - 1, to - 1, value);
-  }
+  for (LineWalk walk(text, offset); walk.next();) parse_matrix_line(walk, header, sink);
 }
 
 /// Returns the error message for a Matrix Market file with another number of entries than its line of sizes gives.

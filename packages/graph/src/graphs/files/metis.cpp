@@ -34,6 +34,72 @@ MetisHeader parse_metis_header(std::string_view line, const Refuse& refuse) {
   return header;
 }
 
+/// Parser of consecutive lines of a METIS file that adds the arcs of its vertices to this rank's.
+struct RowParser {
+  RawSink sink;
+  const MetisHeader& header;
+  std::uint64_t vertex;  ///< of the next line unless it is a comment, from 0
+
+  /// Parses a line of a METIS file of any kind. @throws PlacedError naming the line
+  void add_row(const LineWalk& walk) { vertex = parse_metis_line(walk, header, vertex, sink); }
+
+  /// Parses the line of a vertex of a METIS file if it begins as a plain one. @return the place behind the line; null, and nothing was
+  /// done, for a line that add_row() must parse. @throws PlacedError naming the line
+  const char* add_plain_row(const char* line) {
+    if (vertex >= header.vertices) return nullptr;
+    const char* at = skip_blanks(line);
+    if (*at == '%') return nullptr;
+    for (std::uint64_t i = 0; i < header.weights_before; ++i) {
+      std::uint64_t unused = 0;
+      const char* const end = scan_number(at, unused);
+      if (end == nullptr || !is_word_end(end)) return nullptr;
+      at = skip_blanks(end);
+    }
+    for (;;) {
+      if (const char* const end = skip_line_end(at)) {
+        ++vertex;
+        return end;
+      }
+      const char* const end = add_plain_neighbour(at);
+      if (end == nullptr) return add_rest(line, at);
+      at = skip_blanks(end);
+    }
+  }
+
+ private:
+  /// Returns true if a character behind a number in a line of a METIS file ends its word.
+  static bool is_word_end(const char* at) { return BlankWords::is_separator(*at) || skip_line_end(at) != nullptr; }
+
+  /// Adds the arc to a neighbour in a line of a METIS file, with its weight if there are weights. @return the place behind them; null,
+  /// and nothing is added, if they are not plain
+  const char* add_plain_neighbour(const char* at) {
+    std::uint64_t to = 0;
+    at = scan_number(at, to);
+    if (at == nullptr || !is_word_end(at) || to < 1 || to > header.vertices) return nullptr;
+    if (!header.weighted) {
+      sink.raw.add(vertex, to - 1);
+      return at;
+    }
+    PlainWeight weight;
+    at = weight.scan(skip_blanks(at));
+    if (at == nullptr || !is_word_end(at) || !add_plain(sink.raw, vertex, to - 1, weight)) return nullptr;
+    return at;
+  }
+
+  /// Parses a line of a METIS file from a neighbour on that is not plain. @return the place behind the line. @throws PlacedError
+  /// naming the line
+  const char* add_rest(const char* line, const char* neighbour) {
+    const Piece& piece = sink.piece;
+    LineWalk walk(piece.text.substr(static_cast<std::size_t>(neighbour - piece.text.data())));
+    static_cast<void>(walk.next());
+    Words words(walk.line());
+    const std::string_view word = words.next();
+    const std::uint64_t at = piece.offset + static_cast<std::uint64_t>(line - piece.text.data());
+    parse_metis_neighbours(word, words, at, header, vertex++, sink);
+    return neighbour + walk.after();
+  }
+};
+
 }  // namespace
 
 // Parser of the header of a METIS file, the first line that is no comment.
@@ -86,7 +152,7 @@ Raw read_metis(const Source& source) {
                        ", since each has a line");
   });
   Raw raw(source.path, source.sharing);
-  raw.most = 2 * header.edges;
+  raw.limit(2 * header.edges);
   raw.weighted = header.weighted;
   std::uint64_t rows = 0;
   // No line is longer than one with all the vertices in it, in 64 bytes each.
@@ -94,9 +160,11 @@ Raw read_metis(const Source& source) {
   text->for_each_piece(how, [&](const Piece& piece) {
     // The vertex of a line follows from its number, less comments and lines up to the header: pieces must be numbered.
     const std::uint64_t first = piece.line - 1 - piece.comments - header.lines_before;
-    RawSink sink{*text, piece, raw};
-    const std::uint64_t last = parse_metis_rows(piece.text, piece.offset, header, first, sink);
-    rows += std::min(last, header.vertices) - std::min(first, header.vertices);
+    RowParser parser{{*text, piece, raw}, header, first};
+    parse_lines(
+        piece.text, piece.offset, source.general, [&](const char* line) { return parser.add_plain_row(line); },
+        [&](const LineWalk& walk) { parser.add_row(walk); });
+    rows += std::min(parser.vertex, header.vertices) - std::min(first, header.vertices);
   });
   const auto all_rows = source.transport.all_reduce(static_cast<std::int64_t>(rows), comm::Op::sum);
   const auto entries = source.transport.all_reduce(static_cast<std::int64_t>(raw.added()), comm::Op::sum);

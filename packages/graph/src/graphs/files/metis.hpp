@@ -28,6 +28,24 @@ struct MetisHeader {
 /// @throws PlacedError naming the line
 [[nodiscard]] MetisHeader read_metis_header(const std::string& path, std::string_view head, bool whole);
 
+/// Parses neighbours, each with its weight if there are weights, of a vertex in a METIS file, to the end of the line, and passes them on
+/// to `sink`, a sink of parse_metis_rows().
+/// @param word, words  the word of the first of them and the words behind it
+/// @param at  offset of the line
+template <class Sink>
+void parse_metis_neighbours(std::string_view word, Words words, std::uint64_t at, const MetisHeader& header,
+                            std::uint64_t vertex, Sink& sink) {
+  for (; !word.empty(); word = words.next()) {
+    std::uint64_t to = 0;
+    if (!parse_id(word, to) || to < 1 || to > header.vertices)
+      sink.fail(at, "neighbour " + quote(word) + "; allowed: 1 to " + std::to_string(header.vertices));
+    const std::string_view weight = header.weighted ? words.next() : std::string_view();
+    if (header.weighted && weight.empty())
+      sink.fail(at, "weight \"\" of an edge; allowed: a number behind every neighbour");
+    sink.entry(at, vertex, to - 1, weight);
+  }
+}
+
 /// Parses the line of one vertex in a METIS file and passes the vertex's neighbours on to `sink`, a sink of parse_metis_rows().
 /// @param word, words  the first word of its line and those behind it
 /// @param at  offset of the line
@@ -39,15 +57,26 @@ void parse_metis_row(std::string_view word, Words words, std::uint64_t at, const
     if (!parse_id(word, weight))
       sink.fail(at, "size or weight of a vertex " + quote(word) + "; allowed: an integer from 0 on");
   }
-  for (; !word.empty(); word = words.next()) {
-    std::uint64_t to = 0;
-    if (!parse_id(word, to) || to < 1 || to > header.vertices)
-      sink.fail(at, "neighbour " + quote(word) + "; allowed: 1 to " + std::to_string(header.vertices));
-    const std::string_view weight = header.weighted ? words.next() : std::string_view();
-    if (header.weighted && weight.empty())
-      sink.fail(at, "weight \"\" of an edge; allowed: a number behind every neighbour");
-    sink.entry(at, vertex, to - 1, weight);
-  }
+  parse_metis_neighbours(word, words, at, header, vertex, sink);
+}
+
+/// Parses a line of a METIS file behind its header: the neighbours of a vertex, or a comment. Every edge stands in the lines of both of
+/// its ends and is passed on twice.
+/// @param walk  at the line
+/// @param vertex  vertex of the line unless it is a comment, from 0
+/// @param sink  a sink of parse_metis_rows()
+/// @return the vertex of the next line; from the number of vertices on lines must be empty
+template <class Sink>
+std::uint64_t parse_metis_line(const LineWalk& walk, const MetisHeader& header, std::uint64_t vertex, Sink& sink) {
+  Words words(walk.line());
+  const std::string_view first = words.next();
+  if (first.starts_with('%')) return vertex;
+  if (vertex < header.vertices)
+    parse_metis_row(first, words, walk.at(), header, vertex, sink);
+  else if (!first.empty())
+    sink.fail(walk.at(), quote(walk.line()) + " after the last vertex; allowed: " + std::to_string(header.vertices) +
+                             " lines of vertices, as the header says");
+  return vertex + 1;
 }
 
 /// Parses consecutive lines of neighbours in a METIS file. Every edge stands in the lines of both of its ends and is
@@ -60,17 +89,7 @@ void parse_metis_row(std::string_view word, Words words, std::uint64_t at, const
 template <class Sink>
 std::uint64_t parse_metis_rows(std::string_view text, std::uint64_t offset, const MetisHeader& header,
                                std::uint64_t vertex, Sink& sink) {
-  for (LineWalk walk(text, offset); walk.next();) {
-    Words words(walk.line());
-    const std::string_view first = words.next();
-    if (first.starts_with('%')) continue;
-    if (vertex < header.vertices)
-      parse_metis_row(first, words, walk.at(), header, vertex, sink);
-    else if (!first.empty())
-      sink.fail(walk.at(), quote(walk.line()) + " after the last vertex; allowed: " + std::to_string(header.vertices) +
-                               " lines of vertices, as the header says");
-    ++vertex;
-  }
+  for (LineWalk walk(text, offset); walk.next();) vertex = parse_metis_line(walk, header, vertex, sink);
   return vertex;
 }
 

@@ -136,10 +136,8 @@ Raw read_parhip(const Source& source) {
   agree_first(source.transport, [&] {
     const File file(source.path);
     const ParhipLayout layout = read_parhip_layout(file);
-    const auto ranks = static_cast<std::uint64_t>(source.transport.size());
     const auto rank = static_cast<std::size_t>(source.transport.rank());
     const Ranges ranges = Ranges::even(layout.vertices, source.transport.size());
-    raw.arcs.reserve(layout.arcs / ranks);
     if (layout.vertices == 0 && layout.arcs > 0) fail_at_byte(source.path, 16, "arcs without vertices");
     if (ranges.first[rank] < ranges.first[rank + 1])
       read_parhip_rows(file, layout, ranges.first[rank], ranges.first[rank + 1], raw);

@@ -21,16 +21,19 @@ void Raw::refuse_beyond_signed() const {
                    " beside negative ones; allowed: integers below 2^63 there");
 }
 
-// Slow path of Raw::append(): checks the memory before the array of arcs grows.
-void Raw::grow() {
-  // Peak memory: a copy of the arcs while the vector is reallocated; later the edges made of them and those sorted beside them.
-  constexpr double kBytesPerArc = sizeof(Arc) + 40;
-  if (!arcs.empty()) {
-    check_memory(path, static_cast<double>(arcs.size()) * kBytesPerArc, sharing_,
-                 "more than " + std::to_string(arcs.size()) + " arcs on a rank");
+// Slow path of Raw::append(): checks the memory before the list of arcs grows.
+bool Raw::grow() {
+  if (arcs.size() >= most_) {
+    ++beyond_;
+    return false;
   }
-  constexpr std::uint64_t kFirst = 1024;
-  arcs.reserve(static_cast<std::size_t>(std::min(most, std::max<std::uint64_t>(kFirst, 2 * arcs.size()))));
+  // Later the arcs give way to edges of at most their size, which are sorted into as much memory again.
+  if (const std::size_t there = arcs.size(); there > 0) {
+    check_memory(path, static_cast<double>(there + arcs.next_block()) * sizeof(Arc), sharing_,
+                 "more than " + std::to_string(there) + " arcs on a rank");
+  }
+  arcs.add_block(static_cast<std::size_t>(most_ - arcs.size()));
+  return true;
 }
 
 void Raw::widen(Numbers to) {
@@ -47,11 +50,11 @@ void Raw::convert_numbers(Numbers to) {
   const bool was_natural = numbers == Numbers::natural;
   numbers = to;
   if (to != Numbers::real) return;
-  for (Arc& arc : arcs) {
+  arcs.for_each([&](Arc& arc) {
     const double value =
         was_natural ? static_cast<double>(arc.weight) : static_cast<double>(static_cast<std::int64_t>(arc.weight));
     arc.weight = std::bit_cast<std::uint64_t>(value);
-  }
+  });
 }
 
 // Common part of adding integer weights: keeps track of the signs and sizes that decide about the type of all weights.
@@ -76,7 +79,7 @@ void Raw::add_integer(std::uint64_t from, std::uint64_t to, std::int64_t weight)
 bool Raw::add(std::uint64_t from, std::uint64_t to, std::string_view text) {
   std::uint64_t natural = 0;
   if (parse_id(text, natural)) {  // as most weights are
-    add_bits(from, to, false, natural);
+    add_natural(from, to, natural);
     return true;
   }
   const bool below = text.starts_with('-');
@@ -91,8 +94,7 @@ bool Raw::add(std::uint64_t from, std::uint64_t to, std::string_view text) {
   }
   double value = 0;
   if (!parse_real(text, value)) return false;
-  widen(Numbers::real);
-  append({from, to, std::bit_cast<std::uint64_t>(value)});
+  add_real(from, to, value);
   return true;
 }
 

@@ -1,21 +1,16 @@
 #pragma once
 /// Interface of the readers of all graph formats: arcs as they stand in the file, with weights of one type, and the functions
 /// that produce them.
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "merganser/graphs/files.hpp"
+#include "src/graphs/files/arc_list.hpp"
 
 namespace merganser::graphs::detail {
-
-/// Directed entry of a graph file, with ids from 0 on.
-struct Arc {
-  std::uint64_t from;    ///< tail, a vertex id
-  std::uint64_t to;      ///< head, a vertex id
-  std::uint64_t weight;  ///< bits of the type Raw::numbers of the Raw that holds it
-};
 
 /// Representation of the weights of arcs while a graph file is read: unsigned 64 bits, signed 64 bits, double. Each can represent
 /// the ones before it, doubles with rounding.
@@ -28,12 +23,11 @@ struct Raw {
   /// @param file     path, for errors
   /// @param sharing  ranks that share the memory of this host
   explicit Raw(std::string file, int sharing = 1) : path(std::move(file)), sharing_(sharing) {}
-  std::string path;                 ///< path of the graph file, for errors
-  std::vector<Arc> arcs;            ///< arcs that this rank has read
-  std::uint64_t most = UINT64_MAX;  ///< arcs that the header announces; those beyond are counted, not stored
-  std::uint64_t vertices = 0;       ///< number of vertices that the file gives; 0 if it does not (see vertices_known)
-  bool vertices_known = false;      ///< else vertices are 0 .. greatest id, or relabelled
-  bool weighted = false;            ///< the file has weights
+  std::string path;             ///< path of the graph file, for errors
+  ArcList arcs;                 ///< arcs that this rank has read
+  std::uint64_t vertices = 0;   ///< number of vertices that the file gives; 0 if it does not (see vertices_known)
+  bool vertices_known = false;  ///< else vertices are 0 .. greatest id, or relabelled
+  bool weighted = false;        ///< the file has weights
   Numbers numbers = Numbers::natural;  ///< representation of the weights of `arcs`
   // Properties of the weights read so far, those of loops too. build_edge_list() checks that all ranks' weights fit one type.
   bool negative = false;            ///< some weights are below 0
@@ -44,11 +38,27 @@ struct Raw {
   bool bipartite = false;           ///< ids of `to` count apart from those of `from`
   std::vector<std::string> lines;   ///< notes of the reader for ReadLog, the same on every rank
 
+  /// Limits the arcs that are stored to the number that the header of the graph file announces, at least those added so far; those
+  /// beyond are counted alone.
+  void limit(std::uint64_t most) {
+    most_ = most;
+    arcs.clip(static_cast<std::size_t>(most));
+  }
   /// Adds an arc of the graph file with a weight as text. @return false if that is no number or does not fit 64 bits; then nothing
   /// is added
   bool add(std::uint64_t from, std::uint64_t to, std::string_view weight);
   /// Adds an arc of the graph file without a weight.
   void add(std::uint64_t from, std::uint64_t to) { append({from, to, 0}); }
+  /// Adds an arc of the graph file with an integer weight below 2^63, without a sign in the text.
+  void add_natural(std::uint64_t from, std::uint64_t to, std::uint64_t weight) {
+    // Signed and unsigned 64 bits are the same for it.
+    append({from, to, numbers == Numbers::real ? std::bit_cast<std::uint64_t>(static_cast<double>(weight)) : weight});
+  }
+  /// Adds an arc of the graph file with a weight that is no integer in the text, and no NaN.
+  void add_real(std::uint64_t from, std::uint64_t to, double weight) {
+    if (!real || numbers != Numbers::real) widen(Numbers::real);
+    append({from, to, std::bit_cast<std::uint64_t>(weight)});
+  }
   /// Adds an arc of the graph file with an integer weight.
   void add_integer(std::uint64_t from, std::uint64_t to, std::int64_t weight);
   /// Converts the weights of all arcs, and those added later, to a wider representation.
@@ -56,30 +66,27 @@ struct Raw {
   /// Throws the error of integer weights of a graph file that no type of 64 bits can hold together: negative ones beside one from
   /// 2^63 on. @throws InputError
   [[noreturn]] void refuse_beyond_signed() const;
-  /// Returns the number of arcs added by the reader on this rank, those beyond `most` included.
+  /// Returns the number of arcs added by the reader on this rank, those beyond the limit included.
   [[nodiscard]] std::uint64_t added() const { return arcs.size() + beyond_; }
 
  private:
-  /// Appends an arc of the graph file, unless there are `most` on this rank already.
+  /// Appends an arc of the graph file, unless there are as many as the limit on this rank already.
   void append(const Arc& arc) {
-    if (arcs.size() >= most) {
-      ++beyond_;
-      return;
-    }
-    if (arcs.size() == arcs.capacity()) grow();
-    arcs.push_back(arc);
+    if (arcs.is_full() && !grow()) return;
+    arcs.append(arc);
   }
-  /// Reserves memory for more arcs of this rank, for `most` at most.
+  /// Reserves memory for more arcs of this rank, within the limit. @return false if it is reached; then the next arc was counted
   /// @throws InputError if the memory that is available does not suffice
-  void grow();
+  bool grow();
   /// Converts the representation of the weights to `to` or a wider one: integers of both signs of which 64 bits cannot hold all
   /// become doubles, which build_edge_list() accepts only if some weight is real.
   void convert_numbers(Numbers to);
   /// Adds an arc with an integer weight given by sign and magnitude, which the present representation may not hold.
   void add_bits(std::uint64_t from, std::uint64_t to, bool below, std::uint64_t magnitude);
 
-  int sharing_;               ///< ranks that share the memory of this host
-  std::uint64_t beyond_ = 0;  ///< arcs beyond `most`
+  int sharing_;                      ///< ranks that share the memory of this host
+  std::uint64_t most_ = UINT64_MAX;  ///< arcs that are stored
+  std::uint64_t beyond_ = 0;         ///< arcs beyond `most_`
 };
 
 /// Builds the distributed edge list of an undirected graph from all ranks' arcs, by the rules of files.hpp. Collective.
@@ -97,6 +104,7 @@ struct Source {
   comm::Transport& transport;  ///< transport over all ranks that read the file
   ReadLog& log;                ///< log of the reading, written by the reader
   int sharing = 1;             ///< ranks on this host, which share its memory
+  bool general = false;  ///< all lines of text go through the general parsers, which tests compare the others with
 };
 
 // Readers and writer, one for each format: each rank reads about the same share of the file. Collective; InputError on every rank.

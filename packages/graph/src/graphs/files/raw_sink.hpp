@@ -3,10 +3,22 @@
 #include <string>
 #include <string_view>
 
+#include "src/graphs/files/plain_lines.hpp"
 #include "src/graphs/files/raw.hpp"
 #include "src/graphs/files/text.hpp"
 
 namespace merganser::graphs::detail {
+
+/// Adds an arc of a plain line of a graph file, with a weight, to this rank's. @return false if the weight is malformed; then nothing
+/// is added
+inline bool add_plain(Raw& raw, std::uint64_t from, std::uint64_t to, const PlainWeight& weight) {
+  if (weight.kind == PlainWeight::Kind::integer) return raw.add(from, to, weight.integer);
+  if (weight.kind == PlainWeight::Kind::real)
+    raw.add_real(from, to, weight.real);
+  else
+    raw.add_natural(from, to, weight.natural);
+  return true;
+}
 
 /// Sink of the parsers of text formats (METIS, Matrix Market, DIMACS) that adds the entries of one piece of a graph file to this
 /// rank's arcs.

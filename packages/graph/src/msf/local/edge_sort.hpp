@@ -7,7 +7,7 @@ namespace merganser::msf {
 
 /// Radix sort of edges by (weight, low, high).
 template <class Edge>
-using EdgeSort = graphs::detail::RadixSort<Edge, graphs::detail::EdgeOrder::by_weight>;
+using EdgeSort = graphs::detail::RadixSort<Edge>;
 
 /// Sorts this rank's edges by (weight, low, high). `scratch` gets the size of `edges`.
 template <class Edge>

@@ -1,5 +1,5 @@
 #pragma once
-/// Radix sort of edges: by weight for Kruskal's algorithm, by ends for the removal of repeated ones.
+/// Radix sort of edges by weight, for Kruskal's algorithm.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -12,15 +12,12 @@
 
 namespace merganser::graphs::detail {
 
-/// Orders of edges: (weight, low, high) or (low, high, weight).
-enum class EdgeOrder : std::uint8_t { by_weight, by_ends };
-
-/// Radix sort of the edges of one rank, most significant bits first. Local.
+/// Radix sort of the edges of one rank by (weight, low, high), most significant bits first. Local.
 ///
 /// Only the highest 22 bits that differ between two edges are sorted by, in two passes; edges that agree in them are few where keys
 /// are many, and are sorted by comparisons, or by their next bits where they are many. So 64-bit weights cost no more passes than
 /// 32-bit ones, and edges of equal weight are radix sorted by their ends.
-template <class Edge, EdgeOrder kOrder>
+template <class Edge>
 class RadixSort {
  public:
   /// Sorts edges. @param scratch  memory for a copy of the edges; its content is unspecified then
@@ -31,22 +28,27 @@ class RadixSort {
   static constexpr std::size_t kBins = std::size_t{1} << kDigit;
   static constexpr std::size_t kFew = 2048;  // edges up to which a comparison sort is faster
 
-  /// Returns a key of an edge: in the order of comparison weight, low, high or low, high, weight.
+  /// Returns a key of an edge: in the order of comparison weight, low, high.
   template <int kKey>
   static std::uint64_t value(const Edge& e) {
-    constexpr int kField = kOrder == EdgeOrder::by_weight ? kKey : (kKey + 1) % 3;
-    return kField == 0 ? std::uint64_t{e.weight} : kField == 1 ? std::uint64_t{e.low} : std::uint64_t{e.high};
+    return kKey == 0 ? std::uint64_t{e.weight} : kKey == 1 ? std::uint64_t{e.low} : std::uint64_t{e.high};
   }
-  /// Compares edges by all keys.
-  static bool is_less(const Edge& a, const Edge& b) {
-    if (value<0>(a) != value<0>(b)) return value<0>(a) < value<0>(b);
-    if (value<1>(a) != value<1>(b)) return value<1>(a) < value<1>(b);
-    return value<2>(a) < value<2>(b);
-  }
+  /// Compares edges by all keys; an object, since sorting calls a function through a pointer.
+  struct IsLess {
+    bool operator()(const Edge& a, const Edge& b) const {
+      if (value<0>(a) != value<0>(b)) return value<0>(a) < value<0>(b);
+      if constexpr (sizeof(Edge) == 12) {  // both other keys in one word
+        return (value<1>(a) << 32 | value<2>(a)) < (value<1>(b) << 32 | value<2>(b));
+      } else {
+        if (value<1>(a) != value<1>(b)) return value<1>(a) < value<1>(b);
+        return value<2>(a) < value<2>(b);
+      }
+    }
+  };
   /// Sorts edges that agree in all keys before number `key`. Edges that agree in all three are copies of one.
   static void sort_by(std::span<Edge> edges, std::span<Edge> scratch, int key) {
     const bool countable = edges.size() <= UINT32_MAX;  // by the counters of a pass
-    if (edges.size() < kFew || !countable) return std::sort(edges.begin(), edges.end(), is_less);
+    if (edges.size() < kFew || !countable) return std::sort(edges.begin(), edges.end(), IsLess());
     if (key == 0) sort_by<0>(edges, scratch);
     if (key == 1) sort_by<1>(edges, scratch);
     if (key == 2) sort_by<2>(edges, scratch);
