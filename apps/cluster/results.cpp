@@ -4,8 +4,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "apps/frame/table.hpp"
 
@@ -30,24 +32,27 @@ Json sums_json(comm::Transport& transport, const Parcels& parcels) {
   const std::size_t s = has_shape ? schema.offset("B") : 0;
   enum { kVolume, kVb, kVw0, kVw1, kVw2, kB11, kB22, kB12, kBb, kWw, kCount };
   std::vector<ExactSum> sums(kCount);
-  for (std::size_t i = 0; i < parcels.size(); ++i) {
-    const double volume = parcels.site(i).volume;
-    const double* row = parcels.row(i);
-    sums[kVolume].add(volume);
+  constexpr std::size_t kLot = 512;  // parcels that stay in the cache while each of their sums is made
+  std::array<double, kLot> terms;
+  for (std::size_t begin = 0; begin < parcels.size(); begin += kLot) {
+    const std::size_t count = std::min(kLot, parcels.size() - begin);
+    const auto sum = [&](std::size_t to, const auto& term) {
+      for (std::size_t i = 0; i < count; ++i) terms[i] = term(parcels.site(begin + i).volume, parcels.row(begin + i));
+      sums[to].add(std::span<const double>(terms.data(), count));
+    };
+    sum(kVolume, [](double volume, const double*) { return volume; });
     if (has_b) {
-      sums[kVb].add(volume * row[b]);
-      sums[kBb].add(row[b] * row[b]);
+      sum(kVb, [&](double volume, const double* row) { return volume * row[b]; });
+      sum(kBb, [&](double, const double* row) { return row[b] * row[b]; });
     }
-    if (has_w) {
-      for (std::size_t c = 0; c < 3; ++c) {
-        sums[kVw0 + c].add(volume * row[w + c]);
-        sums[kWw].add(row[w + c] * row[w + c]);
-      }
+    for (std::size_t c = w; has_w && c < w + 3; ++c) {
+      sum(kVw0 + c - w, [&](double volume, const double* row) { return volume * row[c]; });
+      sum(kWw, [&](double, const double* row) { return row[c] * row[c]; });
     }
     if (has_shape) {
-      sums[kB11].add(row[s]);
-      sums[kB12].add(row[s + 1]);
-      sums[kB22].add(row[s + 3]);
+      sum(kB11, [&](double, const double* row) { return row[s]; });
+      sum(kB12, [&](double, const double* row) { return row[s + 1]; });
+      sum(kB22, [&](double, const double* row) { return row[s + 3]; });
     }
   }
   sums = total_sums(transport, sums);

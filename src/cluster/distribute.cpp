@@ -3,6 +3,7 @@
 
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/comm/collectives.hpp"
+#include "merganser/parcels/limits.hpp"
 #include "merganser/parcels/packed.hpp"
 #include "src/cluster/distinct_ids.hpp"
 #include "src/cluster/owner_checks.hpp"
@@ -20,19 +21,22 @@ void distribute(Parcels& parcels, const Decomposition& decomposition, comm::Tran
                                      transport);
   const Box& box = decomposition.grid().box;
   std::vector<std::vector<std::byte>> to(static_cast<std::size_t>(transport.size()));
-  std::vector<std::uint8_t> gone(parcels.size(), 0);
+  std::vector<std::uint8_t> gone;  // empty while all parcels are where they belong
   comm::agree(transport, [&] {
     for (std::size_t i = 0; i < parcels.size(); ++i) {
       Site& s = parcels.site(i);
-      cluster::check_volume(parcels, i);
-      cluster::wrap_into_box(box, parcels, i, s, cluster::Walls::refuse);
-      const int owner = decomposition.owner({s.x, s.y, s.z});
+      if (!is_volume(s.volume)) [[unlikely]]
+        cluster::check_volume(parcels, i);
+      if (!cluster::is_well_inside(box, s)) [[unlikely]]
+        cluster::wrap_into_box(box, parcels, i, s, cluster::Walls::refuse);
+      const int owner = transport.size() == 1 ? 0 : decomposition.owner({s.x, s.y, s.z});
       if (owner == transport.rank()) continue;
+      gone.resize(parcels.size(), 0);
       append_parcel(to[static_cast<std::size_t>(owner)], s, parcels.row(i), parcels.schema().width());
       gone[i] = 1;
     }
   });
-  cluster::remove_parcels(parcels, gone);
+  if (!gone.empty()) cluster::remove_parcels(parcels, gone);
   for (const auto message : comm::all_to_all(transport, std::move(to))) append_parcels(message, parcels);
 }
 

@@ -87,13 +87,13 @@ Redistributed redistribute(Parcels& parcels, const Decomposition& decomposition,
   const auto& neighbours = mailbox.graph().out;
   Redistributed count;
   if (around != nullptr) count.sent = send_to_members(parcels, decomposition, rank, mailbox, *around);
-  std::vector<std::uint8_t> gone(parcels.size(), 0);
-  bool any = false;
+  std::vector<std::uint8_t> gone;  // empty while all parcels are where they belong
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     Site& s = parcels.site(i);
-    wrap_into_box(box, parcels, i, s, Walls::clamp);
-    const int owner = decomposition.owner({s.x, s.y, s.z});
+    if (!is_well_inside(box, s)) wrap_into_box(box, parcels, i, s, Walls::clamp);
+    const int owner = decomposition.ranks() == 1 ? 0 : decomposition.owner({s.x, s.y, s.z});
     if (owner == rank) continue;
+    gone.resize(parcels.size(), 0);
     auto at = std::lower_bound(neighbours.begin(), neighbours.end(), owner);
     if (at == neighbours.end() || *at != owner) {
       ++count.in_transit;
@@ -102,10 +102,9 @@ Redistributed redistribute(Parcels& parcels, const Decomposition& decomposition,
     append_parcel(mailbox.outbox(static_cast<std::size_t>(at - neighbours.begin())), s, parcels.row(i),
                   parcels.schema().width());
     gone[i] = 1;
-    any = true;
     ++count.sent;
   }
-  if (any) remove_parcels(parcels, gone);
+  if (!gone.empty()) remove_parcels(parcels, gone);
   if (neighbours.empty()) return count;
   mailbox.step();
   for (std::size_t arc = 0; arc < neighbours.size(); ++arc) append_parcels(mailbox.inbox(arc), parcels);

@@ -169,13 +169,16 @@ void gather(const Parcels& parcels, const Column& column, std::size_t first, dou
   for (std::size_t i = 0; i < count; ++i) values[i] = from[i * stride];
 }
 
+bool is_stored_as_it_is(const Column& column) {
+  return !(column.may_lack && column.computed) && (column.bits() || column.type == FileType::f64);
+}
+
 // Writing of a parcel file: values of one column become those of its NetCDF type. Bits are copied, floats narrowed, missing
 // values filled.
 void to_file_type(const Column& column, const double* values, std::size_t count, std::vector<std::byte>& out) {
   out.resize(count * type_bytes(column.type));
-  const bool fills = column.may_lack && column.computed;
-  const auto fill = fills ? missing_values(column).fill_value() : std::nullopt;
-  if (!fills && (column.bits() || column.type == FileType::f64)) {
+  const auto fill = column.may_lack && column.computed ? missing_values(column).fill_value() : std::nullopt;
+  if (is_stored_as_it_is(column)) {
     if (count > 0) std::memcpy(out.data(), values, out.size());
     return;
   }

@@ -71,6 +71,11 @@ void scatter(Parcels& parcels, const Column& column, std::size_t first, const do
 /// Copies a column of parcels first .. first + count - 1 of this rank's container to `values`, to be written to a parcel file.
 void gather(const Parcels& parcels, const Column& column, std::size_t first, double* values, std::size_t count);
 
+/// Returns true if a variable of a parcel file is stored without filters (compression, shuffle, checksums), so that parts of its
+/// chunks can be read and written alone.
+[[nodiscard]] inline bool has_no_filter(const FileStorage& s) { return s.deflate == 0 && !s.shuffle && !s.checksum; }
+/// Returns true if to_file_type() only copies the values of a column, which may then be written from where they are.
+[[nodiscard]] bool is_stored_as_it_is(const Column& column);
 /// Converts doubles of a column to its NetCDF type in a parcel file; where a parcel may lack a value, NaN becomes the fill
 /// value.
 /// @pre check_fit() accepts every value: a cast out of range is undefined

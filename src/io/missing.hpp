@@ -37,6 +37,11 @@ class MissingValues {
     if (value == value && value != first_ && !listed_) return Kind::present;
     return match(value);
   }
+  /// Returns the only number beside NaN that means missing in the NetCDF variable, NaN if there is none; nothing if several do, or
+  /// a valid range is given.
+  [[nodiscard]] std::optional<double> only_missing() const noexcept {
+    return listed_ ? std::nullopt : std::optional(first_);
+  }
   /// Classifies a 64-bit integer of the NetCDF variable, whose bits stand in a double, as present or missing.
   [[nodiscard]] Kind classify_bits(double bits) const noexcept;
   /// Classifies a parcel's value of a file column, be it a double or the bits of a 64-bit integer, as present or missing.

@@ -204,6 +204,27 @@ void number_by_content(Parcels& parcels, comm::Transport& transport, std::vector
   }
 }
 
+// Check of the ids of one rank by a set of bits, 64 for each parcel at most: a sort would move 32 bytes for each several times.
+bool are_surely_valid_ids(const Parcels& parcels) {
+  if (parcels.size() == 0) return true;
+  std::int64_t least = parcels.id(0);
+  std::int64_t most = least;
+  for (std::size_t i = 1; i < parcels.size(); ++i) {
+    least = std::min(least, parcels.id(i));
+    most = std::max(most, parcels.id(i));
+  }
+  if (least < 0 || static_cast<std::uint64_t>(most - least) / 64 >= parcels.size()) return false;
+  std::vector<std::uint64_t> words(static_cast<std::size_t>(most - least) / 64 + 1);
+  std::uint64_t again = 0;  // bits that were set twice
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    const auto at = static_cast<std::uint64_t>(parcels.id(i) - least);
+    const std::uint64_t bit = std::uint64_t{1} << (at % 64);
+    again |= words[at / 64] & bit;
+    words[at / 64] |= bit;
+  }
+  return again == 0;
+}
+
 // Distributed check for duplicate parcel ids: equal ones meet on the rank to which they hash, where sorting makes them adjacent.
 void check_ids(const std::string& file, std::span<const std::int64_t> ids, std::span<const std::int64_t> places,
                comm::Transport& transport) {

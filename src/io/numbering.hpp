@@ -20,6 +20,10 @@ namespace merganser::io {
 /// @param before  receives (new id, former id as place) of the parcels that this rank ends up with, if not null
 void number_by_content(Parcels& parcels, comm::Transport& transport, std::vector<FilePlace>* before);
 
+/// Returns true if the ids of this rank's parcels are at least 0 and distinct, found with one bit for each number of their range.
+/// False also if that range is too long to tell: check_ids() then does, and names what is wrong. Local.
+[[nodiscard]] bool are_surely_valid_ids(const Parcels& parcels);
+
 /// Checks that ids are at least 0 and unique over all ranks, in a distributed directory: every id is sent to the rank that
 /// it hashes to. Collective.
 /// @param places  number by which an error message names each parcel

@@ -3,9 +3,13 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
+#include <optional>
+#include <vector>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
+#include "merganser/parcels/detail/ellipsoid.hpp"
 #include "src/io/missing.hpp"
 
 namespace merganser::io {
@@ -74,6 +78,70 @@ std::string check_row(const Schema& schema, const double* row, double volume, co
   return {};
 }
 
+/// Returns whether shape_error() accepts a parcel's ellipsoid, judged in double precision alone, without branches. May be false for
+/// an ellipsoid that shape_error() accepts, never true for one that it refuses. @param volume  one that is_volume()
+bool is_plain_shape(const double* b5, double volume) {
+  const double minor = detail::minor33(b5[0], b5[1], b5[3]);
+  const double rest = detail::b33_plain(b5, volume, minor);
+  bool plain = b5[0] * b5[3] <= detail::kMaxCancellation * minor;  // then b33() is b33_plain(), and nothing is singular
+  for (const int i : {0, 3}) plain &= b5[i] >= kMinShape && b5[i] <= kMaxShape;
+  for (const int i : {1, 2, 4}) plain &= std::fabs(b5[i]) <= kMaxShape;
+  plain &= rest >= kMinShape && rest <= kMaxShape;
+  return plain;
+}
+
+/// Fast acceptance of ordinary parcels of a file: bounds of each column that suffice for check_site() and check_row() to accept
+/// the parcel. What is not accepted here is examined by those, which also make the error texts.
+class QuickCheck {
+ public:
+  /// Prepares the bounds for the columns of a parcel file; accepts nothing if one of them holds integers, or has a list or range
+  /// of missing values.
+  QuickCheck(const Schema& schema, const Box& box, std::span<const Column> columns,
+             std::span<const MissingValues> missing) {
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const std::optional<double> only = missing[c].only_missing();
+      possible_ = possible_ && only && !is_integer(columns[c].type);
+      missing_.push_back(only.value_or(0));
+      // A float that merging computes with must fit its type; one that is only carried was widened, so it does.
+      const double fits = columns[c].type == FileType::f32 ? double{std::numeric_limits<float>::max()} : kInfinity;
+      most_.push_back(columns[c].computed ? std::min(fits, kMaxAttribute) : kInfinity);
+    }
+    std::size_t offset = 1;
+    for (const Attribute& attribute : schema.attributes()) {
+      if (attribute.rule == Rule::ellipsoid) shapes_.push_back(offset);
+      offset += static_cast<std::size_t>(attribute.components);
+    }
+    for (std::size_t a = 0; a < 3; ++a) {
+      low_[a] = box.periodic[a] ? -std::numeric_limits<double>::max() : box.lower[a];
+      high_[a] = box.periodic[a] ? std::numeric_limits<double>::max() : box.lower[a] + box.extent[a];
+    }
+  }
+
+  /// Returns whether a parcel of the file is valid beyond doubt.
+  [[nodiscard]] bool accepts(const Site& site, const double* row) const {
+    if (!possible_) return false;
+    const std::array<double, kSiteColumns> values{site.x, site.y, site.z, site.volume};
+    bool good = is_volume(site.volume);
+    for (std::size_t a = 0; a < 3; ++a) good &= values[a] >= low_[a] && values[a] <= high_[a];
+    for (std::size_t c = 0; c < kSiteColumns; ++c) good &= values[c] != missing_[c];
+    const double* const most = most_.data() + kSiteColumns;
+    const double* const missing = missing_.data() + kSiteColumns;
+    const std::size_t count = missing_.size() - kSiteColumns;
+    for (std::size_t c = 0; c < count; ++c) good &= std::fabs(row[1 + c]) <= most[c] && row[1 + c] != missing[c];
+    for (const std::size_t offset : shapes_) good &= is_plain_shape(row + offset, site.volume);
+    return good;
+  }
+
+ private:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  bool possible_ = true;
+  std::array<double, 3> low_;  // bounds of positions
+  std::array<double, 3> high_;
+  std::vector<double> most_;         // by column: magnitude that is allowed; NaN exceeds it
+  std::vector<double> missing_;      // by column: the one number that means missing; NaN: none does
+  std::vector<std::size_t> shapes_;  // offsets of ellipsoids in a row
+};
+
 }  // namespace
 
 // Positions of a file's parcels on periodic axes, wrapped into the box before they are checked.
@@ -93,8 +161,11 @@ void check_parcels(const Parcels& parcels, const Box& box, std::span<const Colum
                    const std::function<std::string(std::size_t)>& name) {
   std::vector<MissingValues> missing;
   for (const Column& column : columns) missing.push_back(missing_values(column));
+  const QuickCheck quick(parcels.schema(), box, columns, missing);
   for (std::size_t i = 0; i < parcels.size(); ++i) {
     const Site& site = parcels.site(i);
+    if (quick.accepts(site, parcels.row(i))) [[likely]]
+      continue;
     std::string wrong = check_site(site, box);
     const std::array<double, kSiteColumns> values{site.x, site.y, site.z, site.volume};
     for (std::size_t c = 0; c < values.size() && wrong.empty(); ++c)

@@ -1,8 +1,11 @@
 // Digest of parcels as a sum of hashes, and conserved quantities as exact sums.
 #include "merganser/parcels/statistics.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <span>
 
 #include "merganser/base/text.hpp"
 
@@ -79,18 +82,26 @@ Moments moments(const Parcels& parcels, const Box& box) {
   Moments m;
   m.parcels = static_cast<std::int64_t>(parcels.size());
   m.volume_attribute.resize(columns.size());
-  for (std::size_t i = 0; i < parcels.size(); ++i) {
-    const Site& s = parcels.site(i);
-    const double* row = parcels.row(i);
-    m.volume.add(s.volume);
-    const double position[3] = {s.x, s.y, s.z};
-    for (int a = 0; a < 3; ++a)
-      if (!box.periodic[a]) m.volume_position[a].add(s.volume * position[a]);
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const double value = row[columns[c].offset];
-      if (std::isnan(value)) continue;  // missing: of rule sum_present
-      m.volume_attribute[c].add(columns[c].weighted ? s.volume * value : value);
-    }
+  constexpr std::size_t kLot = 512;  // parcels that stay in the cache while each of their sums is made
+  std::array<double, kLot> terms;
+  for (std::size_t begin = 0; begin < parcels.size(); begin += kLot) {
+    const std::size_t count = std::min(kLot, parcels.size() - begin);
+    const Site* const sites = parcels.sites() + begin;
+    const auto sum = [&](ExactSum& to, const auto& term) {
+      for (std::size_t i = 0; i < count; ++i) terms[i] = term(i);
+      to.add(std::span<const double>(terms.data(), count));
+    };
+    sum(m.volume, [&](std::size_t i) { return sites[i].volume; });
+    const std::array<double Site::*, 3> axes{&Site::x, &Site::y, &Site::z};
+    for (std::size_t a = 0; a < 3; ++a)
+      if (!box.periodic[a])
+        sum(m.volume_position[a], [&](std::size_t i) { return sites[i].volume * (sites[i].*axes[a]); });
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      sum(m.volume_attribute[c], [&](std::size_t i) {
+        const double value = parcels.row(begin + i)[columns[c].offset];
+        if (std::isnan(value)) return 0.0;  // missing: of rule sum_present
+        return columns[c].weighted ? sites[i].volume * value : value;
+      });
   }
   return m;
 }

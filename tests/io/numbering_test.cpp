@@ -174,4 +174,33 @@ TEST_P(Numbering, ids_that_are_negative_or_not_unique_are_named_on_every_rank) {
   });
 }
 
+TEST(SurelyValidIds, says_yes_only_to_ids_that_are_distinct_and_not_negative) {
+  Random random(12, 0, 0);
+  const auto says = [](const std::vector<std::int64_t>& ids) {
+    Parcels parcels;
+    parcels.resize(ids.size());
+    for (std::size_t i = 0; i < ids.size(); ++i) parcels.set_id(i, ids[i]);
+    return io::are_surely_valid_ids(parcels);
+  };
+  EXPECT_TRUE(says({}));
+  EXPECT_TRUE(says({7}));
+  EXPECT_FALSE(says({-1}));
+  EXPECT_FALSE(says({INT64_MIN, INT64_MAX}));
+  EXPECT_FALSE(says({5, 5}));
+  EXPECT_FALSE(says({0, INT64_MAX}));  // distinct, but the range is too long to tell
+  for (int sample = 0; sample < 2000; ++sample) {
+    const auto range = static_cast<std::uint64_t>(1) << (1 + random.below(14));
+    const std::int64_t first = static_cast<std::int64_t>(random.below(3)) * 1000000007;
+    std::vector<std::int64_t> ids;
+    std::set<std::int64_t> seen;
+    for (std::size_t n = 1 + static_cast<std::size_t>(random.below(60)); n > 0; --n) {
+      ids.push_back(first + static_cast<std::int64_t>(random.below(range)));
+      seen.insert(ids.back());
+    }
+    const bool distinct = seen.size() == ids.size();
+    if (static_cast<std::size_t>(*seen.rbegin() - *seen.begin()) / 64 < ids.size()) EXPECT_EQ(says(ids), distinct);
+    if (!distinct) EXPECT_FALSE(says(ids));
+  }
+}
+
 }  // namespace

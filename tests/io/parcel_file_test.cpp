@@ -72,6 +72,31 @@ TEST_P(ParcelFile, blocks_that_do_not_divide_the_slices_are_put_together) {
   });
 }
 
+TEST_P(ParcelFile, columns_with_and_without_filters_are_read_bit_for_bit) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Folder folder(t);
+    // More parcels per rank than are read together, so that the parts of one column alternate with those of others.
+    const Decomposition decomposition(some_grid(), t.size());
+    RandomParcels random;
+    random.per_cell = 370 * t.size();
+    const Parcels parcels = generate_random(random, decomposition, t.rank());
+    const Digest expected = total_digest(t, parcels);
+    io::write_parcels(folder.file("a.nc"), parcels, decomposition, 0, t);
+    io::ParcelFileInfo info = io::read_info(folder.file("a.nc"), t);
+    for (io::FileVariable& v : info.metadata.columns) {
+      if (v.name == "y_position") v.storage.deflate = 1;
+      if (v.name == "B11") v.storage.checksum = true;
+      if (v.name == "B22") v.storage.chunk = 1000;
+    }
+    io::write_parcels(folder.file("b.nc"), parcels, decomposition, 0, t, info.metadata);
+    for (const char* name : {"a.nc", "b.nc"}) {
+      const io::ParcelFileInfo read = io::read_info(folder.file(name), t);
+      EXPECT_EQ(total_digest(t, io::read_parcels(folder.file(name), read, t)), expected) << name;
+    }
+    t.barrier();
+  });
+}
+
 TEST_P(ParcelFile, no_parcels_and_fewer_parcels_than_ranks_work) {
   on_ranks(GetParam(), [](Transport& t) {
     const Folder folder(t);

@@ -86,6 +86,38 @@ TEST(ExactSum, rounds_to_nearest_with_ties_to_even) {
   EXPECT_EQ(exact_sum({0x1p53, 1}), 0x1p53);
 }
 
+TEST(ExactSum, of_several_numbers_has_the_words_of_one_addition_each) {
+  const double max = std::numeric_limits<double>::max();
+  const double tiny = std::numeric_limits<double>::denorm_min();
+  const std::vector<double> special{max, -max, tiny, -tiny, 0.0, -0.0, 0x1p-1022, 0x1.fffffffffffffp-1023, -0x1p1023};
+  std::mt19937_64 random(6);
+  for (const std::size_t n : {0U, 1U, 63U, 64U, 65U, 511U, 512U, 513U, 1024U, 5000U}) {
+    for (const int kind : {0, 1, 2}) {
+      // Few exponents, all of them, and runs of one number whose mantissa is all ones: the sums by exponent are at their largest.
+      std::vector<double> values = random_values(n, kind == 0 ? 3 : 1000, random());
+      for (double& x : values) {
+        if (kind == 1 && random() % 5 == 0) x = special[random() % special.size()];
+        if (kind == 2) x = -0x1.fffffffffffffp1;
+      }
+      ExactSum one_by_one, together;
+      for (const double x : values) one_by_one.add(x);
+      together.add(values);
+      ASSERT_EQ(together.words(), one_by_one.words()) << n << " numbers of kind " << kind;
+    }
+  }
+}
+
+TEST(ExactSum, of_several_numbers_refuses_any_that_is_not_finite) {
+  for (const double bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    for (const std::size_t at : {0U, 70U, 599U}) {
+      std::vector<double> values(600, 1.5);
+      values[at] = bad;
+      ExactSum sum;
+      EXPECT_THROW(sum.add(values), InputError);
+    }
+  }
+}
+
 TEST(ExactSum, holds_the_smallest_and_largest_doubles) {
   const double max = std::numeric_limits<double>::max();
   const double tiny = std::numeric_limits<double>::denorm_min();

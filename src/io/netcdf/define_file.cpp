@@ -136,6 +136,7 @@ DefinedVariables define_file(NcFile& file, const NewFile& in) {
     const std::array<std::size_t, 2> chunk{1, static_cast<std::size_t>(lengths[i])};
     file.check(nc_def_var_chunking(file.id(), id, NC_CHUNKED, chunk.data()), "define the variable " + column.name);
     define_storage(file, {file.id(), id}, column.storage, column.name);
+    if (has_no_filter(column.storage)) turn_off_chunk_cache(file.id(), id);
     definition.put_variable_attributes(id, column.in_file, column.unit, column.long_name);
     defined.columns.push_back(id);
   }

@@ -191,4 +191,9 @@ int get_part(const NcFile& file, int group, int variable, const VariablePart& pa
   return NC_NOERR;
 }
 
+// A cache smaller than any chunk: HDF5 then holds none. Files in older formats have no chunks, which is no error here.
+void turn_off_chunk_cache(int group, int variable) {
+  static_cast<void>(nc_set_var_chunk_cache(group, variable, 1, 1, 0));
+}
+
 }  // namespace merganser::io

@@ -109,6 +109,11 @@ struct VariablePart {
   bool by_rows = false;
 };
 
+/// Turns HDF5's chunk cache of a NetCDF variable off: parts of its chunks are then transferred between file and caller directly, not
+/// by way of a copy of the whole chunk. For variables without filters; ignored where the library does not know it. Local; call
+/// under the NetCDF lock.
+void turn_off_chunk_cache(int group, int variable);
+
 /// Reads a hyperslab of a NetCDF variable into memory, nothing if it is empty. Local; call under the NetCDF lock.
 /// @param value_bytes  size of one value in memory
 /// @return NetCDF status

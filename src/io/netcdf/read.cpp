@@ -1,4 +1,6 @@
 /// Reads the parcels of a NetCDF file, a slice per rank, and validates them (read_parcels()).
+#include <netcdf_filter.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -20,6 +22,8 @@ namespace merganser::io {
 namespace {
 
 constexpr std::int64_t kBlock = std::int64_t{1} << 22;  // values read by one call, or sent to all ranks in one round
+/// Parcels of which all columns are read before the next ones: 4 MB of EPIC's container, which stay in the cache meanwhile
+constexpr std::int64_t kTogether = std::int64_t{1} << 15;
 
 /// Returns the bytes in memory of one chunk of a parcel file's variable; 0 if it is stored contiguously. Call under the NetCDF
 /// lock.
@@ -49,6 +53,17 @@ int read_values(const NcFile& file, const Column& column, const ColumnVariable& 
     if (status == NC_NOERR) std::copy(numbers.begin(), numbers.end(), to);
     return status;
   });
+}
+
+/// Prepares a parcel file's variable for reading in parts, in any order, if that takes no more work than reading the whole: if its
+/// values are stored as they are, neither compressed nor with checksums over chunks. Takes the NetCDF lock. @return whether they are
+bool prepare_for_parts(const NcFile& file, const ColumnVariable& v) {
+  const auto lock = file.lock();
+  if (chunk_bytes(file, v) == 0) return true;
+  std::size_t filters = 1;
+  if (nc_inq_var_filter_ids(file.id(), v.id, &filters, nullptr) != NC_NOERR || filters != 0) return false;
+  turn_off_chunk_cache(file.id(), v.id);
+  return true;
 }
 
 /// Enlarges NetCDF's chunk cache of a parcel file's variable to hold one chunk: else every read of a part of a chunk
@@ -85,47 +100,69 @@ class SliceReader {
     });
   }
 
-  /// Reads one column of this rank's slice of the parcel file into the container. Collective. @throws InputError on every rank if
-  /// one fails
-  void read(const Column& column, Parcels& parcels) {
-    std::optional<ColumnVariable> variable;
-    comm::agree(transport_, [&] {
-      if (!file_) return;
-      variable = find_column_variable(*file_, column, slices_.total());
-      if (transport_.size() > 1) enlarge_chunk_cache(*file_, *variable);
-    });
-    const int status = by_itself_ ? read_slice(*variable, column, parcels) : send_parts(variable, column, parcels);
-    comm::agree(transport_, [&] {
-      if (file_) file_->check(status, "read " + column.name);
-    });
+  /// Reads the columns of this rank's slice of the parcel file into the container. Collective. @throws InputError on every rank if
+  /// one fails, for the first of the columns that do
+  void read(std::span<const Column> columns, Parcels& parcels) {
+    std::vector<std::optional<ColumnVariable>> variables(columns.size());
+    std::vector<int> status(columns.size(), NC_NOERR);
+    std::vector<std::size_t> in_parts;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      comm::agree(transport_, [&] {
+        if (!file_) return;
+        variables[c] = find_column_variable(*file_, columns[c], slices_.total());
+        if (transport_.size() > 1) enlarge_chunk_cache(*file_, *variables[c]);
+      });
+      if (!by_itself_) {
+        status[c] = send_parts(variables[c], columns[c], parcels);
+      } else if (prepare_for_parts(*file_, *variables[c])) {
+        in_parts.push_back(c);
+      } else {
+        status[c] = read_part(*variables[c], columns[c], 0, slices_.count(transport_.rank()), parcels);
+      }
+    }
+    // Column by column the container would go through memory once for each.
+    const std::int64_t count = in_parts.empty() ? 0 : slices_.count(transport_.rank());
+    for (std::int64_t done = 0; done < count; done += kTogether)
+      for (const std::size_t c : in_parts) {
+        const int part = read_part(*variables[c], columns[c], done, std::min(kTogether, count - done), parcels);
+        if (part != NC_NOERR) status[c] = part;
+      }
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      comm::agree(transport_, [&] {
+        if (file_) file_->check(status[c], "read " + columns[c].name);
+      });
   }
 
   /// Closes the parcel file on the ranks that have opened it, after the last read(). Local.
   void close() { file_.reset(); }
   [[nodiscard]] const Layout& slices() const { return slices_; }
 
-  /// Counts the missing values of a column in this rank's slice of the parcel file, and replaces those that merging computes with
-  /// by NaN. Local. @throws InputError if the attributes of the variable do not define missing values
-  void find_missing_values(const Column& column, Parcels& parcels) {
-    const MissingValues missing = missing_values(column);
-    if (!missing.problem().empty())
-      throw InputError(path_ + ": variable \"" + column.name + "\": " + missing.problem());
-    MissingCount found{column.name};
+  /// Counts the missing values of the columns in this rank's slice of the parcel file, and replaces those that merging computes
+  /// with by NaN. Local. @throws InputError if the attributes of a variable do not define missing values
+  void find_missing_values(std::span<const Column> columns, Parcels& parcels) {
+    std::vector<MissingValues> missing;
+    for (const Column& column : columns) {
+      missing.push_back(missing_values(column));
+      if (!missing.back().problem().empty())
+        throw InputError(path_ + ": variable \"" + column.name + "\": " + missing.back().problem());
+      missing_.push_back(MissingCount{column.name});
+    }
     const std::int64_t first = slices_.first[static_cast<std::size_t>(transport_.rank())];
     const auto count = static_cast<std::size_t>(slices_.count(transport_.rank()));
-    constexpr std::size_t kPart = 4096;  // stays in the cache
+    constexpr std::size_t kPart = 1024;  // of all columns: stays in the cache
     values_.resize(std::min(kPart, count));
-    for (std::size_t done = 0; done < count; done += kPart) {
-      const std::span<double> part(values_.data(), std::min(kPart, count - done));
-      const std::int64_t before = found.count;
-      gather(parcels, column, done, part.data(), part.size());
-      count_missing(column, missing, first + static_cast<std::int64_t>(done), part, found);
-      if (found.count > before && column.computed) scatter(parcels, column, done, part.data(), part.size());
-    }
-    missing_.push_back(std::move(found));
+    for (std::size_t done = 0; done < count; done += kPart)
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        const std::span<double> part(values_.data(), std::min(kPart, count - done));
+        const std::int64_t before = missing_[c].count;
+        gather(parcels, columns[c], done, part.data(), part.size());
+        count_missing(columns[c], missing[c], first + static_cast<std::int64_t>(done), part, missing_[c]);
+        if (missing_[c].count > before && columns[c].computed)
+          scatter(parcels, columns[c], done, part.data(), part.size());
+      }
   }
 
-  /// Returns the counts of missing values over all ranks' slices of the parcel file, one per column, in the order of the calls of
+  /// Returns the counts of missing values over all ranks' slices of the parcel file, one per column of
   /// find_missing_values(). Collective: two reductions.
   [[nodiscard]] std::vector<MissingCount> reduce_missing() {
     constexpr auto kNone = std::numeric_limits<std::int64_t>::max();
@@ -146,15 +183,15 @@ class SliceReader {
   }
 
  private:
-  /// Reads one column of this rank's slice of the parcel file, which this process has opened by itself, in blocks of kBlock
-  /// values. Local. @return NetCDF status of the last failure
-  int read_slice(const ColumnVariable& variable, const Column& column, Parcels& parcels) {
+  /// Reads one column of parcels `begin` .. begin + count - 1 of this rank's slice of the parcel file, which this process has opened
+  /// by itself, in blocks of at most kBlock values. Local. @return NetCDF status of the last failure
+  int read_part(const ColumnVariable& variable, const Column& column, std::int64_t begin, std::int64_t count,
+                Parcels& parcels) {
     const std::int64_t first = slices_.first[static_cast<std::size_t>(transport_.rank())];
-    const std::int64_t count = slices_.count(transport_.rank());
     int worst = NC_NOERR;
     values_.resize(static_cast<std::size_t>(std::min(kBlock, count)));
-    for (std::int64_t done = 0; done < count; done += kBlock) {
-      const std::int64_t part = std::min(kBlock, count - done);
+    for (std::int64_t done = begin; done < begin + count; done += kBlock) {
+      const std::int64_t part = std::min(kBlock, begin + count - done);
       const int status = read_values(*file_, column, variable, {first + done, part}, values_.data());
       if (status != NC_NOERR) worst = status;
       scatter(parcels, column, static_cast<std::size_t>(done), values_.data(), static_cast<std::size_t>(part));
@@ -200,9 +237,7 @@ class SliceReader {
 /// @throws InputError on every rank for the first column that must not lack values and does
 std::vector<MissingFound> check_missing(SliceReader& reader, const std::string& path, const ParcelFileInfo& info,
                                         std::span<const Column> list, Parcels& parcels, comm::Transport& transport) {
-  comm::agree(transport, [&] {
-    for (const Column& column : list) reader.find_missing_values(column, parcels);
-  });
+  comm::agree(transport, [&] { reader.find_missing_values(list, parcels); });
   std::vector<MissingFound> found;
   const std::vector<MissingCount> all = reader.reduce_missing();
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -226,6 +261,8 @@ void assign_ids(const std::string& path, const ParcelFileInfo& info, std::int64_
     number_by_content(parcels, transport, places);
     return;
   }
+  const bool distinct = transport.size() == 1 && are_surely_valid_ids(parcels);
+  if (distinct && places == nullptr) return;
   std::vector<std::int64_t> ids(parcels.size());
   std::vector<std::int64_t> place(parcels.size());
   for (std::size_t i = 0; i < parcels.size(); ++i) {
@@ -233,7 +270,7 @@ void assign_ids(const std::string& path, const ParcelFileInfo& info, std::int64_
     place[i] = first + static_cast<std::int64_t>(i);
     if (places != nullptr) places->push_back({ids[i], place[i]});
   }
-  check_ids(path, ids, place, transport);
+  if (!distinct) check_ids(path, ids, place, transport);
 }
 
 }  // namespace
@@ -250,7 +287,7 @@ Parcels read_parcels(const std::string& path, const ParcelFileInfo& info, comm::
   const std::vector<Column> list = columns(parcels.schema(), info.metadata);
   std::vector<Column> with_ids = list;
   if (info.has_ids) with_ids.push_back(id_column(info.metadata));
-  for (const Column& column : with_ids) reader.read(column, parcels);
+  reader.read(with_ids, parcels);
   if (!info.has_ids) {
     for (std::size_t i = 0; i < count; ++i) parcels.set_id(i, first + static_cast<std::int64_t>(i));
   }

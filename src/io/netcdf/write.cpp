@@ -69,21 +69,16 @@ class ColumnWriter {
     put_values(*file_, metadata.root, defined_.others, mine);
   }
 
-  /// Writes one column of all ranks' parcels to the file, in rounds of equal number on every rank. Collective.
-  void write_column(const Column& column, int variable, const Parcels& parcels) {
-    const bool direct = transport_.size() == 1 || (file_ != nullptr && file_->collective());
-    const std::int64_t block =
-        direct ? kWrittenAtOnce : std::max<std::int64_t>(1024, kWrittenAtOnce / transport_.size());
-    const auto count = static_cast<std::int64_t>(parcels.size());
-    for (std::int64_t done = 0; done < layout_.largest(); done += block) {
-      const std::int64_t part = std::clamp<std::int64_t>(count - done, 0, block);
-      values_.resize(static_cast<std::size_t>(part));
-      gather(parcels, column, static_cast<std::size_t>(std::min(done, count)), values_.data(), values_.size());
-      if (direct) {
-        write_block(column, variable, {transport_.rank(), done}, values_);
-      } else {
-        gather_and_write(column, variable, done);
-      }
+  /// Writes the columns of all ranks' parcels to the file: several at a time, so that the container goes through memory less often,
+  /// but each alone where whole chunks are compressed or summed. Collective.
+  /// @param variables  NetCDF's numbers of the columns; ignored on ranks that do not write
+  void write_columns(std::span<const Column> columns, std::span<const int> variables, const Parcels& parcels) {
+    for (std::size_t begin = 0, end = 0; begin < columns.size(); begin = end) {
+      for (end = begin + 1; end < std::min(columns.size(), begin + kColumns) && has_no_filter(columns[begin].storage);
+           ++end)
+        if (!has_no_filter(columns[end].storage) || columns[end].in_site != columns[begin].in_site) break;
+      write_group(columns.subspan(begin, end - begin), variables.empty() ? variables : variables.subspan(begin),
+                  parcels);
     }
   }
 
@@ -95,6 +90,36 @@ class ColumnWriter {
   }
 
  private:
+  static constexpr std::size_t kColumns = 5;  ///< columns written together, of the same table of the container
+
+  /// Writes a group of columns of all ranks' parcels to the file, in rounds of equal number on every rank. Collective.
+  void write_group(std::span<const Column> columns, std::span<const int> variables, const Parcels& parcels) {
+    const bool direct = transport_.size() == 1 || (file_ != nullptr && file_->collective());
+    const std::int64_t at_once = kWrittenAtOnce / static_cast<std::int64_t>(columns.size());
+    const std::int64_t block = direct ? at_once : std::max<std::int64_t>(1024, at_once / transport_.size());
+    const auto count = static_cast<std::int64_t>(parcels.size());
+    for (std::int64_t done = 0; done < layout_.largest(); done += block) {
+      const auto part = static_cast<std::size_t>(std::clamp<std::int64_t>(count - done, 0, block));
+      gather_group(columns, static_cast<std::size_t>(std::min(done, count)), part, parcels);
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        const int variable = variables.empty() ? -1 : variables[c];
+        if (direct) {
+          write_block(columns[c], variable, {transport_.rank(), done}, values_[c]);
+        } else {
+          gather_and_write(columns[c], variable, done, values_[c]);
+        }
+      }
+    }
+  }
+  /// Copies a group of columns of this rank's parcels first .. first + count - 1 to values_.
+  void gather_group(std::span<const Column> columns, std::size_t first, std::size_t count, const Parcels& parcels) {
+    constexpr std::size_t kPart = 1024;  // parcels that stay in the first cache
+    for (std::size_t c = 0; c < columns.size(); ++c) values_[c].resize(count);
+    for (std::size_t done = 0; done < count; done += kPart)
+      for (std::size_t c = 0; c < columns.size(); ++c)
+        gather(parcels, columns[c], first + done, values_[c].data() + done, std::min(kPart, count - done));
+  }
+
   /// Block of one rank's parcels that a round writes to one column of the file.
   struct WrittenBlock {
     int rank;           ///< rank that holds the parcels
@@ -106,14 +131,18 @@ class ColumnWriter {
     const std::int64_t first = layout_.first[static_cast<std::size_t>(part.rank)] + part.done;
     const std::array<std::size_t, 2> start{0, values.empty() ? 0 : static_cast<std::size_t>(first)};
     const std::array<std::size_t, 2> length{1, values.size()};
-    to_file_type(column, values.data(), values.size(), typed_);
-    record_status(file_->call_locked(
-        [&] { return nc_put_vara(file_->id(), variable, start.data(), length.data(), typed_.data()); }));
+    const void* from = values.data();
+    if (!is_stored_as_it_is(column)) {
+      to_file_type(column, values.data(), values.size(), typed_);
+      from = typed_.data();
+    }
+    record_status(
+        file_->call_locked([&] { return nc_put_vara(file_->id(), variable, start.data(), length.data(), from); }));
   }
 
   /// Makes one round of writing a column: gathers every rank's block of values on rank 0, which writes them. Collective.
-  void gather_and_write(const Column& column, int variable, std::int64_t done) {
-    const auto blocks = comm::gather_to_first(transport_, values_);
+  void gather_and_write(const Column& column, int variable, std::int64_t done, const std::vector<double>& values) {
+    const auto blocks = comm::gather_to_first(transport_, values);
     if (file_ == nullptr) return;
     for (int r = 0; r < transport_.size(); ++r) {
       const auto block = blocks[static_cast<std::size_t>(r)];
@@ -130,7 +159,7 @@ class ColumnWriter {
   const DefinedVariables& defined_;
   const Layout& layout_;
   comm::Transport& transport_;
-  std::vector<double> values_;
+  std::array<std::vector<double>, kColumns> values_;  // blocks of the group of columns
   std::vector<std::byte> typed_;
   int worst_ = NC_NOERR;
 };
@@ -164,12 +193,14 @@ void make_collective(const NcFile& file, const DefinedVariables& defined) {
 /// @throws InputError on every rank
 void check_writable(const std::string& path, const Parcels& parcels, const Decomposition& decomposition,
                     std::span<const Column> list, comm::Transport& transport) {
+  comm::agree(transport, [&] {
+    check_parcels(parcels, decomposition.grid().box, list, [&](std::size_t i) {
+      return "cannot write " + path + ": parcel with id " + std::to_string(parcels.id(i));
+    });
+  });
+  if (transport.size() == 1 && are_surely_valid_ids(parcels)) return;
   std::vector<std::int64_t> ids(parcels.size());
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = parcels.id(i);
-  comm::agree(transport, [&] {
-    check_parcels(parcels, decomposition.grid().box, list,
-                  [&](std::size_t i) { return "cannot write " + path + ": parcel with id " + std::to_string(ids[i]); });
-  });
   check_ids("cannot write " + path, ids, ids, transport);
 }
 
@@ -215,7 +246,7 @@ void write_parcels(const std::string& path, const Parcels& parcels, const Decomp
 
   ColumnWriter writer(file ? &*file : nullptr, defined, layout, transport);
   comm::agree(transport, [&] { writer.write_metadata_values(time, decomposition, metadata); });
-  for (std::size_t i = 0; i < list.size(); ++i) writer.write_column(list[i], file ? defined.columns[i] : -1, parcels);
+  writer.write_columns(list, defined.columns, parcels);
   comm::agree(transport, [&] {
     try {
       writer.close();
