@@ -81,6 +81,7 @@ struct Model::Impl {
     if (!begun.begun) renumber(mine, layout);  // a continued run keeps the ids, which decide the order of its sums
     parcels = std::move(mine);
     shapes = Shapes::changed;
+    ids = IdOrder::any;
     state = begun;
     if (transport.rank() != 0) state.counts = {};
     observed = false;
@@ -120,6 +121,7 @@ struct Model::Impl {
     {
       const Scope s(profile, "split");
       state.counts.splits = split(parcels, decomposition.grid(), options);
+      ids = IdOrder::any;
       reflect(parcels, decomposition.grid().box);
     }
     migrate_all();
@@ -261,14 +263,21 @@ struct Model::Impl {
   /// Sends all parcels that other ranks own to these. Called by every rank.
   void migrate_all() {
     const Scope s(profile, "migrate");
-    migration.send(parcels);
+    keep_order([&] { return migration.send(parcels); });
   }
 
   /// Sends the parcels that the last advance(), displace() or even_out() moved out of this rank's block to their owners. Called by
   /// every rank.
   void migrate_moved() {
     const Scope s(profile, "migrate");
-    migration.send(parcels, transfer.may_have_left());
+    keep_order([&] { return migration.send(parcels, transfer.may_have_left()); });
+  }
+
+  /// Calls send(), which migrates parcels and returns the number sent, and records whether their order in memory is still known.
+  void keep_order(const auto& send) {
+    const std::size_t before = parcels.size();
+    const std::int64_t sent = send();
+    if (sent != 0 || parcels.size() != before) ids = IdOrder::any;  // none sent and as many as before: none came
   }
 
   /// Damps the vorticity of parcels near the walls towards that of the wall, if option damping is not 0. Called by every rank.
@@ -287,6 +296,7 @@ struct Model::Impl {
     {
       const Scope s(profile, "merge");
       const StepReport report = clusterer.step(parcels);
+      ids = IdOrder::any;
       state.counts.merges = report.merged;
       state.counts.merged_into_big = report.merged_into_big;
       for (const auto& [members, count] : report.clusters)
@@ -302,6 +312,7 @@ struct Model::Impl {
     const Scope s(profile, "arrange");
     with_step_context([&] { transfer.arrange(parcels); });
     shapes = Shapes::kept;
+    ids = IdOrder::ascending;
   }
 
   /// Corrects the positions of parcels `corrections` times so that volume becomes even at the nodes. After arrange(); called by
@@ -343,7 +354,7 @@ struct Model::Impl {
   /// Finds the grid cells of all parcels of this rank. Local.
   void locate() {
     const Scope s(profile, "locate");
-    with_step_context([&] { transfer.locate(parcels, shapes); });
+    with_step_context([&] { transfer.locate(parcels, shapes, ids); });
   }
 
   comm::Transport& transport;
@@ -362,6 +373,7 @@ struct Model::Impl {
   StatisticsGatherer gatherer;
   Parcels parcels{schema()};
   Shapes shapes = Shapes::changed;  // relative to the last arrange()
+  IdOrder ids = IdOrder::any;       // of the parcels in memory
   RunState state;
   Statistics row;
   PartialStatistics partial;

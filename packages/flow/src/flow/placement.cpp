@@ -43,11 +43,12 @@ Placement::Placement(const NodeLayout& layout) : layout_(layout), cells_(to_cell
 }
 
 // Counting sort of the parcels by cell; ids within a cell are sorted on demand.
-void Placement::locate(const Parcels& parcels, Shapes shapes) {
+void Placement::locate(const Parcels& parcels, Shapes shapes, IdOrder ids) {
   shapes_ = shapes;
   size_ = parcels.size();
   ready_ = 0;
-  sorted_cells_ = 0;
+  // The counting sort keeps the order in the container, so cells of ascending ids need no sorting.
+  sorted_cells_ = ids == IdOrder::ascending ? first_.size() - 1 : 0;
   cell_.resize(size_);
   order_.resize((size_ + kBatch - 1) / kBatch * kBatch);
   if (!find_cells(parcels.sites(), size_, cells_, cell_.data())) throw_bad_position(parcels);

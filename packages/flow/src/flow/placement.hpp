@@ -19,7 +19,7 @@ class Placement {
   explicit Placement(const NodeLayout& layout);
   /// Finds the grid cell of every parcel, and sorts them by cell. @throws InputError for a parcel that is not in the block,
   /// naming its id
-  void locate(const Parcels& parcels, Shapes shapes = Shapes::changed);
+  void locate(const Parcels& parcels, Shapes shapes = Shapes::changed, IdOrder ids = IdOrder::any);
   /// Sorts the parcels in memory by cell and id, renumbers them and stores the offsets of their points in their rows; after
   /// locate().
   void arrange(Parcels& parcels);

@@ -178,9 +178,9 @@ Transfer::Transfer(comm::Transport& transport, const Decomposition& decompositio
 Transfer::~Transfer() = default;
 Transfer::Transfer(Transfer&&) noexcept = default;
 
-void Transfer::locate(const Parcels& parcels, Shapes shapes) {
+void Transfer::locate(const Parcels& parcels, Shapes shapes, IdOrder ids) {
   if (parcels.schema() != schema()) throw UsageError("parcels of another schema; allowed: that of flow::schema()");
-  impl_->placement.locate(parcels, shapes);
+  impl_->placement.locate(parcels, shapes, ids);
 }
 
 void Transfer::arrange(Parcels& parcels) {

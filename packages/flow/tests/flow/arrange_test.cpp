@@ -31,12 +31,13 @@ struct Arranged {
 };
 
 /// Returns a digest of the fields gathered from parcels that are located with or without reuse of shapes.
-std::vector<double> gathered(const Arranged& a, Transfer& transfer, const Parcels& parcels, Shapes shapes) {
+std::vector<double> gathered(const Arranged& a, Transfer& transfer, const Parcels& parcels, Shapes shapes,
+                             IdOrder ids = IdOrder::any) {
   CarriedNodes carried(a.layout);
   ScalarNodes excess(a.layout);
-  transfer.locate(parcels, shapes);
+  transfer.locate(parcels, shapes, ids);
   transfer.gather(parcels, carried);
-  transfer.locate(parcels, shapes);
+  transfer.locate(parcels, shapes, ids);
   transfer.gather_excess(parcels, excess);
   std::vector<double> all(carried.data(), carried.data() + a.layout.size() * CarriedFields::width);
   all.insert(all.end(), excess.data(), excess.data() + a.layout.size());
@@ -98,6 +99,23 @@ TEST(Arrange, kept_shapes_are_not_looked_at) {
   for (std::size_t i = 0; i < a.parcels.size(); ++i) a.parcels.row(i)[5] *= 1.01;
   EXPECT_EQ(gathered(a, a.transfer, a.parcels, Shapes::kept), expected);
   EXPECT_NE(gathered(a, a.transfer, a.parcels, Shapes::changed), expected);
+}
+
+TEST(Arrange, ascending_ids_need_no_sorting) {
+  Arranged a;
+  std::mt19937_64 random(8);
+  std::uniform_real_distribution<double> u(-0.4, 0.4);
+  for (std::size_t i = 0; i < a.parcels.size(); ++i) {
+    Site& s = a.parcels.site(i);
+    s.x = a.grid.box.wrap(0, s.x + a.grid.spacing(0) * u(random));
+    s.y = a.grid.box.wrap(1, s.y + a.grid.spacing(1) * u(random));
+  }
+  const std::vector<double> sorted = gathered(a, a.transfer, a.parcels, Shapes::changed);
+  EXPECT_EQ(gathered(a, a.transfer, a.parcels, Shapes::changed, IdOrder::ascending), sorted);
+  a.transfer.locate(a.parcels, Shapes::changed, IdOrder::ascending);
+  const double mean = a.transfer.vorticity_sums(a.parcels).mean()[0];
+  a.transfer.locate(a.parcels);
+  EXPECT_EQ(a.transfer.vorticity_sums(a.parcels).mean()[0], mean);
 }
 
 TEST(Arrange, wants_parcels_that_are_located) {

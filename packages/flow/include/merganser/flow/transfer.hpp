@@ -38,6 +38,12 @@ enum class Shapes : std::uint8_t {
   kept,     ///< positions alone, by displacements and reflect(); registers are as arrange() left them
 };
 
+/// Order of flow parcels in their container: decides whether locate() must sort those of a cell by id.
+enum class IdOrder : std::uint8_t {
+  any,        ///< ids in any order
+  ascending,  ///< ids ascend with the index in the container, as arrange() leaves them; not checked
+};
+
 /// Interpolation of the flow model between the parcels of a rank and the nodes of its grid block, in both directions.
 class Transfer {
  public:
@@ -53,7 +59,7 @@ class Transfer {
   /// call that needs the points throws it for one that is no ellipsoid, or one of whose points lies more than a cell beyond
   /// a wall, or beyond the cells beside its own in x or y (about a > 1.6 cells)
   /// @throws UsageError for parcels of another schema than flow::schema()
-  void locate(const Parcels& parcels, Shapes shapes = Shapes::changed);
+  void locate(const Parcels& parcels, Shapes shapes = Shapes::changed, IdOrder ids = IdOrder::any);
   /// Sorts the flow parcels by cell, and by id within one, gives them the ids of renumber(), and stores the offsets of their
   /// points in their registers, where locate() with Shapes::kept reads them. They are located then. Local, after locate().
   /// @throws InputError as renumber(), and as locate() for points
