@@ -47,6 +47,7 @@ class Rounds {
         grid_(grid),
         policy_(policy),
         columns_(policy, parcels.schema()),
+        cells_(cluster::crowd_grid(policy, grid)),
         rules_(parcels.schema(), grid.box),
         two_(policy.conserve == Conserve::momentum_energy) {
     rules_.callbacks = options.callbacks;
@@ -80,6 +81,11 @@ class Rounds {
   /// Returns how many parcels a unit will leave in its cell.
   [[nodiscard]] std::int64_t count_of(const Unit& u) const { return two_ && u.parts.size() > 1 ? 2 : 1; }
 
+  /// Returns the cell in which a place counts for Looker::crowded.
+  [[nodiscard]] std::array<std::int64_t, 3> cell_of(const Site& s) const {
+    return {cells_.cell(0, s.x), cells_.cell(1, s.y), cells_.cell(2, s.z)};
+  }
+
   /// Lists the lookers of a round, ascending by index.
   [[nodiscard]] std::vector<std::size_t> list_lookers(int round) const {
     if (policy_.looker == Looker::crowded) return list_crowded();
@@ -94,12 +100,8 @@ class Rounds {
 
   /// Lists the lookers of a round in crowded cells.
   [[nodiscard]] std::vector<std::size_t> list_crowded() const {
-    const Grid cells = cluster::crowd_grid(policy_, grid_);
     std::map<std::array<std::int64_t, 3>, std::vector<std::size_t>> members;
-    for (std::size_t i = 0; i < units_.size(); ++i) {
-      const Site& s = units_[i].site;
-      members[{cells.cell(0, s.x), cells.cell(1, s.y), cells.cell(2, s.z)}].push_back(i);
-    }
+    for (std::size_t i = 0; i < units_.size(); ++i) members[cell_of(units_[i].site)].push_back(i);
     std::vector<std::size_t> out;
     for (auto& [cell, list] : members) {
       std::int64_t count = 0;
@@ -275,8 +277,8 @@ class Rounds {
     ++out.report.clusters[static_cast<int>(accepted.size() + 1)];
   }
 
-  /// Returns the parcels that remain after the rounds, by ascending id; undoes units of two, and makes two of others
-  /// where the policy conserves energy.
+  /// Returns the parcels that remain after the rounds, by ascending id: where the policy conserves energy, two of each
+  /// unit.
   Parcels finish(PolicyOutcome& out) const {
     std::vector<Remaining> remaining;
     for (const Unit& u : units_) {
@@ -287,7 +289,7 @@ class Rounds {
         remaining.push_back({u.site, u.row});
         for (const std::int64_t id : ids)
           if (id != u.id()) out.report.lineage.push_back({id, u.id()});
-      } else if (ids.size() == 2) {
+      } else if (ids.size() == 2 && is_undone(u)) {
         ++out.undone;
         for (const std::size_t part : u.parts)
           remaining.push_back({before_.site(part), {before_.row(part), before_.row(part) + u.row.size()}});
@@ -299,7 +301,14 @@ class Rounds {
     return to_parcels(before_.schema(), std::move(remaining));
   }
 
-  /// Returns the two parcels that remain of a unit of three and more. @param ids  of its members, ascending
+  /// Returns whether a unit of two is undone in the end: unless that could put a parcel into another crowded cell.
+  [[nodiscard]] bool is_undone(const Unit& u) const {
+    if (policy_.looker != Looker::crowded) return true;
+    const auto cell = cell_of(u.site);
+    return cell_of(before_.site(u.parts[0])) == cell && cell_of(before_.site(u.parts[1])) == cell;
+  }
+
+  /// Returns the two parcels that remain of a unit. @param ids  of its members, ascending
   [[nodiscard]] std::vector<Remaining> two_parcels(const Unit& u, const std::vector<std::int64_t>& ids) const {
     const auto& m = columns_.momentum;
     // Round 0 of the key: a unit is expanded once in a step.
@@ -323,6 +332,7 @@ class Rounds {
   const Grid& grid_;
   const MergePolicy& policy_;
   cluster::PolicyColumns columns_;
+  Grid cells_;  // of Looker::crowded
   MergeRules rules_;
   bool two_;
   double within2_ = 0;

@@ -26,8 +26,9 @@
 ///
 /// Conserve::momentum_energy: parcels that merge are one *unit* until the end of the step, so they are not each other's
 /// candidates. It counts as two in its cell. Its kinetic energy per weight merges like a mean, from
-/// kinetic_energy() of each parcel. In the end a unit of two is undone, bit for bit; of one of more remain two parcels
-/// at its place, with the two lowest ids of its members, half the volume and half of every sum each, and two_momenta().
+/// kinetic_energy() of each parcel. In the end two parcels remain of a unit, at its place, with the two lowest ids of
+/// its members, half the volume and half of every sum each, and two_momenta(). A unit of two is undone instead, bit for
+/// bit; with crowded only if its place and its two members are in one cell, so that counts of cells stay as they are.
 ///
 /// Friends of friends: parcels with equal columns `same` and distance2 <= linking * linking are in one group; its id is
 /// the lowest of its members, which is its centre. Along its edges positions are continued over periodic faces: member i
