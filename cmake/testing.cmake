@@ -32,9 +32,10 @@ if(MERGANSER_DEVELOPMENT)
   get_filename_component(merganser_sources ${PROJECT_SOURCE_DIR}/../.. ABSOLUTE)
 endif()
 add_library(merganser_test_support STATIC
-  ${MERGANSER_ROOT}/tests/support/main.cpp ${MERGANSER_ROOT}/tests/support/ranks.cpp)
+  ${MERGANSER_ROOT}/tests/support/main.cpp ${MERGANSER_ROOT}/tests/support/ranks.cpp ${MERGANSER_ROOT}/tests/support/folders.cpp)
+set_source_files_properties(${MERGANSER_ROOT}/tests/support/folders.cpp PROPERTIES
+  COMPILE_DEFINITIONS MERGANSER_SOURCE_DIR="${merganser_sources}")
 target_include_directories(merganser_test_support PUBLIC ${MERGANSER_ROOT})
-target_compile_definitions(merganser_test_support PUBLIC MERGANSER_SOURCE_DIR="${merganser_sources}")
 target_compile_options(merganser_test_support PRIVATE ${merganser_blocks_not_watched})
 target_link_libraries(merganser_test_support PUBLIC merganser::comm GTest::gtest)
 # The compiler spends half of its time for a test on these headers.

@@ -8,6 +8,7 @@
 #include "tests/apps/parcel_files.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
+#include "tests/support/folders.hpp"
 
 namespace {
 
@@ -138,11 +139,7 @@ TEST(Cluster, writes_table_record_and_picture) {
   EXPECT_EQ(Json::parse(to_standard_output.out)["result"]["n_before"], 512);
 }
 
-std::string shared_data() {
-  const char* named = std::getenv("MERGANSER_SHARED");
-  const std::string folder = named != nullptr ? named : std::string(MERGANSER_SOURCE_DIR) + "/../shared";
-  return folder + "/data/";
-}
+std::string shared_data() { return shared_folder().string() + "/data/"; }
 
 TEST(Cluster, gives_the_published_counts_for_the_rayleigh_taylor_file) {
   const std::string in = shared_data() + "epic-rt32-early.nc";

@@ -16,6 +16,7 @@
 #include "merganser/parcels/statistics.hpp"
 #include "src/cluster/reference_stages.hpp"
 #include "tests/data/graph_cases.hpp"
+#include "tests/support/folders.hpp"
 
 namespace {
 
@@ -274,13 +275,8 @@ TEST(ReferenceStep, a_random_configuration_merges_the_published_share_and_conser
   }
 }
 
-/// Returns the folder of shared data; empty if there is none.
-std::filesystem::path shared_data() {
-  const char* named = std::getenv("MERGANSER_SHARED");
-  const std::filesystem::path root =
-      named != nullptr ? std::filesystem::path(named) : std::filesystem::path(MERGANSER_SOURCE_DIR) / "../shared";
-  return root / "data";
-}
+/// Returns the folder of shared data, which may be missing.
+std::filesystem::path shared_data() { return test::shared_folder() / "data"; }
 
 TEST(ReferenceStep, the_rayleigh_taylor_file_merges_as_another_program_merged_it) {
   const std::filesystem::path file = shared_data() / "epic-rt32-early.nc";

@@ -14,6 +14,7 @@
 #include "merganser/parcels/statistics.hpp"
 #include "tests/data/graph_cases.hpp"
 #include "tests/io/folder.hpp"
+#include "tests/support/folders.hpp"
 #include "tests/support/ranks.hpp"
 #include "tests/support/total_digest.hpp"
 
@@ -291,9 +292,7 @@ TEST_P(ParcelFile, a_decomposition_over_other_ranks_is_refused) {
 }
 
 TEST_P(ParcelFile, the_rayleigh_taylor_file_is_the_same_for_every_number_of_ranks) {
-  const char* named = std::getenv("MERGANSER_SHARED");
-  const std::filesystem::path shared = named != nullptr ? named : MERGANSER_SOURCE_DIR "/../shared";
-  const std::filesystem::path file = shared / "data" / "epic-rt32-early.nc";
+  const std::filesystem::path file = test::shared_folder() / "data" / "epic-rt32-early.nc";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is not here";
   on_ranks(GetParam(), [&](Transport& t) {
     const io::ParcelFileInfo info = io::read_info(file.string(), t);

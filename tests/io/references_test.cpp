@@ -8,6 +8,7 @@
 #include "merganser/io/parcel_file.hpp"
 #include "tests/io/epic_file.hpp"
 #include "tests/io/folder.hpp"
+#include "tests/support/folders.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace {
@@ -17,7 +18,7 @@ using namespace merganser::test;
 
 /// A file that h5py has written: all are seeds of the fuzzer too.
 std::string sample(const std::string& name) {
-  return std::string(MERGANSER_SOURCE_DIR "/tests/fuzz/seeds/hdf5_references/") + name;
+  return source_folder().string() + "/tests/fuzz/seeds/hdf5_references/" + name;
 }
 
 struct Reference {

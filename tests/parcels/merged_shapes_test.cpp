@@ -15,6 +15,7 @@
 #include "merganser/parcels/merge_batch.hpp"
 #include "src/parcels/wide_float.hpp"
 #include "tests/parcels/ellipsoids.hpp"
+#include "tests/support/folders.hpp"
 
 namespace {
 
@@ -35,7 +36,7 @@ struct Star {
 };
 
 std::vector<Star> read_stars() {
-  std::ifstream file(MERGANSER_SOURCE_DIR "/tests/parcels/merged_shapes.txt");
+  std::ifstream file(source_folder() / "tests/parcels/merged_shapes.txt");
   std::vector<Star> out;
   for (std::string line; std::getline(file, line);) {
     if (line[0] == '#') continue;

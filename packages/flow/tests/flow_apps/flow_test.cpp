@@ -13,6 +13,7 @@
 #include "tests/apps/json.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
+#include "tests/support/folders.hpp"
 
 namespace {
 
@@ -154,8 +155,7 @@ TEST(Flow, that_is_stopped_leaves_whole_files_and_goes_on_from_the_last) {
 }
 
 TEST(Flow, goes_on_from_a_file_of_epic) {
-  const auto file =
-      std::filesystem::path(MERGANSER_SOURCE_DIR).parent_path() / "shared" / "data" / "epic-rt32-early.nc";
+  const auto file = shared_folder() / "data" / "epic-rt32-early.nc";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is not there";
   const Folder folder;
   const Outcome o = run({"flow", "--restart", file.string(), "--until", "3.15", "--json", folder.file("r.json")});

@@ -8,6 +8,7 @@
 #include "tests/apps/json.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/io/folder.hpp"
+#include "tests/support/folders.hpp"
 
 namespace {
 
@@ -149,7 +150,7 @@ TEST(Linkage, refuses_what_cannot_be_with_the_code_of_the_error) {
 
 /// Clusters the sets of a file of tests/python/toys.py, each with one of its four choices of parameters. @return their number
 int check_labels(const char* file) {
-  std::ifstream in(std::string(MERGANSER_SOURCE_DIR "/packages/graph/tests/data/hdbscan/") + file);
+  std::ifstream in(source_folder() / "packages/graph/tests/data/hdbscan" / file);
   const Folder folder;
   const std::string points = folder.file("points.txt");
   int sets = 0;

@@ -8,6 +8,7 @@
 #include "tests/graphs/bv_encoder.hpp"
 #include "tests/graphs/whole_graph.hpp"
 #include "tests/io/folder.hpp"
+#include "tests/support/folders.hpp"
 
 namespace {
 
@@ -180,8 +181,7 @@ TEST(BvGraph, bad_files_are_refused_with_the_place) {
 }
 
 TEST(BvGraph, real_web_graphs_have_as_many_arcs_as_their_authors_counted) {
-  const char* const named = std::getenv("MERGANSER_SHARED");
-  const std::filesystem::path shared = named != nullptr ? named : MERGANSER_SOURCE_DIR "/../shared";
+  const std::filesystem::path shared = shared_folder();
   struct Real {
     std::string name;
     std::uint64_t vertices, arcs, loops, edges;

@@ -9,6 +9,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/msf/hdbscan.hpp"
 #include "tests/msf/swarms.hpp"
+#include "tests/support/folders.hpp"
 
 namespace {
 
@@ -96,7 +97,7 @@ struct Toys {
 
 /// What tests/python/toys.py has written.
 std::vector<Toys> toys(const std::string& name) {
-  std::ifstream in(MERGANSER_SOURCE_DIR "/packages/graph/tests/data/hdbscan/" + name);
+  std::ifstream in(source_folder() / "packages/graph/tests/data/hdbscan" / name);
   std::vector<Toys> all;
   std::size_t count = 0;
   for (Toys t; in >> t.name >> count >> t.dimension; t = {}) {

@@ -10,6 +10,7 @@
 #include "merganser/comm/runtime.hpp"
 #include "merganser/msf/euclidean.hpp"
 #include "tests/msf/oracle.hpp"
+#include "tests/support/point_shapes.hpp"
 
 namespace merganser::test {
 
@@ -36,24 +37,11 @@ struct Swarm {
   }
 };
 
-/// Points of a shape: uniform, lattice, equal, line, clusters or heaps (few places), in the unit box.
+/// Returns a set of points of a shape that make_points() knows.
 inline Swarm make_swarm(const std::string& shape, int dimension, std::size_t n, std::uint64_t seed) {
   Swarm swarm{shape + ", " + std::to_string(dimension) + " axes, " + std::to_string(n), {}, {}};
   swarm.space.dimension = dimension;
-  for (std::size_t i = 0; i < n; ++i) {
-    Random random(seed, i, 0);
-    const double which = random.uniform();
-    std::vector<double> p(static_cast<std::size_t>(dimension));
-    for (double& x : p) {
-      x = random.uniform();
-      if (shape == "lattice") x = std::floor(x * 3) / 4;
-      if (shape == "heaps") x = std::floor(which * 5) / 8;
-      if (shape == "equal") x = 0.25;
-      if (shape == "line") x = which;
-      if (shape == "clusters") x = 0.3 * std::floor(which * 4) * (x < 0.5 ? 1 : 0.9) + 0.01 * x;
-    }
-    swarm.at.push_back(std::move(p));
-  }
+  swarm.at = make_points(shape, dimension, n, seed);
   return swarm;
 }
 

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "merganser/base/error.hpp"
+#include "tests/support/folders.hpp"
 
 namespace {
 
@@ -14,7 +15,7 @@ using namespace merganser;
 using namespace merganser::topology;
 
 std::string recorded(int rank) {
-  std::ifstream in(std::string(MERGANSER_SOURCE_DIR) + "/packages/topology/tests/data/monitoring/ring." +
+  std::ifstream in(test::source_folder().string() + "/packages/topology/tests/data/monitoring/ring." +
                    std::to_string(rank) + ".prof");
   std::ostringstream all;
   all << in.rdbuf();

@@ -8,6 +8,7 @@
 #include "tests/apps/program.hpp"
 #include "tests/apps/topo_records.hpp"
 #include "tests/io/folder.hpp"
+#include "tests/support/folders.hpp"
 
 namespace {
 
@@ -79,7 +80,7 @@ TEST_F(TopoAdvise, evaluates_records_by_leaving_graphs_out) {
 }
 
 TEST_F(TopoAdvise, nine_of_ten_held_out_launches_of_real_records_lie_in_their_intervals) {
-  const std::string data = std::string(MERGANSER_SOURCE_DIR) + "/packages/topology/tests/data/exchanges/";
+  const std::string data = source_folder().string() + "/packages/topology/tests/data/exchanges/";
   const std::string out = folder_.file("e.json");
   for (const std::string& records :
        {data + "processes-1.json," + data + "processes-2.json," + data + "processes-3.json",

@@ -3,8 +3,8 @@
 #include <mutex>
 
 #include "merganser/comm/collectives.hpp"
-#include "src/msf/euclidean/neighbours.hpp"
 #include "src/msf/euclidean/remote_boxes.hpp"
+#include "src/msf/euclidean/search_names.hpp"
 
 namespace merganser::msf::euclidean {
 namespace {

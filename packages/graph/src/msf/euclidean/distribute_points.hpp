@@ -7,7 +7,7 @@
 
 #include "merganser/comm/transport.hpp"
 #include "src/msf/euclidean/given.hpp"
-#include "src/msf/euclidean/point_tree.hpp"
+#include "src/msf/euclidean/search_names.hpp"
 
 namespace merganser::msf::euclidean {
 

@@ -1,9 +1,9 @@
 // Queries of a distributed point set by new points with one tree of boxes per rank: k nearest points, and joints.
 #include "src/msf/euclidean/fitted.hpp"
 
+#include "merganser/base/parallel.hpp"
 #include "merganser/comm/collectives.hpp"
-#include "src/msf/euclidean/neighbours.hpp"
-#include "src/msf/parallel.hpp"
+#include "src/msf/euclidean/search_names.hpp"
 
 namespace merganser::msf::euclidean {
 namespace {

@@ -5,7 +5,7 @@
 #include "merganser/comm/transport.hpp"
 #include "merganser/geometry/box.hpp"
 #include "merganser/msf/euclidean.hpp"
-#include "src/msf/euclidean/metric.hpp"
+#include "src/msf/euclidean/search_names.hpp"
 
 namespace merganser::msf::euclidean {
 

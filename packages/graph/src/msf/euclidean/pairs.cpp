@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/parallel.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/comm/collectives.hpp"
-#include "src/msf/parallel.hpp"
 
 namespace merganser::msf::euclidean {
 

@@ -1,7 +1,6 @@
 // Boruvka's rounds on the points of one rank: least edges from neighbour lists, then tree searches where these do not suffice.
 #include "src/msf/euclidean/state.hpp"
-
-#include "src/msf/euclidean/neighbours.hpp"
+#include "src/msf/euclidean/search_names.hpp"
 
 namespace merganser::msf::euclidean {
 

@@ -8,7 +8,7 @@
 
 #include "merganser/graphs/edges.hpp"
 #include "merganser/nearest/leaf_scan.hpp"
-#include "src/msf/euclidean/point_tree.hpp"
+#include "src/msf/euclidean/search_names.hpp"
 
 namespace merganser::msf::euclidean {
 

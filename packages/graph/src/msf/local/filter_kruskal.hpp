@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "merganser/base/parallel.hpp"
 #include "merganser/base/simulated.hpp"
 #include "src/msf/local/buffer.hpp"
 #include "src/msf/local/edge_sort.hpp"
 #include "src/msf/local/union_find.hpp"
-#include "src/msf/parallel.hpp"
 
 namespace merganser::msf {
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Threads within a rank, for the computation of spanning forests: fork-join regions and dynamically scheduled loops.
+/// Threads within a rank: fork-join regions and dynamically scheduled loops.
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace merganser::msf {
+namespace merganser {
 
 /// Guard that joins the threads of a fork-join region at the end of a block, also when an exception leaves it.
 struct Joined {
@@ -65,4 +65,4 @@ std::span<const T> thread_share(std::span<const T> all, int t, int parts) {
   return all.subspan(begin, all.size() * (static_cast<std::size_t>(t) + 1) / n - begin);
 }
 
-}  // namespace merganser::msf
+}  // namespace merganser

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "src/msf/euclidean/metric.hpp"
+#include "merganser/nearest/metric.hpp"
 
-namespace merganser::msf::euclidean {
+namespace merganser::nearest {
 
 /// Point with its id, as it travels to the rank that owns its place and as input of a PointTree.
 template <std::size_t D>
@@ -133,4 +133,4 @@ class PointTree {
   Bounds<D> bounds_;                         ///< box of all points
 };
 
-}  // namespace merganser::msf::euclidean
+}  // namespace merganser::nearest

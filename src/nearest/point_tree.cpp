@@ -1,9 +1,9 @@
 // Construction of the tree of tight boxes over one rank's points: splits at approximate medians and wide gaps, folding of equals.
-#include "src/msf/euclidean/point_tree.hpp"
+#include "merganser/nearest/point_tree.hpp"
 
 #include <array>
 
-namespace merganser::msf::euclidean {
+namespace merganser::nearest {
 namespace {
 
 constexpr std::uint32_t kGap = 8;  // fewest points of a leaf that is split at a wide gap
@@ -189,4 +189,4 @@ void PointTree<D>::finish() {
 
 MERGANSER_FOR_AXES(MERGANSER_CLASS, class PointTree)
 
-}  // namespace merganser::msf::euclidean
+}  // namespace merganser::nearest

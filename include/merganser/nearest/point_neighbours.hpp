@@ -3,9 +3,9 @@
 #include <functional>
 
 #include "merganser/nearest/leaf_scan.hpp"
-#include "src/msf/euclidean/point_tree.hpp"
+#include "merganser/nearest/point_tree.hpp"
 
-namespace merganser::msf::euclidean {
+namespace merganser::nearest {
 
 /// Nearest neighbours of the points of one leaf of a point tree, as find_neighbours() passes them on: row q has `row` entries
 /// (`keep` or more) for point `first + q`, in order; missing neighbours have an infinite distance.
@@ -17,11 +17,11 @@ struct LeafResult {
   const std::uint64_t* point;  ///< neighbours, as numbers of points of the tree
 };
 
-/// Returns a view of the points of a tree in the form that nearest::scan_leaf() takes. @param core  squared core distances by point
+/// Returns a view of the points of a tree in the form that scan_leaf() takes. @param core  squared core distances by point
 /// and 16 more numbers; null: plain distances
 template <std::size_t D>
-[[nodiscard]] nearest::LeafPoints leaf_points(const PointTree<D>& tree, const double* core) {
-  nearest::LeafPoints points;
+[[nodiscard]] LeafPoints leaf_points(const PointTree<D>& tree, const double* core) {
+  LeafPoints points;
   for (std::size_t a = 0; a < D; ++a) points.axis[a] = tree.axis(a);
   points.axes = static_cast<int>(D);
   points.core = core;
@@ -49,4 +49,4 @@ template <std::size_t D>
 void find_neighbours(const PointTree<D>& tree, const NeighbourSearch& search,
                      const std::function<void(const LeafResult&)>& store);
 
-}  // namespace merganser::msf::euclidean
+}  // namespace merganser::nearest

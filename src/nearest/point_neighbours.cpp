@@ -1,11 +1,11 @@
 // k nearest neighbours of all points of a rank's tree (all-kNN), leaf by leaf, on several threads.
-#include "src/msf/euclidean/neighbours.hpp"
+#include "merganser/nearest/point_neighbours.hpp"
 
 #include <algorithm>
 
-#include "src/msf/parallel.hpp"
+#include "merganser/base/parallel.hpp"
 
-namespace merganser::msf::euclidean {
+namespace merganser::nearest {
 namespace {
 
 /// Search for the nearest neighbours of the points of one leaf of a point tree at a time, with buffers that are reused. One per
@@ -49,7 +49,7 @@ class LeafSearch {
 
   /// Updates the neighbour lists by the points of a leaf, and worst_, the largest squared distance that still matters.
   void scan(const typename PointTree<D>::Node& node) {
-    worst_ = nearest::scan_leaf(leaves_, lists_, node.box.lower.data(), node.box.upper.data(), node.begin, node.end);
+    worst_ = scan_leaf(leaves_, lists_, node.box.lower.data(), node.box.upper.data(), node.begin, node.end);
   }
 
   /// Scans the leaves below node `top` that may have points within worst_ of the leaf `from` whose neighbours are searched.
@@ -62,8 +62,8 @@ class LeafSearch {
 
   const PointTree<D>& tree_;
   std::uint32_t keep_;                // length of a neighbour list, a multiple of 8
-  nearest::LeafPoints leaves_;        // view of the tree's points for scans
-  nearest::LeafLists lists_{};        // neighbour lists of the points of the leaf, in the buffers below
+  LeafPoints leaves_;                 // view of the tree's points for scans
+  LeafLists lists_{};                 // neighbour lists of the points of the leaf, in the buffers below
   std::vector<double> distance2_;     // compared distances of the neighbours
   std::vector<std::uint64_t> point_;  // neighbours, as numbers of points of the tree
   std::vector<double> limit_;         // by point: distance that a further neighbour must not exceed
@@ -73,7 +73,7 @@ class LeafSearch {
 
 }  // namespace
 
-// All-kNN stage of a spanning tree of points: threads take leaves, and report progress on the calling thread alone.
+// All-kNN over a tree of points: threads take leaves, and report progress on the calling thread alone.
 template <std::size_t D>
 void find_neighbours(const PointTree<D>& tree, const NeighbourSearch& search,
                      const std::function<void(const LeafResult&)>& store) {
@@ -95,4 +95,4 @@ void find_neighbours(const PointTree<D>& tree, const NeighbourSearch& search,
 
 MERGANSER_FOR_AXES(MERGANSER_FUNCTION, find_neighbours)
 
-}  // namespace merganser::msf::euclidean
+}  // namespace merganser::nearest

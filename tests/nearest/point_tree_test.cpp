@@ -1,5 +1,5 @@
 /// Tests of the tree of boxes over a rank's points: its shape, folding of equal points, traversal, and neighbour lists.
-#include "src/msf/euclidean/point_tree.hpp"
+#include "merganser/nearest/point_tree.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,21 +7,20 @@
 #include <mutex>
 #include <set>
 
-#include "src/msf/euclidean/given.hpp"
-#include "src/msf/euclidean/neighbours.hpp"
-#include "tests/msf/swarms.hpp"
+#include "merganser/nearest/point_neighbours.hpp"
+#include "tests/support/point_shapes.hpp"
 
 namespace {
 
 using namespace merganser;
-using namespace merganser::msf::euclidean;
+using namespace merganser::nearest;
 
 template <std::size_t D>
-std::vector<IdentifiedPoint<D>> items_of(const test::Swarm& swarm) {
+std::vector<IdentifiedPoint<D>> make_items(const std::vector<std::vector<double>>& points) {
   std::vector<IdentifiedPoint<D>> items;
-  for (std::size_t i = 0; i < swarm.at.size(); ++i) {
+  for (std::size_t i = 0; i < points.size(); ++i) {
     IdentifiedPoint<D> item{{}, 7 + (i * 37) % 4001};  // ids that are not in the order of the points
-    std::copy(swarm.at[i].begin(), swarm.at[i].end(), item.at.begin());
+    std::copy(points[i].begin(), points[i].end(), item.at.begin());
     items.push_back(item);
   }
   return items;
@@ -40,7 +39,7 @@ void over_trees(const auto& body) {
   for (const auto& [shape, points] : kTrees)
     for (const std::uint32_t leaf : {4U, 16U, 64U})
       for (const std::uint32_t fold : {2U, 5U, 1000U}) {
-        const auto items = items_of<D>(test::make_swarm(shape, static_cast<int>(D), points, points + D));
+        const auto items = make_items<D>(test::make_points(shape, static_cast<int>(D), points, points + D));
         SCOPED_TRACE(std::string(shape) + " of " + std::to_string(points) + ", leaf " + std::to_string(leaf) +
                      ", fold " + std::to_string(fold));
         auto copy = items;
@@ -187,7 +186,7 @@ TEST(PointTreeTest, a_sample_of_far_points_alone_does_not_divide_badly) {
 }
 
 TEST(VisitLeavesTest, each_leaf_whose_bound_is_within_is_visited_once_unless_a_node_above_it_is_closed) {
-  auto items = items_of<3>(test::make_swarm("uniform", 3, 400, 3));
+  auto items = make_items<3>(test::make_points("uniform", 3, 400, 3));
   const PointTree<3> tree(items, {}, 6, 2);
   const auto& nodes = tree.nodes();
   std::vector<Visit> todo;
@@ -219,7 +218,7 @@ TEST(VisitLeavesTest, each_leaf_whose_bound_is_within_is_visited_once_unless_a_n
 }
 
 TEST(VisitLeavesTest, the_first_leaf_is_reached_by_the_nearer_children) {
-  auto items = items_of<3>(test::make_swarm("uniform", 3, 400, 8));
+  auto items = make_items<3>(test::make_points("uniform", 3, 400, 8));
   const PointTree<3> tree(items, {}, 6, 2);
   std::vector<Visit> todo;
   for (std::uint32_t v = 0; v < tree.size(); v += 7) {
@@ -244,12 +243,9 @@ TEST(VisitLeavesTest, the_first_leaf_is_reached_by_the_nearer_children) {
 }
 
 template <std::size_t D>
-void expect_neighbours(const test::Swarm& swarm, std::uint32_t keep, bool with_cores, int threads) {
-  auto items = items_of<D>(swarm);
-  Metric<D> metric;
-  metric.norm = to_norm(swarm.space.metric);
-  for (const auto& period : swarm.space.periods) metric.period[static_cast<std::size_t>(period.axis)] = period.length;
-  metric.any_period = !swarm.space.periods.empty();
+void expect_neighbours(const std::vector<std::vector<double>>& points, const Metric<D>& metric, std::uint32_t keep,
+                       bool with_cores, int threads) {
+  auto items = make_items<D>(points);
   const PointTree<D> tree(items, metric, 5, 3);
   std::vector<double> cores(tree.size() + 16, 0);
   Random random(keep, 4, 0);
@@ -274,8 +270,8 @@ void expect_neighbours(const test::Swarm& swarm, std::uint32_t keep, bool with_c
         if (i >= expected.size()) {
           ASSERT_EQ(found.distance2[at], kInfinity) << "missing";
         } else {
-          ASSERT_EQ(found.distance2[at], std::get<0>(expected[i])) << swarm.name << ' ' << i;
-          ASSERT_EQ(found.point[at], std::get<2>(expected[i])) << swarm.name << ' ' << i;
+          ASSERT_EQ(found.distance2[at], std::get<0>(expected[i])) << "neighbour " << i;
+          ASSERT_EQ(found.point[at], std::get<2>(expected[i])) << "neighbour " << i;
         }
       }
     }
@@ -283,27 +279,32 @@ void expect_neighbours(const test::Swarm& swarm, std::uint32_t keep, bool with_c
   ASSERT_EQ(times, std::vector<int>(tree.size(), 1)) << "each point once";
 }
 
+/// Compares the lists of points of a shape in a box, which is periodic on its last axis or not.
+template <std::size_t D>
+void expect_neighbours_of(const TreeShape& shape, int dimension, Norm norm, bool with_cores, std::uint64_t seed) {
+  Metric<D> metric;
+  metric.norm = norm;
+  metric.any_period = seed % 2 == 0;
+  if (metric.any_period) metric.period[static_cast<std::size_t>(dimension) - 1] = 1;
+  const auto points = test::make_points(shape.shape, dimension, shape.points, seed);
+  expect_neighbours<D>(points, metric, static_cast<std::uint32_t>(1 + seed % 11), with_cores, 1);
+}
+
 TEST(FindNeighboursTest, lists_are_the_nearest_of_all_points_by_distance_then_id) {
   std::uint64_t seed = 0;
-  for (const auto& [shape, points] : kTrees)
-    for (const auto metric : {msf::Distance::euclidean, msf::Distance::manhattan, msf::Distance::chebyshev})
+  for (const TreeShape& shape : kTrees)
+    for (const auto norm : {Norm::squares, Norm::sum, Norm::most})
       for (const bool with_cores : {false, true}) {
-        for (const int dimension : {2, 3, 8}) {
-          auto swarm = test::make_swarm(shape, dimension, points, ++seed);
-          swarm.space.metric = metric;
-          if (seed % 2 == 0) swarm.space.periods = {{dimension - 1, 0, 1}};
-          const auto keep = static_cast<std::uint32_t>(1 + seed % 11);
-          if (dimension == 8)
-            expect_neighbours<8>(swarm, keep, with_cores, 1);
-          else
-            expect_neighbours<3>(swarm, keep, with_cores, 1);
-        }
+        SCOPED_TRACE(std::string(shape.shape) + " of " + std::to_string(shape.points));
+        expect_neighbours_of<3>(shape, 2, norm, with_cores, ++seed);
+        expect_neighbours_of<3>(shape, 3, norm, with_cores, ++seed);
+        expect_neighbours_of<8>(shape, 8, norm, with_cores, ++seed);
       }
 }
 
 TEST(FindNeighboursTest, threads_share_the_leaves_and_the_caller_hears_of_progress) {
-  expect_neighbours<3>(test::make_swarm("uniform", 3, 2000, 5), 4, true, 4);
-  auto items = items_of<3>(test::make_swarm("uniform", 3, 1009, 6));
+  expect_neighbours<3>(test::make_points("uniform", 3, 2000, 5), {}, 4, true, 4);
+  auto items = make_items<3>(test::make_points("uniform", 3, 1009, 6));
   const PointTree<3> tree(items, {}, 4, 2);
   std::vector<double> shares;
   const auto caller = std::this_thread::get_id();

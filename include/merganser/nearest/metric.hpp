@@ -1,5 +1,5 @@
 #pragma once
-/// Metrics of spanning trees of points: distances between points and boxes. Distances to boxes are lower bounds of those to
+/// Metrics of trees of points: distances between points and boxes. Distances to boxes are lower bounds of those to
 /// points inside, also as rounded: they take the same steps of the canonical formula, each of which is monotone.
 ///
 /// The canonical formula adds from the left, axis by axis: ((s0 s0 + s1 s1) + s2 s2) + ... (of the Manhattan distance
@@ -16,12 +16,10 @@
 
 #include "merganser/nearest/leaf_scan.hpp"
 
-namespace merganser::msf::euclidean {
+namespace merganser::nearest {
 
-using nearest::Norm;
-
-constexpr std::size_t kMaxAxes = 16;        // with more axes all pairs of points are compared, without a tree of boxes
-constexpr std::size_t kMaxLeafPoints = 64;  // most points in a leaf of a tree of boxes
+inline constexpr std::size_t kMaxAxes = 16;  // with more axes all pairs of points are compared, without a tree of boxes
+inline constexpr std::size_t kMaxLeafPoints = 64;  // most points in a leaf of a tree of boxes
 
 /// Calls body with a compile-time number of axes: the least instantiated one that is at least `dimension` (up to kMaxAxes).
 auto with_axes(std::size_t dimension, const auto& body) {
@@ -40,10 +38,10 @@ auto with_axes(std::size_t dimension, const auto& body) {
 #define MERGANSER_FUNCTION(NAME, D) template decltype(NAME<D>) NAME<D>;  // NOLINT(bugprone-macro-parentheses)
 
 /// Returns the distance of two points, given the value by which distances are compared: the value itself, its square root, or the
-/// angle on the sphere, for which nearest::kFarChord2 separates two formulas.
+/// angle on the sphere, for which kFarChord2 separates two formulas.
 inline double distance_from_compared(double compared, Norm norm, bool sphere) {
   if (norm != Norm::squares) return compared;
-  if (sphere && compared > nearest::kFarChord2) return std::numbers::pi - 2 * std::asin((4 - compared) / 2);
+  if (sphere && compared > kFarChord2) return std::numbers::pi - 2 * std::asin((4 - compared) / 2);
   const double chord = std::sqrt(compared);
   return sphere ? 2 * std::asin(chord / 2) : chord;
 }
@@ -59,10 +57,9 @@ inline double compared_above(double weight, Norm norm, bool sphere) {
   return chord * chord * kMore;
 }
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::uint32_t kNone = 0xffffffffU;  // no point, no component
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Place of a point of a spanning tree: its canonical coordinates, by which distances are compared.
+/// Place of a point of a PointTree: its canonical coordinates, by which distances are compared.
 template <std::size_t D>
 using Place = std::array<double, D>;
 
@@ -126,9 +123,9 @@ struct Metric {
     if (plain()) {
       for (std::size_t i = 0; i < D; ++i) s[i] = a[i] - b[i];
       const double d2 = squares(s);
-      if (!sphere || !(d2 > nearest::kFarChord2)) return d2;
+      if (!sphere || !(d2 > kFarChord2)) return d2;
       for (std::size_t i = 0; i < D; ++i) s[i] = a[i] + b[i];
-      return nearest::sphere_far_distance(squares(s));
+      return sphere_far_distance(squares(s));
     }
     for (std::size_t i = 0; i < D; ++i) {
       const double d = std::fabs(a[i] - b[i]);
@@ -142,7 +139,7 @@ struct Metric {
     if (plain()) {
       for (std::size_t i = 0; i < D; ++i)
         s[i] = std::max(std::max(b.lower[i] - a.upper[i], a.lower[i] - b.upper[i]), 0.0);
-      return sphere ? nearest::sphere_lower_bound(squares(s)) : squares(s);
+      return sphere ? sphere_lower_bound(squares(s)) : squares(s);
     }
     for (std::size_t i = 0; i < D; ++i) {
       const double gap = std::max(std::max(b.lower[i] - a.upper[i], a.lower[i] - b.upper[i]), 0.0);
@@ -156,9 +153,7 @@ struct Metric {
   /// Returns the weight of an edge between points, their distance, for a compared value `d2`.
   [[nodiscard]] double weight(double d2) const { return distance_from_compared(d2, norm, sphere); }
   /// Returns an upper bound of the compared values of all pairs of points whose distance is at most `distance`.
-  [[nodiscard]] double compared_above(double distance) const {
-    return euclidean::compared_above(distance, norm, sphere);
-  }
+  [[nodiscard]] double compared_above(double distance) const { return nearest::compared_above(distance, norm, sphere); }
 
  private:
   /// Returns the sum of the squared separations of two points, added from the left: the order is part of the canonical formula.
@@ -176,4 +171,4 @@ struct Metric {
   }
 };
 
-}  // namespace merganser::msf::euclidean
+}  // namespace merganser::nearest
