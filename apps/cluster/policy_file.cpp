@@ -8,6 +8,7 @@
 #include "apps/frame/json.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
+#include "merganser/cluster/conservation_check.hpp"
 
 namespace merganser::app {
 namespace {
@@ -46,6 +47,14 @@ MergePolicy read_policy(const std::string& argument) {
   if (!argument.starts_with('@')) return parse_policy(argument);
   const std::string path = argument.substr(1);
   return parse_policy_json(read_text(path), path);
+}
+
+void check_policy_outputs(const MergePolicy& policy, const PolicyOutputs& outputs) {
+  if (policy.is_default()) return;
+  if (!outputs.picture.empty()) throw UsageError("--picture with --policy; allowed: one of them, or --labels");
+  if (!outputs.labels.empty() && policy.level_ratio > 0)
+    throw UsageError("--labels with --policy level, which removes parcels; allowed: policies that merge");
+  if (outputs.audit) static_cast<void>(promise_of(policy));
 }
 
 }  // namespace merganser::app

@@ -6,7 +6,7 @@
 
 namespace merganser::app {
 
-/// Returns the merge policy of an argument of --policy: its text, or after `@` the path of a JSON file.
+/// Returns the merge policy of an argument of --policy: its text, or after `@` the path of a JSON file; empty: the default.
 /// @throws UsageError for a policy that is not valid; InputError for a file that cannot be read or is no JSON object
 [[nodiscard]] MergePolicy read_policy(const std::string& argument);
 
@@ -19,5 +19,14 @@ namespace merganser::app {
 /// @param name  name of the file, for messages
 /// @throws UsageError for a policy that is not valid; InputError for other JSON
 [[nodiscard]] MergePolicy parse_policy_json(const std::string& text, const std::string& name);
+
+/// Options of the command whose output not every policy allows.
+struct PolicyOutputs {
+  std::string picture;  ///< path of --picture; empty: none
+  std::string labels;   ///< path of --labels; empty: none
+  bool audit = false;   ///< --audit
+};
+/// Checks that a policy allows the output options of the command. @throws UsageError
+void check_policy_outputs(const MergePolicy& policy, const PolicyOutputs& outputs);
 
 }  // namespace merganser::app
