@@ -14,7 +14,7 @@ namespace merganser::app {
 namespace {
 
 /// Returns a JSON string or number as the text of a policy's value. @throws InputError for another value
-std::string value_text(const Json& value, const std::string& where) {
+std::string part_value_text(const Json& value, const std::string& where) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number_integer()) return value.dump();
   if (value.is_number_float()) return number_text(value.get<double>());
@@ -33,9 +33,9 @@ MergePolicy parse_policy_json(const std::string& text, const std::string& name) 
     if (value.is_boolean()) {
       parts.emplace_back(part, "");
     } else if (value.is_array()) {
-      parts.emplace_back(part, joined(value, "+", [&](const Json& item) { return value_text(item, where); }));
+      parts.emplace_back(part, joined(value, "+", [&](const Json& item) { return part_value_text(item, where); }));
     } else {
-      parts.emplace_back(part, value_text(value, where));
+      parts.emplace_back(part, part_value_text(value, where));
       // A part without a value is written as true.
       if (parts.back().second.empty()) throw InputError(where + " is an empty text; allowed: true, or a value");
     }

@@ -30,7 +30,7 @@ const Schema& bare_schema() {
 // What a step does not support is refused here, so that no part of a policy is left out silently.
 void check_policy(const ClusterOptions& options, const Schema& schema) {
   const MergePolicy& p = options.policy;
-  check(p, schema);
+  check(p);
   if (options.search == Search::cells8)
     throw UsageError("search cells8 with a policy; allowed: search exact, or the default policy");
   if (options.prune == Prune::iterative)
@@ -46,6 +46,7 @@ void check_policy(const ClusterOptions& options, const Schema& schema) {
     throw UsageError(
         "policy: within: a length in units of spacing needs the number of all parcels, which no step counts; "
         "allowed: units of the box, or cell");
+  check(p, schema);
 }
 
 PolicyStep::PolicyStep(comm::Transport& transport, const Decomposition& decomposition, const Schema& schema,

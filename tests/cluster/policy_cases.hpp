@@ -26,11 +26,12 @@ inline Schema policy_schema() {
 inline Grid policy_grid() { return {{{-1, 0, 2}, {4, 3, 2}, {true, true, false}}, {4, 3, 2}}; }
 
 /// Ways in which the positions of a case are distributed.
-enum class Cloud : std::uint8_t { uniform, lattice, one_point, corner, line };
-inline constexpr Cloud kClouds[] = {Cloud::uniform, Cloud::lattice, Cloud::one_point, Cloud::corner, Cloud::line};
+enum class PolicyCloud : std::uint8_t { uniform, lattice, one_point, corner, line };
+inline constexpr PolicyCloud kPolicyClouds[] = {PolicyCloud::uniform, PolicyCloud::lattice, PolicyCloud::one_point,
+                                                PolicyCloud::corner, PolicyCloud::line};
 
 /// Returns the parcels of a case, with ids that do not ascend.
-inline Parcels policy_parcels(Cloud cloud, std::size_t n, unsigned seed) {
+inline Parcels policy_parcels(PolicyCloud cloud, std::size_t n, unsigned seed) {
   const Box box = policy_grid().box;
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> uniform(0, 1);
@@ -39,13 +40,13 @@ inline Parcels policy_parcels(Cloud cloud, std::size_t n, unsigned seed) {
   for (std::size_t i = 0; i < n; ++i) {
     Vec3 x{uniform(random), uniform(random), uniform(random)};
     for (double& c : x) {
-      if (cloud == Cloud::lattice) c = std::floor(4 * c) / 4;
-      if (cloud == Cloud::one_point) c = 0.5;
-      if (cloud == Cloud::corner) c = std::fmod(1 + 0.06 * (c - 0.5), 1);
+      if (cloud == PolicyCloud::lattice) c = std::floor(4 * c) / 4;
+      if (cloud == PolicyCloud::one_point) c = 0.5;
+      if (cloud == PolicyCloud::corner) c = std::fmod(1 + 0.06 * (c - 0.5), 1);
     }
-    if (cloud == Cloud::line) x[1] = x[2] = 0;
+    if (cloud == PolicyCloud::line) x[1] = x[2] = 0;
     const double species = std::floor(3 * uniform(random));
-    const double volume = cloud == Cloud::lattice ? 0.25 : 0.05 + 0.5 * uniform(random);
+    const double volume = cloud == PolicyCloud::lattice ? 0.25 : 0.05 + 0.5 * uniform(random);
     const std::vector<double> row{std::bit_cast<double>(static_cast<std::int64_t>((i * 7919) % 100003)),
                                   normal(random),
                                   normal(random),

@@ -21,7 +21,7 @@ using namespace merganser::test;
 /// Calls f(cloud, parcels, policy) for every case. @param n  number of parcels
 template <class F>
 void for_each_case(std::size_t n, const F& f) {
-  for (const Cloud cloud : kClouds)
+  for (const PolicyCloud cloud : kPolicyClouds)
     for (const std::string& text : policy_texts()) {
       SCOPED_TRACE("'" + text + "' cloud " + std::to_string(static_cast<int>(cloud)));
       f(policy_parcels(cloud, n, 11), parse_policy(text));
@@ -29,7 +29,7 @@ void for_each_case(std::size_t n, const F& f) {
 }
 
 /// Returns the sums of volume, momentum, kinetic energy and charges of parcels.
-std::array<double, 6> sums(const Parcels& p, const MergePolicy& policy) {
+std::array<double, 6> policy_sums(const Parcels& p, const MergePolicy& policy) {
   MergePolicy energy = policy;
   if (energy.conserve == Conserve::rules) energy = parse_policy("conserve:momentum");
   const cluster::PolicyColumns columns(energy, p.schema());
@@ -78,8 +78,8 @@ TEST(PolicyProperties, what_a_policy_conserves_is_conserved) {
     if (policy.level_ratio > 0) return;
     Parcels after = before;
     policy_reference(after, policy_grid(), {}, policy);
-    const auto want = sums(before, policy);
-    const auto got = sums(after, policy);
+    const auto want = policy_sums(before, policy);
+    const auto got = policy_sums(after, policy);
     for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(got[i], want[i], 1e-12 * (want[0] + want[4]));
     EXPECT_NEAR(got[5], want[5], 1e-10);
     if (policy.conserve == Conserve::momentum_energy) {
@@ -177,7 +177,7 @@ TEST(PolicyProperties, members_of_a_cell_merge_in_a_round_at_most_down_to_the_ta
 }
 
 TEST(PolicyProperties, levelled_weights_are_the_level_or_above) {
-  for (const Cloud cloud : kClouds) {
+  for (const PolicyCloud cloud : kPolicyClouds) {
     const Parcels before = policy_parcels(cloud, 150, 11);
     Parcels after = before;
     policy_reference(after, policy_grid(), {}, parse_policy("level:1"));

@@ -19,7 +19,7 @@ namespace {
 using namespace merganser;
 
 /// Returns the schema of the cases: momentum, species, and a number that is summed.
-Schema plasma() {
+Schema plasma_schema() {
   return Schema({{"ux", 1, Rule::mean, {"ux"}, ""},
                  {"uy", 1, Rule::mean, {"uy"}, ""},
                  {"uz", 1, Rule::mean, {"uz"}, ""},
@@ -37,7 +37,7 @@ struct Dot {
 
 /// Returns parcels with the ids 0, 1, ... in the order of a list.
 Parcels parcels_of(const std::vector<Dot>& dots) {
-  Parcels p(plasma());
+  Parcels p(plasma_schema());
   for (const Dot& d : dots) {
     const std::vector<double> row{
         std::bit_cast<double>(static_cast<std::int64_t>(p.size())), d.u[0], d.u[1], d.u[2], d.species, 1};

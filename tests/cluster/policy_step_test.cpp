@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(Models, PolicyStepTest, testing::ValuesIn(setups()),
                          setup_name<testing::TestParamInfo<Setup>>);
 
 TEST_P(PolicyStepTest, every_policy_and_cloud_merges_as_in_the_oracle) {
-  for (const Cloud cloud : kClouds)
+  for (const PolicyCloud cloud : kPolicyClouds)
     for (const std::string& text : supported_texts()) {
       SCOPED_TRACE("'" + text + "' cloud " + std::to_string(static_cast<int>(cloud)));
       compare(policy_parcels(cloud, 160, 11), policy_grid(), parse_policy(text));
@@ -154,7 +154,7 @@ TEST_P(PolicyStepTest, more_parcels_and_steps_merge_as_in_the_oracle) {
   for (const char* text : {"crowded:16->8, same:species, within:1cell, place:member, conserve:momentum+energy",
                            "small:0.2, members:3, place:member", "small:0.3, pairs, same:species"}) {
     SCOPED_TRACE(text);
-    compare(policy_parcels(Cloud::uniform, 600, 5), policy_grid(), parse_policy(text), 2);
+    compare(policy_parcels(PolicyCloud::uniform, 600, 5), policy_grid(), parse_policy(text), 2);
   }
 }
 
@@ -164,7 +164,7 @@ TEST_P(PolicyStepTest, every_choice_of_walls_merges_as_in_the_oracle) {
     grid.box.periodic = {(bits & 1U) != 0, (bits & 2U) != 0, (bits & 4U) != 0};
     for (const char* text : {"crowded:8->5, within:1cell, conserve:momentum+energy", "small:0.3, members:3",
                              "small:0.4, phase:uz*0.3, place:member"})
-      compare(policy_parcels(Cloud::uniform, 150, bits), grid, parse_policy(text));
+      compare(policy_parcels(PolicyCloud::uniform, 150, bits), grid, parse_policy(text));
   }
 }
 
@@ -172,11 +172,11 @@ TEST_P(PolicyStepTest, few_parcels_merge_as_in_the_oracle) {
   for (const std::size_t n : {0U, 1U, 2U, 3U, 7U})
     for (const char* text : {"small:100, members:2", "small:100, pairs", "crowded:1->1", "level:2",
                              "crowded:2->2, conserve:momentum+energy", "small:100, conserve:momentum+energy"})
-      compare(policy_parcels(Cloud::uniform, n, 3), policy_grid(), parse_policy(text));
+      compare(policy_parcels(PolicyCloud::uniform, n, 3), policy_grid(), parse_policy(text));
 }
 
 TEST_P(PolicyStepTest, an_empty_species_merges_as_in_the_oracle) {
-  Parcels p = policy_parcels(Cloud::uniform, 150, 3);
+  Parcels p = policy_parcels(PolicyCloud::uniform, 150, 3);
   for (std::size_t i = 0; i < p.size(); ++i)
     if (p.column("species")[i] == 1) p.column("species")[i] = -0.0;
   compare(p, policy_grid(), parse_policy("crowded:8->5, same:species, within:1cell"));
@@ -189,11 +189,11 @@ TEST_P(PolicyStepTest, predicates_are_decided_as_in_the_oracle) {
     SCOPED_TRACE(text);
     MergePolicy policy = parse_policy(text);
     policy.allowed = [](const Vec3&) { return false; };
-    compare(policy_parcels(Cloud::uniform, 100, 8), policy_grid(), policy);
+    compare(policy_parcels(PolicyCloud::uniform, 100, 8), policy_grid(), policy);
     policy.allowed = [](const Vec3& x) { return x[0] < 1 || x[1] > 2; };
-    compare(policy_parcels(Cloud::uniform, 150, 9), policy_grid(), policy);
+    compare(policy_parcels(PolicyCloud::uniform, 150, 9), policy_grid(), policy);
     policy.allowed = [](const Vec3&) { return true; };
-    compare(policy_parcels(Cloud::lattice, 150, 9), policy_grid(), policy);
+    compare(policy_parcels(PolicyCloud::lattice, 150, 9), policy_grid(), policy);
   }
 }
 
@@ -204,7 +204,7 @@ TEST_P(PolicyStepTest, neighbouring_ranks_suffice_for_partners_that_are_near) {
   for (const char* text : {"small:0.4, within:0.5cell, members:3", "crowded:2->1, within:0.9cell, place:member",
                            "small:0.4, within:0.9cell, pairs"})
     on_ranks(GetParam(), [&](comm::Transport& t) {
-      const Parcels all = policy_parcels(Cloud::uniform, 400, 4);
+      const Parcels all = policy_parcels(PolicyCloud::uniform, 400, 4);
       ClusterOptions options;
       options.policy = parse_policy(text);
       options.lineage = true;
@@ -220,7 +220,7 @@ TEST_P(PolicyStepTest, every_parcel_is_accounted_for) {
                            "crowded:8->4, conserve:momentum+energy", "small:0.4, conserve:momentum+energy"})
     on_ranks(GetParam(), [&](comm::Transport& t) {
       const Decomposition d = even_blocks(policy_grid(), t.size());
-      Parcels mine = owned_parcels(t, policy_parcels(Cloud::uniform, 300, 2), d);
+      Parcels mine = owned_parcels(t, policy_parcels(PolicyCloud::uniform, 300, 2), d);
       ClusterOptions options;
       options.policy = parse_policy(text);
       options.lineage = true;
@@ -263,7 +263,7 @@ TEST_P(PolicyStepTest, what_is_not_supported_is_refused) {
 TEST_P(PolicyStepTest, columns_that_hold_no_integer_are_refused) {
   on_ranks(GetParam(), [&](comm::Transport& t) {
     const Decomposition d = even_blocks(policy_grid(), t.size());
-    Parcels all = policy_parcels(Cloud::uniform, 50, 2);
+    Parcels all = policy_parcels(PolicyCloud::uniform, 50, 2);
     for (std::size_t i = 0; i < all.size(); ++i) all.column("species")[i] = 0.5;
     Parcels mine = owned_parcels(t, all, d);
     ClusterOptions options;
