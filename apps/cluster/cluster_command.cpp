@@ -12,6 +12,7 @@
 #include "apps/cluster/labels.hpp"
 #include "apps/cluster/merge_options.hpp"
 #include "apps/cluster/picture.hpp"
+#include "apps/cluster/policy_file.hpp"
 #include "apps/cluster/results.hpp"
 #include "apps/cluster/running.hpp"
 #include "apps/cluster/step_table.hpp"
@@ -26,7 +27,6 @@
 #include "merganser/base/timer.hpp"
 #include "merganser/cluster/conservation_check.hpp"
 #include "merganser/cluster/redistribution.hpp"
-#include "merganser/cluster/reference.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/io/parcel_file.hpp"
 
@@ -40,6 +40,7 @@ struct ClusterCommand {
   std::string json, csv, picture, labels;  ///< paths of other files to write; empty: none
   std::vector<std::string> attributes;     ///< merge rules of variables, as --attribute gives them
   int steps = 1;                           ///< number of merge steps
+  std::string policy;                      ///< merge policy, or @ and the path of a JSON file; empty: EPIC's
   FileOptions file;                        ///< volume ratio and periodic axes that replace those of the file
   MethodOptions method;                    ///< search for nearest parcels and pruning of links
   RankOptions ranks;                       ///< communication model and number of ranks
@@ -68,6 +69,11 @@ void describe(ClusterCommand& o, V&& option) {
   option("steps", o.steps, "merge steps, one after the other", at_least(1));
   describe_periodic(o.file, option);
   option(
+      "policy", o.policy,
+      "who merges with whom, how many, where the result goes, what is conserved (docs/merge-policies.md), or @ and a "
+      "JSON file; without: parcels below 1/R of a cell join their nearest. No part calls a collective in a step",
+      Kind{"PARTS"});
+  option(
       "attribute", o.attributes,
       "variables of IN beside EPIC's and how they merge: mean (by volume), sum, centre or largest (of that member), or "
       "drop, to leave one out; missing=skip behind a rule: parcels may lack a value, such members do not count",
@@ -82,24 +88,14 @@ void describe(ClusterCommand& o, V&& option) {
   describe(o.limits, option);
 }
 
-/// Returns true if the progress of cluster is shown as one line that is rewritten: not at log levels info and debug, which print
-/// lines.
-bool shows_one_line(const OptionTable& table) {
-  const auto& all = table.options();
-  const auto log = std::find_if(all.begin(), all.end(), [](const auto& o) { return o.name == "log"; });
-  const OptionValue level = log == all.end() ? OptionValue() : log->value();
-  const auto* word = std::get_if<std::string>(&level);
-  const bool logged = word != nullptr && (*word == "info" || *word == "debug");
-  return !logged;
-}
-
 /// One rank's part of a run of cluster: reads parcels, merges, checks and writes. Its functions are collective unless they say
 /// otherwise.
 class Run {
  public:
   /// Refers to options and transport, which must outlive this. Reads nothing yet.
-  Run(const ClusterCommand& o, const FileRules& rules, const Invocation& in, comm::Transport& t)
-      : o_(o), rules_(rules), in_(in), t_(t), answers_(o.input) {}
+  Run(const ClusterCommand& o, const FileRules& rules, const MergePolicy& policy, const Invocation& in,
+      comm::Transport& t)
+      : o_(o), rules_(rules), policy_(policy), in_(in), t_(t), answers_(o.input) {}
 
   /// Executes the whole command cluster on this rank: read, merge, check, write, report.
   void run() {
@@ -131,6 +127,7 @@ class Run {
 
   const ClusterCommand& o_;
   const FileRules& rules_;
+  MergePolicy policy_;  // with the number of the next step, as the input says
   const Invocation& in_;
   comm::Transport& t_;
   Answers answers_;
@@ -176,7 +173,9 @@ void Run::read() {
   const Scope s(profile_, "distribute");
   const Decomposition blocks = collective_try([&] { return decompose(info_.grid, o_.blocks, parcels_, t_); });
   collective_try([&] { distribute(parcels_, blocks, t_); });
+  if (!policy_.is_default()) collective_try([&] { policy_.step = io::merge_step(info_.metadata); });
   ClusterOptions options = cluster_options(o_.method, ratio_);
+  options.policy = policy_;
   options.lineage = o_.audit || labels_ || !o_.picture.empty();
   clusterer_.emplace(t_, blocks, parcels_.schema(), options, &parcels_);
 }
@@ -193,7 +192,8 @@ void Run::resolve_box_and_ratio() {
 
 /// Logs a warning if no parcel was small in any step, since the volume ratio may then not suit the file. Local.
 void Run::warn_of_none_small() {
-  if (all_.small > 0) return;
+  if (all_.small > 0 || policy_.level_ratio > 0) return;
+  if (!policy_.is_default()) return log(Level::warning, t_.rank(), none_looks_text(policy_, info_.parcels));
   const double small_volume = info_.grid.cell_volume() / ratio_;
   log(Level::warning, t_.rank(),
       info_.parcels == 0
@@ -277,7 +277,7 @@ StepReport Run::step(int number) {
   const comm::TrafficCount before = t_.traffic();
   StepReport mine = clusterer_->step(parcels_);
   traffic_ += t_.traffic().since(before);
-  if (check) collective_try([&] { check->verify(parcels_, mine.lineage); });
+  if (check) collective_try([&] { check->verify(parcels_, mine.lineage, promise_of(policy_)); });
   if (recorder) scene_ = recorder->after(parcels_, mine.lineage);
   if (labels_) labels_->add(mine.lineage);
   mine.lineage.clear();
@@ -308,9 +308,9 @@ void Run::compare_with_reference() {
   collective_try([&] {
     comm::agree(t_, [&] {
       if (t_.rank() != 0) return;
-      const ClusterOptions options = cluster_options(o_.method, ratio_);
-      for (int i = 0; i < o_.steps; ++i) cluster_reference(original_, info_.grid, options);
-      const std::string difference = first_difference(original_, got);
+      ClusterOptions options = cluster_options(o_.method, ratio_);
+      options.policy = policy_;
+      const std::string difference = difference_from_reference(original_, got, info_.grid, options, o_.steps);
       if (!difference.empty()) throw VerificationError("not as the serial reference: " + difference);
     });
   });
@@ -321,10 +321,12 @@ void Run::compare_with_reference() {
 void Run::validate_output() {
   const std::string name = o_.output.empty() ? "the result of " + o_.input : "cannot write " + o_.output;
   collective_try([&] { io::fit_to_file(name, parcels_, info_.grid.box, info_.metadata, t_); });
+  if (!policy_.is_default()) io::set_merge_step(info_.metadata, clusterer_->policy_step());
   after_ = total_moments(t_, moments(parcels_, info_.grid.box));
   digest_ = total_digest(t_, merganser::digest(parcels_));
   sums_ = sums_json(t_, parcels_);
-  quantities_ = conserved(before_, after_, parcels_.schema(), info_.grid.box);
+  quantities_ =
+      conserved(before_, after_, parcels_.schema(), info_.grid.box, policy_.place == merganser::Placement::centroid);
   if (labels_) label_text_ = labels_->to_lines(places_);
 }
 
@@ -348,6 +350,7 @@ void Run::write_report() {
     record["timings"][profile_.stages()[i].name] = summary_json(others[i]);
   record["counters"] = counters_json(all_.counters);
   record["pruning"] = pruning_json(all_);
+  if (!policy_.is_default()) record["policy"] = policy_json(policy_, first_, last_, all_);
   record["loop"] = loop_;
   if (!o_.json.empty()) {
     traffic.exchanges = o_.steps;
@@ -373,8 +376,10 @@ void Run::write_report() {
 /// @param stages  times of the stages of merge steps over ranks @param others  times of reading, distributing and so on
 void Run::print(const Json& record, const std::vector<Summary>& stages, const std::vector<Summary>& others) {
   auto& out = std::cout;
-  out << o_.input << ": " << grid_text(info_.grid) << ", time " << general_text(info_.time, 6) << "; small below 1/"
-      << general_text(ratio_, 6) << " of a cell\n"
+  out << o_.input << ": " << grid_text(info_.grid) << ", time " << general_text(info_.time, 6)
+      << (policy_.is_default() ? "; small below 1/" + general_text(ratio_, 6) + " of a cell"
+                               : "; policy " + policy_text(policy_))
+      << '\n'
       << answers_.to_string() << '\n'
       << t_.size() << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name() << ", blocks "
       << clusterer_->decomposition().describe() << ", search " << search_name(o_.method.search) << ", prune "
@@ -383,7 +388,8 @@ void Run::print(const Json& record, const std::vector<Summary>& stages, const st
   for (const io::MissingFound& m : missing_)
     out << m.name << ": " << count_text(m.count) << " of " << count_text(info_.parcels)
         << " parcels without a value, skipped (missing=skip)\n";
-  out << '\n' << counts_table(first_, last_, all_) << '\n' << clusters_table(all_) << '\n';
+  out << '\n' << counts_table(first_, last_, all_, policy_) << '\n' << clusters_table(all_) << '\n';
+  if (!policy_.is_default()) out << policy_table(policy_, first_, last_, all_) << '\n';
   std::vector<std::string> names(kStages.begin(), kStages.end());
   names.back() = "whole step";
   if (o_.steps > 1) names.back() = "all steps";
@@ -395,7 +401,7 @@ void Run::print(const Json& record, const std::vector<Summary>& stages, const st
   out << stages_table(names, rows, "time over ranks") << '\n'
       << conservation_table(quantities_, before_, after_, all_.merged) << '\n'
       << counters_text(all_) << '\n';
-  if (o_.audit) out << "audit: every input parcel is in exactly one output parcel, with its volume\n";
+  if (o_.audit) out << audit_text(policy_);
   if (!verdict_.empty()) out << verdict_ << '\n';
   out << "digest " << record["result"]["digest"].get<std::string>() << '\n';
   std::string files;
@@ -404,10 +410,12 @@ void Run::print(const Json& record, const std::vector<Summary>& stages, const st
   if (!files.empty()) out << "wrote " << files << '\n';
 }
 
-/// Runs the command cluster on all ranks. @return exit code @throws UsageError for rules in --attribute that are none
+/// Runs the command cluster on all ranks. @return exit code @throws UsageError for rules in --attribute or a policy that are none
 int run(ClusterCommand& o, const Invocation& in) {
   const FileRules rules = parse_file_rules(o.attributes);
-  return run_on_ranks(o.ranks, [&](comm::Transport& t) { Run(o, rules, in, t).run(); });
+  const MergePolicy policy = read_policy(o.policy);
+  check_policy_outputs(policy, {o.picture, o.labels, o.audit});
+  return run_on_ranks(o.ranks, [&](comm::Transport& t) { Run(o, rules, policy, in, t).run(); });
 }
 
 constexpr std::string_view kClusterText =
@@ -426,6 +434,7 @@ constexpr std::string_view kClusterText =
     "a\n"
     "warning. Both are written into the output.\n\n"
     "  merganser cluster in.nc -o out.nc --min-volume-ratio 20\n"
+    "  merganser cluster in.nc -o out.nc --policy 'crowded:32->16, within:1cell, place:member'\n"
     "  merganser cluster in.nc -o out.nc --ranks 2 --json run.json --picture slab.svg\n"
     "  merganser run -n 4 -- cluster in.nc -o out.nc --comm rma --audit\n";
 

@@ -8,6 +8,8 @@
 #include <numeric>
 
 #include "apps/frame/table.hpp"
+#include "merganser/cluster/policy_reference.hpp"
+#include "merganser/cluster/reference.hpp"
 
 namespace merganser::app {
 namespace {
@@ -81,6 +83,19 @@ std::string first_difference(const Parcels& expected, const Parcels& got) {
     if (!text.empty()) return text;
   }
   return "";
+}
+
+std::string difference_from_reference(Parcels& parcels, const Parcels& got, const Grid& grid,
+                                      const ClusterOptions& options, int steps) {
+  MergePolicy policy = options.policy;
+  for (int i = 0; i < steps; ++i, ++policy.step) {
+    if (policy.is_default()) {
+      cluster_reference(parcels, grid, options);
+    } else {
+      policy_reference(parcels, grid, options, policy);
+    }
+  }
+  return first_difference(parcels, got);
 }
 
 }  // namespace merganser::app

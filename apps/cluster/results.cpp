@@ -93,7 +93,8 @@ double Conserved::relative_difference() const {
 
 // Quantities that merging conserves, from the moments of all parcels before and after. First moments change on periodic axes, where
 // positions wrap.
-std::vector<Conserved> conserved(const Moments& before, const Moments& after, const Schema& schema, const Box& box) {
+std::vector<Conserved> conserved(const Moments& before, const Moments& after, const Schema& schema, const Box& box,
+                                 bool centroids) {
   std::vector<Conserved> out;
   const double volume = before.volume.value();
   const auto add = [&](const std::string& name, const ExactSum& b, const ExactSum& a, double scale) {
@@ -101,7 +102,7 @@ std::vector<Conserved> conserved(const Moments& before, const Moments& after, co
   };
   add("volume", before.volume, after.volume, volume);
   for (int axis = 0; axis < 3; ++axis)
-    if (!box.periodic[axis])
+    if (centroids && !box.periodic[axis])
       add(std::string("volume ") + "xyz"[axis], before.volume_position[axis], after.volume_position[axis],
           volume * box.extent[axis]);
   std::size_t at = 0;
@@ -134,15 +135,65 @@ Json conservation_json(const std::vector<Conserved>& quantities, const Moments& 
   return out;
 }
 
-std::string counts_table(const StepReport& first, const StepReport& last, const StepReport& all) {
+std::string counts_table(const StepReport& first, const StepReport& last, const StepReport& all,
+                         const MergePolicy& policy) {
+  const bool usual = policy.is_default();
   Table t({"parcels", "number", "share"});
   t.row({"before", count_text(first.before), ""});
-  t.row({"small", count_text(all.small), format_share(all.small, first.before)});
-  t.row({"merged away", count_text(all.merged), format_share(all.merged, first.before)});
+  if (policy.level_ratio == 0)
+    t.row({usual ? "small" : "looking, first round", count_text(all.small), format_share(all.small, first.before)});
+  t.row({policy.level_ratio > 0 ? "removed" : "merged away", count_text(all.merged),
+         format_share(all.merged, first.before)});
   t.row({"after", count_text(last.after), format_share(last.after, first.before)});
-  if (all.unmatched > 0) t.row({"small, unmatched", count_text(all.unmatched), ""});
+  if (all.unmatched > 0) t.row({usual ? "small, unmatched" : "looking, unmatched", count_text(all.unmatched), ""});
   if (all.long_cycles > 0) t.row({"long cycles cut", count_text(all.long_cycles), ""});
   return t.text();
+}
+
+Json policy_json(const MergePolicy& policy, const StepReport& first, const StepReport& last, const StepReport& all) {
+  const PolicyNumbers& n = all.policy;
+  Json out = {{"text", policy_text(policy)},
+              {"rounds", n.rounds},
+              {"settled", n.unsettled == 0},
+              {"answer_waves", n.answers},
+              {"refused", n.refused},
+              {"undone", n.undone},
+              {"weight", {{"before", first.policy.weight_before}, {"after", last.policy.weight_after}}}};
+  if (policy.conserve == Conserve::rules) return out;
+  out["kinetic_energy"] = {{"before", first.policy.energy_before}, {"after", last.policy.energy_after}};
+  out["momentum"] = {{"before", first.policy.momentum_before}, {"after", last.policy.momentum_after}};
+  return out;
+}
+
+std::string policy_table(const MergePolicy& policy, const StepReport& first, const StepReport& last,
+                         const StepReport& all) {
+  const PolicyNumbers& n = all.policy;
+  Table t({"policy", "before", "after", "change"});
+  const auto row = [&](const std::string& name, double before, double after) {
+    t.row({name, general_text(before, 9), general_text(after, 9), general_text(after - before, 3)});
+  };
+  row("weight", first.policy.weight_before, last.policy.weight_after);
+  if (policy.conserve != Conserve::rules) {
+    for (std::size_t a = 0; a < 3; ++a)
+      row(std::string("momentum ") + "xyz"[a], first.policy.momentum_before[a], last.policy.momentum_after[a]);
+    row("kinetic energy", first.policy.energy_before, last.policy.energy_after);
+  }
+  std::string text = t.text() + "  rounds " + count_text(n.rounds) +
+                     (n.unsettled == 0 ? ", settled" : ", NOT SETTLED: part rounds allows more") +
+                     ", waves of answers " + count_text(n.answers) + ", pairs refused " + count_text(n.refused);
+  if (policy.conserve == Conserve::momentum_energy) text += ", pairs undone " + count_text(n.undone);
+  return text + '\n';
+}
+
+std::string none_looks_text(const MergePolicy& policy, std::int64_t parcels) {
+  return fmt::format("0 of {} parcels look for a partner, nothing was merged: policy {}", count_text(parcels),
+                     policy_text(policy));
+}
+
+std::string audit_text(const MergePolicy& policy) {
+  return policy.conserve == Conserve::momentum_energy
+             ? "audit: every input parcel is in exactly one pair of output parcels, and all have its volume\n"
+             : "audit: every input parcel is in exactly one output parcel, with its volume\n";
 }
 
 std::string clusters_table(const StepReport& all) {

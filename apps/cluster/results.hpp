@@ -5,6 +5,7 @@
 
 #include "apps/frame/gather.hpp"
 #include "apps/frame/record.hpp"
+#include "merganser/cluster/merge_policy.hpp"
 
 namespace merganser::app {
 
@@ -29,15 +30,28 @@ struct Conserved {
   [[nodiscard]] double relative_difference() const;
 };
 /// Returns the quantities that merging conserves: volume, its first moments along axes that are not periodic, and volume-weighted
-/// attributes. Local.
+/// attributes. Local. @param centroids  whether merged parcels lie at the centroids of their members; else no first moments
 [[nodiscard]] std::vector<Conserved> conserved(const Moments& before, const Moments& after, const Schema& schema,
-                                               const Box& box);
+                                               const Box& box, bool centroids);
 /// Makes the list `conservation` in the run record of merge steps. @param merged  number of parcels that were merged away
 [[nodiscard]] Json conservation_json(const std::vector<Conserved>& quantities, const Moments& before,
                                      const Moments& after, std::int64_t merged);
 
-/// Formats the numbers of parcels: before, small, merged away, after. @param first, last, all  as of result_json()
-[[nodiscard]] std::string counts_table(const StepReport& first, const StepReport& last, const StepReport& all);
+/// Formats the numbers of parcels: before, small (with a policy: that look for a partner), merged away, after.
+/// @param first, last, all  as of result_json()
+[[nodiscard]] std::string counts_table(const StepReport& first, const StepReport& last, const StepReport& all,
+                                       const MergePolicy& policy);
+/// Makes the object `policy` in the run record of merge steps: text, rounds, answers, pairs refused, and weight, momentum and energy
+/// before the first and after the last step. @param first, last, all  as of result_json()
+[[nodiscard]] Json policy_json(const MergePolicy& policy, const StepReport& first, const StepReport& last,
+                               const StepReport& all);
+/// Formats the numbers of policy_json() as a table and a line.
+[[nodiscard]] std::string policy_table(const MergePolicy& policy, const StepReport& first, const StepReport& last,
+                                       const StepReport& all);
+/// Returns the warning that no parcel has looked for a partner under a policy. @param parcels  of the input
+[[nodiscard]] std::string none_looks_text(const MergePolicy& policy, std::int64_t parcels);
+/// Returns the line of a report that says what --audit has found to be true under a policy.
+[[nodiscard]] std::string audit_text(const MergePolicy& policy);
 /// Formats the histogram of cluster sizes, in parcels, over all merge steps.
 [[nodiscard]] std::string clusters_table(const StepReport& all);
 /// Formats minimum, median, mean and maximum time over ranks of each stage of a merge step. @param heading  of the first column

@@ -3,10 +3,22 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "apps/frame/table.hpp"
 #include "merganser/base/log.hpp"
 
 namespace merganser::app {
+
+bool shows_one_line(const OptionTable& table) {
+  const auto& all = table.options();
+  const auto log = std::find_if(all.begin(), all.end(), [](const auto& o) { return o.name == "log"; });
+  const OptionValue level = log == all.end() ? OptionValue() : log->value();
+  const auto* word = std::get_if<std::string>(&level);
+  const bool logged = word != nullptr && (*word == "info" || *word == "debug");
+  return !logged;
+}
+
 namespace {
 
 constexpr int kDimension = 3;  // of the Manhattan Street Network: out-arcs of a rank

@@ -5,10 +5,15 @@
 
 #include "apps/frame/progress.hpp"
 #include "merganser/announce/shared_numbers.hpp"
+#include "merganser/base/options.hpp"
 #include "merganser/base/pinned.hpp"
 #include "merganser/cluster/cluster.hpp"
 
 namespace merganser::app {
+
+/// Returns true if the progress of cluster is shown as one line that is rewritten: not at log levels info and debug, which print
+/// lines.
+[[nodiscard]] bool shows_one_line(const OptionTable& table);
 
 /// Running totals of parcels and merges of a run of several merge steps. Every rank announces its counts to every rank over an
 /// announcement network, one hop per step; rank 0 shows the totals as log lines (level info), or on a terminal as one line that is

@@ -13,6 +13,7 @@
 #include "src/cluster/distinct_ids.hpp"
 #include "src/cluster/owner_checks.hpp"
 #include "src/cluster/pack.hpp"
+#include "src/cluster/policy_step.hpp"
 #include "src/cluster/rank_agreement.hpp"
 #include "src/cluster/redistribution_wave.hpp"
 #include "src/cluster/star_core.hpp"
@@ -27,6 +28,7 @@ cluster::StarOptions star_options(const ClusterOptions& o) { return {{o.search, 
 
 /// Validates the options of a Clusterer and the merge callbacks that its schema requires. Local. @throws UsageError
 void check(const ClusterOptions& o, const Schema& schema) {
+  if (!o.policy.is_default()) cluster::check_policy(o, schema);
   if (!(o.min_volume_ratio > 0) || !std::isfinite(o.min_volume_ratio))
     throw UsageError("min-volume-ratio: " + number_text(o.min_volume_ratio) + "; must be positive and finite");
   cluster::check(star_options(o));
@@ -45,6 +47,12 @@ std::vector<comm::UniformValue> uniform_values(const ClusterOptions& o, const Sc
   for (auto& star_value : cluster::uniform_values(star_options(o))) uniform.push_back(std::move(star_value));
   uniform.push_back({"the list of callbacks given", "'" + callbacks + "'"});
   uniform.push_back({"the argument `parcels`", parcels ? "given" : "null"});
+  if (!o.policy.is_default())
+    uniform.push_back({"policy, number of its step, predicate and lineage",
+                       "'" + policy_text(o.policy) + "', " + std::to_string(o.policy.step) + ", " +
+                           (o.policy.allowed ? "given" : "none") + ", " + (o.lineage ? "yes" : "no")});
+  else
+    uniform.push_back({"policy", "default"});
   return uniform;
 }
 
@@ -62,6 +70,7 @@ struct Clusterer::Impl {
         rules(schema, d.grid().box),
         checked(t.capabilities().checked) {
     rules.callbacks = o.callbacks;
+    if (!o.policy.is_default()) policy = std::make_unique<cluster::PolicyStep>(t, decomposition, schema, options, core);
   }
 
   /// Merge step of Clusterer::step after validation: stars are found, leaves migrate to the ranks of their centres,
@@ -152,6 +161,7 @@ struct Clusterer::Impl {
   cluster::StarCore core;
   MergeRules rules;
   bool checked;
+  std::unique_ptr<cluster::PolicyStep> policy;  // null for the default policy
   std::int64_t in_transit = 0;  // parcels that the last redistribute sent to a rank that is not their owner
   RawBuffer sorted;             // sites in the order of cells
   RawBuffer spare_rows;         // the next payload table; scratch of the search before
@@ -175,6 +185,10 @@ Clusterer::Clusterer(comm::Transport& transport, const Decomposition& decomposit
 }
 Clusterer::~Clusterer() = default;
 Clusterer::Clusterer(Clusterer&&) noexcept = default;
+
+std::uint64_t Clusterer::policy_step() const {
+  return impl_->policy ? impl_->policy->next_step() : impl_->options.policy.step;
+}
 
 const Decomposition& Clusterer::decomposition() const { return impl_->decomposition; }
 
@@ -206,7 +220,7 @@ StepReport Clusterer::step(Parcels& parcels) {
     throw InputError("step: " + std::to_string(parcels.size()) + " parcels on one rank; allowed: up to " +
                      std::to_string(kMaxParcels) + "; use more ranks");
   if (impl_->checked) impl_->check(parcels);
-  return impl_->step(parcels);
+  return impl_->policy ? impl_->policy->step(parcels) : impl_->step(parcels);
 }
 
 }  // namespace merganser

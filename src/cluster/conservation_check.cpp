@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdio>
 #include <string>
 #include <tuple>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/exact_sum.hpp"
 #include "merganser/comm/questions.hpp"
 
 namespace merganser {
@@ -50,9 +52,48 @@ ConservationCheck::ConservationCheck(comm::Transport& transport, const Parcels& 
   before_ = exchange(all);
 }
 
+VolumePromise promise_of(const MergePolicy& policy) {
+  if (policy.is_friends() || policy.level_ratio > 0)
+    throw UsageError(std::string("policy: ") + (policy.is_friends() ? "friends" : "level") +
+                     " with an audit; allowed: an audit of policies that merge stars or pairs");
+  if (policy.conserve == Conserve::momentum_energy) return VolumePromise::shared;
+  return policy.has_rounds() ? VolumePromise::rounded : VolumePromise::exact;
+}
+
+/// Compares the volume of each centre with the sum of its members'. Entries of a centre come in the order before, after, sources by
+/// id: volumes are added in the order in which the merge does. Local. @return the first fault, empty if there is none
+std::string ConservationCheck::compare_volumes(const std::vector<Entry>& by_centre, VolumePromise promise) {
+  for (std::size_t i = 0; i < by_centre.size();) {
+    const std::int64_t id = by_centre[i].id;
+    if (by_centre[i].kind != kEntryBefore)
+      return format_parcel(id) + "took part in a merge as centre but is not in the output";
+    double sum = by_centre[i].volume;
+    const double volume = by_centre[i + 1].volume;
+    for (i += 2; i < by_centre.size() && by_centre[i].id == id; ++i) sum += by_centre[i].volume;
+    const bool equal = promise == VolumePromise::exact
+                           ? std::bit_cast<std::uint64_t>(sum) == std::bit_cast<std::uint64_t>(volume)
+                           : promise == VolumePromise::shared || std::fabs(sum - volume) <= 1e-12 * sum;
+    if (!equal) return format_parcel(id) + "has volume " + format_hex(volume) + ", its members have " + format_hex(sum);
+  }
+  return {};
+}
+
+/// Compares the sums of all volumes before and after the step. Collective. @return the fault, empty if there is none
+std::string ConservationCheck::compare_sums(const Parcels& after) const {
+  ExactSum exact[2];
+  for (const Entry& e : before_) exact[0].add(e.volume);
+  for (std::size_t i = 0; i < after.size(); ++i) exact[1].add(after.site(i).volume);
+  double sums[2] = {exact[0].value(), exact[1].value()};
+  transport_.all_reduce(sums, comm::Op::sum);
+  if (std::fabs(sums[1] - sums[0]) <= 1e-12 * sums[0]) return {};
+  return "audit: all parcels have volume " + format_hex(sums[1]) + " after the step, " + format_hex(sums[0]) +
+         " before it";
+}
+
 // Second half of the conservation check of a merge step: every parcel before is in the output or merged exactly once,
 // and every centre has the volume of its members.
-void ConservationCheck::verify(const Parcels& after, std::span<const StepReport::MergedPair> merged) {
+void ConservationCheck::verify(const Parcels& after, std::span<const StepReport::MergedPair> merged,
+                               VolumePromise promise) {
   std::vector<Entry> all;
   for (std::size_t i = 0; i < after.size(); ++i) all.push_back({after.id(i), 0, after.site(i).volume, kEntryAfter});
   for (const auto& [source, centre] : merged) all.push_back({source, centre, 0, kEntrySource});
@@ -84,21 +125,10 @@ void ConservationCheck::verify(const Parcels& after, std::span<const StepReport:
   if (f < fates.size() && fault.empty())
     fault = format_parcel(fates[f].id) + "is in the output but not in the input, or twice";
 
-  // Entries of a centre come in the order before, after, sources by id: volumes are added in the order in which the
-  // merge does.
   const auto by_centre = exchange(members);
-  for (std::size_t i = 0; i < by_centre.size() && fault.empty();) {
-    const std::int64_t id = by_centre[i].id;
-    if (by_centre[i].kind != kEntryBefore) {
-      fault = format_parcel(id) + "took part in a merge as centre but is not in the output";
-      break;
-    }
-    double sum = by_centre[i].volume;
-    const double volume = by_centre[i + 1].volume;
-    for (i += 2; i < by_centre.size() && by_centre[i].id == id; ++i) sum += by_centre[i].volume;
-    if (std::bit_cast<std::uint64_t>(sum) != std::bit_cast<std::uint64_t>(volume))
-      fault = format_parcel(id) + "has volume " + format_hex(volume) + ", its members have " + format_hex(sum);
-  }
+  if (fault.empty()) fault = compare_volumes(by_centre, promise);
+  const std::string sums = promise == VolumePromise::shared ? compare_sums(after) : std::string();
+  if (fault.empty()) fault = sums;
   comm::agree(transport_, [&] {
     if (!fault.empty()) throw VerificationError(fault);
   });

@@ -1,7 +1,27 @@
 // Sum of step reports (report.hpp).
+#include <algorithm>
+
 #include "merganser/cluster/cluster.hpp"
 
 namespace merganser {
+
+// Numbers of a policy: what all ranks count alike are maxima.
+PolicyNumbers& PolicyNumbers::operator+=(const PolicyNumbers& o) {
+  rounds = std::max(rounds, o.rounds);
+  unsettled = std::max(unsettled, o.unsettled);
+  answers = std::max(answers, o.answers);
+  refused += o.refused;
+  undone += o.undone;
+  weight_before += o.weight_before;
+  weight_after += o.weight_after;
+  energy_before += o.energy_before;
+  energy_after += o.energy_after;
+  for (std::size_t a = 0; a < 3; ++a) {
+    momentum_before[a] += o.momentum_before[a];
+    momentum_after[a] += o.momentum_after[a];
+  }
+  return *this;
+}
 
 // Sum of the reports of steps or ranks: counts and times add up, rounds of the pruning are maxima.
 StepReport& StepReport::operator+=(const StepReport& o) {
@@ -28,6 +48,7 @@ StepReport& StepReport::operator+=(const StepReport& o) {
   pruning.words_read += o.pruning.words_read;
   pruning.syncs = pruning.syncs > o.pruning.syncs ? pruning.syncs : o.pruning.syncs;
   pruning.reductions = pruning.reductions > o.pruning.reductions ? pruning.reductions : o.pruning.reductions;
+  policy += o.policy;
   return *this;
 }
 

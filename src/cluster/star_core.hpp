@@ -71,6 +71,10 @@ class StarCore {
   [[nodiscard]] const comm::Graph& graph() const { return graph_; }
   /// Returns the mailbox of the star search, over the process graph of the ranks to which its queries may go.
   [[nodiscard]] comm::Mailbox& mailbox() { return *mailbox_; }
+  /// Returns the candidate ranks, to which queries may go.
+  [[nodiscard]] const CandidateRanks& candidates() const { return candidates_; }
+  /// Returns the communication objects over the process graph, for a pruning.
+  [[nodiscard]] links::Channels channels() { return {transport_, *mailbox_, *stream_}; }
   /// Returns the distributed search, with the links of the last find().
   [[nodiscard]] DistributedSearch& search() { return search_; }
   /// Returns the stars of the last find(): which links of this rank the pruning kept.

@@ -1,6 +1,7 @@
 /// Variables of a parcel file beside EPIC's, added to the schema as attributes that merge by a rule of the user's.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <span>
 
 #include "merganser/base/error.hpp"
@@ -62,19 +63,42 @@ FileVariable* find_column(ParcelFileInfo& info, const std::string& name) {
   return at == info.metadata.columns.end() ? nullptr : &*at;
 }
 
+/// Sets a global attribute to a number: replaced if the metadata have it, else appended.
+void set_number(FileMetadata& metadata, const std::string& name, double number) {
+  FileValues value = file_values(std::span<const double>(&number, 1));
+  for (FileAttribute& a : metadata.root.attributes) {
+    if (a.name != name) continue;
+    a.values = std::move(value);
+    return;
+  }
+  metadata.root.attributes.push_back({name, std::move(value)});
+}
+
 }  // namespace
 
 // Global attribute min_vratio of files that are written: replaced if the metadata have it, else appended.
 void set_min_volume_ratio(FileMetadata& metadata, double ratio) {
   if (!(ratio > 0) || !std::isfinite(ratio))
     throw UsageError("min_vratio: " + number_text(ratio) + "; allowed: above 0");
-  FileValues value = file_values(std::span<const double>(&ratio, 1));
-  for (FileAttribute& a : metadata.root.attributes) {
-    if (a.name != "min_vratio") continue;
-    a.values = std::move(value);
-    return;
+  set_number(metadata, "min_vratio", ratio);
+}
+
+void set_merge_step(FileMetadata& metadata, std::uint64_t step) {
+  set_number(metadata, "merge_step", static_cast<double>(step));
+}
+
+std::uint64_t merge_step(const FileMetadata& metadata) {
+  for (const FileAttribute& a : metadata.root.attributes) {
+    if (a.name != "merge_step") continue;
+    constexpr int kDouble = 6;  // NetCDF's number of the type
+    double step = -1;
+    if (a.values.type == kDouble && a.values.count == 1 && a.values.bytes.size() == sizeof step)
+      std::memcpy(&step, a.values.bytes.data(), sizeof step);
+    if (!(step >= 0 && step <= 0x1p53 && std::trunc(step) == step))
+      throw InputError("the global attribute merge_step is no integer from 0 to 2^53 in double precision");
+    return static_cast<std::uint64_t>(step);
   }
-  metadata.root.attributes.push_back({"min_vratio", std::move(value)});
+  return 0;
 }
 
 std::vector<std::string> unread_variables(const ParcelFileInfo& info) {

@@ -12,6 +12,7 @@
 
 namespace {
 
+using namespace merganser;
 using namespace merganser::test;
 
 class HardInput : public testing::TestWithParam<HardCase> {};
@@ -164,6 +165,98 @@ TEST(Cluster, gives_the_published_counts_for_the_rayleigh_taylor_file) {
     ASSERT_EQ(x.size(), y.size()) << key;
     for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], y[i], 1e-12 * std::max(1.0, std::fabs(y[i]))) << key;
   }
+}
+
+/// Writes a parcel file of particles with momenta and a species.
+void write_particles(const std::string& path) {
+  const Grid grid{.box = {{0, 0, 0}, {4, 3, 2}, {true, true, false}}, .cells = {4, 3, 2}};
+  const auto make_schema = [] {
+    std::vector<Attribute> all{Schema::epic().attributes()};
+    for (const char* name : {"ux", "uy", "uz"}) all.push_back({name, 1, Rule::mean, {name}, ""});
+    all.push_back({"species", 1, Rule::centre, {"species"}, ""});
+    return Schema(std::move(all));
+  };
+  Parcels parcels(make_schema());
+  const Schema& schema = parcels.schema();
+  for (int i = 0; i < 400; ++i) {
+    const auto part = [i](int prime) { return static_cast<double>((i + 1) * prime % 1009) / 1009; };
+    std::vector<double> row(schema.width(), 0.0);
+    row[schema.offset("ux")] = part(389) - 0.5;
+    row[schema.offset("uy")] = part(619) - 0.5;
+    row[schema.offset("uz")] = part(877);
+    row[schema.offset("species")] = i % 2;
+    parcels.append({4 * part(101), 3 * part(211), 2 * part(307), 0.01 + 0.01 * part(503)}, row.data());
+    parcels.set_id(parcels.size() - 1, i);
+  }
+  comm::run({"threads", 1, ""},
+            [&](comm::Transport& t) { io::write_parcels(path, parcels, Decomposition(grid, 1), 0.0, t); });
+}
+
+constexpr const char* kParticleRules = "ux:mean,uy:mean,uz:mean,species:centre";
+
+TEST(ClusterPolicy, gives_the_same_digest_on_any_ranks_and_that_of_the_reference) {
+  const Folder folder;
+  const std::string in = folder.file("in.nc");
+  const std::string record = folder.file("r.json");
+  write_particles(in);
+  for (const char* policy : {"crowded:12->8, same:species, within:1cell, place:member", "small:0.015, pairs",
+                             "small:0.015, members:3, within:0.5"}) {
+    SCOPED_TRACE(policy);
+    const Arguments base{"cluster", in, "--attribute", kParticleRules, "--policy", policy};
+    std::string digest;
+    for (const char* ranks : {"1", "2", "4"}) {
+      Arguments all = base;
+      all.insert(all.end(), {"--ranks", ranks, "--json", record, "--reference"});
+      const Outcome out = run(all);
+      ASSERT_EQ(out.code, 0) << out.text();
+      if (digest.empty()) digest = out.digest();
+      EXPECT_EQ(out.digest(), digest) << ranks;
+    }
+    const auto json = read_json_file(record);
+    EXPECT_EQ(json["counters"]["collectives"].get<int>(), 0);
+    EXPECT_TRUE(json["policy"]["settled"].get<bool>());
+    EXPECT_LT(json["result"]["n_after"].get<int>(), 400);
+  }
+  const Outcome audited = run({"cluster", in, "--attribute", kParticleRules, "--audit", "--ranks", "2", "--policy",
+                               "crowded:12->8, same:species, place:member"});
+  EXPECT_EQ(audited.code, 0) << audited.text();
+}
+
+TEST(ClusterPolicy, two_commands_of_one_step_give_the_bits_of_one_command_of_two) {
+  const Folder folder;
+  const std::string in = folder.file("in.nc");
+  write_particles(in);
+  const Arguments base{"--attribute", kParticleRules, "--policy", "small:0.025, place:member, seed:3"};
+  const auto cluster = [&base](const Arguments& files) {
+    Arguments all{"cluster"};
+    all.insert(all.end(), files.begin(), files.end());
+    all.insert(all.end(), base.begin(), base.end());
+    const Outcome out = run(all);
+    EXPECT_EQ(out.code, 0) << out.text();
+    return out.digest();
+  };
+  cluster({in, "-o", folder.file("one.nc")});
+  EXPECT_EQ(cluster({folder.file("one.nc"), "--ranks", "2"}), cluster({in, "--steps", "2"}));
+}
+
+TEST(ClusterPolicy, says_what_is_allowed_where_a_policy_is_refused) {
+  const Folder folder;
+  const std::string in = folder.file("in.nc");
+  write_particles(in);
+  const auto fails = [&in](const Arguments& more, const char* message) {
+    Arguments all{"cluster", in, "--attribute", kParticleRules};
+    all.insert(all.end(), more.begin(), more.end());
+    const Outcome out = run(all);
+    EXPECT_EQ(out.code, 2) << out.text();
+    EXPECT_NE(out.text().find(message), std::string::npos) << out.text();
+  };
+  fails({"--policy", "friends:0.2"}, "friends");
+  fails({"--policy", "small:1, greedy:2"}, "greedy");
+  fails({"--policy", "crowd:3"}, "crowd");
+  fails({"--policy", "small:1, same:colour"}, "colour");
+  fails({"--policy", "small:1", "--search", "cells8"}, "cells8");
+  fails({"--policy", "small:1", "--picture", "p.svg"}, "--picture");
+  fails({"--policy", "level:2", "--audit"}, "level");
 }
 
 }  // namespace

@@ -48,6 +48,13 @@ class Clusterer {
   /// Above 27 ranks those around a hole wider than blocks make more waves: as many as the farthest of them is arcs
   /// away, three times that at most where a parcel does have its nearest beyond the candidate ranks. In such a step
   /// Prune::iterative, which writes to neighbours only, is replaced by Prune::single_pass: the same stars.
+  ///
+  /// With a policy (ClusterOptions::policy) that is not the default, a step has one or more rounds; each sends along all arcs of the
+  /// candidate ranks: queries, replies, announcements of links, answers of centres (MergePolicy::has_answers), leaves. Where a step
+  /// may have several rounds (MergePolicy::has_rounds), then parcels that have left their rank's block, counts of cells that ranks
+  /// share, and time_to_live() steps of an announcement network by which all ranks find the last round; after such a step every
+  /// parcel is on its owner, but for parcels restored from groups of two (PolicyNumbers::undone). No collective.
+  /// docs/merge-policies.md has the rules.
   /// @return counts and times of this rank
   /// @throws InputError on this rank alone, before anything is sent, for a parcel that is not in this rank's block, a
   /// volume out of the bounds of limits.hpp, or an id that two parcels of this rank have; later if an id that another
@@ -70,6 +77,10 @@ class Clusterer {
   /// axis it lies between its centre and one of the sources, which come from touching blocks, or over a large hole.
   /// Parcels that the caller has moved may travel farther.
   [[nodiscard]] bool redistributes_in_one_wave() const;
+
+  /// Returns the number of the next step in the key of a merge policy's random numbers: MergePolicy::step plus the steps made.
+  /// Local. A program that goes on from a file stores it there.
+  [[nodiscard]] std::uint64_t policy_step() const;
 
   /// Returns the decomposition by which the Clusterer determines the owners of parcels. Local.
   [[nodiscard]] const Decomposition& decomposition() const;

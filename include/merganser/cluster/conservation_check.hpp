@@ -2,13 +2,25 @@
 /// Conservation check of a merge step: every parcel before it is in exactly one parcel after it, and volumes add up.
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "merganser/cluster/merge_policy.hpp"
 #include "merganser/cluster/report.hpp"
 #include "merganser/comm/transport.hpp"
 #include "merganser/parcels/parcels.hpp"
 
 namespace merganser {
+
+/// Promise of a merge step about the volumes of parcels, which ConservationCheck verifies.
+enum class VolumePromise : std::uint8_t {
+  exact,    ///< the volume of each is the sum of its members', added in the order of the merge, bit for bit
+  rounded,  ///< the same, but members have been added in several rounds: up to rounding, 1e-12 of the sum
+  shared,   ///< two parcels share the volume of their members: the sum over all parcels alone, up to rounding
+};
+/// Returns what steps under a policy promise about volumes. @throws UsageError for levelling thinning and friends of friends, for
+/// which steps report no lineage
+[[nodiscard]] VolumePromise promise_of(const MergePolicy& policy);
 
 /// Verifier of one merge step: parcels and volumes are conserved. Each rank checks the parcels whose ids hash to it, so
 /// no rank needs all.
@@ -30,8 +42,10 @@ class ConservationCheck {
   /// of its members'. Collective.
   /// @param after  parcels of this rank after the step
   /// @param merged  every parcel merged away and its centre, each on any one rank
+  /// @param promise  what is compared of volumes: see VolumePromise
   /// @throws VerificationError on every rank, naming the parcel
-  void verify(const Parcels& after, std::span<const StepReport::MergedPair> merged);
+  void verify(const Parcels& after, std::span<const StepReport::MergedPair> merged,
+              VolumePromise promise = VolumePromise::exact);
 
  private:
   /// Entry of the conservation check about one parcel, sent to the rank to which its id hashes.
@@ -42,6 +56,8 @@ class ConservationCheck {
     std::int64_t kind;
   };
   [[nodiscard]] std::vector<Entry> exchange(const std::vector<Entry>& entries) const;
+  static std::string compare_volumes(const std::vector<Entry>& by_centre, VolumePromise promise);
+  [[nodiscard]] std::string compare_sums(const Parcels& after) const;
 
   comm::Transport& transport_;
   std::vector<Entry> before_;

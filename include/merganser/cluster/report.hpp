@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "merganser/comm/transport.hpp"
+#include "merganser/geometry/box.hpp"
 #include "merganser/links/prune.hpp"
 
 namespace merganser {
@@ -21,6 +22,27 @@ struct StageTimes {
   [[nodiscard]] double total() const { return search + exchange + graph + prune + migrate + merge; }
 };
 
+/// Numbers of a merge step under a merge policy, on one rank; all 0 with the default policy. Weight is the parcels' volume.
+/// Weights, momenta and energies are sums over the parcels of the rank, each rounded once; a rank's own change too where parcels
+/// move between ranks in the step, so only sums over ranks tell what a step changed.
+struct PolicyNumbers {
+  std::int64_t rounds = 0;  ///< rounds made, the same on every rank where a step may have more than one
+  std::int64_t unsettled =
+      0;  ///< 1 if the greatest number of rounds ended the step (the same on every rank); a sum over ranks
+          ///< or steps takes the maximum
+  std::int64_t answers = 0;  ///< waves in which centres answered their leaves, 1 a round where the policy has answers
+  std::int64_t refused = 0;  ///< pairs refused by limits or the predicate, counted on the rank of the centre
+  std::int64_t undone = 0;   ///< groups of two restored in the end, where momentum and energy are conserved
+  double weight_before = 0;  ///< sum of volumes before the step
+  double weight_after = 0;   ///< sum of volumes after the step
+  double energy_before = 0;  ///< sum of volume times kinetic energy before the step; 0 unless MergePolicy::conserve
+  double energy_after = 0;   ///< sum of volume times kinetic energy after the step; 0 unless MergePolicy::conserve
+  Vec3 momentum_before{};    ///< sum of volume times momentum before the step; 0 unless MergePolicy::conserve
+  Vec3 momentum_after{};     ///< sum of volume times momentum after the step; 0 unless MergePolicy::conserve
+  /// Adds the numbers of another rank or step: rounds, waves of answers and `unsettled` are maxima.
+  PolicyNumbers& operator+=(const PolicyNumbers& o);
+};
+
 /// Counts, times and communication of a merge step, or of a search of the StarFinder, on one rank.
 struct StepNumbers {
   std::int64_t before = 0;           ///< number of parcels before the step
@@ -35,6 +57,7 @@ struct StepNumbers {
   StageTimes seconds;                ///< times of the stages
   comm::Counters counters;           ///< operations of the transport in this step
   links::PruneStatistics pruning;    ///< communication of the pruning
+  PolicyNumbers policy;              ///< what a merge policy adds; 0 with the default policy
 };
 
 /// Report of one merge step on one rank, returned by Clusterer::step(); those of ranks or steps can be added.
@@ -48,7 +71,8 @@ struct StepReport : StepNumbers {
   };
   std::vector<MergedPair> lineage;
 
-  /// Adds the merge report of another rank or step; of pruning rounds, syncs and reductions it takes the maximum.
+  /// Adds the merge report of another rank or step; of rounds, syncs and reductions of the pruning it takes the
+  /// maximum.
   StepReport& operator+=(const StepReport& o);
 };
 

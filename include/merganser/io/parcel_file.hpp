@@ -65,6 +65,12 @@ struct FilePlace {
 /// @throws UsageError unless above 0 and finite
 void set_min_volume_ratio(FileMetadata& metadata, double ratio);
 
+/// Sets the attribute `merge_step` of files written with this metadata: number of the next step in the key of a merge policy's
+/// random numbers, so that several commands continue one sequence. Local.
+void set_merge_step(FileMetadata& metadata, std::uint64_t step);
+/// Returns the attribute `merge_step` of a file, 0 if it has none. Local. @throws InputError unless it is an integer from 0 to 2^53
+[[nodiscard]] std::uint64_t merge_step(const FileMetadata& metadata);
+
 /// Returns the names, ascending, of the file's variables over the parcels that `info.schema` does not hold, which
 /// read_parcels() therefore does not read. Local.
 [[nodiscard]] std::vector<std::string> unread_variables(const ParcelFileInfo& info);

@@ -1,0 +1,146 @@
+// Counting of units by cell under a merge policy.
+#include "src/cluster/crowded_cells.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <tuple>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/exact_sum.hpp"
+
+namespace merganser::cluster {
+namespace {
+
+constexpr std::size_t kMine = std::numeric_limits<std::size_t>::max();  // no arc: this rank
+
+}  // namespace
+
+CrowdedCells::CrowdedCells(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const Grid& cells)
+    : mailbox_(mailbox),
+      decomposition_(decomposition),
+      rank_(rank),
+      cells_(cells),
+      shared_(decomposition.ranks() > 1 && !(decomposition.is_by_cells() && cells == decomposition.grid())) {}
+
+std::int64_t CrowdedCells::cell_of(const Site& s) const {
+  return (cells_.cell(0, s.x) * cells_.cells[1] + cells_.cell(1, s.y)) * cells_.cells[2] + cells_.cell(2, s.z);
+}
+
+/// Returns the arc to the rank that counts a cell, which owns its lower corner; kMine if that is this rank.
+std::size_t CrowdedCells::arc_of(std::int64_t cell) const {
+  if (!shared_) return kMine;
+  const std::int64_t index[3] = {cell / cells_.cells[2] / cells_.cells[1], cell / cells_.cells[2] % cells_.cells[1],
+                                 cell % cells_.cells[2]};
+  Vec3 corner;
+  for (std::size_t a = 0; a < 3; ++a)
+    corner[a] = cells_.box.wrap(
+        static_cast<int>(a), cells_.box.lower[a] + static_cast<double>(index[a]) * cells_.spacing(static_cast<int>(a)));
+  const int owner = decomposition_.owner(corner);
+  if (owner == rank_) return kMine;
+  const auto& out = mailbox_.graph().out;
+  const auto at = std::lower_bound(out.begin(), out.end(), owner);
+  // PolicyStep has checked that cells are shorter than the distance to ranks that are no candidates.
+  if (at == out.end() || *at != owner)
+    throw CommError("cell " + std::to_string(cell) + " is counted by rank " + std::to_string(owner) +
+                    ", which is no candidate of rank " + std::to_string(rank_));
+  return static_cast<std::size_t>(at - out.begin());
+}
+
+/// Sends the members of cells that other ranks count, and stores those of this rank's cells in counted_, by cell. One wave if
+/// cells may be shared. @param make  returns the member of unit i, but for its cell
+template <class MakeMember>
+void CrowdedCells::gather(const Parcels& parcels, const MakeMember& make) {
+  counted_.clear();
+  sent_.assign(mailbox_.graph().out.size(), {});
+  std::int64_t last = -1;
+  std::size_t arc = kMine;
+  for (std::uint32_t i = 0; i < parcels.size(); ++i) {
+    Member m = make(i);
+    m.cell = cell_of(parcels.site(i));
+    if (m.cell != last) arc = arc_of(m.cell), last = m.cell;
+    if (arc == kMine) {
+      counted_.push_back({m, links::kNone, i});
+    } else {
+      mailbox_.post(arc, m);
+      sent_[arc].push_back(i);
+    }
+  }
+  if (shared_) {
+    mailbox_.step();
+    for (std::uint32_t a = 0; a < sent_.size(); ++a) {
+      std::uint32_t index = 0;
+      for (const Member& m : mailbox_.records<Member>(a)) counted_.push_back({m, a, index++});
+    }
+  }
+  std::sort(counted_.begin(), counted_.end(), [](const Counted& a, const Counted& b) {
+    return std::tie(a.member.cell, a.member.volume, a.member.id) <
+           std::tie(b.member.cell, b.member.volume, b.member.id);
+  });
+}
+
+void CrowdedCells::choose(const Units& units, std::int64_t above, std::int64_t target,
+                          std::vector<std::uint8_t>& looks) {
+  gather(units.parcels, [&](std::uint32_t i) {
+    return Member{0, units.parcels.site(i).volume, units.parcels.id(i), static_cast<std::int32_t>(units.count_of(i)),
+                  (units.flags[i] & Units::kPassedOver) != 0};
+  });
+  for (std::size_t begin = 0; begin < counted_.size();) {
+    std::size_t end = begin;
+    std::int64_t count = 0;
+    for (; end < counted_.size() && counted_[end].member.cell == counted_[begin].member.cell; ++end)
+      count += counted_[end].member.count;
+    std::int64_t left = count > above ? count - target : 0;
+    for (; begin < end; ++begin) {
+      const Counted& c = counted_[begin];
+      if (c.member.passed_over != 0 || c.member.count > left) continue;
+      left -= c.member.count;
+      if (c.arc == links::kNone) {
+        looks[c.index] = 1;
+      } else {
+        mailbox_.post(c.arc, c.index);
+      }
+    }
+  }
+  if (!shared_) return;
+  mailbox_.step();
+  for (std::size_t arc = 0; arc < sent_.size(); ++arc)
+    for (const std::uint32_t index : mailbox_.records<std::uint32_t>(arc)) looks[sent_[arc].at(index)] = 1;
+}
+
+void CrowdedCells::compute_levels(const Parcels& parcels, double ratio, std::int64_t least,
+                                  std::vector<double>& level) {
+  gather(parcels, [&](std::uint32_t i) { return Member{0, parcels.site(i).volume, parcels.id(i), 1, 0}; });
+  level.assign(parcels.size(), 0);
+  std::vector<std::vector<double>> replies(sent_.size());
+  for (std::size_t begin = 0; begin < counted_.size();) {
+    std::size_t end = begin;
+    ExactSum sum;
+    for (; end < counted_.size() && counted_[end].member.cell == counted_[begin].member.cell; ++end)
+      sum.add(counted_[end].member.volume);
+    const auto count = static_cast<std::int64_t>(end - begin);
+    const double value = count >= least ? ratio * (sum.value() / static_cast<double>(count)) : 0;
+    for (; begin < end; ++begin) {
+      const Counted& c = counted_[begin];
+      if (c.arc == links::kNone) {
+        level[c.index] = value;
+        continue;
+      }
+      auto& to = replies[c.arc];
+      to.resize(std::max<std::size_t>(to.size(), c.index + 1));
+      to[c.index] = value;
+    }
+  }
+  if (!shared_) return;
+  for (std::size_t arc = 0; arc < replies.size(); ++arc) mailbox_.post_all(arc, std::span<const double>(replies[arc]));
+  mailbox_.step();
+  for (std::size_t arc = 0; arc < sent_.size(); ++arc) {
+    const auto values = mailbox_.records<double>(arc);
+    if (values.size() != sent_[arc].size())
+      throw CommError("rank " + std::to_string(mailbox_.graph().in[arc]) + " returned " +
+                      std::to_string(values.size()) + " levels of " + std::to_string(sent_[arc].size()));
+    for (std::size_t k = 0; k < values.size(); ++k) level[sent_[arc][k]] = values[k];
+  }
+}
+
+}  // namespace merganser::cluster

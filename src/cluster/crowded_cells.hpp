@@ -1,0 +1,57 @@
+#pragma once
+/// Cells in which a merge policy counts parcels: lookers of crowded cells, and levels of levelling thinning. A cell that several
+/// ranks share is counted by the rank that owns its lower corner.
+#include <cstdint>
+#include <vector>
+
+#include "merganser/comm/transport.hpp"
+#include "merganser/geometry/decomposition.hpp"
+#include "src/cluster/policy_units.hpp"
+
+namespace merganser::cluster {
+
+/// Counting of units by cell over the arcs of a symmetric process graph: two waves, none where no cell is shared by ranks.
+class CrowdedCells {
+ public:
+  /// Makes the counting of a rank in the cells of a grid. Refers to its arguments. Local.
+  CrowdedCells(comm::Mailbox& mailbox, const Decomposition& decomposition, int rank, const Grid& cells);
+
+  /// Chooses the lookers of a round: in each cell with more than `above` parcels, by (volume, id) ascending, units while their
+  /// number fits into the difference to `target`. Called by every rank; neighbours only.
+  /// @param looks  set to 1 for each unit that looks
+  void choose(const Units& units, std::int64_t above, std::int64_t target, std::vector<std::uint8_t>& looks);
+  /// Computes for each parcel the level of its cell: `ratio` times the mean volume of its parcels, or 0 where these are fewer than
+  /// `least`. Called by every rank; neighbours only.
+  void compute_levels(const Parcels& parcels, double ratio, std::int64_t least, std::vector<double>& level);
+  /// Returns the number of the cell of a place.
+  [[nodiscard]] std::int64_t cell_of(const Site& s) const;
+
+ private:
+  /// Unit in its cell, as its rank sends it to the rank that counts the cell.
+  struct Member {
+    std::int64_t cell;
+    double volume;
+    std::int64_t id;
+    std::int32_t count;        // parcels that it leaves in its cell
+    std::int32_t passed_over;  // 1 if it may not look
+  };
+  /// Member of a cell that this rank counts.
+  struct Counted {
+    Member member;
+    std::uint32_t arc;    // to its rank; links::kNone: this one
+    std::uint32_t index;  // among the units of this rank, or the members that came by the arc
+  };
+  [[nodiscard]] std::size_t arc_of(std::int64_t cell) const;
+  template <class MakeMember>
+  void gather(const Parcels& parcels, const MakeMember& make);
+
+  comm::Mailbox& mailbox_;
+  const Decomposition& decomposition_;
+  int rank_;
+  Grid cells_;
+  bool shared_;                                   // cells may be shared by ranks
+  std::vector<Counted> counted_;                  // members of the cells that this rank counts, sorted by cell
+  std::vector<std::vector<std::uint32_t>> sent_;  // per arc: units that were sent
+};
+
+}  // namespace merganser::cluster

@@ -1,0 +1,137 @@
+// Metric, random draws and kinetic energy of merge policies.
+#include "src/cluster/policy_arithmetic.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "merganser/base/random.hpp"
+
+namespace merganser::cluster {
+namespace {
+
+/// Starts the random sequence of a merge policy for one purpose and parcel.
+Random start(const DrawKey& key, Draw purpose, std::int64_t id) {
+  const std::uint64_t salt = 0x9e3779b97f4a7c15ULL * (8 * key.step + static_cast<std::uint64_t>(purpose));
+  return {mix64(key.seed ^ mix64(salt)), static_cast<std::uint64_t>(id), key.round};
+}
+
+/// Returns a point of the unit disc without its centre, uniform, and its squared distance from the centre.
+Vec3 draw_in_disc(Random& random) {
+  for (;;) {
+    const double a = 2 * random.uniform() - 1;
+    const double b = 2 * random.uniform() - 1;
+    const double s = a * a + b * b;
+    if (s > 0 && s <= 1) return {a, b, s};
+  }
+}
+
+/// Returns the scalar product of two vectors, added from the left.
+double dot(const Vec3& a, const Vec3& b) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
+
+/// Returns a random unit vector: perpendicular to p, or of any direction where p is 0.
+Vec3 draw_direction(Random& random, const Vec3& p) {
+  const auto [a, b, s] = draw_in_disc(random);
+  const double length = std::sqrt(dot(p, p));
+  if (!(length > 0)) {
+    const double r = 2 * std::sqrt(1 - s);
+    return {a * r, b * r, 1 - 2 * s};
+  }
+  const Vec3 n{p[0] / length, p[1] / length, p[2] / length};
+  // The axis on which n is shortest is far from n, so that the rest of it perpendicular to n is long.
+  std::size_t axis = 0;
+  for (std::size_t i = 1; i < 3; ++i)
+    if (std::fabs(n[i]) < std::fabs(n[axis])) axis = i;
+  Vec3 t{-n[axis] * n[0], -n[axis] * n[1], -n[axis] * n[2]};
+  t[axis] = 1 - n[axis] * n[axis];
+  const double size = std::sqrt(dot(t, t));
+  for (double& x : t) x /= size;
+  const Vec3 u{n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2], n[0] * t[1] - n[1] * t[0]};
+  const double cosine = (a * a - b * b) / s;  // of twice the angle of the point, without a trigonometric function
+  const double sine = 2 * a * b / s;
+  return {cosine * t[0] + sine * u[0], cosine * t[1] + sine * u[1], cosine * t[2] + sine * u[2]};
+}
+
+}  // namespace
+
+// Exponential distribution by comparisons [vonneumann1951]: a descending run of uniform numbers that starts at x has an
+// odd length with probability exp(-x).
+double draw_exponential(const DrawKey& key, Draw purpose, std::int64_t id) {
+  Random random = start(key, purpose, id);
+  for (double whole = 0;; whole += 1) {
+    const double first = random.uniform();
+    bool odd = true;
+    double last = first;
+    for (double next = random.uniform(); next < last; next = random.uniform()) {
+      last = next;
+      odd = !odd;
+    }
+    if (odd) return whole + first;
+  }
+}
+
+double draw_uniform(const DrawKey& key, Draw purpose, std::int64_t id) { return start(key, purpose, id).uniform(); }
+
+PolicyColumns::PolicyColumns(const MergePolicy& policy, const Schema& schema) {
+  check(policy, schema);
+  for (const ScaledColumn& c : policy.phase) {
+    phase.push_back(schema.component_offset(c.column, 0));
+    factors.push_back(c.factor);
+  }
+  for (const std::string& column : policy.same) same.push_back(schema.component_offset(column, 0));
+  if (policy.looker == Looker::mask) mask = schema.component_offset(policy.mask, 0);
+  if (policy.conserve == Conserve::rules) return;
+  const std::vector<std::string> usual{"ux", "uy", "uz"};
+  for (std::size_t i = 0; i < 3; ++i)
+    momentum[i] = schema.component_offset(policy.momentum.empty() ? usual[i] : policy.momentum[i], 0);
+  if (policy.mass.empty()) return;
+  mass = schema.component_offset(policy.mass, 0);
+  same.push_back(mass);
+}
+
+double metric2(const Box& box, const PolicyColumns& columns, const Site& a, const double* row_a, const Site& b,
+               const double* row_b) {
+  double sum = box.distance2({a.x, a.y, a.z}, {b.x, b.y, b.z});
+  for (std::size_t i = 0; i < columns.phase.size(); ++i) {
+    const double s =
+        std::fabs(row_a[columns.phase[i]] * columns.factors[i] - row_b[columns.phase[i]] * columns.factors[i]);
+    sum = sum + s * s;
+  }
+  return sum;
+}
+
+double kinetic_energy(const MergePolicy& policy, const PolicyColumns& columns, const double* row) {
+  const double m = columns.mass == 0 ? 1 : row[columns.mass];
+  const Vec3 v{row[columns.momentum[0]] / m, row[columns.momentum[1]] / m, row[columns.momentum[2]] / m};
+  const double s = dot(v, v);
+  if (policy.light_speed == 0) return m * (0.5 * s);
+  return m * (s / (1 + std::sqrt(1 + s / (policy.light_speed * policy.light_speed))));
+}
+
+// The two momenta have one magnitude, since the difference is perpendicular to the mean: its square follows from the
+// energy, s = k (k / (c c) + 2) with k = energy / mass.
+std::array<Vec3, 2> two_momenta(const MergePolicy& policy, const DrawKey& key, const Vec3& mean, double energy,
+                                double mass, std::int64_t id) {
+  const double k = energy / mass;
+  const double c2 = policy.light_speed * policy.light_speed;
+  const double s = policy.light_speed == 0 ? 2 * k : k * (k / c2 + 2);
+  const Vec3 v{mean[0] / mass, mean[1] / mass, mean[2] / mass};
+  const double d = mass * std::sqrt(std::max(s - dot(v, v), 0.0));
+  Random random = start(key, Draw::direction, id);
+  const Vec3 e = draw_direction(random, mean);
+  return {Vec3{mean[0] + d * e[0], mean[1] + d * e[1], mean[2] + d * e[2]},
+          Vec3{mean[0] - d * e[0], mean[1] - d * e[1], mean[2] - d * e[2]}};
+}
+
+// The margin keeps an extent that is a whole number of cells, as 0.9 of 0.3, from one cell more by rounding.
+Grid crowd_grid(const MergePolicy& policy, const Grid& grid) {
+  if (policy.crowded_cell.value == 0) return grid;
+  const double edge = policy.crowded_cell.in_box_units(grid, 1);
+  Grid out = grid;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const double cells = std::ceil(grid.box.extent[a] / edge * (1 - 1e-12));
+    out.cells[a] = static_cast<std::int64_t>(std::clamp(cells, 1.0, static_cast<double>(kMaxAxisCells)));
+  }
+  return out;
+}
+
+}  // namespace merganser::cluster

@@ -1,0 +1,370 @@
+// Merge step under a policy that is not the default: the order of its rounds.
+#include "src/cluster/policy_step.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+
+#include "merganser/announce/network.hpp"
+#include "merganser/base/error.hpp"
+#include "merganser/base/text.hpp"
+#include "src/cluster/owner_checks.hpp"
+
+namespace merganser::cluster {
+namespace {
+
+constexpr int kDegree = 4;                 ///< arcs of each rank in the announcement network
+constexpr announce::Topic kLooked = 1;     ///< topic: a unit looked in this round
+constexpr announce::Topic kLinked = 2;     ///< topic: a looker had a partner in this round
+constexpr announce::Topic kLooksNext = 3;  ///< topic: a unit looks in the next round
+
+/// Schema of parcels without attributes, for places of merged parcels that are not merged yet.
+const Schema& bare_schema() {
+  static const Schema schema;
+  return schema;
+}
+
+}  // namespace
+
+// What a step does not support is refused here, so that no part of a policy is left out silently.
+void check_policy(const ClusterOptions& options, const Schema& schema) {
+  const MergePolicy& p = options.policy;
+  check(p);
+  if (options.search == Search::cells8)
+    throw UsageError("search cells8 with a policy; allowed: search exact, or the default policy");
+  if (options.prune == Prune::iterative)
+    throw UsageError("prune iterative with a policy; allowed: prune single_pass, or the default policy");
+  if (p.is_friends())
+    throw UsageError(
+        "policy: friends is not supported by merge steps; allowed: stars or pairs, or policy_reference() on "
+        "one rank");
+  if (p.form == MergeForm::greedy_pairs)
+    throw UsageError("policy: greedy:" + std::to_string(p.fall_backs) +
+                     " is not supported by merge steps; allowed: stars, or pairs (mutual nearest)");
+  if (p.within.unit == Length::Unit::spacing)
+    throw UsageError(
+        "policy: within: a length in units of spacing needs the number of all parcels, which no step counts; "
+        "allowed: units of the box, or cell");
+  check(p, schema);
+}
+
+PolicyStep::PolicyStep(comm::Transport& transport, const Decomposition& decomposition, const Schema& schema,
+                       const ClusterOptions& options, StarCore& core)
+    : transport_(transport),
+      decomposition_(decomposition),
+      schema_(schema),
+      core_(core),
+      policy_(options.policy),
+      columns_(policy_, schema),
+      filter_(policy_, columns_, decomposition.grid()),
+      rules_(schema, decomposition.grid().box),
+      place_rules_(bare_schema(), decomposition.grid().box),
+      two_(policy_.conserve == Conserve::momentum_energy),
+      lineage_(options.lineage),
+      small_below_(policy_.small_below > 0 ? policy_.small_below
+                                           : decomposition.grid().cell_volume() / options.min_volume_ratio),
+      search_(core.mailbox(), decomposition, transport.rank(), filter_),
+      cells_(core.mailbox(), decomposition, transport.rank(),
+             policy_.looker == Looker::crowded ? crowd_grid(policy_, decomposition.grid()) : decomposition.grid()),
+      units_(schema, two_) {
+  rules_.callbacks = options.callbacks;
+  check_reach();
+  if (policy_.has_rounds() && transport.size() > 1)
+    network_.emplace(transport, announce::DeBruijnNetwork(transport.size(), kDegree));
+}
+
+/// Validates that partners, and the ranks that count a cell, are candidate ranks: with many ranks these are the near ones only.
+/// The same on every rank. @throws UsageError
+void PolicyStep::check_reach() const {
+  const double cutoff = core_.candidates().min_cutoff() * (1 - 1e-9);
+  if (std::isinf(cutoff)) return;
+  const Grid& grid = decomposition_.grid();
+  if (policy_.level_ratio == 0 && (policy_.within.value == 0 || policy_.within.in_box_units(grid, 1) > cutoff))
+    throw UsageError("policy: " +
+                     (policy_.within.value == 0 ? std::string("no greatest distance of partners")
+                                                : "within " + number_text(policy_.within.in_box_units(grid, 1))) +
+                     " on " + std::to_string(transport_.size()) + " ranks; allowed: within up to " +
+                     number_text(cutoff) + ", the least distance to ranks that get no queries, or fewer ranks");
+  const bool counts = policy_.looker == Looker::crowded || policy_.level_ratio > 0;
+  const Grid cells = policy_.looker == Looker::crowded ? crowd_grid(policy_, grid) : grid;
+  const double diagonal = std::hypot(cells.spacing(0), cells.spacing(1), cells.spacing(2));
+  if (counts && !(decomposition_.is_by_cells() && cells == grid) && diagonal > cutoff)
+    throw UsageError("policy: cells with a diagonal of " + number_text(diagonal) + " on " +
+                     std::to_string(transport_.size()) + " ranks; allowed: up to " + number_text(cutoff) +
+                     ", the least distance to ranks that get no queries, or fewer ranks");
+}
+
+StepReport PolicyStep::step(Parcels& parcels) {
+  StepReport report;
+  const comm::Counters counted = transport_.counters();
+  check_parcels_of_rank(parcels);
+  report.before = static_cast<std::int64_t>(parcels.size());
+  PolicyNumbers& n = report.policy;
+  measure(parcels, n.weight_before, n.energy_before, n.momentum_before);
+  if (policy_.level_ratio > 0) {
+    level(parcels, report);
+  } else {
+    units_.assign(parcels, policy_, columns_);
+    run_rounds(report);
+    if (lineage_) add_lineage(report);
+    if (two_) expand(report);
+    parcels = std::move(units_.parcels);
+    units_.parcels = Parcels(schema_);
+  }
+  report.after = static_cast<std::int64_t>(parcels.size());
+  measure(parcels, n.weight_after, n.energy_after, n.momentum_after);
+  ++policy_.step;
+  report.counters = transport_.counters() - counted;
+  return report;
+}
+
+/// Checks before anything is sent that this rank owns its parcels, that volumes are valid and ids distinct on this rank.
+/// @throws InputError
+void PolicyStep::check_parcels_of_rank(const Parcels& parcels) {
+  check_parcels(parcels, decomposition_, transport_.rank());
+  ids_.assign(nearest::PointSet(parcels, 0));
+}
+
+/// Makes the rounds of a step. Every rank makes the same number where ranks agree on it, else one.
+void PolicyStep::run_rounds(StepReport& report) {
+  const bool crowded = policy_.looker == Looker::crowded;
+  const auto any = [&] { return std::find(looks_.begin(), looks_.end(), 1) != looks_.end(); };
+  choose_lookers(0);
+  report.small = std::count(looks_.begin(), looks_.end(), 1);
+  int round = 0;
+  for (;;) {
+    const bool looked = any();
+    const bool linked = make_round(round, report);
+    if (!policy_.has_rounds()) {
+      round = linked ? 1 : 0;
+      break;
+    }
+    send_to_owners();
+    choose_lookers(round + 1);
+    const Agreed all = agree(looked, linked, any());
+    // Lookers without a partner are passed over: with crowded others of their cells may look next.
+    if (crowded ? all.looked : all.linked) ++round;
+    if (!all.more || !(crowded || all.linked)) break;
+    if (round == policy_.max_rounds) {
+      report.policy.unsettled = 1;
+      break;
+    }
+  }
+  report.policy.rounds = round;
+}
+
+/// Chooses the lookers of a round among the units of this rank.
+void PolicyStep::choose_lookers(int round) {
+  looks_.assign(units_.size(), 0);
+  if (policy_.looker == Looker::crowded) {
+    cells_.choose(units_, policy_.crowded_above, policy_.crowded_target, looks_);
+    return;
+  }
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    if (round > 0) {
+      looks_[i] = (units_.flags[i] & Units::kAgain) != 0;
+      units_.flags[i] &= static_cast<std::uint8_t>(~Units::kAgain);
+    } else if (policy_.looker == Looker::mask) {
+      looks_[i] = units_.parcels.row(i)[columns_.mask] != 0;
+    } else {
+      looks_[i] = units_.parcels.site(i).volume < small_below_;
+    }
+  }
+}
+
+/// Tells all ranks what has happened on this one, and returns what has happened on any: time_to_live() steps of the announcement
+/// network.
+PolicyStep::Agreed PolicyStep::agree(bool looked, bool linked, bool more) {
+  if (!network_) return {looked, linked, more};
+  if (looked) network_->announce(kLooked, {});
+  if (linked) network_->announce(kLinked, {});
+  if (more) network_->announce(kLooksNext, {});
+  Agreed all;
+  network_->drain([&](const announce::Announcement& a) {
+    all.looked = all.looked || a.topic == kLooked;
+    all.linked = all.linked || a.topic == kLinked;
+    all.more = all.more || a.topic == kLooksNext;
+  });
+  return all;
+}
+
+/// Makes one round on this rank. @return true if a looker of this rank has a partner
+bool PolicyStep::make_round(int round, StepReport& report) {
+  search_.find(units_, looks_, report.seconds);
+  report.cross_links += static_cast<std::int64_t>(search_.links().out.size());
+  mark_lookers(report);
+  const auto& target = search_.links().target;
+  const bool linked = std::any_of(target.begin(), target.end(), [](std::uint32_t t) { return t != links::kNone; });
+  Laps laps;
+  form(report);
+  list_leaves();
+  if (policy_.has_rounds() && policy_.has_answers())
+    for (std::size_t begin = 0; begin < leaves_.size();) {
+      std::size_t end = begin;
+      while (end < leaves_.size() && leaves_[end].centre == leaves_[begin].centre) ++end;
+      decide(begin, end, round, report);
+      begin = end;
+    }
+  if (policy_.has_answers()) {
+    answer();
+    ++report.policy.answers;
+  }
+  laps.add_to(report.seconds.prune);
+  migrate();
+  laps.add_to(report.seconds.migrate);
+  merge(round, report);
+  laps.add_to(report.seconds.merge);
+  return linked;
+}
+
+/// Marks lookers that found no partner as passed over.
+void PolicyStep::mark_lookers(StepReport& report) {
+  for (std::size_t i = 0; i < looks_.size(); ++i) {
+    if (!looks_[i] || search_.links().target[i] != links::kNone) continue;
+    if ((units_.flags[i] & Units::kPassedOver) != 0) continue;
+    units_.flags[i] |= Units::kPassedOver;
+    ++report.unmatched;
+  }
+}
+
+/// Cuts the links of a round to stars or mutual pairs.
+void PolicyStep::form(StepReport& report) {
+  links::Links& l = search_.links();
+  if (policy_.form == MergeForm::mutual_pairs) {
+    keep_mutual_pairs();
+    return;
+  }
+  const Parcels& p = units_.parcels;
+  const links::Ids ids{reinterpret_cast<const std::byte*>(p.rows()), p.schema().width() * sizeof(double), nullptr, 0};
+  links::PruneStatistics statistics;
+  const links::Stars& stars = single_pass_.prune(l, ids, core_.channels(), &statistics);
+  in_kept_ = stars.in_kept;
+  out_kept_ = stars.out_kept;
+  report.links_to_small += stars.linked_targets;
+  report.pruning.rounds = std::max(report.pruning.rounds, statistics.rounds);
+  report.pruning.words_written += statistics.words_written;
+}
+
+/// Keeps the links that are the least, by links::Key, of all that touch their ends. The rank of a target decides: the own link of a
+/// looker is less than all that arrive at it, but for the other link of a pair of two lookers, whose lower id is the centre.
+void PolicyStep::keep_mutual_pairs() {
+  links::Links& l = search_.links();
+  const Parcels& p = units_.parcels;
+  const auto key = [](double d2, std::int64_t a, std::int64_t b) {
+    return links::Key{d2, std::min(a, b), std::max(a, b)};
+  };
+  std::vector<links::Key> least(units_.size(), {std::numeric_limits<double>::infinity(), 0, 0});
+  const auto lower = [&](std::uint32_t v, const links::Key& k) {
+    if (k < least[v]) least[v] = k;
+  };
+  std::vector<links::Key> own(units_.size());
+  for (std::uint32_t v = 0; v < units_.size(); ++v) {
+    const std::uint32_t t = l.target[v];
+    if (t == links::kNone) continue;
+    const std::int64_t other = (t & links::kAway) != 0 ? l.out[t & ~links::kAway].remote_id : p.id(t);
+    own[v] = key(search_.distance2()[v], p.id(v), other);
+    lower(v, own[v]);
+    if ((t & links::kAway) == 0) lower(t, own[v]);
+  }
+  for (const links::CrossLink& in : l.in) lower(in.vertex, key(in.distance2, in.remote_id, p.id(in.vertex)));
+  // A target with a link of its own is a centre only of the other end of that link, and only with the lower id.
+  const auto keeps = [&](std::uint32_t at, const links::Key& k, bool looks) {
+    return k == least[at] && (!looks || (k == own[at] && k.low == p.id(at)));
+  };
+  std::vector<std::uint32_t> kept(units_.size(), links::kNone);
+  for (std::uint32_t v = 0; v < units_.size(); ++v) {
+    const std::uint32_t t = l.target[v];
+    if (t == links::kNone) continue;
+    if ((t & links::kAway) != 0 || keeps(t, own[v], l.target[t] != links::kNone)) kept[v] = t;
+  }
+  in_kept_.assign(l.in.size(), 0);
+  for (std::size_t i = 0; i < l.in.size(); ++i) {
+    const links::CrossLink& in = l.in[i];
+    in_kept_[i] =
+        keeps(in.vertex, key(in.distance2, in.remote_id, p.id(in.vertex)), l.target[in.vertex] != links::kNone);
+  }
+  l.target = std::move(kept);
+  out_kept_.assign(l.out.size(), 1);  // until the ranks of the targets answer
+}
+
+/// Lists the leaves of this rank's centres, by (centre, squared distance, id).
+void PolicyStep::list_leaves() {
+  const links::Links& l = search_.links();
+  leaves_.clear();
+  for (std::uint32_t v = 0; v < units_.size(); ++v)
+    if (l.target[v] != links::kNone && (l.target[v] & links::kAway) == 0)
+      leaves_.push_back({l.target[v], v, 0, search_.distance2()[v], units_.parcels.id(v)});
+  for (std::uint32_t i = 0; i < l.in.size(); ++i)
+    if (in_kept_[i] != 0) leaves_.push_back({l.in[i].vertex, links::kNone, i, l.in[i].distance2, l.in[i].remote_id});
+  std::sort(leaves_.begin(), leaves_.end(), [](const Leaf& a, const Leaf& b) {
+    return std::tie(a.centre, a.distance2, a.id) < std::tie(b.centre, b.distance2, b.id);
+  });
+}
+
+/// Sends to the source of every link from another rank whether it merges (1), does not (0), or is refused (2). One wave.
+void PolicyStep::answer() {
+  comm::Mailbox& mailbox = core_.mailbox();
+  links::Links& l = search_.links();
+  if (mailbox.graph().out.empty()) return;
+  for (std::size_t i = 0; i < l.in.size(); ++i) mailbox.post(l.in[i].arc, in_kept_[i]);
+  mailbox.step();
+  for (std::size_t k = 0; k < l.out.size(); ++k) {
+    const links::CrossLink& out = l.out[k];
+    const auto answers = mailbox.records<std::uint8_t>(out.arc);
+    if (out.slot >= answers.size())
+      throw CommError("rank " + std::to_string(out.remote_rank) + " answered " + std::to_string(answers.size()) +
+                      " links; there are more");
+    if (answers[out.slot] == 1) continue;
+    if (answers[out.slot] == 2) {
+      refuse(units_.parcels.id(out.vertex), out.remote_id);
+      units_.flags[out.vertex] |= Units::kAgain;
+    }
+    out_kept_[k] = 0;
+  }
+}
+
+/// Sends the leaves of other ranks' centres there, and appends those that arrive to the units, in the order of Links::in. One wave.
+void PolicyStep::migrate() {
+  comm::Mailbox& mailbox = core_.mailbox();
+  const links::Links& l = search_.links();
+  if (mailbox.graph().out.empty()) return;
+  for (std::size_t k = 0; k < l.out.size(); ++k)
+    if (out_kept_[k] != 0) units_.append_to(mailbox.outbox(l.out[k].arc), l.out[k].vertex);
+  mailbox.step();
+  const std::size_t before = units_.size();
+  for (std::size_t arc = 0; arc < mailbox.graph().in.size(); ++arc) units_.append_from(mailbox.inbox(arc));
+  const auto expected = static_cast<std::size_t>(std::count(in_kept_.begin(), in_kept_.end(), 1));
+  if (units_.size() - before != expected)
+    throw CommError(std::to_string(units_.size() - before) + " leaves arrived; announced: " + std::to_string(expected));
+}
+
+/// Sends units whose merged place is in another block to its owner. One wave. Partners are candidates within a distance that only
+/// candidates cover, so the owner is one.
+void PolicyStep::send_to_owners() {
+  comm::Mailbox& mailbox = core_.mailbox();
+  const auto& out = mailbox.graph().out;
+  std::vector<std::uint8_t> gone(units_.size(), 0);
+  bool any = false;
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    if ((units_.flags[i] & Units::kMoved) == 0) continue;
+    units_.flags[i] &= static_cast<std::uint8_t>(~Units::kMoved);
+    const Site& s = units_.parcels.site(i);
+    const int owner = decomposition_.owner({s.x, s.y, s.z});
+    if (owner == transport_.rank()) continue;
+    const auto at = std::lower_bound(out.begin(), out.end(), owner);
+    if (at == out.end() || *at != owner)
+      throw InputError("merged parcel id " + std::to_string(units_.parcels.id(i)) + " belongs to rank " +
+                       std::to_string(owner) + ", which is no candidate of rank " + std::to_string(transport_.rank()) +
+                       "; allowed: a greatest distance that candidates cover");
+    units_.append_to(mailbox.outbox(static_cast<std::size_t>(at - out.begin())), i);
+    gone[i] = 1;
+    any = true;
+  }
+  if (any) units_.remove(gone);
+  if (out.empty()) return;
+  mailbox.step();
+  for (std::size_t arc = 0; arc < out.size(); ++arc) units_.append_from(mailbox.inbox(arc));
+}
+
+}  // namespace merganser::cluster

@@ -1,0 +1,100 @@
+#pragma once
+/// Merge step under a policy that is not the default: rounds of choosing lookers, search, pruning, answers, migration and merging.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "merganser/announce/announcement_network.hpp"
+#include "merganser/cluster/options.hpp"
+#include "merganser/cluster/report.hpp"
+#include "src/cluster/crowded_cells.hpp"
+#include "src/cluster/policy_search.hpp"
+#include "src/cluster/star_core.hpp"
+
+namespace merganser::cluster {
+
+/// Validates that merge steps support a policy with the other options, for parcels of a schema. Local. @throws UsageError saying
+/// what is allowed
+void check_policy(const ClusterOptions& options, const Schema& schema);
+
+/// Merge step of one rank under a merge policy. Made by a Clusterer; the rules are those of policy_reference.hpp.
+class PolicyStep {
+ public:
+  /// Makes the step of a policy over the candidate ranks of a star search. Collective. Refers to its arguments, which must outlive
+  /// it. @throws UsageError on every rank if lengths of the policy do not suit the candidate ranks
+  PolicyStep(comm::Transport& transport, const Decomposition& decomposition, const Schema& schema,
+             const ClusterOptions& options, StarCore& core);
+
+  /// Makes one step. Called by every rank; no collective. @throws InputError on this rank alone for invalid parcels
+  StepReport step(Parcels& parcels);
+  /// Returns the number of the next step in the key of random numbers.
+  [[nodiscard]] std::uint64_t next_step() const { return policy_.step; }
+
+ private:
+  /// Star of this rank while it is decided and merged: the centre's leaves are links in a list.
+  struct Leaf {
+    std::uint32_t centre;  // unit
+    std::uint32_t vertex;  // leaf on this rank; links::kNone: entry `in` of Links::in
+    std::uint32_t in;
+    double distance2;
+    std::int64_t id;
+  };
+  /// Facts about a round on which all ranks agree after it.
+  struct Agreed {
+    bool looked = false;  // some unit looked in this round
+    bool linked = false;  // some looker had a partner
+    bool more = false;    // some unit looks in the next round
+  };
+  void check_reach() const;
+  void check_parcels_of_rank(const Parcels& parcels);
+  void run_rounds(StepReport& report);
+  void choose_lookers(int round);
+  [[nodiscard]] Agreed agree(bool looked, bool linked, bool more);
+  bool make_round(int round, StepReport& report);
+  void mark_lookers(StepReport& report);
+  void form(StepReport& report);
+  void keep_mutual_pairs();
+  void list_leaves();
+  void decide(std::size_t begin, std::size_t end, int round, StepReport& report);
+  [[nodiscard]] bool is_allowed(std::uint32_t centre, const std::vector<std::size_t>& accepted, const Leaf& next,
+                                int round) const;
+  void refuse(std::int64_t one, std::int64_t other);
+  void answer();
+  void migrate();
+  void merge(int round, StepReport& report);
+  void merge_star(std::uint32_t centre, std::span<const std::uint32_t> leaves, int round);
+  void join_state(std::uint32_t centre, std::span<const std::uint32_t> leaves, const Site& place);
+  void send_to_owners();
+  void level(Parcels& parcels, StepReport& report);
+  void expand(StepReport& report);
+  void expand_unit(std::size_t i);
+  void add_lineage(StepReport& report);
+  void measure(const Parcels& parcels, double& weight, double& energy, Vec3& momentum) const;
+
+  comm::Transport& transport_;
+  const Decomposition& decomposition_;
+  const Schema& schema_;
+  StarCore& core_;
+  MergePolicy policy_;
+  PolicyColumns columns_;
+  PairFilter filter_;
+  MergeRules rules_;
+  MergeRules place_rules_;  // of parcels without attributes: the centroid alone
+  bool two_;
+  bool lineage_;
+  double small_below_;
+  PolicySearch search_;
+  CrowdedCells cells_;
+  std::optional<announce::AnnouncementNetwork> network_;
+  links::SinglePass single_pass_;
+  IdSet ids_;
+
+  Units units_;
+  std::vector<std::uint8_t> looks_;
+  std::vector<std::uint8_t> in_kept_;
+  std::vector<std::uint8_t> out_kept_;
+  std::vector<Leaf> leaves_;
+};
+
+}  // namespace merganser::cluster
