@@ -185,7 +185,10 @@ void write_particles(const std::string& path) {
     row[schema.offset("uy")] = part(619) - 0.5;
     row[schema.offset("uz")] = part(877);
     row[schema.offset("species")] = i % 2;
-    parcels.append({4 * part(101), 3 * part(211), 2 * part(307), 0.01 + 0.01 * part(503)}, row.data());
+    const double volume = 0.01 + 0.01 * part(503);
+    const double radius = std::cbrt(0.75 * volume / 3.14159265358979);
+    row[schema.offset("B")] = row[schema.offset("B") + 3] = radius * radius;
+    parcels.append({4 * part(101), 3 * part(211), 2 * part(307), volume}, row.data());
     parcels.set_id(parcels.size() - 1, i);
   }
   comm::run({"threads", 1, ""},
