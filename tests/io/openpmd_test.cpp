@@ -27,6 +27,14 @@ using comm::Transport;
 class Openpmd : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Models, Openpmd, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
 
+/// Tests of one process, which a launcher has not started.
+class OpenpmdFiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (setups().front().backend != "threads") GTEST_SKIP() << "started by a launcher";
+  }
+};
+
 Grid box_of_cells() { return {{{-1, 0.5, 2}, {2, 1.5, 1}, {true, false, true}}, {8, 6, 4}}; }
 
 /// Reads a file whose box must be told: 16^3 cells of a metre, periodic.
@@ -185,7 +193,7 @@ TEST_P(Openpmd, a_file_without_ids_or_box_says_so) {
   });
 }
 
-TEST(OpenpmdFiles, meshes_tell_box_cells_and_boundaries) {
+TEST_F(OpenpmdFiles, meshes_tell_box_cells_and_boundaries) {
   const Folder folder;
   OpenpmdCase c;
   make_openpmd(folder.file("a.h5"), c);
@@ -205,7 +213,7 @@ TEST(OpenpmdFiles, meshes_tell_box_cells_and_boundaries) {
   EXPECT_FALSE(io::read_info(folder.file("c.h5")).says_periodic);
 }
 
-TEST(OpenpmdFiles, ids_whose_highest_bit_is_a_mark_are_read_and_written) {
+TEST_F(OpenpmdFiles, ids_whose_highest_bit_is_a_mark_are_read_and_written) {
   const Folder folder;
   OpenpmdCase c;
   c.first_id = (std::uint64_t{1} << 63) + 1000;
@@ -221,7 +229,7 @@ TEST(OpenpmdFiles, ids_whose_highest_bit_is_a_mark_are_read_and_written) {
   });
 }
 
-TEST(OpenpmdFiles, what_is_unknown_needs_a_rule_and_is_carried_with_one) {
+TEST_F(OpenpmdFiles, what_is_unknown_needs_a_rule_and_is_carried_with_one) {
   const Folder folder;
   OpenpmdCase c;
   c.unknown = true;
@@ -242,7 +250,7 @@ TEST(OpenpmdFiles, what_is_unknown_needs_a_rule_and_is_carried_with_one) {
   });
 }
 
-TEST(OpenpmdFiles, faults_are_refused_by_name) {
+TEST_F(OpenpmdFiles, faults_are_refused_by_name) {
   const Folder folder;
   const auto refused = [&](const std::string& name, const std::string& species = {}) {
     return refusal<InputError>([&] {
@@ -286,7 +294,7 @@ TEST(OpenpmdFiles, faults_are_refused_by_name) {
   }
 }
 
-TEST(OpenpmdFiles, names_of_outputs_tell_their_format) {
+TEST_F(OpenpmdFiles, names_of_outputs_tell_their_format) {
   io::FileMetadata epic, particles, points;
   particles.format = io::FileFormat::openpmd;
   points.format = io::FileFormat::vtkhdf;
@@ -300,7 +308,7 @@ TEST(OpenpmdFiles, names_of_outputs_tell_their_format) {
   EXPECT_THROW(static_cast<void>(io::parse_output_name("a.h5", points)), UsageError);
 }
 
-TEST(OpenpmdFiles, the_plasma_of_the_official_library_is_read) {
+TEST_F(OpenpmdFiles, the_plasma_of_the_official_library_is_read) {
   const auto file = shared_folder() / "data" / "particles" / "plasma.h5";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << file;
   io::ParcelFileInfo info = io::read_info(file.string());

@@ -73,6 +73,41 @@ TEST_P(Vtkhdf, species_and_momenta_of_openpmd_come_back) {
   });
 }
 
+TEST_P(Vtkhdf, points_of_floats_stay_floats) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Folder folder(t);
+    const std::string path = folder.file("a.vtkhdf");
+    if (t.rank() == 0) {
+      const io::NetcdfLock lock(path);
+      io::hdf5::File file = io::hdf5::File::create(path, path);
+      file.make_group("/VTKHDF/PointData");
+      file.put("/VTKHDF", "Type", std::string_view("PolyData"));
+      file.make_dataset("/VTKHDF/Points", io::FileType::f32, std::array<std::int64_t, 2>{2, 3}, {});
+      const std::array<double, 6> xyz{0.1, 0.2, 0.3, 0.7, 0.8, 0.9};
+      file.write("/VTKHDF/Points", io::FileType::f64, {0, 2, 3}, xyz.data());
+      file.make_dataset("/VTKHDF/PointData/volume", io::FileType::i32, std::array<std::int64_t, 1>{2}, {});
+      const std::array<double, 2> volumes{3, 4};
+      file.write("/VTKHDF/PointData/volume", io::FileType::f64, {0, 2}, volumes.data());
+      file.close();
+    }
+    t.barrier();
+    io::ParcelFileInfo info = io::read_info(path, t);
+    EXPECT_FALSE(info.says_grid || info.says_periodic || info.has_ids);
+    info.grid = Grid{{{0, 0, 0}, {1, 1, 1}, {true, true, true}}, {6, 6, 6}};
+    info.says_grid = info.says_periodic = true;
+    Parcels parcels = io::read_parcels(path, info, t);
+    for (std::size_t i = 0; i < parcels.size(); ++i) {
+      parcels.site(i).x += 0.01;  // no float
+      parcels.site(i).volume += 0.5;
+    }
+    io::fit_to_file("b", parcels, info.grid.box, info.metadata, t);
+    io::write_parcels(folder.file("b.vtkhdf"), parcels, Decomposition(info.grid, t.size()), 0, t, info.metadata);
+    const Parcels back = io::read_parcels(folder.file("b.vtkhdf"), io::read_info(folder.file("b.vtkhdf"), t), t);
+    EXPECT_EQ(total_digest(t, back), total_digest(t, parcels));
+    t.barrier();
+  });
+}
+
 /// Writes a VTKHDF file of two points with a volume.
 void make_points(const std::string& path, const std::string& type, bool volume, std::int64_t volumes) {
   const io::NetcdfLock lock(path);

@@ -198,7 +198,7 @@ void fit_to_file(const std::string& path, Parcels& parcels, const Box& box, cons
     check_parcels(parcels, box, list,
                   [&](std::size_t i) { return path + ": parcel with id " + std::to_string(parcels.id(i)); });
     round_to_types(parcels, list);
-    if (metadata.format == FileFormat::openpmd) fit_particles(parcels, box, metadata);
+    if (metadata.format != FileFormat::epic) fit_particles(parcels, box, metadata);
   });
 }
 

@@ -73,17 +73,14 @@ class File {
 
   /// Returns type, shape and storage of a dataset of the HDF5 file. @throws InputError if it cannot be read
   [[nodiscard]] DatasetInfo dataset(const std::string& at) const;
-  /// Reads rows of a dataset of the HDF5 file, converted to a type in memory.
-  /// @param type   of the values in memory
-  /// @param first  first row, and number of rows
-  /// @param width  of a row, 0 for a dataset of one dimension; `column` of it is read
-  /// @throws InputError if HDF5 reports an error
+  /// Rows of a dataset of the HDF5 file that are read or written.
   struct Rows {
-    std::int64_t first;
-    std::int64_t count;
-    std::int64_t width = 0;
-    std::int64_t column = 0;
+    std::int64_t first;       ///< first row
+    std::int64_t count;       ///< number of rows
+    std::int64_t width = 0;   ///< numbers of a row; 0: the dataset has one dimension
+    std::int64_t column = 0;  ///< of a row the number that is read
   };
+  /// Reads rows of a dataset of the HDF5 file, converted to a type in memory. @throws InputError if HDF5 reports an error
   void read(const std::string& at, FileType type, const Rows& rows, void* to) const;
 
   // Of a new file; each throws InputError if HDF5 reports an error.

@@ -2,11 +2,15 @@
 #include "src/io/particles/particle_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <fstream>
+#include <string_view>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/io/data_file.hpp"
+#include "src/io/hdf5/references.hpp"
 #include "src/io/netcdf/nc_file.hpp"
 #include "src/io/parcel_check.hpp"
 
@@ -20,6 +24,16 @@ std::vector<double> read_three(const hdf5::File& file, const std::string& at, co
     throw InputError(file.path() + ": the attribute " + name + " holds " + std::to_string(values.size()) +
                      " numbers; allowed: three");
   return values;
+}
+
+/// Returns true if an HDF5 file may be a particle file, by the names in its root group. The HDF5 library is not called: it crashes
+/// on some damaged files, and those of EPIC are NetCDF's to open.
+bool may_have_particles(const std::string& path) {
+  std::array<char, 8> head{};
+  std::ifstream(path, std::ios::binary).read(head.data(), head.size());
+  if (std::string_view(head.data(), head.size()) != std::string_view("\x89HDF\r\n\x1a\n", 8)) return false;
+  const std::vector<std::string> names = hdf5::list_root_members(path);
+  return std::any_of(names.begin(), names.end(), [](const std::string& n) { return n == "data" || n == "VTKHDF"; });
 }
 
 /// Throws InputError for a value of one of our own attributes. @param allowed  what may stand there
@@ -39,6 +53,7 @@ void refuse_other_formats(const std::string& path) {
 }
 
 std::optional<ParcelFileInfo> read_particle_info(const std::string& path, const std::string& species) {
+  if (!may_have_particles(path)) return std::nullopt;
   const NetcdfLock lock(path);
   if (!hdf5::available()) return std::nullopt;  // NetCDF then says what it makes of the file
   std::optional<hdf5::File> file;
@@ -84,7 +99,8 @@ FileVariable describe_column(const std::string& name, const Component& component
   out.name = name;
   out.dimensions = {"n_parcels"};
   out.storage = component.storage;
-  out.values.type = static_cast<int>(component.type);
+  // Weights that are integers become doubles, since merging computes with them.
+  out.values.type = static_cast<int>(name == "volume" && is_integer(component.type) ? FileType::f64 : component.type);
   out.attributes.push_back({kRecordAttribute, file_values(std::string_view(record))});
   out.attributes.push_back({"unitSI", file_values(std::span<const double>(&component.unit, 1))});
   return out;

@@ -29,8 +29,9 @@ PositionCodec::PositionCodec(const FileVariable* column, int axis) : axis_(axis)
   offset_unit_ = column_number(*column, kOffsetUnit).value_or(unit_);
   const std::optional<double> value = column_number(*column, kOffsetValue);
   offset_ = value.value_or(0);
-  if (value) return;
-  const auto type = static_cast<FileType>(static_cast<int>(column_number(*column, kOffsetType).value_or(0)));
+  const std::optional<double> type_number = column_number(*column, kOffsetType);
+  if (value || !type_number) return;  // without a type the format has no offsets
+  const auto type = static_cast<FileType>(static_cast<int>(*type_number));
   offset_type_ = is_integer(type) ? type : FileType::f64;
 }
 

@@ -118,7 +118,8 @@ void write_vtkhdf(const hdf5::File* file, const ParticlesToWrite& in, double tim
   const std::string points = std::string(kVtkhdf) + "/Points";
   gathered.on_first([&] {
     put_frame(*file, in, time, gathered.total(0));
-    file->make_dataset(points, FileType::f64, std::array<std::int64_t, 2>{gathered.total(0), 3}, {});
+    const FileType type = in.columns[0].type == FileType::f32 ? FileType::f32 : FileType::f64;
+    file->make_dataset(points, type, std::array<std::int64_t, 2>{gathered.total(0), 3}, {});
   });
   const auto position = [&](std::size_t i, double* to) { std::memcpy(to, &in.parcels.site(i), 3 * sizeof(double)); };
   gathered.write(0, 3, position, [&](std::int64_t first, std::span<const double> rows) {
