@@ -31,6 +31,7 @@ if(TARGET NetCDF::NetCDF)
   target_compile_definitions(merganser_io PRIVATE MERGANSER_VERSION="${PROJECT_VERSION}")
 else()
   merganser_without(io netcdf)
+  merganser_without(io particles)  # it finds HDF5 through NetCDF
 endif()
 if(TARGET NetCDF::NetCDF AND NetCDF_parallel_FOUND AND TARGET MPI::MPI_C)
   merganser_without(comm without_netcdf)

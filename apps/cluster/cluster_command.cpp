@@ -41,6 +41,7 @@ struct ClusterCommand {
   std::vector<std::string> attributes;     ///< merge rules of variables, as --attribute gives them
   int steps = 1;                           ///< number of merge steps
   std::string policy;                      ///< merge policy, or @ and the path of a JSON file; empty: EPIC's
+  InputOptions box;                        ///< species and box, where the input does not tell them
   FileOptions file;                        ///< volume ratio and periodic axes that replace those of the file
   MethodOptions method;                    ///< search for nearest parcels and pruning of links
   RankOptions ranks;                       ///< communication model and number of ranks
@@ -53,9 +54,12 @@ struct ClusterCommand {
 /// Lists the command-line options of cluster, with their help texts and checks, for the option parser.
 template <class V>
 void describe(ClusterCommand& o, V&& option) {
-  option.positional("IN", o.input, "EPIC parcel file (NetCDF-4)", Required{}, Reads{});
+  option.positional("IN", o.input, "parcel file: EPIC's (NetCDF-4), openPMD particles or VTKHDF (HDF5)", Required{},
+                    Reads{});
   option.section("Output");
-  option("output", o.output, "parcel file to write", Letter{'o'}, Kind{"FILE"}, Writes{});
+  option("output", o.output,
+         "parcel file to write; its suffix, or :epic, :openpmd or :vtkhdf behind it, says the format", Letter{'o'},
+         Kind{"FILE"}, Writes{});
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option("csv", o.csv, "table to write: one line per step and rank", Kind{"FILE"}, Writes{});
   option("picture", o.picture, "picture to write (SVG): where the last step merged most, before and after",
@@ -78,6 +82,7 @@ void describe(ClusterCommand& o, V&& option) {
       "variables of IN beside EPIC's and how they merge: mean (by volume), sum, centre or largest (of that member), or "
       "drop, to leave one out; missing=skip behind a rule: parcels may lack a value, such members do not count",
       Kind{"NAME:RULE,..."});
+  describe(o.box, option);
   describe(o.method, option);
   describe(o.ranks, option);
   describe(o.blocks, option);
@@ -161,7 +166,7 @@ void Run::read() {
   {
     const Scope s(profile_, "read");
     collective_try([&] {
-      info_ = io::read_info(o_.input, t_);
+      info_ = read_input_info(o_.input, o_.box, o_.file.periodic, t_);
       apply_file_rules(rules_, o_.input, o_.output, info_, t_.rank());
     });
     resolve_box_and_ratio();
@@ -380,8 +385,9 @@ void Run::print(const Json& record, const std::vector<Summary>& stages, const st
       << (policy_.is_default() ? "; small below 1/" + general_text(ratio_, 6) + " of a cell"
                                : "; policy " + policy_text(policy_))
       << '\n'
-      << answers_.to_string() << '\n'
-      << t_.size() << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name() << ", blocks "
+      << answers_.to_string() << '\n';
+  for (const std::string& note : info_.notes) out << note << '\n';
+  out << t_.size() << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name() << ", blocks "
       << clusterer_->decomposition().describe() << ", search " << search_name(o_.method.search) << ", prune "
       << prune_name(o_.method.prune) << (o_.steps > 1 ? fmt::format(", {} steps", o_.steps) : "") << '\n';
   if (!t_.choice().empty()) out << t_.choice() << '\n';

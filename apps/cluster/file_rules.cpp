@@ -9,6 +9,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
 #include "merganser/base/text.hpp"
+#include "merganser/io/output_name.hpp"
 
 namespace merganser::app {
 namespace {
@@ -34,23 +35,56 @@ struct Losses {
 };
 
 /// Returns the variables and other contents of the input parcel file that have neither a rule nor a permission to be dropped.
-Losses find_losses(const FileRules& rules, const io::ParcelFileInfo& info) {
+Losses find_losses(const FileRules& rules, const std::string& output, const io::ParcelFileInfo& info) {
   Losses out;
   for (const std::string& name : io::unread_variables(info))
     if (!is_in(rules.dropped, name)) out.variables.push_back(name);
-  for (const io::FileLoss& loss : info.metadata.lost)
+  for (const io::FileLoss& loss : io::list_losses(info.metadata, output))
     if (!is_in(rules.dropped, loss.name)) out.others.push_back(loss.what);
   return out;
 }
 
 /// Validates that every name of --attribute NAME:drop is in the input file and would need a rule. @throws UsageError
-void check_dropped(const FileRules& rules, const std::string& input, const io::ParcelFileInfo& info) {
+void check_dropped(const FileRules& rules, const std::string& input, const std::string& output,
+                   const io::ParcelFileInfo& info) {
   std::vector<std::string> known = io::unread_variables(info);
-  for (const io::FileLoss& loss : info.metadata.lost) known.push_back(loss.name);
+  for (const io::FileLoss& loss : io::list_losses(info.metadata, output)) known.push_back(loss.name);
   for (const std::string& name : rules.dropped)
     if (!is_in(known, name))
       throw UsageError("--attribute " + name + ":drop: " + input + " has nothing of this name to drop; it has " +
                        (known.empty() ? "nothing that would need it" : joined(known)));
+}
+
+/// Parses three numbers of an option. @throws UsageError
+std::array<double, 3> parse_three(const char* option, const std::string& text) {
+  std::array<double, 3> out{};
+  std::size_t begin = 0;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::size_t comma = text.find(',', begin);
+    if ((comma == std::string::npos) != (a == 2))
+      throw UsageError(std::string("--") + option + " " + text + ": allowed: three numbers, as 0,0,0.5");
+    merganser::detail::parse_value(text.substr(begin, comma - begin), out[a]);
+    begin = comma + 1;
+  }
+  return out;
+}
+
+/// Sets box and cells of the options in place of those of the file, with a warning where both differ.
+/// @throws UsageError if they are given in part and the file does not tell the rest, or for a file of EPIC
+void apply_box(const std::string& path, const InputOptions& o, io::ParcelFileInfo& info, int rank) {
+  if (!o.cells && o.origin.empty() && o.extent.empty()) return;
+  if (info.metadata.format == io::FileFormat::epic)
+    throw UsageError("--cells, --origin, --extent: " + path + " is one of EPIC's files, which tell their box");
+  if (!info.says_grid && (!o.cells || o.origin.empty() || o.extent.empty()))
+    throw UsageError(path + " does not tell box and cells; allowed: --cells, --origin and --extent together");
+  const Grid before = info.grid;
+  if (o.cells) info.grid.cells = *o.cells;
+  if (!o.origin.empty()) info.grid.box.lower = parse_three("origin", o.origin);
+  if (!o.extent.empty()) info.grid.box.extent = parse_three("extent", o.extent);
+  check_grid(info.grid, "--cells, --origin, --extent");
+  if (info.says_grid && !(before == info.grid))
+    log(Level::warning, rank, "box or cells are those of --cells, --origin, --extent, not those of " + path);
+  info.says_grid = true;
 }
 
 /// Parses an item missing=skip or missing=refuse of --attribute, which applies to the rule before it. @param last  name of that
@@ -70,6 +104,30 @@ bool parse_missing(const std::string& word, FileRules& rules, const std::string&
 }
 
 }  // namespace
+
+io::ParcelFileInfo read_input_info(const std::string& path, const InputOptions& o,
+                                   const std::optional<AxisFlags>& periodic, comm::Transport& t) {
+  io::ParcelFileInfo info = io::read_info(path, t, o.species);
+  apply_box(path, o, info, t.rank());
+  if (info.metadata.format == io::FileFormat::epic) return info;
+  if (!info.says_grid)
+    throw InputError(
+        path +
+        ": neither our attributes nor mesh records tell box and cells; allowed: with --cells, --origin and "
+        "--extent");
+  if (!info.says_periodic && !periodic)
+    throw InputError(path +
+                     ": neither our attributes nor boundaries of meshes tell which axes are periodic; allowed: with "
+                     "--periodic (none, or letters of xyz)");
+  if (!info.says_periodic) info.grid.box.periodic = {(*periodic)[0], (*periodic)[1], (*periodic)[2]};
+  info.says_periodic = true;
+  if (info.metadata.openpmd.species.size() > 1)
+    log(Level::warning, t.rank(),
+        path + " has the species " + joined(info.metadata.openpmd.species) +
+            ": parcels of different ones may merge, unless a policy keeps them apart (same:species); --species NAME "
+            "reads one");
+  return info;
+}
 
 // Parser of cluster --attribute: NAME:RULE, split at the last colon since names may hold some.
 FileRules parse_file_rules(const std::vector<std::string>& words) {
@@ -106,8 +164,8 @@ void apply_file_rules(const FileRules& rules, const std::string& input, const st
   } catch (const UsageError& e) {
     throw UsageError(std::string("--attribute: ") + e.what());
   }
-  check_dropped(rules, input, info);
-  const Losses lost = find_losses(rules, info);
+  check_dropped(rules, input, output, info);
+  const Losses lost = find_losses(rules, output, info);
   if (lost.variables.empty() && lost.others.empty()) return;
   if (output.empty()) {
     std::vector<std::string> all = lost.variables;

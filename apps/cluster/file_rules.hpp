@@ -1,11 +1,39 @@
 #pragma once
 /// Merge rules for variables of a parcel file that are not EPIC's own, as --attribute NAME:RULE[,missing=skip],... gives them.
+#include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "merganser/base/options.hpp"
 #include "merganser/io/parcel_file.hpp"
 
 namespace merganser::app {
+
+/// Options for input files that do not tell their box, as those of particle codes: openPMD and VTKHDF.
+struct InputOptions {
+  std::string species;                               ///< species of an openPMD file; empty: all
+  std::optional<std::array<std::int64_t, 3>> cells;  ///< cells of the grid along the axes
+  std::string origin;                                ///< lower corner of the box, three numbers; empty: the file tells
+  std::string extent;                                ///< extents of the box, three numbers; empty: the file tells
+};
+/// Lists the options for input files that do not tell their box, for the option parser.
+template <class V>
+void describe(InputOptions& o, V&& option) {
+  option.section("Particle files (openPMD, VTKHDF)");
+  option("species", o.species, "species to read; without it all, told apart by the attribute species", Kind{"NAME"});
+  option("cells", o.cells, "cells of the grid, where the file does not tell", Kind{"NX,NY,NZ"});
+  option("origin", o.origin, "lower corner of the box, where the file does not tell [m]", Kind{"X,Y,Z"});
+  option("extent", o.extent, "extents of the box, where the file does not tell [m]", Kind{"X,Y,Z"});
+}
+
+/// Reads the description of an input file, with the box, cells and periodic axes of options where they are given. Rank 0
+/// warns of several species, which the default policy does not keep apart. Collective.
+/// @throws InputError, the same on every rank, also if neither file nor options tell box, cells and periodic axes; UsageError for
+///         options that do not fit
+[[nodiscard]] io::ParcelFileInfo read_input_info(const std::string& path, const InputOptions& o,
+                                                 const std::optional<AxisFlags>& periodic, comm::Transport& t);
 
 /// Parsed rules of cluster --attribute: how variables of a parcel file merge, and which are left out.
 struct FileRules {

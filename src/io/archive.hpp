@@ -44,8 +44,12 @@ void visit_fields(A& a, FileLoss& v) {
   a(v.name, v.what);
 }
 template <class A>
+void visit_fields(A& a, OpenpmdSource& v) {
+  a(v.file, v.iteration, v.meshes, v.particles, v.species, v.constants, v.marked_ids);
+}
+template <class A>
 void visit_fields(A& a, FileMetadata& v) {
-  a(v.root, v.columns, v.lost);
+  a(v.format, v.openpmd, v.root, v.columns, v.lost);
 }
 template <class A>
 void visit_fields(A& a, Grid& v) {
@@ -65,7 +69,8 @@ void visit_fields(A& a, std::optional<double>& v) {  // an empty one has indeter
 template <class A>
 void visit_fields(A& a, ParcelFileInfo& v) {
   std::vector<Attribute> attributes = v.schema.attributes();
-  a(v.grid, v.says_periodic, v.min_volume_ratio, v.parcels, v.time, v.classic, v.has_ids, attributes, v.metadata);
+  a(v.grid, v.says_periodic, v.min_volume_ratio, v.parcels, v.time, v.classic, v.has_ids, attributes, v.metadata,
+    v.says_grid, v.notes);
   if constexpr (A::kReads) v.schema = Schema(std::move(attributes));
 }
 

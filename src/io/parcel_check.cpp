@@ -180,7 +180,7 @@ void check_parcels(const Parcels& parcels, const Box& box, std::span<const Colum
 // Attributes that a file will hold as 32-bit floats, rounded before the writing, so that the digest is that of the file.
 void round_to_types(Parcels& parcels, std::span<const Column> columns) {
   for (const Column& column : columns) {
-    if (column.type != FileType::f32 || !column.computed) continue;
+    if (column.in_site || column.type != FileType::f32 || !column.computed) continue;
     for (std::size_t i = 0; i < parcels.size(); ++i) {
       double& value = parcels.row(i)[column.offset];
       if (std::isfinite(value) && check_fit(column, value).empty())

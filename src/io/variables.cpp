@@ -56,6 +56,15 @@ Rule effective_rule(const FileVariable& variable, const VariableRule& rule) {
   return rule.rule == Rule::mean ? Rule::mean_present : Rule::sum_present;
 }
 
+/// Returns the attribute of a schema that is read from the parcel file's variable of this name; null if none is.
+const Attribute* find_component(const Schema& schema, const std::string& variable) {
+  for (const Attribute& a : schema.attributes())
+    if (a.name == variable ||
+        std::find(a.component_names.begin(), a.component_names.end(), variable) != a.component_names.end())
+      return &a;
+  return nullptr;
+}
+
 /// Returns the parcel file's variable of this name over the parcels; null if there is none.
 FileVariable* find_column(ParcelFileInfo& info, const std::string& name) {
   const auto at = std::find_if(info.metadata.columns.begin(), info.metadata.columns.end(),
@@ -104,7 +113,8 @@ std::uint64_t merge_step(const FileMetadata& metadata) {
 std::vector<std::string> unread_variables(const ParcelFileInfo& info) {
   std::vector<std::string> names;
   for (const FileVariable& v : info.metadata.columns)
-    if (v.name != "t" && !is_own_name(v.name) && !info.schema.has(v.name)) names.push_back(v.name);
+    if (v.name != "t" && !is_own_name(v.name) && find_component(info.schema, v.name) == nullptr)
+      names.push_back(v.name);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -123,6 +133,9 @@ void add_variables(const std::string& path, ParcelFileInfo& info, std::span<cons
       throw UsageError(path + " has no variable " + rule.name + " of numbers over its parcels; it has " +
                        (known.empty() ? "none beside EPIC's" : "beside EPIC's " + known));
     }
+    if (const Attribute* const known = find_component(info.schema, rule.name))
+      throw UsageError("variable " + rule.name + " is a part of " + known->name +
+                       ", whose rule the file's format fixes");
     check_rule(*variable, rule);
     variable->skip_missing = rule.skip_missing;
     attributes.push_back(

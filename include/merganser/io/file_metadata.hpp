@@ -67,8 +67,23 @@ struct FileLoss {
   std::string what;  ///< description for the user, as "variable label, of type string"
 };
 
+/// Formats of parcel files: EPIC's (NetCDF), openPMD particles and VTKHDF, both in HDF5.
+enum class FileFormat : int { epic, openpmd, vtkhdf };
+
+/// Place of the particles of an openPMD file, from which a writer carries what is not the particles' (meshes, attributes).
+struct OpenpmdSource {
+  std::string file;                    ///< name of the file; empty: the parcels come from none
+  std::string iteration;               ///< path of the iteration that was read, as "/data/100"
+  std::string meshes, particles;       ///< paths of its meshes and its particles; the former empty: it has none
+  std::vector<std::string> species;    ///< names of the species that are read, ascending
+  std::vector<std::string> constants;  ///< records that are constants of each species, and stay so
+  bool marked_ids = false;             ///< true if all ids have the highest bit, which is taken off while they are here
+};
+
 /// Description of a parcel file that the reader fills and the writer applies. An empty one describes a new file.
 struct FileMetadata {
+  FileFormat format = FileFormat::epic;  ///< of the file that was read
+  OpenpmdSource openpmd;
   FileGroup root;                     ///< root group, without the parts that the writer creates in every parcel file
   std::vector<FileVariable> columns;  ///< variables over the parcels, and `t`: types, attributes, storage
   std::vector<FileLoss> lost;         ///< parts that files made from this one will lack

@@ -1,6 +1,6 @@
 #pragma once
-/// Reads and writes EPIC parcel files (NetCDF-4), collectively over the ranks of a transport. Contents of the files:
-/// docs/parcel-files.md.
+/// Reads and writes parcel files: EPIC's (NetCDF-4), openPMD particles and VTKHDF, collectively over the ranks of a transport.
+/// Contents of the files: docs/parcel-files.md.
 #include <optional>
 #include <span>
 #include <string>
@@ -17,7 +17,11 @@ namespace merganser::io {
 /// Description of a parcel file: read_info() fills it, add_variables() extends its schema, read_parcels() reads by it.
 struct ParcelFileInfo {
   Grid grid;  ///< box and cells; axes periodic by the attribute `periodic`, without it in x and y, as in EPIC's files
-  bool says_periodic = false;  ///< true if the file has the attribute `periodic`
+  /// True if the file tells box and cells, as EPIC's always do. A caller who sets `grid` in place of the file sets it.
+  bool says_grid = true;
+  /// True if the file tells which axes are periodic. In files of openPMD and VTKHDF nothing is assumed in its place: a caller who
+  /// sets the axes in place of the file sets it.
+  bool says_periodic = false;
   /// Attribute `min_vratio`, above 0, if the file has it: cell volume / smallest volume that is not small.
   std::optional<double> min_volume_ratio;
   std::int64_t parcels = 0;  ///< number of parcels in the file
@@ -26,6 +30,8 @@ struct ParcelFileInfo {
   bool has_ids = false;      ///< true if the file has the variable merganser_id
   Schema schema;          ///< EPIC's, less vorticity and buoyancy where the file lacks them: the attributes to be read
   FileMetadata metadata;  ///< everything else that is carried into files made from this one
+  /// Choices made on reading a file of openPMD or VTKHDF, for the user: species, ids, source of the box. One sentence each.
+  std::vector<std::string> notes;
 };
 
 /// Rule by which the values of one parcel file variable beside EPIC's merge, the argument of add_variables().
@@ -54,11 +60,13 @@ struct FilePlace {
 
 /// Reads the description of a parcel file, without values of parcels. Serial: on one rank of a process at a time, and
 /// while no other rank has the file open, since HDF5 shares the state of files of one name within a process.
+/// @param species  of a file of openPMD the species to read; empty: all, of which an integer attribute `species` tells
 /// @throws InputError naming the file and what is wrong
-[[nodiscard]] ParcelFileInfo read_info(const std::string& path);
+[[nodiscard]] ParcelFileInfo read_info(const std::string& path, const std::string& species = {});
 /// Reads the description of a parcel file on rank 0 and broadcasts it: every rank returns the same. Collective.
 /// @throws InputError on every rank, naming the file and what is wrong
-[[nodiscard]] ParcelFileInfo read_info(const std::string& path, comm::Transport& transport);
+[[nodiscard]] ParcelFileInfo read_info(const std::string& path, comm::Transport& transport,
+                                       const std::string& species = {});
 
 /// Sets the attribute `min_vratio` of files written with this metadata. Local.
 /// @param ratio  cell volume / smallest volume that is not small [-]

@@ -45,6 +45,18 @@ class ReferenceCheck {
     }
   }
 
+  /// Returns the names of the root group's members, but soft links. @throws InputError for a damaged file
+  std::vector<std::string> list_root() {
+    read_superblock();
+    if (waiting_.empty()) return {};
+    const PendingObject root = std::move(waiting_.back());  // enqueued last
+    waiting_.clear();
+    visit_object(root);
+    std::vector<std::string> names;
+    for (const PendingObject& member : waiting_) names.push_back(member.name);
+    return names;
+  }
+
  private:
   /// Group or dataset of the HDF5 file that the check of references is still to visit.
   struct PendingObject {
@@ -356,5 +368,7 @@ class ReferenceCheck {
 
 // Check for references to other files, before the NetCDF library opens the file, since HDF5 follows them on its own.
 void check_references(const std::string& path) { ReferenceCheck(path).run(); }
+
+std::vector<std::string> list_root_members(const std::string& path) { return ReferenceCheck(path).list_root(); }
 
 }  // namespace merganser::io::hdf5

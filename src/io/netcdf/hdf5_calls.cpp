@@ -23,14 +23,22 @@ bool load_function(void* library, const char* name, Function*& to) {
   return to != nullptr;
 }
 
+/// Handle of a shared library, closed by its destructor.
+using LibraryHandle = std::unique_ptr<void, int (*)(void*)>;
+
+/// Returns a handle of the NetCDF library: dlsym() then searches it and the libraries that it was linked with, not another HDF5
+/// of the process. Closing the handle does not unload it, since this library is linked with it. Null if it cannot be found.
+LibraryHandle open_netcdf_library() {
+  Dl_info about{};
+  if (::dladdr(reinterpret_cast<void*>(&nc_get_vara), &about) == 0 || about.dli_fname == nullptr)
+    return {nullptr, ::dlclose};
+  return {::dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD), ::dlclose};
+}
+
 /// Looks up all functions of the HDF5 library that NetCDF is linked with; nothing if one is missing or HDF5 is older than
 /// 1.10.
 std::optional<Calls> find_calls() {
-  Dl_info about{};
-  if (::dladdr(reinterpret_cast<void*>(&nc_get_vara), &about) == 0 || about.dli_fname == nullptr) return std::nullopt;
-  // A handle of the NetCDF library: dlsym() then searches it and the libraries that it was linked with, not another HDF5 of
-  // the process. Closing the handle does not unload it, since this library is linked with it.
-  const std::unique_ptr<void, int (*)(void*)> library(::dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD), ::dlclose);
+  const LibraryHandle library = open_netcdf_library();
   if (library == nullptr) return std::nullopt;
   void* const in = library.get();
   Calls c{};
@@ -58,6 +66,12 @@ std::optional<Calls> find_calls() {
 const Calls* calls() {
   static const std::optional<Calls> found = find_calls();
   return found ? &*found : nullptr;
+}
+
+void* find_symbol(const char* name) {
+  if (calls() == nullptr) return nullptr;
+  const LibraryHandle library = open_netcdf_library();
+  return library == nullptr ? nullptr : ::dlsym(library.get(), name);
 }
 
 // All files that HDF5 has open in this process: compared before and after nc_open(), they give HDF5's identifier of a file.

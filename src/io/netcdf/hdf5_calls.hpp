@@ -43,6 +43,9 @@ struct Calls {
 /// Returns the table of HDF5 functions, looked up by name at the first call. Thread-safe.
 /// @return null if NetCDF is linked with no HDF5 of version 1.10 or later, or it cannot be determined which
 [[nodiscard]] const Calls* calls();
+/// Returns the address of a function or variable of the HDF5 library that NetCDF is linked with, by its name; null if calls() is
+/// null or the library has none of this name. Thread-safe.
+[[nodiscard]] void* find_symbol(const char* name);
 /// Lists the HDF5 identifiers of all files that this process has open in HDF5, ascending; none if calls() is null.
 [[nodiscard]] std::vector<Id> open_files();
 

@@ -17,6 +17,7 @@
 #include "src/io/netcdf/column_variable.hpp"
 #include "src/io/numbering.hpp"
 #include "src/io/parcel_check.hpp"
+#include "src/io/particles/particle_file.hpp"
 
 namespace merganser::io {
 namespace {
@@ -279,6 +280,7 @@ void assign_ids(const std::string& path, const ParcelFileInfo& info, std::int64_
 // validated.
 Parcels read_parcels(const std::string& path, const ParcelFileInfo& info, comm::Transport& transport,
                      std::vector<FilePlace>* places, std::vector<MissingFound>* missing) {
+  if (info.metadata.format != FileFormat::epic) return read_particles(path, info, transport, places, missing);
   SliceReader reader(path, info, transport);
   const std::int64_t first = reader.slices().first[static_cast<std::size_t>(transport.rank())];
   const auto count = static_cast<std::size_t>(reader.slices().count(transport.rank()));

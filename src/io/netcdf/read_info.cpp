@@ -14,6 +14,7 @@
 #include "src/io/netcdf/column_variable.hpp"
 #include "src/io/netcdf/metadata.hpp"
 #include "src/io/parcel_check.hpp"
+#include "src/io/particles/particle_file.hpp"
 
 namespace merganser::io {
 namespace {
@@ -165,18 +166,21 @@ ParcelFileInfo describe_file(const NcFile& file, std::int64_t bytes) {
 
 bool netcdf_available() noexcept { return true; }
 
-ParcelFileInfo read_info(const std::string& path) {
+ParcelFileInfo read_info(const std::string& path, const std::string& species) {
+  refuse_other_formats(path);
   const std::int64_t bytes = check_self_contained(path);
+  if (std::optional<ParcelFileInfo> info = read_particle_info(path, species)) return *info;
+  if (!species.empty()) throw InputError(path + ": no openPMD file, so it has no species " + species);
   return describe_file(NcFile::open(path), bytes);
 }
 
 // Header of a parcel file on all ranks: rank 0 reads it and broadcasts the description.
-ParcelFileInfo read_info(const std::string& path, comm::Transport& transport) {
+ParcelFileInfo read_info(const std::string& path, comm::Transport& transport, const std::string& species) {
   ParcelFileInfo info;
   Packer packer;
   comm::agree(transport, [&] {
     if (transport.rank() != 0) return;
-    info = read_info(path);
+    info = read_info(path, species);
     packer(info);
   });
   const auto packed = comm::broadcast_from_first(transport, packer.bytes());

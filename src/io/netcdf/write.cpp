@@ -14,6 +14,7 @@
 #include "src/io/netcdf/define_file.hpp"
 #include "src/io/numbering.hpp"
 #include "src/io/parcel_check.hpp"
+#include "src/io/particles/particle_file.hpp"
 
 namespace merganser::io {
 namespace {
@@ -204,6 +205,19 @@ void check_writable(const std::string& path, const Parcels& parcels, const Decom
   check_ids("cannot write " + path, ids, ids, transport);
 }
 
+/// Returns what of the description of a file of one format holds for one of another: types of attributes, storage.
+FileMetadata metadata_for_format(const FileMetadata& from) {
+  FileMetadata out;
+  for (FileVariable column : from.columns) {
+    if (is_own_name(column.name) || column.name == "t") continue;
+    column.attributes.clear();
+    out.columns.push_back(std::move(column));
+  }
+  for (const FileAttribute& a : from.root.attributes)
+    if (a.name == "min_vratio") out.root.attributes.push_back(a);
+  return out;
+}
+
 }  // namespace
 
 // Preparation of this rank's parcels for a file: wrapped, checked, then rounded to the types of their columns.
@@ -215,19 +229,28 @@ void fit_to_file(const std::string& path, Parcels& parcels, const Box& box, cons
     check_parcels(parcels, box, list,
                   [&](std::size_t i) { return path + ": parcel with id " + std::to_string(parcels.id(i)); });
     round_to_types(parcels, list);
+    if (metadata.format != FileFormat::epic) fit_particles(parcels, box, metadata);
   });
 }
 
 // Writing of a parcel file: all processes together if the library is parallel, else through rank 0; the file appears
 // when it is complete. Collective.
-void write_parcels(const std::string& path, const Parcels& parcels, const Decomposition& decomposition, double time,
-                   comm::Transport& transport, const FileMetadata& metadata) {
+void write_parcels(const std::string& name, const Parcels& parcels, const Decomposition& decomposition, double time,
+                   comm::Transport& transport, const FileMetadata& from) {
+  const OutputName output_name = parse_output_name(name, from);
+  const std::string& path = output_name.path;
+  const FileMetadata metadata = output_name.format == from.format ? from : metadata_for_format(from);
   if (decomposition.ranks() != transport.size())
     throw UsageError("write_parcels: the decomposition has " + std::to_string(decomposition.ranks()) +
                      " ranks, the transport " + std::to_string(transport.size()));
   const Layout layout = gather_layout(parcels.size(), transport);
   std::vector<Column> list = columns(parcels.schema(), metadata);
   check_writable(path, parcels, decomposition, list, transport);
+  if (output_name.format != FileFormat::epic)
+    return write_particles(output_name, parcels, decomposition.grid(), time, transport, metadata);
+  if (from.format != FileFormat::epic && !parcels.schema().has("B"))
+    throw InputError("cannot write " + path + " in EPIC's format: the parcels have no shapes B; allowed: " + path +
+                     ":openpmd or " + path + ":vtkhdf");
   list.push_back(id_column(metadata));
   const bool at_home = has_only_owned_parcels(parcels, decomposition, transport.rank());
   const bool with_boxes = transport.all_reduce(std::int64_t{at_home}, comm::Op::min) != 0;

@@ -1,0 +1,28 @@
+#pragma once
+/// Names of parcel files that are to be written: the format follows from the suffix, or from ":FORMAT" behind the name.
+#include <string>
+#include <vector>
+
+#include "merganser/io/file_metadata.hpp"
+
+#include "merganser/base/language.hpp"
+
+namespace merganser::io {
+
+/// Name and format of a parcel file that is to be written.
+struct OutputName {
+  std::string path;                      ///< name of the file
+  FileFormat format = FileFormat::epic;  ///< format that it will have
+};
+
+/// Splits the name of a parcel file that is to be written. "out.h5:openpmd", "out.x:vtkhdf" and "out.x:epic" say the format; else
+/// ".vtkhdf" is VTKHDF, and ".h5" or ".hdf5" openPMD if the parcels come from a file of openPMD; all else is EPIC's. Local.
+/// @param metadata  of the file that the parcels come from
+/// @throws UsageError for parcels of a VTKHDF file and a suffix ".h5" alone, which either format may have
+[[nodiscard]] OutputName parse_output_name(const std::string& name, const FileMetadata& metadata);
+
+/// Lists what a file of this name will lack of the file that the parcels come from: what no file can be given
+/// (FileMetadata::lost), and what another format has no place for. Local.
+[[nodiscard]] std::vector<FileLoss> list_losses(const FileMetadata& metadata, const std::string& output);
+
+}  // namespace merganser::io

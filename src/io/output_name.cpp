@@ -1,0 +1,60 @@
+// Format of a parcel file that is to be written, by its name, and what a change of format loses.
+#include "merganser/io/output_name.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/text.hpp"
+
+namespace merganser::io {
+namespace {
+
+constexpr std::array<std::pair<const char*, FileFormat>, 3> kFormats{
+    {{":epic", FileFormat::epic}, {":openpmd", FileFormat::openpmd}, {":vtkhdf", FileFormat::vtkhdf}}};
+
+/// Returns true for a global attribute that every file of ours says in its own way, so that no file lacks it.
+bool is_said_by_all(const std::string& attribute) {
+  static constexpr std::array<const char*, 3> kNames{"min_vratio", "file_type", "Conventions"};
+  return std::any_of(kNames.begin(), kNames.end(), [&](const char* name) { return attribute == name; });
+}
+
+/// Adds what files of another format have no place for: of EPIC's global attributes, groups and other variables.
+void add_epic_losses(const FileGroup& root, std::vector<FileLoss>& to) {
+  std::vector<std::string> names;
+  for (const FileAttribute& a : root.attributes)
+    if (!is_said_by_all(a.name)) names.push_back(a.name);
+  for (const FileVariable& v : root.variables) names.push_back(v.name);
+  for (const FileGroup& g : root.groups) names.push_back(g.name);
+  for (const std::string& name : names) to.push_back({name, name + ", of an EPIC file"});
+}
+
+}  // namespace
+
+OutputName parse_output_name(const std::string& name, const FileMetadata& metadata) {
+  for (const auto& [suffix, format] : kFormats)
+    if (name.ends_with(suffix)) return {name.substr(0, name.size() - std::string(suffix).size()), format};
+  if (name.ends_with(".vtkhdf")) return {name, FileFormat::vtkhdf};
+  if (!name.ends_with(".h5") && !name.ends_with(".hdf5")) return {name, FileFormat::epic};
+  if (metadata.format == FileFormat::vtkhdf)
+    throw UsageError("cannot write " + name + ": its suffix may mean openPMD, VTKHDF or EPIC's format; allowed: " +
+                     name + ":openpmd, " + name + ":vtkhdf or " + name + ":epic");
+  return {name, metadata.format};
+}
+
+std::vector<FileLoss> list_losses(const FileMetadata& metadata, const std::string& output) {
+  std::vector<FileLoss> lost = metadata.lost;
+  if (output.empty() || parse_output_name(output, metadata).format == metadata.format) return lost;
+  if (metadata.format == FileFormat::epic) add_epic_losses(metadata.root, lost);
+  if (metadata.format == FileFormat::openpmd) {
+    const OpenpmdSource& from = metadata.openpmd;
+    std::string what = "openPMD's attributes and units";
+    if (!from.meshes.empty()) what += ", mesh records";
+    if (!from.constants.empty()) what += ", constant records (" + joined(from.constants) + ")";
+    lost.push_back({"openPMD", what});
+  }
+  return lost;
+}
+
+}  // namespace merganser::io

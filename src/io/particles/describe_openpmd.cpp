@@ -1,0 +1,448 @@
+// Description of an openPMD file: iteration, species, records and what they say of their merge rules, box from mesh records.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <set>
+
+#include "merganser/base/error.hpp"
+#include "merganser/base/text.hpp"
+#include "merganser/io/data_file.hpp"
+#include "src/io/particles/particle_file.hpp"
+
+namespace merganser::io {
+namespace {
+
+constexpr std::array<const char*, 3> kAxisNames{"x", "y", "z"};
+/// Attributes of the extension ED-PIC whose meaning is known: their macroWeighted tells how they merge.
+constexpr std::array<const char*, 3> kKnown{"charge", "mass", "momentum"};
+
+/// Joins parts of a path of HDF5 with one slash between any two.
+std::string joined_path(std::string a, std::string b) {
+  while (!a.empty() && a.back() == '/') a.pop_back();
+  while (!b.empty() && b.back() == '/') b.pop_back();
+  while (!b.empty() && b.front() == '/') b.erase(0, 1);
+  return b.empty() ? a : a + '/' + b;
+}
+
+/// Returns the one text of an attribute of the root group. @throws InputError if it is missing
+std::string root_text(const hdf5::File& file, const std::string& name) {
+  const std::vector<std::string> all = file.texts("/", name);
+  if (all.empty()) throw InputError(file.path() + ": openPMD's attribute " + name + " of the root group is missing");
+  return all.front();
+}
+
+/// Finds the last iteration of an openPMD file; earlier ones are listed as lost. Fills the source and the time.
+void find_iteration(const hdf5::File& file, ParcelFileInfo& info) {
+  const std::string base = root_text(file, "basePath");
+  const std::size_t at = base.find("%T");
+  if (base != "/data/%T/" || file.kind("/data") != hdf5::ObjectKind::group)
+    throw InputError(file.path() + ": openPMD's basePath is \"" + base + "\"" +
+                     (at == std::string::npos ? "" : ", or there is no group /data") +
+                     "; allowed: /data/%T/, as openPMD 1.1 has it");
+  std::vector<std::int64_t> all;
+  for (const std::string& name : file.members("/data")) {
+    std::int64_t number = 0;
+    const auto [end, wrong] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (wrong == std::errc() && end == name.data() + name.size() && number >= 0) all.push_back(number);
+  }
+  if (all.empty()) throw InputError(file.path() + ": no iteration in /data");
+  std::sort(all.begin(), all.end());
+  OpenpmdSource& source = info.metadata.openpmd;
+  source.file = file.path();
+  source.iteration = "/data/" + std::to_string(all.back());
+  if (all.size() > 1) {
+    info.metadata.lost.push_back({"iterations", std::to_string(all.size() - 1) + " iterations before the last"});
+    info.notes.push_back("iteration " + std::to_string(all.back()) + ", the last of " + std::to_string(all.size()));
+  }
+  const std::vector<double> time = file.numbers(source.iteration, "time");
+  const std::vector<double> unit = file.numbers(source.iteration, "timeUnitSI");
+  if (time.size() == 1) info.time = time[0] * (unit.size() == 1 ? unit[0] : 1);
+  if (!std::isfinite(info.time)) throw InputError(file.path() + ": the time of " + source.iteration + " is not finite");
+  source.particles = joined_path(source.iteration, root_text(file, "particlesPath"));
+  const std::vector<std::string> meshes = file.texts("/", "meshesPath");
+  if (!meshes.empty()) source.meshes = joined_path(source.iteration, meshes.front());
+  if (!meshes.empty() && file.kind(source.meshes) != hdf5::ObjectKind::group) source.meshes.clear();
+  if (file.kind(source.particles) != hdf5::ObjectKind::group)
+    throw InputError(file.path() + ": no particles: there is no group " + source.particles);
+}
+
+/// Reads one component of a record: a dataset of one dimension, or a group with a constant. Empty: neither, or no numbers.
+std::optional<Component> read_component(const hdf5::File& file, const std::string& at, std::int64_t& count) {
+  Component out;
+  out.at = at;
+  const std::vector<double> unit = file.numbers(at, "unitSI");
+  if (unit.size() == 1) out.unit = unit[0];
+  if (!std::isfinite(out.unit) || out.unit == 0)
+    throw InputError(file.path() + ": unitSI of " + at + " is " + number_text(out.unit) + "; allowed: finite, not 0");
+  if (file.kind(at) == hdf5::ObjectKind::dataset) {
+    const hdf5::DatasetInfo about = file.dataset(at);
+    if (!about.type || about.shape.size() != 1) return std::nullopt;
+    out.type = *about.type;
+    out.storage = about.storage;
+    count = about.shape[0];
+    return out;
+  }
+  const std::vector<double> value = file.numbers(at, "value");
+  const std::vector<double> shape = file.numbers(at, "shape");
+  if (value.size() != 1 || shape.size() != 1) return std::nullopt;
+  if (!(shape[0] >= 0) || shape[0] > 0x1p53 || shape[0] != std::floor(shape[0]))
+    throw InputError(file.path() + ": shape of " + at + " is " + number_text(shape[0]) +
+                     "; allowed: a number of particles");
+  count = static_cast<std::int64_t>(shape[0]);
+  out.value = value[0];
+  return out;
+}
+
+/// How the values of a record combine when particles merge, by the extension ED-PIC.
+enum class Weighting {
+  unknown,   ///< the attributes are missing, or combine otherwise
+  single,    ///< of one real particle: the mean by weight
+  together,  ///< of all real particles that one stands for: the sum
+};
+/// Reads macroWeighted and weightingPower of a record.
+Weighting read_weighting(const hdf5::File& file, const std::string& record) {
+  const std::vector<double> macro = file.numbers(record, "macroWeighted");
+  const std::vector<double> power = file.numbers(record, "weightingPower");
+  if (macro.size() != 1 || power.size() != 1) return Weighting::unknown;
+  if (macro[0] == 0) return Weighting::single;
+  return macro[0] == 1 && power[0] == 1 ? Weighting::together : Weighting::unknown;
+}
+
+/// Record of a species that was found: its components by column, and what it says of merging.
+struct Record {
+  Weighting weighting = Weighting::unknown;
+  std::vector<std::string> columns;
+  bool constant = true;  ///< true if all components are constants
+};
+
+/// Species while it is described: what is added to Species.
+struct Described {
+  Species species;
+  std::map<std::string, Record> records;
+  std::map<std::string, std::string> paths;  ///< by column: path below the species
+  std::vector<std::string> unread;           ///< records without numbers over the particles
+};
+
+/// Returns the column of the parcels for a component of a record: EPIC's names where they are meant, else "record_component".
+std::string column_name(const std::string& record, const std::string& component) {
+  if (component.empty()) return record == "weighting" ? "volume" : record == "id" ? std::string(kIdName) : record;
+  if (record == "position") return component + "_position";
+  if (record == "positionOffset") return component + "_offset";
+  if (record == "vorticity") return component + "_vorticity";
+  return record + "_" + component;
+}
+
+/// Describes one species of an openPMD file: records and components by column.
+/// @throws InputError if lengths differ, or columns have equal names
+Described describe_species(const hdf5::File& file, const std::string& at, const std::string& name) {
+  Described out;
+  out.species.name = name;
+  std::int64_t count = -1;
+  const auto add = [&](const std::string& record, const std::string& component) {
+    const std::string path = component.empty() ? record : record + '/' + component;
+    std::int64_t length = -1;
+    const std::optional<Component> found = read_component(file, at + '/' + path, length);
+    if (!found) return out.unread.push_back(path);
+    if (count >= 0 && length != count)
+      throw InputError(file.path() + ": " + at + '/' + path + " has " + std::to_string(length) +
+                       " values, records before it " + std::to_string(count) + "; truncated or damaged");
+    count = length;
+    const std::string column = column_name(record, component);
+    if (!out.species.columns.emplace(column, *found).second)
+      throw InputError(file.path() + ": species " + name + ": two records become the column " + column);
+    Record& r = out.records[record];
+    r.columns.push_back(column);
+    r.constant = r.constant && found->value.has_value();
+    out.paths[column] = path;
+  };
+  for (const std::string& record : file.members(at)) {
+    if (record == "particlePatches") continue;  // of the order in the file, which changes
+    const std::string path = at + '/' + record;
+    if (file.kind(path) == hdf5::ObjectKind::dataset || !file.numbers(path, "value").empty()) {
+      add(record, "");
+    } else if (file.kind(path) == hdf5::ObjectKind::group) {
+      for (const std::string& component : file.members(path)) add(record, component);
+    } else {
+      out.unread.push_back(record);
+    }
+    if (out.records.contains(record)) out.records[record].weighting = read_weighting(file, path);
+  }
+  for (const char* axis : kAxisNames)
+    for (const char* part : {"_position", "_offset"})
+      if (!out.species.columns.contains(std::string(axis) + part))
+        throw InputError(file.path() + ": species " + name + " has no " +
+                         (std::string(part) == "_offset" ? "positionOffset/" : "position/") + axis +
+                         "; allowed: particles in three dimensions with both");
+  if (!out.species.columns.contains("volume"))
+    throw InputError(file.path() + ": species " + name + " has no record weighting, which is the volume of a parcel");
+  out.species.count = count;
+  return out;
+}
+
+/// Returns true if a record holds a number for each particle that merging changes, so that it is a column: a constant of one
+/// real particle stays what it is.
+bool is_column(const std::string& name, const Record& record) {
+  static const std::set<std::string> own{
+      "position", "positionOffset", "weighting", "vorticity", "buoyancy", "B11", "B12", "B13", "B22", "B23"};
+  if (name == "id") return !record.constant;
+  return own.contains(name) || !record.constant || record.weighting != Weighting::single;
+}
+
+/// Adds the known attributes of ED-PIC to the schema, which all species have as columns and with the same rule.
+void add_known_attributes(const std::vector<Described>& all, std::vector<Attribute>& to) {
+  for (const char* name : kKnown) {
+    std::optional<Rule> rule;
+    std::vector<std::string> columns;
+    bool good = true;
+    for (const Described& d : all) {
+      const auto at = d.records.find(name);
+      good = good && at != d.records.end() && is_column(name, at->second) &&
+             at->second.weighting != Weighting::unknown && (columns.empty() || columns == at->second.columns);
+      if (!good) break;
+      const Rule its = at->second.weighting == Weighting::single ? Rule::mean : Rule::sum;
+      good = !rule || *rule == its;
+      rule = its;
+      columns = at->second.columns;
+    }
+    if (good && rule) to.push_back({name, static_cast<int>(columns.size()), *rule, columns, ""});
+  }
+}
+
+/// Lists the columns of all species for the metadata. What only some have is lost; what differs in type or unit is refused.
+void add_columns(const hdf5::File& file, const std::vector<Described>& all, ParticleFile& out) {
+  std::set<std::string> lost;
+  for (const Described& d : all) {
+    for (const std::string& path : d.unread) lost.insert(path);
+    for (const auto& [name, record] : d.records) {
+      if (!is_column(name, record) || name == "positionOffset") continue;
+      for (const std::string& column : record.columns) {
+        const Component& mine = d.species.columns.at(column);
+        bool everywhere = true;
+        for (const Described& other : all) {
+          const auto at = other.records.find(name);
+          everywhere = everywhere && at != other.records.end() && is_column(name, at->second) &&
+                       other.species.columns.contains(column);
+          if (!everywhere) break;
+          const Component& its = other.species.columns.at(column);
+          if (its.type != mine.type || (name != "position" && its.unit != mine.unit))
+            throw InputError(file.path() + ": " + other.paths.at(column) + " of species " + other.species.name +
+                             " and " + d.species.name +
+                             " differ in unitSI or type; allowed: one of them, --species NAME");
+        }
+        if (name == "id" && !everywhere) continue;
+        if (!everywhere) {
+          lost.insert(d.paths.at(column));
+        } else if (out.info.metadata.column(column) == nullptr) {
+          out.info.metadata.columns.push_back(describe_column(column, mine, d.paths.at(column)));
+        }
+      }
+    }
+  }
+  for (const std::string& path : lost)
+    out.info.metadata.lost.push_back(
+        {path, "record " + path + ", which not every species has as numbers over its particles"});
+}
+
+/// Grid of one mesh record, with the names of its axes in the order of the box.
+struct MeshGrid {
+  Grid grid;
+  std::array<std::size_t, 3> axis{};  ///< by axis of the box: place in axisLabels
+};
+
+/// Reads the box of one mesh record: cartesian, in three dimensions x, y and z. Empty: it is none of this kind.
+std::optional<MeshGrid> read_mesh(const hdf5::File& file, const std::string& at) {
+  const std::vector<std::string> geometry = file.texts(at, "geometry");
+  std::vector<std::string> labels = file.texts(at, "axisLabels");
+  const std::vector<std::string> order = file.texts(at, "dataOrder");
+  const std::vector<double> spacing = file.numbers(at, "gridSpacing");
+  const std::vector<double> offset = file.numbers(at, "gridGlobalOffset");
+  const std::vector<double> unit = file.numbers(at, "gridUnitSI");
+  if (geometry.empty() || geometry.front() != "cartesian" || labels.size() != 3 || spacing.size() != 3 ||
+      offset.size() != 3 || unit.size() != 1)
+    return std::nullopt;
+  std::string component = at;  // of a vector its first component tells the shape
+  if (file.kind(at) == hdf5::ObjectKind::group && file.numbers(at, "shape").empty()) {
+    const std::vector<std::string> parts = file.members(at);
+    if (parts.empty()) return std::nullopt;
+    component = at + '/' + parts.front();
+  }
+  std::vector<double> shape = file.numbers(component, "shape");
+  if (file.kind(component) == hdf5::ObjectKind::dataset) {
+    const std::vector<std::int64_t> lengths = file.dataset(component).shape;
+    shape.assign(lengths.begin(), lengths.end());
+    if (!order.empty() && order.front() == "F") std::reverse(shape.begin(), shape.end());
+  }
+  if (shape.size() != 3) return std::nullopt;
+  MeshGrid out;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto label = std::find(labels.begin(), labels.end(), kAxisNames[a]);
+    if (label == labels.end()) return std::nullopt;
+    const auto i = static_cast<std::size_t>(label - labels.begin());
+    out.axis[a] = i;
+    if (!(shape[i] >= 1) || shape[i] > 0x1p53) return std::nullopt;
+    out.grid.cells[a] = static_cast<std::int64_t>(shape[i]);
+    out.grid.box.lower[a] = offset[i] * unit[0];
+    out.grid.box.extent[a] = spacing[i] * shape[i] * unit[0];
+  }
+  out.grid.box.periodic = {false, false, false};
+  return out;
+}
+
+/// Reads which axes are periodic from the boundaries of a list of the extension ED-PIC: two words for each axis in the order of
+/// axisLabels. Empty: it does not say.
+std::optional<std::array<bool, 3>> read_boundaries(const std::vector<std::string>& words, const MeshGrid& mesh) {
+  if (words.size() != 6) return std::nullopt;
+  std::array<bool, 3> periodic{};
+  for (std::size_t a = 0; a < 3; ++a) {
+    const bool low = words[2 * mesh.axis[a]] == "periodic";
+    const bool high = words[2 * mesh.axis[a] + 1] == "periodic";
+    if (low != high) return std::nullopt;
+    periodic[a] = low;
+  }
+  return periodic;
+}
+
+/// Sets box, cells and periodic axes from the mesh records, where they agree.
+void read_meshes(const hdf5::File& file, ParcelFileInfo& info) {
+  const std::string& meshes = info.metadata.openpmd.meshes;
+  if (meshes.empty()) return;
+  std::optional<MeshGrid> found;
+  std::string from;
+  for (const std::string& name : file.members(meshes)) {
+    const std::optional<MeshGrid> mesh = read_mesh(file, meshes + '/' + name);
+    if (!mesh) continue;
+    if (found && !(found->grid == mesh->grid)) {
+      info.notes.push_back("the mesh records " + from + " and " + name +
+                           " differ in box or cells, so that neither counts");
+      return;
+    }
+    found = mesh;
+    from = name;
+  }
+  if (!found) return;
+  info.grid = found->grid;
+  info.says_grid = true;
+  info.notes.push_back("box and cells from the mesh record " + from);
+  for (const char* name : {"particleBoundary", "fieldBoundary"}) {
+    const auto periodic = read_boundaries(file.texts(meshes, name), *found);
+    if (!periodic) continue;
+    info.grid.box.periodic = {(*periodic)[0], (*periodic)[1], (*periodic)[2]};
+    info.says_periodic = true;
+    info.notes.push_back(std::string("periodic axes from ") + name + " of the meshes");
+    return;
+  }
+}
+
+/// Finds the species to be read. @throws InputError if there is none, or none of the name that was asked for
+std::vector<std::string> choose_species(const hdf5::File& file, const std::string& wanted, ParcelFileInfo& info) {
+  std::vector<std::string> all;
+  for (const std::string& name : file.members(info.metadata.openpmd.particles))
+    if (file.kind(info.metadata.openpmd.particles + '/' + name) == hdf5::ObjectKind::group) all.push_back(name);
+  if (all.empty()) throw InputError(file.path() + ": no species in " + info.metadata.openpmd.particles);
+  if (wanted.empty()) {
+    if (all.size() > 1)
+      info.notes.push_back("species " + joined(all) + ": all, numbered from 0 in the attribute species");
+    return all;
+  }
+  if (std::find(all.begin(), all.end(), wanted) == all.end())
+    throw InputError(file.path() + ": no species " + wanted + "; it has " + joined(all));
+  all.erase(std::find(all.begin(), all.end(), wanted));
+  info.notes.push_back("species " + wanted + (all.empty() ? "" : " alone, without " + joined(all)));
+  return {wanted};
+}
+
+/// Decides where ids come from: the record id of every species, else the places in the file.
+void describe_ids(const hdf5::File& file, std::vector<Described>& all, ParticleFile& out) {
+  out.info.has_ids = out.info.metadata.column(kIdName) != nullptr;
+  if (!out.info.has_ids) {
+    out.info.notes.push_back("no record id: ids are the places in the file, from 0");
+    return;
+  }
+  bool marked = true;
+  std::int64_t looked = 0;
+  for (const Described& d : all) {
+    const Component& id = d.species.columns.at(std::string(kIdName));
+    if (!is_integer(id.type))
+      throw InputError(file.path() + ": the record id of species " + d.species.name + " is of type " +
+                       type_name(id.type) + "; allowed: integers");
+    if (d.species.count == 0) continue;
+    std::uint64_t first = 0;
+    file.read(id.at, FileType::u64, {0, 1}, &first);
+    marked = marked && id.type == FileType::u64 && first >> 63 != 0;
+    ++looked;
+  }
+  out.info.metadata.openpmd.marked_ids = marked && looked > 0;
+  std::string note = "ids from the record id";
+  if (out.info.metadata.openpmd.marked_ids) note += ", without the highest bit, which all have";
+  if (all.size() > 1)
+    note += "; as that of one species may be another's, " + std::to_string(all.size()) + " id + number of the species";
+  out.info.notes.push_back(note);
+}
+
+/// Lists the records that are constants and stay so, and notes of positions how their offsets are given: a writer gives those of
+/// 32 bits in the same way.
+void describe_positions(const std::vector<Described>& all, FileMetadata& metadata) {
+  std::set<std::string> constants;
+  for (const Described& d : all)
+    for (const auto& [name, record] : d.records)
+      if (name != "positionOffset" && !is_column(name, record)) constants.insert(name);
+  metadata.openpmd.constants.assign(constants.begin(), constants.end());
+  for (const char* axis : kAxisNames) {
+    const Component& first = all.front().species.columns.at(axis + std::string("_offset"));
+    std::optional<double> value = first.value;
+    for (const Described& d : all) {
+      const Component& its = d.species.columns.at(axis + std::string("_offset"));
+      if (its.value != value || its.unit != first.unit) value.reset();
+    }
+    for (FileVariable& v : metadata.columns) {
+      if (v.name != axis + std::string("_position")) continue;
+      const std::int32_t type = static_cast<std::int32_t>(first.type);
+      v.attributes.push_back({kOffsetType, file_values(std::span<const std::int32_t>(&type, 1))});
+      v.attributes.push_back({kOffsetUnit, file_values(std::span<const double>(&first.unit, 1))});
+      if (value) v.attributes.push_back({kOffsetValue, file_values(std::span<const double>(&*value, 1))});
+    }
+  }
+}
+
+}  // namespace
+
+ParticleFile describe_openpmd(const hdf5::File& file, const std::string& species) {
+  ParticleFile out;
+  ParcelFileInfo& info = out.info;
+  info.says_grid = false;
+  info.grid.box.periodic = {false, false, false};
+  info.metadata.format = FileFormat::openpmd;
+  find_iteration(file, info);
+  const std::vector<std::string> names = choose_species(file, species, info);
+  std::vector<Described> all;
+  for (const std::string& name : names)
+    all.push_back(describe_species(file, info.metadata.openpmd.particles + '/' + name, name));
+  add_columns(file, all, out);
+  describe_ids(file, all, out);
+  describe_positions(all, info.metadata);
+  for (Described& d : all) {
+    info.parcels += d.species.count;
+    out.species.push_back(std::move(d.species));
+  }
+  std::vector<Attribute> attributes;
+  add_epic_attributes(out.species, attributes);
+  add_known_attributes(all, attributes);
+  if (names.size() > 1) {
+    if (info.metadata.column(kSpeciesName) != nullptr)
+      throw InputError(file.path() +
+                       ": a record is called species, as the number of a particle's species is here; "
+                       "allowed: --species NAME");
+    Component number;
+    number.type = FileType::i32;
+    info.metadata.columns.push_back(describe_column(kSpeciesName, number, ""));
+    attributes.push_back({kSpeciesName, 1, Rule::centre, {kSpeciesName}, "1"});
+  }
+  info.metadata.openpmd.species = names;
+  info.schema = Schema(std::move(attributes));
+  read_own_attributes(file, info.metadata.openpmd.iteration, info);
+  if (!info.says_grid) read_meshes(file, info);
+  return out;
+}
+
+}  // namespace merganser::io

@@ -1,0 +1,92 @@
+// Writes parcels as a file of openPMD or VTKHDF: rank 0 gathers and writes, and the file appears when it is complete.
+#include "src/io/particles/write_particles.hpp"
+
+#include <array>
+#include <filesystem>
+
+#include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
+#include "merganser/comm/shared_output.hpp"
+#include "merganser/io/data_file.hpp"
+#include "src/io/netcdf/nc_file.hpp"
+#include "src/io/particles/positions.hpp"
+
+namespace merganser::io {
+namespace {
+
+/// Estimates, from above, the size of a particle file in bytes: numbers of 8 bytes, and what is carried of the file that was read.
+std::int64_t estimate_bytes(const ParticlesToWrite& in, std::int64_t parcels) {
+  std::error_code none;
+  std::int64_t carried = 0;
+  if (!in.metadata.openpmd.file.empty()) {
+    const auto size = std::filesystem::file_size(in.metadata.openpmd.file, none);
+    if (!none) carried = static_cast<std::int64_t>(size);
+  }
+  constexpr std::int64_t kHeader = 64 * 1024;
+  return kHeader + carried + parcels * static_cast<std::int64_t>(8 * (in.columns.size() + 6));
+}
+
+}  // namespace
+
+void put_box_attributes(const hdf5::File& file, const std::string& at, const ParticlesToWrite& in) {
+  const Box& box = in.grid.box;
+  std::array<std::int64_t, 3> periodic{};
+  for (std::size_t a = 0; a < 3; ++a) periodic[a] = box.periodic[a] ? 1 : 0;
+  file.put(at, kCellsAttribute, FileType::i64, in.grid.cells, true);
+  file.put(at, kExtentAttribute, box.extent, true);
+  file.put(at, kOriginAttribute, box.lower, true);
+  file.put(at, kPeriodicAttribute, FileType::i32, periodic, true);
+  const FileValues* const ratio = find_attribute(in.metadata.root, "min_vratio");
+  if (ratio == nullptr) return;
+  const std::vector<double> value = to_doubles(*ratio);
+  if (value.size() == 1) file.put(at, kRatioAttribute, value, false);
+}
+
+void to_particle_type(const Column& column, std::span<const double> values, std::vector<std::byte>& out) {
+  Column plain = column;
+  plain.may_lack = column.may_lack && is_integer(column.type);
+  to_file_type(plain, values.data(), values.size(), out);
+}
+
+void fit_particles(Parcels& parcels, const Box& box, const FileMetadata& metadata) {
+  const std::array<PositionCodec, 3> codecs{PositionCodec(metadata.column("x_position"), 0),
+                                            PositionCodec(metadata.column("y_position"), 1),
+                                            PositionCodec(metadata.column("z_position"), 2)};
+  const FileVariable* const volume = metadata.column("volume");
+  const bool narrow = volume != nullptr && volume->values.type == static_cast<int>(FileType::f32);
+  for (std::size_t i = 0; i < parcels.size(); ++i) {
+    Site& s = parcels.site(i);
+    s.x = codecs[0].fit(s.x, box);
+    s.y = codecs[1].fit(s.y, box);
+    s.z = codecs[2].fit(s.z, box);
+    if (narrow) s.volume = static_cast<double>(static_cast<float>(s.volume));
+  }
+}
+
+void write_particles(const OutputName& name, const Parcels& parcels, const Grid& grid, double time,
+                     comm::Transport& transport, const FileMetadata& metadata) {
+  ParticlesToWrite in{parcels, grid, metadata, columns(parcels.schema(), metadata), metadata.openpmd.species};
+  in.columns.push_back(id_column(metadata));
+  if (in.species.empty()) in.species.emplace_back("parcels");
+  const std::int64_t total = transport.all_reduce(static_cast<std::int64_t>(parcels.size()), comm::Op::sum);
+  comm::SharedOutput output(name.path, transport, estimate_bytes(in, total), OutputFile::Opened::by_name);
+  std::optional<NetcdfLock> lock;  // on rank 0 alone, which calls HDF5
+  std::optional<hdf5::File> file;
+  comm::agree(transport, [&] {
+    if (transport.rank() != 0) return;
+    lock.emplace(name.path);
+    file.emplace(hdf5::File::create(output.name(), name.path));
+  });
+  output.hold_room();
+  const hdf5::File* const here = file ? &*file : nullptr;
+  name.format == FileFormat::openpmd ? write_openpmd(here, in, time, transport)
+                                     : write_vtkhdf(here, in, time, transport);
+  comm::agree(transport, [&] {
+    if (file) file->close();
+    file.reset();
+    lock.reset();
+  });
+  output.commit();
+}
+
+}  // namespace merganser::io

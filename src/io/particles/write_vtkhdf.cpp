@@ -1,0 +1,132 @@
+// Writes parcels as a VTKHDF file of points (PolyData): each parcel a vertex, its attributes arrays over the points.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+
+#include "merganser/base/error.hpp"
+#include "src/io/particles/gathered.hpp"
+#include "src/io/particles/vtkhdf_names.hpp"
+#include "src/io/particles/write_particles.hpp"
+
+namespace merganser::io {
+namespace {
+
+/// Array over the points: its columns, and what it tells of its attribute.
+struct PointArray {
+  std::string name;
+  std::span<const Column> columns;
+  const Attribute* attribute = nullptr;  ///< null: of no attribute beside EPIC's
+  std::int64_t place = 0;
+};
+
+/// Lists the arrays over the points: vectors of three numbers of one type, else one array for each column.
+std::vector<PointArray> list_arrays(const ParticlesToWrite& in) {
+  const std::span<const Column> all(in.columns);
+  std::vector<PointArray> arrays{{"volume", all.subspan(3, 1)}, {std::string(kIdName), all.last(1)}};
+  std::size_t at = 4;
+  std::int64_t place = 0;
+  for (const Attribute& a : in.parcels.schema().attributes()) {
+    const auto count = static_cast<std::size_t>(a.components);
+    const std::span<const Column> columns = all.subspan(at, count);
+    const Attribute* const told = Schema::epic().has(a.name) || a.rule == Rule::callback ? nullptr : &a;
+    const bool alike =
+        std::all_of(columns.begin(), columns.end(), [&](const Column& c) { return c.type == columns[0].type; });
+    if (count == 3 && alike) {
+      arrays.push_back({a.name, columns, told, place});
+    } else {
+      for (std::size_t c = 0; c < count; ++c)
+        arrays.push_back({columns[c].name, columns.subspan(c, 1), count == 1 ? told : nullptr, place});
+    }
+    at += count;
+    ++place;
+  }
+  return arrays;
+}
+
+/// Writes an array over the points. Collective.
+void write_array(const hdf5::File* file, const ParticlesToWrite& in, const PointArray& array,
+                 GatheredParcels& gathered) {
+  const std::string at = std::string(kPointData) + "/" + array.name;
+  const std::size_t width = array.columns.size();
+  const FileType type = array.columns[0].type;
+  gathered.on_first([&] {
+    std::vector<std::int64_t> shape{gathered.total(0)};
+    if (width > 1) shape.push_back(static_cast<std::int64_t>(width));
+    file->make_dataset(at, type, shape, array.columns[0].storage);
+    if (array.attribute == nullptr) return;
+    const auto* const rule = std::find_if(kRuleNames.begin(), kRuleNames.end(),
+                                          [&](const auto& r) { return r.second == array.attribute->rule; });
+    if (rule == kRuleNames.end()) return;
+    file->put(at, kRuleAttribute, std::string_view(rule->first));
+    file->put(at, kPlaceAttribute, FileType::i64, std::array<std::int64_t, 1>{array.place}, false);
+  });
+  std::vector<std::byte> typed;
+  const auto values = [&](std::size_t i, double* to) {
+    for (std::size_t c = 0; c < width; ++c) gather(in.parcels, array.columns[c], i, to + c, 1);
+  };
+  gathered.write(0, width, values, [&](std::int64_t first, std::span<const double> rows) {
+    to_particle_type(array.columns[0], rows, typed);
+    const auto count = static_cast<std::int64_t>(rows.size() / width);
+    file->write(at, type, {first, count, width > 1 ? static_cast<std::int64_t>(width) : 0}, typed.data());
+  });
+}
+
+/// Writes one kind of cells of PolyData: vertices, one for each point, or none. On rank 0.
+void put_cells(const hdf5::File& file, const char* name, std::int64_t count) {
+  const std::string at = std::string(kVtkhdf) + "/" + name;
+  const std::array<std::int64_t, 1> one{1};
+  const auto put = [&](const char* what, std::int64_t length, auto&& value) {
+    constexpr std::int64_t kPart = std::int64_t{1} << 20;
+    const std::string path = at + "/" + what;
+    file.make_dataset(path, FileType::i64, std::array<std::int64_t, 1>{length}, {});
+    std::vector<std::int64_t> numbers;
+    for (std::int64_t done = 0; done < length; done += kPart) {
+      numbers.resize(static_cast<std::size_t>(std::min(kPart, length - done)));
+      for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = value(done + static_cast<std::int64_t>(i));
+      file.write(path, FileType::i64, {done, static_cast<std::int64_t>(numbers.size())}, numbers.data());
+    }
+  };
+  const auto all = [&](std::int64_t) { return count; };
+  const auto place = [](std::int64_t i) { return i; };
+  put("NumberOfCells", one[0], all);
+  put("NumberOfConnectivityIds", one[0], all);
+  put("Offsets", count + 1, place);
+  put("Connectivity", count, place);
+}
+
+/// Writes what stands beside the points: type, version, box, cells of PolyData. On rank 0.
+void put_frame(const hdf5::File& file, const ParticlesToWrite& in, double time, std::int64_t count) {
+  file.make_group(kVtkhdf);
+  file.put(kVtkhdf, "Version", FileType::i64, std::array<std::int64_t, 2>{2, 0}, true);
+  file.put(kVtkhdf, "Type", std::string_view("PolyData"));
+  file.put(kVtkhdf, "merganser_version", std::string_view(MERGANSER_VERSION));
+  file.put(kVtkhdf, kTimeAttribute, std::array<double, 1>{time}, false);
+  put_box_attributes(file, kVtkhdf, in);
+  const std::string number = std::string(kVtkhdf) + "/NumberOfPoints";
+  file.make_dataset(number, FileType::i64, std::array<std::int64_t, 1>{1}, {});
+  file.write(number, FileType::i64, {0, 1}, &count);
+  put_cells(file, "Vertices", count);
+  for (const char* none : {"Lines", "Polygons", "Strips"}) put_cells(file, none, 0);
+}
+
+}  // namespace
+
+void write_vtkhdf(const hdf5::File* file, const ParticlesToWrite& in, double time, comm::Transport& transport) {
+  GatheredParcels gathered(
+      in.parcels, 1, [](std::size_t) { return 0; }, transport);
+  const std::string points = std::string(kVtkhdf) + "/Points";
+  gathered.on_first([&] {
+    put_frame(*file, in, time, gathered.total(0));
+    const FileType type = in.columns[0].type == FileType::f32 ? FileType::f32 : FileType::f64;
+    file->make_dataset(points, type, std::array<std::int64_t, 2>{gathered.total(0), 3}, {});
+  });
+  const auto position = [&](std::size_t i, double* to) { std::memcpy(to, &in.parcels.site(i), 3 * sizeof(double)); };
+  gathered.write(0, 3, position, [&](std::int64_t first, std::span<const double> rows) {
+    file->write(points, FileType::f64, {first, static_cast<std::int64_t>(rows.size() / 3), 3}, rows.data());
+  });
+  for (const PointArray& array : list_arrays(in)) write_array(file, in, array, gathered);
+  gathered.throw_error();
+}
+
+}  // namespace merganser::io

@@ -1,0 +1,139 @@
+/// Tests of VTKHDF files of parcels: written, read bit for bit, converted, refused.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "merganser/base/error.hpp"
+#include "merganser/comm/collectives.hpp"
+#include "merganser/io/output_name.hpp"
+#include "merganser/io/parcel_file.hpp"
+#include "merganser/parcels/generate.hpp"
+#include "tests/io/folder.hpp"
+#include "tests/io/openpmd_file.hpp"
+#include "tests/support/ranks.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/total_digest.hpp"
+
+namespace {
+
+using namespace merganser;
+using namespace merganser::test;
+using comm::Transport;
+
+class Vtkhdf : public testing::TestWithParam<Setup> {};
+INSTANTIATE_TEST_SUITE_P(Models, Vtkhdf, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
+
+TEST_P(Vtkhdf, parcels_are_read_back_bit_for_bit_and_as_epic_again) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Folder folder(t);
+    const Grid grid{{{-1, 0.5, 2}, {2, 1.5, 1}, {true, false, true}}, {8, 6, 4}};
+    const Decomposition decomposition(grid, t.size());
+    RandomParcels random;
+    random.per_cell = 5;
+    const Parcels parcels = generate_random(random, decomposition, t.rank());
+    const Digest expected = total_digest(t, parcels);
+    const std::string path = folder.file("a.vtkhdf");
+    io::write_parcels(path, parcels, decomposition, 1.25, t);
+    const io::ParcelFileInfo info = io::read_info(path, t);
+    EXPECT_EQ(info.metadata.format, io::FileFormat::vtkhdf);
+    EXPECT_EQ(info.grid, grid);
+    EXPECT_TRUE(info.says_grid && info.says_periodic && info.has_ids);
+    EXPECT_EQ(info.time, 1.25);
+    EXPECT_EQ(info.schema, Schema::epic());
+    EXPECT_TRUE(io::unread_variables(info).empty());
+    const Parcels back = io::read_parcels(path, info, t);
+    EXPECT_EQ(total_digest(t, back), expected);
+    io::write_parcels(folder.file("b.nc"), back, decomposition, info.time, t, info.metadata);
+    EXPECT_EQ(total_digest(t, io::read_parcels(folder.file("b.nc"), io::read_info(folder.file("b.nc"), t), t)),
+              expected);
+    t.barrier();
+  });
+}
+
+TEST_P(Vtkhdf, species_and_momenta_of_openpmd_come_back) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Folder folder(t);
+    if (t.rank() == 0) make_openpmd(folder.file("in.h5"), {});
+    t.barrier();
+    io::ParcelFileInfo info = io::read_info(folder.file("in.h5"), t);
+    info.says_periodic = true;
+    const Parcels parcels = io::read_parcels(folder.file("in.h5"), info, t);
+    const std::string path = folder.file("a.vtkhdf");
+    EXPECT_EQ(io::list_losses(info.metadata, path).size(), 1U);
+    io::write_parcels(path, parcels, Decomposition(info.grid, t.size()), info.time, t, info.metadata);
+    const io::ParcelFileInfo again = io::read_info(path, t);
+    EXPECT_EQ(again.grid, info.grid);
+    EXPECT_EQ(again.schema.attributes().size(), info.schema.attributes().size());
+    EXPECT_EQ(total_digest(t, io::read_parcels(path, again, t)), total_digest(t, parcels));
+    const std::string wrong = refusal<InputError>([&] {
+      io::write_parcels(folder.file("b.nc"), parcels, Decomposition(info.grid, t.size()), 0, t, info.metadata);
+    });
+    EXPECT_NE(wrong.find("no shapes B"), std::string::npos) << wrong;
+    t.barrier();
+  });
+}
+
+TEST_P(Vtkhdf, points_of_floats_stay_floats) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Folder folder(t);
+    const std::string path = folder.file("a.vtkhdf");
+    if (t.rank() == 0) {
+      const io::NetcdfLock lock(path);
+      io::hdf5::File file = io::hdf5::File::create(path, path);
+      file.make_group("/VTKHDF/PointData");
+      file.put("/VTKHDF", "Type", std::string_view("PolyData"));
+      file.make_dataset("/VTKHDF/Points", io::FileType::f32, std::array<std::int64_t, 2>{2, 3}, {});
+      const std::array<double, 6> xyz{0.1, 0.2, 0.3, 0.7, 0.8, 0.9};
+      file.write("/VTKHDF/Points", io::FileType::f64, {0, 2, 3}, xyz.data());
+      file.make_dataset("/VTKHDF/PointData/volume", io::FileType::i32, std::array<std::int64_t, 1>{2}, {});
+      const std::array<double, 2> volumes{3, 4};
+      file.write("/VTKHDF/PointData/volume", io::FileType::f64, {0, 2}, volumes.data());
+      file.close();
+    }
+    t.barrier();
+    io::ParcelFileInfo info = io::read_info(path, t);
+    EXPECT_FALSE(info.says_grid || info.says_periodic || info.has_ids);
+    info.grid = Grid{{{0, 0, 0}, {1, 1, 1}, {true, true, true}}, {6, 6, 6}};
+    info.says_grid = info.says_periodic = true;
+    Parcels parcels = io::read_parcels(path, info, t);
+    for (std::size_t i = 0; i < parcels.size(); ++i) {
+      parcels.site(i).x += 0.01;  // no float
+      parcels.site(i).volume += 0.5;
+    }
+    io::fit_to_file("b", parcels, info.grid.box, info.metadata, t);
+    io::write_parcels(folder.file("b.vtkhdf"), parcels, Decomposition(info.grid, t.size()), 0, t, info.metadata);
+    const Parcels back = io::read_parcels(folder.file("b.vtkhdf"), io::read_info(folder.file("b.vtkhdf"), t), t);
+    EXPECT_EQ(total_digest(t, back), total_digest(t, parcels));
+    t.barrier();
+  });
+}
+
+/// Writes a VTKHDF file of two points with a volume.
+void make_points(const std::string& path, const std::string& type, bool volume, std::int64_t volumes) {
+  const io::NetcdfLock lock(path);
+  io::hdf5::File file = io::hdf5::File::create(path, path);
+  file.make_group("/VTKHDF/PointData");
+  file.put("/VTKHDF", "Type", std::string_view(type));
+  file.make_dataset("/VTKHDF/Points", io::FileType::f64, std::array<std::int64_t, 2>{2, 3}, {});
+  if (volume)
+    file.make_dataset("/VTKHDF/PointData/volume", io::FileType::f64, std::array<std::int64_t, 1>{volumes}, {});
+  file.close();
+}
+
+TEST(VtkhdfFiles, faults_are_refused_by_name) {
+  const Folder folder;
+  const auto refused = [&](const std::string& type, bool volume, std::int64_t volumes) {
+    make_points(folder.file("a.vtkhdf"), type, volume, volumes);
+    return refusal<InputError>([&] { static_cast<void>(io::read_info(folder.file("a.vtkhdf"))); });
+  };
+  EXPECT_EQ(refused("PolyData", true, 2), "nothing was thrown");
+  EXPECT_NE(refused("ImageData", true, 2).find("ImageData"), std::string::npos);
+  EXPECT_NE(refused("PolyData", false, 2).find("no array volume"), std::string::npos);
+  EXPECT_NE(refused("PolyData", true, 1).find("truncated or damaged"), std::string::npos);
+  make_points(folder.file("a.vtkhdf"), "UnstructuredGrid", true, 2);
+  std::filesystem::resize_file(folder.file("a.vtkhdf"), std::filesystem::file_size(folder.file("a.vtkhdf")) - 20);
+  EXPECT_NE(refusal<InputError>([&] { static_cast<void>(io::read_info(folder.file("a.vtkhdf"))); }),
+            "nothing was thrown");
+}
+
+}  // namespace
