@@ -53,9 +53,21 @@ struct CellAxis {
   }
   /// Returns whether distances of spots in this cell and adjacent ones are those of their coordinates.
   [[nodiscard]] bool is_plain_at(std::uint32_t i) const {
-    if (!periodic) return true;
-    const std::int64_t c = (first + i + cells) % cells;
-    return is_plain && c > 0 && c < cells - 1;
+    const std::int64_t c = index(i);
+    return !periodic || (is_plain && c > 0 && c < cells - 1);
+  }
+  /// Returns the cell of the whole axis at a place.
+  [[nodiscard]] std::int64_t index(std::uint32_t i) const {
+    const std::int64_t c = first + i;
+    return c < cells ? c : c - cells;
+  }
+  /// Returns the coordinate up to which spots of a cell reach the cell below.
+  [[nodiscard]] double below(std::uint32_t i) const {
+    return lower + (static_cast<double>(index(i)) + reach) / inverse;
+  }
+  /// Returns the coordinate from which on spots of a cell reach the cell above.
+  [[nodiscard]] double above(std::uint32_t i) const {
+    return lower + (static_cast<double>(index(i) + 1) - reach) / inverse;
   }
 };
 
@@ -77,7 +89,6 @@ class CellSearch {
 
   /// Finds all friends and writes the sets.
   void run(std::uint32_t* set) {
-    for (std::size_t i = 0; i < own_count_; ++i) set[spot(i).point] = spot(i).point;
     for (const FriendSpot& g : ghosts_) set[g.point] = g.point;
     if (own_count_ == 0) return;
     make_cells();
@@ -85,8 +96,8 @@ class CellSearch {
     FriendSets sets(box_, length_, workspace_, edges_);
     FriendTrees trees(spots_);
     make_trees(sets, trees);
-    for (std::uint32_t x = 0; x < axis_[0].count; ++x)
-      for (std::uint32_t y = 0; y < axis_[1].count; ++y) scan_column(sets, trees, x, y);
+    for (std::uint32_t z = 0; z < axis_[0].count; ++z)
+      for (std::uint32_t y = 0; y < axis_[1].count; ++y) scan_cells_of_row(sets, trees, z, y);
     for (std::uint32_t i = 0; i < spots_.size(); ++i) set[spots_[i].point] = spots_[sets.find(i)].point;
   }
 
@@ -114,7 +125,7 @@ class CellSearch {
     for (;; edge *= 1.25) {
       double cells = 1;
       for (std::size_t a = 0; a < 3; ++a) {
-        axis_[a] = make_axis(a, edge, lower[a], upper[a]);
+        axis_[a] = make_axis(2 - a, edge, lower[2 - a], upper[2 - a]);
         cells *= axis_[a].count;
       }
       if (cells <= most) return;
@@ -151,11 +162,11 @@ class CellSearch {
 
   /// Returns the cell of a spot; kNoCell if it is not looked at.
   [[nodiscard]] std::uint32_t cell_of(const FriendSpot& s) const {
-    const std::uint32_t x = axis_[0].place(s.x);
+    const std::uint32_t x = axis_[2].place(s.x);
     const std::uint32_t y = axis_[1].place(s.y);
-    const std::uint32_t z = axis_[2].place(s.z);
-    if (x >= axis_[0].count || y >= axis_[1].count || z >= axis_[2].count) return kNoCell;
-    return (x * axis_[1].count + y) * axis_[2].count + z;
+    const std::uint32_t z = axis_[0].place(s.z);
+    if (x >= axis_[2].count || y >= axis_[1].count || z >= axis_[0].count) return kNoCell;
+    return cell(z, y, x);
   }
 
   /// Sorts spots into the order of cells. Ghosts that are beyond all cells have no friends among this rank's points.
@@ -193,13 +204,13 @@ class CellSearch {
     if (crowded.empty()) return;
     tree_.assign(cells, kNoCell);
     for (const std::uint32_t c : crowded) {
-      const std::uint32_t z = c % axis_[2].count;
+      const std::uint32_t x = c % axis_[2].count;
       const std::uint32_t y = c / axis_[2].count % axis_[1].count;
-      const std::uint32_t x = c / axis_[2].count / axis_[1].count;
-      for (const std::uint32_t i : {axis_[0].previous(x), x, axis_[0].next(x)})
+      const std::uint32_t z = c / axis_[2].count / axis_[1].count;
+      for (const std::uint32_t k : {axis_[0].previous(z), z, axis_[0].next(z)})
         for (const std::uint32_t j : {axis_[1].previous(y), y, axis_[1].next(y)})
-          for (const std::uint32_t k : {axis_[2].previous(z), z, axis_[2].next(z)})
-            if (i != kNoCell && j != kNoCell && k != kNoCell) make_tree(sets, trees, cell(i, j, k));
+          for (const std::uint32_t i : {axis_[2].previous(x), x, axis_[2].next(x)})
+            if (i != kNoCell && j != kNoCell && k != kNoCell) make_tree(sets, trees, cell(k, j, i));
     }
   }
 
@@ -210,55 +221,52 @@ class CellSearch {
     trees.connect(sets, tree_[c]);
   }
 
-  /// Returns the number of the cell at these places.
-  [[nodiscard]] std::uint32_t cell(std::uint32_t x, std::uint32_t y, std::uint32_t z) const {
-    return (x * axis_[1].count + y) * axis_[2].count + z;
+  /// Returns the number of the cell at these places: cells of one row, along x, follow each other.
+  [[nodiscard]] std::uint32_t cell(std::uint32_t z, std::uint32_t y, std::uint32_t x) const {
+    return (z * axis_[1].count + y) * axis_[2].count + x;
   }
 
-  /// Connects the friends of the cells of one column along z, with each other and with those of columns after it.
-  void scan_column(FriendSets& sets, FriendTrees& trees, std::uint32_t x, std::uint32_t y) {
-    const std::uint32_t next_x = axis_[0].next(x);
+  /// Connects the friends of the cells of one row, with each other and with those of rows after it.
+  void scan_cells_of_row(FriendSets& sets, FriendTrees& trees, std::uint32_t z, std::uint32_t y) {
+    const std::uint32_t next_z = axis_[0].next(z);
     const std::uint32_t next_y = axis_[1].next(y);
-    const std::uint32_t previous_y = axis_[1].previous(y);
-    const auto column = [&](std::uint32_t i, std::uint32_t j) {
-      return i == kNoCell || j == kNoCell ? kNoCell : cell(i, j, 0);
+    const auto row = [&](std::uint32_t k, std::uint32_t j) {
+      return k == kNoCell || j == kNoCell ? kNoCell : cell(k, j, 0);
     };
-    columns_ = {column(x, next_y), column(next_x, previous_y), column(next_x, y), column(next_x, next_y)};
-    const bool plain = axis_[0].is_plain_at(x) && axis_[1].is_plain_at(y);
-    for (std::uint32_t z = 0; z < axis_[2].count; ++z) {
-      const std::uint32_t c = cell(x, y, z);
+    rows_ = {row(z, next_y), row(next_z, axis_[1].previous(y)), row(next_z, y), row(next_z, next_y)};
+    above_z_ = axis_[0].above(z);
+    above_y_ = axis_[1].above(y);
+    below_y_ = axis_[1].below(y);
+    const bool plain = axis_[0].is_plain_at(z) && axis_[1].is_plain_at(y);
+    for (std::uint32_t x = 0; x < axis_[2].count; ++x) {
+      const std::uint32_t c = cell(z, y, x);
       if (start_[c] == start_[c + 1]) continue;
       if (!tree_.empty() && tree_[c] != kNoCell) {
-        join_cells(sets, trees, c, z);
-      } else if (plain && axis_[2].is_plain_at(z)) {
-        scan_cell<true>(sets, c, z);
+        join_cells(sets, trees, c, x);
+      } else if (plain && axis_[2].is_plain_at(x)) {
+        scan_cell<true>(sets, c, x);
       } else {
-        scan_cell<false>(sets, c, z);
+        scan_cell<false>(sets, c, x);
       }
     }
   }
 
-  /// Calls f with each of the 13 cells after a cell.
-  template <class F>
-  void for_neighbours(std::uint32_t c, std::uint32_t z, const F& f) const {
-    const std::uint32_t next = axis_[2].next(z);
-    const std::uint32_t previous = axis_[2].previous(z);
-    if (next != kNoCell) f(c - z + next);
-    for (const std::uint32_t column : columns_) {
-      if (column == kNoCell) continue;
-      f(column + z);
-      if (next != kNoCell) f(column + next);
-      if (previous != kNoCell) f(column + previous);
-    }
-  }
-
-  /// Connects a cell that has a tree with the cells after it.
-  void join_cells(FriendSets& sets, FriendTrees& trees, std::uint32_t c, std::uint32_t z) {
-    for_neighbours(c, z, [&](std::uint32_t d) {
+  /// Connects a cell that has a tree with the 13 cells after it.
+  void join_cells(FriendSets& sets, FriendTrees& trees, std::uint32_t c, std::uint32_t x) {
+    const std::uint32_t next = axis_[2].next(x);
+    const std::uint32_t previous = axis_[2].previous(x);
+    const auto join = [&](std::uint32_t d) {
       if (start_[d] == start_[d + 1]) return;
       if (tree_[d] != kNoCell) return trees.join(sets, tree_[c], tree_[d]);
       for (std::uint32_t i = start_[c]; i < start_[c + 1]; ++i) scan<false>(sets, i, start_[d], start_[d + 1]);
-    });
+    };
+    if (next != kNoCell) join(c - x + next);
+    for (const std::uint32_t row : rows_) {
+      if (row == kNoCell) continue;
+      join(row + x);
+      if (next != kNoCell) join(row + next);
+      if (previous != kNoCell) join(row + previous);
+    }
   }
 
   /// Connects a spot with its friends among consecutive spots. @tparam kPlain  distances are those of the coordinates
@@ -281,46 +289,46 @@ class CellSearch {
 
   /// Connects the spots of a cell with each other and with those of the 13 cells after it that the linking length reaches.
   template <bool kPlain>
-  void scan_cell(FriendSets& sets, std::uint32_t c, std::uint32_t z) const {
-    const std::uint32_t next = axis_[2].next(z);
-    const std::uint32_t previous = axis_[2].previous(z);
+  void scan_cell(FriendSets& sets, std::uint32_t c, std::uint32_t x) const {
+    const std::uint32_t next = axis_[2].next(x);
+    const std::uint32_t previous = axis_[2].previous(x);
+    const double above_x = axis_[2].above(x);
+    const double below_x = axis_[2].below(x);
     for (std::uint32_t i = start_[c]; i < start_[c + 1]; ++i) {
       const FriendSpot& s = spots_[i];
-      std::array<double, 3> rest;
-      static_cast<void>(axis_[0].cell(s.x, rest[0]));
-      static_cast<void>(axis_[1].cell(s.y, rest[1]));
-      static_cast<void>(axis_[2].cell(s.z, rest[2]));
-      const bool above_x = rest[0] + axis_[0].reach >= 1;
-      const bool above_y = rest[1] + axis_[1].reach >= 1;
-      const bool below_y = rest[1] <= axis_[1].reach;
-      const bool above_z = next != kNoCell && rest[2] + axis_[2].reach >= 1;
-      const bool below_z = previous != kNoCell && rest[2] <= axis_[2].reach;
+      const bool above_z = s.z >= above_z_;
+      const bool above_y = s.y >= above_y_;
+      const std::uint32_t next_x = s.x >= above_x ? next : kNoCell;
+      const std::uint32_t previous_x = s.x <= below_x ? previous : kNoCell;
       scan<kPlain>(sets, i, i + 1, start_[c + 1]);
-      if (above_z) scan<kPlain>(sets, i, start_[c - z + next], start_[c - z + next + 1]);
-      const std::array<bool, 4> reached{above_y, above_x && below_y, above_x, above_x && above_y};
-      for (std::size_t k = 0; k < 4; ++k)
-        if (reached[k] && columns_[k] != kNoCell)
-          scan_row<kPlain>(sets, i, columns_[k], z, above_z ? next : kNoCell, below_z ? previous : kNoCell);
+      if (next_x != kNoCell) scan<kPlain>(sets, i, start_[c - x + next], start_[c - x + next + 1]);
+      if (above_y) scan_row<kPlain>(sets, i, rows_[0], x, next_x, previous_x);
+      if (!above_z) continue;
+      if (s.y <= below_y_) scan_row<kPlain>(sets, i, rows_[1], x, next_x, previous_x);
+      scan_row<kPlain>(sets, i, rows_[2], x, next_x, previous_x);
+      if (above_y) scan_row<kPlain>(sets, i, rows_[3], x, next_x, previous_x);
     }
   }
 
-  /// Connects a spot with those of up to three cells of a column: consecutive ones but at a periodic face.
+  /// Connects a spot with those of up to three cells of a row: consecutive ones but at a periodic face.
+  /// @param row  its first cell; kNoCell: nothing is done
   template <bool kPlain>
-  void scan_row(FriendSets& sets, std::uint32_t i, std::uint32_t column, std::uint32_t z, std::uint32_t next,
+  void scan_row(FriendSets& sets, std::uint32_t i, std::uint32_t row, std::uint32_t x, std::uint32_t next,
                 std::uint32_t previous) const {
-    std::uint32_t first = z;
-    std::uint32_t last = z;
-    if (next == z + 1) {
+    if (row == kNoCell) return;
+    std::uint32_t first = x;
+    std::uint32_t last = x;
+    if (next == x + 1) {
       last = next;
     } else if (next != kNoCell) {
-      scan<kPlain>(sets, i, start_[column + next], start_[column + next + 1]);
+      scan<kPlain>(sets, i, start_[row + next], start_[row + next + 1]);
     }
-    if (previous != kNoCell && previous + 1 == z) {
+    if (previous != kNoCell && previous + 1 == x) {
       first = previous;
     } else if (previous != kNoCell && previous != next) {
-      scan<kPlain>(sets, i, start_[column + previous], start_[column + previous + 1]);
+      scan<kPlain>(sets, i, start_[row + previous], start_[row + previous + 1]);
     }
-    scan<kPlain>(sets, i, start_[column + first], start_[column + last + 1]);
+    scan<kPlain>(sets, i, start_[row + first], start_[row + last + 1]);
   }
 
   const Box& box_;
@@ -333,9 +341,12 @@ class CellSearch {
   FriendVector<FriendSpot>& spots_;
   FriendVector<std::uint32_t>& start_;
   std::vector<FriendEdge>& edges_;
-  std::array<CellAxis, 3> axis_;
-  std::vector<std::uint32_t> tree_;         // by cell: root of its tree, or kNoCell; empty: no cell is crowded
-  std::array<std::uint32_t, 4> columns_{};  // of scan_column: first cells of the columns after it, or kNoCell
+  std::array<CellAxis, 3> axis_;         // of z, y, x: cells along x follow each other, as in many files
+  std::vector<std::uint32_t> tree_;      // by cell: root of its tree, or kNoCell; empty: no cell is crowded
+  std::array<std::uint32_t, 4> rows_{};  // of scan_cells_of_row: first cells of the rows after it, or kNoCell
+  double above_z_ = 0;                   // coordinates from which on spots of the row reach rows beside it
+  double above_y_ = 0;
+  double below_y_ = 0;
 };
 
 }  // namespace
