@@ -141,13 +141,14 @@ bool FriendTrees::join_leaves(FriendSets& sets, const Node& a, const Node& b, bo
   return false;
 }
 
-/// Connects the friends of two nodes. @return true if each was one set and all their pairs have the same periods, and a
-/// pair was found: then no other pair connects anything more
+/// Connects the friends of two nodes. @return true if each was one set, and no other pair of theirs connects anything more:
+/// a pair was found, and all have the same periods, or the set winds round the box
 bool FriendTrees::join_nodes(FriendSets& sets, std::uint32_t a, std::uint32_t b) {
   const Node p = nodes_[a];
   const Node q = nodes_[b];
   const Relation r = relate(sets.box(), p, q);
   if (r.least2 > sets.length2()) return false;
+  if (p.one && q.one && sets.wind_together(p.first, q.first)) return true;
   const bool one_edge = r.uniform && p.one && q.one;
   if (one_edge && r.k == FriendPeriods{0, 0, 0} && sets.find(p.first) == sets.find(q.first)) return true;
   if (r.uniform && r.most2 <= sets.length2()) {

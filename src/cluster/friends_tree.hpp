@@ -3,6 +3,8 @@
 /// are connected without comparing all pairs.
 #include <cstdint>
 #include <numeric>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "merganser/geometry/box.hpp"
@@ -52,7 +54,15 @@ class FriendSets {
   /// Connects two friends whose periods are known.
   void connect(std::uint32_t i, std::uint32_t j, const FriendPeriods& k) {
     if (k == FriendPeriods{0, 0, 0}) return unite(i, j);
+    const std::uint32_t root = find(i);
+    if (root == find(j) && !winding_.insert(root).second) return;
     edges_.push_back({spots_[i].point, spots_[j].point, k});
+  }
+  /// Returns whether two spots are in one set that is known to wind round the box: then no edge between them matters.
+  [[nodiscard]] bool wind_together(std::uint32_t i, std::uint32_t j) {
+    if (winding_.empty()) return false;
+    const std::uint32_t root = find(i);
+    return root == find(j) && winding_.count(root) > 0;
   }
 
  private:
@@ -72,6 +82,7 @@ class FriendSets {
   const FriendVector<FriendSpot>& spots_;
   std::vector<FriendEdge>& edges_;
   FriendVector<std::uint32_t>& parent_;
+  std::unordered_set<std::uint32_t> winding_;  // representatives of sets that wind; some are united with others since
 };
 
 /// k-d trees over the spots of cells. Two nodes that are farther apart than the linking length are left, two that are
