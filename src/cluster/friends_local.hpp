@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "merganser/base/aligned_memory.hpp"
@@ -29,7 +30,11 @@ struct FriendEdge {
   std::uint32_t a;  ///< number of a point
   std::uint32_t b;  ///< number of another
   FriendPeriods k;  ///< b is near a when moved by so many periods; not all 0
-  friend auto operator<=>(const FriendEdge&, const FriendEdge&) = default;
+  friend bool operator==(const FriendEdge&, const FriendEdge&) = default;
+  /// Orders edges by their ends, then by k.
+  friend bool operator<(const FriendEdge& x, const FriendEdge& y) {
+    return std::tie(x.a, x.b, x.k) < std::tie(y.a, y.b, y.k);
+  }
 };
 
 /// Vector on huge pages, whose memory a search keeps for the next one.

@@ -119,7 +119,8 @@ class FriendsTest : public testing::TestWithParam<Setup> {
               static_cast<std::int64_t>(members.size()));
   }
 };
-INSTANTIATE_TEST_SUITE_P(Models, FriendsTest, testing::ValuesIn(setups()), setup_name<testing::TestParamInfo<Setup>>);
+INSTANTIATE_TEST_SUITE_P(Models, FriendsTest, testing::ValuesIn(setups({""}, {"checked", "chaos:5"})),
+                         setup_name<testing::TestParamInfo<Setup>>);
 
 TEST_P(FriendsTest, groups_across_every_face_are_those_of_the_oracle) {
   // Over processes a run takes a hundred times as long as over threads, so every fifth case is tried.
