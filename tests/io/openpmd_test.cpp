@@ -105,6 +105,7 @@ TEST_P(Openpmd, a_file_of_a_plasma_code_is_read_and_written) {
     }
     expect_same_back(folder.file("out.h5"), parcels, info, t);
     // The constants, the mesh and unknown groups are carried.
+    if (t.rank() != 0) return t.barrier();  // HDF5 is called by one thread at a time
     const auto file = open_openpmd(folder.file("out.h5"));
     EXPECT_EQ(file.numbers("/data/7/particles/electrons/charge", "value"), std::vector<double>{-1.5});
     EXPECT_EQ(file.numbers("/data/7/particles/electrons/charge", "shape"), std::vector<double>{40});
@@ -128,6 +129,7 @@ TEST_P(Openpmd, several_species_are_told_apart_by_an_attribute_and_their_ids) {
     for (std::size_t i = 0; i < parcels.size(); ++i)
       EXPECT_EQ(static_cast<double>(parcels.id(i) % 2), parcels.row(i)[parcels.schema().offset("species")]);
     expect_same_back(folder.file("out.h5"), parcels, info, t);
+    if (t.rank() != 0) return t.barrier();  // HDF5 is called by one thread at a time
     const auto file = open_openpmd(folder.file("out.h5"));
     std::vector<std::int64_t> ids(20);
     file.read("/data/7/particles/ions/id", io::FileType::i64, {0, 20}, ids.data());
@@ -157,6 +159,7 @@ TEST_P(Openpmd, floats_stay_floats_and_offsets_of_cells_keep_their_digits) {
       for (std::size_t i = 0; i < parcels.size(); ++i)
         EXPECT_EQ(parcels.site(i).volume, static_cast<double>(static_cast<float>(parcels.site(i).volume)));
       expect_same_back(folder.file("out.h5"), parcels, info, t);
+      if (t.rank() != 0) return t.barrier();  // HDF5 is called by one thread at a time
       const auto file = open_openpmd(folder.file("out.h5"));
       const std::string at = "/data/7/particles/electrons/";
       EXPECT_EQ(*file.dataset(at + "position/x").type, io::FileType::f32);
