@@ -26,6 +26,7 @@
 #include "merganser/base/text.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/cluster/conservation_check.hpp"
+#include "merganser/cluster/friends.hpp"
 #include "merganser/cluster/redistribution.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/io/parcel_file.hpp"
@@ -123,6 +124,9 @@ class Run {
   void check_memory();
   void merge();
   StepReport step(int number);
+  StepReport label_friends();
+  /// Returns true if groups of friends are to be labelled and nothing is merged: --labels without --output.
+  [[nodiscard]] bool labels_only() const { return policy_.is_friends() && !o_.labels.empty() && o_.output.empty(); }
   void record_step(StepReport mine, bool first);
   void reduce_reports();
   void compare_with_reference();
@@ -180,7 +184,7 @@ void Run::read() {
   collective_try([&] { distribute(parcels_, blocks, t_); });
   if (!policy_.is_default()) collective_try([&] { policy_.step = io::merge_step(info_.metadata); });
   ClusterOptions options = cluster_options(o_.method, ratio_);
-  options.policy = policy_;
+  if (!labels_only()) options.policy = policy_;
   options.lineage = o_.audit || labels_ || !o_.picture.empty();
   clusterer_.emplace(t_, blocks, parcels_.schema(), options, &parcels_);
 }
@@ -197,7 +201,7 @@ void Run::resolve_box_and_ratio() {
 
 /// Logs a warning if no parcel was small in any step, since the volume ratio may then not suit the file. Local.
 void Run::warn_of_none_small() {
-  if (all_.small > 0 || policy_.level_ratio > 0) return;
+  if (all_.small > 0 || policy_.level_ratio > 0 || policy_.is_friends()) return;
   if (!policy_.is_default()) return log(Level::warning, t_.rank(), none_looks_text(policy_, info_.parcels));
   const double small_volume = info_.grid.cell_volume() / ratio_;
   log(Level::warning, t_.rank(),
@@ -280,13 +284,31 @@ StepReport Run::step(int number) {
     recorder->before(parcels_);
   }
   const comm::TrafficCount before = t_.traffic();
-  StepReport mine = clusterer_->step(parcels_);
+  StepReport mine = labels_only() ? label_friends() : clusterer_->step(parcels_);
   traffic_ += t_.traffic().since(before);
   if (check) collective_try([&] { check->verify(parcels_, mine.lineage, promise_of(policy_)); });
   if (recorder) scene_ = recorder->after(parcels_, mine.lineage);
   if (labels_) labels_->add(mine.lineage);
   mine.lineage.clear();
   return mine;
+}
+
+/// Labels groups of friends, and merges nothing: for --labels without --output, of parcels with any attributes. Collective.
+/// @return report of groups by their number of members, with each parcel and the parcel of the lowest id in its group
+StepReport Run::label_friends() {
+  FriendsOfFriends friends(t_, clusterer_->decomposition(), friends_options(policy_));
+  const FriendLabels found = collective_try([&] { return friends.label(parcels_); });
+  StepReport report;
+  report.before = report.after = report.small = static_cast<std::int64_t>(parcels_.size());
+  for (std::size_t i = 0; i < parcels_.size(); ++i)
+    if (found.group[i] != parcels_.id(i)) report.lineage.push_back({parcels_.id(i), found.group[i]});
+  for (const FriendGroup& g : found.groups) {
+    if (g.members > 1) ++report.clusters[static_cast<int>(g.members)];
+    report.policy.winding += g.winds ? 1 : 0;
+  }
+  report.policy.rounds = found.numbers.rounds;
+  report.counters = found.numbers.counters;
+  return report;
 }
 
 /// Adds this rank's report of a merge step to those of the run. Local. Memory grows with the number of steps only with --csv.
@@ -384,7 +406,7 @@ void Run::print(const Json& record, const std::vector<Summary>& stages, const st
   out << o_.input << ": " << grid_text(info_.grid) << ", time " << general_text(info_.time, 6)
       << (policy_.is_default() ? "; small below 1/" + general_text(ratio_, 6) + " of a cell"
                                : "; policy " + policy_text(policy_))
-      << '\n'
+      << (labels_only() ? ": groups are labelled, nothing is merged (no --output)" : "") << '\n'
       << answers_.to_string() << '\n';
   for (const std::string& note : info_.notes) out << note << '\n';
   out << t_.size() << (t_.size() == 1 ? " rank, " : " ranks, ") << t_.name() << ", blocks "
@@ -395,7 +417,7 @@ void Run::print(const Json& record, const std::vector<Summary>& stages, const st
     out << m.name << ": " << count_text(m.count) << " of " << count_text(info_.parcels)
         << " parcels without a value, skipped (missing=skip)\n";
   out << '\n' << counts_table(first_, last_, all_, policy_) << '\n' << clusters_table(all_) << '\n';
-  if (!policy_.is_default()) out << policy_table(policy_, first_, last_, all_) << '\n';
+  if (!policy_.is_default() && !labels_only()) out << policy_table(policy_, first_, last_, all_) << '\n';
   std::vector<std::string> names(kStages.begin(), kStages.end());
   names.back() = "whole step";
   if (o_.steps > 1) names.back() = "all steps";
@@ -421,6 +443,9 @@ int run(ClusterCommand& o, const Invocation& in) {
   const FileRules rules = parse_file_rules(o.attributes);
   const MergePolicy policy = read_policy(o.policy);
   check_policy_outputs(policy, {o.picture, o.labels, o.audit});
+  if (policy.is_friends() && !o.labels.empty() && o.output.empty() && (o.steps > 1 || o.reference))
+    throw UsageError(std::string(o.steps > 1 ? "--steps above 1" : "--reference") +
+                     " where friends are only labelled; allowed: with --output, where they are merged");
   return run_on_ranks(o.ranks, [&](comm::Transport& t) { Run(o, rules, policy, in, t).run(); });
 }
 

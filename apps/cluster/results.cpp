@@ -158,6 +158,7 @@ Json policy_json(const MergePolicy& policy, const StepReport& first, const StepR
               {"answer_waves", n.answers},
               {"refused", n.refused},
               {"undone", n.undone},
+              {"winding", n.winding},
               {"weight", {{"before", first.policy.weight_before}, {"after", last.policy.weight_after}}}};
   if (policy.conserve == Conserve::rules) return out;
   out["kinetic_energy"] = {{"before", first.policy.energy_before}, {"after", last.policy.energy_after}};
@@ -182,6 +183,7 @@ std::string policy_table(const MergePolicy& policy, const StepReport& first, con
                      (n.unsettled == 0 ? ", settled" : ", NOT SETTLED: part rounds allows more") +
                      ", waves of answers " + count_text(n.answers) + ", pairs refused " + count_text(n.refused);
   if (policy.conserve == Conserve::momentum_energy) text += ", pairs undone " + count_text(n.undone);
+  if (policy.is_friends()) text += ", groups that wind round the box and stay as they are " + count_text(n.winding);
   return text + '\n';
 }
 

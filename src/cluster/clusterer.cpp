@@ -7,9 +7,12 @@
 #include <string>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/exact_sum.hpp"
+#include "merganser/base/log.hpp"
 #include "merganser/base/simulated.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/cluster/cluster.hpp"
+#include "merganser/cluster/friends.hpp"
 #include "src/cluster/distinct_ids.hpp"
 #include "src/cluster/owner_checks.hpp"
 #include "src/cluster/pack.hpp"
@@ -35,6 +38,13 @@ void check(const ClusterOptions& o, const Schema& schema) {
   for (std::size_t i = 0; i < schema.attributes().size(); ++i)
     if (schema.attributes()[i].rule == Rule::callback && (i >= o.callbacks.size() || !o.callbacks[i]))
       throw UsageError("attribute " + schema.attributes()[i].name + " is merged by a callback, but none is given");
+}
+
+/// Returns the sum of the volumes of this rank's parcels, rounded once. Local.
+double total_volume(const Parcels& parcels) {
+  ExactSum sum;
+  for (std::size_t i = 0; i < parcels.size(); ++i) sum.add(parcels.site(i).volume);
+  return sum.value();
 }
 
 /// Returns the arguments of Clusterer's constructor that must be equal on all ranks, as texts to compare.
@@ -70,7 +80,10 @@ struct Clusterer::Impl {
         rules(schema, d.grid().box),
         checked(t.capabilities().checked) {
     rules.callbacks = o.callbacks;
-    if (!o.policy.is_default()) policy = std::make_unique<cluster::PolicyStep>(t, decomposition, schema, options, core);
+    if (o.policy.is_friends())
+      friends = std::make_unique<FriendsOfFriends>(t, decomposition, friends_options(o.policy));
+    else if (!o.policy.is_default())
+      policy = std::make_unique<cluster::PolicyStep>(t, decomposition, schema, options, core);
   }
 
   /// Merge step of Clusterer::step after validation: stars are found, leaves migrate to the ranks of their centres,
@@ -103,6 +116,24 @@ struct Clusterer::Impl {
       laps.add_to(report.seconds.merge);
     }
     report.counters = transport.counters() - counted;
+    return report;
+  }
+
+  /// Merge step of a policy of friends of friends. Collective: groups may span all ranks.
+  StepReport merge_friends(Parcels& parcels) {
+    constexpr std::size_t kNamed = 10;  // groups that are named in the log
+    PolicyNumbers numbers;
+    numbers.weight_before = total_volume(parcels);
+    FriendsReport report = friends->merge(parcels, options.lineage);
+    ++options.policy.step;
+    numbers.weight_after = total_volume(parcels);
+    numbers.rounds = report.friends.rounds;
+    numbers.winding = static_cast<std::int64_t>(report.winding.size());
+    for (std::size_t i = 0; i < std::min(kNamed, report.winding.size()); ++i)
+      log(Level::warning, transport.rank(),
+          "friends: the group of id " + std::to_string(report.winding[i]) +
+              " winds round the box through a periodic face: it has no centre and is not merged");
+    report.policy = numbers;
     return report;
   }
 
@@ -161,7 +192,8 @@ struct Clusterer::Impl {
   cluster::StarCore core;
   MergeRules rules;
   bool checked;
-  std::unique_ptr<cluster::PolicyStep> policy;  // null for the default policy
+  std::unique_ptr<cluster::PolicyStep> policy;  // null for the default policy and for friends of friends
+  std::unique_ptr<FriendsOfFriends> friends;    // null but for friends of friends
   std::int64_t in_transit = 0;  // parcels that the last redistribute sent to a rank that is not their owner
   RawBuffer sorted;             // sites in the order of cells
   RawBuffer spare_rows;         // the next payload table; scratch of the search before
@@ -220,6 +252,7 @@ StepReport Clusterer::step(Parcels& parcels) {
     throw InputError("step: " + std::to_string(parcels.size()) + " parcels on one rank; allowed: up to " +
                      std::to_string(kMaxParcels) + "; use more ranks");
   if (impl_->checked) impl_->check(parcels);
+  if (impl_->friends) return impl_->merge_friends(parcels);
   return impl_->policy ? impl_->policy->step(parcels) : impl_->step(parcels);
 }
 

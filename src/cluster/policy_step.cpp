@@ -35,10 +35,11 @@ void check_policy(const ClusterOptions& options, const Schema& schema) {
     throw UsageError("search cells8 with a policy; allowed: search exact, or the default policy");
   if (options.prune == Prune::iterative)
     throw UsageError("prune iterative with a policy; allowed: prune single_pass, or the default policy");
-  if (p.is_friends())
-    throw UsageError(
-        "policy: friends is not supported by merge steps; allowed: stars or pairs, or policy_reference() on "
-        "one rank");
+  if (p.is_friends()) {
+    if (p.conserve != Conserve::rules)
+      throw UsageError("policy: conserve with friends is not supported; allowed: the rules of the attributes alone");
+    return check(p, schema);
+  }
   if (p.form == MergeForm::greedy_pairs)
     throw UsageError("policy: greedy:" + std::to_string(p.fall_backs) +
                      " is not supported by merge steps; allowed: stars, or pairs (mutual nearest)");

@@ -12,6 +12,7 @@ PolicyNumbers& PolicyNumbers::operator+=(const PolicyNumbers& o) {
   answers = std::max(answers, o.answers);
   refused += o.refused;
   undone += o.undone;
+  winding += o.winding;
   weight_before += o.weight_before;
   weight_after += o.weight_after;
   energy_before += o.energy_before;
