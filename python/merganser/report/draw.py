@@ -188,6 +188,8 @@ def intervals(rows: Rows, columns: dict[str, str], label: str, value: Axis, low:
     base = alt.Chart(_data(rows)).encode(y=_names(label))
     if colour:
         base = base.encode(color=_colour(colour, columns[colour]))
+    else:
+        base = base.encode(color=alt.value(PALETTE[0]))
     layers = [base.mark_rule(strokeWidth=2).encode(x=replace(value, name=low).x(), x2=alt.X2(high)),
               base.mark_point(filled=True, size=70).encode(x=value.x(), tooltip=_tips(columns, rows))]
     if line_at is not None:
@@ -205,7 +207,8 @@ def heat(rows: Rows, columns: dict[str, str], x: str, y: str, value: Axis) -> An
         y=alt.Y(y, type="ordinal", sort=order[y], axis=alt.Axis(title=columns[y] if order[y] else None, labelOverlap="greedy",
                                                                 labelLimit=320)),
         color=alt.Color(value.name, type="quantitative", scale=alt.Scale(scheme=HEAT, type="log" if value.log else "linear"),
-                        legend=alt.Legend(title=value.title, orient="bottom", format=value.ticks, gradientLength=180,
+                        legend=alt.Legend(title=value.title, orient="bottom", format=",.2~r" if value.log else value.ticks,
+                                          tickCount=3 if value.log else 5, gradientLength=180,
                                           titleLimit=260)),
         tooltip=_tips(columns, rows)).properties(height=min(420, max(90, 24 * tall)))
 

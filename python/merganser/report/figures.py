@@ -32,7 +32,7 @@ def _drawn(chart: Chart, width: int) -> dict:
 
 
 def _narrow(value: object, columns: int, limit: int) -> object:
-    """Returns a part of a Vega-Lite object with legends of so many columns, and names of at most `limit` points."""
+    """Returns a part of a Vega-Lite object with legends of so many columns, names of at most `limit` points, and small marks."""
     if isinstance(value, list):
         return [_narrow(entry, columns, limit) for entry in value]
     if not isinstance(value, dict):
@@ -40,6 +40,8 @@ def _narrow(value: object, columns: int, limit: int) -> object:
     out = {key: entry if key == "values" else _narrow(entry, columns, limit) for key, entry in value.items()}
     if "labelLimit" in out:
         out["labelLimit"] = min(out["labelLimit"], limit)
+    if isinstance(out.get("size"), int):
+        out["size"] = min(out["size"], 20)
     if "columns" in out:
         out["columns"] = columns
     return out

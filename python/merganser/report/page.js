@@ -17,8 +17,8 @@ function theme(isDark) {
 }
 
 function fitted(spec) {
-  // On narrow screens legends stand in one column and names of bars are shorter.
-  const text = JSON.stringify(spec);
+  // The darkest colour is lighter on a dark page. On narrow screens legends stand in one column and names of bars are shorter.
+  const text = dark.matches ? JSON.stringify(spec).replaceAll('"#0072b2"', '"#4aa3df"') : JSON.stringify(spec);
   if (window.innerWidth >= 600) return JSON.parse(text);
   return JSON.parse(text.replace(/"columns":2/g, '"columns":1').replace(/"labelLimit":320/g, '"labelLimit":110'));
 }

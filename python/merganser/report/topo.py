@@ -94,7 +94,7 @@ def _ranks(found: list[dict[str, Any]]) -> list[Chart]:
                  heat(times[:1500], columns, "rank", "cell", Axis("time", columns["time"], all(row["time"] > 0 for row in times))),
                  SECTION)] if times else []
     if last:
-        columns = {"cell": "what was exchanged", "rank": "rank", "share": "exchanges in which it ended last [%]"}
+        columns = {"cell": "what was exchanged", "rank": "rank", "share": "ended last [%]"}
         out.append(Chart("Who waits for whom", "Share of the exchanges in which a rank was the last one to end: the others waited "
                                                "for "
                          f"it. {caption}", last[:1500], columns, heat(last[:1500], columns, "rank", "cell",
