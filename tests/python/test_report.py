@@ -1,5 +1,6 @@
 """Reports and figures: every record gives charts with data, findings hold what the numbers say, and nothing of a record can run."""
 import json
+import os
 import re
 import subprocess
 import sys
@@ -314,3 +315,34 @@ def test_a_record_is_never_overwritten_and_no_record_is_an_error(tmp_path, capsy
     assert main([str(record), "-o", str(tmp_path / "r.html")]) == 3
     assert "not shown: a: no record" in capsys.readouterr().err
     assert main([str(FRESH[0]), "-o", str(tmp_path / "none/r.html")]) == 3
+
+
+COMMAND = Path(os.environ.get("MERGANSER_COMMAND", ROOT / "build/bin/merganser"))
+with_command = pytest.mark.skipif(not os.access(COMMAND, os.X_OK), reason=f"{COMMAND} is not built")
+
+
+def run_verb(*arguments, folder, path):
+    """Runs a verb of the command in a folder, with that PATH; its Python is the first on it."""
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(folder)}
+    return subprocess.run([COMMAND, *map(str, arguments)], cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+
+
+@with_command
+def test_the_verbs_use_the_python_on_path_and_nothing_of_the_working_folder(tmp_path):
+    for name in ("altair", "json", "records"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('planted')")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = run_verb("report", FRESH[0], "-o", "r.html", "--by", "commit", folder=tmp_path, path=path)
+    assert (done.returncode, done.stdout) == (0, "r.html: 1 record\n"), done.stderr
+    done = run_verb("figures", FRESH[0], "-o", "figures", folder=tmp_path, path=path)
+    assert done.returncode == 0 and list((tmp_path / "figures").glob("*.pdf")), done.stderr
+
+
+@with_command
+def test_the_verbs_say_in_one_line_what_is_missing(tmp_path):
+    for path in ("/nonexistent", "."):
+        done = run_verb("report", FRESH[0], "-o", "r.html", folder=tmp_path, path=path)
+        assert done.returncode == 2
+        assert done.stderr.count("\n") == 1 and "pip install 'merganser[report]'" in done.stderr
+    done = run_verb("report", FRESH[0], "-o", "r.html", "--by", "size", folder=tmp_path, path=os.environ["PATH"])
+    assert (done.returncode, done.stderr) == (2, 'usage: --by: "size"; allowed: commit, time\n')
