@@ -2,6 +2,7 @@
 import importlib.util
 import os
 import shutil
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,22 @@ def test_every_chart_has_marks_and_nothing_is_said(browser, page_of_all, width, 
     if SCREENSHOTS:
         Path(SCREENSHOTS).mkdir(parents=True, exist_ok=True)
         page.screenshot(path=f"{SCREENSHOTS}/report-{width}-{scheme}.png", full_page=True)
+    page.close()
+
+
+def test_the_stored_records_are_drawn(browser, tmp_path):
+    with tarfile.open(ROOT / "docs/measurements/records.tar.xz") as archive:
+        for member in archive.getmembers():
+            content = archive.extractfile(member)
+            if content is not None:
+                (tmp_path / Path(member.name).name).write_bytes(content.read())
+    shown, problems = write_report(sorted(tmp_path.glob("*.json")), tmp_path / "stored.html")
+    assert shown > 40 and not problems
+    page, messages = opened(browser, tmp_path / "stored.html")
+    assert not messages
+    assert page.evaluate(WITHOUT_MARKS) == []
+    if SCREENSHOTS:
+        page.screenshot(path=f"{SCREENSHOTS}/stored.png", full_page=True)
     page.close()
 
 
