@@ -8,19 +8,27 @@ from .records import Record, dig, number, objects
 from .step_series import PRUNING, STAGES, Series, rank_stages, step_series, waiting_shares
 
 SECTION = "Merge steps"
+MOST_LINES = 10
+"""Series that a chart of lines has at most: as many as there are colours."""
 MOST_HEATS = 4
 """Heat maps of ranks that a report has at most."""
 
 
-def _scaling(series: list[Series], weak: bool) -> Chart | None:
-    """Returns the time of a step over ranks, for strong or weak scaling; None if no series has two numbers of ranks."""
+def _scaling(series: list[Series], weak: bool, simulated: bool) -> list[Chart]:
+    """Returns the time of a step over ranks, for strong or weak scaling, with at most ten series a chart; nothing if no series has
+    two numbers of ranks."""
     groups: dict[str, list[Series]] = defaultdict(list)
     for entry in series:
-        if entry.step and entry.weak == weak and entry.record.kind != "cluster":
+        if entry.step and entry.weak == weak and entry.simulated == simulated and entry.record.kind != "cluster":
             groups[entry.name if not entry.model or entry.simulated else f"{entry.name}, {entry.model}"].append(entry)
-    groups = {name: members for name, members in groups.items() if len({m.ranks for m in members}) > 1}
-    if not groups:
-        return None
+    names = [name for name, members in groups.items() if len({m.ranks for m in members}) > 1]
+    parts = [names[at:at + MOST_LINES] for at in range(0, len(names), MOST_LINES)]
+    of = [f" ({at} of {len(parts)})" if len(parts) > 1 else "" for at in range(1, len(parts) + 1)]
+    return [_scaling_chart({name: groups[name] for name in part}, weak, simulated, place) for part, place in zip(parts, of)]
+
+
+def _scaling_chart(groups: dict[str, list[Series]], weak: bool, simulated: bool, place: str) -> Chart:
+    """Returns the chart of a few series over ranks, by their names. place: which of several such charts it is."""
     scale, unit = time_unit([m.step["median"] for members in groups.values() for m in members])
     rows: Rows = []
     for name, members in groups.items():
@@ -38,18 +46,21 @@ def _scaling(series: list[Series], weak: bool) -> Chart | None:
                     ("low", "high"), "ideal")
     kind = "Weak" if weak else "Strong"
     work = "as much work for each rank" if weak else "the same work on all ranks together"
-    return Chart(f"{kind} scaling of a merge step", f"Time of a step over the number of ranks, {work}. Points: median; of "
-                                                    "simulated runs "
-                 "the mean over ranks. Bars: from the least to the greatest. Dashed: ideal, from the first point.", rows, columns,
-                 picture, SECTION, notes)
+    where = ", simulated" if simulated else ""
+    points = ("Points: mean over ranks. Bars: from the fastest to the slowest rank." if simulated else
+              "Points: median. Bars: from the least to the greatest.")
+    return Chart(f"{kind} scaling of a merge step{where}{place}", f"Time of a step over the number of ranks, {work}. {points} "
+                                                                  "Dashed: "
+                 "ideal, from the first point.", rows, columns, picture, SECTION, notes)
 
 
 def _label(entry: Series) -> str:
     return f"{entry.name}, {entry.ranks} rank{'s' if entry.ranks != 1 else ''}"
 
 
-def _stages(series: list[Series]) -> Chart | None:
-    used = [entry for entry in series if any(stage in entry.stages for stage in STAGES)][:40]
+def _stages(series: list[Series], simulated: bool) -> Chart | None:
+    series = [entry for entry in series if entry.simulated == simulated and any(stage in entry.stages for stage in STAGES)]
+    used = series[:40]
     if not used:
         return None
     scale, unit = time_unit([times["median"] for entry in used for times in [entry.step] if times])
@@ -60,9 +71,11 @@ def _stages(series: list[Series]) -> Chart | None:
                   "share": entry.stages[stage]["median"] / total if total else 0.0} for stage in STAGES if stage in entry.stages]
     columns = {"series": "series", "stage": "stage", "time": f"time [{unit}]", "share": "share of all stages"}
     notes = [f"The first {len(used)} of {len(series)} series are shown."] if len(used) < len(series) else []
-    return Chart("Stages of a merge step", "Median time of each stage over ranks and steps; of simulated runs the mean over ranks. "
-                 "Stages that communicate contain the time in which a rank waits.", rows, columns,
-                 stacks(rows, columns, "series", Axis("time", columns["time"]), "stage"), SECTION, notes)
+    of = "Mean time of each stage over ranks." if simulated else "Median time of each stage over ranks and steps."
+    return Chart(f"Stages of a merge step{', simulated' if simulated else ''}", f"{of} Stages that communicate contain the time in "
+                                                                                "which "
+                 "a rank waits.", rows, columns, stacks(rows, columns, "series", Axis("time", columns["time"]), "stage"), SECTION,
+                 notes)
 
 
 def _pruning(series: list[Series]) -> Chart | None:
@@ -157,6 +170,6 @@ def _in_turns(records: list[Record]) -> Chart | None:
 def charts(records: list[Record]) -> list[Chart]:
     """Returns the charts of all records that have merge steps in them."""
     series = step_series(records)
-    made = [_scaling(series, False), _scaling(series, True), _in_turns(records), _stages(series), _pruning(series),
-            _mergers(series)]
+    made = [chart for simulated in (False, True) for weak in (False, True) for chart in _scaling(series, weak, simulated)]
+    made += [_in_turns(records), _stages(series, False), _stages(series, True), _pruning(series), _mergers(series)]
     return [chart for chart in made if chart] + _rank_charts(series)
