@@ -76,7 +76,8 @@ void describe(ClusterCommand& o, V&& option) {
   option(
       "policy", o.policy,
       "who merges with whom, how many, where the result goes, what is conserved (docs/merge-policies.md), or @ and a "
-      "JSON file; without: parcels below 1/R of a cell join their nearest. No part calls a collective in a step",
+      "JSON file; without: parcels below 1/R of a cell join their nearest. No part but friends calls a collective in a "
+      "step",
       Kind{"PARTS"});
   option(
       "attribute", o.attributes,

@@ -5,6 +5,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/cluster/merge_policy.hpp"
+#include "src/cluster/policy_arithmetic.hpp"
 
 namespace merganser {
 namespace {
@@ -78,11 +79,6 @@ void check_without_stars(const MergePolicy& p, const std::string& name, const st
   if (p.conserve == Conserve::momentum_energy) exclude(name, "conserve:momentum+energy", why);
 }
 
-/// Returns the columns of momentum of a policy, the default ones if it names none.
-std::vector<std::string> momentum_columns(const MergePolicy& policy) {
-  return policy.momentum.empty() ? std::vector<std::string>{"ux", "uy", "uz"} : policy.momentum;
-}
-
 /// Returns the merge rule of the attribute that holds a column. @throws UsageError if there is no such column
 Rule rule_of(const Schema& schema, const char* part, const std::string& column) {
   try {
@@ -143,7 +139,7 @@ void check(const MergePolicy& p, const Schema& schema) {
   for (const std::string& column : p.same) check_kept(schema, "same", column);
   for (const ScaledColumn& c : p.phase) static_cast<void>(rule_of(schema, "phase", c.column));
   if (p.conserve != Conserve::rules) {
-    for (const std::string& column : momentum_columns(p))
+    for (const std::string& column : cluster::momentum_columns(p, schema))
       if (rule_of(schema, "momentum", column) != Rule::mean)
         throw UsageError("policy: momentum: attribute " + column + " does not merge by its mean; allowed: mean");
     if (!p.mass.empty()) check_kept(schema, "mass", p.mass);

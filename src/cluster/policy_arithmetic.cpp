@@ -71,6 +71,13 @@ double draw_exponential(const DrawKey& key, Draw purpose, std::int64_t id) {
 
 double draw_uniform(const DrawKey& key, Draw purpose, std::int64_t id) { return start(key, purpose, id).uniform(); }
 
+std::vector<std::string> momentum_columns(const MergePolicy& policy, const Schema& schema) {
+  if (!policy.momentum.empty()) return policy.momentum;
+  for (const Attribute& attribute : schema.attributes())
+    if (attribute.name == "momentum" && attribute.components == 3) return attribute.component_names;
+  return {"ux", "uy", "uz"};
+}
+
 PolicyColumns::PolicyColumns(const MergePolicy& policy, const Schema& schema) {
   check(policy, schema);
   for (const ScaledColumn& c : policy.phase) {
@@ -80,9 +87,8 @@ PolicyColumns::PolicyColumns(const MergePolicy& policy, const Schema& schema) {
   for (const std::string& column : policy.same) same.push_back(schema.component_offset(column, 0));
   if (policy.looker == Looker::mask) mask = schema.component_offset(policy.mask, 0);
   if (policy.conserve == Conserve::rules) return;
-  const std::vector<std::string> usual{"ux", "uy", "uz"};
-  for (std::size_t i = 0; i < 3; ++i)
-    momentum[i] = schema.component_offset(policy.momentum.empty() ? usual[i] : policy.momentum[i], 0);
+  const std::vector<std::string> names = momentum_columns(policy, schema);
+  for (std::size_t i = 0; i < 3; ++i) momentum[i] = schema.component_offset(names[i], 0);
   if (policy.mass.empty()) return;
   mass = schema.component_offset(policy.mass, 0);
   same.push_back(mass);

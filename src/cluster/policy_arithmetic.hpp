@@ -33,6 +33,10 @@ struct DrawKey {
   return draw_exponential(key, Draw::place, id) / volume;
 }
 
+/// Returns the three columns of momentum of a policy: those that it names, else the components of an attribute `momentum` (as in
+/// openPMD files), else ux, uy, uz.
+[[nodiscard]] std::vector<std::string> momentum_columns(const MergePolicy& policy, const Schema& schema);
+
 /// Offsets in a payload row of the columns that a merge policy names, for one schema.
 struct PolicyColumns {
   /// Finds the columns of a policy in a schema. @throws UsageError as check()

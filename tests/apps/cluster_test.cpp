@@ -1,8 +1,11 @@
 /// Tests of `merganser cluster`: the same result for every number of ranks, model, pruning and decomposition, and its output files.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <set>
+#include <sstream>
 
 #include "tests/apps/json.hpp"
 #include "tests/apps/parcel_files.hpp"
@@ -225,6 +228,29 @@ TEST(ClusterPolicy, gives_the_same_digest_on_any_ranks_and_that_of_the_reference
   EXPECT_EQ(audited.code, 0) << audited.text();
 }
 
+TEST(ClusterPolicy, labels_friends_and_merges_nothing_without_an_output) {
+  const Folder folder;
+  const std::string in = folder.file("in.nc");
+  write_particles(in);
+  std::string first;
+  for (const char* ranks : {"1", "2", "4"}) {
+    const std::string labels = folder.file("labels.txt");
+    const Outcome out = run({"cluster", in, "--attribute", kParticleRules, "--policy", "friends:0.6spacing", "--labels",
+                             labels, "--ranks", ranks});
+    ASSERT_EQ(out.code, 0) << out.text();
+    EXPECT_NE(out.text().find("groups are labelled, nothing is merged"), std::string::npos) << out.text();
+    const std::string text = read_bytes(labels);
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 400);
+    if (first.empty()) first = text;
+    EXPECT_EQ(text, first) << ranks;
+  }
+  std::set<std::string> groups;
+  std::istringstream lines(first);
+  for (std::string place, id; lines >> place >> id;) groups.insert(id);
+  EXPECT_LT(groups.size(), 400U) << "some are friends";
+  EXPECT_GT(groups.size(), 4U) << "not all";
+}
+
 TEST(ClusterPolicy, two_commands_of_one_step_give_the_bits_of_one_command_of_two) {
   const Folder folder;
   const std::string in = folder.file("in.nc");
@@ -253,7 +279,8 @@ TEST(ClusterPolicy, says_what_is_allowed_where_a_policy_is_refused) {
     EXPECT_EQ(out.code, 2) << out.text();
     EXPECT_NE(out.text().find(message), std::string::npos) << out.text();
   };
-  fails({"--policy", "friends:0.2"}, "friends");
+  fails({"--policy", "friends:0.2"}, "ellipsoid");
+  fails({"--policy", "friends:0.2", "--labels", "l.txt", "--steps", "2"}, "--output");
   fails({"--policy", "small:1, greedy:2"}, "greedy");
   fails({"--policy", "crowd:3"}, "crowd");
   fails({"--policy", "small:1, same:colour"}, "colour");

@@ -140,7 +140,7 @@ TEST_P(FriendsTest, random_groups_are_those_of_the_oracle) {
 }
 
 TEST_P(FriendsTest, policies_of_the_cases_give_the_parcels_of_the_oracle) {
-  for (const Cloud cloud : kClouds)
+  for (const PolicyCloud cloud : kPolicyClouds)
     for (const std::string& text : policy_texts()) {
       if (text.rfind("friends", 0) != 0) continue;
       const Parcels all = policy_parcels(cloud, 250, 11);

@@ -198,8 +198,12 @@ TEST(SurelyValidIds, says_yes_only_to_ids_that_are_distinct_and_not_negative) {
       seen.insert(ids.back());
     }
     const bool distinct = seen.size() == ids.size();
-    if (static_cast<std::size_t>(*seen.rbegin() - *seen.begin()) / 64 < ids.size()) EXPECT_EQ(says(ids), distinct);
-    if (!distinct) EXPECT_FALSE(says(ids));
+    if (static_cast<std::size_t>(*seen.rbegin() - *seen.begin()) / 64 < ids.size()) {
+      EXPECT_EQ(says(ids), distinct);
+    }
+    if (!distinct) {
+      EXPECT_FALSE(says(ids));
+    }
   }
 }
 

@@ -18,7 +18,7 @@
 ///     friends:0.2spacing     friends of friends: everything connected by distances up to LENGTH is one group
 ///     place:member           where the result goes: centroid (default), member, heaviest, centre
 ///     conserve:momentum      or momentum+energy: two parcels for N; else the rules of the attributes alone (default)
-///     momentum:ux+uy+uz      the columns of the momentum (default: ux+uy+uz), per unit of weight
+///     momentum:ux+uy+uz      columns of the momentum per unit of weight (default: those of `momentum`, or ux+uy+uz)
 ///     mass:COLUMN            column of the rest mass; relativistic:C  speed of light in units of momentum / mass
 ///     level:1.5, level:1.5/8 levelling thinning to 1.5 times the mean weight, in cells of at least 8 parcels
 ///     seed:7                 seed of random numbers
@@ -124,12 +124,13 @@ struct MergePolicy {
   // ---- where the result goes, what is conserved ----
   Placement place = Placement::centroid;  ///< where the result goes
   Conserve conserve = Conserve::rules;    ///< what is conserved beside the rules
-  std::vector<std::string> momentum;      ///< three columns of momentum per unit of weight; empty: ux, uy, uz
-  std::string mass;                       ///< column of rest mass; empty: 1. Partners have equal mass
-  double light_speed = 0;                 ///< in units of momentum / mass; 0: not relativistic
-  double level_ratio = 0;                 ///< levelling thinning: level over mean weight of a cell; 0: none. WarpX
-  std::int64_t level_least = 1;           ///< levelling thinning: in cells of at least that many parcels, >= 1
-  std::uint64_t seed = 0;                 ///< seed of all random numbers
+  std::vector<std::string>
+      momentum;  ///< three columns of momentum per unit of weight; empty: those of an attribute `momentum`, else ux, uy, uz
+  std::string mass;              ///< column of rest mass; empty: 1. Partners have equal mass
+  double light_speed = 0;        ///< in units of momentum / mass; 0: not relativistic
+  double level_ratio = 0;        ///< levelling thinning: level over mean weight of a cell; 0: none. WarpX
+  std::int64_t level_least = 1;  ///< levelling thinning: in cells of at least that many parcels, >= 1
+  std::uint64_t seed = 0;        ///< seed of all random numbers
   /// Number of the next step, in the key of its random numbers; a step adds 1, files keep it. It is not in the text.
   std::uint64_t step = 0;
 
