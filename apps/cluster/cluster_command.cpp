@@ -26,7 +26,6 @@
 #include "merganser/base/text.hpp"
 #include "merganser/base/timer.hpp"
 #include "merganser/cluster/conservation_check.hpp"
-#include "merganser/cluster/friends.hpp"
 #include "merganser/cluster/redistribution.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/io/parcel_file.hpp"
@@ -125,7 +124,6 @@ class Run {
   void check_memory();
   void merge();
   StepReport step(int number);
-  StepReport label_friends();
   /// Returns true if groups of friends are to be labelled and nothing is merged: --labels without --output.
   [[nodiscard]] bool labels_only() const { return policy_.is_friends() && !o_.labels.empty() && o_.output.empty(); }
   void record_step(StepReport mine, bool first);
@@ -203,15 +201,9 @@ void Run::resolve_box_and_ratio() {
 /// Logs a warning if no parcel was small in any step, since the volume ratio may then not suit the file. Local.
 void Run::warn_of_none_small() {
   if (all_.small > 0 || policy_.level_ratio > 0 || policy_.is_friends()) return;
-  if (!policy_.is_default()) return log(Level::warning, t_.rank(), none_looks_text(policy_, info_.parcels));
-  const double small_volume = info_.grid.cell_volume() / ratio_;
   log(Level::warning, t_.rank(),
-      info_.parcels == 0
-          ? o_.input + " holds no parcel: nothing was merged"
-          : fmt::format("0 of {} parcels are small, nothing was merged: the smallest volume is {}, small is below {} "
-                        "(cell volume {} / {})",
-                        count_text(info_.parcels), number_text(smallest_), number_text(small_volume),
-                        number_text(info_.grid.cell_volume()), answers_.to_string("min-volume-ratio")));
+      policy_.is_default() ? none_small_text(o_.input, info_, smallest_, ratio_, answers_.to_string("min-volume-ratio"))
+                           : none_looks_text(policy_, info_.parcels));
 }
 
 /// Throws an error for a parcel file that needs more memory or disk than is free. The number of parcel containers that exist at a
@@ -285,31 +277,14 @@ StepReport Run::step(int number) {
     recorder->before(parcels_);
   }
   const comm::TrafficCount before = t_.traffic();
-  StepReport mine = labels_only() ? label_friends() : clusterer_->step(parcels_);
+  StepReport mine =
+      labels_only() ? label_friends(t_, clusterer_->decomposition(), policy_, parcels_) : clusterer_->step(parcels_);
   traffic_ += t_.traffic().since(before);
   if (check) collective_try([&] { check->verify(parcels_, mine.lineage, promise_of(policy_)); });
   if (recorder) scene_ = recorder->after(parcels_, mine.lineage);
   if (labels_) labels_->add(mine.lineage);
   mine.lineage.clear();
   return mine;
-}
-
-/// Labels groups of friends, and merges nothing: for --labels without --output, of parcels with any attributes. Collective.
-/// @return report of groups by their number of members, with each parcel and the parcel of the lowest id in its group
-StepReport Run::label_friends() {
-  FriendsOfFriends friends(t_, clusterer_->decomposition(), friends_options(policy_));
-  const FriendLabels found = collective_try([&] { return friends.label(parcels_); });
-  StepReport report;
-  report.before = report.after = report.small = static_cast<std::int64_t>(parcels_.size());
-  for (std::size_t i = 0; i < parcels_.size(); ++i)
-    if (found.group[i] != parcels_.id(i)) report.lineage.push_back({parcels_.id(i), found.group[i]});
-  for (const FriendGroup& g : found.groups) {
-    if (g.members > 1) ++report.clusters[static_cast<int>(g.members)];
-    report.policy.winding += g.winds ? 1 : 0;
-  }
-  report.policy.rounds = found.numbers.rounds;
-  report.counters = found.numbers.counters;
-  return report;
 }
 
 /// Adds this rank's report of a merge step to those of the run. Local. Memory grows with the number of steps only with --csv.
@@ -420,8 +395,7 @@ void Run::print(const Json& record, const std::vector<Summary>& stages, const st
   out << '\n' << counts_table(first_, last_, all_, policy_) << '\n' << clusters_table(all_) << '\n';
   if (!policy_.is_default() && !labels_only()) out << policy_table(policy_, first_, last_, all_) << '\n';
   std::vector<std::string> names(kStages.begin(), kStages.end());
-  names.back() = "whole step";
-  if (o_.steps > 1) names.back() = "all steps";
+  names.back() = o_.steps > 1 ? "all steps" : "whole step";
   auto rows = stages;
   for (std::size_t i = 0; i < others.size(); ++i) {
     names.push_back("(" + profile_.stages()[i].name + ")");
@@ -443,10 +417,7 @@ void Run::print(const Json& record, const std::vector<Summary>& stages, const st
 int run(ClusterCommand& o, const Invocation& in) {
   const FileRules rules = parse_file_rules(o.attributes);
   const MergePolicy policy = read_policy(o.policy);
-  check_policy_outputs(policy, {o.picture, o.labels, o.audit});
-  if (policy.is_friends() && !o.labels.empty() && o.output.empty() && (o.steps > 1 || o.reference))
-    throw UsageError(std::string(o.steps > 1 ? "--steps above 1" : "--reference") +
-                     " where friends are only labelled; allowed: with --output, where they are merged");
+  check_policy_outputs(policy, {o.output, o.picture, o.labels, o.audit, o.reference, o.steps});
   return run_on_ranks(o.ranks, [&](comm::Transport& t) { Run(o, rules, policy, in, t).run(); });
 }
 

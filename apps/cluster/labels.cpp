@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "apps/frame/ranks.hpp"
+#include "merganser/cluster/friends.hpp"
 #include "merganser/comm/questions.hpp"
 
 namespace merganser::app {
@@ -87,6 +89,23 @@ std::string Labels::to_lines(std::span<const io::FilePlace> places) {
   std::string all;
   for (const auto page : comm::gather_to_first(transport_, lines)) all.append(page.begin(), page.end());
   return all;
+}
+
+StepReport label_friends(comm::Transport& transport, const Decomposition& decomposition, const MergePolicy& policy,
+                         const Parcels& parcels) {
+  FriendsOfFriends friends(transport, decomposition, friends_options(policy));
+  const FriendLabels found = collective_try([&] { return friends.label(parcels); });
+  StepReport report;
+  report.before = report.after = report.small = static_cast<std::int64_t>(parcels.size());
+  for (std::size_t i = 0; i < parcels.size(); ++i)
+    if (found.group[i] != parcels.id(i)) report.lineage.push_back({parcels.id(i), found.group[i]});
+  for (const FriendGroup& g : found.groups) {
+    if (g.members > 1) ++report.clusters[static_cast<int>(g.members)];
+    report.policy.winding += g.winds ? 1 : 0;
+  }
+  report.policy.rounds = found.numbers.rounds;
+  report.counters = found.numbers.counters;
+  return report;
 }
 
 }  // namespace merganser::app

@@ -38,4 +38,10 @@ class Labels {
       merged_;  ///< merges recorded here; after resolve_merges(): those whose source hashes to this rank, by source
 };
 
+/// Labels groups of friends, and merges nothing: for cluster --labels without --output, of parcels with any attributes. Collective;
+/// errors are thrown on every rank as CollectiveError.
+/// @return report of groups by their number of members; its lineage has each parcel with that of the lowest id in its group
+[[nodiscard]] StepReport label_friends(comm::Transport& transport, const Decomposition& decomposition,
+                                       const MergePolicy& policy, const Parcels& parcels);
+
 }  // namespace merganser::app

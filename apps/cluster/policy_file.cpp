@@ -55,6 +55,10 @@ void check_policy_outputs(const MergePolicy& policy, const PolicyOutputs& output
   if (!outputs.labels.empty() && policy.level_ratio > 0)
     throw UsageError("--labels with --policy level, which removes parcels; allowed: policies that merge");
   if (outputs.audit) static_cast<void>(promise_of(policy));
+  if (policy.is_friends() && !outputs.labels.empty() && outputs.output.empty() &&
+      (outputs.steps > 1 || outputs.reference))
+    throw UsageError(std::string(outputs.steps > 1 ? "--steps above 1" : "--reference") +
+                     " where friends are only labelled; allowed: with --output, where they are merged");
 }
 
 }  // namespace merganser::app

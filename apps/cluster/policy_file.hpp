@@ -20,11 +20,14 @@ namespace merganser::app {
 /// @throws UsageError for a policy that is not valid; InputError for other JSON
 [[nodiscard]] MergePolicy parse_policy_json(const std::string& text, const std::string& name);
 
-/// Options of the command whose output not every policy allows.
+/// Options of the command that not every policy allows.
 struct PolicyOutputs {
-  std::string picture;  ///< path of --picture; empty: none
-  std::string labels;   ///< path of --labels; empty: none
-  bool audit = false;   ///< --audit
+  std::string output;      ///< path of --output; empty: none
+  std::string picture;     ///< path of --picture; empty: none
+  std::string labels;      ///< path of --labels; empty: none
+  bool audit = false;      ///< --audit
+  bool reference = false;  ///< --reference
+  int steps = 1;           ///< --steps
 };
 /// Checks that a policy allows the output options of the command. @throws UsageError
 void check_policy_outputs(const MergePolicy& policy, const PolicyOutputs& outputs);

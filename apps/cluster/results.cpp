@@ -187,6 +187,16 @@ std::string policy_table(const MergePolicy& policy, const StepReport& first, con
   return text + '\n';
 }
 
+std::string none_small_text(const std::string& input, const io::ParcelFileInfo& info, double smallest, double ratio,
+                            const std::string& source) {
+  if (info.parcels == 0) return input + " holds no parcel: nothing was merged";
+  return fmt::format(
+      "0 of {} parcels are small, nothing was merged: the smallest volume is {}, small is below {} "
+      "(cell volume {} / {})",
+      count_text(info.parcels), number_text(smallest), number_text(info.grid.cell_volume() / ratio),
+      number_text(info.grid.cell_volume()), source);
+}
+
 std::string none_looks_text(const MergePolicy& policy, std::int64_t parcels) {
   return fmt::format("0 of {} parcels look for a partner, nothing was merged: policy {}", count_text(parcels),
                      policy_text(policy));

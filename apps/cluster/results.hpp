@@ -48,6 +48,11 @@ struct Conserved {
 /// Formats the numbers of policy_json() as a table and a line.
 [[nodiscard]] std::string policy_table(const MergePolicy& policy, const StepReport& first, const StepReport& last,
                                        const StepReport& all);
+/// Returns the warning that no parcel of a file was small, so that nothing was merged.
+/// @param smallest  least volume @param ratio  volume of a cell over that below which a parcel is small
+/// @param source  text that tells where the ratio comes from
+[[nodiscard]] std::string none_small_text(const std::string& input, const io::ParcelFileInfo& info, double smallest,
+                                          double ratio, const std::string& source);
 /// Returns the warning that no parcel has looked for a partner under a policy. @param parcels  of the input
 [[nodiscard]] std::string none_looks_text(const MergePolicy& policy, std::int64_t parcels);
 /// Returns the line of a report that says what --audit has found to be true under a policy.

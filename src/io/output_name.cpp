@@ -16,7 +16,7 @@ constexpr std::array<std::pair<const char*, FileFormat>, 3> kFormats{
 
 /// Returns true for a global attribute that every file of ours says in its own way, so that no file lacks it.
 bool is_said_by_all(const std::string& attribute) {
-  static constexpr std::array<const char*, 3> kNames{"min_vratio", "file_type", "Conventions"};
+  static constexpr std::array<const char*, 4> kNames{"min_vratio", "merge_step", "file_type", "Conventions"};
   return std::any_of(kNames.begin(), kNames.end(), [&](const char* name) { return attribute == name; });
 }
 

@@ -75,8 +75,8 @@ class LeafSearch {
 
 // All-kNN over a tree of points: threads take leaves, and report progress on the calling thread alone.
 template <std::size_t D>
-void find_neighbours(const PointTree<D>& tree, const NeighbourSearch& search,
-                     const std::function<void(const LeafResult&)>& store) {
+void detail::AllNeighbours<D>::find(const PointTree<D>& tree, const NeighbourSearch& search,
+                                    const std::function<void(const LeafResult&)>& store) {
   // Progress is reported by the calling thread alone, so that the callback need not be thread-safe.
   constexpr std::size_t kOften = 512;
   const auto& leaves = tree.leaves();
@@ -93,6 +93,6 @@ void find_neighbours(const PointTree<D>& tree, const NeighbourSearch& search,
   });
 }
 
-MERGANSER_FOR_AXES(MERGANSER_FUNCTION, find_neighbours)
+MERGANSER_FOR_AXES(MERGANSER_CLASS, struct detail::AllNeighbours)
 
 }  // namespace merganser::nearest

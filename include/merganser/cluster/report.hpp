@@ -32,7 +32,8 @@ struct PolicyNumbers {
           ///< or steps takes the maximum
   std::int64_t answers = 0;  ///< waves in which centres answered their leaves, 1 a round where the policy has answers
   std::int64_t refused = 0;  ///< pairs refused by limits or the predicate, counted on the rank of the centre
-  std::int64_t winding = 0;  ///< groups of friends that wind round the box and stay as they are, on the rank of their root
+  std::int64_t winding =
+      0;  ///< groups of friends that wind round the box and stay as they are, on the rank of their root
   std::int64_t undone = 0;   ///< groups of two restored in the end, where momentum and energy are conserved
   double weight_before = 0;  ///< sum of volumes before the step
   double weight_after = 0;   ///< sum of volumes after the step

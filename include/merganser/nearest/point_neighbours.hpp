@@ -42,11 +42,23 @@ struct NeighbourSearch {
       {};  ///< called by the calling thread with the share done, 0 to 1; may be empty
 };
 
+namespace detail {
+/// Search for the neighbours of all points of a tree of D axes; find_neighbours() calls it. A class, since the names of its members are
+/// in the namespace, unlike those of function templates, which begin with the type that is returned: a shared library exports by name.
+template <std::size_t D>
+struct AllNeighbours {
+  static void find(const PointTree<D>& tree, const NeighbourSearch& search,
+                   const std::function<void(const LeafResult&)>& store);
+};
+}  // namespace detail
+
 /// Finds the `keep` nearest neighbours of every point of a rank's tree among the points of that tree, by (squared distance, id),
 /// leaf by leaf. Local.
 /// @param store  called once for every leaf, concurrently by the threads that search
 template <std::size_t D>
 void find_neighbours(const PointTree<D>& tree, const NeighbourSearch& search,
-                     const std::function<void(const LeafResult&)>& store);
+                     const std::function<void(const LeafResult&)>& store) {
+  detail::AllNeighbours<D>::find(tree, search, store);
+}
 
 }  // namespace merganser::nearest

@@ -214,7 +214,7 @@ FileMetadata metadata_for_format(const FileMetadata& from) {
     out.columns.push_back(std::move(column));
   }
   for (const FileAttribute& a : from.root.attributes)
-    if (a.name == "min_vratio") out.root.attributes.push_back(a);
+    if (a.name == "min_vratio" || a.name == "merge_step") out.root.attributes.push_back(a);
   return out;
 }
 

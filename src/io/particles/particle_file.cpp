@@ -88,6 +88,12 @@ void read_own_attributes(const hdf5::File& file, const std::string& at, ParcelFi
     info.grid.box.periodic[a] = periodic[a] != 0;
     info.says_periodic = true;
   }
+  const std::vector<double> step = file.numbers(at, kStepAttribute);
+  if (!step.empty()) {
+    if (!(step[0] >= 0) || step[0] > 0x1p53 || step[0] != std::floor(step[0]))
+      refuse_value(file, kStepAttribute, step[0], "whole numbers from 0");
+    set_merge_step(info.metadata, static_cast<std::uint64_t>(step[0]));
+  }
   const std::vector<double> ratio = file.numbers(at, kRatioAttribute);
   if (ratio.empty()) return;
   if (!(ratio[0] > 0) || !std::isfinite(ratio[0])) refuse_value(file, kRatioAttribute, ratio[0], "numbers above 0");

@@ -18,6 +18,7 @@ inline constexpr const char* kExtentAttribute = "merganser_extent";
 inline constexpr const char* kOriginAttribute = "merganser_origin";
 inline constexpr const char* kPeriodicAttribute = "merganser_periodic";
 inline constexpr const char* kRatioAttribute = "merganser_min_vratio";
+inline constexpr const char* kStepAttribute = "merganser_merge_step";
 /// Name of the integer attribute of parcels that tells their species, from 0, where a file has several.
 inline constexpr const char* kSpeciesName = "species";
 /// Attribute of FileVariable with the path of an openPMD record component below its species, as "momentum/x".

@@ -36,10 +36,14 @@ void put_box_attributes(const hdf5::File& file, const std::string& at, const Par
   file.put(at, kExtentAttribute, box.extent, true);
   file.put(at, kOriginAttribute, box.lower, true);
   file.put(at, kPeriodicAttribute, FileType::i32, periodic, true);
-  const FileValues* const ratio = find_attribute(in.metadata.root, "min_vratio");
-  if (ratio == nullptr) return;
-  const std::vector<double> value = to_doubles(*ratio);
-  if (value.size() == 1) file.put(at, kRatioAttribute, value, false);
+  constexpr std::array<std::pair<const char*, const char*>, 2> kNumbers{
+      {{"min_vratio", kRatioAttribute}, {"merge_step", kStepAttribute}}};
+  for (const auto& [name, as] : kNumbers) {
+    const FileValues* const found = find_attribute(in.metadata.root, name);
+    if (found == nullptr) continue;
+    const std::vector<double> value = to_doubles(*found);
+    if (value.size() == 1) file.put(at, as, value, false);
+  }
 }
 
 void to_particle_type(const Column& column, std::span<const double> values, std::vector<std::byte>& out) {

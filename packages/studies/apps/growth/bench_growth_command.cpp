@@ -14,16 +14,6 @@
 namespace merganser::app {
 namespace {
 
-/// Options of bench growth, filled by the option parser.
-struct BenchGrowth {
-  std::vector<std::string> only;  ///< names of the algorithms to measure; empty: all
-  bool quick = false;             ///< measure sizes of at most a hundredth of the greatest
-  int repeats = 5;                ///< timed repeats of each size
-  ForceOption limits;             ///< --force: run even if forecasts exceed the free memory
-  bool quiet = false;             ///< print no tables
-  std::string json;               ///< path of the run record; empty: none
-};
-
 /// Returns the names of the algorithms that bench growth measures.
 std::vector<std::string> subject_names() {
   std::vector<std::string> names;
@@ -31,11 +21,21 @@ std::vector<std::string> subject_names() {
   return names;
 }
 
+/// Options of bench growth, filled by the option parser.
+struct BenchGrowth {
+  std::vector<std::string> only = subject_names();  ///< names of the algorithms to measure
+  bool quick = false;                               ///< measure sizes of at most a hundredth of the greatest
+  int repeats = 5;                                  ///< timed repeats of each size
+  ForceOption limits;                               ///< --force: run even if forecasts exceed the free memory
+  bool quiet = false;                               ///< print no tables
+  std::string json;                                 ///< path of the run record; empty: none
+};
+
 /// Lists the command-line options of bench growth, with their help texts and checks, for the option parser.
 template <class V>
 void describe(BenchGrowth& o, V&& option) {
   option.section("Measurement");
-  option("only", o.only, "algorithms to measure; all if not given", Words{subject_names()}, Kind{"LIST"});
+  option("only", o.only, "algorithms to measure", Words{subject_names()}, Kind{"LIST"});
   option("quick", o.quick, "sizes up to a hundredth of the greatest");
   option("repeats", o.repeats, "timed repeats of each size, after one that warms up", between(1, 1000));
   describe(o.limits, option);
@@ -58,14 +58,14 @@ Need estimate_need(const GrowthSubject& subject) {
 
 /// Body of the command bench growth: measures the algorithms one after the other and reports each when it is done.
 int run(BenchGrowth& o, const Invocation& in) {
+  if (o.only.empty()) throw UsageError("--only: \"\"; allowed: one or more of the list in --help");
   for (const auto& name : o.only)
     if (std::count(o.only.begin(), o.only.end(), name) > 1)
       throw UsageError("--only: " + name + " stands twice; allowed: each algorithm once");
   std::vector<GrowthSubject> subjects = growth_subjects(o.quick);
-  if (!o.only.empty())
-    std::erase_if(subjects, [&](const GrowthSubject& s) {
-      return std::find(o.only.begin(), o.only.end(), s.name) == o.only.end();
-    });
+  std::erase_if(subjects, [&](const GrowthSubject& s) {
+    return std::find(o.only.begin(), o.only.end(), s.name) == o.only.end();
+  });
   for (const GrowthSubject& s : subjects) require(estimate_need(s), o.limits.force);
   ProgressLine line(!o.quiet);
   Json series = Json::array();
