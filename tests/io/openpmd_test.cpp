@@ -68,6 +68,7 @@ TEST_P(Openpmd, parcels_of_epic_are_read_back_bit_for_bit) {
     const Parcels parcels = generate_random(random, decomposition, t.rank());
     io::FileMetadata metadata;
     io::set_min_volume_ratio(metadata, 12.5);
+    io::set_merge_step(metadata, 7);
     const std::string path = folder.file("a.h5");
     io::write_parcels(path + ":openpmd", parcels, decomposition, 1.25, t, metadata);
     const io::ParcelFileInfo info = io::read_info(path, t);
@@ -75,6 +76,7 @@ TEST_P(Openpmd, parcels_of_epic_are_read_back_bit_for_bit) {
     EXPECT_EQ(info.grid, box_of_cells());
     EXPECT_TRUE(info.says_grid && info.says_periodic && info.has_ids);
     EXPECT_EQ(info.min_volume_ratio, 12.5);
+    EXPECT_EQ(io::merge_step(info.metadata), 7U);
     EXPECT_EQ(info.time, 1.25);
     EXPECT_EQ(info.parcels, 8 * 6 * 4 * 7);
     EXPECT_EQ(info.schema, Schema::epic());

@@ -218,7 +218,7 @@ def _growth(records: list[Record]) -> Iterator[str]:
     """Exponents that two standard errors tell from 1."""
     for record, entry in subjects(records):
         exponent, error = number(dig(entry, "time", "exponent")), number(dig(entry, "time", "standard_error"))
-        if exponent is None or error is None or not abs(exponent - 1) > max(2 * error, 0.05):
+        if exponent is None or not error or not abs(exponent - 1) > max(2 * error, 0.05):  # two points have no error
             continue
         how = "faster" if exponent > 1 else "slower"
         yield (f"{record.label}: the time of {entry.get('subject')} grows {how} than the size, with exponent {exponent:.2f} "

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "apps/frame/fields.hpp"
 #include "apps/frame/memory.hpp"
 #include "apps/frame/table.hpp"
 #include "merganser/announce/announcement_network.hpp"
@@ -293,7 +294,7 @@ PowerLaw fit_power_law(std::span<const double> sizes, std::span<const double> va
     syy += (y[i] - my) * (y[i] - my);
   }
   if (!(sxx > 0)) throw UsageError("a power law of points of one size; allowed: two sizes or more");
-  PowerLaw law{sxy / sxx, 0};
+  PowerLaw law{sxy / sxx, {}};
   if (n > 2) law.error = std::sqrt(std::max(syy - law.exponent * sxy, 0.0) / static_cast<double>(n - 2) / sxx);
   return law;
 }
@@ -352,11 +353,13 @@ GrowthLaws fit_laws(const std::vector<GrowthPoint>& points) {
 
 /// Returns a power law as JSON; null if there is none.
 Json law_json(const std::optional<PowerLaw>& law) {
-  return law ? Json{{"exponent", law->exponent}, {"standard_error", law->error}} : Json();
+  return law ? Json{{"exponent", law->exponent}, {"standard_error", serialize(law->error)}} : Json();
 }
 /// Formats the exponent of a power law with its standard error.
 std::string law_text(const std::optional<PowerLaw>& law) {
-  return law ? fmt::format("{:.3f} +- {:.3f}", law->exponent, law->error) : std::string("too few points");
+  if (!law) return "too few points";
+  return law->error ? fmt::format("{:.3f} +- {:.3f}", law->exponent, *law->error)
+                    : fmt::format("{:.3f} (two points)", law->exponent);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 /// Growth of time and memory with the size of the problem, for the verb bench growth: series of measurements over sizes, their
 /// fitted exponents, and the limit that copying the input sets.
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,8 +41,8 @@ struct GrowthPoint {
 
 /// Power law fitted to a series: value = factor * size^exponent.
 struct PowerLaw {
-  double exponent = 0;  ///< slope of the logarithms by least squares; 1: linear
-  double error = 0;     ///< standard error of the exponent; 0 for two points
+  double exponent = 0;          ///< slope of the logarithms by least squares; 1: linear
+  std::optional<double> error;  ///< standard error of the exponent; none for two points
 };
 /// Fits a power law to a series of at least two positive values by least squares of the logarithms. Local.
 /// @throws UsageError for fewer points, and for values that are not positive
