@@ -66,7 +66,7 @@ void describe(ClusterCommand& o, V&& option) {
          Kind{"FILE"}, Writes{});
   option("labels", o.labels,
          "text to write: for each parcel of IN, in its order, its place there (from 0) and the id of the parcel of the "
-         "output that holds it",
+         "output that holds it; with a policy of friends and without --output the lowest id of its group",
          Kind{"FILE"}, Writes{});
   option.section("Merging");
   describe_ratio(o.file, option, "40");
@@ -393,7 +393,7 @@ void Run::print(const Json& record, const std::vector<Summary>& stages, const st
     out << m.name << ": " << count_text(m.count) << " of " << count_text(info_.parcels)
         << " parcels without a value, skipped (missing=skip)\n";
   out << '\n' << counts_table(first_, last_, all_, policy_) << '\n' << clusters_table(all_) << '\n';
-  if (!policy_.is_default() && !labels_only()) out << policy_table(policy_, first_, last_, all_) << '\n';
+  if (!policy_.is_default()) out << policy_table(policy_, first_, last_, all_) << '\n';
   std::vector<std::string> names(kStages.begin(), kStages.end());
   names.back() = o_.steps > 1 ? "all steps" : "whole step";
   auto rows = stages;
@@ -424,7 +424,7 @@ int run(ClusterCommand& o, const Invocation& in) {
 constexpr std::string_view kClusterText =
     "Merges every small parcel with its nearest neighbour, cluster by cluster. The result is the same, bit for bit,\n"
     "for any number of ranks, model, decomposition and pruning: the digest tells.\n\n"
-    "No step calls a collective, but with --audit, --picture, --prune iterative or --search cells8, which need some.\n"
+    "No step calls a collective, but with --audit, --picture, --prune iterative, --search cells8, --policy friends.\n"
     "What the input holds goes into the output: global attributes, groups, units, compression. Variables of the "
     "parcels\n"
     "that EPIC does not know need a rule, --attribute humidity:mean,age:largest. Ids are written too, so that the "

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "apps/frame/ranks.hpp"
+#include "merganser/base/exact_sum.hpp"
 #include "merganser/cluster/friends.hpp"
 #include "merganser/comm/questions.hpp"
 
@@ -96,6 +97,9 @@ StepReport label_friends(comm::Transport& transport, const Decomposition& decomp
   FriendsOfFriends friends(transport, decomposition, friends_options(policy));
   const FriendLabels found = collective_try([&] { return friends.label(parcels); });
   StepReport report;
+  ExactSum weight;
+  for (std::size_t i = 0; i < parcels.size(); ++i) weight.add(parcels.site(i).volume);
+  report.policy.weight_before = report.policy.weight_after = weight.value();
   report.before = report.after = report.small = static_cast<std::int64_t>(parcels.size());
   for (std::size_t i = 0; i < parcels.size(); ++i)
     if (found.group[i] != parcels.id(i)) report.lineage.push_back({parcels.id(i), found.group[i]});

@@ -70,7 +70,7 @@ void describe_ratio(FileOptions& o, V&& option, const char* otherwise) {
 template <class V>
 void describe_periodic(FileOptions& o, V&& option) {
   option("periodic", o.periodic, "periodic axes, as letters; the others have walls",
-         FromInput{"periodic of the file, else xy"});
+         FromInput{"periodic of the file, else xy for EPIC's files"});
 }
 /// Returns the volume ratio to use, the option's, else the file's, else `otherwise`, and records its source in `answers`.
 [[nodiscard]] double resolve_ratio(const FileOptions& o, const io::ParcelFileInfo& info, double otherwise,

@@ -123,7 +123,8 @@ struct Clusterer::Impl {
   StepReport merge_friends(Parcels& parcels) {
     constexpr std::size_t kNamed = 10;  // groups that are named in the log
     PolicyNumbers numbers;
-    numbers.weight_before = total_volume(parcels);
+    // Agreed on, since a volume that is not finite is refused: other ranks must not wait for this one.
+    comm::agree(transport, [&] { numbers.weight_before = total_volume(parcels); });
     FriendsReport report = friends->merge(parcels, options.lineage);
     ++options.policy.step;
     numbers.weight_after = total_volume(parcels);

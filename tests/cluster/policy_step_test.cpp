@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <random>
@@ -248,6 +249,19 @@ TEST_P(PolicyStepTest, every_parcel_is_accounted_for) {
       EXPECT_NEAR(sums[5], sums[4], 1e-12 * std::max(1.0, std::abs(sums[4])));
       EXPECT_EQ(sums[2] > 0, options.policy.conserve != Conserve::rules);
     });
+}
+
+TEST_P(PolicyStepTest, friends_refuse_a_volume_of_one_rank_that_is_not_finite_on_every_rank) {
+  const Parcels all = policy_parcels(PolicyCloud::uniform, 100, 3);
+  on_ranks(GetParam(), [&](comm::Transport& t) {
+    const Decomposition d = even_blocks(policy_grid(), t.size());
+    ClusterOptions options;
+    options.policy = parse_policy("friends:0.3");
+    Clusterer clusterer(t, d, all.schema(), options);
+    Parcels mine = owned_parcels(t, all, d);
+    if (t.rank() == t.size() - 1) mine.site(0).volume = std::numeric_limits<double>::infinity();
+    EXPECT_THROW(static_cast<void>(clusterer.step(mine)), InputError);
+  });
 }
 
 TEST_P(PolicyStepTest, what_is_not_supported_is_refused) {

@@ -51,6 +51,7 @@ std::shared_ptr<KeptWindow> keep_until_mpi_ends(MPI_Win window) {
 
 /// Returns true if all ranks of an MPI communicator share memory; the same on all. Collective.
 bool is_on_one_host(MPI_Comm comm) {
+  const ScopedYield yield;
   MPI_Comm host = MPI_COMM_NULL;
   check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
   int sharing = 0;
