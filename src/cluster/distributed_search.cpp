@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/numbers.hpp"
 #include "merganser/base/simulated.hpp"
 
 namespace merganser::cluster {
@@ -38,8 +39,6 @@ struct Announcement {
   std::int64_t source_id;
   double distance2;
 };
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Returns the region of space that a rank's cell list covers: its block, and which faces of it are walls of the box.
 nearest::Region block_region(const Decomposition& d, int rank) {

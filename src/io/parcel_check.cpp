@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/numbers.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/parcels/detail/ellipsoid.hpp"
 #include "src/io/missing.hpp"
@@ -133,7 +134,6 @@ class QuickCheck {
   }
 
  private:
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   bool possible_ = true;
   std::array<double, 3> low_;  // bounds of positions
   std::array<double, 3> high_;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "merganser/base/error.hpp"
+#include "merganser/base/numbers.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/parcels/limits.hpp"
 #include "src/nearest/block_search.hpp"
@@ -15,7 +16,6 @@
 namespace merganser::nearest {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kAhead = 24;  // prefetch distance, in parcels
 constexpr std::size_t kLot = 128;   // parcels processed at a time
 

@@ -7,16 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <vector>
 
+#include "merganser/base/numbers.hpp"
 #include "merganser/base/random.hpp"
 
 namespace {
 
 using namespace merganser;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Points {
   std::vector<std::vector<double>> axis;

@@ -10,10 +10,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <numbers>
 #include <type_traits>
 
+#include "merganser/base/numbers.hpp"
 #include "merganser/nearest/leaf_scan.hpp"
 
 namespace merganser::nearest {
@@ -56,8 +56,6 @@ inline double compared_above(double weight, Norm norm, bool sphere) {
   const double chord = 2 * std::sin(weight / 2);
   return chord * chord * kMore;
 }
-
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Place of a point of a PointTree: its canonical coordinates, by which distances are compared.
 template <std::size_t D>

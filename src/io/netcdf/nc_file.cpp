@@ -191,9 +191,15 @@ int get_part(const NcFile& file, int group, int variable, const VariablePart& pa
   return NC_NOERR;
 }
 
-// A cache smaller than any chunk: HDF5 then holds none. Files in older formats have no chunks, which is no error here.
-void turn_off_chunk_cache(int group, int variable) {
-  static_cast<void>(nc_set_var_chunk_cache(group, variable, 1, 1, 0));
+void set_chunk_cache(int group, int variable, const ChunkCache& cache) {
+  std::array<char, NC_MAX_NAME + 1> name{};
+  int dimension = 0;
+  if (nc_inq_varname(group, variable, name.data()) != NC_NOERR) return;
+  if (nc_inq_dimid(group, name.data(), &dimension) == NC_NOERR) return;
+  static_cast<void>(nc_set_var_chunk_cache(group, variable, cache.bytes, cache.slots, cache.preemption));
 }
+
+// A cache smaller than any chunk: HDF5 then holds none.
+void turn_off_chunk_cache(int group, int variable) { set_chunk_cache(group, variable, {1, 1, 0}); }
 
 }  // namespace merganser::io

@@ -109,9 +109,21 @@ struct VariablePart {
   bool by_rows = false;
 };
 
+/// HDF5's chunk cache of a NetCDF variable.
+struct ChunkCache {
+  std::size_t bytes = 0;
+  std::size_t slots = 0;
+  float preemption = 0;
+};
+
+/// Sets HDF5's chunk cache of a NetCDF variable. Files in older formats have no chunks: ignored. Ignored too for a variable with the
+/// name of a dimension: HDF5 knows such a variable that is no coordinate by another name, by which NetCDF 4.9 does not open it again,
+/// and no variable of the file could be read any more. Local; call under the NetCDF lock.
+void set_chunk_cache(int group, int variable, const ChunkCache& cache);
+
 /// Turns HDF5's chunk cache of a NetCDF variable off: parts of its chunks are then transferred between file and caller directly, not
-/// by way of a copy of the whole chunk. For variables without filters; ignored where the library does not know it. Local; call
-/// under the NetCDF lock.
+/// by way of a copy of the whole chunk. For variables without filters; ignored where set_chunk_cache() is. Local; call under the
+/// NetCDF lock.
 void turn_off_chunk_cache(int group, int variable);
 
 /// Reads a hyperslab of a NetCDF variable into memory, nothing if it is empty. Local; call under the NetCDF lock.

@@ -72,11 +72,11 @@ bool prepare_for_parts(const NcFile& file, const ColumnVariable& v) {
 void enlarge_chunk_cache(const NcFile& file, const ColumnVariable& v) {
   const auto lock = file.lock();
   const std::size_t bytes = chunk_bytes(file, v);
-  std::size_t size = 0;
-  std::size_t slots = 0;
-  float preemption = 0;
-  if (nc_get_var_chunk_cache(file.id(), v.id, &size, &slots, &preemption) != NC_NOERR || size >= bytes) return;
-  nc_set_var_chunk_cache(file.id(), v.id, bytes, slots, preemption);
+  ChunkCache cache;
+  if (nc_get_var_chunk_cache(file.id(), v.id, &cache.bytes, &cache.slots, &cache.preemption) != NC_NOERR) return;
+  if (cache.bytes >= bytes) return;
+  cache.bytes = bytes;
+  set_chunk_cache(file.id(), v.id, cache);
 }
 
 /// Reader of this rank's slice of a parcel file, column by column. Every process opens the file by itself, without MPI-IO:

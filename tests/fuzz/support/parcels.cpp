@@ -104,7 +104,11 @@ bool feed_parcel_file(const std::string& path, std::string_view input, bool writ
     return std::string();
   });
   if (!said.empty()) finding("parcels that were read are not written: " + said);
-  require(read_or_refuse([&] { other = read_on(1, again); }), "what was written is refused");
+  const std::string refused = result_or_message(again, [&] {
+    other = read_on(1, again);
+    return std::string();
+  });
+  if (!refused.empty()) finding("what was written is refused: " + refused);
   require(other == alone, "what was written are other parcels");
   return true;
 }

@@ -15,7 +15,6 @@ using nearest::distance_from_compared;
 using nearest::find_neighbours;
 using nearest::Fold;
 using nearest::IdentifiedPoint;
-using nearest::kInfinity;
 using nearest::kMaxAxes;
 using nearest::kMaxLeafPoints;
 using nearest::leaf_points;
