@@ -11,6 +11,7 @@
 #include "merganser/base/lines.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/parcels/merge.hpp"
+#include "src/cluster/policy_errors.hpp"
 
 namespace merganser {
 namespace {
@@ -214,11 +215,6 @@ const std::vector<PartRule>& part_rules() {
          m.seed = seed;
        }}};
   return rules;
-}
-
-/// Throws the error of two parts that exclude each other.
-[[noreturn]] void exclude(const std::string& one, const std::string& other, const std::string& why) {
-  throw UsageError("policy: " + one + " with " + other + "; " + why);
 }
 
 /// Formats a length as parse_policy() reads it.

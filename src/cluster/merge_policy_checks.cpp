@@ -6,14 +6,10 @@
 #include "merganser/base/text.hpp"
 #include "merganser/cluster/merge_policy.hpp"
 #include "src/cluster/policy_arithmetic.hpp"
+#include "src/cluster/policy_errors.hpp"
 
 namespace merganser {
 namespace {
-
-/// Throws the error of two parts that exclude each other.
-[[noreturn]] void exclude(const std::string& one, const std::string& other, const std::string& why) {
-  throw UsageError("policy: " + one + " with " + other + "; " + why);
-}
 
 /// Validates a length of a policy. @throws UsageError
 void check_length(const char* name, const Length& length) {
