@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .records import Problem, read_records
 
-NEEDED = "usage: reports need {}, which this Python lacks; pip install 'merganser[report]' brings it"
+NEEDED = "usage: reports and pictures need {}, which this Python lacks; pip install 'merganser[report]' brings it"
 USAGE, INPUT = 2, 3
 """Exit codes, as of the command merganser: usage, and input that cannot be read or output that cannot be written."""
 
@@ -36,10 +36,53 @@ def write_report(paths: Iterable[str | Path], output: str | Path, by: str = "") 
     return len(records), problems
 
 
+def _has_needed() -> bool:
+    """Returns True if the libraries of charts are installed; else says on standard error what is missing."""
+    try:
+        import altair  # noqa: F401
+        import vl_convert  # noqa: F401
+    except ImportError as error:
+        print(NEEDED.format(error.name), file=sys.stderr)
+        return False
+    return True
+
+
+def _picture(arguments: list[str]) -> int:
+    """Draws one record, or converts a drawing: what --picture of the commands calls. Returns the exit code. Without arguments it only
+    checks that the libraries are there."""
+    parser = argparse.ArgumentParser(prog="python -m merganser.report picture", allow_abbrev=False, description="Draws what --picture "
+                                     "of a verb draws, from its record, or converts a drawing: to SVG, PNG or PDF.")
+    parser.add_argument("source", nargs="?", metavar="SOURCE", help="record (JSON), or drawing (.svg); without it only the libraries "
+                                                                    "that are needed are looked for")
+    parser.add_argument("-o", "--output", metavar="FILE", help="picture to write, by suffix: .svg, .png or .pdf")
+    options = parser.parse_args(arguments)
+    if (options.source is None) != (options.output is None):
+        parser.error("SOURCE and --output are given together, or neither")
+    if not _has_needed():
+        return USAGE
+    if options.source is None:
+        print("ready")
+        return 0
+    from .picture import write_picture
+
+    try:
+        write_picture(options.source, options.output)
+    except OSError as error:
+        print(f"input: {error.filename or options.output}: {error.strerror or error}", file=sys.stderr)
+        return INPUT
+    except ValueError as error:
+        print(f"input: {error}", file=sys.stderr)
+        return INPUT
+    print(f"{options.output}: drawn")
+    return 0
+
+
 def main(arguments: list[str]) -> int:
-    """Runs `report` or `figures`, by the first argument (report without one). Returns the exit code: 3 if no record could be read
-    or a file not be written."""
+    """Runs `report`, `figures` or `picture`, by the first argument (report without one). Returns the exit code: 3 if no record could
+    be read or a file not be written."""
     verb = "report"
+    if arguments and arguments[0] == "picture":
+        return _picture(arguments[1:])
     if arguments and arguments[0] in ("report", "figures"):
         verb, *arguments = arguments
     options = _parser(verb).parse_args(arguments)
@@ -47,11 +90,7 @@ def main(arguments: list[str]) -> int:
     if Path(options.output).resolve() in inputs:
         print(f'usage: --output: "{options.output}" is one of the records; allowed: another file', file=sys.stderr)
         return USAGE
-    try:
-        import altair  # noqa: F401
-        import vl_convert  # noqa: F401
-    except ImportError as error:
-        print(NEEDED.format(error.name), file=sys.stderr)
+    if not _has_needed():
         return USAGE
     try:
         if verb == "report":

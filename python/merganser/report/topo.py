@@ -8,6 +8,7 @@ from typing import Any
 import altair as alt
 
 from .draw import PALETTE, Axis, Chart, Rows, bars, heat, intervals, limited, lines, time_unit
+from .packed import unpack_flows
 from .records import Record, dig, number, objects
 
 SECTION = "Exchanges on process graphs"
@@ -178,21 +179,27 @@ def _graphs(records: list[Record]) -> list[Chart]:
                   bars(rows, columns, "graph", Axis("degree", columns["degree"]), "what"), SECTION)] if rows else []
 
 
+def _flows(found: Any) -> list[tuple[int, int, float, float]]:
+    """Lists the flows of a traffic matrix, in rows or packed: sender, receiver, operations, bytes. Raises ValueError for packed ones
+    that cannot be read."""
+    if isinstance(dig(found, "packed"), str):
+        return list(unpack_flows(found["packed"]))
+    columns = dig(found, "columns")
+    if not isinstance(columns, list) or not {"from", "to", "operations", "bytes"} <= set(map(str, columns)):
+        return []
+    places = [columns.index(name) for name in ("from", "to", "operations", "bytes")]
+    rows = ([number(dig(row, at)) for at in places] for row in dig(found, "rows", default=[]))
+    return [(int(row[0]), int(row[1]), row[2], row[3]) for row in rows if None not in row]
+
+
 def traffic(record: Record) -> tuple[int, dict[tuple[int, int], dict[str, float]]] | None:
     """Returns the number of ranks, and bytes and operations of each arc, of a record with traffic; None if it has none."""
     found = record.data if record.kind == "topo extract" else record.get("traffic", default={})
-    columns, ranks = dig(found, "columns"), number(dig(found, "ranks"))
-    if not isinstance(columns, list) or not ranks or not {"from", "to", "operations", "bytes"} <= set(map(str, columns)):
-        return None
-    places = {name: columns.index(name) for name in ("from", "to", "operations", "bytes")}
+    ranks = number(dig(found, "ranks"))
     arcs: dict[tuple[int, int], dict[str, float]] = defaultdict(lambda: {"bytes": 0, "operations": 0})
-    for row in dig(found, "rows", default=[]):
-        values = {name: number(dig(row, at)) for name, at in places.items()}
-        if None in values.values():
-            continue
-        arc = arcs[int(values["from"]), int(values["to"])]
-        arc["bytes"] += values["bytes"]
-        arc["operations"] += values["operations"]
+    for sender, receiver, operations, size in _flows(found) if ranks else []:
+        arcs[sender, receiver]["bytes"] += size
+        arcs[sender, receiver]["operations"] += operations
     return (int(ranks), dict(arcs)) if arcs else None
 
 
