@@ -19,6 +19,7 @@
 #include "apps/frame/command.hpp"
 #include "apps/frame/forecast.hpp"
 #include "apps/frame/gather.hpp"
+#include "apps/frame/picture.hpp"
 #include "apps/frame/ranks.hpp"
 #include "apps/frame/table.hpp"
 #include "apps/frame/traffic_json.hpp"
@@ -62,7 +63,7 @@ void describe(ClusterCommand& o, V&& option) {
          Kind{"FILE"}, Writes{});
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option("csv", o.csv, "table to write: one line per step and rank", Kind{"FILE"}, Writes{});
-  option("picture", o.picture, "picture to write (SVG): where the last step merged most, before and after",
+  option("picture", o.picture, "picture to write (.svg .png .pdf): where the last step merged most, before and after",
          Kind{"FILE"}, Writes{});
   option("labels", o.labels,
          "text to write: for each parcel of IN, in its order, its place there (from 0) and the id of the parcel of the "
@@ -105,6 +106,7 @@ class Run {
 
   /// Executes the whole command cluster on this rank: read, merge, check, write, report.
   void run() {
+    check_picture(o_.picture, PictureSource::drawing, t_);
     read();
     merge();
     compare_with_reference();
@@ -371,8 +373,8 @@ void Run::write_report() {
   if (!o_.csv.empty()) write_text_file(o_.csv, table);
   if (labels_) write_text_file(o_.labels, label_text_);
   if (scene_)
-    write_text_file(o_.picture, draw(*scene_, count_text(first_.before) + " parcels, " + count_text(all_.small) +
-                                                  " of them small, become " + count_text(last_.after)));
+    write_picture(o_.picture, draw(*scene_, count_text(first_.before) + " parcels, " + count_text(all_.small) +
+                                                " of them small, become " + count_text(last_.after)));
 }
 
 /// Prints the report of cluster on rank 0: input, counts, clusters, times by stage, conservation, digest. Local.
@@ -407,10 +409,7 @@ void Run::print(const Json& record, const std::vector<Summary>& stages, const st
   if (o_.audit) out << audit_text(policy_);
   if (!verdict_.empty()) out << verdict_ << '\n';
   out << "digest " << record["result"]["digest"].get<std::string>() << '\n';
-  std::string files;
-  for (const auto& f : {o_.output, o_.json, o_.csv, o_.picture, o_.labels})
-    if (!f.empty()) files += (files.empty() ? "" : ", ") + f;
-  if (!files.empty()) out << "wrote " << files << '\n';
+  out << written_line({o_.output, o_.json, o_.csv, o_.picture, o_.labels});
 }
 
 /// Runs the command cluster on all ranks. @return exit code @throws UsageError for rules in --attribute or a policy that are none

@@ -114,10 +114,17 @@ comm::Counters parse_counters(const Json& json) {
 // End of every report of a command that goes to a file: "-" is standard output.
 void write_text_file(const std::string& path, const std::string& text) {
   if (path == "-") {
-    std::cout << text;  // through the same stream as the report, so that their order is kept
+    write_result_text(text);
   } else {
     write_file(path, text);
   }
+}
+
+std::string written_line(const std::vector<std::string>& paths) {
+  std::string files;
+  for (const auto& path : paths)
+    if (!path.empty() && path != "-") files += (files.empty() ? "wrote " : ", ") + path;
+  return files.empty() ? files : files + '\n';
 }
 
 void write_record(const std::string& path, const Json& record) { write_text_file(path, json_text(record, 1) + '\n'); }

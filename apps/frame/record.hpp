@@ -1,6 +1,7 @@
 #pragma once
 /// Run records: JSON with command, options, provenance and results, sufficient to understand, repeat and compare a run.
 #include <string>
+#include <vector>
 
 #include "apps/frame/command.hpp"
 #include "apps/frame/json.hpp"
@@ -52,5 +53,8 @@ void write_result(const std::string& path, const Invocation& in, Json result, co
 /// all.
 /// @throws InputError if it cannot be written
 void write_text_file(const std::string& path, const std::string& text);
+/// Returns the line "wrote A, B" of a report for the files that options name, without empty ones and standard output; empty if there
+/// are none.
+[[nodiscard]] std::string written_line(const std::vector<std::string>& paths);
 
 }  // namespace merganser::app

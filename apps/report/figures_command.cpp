@@ -1,6 +1,6 @@
 // figures: the charts of run records as SVG and PDF for publications, made by the Python package.
 #include "apps/frame/command.hpp"
-#include "apps/report/python_report.hpp"
+#include "apps/frame/python_report.hpp"
 
 namespace merganser::app {
 namespace {

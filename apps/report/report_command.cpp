@@ -1,6 +1,6 @@
 // report: one page of HTML with findings, charts and tables of run records, made by the Python package.
 #include "apps/frame/command.hpp"
-#include "apps/report/python_report.hpp"
+#include "apps/frame/python_report.hpp"
 
 namespace merganser::app {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -121,6 +122,27 @@ TEST(Cluster, merging_what_was_written_again_is_the_same_as_two_steps) {
   ASSERT_EQ(run({"cluster", in, "-o", both, "--min-volume-ratio", "8", "--steps", "2", "--json", twice}).code, 0);
   for (const char* key : {"n_after", "sum_volume", "digest"})
     EXPECT_EQ(read_json_file(once)["result"][key], read_json_file(twice)["result"][key]) << key;
+}
+
+TEST(Cluster, refuses_a_picture_of_another_kind_before_it_works) {
+  const Folder folder;
+  for (const char* name : {"p.jpg", "p"}) {
+    const Outcome o = run({"cluster", folder.file("none.nc"), "--picture", folder.file(name)});
+    EXPECT_EQ(o.code, 2) << o.text();
+    EXPECT_NE(o.err.find(".svg, .png or .pdf"), std::string::npos) << o.err;
+    EXPECT_FALSE(std::filesystem::exists(folder.file(name)));
+  }
+}
+
+TEST(Cluster, of_one_rank_has_one_column_of_times) {
+  const Folder folder;
+  const std::string in = folder.file("in.nc");
+  ASSERT_EQ(run({"gen", "random", "-o", in, "--cells", "4,4,4", "--per-cell", "8"}).code, 0);
+  for (const char* ranks : {"1", "2"}) {
+    const Outcome o = run({"cluster", in, "--ranks", ranks});
+    EXPECT_EQ(o.code, 0) << o.text();
+    EXPECT_EQ(o.out.find("median") == std::string::npos, ranks[0] == '1') << o.out;
+  }
 }
 
 TEST(Cluster, writes_table_record_and_picture) {

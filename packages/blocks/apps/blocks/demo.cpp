@@ -10,6 +10,7 @@
 
 #include "apps/blocks/pictures.hpp"
 #include "apps/frame/gather.hpp"
+#include "apps/frame/picture.hpp"
 #include "apps/frame/progress.hpp"
 #include "apps/frame/table.hpp"
 #include "merganser/base/text.hpp"
@@ -103,10 +104,7 @@ void print_results(const DemoOptions& o, const comm::Transport& t, const std::st
   std::cout << '\n' << table.text() << '\n';
   if (!verdict.empty()) std::cout << verdict << '\n';
   std::cout << "digest " << digest << '\n';
-  std::string files;
-  for (const auto& f : {o.json, o.picture})
-    if (!f.empty()) files += (files.empty() ? "" : ", ") + f;
-  if (!files.empty()) std::cout << "wrote " << files << '\n';
+  std::cout << written_line({o.json, o.picture});
 }
 
 /// Makes the run record of `announce demo` with times and counters of the time loop, without the results of the simulation.
@@ -138,7 +136,7 @@ std::uint32_t blend(double share, std::uint32_t from, std::uint32_t to) {
 /// Writes the run record and the SVG picture of `announce demo`, where their names are given. Called by rank 0.
 void write_files(const DemoOptions& o, const Json& record, const PictureOf& picture) {
   if (!o.json.empty()) write_record(o.json, record);
-  if (!o.picture.empty()) write_text_file(o.picture, draw(picture));
+  if (!o.picture.empty()) write_picture(o.picture, draw(picture));
 }
 
 /// Results of the droplet simulation, totals over all ranks; filled by droplet_totals() and run_droplet().

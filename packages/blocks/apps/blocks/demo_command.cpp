@@ -5,6 +5,7 @@
 
 #include "apps/frame/command.hpp"
 #include "apps/frame/forecast.hpp"
+#include "apps/frame/picture.hpp"
 #include "apps/frame/table.hpp"
 
 namespace merganser::app {
@@ -31,7 +32,8 @@ void describe(AnnounceDemo& a, V&& option) {
                     Words{{"droplet", "potts"}}, Required{});
   option.section("Output");
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
-  option("picture", o.picture, "picture of the end to write (SVG)", Kind{"FILE"}, Writes{});
+  option("picture", o.picture, "picture of the end to write (.svg .png .pdf; - for SVG on standard output)",
+         Kind{"FILE"}, Writes{});
   option.section("Simulation");
   option("steps", o.steps, "time steps", at_least(1), Initial{"400; potts: 80"});
   option("blocks", a.blocks, "blocks along x and y", Initial{"16,8; potts: 5,3"}, at_least(1));
@@ -94,6 +96,7 @@ int run(AnnounceDemo& a, const Invocation& in) {
     o.droplet.check();
   }
   return run_on_ranks(o.ranks, [&](comm::Transport& t) {
+    check_picture(o.picture, PictureSource::drawing, t);
     collective_try([&] { require(estimate_need(a, t.size()), a.limits.force, t); });
     if (potts) {
       demo::run_potts(o, in, t);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <set>
 
 #include "apps/frame/svg.hpp"
 #include "apps/frame/table.hpp"
@@ -14,6 +15,7 @@ namespace {
 constexpr double kWidth = 900;  // width of the plane, in pixels
 constexpr double kMargin = 20;
 constexpr double kTop = 64;
+constexpr double kLegend = 24;  // height of the legend of ranks
 
 /// Formats a colour 0xRRGGBB as an SVG attribute: #rrggbb.
 std::string hex(std::uint32_t rgb) {
@@ -76,6 +78,38 @@ std::string draw_outlines(const PictureOf& p) {
   return out;
 }
 
+/// Draws the legend of ranks below the plane: the colour of each rank that owns blocks, of the first ones where there are many.
+std::string draw_ranks(const PictureOf& p, double top) {
+  constexpr std::size_t kMaxRanks = 12;
+  std::set<int> owners;
+  for (std::int64_t b = 0; b < p.plane.grid.count(); ++b)
+    if (p.owner(b) >= 0) owners.insert(p.owner(b));
+  std::string out;
+  double x = kMargin;
+  for (const int owner : owners) {
+    if (out.empty() || x < kMargin + static_cast<double>(kMaxRanks) * 70)
+      out += svg::element("rect", {{"x", format_number(x)},
+                                   {"y", format_number(top)},
+                                   {"width", "12"},
+                                   {"height", "12"},
+                                   {"fill", "none"},
+                                   {"stroke-width", "3"},
+                                   {"stroke", hex(distinct_colour(owner, 0.4))}}) +
+             svg::element("text", {{"x", format_number(x + 20)}, {"y", format_number(top + 11)}, {"font-size", "12"}},
+                          "rank " + std::to_string(owner)) +
+             '\n';
+    x += 70;
+  }
+  if (owners.size() > kMaxRanks)
+    out += svg::element("text",
+                        {{"x", format_number(kMargin + static_cast<double>(kMaxRanks) * 70)},
+                         {"y", format_number(top + 11)},
+                         {"font-size", "12"}},
+                        "and " + std::to_string(owners.size() - kMaxRanks) + " more") +
+           '\n';
+  return out;
+}
+
 }  // namespace
 
 std::uint32_t distinct_colour(std::int64_t number, double lightness) {
@@ -99,10 +133,11 @@ std::string draw(const PictureOf& p) {
   const std::string place =
       "translate(" + format_number(kMargin) + ' ' + format_number(kTop) + ") scale(" + general_text(scale, 8) + ')';
   const std::string plane = '\n' + rectangle(0, 0, width, height, "#ffffff") + draw_cells(p) + draw_outlines(p);
-  return svg::document(format_number(kWidth + 2 * kMargin), format_number(scale * height + kTop + kMargin),
+  return svg::document(format_number(kWidth + 2 * kMargin), format_number(scale * height + kTop + kMargin + kLegend),
                        {{"font-family", "DejaVu Sans, Helvetica, Arial, sans-serif"}, {"fill", "#22303c"}},
                        svg::background() + text_element("28", "17", p.title) + text_element("48", "12", p.caption) +
-                           svg::element("g", {{"transform", place}, {"shape-rendering", "crispEdges"}}, plane) + '\n');
+                           svg::element("g", {{"transform", place}, {"shape-rendering", "crispEdges"}}, plane) + '\n' +
+                           draw_ranks(p, kTop + scale * height + 16));
 }
 
 }  // namespace merganser::app::demo

@@ -14,11 +14,13 @@
 #include "apps/cluster/results.hpp"
 #include "apps/flow/files.hpp"
 #include "apps/flow/flow_pictures.hpp"
+#include "apps/flow/flow_results.hpp"
 #include "apps/flow/schedule.hpp"
 #include "apps/flow/snapshot.hpp"
 #include "apps/frame/command.hpp"
 #include "apps/frame/forecast.hpp"
 #include "apps/frame/gather.hpp"
+#include "apps/frame/picture.hpp"
 #include "apps/frame/progress.hpp"
 #include "apps/frame/ranks.hpp"
 #include "apps/frame/record.hpp"
@@ -44,6 +46,7 @@ struct FlowCommand {
   std::string restart;  ///< parcel file to continue from
   std::string output;   ///< BASE of the files to write; empty: none
   std::string json;     ///< file of the run record
+  std::string picture;  ///< file of the picture of the end; empty: none
   bool fields = true;
   bool pictures = false;
   ScheduleOptions schedule;
@@ -76,6 +79,7 @@ void describe(FlowCommand& o, auto&& option) {
   option("pictures", o.pictures,
          "draw (SVG) buoyancy with every snapshot, and at the end small parcels and clusters over time",
          UsedWith{"--output"});
+  option("picture", o.picture, "picture of buoyancy at the end to write (.svg .png .pdf)", Kind{"FILE"}, Writes{});
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option("statistics", o.statistics,
          "how statistics of ranks come together: announced from neighbour to neighbour, or by a collective call",
@@ -152,50 +156,6 @@ FlowStart prepare_start(FlowCommand& o, const OptionTable& table) {
   return start;
 }
 
-/// Returns the numbers of splits and merges summed over all ranks. Collective.
-flow::StepCounts total_counts(const flow::StepCounts& mine, comm::Transport& transport) {
-  std::vector<std::int64_t> all = counts_to_list(mine);
-  transport.all_reduce(std::span<std::int64_t>(all), comm::Op::sum);
-  return list_to_counts(all);
-}
-
-/// Returns the numbers of splits and merges summed over the states of a run.
-flow::StepCounts sum_counts(const std::vector<flow::Statistics>& rows) {
-  flow::StepCounts sum;
-  for (const flow::Statistics& row : rows) sum += row.counts;
-  return sum;
-}
-
-/// Converts the flow statistics of a state to the members of the run record, with the relative error of the volume.
-Json statistics_json(const flow::Statistics& s, double box_volume) {
-  return {{"step", s.step},
-          {"time", s.time},
-          {"parcels", s.parcels},
-          {"small", s.small},
-          {"kinetic_energy", s.kinetic_energy},
-          {"enstrophy", s.enstrophy},
-          {"volume", s.volume},
-          {"volume_error", std::fabs(s.volume - box_volume) / box_volume},
-          {"least_buoyancy", s.least_buoyancy},
-          {"greatest_buoyancy", s.greatest_buoyancy}};
-}
-
-/// Converts numbers of splits and merges to the members of the run record.
-Json counts_json(const flow::StepCounts& c) {
-  Json clusters = Json::object();
-  for (std::size_t i = 0; i < c.clusters.size(); ++i)
-    clusters[i + 1 == c.clusters.size() ? "8+" : std::to_string(i + 2)] = c.clusters[i];
-  return {{"splits", c.splits}, {"merges", c.merges}, {"merged_into_big", c.merged_into_big}, {"clusters", clusters}};
-}
-
-double compute_box_volume(const Grid& grid) { return grid.box.extent[0] * grid.box.extent[1] * grid.box.extent[2]; }
-
-/// Describes a state of the flow in a line: step, simulated time, numbers of parcels and of small ones.
-std::string describe_state(const flow::Statistics& s) {
-  return fmt::format("step {}, t = {}: {} parcels, {} small", s.step, general_text(s.time, 5), count_text(s.parcels),
-                     percent_text(s.small_share()));
-}
-
 /// Run of the flow model on one rank with its files, progress line and run record. Every member function is called by every rank.
 class FlowRun : Pinned {
  public:
@@ -212,6 +172,7 @@ class FlowRun : Pinned {
   /// Validates that memory and disk space suffice for the flow run by an estimate: at most about 13 parcels in a cell; the bytes
   /// per parcel and per cell were measured on one rank. Collective.
   void check() {
+    check_picture(o_.picture, PictureSource::drawing, t_);
     const double cells = static_cast<double>(start_.grid.cells[0]) * static_cast<double>(start_.grid.cells[1]) *
                          static_cast<double>(start_.grid.cells[2]);
     const double parcels = 13 * cells;
@@ -270,8 +231,12 @@ class FlowRun : Pinned {
         const std::string path = snapshot_name(o_.output, progress_.snapshot, "fields.nc");
         collective_try([&] { write_fields(path, *model_, t_); });
       }
-      if (due && o_.pictures) draw_section(*model_, snapshot_name(o_.output, progress_.snapshot, "buoyancy.svg"), t_);
-      if (last) break;
+      if (due && o_.pictures)
+        draw_section(*model_, snapshot_name(o_.output, progress_.snapshot, "buoyancy.svg"), range_, t_);
+      if (last) {
+        if (!o_.picture.empty()) draw_section(*model_, o_.picture, range_, t_);
+        break;
+      }
       check_end();
       model_->advance();
       ++steps_;
@@ -406,6 +371,7 @@ class FlowRun : Pinned {
   std::optional<flow::Model> model_;
   std::optional<Schedule> schedule_;
   std::optional<ProgressLine> line_;
+  std::optional<BuoyancyRange> range_;  // of the colours of all cross-sections; on rank 0, after the first
   Progress progress_;
   std::vector<flow::Statistics> rows_;  // of the whole run, on every rank
   std::vector<std::string> files_;

@@ -1,10 +1,13 @@
 // Pictures of the flow command: a plane of buoyancy as an embedded PNG, and charts over time.
 #include "apps/flow/flow_pictures.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "apps/flow/files.hpp"
+#include "apps/frame/picture.hpp"
 #include "apps/frame/png.hpp"
 #include "apps/frame/record.hpp"
 #include "apps/frame/svg.hpp"
@@ -52,6 +55,7 @@ struct Plane {
   std::size_t height = 0;      ///< number of rows of nodes
   std::vector<double> values;  ///< buoyancy, m/s^2
   std::string words;           ///< caption above the plane
+  std::array<int, 2> axes{};   ///< axes of the box to the right and upwards
 
   /// Returns the buoyancy, interpolated bilinearly, at (x, y) of the plane, both in [0, 1] from corner to corner.
   [[nodiscard]] double at(double x, double y) const {
@@ -66,12 +70,62 @@ struct Plane {
   }
 };
 
-/// Draws a plane of buoyancy at (x, y) of the SVG picture as an embedded PNG image, with colours from `least` to `most`.
-std::string draw_plane(const Plane& plane, double x, double y, double height, double least, double most) {
+/// Returns round numbers from `low` to `high`, about five, for the labels of a chart's axis.
+std::vector<double> round_levels(double low, double high) {
+  const double range = high - low;
+  if (!(range > 0)) return {low};
+  double step = std::pow(10, std::floor(std::log10(range / 4)));
+  while (range / step > 6) step *= range / step > 15 ? 5 : 2;
+  std::vector<double> out;
+  for (double n = std::ceil(low / step); n * step <= high; ++n) out.push_back(n * step);
+  return out;
+}
+
+/// Draws coordinates of the box along the lower and left side of a plane at (x, y) of the SVG picture.
+std::string draw_coordinates(const Plane& plane, const Box& box, double x, double y, double height) {
+  std::string out;
+  const auto [right, up] = plane.axes;
+  const auto r = static_cast<std::size_t>(right), u = static_cast<std::size_t>(up);
+  for (const double v : round_levels(box.lower[r], box.lower[r] + box.extent[r]))
+    out += text_element(x + kSide * (v - box.lower[r]) / box.extent[r], y + height + 18, "middle", general_text(v, 4));
+  for (const double v : round_levels(box.lower[u], box.lower[u] + box.extent[u]))
+    out += text_element(x - 8, y + height * (1 - (v - box.lower[u]) / box.extent[u]) + 4, "end", general_text(v, 4));
+  const std::array<const char*, 3> names{"x", "y", "z"};
+  return out + text_element(x + kSide / 2, y + height + 36, "middle", names[r]) +
+         text_element(x - 40, y + height / 2 + 4, "end", names[u]);
+}
+
+/// Draws the bar of colours of buoyancy at (x, y) of the SVG picture, `height` pixels high, with numbers.
+std::string draw_colour_bar(double x, double y, double height, const BuoyancyRange& range) {
+  std::string stops;
+  for (const double s : {-1.0, 0.0, 1.0}) {
+    const png::Colour c = diverging(s);
+    stops += svg::element("stop", {{"offset", format_length((s + 1) / 2)},
+                                   {"stop-color", fmt::format("rgb({},{},{})", c[0], c[1], c[2])}});
+  }
+  const std::string gradient =
+      svg::element("linearGradient", {{"id", "buoyancy"}, {"x1", "0"}, {"x2", "0"}, {"y1", "1"}, {"y2", "0"}}, stops);
+  std::string out = svg::element("defs", {}, gradient) + '\n' +
+                    svg::element("rect", {{"x", format_length(x)},
+                                          {"y", format_length(y)},
+                                          {"width", "16"},
+                                          {"height", format_length(height)},
+                                          {"fill", "url(#buoyancy)"},
+                                          {"stroke", "#51606d"}}) +
+                    '\n' + text_element(x, y - 8, "caption", "buoyancy");
+  for (const double v : round_levels(range.least, range.most))
+    out += text_element(x + 24, y + height * (1 - (v - range.least) / (range.most - range.least)) + 4, "caption",
+                        general_text(v, 4));
+  return out;
+}
+
+/// Draws a plane of buoyancy at (x, y) of the SVG picture as an embedded PNG image, with the coordinates of the box.
+std::string draw_plane(const Plane& plane, const Box& box, double x, double y, double height,
+                       const BuoyancyRange& range) {
   constexpr std::uint32_t kPixels = 192;
   const auto rows = static_cast<std::uint32_t>(std::max(1.0, kPixels * height / kSide));
-  const double middle = 0.5 * (least + most);
-  const double half = most > least ? 0.5 * (most - least) : 1;
+  const double middle = 0.5 * (range.least + range.most);
+  const double half = range.most > range.least ? 0.5 * (range.most - range.least) : 1;
   std::vector<png::Colour> pixels;
   for (std::uint32_t row = 0; row < rows; ++row)
     for (std::uint32_t i = 0; i < kPixels; ++i)
@@ -89,18 +143,7 @@ std::string draw_plane(const Plane& plane, double x, double y, double height, do
                                {"y", format_length(y)},
                                {"width", format_length(kSide)},
                                {"height", format_length(height)}}) +
-         '\n' + text_element(x, y - 8, "caption", plane.words);
-}
-
-/// Returns round numbers from `low` to `high`, about five, for the labels of a chart's axis.
-std::vector<double> round_levels(double low, double high) {
-  const double range = high - low;
-  if (!(range > 0)) return {low};
-  double step = std::pow(10, std::floor(std::log10(range / 4)));
-  while (range / step > 6) step *= range / step > 15 ? 5 : 2;
-  std::vector<double> out;
-  for (double n = std::ceil(low / step); n * step <= high; ++n) out.push_back(n * step);
-  return out;
+         '\n' + text_element(x, y - 8, "caption", plane.words) + draw_coordinates(plane, box, x, y, height);
 }
 
 /// SVG chart of statistics of a flow run as lines over simulated time, with an optionally logarithmic vertical axis.
@@ -173,7 +216,8 @@ constexpr std::array<const char*, 7> kMembers{"2", "3", "4", "5", "6", "7", "8 o
 }  // namespace
 
 // Picture of buoyancy in a vertical and a horizontal plane through the middle of the box.
-void draw_section(const flow::Model& model, const std::string& path, comm::Transport& transport) {
+void draw_section(const flow::Model& model, const std::string& path, std::optional<BuoyancyRange>& range,
+                  comm::Transport& transport) {
   const Grid& grid = model.decomposition().grid();
   const WholeField all =
       collect_field(model.decomposition(), transport, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
@@ -188,21 +232,28 @@ void draw_section(const flow::Model& model, const std::string& path, comm::Trans
     const std::int64_t middle = grid.cells[a] / 2;
     return general_text(grid.box.lower[a] + static_cast<double>(middle) * grid.spacing(axis), 4);
   };
-  Plane upright{nx + 1, nz, {}, "y = " + middle(1) + " (x to the right, z up)"};
-  Plane flat{nx + 1, ny + 1, {}, "z = " + middle(2) + " (x to the right, y up)"};
+  Plane upright{nx + 1, nz, {}, "y = " + middle(1), {0, 2}};
+  Plane flat{nx + 1, ny + 1, {}, "z = " + middle(2), {0, 1}};
   for (std::size_t k = 0; k < nz; ++k)
     for (std::size_t i = 0; i <= nx; ++i) upright.values.push_back(all[(k * ny + ny / 2) * nx + i % nx]);
   for (std::size_t j = 0; j <= ny; ++j)
     for (std::size_t i = 0; i <= nx; ++i) flat.values.push_back(all[((nz - 1) / 2 * ny + j % ny) * nx + i % nx]);
-  const auto [least, most] = std::minmax_element(all.begin(), all.end());
-  const std::string title = "Buoyancy at t = " + general_text(model.state().time, 4) + ", from " +
-                            general_text(*least, 3) + " (blue) to " + general_text(*most, 3) + " (orange)";
+  if (!range) {
+    const auto [least, most] = std::minmax_element(all.begin(), all.end());
+    range = {*least, *most};
+  }
+  const bool equal = !(range->most > range->least);
+  const std::string title = "Buoyancy at t = " + general_text(model.state().time, 4) +
+                            (equal ? ": " + general_text(range->least, 3) + " everywhere" : std::string());
   const auto height = [&](int axis) {
     return kSide * grid.box.extent[static_cast<std::size_t>(axis)] / grid.box.extent[0];
   };
-  write_text_file(path, page(3 * kMargin + 2 * kSide, 70 + kMargin + std::max(height(1), height(2)), title,
-                             draw_plane(upright, kMargin, 70, height(2), *least, *most) +
-                                 draw_plane(flat, 2 * kMargin + kSide, 70, height(1), *least, *most)));
+  const double left = kMargin + 16, tallest = std::max(height(1), height(2));
+  const double second = left + kSide + 1.5 * kMargin, bar = second + kSide + 0.5 * kMargin;
+  write_picture(path, page(bar + 1.6 * kMargin, 70 + kMargin + tallest, title,
+                           draw_plane(upright, grid.box, left, 70, height(2), *range) +
+                               draw_plane(flat, grid.box, second, 70, height(1), *range) +
+                               (equal ? "" : draw_colour_bar(bar, 70, tallest, *range))));
 }
 
 // Charts of the share of small parcels and of the number of parcels over the time of a flow run.
@@ -244,27 +295,39 @@ std::string draw_clusters(const std::vector<flow::Statistics>& rows) {
     for (const std::int64_t x : c.clusters) n += x;
     return static_cast<double>(n);
   };
-  Chart chart(kMargin + 20, 80, t0, t1, 1e-3, 100, true);
-  chart.levels({0.001, 0.01, 0.1, 1, 10, 100}, " %");
+  if (!(sum(all) > 0))
+    return page(2 * kMargin + kSide + 320, 120, "Clusters that merged, by members",
+                text_element(kMargin, 80, "caption",
+                             "nothing merged from t = " + general_text(t0, 4) + " to " + general_text(t1, 4)));
+  double least = 100;
+  for (const flow::StepCounts& bin : bins)
+    for (const std::int64_t n : bin.clusters)
+      if (n > 0) least = std::min(least, 100 * static_cast<double>(n) / sum(bin));
+  const int first = static_cast<int>(std::floor(std::log10(std::min(least, 10.0))));
+  std::vector<double> levels;
+  for (int power = first; power <= 2; ++power) levels.push_back(std::pow(10.0, power));
+  Chart chart(kMargin + 20, 80, t0, t1, levels.front(), 100, true);
+  chart.levels(levels, " %");
   std::string legend;
+  double row = 0;
   for (std::size_t n = 0; n < kMembers.size(); ++n) {
+    if (all.clusters[n] == 0) continue;
     std::vector<std::pair<double, double>> points;
     for (std::size_t b = 0; b < kBins; ++b)
       if (bins[b].clusters[n] > 0)
         points.emplace_back(t0 + (static_cast<double>(b) + 0.5) * (t1 - t0) / kBins,
                             100 * static_cast<double>(bins[b].clusters[n]) / sum(bins[b]));
     chart.line(points, kColours[n]);
-    const double y = 96 + 24 * static_cast<double>(n);
+    const double y = 96 + 24 * row++;
     const double x = 2 * kMargin + kSide;
-    legend +=
-        svg::element("rect", {{"x", format_length(x)},
-                              {"y", format_length(y - 10)},
-                              {"width", "12"},
-                              {"height", "12"},
-                              {"fill", kColours[n]}}) +
-        text_element(x + 20, y, "caption",
-                     std::string(kMembers[n]) + " members: " + count_text(all.clusters[n]) +
-                         (sum(all) > 0 ? ", " + percent_text(static_cast<double>(all.clusters[n]) / sum(all)) : ""));
+    legend += svg::element("rect", {{"x", format_length(x)},
+                                    {"y", format_length(y - 10)},
+                                    {"width", "12"},
+                                    {"height", "12"},
+                                    {"fill", kColours[n]}}) +
+              text_element(x + 20, y, "caption",
+                           std::string(kMembers[n]) + " members: " + count_text(all.clusters[n]) + ", " +
+                               percent_text(static_cast<double>(all.clusters[n]) / sum(all)));
   }
   return page(2 * kMargin + kSide + 320, 80 + Chart::kHeight + 60, "Clusters that merged, by members",
               chart.to_svg("share of clusters over time") + legend);

@@ -6,6 +6,7 @@
 
 #include "apps/frame/command.hpp"
 #include "apps/frame/memory.hpp"
+#include "apps/frame/picture.hpp"
 #include "apps/frame/progress.hpp"
 #include "apps/frame/ranks.hpp"
 #include "apps/frame/table.hpp"
@@ -42,7 +43,7 @@ struct MsfCommand {
   mnd::MndOptions mnd;
   msf::EuclideanOptions euclidean;
   int repeats = 1;
-  std::string output, labels, json;
+  std::string output, labels, json, picture;
   RankOptions ranks;
 };
 
@@ -76,6 +77,7 @@ void describe(MsfCommand& o, V&& option) {
          "both",
          Kind{"FILE"}, Writes{});
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
+  option("picture", o.picture, "picture of the phases' times to write (.svg .png .pdf)", Kind{"FILE"}, Writes{});
   option("repeats", o.repeats, "times the forest is computed; the time reported is the median", at_least(1));
   option("verify", o.verify,
          "check every edge against the forest (cycle property), and the forest against another algorithm; points: "
@@ -92,6 +94,7 @@ class MsfRun {
 
   /// Loads the graph or points, computes the spanning forest, verifies it if requested, writes files and reports. Collective.
   void execute() {
+    check_picture(o_.picture, PictureSource::record, t_);
     load();
     compute_forest();
     if (o_.verify) check();
@@ -321,6 +324,7 @@ void MsfRun::report_results() {
                 << ", " << seconds_text(verified_["seconds"].get<double>()) << '\n';
   }
   if (!o_.json.empty()) write_record(o_.json, record);
+  write_record_picture(o_.picture, record);
 }
 
 /// Runs the command merganser msf on all ranks. @return the exit status @throws UsageError for an output format that is read only

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iostream>
 
+#include "apps/frame/picture.hpp"
 #include "apps/frame/provenance.hpp"
 #include "apps/frame/record.hpp"
 #include "apps/frame/table.hpp"
@@ -38,7 +39,8 @@ struct TopoAdviseCommand {
   std::string completion = "notified";  ///< --class: completion class whose table is printed first
   int max_ranks = 0;                    ///< --max-ranks: largest job that is started to measure; 0: max_ranks(o)
   TopoBenchOptions bench = initial_settings();  ///< settings of the measurement; `time` is seconds for each size
-  std::string json;  ///< --json: path of the run record with the advice; "-": standard output
+  std::string json;     ///< --json: path of the run record with the advice; "-": standard output
+  std::string picture;  ///< --picture: path of the picture of the advice; empty: none
 };
 
 /// Lists the command-line options of topo advise, with their help texts and checks, for the option parser.
@@ -65,6 +67,8 @@ void describe(TopoAdviseCommand& o, V&& option) {
          Kind{"FILE,..."}, Reads{});
   option.section("Output");
   option("json", o.json, "advice to write (- for standard output)", Kind{"FILE"}, Writes{});
+  option("picture", o.picture, "picture of the advice to write, times with their intervals (.svg .png .pdf)",
+         Kind{"FILE"}, Writes{}, NotWith{"--evaluate"});
 }
 
 /// Returns the measured cells of the communication models in --models. Without that option threads are left out where models of
@@ -346,12 +350,18 @@ std::string advise(const TopoAdviseCommand& o, Json& result) {
 
 /// Runs topo advise, and writes its record. @throws InputError if the records suffice for no prediction
 int run(TopoAdviseCommand& o, const Invocation& in) {
+  check_picture(o.picture, PictureSource::record);
   Json result;
   std::string why_none;
   if (!o.evaluate.empty()) {
     evaluate(o, result);
   } else {
     why_none = advise(o, result);
+  }
+  if (!o.picture.empty() && why_none.empty()) {
+    Json record = make_record(in, {});
+    record["result"] = result;
+    write_record_picture(o.picture, record);
   }
   write_result(o.json, in, std::move(result));
   if (!why_none.empty()) throw InputError("cannot be predicted from these records: " + why_none);

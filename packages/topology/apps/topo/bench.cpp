@@ -12,6 +12,7 @@
 
 #include "apps/frame/forecast.hpp"
 #include "apps/frame/gather.hpp"
+#include "apps/frame/picture.hpp"
 #include "apps/frame/progress.hpp"
 #include "apps/frame/provenance.hpp"
 #include "apps/frame/ranks.hpp"
@@ -218,8 +219,9 @@ int measure_here(const TopoBenchOptions& o, const ChosenKernels& kernels, BenchR
           if (const auto size = parse_message_size(s); std::find(m.sizes.begin(), m.sizes.end(), size) == m.sizes.end())
             m.sizes.push_back(size);
         m.hooks = make_hooks(o.inject, t.rank(), t.size());
-        for (const auto* path : {&o.json, &o.csv})
+        for (const auto* path : {&o.json, &o.csv, &o.picture})
           if (t.rank() == 0 && !path->empty()) check_output(*path);
+        if (t.rank() == 0) check_picture(o.picture, PictureSource::record);
       });
     });
     const HostLoad host = busiest_host(t);

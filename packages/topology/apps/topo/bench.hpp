@@ -36,6 +36,7 @@ struct TopoBenchOptions {
   ForceOption limits;      ///< --force: measure even if forecasts exceed the free memory
   std::string inject;      ///< faults for tests, as make_hooks() reads them
   std::string json, csv;   ///< paths of the run record and of the table of values; empty: none
+  std::string picture;     ///< path of the picture; empty: none
   bool quiet = false;      ///< true: print no tables of exchange times
   bool progress = false;   ///< true: show progress even where standard error is no terminal
   int launch = 0;          ///< number of this launch among those whose records are joined, from 1; 0: it stands alone
@@ -93,6 +94,7 @@ void describe(TopoBenchOptions& o, V&& option) {
   option.section("Output");
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option("csv", o.csv, "table to write, a line per cell", Kind{"FILE"}, Writes{});
+  option("picture", o.picture, "picture of times over bytes to write (.svg .png .pdf)", Kind{"FILE"}, Writes{});
   option("quiet", o.quiet, "print no tables");
   option("progress", o.progress, "show progress even if standard error is no terminal");
   option("launch", o.launch, "number of this launch, whose record will be joined with those of others", Hidden{});

@@ -2,6 +2,7 @@
 // Under a launcher it measures on the ranks that there are; alone it starts launches of itself and joins their records.
 #include <fmt/core.h>
 
+#include "apps/frame/picture.hpp"
 #include "apps/topo/bench.hpp"
 #include "apps/topo/bench_report.hpp"
 #include "apps/topo/launches.hpp"
@@ -43,6 +44,7 @@ int run(TopoBenchOptions& o, const Invocation& in) {
   if (o.graphs.empty() || o.sizes.empty())
     throw UsageError(fmt::format("topo bench: {} graphs and {} sizes; allowed: at least one of each (--graph, --sizes)",
                                  o.graphs.size(), o.sizes.size()));
+  if (!comm::launched()) check_picture(o.picture, PictureSource::record);
   BenchResults results;
   const int code =
       comm::launched() ? measure_launched(o, results) : measure_alone(o, log_options(in.table), 0, results);

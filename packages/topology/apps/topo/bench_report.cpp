@@ -7,6 +7,7 @@
 #include <iostream>
 #include <map>
 
+#include "apps/frame/picture.hpp"
 #include "apps/frame/table.hpp"
 #include "apps/topo/bench.hpp"
 #include "merganser/stats/summary.hpp"
@@ -206,6 +207,7 @@ std::string warnings_text(const BenchResults& results) {
 void report(const TopoBenchOptions& o, const Invocation& in, const BenchResults& results) {
   if (!o.json.empty()) write_compact_record(o.json, bench_record(in, results, o.launch > 0));
   if (!o.csv.empty()) write_text_file(o.csv, csv_text(results));
+  if (!o.picture.empty()) write_record_picture(o.picture, bench_record(in, results));
   if (o.quiet) return;
   std::cerr << warnings_text(results);
   if (o.json != "-" && o.csv != "-") std::cout << report_text(results);

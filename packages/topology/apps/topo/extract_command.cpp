@@ -11,6 +11,7 @@
 
 #include "apps/frame/launcher.hpp"
 #include "apps/frame/one_host.hpp"
+#include "apps/frame/picture.hpp"
 #include "apps/frame/table.hpp"
 #include "apps/frame/traffic_json.hpp"
 #include "apps/topo/extract_sources.hpp"
@@ -32,6 +33,7 @@ struct TopoExtractOptions {
   int ranks = 2;                   ///< processes of the program to start
   std::string phase;               ///< level of MPI_Pcontrol whose traffic is taken; empty: all
   std::string output;              ///< file to write: process graph, or traffic as .json; "-": standard output
+  std::string picture;             ///< file to write: picture of the traffic matrix; empty: none
   int arcs = 10;                   ///< number of heaviest arcs of the traffic to print
 };
 
@@ -49,6 +51,7 @@ void describe(TopoExtractOptions& o, V&& option) {
   option("output", o.output,
          "process graph to write, by extension (.bin .txt .adj .mtx .graph), or all of the traffic (.json)",
          Letter{'o'}, Kind{"FILE"}, Writes{});
+  option("picture", o.picture, "picture of the traffic matrix to write (.svg .png .pdf)", Kind{"FILE"}, Writes{});
   option("arcs", o.arcs, "heaviest arcs shown", at_least(0), NotWith{"--output -"});
 }
 
@@ -160,7 +163,7 @@ int run_traced(int ranks, const std::vector<std::string>& program, PrivateFolder
                                            "MERGANSER_TRACE_FOLDER=" + folder.path(), path});
   plan.command.insert(plan.command.end(), program.begin() + 1, program.end());
   for (int rank = 0; rank < ranks; ++rank) folder.file(fmt::format("rank-{}.trace", rank));
-  std::cerr << "+ " << plan.to_shell_command() << std::endl;
+  std::cerr << "+ " << plan.to_summary() << std::endl;
   return launch(plan);
 }
 
@@ -196,7 +199,8 @@ int extract(TopoExtractOptions& o, const std::optional<int>& phase) {
   } else if (!o.output.empty()) {
     graphs::write_process_graph(o.output, graph, graphs::process_format_from_path(o.output));
   }
-  if (!o.output.empty() && o.output != "-") std::cout << "wrote " << o.output << '\n';
+  write_record_picture(o.picture, traffic_json(e.traffic));
+  if (o.output != "-") std::cout << written_line({o.output, o.picture});
   return code;
 }
 
@@ -211,6 +215,7 @@ int run(TopoExtractOptions& o, const Invocation&) {
                                  comm::launcher_world().size));
   }
   if (!o.output.empty() && !wants_traffic(o.output)) (void)graphs::process_format_from_path(o.output);
+  check_picture(o.picture, PictureSource::record);
   return extract(o, parse_phase(o));
 }
 

@@ -22,6 +22,7 @@ int run_launch(TopoBenchOptions job, const LogOptions& log, double limit_s, Benc
   job.launches = 1;
   job.json = folder.file("record.json");
   job.csv.clear();
+  job.picture.clear();
   job.progress = job.progress || (!job.quiet && ::isatty(STDERR_FILENO) != 0);
   job.quiet = true;
   const auto arguments = job_arguments(job, log);

@@ -51,6 +51,7 @@ void describe(TopoReplayOptions& o, V&& option) {
   option.section("Output");
   option("json", b.json, "run record to write (- for standard output), as of topo bench", Kind{"FILE"}, Writes{});
   option("csv", b.csv, "table to write, a line per kernel and size", Kind{"FILE"}, Writes{});
+  option("picture", b.picture, "picture of times over bytes to write (.svg .png .pdf)", Kind{"FILE"}, Writes{});
   option("quiet", b.quiet, "print no tables");
 }
 
@@ -113,7 +114,7 @@ int run(TopoReplayOptions& o, const Invocation& in) {
   std::vector<std::string> arguments{"topo", "replay"};
   arguments.insert(arguments.end(), in.arguments.begin(), in.arguments.end());
   const LaunchPlan plan = plan_launch(graph.ranks(), arguments, true);
-  if (!o.bench.quiet) std::cerr << "+ " << plan.to_shell_command() << std::endl;
+  if (!o.bench.quiet) std::cerr << "+ " << plan.to_summary() << std::endl;
   return launch_and_report(plan);
 }
 
