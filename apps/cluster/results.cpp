@@ -223,6 +223,11 @@ std::string clusters_table(const StepReport& all) {
 
 std::string stages_table(const std::vector<std::string>& names, const std::vector<Summary>& seconds,
                          const std::string& heading) {
+  if (std::ranges::all_of(seconds, [](const Summary& s) { return s.count == 1; })) {
+    Table t({"stage", "time"});
+    for (std::size_t i = 0; i < names.size(); ++i) t.row({names[i], seconds_text(seconds[i].median)});
+    return t.text();
+  }
   Table t({heading, "min", "median", "mean", "max"});
   for (std::size_t i = 0; i < names.size(); ++i)
     t.row({names[i], seconds_text(seconds[i].min), seconds_text(seconds[i].median), seconds_text(seconds[i].mean),

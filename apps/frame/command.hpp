@@ -103,6 +103,7 @@ int run_command(const Command& self, std::span<const std::string> arguments) {
   table.parse(arguments);
   start_log(o.log);
   check_paths(table);
+  const ReservedOutput reserved(table);
   return body(o.own, {self.name, arguments, table});
 }
 }  // namespace detail

@@ -160,6 +160,7 @@ LaunchPlan plan_launch(int ranks, const std::vector<std::string>& arguments, boo
       if (is_set(name)) c.insert(c.end(), {"-x", name});
   }
   for (auto& s : loopback_preload(launcher)) plan.exports.push_back(std::move(s));
+  plan.program_at = c.size();
   c.push_back(self_path());
   c.insert(c.end(), arguments.begin(), arguments.end());
   return plan;
@@ -170,6 +171,17 @@ std::string LaunchPlan::to_shell_command() const {
   for (const auto& s : exports) out += s.name + '=' + quote_for_shell(s.value) + ' ';
   const auto words = words_without_secrets(command);  // it may be kept in a log
   for (std::size_t i = 0; i < words.size(); ++i) out += (i == 0 ? "" : " ") + quote_for_shell(words[i]);
+  return out;
+}
+
+std::string LaunchPlan::to_summary() const {
+  const auto words = words_without_secrets(command);
+  std::string out = quote_for_shell(words[0]) + ' ' + words[1] + ' ' + words[2];  // the launcher, -n RANKS
+  if (of_this_program) out += " merganser";
+  for (std::size_t i = program_at + (of_this_program ? 1 : 0); i < words.size(); ++i)
+    out += ' ' + quote_for_shell(words[i]);
+  if (!exports.empty())
+    out += fmt::format("  ({} settings of libraries: merganser run --verbose shows them)", exports.size());
   return out;
 }
 

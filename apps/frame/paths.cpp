@@ -2,6 +2,7 @@
 #include "apps/frame/paths.hpp"
 
 #include <algorithm>
+#include <iostream>
 #include <optional>
 #include <vector>
 
@@ -84,6 +85,35 @@ void check_paths(const OptionTable& table) {
       if (k < i || files[k].role == FileRole::reads) check_distinct_files(files[i], files[k]);
     if (!comm::launched()) check_output(files[i].path);
   }
+}
+
+namespace {
+std::streambuf* results = nullptr;  // buffer of standard output while it is reserved
+bool failed = false;                // a result could not be written there
+}  // namespace
+
+ReservedOutput::ReservedOutput(const OptionTable& table) {
+  if (can_print_report(table)) return;
+  std::cout.flush();
+  results = before_ = std::cout.rdbuf(std::cerr.rdbuf());
+}
+
+ReservedOutput::~ReservedOutput() {
+  if (before_ == nullptr) return;
+  std::cout.flush();
+  std::cout.rdbuf(before_);  // clears the state of std::cout
+  if (failed) std::cout.setstate(std::ios::badbit);
+  results = nullptr;
+}
+
+void write_result_text(const std::string& text) {
+  if (results == nullptr) {
+    std::cout << text;
+    return;
+  }
+  std::ostream out(results);
+  out << text << std::flush;
+  if (!out) failed = true;
 }
 
 bool can_print_report(const OptionTable& table) {

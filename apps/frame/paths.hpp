@@ -1,6 +1,10 @@
 #pragma once
 /// Checks of the files that a command line names, made before any work.
+#include <streambuf>
+#include <string>
+
 #include "merganser/base/options.hpp"
+#include "merganser/base/pinned.hpp"
 
 namespace merganser::app {
 
@@ -13,5 +17,21 @@ void check_paths(const OptionTable& table);
 
 /// Returns true if a verb may print its report on standard output, because no option directs a result there.
 [[nodiscard]] bool can_print_report(const OptionTable& table);
+
+/// Reservation of standard output for a result whose file is "-": while one exists, what is written to std::cout goes to standard
+/// error, and write_result_text() to standard output. Without such a result it changes nothing.
+class ReservedOutput : Pinned {
+ public:
+  /// Reserves standard output if an option of the verb directs a result there.
+  explicit ReservedOutput(const OptionTable& table);
+  ~ReservedOutput();
+
+ private:
+  std::streambuf* before_ = nullptr;  // buffer of std::cout, if standard output is reserved
+};
+
+/// Writes a text to standard output, also where it is reserved for results. A failure is one of std::cout, which the program
+/// reports in the end.
+void write_result_text(const std::string& text);
 
 }  // namespace merganser::app

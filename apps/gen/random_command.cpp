@@ -30,7 +30,7 @@ struct GenRandomOptions {
 void describe(GenRandomOptions& o, auto&& option) {
   option.section("Output");
   option("output", o.output, "EPIC parcel file to write (NetCDF-4)", Letter{'o'}, Kind{"FILE"}, Required{}, Writes{});
-  option("json", o.json, "run record to write", Kind{"FILE"}, Writes{});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option.section("Configuration");
   option("like-paper", o.like_paper,
          "scaling: --per-cell 20 --min-volume-ratio 20 --small-fraction 0.5 --spacing 0.3125 --shuffle and, if not "

@@ -28,7 +28,8 @@ void describe(RunCommand& o, V&& option) {
   option("launcher", o.launcher, "this launcher instead of the one that is found: a name on PATH or a path",
          Kind{"NAME|PATH"});
   option("dry-run", o.dry_run, "print the command and why each setting, and start nothing");
-  option("verbose", o.verbose, "let the launcher add its own messages about failed ranks");
+  option("verbose", o.verbose,
+         "print the whole command with its settings, and let the launcher add its own messages about failed ranks");
 }
 
 /// Returns the communication model that --comm names in the arguments of the verb to start; empty if it is not given.
@@ -59,7 +60,7 @@ int run(RunCommand& o, const Invocation&) {
     std::cout << plan.to_shell_command() << '\n';
     return 0;
   }
-  std::cerr << "+ " << plan.to_shell_command() << std::endl;
+  std::cerr << "+ " << (o.verbose ? plan.to_shell_command() : plan.to_summary()) << std::endl;
   return launch_and_report(plan);
 }
 
@@ -67,7 +68,7 @@ constexpr std::string_view kRunText =
     "Finds the launcher of the MPI this program is linked with (srun inside a Slurm job, with the plug-in that this "
     "MPI\n"
     "needs), and refuses that of another one. Exports the settings that work around known faults of the installed\n"
-    "libraries (see merganser doctor) where they are not set already, prints the command, and passes on signals\n"
+    "libraries (see merganser doctor) where they are not set already, prints what it starts, and passes on signals\n"
     "and the exit code.\n"
     "--launcher, or the variable MERGANSER_LAUNCHER, names another launcher.\n\n"
     "  merganser run -n 4 -- cluster in.nc -o out.nc --comm shmem\n"

@@ -67,7 +67,7 @@ void describe(VerifyCommand& o, V&& option) {
   describe_ratio(o.file, option, "20");
   option.restrict({"min-volume-ratio"}, UsedWith{"FILE"});
   option.section("Output");
-  option("json", o.json, "run record to write", Kind{"FILE"}, Writes{});
+  option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option("timeout", o.timeout, "seconds a launched job may take", positive(),
          UsedWith{"--comm all|" + process_model_names()});
   describe(o.limits, option);
