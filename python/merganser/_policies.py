@@ -28,7 +28,7 @@ class MergePolicy:
 
     small, small:V         Parcels below cell volume / min_volume_ratio, or below volume V. Default. Known from EPIC, and from
                            chombo-discharge with a least weight.
-    mask:COLUMN            Parcels whose column is not 0; Clusterer.step(mask=...) fills it.
+    mask:COLUMN            Parcels whose column is not 0; Clusterer.step(small) fills it.
     crowded:32->16         In cells with more than 32 parcels the lightest, until no cell has more, never below 16 by their own.
                            Known from chombo-discharge, WarpX, PIConGPU, super-droplet models.
     crowded:32->16@2cell   The same in cells of another size: @LENGTH.
@@ -126,8 +126,12 @@ class MergePolicy:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike, *, allowed: Any = None, step: int = 0) -> MergePolicy:
-        """Returns the merge policy of a JSON file: see from_json(). Raises OSError for a file that cannot be read."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"), str(path), allowed=allowed, step=step)
+        """Returns the merge policy of a JSON file: see from_json(); or, if its name ends in .toml, of a TOML file with a key for
+        each part, which needs Python 3.11. Raises OSError for a file that cannot be read."""
+        text = Path(path).read_text(encoding="utf-8")
+        if Path(path).suffix != ".toml":
+            return cls.from_json(text, str(path), allowed=allowed, step=step)
+        return cls._of(_to_parts(_read_toml(text, str(path)), str(path), InputError), allowed, step)
 
     @classmethod
     def _of(cls, parts: Any, allowed: Any = None, step: int = 0) -> MergePolicy:
@@ -160,6 +164,23 @@ class MergePolicy:
 
     def __reduce__(self) -> Any:
         return (MergePolicy._of, (self._parts, self.allowed, self.step))
+
+
+def _read_toml(text: str, name: str) -> dict[str, Any]:
+    """Returns the keys and values of a policy in TOML. Raises InputError for a text that is no TOML, and tables; UsageError without
+    a reader of TOML. `name` begins the messages of errors."""
+    try:
+        import tomllib
+    except ModuleNotFoundError:
+        raise UsageError(f"{name}: TOML is read from Python 3.11 on; allowed: JSON") from None
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{name}: no TOML: {error}") from None
+    for part, value in found.items():
+        if isinstance(value, dict):
+            raise InputError(f"{name}: '{part}' is a table; allowed: text, a number, true, or a list of texts")
+    return found
 
 
 class _Members:

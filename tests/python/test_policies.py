@@ -80,6 +80,19 @@ def test_bad_json_is_refused(text, message):
         assert isinstance(caught.value, InputError) and str(caught.value).startswith("p.json: ")
 
 
+def test_toml_says_what_json_does(tmp_path):
+    pytest.importorskip("tomllib", reason="Python reads TOML from 3.11 on")
+    path = tmp_path / "policy.toml"
+    path.write_text('crowded = "8->4"\nsame = ["species"]\nwithin = "1cell"\nplace = \'member\'\nsmall = false\n'
+                    'conserve = "momentum+energy"\n', encoding="utf-8")
+    assert MergePolicy.from_file(path) == MergePolicy(THIN)
+    for bad, error in (("same", InputError), ("[same]\na = 1", InputError), ("within = 1\nwithin = 2", InputError),
+                       ("within = 2026-11-26", InputError), ("within = nan", UsageError), ("colour = 1", UsageError)):
+        path.write_text(bad, encoding="utf-8")
+        with pytest.raises(error):
+            MergePolicy.from_file(path)
+
+
 def test_wrong_types_are_refused():
     for make in (lambda: MergePolicy(7), lambda: MergePolicy(allowed="x"), lambda: MergePolicy(step=0.5),
                  lambda: Clusterer(plasma(3), 2, box=(0, 1), policy=7)):
