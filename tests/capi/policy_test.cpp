@@ -25,9 +25,10 @@ struct Known {
   const char* policy;
   const char* digest;
 };
-constexpr Known kKnown[] = {{"", "938c03d911586c2209e419cd1f0b6a45"},
-                            {"crowded:6->4, within:1cell, place:member, seed:3", "da8d0bb833ff99c395d489a13d56bede"},
-                            {"small, pairs, within:0.5spacing, members:3, rounds:2", "dfddf60e3152b0a66d07eb6a9428c5f7"}};
+constexpr Known kKnown[] = {
+    {"", "938c03d911586c2209e419cd1f0b6a45"},
+    {"crowded:6->4, within:1cell, place:member, seed:3", "da8d0bb833ff99c395d489a13d56bede"},
+    {"small, pairs, within:0.5spacing, members:3, rounds:2", "dfddf60e3152b0a66d07eb6a9428c5f7"}};
 
 RandomParcels known_input() {
   RandomParcels o;
