@@ -16,6 +16,12 @@ merganser_say(OpenSHMEM OpenSHMEM::OpenSHMEM "model shmem" "libopenmpi-dev openm
 merganser_say(NetCDF NetCDF::NetCDF "parcel files" "libnetcdf-mpi-dev" "MERGANSER_NETCDF=${MERGANSER_NETCDF}")
 merganser_say(zlib ZLIB::ZLIB "compressed graph files" "zlib1g-dev" "MERGANSER_ZLIB=${MERGANSER_ZLIB}")
 merganser_say(Fortran merganser_fortran "module merganser" "gfortran" "MERGANSER_FORTRAN=${MERGANSER_FORTRAN}")
+if(MERGANSER_APPS AND TOMLPLUSPLUS_INCLUDE_DIR AND NOT MERGANSER_TOMLPLUSPLUS STREQUAL "OFF")
+  message(STATUS "  toml++: found")
+elseif(MERGANSER_APPS)
+  message(STATUS "  toml++: missing, so no merge policies in TOML files (Debian: libtomlplusplus-dev; option "
+                 "MERGANSER_TOMLPLUSPLUS=${MERGANSER_TOMLPLUSPLUS})")
+endif()
 set(transforms "the module's own")
 if(KISSFFT_INCLUDE_DIR AND NOT MERGANSER_KISSFFT STREQUAL "OFF")
   string(APPEND transforms ", KISS FFT")

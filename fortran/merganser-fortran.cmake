@@ -12,7 +12,8 @@ macro(merganser_add_fortran folder)
     endif()
   endif()
   add_library(merganser_fortran STATIC EXCLUDE_FROM_ALL ${folder}/merganser_c.f90 ${folder}/merganser_transports.F90
-              ${folder}/merganser_columns.f90 ${folder}/merganser_stars.f90 ${folder}/merganser_steps.f90
+              ${folder}/merganser_columns.f90 ${folder}/merganser_stars.f90 ${folder}/merganser_friends.f90
+              ${folder}/merganser_steps.f90
               ${folder}/merganser.f90)
   add_library(merganser::fortran ALIAS merganser_fortran)
   set(merganser_fortran_modules ${CMAKE_CURRENT_BINARY_DIR}/merganser_fortran)

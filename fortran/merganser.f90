@@ -1,5 +1,5 @@
-!> merganser for Fortran 2008: stars among points, merge steps on parcels in columns, and announcements, over a communicator of
-!! the program.
+!> merganser for Fortran 2008: stars and friends of friends among points, merge steps on parcels in columns, and announcements,
+!! over a communicator of the program.
 !!
 !!     use merganser
 !!     type(mg_transport) :: transport
@@ -18,7 +18,8 @@ module merganser
        mg_usage, mg_input, mg_communication, mg_internal, mg_memory
   use merganser_columns, only: mg_schema, mg_columns, mg_mean, mg_sum, mg_centre, mg_largest, mg_ellipsoid
   use merganser_stars, only: mg_finder
-  use merganser_steps, only: mg_clusterer, mg_announcer
+  use merganser_friends, only: mg_friends, mg_friend_group
+  use merganser_steps, only: mg_clusterer, mg_announcer, mg_place_predicate, mg_step_numbers
   implicit none
   public
 end module merganser

@@ -2,7 +2,7 @@
 !! C. Programs use the module merganser.
 module merganser_c
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_funptr, c_int, c_int16_t, c_int32_t, c_int64_t, c_ptr, &
-       c_null_ptr, c_size_t
+       c_null_funptr, c_null_ptr, c_size_t
   implicit none
   public
 
@@ -62,6 +62,10 @@ module merganser_c
      integer(c_size_t) :: struct_size = 0
      real(c_double) :: min_volume_ratio = 0
      integer(c_int32_t) :: search = 0, prune = 0
+     type(c_ptr) :: policy = c_null_ptr
+     integer(c_int64_t) :: policy_step = 0
+     type(c_funptr) :: allowed = c_null_funptr
+     type(c_ptr) :: allowed_user = c_null_ptr
   end type c_clusterer_options
 
   !> Record mg_step_numbers of the C interface: counts and time of a merge step on this rank.
@@ -69,6 +73,9 @@ module merganser_c
      integer(c_size_t) :: struct_size = 0
      integer(c_int64_t) :: before = 0, small = 0, merged = 0, after = 0, unmatched = 0, cross_links = 0
      real(c_double) :: seconds = 0
+     integer(c_int64_t) :: rounds = 0, unsettled = 0, answers = 0, refused = 0, winding = 0, undone = 0
+     real(c_double) :: weight_before = 0, weight_after = 0, energy_before = 0, energy_after = 0
+     real(c_double) :: momentum_before(3) = 0, momentum_after(3) = 0
   end type c_step_numbers
 
   !> Record mg_announcement of the C interface: an announcement that was delivered on this rank.
@@ -327,6 +334,12 @@ module merganser_c
        type(c_step_numbers), intent(inout) :: numbers
        integer(c_int) :: status
      end function mg_clusterer_step
+     function mg_clusterer_policy_step(clusterer, step) bind(c) result(status)
+       import :: c_int, c_int64_t, c_ptr
+       type(c_ptr), value :: clusterer
+       integer(c_int64_t), intent(inout) :: step
+       integer(c_int) :: status
+     end function mg_clusterer_policy_step
      function mg_clusterer_redistribute(clusterer, sent) bind(c) result(status)
        import :: c_int, c_int64_t, c_ptr
        type(c_ptr), value :: clusterer

@@ -1,14 +1,25 @@
 !> Clusterer (merge steps on parcels that are copied from and to the caller's columns) and announcement networks. Programs use
 !! the module merganser.
 module merganser_steps
-  use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_double, c_f_pointer, c_int, c_int32_t, c_int64_t, c_loc, &
-       c_null_ptr, c_ptr, c_size_t, c_sizeof
-  use merganser_c
+  use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_double, c_f_pointer, c_funloc, c_int, c_int32_t, c_int64_t, &
+       c_loc, c_null_ptr, c_ptr, c_size_t, c_sizeof
+  use merganser_c, mg_step_numbers => c_step_numbers
   use merganser_transports
   use merganser_columns
   implicit none
   private
-  public :: mg_clusterer, mg_announcer
+  public :: mg_clusterer, mg_announcer, mg_place_predicate, mg_step_numbers
+
+  abstract interface
+     !> Predicate of a merge policy on the place of a merged parcel: 0 where none may be. It must be the same on every rank, depend
+     !! on the place alone, and not call this library.
+     function mg_place_predicate(position, user) bind(c) result(allowed)
+       import :: c_double, c_int, c_ptr
+       real(c_double), intent(in) :: position(3)
+       type(c_ptr), value :: user
+       integer(c_int) :: allowed
+     end function mg_place_predicate
+  end interface
 
   !> Clusterer: this rank's parcels and the communication objects of merge steps. Must not be copied.
   type :: mg_clusterer
@@ -18,6 +29,7 @@ module merganser_steps
      procedure :: put => clusterer_put
      procedure :: distribute => clusterer_distribute
      procedure :: step => clusterer_step
+     procedure :: policy_step => clusterer_policy_step
      procedure :: redistribute => clusterer_redistribute
      procedure :: parcels => clusterer_parcels
      procedure :: get => clusterer_get
@@ -45,8 +57,11 @@ module merganser_steps
 contains
 
   !> Creates a clusterer without parcels, with its communication objects. Collective. A parcel is small if its volume is below
-  !! cell volume / min_volume_ratio (default 40). as_published: search in 2x2x2 cells and iterative pruning.
-  subroutine clusterer_make(this, transport, decomposition, schema, min_volume_ratio, as_published, stat, errmsg)
+  !! cell volume / min_volume_ratio (default 40). as_published: search in 2x2x2 cells and iterative pruning. policy: text of a
+  !! merge policy, as 'crowded:32->16, place:member' (docs/merge-policies.md); policy_step: number of the next step in the key of
+  !! its random numbers; allowed: where merged parcels may be, with a policy that has `within`.
+  subroutine clusterer_make(this, transport, decomposition, schema, min_volume_ratio, as_published, stat, errmsg, policy, &
+       policy_step, allowed)
     class(mg_clusterer), intent(inout) :: this
     type(mg_transport), intent(in) :: transport
     type(mg_decomposition), intent(in) :: decomposition
@@ -55,8 +70,19 @@ contains
     logical, intent(in), optional :: as_published
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
+    character(len=*), intent(in), optional :: policy
+    integer(c_int64_t), intent(in), optional :: policy_step
+    procedure(mg_place_predicate), optional :: allowed
     type(c_clusterer_options) :: options
+    character(kind=c_char), allocatable, target :: text(:)
     options%struct_size = c_sizeof(options)
+    if (present(policy)) then
+       allocate (text(len_trim(policy) + 1))
+       text = mg_to_c_string(policy)
+       options%policy = c_loc(text)
+    end if
+    if (present(policy_step)) options%policy_step = policy_step
+    if (present(allowed)) options%allowed = c_funloc(allowed)
     if (present(min_volume_ratio)) options%min_volume_ratio = min_volume_ratio
     if (present(as_published)) then
        options%search = merge(1_c_int32_t, 0_c_int32_t, as_published)
@@ -90,18 +116,29 @@ contains
   end subroutine clusterer_distribute
 
   !> Makes one merge step on the parcels of all ranks. Called by every rank. merged: number of sources whose centre is on this rank.
-  subroutine clusterer_step(this, merged, stat, errmsg)
+  !! numbers: counts of this rank, and what a merge policy adds: rounds, weight, momentum, energy.
+  subroutine clusterer_step(this, merged, stat, errmsg, numbers)
     class(mg_clusterer), intent(in) :: this
     integer(c_int64_t), intent(out), optional :: merged
     integer, intent(out), optional :: stat
     character(len=*), intent(inout), optional :: errmsg
-    type(c_step_numbers) :: numbers
+    type(mg_step_numbers), intent(out), optional :: numbers
+    type(mg_step_numbers) :: report
     integer(c_int) :: status
-    numbers%struct_size = c_sizeof(numbers)
-    status = mg_clusterer_step(this%handle, numbers)
-    if (present(merged)) merged = numbers%merged
+    report%struct_size = c_sizeof(report)
+    status = mg_clusterer_step(this%handle, report)
+    if (present(merged)) merged = report%merged
+    if (present(numbers)) numbers = report
     call mg_return_status(status, stat, errmsg)
   end subroutine clusterer_step
+
+  !> Returns the number of the next step in the key of the merge policy's random numbers; 0 if the clusterer was not created. Local.
+  function clusterer_policy_step(this) result(step)
+    class(mg_clusterer), intent(in) :: this
+    integer(c_int64_t) :: step
+    step = 0
+    if (mg_clusterer_policy_step(this%handle, step) /= mg_ok) step = 0
+  end function clusterer_policy_step
 
   !> Sends parcels that left this rank's block to their owners. Called by every rank. sent: number of parcels sent.
   subroutine clusterer_redistribute(this, sent, stat, errmsg)

@@ -41,7 +41,7 @@ struct ClusterCommand {
   std::string json, csv, picture, labels;  ///< paths of other files to write; empty: none
   std::vector<std::string> attributes;     ///< merge rules of variables, as --attribute gives them
   int steps = 1;                           ///< number of merge steps
-  std::string policy;                      ///< merge policy, or @ and the path of a JSON file; empty: EPIC's
+  std::string policy;                      ///< merge policy, or @ and the path of a JSON or TOML file; empty: EPIC's
   InputOptions box;                        ///< species and box, where the input does not tell them
   FileOptions file;                        ///< volume ratio and periodic axes that replace those of the file
   MethodOptions method;                    ///< search for nearest parcels and pruning of links
@@ -67,7 +67,7 @@ void describe(ClusterCommand& o, V&& option) {
          Kind{"FILE"}, Writes{});
   option("labels", o.labels,
          "text to write: for each parcel of IN, in its order, its place there (from 0) and the id of the parcel of the "
-         "output that holds it; with a policy of friends and without --output the lowest id of its group",
+         "output that holds it; of friends also their groups of 2 and more, and without --output nothing is merged",
          Kind{"FILE"}, Writes{});
   option.section("Merging");
   describe_ratio(o.file, option, "40");
@@ -76,8 +76,8 @@ void describe(ClusterCommand& o, V&& option) {
   option(
       "policy", o.policy,
       "who merges with whom, how many, where the result goes, what is conserved (docs/merge-policies.md), or @ and a "
-      "JSON file; without: parcels below 1/R of a cell join their nearest. No part but friends calls a collective in a "
-      "step",
+      "JSON or TOML file; without: parcels below 1/R of a cell join their nearest. No part but friends, and within in "
+      "spacings, calls a collective in a step",
       Kind{"PARTS"});
   option(
       "attribute", o.attributes,
@@ -117,6 +117,7 @@ class Run {
           [&] { io::write_parcels(o_.output, parcels_, clusterer_->decomposition(), info_.time, t_, info_.metadata); });
     }
     write_report();
+    if (labels_) write_labels(t_, o_.labels, *labels_, places_, friends_);
   }
 
  private:
@@ -128,6 +129,8 @@ class Run {
   StepReport step(int number);
   /// Returns true if groups of friends are to be labelled and nothing is merged: --labels without --output.
   [[nodiscard]] bool labels_only() const { return policy_.is_friends() && !o_.labels.empty() && o_.output.empty(); }
+  /// Returns true if --labels lists the groups of friends: those of one step, since a second one merges merged parcels.
+  [[nodiscard]] bool lists_groups() const { return policy_.is_friends() && !o_.labels.empty() && o_.steps == 1; }
   void record_step(StepReport mine, bool first);
   void reduce_reports();
   void compare_with_reference();
@@ -153,8 +156,8 @@ class Run {
   Moments before_, after_;  // of all ranks, before the first and after the last step
   std::vector<Conserved> quantities_;
   Json sums_;
-  Digest digest_;           // of the output parcels of all ranks
-  std::string label_text_;  // lines of --labels on rank 0
+  Digest digest_;                           // of the output parcels of all ranks
+  std::optional<LabelledFriends> friends_;  // groups that --labels lists, of this rank
   std::optional<Clusterer> clusterer_;
   std::optional<Scene> scene_;
   StepReport first_, last_, all_;  // of the first, the last and all steps: of this rank, after reduce_reports() of all
@@ -218,10 +221,8 @@ void Run::check_memory() {
   need.what = o_.input + " (" + count_text(info_.parcels) + " parcels, " + grid_text(info_.grid) + ")";
   need.rank_bytes =
       std::ceil(parcels / ranks) * container * containers + balance_bytes(o_.blocks, info_.grid, t_.size());
-  if (labels_) {  // their places, and on rank 0 their lines of text
-    need.rank_bytes += std::ceil(parcels / ranks) * 64;
-    need.first_bytes += parcels * 48;
-  }
+  // Places and lines of text, and of friends the groups, of which most have two parcels and more.
+  if (labels_) need.rank_bytes += std::ceil(parcels / ranks) * (112 + (lists_groups() ? 180 : 0));
   need.rank_bytes += search_bytes(o_.method.search, info_.grid, t_.size());
   if (o_.reference) need.first_bytes += 4 * parcels * container;
   need.disk_bytes = o_.output.empty() ? 0 : parcels * parcel_file_bytes(info_.schema);
@@ -279,8 +280,9 @@ StepReport Run::step(int number) {
     recorder->before(parcels_);
   }
   const comm::TrafficCount before = t_.traffic();
-  StepReport mine =
-      labels_only() ? label_friends(t_, clusterer_->decomposition(), policy_, parcels_) : clusterer_->step(parcels_);
+  if (lists_groups()) friends_ = label_friends(t_, clusterer_->decomposition(), policy_, parcels_);
+  if (labels_only()) warn_of_winding(friends_->groups, t_.rank());
+  StepReport mine = labels_only() ? std::move(friends_->report) : clusterer_->step(parcels_);
   traffic_ += t_.traffic().since(before);
   if (check) collective_try([&] { check->verify(parcels_, mine.lineage, promise_of(policy_)); });
   if (recorder) scene_ = recorder->after(parcels_, mine.lineage);
@@ -332,10 +334,9 @@ void Run::validate_output() {
   sums_ = sums_json(t_, parcels_);
   quantities_ =
       conserved(before_, after_, parcels_.schema(), info_.grid.box, policy_.place == merganser::Placement::centroid);
-  if (labels_) label_text_ = labels_->to_lines(places_);
 }
 
-/// Makes the run record of cluster, prints the report and writes --json, --csv, --labels and --picture on rank 0. Collective.
+/// Makes the run record of cluster, prints the report and writes --json, --csv and --picture on rank 0. Collective.
 void Run::write_report() {
   const auto stages = summarise_stages(comm::all_gather_value(t_, stage_seconds(mine_.seconds)));
   comm::TrafficMatrix traffic;
@@ -371,7 +372,6 @@ void Run::write_report() {
   if (can_print_report(in_.table)) print(record, stages, others);
   if (!o_.json.empty()) write_record(o_.json, record);
   if (!o_.csv.empty()) write_text_file(o_.csv, table);
-  if (labels_) write_text_file(o_.labels, label_text_);
   if (scene_)
     write_picture(o_.picture, draw(*scene_, count_text(first_.before) + " parcels, " + count_text(all_.small) +
                                                 " of them small, become " + count_text(last_.after)));

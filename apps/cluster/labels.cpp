@@ -4,11 +4,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iostream>
+#include <optional>
 #include <utility>
 
 #include "apps/frame/ranks.hpp"
 #include "merganser/base/exact_sum.hpp"
-#include "merganser/cluster/friends.hpp"
+#include "merganser/base/log.hpp"
+#include "merganser/base/output_file.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/comm/questions.hpp"
 
 namespace merganser::app {
@@ -68,7 +72,7 @@ void Labels::resolve_merges() {
   }
 }
 
-// Text of cluster --labels on rank 0: chains of merges are resolved, then each input parcel's final holder is looked up.
+// Lines of cluster --labels: chains of merges are resolved, then each input parcel's final holder is looked up.
 std::string Labels::to_lines(std::span<const io::FilePlace> places) {
   resolve_merges();
   Ids ids;
@@ -87,16 +91,47 @@ std::string Labels::to_lines(std::span<const io::FilePlace> places) {
   std::sort(mine.begin(), mine.end());
   std::string lines;
   for (const auto& [place, id] : mine) lines += fmt::format("{} {}\n", place, id);
-  std::string all;
-  for (const auto page : comm::gather_to_first(transport_, lines)) all.append(page.begin(), page.end());
-  return all;
+  return lines;
 }
 
-StepReport label_friends(comm::Transport& transport, const Decomposition& decomposition, const MergePolicy& policy,
-                         const Parcels& parcels) {
-  FriendsOfFriends friends(transport, decomposition, friends_options(policy));
-  const FriendLabels found = collective_try([&] { return friends.label(parcels); });
-  StepReport report;
+namespace {
+
+/// Returns the columns of the parcels' velocity, of which groups have a mean; none if there are no such columns.
+std::vector<std::string> velocity_columns(const Schema& schema) {
+  const auto& all = schema.attributes();
+  const auto find = [&](const char* name, int components) {
+    return std::find_if(all.begin(), all.end(), [&](const Attribute& a) {
+      return a.name == name && a.components == components && a.rule == Rule::mean;
+    });
+  };
+  for (const char* name : {"velocity", "momentum"})
+    if (const auto at = find(name, 3); at != all.end()) return at->component_names;
+  for (const char* name : {"ux", "uy", "uz"})
+    if (find(name, 1) == all.end()) return {};
+  return {"ux", "uy", "uz"};
+}
+
+}  // namespace
+
+void warn_of_winding(std::span<const FriendGroup> groups, int rank) {
+  constexpr int kNamed = 10;
+  int named = 0;
+  for (const FriendGroup& g : groups)
+    if (g.winds && ++named <= kNamed)
+      log(Level::warning, rank,
+          fmt::format("friends: the group of id {} winds round the box through a periodic face: it has no centre",
+                      g.id));
+}
+
+LabelledFriends label_friends(comm::Transport& transport, const Decomposition& decomposition, const MergePolicy& policy,
+                              const Parcels& parcels) {
+  FriendsOptions options = friends_options(policy);
+  options.velocity = velocity_columns(parcels.schema());
+  options.least_members = 2;
+  FriendsOfFriends friends(transport, decomposition, options);
+  FriendLabels found = collective_try([&] { return friends.label(parcels); });
+  LabelledFriends out;
+  StepReport& report = out.report;
   ExactSum weight;
   for (std::size_t i = 0; i < parcels.size(); ++i) weight.add(parcels.site(i).volume);
   report.policy.weight_before = report.policy.weight_after = weight.value();
@@ -104,12 +139,79 @@ StepReport label_friends(comm::Transport& transport, const Decomposition& decomp
   for (std::size_t i = 0; i < parcels.size(); ++i)
     if (found.group[i] != parcels.id(i)) report.lineage.push_back({parcels.id(i), found.group[i]});
   for (const FriendGroup& g : found.groups) {
-    if (g.members > 1) ++report.clusters[static_cast<int>(g.members)];
+    ++report.clusters[static_cast<int>(g.members)];
     report.policy.winding += g.winds ? 1 : 0;
   }
   report.policy.rounds = found.numbers.rounds;
   report.counters = found.numbers.counters;
-  return report;
+  out.groups = std::move(found.groups);
+  out.velocity = !options.velocity.empty();
+  return out;
+}
+
+namespace {
+
+/// Formats the groups of all ranks for `cluster --labels`: a line that says what the columns are, then one line for each group,
+/// each behind "# ". Groups go to ranks by ranges of ids, so that the texts of the ranks, one after the other, are in the order of
+/// ids, whatever ranks found the groups. Collective.
+std::string group_lines(comm::Transport& transport, const LabelledFriends& found) {
+  std::int64_t most = 0;
+  for (const FriendGroup& g : found.groups) most = std::max(most, g.id);
+  const std::int64_t share = transport.all_reduce(most, comm::Op::max) / transport.size() + 1;
+  std::vector<FriendGroup> mine = comm::send_to_owners<FriendGroup>(transport, found.groups, [&](const FriendGroup& g) {
+                                    return std::max<std::int64_t>(g.id, 0) / share;
+                                  }).flat();
+  std::sort(mine.begin(), mine.end(), [](const FriendGroup& a, const FriendGroup& b) { return a.id < b.id; });
+  std::string lines;
+  if (transport.rank() == 0)
+    lines = fmt::format("# groups of 2 parcels and more: id members mass x y z{} winds\n",
+                        found.velocity ? " velocity_x velocity_y velocity_z" : "");
+  for (const FriendGroup& g : mine) {
+    lines += fmt::format("# {} {} {} {} {} {}", g.id, g.members, g.mass, g.centre[0], g.centre[1], g.centre[2]);
+    if (found.velocity) lines += fmt::format(" {} {} {}", g.velocity[0], g.velocity[1], g.velocity[2]);
+    lines += g.winds ? " 1\n" : " 0\n";
+  }
+  return lines;
+}
+
+/// Writes texts of all ranks to a file of rank 0, or standard output ("-"): one text after the other, each in the order of ranks.
+/// Rank 0 holds one block at a time. Collective. @param texts  of this rank, as many on every rank
+/// @throws InputError on every rank if the file cannot be written; it is then as before
+void write_in_order(comm::Transport& transport, const std::string& path, std::span<const std::string> texts) {
+  constexpr std::size_t kBlock = std::size_t{1} << 20;
+  const bool to_stdout = path == "-";  // through the same stream as reports, so that their order is kept
+  std::optional<OutputFile> file;
+  comm::agree(transport, [&] {
+    if (transport.rank() == 0 && !to_stdout) file.emplace(path);
+  });
+  std::uint64_t at = 0;
+  for (const std::string& text : texts)
+    for (int rank = 0; rank < transport.size(); ++rank) {
+      const auto bytes = rank == transport.rank() ? static_cast<std::int64_t>(text.size()) : std::int64_t{0};
+      const auto all = static_cast<std::uint64_t>(transport.all_reduce(bytes, comm::Op::max));
+      for (std::uint64_t done = 0; done < all; done += kBlock) {
+        const std::string mine = bytes > 0 ? text.substr(done, kBlock) : std::string();
+        const auto in = comm::gather_to_first(transport, mine);
+        comm::agree(transport, [&] {
+          if (transport.rank() != 0) return;
+          const auto block = in[static_cast<std::size_t>(rank)];
+          if (to_stdout) std::cout.write(block.data(), static_cast<std::streamsize>(block.size()));
+          if (file) file->write(at + done, block.data(), block.size());
+        });
+      }
+      at += all;
+    }
+  comm::agree(transport, [&] {
+    if (file) file->commit();
+  });
+}
+
+}  // namespace
+
+void write_labels(comm::Transport& transport, const std::string& path, Labels& labels,
+                  std::span<const io::FilePlace> places, const std::optional<LabelledFriends>& friends) {
+  const std::string texts[] = {labels.to_lines(places), friends ? group_lines(transport, *friends) : std::string()};
+  collective_try([&] { write_in_order(transport, path, texts); });
 }
 
 }  // namespace merganser::app

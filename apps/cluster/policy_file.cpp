@@ -1,10 +1,11 @@
-// Merge policies in JSON: members of an object as parts of a policy.
+// Merge policies in JSON and TOML: members of an object as parts of a policy.
 #include "apps/cluster/policy_file.hpp"
 
 #include <cmath>
 #include <utility>
 #include <vector>
 
+#include "apps/cluster/toml.hpp"
 #include "apps/frame/json.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
@@ -21,11 +22,8 @@ std::string part_value_text(const Json& value, const std::string& where) {
   throw InputError(where + " is " + json_text(value) + "; allowed: text, a number, true, or a list of texts");
 }
 
-}  // namespace
-
-MergePolicy parse_policy_json(const std::string& text, const std::string& name) {
-  const Json json = parse_json(text, name);
-  if (!json.is_object()) throw InputError(name + ": no JSON object; allowed: {\"PART\": VALUE, ...}");
+/// Returns the merge policy whose parts are the members of a JSON object. @throws UsageError, InputError
+MergePolicy policy_of_members(const Json& json, const std::string& name) {
   std::vector<std::pair<std::string, std::string>> parts;
   for (const auto& [part, value] : json.items()) {
     const std::string where = name + ": '" + part + "'";
@@ -43,10 +41,22 @@ MergePolicy parse_policy_json(const std::string& text, const std::string& name) 
   return policy_from_parts(parts);
 }
 
+}  // namespace
+
+MergePolicy parse_policy_json(const std::string& text, const std::string& name) {
+  const Json json = parse_json(text, name);
+  if (!json.is_object()) throw InputError(name + ": no JSON object; allowed: {\"PART\": VALUE, ...}");
+  return policy_of_members(json, name);
+}
+
+MergePolicy parse_policy_toml(const std::string& text, const std::string& name) {
+  return policy_of_members(parse_toml(text, name), name);
+}
+
 MergePolicy read_policy(const std::string& argument) {
   if (!argument.starts_with('@')) return parse_policy(argument);
   const std::string path = argument.substr(1);
-  return parse_policy_json(read_text(path), path);
+  return path.ends_with(".toml") ? parse_policy_toml(read_text(path), path) : parse_policy_json(read_text(path), path);
 }
 
 void check_policy_outputs(const MergePolicy& policy, const PolicyOutputs& outputs) {

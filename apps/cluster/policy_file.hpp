@@ -1,13 +1,14 @@
 #pragma once
-/// Merge policy of the command: the text of --policy, or a JSON file that it names.
+/// Merge policy of the command: the text of --policy, or a JSON or TOML file that it names.
 #include <string>
 
 #include "merganser/cluster/merge_policy.hpp"
 
 namespace merganser::app {
 
-/// Returns the merge policy of an argument of --policy: its text, or after `@` the path of a JSON file; empty: the default.
-/// @throws UsageError for a policy that is not valid; InputError for a file that cannot be read or is no JSON object
+/// Returns the merge policy of an argument of --policy: its text, or after `@` the path of a JSON file, or of a TOML file if it
+/// ends in .toml; empty: the default.
+/// @throws UsageError for a policy that is not valid; InputError for a file that cannot be read or is no JSON object, no TOML
 [[nodiscard]] MergePolicy read_policy(const std::string& argument);
 
 /// Parses a merge policy in JSON: an object with a member for each part of the policy's text,
@@ -19,6 +20,10 @@ namespace merganser::app {
 /// @param name  name of the file, for messages
 /// @throws UsageError for a policy that is not valid; InputError for other JSON
 [[nodiscard]] MergePolicy parse_policy_json(const std::string& text, const std::string& name);
+
+/// Parses a merge policy in TOML, with a key for each part, as in JSON: same = ["species", "group"]. @param name  name of the file,
+/// for messages @throws UsageError for a policy that is not valid; InputError for other TOML, and where the program reads none
+[[nodiscard]] MergePolicy parse_policy_toml(const std::string& text, const std::string& name);
 
 /// Options of the command that not every policy allows.
 struct PolicyOutputs {

@@ -12,5 +12,6 @@
 #include "merganser/capi/announce.h"
 #include "merganser/capi/clusterer.h"
 #include "merganser/capi/finder.h"
+#include "merganser/capi/friends.h"
 #include "merganser/capi/library.h"
 #include "merganser/capi/transport.h"

@@ -13,8 +13,10 @@ from . import _interpreter  # raises ImportError in sub-interpreters, before the
 from . import _core
 from ._core import __version__
 from ._errors import CommError, Error, InputError, UsageError, VerificationError
+from ._friends import Friends, friends_of_friends
 from ._linkage import CondensedTree, Hdbscan, cut, hdbscan, linkage
 from ._parcels import Clusterer, Merged, Parcels, Schema, Stars, random_parcels, stars
+from ._policies import MergePolicy
 from ._trees import Forest, euclidean_tree, gather_points, minimum_spanning_forest
 
 _atexit.register(_core.wait_for_interrupted)
@@ -66,10 +68,12 @@ __all__ = [
     "CondensedTree",
     "Error",
     "Forest",
+    "Friends",
     "Graph",
     "HDBSCAN",
     "Hdbscan",
     "InputError",
+    "MergePolicy",
     "Merged",
     "PairsForecast",
     "Parcels",
@@ -82,6 +86,7 @@ __all__ = [
     "approximate_predict",
     "cut",
     "euclidean_tree",
+    "friends_of_friends",
     "gather_points",
     "generate_graph",
     "hdbscan",

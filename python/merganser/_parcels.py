@@ -8,6 +8,7 @@ import numpy as np
 from . import _core
 from ._arrays import to_array, parse_box, line, mask, number, plain_array, reals, rows, whole
 from ._errors import InputError, UsageError
+from ._policies import MergePolicy, to_policy
 from ._team import open_team
 
 _SITE = ("x", "y", "z", "volume")
@@ -145,6 +146,9 @@ class Clusterer:
 
         clusterer = Clusterer(parcels, (64, 64, 64), box=(0, 1), periodic=[True, True, False])
         report = clusterer.step()               # a record: before, small, merged, after, seconds, ...
+        Clusterer(parcels, 64, box=(0, 1), policy="crowded:32->16, place:member").step()["policy"]["rounds"]
+
+    `policy`, a MergePolicy or its text, says who merges with whom; None is the rule below, EPIC's.
 
     A parcel is small if its volume is below cell volume / min_volume_ratio (None: 40, the default for files without it; of a
     file: `record["min_volume_ratio"]`). With `comm` the parcels are this rank's; they are sent to the ranks that own their
@@ -154,7 +158,8 @@ class Clusterer:
     """
 
     def __init__(self, parcels: Parcels, cells: Iterable[int], *, box: Any, periodic: Any = False,
-                 min_volume_ratio: float | None = None, comm: Any = None, shape: str = "auto", model: str = "auto"):
+                 min_volume_ratio: float | None = None, policy: MergePolicy | str | None = None, comm: Any = None,
+                 shape: str = "auto", model: str = "auto"):
         if not isinstance(parcels, Parcels):
             raise TypeError(f"parcels: a {type(parcels).__name__}; allowed: merganser.Parcels")
         self.parcels = parcels
@@ -162,15 +167,31 @@ class Clusterer:
         ratio = number(40 if min_volume_ratio is None else min_volume_ratio, "min_volume_ratio")
         if not ratio > 0:
             raise UsageError(f"min_volume_ratio: {ratio}; allowed: above 0")
+        self.policy: MergePolicy = to_policy(policy)
+        """Merge policy of the steps."""
         self._core = _core.clusterer(open_team(comm, 1, model), parcels._core, lower, extent, flags, _checked_cells(cells),
-                                     ratio, shape)
+                                     ratio, shape, self.policy._core)
 
-    def step(self) -> dict[str, Any]:
+    def step(self, small: Any = None) -> dict[str, Any]:
         """Makes one merge step. Called by every rank.
 
-        Returns counts and times of this rank by name; `clusters` counts stars by their number of members.
+        `small`, only with a policy of the part mask:COLUMN, has a bool for each of this rank's parcels in their present order: True
+        for those that look for a partner. It is written to that column; None leaves what is there.
+
+        Returns counts and times of this rank by name; `clusters` counts stars by their number of members, `policy` has what a
+        policy adds: rounds, settled (whether they sufficed), answers, refused, winding, undone, and sums of weight, energy and momentum
+        before and after.
         """
+        if small is not None:
+            if not self.policy.mask:
+                raise UsageError(f"small: given with policy {str(self.policy)!r}; allowed: with a policy of the part mask:COLUMN")
+            self.parcels[self.policy.mask] = mask(small, "small", len(self.parcels)).astype(np.float64)
         return self._core.step()
+
+    @property
+    def policy_step(self) -> int:
+        """Number of the next step in the key of the policy's random numbers, for `step` of the MergePolicy of a later run."""
+        return self._core.policy_step
 
     def distribute(self) -> None:
         """Sends every parcel to the rank that owns its position, however far it has moved. Collective."""

@@ -11,6 +11,7 @@
 #include "merganser/comm/open.hpp"
 #include "merganser/parcels/limits.hpp"
 #include "python/src/parcels.hpp"
+#include "python/src/policies.hpp"
 #include "python/src/team.hpp"
 #include "python/src/themes.hpp"
 
@@ -22,6 +23,7 @@ struct StepOptions {
   Grid grid;               ///< box of the domain, cut into equal cells
   ClusterOptions cluster;  ///< options of merge steps
   std::string shape;       ///< shape of the decomposition: "auto", "1d", "2d", "3d" or blocks along each axis
+  std::shared_ptr<PlaceCallback> place;  ///< callable behind the predicate of the merge policy; null: none
 };
 
 /// Validates volumes and attributes (ellipsoid shapes too) of this rank's parcels by the rules of the parcel file readers, before a
@@ -43,6 +45,7 @@ class ClustererObject : Pinned {
   ClustererObject(std::shared_ptr<Team> team, std::shared_ptr<ParcelsObject> parcels, const StepOptions& options)
       : state_(std::make_shared<State>()), team_(std::move(team)) {
     state_->parcels = std::move(parcels);
+    place_ = options.place;
     run([options](State& state, comm::Transport& transport) {
       const auto use = state.parcels->use();
       state.blocks.emplace(options.grid, transport.size(), options.shape);
@@ -55,13 +58,23 @@ class ClustererObject : Pinned {
   /// Called by every rank of the team. @return this rank's counts of parcels and links, and seconds of each phase, by name
   nb::dict step() {
     const auto report = std::make_shared<StepReport>();
-    run([report](State& state, comm::Transport&) {
-      const auto use = state.parcels->use();
-      check_values(*use);
-      state.clusterer->redistribute(*use);
-      *report = state.clusterer->step(*use);
-    });
+    try {
+      run([report](State& state, comm::Transport&) {
+        const auto use = state.parcels->use();
+        check_values(*use);
+        state.clusterer->redistribute(*use);
+        *report = state.clusterer->step(*use);
+      });
+    } catch (const UsageError&) {
+      if (place_) place_->rethrow();
+      throw;
+    }
     return to_dict(*report);
+  }
+  /// Returns the number of the next step in the key of the merge policy's random numbers. Local.
+  [[nodiscard]] std::uint64_t policy_step() const {
+    const auto use = state_->parcels->use();  // an interrupted step may still run
+    return state_->clusterer->policy_step();
   }
   /// Sends every parcel to the rank that owns its position, however far it has moved. Collective.
   void distribute_again() {
@@ -111,22 +124,27 @@ class ClustererObject : Pinned {
     nb::dict clusters;
     for (const auto& [members, count] : r.clusters) clusters[nb::int_(members)] = count;
     out["clusters"] = clusters;
+    out["policy"] = policy_numbers(r.policy);
     return out;
   }
 
   std::shared_ptr<State> state_;
   std::shared_ptr<Team> team_;
+  std::shared_ptr<PlaceCallback> place_;  // null without a predicate
 };
 
-/// Creates the object behind merganser.Clusterer from lower corner, extents, periodicity and cells of the grid. Collective.
+/// Creates the object behind merganser.Clusterer from lower corner, extents, periodicity and cells of the grid, and the merge
+/// policy. Collective.
 std::shared_ptr<ClustererObject> clusterer(std::shared_ptr<Team> team, std::shared_ptr<ParcelsObject> parcels,
                                            const Vec3& lower, const Vec3& extent, const std::array<bool, 3>& periodic,
                                            const std::array<std::int64_t, 3>& cells, double min_volume_ratio,
-                                           const std::string& shape) {
+                                           const std::string& shape, const PolicyObject& policy) {
   StepOptions options;
   options.grid = {Box{lower, extent, periodic}, cells};
   options.cluster.min_volume_ratio = min_volume_ratio;
+  options.cluster.policy = policy.policy;
   options.shape = shape;
+  options.place = policy.place;
   return std::make_shared<ClustererObject>(std::move(team), std::move(parcels), options);
 }
 
@@ -139,9 +157,11 @@ void bind_clusterer(nb::module_& m) {
            "Makes one merge step on the parcels and returns this rank's counts and times of it.")
       .def("distribute", &ClustererObject::distribute_again,
            "Sends every parcel to the rank that owns its position. Collective.")
+      .def_prop_ro("policy_step", &ClustererObject::policy_step,
+                   "Number of the next step in the key of the merge policy's random numbers.")
       .def_prop_ro("team", &ClustererObject::team, "Team whose ranks make the steps.");
   m.def("clusterer", &clusterer, nb::arg("team"), nb::arg("parcels"), nb::arg("lower"), nb::arg("extent"),
-        nb::arg("periodic"), nb::arg("cells"), nb::arg("min_volume_ratio"), nb::arg("shape"),
+        nb::arg("periodic"), nb::arg("cells"), nb::arg("min_volume_ratio"), nb::arg("shape"), nb::arg("policy"),
         "Creates a clusterer: see merganser.Clusterer. Collective.");
 }
 

@@ -11,12 +11,11 @@
 #include "merganser/cluster/cluster.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/geometry/box_checks.hpp"
+#include "python/src/spread.hpp"
 #include "python/src/stars.hpp"
 
 namespace merganser::python {
 namespace {
-
-constexpr std::int64_t kSlabs = 1024;  // bins of the histograms along an axis; blocks are cut between bins
 
 /// Message of merganser.stars() with one point, to the rank whose block contains the point.
 struct SentPoint {
@@ -43,87 +42,6 @@ struct CentreOf {
   std::uint32_t unused = 0;
   PointIdentity centre;
 };
-
-/// Returns point i of the caller's array of shape (n, 2) or (n, 3), with z on the lower face of the box in two dimensions.
-Vec3 point(const StarTask& task, std::size_t i, const Box& box) {
-  const std::size_t d = task.points.shape(1);
-  const double* const p = task.points.data() + i * d;
-  return {p[0], p[1], d == 3 ? p[2] : box.lower[2]};
-}
-
-/// Returns point i of the caller's array, wrapped into the box along periodic axes.
-Vec3 wrapped_point(const StarTask& task, std::size_t i, const Box& box) { return wrapped(box, point(task, i, box)); }
-
-constexpr double kMaxCoordinate = 1e150;  // limit without a box: the squares of differences stay finite
-
-/// Throws the error of a point of merganser.stars() outside the box or not finite. @throws InputError naming the point
-[[noreturn]] void throw_outside(const StarTask& task, const Vec3& p, std::size_t i) {
-  std::string at = "(" + number_text(p[0]) + ", " + number_text(p[1]);
-  if (task.points.shape(1) == 3) at += ", " + number_text(p[2]);
-  const std::string allowed =
-      task.box ? "finite numbers between the walls of the box " + box_text(*task.box)
-               : "finite numbers from " + number_text(-kMaxCoordinate) + " to " + number_text(kMaxCoordinate);
-  throw InputError("points: point " + std::to_string(i) + " is " + at + "); allowed: " + allowed);
-}
-
-/// Returns the domain of merganser.stars(): the caller's box, or else the bounding box of all ranks' points, after validating the
-/// points of this rank. Collective.
-/// @throws InputError on every rank, naming a point that is not finite or outside
-Box common_box(const StarTask& task, RowRange share, comm::Transport& transport) {
-  const double most = std::numeric_limits<double>::infinity();
-  std::array<Vec3, 2> corners{Vec3{most, most, most}, Vec3{-most, -most, -most}};
-  const Box zero{{0, 0, 0}, {1, 1, 1}, {false, false, false}};
-  comm::agree(transport, [&] {
-    for (std::size_t i = share.begin; i < share.end; ++i) {
-      const Vec3 p = point(task, i, task.box ? *task.box : zero);
-      const bool good = task.box ? is_between_walls(*task.box, p) : std::all_of(p.begin(), p.end(), [](double x) {
-        return std::isfinite(x) && std::fabs(x) <= kMaxCoordinate;
-      });
-      if (!good) throw_outside(task, p, i);
-      for (std::size_t a = 0; a < 3; ++a) {
-        corners[0][a] = std::min(corners[0][a], p[a]);
-        corners[1][a] = std::max(corners[1][a], p[a]);
-      }
-    }
-  });
-  if (task.box) return *task.box;
-  for (const auto& theirs : comm::all_gather_value(transport, corners))
-    for (std::size_t a = 0; a < 3; ++a) {
-      corners[0][a] = std::min(corners[0][a], theirs[0][a]);
-      corners[1][a] = std::max(corners[1][a], theirs[1][a]);
-    }
-  Box box = zero;
-  for (std::size_t a = 0; a < 3; ++a) {
-    if (!(corners[0][a] <= corners[1][a])) continue;
-    box.lower[a] = corners[0][a];
-    double extent = corners[1][a] - corners[0][a];
-    if (extent <= 0) extent = std::max(1.0, std::fabs(box.lower[a]));
-    // The difference is rounded: lower + extent may lie below the greatest point.
-    while (!(box.lower[a] + extent >= corners[1][a])) extent = std::nextafter(extent, most);
-    box.extent[a] = extent;
-  }
-  return box;
-}
-
-/// Returns a decomposition of the box into one block per rank with about equally many points in each, from histograms of all ranks'
-/// coordinates along each axis. Collective.
-Decomposition balanced_blocks(const StarTask& task, RowRange share, const Box& box, comm::Transport& transport) {
-  const std::int64_t deep = task.points.shape(1) == 3 ? kSlabs : 1;
-  const Grid grid{box, {kSlabs, kSlabs, deep}};
-  std::array<std::vector<std::int64_t>, 3> weight;
-  for (std::size_t a = 0; a < 3; ++a) weight[a].assign(static_cast<std::size_t>(grid.cells[a]), 0);
-  for (std::size_t i = share.begin; i < share.end; ++i) {
-    const Vec3 p = wrapped_point(task, i, box);
-    for (int a = 0; a < 3; ++a) ++weight[a][static_cast<std::size_t>(grid.cell(a, p[a]))];
-  }
-  for (auto& axis : weight) {
-    const auto all = comm::all_gather(transport, axis);
-    std::fill(axis.begin(), axis.end(), 0);
-    for (const auto& theirs : all)
-      std::transform(theirs.begin(), theirs.end(), axis.begin(), axis.begin(), std::plus<>());
-  }
-  return Decomposition(grid, transport.size()).balanced(weight);
-}
 
 /// Returns the decomposition of the box into the blocks that the callers of all ranks passed to merganser.stars(). Collective.
 /// @throws InputError unless the blocks tile the box
@@ -182,10 +100,11 @@ std::vector<StarPair> find_pairs(const std::vector<SentPoint>& came, StarFinder&
 /// each link back to the ranks that passed its source and its centre. Collective.
 void find_after_redistribution(const StarTask& task, RowRange share, const Decomposition& blocks,
                                comm::Transport& transport, Stars& stars) {
+  const SpreadPoints spread{task.points, task.box};
   std::vector<SentPoint> mine;
   mine.reserve(share.size());
   for (std::size_t i = share.begin; i < share.end; ++i)
-    mine.push_back({wrapped_point(task, i, stars.box), stars.ids[i - share.begin],
+    mine.push_back({spread.wrapped_at(i, stars.box), stars.ids[i - share.begin],
                     static_cast<std::uint32_t>(i - share.begin), transport.rank(), task.small.data()[i]});
   auto came = comm::send_to_owners(transport, std::span<const SentPoint>(mine), [&](const SentPoint& t) {
                 return blocks.owner(t.at);
@@ -226,25 +145,19 @@ void sort_messages(Stars& stars, int me) {
 // Body of merganser.stars() on one rank: points stay if the caller says that each rank passed those of its own block;
 // else all are sent to the owners of their positions, and links come back.
 void find_stars(const StarTask& task, RowRange share, comm::Transport& transport, Stars& stars) {
-  stars.box = common_box(task, share, transport);
+  const SpreadPoints spread{task.points, task.box};
+  stars.box = common_box(spread, share, transport);
   stars.dimension = static_cast<int>(task.points.shape(1));
   stars.centre.resize(share.size());
   std::iota(stars.centre.begin(), stars.centre.end(), 0);
   stars.rank.assign(share.size(), transport.rank());
-  if (task.ids) {
-    stars.ids.assign(task.ids->data() + share.begin, task.ids->data() + share.end);
-    if (transport.size() > 1) check_distinct(stars.ids, transport);
-  } else {
-    stars.ids.resize(share.size());
-    std::iota(stars.ids.begin(), stars.ids.end(),
-              static_cast<std::int64_t>(comm::compute_share(transport, share.size()).before));
-  }
+  stars.ids = spread_ids(task.ids, share, transport);
   if (transport.size() == 1 || task.block) {
     StarFinder finder(transport, task.block ? gather_blocks(task, stars.box, transport)
                                             : Decomposition(Grid{stars.box}, transport.size()));
     find_in_place(task, finder, transport, stars);
   } else {
-    find_after_redistribution(task, share, balanced_blocks(task, share, stars.box, transport), transport, stars);
+    find_after_redistribution(task, share, balanced_blocks(spread, share, stars.box, transport), transport, stars);
   }
   sort_messages(stars, transport.rank());
 }

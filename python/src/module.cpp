@@ -110,7 +110,9 @@ NB_MODULE(_core, m) {
   bind_hdbscan(m);
   bind_stars(m);
   bind_parcels(m);
+  bind_policies(m);
   bind_clusterer(m);
+  bind_friends(m);
   bind_graphs(m);
   bind_topology(m);
   bind_announcements(m);

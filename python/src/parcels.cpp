@@ -51,10 +51,10 @@ std::string rule_name(Rule rule) {
 namespace {
 
 /// Attribute of parcels as Python passes it: name, number of components, name of the merge rule, names of the components, unit.
-using AttributeGiven = std::tuple<std::string, int, std::string, std::vector<std::string>, std::string>;
+using SchemaAttribute = std::tuple<std::string, int, std::string, std::vector<std::string>, std::string>;
 
 /// Creates a schema of parcels from Python's descriptions of the attributes. @throws UsageError for an unknown merge rule
-Schema make_schema(const std::vector<AttributeGiven>& given) {
+Schema make_schema(const std::vector<SchemaAttribute>& given) {
   std::vector<Attribute> attributes;
   for (const auto& [name, components, rule, names, unit] : given)
     attributes.push_back({name, components, parse_rule(rule), names, unit});
@@ -148,14 +148,14 @@ void bind_schema(nb::module_& m) {
   nb::class_<Schema>(m, "SchemaFound", "Attributes of parcels: see merganser.Schema.")
       .def(
           "__init__",
-          [](Schema* self, const std::vector<AttributeGiven>& given) { new (self) Schema(make_schema(given)); },
+          [](Schema* self, const std::vector<SchemaAttribute>& given) { new (self) Schema(make_schema(given)); },
           nb::arg("attributes"))
       .def_static(
           "epic", [] { return Schema::epic(); }, "Returns the schema of EPIC's parcels: vorticity, buoyancy, B.")
       .def_prop_ro(
           "attributes",
           [](const Schema& s) {
-            std::vector<AttributeGiven> out;
+            std::vector<SchemaAttribute> out;
             for (const Attribute& a : s.attributes())
               out.emplace_back(a.name, a.components, rule_name(a.rule), a.component_names, a.unit);
             return out;

@@ -14,16 +14,11 @@
 #include "merganser/geometry/box_checks.hpp"
 #include "merganser/parcels/limits.hpp"
 #include "python/src/schema.hpp"
+#include "python/src/spread.hpp"
 #include "python/src/themes.hpp"
 
 namespace merganser::python {
 namespace {
-
-/// Coordinates of a corner, or extents, of a box in two or three dimensions.
-using Corner = std::vector<double>;
-
-/// Box of points as Python passes it, in two or three dimensions: lower corner, extents, and a flag per axis, true if periodic.
-using BoxGiven = std::tuple<Corner, Corner, std::vector<bool>>;
 
 /// Concatenates the stars of ranks that are threads of this process; positions of centres in a rank's share become those in the
 /// caller's array of n points.
@@ -208,18 +203,6 @@ nb::object copy_to_numpy(const std::vector<From>& from, const Get& get) {
   out.reserve(from.size());
   for (const From& f : from) out.push_back(get(f));
   return nb::cast(move_to_numpy(std::move(out)));
-}
-
-/// Converts the box of merganser.stars() from Python; in two dimensions z gets the range 0 to 1, not periodic.
-Box to_box(const BoxGiven& given) {
-  Box box{{0, 0, 0}, {1, 1, 1}, {false, false, false}};
-  const auto& [lower, extent, periodic] = given;
-  for (std::size_t a = 0; a < std::min<std::size_t>(3, lower.size()); ++a) {
-    box.lower[a] = lower[a];
-    box.extent[a] = extent[a];
-    box.periodic[a] = periodic[a];
-  }
-  return box;
 }
 
 }  // namespace

@@ -16,7 +16,9 @@ void bind_growth(nanobind::module_& m);         ///< spanning tree edges in the 
 void bind_hdbscan(nanobind::module_& m);        ///< HDBSCAN* labels and condensed trees
 void bind_stars(nanobind::module_& m);          ///< stars of points: links, migration of rows, merges
 void bind_parcels(nanobind::module_& m);        ///< schemas and containers of parcels
+void bind_policies(nanobind::module_& m);       ///< merge policies
 void bind_clusterer(nanobind::module_& m);      ///< merge steps on parcels
+void bind_friends(nanobind::module_& m);        ///< friends of friends among points
 void bind_graphs(nanobind::module_& m);         ///< generation, reading and writing of graphs
 void bind_topology(nanobind::module_& m);       ///< process graphs, measurements of kernels on them, advice
 void bind_announcements(nanobind::module_& m);  ///< announcement networks

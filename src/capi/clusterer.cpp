@@ -1,6 +1,9 @@
 // C interface of schemas and of the clusterer (mg_schema_..., mg_clusterer_...).
 #include "merganser/capi/clusterer.h"
 
+#include <algorithm>
+#include <cstddef>
+
 #include "merganser/capi/detail/columns.hpp"
 #include "merganser/capi/detail/objects.hpp"
 #include "merganser/cluster/cluster.hpp"
@@ -44,14 +47,30 @@ void add_attribute(SchemaObject& object, const char* name, int components, Rule 
   object.callbacks.emplace_back();
 }
 
+constexpr std::size_t kFirstOptions = offsetof(mg_clusterer_options, policy);  // size of the record of interface 1
+constexpr std::size_t kFirstNumbers = offsetof(mg_step_numbers, rounds);
+
+/// Converts the merge policy of the C record of options. @throws UsageError naming the part
+MergePolicy convert_policy(const mg_clusterer_options& record) {
+  MergePolicy policy = parse_policy(string_or(record.policy, ""));
+  policy.step = record.policy_step;
+  if (record.allowed != nullptr)
+    policy.allowed = [allowed = record.allowed, user = record.allowed_user](const Vec3& position) {
+      return allowed(position.data(), user) != 0;
+    };
+  check(policy);
+  return policy;
+}
+
 /// Converts the options of a clusterer from the C record, with the merge callbacks of the schema; zero fields keep the defaults.
 ClusterOptions convert_options(const mg_clusterer_options* given, const SchemaObject& schema) {
-  const auto record = read_options(given, "options");
+  const auto record = read_options(given, "options", kFirstOptions);
   ClusterOptions options;
   if (record.min_volume_ratio != 0) options.min_volume_ratio = record.min_volume_ratio;
   options.search = read_flag(record.search, "options: search") ? Search::cells8 : Search::exact;
   options.prune = read_flag(record.prune, "options: prune") ? Prune::iterative : Prune::single_pass;
   options.callbacks = schema.callbacks;
+  options.policy = convert_policy(record);
   return options;
 }
 
@@ -76,6 +95,22 @@ class ClustererObject final : public OverTransport {
   Clusterer clusterer;
 };
 
+/// Writes what a merge policy adds to the report of a step to the C record.
+void add_policy_numbers(const PolicyNumbers& from, mg_step_numbers& n) {
+  n.rounds = from.rounds;
+  n.unsettled = from.unsettled;
+  n.answers = from.answers;
+  n.refused = from.refused;
+  n.winding = from.winding;
+  n.undone = from.undone;
+  n.weight_before = from.weight_before;
+  n.weight_after = from.weight_after;
+  n.energy_before = from.energy_before;
+  n.energy_after = from.energy_after;
+  std::copy(from.momentum_before.begin(), from.momentum_before.end(), n.momentum_before);
+  std::copy(from.momentum_after.begin(), from.momentum_after.end(), n.momentum_after);
+}
+
 /// Converts the report of a merge step to the C record of its counts and time.
 mg_step_numbers to_step_numbers(const StepReport& report) {
   mg_step_numbers n{};
@@ -86,6 +121,7 @@ mg_step_numbers to_step_numbers(const StepReport& report) {
   n.unmatched = report.unmatched;
   n.cross_links = report.cross_links;
   n.seconds = report.seconds.total();
+  add_policy_numbers(report.policy, n);
   return n;
 }
 
@@ -166,11 +202,15 @@ int mg_clusterer_distribute(mg_clusterer* clusterer) {
 
 int mg_clusterer_step(mg_clusterer* clusterer, mg_step_numbers* numbers) {
   return guard<ClustererObject>(clusterer, [&](ClustererObject& object) {
-    if (numbers != nullptr) check_record(numbers, "numbers");
+    if (numbers != nullptr) check_record(numbers, "numbers", kFirstNumbers);
     static_cast<void>(object.transport());
     const StepReport report = object.clusterer.step(object.parcels);
-    if (numbers != nullptr) write_record(to_step_numbers(report), numbers, "numbers");
+    if (numbers != nullptr) write_record(to_step_numbers(report), numbers, "numbers", kFirstNumbers);
   });
+}
+
+int mg_clusterer_policy_step(mg_clusterer* clusterer, uint64_t* step) {
+  return guard_get<ClustererObject>(clusterer, step, "step", [](auto& o) { return o.clusterer.policy_step(); });
 }
 
 int mg_clusterer_redistribute(mg_clusterer* clusterer, int64_t* sent) {

@@ -1,6 +1,7 @@
 // Validation of the columns in which a C caller holds parcels, and copies between them and the container of parcels.
 #include "merganser/capi/detail/columns.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "merganser/base/id_table.hpp"
@@ -59,6 +60,14 @@ void check_ids(std::span<const std::int64_t> ids) {
 }
 
 }  // namespace
+
+PointView to_point_view(const mg_points* given) {
+  const auto record = read_record(given, "points");
+  constexpr std::size_t kMaxStride = std::size_t{1} << 16;
+  check_range<std::size_t>(record.count, 0, std::size_t{1} << 31, "points: count");
+  check_range<std::size_t>(record.stride, 0, kMaxStride, "points: stride");
+  return {record.x, record.y, record.z, std::max<std::size_t>(record.stride, 1), record.count};
+}
 
 // Check of the addresses and strides in which a C caller holds parcels; a stride of 0 stands for 1.
 mg_columns checked_columns(const mg_columns* given, const Schema& schema, bool ids) {

@@ -31,15 +31,6 @@ FinderOptions convert_options(const mg_finder_options* given) {
   return options;
 }
 
-/// Returns a view of the coordinates in a C caller's arrays. @throws UsageError for a count or stride out of range
-PointView to_point_view(const mg_points* given) {
-  const auto record = read_record(given, "points");
-  constexpr std::size_t kMaxStride = std::size_t{1} << 16;
-  check_range<std::size_t>(record.count, 0, std::size_t{1} << 31, "points: count");
-  check_range<std::size_t>(record.stride, 0, kMaxStride, "points: stride");
-  return {record.x, record.y, record.z, std::max<std::size_t>(record.stride, 1), record.count};
-}
-
 /// Star finder behind a handle of the C interface, the stars of its last search, and buffers of lists that the caller reads in
 /// place.
 class FinderObject final : public OverTransport {

@@ -9,6 +9,7 @@
 #include "merganser/announce/network.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "src/cluster/owner_checks.hpp"
 
 namespace merganser::cluster {
@@ -43,10 +44,6 @@ void check_policy(const ClusterOptions& options, const Schema& schema) {
   if (p.form == MergeForm::greedy_pairs)
     throw UsageError("policy: greedy:" + std::to_string(p.fall_backs) +
                      " is not supported by merge steps; allowed: stars, or pairs (mutual nearest)");
-  if (p.within.unit == Length::Unit::spacing)
-    throw UsageError(
-        "policy: within: a length in units of spacing needs the number of all parcels, which no step counts; "
-        "allowed: units of the box, or cell");
   check(p, schema);
 }
 
@@ -70,23 +67,28 @@ PolicyStep::PolicyStep(comm::Transport& transport, const Decomposition& decompos
              policy_.looker == Looker::crowded ? crowd_grid(policy_, decomposition.grid()) : decomposition.grid()),
       units_(schema, two_) {
   rules_.callbacks = options.callbacks;
-  check_reach();
+  if (!policy_.has_collectives()) check_within(policy_.within.in_box_units(decomposition.grid(), 1));
+  check_cells();
   if (policy_.has_rounds() && transport.size() > 1)
     network_.emplace(transport, announce::DeBruijnNetwork(transport.size(), kDegree));
 }
 
-/// Validates that partners, and the ranks that count a cell, are candidate ranks: with many ranks these are the near ones only.
-/// The same on every rank. @throws UsageError
-void PolicyStep::check_reach() const {
+/// Validates that partners are on candidate ranks: with many ranks these are the near ones only. The same on every rank.
+/// @param within  greatest distance of partners in units of the box; 0: any @throws UsageError
+void PolicyStep::check_within(double within) const {
+  const double cutoff = core_.candidates().min_cutoff() * (1 - 1e-9);
+  if (std::isinf(cutoff) || policy_.level_ratio > 0 || (within > 0 && within <= cutoff)) return;
+  throw UsageError(
+      "policy: " + (within == 0 ? std::string("no greatest distance of partners") : "within " + number_text(within)) +
+      " on " + std::to_string(transport_.size()) + " ranks; allowed: within up to " + number_text(cutoff) +
+      ", the least distance to ranks that get no queries, or fewer ranks");
+}
+
+/// Validates that the ranks that count a cell are candidate ranks. The same on every rank. @throws UsageError
+void PolicyStep::check_cells() const {
   const double cutoff = core_.candidates().min_cutoff() * (1 - 1e-9);
   if (std::isinf(cutoff)) return;
   const Grid& grid = decomposition_.grid();
-  if (policy_.level_ratio == 0 && (policy_.within.value == 0 || policy_.within.in_box_units(grid, 1) > cutoff))
-    throw UsageError("policy: " +
-                     (policy_.within.value == 0 ? std::string("no greatest distance of partners")
-                                                : "within " + number_text(policy_.within.in_box_units(grid, 1))) +
-                     " on " + std::to_string(transport_.size()) + " ranks; allowed: within up to " +
-                     number_text(cutoff) + ", the least distance to ranks that get no queries, or fewer ranks");
   const bool counts = policy_.looker == Looker::crowded || policy_.level_ratio > 0;
   const Grid cells = policy_.looker == Looker::crowded ? crowd_grid(policy_, grid) : grid;
   const double diagonal = std::hypot(cells.spacing(0), cells.spacing(1), cells.spacing(2));
@@ -96,10 +98,23 @@ void PolicyStep::check_reach() const {
                      ", the least distance to ranks that get no queries, or fewer ranks");
 }
 
+/// Sets the greatest distance of partners that the policy gives in spacings, by the number of parcels of all ranks before the step.
+/// Collective: an error of this rank's parcels is thrown on every rank, since the others would wait for their number.
+void PolicyStep::count_spacing(const Parcels& parcels) {
+  comm::agree(transport_, [&] { check_parcels_of_rank(parcels); });
+  const auto all = transport_.all_reduce(static_cast<std::int64_t>(parcels.size()), comm::Op::sum);
+  const double within = policy_.within.in_box_units(decomposition_.grid(), all);
+  check_within(within);
+  filter_.within2 = within * within;
+}
+
 StepReport PolicyStep::step(Parcels& parcels) {
   StepReport report;
   const comm::Counters counted = transport_.counters();
-  check_parcels_of_rank(parcels);
+  if (policy_.has_collectives())
+    count_spacing(parcels);
+  else
+    check_parcels_of_rank(parcels);
   report.before = static_cast<std::int64_t>(parcels.size());
   PolicyNumbers& n = report.policy;
   measure(parcels, n.weight_before, n.energy_before, n.momentum_before);

@@ -26,7 +26,8 @@ class PolicyStep {
   PolicyStep(comm::Transport& transport, const Decomposition& decomposition, const Schema& schema,
              const ClusterOptions& options, StarCore& core);
 
-  /// Makes one step. Called by every rank; no collective. @throws InputError on this rank alone for invalid parcels
+  /// Makes one step. Called by every rank; no collective unless MergePolicy::has_collectives(). @throws InputError on this rank alone
+  /// for invalid parcels, with collectives on every rank
   StepReport step(Parcels& parcels);
   /// Returns the number of the next step in the key of random numbers.
   [[nodiscard]] std::uint64_t next_step() const { return policy_.step; }
@@ -46,7 +47,9 @@ class PolicyStep {
     bool linked = false;  // some looker had a partner
     bool more = false;    // some unit looks in the next round
   };
-  void check_reach() const;
+  void check_within(double within) const;
+  void check_cells() const;
+  void count_spacing(const Parcels& parcels);
   void check_parcels_of_rank(const Parcels& parcels);
   void run_rounds(StepReport& report);
   void choose_lookers(int round);

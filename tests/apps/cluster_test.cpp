@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -193,12 +194,14 @@ TEST(Cluster, gives_the_published_counts_for_the_rayleigh_taylor_file) {
 }
 
 /// Writes a parcel file of particles with momenta and a species.
-void write_particles(const std::string& path) {
+/// @param epic  with a species and EPIC's attributes, of which that of the shape does not merge in groups of friends
+void write_particles(const std::string& path, bool epic = true) {
   const Grid grid{.box = {{0, 0, 0}, {4, 3, 2}, {true, true, false}}, .cells = {4, 3, 2}};
-  const auto make_schema = [] {
-    std::vector<Attribute> all{Schema::epic().attributes()};
+  const auto make_schema = [epic] {
+    std::vector<Attribute> all;
+    if (epic) all = Schema::epic().attributes();
     for (const char* name : {"ux", "uy", "uz"}) all.push_back({name, 1, Rule::mean, {name}, ""});
-    all.push_back({"species", 1, Rule::centre, {"species"}, ""});
+    if (epic) all.push_back({"species", 1, Rule::centre, {"species"}, ""});
     return Schema(std::move(all));
   };
   Parcels parcels(make_schema());
@@ -209,10 +212,10 @@ void write_particles(const std::string& path) {
     row[schema.offset("ux")] = part(389) - 0.5;
     row[schema.offset("uy")] = part(619) - 0.5;
     row[schema.offset("uz")] = part(877);
-    row[schema.offset("species")] = i % 2;
+    if (epic) row[schema.offset("species")] = i % 2;
     const double volume = 0.01 + 0.01 * part(503);
     const double radius = std::cbrt(0.75 * volume / 3.14159265358979);
-    row[schema.offset("B")] = row[schema.offset("B") + 3] = radius * radius;
+    if (epic) row[schema.offset("B")] = row[schema.offset("B") + 3] = radius * radius;
     parcels.append({4 * part(101), 3 * part(211), 2 * part(307), volume}, row.data());
     parcels.set_id(parcels.size() - 1, i);
   }
@@ -250,7 +253,29 @@ TEST(ClusterPolicy, gives_the_same_digest_on_any_ranks_and_that_of_the_reference
   EXPECT_EQ(audited.code, 0) << audited.text();
 }
 
-TEST(ClusterPolicy, labels_friends_and_merges_nothing_without_an_output) {
+/// Lines of a file of --labels: the label of each parcel, and the columns of each group.
+struct LabelFile {
+  explicit LabelFile(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::string first;
+      std::string id;
+      words >> first >> id;
+      if (first != "#") labels.push_back(id);
+      if (first == "#" && id == "groups") head = line;
+      if (first != "#" || id == "groups") continue;
+      for (std::string word; words >> word;) groups[id].push_back(std::stod(word));
+      ids.push_back(std::stoll(id));
+    }
+  }
+  std::vector<std::string> labels;
+  std::string head;
+  std::vector<std::int64_t> ids;
+  std::map<std::string, std::vector<double>> groups;
+};
+
+TEST(ClusterPolicy, labels_friends_lists_groups_and_merges_nothing_without_an_output) {
   const Folder folder;
   const std::string in = folder.file("in.nc");
   write_particles(in);
@@ -262,15 +287,61 @@ TEST(ClusterPolicy, labels_friends_and_merges_nothing_without_an_output) {
     ASSERT_EQ(out.code, 0) << out.text();
     EXPECT_NE(out.text().find("groups are labelled, nothing is merged"), std::string::npos) << out.text();
     const std::string text = read_bytes(labels);
-    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 400);
     if (first.empty()) first = text;
     EXPECT_EQ(text, first) << ranks;
   }
-  std::set<std::string> groups;
-  std::istringstream lines(first);
-  for (std::string place, id; lines >> place >> id;) groups.insert(id);
-  EXPECT_LT(groups.size(), 400U) << "some are friends";
-  EXPECT_GT(groups.size(), 4U) << "not all";
+  const LabelFile file(first);
+  ASSERT_EQ(file.labels.size(), 400U);
+  EXPECT_EQ(file.head, "# groups of 2 parcels and more: id members mass x y z velocity_x velocity_y velocity_z winds");
+  std::map<std::string, double> members;
+  for (const std::string& id : file.labels) ++members[id];
+  EXPECT_LT(members.size(), 400U) << "some are friends";
+  EXPECT_GT(members.size(), 4U) << "not all";
+  std::size_t groups = 0;
+  for (const auto& [id, count] : members) {
+    if (count == 1) continue;
+    ++groups;
+    ASSERT_EQ(file.groups.count(id), 1U) << id;
+    EXPECT_EQ(file.groups.at(id)[0], count) << id;
+    EXPECT_EQ(file.groups.at(id).size(), 9U);
+  }
+  EXPECT_EQ(file.groups.size(), groups);
+  EXPECT_TRUE(std::is_sorted(file.ids.begin(), file.ids.end()));
+}
+
+TEST(ClusterPolicy, lists_the_groups_that_it_merges) {
+  const Folder folder;
+  const std::string in = folder.file("in.vtkhdf");
+  write_particles(in, false);
+  std::string first;
+  for (const char* output : {"", "out.vtkhdf"}) {
+    const std::string labels = folder.file("labels.txt");
+    Arguments all{"cluster", in, "--policy", "friends:0.6spacing", "--labels", labels, "--ranks", "2"};
+    if (*output != '\0') all.insert(all.end(), {"--output", folder.file(output)});
+    const Outcome out = run(all);
+    ASSERT_EQ(out.code, 0) << out.text();
+    const std::string text = read_bytes(labels);
+    if (first.empty()) first = text;
+    EXPECT_EQ(text, first);
+  }
+  const Outcome two = run({"cluster", in, "--policy", "friends:0.6spacing", "--labels", "-", "--output",
+                           folder.file("two.vtkhdf"), "--steps", "2"});
+  EXPECT_EQ(two.code, 0) << two.text();
+  EXPECT_EQ(two.text().find("# groups"), std::string::npos) << "groups of the first step are not those of both";
+}
+
+TEST(ClusterPolicy, names_groups_that_wind_round_the_box_where_they_are_only_labelled) {
+  const Folder folder;
+  const std::string in = folder.file("in.nc");
+  write_particles(in);
+  const std::string labels = folder.file("labels.txt");
+  const Outcome out = run({"cluster", in, "--attribute", kParticleRules, "--policy", "friends:1.5spacing", "--labels",
+                           labels, "--ranks", "2", "--periodic", "xyz"});
+  ASSERT_EQ(out.code, 0) << out.text();
+  EXPECT_NE(out.text().find("winds round the box through a periodic face: it has no centre"), std::string::npos)
+      << out.text();
+  const std::string text = read_bytes(labels);
+  EXPECT_NE(text.find(" nan nan nan "), std::string::npos);
 }
 
 TEST(ClusterPolicy, two_commands_of_one_step_give_the_bits_of_one_command_of_two) {

@@ -38,6 +38,7 @@ class Symbols(unittest.TestCase):
         if HEADERS != SOURCE / "include":
             return  # the module shows the core
         text = "\n".join(path.read_text() for path in (SOURCE / "fortran").glob("*.[fF]90"))
+        text = re.sub(r"abstract interface.*?end interface", "", text, flags=re.S)  # of functions that the caller passes
         called = set(re.findall(r"^ +(?:function|subroutine) (mg_\w+)\(.*\) bind\(c\)", text, flags=re.M))
         self.assertGreater(len(called), 40)
         self.assertEqual(called - set(listed()), set())

@@ -73,6 +73,8 @@ inline const std::vector<std::string>& policy_texts() {
       "mask:flag, same:species",
       "small:0.3, within:0.2",
       "small:0.3, within:0.3cell, same:species+mass",
+      "small:0.3, within:0.6spacing",
+      "crowded:8->5, same:species, within:0.9spacing, place:member",
       "small:0.3, phase:ux*0.1+uy*0.1+uz*0.1",
       "small:0.3, phase:uz*2, same:species, within:1cell",
       "small:0.3, pairs",

@@ -39,8 +39,7 @@ Decomposition even_blocks(const Grid& grid, int ranks) {
 
 /// Returns whether merge steps support a policy.
 bool is_supported(const MergePolicy& p) {
-  return !(p.is_friends() && p.conserve != Conserve::rules) && p.form != MergeForm::greedy_pairs &&
-         p.within.unit != Length::Unit::spacing;
+  return !(p.is_friends() && p.conserve != Conserve::rules) && p.form != MergeForm::greedy_pairs;
 }
 
 /// Returns the policies of the cases that merge steps support, and more.
@@ -63,8 +62,10 @@ PolicyRun merge_under_policy(comm::Transport& t, const Parcels& all, const Decom
   StepReport report;
   for (int i = 0; i < steps; ++i) {
     report = clusterer.step(mine);
-    if (!options.policy.is_friends()) {
+    if (!options.policy.has_collectives()) {
       EXPECT_EQ(report.counters.collectives, 0);
+    } else {
+      EXPECT_GT(report.counters.collectives, 0);
     }
     clusterer.redistribute(mine);
   }
@@ -214,7 +215,7 @@ TEST_P(PolicyStepTest, neighbouring_ranks_suffice_for_partners_that_are_near) {
   Grid grid = policy_grid();
   grid.cells = {16, 12, 8};
   for (const char* text : {"small:0.4, within:0.5cell, members:3", "crowded:2->1, within:0.9cell, place:member",
-                           "small:0.4, within:0.9cell, pairs"})
+                           "small:0.4, within:0.9cell, pairs", "small:0.4, within:0.3spacing"})
     on_ranks(GetParam(), [&](comm::Transport& t) {
       const Parcels all = policy_parcels(PolicyCloud::uniform, 400, 4);
       ClusterOptions options;
@@ -251,6 +252,46 @@ TEST_P(PolicyStepTest, every_parcel_is_accounted_for) {
     });
 }
 
+TEST_P(PolicyStepTest, a_distance_in_spacings_is_counted_anew_in_every_step) {
+  for (const char* text : {"small:100, within:0.5spacing", "crowded:3->1, within:0.5spacing"})
+    for (const PolicyCloud cloud : {PolicyCloud::uniform, PolicyCloud::lattice})
+      compare(policy_parcels(cloud, 150, 6), policy_grid(), parse_policy(text), 3);
+}
+
+TEST_P(PolicyStepTest, beyond_candidate_ranks_a_distance_in_spacings_is_refused_on_every_rank) {
+  const cluster::SmallWorld small(1);
+  on_ranks(GetParam(), [&](comm::Transport& t) {
+    const Grid grid = policy_grid();
+    std::vector<double> cuts;  // slabs round a periodic axis: of four and more not all touch each other
+    for (int r = 1; r < t.size(); ++r) cuts.push_back(grid.box.lower[0] + grid.box.extent[0] * r / t.size());
+    const Decomposition d = Decomposition::from_cuts(grid, {cuts, {}, {}});
+    ClusterOptions options;
+    options.policy = parse_policy("small:100, within:90spacing");
+    Clusterer clusterer(t, d, policy_schema(), options);
+    Parcels mine = owned_parcels(t, policy_parcels(PolicyCloud::uniform, 100, 3), d);
+    std::string refused;
+    try {
+      clusterer.step(mine);
+    } catch (const UsageError& e) {
+      refused = e.what();
+    }
+    EXPECT_EQ(refused.find("allowed: within up to") != std::string::npos, t.size() >= 4) << refused;
+  });
+}
+
+TEST_P(PolicyStepTest, with_collectives_an_error_of_one_rank_is_thrown_on_every_rank) {
+  const Parcels all = policy_parcels(PolicyCloud::uniform, 100, 3);
+  on_ranks(GetParam(), [&](comm::Transport& t) {
+    const Decomposition d = even_blocks(policy_grid(), t.size());
+    ClusterOptions options;
+    options.policy = parse_policy("small:1, within:0.5spacing");
+    Clusterer clusterer(t, d, all.schema(), options);
+    Parcels mine = owned_parcels(t, all, d);
+    if (t.rank() == t.size() - 1) mine.site(0).volume = -1;
+    EXPECT_THROW(static_cast<void>(clusterer.step(mine)), InputError);
+  });
+}
+
 TEST_P(PolicyStepTest, friends_refuse_a_volume_of_one_rank_that_is_not_finite_on_every_rank) {
   const Parcels all = policy_parcels(PolicyCloud::uniform, 100, 3);
   on_ranks(GetParam(), [&](comm::Transport& t) {
@@ -274,8 +315,7 @@ TEST_P(PolicyStepTest, what_is_not_supported_is_refused) {
       const Clusterer clusterer(t, d, policy_schema(), options);
     };
     const auto nothing = [](ClusterOptions&) {};
-    for (const char* text :
-         {"friends:0.3, conserve:momentum", "small:1, greedy:2", "small:1, within:0.5spacing", "same:ux", "mask:none"})
+    for (const char* text : {"friends:0.3, conserve:momentum", "small:1, greedy:2", "same:ux", "mask:none"})
       EXPECT_THROW(make(text, nothing), UsageError) << text;
     EXPECT_THROW(make("small:1", [](ClusterOptions& o) { o.search = Search::cells8; }), UsageError);
     EXPECT_THROW(make("small:1", [](ClusterOptions& o) { o.prune = Prune::iterative; }), UsageError);

@@ -1,6 +1,6 @@
 !> Parcels for tests: parcel number i of all is the same on any number of ranks.
 module parcels
-  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_int, c_int32_t, c_int64_t
+  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_int, c_int32_t, c_int64_t, c_null_char
   use merganser
   implicit none
   public
@@ -19,14 +19,25 @@ module parcels
   end type container
 
   interface
-     !> Digest of all parcels after `steps` steps of the clusterer of C++ on one rank.
-     subroutine reference_digest(steps, n, position, volume, vorticity, buoyancy, b, id, digest) bind(c)
+     !> Digest of all parcels after `steps` steps of the clusterer of C++ on one rank, under a merge policy.
+     subroutine reference_digest(policy, steps, n, position, volume, vorticity, buoyancy, b, id, digest) bind(c)
        import :: c_char, c_double, c_int, c_int64_t
+       character(kind=c_char), intent(in) :: policy(*)
        integer(c_int), value :: steps, n
        real(c_double), intent(in) :: position(3, *), volume(*), vorticity(3, *), buoyancy(*), b(5, *)
        integer(c_int64_t), intent(in) :: id(*)
        character(kind=c_char), intent(out) :: digest(33)
      end subroutine reference_digest
+     !> Labels of friends of friends by C++ on one rank; sum of the masses of groups of 3 points and more, and their number.
+     subroutine reference_friends(spacings, n, position, volume, id, labels, mass, groups) bind(c)
+       import :: c_double, c_int, c_int64_t
+       real(c_double), value :: spacings
+       integer(c_int), value :: n
+       real(c_double), intent(in) :: position(3, *), volume(*)
+       integer(c_int64_t), intent(in) :: id(*)
+       integer(c_int64_t), intent(out) :: labels(*), groups
+       real(c_double), intent(out) :: mass
+     end subroutine reference_friends
   end interface
 
 contains
@@ -85,18 +96,22 @@ contains
     call columns%attribute(c%b)
   end subroutine name_columns
 
-  !> Digest by C++ of all parcels, after steps.
-  function expected_digest(steps) result(digest)
+  !> Digest by C++ of all parcels, after steps under a merge policy, the default one if it is absent.
+  function expected_digest(steps, policy) result(digest)
     integer, intent(in) :: steps
+    character(len=*), intent(in), optional :: policy
     character(len=32) :: digest
     type(container) :: all
     type(mg_decomposition) :: nobody
     character(kind=c_char) :: text(33)
+    character(len=200) :: name
     integer :: i
     call reserve(all)
     call fill(all, nobody, -1)
-    call reference_digest(int(steps, c_int), int(all%n, c_int), all%position, all%volume, all%vorticity, all%buoyancy, &
-         all%b, all%id, text)
+    name = ''
+    if (present(policy)) name = policy
+    call reference_digest(trim(name)//c_null_char, int(steps, c_int), int(all%n, c_int), all%position, all%volume, &
+         all%vorticity, all%buoyancy, all%b, all%id, text)
     do i = 1, 32
        digest(i:i) = text(i)
     end do

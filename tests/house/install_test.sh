@@ -89,7 +89,8 @@ if [ -n "$fortran" ] && [ ${#launcher[@]} -gt 0 ] && [ -x "$wrapper" ]; then
   read -ra flags <<<"$(pkg-config --cflags merganser-c-static)"
   read -ra libraries <<<"$(pkg-config --libs merganser-c-static)"
   files=()
-  for file in merganser_c.f90 merganser_transports.F90 merganser_columns.f90 merganser_stars.f90 merganser_steps.f90 merganser.f90; do
+  for file in merganser_c.f90 merganser_transports.F90 merganser_columns.f90 merganser_stars.f90 merganser_friends.f90 \
+    merganser_steps.f90 merganser.f90; do
     files+=("$folder/$file")
   done
   quietly "$wrapper" -Werror -DMERGANSER_MPI_F08 "${flags[@]}" "${files[@]}" "$source/examples/fortran/stars.f90" "${libraries[@]}" -o stars

@@ -298,3 +298,51 @@ assert "point 3 (id " in refusal(points, ids) + refusal(np.where(ids[:, None] ==
 print("fine")
 """
     assert run(2, code).count("fine") == 2
+
+
+@pytest.mark.parametrize("policy", ["crowded:6->4, within:1cell, place:member", "pairs, within:0.5spacing, members:3",
+                                    "friends:0.3spacing"])
+def test_steps_under_a_policy_give_the_same_parcels_on_any_number_of_ranks(policy):
+    code = f"""
+def plain(**where):
+    given = merganser.random_parcels(8, box=(0, 1), per_cell=8, seed=1, **where)
+    parcels = merganser.Parcels(merganser.Schema({{"salt": "mean"}}), len(given))
+    for name in ("id", "position", "volume"): parcels[name] = given[name]
+    parcels["salt"] = given["x"]
+    return parcels
+whole, mine = plain(), plain(rank=comm.rank, ranks=comm.size)
+options = dict(box=(0, 1), periodic=True, min_volume_ratio=20, policy={policy!r})
+one, all = merganser.Clusterer(whole, 8, **options), merganser.Clusterer(mine, 8, comm=comm, **options)
+for step in range(2):
+    a, b = one.step(), all.step()
+    assert a["merged"] > 0 or step > 0
+    assert a["merged"] == comm.allreduce(b["merged"]) and a["after"] == comm.allreduce(b["after"])
+    all.distribute()
+digests = comm.allgather(mine.digest)
+total = [sum(int(d[at:at + 16], 16) for d in digests) % 2**64 for at in (0, 16)]
+assert "%016x%016x" % tuple(total) == whole.digest
+if comm.rank == 0: print("well")
+"""
+    assert run(4, code).startswith("well")
+
+
+def test_friends_of_friends_are_those_of_one_process():
+    code = """
+rng = np.random.default_rng(1)
+given = dict(points=rng.random((3000, 3)), ids=rng.permutation(3000), mass=rng.random(3000) + 0.1, velocity=rng.random((3000, 3)))
+options = dict(linking_length="0.6spacing", box=(0, 1), periodic=True)
+alone = merganser.friends_of_friends(**given, **options)
+found = merganser.friends_of_friends(**{k: share(v) for k, v in given.items()}, **options, comm=comm)
+assert (found.labels == share(alone.labels)).all() and len(found.labels) == len(share(alone.labels)) and len(alone.id) > 500
+assert set(found.id.tolist()) <= set(share(given["ids"]).tolist())  # listed where the point of the lowest id was passed
+order = np.argsort(np.concatenate(comm.allgather(found.id)))
+for name in ("id", "members", "mass", "centre", "velocity", "winds"):
+    np.testing.assert_array_equal(np.concatenate(comm.allgather(getattr(found, name)))[order], getattr(alone, name))
+try:
+    merganser.friends_of_friends(np.full((2, 3), np.nan if comm.rank == 1 else 0.5), 0.1, comm=comm)
+    raise SystemExit("accepted")
+except merganser.InputError as error:
+    assert "point 0 is (nan" in str(error)
+if comm.rank == 0: print("well")
+"""
+    assert run(4, code).startswith("well")

@@ -54,12 +54,22 @@ typedef struct mg_columns {
   int64_t* ids;            ///< ids of the parcels, unique over all ranks
 } mg_columns;
 
+/// Predicate of a merge policy on the place of a merged parcel. It must be the same on every rank, depend on the place alone, and
+/// not call this library. @param user  pointer passed with it @return 0 where no merged parcel may be, as in an embedded boundary
+typedef int (*mg_place_predicate)(const double position[3], void* user);
+
 /// Options of the clusterer's merge steps; the same on every rank. Zero in a field means the default.
 typedef struct mg_clusterer_options {
   size_t struct_size;       ///< sizeof(mg_clusterer_options)
   double min_volume_ratio;  ///< a parcel is small if its volume is below cell volume / this; 0: 40
   int32_t search;           ///< 0: the true nearest parcel; 1: the nearest within 2x2x2 cells, as published
   int32_t prune;            ///< 0: one pass; 1: iterative, as published. Both give the same
+  /// Text of a merge policy, as "crowded:32->16, same:species, within:1cell, place:member" (docs/merge-policies.md): who merges
+  /// with whom, how many, where the result goes, what is conserved. Columns are attributes of the schema. NULL: EPIC's
+  const char* policy;
+  uint64_t policy_step;        ///< number of the next step in the key of the policy's random numbers
+  mg_place_predicate allowed;  ///< where merged parcels may be, with a policy that has `within`; NULL: everywhere
+  void* allowed_user;          ///< passed to every call of `allowed`
 } mg_clusterer_options;
 
 /// Counts and time of a merge step on this rank, filled by mg_clusterer_step(). The caller sets `struct_size`.
@@ -72,6 +82,19 @@ typedef struct mg_step_numbers {
   int64_t unmatched;    ///< number of small parcels without any other parcel
   int64_t cross_links;  ///< number of links of this rank's small parcels to parcels of other ranks
   double seconds;       ///< wall-clock time of the step, in seconds
+  int64_t rounds;       ///< of a merge policy, as all that follow, which are 0 without one: rounds of the step
+  int64_t unsettled;    ///< 1 if the greatest number of rounds ended the step
+  int64_t answers;      ///< waves in which centres answered their leaves
+  int64_t refused;      ///< pairs that a limit or the predicate refused, counted on the rank of the centre
+  int64_t winding;      ///< groups of friends that wind round the box and stay as they are, on the rank of their root
+  int64_t undone;       ///< groups of two restored in the end, where momentum and energy are conserved
+  /// Sum of the volumes of this rank's parcels before the step. Only sums over ranks tell what a step changed
+  double weight_before;
+  double weight_after;   ///< the same after the step
+  double energy_before;  ///< sum of volume times kinetic energy before the step; 0 unless the policy conserves momentum
+  double energy_after;   ///< the same after the step
+  double momentum_before[3];  ///< sum of volume times momentum before the step; 0 unless the policy conserves momentum
+  double momentum_after[3];   ///< the same after the step
 } mg_step_numbers;
 
 /// Creates a clusterer without parcels, with its communication objects. Collective. @param options  NULL: defaults
@@ -83,8 +106,11 @@ MG_API int mg_clusterer_new(mg_transport* transport, mg_decomposition* decomposi
 MG_API int mg_clusterer_put(mg_clusterer* clusterer, const mg_columns* columns);
 /// Sends every parcel of the clusterer to the rank that owns its position, whichever rank holds it. Collective.
 MG_API int mg_clusterer_distribute(mg_clusterer* clusterer);
-/// Makes one merge step. Called by every rank; communicates with neighbours only. @param numbers  NULL: not wanted
+/// Makes one merge step. Called by every rank; communicates with neighbours only, but for policies with `friends` or a distance in
+/// spacings. @param numbers  NULL: not wanted
 MG_API int mg_clusterer_step(mg_clusterer* clusterer, mg_step_numbers* numbers);
+/// Returns the number of the next step in the key of the merge policy's random numbers, for `policy_step` of a later run. Local.
+MG_API int mg_clusterer_policy_step(mg_clusterer* clusterer, uint64_t* step);
 /// Sends parcels that left this rank's block to their owners, with one message to every neighbour. Called by every rank.
 /// @param sent  number of parcels that this rank sent; NULL: not wanted
 MG_API int mg_clusterer_redistribute(mg_clusterer* clusterer, int64_t* sent);

@@ -26,7 +26,7 @@
 #endif
 
 /* Version of this interface: increases by one when functions are added; existing functions do not change. */
-#define MG_ABI 2
+#define MG_ABI 3
 
 #ifdef __cplusplus
 extern "C" {

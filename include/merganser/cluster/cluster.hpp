@@ -53,8 +53,8 @@ class Clusterer {
   /// candidate ranks: queries, replies, announcements of links, answers of centres (MergePolicy::has_answers), leaves. Where a step
   /// may have several rounds (MergePolicy::has_rounds), then parcels that have left their rank's block, counts of cells that ranks
   /// share, and time_to_live() steps of an announcement network by which all ranks find the last round; after such a step every
-  /// parcel is on its owner, but for parcels restored from groups of two (PolicyNumbers::undone). No collective.
-  /// docs/merge-policies.md has the rules.
+  /// parcel is on its owner, but for parcels restored from groups of two (PolicyNumbers::undone). No collective, unless
+  /// MergePolicy::has_collectives(). docs/merge-policies.md has the rules.
   /// @return counts and times of this rank
   /// @throws InputError on this rank alone, before anything is sent, for a parcel that is not in this rank's block, a
   /// volume out of the bounds of limits.hpp, or an id that two parcels of this rank have; later if an id that another

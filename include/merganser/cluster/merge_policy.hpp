@@ -11,7 +11,7 @@
 ///     crowded:32->16@2cell   the same in cells of another size: @LENGTH
 ///     phase:ux*0.1+uy*0.1    nearest in position and up to 3 columns times a factor
 ///     same:species+group     only partners with equal integer columns
-///     within:1cell           only partners at most that far: LENGTH
+///     within:1cell           only partners at most that far: LENGTH; in `spacing` a step makes two collectives
 ///     stars, pairs, greedy:K form of what merges: stars (default), mutual pairs, greedy pairs with K fall-backs
 ///     members:8, weight:1e6  a merged parcel holds at most 8 parcels of the step; has at most that weight
 ///     rounds:100             at most that many rounds in a step (default 100)
@@ -143,6 +143,11 @@ struct MergePolicy {
   [[nodiscard]] bool has_rounds() const;
   /// Returns whether leaves wait for an answer of their centre, one wave more in a round. Local.
   [[nodiscard]] bool has_answers() const;
+  /// Returns whether a step makes collectives: friends of friends, or a greatest distance in spacings, for which the parcels of all
+  /// ranks are counted. Local.
+  [[nodiscard]] bool has_collectives() const {
+    return is_friends() || (within.value > 0 && within.unit == Length::Unit::spacing);
+  }
   /// Returns whether groups are friends of friends. Local.
   [[nodiscard]] bool is_friends() const { return linking.value > 0; }
 };

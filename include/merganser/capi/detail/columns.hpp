@@ -1,9 +1,14 @@
 #pragma once
-/// Validation of the parcel columns of a C caller, and copies between them and a container of parcels. Local.
+/// Validation of the points and parcel columns of a C caller, and copies between them and a container of parcels. Local.
 #include "merganser/capi/clusterer.h"
+#include "merganser/capi/finder.h"
+#include "merganser/geometry/point_view.hpp"
 #include "merganser/parcels/parcels.hpp"
 
 namespace merganser::capi {
+
+/// Returns a view of the coordinates in a C caller's arrays. @throws UsageError for a count or stride out of range
+[[nodiscard]] PointView to_point_view(const mg_points* given);
 
 /// Validates the pointers, strides and number of columns in which a C caller holds parcels and returns the record with its
 /// defaults filled in. The values are not read.

@@ -1,0 +1,90 @@
+/// Python bindings of merge policies (merganser.MergePolicy).
+#include "python/src/policies.hpp"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "merganser/base/error.hpp"
+#include "python/src/themes.hpp"
+
+namespace merganser::python {
+namespace {
+
+/// Part of a merge policy as Python passes it: name, and value or an empty text.
+using PolicyPart = std::pair<std::string, std::string>;
+
+/// Creates a merge policy from its parts, its predicate (None: none), and the number of its next step.
+/// @throws UsageError naming the part
+PolicyObject make_policy(const std::vector<PolicyPart>& parts, nb::object allowed, std::uint64_t step) {
+  PolicyObject object;
+  object.policy = policy_from_parts(parts);
+  object.policy.step = step;
+  if (allowed.is_none()) return object;
+  object.place = std::make_shared<PlaceCallback>(std::move(allowed));
+  object.policy.allowed = [place = object.place](const Vec3& position) { return place->allows(position); };
+  check(object.policy);
+  return object;
+}
+
+}  // namespace
+
+PlaceCallback::~PlaceCallback() {
+  const nb::gil_scoped_acquire lock;
+  callable_.reset();
+  raised_ = nullptr;
+}
+
+// The answer is Python's truth of the result, so that a bool of NumPy is taken too.
+bool PlaceCallback::allows(const Vec3& position) {
+  const nb::gil_scoped_acquire lock;
+  try {
+    const nb::object answer = callable_(nb::make_tuple(position[0], position[1], position[2]));
+    const int truth = PyObject_IsTrue(answer.ptr());
+    if (truth < 0) nb::raise_python_error();
+    return truth != 0;
+  } catch (const nb::python_error& e) {
+    raised_ = std::current_exception();
+    const std::string kind = nb::cast<std::string>(nb::str(e.type().attr("__name__")));
+    throw UsageError("policy: allowed raised " + kind + ": " + nb::cast<std::string>(nb::str(e.value())));
+  }
+}
+
+nb::dict policy_numbers(const PolicyNumbers& numbers) {
+  nb::dict out;
+  const std::pair<const char*, std::int64_t> counts[] = {{"rounds", numbers.rounds},
+                                                         {"answers", numbers.answers},
+                                                         {"refused", numbers.refused},
+                                                         {"winding", numbers.winding},
+                                                         {"undone", numbers.undone}};
+  for (const auto& [name, value] : counts) out[name] = value;
+  out["settled"] = numbers.unsettled == 0;
+  const std::pair<const char*, double> sums[] = {{"weight_before", numbers.weight_before},
+                                                 {"weight_after", numbers.weight_after},
+                                                 {"energy_before", numbers.energy_before},
+                                                 {"energy_after", numbers.energy_after}};
+  for (const auto& [name, value] : sums) out[name] = value;
+  const std::pair<const char*, const Vec3*> momenta[] = {{"momentum_before", &numbers.momentum_before},
+                                                         {"momentum_after", &numbers.momentum_after}};
+  for (const auto& [name, p] : momenta) out[name] = nb::cast(move_to_numpy(std::vector<double>(p->begin(), p->end())));
+  return out;
+}
+
+// Registers the class PolicyFound, which merganser.MergePolicy wraps.
+void bind_policies(nb::module_& m) {
+  nb::class_<PolicyObject>(m, "PolicyFound", "Merge policy: see merganser.MergePolicy.")
+      .def(
+          "__init__",
+          [](PolicyObject* self, const std::vector<PolicyPart>& parts, nb::object allowed, std::uint64_t step) {
+            new (self) PolicyObject(make_policy(parts, std::move(allowed), step));
+          },
+          nb::arg("parts"), nb::arg("allowed").none(), nb::arg("step"))
+      .def_prop_ro(
+          "text", [](const PolicyObject& p) { return policy_text(p.policy); },
+          "Text of the policy, without parts that have their default.")
+      .def_prop_ro(
+          "mask", [](const PolicyObject& p) { return p.policy.mask; },
+          "Column of the part `mask`; empty without that part.");
+}
+
+}  // namespace merganser::python

@@ -1,0 +1,46 @@
+#pragma once
+/// Merge policies that Python owns, and the predicate of Python on the place of a merged parcel.
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "merganser/base/pinned.hpp"
+#include "merganser/cluster/merge_policy.hpp"
+#include "merganser/cluster/report.hpp"
+#include "python/src/arrays.hpp"
+
+namespace merganser::python {
+
+/// Predicate of Python on the place of a merged parcel. It may be called on another thread than the caller's, and destroyed after
+/// the caller has returned (an interrupted call), hence the locks of the interpreter.
+class PlaceCallback : Pinned {
+ public:
+  /// Takes a reference to a Python callable that gets x, y and z. Requires the interpreter's lock.
+  explicit PlaceCallback(nb::object callable) : callable_(std::move(callable)) {}
+  ~PlaceCallback();
+
+  /// Returns whether the callable says that a merged parcel may be at a place; takes the interpreter's lock. A raised Python
+  /// exception is kept for rethrow(). @throws UsageError if the callable raises
+  [[nodiscard]] bool allows(const Vec3& position);
+  /// Throws the exception that the callable raised, if any. Requires the interpreter's lock.
+  void rethrow() const {
+    if (raised_) std::rethrow_exception(raised_);
+  }
+
+ private:
+  nb::object callable_;
+  std::exception_ptr raised_;
+};
+
+/// Merge policy as Python holds it, and the callable behind its predicate.
+struct PolicyObject {
+  MergePolicy policy;
+  std::shared_ptr<PlaceCallback> place;  ///< null without a predicate
+};
+
+/// Converts the numbers of a merge policy in the report of a step to a dict. Requires the interpreter's lock.
+[[nodiscard]] nb::dict policy_numbers(const PolicyNumbers& numbers);
+
+}  // namespace merganser::python
