@@ -53,10 +53,12 @@ def condensed_tree(clusters: Any, *, axis: Any = None, select_clusters: bool = T
     if label_clusters:
         for c, label in label_of.items():
             axis.annotate(str(label), (bars.centre[c], bars.end[c]), xytext=(0, -4), textcoords="offset points",
-                          ha="center", va="top", fontsize=8)
+                          ha="center", va="top", fontsize=8,
+                          bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85})
     axis.set_xlim(-0.02 * bars.width, 1.02 * bars.width)
     axis.set_ylim(1.06 * bars.deepest, 0)
     axis.set_xticks([])
+    axis.set_xlabel("clusters, as wide as their number of points")
     axis.set_ylabel(r"$\lambda$ = 1 / distance")
     for side in ("top", "right", "bottom"):
         axis.spines[side].set_visible(False)
@@ -178,7 +180,7 @@ def dendrogram(linkage: Any, *, axis: Any = None, leaves: int = 40, least: int |
         axis.set_ylim(0.8 * top.lowest, 1.25 * top.ceiling)
     else:
         axis.set_ylim(0, 1.05 * top.ceiling)
-    axis.set_xlabel("points")
+    axis.set_xlabel("points of each cluster")
     axis.set_ylabel("height")
     for side in ("top", "right", "bottom"):
         axis.spines[side].set_visible(False)
