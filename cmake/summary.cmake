@@ -14,7 +14,12 @@ merganser_say(MPI MPI::MPI_C "models p2p, neighborhood, rma" "libopenmpi-dev ope
 merganser_say(OpenSHMEM OpenSHMEM::OpenSHMEM "model shmem" "libopenmpi-dev openmpi-bin"
               "MERGANSER_SHMEM=${MERGANSER_SHMEM}")
 merganser_say(NetCDF NetCDF::NetCDF "parcel files" "libnetcdf-mpi-dev" "MERGANSER_NETCDF=${MERGANSER_NETCDF}")
-merganser_say(zlib ZLIB::ZLIB "compressed graph files" "zlib1g-dev" "MERGANSER_ZLIB=${MERGANSER_ZLIB}")
+if(TARGET merganser_graphs)
+  merganser_say(zlib ZLIB::ZLIB "graphs and points in gzip" "zlib1g-dev" "MERGANSER_ZLIB=${MERGANSER_ZLIB}")
+  merganser_say(libbz2 BZip2::BZip2 "graphs and points in bzip2" "libbz2-dev" "MERGANSER_BZIP2=${MERGANSER_BZIP2}")
+  merganser_say(liblzma LibLZMA::LibLZMA "graphs and points in xz" "liblzma-dev" "MERGANSER_LZMA=${MERGANSER_LZMA}")
+  merganser_say(libzstd zstd::libzstd_shared "graphs and points in Zstandard" "libzstd-dev" "MERGANSER_ZSTD=${MERGANSER_ZSTD}")
+endif()
 merganser_say(Fortran merganser_fortran "module merganser" "gfortran" "MERGANSER_FORTRAN=${MERGANSER_FORTRAN}")
 set(transforms "the module's own")
 if(KISSFFT_INCLUDE_DIR AND NOT MERGANSER_KISSFFT STREQUAL "OFF")

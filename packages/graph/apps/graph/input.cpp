@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "apps/frame/forecast.hpp"
+#include "apps/frame/standard_input.hpp"
 #include "apps/frame/table.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
@@ -29,7 +30,7 @@ void check_memory(const GraphInput& input, const Forecast& forecast, const After
   const double later = edges / ranks * (static_cast<double>(forecast.edge_bytes) + after.bytes_per_edge) +
                        vertices / ranks * after.bytes_per_vertex;
   Need need;
-  need.what = (input.gen.empty() ? input.file : input.gen) + " (" + format_count(forecast.vertices) +
+  need.what = (input.gen.empty() ? input_name(input.file) : input.gen) + " (" + format_count(forecast.vertices) +
               " vertices, about " + format_count(forecast.edges) + " edges)";
   need.rank_bytes = std::max(static_cast<double>(forecast.bytes_per_rank), later);
   need.first_bytes = vertices * after.first_bytes_per_vertex;
@@ -82,7 +83,7 @@ void add_facts(const GraphInput& input, const graphs::ReadLog& read, Json& facts
 /// @param edges  number of edges of all ranks
 Json make_facts(const GraphInput& input, const LoadedGraph& loaded, std::int64_t edges) {
   Json facts;
-  facts["source"] = input.gen.empty() ? input.file : input.gen;
+  facts["source"] = input.gen.empty() ? input_name(input.file) : input.gen;
   facts["vertices"] = loaded.graph.vertices;
   facts["edges"] = edges;
   facts["weight_kind"] = graphs::to_string(loaded.graph.kind);
@@ -93,13 +94,12 @@ Json make_facts(const GraphInput& input, const LoadedGraph& loaded, std::int64_t
   return facts;
 }
 
-/// Checks the options of a command's graph input and predicts the size of the graph. Collective. @throws UsageError or InputError
-/// on every rank
-Forecast compute_forecast(const GraphInput& input, comm::Transport& transport) {
+/// Predicts the size of a command's graph. Collective. @param file  its file, as readable_input() returns it @throws UsageError or
+/// InputError on every rank
+Forecast compute_forecast(const GraphInput& input, const std::string& file, comm::Transport& transport) {
   Forecast forecast;
   comm::agree(transport, [&] {
-    check_choice(input);
-    forecast = input.gen.empty() ? graphs::forecast_file(input.file, read_options(input), transport.size())
+    forecast = input.gen.empty() ? graphs::forecast_file(file, read_options(input), transport.size())
                                  : graphs::forecast_generated(input.gen, generate_options(input), transport.size());
   });
   return forecast;
@@ -115,16 +115,19 @@ std::string graph_format_names() {
 LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport, const AfterLoading& after) {
   LoadedGraph loaded;
   const double start = now();
-  loaded.forecast = compute_forecast(input, transport);
+  comm::agree(transport, [&] { check_choice(input); });
+  const std::string file = readable_input(input.file, transport);
+  loaded.forecast = compute_forecast(input, file, transport);
   check_memory(input, loaded.forecast, after, transport);
   graphs::ReadLog read;
-  loaded.graph = input.gen.empty() ? graphs::read_graph(input.file, read_options(input), transport, read)
+  loaded.graph = input.gen.empty() ? graphs::read_graph(file, read_options(input), transport, read)
                                    : graphs::generate(input.gen, generate_options(input), transport);
   if (read.weighted && input.seed_given)
-    throw UsageError("--seed is not used: " + input.file + " has weights; allowed: without it, or with --weights");
+    throw UsageError("--seed is not used: " + input_name(input.file) +
+                     " has weights; allowed: without it, or with --weights");
   loaded.lines = read.lines;
   if (transport.rank() == 0)
-    for (const std::string& line : read.lines) log(Level::info, 0, input.file + ": " + line);
+    for (const std::string& line : read.lines) log(Level::info, 0, input_name(input.file) + ": " + line);
   const std::int64_t total = transport.all_reduce(static_cast<std::int64_t>(loaded.graph.size()), comm::Op::sum);
   loaded.facts = make_facts(input, loaded, total);
   if (input.gen.empty())

@@ -12,7 +12,7 @@ namespace merganser::app {
 
 /// Options of commands that take a graph (graph convert, msf, linkage): a file or the name of a generated graph, and its weights.
 struct GraphInput {
-  std::string file;         ///< GRAPH: path of a file; empty with `gen`
+  std::string file;         ///< GRAPH: path of a file, "-": standard input; empty with `gen`
   std::string gen;          ///< name of a generated graph, see generate.hpp
   std::string format;       ///< --format: name of the file's format; empty: determined by the file
   std::string weights;      ///< name of generated weights; empty: those of the file, else uniform
@@ -43,9 +43,11 @@ void describe_graph_options(GraphInput& o, V&& option) {
 /// Describes the options of a command's graph input, with the file as the first positional GRAPH. For commands that have --points
 /// too.
 void describe(GraphInput& o, auto&& option) {
-  option.positional("GRAPH", o.file,
-                    "file of a graph (packages/graph/docs/graph-files.md); of a BVGraph its name without extension",
-                    Reads{}, NotWith{"--gen", "--points"});
+  option.positional(
+      "GRAPH", o.file,
+      "file of a graph (packages/graph/docs/graph-files.md), - for standard input; of a BVGraph its name without "
+      "extension",
+      Reads{}, NotWith{"--gen", "--points"});
   describe_graph_options(o, option);
   option.restrict({"gen", "format", "weights"}, NotWith{"--points"});
   option.restrict({"seed"}, UsedWith{"GRAPH", "--gen", "--points uniform:*|normal:*|clusters:*|line:*"});

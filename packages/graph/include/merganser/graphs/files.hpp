@@ -26,7 +26,7 @@ enum class Format : std::uint8_t { edge_list, matrix_market, metis, dimacs, parh
 /// Returns the graph file format with a name.
 /// @throws UsageError for an unknown name, with the list of names
 [[nodiscard]] Format parse_format(std::string_view name);
-/// Returns the graph file format that a path's extension stands for ("x.mtx"; the one before ".gz"). The file need not exist.
+/// Returns the graph file format that a path's extension stands for ("x.mtx"; the one before ".gz", ".bz2", ".xz" or ".zst"). The file need not exist.
 /// @throws UsageError for an unknown extension, with the list of extensions
 [[nodiscard]] Format format_from_path(const std::string& path);
 /// Determines the format of an existing graph file: bvgraph if PATH.graph and PATH.properties exist; else by its extension; else by
@@ -44,7 +44,7 @@ struct ReadOptions {
 /// Statistics of a graph file and of its conversion to edges, filled by read_graph(); the same on every rank.
 struct ReadLog {
   Format format = Format::edge_list;  ///< format of the file
-  bool compressed = false;            ///< the file is compressed with gzip
+  bool compressed = false;            ///< the file is compressed
   std::uint64_t file_bytes = 0;       ///< size on disk; of a BVGraph, that of PATH.graph
   std::uint64_t arcs = 0;             ///< entries of the file
   std::uint64_t loops = 0;            ///< entries dropped as loops
@@ -78,7 +78,7 @@ void check_writable(Format format);
 /// and ParHIP files hold both arcs of every edge, which take 24 bytes each in memory meanwhile; weights must be integers, and
 /// loops are left out. The file appears whole or not at all.
 /// @throws InputError on every rank if it cannot be written; UsageError for a format that is read only and for a name that
-/// ends in .gz
+/// ends in .gz, .bz2, .xz or .zst
 void write_graph(const std::string& path, const EdgeList& graph, Format format, comm::Transport& transport);
 
 }  // namespace merganser::graphs

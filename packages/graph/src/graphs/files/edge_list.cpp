@@ -4,6 +4,7 @@
 #include <array>
 
 #include "merganser/base/text_table.hpp"
+#include "merganser/graphs/decompressor.hpp"
 #include "src/graphs/files/raw_sink.hpp"
 
 namespace merganser::graphs::detail {
@@ -215,6 +216,14 @@ class EdgeListParser {
   bool general_;  ///< no line is taken as a plain one
 };
 
+/// Returns how many bytes of text a byte of an edge list file stands for: compressed ones shrink to about a quarter or less.
+std::uint64_t expansion(const File& file) {
+  std::array<char, kCompressionBytes> head{};
+  const Compression found = find_compression({head.data(), file.read(0, head.data(), head.size())});
+  if (found == Compression::none) return 1;
+  return found == Compression::gzip || found == Compression::zstd ? 5 : 7;
+}
+
 }  // namespace
 
 // Reader of edge lists: all ranks parse the first lines alike, then each its share of the lines.
@@ -274,9 +283,8 @@ Sizes read_edge_list_sizes(const std::string& path, std::string_view head) {
   if (head.size() < kHeadBytes) {
     sizes.arcs = lines;
   } else {
-    // Compressed edge lists shrink to a quarter or less.
-    const std::uint64_t size = File(path).size(), text = path.ends_with(".gz") ? 5 * size : size;
-    sizes.arcs = text / (bytes / lines) + 1;
+    const File file(path);
+    sizes.arcs = file.size() * expansion(file) / (bytes / lines) + 1;
   }
   sizes.vertices = std::min(std::max(greatest, sizes.arcs / 8), 2 * sizes.arcs);
   sizes.exact = false;

@@ -9,6 +9,7 @@
 #include "merganser/base/text.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/hosts.hpp"
+#include "merganser/graphs/decompressor.hpp"
 #include "merganser/graphs/weights.hpp"
 #include "src/graphs/files/disk.hpp"
 #include "src/graphs/files/raw.hpp"
@@ -38,11 +39,9 @@ constexpr std::array kExtensions{Extension{".txt", Format::edge_list},     Exten
                                  Extension{".parhip", Format::parhip},     Extension{".bgf", Format::parhip},
                                  Extension{".mgr", Format::binary}};
 
-/// Finds the graph format that the extension of a path stands for (the one before ".gz", if that is there); null if there is none.
+/// Finds the graph format that the extension of a path stands for (the one before ".gz" and the like, if that is there); null if there is none.
 const Extension* find_extension(const std::string& path) {
-  std::filesystem::path name(path);
-  if (name.extension() == ".gz") name = name.stem();
-  const std::string text = name.extension().string();
+  const std::string text = std::filesystem::path(without_compression(path)).extension().string();
   const auto found =
       std::find_if(kExtensions.begin(), kExtensions.end(), [&](const Extension& e) { return e.text == text; });
   return found == kExtensions.end() ? nullptr : &*found;
