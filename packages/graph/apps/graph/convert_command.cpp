@@ -87,7 +87,8 @@ int run(GraphConvertOptions& o, const Invocation& in) {
       comm::agree(t, [&] {
         if (t.rank() == 0 && !o.output.empty()) check_output(o.output);
       });
-      const LoadedGraph loaded = load_graph(o.input, t, estimate_writing(o, format));
+      LoadedGraph loaded = load_graph(o.input, t, estimate_writing(o, format));
+      if (!o.output.empty()) note_lost_names(loaded, o.output, format);
       const double start = now();
       if (!o.output.empty()) graphs::write_graph(o.output, loaded.graph, format, t);
       const double seconds = now() - start;

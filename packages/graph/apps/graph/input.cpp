@@ -10,6 +10,7 @@
 #include "merganser/base/log.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/base/timer.hpp"
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::app {
 namespace {
@@ -47,7 +48,9 @@ graphs::GenerateOptions generate_options(const GraphInput& input) {
 }
 
 /// Returns the options of the graph file reader by the command's options --format, --weights and --seed.
-graphs::ReadOptions read_options(const GraphInput& input) { return {input.format, input.weights, input.seed}; }
+graphs::ReadOptions read_options(const GraphInput& input) {
+  return {input.format, input.weights, input.seed, input.names};
+}
 
 /// Checks that a command has exactly one graph: a file, or the name of a generated graph. @throws UsageError if not
 void check_choice(const GraphInput& input) {
@@ -77,6 +80,7 @@ void add_facts(const GraphInput& input, const graphs::ReadLog& read, Json& facts
   facts["repeated_dropped"] = read.repeated;
   facts["symmetrised"] = read.directed;
   facts["relabelled"] = read.relabelled;
+  facts["named"] = read.named;
 }
 
 /// Returns the facts for the run record that generated graphs and graph files have in common: source, sizes, weights, forecast.
@@ -136,6 +140,22 @@ LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport, cons
     add_facts(input, loaded.facts);
   loaded.seconds = now() - start;
   return loaded;
+}
+
+std::vector<std::string> gather_names(const graphs::EdgeList& graph, comm::Transport& transport) {
+  std::string letters;
+  for (const std::string& name : graph.text_names) letters += name + '\n';  // names have no line breaks
+  const auto all = comm::gather_to_first(transport, letters).flat();
+  std::vector<std::string> names;
+  if (all.empty()) return names;
+  for (const auto name : split_at(std::string_view(all.data(), all.size() - 1), '\n')) names.emplace_back(name);
+  return names;
+}
+
+void note_lost_names(LoadedGraph& loaded, const std::string& path, graphs::Format format) {
+  if (!loaded.facts.at("generated").get<bool>() && loaded.facts.at("named").get<bool>() && !graphs::holds_names(format))
+    loaded.lines.push_back(path + ": " + std::string(graphs::to_string(format)) +
+                           " files hold no names: vertices have their numbers there");
 }
 
 // Line of the report that describes a command's graph.

@@ -61,7 +61,7 @@ const std::vector<BadGraph> kBad{
     {"a.txt", "0 1 2\n1 2 2,5\n", ": line 2: column 3: weight \"2,5\""},
     {"a.csv", "0;1;2,5\n", ": line 1: column 3: weight \"2,5\""},
     {"a.csv", ",source,target\n0,0,1\n", ": line 1: heading, column 1 has no name: it is an index"},
-    {"a.csv", "weight,source,target\n5,0,1\n", ": line 1: heading, column 1 \"weight\"; allowed: both ends"},
+    {"a.csv", "weight,a,b\n5,0,1\n", ": line 1: heading, column 1 \"weight\"; allowed: both ends"},
     {"a.csv", "source,target\nsource,target\n", ": line 2: column 1: vertex \"source\""},
     {"a.txt", "0 1\r1 2\r", ": line 1: a carriage return (CR)"},
     {"a.mtx", "%%MatrixMarket matrix coordinate real general\r1 1 0\r", ": line 1: a carriage return (CR)"},

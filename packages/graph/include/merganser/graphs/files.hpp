@@ -39,6 +39,9 @@ struct ReadOptions {
   std::string format;      ///< name of the file's format; empty: as detect_format() determines it
   std::string weights;     ///< see parse_weights(); empty: those of the file, or uniform where it has none
   std::uint64_t seed = 1;  ///< seed of generated weights
+  /// Vertices are named by text: EdgeList::text_names has the names. In edge lists any text is a name, and vertices are numbered in the
+  /// order in which the names come first in the file. Formats whose vertices have numbers alone are refused.
+  bool names = false;
 };
 
 /// Statistics of a graph file and of its conversion to edges, filled by read_graph(); the same on every rank.
@@ -51,6 +54,7 @@ struct ReadLog {
   std::uint64_t repeated = 0;         ///< entries dropped as equal to another: reverse arcs and duplicates
   bool directed = false;              ///< the file holds arcs, which were made undirected edges
   bool weighted = false;              ///< weights are those of the file
+  bool named = false;                 ///< EdgeList::text_names has the names of vertices
   bool relabelled = false;            ///< ids were too sparse: EdgeList::names has the original ones
   std::vector<std::string> lines;     ///< notes for the user on conversions that were made
 };
@@ -58,7 +62,8 @@ struct ReadLog {
 /// Reads a graph from a file into undirected edges distributed over ranks. Collective; every rank must see the file. The edges do
 /// not depend on the number of ranks.
 /// @param path  of a BVGraph: without extension, PATH.graph and PATH.properties are read (and PATH.offsets if there)
-/// @throws InputError on every rank: the file, the line or byte, what stands there, what is allowed
+/// @throws InputError on every rank: the file, the line or byte, what stands there, what is allowed; UsageError for options that do
+/// not fit the format
 /// Cost: each rank reads its part of the file, then one exchange of all edges and a sort; memory: forecast_file().
 [[nodiscard]] EdgeList read_graph(const std::string& path, const ReadOptions& options, comm::Transport& transport,
                                   ReadLog& log);
@@ -72,8 +77,13 @@ struct ReadLog {
 /// @throws UsageError for a format that is read only (bvgraph)
 void check_writable(Format format);
 
+/// Returns true if files of a format hold names of vertices that are text. Local.
+[[nodiscard]] bool holds_names(Format format);
+
 /// Writes the graph of all ranks to a file in a given format. Collective.
 ///
+/// Edge lists have the names of vertices that have some (EdgeList::text_names), which rank 0 holds meanwhile; other formats have
+/// their numbers.
 /// Binary and ParHIP files are written by all ranks, which must share a file system; text by rank 0 in bounded memory. METIS
 /// and ParHIP files hold both arcs of every edge, which take 24 bytes each in memory meanwhile; weights must be integers, and
 /// loops are left out. The file appears whole or not at all.

@@ -25,6 +25,8 @@ constexpr std::array kFormats{Format::edge_list, Format::matrix_market, Format::
 constexpr std::array<std::string_view, 7> kNames{"edge-list", "matrix-market", "metis", "dimacs",
                                                  "parhip",    "bvgraph",       "binary"};
 
+constexpr std::array kNamed{Format::edge_list};  ///< formats whose vertices may have names that are text
+
 /// Format of graph files, and an extension of file names that stands for the format.
 struct Extension {
   std::string_view text;
@@ -128,6 +130,14 @@ void check_weights(const ReadOptions& options) {
     throw UsageError("weights \"euclidean\" for a file; allowed: for made points (rgg2d, rgg3d) only");
 }
 
+/// Checks that vertices of a format may have names that are text, if the options ask for them. @throws UsageError if not
+void check_names(const ReadOptions& options, Format format) {
+  if (options.names && !holds_names(format))
+    throw UsageError("names of vertices in format \"" + std::string(to_string(format)) +
+                     "\", whose vertices have numbers alone; allowed: " +
+                     joined(kNamed, ", ", [](Format f) { return to_string(f); }));
+}
+
 /// Returns the size on disk of the file that holds a graph's edges (of a BVGraph PATH.graph), in bytes.
 std::uint64_t file_size(const std::string& path, Format format) {
   return File(format == Format::bvgraph ? path + ".graph" : path).size();
@@ -145,6 +155,8 @@ Format parse_format(std::string_view name) {
   throw UsageError("format \"" + std::string(name) +
                    "\"; allowed: " + joined(kFormats, ", ", [](Format f) { return to_string(f); }));
 }
+
+bool holds_names(Format format) { return std::find(kNamed.begin(), kNamed.end(), format) != kNamed.end(); }
 
 // Format of a graph file to be written, by its extension alone.
 Format format_from_path(const std::string& path) {
@@ -180,9 +192,10 @@ EdgeList read_graph(const std::string& path, const ReadOptions& options, comm::T
   agree_first(transport, [&] {
     check_weights(options);
     log.format = choose_format(path, options);
+    check_names(options, log.format);
     log.file_bytes = file_size(path, log.format);
   });
-  const Source source{path, transport, log, comm::find_host(transport).ranks};
+  const Source source{path, transport, log, comm::find_host(transport).ranks, false, options.names};
   if (log.format != Format::binary) return build_edge_list(read_raw(source, log.format), options, transport, log);
   EdgeList graph = read_binary(source, options);
   if (!options.weights.empty()) replace_weights(graph, options, log);
@@ -193,9 +206,10 @@ EdgeList read_graph(const std::string& path, const ReadOptions& options, comm::T
 Forecast forecast_file(const std::string& path, const ReadOptions& options, int ranks) {
   check_weights(options);
   const Format format = choose_format(path, options);
+  check_names(options, format);
   Sizes sizes;
   if (format == Format::edge_list)
-    sizes = read_edge_list_sizes(path, read_text_head(path));
+    sizes = read_edge_list_sizes(path, read_text_head(path), options.names);
   else if (format == Format::matrix_market)
     sizes = read_matrix_market_sizes(path, read_text_head(path));
   else if (format == Format::metis)

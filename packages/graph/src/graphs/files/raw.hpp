@@ -16,6 +16,12 @@ namespace merganser::graphs::detail {
 /// the ones before it, doubles with rounding.
 enum class Numbers : std::uint8_t { natural, integer, real };
 
+/// Vertex of a graph file with a name that is text. @see Raw::names
+struct VertexName {
+  std::uint64_t vertex;  ///< id; of an edge list the first place of the name in the file
+  std::string name;
+};
+
 /// This rank's arcs of a file, with the properties of the graph that its reader determined. Later, build_edge_list() makes edges
 /// of those of all ranks.
 struct Raw {
@@ -37,6 +43,8 @@ struct Raw {
   std::uint64_t left = 0;           ///< bipartite: the greatest `from` of this rank's arcs, plus 1; else 0
   bool bipartite = false;           ///< ids of `to` count apart from those of `from`
   std::vector<std::string> lines;   ///< notes of the reader for ReadLog, the same on every rank
+  bool named = false;  ///< vertices have names that are text; without vertices_known, ids are places of names
+  std::vector<VertexName> names;  ///< names of vertices, each on one rank (any)
 
   /// Limits the arcs that are stored to the number that the header of the graph file announces, at least those added so far; those
   /// beyond are counted alone.
@@ -105,6 +113,7 @@ struct Source {
   ReadLog& log;                ///< log of the reading, written by the reader
   int sharing = 1;             ///< ranks on this host, which share its memory
   bool general = false;  ///< all lines of text go through the general parsers, which tests compare the others with
+  bool names = false;    ///< vertices are named by text, see ReadOptions::names
 };
 
 // Readers and writer, one for each format: each rank reads about the same share of the file. Collective; InputError on every rank.
@@ -137,8 +146,9 @@ struct Sizes {
 };
 // Functions that read the sizes from the header of each format. Local. @throws InputError
 
-/// Estimates the sizes of a graph in an edge list file from its first bytes, `head`, and its length.
-[[nodiscard]] Sizes read_edge_list_sizes(const std::string& path, std::string_view head);
+/// Estimates the sizes of a graph in an edge list file from its first bytes, `head`, and its length. @param names  vertices are named
+/// by text
+[[nodiscard]] Sizes read_edge_list_sizes(const std::string& path, std::string_view head, bool names);
 /// Returns the sizes of a graph in the header of a Matrix Market file. @param head  its first bytes
 [[nodiscard]] Sizes read_matrix_market_sizes(const std::string& path, std::string_view head);
 /// Returns the sizes of a graph in the header of a METIS file. @param head  its first bytes
