@@ -1,4 +1,4 @@
-# Libraries that only some graph files need: those of compressions. Without one, reading such a file throws.
+# Libraries that only some graph files need: those of compressions, and expat for GraphML. Without one, reading such a file throws.
 
 # merganser_optional_library(option package target folder debian): finds a library and links it to the module graphs, unless
 # MERGANSER_<option> is OFF; without it, the sources in src/graphs/<folder> give way to those in the folder without_... beside it.
@@ -22,3 +22,4 @@ merganser_optional_library(ZLIB ZLIB ZLIB::ZLIB unpack/zlib zlib1g-dev)
 merganser_optional_library(BZIP2 BZip2 BZip2::BZip2 unpack/bzip2 libbz2-dev)
 merganser_optional_library(LZMA LibLZMA LibLZMA::LibLZMA unpack/lzma liblzma-dev)
 merganser_optional_library(ZSTD zstd zstd::libzstd_shared unpack/zstd libzstd-dev)
+merganser_optional_library(EXPAT EXPAT EXPAT::EXPAT xml/expat libexpat1-dev)

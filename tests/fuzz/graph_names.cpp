@@ -12,14 +12,8 @@
 namespace merganser::fuzz {
 namespace {
 
-/// Graph of all ranks with the names of its vertices.
-struct NamedGraph {
-  test::WholeGraph graph;
-  std::vector<std::string> names;
-};
-
-NamedGraph named_on(int ranks, const std::string& path, const std::string& copy = {}) {
-  NamedGraph whole;
+test::NamedGraph named_on(int ranks, const std::string& path, const std::string& copy = {}) {
+  test::NamedGraph whole;
   graphs::ReadOptions options;
   options.format = "edge-list";
   options.names = true;
@@ -36,7 +30,7 @@ NamedGraph named_on(int ranks, const std::string& path, const std::string& copy 
 
 bool feed_graph_names(std::string_view input) {
   const std::string path = make_file("names.txt", input);
-  NamedGraph alone, dealt, again;
+  test::NamedGraph alone, dealt, again;
   const bool read = read_or_refuse([&] { alone = named_on(1, path); });
   if (is_selected(128, input)) {
     require(read_or_refuse([&] { dealt = named_on(3, path); }) == read,

@@ -35,9 +35,9 @@ void describe_graph_options(GraphInput& o, V&& option) {
   option("format", o.format, "format of GRAPH", Kind{graph_format_names()}, Initial{"what the file shows"},
          NotWith{"--gen"});
   option("names", o.names,
-         "vertices of GRAPH are named by text (edge lists): numbered in the order of the first places of their names; "
-         "edge "
-         "lists and labels are written with the names",
+         "vertices of GRAPH are named by text, in edge lists in place of ids, numbered in the order of the first "
+         "places of "
+         "their names; of Pajek, GML and GraphML labels or ids; edge lists and labels are written with the names",
          NotWith{"--gen"});
   option("weights", o.weights,
          "made weights: uniform, uniform:LIMIT (1 to LIMIT), signed, float32, float64, unit, euclidean (rgg only)",

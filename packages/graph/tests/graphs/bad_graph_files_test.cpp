@@ -196,7 +196,7 @@ TEST(BadGraphFiles, a_missing_file_a_folder_a_pipe_and_a_place_without_permissio
   EXPECT_THROW(write(folder.file("a"), graphs::Format::bvgraph), UsageError);
   EXPECT_TRUE(folder.list().empty());
   write_bytes(folder.file("a.txt"), "0 1\n");
-  EXPECT_THROW(static_cast<void>(read_whole(folder.file("a.txt"), {"graphml", "", 1}, 2)), UsageError);
+  EXPECT_THROW(static_cast<void>(read_whole(folder.file("a.txt"), {"gexf", "", 1}, 2)), UsageError);
   EXPECT_THROW(static_cast<void>(read_whole(folder.file("a.txt"), {"", "euclidean", 1}, 2)), UsageError);
   EXPECT_THROW(static_cast<void>(read_whole(folder.file("a.txt"), {"", "heavy", 1}, 2)), UsageError);
 }

@@ -14,28 +14,8 @@ using namespace merganser;
 using namespace merganser::test;
 using graphs::Edge24;
 
-struct NamedGraph {
-  WholeGraph graph;
-  std::vector<std::string> names;
-};
-
-NamedGraph read_named(const std::string& path, int ranks, const std::string& format = {}) {
-  NamedGraph out;
-  std::vector<std::vector<std::string>> parts(static_cast<std::size_t>(ranks));
-  graphs::ReadOptions options;
-  options.format = format;
-  options.names = true;
-  out.graph = on_threads(ranks, [&](comm::Transport& t, graphs::ReadLog& log) {
-    graphs::EdgeList mine = graphs::read_graph(path, options, t, log);
-    parts[static_cast<std::size_t>(t.rank())] = mine.text_names;
-    return mine;
-  });
-  for (const auto& part : parts) out.names.insert(out.names.end(), part.begin(), part.end());
-  return out;
-}
-
 /// A name in an edge list: in quotes if it needs them.
-std::string quoted(const std::string& name) {
+std::string quoted_name(const std::string& name) {
   std::string out = "\"";
   for (const char c : name) out += c == '"' ? "\"\"" : std::string(1, c);
   return out + '"';
@@ -64,7 +44,7 @@ TEST(NamedVertices, are_numbered_by_their_first_places_on_any_number_of_ranks) {
         const auto [at, is_new] = number.emplace(ends[i], names.size());
         if (is_new) names.push_back(ends[i]);
         ids[i] = at->second;
-        text += quoted(ends[i]) + ' ';
+        text += quoted_name(ends[i]) + ' ';
       }
       const std::uint64_t weight = random.below(3);
       text += std::to_string(weight) + '\n';
@@ -116,7 +96,7 @@ TEST(NamedVertices, may_stand_under_a_heading_that_names_both_ends) {
   EXPECT_EQ(names("name,source\nann,bob\n"), (Names{"name", "source", "ann", "bob"}));
 }
 
-std::string refusal(const std::string& path, const graphs::ReadOptions& options, int ranks) {
+std::string names_refusal(const std::string& path, const graphs::ReadOptions& options, int ranks) {
   try {
     static_cast<void>(read_whole(path, options, ranks));
   } catch (const Error& e) {
@@ -141,10 +121,11 @@ TEST(NamedVertices, that_are_wrong_are_refused_on_every_rank) {
     const std::string path = folder.file("a.txt");
     write_bytes(path, text);
     for (const int ranks : {1, 3})
-      EXPECT_NE(refusal(path, options, ranks).find(part), std::string::npos) << refusal(path, options, ranks);
+      EXPECT_NE(names_refusal(path, options, ranks).find(part), std::string::npos)
+          << names_refusal(path, options, ranks);
   }
   write_bytes(folder.file("a.mtx"), "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n");
-  EXPECT_NE(refusal(folder.file("a.mtx"), options, 2).find("names of vertices in format \"matrix-market\""),
+  EXPECT_NE(names_refusal(folder.file("a.mtx"), options, 2).find("names of vertices in format \"matrix-market\""),
             std::string::npos);
 }
 
@@ -180,7 +161,7 @@ TEST(Headings, that_are_ambiguous_are_refused) {
   for (const auto& [text, part] : bad) {
     write_bytes(path, text);
     for (const int ranks : {1, 3})
-      EXPECT_NE(refusal(path, {}, ranks).find(part), std::string::npos) << refusal(path, {}, ranks);
+      EXPECT_NE(names_refusal(path, {}, ranks).find(part), std::string::npos) << names_refusal(path, {}, ranks);
   }
 }
 

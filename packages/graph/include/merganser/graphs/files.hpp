@@ -18,7 +18,18 @@
 namespace merganser::graphs {
 
 /// Formats of graph files.
-enum class Format : std::uint8_t { edge_list, matrix_market, metis, dimacs, parhip, bvgraph, binary };
+enum class Format : std::uint8_t {
+  edge_list,
+  matrix_market,
+  metis,
+  dimacs,
+  parhip,
+  bvgraph,
+  binary,
+  pajek,
+  gml,
+  graphml
+};
 /// Returns the name of a graph file format, as "edge-list" or "matrix-market", which parse_format() takes.
 [[nodiscard]] std::string_view to_string(Format format);
 /// Returns all formats of graph files, in the order of the enumeration.
@@ -30,7 +41,7 @@ enum class Format : std::uint8_t { edge_list, matrix_market, metis, dimacs, parh
 /// @throws UsageError for an unknown extension, with the list of extensions
 [[nodiscard]] Format format_from_path(const std::string& path);
 /// Determines the format of an existing graph file: bvgraph if PATH.graph and PATH.properties exist; else by its extension; else by
-/// its first bytes (binary, Matrix Market, ParHIP, DIMACS), and edge_list where they show none of these. Local.
+/// its first bytes (binary, Matrix Market, ParHIP, DIMACS, Pajek, GML, GraphML), and edge_list where they show none of these. Local.
 /// @throws InputError if it cannot be read, is empty, or is the .graph of a BVGraph, which is named without extension
 [[nodiscard]] Format detect_format(const std::string& path);
 
@@ -40,7 +51,7 @@ struct ReadOptions {
   std::string weights;     ///< see parse_weights(); empty: those of the file, or uniform where it has none
   std::uint64_t seed = 1;  ///< seed of generated weights
   /// Vertices are named by text: EdgeList::text_names has the names. In edge lists any text is a name, and vertices are numbered in the
-  /// order in which the names come first in the file. Formats whose vertices have numbers alone are refused.
+  /// order in which the names come first in the file; in Pajek, GML and GraphML files labels or ids are names. Formats whose vertices have numbers alone are refused.
   bool names = false;
 };
 
@@ -64,7 +75,7 @@ struct ReadLog {
 /// @param path  of a BVGraph: without extension, PATH.graph and PATH.properties are read (and PATH.offsets if there)
 /// @throws InputError on every rank: the file, the line or byte, what stands there, what is allowed; UsageError for options that do
 /// not fit the format
-/// Cost: each rank reads its part of the file, then one exchange of all edges and a sort; memory: forecast_file().
+/// Cost: each rank reads its part of the file (of Pajek, GML and GraphML rank 0 all of it), then one exchange of all edges and a sort; memory: forecast_file().
 [[nodiscard]] EdgeList read_graph(const std::string& path, const ReadOptions& options, comm::Transport& transport,
                                   ReadLog& log);
 
@@ -74,7 +85,7 @@ struct ReadLog {
 [[nodiscard]] Forecast forecast_file(const std::string& path, const ReadOptions& options, int ranks);
 
 /// Checks, before work is done, that graph files can be written in a format. Local.
-/// @throws UsageError for a format that is read only (bvgraph)
+/// @throws UsageError for a format that is read only (bvgraph, pajek, gml, graphml)
 void check_writable(Format format);
 
 /// Returns true if files of a format hold names of vertices that are text. Local.

@@ -5,7 +5,7 @@
 
 #include "merganser/base/text.hpp"
 #include "merganser/base/text_table.hpp"
-#include "merganser/graphs/decompressor.hpp"
+#include "src/graphs/files/one_rank.hpp"
 #include "src/graphs/files/raw_sink.hpp"
 #include "src/graphs/files/vertex_names.hpp"
 
@@ -326,14 +326,6 @@ void check_named_vertices(const Source& source, const Preface& preface, const Ra
   });
 }
 
-/// Returns how many bytes of text a byte of an edge list file stands for: compressed ones shrink to about a quarter or less.
-std::uint64_t expansion(const File& file) {
-  std::array<char, kCompressionBytes> head{};
-  const Compression found = find_compression({head.data(), file.read(0, head.data(), head.size())});
-  if (found == Compression::none) return 1;
-  return found == Compression::gzip || found == Compression::zstd ? 5 : 7;
-}
-
 }  // namespace
 
 // Reader of edge lists: all ranks parse the first lines alike, then each its share of the lines.
@@ -405,8 +397,7 @@ Sizes read_edge_list_sizes(const std::string& path, std::string_view head, bool 
   if (head.size() < kHeadBytes) {
     sizes.arcs = lines;
   } else {
-    const File file(path);
-    sizes.arcs = file.size() * expansion(file) / (bytes / lines) + 1;
+    sizes.arcs = File(path).size() * expansion(path) / (bytes / lines) + 1;
   }
   sizes.vertices = std::min(std::max(greatest, sizes.arcs / 8), 2 * sizes.arcs);
   sizes.exact = false;

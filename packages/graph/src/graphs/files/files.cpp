@@ -12,6 +12,7 @@
 #include "merganser/graphs/decompressor.hpp"
 #include "merganser/graphs/weights.hpp"
 #include "src/graphs/files/disk.hpp"
+#include "src/graphs/files/one_rank.hpp"
 #include "src/graphs/files/raw.hpp"
 #include "src/graphs/files/text.hpp"
 
@@ -20,12 +21,13 @@ namespace {
 
 using namespace detail;
 
-constexpr std::array kFormats{Format::edge_list, Format::matrix_market, Format::metis, Format::dimacs,
-                              Format::parhip,    Format::bvgraph,       Format::binary};
-constexpr std::array<std::string_view, 7> kNames{"edge-list", "matrix-market", "metis", "dimacs",
-                                                 "parhip",    "bvgraph",       "binary"};
+constexpr std::array kFormats{Format::edge_list, Format::matrix_market, Format::metis, Format::dimacs, Format::parhip,
+                              Format::bvgraph,   Format::binary,        Format::pajek, Format::gml,    Format::graphml};
+constexpr std::array<std::string_view, kFormats.size()> kNames{
+    "edge-list", "matrix-market", "metis", "dimacs", "parhip", "bvgraph", "binary", "pajek", "gml", "graphml"};
 
-constexpr std::array kNamed{Format::edge_list};  ///< formats whose vertices may have names that are text
+/// Formats whose vertices may have names that are text.
+constexpr std::array kNamed{Format::edge_list, Format::pajek, Format::gml, Format::graphml};
 
 /// Format of graph files, and an extension of file names that stands for the format.
 struct Extension {
@@ -39,7 +41,8 @@ constexpr std::array kExtensions{Extension{".txt", Format::edge_list},     Exten
                                  Extension{".graph", Format::metis},       Extension{".gr", Format::dimacs},
                                  Extension{".col", Format::dimacs},        Extension{".dimacs", Format::dimacs},
                                  Extension{".parhip", Format::parhip},     Extension{".bgf", Format::parhip},
-                                 Extension{".mgr", Format::binary}};
+                                 Extension{".mgr", Format::binary},        Extension{".net", Format::pajek},
+                                 Extension{".gml", Format::gml},           Extension{".graphml", Format::graphml}};
 
 /// Finds the graph format that the extension of a path stands for (the one before ".gz" and the like, if that is there); null if there is none.
 const Extension* find_extension(const std::string& path) {
@@ -65,6 +68,10 @@ Format detect_by_contents(const std::string& path) {
   for (LineWalk walk(head); walk.next();) {
     const std::string_view first = Words(walk.line()).next();
     if (first == "p") return Format::dimacs;
+    if (first.starts_with("<?xml") || first.starts_with("<graphml")) return Format::graphml;
+    if (first == "graph" || first == "graph[" || first == "Creator") return Format::gml;
+    if (first.starts_with("*Vertices") || first.starts_with("*vertices") || first.starts_with("*Network"))
+      return Format::pajek;
     if (first != "c" && !first.empty() && walk.line().front() != '%' && walk.line().front() != '#') break;
   }
   return Format::edge_list;
@@ -83,6 +90,12 @@ Raw read_raw(const Source& source, Format format) {
       return read_dimacs(source);
     case Format::parhip:
       return read_parhip(source);
+    case Format::pajek:
+      return read_pajek(source);
+    case Format::gml:
+      return read_gml(source);
+    case Format::graphml:
+      return read_graphml(source);
     default:
       return read_bvgraph(source);
   }
@@ -132,7 +145,7 @@ void check_weights(const ReadOptions& options) {
 
 /// Checks that vertices of a format may have names that are text, if the options ask for them. @throws UsageError if not
 void check_names(const ReadOptions& options, Format format) {
-  if (options.names && !holds_names(format))
+  if (options.names && std::find(kNamed.begin(), kNamed.end(), format) == kNamed.end())
     throw UsageError("names of vertices in format \"" + std::string(to_string(format)) +
                      "\", whose vertices have numbers alone; allowed: " +
                      joined(kNamed, ", ", [](Format f) { return to_string(f); }));
@@ -156,7 +169,8 @@ Format parse_format(std::string_view name) {
                    "\"; allowed: " + joined(kFormats, ", ", [](Format f) { return to_string(f); }));
 }
 
-bool holds_names(Format format) { return std::find(kNamed.begin(), kNamed.end(), format) != kNamed.end(); }
+// Formats that are written with names: of those that may have some, edge lists alone are written.
+bool holds_names(Format format) { return format == Format::edge_list; }
 
 // Format of a graph file to be written, by its extension alone.
 Format format_from_path(const std::string& path) {
@@ -220,6 +234,12 @@ Forecast forecast_file(const std::string& path, const ReadOptions& options, int 
     sizes = read_parhip_sizes(path);
   else if (format == Format::bvgraph)
     sizes = read_bvgraph_sizes(path);
+  else if (format == Format::pajek)
+    sizes = estimate_sizes(path, read_head(path), "\n");
+  else if (format == Format::gml)
+    sizes = estimate_sizes(path, read_head(path), "edge");
+  else if (format == Format::graphml)
+    sizes = estimate_sizes(path, read_head(path), "<edge");
   else
     sizes = read_binary_sizes(path);
   Forecast forecast;
@@ -229,7 +249,7 @@ Forecast forecast_file(const std::string& path, const ReadOptions& options, int 
   if (!options.weights.empty()) sizes.edge_bytes = parse_weights(options.weights, 0).bits() == 32 ? 0 : sizeof(Edge16);
   forecast.edge_bytes = sizes.edge_bytes > 0 ? sizes.edge_bytes : sizeof(Edge12);
   if (sizes.vertices > (std::uint64_t{1} << 32)) forecast.edge_bytes = sizeof(Edge24);
-  const std::uint64_t share = sizes.arcs / static_cast<std::uint64_t>(ranks) + 1;
+  const std::uint64_t share = (sizes.on_one_rank ? sizes.arcs : sizes.arcs / static_cast<std::uint64_t>(ranks)) + 1;
   // Arcs as read and, beside them, the edges that they become; lists that grow hold twice what they need for a while.
   const std::uint64_t each = format == Format::binary ? forecast.edge_bytes : 2 * sizeof(Arc) + forecast.edge_bytes;
   forecast.bytes_per_rank = share < UINT64_MAX / each ? share * each : UINT64_MAX;

@@ -129,6 +129,12 @@ struct Source {
 [[nodiscard]] Raw read_dimacs(const Source& source);
 /// Reads the adjacency lists of this rank's range of vertices in a ParHIP file as arcs. Collective.
 [[nodiscard]] Raw read_parhip(const Source& source);
+/// Reads the arcs and edges of a Pajek network as arcs, all on rank 0. Collective.
+[[nodiscard]] Raw read_pajek(const Source& source);
+/// Reads the edges of a GML file as arcs, all on rank 0. Collective.
+[[nodiscard]] Raw read_gml(const Source& source);
+/// Reads the edges of a GraphML file as arcs, all on rank 0. Collective. @throws InputError on every rank in a build without expat
+[[nodiscard]] Raw read_graphml(const Source& source);
 /// Decodes the successor lists of this rank's range of vertices in a BVGraph of WebGraph as arcs. Collective.
 [[nodiscard]] Raw read_bvgraph(const Source& source);
 /// Reads this rank's share of the edges of a file in merganser's binary graph format, which needs no conversion. Collective.
@@ -143,6 +149,7 @@ struct Sizes {
   bool exact = false;            ///< the header gives the sizes; false: they are estimates
   bool twice = false;            ///< every edge stands twice in the file
   std::uint64_t edge_bytes = 0;  ///< bytes per edge that the weights need; 0: 12
+  bool on_one_rank = false;      ///< rank 0 reads all arcs before they are distributed
 };
 // Functions that read the sizes from the header of each format. Local. @throws InputError
 

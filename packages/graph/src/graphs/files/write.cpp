@@ -182,8 +182,10 @@ bool is_real(WeightKind kind) { return kind == WeightKind::float32 || kind == We
 }  // namespace
 
 void check_writable(Format format) {
-  if (format != Format::bvgraph) return;
-  throw UsageError("format \"bvgraph\" is read only; allowed: edge-list, matrix-market, metis, dimacs, parhip, binary");
+  if (format != Format::bvgraph && format != Format::pajek && format != Format::gml && format != Format::graphml)
+    return;
+  throw UsageError("format \"" + std::string(to_string(format)) +
+                   "\" is read only; allowed: edge-list, matrix-market, metis, dimacs, parhip, binary");
 }
 
 // Writer of graph files in any format that can be written; loops that the format cannot hold are left out.
@@ -223,6 +225,9 @@ void write_graph(const std::string& path, const EdgeList& graph, Format format, 
     case Format::parhip:
       return write_parhip(path, graph, transport);
     case Format::bvgraph:
+    case Format::pajek:
+    case Format::gml:
+    case Format::graphml:
       check_writable(format);
   }
 }
