@@ -48,8 +48,8 @@ class FileDecompressor final : public Decompressor {
     name_ = known->name;
     decoder_ = known->make();
     if (!decoder_)
-      throw InputError("cannot read " + path + ": it is compressed with " + known->name + " and this build has no " +
-                       known->library + " (Debian: " + known->package + "); allowed: plain text, decompress it first");
+      throw InputError(path + ": compressed with " + known->name + ", and this build has no " + known->library +
+                       " (Debian: " + known->package + "); allowed: plain text, decompress it first");
     decoder_->restart();
   }
 

@@ -5,7 +5,7 @@
 namespace merganser::graphs::detail {
 
 Raw read_graphml(const Source& source) {
-  throw InputError("cannot read " + source.path +
+  throw InputError(source.path +
                    ": GraphML needs expat, which this build has not (Debian: libexpat1-dev); allowed: another format");
 }
 
