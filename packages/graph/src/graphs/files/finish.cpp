@@ -214,7 +214,7 @@ EdgeList build_edge_list(Raw raw, const ReadOptions& options, comm::Transport& t
   graph.names = determine_vertices(raw, transport, log);
   graph.vertices = raw.vertices;
   log.named = raw.named;
-  if (raw.named) graph.text_names = distribute_names(std::move(raw.names), raw.vertices, transport);
+  if (raw.named) graph.text_names = distribute_names(raw.names, raw.vertices, transport);
   graph.kind = determine_weights(raw, options, transport);
   const ArcSurvey survey = survey_arcs(raw.arcs);
   log.loops = global_sum(transport, survey.loops);

@@ -200,7 +200,7 @@ void merge_names(const NameTable& table, Raw& raw, comm::Transport& transport) {
   raw.named = true;
 }
 
-std::vector<std::string> distribute_names(std::vector<VertexName> names, std::uint64_t vertices,
+std::vector<std::string> distribute_names(const std::vector<VertexName>& names, std::uint64_t vertices,
                                           comm::Transport& transport) {
   const Ranges ranges = Ranges::even(vertices, transport.size());
   auto mine = send_names(transport, names, [&](const VertexName& n) { return ranges.owner(n.vertex); });

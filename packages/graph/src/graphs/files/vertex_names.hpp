@@ -64,7 +64,7 @@ class NameTable {
 void merge_names(const NameTable& table, Raw& raw, comm::Transport& transport);
 
 /// Sends the names of vertices to the ranks of Ranges::even(). Collective. @return the names of this rank's vertices, in their order
-[[nodiscard]] std::vector<std::string> distribute_names(std::vector<VertexName> names, std::uint64_t vertices,
+[[nodiscard]] std::vector<std::string> distribute_names(const std::vector<VertexName>& names, std::uint64_t vertices,
                                                         comm::Transport& transport);
 
 }  // namespace merganser::graphs::detail
