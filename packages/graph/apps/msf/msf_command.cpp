@@ -284,7 +284,7 @@ void MsfRun::write() {
     list.edges = forest_.edges;
     list.names = loaded_.graph.names;
     list.text_names = loaded_.graph.text_names;
-    note_lost_names(loaded_, o_.output, graphs::format_from_path(o_.output));
+    if (!has_points()) note_lost_names(loaded_, o_.output, graphs::format_from_path(o_.output));
     graphs::write_graph(o_.output, list, graphs::format_from_path(o_.output), t_);
   });
 }

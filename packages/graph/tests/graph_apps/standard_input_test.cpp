@@ -65,7 +65,8 @@ TEST_F(StandardInput, holds_binary_graphs_and_formats_that_are_named) {
 }
 
 TEST_F(StandardInput, holds_points_and_the_record_names_it) {
-  const Outcome wanted = run({"msf", "--points", file("p.csv")});
+  const Outcome wanted =
+      run({"msf", "--points", file("p.csv"), "-o", file("tree.tsv"), "--labels", file("labels.txt")});
   ASSERT_EQ(wanted.code, 0) << wanted.text();
   for (const std::string ranks : {"1", "3"}) {
     const Outcome o = run_with("cat '" + file("p.csv") + "' | ",
