@@ -1,6 +1,7 @@
 # Reuse of compiled objects by several builds. MERGANSER_OBJECTS_OF names a build of the same sources by the same compiler, and
 # MERGANSER_TAKE the targets that are linked from there instead of being compiled again:
-#   modules    archives of all modules whose files are the same in both: not comm, kernels and io, nor graphs if one has no zlib
+#   modules    archives of all modules whose files are the same in both: not comm, kernels and io, nor graphs if one lacks a library of
+#              graph files that the other has
 #   MODULE...  archives of these modules alone
 #   apps       the command
 #   tests      the programs of tests, which then run over modules of this build
@@ -16,10 +17,11 @@ if(MERGANSER_OBJECTS_OF)
   endif()
   set(keys CMAKE_HOME_DIRECTORY CMAKE_CXX_COMPILER MERGANSER_COVERAGE MERGANSER_SIMULATED)
   set(flags CMAKE_BUILD_TYPE CMAKE_CXX_FLAGS MERGANSER_SANITIZE)
+  set(optional MERGANSER_ZLIB MERGANSER_BZIP2 MERGANSER_LZMA MERGANSER_ZSTD MERGANSER_EXPAT)
   if(NOT MERGANSER_SANITIZE)
     list(APPEND keys ${flags})
   endif()
-  load_cache(${MERGANSER_OBJECTS_OF} READ_WITH_PREFIX other_ ${keys} ${flags} MERGANSER_ZLIB)
+  load_cache(${MERGANSER_OBJECTS_OF} READ_WITH_PREFIX other_ ${keys} ${flags} ${optional})
   set(CMAKE_HOME_DIRECTORY ${CMAKE_SOURCE_DIR})
   foreach(key IN LISTS keys)
     set(here "${${key}}")
@@ -37,9 +39,11 @@ if(MERGANSER_OBJECTS_OF)
     message(FATAL_ERROR "MERGANSER_OBJECTS_OF is ${MERGANSER_OBJECTS_OF}, where MERGANSER_SANITIZE is "
                         "\"${other_MERGANSER_SANITIZE}\"; allowed: a build without a sanitizer")
   endif()
-  if(NOT MERGANSER_ZLIB STREQUAL other_MERGANSER_ZLIB)
-    list(APPEND merganser_modules_of_their_own graphs)
-  endif()
+  foreach(key IN LISTS optional)
+    if(NOT "${${key}}" STREQUAL "${other_${key}}")
+      list(APPEND merganser_modules_of_their_own graphs)
+    endif()
+  endforeach()
 endif()
 
 # merganser_takes(what variable): sets `variable` to ON if that target is taken from another build.

@@ -59,7 +59,10 @@ NpyHead parse_npy_head(const std::string& file, std::string_view begin) {
   const auto type = header_value(file, header, "descr");
   head.type = prefix_through(type, type.starts_with('[') ? ']' : '\'');
   const auto order = header_value(file, header, "fortran_order");
-  head.fortran_order = !order.starts_with("False");
+  head.fortran_order = order.starts_with("True");
+  if (!head.fortran_order && !order.starts_with("False"))
+    throw InputError(file + ": fortran_order \"" + std::string(order.substr(0, 20)) +
+                     "\" in the header; allowed: True, False");
   head.shape_text = prefix_through(header_value(file, header, "shape"), ')');
   head.shape = parse_lengths(head.shape_text);
   return head;

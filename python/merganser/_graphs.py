@@ -53,9 +53,9 @@ def generate_graph(kind: str, *, seed: int = 1, weights: str = "uniform", comm: 
     return Graph(*_core.generate_graph(open_team(comm, 1, model), kind, whole(seed, "seed", 0, 2**63), weights))
 
 
-def read_graph(path: Any, *, format: str = "", weights: str = "", seed: int = 1, comm: Any = None,
+def read_graph(path: Any, *, format: str = "", weights: str = "", seed: int = 1, names: bool = False, comm: Any = None,
                model: str = "auto") -> tuple[Graph, dict[str, Any]]:
-    """Reads a graph file: edge lists, Matrix Market, METIS, DIMACS, ParHIP, BVGraph, merganser's own format.
+    """Reads a graph file: edge lists, Matrix Market, METIS, DIMACS, ParHIP, BVGraph, Pajek, GML, GraphML, merganser's own format.
 
     Formats and weights: packages/graph/docs/graph-files.md. Collective over `comm`; the file must be accessible on every rank.
 
@@ -69,6 +69,9 @@ def read_graph(path: Any, *, format: str = "", weights: str = "", seed: int = 1,
         Name of generated weights in place of the file's; "": those of the file, or uniform ones where it has none.
     seed
         Seed of generated weights.
+    names
+        Vertices are named by text: in edge lists any text is a name, numbered in the order of first places; of Pajek, GML and
+        GraphML labels or ids are names.
     comm
         Communicator of mpi4py; None: this process.
     model
@@ -79,7 +82,8 @@ def read_graph(path: Any, *, format: str = "", weights: str = "", seed: int = 1,
     graph : Graph
         This rank's share of the edges.
     record : dict
-        Record of the file: format, counts, remarks.
+        Record of the file: format, counts, remarks; `names`: of this rank's range of vertices the names, or the original ids where
+        they were too sparse to be kept, else None.
 
     Raises
     ------
@@ -88,7 +92,7 @@ def read_graph(path: Any, *, format: str = "", weights: str = "", seed: int = 1,
     """
     _check_strings(format=format, weights=weights)
     graph, record = _core.read_graph(open_team(comm, 1, model), os.fspath(path), format, weights,
-                                     whole(seed, "seed", 0, 2**63))
+                                     whole(seed, "seed", 0, 2**63), bool(names))
     return Graph(*graph), record
 
 

@@ -75,12 +75,12 @@ nb::tuple generate_edges(const std::shared_ptr<Team>& team, const std::string& s
 }
 
 /// Reads this rank's edges of a graph file for merganser.read_graph(). Collective. @return ((n, u, v, w), dict of the reader's log:
-/// format, entries, loops dropped, remarks, original vertex ids)
+/// format, entries, loops dropped, remarks, original vertex ids or names)
 nb::tuple read_edges(const std::shared_ptr<Team>& team, const std::string& path, const std::string& format,
-                     const std::string& weights, std::uint64_t seed) {
+                     const std::string& weights, std::uint64_t seed, bool names) {
   const auto edges = std::make_shared<RankEdges>();
   team->run([=](comm::Transport& transport, const Interrupt&) {
-    edges->list = graphs::read_graph(path, {format, weights, seed}, transport, edges->log);
+    edges->list = graphs::read_graph(path, {format, weights, seed, names}, transport, edges->log);
   });
   const graphs::ReadLog& log = edges->log;
   nb::dict record;
@@ -94,6 +94,13 @@ nb::tuple read_edges(const std::shared_ptr<Team>& team, const std::string& path,
   record["remarks"] = log.lines;
   record["names"] =
       edges->list.names.empty() ? nb::none() : nb::cast(move_to_numpy(std::vector<std::uint64_t>(edges->list.names)));
+  if (log.named) {
+    nb::list text;  // bytes that are no UTF-8 become lone surrogates, as in names of files
+    for (const std::string& name : edges->list.text_names)
+      text.append(
+          nb::steal(PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "surrogateescape")));
+    record["names"] = text;
+  }
   return nb::make_tuple(to_edge_arrays(*edges), record);
 }
 
@@ -141,7 +148,8 @@ void bind_graphs(nb::module_& m) {
   m.def("generate_graph", &generate_edges, nb::arg("team"), nb::arg("spec"), nb::arg("seed"), nb::arg("weights"),
         "Generates this rank's edges of a random graph: see merganser.generate_graph(). Collective.");
   m.def("read_graph", &read_edges, nb::arg("team"), nb::arg("path"), nb::arg("format"), nb::arg("weights"),
-        nb::arg("seed"), "Reads this rank's edges of a graph file: see merganser.read_graph(). Collective.");
+        nb::arg("seed"), nb::arg("names"),
+        "Reads this rank's edges of a graph file: see merganser.read_graph(). Collective.");
   bind_write<std::uint64_t>(m);
   bind_write<std::int64_t>(m);
   bind_write<double>(m);

@@ -9,11 +9,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "merganser/base/error.hpp"
@@ -115,9 +117,13 @@ void remove_stale_folders(int folder, const std::string& base) {
 /// Refuses an empty path of an output and names of compressed files, since all files are written without compression.
 void check_output_name(const std::string& path) {
   if (path.empty()) throw UsageError("\"\" is no name of a file; allowed: a path, or - for standard output");
-  if (path.ends_with(".gz"))
-    throw UsageError(path + " is the name of a compressed file; allowed: names without .gz, files are written plain (" +
-                     path.substr(0, path.size() - 3) + ", then gzip)");
+  constexpr std::array<std::array<std::string_view, 2>, 4> kCompressed{
+      {{".gz", "gzip"}, {".bz2", "bzip2"}, {".xz", "xz"}, {".zst", "zstd"}}};
+  for (const auto& [extension, tool] : kCompressed)
+    if (path.ends_with(extension))
+      throw UsageError(path + " is the name of a compressed file; allowed: names without " + std::string(extension) +
+                       ", files are written plain (" + path.substr(0, path.size() - extension.size()) + ", then " +
+                       std::string(tool) + ")");
 }
 
 }  // namespace

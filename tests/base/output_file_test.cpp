@@ -249,6 +249,8 @@ TEST(OutputFile, refuses_what_is_no_place_for_a_file) {
   EXPECT_THROW(OutputFile(""), UsageError);
   EXPECT_THROW(check_output(folder.file("a.txt.gz")), UsageError);
   EXPECT_THROW(OutputFile(folder.file("a.txt.gz")), UsageError);
+  for (const char* name : {"a.txt.bz2", "a.txt.xz", "a.txt.zst"})
+    EXPECT_THROW(check_output(folder.file(name)), UsageError) << name;
   EXPECT_NO_THROW(check_output(folder.file("a.gzip.txt")));
   EXPECT_NE(refusal(folder.file("missing/out.nc")).find("No such file"), std::string::npos);
   EXPECT_NE(refusal(folder.file("plain/out.nc")).find("Not a directory"), std::string::npos);

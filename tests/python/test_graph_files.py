@@ -297,3 +297,21 @@ def test_kernels_are_told_by_name_model_and_completion():
     found = topology.kernels()
     assert len({k["kernel"] for k in found}) == len(found) >= 3
     assert all(set(k) == {"kernel", "model", "completion", "description"} and all(k.values()) for k in found)
+
+
+def test_vertices_are_named_by_text(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes("ann bob 5\nbob \"c d\" 2\n".encode() + b"ann \xff 1\n")
+    graph, record = merganser.read_graph(path, names=True)
+    assert record["names"] == ["ann", "bob", "c d", "\udcff"]
+    assert sorted(zip(graph.u.tolist(), graph.v.tolist(), graph.w.tolist())) == [(0, 1, 5), (0, 3, 1), (1, 2, 2)]
+    with pytest.raises(merganser.InputError, match="vertex"):
+        merganser.read_graph(path)
+
+
+def test_gml_is_read(tmp_path):
+    path = tmp_path / "a.gml"
+    path.write_text('graph [ node [ id 7 label "x" ] node [ id 3 label "y" ] edge [ source 3 target 7 weight 2 ] ]')
+    graph, record = merganser.read_graph(path, names=True)
+    assert (graph.n, graph.u.tolist(), graph.v.tolist(), graph.w.tolist()) == (2, [0], [1], [2])
+    assert record["format"] == "gml" and record["names"] == ["x", "y"]

@@ -33,7 +33,7 @@ class OutputFile : Pinned {
   /// @param bytes  size of the finished file in bytes; 0: unknown
   /// @throws InputError if the destination cannot hold a file of `bytes` bytes: a folder that does not exist or cannot be written
   /// to, a file that may not be replaced, a link of another user, not enough space; UsageError for an empty path and one that ends
-  /// in ".gz"
+  /// in ".gz", ".bz2", ".xz" or ".zst"
   explicit OutputFile(const std::string& path, std::int64_t bytes = 0, Opened opened = Opened::here);
   /// Removes the temporary file if commit() was not called; the destination is then unchanged.
   ~OutputFile();

@@ -129,7 +129,7 @@ def array(random):
     columns = random.randrange(1, 5)
     rows = random_points(random, columns)
     plain = plain_text(rows)
-    kind = random.choice(["<f8", ">f8", "<f4", ">f4", "<f8", "<f8", "|O", "<c16", "<i8", "[('x', '<f8')]"])
+    kind = random.choice(["<f8", ">f8", "<f4", ">f4", "<f8", "<f8", "|O", "<c16", "|b1", "[('x', '<f8')]"])
     good = kind[-2:] in ("f8", "f4") and kind[0] in "<>"
     by_columns = random.random() < 0.5
     numbers = [row[c] for c in range(columns) for row in rows] if by_columns else [x for row in rows for x in row]

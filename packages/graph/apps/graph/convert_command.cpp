@@ -24,9 +24,11 @@ struct GraphConvertOptions {
 
 /// Describes the options of the command merganser graph convert.
 void describe(GraphConvertOptions& o, auto&& option) {
-  option.positional("GRAPH", o.input.file,
-                    "graph to read (packages/graph/docs/graph-files.md); of a BVGraph its name without extension",
-                    Reads{});
+  option.positional(
+      "GRAPH", o.input.file,
+      "graph to read (packages/graph/docs/graph-files.md), - for standard input; of a BVGraph its name without "
+      "extension",
+      Reads{});
   option.positional("OUT", o.output, "file to write; without it the graph is only told of; with --gen the only file",
                     Writes{}, Instead{"-o", "{command} takes the file to write as its last argument: {value}"},
                     Instead{"--output", "{command} takes the file to write as its last argument: {value}"});
@@ -85,7 +87,8 @@ int run(GraphConvertOptions& o, const Invocation& in) {
       comm::agree(t, [&] {
         if (t.rank() == 0 && !o.output.empty()) check_output(o.output);
       });
-      const LoadedGraph loaded = load_graph(o.input, t, estimate_writing(o, format));
+      LoadedGraph loaded = load_graph(o.input, t, estimate_writing(o, format));
+      if (!o.output.empty()) note_lost_names(loaded, o.output, format);
       const double start = now();
       if (!o.output.empty()) graphs::write_graph(o.output, loaded.graph, format, t);
       const double seconds = now() - start;
@@ -100,7 +103,9 @@ constexpr std::string_view kGraphConvertText =
     "Reads a graph in any format, or makes one, tells of it and writes it in another. Directed arcs become undirected\n"
     "edges, loops and repetitions are dropped, and a graph without weights gets made ones: the output says so.\n"
     "Extensions: .txt .tsv .csv .el .edges edge list, .mtx Matrix Market, .metis .graph METIS, .gr .col DIMACS,\n"
-    ".parhip .bgf ParHIP, .mgr binary; text files may be compressed (.gz). Names without extension: BVGraph.\n\n"
+    ".parhip .bgf ParHIP, .mgr binary, .net Pajek, .gml GML, .graphml GraphML (the last three are read only); text "
+    "files may be compressed (.gz .bz2 .xz .zst).\n"
+    "Names without extension: BVGraph. - is standard input.\n\n"
     "  merganser graph convert roads.gr roads.mgr\n"
     "  merganser graph convert --gen rmat:20:16 rmat.mgr\n"
     "  merganser run -n 4 -- graph convert web.txt.gz web.mgr --json record.json\n";

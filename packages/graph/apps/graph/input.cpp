@@ -4,11 +4,13 @@
 #include <algorithm>
 
 #include "apps/frame/forecast.hpp"
+#include "apps/frame/standard_input.hpp"
 #include "apps/frame/table.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/base/timer.hpp"
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::app {
 namespace {
@@ -29,7 +31,7 @@ void check_memory(const GraphInput& input, const Forecast& forecast, const After
   const double later = edges / ranks * (static_cast<double>(forecast.edge_bytes) + after.bytes_per_edge) +
                        vertices / ranks * after.bytes_per_vertex;
   Need need;
-  need.what = (input.gen.empty() ? input.file : input.gen) + " (" + format_count(forecast.vertices) +
+  need.what = (input.gen.empty() ? input_name(input.file) : input.gen) + " (" + format_count(forecast.vertices) +
               " vertices, about " + format_count(forecast.edges) + " edges)";
   need.rank_bytes = std::max(static_cast<double>(forecast.bytes_per_rank), later);
   need.first_bytes = vertices * after.first_bytes_per_vertex;
@@ -46,7 +48,9 @@ graphs::GenerateOptions generate_options(const GraphInput& input) {
 }
 
 /// Returns the options of the graph file reader by the command's options --format, --weights and --seed.
-graphs::ReadOptions read_options(const GraphInput& input) { return {input.format, input.weights, input.seed}; }
+graphs::ReadOptions read_options(const GraphInput& input) {
+  return {input.format, input.weights, input.seed, input.names};
+}
 
 /// Checks that a command has exactly one graph: a file, or the name of a generated graph. @throws UsageError if not
 void check_choice(const GraphInput& input) {
@@ -76,13 +80,14 @@ void add_facts(const GraphInput& input, const graphs::ReadLog& read, Json& facts
   facts["repeated_dropped"] = read.repeated;
   facts["symmetrised"] = read.directed;
   facts["relabelled"] = read.relabelled;
+  facts["named"] = read.named;
 }
 
 /// Returns the facts for the run record that generated graphs and graph files have in common: source, sizes, weights, forecast.
 /// @param edges  number of edges of all ranks
 Json make_facts(const GraphInput& input, const LoadedGraph& loaded, std::int64_t edges) {
   Json facts;
-  facts["source"] = input.gen.empty() ? input.file : input.gen;
+  facts["source"] = input.gen.empty() ? input_name(input.file) : input.gen;
   facts["vertices"] = loaded.graph.vertices;
   facts["edges"] = edges;
   facts["weight_kind"] = graphs::to_string(loaded.graph.kind);
@@ -93,13 +98,12 @@ Json make_facts(const GraphInput& input, const LoadedGraph& loaded, std::int64_t
   return facts;
 }
 
-/// Checks the options of a command's graph input and predicts the size of the graph. Collective. @throws UsageError or InputError
-/// on every rank
-Forecast compute_forecast(const GraphInput& input, comm::Transport& transport) {
+/// Predicts the size of a command's graph. Collective. @param file  its file, as readable_input() returns it @throws UsageError or
+/// InputError on every rank
+Forecast compute_forecast(const GraphInput& input, const std::string& file, comm::Transport& transport) {
   Forecast forecast;
   comm::agree(transport, [&] {
-    check_choice(input);
-    forecast = input.gen.empty() ? graphs::forecast_file(input.file, read_options(input), transport.size())
+    forecast = input.gen.empty() ? graphs::forecast_file(file, read_options(input), transport.size())
                                  : graphs::forecast_generated(input.gen, generate_options(input), transport.size());
   });
   return forecast;
@@ -115,16 +119,19 @@ std::string graph_format_names() {
 LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport, const AfterLoading& after) {
   LoadedGraph loaded;
   const double start = now();
-  loaded.forecast = compute_forecast(input, transport);
+  comm::agree(transport, [&] { check_choice(input); });
+  const std::string file = readable_input(input.file, transport);
+  loaded.forecast = compute_forecast(input, file, transport);
   check_memory(input, loaded.forecast, after, transport);
   graphs::ReadLog read;
-  loaded.graph = input.gen.empty() ? graphs::read_graph(input.file, read_options(input), transport, read)
+  loaded.graph = input.gen.empty() ? graphs::read_graph(file, read_options(input), transport, read)
                                    : graphs::generate(input.gen, generate_options(input), transport);
   if (read.weighted && input.seed_given)
-    throw UsageError("--seed is not used: " + input.file + " has weights; allowed: without it, or with --weights");
+    throw UsageError("--seed is not used: " + input_name(input.file) +
+                     " has weights; allowed: without it, or with --weights");
   loaded.lines = read.lines;
   if (transport.rank() == 0)
-    for (const std::string& line : read.lines) log(Level::info, 0, input.file + ": " + line);
+    for (const std::string& line : read.lines) log(Level::info, 0, input_name(input.file) + ": " + line);
   const std::int64_t total = transport.all_reduce(static_cast<std::int64_t>(loaded.graph.size()), comm::Op::sum);
   loaded.facts = make_facts(input, loaded, total);
   if (input.gen.empty())
@@ -133,6 +140,22 @@ LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport, cons
     add_facts(input, loaded.facts);
   loaded.seconds = now() - start;
   return loaded;
+}
+
+std::vector<std::string> gather_names(const graphs::EdgeList& graph, comm::Transport& transport) {
+  std::string letters;
+  for (const std::string& name : graph.text_names) letters += name + '\n';  // names have no line breaks
+  const auto all = comm::gather_to_first(transport, letters).flat();
+  std::vector<std::string> names;
+  if (all.empty()) return names;
+  for (const auto name : split_at(std::string_view(all.data(), all.size() - 1), '\n')) names.emplace_back(name);
+  return names;
+}
+
+void note_lost_names(LoadedGraph& loaded, const std::string& path, graphs::Format format) {
+  if (!loaded.facts.at("generated").get<bool>() && loaded.facts.at("named").get<bool>() && !graphs::holds_names(format))
+    loaded.lines.push_back(path + ": " + std::string(graphs::to_string(format)) +
+                           " files hold no names: vertices have their numbers there");
 }
 
 // Line of the report that describes a command's graph.

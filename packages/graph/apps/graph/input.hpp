@@ -12,10 +12,11 @@ namespace merganser::app {
 
 /// Options of commands that take a graph (graph convert, msf, linkage): a file or the name of a generated graph, and its weights.
 struct GraphInput {
-  std::string file;         ///< GRAPH: path of a file; empty with `gen`
+  std::string file;         ///< GRAPH: path of a file, "-": standard input; empty with `gen`
   std::string gen;          ///< name of a generated graph, see generate.hpp
   std::string format;       ///< --format: name of the file's format; empty: determined by the file
   std::string weights;      ///< name of generated weights; empty: those of the file, else uniform
+  bool names = false;       ///< --names: vertices are named by text
   std::uint64_t seed = 1;   ///< --seed of generated graphs and weights
   bool seed_given = false;  ///< --seed was given, an error if nothing is generated; set by the command
   ForceOption limits;       ///< --force: continue although memory or disk do not suffice by the forecast
@@ -33,6 +34,11 @@ void describe_graph_options(GraphInput& o, V&& option) {
          Kind{"NAME"});
   option("format", o.format, "format of GRAPH", Kind{graph_format_names()}, Initial{"what the file shows"},
          NotWith{"--gen"});
+  option("names", o.names,
+         "vertices of GRAPH are named by text, in edge lists in place of ids, numbered in the order of the first "
+         "places of "
+         "their names; of Pajek, GML and GraphML labels or ids; edge lists and labels are written with the names",
+         NotWith{"--gen"});
   option("weights", o.weights,
          "made weights: uniform, uniform:LIMIT (1 to LIMIT), signed, float32, float64, unit, euclidean (rgg only)",
          Kind{"NAME"}, Initial{"those of the file, else uniform"});
@@ -43,11 +49,13 @@ void describe_graph_options(GraphInput& o, V&& option) {
 /// Describes the options of a command's graph input, with the file as the first positional GRAPH. For commands that have --points
 /// too.
 void describe(GraphInput& o, auto&& option) {
-  option.positional("GRAPH", o.file,
-                    "file of a graph (packages/graph/docs/graph-files.md); of a BVGraph its name without extension",
-                    Reads{}, NotWith{"--gen", "--points"});
+  option.positional(
+      "GRAPH", o.file,
+      "file of a graph (packages/graph/docs/graph-files.md), - for standard input; of a BVGraph its name without "
+      "extension",
+      Reads{}, NotWith{"--gen", "--points"});
   describe_graph_options(o, option);
-  option.restrict({"gen", "format", "weights"}, NotWith{"--points"});
+  option.restrict({"gen", "format", "names", "weights"}, NotWith{"--points"});
   option.restrict({"seed"}, UsedWith{"GRAPH", "--gen", "--points uniform:*|normal:*|clusters:*|line:*"});
 }
 
@@ -66,6 +74,12 @@ struct LoadedGraph {
 /// forecast.hpp, if memory or disk space does not suffice and --force is not given
 [[nodiscard]] LoadedGraph load_graph(const GraphInput& input, comm::Transport& transport,
                                      const AfterLoading& after = {});
+
+/// Gathers the names of the vertices of a graph that are text on rank 0, in the order of the vertices. Collective. @return empty on the
+/// other ranks, and if vertices have none
+[[nodiscard]] std::vector<std::string> gather_names(const graphs::EdgeList& graph, comm::Transport& transport);
+/// Adds a line to the report if a graph file will not hold the names of vertices that are text. @param path  of the file
+void note_lost_names(LoadedGraph& loaded, const std::string& path, graphs::Format format);
 
 /// Returns the line of a report that describes the graph, from its facts: "rmat:20:16: 1,048,576 vertices, 16,777,216 edges,
 /// weights unsigned (uniform)".

@@ -91,8 +91,9 @@ void describe(LinkageCommand& o, auto&& option) {
                   UsedWith{"--method hdbscan"});
   option.section("Output (.npy: an array of NumPy, else text)");
   option("linkage", o.linkage, "merges, as SciPy's functions take them: a b height size", Kind{"FILE"}, Writes{});
-  option("labels", o.labels, "cluster of each vertex, from 0; -1 is noise", Kind{"FILE"}, Writes{},
-         UsedWith{"--height", "--clusters", "--method hdbscan"});
+  option("labels", o.labels,
+         "cluster of each vertex, from 0; -1 is noise; with --names text has the name of the vertex before it",
+         Kind{"FILE"}, Writes{}, UsedWith{"--height", "--clusters", "--method hdbscan"});
   option("probabilities", o.probabilities, "of hdbscan: how strongly each point belongs to its cluster", Kind{"FILE"},
          Writes{}, UsedWith{"--method hdbscan"});
   option("condensed", o.condensed, "of hdbscan: condensed tree, parent child lambda size", Kind{"FILE"}, Writes{},
@@ -132,6 +133,7 @@ class LinkageRun {
     alone_ = vertices_without_edge(forest_, totals_, t_);
     timed("gather", [&] { forest_ = collective_try([&] { return msf::gather_forest(forest_, t_); }); });
     compute_clusters();
+    names_ = gather_names(loaded_.graph, t_);
     report_results();
   }
 
@@ -283,7 +285,7 @@ class LinkageRun {
   /// Writes the dendrogram, labels, probabilities and condensed tree to the files of the options. On rank 0.
   void write() {
     if (!o_.linkage.empty()) write_linkage(o_.linkage, found_.dendrogram);
-    if (!o_.labels.empty()) write_labels(o_.labels, found_.labels);
+    if (!o_.labels.empty()) write_labels(o_.labels, found_.labels, names_);
     if (!o_.probabilities.empty()) write_numbers(o_.probabilities, found_.probabilities);
     if (!o_.condensed.empty()) write_condensed(o_.condensed, found_.condensed);
   }
@@ -381,6 +383,7 @@ class LinkageRun {
   msf::ForestTotals totals_;
   std::int64_t alone_ = 0;  // vertices without an edge
   ClusterResult found_;
+  std::vector<std::string> names_;  // of the vertices, on rank 0, if they are text
   Json timings_;
 };
 

@@ -72,10 +72,11 @@ void describe(MsfCommand& o, V&& option) {
   option.section("Output");
   option("output", o.output, "edges of the forest: a graph file, format by its extension", Letter{'o'}, Kind{"FILE"},
          Writes{});
-  option("labels", o.labels,
-         "text file: for each vertex, a line with the least vertex of its tree; where ids were too sparse to be kept, "
-         "both",
-         Kind{"FILE"}, Writes{});
+  option(
+      "labels", o.labels,
+      "text file: for each vertex, a line with the least vertex of its tree; where ids were too sparse to be kept, or "
+      "with --names, both",
+      Kind{"FILE"}, Writes{});
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option("picture", o.picture, "picture of the phases' times to write (.svg .png .pdf)", Kind{"FILE"}, Writes{});
   option("repeats", o.repeats, "times the forest is computed; the time reported is the median", at_least(1));
@@ -253,17 +254,21 @@ void MsfRun::check() {
 }
 
 /// Writes the text file of --labels on rank 0: for each vertex a line with the least vertex of its tree; where the reader
-/// relabelled sparse ids, both original ids. Collective.
+/// relabelled sparse ids, both original ids, and of vertices with names that are text both names, separated by a tab. Collective.
 void MsfRun::write_labels() {
   const auto labels = comm::gather_to_first(t_, msf::component_labels(forest_, t_)).flat();
   const auto names = comm::gather_to_first(t_, loaded_.graph.names).flat();  // both by even ranges of vertices
+  const auto text_names = gather_names(loaded_.graph, t_);
   collective_try([&] {
     comm::agree(t_, [&] {
       if (t_.rank() != 0) return;
       std::string text;
       for (std::size_t v = 0; v < labels.size(); ++v) {
         const std::uint64_t label = labels[v];
-        text += names.empty() ? std::to_string(label) : fmt::format("{} {}", names[v], names[label]);
+        if (!text_names.empty())
+          text += text_names[v] + '\t' + text_names[label];
+        else
+          text += names.empty() ? std::to_string(label) : fmt::format("{} {}", names[v], names[label]);
         text += '\n';
       }
       write_text_file(o_.labels, text);
@@ -281,6 +286,8 @@ void MsfRun::write() {
     list.kind = forest_.kind;
     list.edges = forest_.edges;
     list.names = loaded_.graph.names;
+    list.text_names = loaded_.graph.text_names;
+    if (!has_points()) note_lost_names(loaded_, o_.output, graphs::format_from_path(o_.output));
     graphs::write_graph(o_.output, list, graphs::format_from_path(o_.output), t_);
   });
 }

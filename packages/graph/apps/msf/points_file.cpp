@@ -289,15 +289,16 @@ PointsOfFile read_text(const std::string& file, std::uint64_t size, comm::Transp
   return out;
 }
 
-/// Returns the size of a file of points in bytes. @throws InputError if it cannot be read or is no plain file
-std::uint64_t file_size(const std::string& file) {
+/// Returns the length of a file of points, decompressed, in bytes. @throws InputError if it cannot be read or is no plain file
+std::uint64_t count_bytes(const std::string& file) {
   std::error_code error;
   const bool regular = std::filesystem::is_regular_file(file, error);
   if (error) throw InputError("cannot read " + file + ": " + error.message() + "; allowed: a file that can be read");
   if (!regular) throw InputError(file + ": not a file; allowed: text or .npy");
   const std::uint64_t size = std::filesystem::file_size(file, error);
   if (error) throw InputError("cannot read " + file + ": " + error.message() + "; allowed: a file that can be read");
-  return size;
+  const PointsBytes bytes(file);
+  return bytes.compressed() ? bytes.count_decompressed() : size;
 }
 
 /// Returns true if a file of points begins with the signature of a NumPy array.
@@ -312,28 +313,28 @@ PointsArray read_array_header(const std::string& file, std::uint64_t size) {
 
 // Size of a file of points for the forecast of memory: the number of lines is extrapolated from the first ones.
 PointsSize estimate_points_size(const std::string& file) {
-  const std::uint64_t size = file_size(file);
+  const std::uint64_t size = count_bytes(file);
   const auto bytes = static_cast<double>(size);
   if (is_npy(file)) {
     const PointsArray array = read_array_header(file, size);
-    return {static_cast<double>(array.rows), true, static_cast<int>(array.columns), 3 * bytes};
+    return {size, static_cast<double>(array.rows), true, static_cast<int>(array.columns), 3 * bytes};
   }
   const auto columns = static_cast<int>(std::max<std::uint64_t>(1, find_head(file).head.dialect.columns));
   const std::string head = PointsBytes(file).read(0, kMaxLine);
   const auto lines = static_cast<double>(std::max<std::ptrdiff_t>(1, std::count(head.begin(), head.end(), '\n')));
   const double points = head.empty() ? 0 : std::ceil(bytes / static_cast<double>(head.size()) * lines);
   // The text, and its numbers in a list that grows.
-  return {points, false, columns, bytes + 2 * 8 * columns * points};
+  return {size, points, false, columns, bytes + 2 * 8 * columns * points};
 }
 
 // Reader of files of points: NumPy arrays by their signature, else tables of text.
-PointsOfFile read_points(const std::string& file, comm::Transport& transport) {
-  std::uint64_t size = 0;
+PointsOfFile read_points(const std::string& file, comm::Transport& transport, std::uint64_t size) {
   bool npy = false;
   comm::agree(transport, [&] {
-    size = file_size(file);
-    npy = is_npy(file);
+    if (size == 0 && transport.rank() == 0) size = count_bytes(file);
   });
+  size = comm::broadcast_from_first(transport, std::span<const std::uint64_t>(&size, 1)).at(0);
+  comm::agree(transport, [&] { npy = is_npy(file); });
   if (!npy) return read_text(file, size, transport);
   PointsOfFile out;
   comm::agree(transport, [&] { out.points = read_points_array(file, read_array_header(file, size), transport); });

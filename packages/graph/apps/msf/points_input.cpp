@@ -8,11 +8,13 @@
 #include <filesystem>
 #include <span>
 
+#include "apps/frame/standard_input.hpp"
 #include "apps/msf/points_file.hpp"
 #include "merganser/base/error.hpp"
 #include "merganser/base/log.hpp"
 #include "merganser/base/random.hpp"
 #include "merganser/base/text.hpp"
+#include "merganser/comm/collectives.hpp"
 
 namespace merganser::app {
 namespace {
@@ -21,7 +23,7 @@ constexpr double kSpread = 0.01;  // standard deviation of a cluster in the unit
 constexpr double kMaxPoints = 0x1p40;
 constexpr double kMaxDimension = 1000;  // of generated points
 constexpr const char* kSpecs =
-    "uniform:DIM:N, normal:DIM:N, clusters:DIM:N:K, lattice:DIM:SIDE, line:N, equal:N, or a file";
+    "uniform:DIM:N, normal:DIM:N, clusters:DIM:N:K, lattice:DIM:SIDE, line:N, equal:N, a file, or - for standard input";
 
 /// Parsed SPEC of generated points, "uniform:3:1000", filled by parse_spec().
 struct GeneratedPoints {
@@ -173,8 +175,8 @@ void check_memory(const PointsOptions& options, const PointsSize& size, bool is_
   const auto ranks = static_cast<double>(transport.size());
   const double points = size.points;
   Need need;
-  need.what =
-      options.points + (size.exact ? " (" : " (about ") + count_text(static_cast<std::int64_t>(points)) + " points)";
+  need.what = input_name(options.points) + (size.exact ? " (" : " (about ") +
+              count_text(static_cast<std::int64_t>(points)) + " points)";
   need.rank_bytes = std::max(size.bytes_to_read, points * (bytes_per_point + after.bytes_per_vertex)) / ranks;
   need.first_bytes = points * (after.first_bytes_per_vertex + size.dimension * after.first_bytes_per_coordinate);
   need.disk_bytes = points * (after.disk_bytes_per_vertex + after.disk_bytes_per_edge);
@@ -203,13 +205,15 @@ LoadedPoints load_points(const PointsOptions& options, comm::Transport& transpor
       throw UsageError("--angle degrees without --metric great-circle; allowed: with it");
     if (options.points.empty()) throw UsageError("--points is empty; allowed: " + std::string(kSpecs));
     is_made = parse_spec(options.points, made);
-    if (!is_made && !std::filesystem::exists(options.points))
+    if (!is_made && options.points != "-" && !std::filesystem::exists(options.points))
       throw InputError("--points " + options.points + ": no such file; allowed: " + kSpecs);
   });
-  PointsSize size{static_cast<double>(made.count), true, made.dimension, 0};
+  PointsSize size{0, static_cast<double>(made.count), true, made.dimension, 0};
+  const std::string file = is_made ? "" : readable_input(options.points, transport);
   comm::agree(transport, [&] {
-    if (!is_made) size = estimate_points_size(options.points);
+    if (!is_made && transport.rank() == 0) size = estimate_points_size(file);
   });
+  size = comm::broadcast_from_first(transport, std::span<const PointsSize>(&size, 1)).at(0);
   check_memory(options, size, !is_made, after, transport);
   LoadedPoints loaded;
   msf::Points& points = loaded.points;
@@ -218,10 +222,10 @@ LoadedPoints load_points(const PointsOptions& options, comm::Transport& transpor
     comm::agree(transport, [&] { points = generate_points(made, options.seed, transport); });
     natural = made.shape == "normal" ? 0 : made.shape == "lattice" ? static_cast<double>(made.more) : 1;
   } else {
-    auto [of_file, format] = read_points(options.points, transport);
+    auto [of_file, format] = read_points(file, transport, size.bytes);
     points = std::move(of_file);
     loaded.format = std::move(format);
-    if (!loaded.format.empty()) log(Level::info, transport.rank(), options.points + ": " + loaded.format);
+    if (!loaded.format.empty()) log(Level::info, transport.rank(), input_name(options.points) + ": " + loaded.format);
   }
   comm::agree(transport, [&] { points.periods = make_periods(options, points.dimension, natural); });
   points.metric = options.metric;
@@ -232,13 +236,13 @@ LoadedPoints load_points(const PointsOptions& options, comm::Transport& transpor
 // Lines of the report that describe a command's points.
 std::string points_text(const PointsOptions& options, const LoadedPoints& loaded, std::int64_t count) {
   const int d = loaded.points.dimension;
-  std::string text =
-      fmt::format("{}: {} points in {} dimension{}", options.points, count_text(count), d, d == 1 ? "" : "s");
+  std::string text = fmt::format("{}: {} points in {} dimension{}", input_name(options.points), count_text(count), d,
+                                 d == 1 ? "" : "s");
   return loaded.format.empty() ? text : text + "\ntext: " + loaded.format;
 }
 
 Json points_json(const PointsOptions& options, const LoadedPoints& loaded, std::int64_t count) {
-  Json facts = {{"source", options.points}, {"points", count}, {"dimension", loaded.points.dimension}};
+  Json facts = {{"source", input_name(options.points)}, {"points", count}, {"dimension", loaded.points.dimension}};
   if (!loaded.format.empty()) facts["format"] = loaded.format;
   return facts;
 }

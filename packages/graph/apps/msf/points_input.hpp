@@ -13,7 +13,7 @@ namespace merganser::app {
 
 /// Options of commands that take points (msf, linkage): source, metric, periodic axes.
 struct PointsOptions {
-  std::string points;                               ///< SPEC of generated points, or path of a file; empty: no points
+  std::string points;  ///< SPEC of generated points, path of a file, "-": standard input; empty: no points
   AxisFlags periodic{false, false, false};          ///< --periodic: periodic axes x, y, z
   std::string periodic_axes;                        ///< --periodic-axes: numbers of periodic axes, or "all"
   std::string extent;                               ///< --extent: length of the periodic box, one or one per axis
@@ -26,11 +26,11 @@ struct PointsOptions {
 template <class V>
 void describe(PointsOptions& o, V&& option) {
   option.section("Points");
-  option(
-      "points", o.points,
-      "points: uniform:DIM:N, normal:DIM:N, clusters:DIM:N:K, lattice:DIM:SIDE, line:N, equal:N, or a file: text with "
-      "the coordinates of a point per line, or .npy with a row per point",
-      Kind{"SPEC"}, Reads{});
+  option("points", o.points,
+         "points: uniform:DIM:N, normal:DIM:N, clusters:DIM:N:K, lattice:DIM:SIDE, line:N, equal:N, or a file (- for "
+         "standard input): text with the coordinates of a point per line, or .npy with a row per point; it may be "
+         "compressed (.gz .bz2 .xz .zst)",
+         Kind{"SPEC"}, Reads{});
   option("metric", o.metric,
          "distance of points: root of the sum of squares, sum or greatest of the differences, or the angle in radians "
          "between latitude, longitude and another",

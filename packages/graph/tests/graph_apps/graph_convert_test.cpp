@@ -45,6 +45,30 @@ TEST(GraphConvert, what_was_done_to_a_file_is_said) {
   EXPECT_TRUE(says(o.out, "no weights in the file: made ones (uniform, a hash of both ends and seed 1)")) << o.out;
 }
 
+TEST(GraphConvert, names_of_vertices_are_in_what_is_written_and_where_they_are_not_it_is_said) {
+  const Folder folder;
+  std::ofstream(folder.file("a.txt")) << "ann bob 5\nbob \"c d\" 2\neve \"#x\" 1\n";
+  for (const std::string ranks : {"1", "3"}) {
+    const Outcome o =
+        run({"graph", "convert", folder.file("a.txt"), folder.file("b.txt"), "--names", "--ranks", ranks});
+    EXPECT_EQ(o.code, 0) << o.text();
+    EXPECT_TRUE(says(o.out, "numbered in the order of the first places of their names")) << o.out;
+    EXPECT_EQ(read_bytes(folder.file("b.txt")),
+              "# Undirected graph\nsource target weight\nann bob 5\nbob \"c d\" 2\neve \"#x\" 1\n");
+    EXPECT_TRUE(
+        says(run({"graph", "convert", folder.file("a.txt"), folder.file("b.mgr"), "--names", "--ranks", ranks}).out,
+             "b.mgr: binary files hold no names: vertices have their numbers there"));
+    EXPECT_EQ(run({"msf", folder.file("a.txt"), "--names", "--labels", "-", "--ranks", ranks}).out,
+              "ann\tann\nbob\tann\nc d\tann\neve\teve\n#x\teve\n");
+    EXPECT_EQ(run({"linkage", folder.file("a.txt"), "--names", "--height", "3", "--labels", "-", "--ranks", ranks}).out,
+              "ann\t0\nbob\t1\nc d\t1\neve\t2\n#x\t2\n");
+  }
+  EXPECT_EQ(run({"msf", folder.file("a.txt"), "--names", "-o", folder.file("t.tsv")}).code, 0);
+  EXPECT_TRUE(says(read_bytes(folder.file("t.tsv")), "bob \"c d\" 2\n"));
+  EXPECT_EQ(run({"graph", "convert", folder.file("a.txt")}).code, 3);
+  EXPECT_EQ(run({"graph", "convert", "--gen", "path:3", "--names"}).code, 2);
+}
+
 TEST(GraphConvert, what_does_not_fit_is_refused_before_it_is_read) {
   const Outcome o = run({"graph", "convert", "--gen", "rmat:40:100"});
   EXPECT_EQ(o.code, 2) << o.text();
@@ -77,7 +101,7 @@ TEST(GraphConvert, misuse_and_bad_input_are_one_line_each) {
       {{"--gen", "path:3", "--to", "binary"}, 2, "--to without OUT"},
       {{"nothing.txt"}, 3, "cannot read nothing.txt"},
       {{folder.file("a.txt")}, 3, "line 2: column 2: vertex \"x\"; allowed: 0 to below 2^63"},
-      {{folder.file("a.txt"), "--format", "graphml"}, 2, "format \"graphml\"; allowed: edge-list"},
+      {{folder.file("a.txt"), "--format", "gexf"}, 2, "format \"gexf\"; allowed: edge-list"},
       {{"--gen", "path:3", folder.file("no/folder.mgr")}, 3, "no/folder.mgr"},
   };
   for (const auto& [words, code, part] : cases) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -187,7 +188,7 @@ TEST_F(PointsFile, of_text_that_is_wrong_is_refused_with_row_column_and_line) {
   refused("1 2\n3 4\r5 6\n", ": line 2: a carriage return");
   refused("1 2\n1e999 3\n", "column 1: \"1e999\"");
   refused("1 2\n1 12:30\n", "column 2: \"12:30\"");
-  refused("BZh91AY", ": packed by bzip2");
+  refused("\x04\x22\x4d\x18", ": packed by LZ4");
   refused(std::string("\xff\xfe"
                       "1\0",
                       4),
@@ -265,10 +266,94 @@ TEST_F(PointsFile, of_numpy_is_read_by_any_number_of_ranks) {
   }
 }
 
+/// Returns the bytes of numbers, the highest byte of each first if `swapped`.
+template <class T>
+std::string packed(std::vector<T> numbers, bool swapped) {
+  std::string bytes = packed(numbers);
+  for (std::size_t at = 0; swapped && at < bytes.size(); at += sizeof(T))
+    std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                 bytes.begin() + static_cast<std::ptrdiff_t>(at + sizeof(T)));
+  return bytes;
+}
+/// Returns a header of NumPy for an array of numbers of a type.
+std::string npy_header(const std::string& type, bool by_columns, std::size_t rows, std::size_t columns) {
+  return "{'descr': '" + type + "', 'fortran_order': " + (by_columns ? "True" : "False") + ", 'shape': (" +
+         std::to_string(rows) + ", " + std::to_string(columns) + "), }";
+}
+
+TEST_F(PointsFile, of_numpy_integers_of_every_width_are_read) {
+  const auto check = [&]<class T>(T, const std::string& type, std::vector<T> numbers) {
+    const std::size_t columns = 2, rows = numbers.size() / columns;
+    std::vector<std::vector<double>> expected(rows);
+    for (std::size_t i = 0; i < numbers.size(); ++i) expected[i / columns].push_back(static_cast<double>(numbers[i]));
+    std::vector<T> by_column;
+    for (std::size_t c = 0; c < columns; ++c)
+      for (std::size_t r = 0; r < rows; ++r) by_column.push_back(numbers[r * columns + c]);
+    for (const char order : {'<', '>', '|'}) {
+      if ((order == '|') != (sizeof(T) == 1)) continue;
+      for (const bool by_columns : {false, true}) {
+        const auto file = write("i.npy", npy(npy_header(order + type, by_columns, rows, columns),
+                                             packed(by_columns ? by_column : numbers, order == '>')));
+        for (const int ranks : {1, 2, 3, 4, 7}) EXPECT_EQ(load(file, ranks).at, expected) << type << order << ranks;
+      }
+    }
+  };
+  check(std::int8_t{}, "i1", {-128, 127, 0, -1, 5, 6});
+  check(std::uint8_t{}, "u1", {0, 255, 7, 8, 9, 128});
+  check(std::int16_t{}, "i2", {-32768, 32767, 258, -2});
+  check(std::uint16_t{}, "u2", {65535, 258, 3, 4});
+  check(std::int32_t{}, "i4", {INT32_MIN, INT32_MAX, 16909060, -2});
+  check(std::uint32_t{}, "u4", {UINT32_MAX, 16909060, 3, 4});
+  constexpr std::int64_t limit = std::int64_t{1} << 53;
+  check(std::int64_t{}, "i8", {INT64_MIN, limit, -limit, 72623859790382848, 4, 2 * limit + 4});
+  check(std::uint64_t{}, "u8", {std::uint64_t{1} << 63, static_cast<std::uint64_t>(limit), 3, UINT64_MAX << 11});
+}
+
+TEST_F(PointsFile, of_numpy_integers_that_no_coordinate_is_are_refused_with_their_place) {
+  std::vector<std::int64_t> numbers(14, 1);
+  numbers[7] = (std::int64_t{1} << 53) + 1;  // row 4, column 2
+  numbers[8] = INT64_MAX;                    // row 5, column 1: first in its column
+  std::vector<std::int64_t> by_column;
+  for (std::size_t c = 0; c < 2; ++c)
+    for (std::size_t r = 0; r < 7; ++r) by_column.push_back(numbers[r * 2 + c]);
+  for (const int ranks : {1, 2, 3, 7}) {
+    const std::string what =
+        ": row 4, column 2: 9007199254740993, which float64 does not hold; allowed: integers up to";
+    EXPECT_NE(error(write("a.npy", npy(npy_header("<i8", false, 7, 2), packed(numbers))), ranks).find(what),
+              std::string::npos);
+    EXPECT_NE(error(write("b.npy", npy(npy_header(">i8", true, 7, 2), packed(by_column, true))), ranks).find(what),
+              std::string::npos);
+  }
+  EXPECT_NE(error(write("c.npy", npy(npy_header("<u8", false, 1, 1), std::string(8, '\xff'))), 1)
+                .find("column 1: 18446744073709551615, which"),
+            std::string::npos);
+}
+
+TEST_F(PointsFile, of_numpy_numbers_of_16_bits_are_all_read) {
+  // All bits of binary16 whose exponent is not that of infinities, and what they are by the way over binary32.
+  std::vector<std::uint16_t> halves;
+  std::vector<std::vector<double>> expected;
+  for (std::uint32_t bits = 0; bits < 65536; ++bits) {
+    if ((bits & 0x7c00U) == 0x7c00U) continue;
+    halves.push_back(static_cast<std::uint16_t>(bits));
+    const float scaled = std::bit_cast<float>((bits & 0x7fffU) << 13U) * 0x1p112F;
+    expected.push_back({(bits & 0x8000U) != 0 ? -scaled : scaled});
+  }
+  for (const bool swapped : {false, true}) {
+    const auto file =
+        write("h.npy", npy(npy_header(swapped ? ">f2" : "<f2", false, halves.size(), 1), packed(halves, swapped)));
+    EXPECT_EQ(load(file, 3).at, expected);
+  }
+  const auto odd = load(
+      write("odd.npy", npy(npy_header("<f2", false, 2, 1), packed(std::vector<std::uint16_t>{0x7c00, 0xfe00}))), 1);
+  EXPECT_EQ(odd.at[0][0], HUGE_VAL);
+  EXPECT_TRUE(std::isnan(odd.at[1][0]));
+}
+
 TEST_F(PointsFile, of_numpy_that_is_wrong_is_refused) {
   const std::string data = packed(std::vector<double>{1, 2, 3, 4, 5, 6});
   for (const auto* header :
-       {"{'descr': '<i8', 'fortran_order': False, 'shape': (3, 2), }",
+       {"{'descr': '<f8', 'fortran_order': Fals, 'shape': (3, 2), }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (6,), }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (6, 0), }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 70000), }",
@@ -283,6 +368,9 @@ TEST_F(PointsFile, of_numpy_that_is_wrong_is_refused) {
     return error(write("a.npy", npy("{'descr': " + type + ", 'fortran_order': False, 'shape': (3, 2), }", data)));
   };
   EXPECT_NE(of_type("'|O'").find("objects of Python"), std::string::npos);
+  for (const char* type :
+       {"'|b1'", "'<f16'", "'<c16'", "'=f8'", "'|i2'", "'<f1'", "'<i16'", "'<M8[s]'", "'<U8'", "'<i0'", "'<i3'", "<i8"})
+    EXPECT_NE(of_type(type).find(": numbers of type "), std::string::npos) << type << of_type(type);
   EXPECT_NE(of_type("[('x', '<f8'), ('y', '<f8')]").find("a structured array"), std::string::npos);
   const std::string good = npy("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }", data);
   for (std::size_t length = 6; length < good.size(); ++length)

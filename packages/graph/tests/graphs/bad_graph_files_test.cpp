@@ -33,7 +33,10 @@ const std::string kBanner = "%%MatrixMarket matrix coordinate ";
 
 const std::vector<BadGraph> kBad{
     {"empty.txt", "", "the file is empty"},
-    {"a.txt.gz", "\x1f\x8b no stream", "gzip"},  // with zlib and without
+    {"a.txt.gz", "\x1f\x8b no stream", "gzip"},  // with the library and without
+    {"a.txt.bz2", "BZh91AY&SY", "bzip2"},
+    {"a.mtx.xz", {"\xfd\x37zXZ\0", 6}, "xz"},
+    {"a.txt.zst", "\x28\xb5\x2f\xfd", "Zstandard"},
     {"a.txt", "0 1\n1 x\n", ": line 2: column 2: vertex \"x\"; allowed: 0 to below 2^63"},
     {"a.txt", "0 1\n1\n", ": line 2: \"1\"; allowed: two ids"},
     {"a.txt", "0 1\n# c\n1 2 3\n", ": line 3: \"1 2 3\" has 3 columns; allowed: 2"},
@@ -58,12 +61,11 @@ const std::vector<BadGraph> kBad{
     {"a.txt", "0 1 2\n1 2 2,5\n", ": line 2: column 3: weight \"2,5\""},
     {"a.csv", "0;1;2,5\n", ": line 1: column 3: weight \"2,5\""},
     {"a.csv", ",source,target\n0,0,1\n", ": line 1: heading, column 1 has no name: it is an index"},
-    {"a.csv", "weight,source,target\n5,0,1\n", ": line 1: heading, column 1 \"weight\"; allowed: both ends"},
+    {"a.csv", "weight,a,b\n5,0,1\n", ": line 1: heading, column 1 \"weight\"; allowed: both ends"},
     {"a.csv", "source,target\nsource,target\n", ": line 2: column 1: vertex \"source\""},
     {"a.txt", "0 1\r1 2\r", ": line 1: a carriage return (CR)"},
     {"a.mtx", "%%MatrixMarket matrix coordinate real general\r1 1 0\r", ": line 1: a carriage return (CR)"},
-    {"a.txt.bz2", "BZh91AY&SY", ": packed by bzip2; allowed: the unpacked file (bzip2 -dk FILE)"},
-    {"a.mtx.xz", {"\xfd\x37zXZ\0", 6}, ": packed by xz"},
+    {"a.txt.lz4", "\x04\x22\x4d\x18", ": packed by LZ4; allowed: the unpacked file (lz4 -dk FILE)"},
     {"a.parhip", "BZh91AY&SYBZh91AY&SYBZh91AY&SY", ": packed by bzip2"},
     {"a.txt", {"0\0 \0001\0\n\0", 8}, ": text in UTF-16"},
     {"b.graph", {"\x01\x80\0\x7f\0\0", 6}, "b.graph is there, "},
@@ -194,7 +196,7 @@ TEST(BadGraphFiles, a_missing_file_a_folder_a_pipe_and_a_place_without_permissio
   EXPECT_THROW(write(folder.file("a"), graphs::Format::bvgraph), UsageError);
   EXPECT_TRUE(folder.list().empty());
   write_bytes(folder.file("a.txt"), "0 1\n");
-  EXPECT_THROW(static_cast<void>(read_whole(folder.file("a.txt"), {"graphml", "", 1}, 2)), UsageError);
+  EXPECT_THROW(static_cast<void>(read_whole(folder.file("a.txt"), {"gexf", "", 1}, 2)), UsageError);
   EXPECT_THROW(static_cast<void>(read_whole(folder.file("a.txt"), {"", "euclidean", 1}, 2)), UsageError);
   EXPECT_THROW(static_cast<void>(read_whole(folder.file("a.txt"), {"", "heavy", 1}, 2)), UsageError);
 }

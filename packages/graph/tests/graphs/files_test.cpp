@@ -252,7 +252,7 @@ TEST_F(GraphFiles, a_format_is_told_by_extension_or_content_and_may_be_named) {
   EXPECT_EQ(read("noextension", "1 2\n").log.format, Format::edge_list);
   EXPECT_EQ(read("b.txt", "2 1\n2\n1\n", {"metis", "", 1}).log.format, Format::metis);
   for (const Format format : graphs::formats()) EXPECT_EQ(graphs::parse_format(graphs::to_string(format)), format);
-  EXPECT_THROW(static_cast<void>(graphs::parse_format("graphml")), UsageError);
+  EXPECT_THROW(static_cast<void>(graphs::parse_format("gexf")), UsageError);
   EXPECT_THROW(static_cast<void>(graphs::format_from_path("a.out")), UsageError);
   EXPECT_EQ(graphs::format_from_path("a.mtx.gz"), Format::matrix_market);
 }

@@ -65,6 +65,25 @@ inline WholeGraph read_whole(const std::string& path, const graphs::ReadOptions&
       ranks, [&](comm::Transport& t, graphs::ReadLog& log) { return graphs::read_graph(path, options, t, log); });
 }
 
+/// Graph of all ranks, read with the names of its vertices.
+struct NamedGraph {
+  WholeGraph graph;
+  std::vector<std::string> names;
+};
+inline NamedGraph read_named(const std::string& path, int ranks, bool with_names = true) {
+  NamedGraph out;
+  std::vector<std::vector<std::string>> parts(static_cast<std::size_t>(ranks));
+  graphs::ReadOptions options;
+  options.names = with_names;
+  out.graph = on_threads(ranks, [&](comm::Transport& t, graphs::ReadLog& log) {
+    graphs::EdgeList mine = graphs::read_graph(path, options, t, log);
+    parts[static_cast<std::size_t>(t.rank())] = mine.text_names;
+    return mine;
+  });
+  for (const auto& part : parts) out.names.insert(out.names.end(), part.begin(), part.end());
+  return out;
+}
+
 inline void write_bytes(const std::string& path, const std::string& bytes) {
   std::filesystem::remove(
       path);  // a file that is cut to nothing and written anew is put on the disk at once by some systems

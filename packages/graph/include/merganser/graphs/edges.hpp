@@ -4,6 +4,7 @@
 /// Weights are stored as unsigned bits whose order is the order of the weights, so that one code compares integers and
 /// floating-point numbers alike. Edges are stored in the smallest of three sizes that holds all ids and weights.
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -78,6 +79,8 @@ struct EdgeList {
   std::variant<std::vector<Edge12>, std::vector<Edge16>, std::vector<Edge24>> edges;
   /// Original ids of the vertices of this rank's range of Ranges::even(), where a reader relabelled them; empty: not relabelled.
   std::vector<std::uint64_t> names;
+  /// Names of the vertices of this rank's range of Ranges::even(), where they are named by text (ReadOptions::names); else empty.
+  std::vector<std::string> text_names{};
 
   /// Returns the number of graph edges on this rank.
   [[nodiscard]] std::size_t size() const {

@@ -9,7 +9,8 @@ namespace merganser::graphs::detail {
 
 // Writer of text formats: rank 0 appends its own blocks, then receives and appends those of each other rank.
 void write_blocks(const std::string& path, const std::string& head, comm::Transport& transport,
-                  const std::function<bool(std::string&)>& next) {
+                  const std::function<bool(std::string&)>& next,
+                  const std::function<std::string(std::span<const char>)>& format) {
   comm::SharedOutput file(path, transport);
   std::uint64_t at = 0;
   const auto append = [&](const void* data, std::size_t bytes) {
@@ -28,7 +29,12 @@ void write_blocks(const std::string& path, const std::string& head, comm::Transp
       const auto in = comm::gather_to_first(transport, mine);
       std::span<const char> block;
       if (transport.rank() == 0) block = in[static_cast<std::size_t>(rank)];
-      append(block.data(), block.size());
+      if (!format) {
+        append(block.data(), block.size());
+        continue;
+      }
+      const std::string text = transport.rank() == 0 ? format(block) : std::string();
+      append(text.data(), text.size());
     }
   }
   file.commit();

@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "merganser/comm/transport.hpp"
@@ -16,9 +17,11 @@ inline constexpr std::size_t kBlockBytes = std::size_t{1} << 22;  ///< size at w
 /// block of text at a time. Collective.
 /// @param next  called on each rank until it returns false: appends this rank's next block to an empty text; false: it was
 ///              the last
+/// @param format  makes the text of the file of a block, on rank 0; empty: blocks are that text
 /// @throws InputError on every rank if the file cannot be written; it appears whole or not at all
 void write_blocks(const std::string& path, const std::string& head, comm::Transport& transport,
-                  const std::function<bool(std::string&)>& next);
+                  const std::function<bool(std::string&)>& next,
+                  const std::function<std::string(std::span<const char>)>& format = {});
 
 /// Appends a number to a text of a graph file: the shortest text that reads back as the same number.
 template <class T>

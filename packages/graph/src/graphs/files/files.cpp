@@ -9,8 +9,10 @@
 #include "merganser/base/text.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/hosts.hpp"
+#include "merganser/graphs/decompressor.hpp"
 #include "merganser/graphs/weights.hpp"
 #include "src/graphs/files/disk.hpp"
+#include "src/graphs/files/one_rank.hpp"
 #include "src/graphs/files/raw.hpp"
 #include "src/graphs/files/text.hpp"
 
@@ -19,10 +21,13 @@ namespace {
 
 using namespace detail;
 
-constexpr std::array kFormats{Format::edge_list, Format::matrix_market, Format::metis, Format::dimacs,
-                              Format::parhip,    Format::bvgraph,       Format::binary};
-constexpr std::array<std::string_view, 7> kNames{"edge-list", "matrix-market", "metis", "dimacs",
-                                                 "parhip",    "bvgraph",       "binary"};
+constexpr std::array kFormats{Format::edge_list, Format::matrix_market, Format::metis, Format::dimacs, Format::parhip,
+                              Format::bvgraph,   Format::binary,        Format::pajek, Format::gml,    Format::graphml};
+constexpr std::array<std::string_view, kFormats.size()> kNames{
+    "edge-list", "matrix-market", "metis", "dimacs", "parhip", "bvgraph", "binary", "pajek", "gml", "graphml"};
+
+/// Formats whose vertices may have names that are text.
+constexpr std::array kNamed{Format::edge_list, Format::pajek, Format::gml, Format::graphml};
 
 /// Format of graph files, and an extension of file names that stands for the format.
 struct Extension {
@@ -36,13 +41,12 @@ constexpr std::array kExtensions{Extension{".txt", Format::edge_list},     Exten
                                  Extension{".graph", Format::metis},       Extension{".gr", Format::dimacs},
                                  Extension{".col", Format::dimacs},        Extension{".dimacs", Format::dimacs},
                                  Extension{".parhip", Format::parhip},     Extension{".bgf", Format::parhip},
-                                 Extension{".mgr", Format::binary}};
+                                 Extension{".mgr", Format::binary},        Extension{".net", Format::pajek},
+                                 Extension{".gml", Format::gml},           Extension{".graphml", Format::graphml}};
 
-/// Finds the graph format that the extension of a path stands for (the one before ".gz", if that is there); null if there is none.
+/// Finds the graph format that the extension of a path stands for (the one before ".gz" and the like, if that is there); null if there is none.
 const Extension* find_extension(const std::string& path) {
-  std::filesystem::path name(path);
-  if (name.extension() == ".gz") name = name.stem();
-  const std::string text = name.extension().string();
+  const std::string text = std::filesystem::path(without_compression(path)).extension().string();
   const auto found =
       std::find_if(kExtensions.begin(), kExtensions.end(), [&](const Extension& e) { return e.text == text; });
   return found == kExtensions.end() ? nullptr : &*found;
@@ -64,6 +68,10 @@ Format detect_by_contents(const std::string& path) {
   for (LineWalk walk(head); walk.next();) {
     const std::string_view first = Words(walk.line()).next();
     if (first == "p") return Format::dimacs;
+    if (first.starts_with("<?xml") || first.starts_with("<graphml")) return Format::graphml;
+    if (first == "graph" || first == "graph[" || first == "Creator") return Format::gml;
+    if (first.starts_with("*Vertices") || first.starts_with("*vertices") || first.starts_with("*Network"))
+      return Format::pajek;
     if (first != "c" && !first.empty() && walk.line().front() != '%' && walk.line().front() != '#') break;
   }
   return Format::edge_list;
@@ -82,6 +90,12 @@ Raw read_raw(const Source& source, Format format) {
       return read_dimacs(source);
     case Format::parhip:
       return read_parhip(source);
+    case Format::pajek:
+      return read_pajek(source);
+    case Format::gml:
+      return read_gml(source);
+    case Format::graphml:
+      return read_graphml(source);
     default:
       return read_bvgraph(source);
   }
@@ -129,6 +143,14 @@ void check_weights(const ReadOptions& options) {
     throw UsageError("weights \"euclidean\" for a file; allowed: for made points (rgg2d, rgg3d) only");
 }
 
+/// Checks that vertices of a format may have names that are text, if the options ask for them. @throws UsageError if not
+void check_names(const ReadOptions& options, Format format) {
+  if (options.names && std::find(kNamed.begin(), kNamed.end(), format) == kNamed.end())
+    throw UsageError("names of vertices in format \"" + std::string(to_string(format)) +
+                     "\", whose vertices have numbers alone; allowed: " +
+                     joined(kNamed, ", ", [](Format f) { return to_string(f); }));
+}
+
 /// Returns the size on disk of the file that holds a graph's edges (of a BVGraph PATH.graph), in bytes.
 std::uint64_t file_size(const std::string& path, Format format) {
   return File(format == Format::bvgraph ? path + ".graph" : path).size();
@@ -146,6 +168,9 @@ Format parse_format(std::string_view name) {
   throw UsageError("format \"" + std::string(name) +
                    "\"; allowed: " + joined(kFormats, ", ", [](Format f) { return to_string(f); }));
 }
+
+// Formats that are written with names: of those that may have some, edge lists alone are written.
+bool holds_names(Format format) { return format == Format::edge_list; }
 
 // Format of a graph file to be written, by its extension alone.
 Format format_from_path(const std::string& path) {
@@ -181,9 +206,10 @@ EdgeList read_graph(const std::string& path, const ReadOptions& options, comm::T
   agree_first(transport, [&] {
     check_weights(options);
     log.format = choose_format(path, options);
+    check_names(options, log.format);
     log.file_bytes = file_size(path, log.format);
   });
-  const Source source{path, transport, log, comm::find_host(transport).ranks};
+  const Source source{path, transport, log, comm::find_host(transport).ranks, false, options.names};
   if (log.format != Format::binary) return build_edge_list(read_raw(source, log.format), options, transport, log);
   EdgeList graph = read_binary(source, options);
   if (!options.weights.empty()) replace_weights(graph, options, log);
@@ -194,9 +220,10 @@ EdgeList read_graph(const std::string& path, const ReadOptions& options, comm::T
 Forecast forecast_file(const std::string& path, const ReadOptions& options, int ranks) {
   check_weights(options);
   const Format format = choose_format(path, options);
+  check_names(options, format);
   Sizes sizes;
   if (format == Format::edge_list)
-    sizes = read_edge_list_sizes(path, read_text_head(path));
+    sizes = read_edge_list_sizes(path, read_text_head(path), options.names);
   else if (format == Format::matrix_market)
     sizes = read_matrix_market_sizes(path, read_text_head(path));
   else if (format == Format::metis)
@@ -207,6 +234,12 @@ Forecast forecast_file(const std::string& path, const ReadOptions& options, int 
     sizes = read_parhip_sizes(path);
   else if (format == Format::bvgraph)
     sizes = read_bvgraph_sizes(path);
+  else if (format == Format::pajek)
+    sizes = estimate_sizes(path, read_head(path), "\n");
+  else if (format == Format::gml)
+    sizes = estimate_sizes(path, read_head(path), "edge");
+  else if (format == Format::graphml)
+    sizes = estimate_sizes(path, read_head(path), "<edge");
   else
     sizes = read_binary_sizes(path);
   Forecast forecast;
@@ -216,7 +249,7 @@ Forecast forecast_file(const std::string& path, const ReadOptions& options, int 
   if (!options.weights.empty()) sizes.edge_bytes = parse_weights(options.weights, 0).bits() == 32 ? 0 : sizeof(Edge16);
   forecast.edge_bytes = sizes.edge_bytes > 0 ? sizes.edge_bytes : sizeof(Edge12);
   if (sizes.vertices > (std::uint64_t{1} << 32)) forecast.edge_bytes = sizeof(Edge24);
-  const std::uint64_t share = sizes.arcs / static_cast<std::uint64_t>(ranks) + 1;
+  const std::uint64_t share = (sizes.on_one_rank ? sizes.arcs : sizes.arcs / static_cast<std::uint64_t>(ranks)) + 1;
   // Arcs as read and, beside them, the edges that they become; lists that grow hold twice what they need for a while.
   const std::uint64_t each = format == Format::binary ? forecast.edge_bytes : 2 * sizeof(Arc) + forecast.edge_bytes;
   forecast.bytes_per_rank = share < UINT64_MAX / each ? share * each : UINT64_MAX;

@@ -11,6 +11,7 @@
 #include "src/graphs/files/disk.hpp"
 #include "src/graphs/files/ends_sort.hpp"
 #include "src/graphs/files/raw.hpp"
+#include "src/graphs/files/vertex_names.hpp"
 
 namespace merganser::graphs::detail {
 namespace {
@@ -18,7 +19,6 @@ namespace {
 constexpr std::uint64_t kSparse = 8;  ///< vertex ids are sparse with more of them per end of an arc
 constexpr std::uint64_t kAlwaysDense = std::uint64_t{1} << 20;  ///< up to this many ids are never relabelled
 constexpr std::uint64_t kShortIds = std::uint64_t{1} << 32;     ///< number of ids that 32 bits hold
-constexpr std::size_t kSamples = 256;                           ///< vertex ids that each rank contributes to a sample
 
 /// Returns the sum of a number over all ranks. Collective.
 std::uint64_t global_sum(comm::Transport& transport, std::uint64_t mine) {
@@ -48,103 +48,30 @@ void shift_right_side(Raw& raw, comm::Transport& transport) {
   });
 }
 
-/// Sorts vertex ids and drops duplicates. Local.
-void sort_unique(std::vector<std::uint64_t>& ids) {
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-}
-
-/// Chooses splitters of the vertex ids of all ranks by regular sampling, for the relabelling of sparse ids: the first ids
-/// of the ranges of ranks 1, 2, .... Rank r gets the ids from splitter r - 1 on and below splitter r. Collective.
-/// @param ids  distinct ids of this rank's arcs, ascending
-std::vector<std::uint64_t> choose_id_splitters(const std::vector<std::uint64_t>& ids, comm::Transport& transport) {
-  std::vector<std::uint64_t> samples;
-  const std::size_t count = std::min(kSamples, ids.size());
-  for (std::size_t i = 0; i < count; ++i) samples.push_back(ids[i * ids.size() / count]);
-  samples = comm::all_gather(transport, samples).flat();
-  std::sort(samples.begin(), samples.end());
-  std::vector<std::uint64_t> out;
-  const auto ranks = static_cast<std::size_t>(transport.size());
-  for (std::size_t rank = 1; rank < ranks; ++rank)
-    out.push_back(samples.empty() ? 0 : samples[rank * samples.size() / ranks]);
-  return out;
-}
-
-/// Message of the relabelling of sparse vertex ids: a request for the new number of an original id, to the owner of the id.
-struct IdRequest {
-  std::uint64_t id;         ///< original id of a vertex
-  std::uint64_t requester;  ///< requesting rank
-};
-
-/// Relabels the distinct vertex ids of all ranks' arcs of a graph file in ascending order, 0 .. vertices - 1. Sets `raw.vertices`.
-/// Collective.
-/// @return the original ids of this rank's range of Ranges::even()
-std::vector<std::uint64_t> relabel_sparse_ids(Raw& raw, comm::Transport& transport) {
+/// Relabels the distinct vertex ids of all ranks' arcs of a graph file, and of its named vertices, in ascending order. Sets
+/// `raw.vertices`. Collective. @return the original ids of this rank's range of Ranges::even()
+std::vector<std::uint64_t> relabel(Raw& raw, comm::Transport& transport) {
   std::vector<std::uint64_t> wanted;
-  wanted.reserve(2 * raw.arcs.size());
+  wanted.reserve(2 * raw.arcs.size() + raw.names.size());
   raw.arcs.for_each([&](const Arc& arc) {
     wanted.push_back(arc.from);
     wanted.push_back(arc.to);
   });
-  sort_unique(wanted);
-  const std::vector<std::uint64_t> starts = choose_id_splitters(wanted, transport);
-  const auto owner = [&](std::uint64_t id) {
-    return static_cast<int>(std::upper_bound(starts.begin(), starts.end(), id) - starts.begin());
-  };
-
-  // 1. Each rank sends its distinct ids to the ranks of their ranges, which number them.
-  std::vector<IdRequest> questions;
-  questions.reserve(wanted.size());
-  for (const std::uint64_t id : wanted) questions.push_back({id, static_cast<std::uint64_t>(transport.rank())});
-  questions =
-      comm::send_to_owners_in_rounds(transport, std::move(questions), [&](const IdRequest& q) { return owner(q.id); });
-  std::vector<std::uint64_t> here;
-  here.reserve(questions.size());
-  for (const IdRequest& q : questions) here.push_back(q.id);
-  sort_unique(here);
-  const comm::Share share = comm::compute_share(transport, here.size());
-
-  // 2. Replies with the new numbers, sorted by id for binary search.
-  const auto number = [&](std::uint64_t id) {
-    return share.before + static_cast<std::uint64_t>(std::lower_bound(here.begin(), here.end(), id) - here.begin());
-  };
-  struct IdReply {  // message with the new number of an id, to the rank that requested it
-    std::uint64_t id, number, requester;
-  };
-  std::vector<IdReply> answers;
-  answers.reserve(questions.size());
-  for (const IdRequest& q : questions) answers.push_back({q.id, number(q.id), q.requester});
-  answers = comm::send_to_owners_in_rounds(transport, std::move(answers),
-                                           [](const IdReply& a) { return static_cast<int>(a.requester); });
-  std::sort(answers.begin(), answers.end(), [](const IdReply& a, const IdReply& b) { return a.id < b.id; });
-  const auto new_id = [&](std::uint64_t id) {
-    return std::lower_bound(answers.begin(), answers.end(), id,
-                            [](const IdReply& a, std::uint64_t wanted_id) { return a.id < wanted_id; })
-        ->number;
-  };
-  raw.arcs.for_each([&](Arc& arc) { arc = {new_id(arc.from), new_id(arc.to), arc.weight}; });
-  raw.vertices = share.all;
-
-  // 3. Original ids to the owners of the vertices in Ranges::even(): ranges of splitters are of unequal length.
-  struct Name {  // message with the original id of a vertex, to the rank that owns the vertex
-    std::uint64_t number, name;
-  };
-  std::vector<Name> names;
-  names.reserve(here.size());
-  for (std::size_t i = 0; i < here.size(); ++i) names.push_back({share.before + i, here[i]});
-  const Ranges ranges = Ranges::even(share.all, transport.size());
-  names = comm::send_to_owners_in_rounds(transport, std::move(names),
-                                         [&](const Name& n) { return ranges.owner(n.number); });
-  std::sort(names.begin(), names.end(), [](const Name& a, const Name& b) { return a.number < b.number; });
-  std::vector<std::uint64_t> out;
-  out.reserve(names.size());
-  for (const Name& n : names) out.push_back(n.name);
-  return out;
+  for (const VertexName& named : raw.names) wanted.push_back(named.vertex);
+  NewIds ids = relabel_ids(std::move(wanted), transport);
+  raw.arcs.for_each([&](Arc& arc) { arc = {ids.of(arc.from), ids.of(arc.to), arc.weight}; });
+  for (VertexName& named : raw.names) named.vertex = ids.of(named.vertex);
+  raw.vertices = ids.vertices;
+  return std::move(ids.originals);
 }
 
 /// Determines the number of vertices of a graph if its file does not give it, and relabels sparse vertex ids. Collective.
 /// @return the original ids of this rank's range of vertices; empty if they were kept
 std::vector<std::uint64_t> determine_vertices(Raw& raw, comm::Transport& transport, ReadLog& log) {
+  if (raw.named && !raw.vertices_known) {  // ids are the places of names in the file
+    static_cast<void>(relabel(raw, transport));
+    return {};
+  }
   if (raw.vertices_known) return {};
   std::uint64_t vertices = 0;
   raw.arcs.for_each([&](const Arc& arc) { vertices = std::max({vertices, arc.from + 1, arc.to + 1}); });
@@ -155,7 +82,7 @@ std::vector<std::uint64_t> determine_vertices(Raw& raw, comm::Transport& transpo
   raw.vertices = any ? last + 1 : 0;
   if (!any || raw.vertices <= kAlwaysDense || raw.vertices / kSparse <= 2 * log.arcs) return {};
   log.relabelled = true;
-  return relabel_sparse_ids(raw, transport);
+  return relabel(raw, transport);
 }
 
 /// Converts the weights of all ranks' arcs to order-preserving bits of one type, or generates weights where the file has none or
@@ -286,6 +213,8 @@ EdgeList build_edge_list(Raw raw, const ReadOptions& options, comm::Transport& t
   EdgeList graph;
   graph.names = determine_vertices(raw, transport, log);
   graph.vertices = raw.vertices;
+  log.named = raw.named;
+  if (raw.named) graph.text_names = distribute_names(raw.names, raw.vertices, transport);
   graph.kind = determine_weights(raw, options, transport);
   const ArcSurvey survey = survey_arcs(raw.arcs);
   log.loops = global_sum(transport, survey.loops);

@@ -16,6 +16,12 @@ namespace merganser::graphs::detail {
 /// the ones before it, doubles with rounding.
 enum class Numbers : std::uint8_t { natural, integer, real };
 
+/// Vertex of a graph file with a name that is text. @see Raw::names
+struct VertexName {
+  std::uint64_t vertex;  ///< id; of an edge list the first place of the name in the file
+  std::string name;
+};
+
 /// This rank's arcs of a file, with the properties of the graph that its reader determined. Later, build_edge_list() makes edges
 /// of those of all ranks.
 struct Raw {
@@ -37,6 +43,8 @@ struct Raw {
   std::uint64_t left = 0;           ///< bipartite: the greatest `from` of this rank's arcs, plus 1; else 0
   bool bipartite = false;           ///< ids of `to` count apart from those of `from`
   std::vector<std::string> lines;   ///< notes of the reader for ReadLog, the same on every rank
+  bool named = false;  ///< vertices have names that are text; without vertices_known, ids are places of names
+  std::vector<VertexName> names;  ///< names of vertices, each on one rank (any)
 
   /// Limits the arcs that are stored to the number that the header of the graph file announces, at least those added so far; those
   /// beyond are counted alone.
@@ -105,6 +113,7 @@ struct Source {
   ReadLog& log;                ///< log of the reading, written by the reader
   int sharing = 1;             ///< ranks on this host, which share its memory
   bool general = false;  ///< all lines of text go through the general parsers, which tests compare the others with
+  bool names = false;    ///< vertices are named by text, see ReadOptions::names
 };
 
 // Readers and writer, one for each format: each rank reads about the same share of the file. Collective; InputError on every rank.
@@ -120,6 +129,12 @@ struct Source {
 [[nodiscard]] Raw read_dimacs(const Source& source);
 /// Reads the adjacency lists of this rank's range of vertices in a ParHIP file as arcs. Collective.
 [[nodiscard]] Raw read_parhip(const Source& source);
+/// Reads the arcs and edges of a Pajek network as arcs, all on rank 0. Collective.
+[[nodiscard]] Raw read_pajek(const Source& source);
+/// Reads the edges of a GML file as arcs, all on rank 0. Collective.
+[[nodiscard]] Raw read_gml(const Source& source);
+/// Reads the edges of a GraphML file as arcs, all on rank 0. Collective. @throws InputError on every rank in a build without expat
+[[nodiscard]] Raw read_graphml(const Source& source);
 /// Decodes the successor lists of this rank's range of vertices in a BVGraph of WebGraph as arcs. Collective.
 [[nodiscard]] Raw read_bvgraph(const Source& source);
 /// Reads this rank's share of the edges of a file in merganser's binary graph format, which needs no conversion. Collective.
@@ -134,11 +149,13 @@ struct Sizes {
   bool exact = false;            ///< the header gives the sizes; false: they are estimates
   bool twice = false;            ///< every edge stands twice in the file
   std::uint64_t edge_bytes = 0;  ///< bytes per edge that the weights need; 0: 12
+  bool on_one_rank = false;      ///< rank 0 reads all arcs before they are distributed
 };
 // Functions that read the sizes from the header of each format. Local. @throws InputError
 
-/// Estimates the sizes of a graph in an edge list file from its first bytes, `head`, and its length.
-[[nodiscard]] Sizes read_edge_list_sizes(const std::string& path, std::string_view head);
+/// Estimates the sizes of a graph in an edge list file from its first bytes, `head`, and its length. @param names  vertices are named
+/// by text
+[[nodiscard]] Sizes read_edge_list_sizes(const std::string& path, std::string_view head, bool names);
 /// Returns the sizes of a graph in the header of a Matrix Market file. @param head  its first bytes
 [[nodiscard]] Sizes read_matrix_market_sizes(const std::string& path, std::string_view head);
 /// Returns the sizes of a graph in the header of a METIS file. @param head  its first bytes

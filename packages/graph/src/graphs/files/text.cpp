@@ -9,6 +9,7 @@
 #include "merganser/base/aligned_memory.hpp"
 #include "merganser/base/text_table.hpp"
 #include "merganser/comm/collectives.hpp"
+#include "merganser/graphs/decompressor.hpp"
 
 namespace merganser::graphs::detail {
 namespace {
@@ -69,8 +70,8 @@ std::uint64_t check_text(const std::string& path, std::string& head) {
   return kUtf8Mark.size();
 }
 
-/// Returns true if the first bytes of a file are the signature of gzip.
-bool is_gzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
+/// Returns true if the first bytes of a file are the signature of a compression.
+bool is_compressed(std::string_view head) { return find_compression(head) != Compression::none; }
 
 /// Graph file that open_with_head() has opened, and its first bytes, unchanged.
 struct OpenedFile {
@@ -86,10 +87,10 @@ OpenedFile open_with_head(const std::string& path) {
   return begun;
 }
 
-/// Returns the first kHeadBytes bytes of a gzip file, decompressed. Local. @throws InputError if it cannot be read
-std::string read_inflated_head(const std::string& path) {
+/// Returns the first kHeadBytes bytes of a compressed file, decompressed. Local. @throws InputError if it cannot be read
+std::string read_decompressed_head(const std::string& path) {
   std::string head(kHeadBytes, '\0');
-  head.resize(open_gzip(path)->read(head.data(), head.size()));
+  head.resize(Decompressor::open(path)->read(head.data(), head.size()));
   return head;
 }
 
@@ -228,15 +229,15 @@ class PlainText final : public Text {
   std::unique_ptr<File> file_;
 };
 
-/// Text graph file that is compressed with gzip. A gzip stream cannot be entered in the middle, so rank 0 decompresses the text and
+/// Text graph file that is compressed. A compressed stream cannot be entered in the middle, so rank 0 decompresses the text and
 /// distributes its lines, in each round a block to every rank.
-class GzipText final : public Text {
+class CompressedText final : public Text {
  public:
   /// Takes a compressed file, and checks that its decompressed beginning is text. Collective. @throws InputError on every rank
-  GzipText(const File& file, comm::Transport& transport) : Text(file.path(), transport) {
+  CompressedText(const File& file, comm::Transport& transport) : Text(file.path(), transport) {
     compressed_ = true;
     file_bytes_ = file.size();
-    agree_first(transport, [&] { set_head(read_inflated_head(path_)); });
+    agree_first(transport, [&] { set_head(read_decompressed_head(path_)); });
   }
 
  private:
@@ -290,12 +291,12 @@ class GzipText final : public Text {
     if (error) std::rethrow_exception(error);
   }
 
-  /// State of the distribution of a gzip file's lines on rank 0: decompressed text that is not distributed yet, and its place.
+  /// State of the distribution of a compressed file's lines on rank 0: decompressed text that is not distributed yet, and its place.
   struct LineDistributor {
-    const std::string& path;            ///< path of the gzip file
-    const Each& how;                    ///< first line and longest line allowed
-    std::unique_ptr<Inflater> input{};  ///< decompressor, opened at the first block
-    std::string rest{};                 ///< decompressed text behind the last block
+    const std::string& path;                ///< path of the compressed file
+    const Each& how;                        ///< first line and longest line allowed
+    std::unique_ptr<Decompressor> input{};  ///< decompressor, opened at the first block
+    std::string rest{};                     ///< decompressed text behind the last block
     std::uint64_t offset = 0, line = 1,
                   comments = 0;    ///< place of `rest`: offset, number of its first line, comments before
     std::size_t ask = kHeadBytes;  // more each time: most compressed files that are read are short
@@ -306,7 +307,7 @@ class GzipText final : public Text {
     /// @throws InputError for corrupt data and lines that are too long
     void fill(std::vector<std::byte>& block) {
       if (done) return;
-      if (!input) input = open_gzip(path);
+      if (!input) input = Decompressor::open(path);
       std::size_t cut = 0;
       while (cut == 0 && !done) {
         const std::size_t had = rest.size();
@@ -341,11 +342,11 @@ class GzipText final : public Text {
 
 }  // namespace
 
-// Text of a graph file for its reader: the first bytes show if it is compressed with gzip.
+// Text of a graph file for its reader: the first bytes show if it is compressed.
 std::unique_ptr<Text> Text::open(const std::string& path, comm::Transport& transport) {
   OpenedFile begun;
   agree_first(transport, [&] { begun = open_with_head(path); });
-  if (is_gzip(begun.head)) return std::make_unique<GzipText>(*begun.file, transport);
+  if (is_compressed(begun.head)) return std::make_unique<CompressedText>(*begun.file, transport);
   return std::make_unique<PlainText>(std::move(begun), transport);
 }
 
@@ -370,7 +371,7 @@ void check_unpacked(const std::string& path) {
 // First bytes of a graph file, decompressed, from which its format is detected.
 std::string read_head(const std::string& path) {
   std::string head = open_with_head(path).head;
-  if (is_gzip(head)) return read_inflated_head(path);
+  if (is_compressed(head)) return read_decompressed_head(path);
   if (const auto what = known_signature(head); !what.empty()) throw InputError(path + ": " + what);
   return head;
 }

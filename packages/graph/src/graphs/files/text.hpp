@@ -1,5 +1,5 @@
 #pragma once
-/// Parallel reading of text files, plain or compressed with gzip: distributed over ranks in pieces of whole lines.
+/// Parallel reading of text files, plain or compressed: distributed over ranks in pieces of whole lines.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -20,13 +20,13 @@ struct Piece {
   std::uint64_t comments = 0;  ///< lines before the piece whose first word begins with '%'; with `line` only
 };
 
-/// Text graph file, plain or compressed with gzip, that is open on all ranks: its lines are distributed over the ranks, of a gzip
-/// file by rank 0.
+/// Text graph file, plain or compressed (decompressor.hpp), that is open on all ranks: its lines are distributed over the ranks, of a
+/// compressed file by rank 0.
 class Text {
  public:
   virtual ~Text() = default;
-  /// Opens a text graph file; one that begins with the signature of gzip is decompressed. Collective.
-  /// @throws InputError on every rank if it cannot be read, or its beginning is no text: another compression, UTF-16, lines
+  /// Opens a text graph file; one that begins with the signature of a compression is decompressed. Collective.
+  /// @throws InputError on every rank if it cannot be read, or its beginning is no text: an archive, UTF-16, lines
   /// that end with CR
   static std::unique_ptr<Text> open(const std::string& path, comm::Transport& transport);
 
@@ -36,7 +36,7 @@ class Text {
   [[nodiscard]] const std::string& head() const { return head_; }
   /// Returns the offset of the first line of the text: the length of a byte order mark, if there is one.
   [[nodiscard]] std::uint64_t start() const { return start_; }
-  /// Returns true if the graph file is compressed with gzip.
+  /// Returns true if the graph file is compressed.
   [[nodiscard]] bool compressed() const { return compressed_; }
   /// Returns the size of the graph file on disk, in bytes (compressed, if it is).
   [[nodiscard]] std::uint64_t file_bytes() const { return file_bytes_; }
@@ -79,21 +79,11 @@ class Text {
 /// Reads the first bytes of a text file, decompressed; blanks replace a byte order mark. Local.
 /// @throws InputError if it cannot be read or is no text
 [[nodiscard]] std::string read_text_head(const std::string& path);
-/// Checks that a file is not compressed, as binary formats must not be. Local. @throws InputError if it is, by gzip too
+/// Checks that a file is not compressed, as binary formats must not be. Local. @throws InputError if it is
 void check_unpacked(const std::string& path);
-/// Reads the first bytes of a graph file in any format, decompressed. Local. @throws InputError for other compressions than gzip
+/// Reads the first bytes of a graph file in any format, decompressed. Local. @throws InputError for compressions that are not read
 [[nodiscard]] std::string read_head(const std::string& path);
 /// Length of the beginning of a file that formats and headers are determined from, in bytes.
 inline constexpr std::size_t kHeadBytes = std::size_t{1} << 16;
-
-/// Decompressor of a gzip file on one rank.
-class Inflater {
- public:
-  virtual ~Inflater() = default;
-  /// Reads up to `bytes` decompressed bytes. @return bytes read; fewer only at the end. @throws InputError for corrupt data
-  virtual std::size_t read(char* to, std::size_t bytes) = 0;
-};
-/// Opens a gzip file for decompression on this rank. @throws InputError if it cannot be read, and in a build without zlib
-[[nodiscard]] std::unique_ptr<Inflater> open_gzip(const std::string& path);
 
 }  // namespace merganser::graphs::detail

@@ -1,5 +1,9 @@
 // Writers of graph files in text formats of one edge a line, and the dispatch of write_graph() by format.
+#include <algorithm>
+#include <cstring>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/collectives.hpp"
@@ -103,14 +107,85 @@ EdgeList restore_original_ids(const EdgeList& graph, comm::Transport& transport)
   return out;
 }
 
+/// Appends the name of a vertex to a line of an edge list: in quotes unless it is one plain word.
+void append_name(std::string& out, const std::string& name) {
+  const auto is_plain = [](char c) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return letter || c == '_' || c == '-' || c == '.' || static_cast<unsigned char>(c) >= 128;
+  };
+  if (std::all_of(name.begin(), name.end(), is_plain)) {
+    out += name;
+    return;
+  }
+  out += '"';
+  for (const char c : name) {
+    if (c == '"') out += c;
+    out += c;
+  }
+  out += '"';
+}
+
+/// Gathers the names of all vertices on rank 0. Collective. @return empty on the other ranks
+std::vector<std::string> gather_names(const EdgeList& graph, comm::Transport& transport) {
+  std::vector<std::uint64_t> lengths;
+  std::string letters;
+  for (const std::string& name : graph.text_names) {
+    lengths.push_back(name.size());
+    letters += name;
+  }
+  const auto all_lengths = comm::gather_to_first(transport, lengths).flat();
+  const auto all_letters = comm::gather_to_first(transport, letters).flat();
+  std::vector<std::string> names;
+  std::size_t at = 0;
+  for (const std::uint64_t length : all_lengths) {
+    names.emplace_back(all_letters.data() + at, static_cast<std::size_t>(length));
+    at += static_cast<std::size_t>(length);
+  }
+  return names;
+}
+
+/// Writes an edge list with the names of vertices, under a heading, by which a reader knows it from an edge. Collective: rank 0 gets
+/// the names of all vertices, and the edges block by block.
+void write_named_edges(const std::string& path, const EdgeList& graph, comm::Transport& transport) {
+  const auto names = gather_names(graph, transport);
+  const auto next = [&, edge = std::size_t{0}](std::string& block) mutable {
+    std::visit(
+        [&](const auto& edges) {
+          for (; edge < edges.size() && block.size() < kBlockBytes; ++edge) {
+            const Edge24 e{edges[edge].low, edges[edge].high, edges[edge].weight};
+            block.append(reinterpret_cast<const char*>(&e), sizeof e);
+          }
+        },
+        graph.edges);
+    return edge < graph.size();
+  };
+  const auto format = [&](std::span<const char> block) {
+    std::string text;
+    for (std::size_t at = 0; at < block.size(); at += sizeof(Edge24)) {
+      Edge24 e;
+      std::memcpy(&e, block.data() + at, sizeof e);
+      append_name(text, names[static_cast<std::size_t>(e.low)]);
+      text += ' ';
+      append_name(text, names[static_cast<std::size_t>(e.high)]);
+      text += ' ';
+      append_weight(text, graph.kind, e.weight);
+      text += '\n';
+    }
+    return text;
+  };
+  write_blocks(path, "# Undirected graph\nsource target weight\n", transport, next, format);
+}
+
 /// Returns true for edge weights that are floating-point numbers.
 bool is_real(WeightKind kind) { return kind == WeightKind::float32 || kind == WeightKind::float64; }
 
 }  // namespace
 
 void check_writable(Format format) {
-  if (format != Format::bvgraph) return;
-  throw UsageError("format \"bvgraph\" is read only; allowed: edge-list, matrix-market, metis, dimacs, parhip, binary");
+  if (format != Format::bvgraph && format != Format::pajek && format != Format::gml && format != Format::graphml)
+    return;
+  throw UsageError("format \"" + std::string(to_string(format)) +
+                   "\" is read only; allowed: edge-list, matrix-market, metis, dimacs, parhip, binary");
 }
 
 // Writer of graph files in any format that can be written; loops that the format cannot hold are left out.
@@ -127,6 +202,8 @@ void write_graph(const std::string& path, const EdgeList& graph, Format format, 
     case Format::binary:
       return write_binary(path, graph, transport);
     case Format::edge_list:
+      if (transport.all_reduce(static_cast<std::int64_t>(graph.text_names.size()), comm::Op::sum) > 0)
+        return write_named_edges(path, graph, transport);
       if (transport.all_reduce(static_cast<std::int64_t>(graph.names.size()), comm::Op::sum) > 0)
         return write_lines(path, "# Undirected graph\n", restore_original_ids(graph, transport), {"", 0}, transport);
       return write_lines(path,
@@ -148,6 +225,9 @@ void write_graph(const std::string& path, const EdgeList& graph, Format format, 
     case Format::parhip:
       return write_parhip(path, graph, transport);
     case Format::bvgraph:
+    case Format::pajek:
+    case Format::gml:
+    case Format::graphml:
       check_writable(format);
   }
 }

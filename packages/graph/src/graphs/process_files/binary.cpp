@@ -95,7 +95,7 @@ ProcessGraph parse_binary(const std::string& path, const std::string& bytes) {
   const std::uint64_t ranks = read_little_endian(bytes, 0, 8), arcs = read_little_endian(bytes, 8, 8);
   if (ranks < 1 || ranks >= (1ULL << 31) || file_length(ranks, arcs, 8, 16) != bytes.size()) fail_for_length(file);
   const std::size_t first_arc = 16 + 8 * (ranks + 1);
-  ArcList list(file);
+  ProcessArcs list(file);
   std::uint64_t begin = 0;
   for (std::uint64_t r = 0; r <= ranks; ++r) {
     const std::size_t at = 16 + 8 * r;

@@ -14,7 +14,7 @@ ProcessGraph parse_matrix_market(const std::string& path, const std::string& tex
   const MatrixHeader header = read_matrix_header(path, text, true);
   file.check(header.at, header.size, "number of rows", 1, static_cast<std::uint64_t>(max_ranks(text.size())));
   file.check(header.at, header.entries, "number of entries", 0, text.size() / 4 + 1);  // an entry takes four bytes
-  ArcList list(file);
+  ProcessArcs list(file);
   ArcSink arcs(file, list, {.weighted = header.weighted, .both = !header.general, .most = header.entries});
   parse_matrix_entries(std::string_view(text).substr(header.body), header.body, header, arcs);
   if (arcs.entries() != header.entries)

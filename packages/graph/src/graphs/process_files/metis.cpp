@@ -39,7 +39,7 @@ ProcessGraph parse_metis(const std::string& path, const std::string& text) {
   // Every vertex has a line, every edge two numbers.
   file.check(header.at, header.vertices, "number of vertices", 1, std::min<std::uint64_t>(text.size(), 2147483647));
   file.check(header.at, header.edges, "number of edges", 0, text.size() / 2);
-  ArcList list(file);
+  ProcessArcs list(file);
   ArcSink arcs(file, list, {.weighted = header.weighted});
   const auto body = std::string_view(text).substr(static_cast<std::size_t>(header.body));
   const std::uint64_t rows = parse_metis_rows(body, header.body, header, 0, arcs);

@@ -70,13 +70,13 @@ void ArcSink::entry(std::uint64_t at, std::uint64_t from, std::uint64_t to, std:
   if (rules_.both) list_.add(static_cast<int>(to), static_cast<int>(from), bytes, at);
 }
 
-void ArcList::add(int from, int to, double bytes, std::uint64_t at) {
+void ProcessArcs::add(int from, int to, double bytes, std::uint64_t at) {
   arcs_.push_back({from, to, bytes, at});
   largest_ = std::max({largest_, from, to});
 }
 
 // Check of the ranks of a process graph file: the first arc beyond the number of ranks is reported.
-void ArcList::check(int ranks) const {
+void ProcessArcs::check(int ranks) const {
   if (largest_ < ranks) return;
   for (const Entry& e : arcs_) {
     if (std::max(e.from, e.to) < ranks) continue;
@@ -86,7 +86,7 @@ void ArcList::check(int ranks) const {
 }
 
 // Process graph from the arcs of a file, sorted by rows; loops and repeated arcs are errors at their place in the file.
-ProcessGraph ArcList::graph(int ranks, int base) {
+ProcessGraph ProcessArcs::graph(int ranks, int base) {
   // Ties by place in the file, so that of a repeated arc the second one is reported.
   const auto before = [](const Entry& a, const Entry& b) {
     if (a.from != b.from) return a.from < b.from;

@@ -52,10 +52,10 @@ class FileBytes {
 };
 
 /// List of the arcs of a process graph file in any order, with their places in the file, from which the process graph is made.
-class ArcList {
+class ProcessArcs {
  public:
   /// Creates an empty list; errors are reported as those of `file`, which must outlive the list.
-  explicit ArcList(const FileBytes& file) : file_(file) {}
+  explicit ProcessArcs(const FileBytes& file) : file_(file) {}
   /// Adds an arc of the process graph. @param bytes  its weight @param at  offset of its line or number, for messages
   void add(int from, int to, double bytes, std::uint64_t at);
   /// Returns the number of arcs of the process graph added so far.
@@ -93,7 +93,7 @@ class ArcSink {
     std::uint64_t most = UINT64_MAX;  ///< number of entries that the file announces
   };
   /// Adds arcs to `list`; the file and the list must outlive the sink.
-  ArcSink(const FileBytes& file, ArcList& list, const Rules& rules) : file_(file), list_(list), rules_(rules) {}
+  ArcSink(const FileBytes& file, ProcessArcs& list, const Rules& rules) : file_(file), list_(list), rules_(rules) {}
 
   /// Adds the arcs of an entry at offset `at` of the file, between ranks counted from 0. @throws InputError for a bad weight, and
   /// for more entries than the file announces
@@ -105,7 +105,7 @@ class ArcSink {
 
  private:
   const FileBytes& file_;
-  ArcList& list_;
+  ProcessArcs& list_;
   Rules rules_;
   std::uint64_t entries_ = 0;
 };

@@ -12,7 +12,7 @@ constexpr std::int64_t kMaxInt32 = 2147483647;
 
 /// Parses the pairs of a receiving rank and a weight behind "FROM:" on a line of adjacency lists, and adds these arcs of a process
 /// graph to `list`. @param at  offset of the line @throws InputError
-void parse_arcs(const FileBytes& file, std::uint64_t at, std::int64_t from, std::string_view pairs, ArcList& list) {
+void parse_arcs(const FileBytes& file, std::uint64_t at, std::int64_t from, std::string_view pairs, ProcessArcs& list) {
   BlankWords words(pairs);
   std::size_t count = 0;
   for (auto head = words.next(); !head.empty(); head = words.next(), count += 2) {
@@ -42,7 +42,7 @@ ProcessGraph parse_adjacency(const std::string& path, const std::string& text) {
   };
   const FileBytes file(path, text);
   std::vector<Head> heads;
-  ArcList list(file);
+  ProcessArcs list(file);
   for (LineWalk walk(text); walk.next();) {
     const std::string_view line = walk.line(), first = BlankWords(line).next();
     if (first.empty() || first.starts_with('#')) continue;
@@ -91,7 +91,7 @@ ProcessGraph parse_pairs(const std::string& path, const std::string& text) {
   const std::int64_t most = max_ranks(text.size());
   std::int64_t ranks = 0;
   const FileBytes file(path, text);
-  ArcList list(file);
+  ProcessArcs list(file);
   for (LineWalk walk(text); walk.next();) {
     const std::string_view line = walk.line(), first = BlankWords(line).next();
     if (first.starts_with('#')) {
