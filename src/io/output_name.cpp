@@ -11,17 +11,19 @@
 namespace merganser::io {
 namespace {
 
-constexpr std::array<std::pair<const char*, FileFormat>, 6> kFormats{{{":epic", FileFormat::epic},
+constexpr std::array<std::pair<const char*, FileFormat>, 7> kFormats{{{":epic", FileFormat::epic},
                                                                       {":openpmd", FileFormat::openpmd},
                                                                       {":vtkhdf", FileFormat::vtkhdf},
                                                                       {":vtu", FileFormat::vtu},
                                                                       {":npz", FileFormat::npz},
+                                                                      {":npy", FileFormat::npy},
                                                                       {":csv", FileFormat::csv}}};
 /// Formats by the suffix of a name, where it leaves no doubt.
-constexpr std::array<std::pair<const char*, FileFormat>, 5> kSuffixes{{{".vtkhdf", FileFormat::vtkhdf},
+constexpr std::array<std::pair<const char*, FileFormat>, 6> kSuffixes{{{".vtkhdf", FileFormat::vtkhdf},
                                                                        {".pvd", FileFormat::vtu},
                                                                        {".vtu", FileFormat::vtu},
                                                                        {".npz", FileFormat::npz},
+                                                                       {".npy", FileFormat::npy},
                                                                        {".csv", FileFormat::csv}}};
 
 /// Returns true for a global attribute that every file of ours says in its own way, so that no file lacks it.

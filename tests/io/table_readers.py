@@ -53,7 +53,7 @@ def check(folder, merganser):
 
     run(merganser, "gen", "random", "--cells", "4,4,4", "--per-cell", "5", "-o", folder / "in.nc")
     want = run(merganser, "convert", folder / "in.nc", folder / "a.nc")
-    for name in ("a.vtu", "a.vtkhdf", "a.npz", "a.csv"):
+    for name in ("a.vtu", "a.vtkhdf", "a.npz", "a.npy", "a.csv"):
         assert run(merganser, "convert", folder / "in.nc", folder / name, "--ranks", "2") == want, name
     with xarray.open_dataset(folder / "a.nc") as epic:
         assert epic["t"].dtype == numpy.float64 and epic["t"].attrs["axis"] == "T"
@@ -77,6 +77,9 @@ def check(folder, merganser):
     archive = numpy.load(folder / "a.npz")
     assert archive["merganser_ncells"].tolist() == [4, 4, 4] and float(archive["merganser_time"]) == time
     same(archive["position"], archive, "NPZ")
+    entries = numpy.load(folder / "a.npy")
+    for name in entries.dtype.names:
+        assert entries.dtype[name] == columns[name].dtype and (entries[name] == columns[name]).all(), name
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # newer versions of pandas need no float_precision
         frame = pandas.read_csv(folder / "a.csv", float_precision="round_trip")

@@ -93,7 +93,7 @@ TEST_P(Tables, do_not_depend_on_ranks_byte_by_byte) {
     const std::size_t n = whole.size(), ranks = static_cast<std::size_t>(t.size()),
                       r = static_cast<std::size_t>(t.rank());
     for (std::size_t i = n * r / ranks; i < n * (r + 1) / ranks; ++i) mine.append(whole.site(i), whole.row(i));
-    for (const char* name : {"a.vtu", "a.npz", "a.csv"}) {
+    for (const char* name : {"a.vtu", "a.npz", "a.npy", "a.csv"}) {
       const std::string first = folder.file(std::string("1") + name), second = folder.file(std::string("2") + name);
       io::write_parcels(first, all, decomposition, 0, t);
       io::write_parcels(second, mine, decomposition, 0, t);
@@ -108,7 +108,7 @@ TEST_P(Tables, do_not_depend_on_ranks_byte_by_byte) {
 TEST_P(Tables, of_no_parcels_are_files_too) {
   on_ranks(GetParam(), [](Transport& t) {
     const Folder folder(t);
-    for (const char* name : {"a.vtu", "a.npz", "a.csv"}) {
+    for (const char* name : {"a.vtu", "a.npz", "a.npy", "a.csv"}) {
       io::write_parcels(folder.file(name), Parcels(), Decomposition(kGrid, t.size()), 0, t);
       io::ParcelFileInfo info = io::read_info(folder.file(name), t);
       info.grid = kGrid;
@@ -125,7 +125,7 @@ TEST(TableFiles, spoiled_ones_are_read_or_refused_by_name) {
   comm::run({"threads", 1, ""}, [&](Transport& t) {
     const Decomposition decomposition(Grid{kGrid.box, {2, 1, 1}}, 1);
     const Parcels parcels = make_parcels(decomposition, 0);
-    for (const char* name : {"a.vtu", "a.npz", "a.csv"}) {
+    for (const char* name : {"a.vtu", "a.npz", "a.npy", "a.csv"}) {
       const std::string path = folder.file(name);
       io::write_parcels(path, parcels, decomposition, 1.25, t);
       const std::string bytes = read_bytes(path);
@@ -164,6 +164,7 @@ TEST(TableFiles, names_of_outputs_say_the_format) {
   npz.format = io::FileFormat::npz;
   EXPECT_EQ(io::parse_output_name("a.vtu", epic).format, io::FileFormat::vtu);
   EXPECT_EQ(io::parse_output_name("a.npz", epic).format, io::FileFormat::npz);
+  EXPECT_EQ(io::parse_output_name("a.npy", epic).format, io::FileFormat::npy);
   EXPECT_EQ(io::parse_output_name("a.csv", epic).format, io::FileFormat::csv);
   EXPECT_EQ(io::parse_output_name("a.txt:csv", epic).format, io::FileFormat::csv);
   EXPECT_EQ(io::parse_output_name("a.txt:csv", epic).path, "a.txt");

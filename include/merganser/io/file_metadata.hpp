@@ -74,6 +74,7 @@ enum class FileFormat : int {
   vtkhdf,   ///< VTKHDF, points of PolyData
   vtu,      ///< VTK's XML, points of an UnstructuredGrid
   npz,      ///< NumPy's archive of arrays
+  npy,      ///< one array of NumPy's, with a field for each column
   csv,      ///< text, a line for each parcel, below a line of names
 };
 

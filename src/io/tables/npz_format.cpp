@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "merganser/base/text.hpp"
+
 namespace merganser::io {
 namespace {
 
@@ -21,6 +23,26 @@ constexpr CrcTables make_tables() {
   return t;
 }
 constexpr CrcTables kTables = make_tables();
+
+/// Returns the text behind 'key': in a Python dictionary, from there on; empty if there is none.
+std::string_view behind_key(std::string_view text, const std::string& key) {
+  const std::size_t at = text.find("'" + key + "'");
+  const std::size_t colon = at == std::string_view::npos ? at : text.find(':', at);
+  return colon == std::string_view::npos ? std::string_view() : trimmed(text.substr(colon + 1));
+}
+
+/// Parses a shape, as "(10, 3)". @return false if it is none
+bool parse_shape(std::string_view text, std::vector<std::int64_t>& shape) {
+  const std::size_t close = text.find(')');
+  if (!text.starts_with('(') || close == std::string_view::npos) return false;
+  for (const std::string_view item : split_at(text.substr(1, close - 1), ',')) {
+    const std::string digits(trimmed(item));
+    if (digits.empty()) continue;
+    if (digits.size() > 18 || digits.find_first_not_of("0123456789") != std::string::npos) return false;
+    shape.push_back(std::stoll(digits));
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -47,15 +69,42 @@ std::string npy_type(FileType type) {
 }
 
 std::string npy_array_head(const std::string& type, const std::string& shape) {
-  std::string text = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + shape + "), }";
-  constexpr std::size_t kPrefix = 10;
-  text.resize((kPrefix + text.size() + 1 + 63) / 64 * 64 - kPrefix, ' ');
+  std::string text = "{'descr': " + type + ", 'fortran_order': False, 'shape': (" + shape + "), }";
+  const bool is_long = text.size() > 0xff00;  // version 2.0 has four bytes for the length
+  const std::size_t prefix = is_long ? 12 : 10;
+  text.resize((prefix + text.size() + 1 + 63) / 64 * 64 - prefix, ' ');
   text.back() = '\n';
-  std::string head = "\x93NUMPY\x01";
+  std::string head = "\x93NUMPY";
+  head += is_long ? '\2' : '\1';
   head += '\0';
-  head += static_cast<char>(text.size() & 0xff);
-  head += static_cast<char>(text.size() >> 8);
+  for (std::size_t i = 8; i < prefix; ++i) head += static_cast<char>((text.size() >> (8 * (i - 8))) & 0xff);
   return head + text;
+}
+
+std::optional<ArrayHead> parse_array_head(std::string_view begin) {
+  if (begin.size() < 12 || !begin.starts_with("\x93NUMPY")) return std::nullopt;
+  const std::size_t prefix = begin[6] == 1 ? 10 : 12;
+  std::uint64_t length = 0;
+  for (std::size_t i = prefix; i-- > 8;) length = length << 8 | static_cast<unsigned char>(begin[i]);
+  if (length > begin.size() - prefix) return std::nullopt;
+  std::string_view text = begin.substr(prefix, length);
+  ArrayHead head;
+  head.data = prefix + length;
+  const std::string_view type = behind_key(text, "descr");
+  if (type.size() < 2 || (type.starts_with('[') && type.find(']') == std::string_view::npos)) return std::nullopt;
+  head.type =
+      std::string(type.starts_with('[') ? type.substr(0, type.find(']') + 1) : type.substr(1, type.find('\'', 1) - 1));
+  if (type.starts_with('[')) text.remove_prefix(text.find(']') + 1);  // fields may be called as the keys that follow
+  head.fortran = behind_key(text, "fortran_order").starts_with("True");
+  if (!parse_shape(behind_key(text, "shape"), head.shape)) return std::nullopt;
+  return head;
+}
+
+std::optional<FileType> parse_npy_type(const std::string& name) {
+  for (int t = 1; t <= 11; ++t)
+    if (is_number(static_cast<FileType>(t)) && npy_type(static_cast<FileType>(t)) == name)
+      return static_cast<FileType>(t);
+  return std::nullopt;
 }
 
 }  // namespace merganser::io

@@ -3,7 +3,10 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "src/io/columns.hpp"
 
@@ -45,7 +48,21 @@ class Crc32 {
 
 /// Returns NumPy's name of a type of numbers in this machine's byte order, as "<f8".
 [[nodiscard]] std::string npy_type(FileType type);
-/// Returns the head of an array in NumPy's format, version 1.0, of a type and a shape as "10, 3" or "10,".
+/// Returns the head of an array in NumPy's format: a type as it is written, "'<f8'" or a list of named ones, and a shape as "10, 3" or
+/// "10,".
 [[nodiscard]] std::string npy_array_head(const std::string& type, const std::string& shape);
+
+/// Head of an array in NumPy's format.
+struct ArrayHead {
+  std::string type;                 ///< as "<f8"; of a structured type the list as written, from "[" on
+  bool fortran = false;             ///< true: stored by columns
+  std::vector<std::int64_t> shape;  ///< lengths of the axes
+  std::uint64_t data = 0;           ///< offset of the numbers from the first byte of the head
+};
+/// Parses the head of an array. @param begin  first bytes of it, up to kMaxNpyHead @return nothing if it is none, or longer
+[[nodiscard]] std::optional<ArrayHead> parse_array_head(std::string_view begin);
+inline constexpr std::uint64_t kMaxNpyHead = 1 << 20;
+/// Returns the type of numbers of this machine's byte order that NumPy calls so; nothing for others. @param name  as "<f8"
+[[nodiscard]] std::optional<FileType> parse_npy_type(const std::string& name);
 
 }  // namespace merganser::io

@@ -27,6 +27,12 @@ struct Seen {
   bool inexact = false;  ///< a whole number that a double does not hold
 };
 
+/// Values of one column that are kept: doubles, or the bits of whole numbers.
+struct Kept {
+  std::vector<double> values;
+  std::vector<bool> integer;
+};
+
 /// Value of a field: a double, or the bits of a whole number.
 struct Field {
   double number = std::numeric_limits<double>::quiet_NaN();
@@ -72,7 +78,7 @@ class CsvReader {
     for (const std::string_view name : split_at(line_, ',')) out.names.emplace_back(plain_field(name));
     const std::size_t width = out.names.size();
     std::vector<Seen> seen(width);
-    std::vector<std::vector<Field>> kept(width);
+    std::vector<Kept> kept(width);
     while (next_line()) {
       const std::vector<std::string_view> fields = split_at(line_, ',');
       if (fields.size() == 1 && width > 1 && trimmed(line_).empty()) continue;
@@ -85,7 +91,9 @@ class CsvReader {
         if (!parse_field(plain_field(fields[c]), field, seen[c]))
           throw InputError(path_ + ": line " + std::to_string(number_) + ", " + out.names[c] + ": \"" +
                            std::string(fields[c]) + "\"; allowed: a number, or nothing for a missing value");
-        if (keep) kept[c].push_back(field);
+        if (!keep) continue;
+        kept[c].values.push_back(field.integer ? std::bit_cast<double>(field.bits) : field.number);
+        kept[c].integer.push_back(field.integer);
       }
       ++out.rows;
     }
@@ -106,15 +114,17 @@ class CsvReader {
   }
 
   /// Sets type and values of a column, of which all rows are known. @throws InputError if no type holds them
-  void settle(std::size_t c, const Seen& seen, const std::vector<Field>& fields, CsvTable& out) const {
+  void settle(std::size_t c, const Seen& seen, Kept& kept, CsvTable& out) const {
     const bool integers = !seen.no_integer && out.rows > 0;
     if (integers ? seen.negative && seen.large : seen.inexact)
       throw InputError(path_ + ": " + out.names[c] +
                        " has whole numbers that no type holds together with its other values; allowed: all from -2^63 "
                        "to 2^63 - 1, or all from 0 to 2^64 - 1, or up to 2^53 beside others");
     out.types.push_back(!integers ? FileType::f64 : seen.large ? FileType::u64 : FileType::i64);
-    std::vector<double>& to = out.columns.emplace_back();
-    for (const Field& f : fields) to.push_back(integers ? std::bit_cast<double>(f.bits) : f.number);
+    // Beside other values a whole number is within 2^53, so its bits are those of a signed one.
+    for (std::size_t i = 0; i < kept.values.size() && !integers; ++i)
+      if (kept.integer[i]) kept.values[i] = static_cast<double>(std::bit_cast<std::int64_t>(kept.values[i]));
+    out.columns.push_back(std::move(kept.values));
   }
 
   const std::string& path_;

@@ -19,14 +19,6 @@ struct Member {
   std::uint64_t method, packed, bytes, at;
 };
 
-/// Head of an array in NumPy's format.
-struct ArrayHead {
-  std::string type;      ///< as "<f8"; empty: several, of a structured type
-  bool fortran = false;  ///< stored by columns
-  std::vector<std::int64_t> shape;
-  std::uint64_t data = 0;  ///< offset of the numbers in the file
-};
-
 /// Reader of the records of a ZIP archive, all lengths checked against the file's.
 class ZipReader {
  public:
@@ -118,46 +110,6 @@ class ZipReader {
   std::uint64_t size_ = 0;
 };
 
-/// Returns the text behind 'key': in a Python dictionary, from there on; empty if there is none.
-std::string_view behind_key(std::string_view text, const std::string& key) {
-  const std::size_t at = text.find("'" + key + "'");
-  const std::size_t colon = at == std::string_view::npos ? at : text.find(':', at);
-  return colon == std::string_view::npos ? std::string_view() : trimmed(text.substr(colon + 1));
-}
-
-/// Parses the head of an array. @param begin  first bytes of the member
-ArrayHead parse_head(const ZipReader& zip, const std::string& name, std::string_view begin, std::uint64_t at) {
-  const auto wrong = [&] { zip.damaged(name + " is no array of NumPy's"); };
-  if (begin.size() < 12 || !begin.starts_with("\x93NUMPY")) wrong();
-  const std::size_t prefix = begin[6] == 1 ? 10 : 12;
-  const std::uint64_t length = ZipReader::number(begin, 8, prefix == 10 ? 2 : 4);
-  if (length > begin.size() - prefix) wrong();
-  const std::string_view text = begin.substr(prefix, length);
-  ArrayHead head;
-  head.data = at + prefix + length;
-  const std::string_view type = behind_key(text, "descr");
-  if (type.starts_with('\'')) head.type = std::string(type.substr(1, type.find('\'', 1) - 1));
-  head.fortran = behind_key(text, "fortran_order").starts_with("True");
-  const std::string_view shape = behind_key(text, "shape");
-  const std::size_t close = shape.find(')');
-  if (!shape.starts_with('(') || close == std::string_view::npos) wrong();
-  for (const std::string_view item : split_at(shape.substr(1, close - 1), ',')) {
-    const std::string digits(trimmed(item));
-    if (digits.empty()) continue;
-    if (digits.size() > 18 || digits.find_first_not_of("0123456789") != std::string::npos) wrong();
-    head.shape.push_back(std::stoll(digits));
-  }
-  return head;
-}
-
-/// Returns the type of numbers of this machine's byte order that NumPy calls so; nothing for others.
-std::optional<FileType> number_type(const std::string& name) {
-  for (int t = 1; t <= 11; ++t)
-    if (is_number(static_cast<FileType>(t)) && npy_type(static_cast<FileType>(t)) == name)
-      return static_cast<FileType>(t);
-  return std::nullopt;
-}
-
 /// Reader of the arrays of one NPZ file.
 class NpzReader {
  public:
@@ -190,13 +142,17 @@ class NpzReader {
     if (m.method != 0)
       throw InputError(path_ + ": " + name + " is compressed; allowed: archives of numpy.savez, not savez_compressed");
     const std::uint64_t at = zip_.data(m);
-    const ArrayHead head = parse_head(zip_, name, zip_.bytes(at, std::min<std::uint64_t>(m.bytes, 0x10010)), at);
+    const std::string begin = zip_.bytes(at, std::min<std::uint64_t>({m.bytes, zip_.size() - at, kMaxNpyHead}));
+    std::optional<ArrayHead> found = parse_array_head(begin);
+    if (!found) zip_.damaged(name + " is no array of NumPy's");
+    ArrayHead& head = *found;
+    head.data += at;
     if (name == kRulesArray && head.type.starts_with("|S") && head.shape.size() == 1) return read_rules(head);
-    const std::optional<FileType> type = number_type(head.type);
+    const std::optional<FileType> type = parse_npy_type(head.type);
     if (!type || head.shape.size() > 2 || (head.fortran && head.shape.size() == 2))
       return lose(
           name,
-          "array " + name + ", of type " + (head.type.empty() ? "several" : head.type) +
+          "array " + name + ", of type " + head.type +
               " or shape that is not read (numbers in this machine's byte order, one or two dimensions, by rows)");
     double count = 1;
     for (const std::int64_t n : head.shape) count *= static_cast<double>(n);

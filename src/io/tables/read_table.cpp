@@ -51,6 +51,13 @@ ParticleFile unknown_file() {
   return out;
 }
 
+/// Checks that a file with a column for each coordinate has all three. @param help  what else is allowed
+void require_positions(const std::string& path, const ParticleFile& file, const std::string& help) {
+  for (const std::string need : {"x_position", "y_position", "z_position"})
+    if (!file.species.front().columns.contains(need))
+      throw InputError(path + ": no column " + need + "; allowed: with that name" + help);
+}
+
 /// Describes a CSV file by its columns.
 ParticleFile describe_csv(const std::string& path, const CsvTable& table, const std::vector<ColumnName>& names) {
   ParticleFile out = unknown_file();
@@ -71,9 +78,7 @@ ParticleFile describe_csv(const std::string& path, const CsvTable& table, const 
                 .rule = {},
                 .place = {}});
   }
-  for (const char* need : {"x_position", "y_position", "z_position"})
-    if (!out.species.front().columns.contains(need))
-      throw InputError(path + ": no column " + need + "; allowed: with that name, or --columns " + need + "=NAME");
+  require_positions(path, out, ", or --columns x_position=NAME");
   arrays.finish("the first line");
   out.info.metadata.csv_names = names;
   return out;
@@ -82,10 +87,14 @@ ParticleFile describe_csv(const std::string& path, const CsvTable& table, const 
 /// Describes a table of binary arrays.
 ParticleFile describe_arrays(const std::string& path, const TableFile& table) {
   ParticleFile out = unknown_file();
-  if (table.positions.name.empty()) throw InputError(path + ": no positions; allowed: files with an array of them");
-  ArrayColumns arrays(path, table.positions.rows, out);
-  arrays.add_positions(table.positions);
+  const bool together = table.entry == 0;  // x, y and z in one array
+  if (together && table.positions.name.empty())
+    throw InputError(path + ": no positions; allowed: files with an array of them");
+  const std::int64_t entries = table.arrays.empty() ? 0 : table.arrays.front().rows;
+  ArrayColumns arrays(path, together ? table.positions.rows : entries, out);
+  if (together) arrays.add_positions(table.positions);
   for (const ArrayAbout& a : table.arrays) arrays.add(a);
+  require_positions(path, out, "");
   arrays.finish("the file");
   ParcelFileInfo& info = out.info;
   info.metadata.lost = table.lost;
@@ -104,7 +113,9 @@ ParticleFile describe_arrays(const std::string& path, const TableFile& table) {
 /// Sets what all tables have in common before their own description counts.
 ParticleFile describe_any(const std::string& path, FileFormat format, const std::vector<ColumnName>& names,
                           const CsvTable* csv, TableFile& table) {
-  if (csv == nullptr) table = format == FileFormat::vtu ? describe_vtu(path) : describe_npz(path);
+  if (format == FileFormat::vtu) table = describe_vtu(path);
+  if (format == FileFormat::npz) table = describe_npz(path);
+  if (format == FileFormat::npy) table = describe_npy(path);
   ParticleFile out = csv != nullptr ? describe_csv(path, *csv, names) : describe_arrays(path, table);
   out.info.metadata.format = format;
   return out;
@@ -121,22 +132,21 @@ class ArrayFile {
 
   void read(const std::string& at, FileType type, const hdf5::File::Rows& rows, void* to) {
     const FileType stored = types_.at(at);
-    const auto width = static_cast<std::size_t>(std::max<std::int64_t>(rows.width, 1));
-    const std::size_t row = width * type_bytes(stored);
-    bytes_.resize(static_cast<std::size_t>(rows.count) * row);
-    file_.clear();
-    file_.seekg(static_cast<std::streamoff>(table_.offsets.at(at) + static_cast<std::uint64_t>(rows.first) * row));
-    file_.read(reinterpret_cast<char*>(bytes_.data()), static_cast<std::streamsize>(bytes_.size()));
-    if (static_cast<std::size_t>(file_.gcount()) != bytes_.size())
-      throw InputError(path_ + ": " + at + " ends early; truncated or damaged");
+    const std::size_t width = static_cast<std::size_t>(std::max<std::int64_t>(rows.width, 1)) * type_bytes(stored);
+    const std::uint64_t offset = table_.offsets.at(at);
+    const std::size_t row = table_.entry == 0 ? width : table_.entry;
+    // Of entries all columns are asked for in turn: the bytes of the rows are kept.
+    const std::uint64_t base = table_.entry == 0 ? offset : table_.offsets.at(table_.arrays.front().at);
+    read_rows(at, base + static_cast<std::uint64_t>(rows.first) * row, static_cast<std::size_t>(rows.count) * row);
+    const std::byte* const from =
+        bytes_.data() + (offset - base) + static_cast<std::size_t>(rows.column) * type_bytes(stored);
     const auto convert = [&](auto as) {
       using To = decltype(as);
       dispatch_type(stored, [&](auto zero) {
         using From = decltype(zero);
         for (std::size_t i = 0; i < static_cast<std::size_t>(rows.count); ++i) {
           From value;
-          std::memcpy(&value, bytes_.data() + i * row + static_cast<std::size_t>(rows.column) * sizeof value,
-                      sizeof value);
+          std::memcpy(&value, from + i * row, sizeof value);
           static_cast<To*>(to)[i] = static_cast<To>(value);
         }
       });
@@ -147,11 +157,24 @@ class ArrayFile {
   }
 
  private:
+  /// Reads bytes of the file, unless they are those read last. @param what  array, for the message
+  void read_rows(const std::string& what, std::uint64_t begin, std::size_t count) {
+    if (begin == begin_ && count == bytes_.size()) return;
+    bytes_.resize(count);
+    file_.clear();
+    file_.seekg(static_cast<std::streamoff>(begin));
+    file_.read(reinterpret_cast<char*>(bytes_.data()), static_cast<std::streamsize>(count));
+    begin_ = static_cast<std::size_t>(file_.gcount()) == count ? begin : kNothing;
+    if (begin_ == kNothing) throw InputError(path_ + ": " + what + " ends early; truncated or damaged");
+  }
+
+  static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
   std::string path_;
   TableFile table_;
   std::map<std::string, FileType> types_;
   std::ifstream file_;
-  std::vector<std::byte> bytes_;
+  std::vector<std::byte> bytes_;    // read last
+  std::uint64_t begin_ = kNothing;  // their offset in the file
 };
 
 /// Copies numbers of a column of CSV, of which the rows from `first` on are in memory.
@@ -181,6 +204,7 @@ std::optional<FileFormat> table_format(const std::string& path) {
   file.read(head.data(), head.size());
   const std::string_view begin(head.data(), static_cast<std::size_t>(file.gcount()));
   if (begin.starts_with("PK\x03\x04") || begin.starts_with("PK\x05\x06")) return FileFormat::npz;
+  if (begin.starts_with("\x93NUMPY")) return FileFormat::npy;
   if (begin.find("<VTKFile") != std::string_view::npos) return FileFormat::vtu;
   if (path.ends_with(".csv")) return FileFormat::csv;
   return std::nullopt;

@@ -1,5 +1,5 @@
 #pragma once
-/// Files of parcels that are written and read by hand: VTU (VTK's XML), NPZ (NumPy's archive) and CSV.
+/// Files of parcels that are written and read by hand: VTU (VTK's XML), NPZ and NPY (NumPy's) and CSV.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -22,7 +22,7 @@ inline constexpr const char* kRulesArray = "merganser_rules";
 /// Name of the positions among the arrays of an NPZ file.
 inline constexpr const char* kPositionArray = "position";
 
-/// Writes parcels as VTU, NPZ or CSV: write_parcels() for these formats, after its checks. Rank 0 gathers and writes. Collective.
+/// Writes parcels as VTU, NPZ, NPY or CSV: write_parcels() for these formats, after its checks. Rank 0 gathers and writes. Collective.
 /// @param name  path, and the format
 void write_table(const OutputName& name, const Parcels& parcels, const Grid& grid, double time,
                  comm::Transport& transport, const FileMetadata& metadata);
@@ -35,6 +35,7 @@ void write_pvd(const std::string& path, const Parcels& parcels, const Grid& grid
 // Each is collective and writes on rank 0. @param sink  of rank 0; null on others
 void write_vtu(ByteSink* sink, const ParticlesToWrite& in, double time, comm::Transport& transport);
 void write_npz(ByteSink* sink, const ParticlesToWrite& in, double time, comm::Transport& transport);
+void write_npy(ByteSink* sink, const ParticlesToWrite& in, comm::Transport& transport);
 void write_csv(ByteSink* sink, const ParticlesToWrite& in, comm::Transport& transport);
 
 /// Box, cells, volume ratio and step of parcels, as numbers by the names that files have for them; the time too.
@@ -47,6 +48,7 @@ struct TableFile {
   std::map<std::string, std::vector<double>> numbers;
   std::map<std::string, std::uint64_t>
       offsets;                 ///< by ArrayAbout::at: offset of the first number in the file, in bytes
+  std::uint64_t entry = 0;     ///< bytes from one row to the next; 0: arrays are stored one after the other
   std::vector<FileLoss> lost;  ///< parts that are not read
 };
 
@@ -55,9 +57,13 @@ struct TableFile {
 /// Reads the description of an NPZ file without compression. Local. @throws InputError naming what is wrong
 [[nodiscard]] TableFile describe_npz(const std::string& path);
 
+/// Reads the description of an NPY file of one structured array. Local. @throws InputError naming what is wrong
+[[nodiscard]] TableFile describe_npy(const std::string& path);
+
 /// Returns true for formats of tables.
 [[nodiscard]] inline bool is_table(FileFormat format) {
-  return format == FileFormat::vtu || format == FileFormat::npz || format == FileFormat::csv;
+  return format == FileFormat::vtu || format == FileFormat::npz || format == FileFormat::npy ||
+         format == FileFormat::csv;
 }
 /// Returns the format of an input that is a table, by its first bytes, or its suffix for CSV; nothing for other files. Local.
 [[nodiscard]] std::optional<FileFormat> table_format(const std::string& path);

@@ -96,7 +96,7 @@ class ZipWriter {
 /// Begins an array of the archive: its head is written, and `bytes` bytes are to follow.
 void begin_array(ZipWriter& zip, const std::string& name, const std::string& type, const std::string& shape,
                  std::uint64_t bytes) {
-  const std::string head = npy_array_head(type, shape);
+  const std::string head = npy_array_head("'" + type + "'", shape);
   zip.begin(name + ".npy", head.size() + bytes);
   zip.put(head.data(), head.size());
 }

@@ -51,13 +51,13 @@ void write_table(const OutputName& name, const Parcels& parcels, const Grid& gri
   ByteSink* const here = sink ? &*sink : nullptr;
   if (name.format == FileFormat::vtu) write_vtu(here, in, time, transport);
   if (name.format == FileFormat::npz) write_npz(here, in, time, transport);
-  if (name.format == FileFormat::csv) {
-    write_csv(here, in, transport);
+  if (name.format == FileFormat::npy) write_npy(here, in, transport);
+  if (name.format == FileFormat::csv) write_csv(here, in, transport);
+  if (name.format == FileFormat::npy || name.format == FileFormat::csv)
     log(Level::warning, transport.rank(),
-        name.path +
-            ": CSV tells no box, cells, periodic axes, time, volume ratio, types or rules; a command that reads "
-            "it needs --cells, --origin, --extent and --periodic");
-  }
+        name.path + (name.format == FileFormat::npy ? ": NPY" : ": CSV") +
+            " tells no box, cells, periodic axes, time, volume ratio and rules; a command that reads it needs --cells, "
+            "--origin, --extent and --periodic");
   output.commit();
 }
 
