@@ -54,14 +54,14 @@ struct ClusterCommand {
 /// Lists the command-line options of cluster, with their help texts and checks, for the option parser.
 template <class V>
 void describe(ClusterCommand& o, V&& option) {
-  option.positional("IN", o.input, "parcel file: EPIC's (NetCDF-4), openPMD particles, VTKHDF, VTU, NPZ, or .csv",
+  option.positional("IN", o.input, "parcel file: EPIC's (NetCDF-4), openPMD particles, VTKHDF, VTU, NPZ, NPY, or .csv",
                     Required{}, Reads{});
   option.section("Output");
-  option(
-      "output", o.output,
-      "parcel file to write; its suffix (.nc .vtkhdf .vtu .npz .csv), or :epic, :openpmd, :vtkhdf ... behind it, says "
-      "the format",
-      Letter{'o'}, Kind{"FILE"}, Writes{});
+  option("output", o.output,
+         "parcel file to write; its suffix (.nc .vtkhdf .vtu .npz .npy .csv), or :epic, :openpmd, :vtkhdf ... behind "
+         "it, says "
+         "the format",
+         Letter{'o'}, Kind{"FILE"}, Writes{});
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option("csv", o.csv, "table to write: one line per step and rank", Kind{"FILE"}, Writes{});
   option("picture", o.picture, "picture to write (SVG): where the last step merged most, before and after",

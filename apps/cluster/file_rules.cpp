@@ -192,6 +192,10 @@ void apply_file_rules(const FileRules& rules, const std::string& input, const st
     log(Level::info, rank, input + ": passed over, for no output is written: " + joined(all));
     return;
   }
+  if (rules.names_losses && lost.variables.empty()) {
+    log(Level::warning, rank, output + " has no place for " + joined(lost.others) + " (" + input + ")");
+    return;
+  }
   std::string what;
   if (!lost.variables.empty())
     what = "the variables " + joined(lost.variables) + " have no rule for merging: give --attribute " +

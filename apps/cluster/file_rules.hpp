@@ -22,7 +22,7 @@ struct InputOptions {
 /// Lists the options for input files that do not tell their box, for the option parser.
 template <class V>
 void describe(InputOptions& o, V&& option) {
-  option.section("Input that does not tell them (openPMD, VTKHDF, VTU, NPZ, CSV)");
+  option.section("Input that does not tell them (openPMD, VTKHDF, VTU, NPZ, NPY, CSV)");
   option("species", o.species, "species to read; without it all, told apart by the attribute species", Kind{"NAME"});
   option("cells", o.cells, "cells of the grid, where the file does not tell", Kind{"NX,NY,NZ"});
   option("origin", o.origin, "lower corner of the box, where the file does not tell [m]", Kind{"X,Y,Z"});
@@ -56,6 +56,8 @@ struct FileRules {
   std::vector<io::VariableRule> merged;   ///< variables that are read and merged
   std::vector<std::string> dropped;       ///< names that the output may leave out
   std::vector<std::string> with_missing;  ///< names of variables whose rule has missing=skip or missing=refuse
+  /// True: what the output has no place for, beside variables over the parcels, is named in a warning, in place of an error.
+  bool names_losses = false;
 };
 
 /// Parses the items of cluster --attribute. @throws UsageError for a text that is no NAME:RULE, an unknown rule, a name given

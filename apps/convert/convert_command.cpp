@@ -34,11 +34,11 @@ struct ConvertOptions {
 /// Passes name, value, meaning and range of every option of `convert` to option(...).
 template <class V>
 void describe(ConvertOptions& o, V&& option) {
-  option.positional("IN", o.input, "parcel file: EPIC's (NetCDF-4), openPMD particles, VTKHDF, VTU, NPZ, or .csv",
+  option.positional("IN", o.input, "parcel file: EPIC's (NetCDF-4), openPMD particles, VTKHDF, VTU, NPZ, NPY, or .csv",
                     Required{}, Reads{});
   option.positional("OUT", o.output,
-                    "parcel file to write; its suffix (.nc .vtkhdf .vtu .pvd .npz .csv), or :epic, :openpmd, "
-                    ":vtkhdf, :vtu, :npz or :csv behind it, says the format",
+                    "parcel file to write; its suffix (.nc .vtkhdf .vtu .pvd .npz .npy .csv), or :epic, :openpmd, "
+                    ":vtkhdf, :vtu, :npz, :npy or :csv behind it, says the format",
                     Required{}, Writes{});
   option.section("Output");
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
@@ -66,8 +66,10 @@ void check_memory(const ConvertOptions& o, const io::ParcelFileInfo& info, comm:
   need.what = o.input + " (" + count_text(info.parcels) + " parcels)";
   need.rank_bytes =
       std::ceil(parcels / t.size()) * kContainers * static_cast<double>(Parcels(info.schema).parcel_bytes());
-  need.disk_bytes = parcels * parcel_file_bytes(info.schema);
-  need.file = io::parse_output_name(o.output, info.metadata).path;
+  constexpr double kTextBytes = 2.5;  // of a number as text to those of a double
+  const io::OutputName out = io::parse_output_name(o.output, info.metadata);
+  need.disk_bytes = parcels * parcel_file_bytes(info.schema) * (out.format == io::FileFormat::csv ? kTextBytes : 1);
+  need.file = out.path;
   need.of_file = true;
   need.help = "more ranks on more machines";
   require(need, o.limits.force, t);
@@ -129,7 +131,8 @@ void report(const ConvertOptions& o, const Loaded& in, const Digest& read, const
 
 /// Runs the command convert on all ranks. @return exit code @throws UsageError for rules in --attribute that are none
 int run(ConvertOptions& o, const Invocation& call) {
-  const FileRules rules = parse_file_rules(o.attributes);
+  FileRules rules = parse_file_rules(o.attributes);
+  rules.names_losses = true;
   return run_on_ranks(o.ranks, [&](comm::Transport& t) {
     Answers answers(o.input);
     Loaded in = read(o, rules, answers, t);
@@ -145,14 +148,14 @@ constexpr std::string_view kConvertText =
     "that\n"
     "of what was read; reading OUT gives it again. Variables beside EPIC's need a rule, as in cluster, since files "
     "tell\n"
-    "it. What OUT has no place for is refused by name; --attribute NAME:drop leaves it out. OUT appears whole or the "
-    "old\n"
-    "file stays.\n\n"
+    "it. What else OUT has no place for, as groups and units, is named in a warning, unless --attribute NAME:drop "
+    "says\n"
+    "so. OUT appears whole or the old file stays. A series .pvd grows by one step, a file .vtu beside it.\n\n"
     "  merganser convert out.nc out.vtkhdf\n"
     "  merganser convert out.nc out.csv --columns x_position=x,y_position=y,z_position=z\n"
     "  merganser convert points.csv in.npz --cells 8,8,8 --origin 0,0,0 --extent 1,1,1 --periodic xyz\n"
-    "  merganser convert dump.h5 dump.vtkhdf --species electrons --periodic xyz --attribute openPMD:drop\n"
-    "  for f in rt_*_parcels.nc; do merganser convert $f rt.pvd --attribute merganser_flow:drop; done   # a series\n"
+    "  merganser convert dump.h5 dump.vtkhdf --species electrons --periodic xyz\n"
+    "  for f in rt_*_parcels.nc; do merganser convert $f rt.pvd; done   # a series\n"
     "  merganser run -n 4 -- convert out.nc out.h5:openpmd\n";
 
 }  // namespace

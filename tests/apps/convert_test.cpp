@@ -66,10 +66,8 @@ void write_input(const std::string& path, std::int64_t fill = 0) {
 
 /// Returns the arguments that convert one file to another. @param told  whether the input tells rules
 Arguments convert(const std::string& from, const std::string& to, bool told) {
-  std::string rules = told ? "" : kRules;
-  if (from.ends_with(".h5") && !to.ends_with("openpmd")) rules += ",openPMD:drop";
   Arguments all{"convert", from, to};
-  if (!rules.empty()) all = all + Arguments{"--attribute", rules};
+  if (!told) all = all + Arguments{"--attribute", kRules};
   return all;
 }
 
@@ -129,6 +127,23 @@ TEST(Convert, csv_holds_every_bit_of_columns_by_any_name_and_says_what_it_does_n
       EXPECT_EQ(run(convert(folder.file(f.file), folder.file("b.csv"), f.told)).digest(), out.digest());
       EXPECT_EQ(run(convert(folder.file("b.csv"), folder.file("back.nc"), false) + kBox).digest(), out.digest());
     }
+}
+
+TEST(Convert, one_array_of_numpy_holds_every_bit_of_columns_and_their_types) {
+  const Folder folder;
+  write_input(folder.file("in.nc"));
+  const Outcome out = run(convert(folder.file("in.nc"), folder.file("a.npy"), false) + Arguments{"--ranks", "2"});
+  ASSERT_EQ(out.code, 0) << out.text();
+  EXPECT_TRUE(says(out, "NPY tells no box")) << out.text();
+  EXPECT_TRUE(says(read_bytes(folder.file("a.npy")), "('age', '<f4'), ('heat', '<f8'), ('label', '<i8')]"));
+  for (const char* ranks : {"1", "3"}) {
+    const Outcome back =
+        run(convert(folder.file("a.npy"), folder.file("back.nc"), false) + kBox + Arguments{"--ranks", ranks});
+    EXPECT_EQ(back.digest(), out.digest()) << back.text();
+  }
+  std::ofstream(folder.file("b.npy"), std::ios::binary)
+      << read_bytes(folder.file("a.npy")).substr(0, read_bytes(folder.file("a.npy")).size() - 1);
+  EXPECT_TRUE(says(run(convert(folder.file("b.npy"), folder.file("back.nc"), false) + kBox), "fewer entries"));
 }
 
 TEST(Convert, faults_of_csv_are_named_by_line_and_field) {
@@ -238,6 +253,19 @@ TEST(Convert, refuses_missing_values_that_the_other_format_cannot_tell) {
   const Outcome o = run(Arguments{"convert", folder.file("in.nc"), folder.file("a.vtkhdf")} + rules);
   EXPECT_EQ(o.code, 3);
   EXPECT_TRUE(says(o, "label of the parcel with id 4 is missing, by _FillValue -5")) << o.text();
+}
+
+TEST(Convert, names_what_the_other_format_has_no_place_for) {
+  const Folder folder;
+  write_input(folder.file("in.nc"));
+  ASSERT_EQ(run(convert(folder.file("in.nc"), folder.file("a.h5:openpmd"), false)).code, 0);
+  const Outcome o = run(convert(folder.file("a.h5"), folder.file("b.nc"), false));
+  EXPECT_EQ(o.code, 0) << o.text();
+  EXPECT_TRUE(says(o.err, "b.nc has no place for openPMD's attributes and units")) << o.text();
+  const Outcome known =
+      run({"convert", folder.file("a.h5"), folder.file("b.nc"), "--attribute", std::string(kRules) + ",openPMD:drop"});
+  EXPECT_EQ(known.code, 0) << known.text();
+  EXPECT_FALSE(says(known.err, "no place"));
 }
 
 TEST(Convert, writes_a_record) {
