@@ -162,6 +162,13 @@ TEST(Convert, faults_of_csv_are_named_by_line_and_field) {
   EXPECT_TRUE(says(refused("x,y_position,z_position,volume\n0,1,2.5,1e-3\n"), "no column x_position"));
   EXPECT_TRUE(says(refused(head + "0,1,2.5,1\n", {"--columns", "volume=V"}), "no column V"));
   EXPECT_TRUE(says(refused("x_position,x_position,z_position,volume\n0,1,2.5,1e-3\n"), "two arrays become"));
+  EXPECT_TRUE(says(refused("x_position,y_position,z_position,volume,B11\n0,1,2.5,1e-3,1\n"),
+                   "of B is missing, but B11 is there"));
+  EXPECT_TRUE(says(refused("x_position,y_position,z_position,volume,\n0,1,2.5,1e-3,1\n"), "without a name"));
+  std::ofstream(folder.file("a.csv")) << "x_position,y_position,z_position,volume,t\n0,1,2.5,1e-3,7\n";
+  const Outcome lost = run(Arguments{"convert", folder.file("a.csv"), folder.file("a.npz")} + kBox);
+  EXPECT_EQ(lost.code, 0) << lost.text();
+  EXPECT_TRUE(says(lost.err, "no place for array t, over the points")) << lost.text();
   std::ofstream(folder.file("a.csv")) << head << "0,1,2.5,1e-3\n";
   const Outcome unknown = run({"convert", folder.file("a.csv"), folder.file("a.npz")});
   EXPECT_EQ(unknown.code, 3);

@@ -18,6 +18,18 @@ std::string array_column(const std::string& array, std::size_t component, std::i
   return array == "vorticity" ? axis + "_vorticity" : array + "_" + axis;
 }
 
+/// Checks that points have all columns of an attribute of EPIC's, or none. @throws InputError naming one that is missing
+void require_whole_attributes(const std::string& path, const Species& points) {
+  for (const Attribute& a : Schema::epic().attributes()) {
+    const std::string* there = nullptr;
+    const std::string* missing = nullptr;
+    for (const std::string& name : a.component_names) (points.columns.contains(name) ? there : missing) = &name;
+    if (there != nullptr && missing != nullptr)
+      throw InputError(path + ": the column " + *missing + " of " + a.name + " is missing, but " + *there +
+                       " is there; allowed: all or none");
+  }
+}
+
 }  // namespace
 
 ArrayColumns::ArrayColumns(std::string path, std::int64_t points, ParticleFile& out)
@@ -45,6 +57,8 @@ void ArrayColumns::add(const ArrayAbout& array) {
   if (array.rows != points.count)
     throw InputError(path_ + ": " + array.at + " has " + std::to_string(array.rows) + " rows; there are " +
                      std::to_string(points.count) + " points; truncated or damaged");
+  if (array.name.empty())
+    throw InputError(path_ + ": an array or column without a name (" + array.at + "); allowed: at least one letter");
   constexpr std::int64_t kMaxComponents = 4096;
   if (array.width > kMaxComponents)
     throw InputError(path_ + ": " + array.at + " has " + std::to_string(array.width) +
@@ -80,6 +94,8 @@ void ArrayColumns::finish(const std::string& where) {
   if (info.has_ids && !is_integer(points.columns.at(id).type))
     throw InputError(path_ + ": " + where + "/" + id + " holds no integers");
   if (!info.has_ids) info.notes.push_back("no array " + id + ": ids are the places in the file, from 0");
+  require_whole_attributes(path_, points);
+  if (points.columns.contains("t")) info.metadata.lost.push_back({"t", "array t, over the points"});
   std::sort(told_.begin(), told_.end(), [](const auto& a, const auto& b) { return a.place < b.place; });
   std::vector<Attribute> all;
   add_epic_attributes(out_.species, all);

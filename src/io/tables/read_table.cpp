@@ -97,7 +97,7 @@ ParticleFile describe_arrays(const std::string& path, const TableFile& table) {
   require_positions(path, out, "");
   arrays.finish("the file");
   ParcelFileInfo& info = out.info;
-  info.metadata.lost = table.lost;
+  info.metadata.lost.insert(info.metadata.lost.end(), table.lost.begin(), table.lost.end());
   const auto numbers = [&](const char* name) {
     const auto found = table.numbers.find(name);
     return found == table.numbers.end() ? std::vector<double>() : found->second;
