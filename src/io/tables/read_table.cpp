@@ -147,6 +147,7 @@ class ArrayFile {
         for (std::size_t i = 0; i < static_cast<std::size_t>(rows.count); ++i) {
           From value;
           std::memcpy(&value, from + i * row, sizeof value);
+          // A byte is a number here. NOLINTNEXTLINE(bugprone-signed-char-misuse)
           static_cast<To*>(to)[i] = static_cast<To>(value);
         }
       });
