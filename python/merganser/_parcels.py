@@ -137,8 +137,9 @@ class Parcels:
         return {name: self[name] for name in names}
 
     def to_pandas(self) -> Any:
-        """Returns a copy of this process's parcels as a pandas.DataFrame, a row for each: `id`, x, y, z, volume, and every component
-        of the attributes by its name in files.
+        """Returns a copy of this process's parcels as a pandas.DataFrame, a row for each.
+
+        The columns are `id`, x, y, z, volume, and every component of the attributes by its name in files.
 
         `attrs["units"]` and `attrs["rules"]` have units and merge rules by column. Raises InputError without the package pandas.
         """
@@ -149,8 +150,8 @@ class Parcels:
     def to_xarray(self) -> Any:
         """Returns a copy of this process's parcels as an xarray.Dataset over the dimension `parcel`, with coordinates id, x, y, z.
 
-        An attribute of several components has a second dimension, `NAME_component`. Each variable has `units` and `merge_rule` in its
-        attributes. Raises InputError without the package xarray.
+        An attribute of several components has a second dimension, `NAME_component`. Each variable has `units` and `merge_rule` in
+        its attributes. Raises InputError without the package xarray.
         """
         from ._frames import to_xarray
 

@@ -1,5 +1,5 @@
-"""Opens VTU, VTKHDF, NPZ and CSV files, and EPIC's, that `merganser convert` writes with the libraries of others: VTK, NumPy, pandas
-and xarray. Exit code 77: one of them is missing (pip install vtk pandas xarray netCDF4).
+"""Opens VTU, VTKHDF, NPZ, NPY and CSV files, and EPIC's, that `merganser convert` writes with the libraries of others: VTK, NumPy,
+pandas and xarray. Exit code 77: one of them is missing (pip install vtk pandas xarray netCDF4).
 
 usage: table_readers.py MERGANSER
 """

@@ -40,8 +40,8 @@ def test_names_and_units_are_those_of_files():
     pytest.importorskip("pandas")
     given = epic()
     frame = given.to_pandas()
-    assert list(frame) == ["id", "x", "y", "z", "volume", "x_vorticity", "y_vorticity", "z_vorticity", "buoyancy", "B11", "B12", "B13",
-                           "B22", "B23"]
+    assert list(frame) == ["id", "x", "y", "z", "volume", "x_vorticity", "y_vorticity", "z_vorticity", "buoyancy", "B11", "B12",
+                           "B13", "B22", "B23"]
     assert (frame["z_vorticity"].to_numpy() == given["vorticity"][:, 2]).all()
     assert frame.attrs["units"]["volume"] == "m^3" and frame.attrs["units"]["x_vorticity"] == "1/s"
 

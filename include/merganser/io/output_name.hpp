@@ -15,9 +15,9 @@ struct OutputName {
   FileFormat format = FileFormat::epic;  ///< format that it will have
 };
 
-/// Splits the name of a parcel file that is to be written. "out.h5:openpmd", "out.x:vtkhdf", ":epic", ":vtu", ":npz", ":npy" and ":csv"
-/// say the format; else ".vtkhdf", ".vtu", ".pvd" (a series of VTU), ".npz", ".npy" and ".csv" do, and ".h5" or ".hdf5" is openPMD if the parcels come from a file of
-/// openPMD; all else is EPIC's. Local.
+/// Splits the name of a parcel file that is to be written. "out.h5:openpmd", "out.x:vtkhdf", ":epic", ":vtu", ":npz", ":npy" and
+/// ":csv" say the format; else ".vtkhdf", ".vtu", ".pvd" (a series of VTU), ".npz", ".npy" and ".csv" do, and ".h5" or ".hdf5" is
+/// openPMD if the parcels come from a file of openPMD; all else is EPIC's. Local.
 /// @param metadata  of the file that the parcels come from
 /// @throws UsageError for parcels of a file neither of EPIC nor of openPMD and a suffix ".h5" alone, which several formats may have
 [[nodiscard]] OutputName parse_output_name(const std::string& name, const FileMetadata& metadata);

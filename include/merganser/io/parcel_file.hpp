@@ -1,5 +1,6 @@
 #pragma once
-/// Reads and writes parcel files: EPIC's (NetCDF-4), openPMD particles, VTKHDF, VTU, NPZ and CSV, collectively over the ranks of a transport.
+/// Reads and writes parcel files: EPIC's (NetCDF-4), openPMD particles, VTKHDF, VTU, NPZ, NPY and CSV, collectively over the ranks
+/// of a transport.
 /// Contents of the files: docs/parcel-files.md.
 #include <optional>
 #include <span>

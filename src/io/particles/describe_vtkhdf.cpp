@@ -10,7 +10,8 @@
 namespace merganser::io {
 namespace {
 
-/// Returns the description of an array over the points; nothing, with a loss noted, for one without numbers in one or two dimensions.
+/// Returns the description of an array over the points; nothing, with a loss noted, for one without numbers in one or two
+/// dimensions.
 std::optional<ArrayAbout> describe_array(const hdf5::File& file, const std::string& name, ParcelFileInfo& info) {
   const std::string at = std::string(kPointData) + "/" + name;
   const auto lose = [&]() -> std::optional<ArrayAbout> {

@@ -48,8 +48,8 @@ class Crc32 {
 
 /// Returns NumPy's name of a type of numbers in this machine's byte order, as "<f8".
 [[nodiscard]] std::string npy_type(FileType type);
-/// Returns the head of an array in NumPy's format: a type as it is written, "'<f8'" or a list of named ones, and a shape as "10, 3" or
-/// "10,".
+/// Returns the head of an array in NumPy's format: a type as it is written, "'<f8'" or a list of named ones, and a shape as "10, 3"
+/// or "10,".
 [[nodiscard]] std::string npy_array_head(const std::string& type, const std::string& shape);
 
 /// Head of an array in NumPy's format.

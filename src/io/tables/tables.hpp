@@ -22,12 +22,14 @@ inline constexpr const char* kRulesArray = "merganser_rules";
 /// Name of the positions among the arrays of an NPZ file.
 inline constexpr const char* kPositionArray = "position";
 
-/// Writes parcels as VTU, NPZ, NPY or CSV: write_parcels() for these formats, after its checks. Rank 0 gathers and writes. Collective.
+/// Writes parcels as VTU, NPZ, NPY or CSV: write_parcels() for these formats, after its checks. Rank 0 gathers and writes.
+/// Collective.
 /// @param name  path, and the format
 void write_table(const OutputName& name, const Parcels& parcels, const Grid& grid, double time,
                  comm::Transport& transport, const FileMetadata& metadata);
 
-/// Writes parcels as the next step of a series: a VTU file beside the PVD file `path`, which lists it behind those before. Collective.
+/// Writes parcels as the next step of a series: a VTU file beside the PVD file `path`, which lists it behind those before.
+/// Collective.
 /// @throws InputError on every rank unless the time is later than those before
 void write_pvd(const std::string& path, const Parcels& parcels, const Grid& grid, double time,
                comm::Transport& transport, const FileMetadata& metadata);
@@ -91,8 +93,8 @@ struct CsvTable {
   std::int64_t rows = 0;                     ///< lines below the first
   std::vector<std::vector<double>> columns;  ///< values of the rows that were asked for; of integers the bits
 };
-/// Reads a CSV file: names and types of its columns, from all rows, and the values of some. Local. @throws InputError naming line and
-/// field
+/// Reads a CSV file: names and types of its columns, from all rows, and the values of some. Local.
+/// @throws InputError naming line and field
 [[nodiscard]] CsvTable read_csv(const std::string& path, TableRows rows);
 
 }  // namespace merganser::io

@@ -11,8 +11,8 @@
 namespace merganser::io {
 namespace {
 
-/// Appends a number in the shortest text that reads back to the same double, with ".0" behind a whole one so that it is told from an
-/// integer; nothing for NaN, a missing value.
+/// Appends a number in the shortest text that reads back to the same double, with ".0" behind a whole one so that it is told from
+/// an integer; nothing for NaN, a missing value.
 void append_double(std::string& out, double x) {
   if (std::isnan(x)) return;
   std::array<char, 32> text{};

@@ -77,7 +77,7 @@ io::FileVariable time_variable(double time) {
 }
 
 /// Makes the coordinate variable of an axis of a fields file: positions of the nodes, m; x and y, which are periodic, lack the
-/// upper face. VTK's CF reader takes axes X and Y, with `axis`, for longitude and latitude, so x and y have a standard name instead.
+/// upper face. VTK's CF reader takes axes X and Y, with `axis`, for longitude and latitude, so x and y have a standard name.
 io::FileVariable axis_variable(const Grid& grid, int axis) {
   const std::int64_t count = grid.cells[static_cast<std::size_t>(axis)] + (axis == 2 ? 1 : 0);
   std::vector<double> at;
