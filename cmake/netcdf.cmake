@@ -32,6 +32,7 @@ if(TARGET NetCDF::NetCDF)
 else()
   merganser_without(io netcdf)
   merganser_without(io particles)  # it finds HDF5 through NetCDF
+  merganser_without(io tables)     # read and written as particles are
 endif()
 if(TARGET NetCDF::NetCDF AND NetCDF_parallel_FOUND AND TARGET MPI::MPI_C)
   merganser_without(comm without_netcdf)

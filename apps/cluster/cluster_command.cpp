@@ -55,12 +55,14 @@ struct ClusterCommand {
 /// Lists the command-line options of cluster, with their help texts and checks, for the option parser.
 template <class V>
 void describe(ClusterCommand& o, V&& option) {
-  option.positional("IN", o.input, "parcel file: EPIC's (NetCDF-4), openPMD particles or VTKHDF (HDF5)", Required{},
-                    Reads{});
+  option.positional("IN", o.input, "parcel file: EPIC's (NetCDF-4), openPMD particles, VTKHDF, VTU, NPZ, NPY, or .csv",
+                    Required{}, Reads{});
   option.section("Output");
   option("output", o.output,
-         "parcel file to write; its suffix, or :epic, :openpmd or :vtkhdf behind it, says the format", Letter{'o'},
-         Kind{"FILE"}, Writes{});
+         "parcel file to write; its suffix (.nc .vtkhdf .vtu .npz .npy .csv), or :epic, :openpmd, :vtkhdf ... behind "
+         "it, says "
+         "the format",
+         Letter{'o'}, Kind{"FILE"}, Writes{});
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option("csv", o.csv, "table to write: one line per step and rank", Kind{"FILE"}, Writes{});
   option("picture", o.picture, "picture to write (.svg .png .pdf): where the last step merged most, before and after",
@@ -79,12 +81,9 @@ void describe(ClusterCommand& o, V&& option) {
       "JSON or TOML file; without: parcels below 1/R of a cell join their nearest. No part but friends, and within in "
       "spacings, calls a collective in a step",
       Kind{"PARTS"});
-  option(
-      "attribute", o.attributes,
-      "variables of IN beside EPIC's and how they merge: mean (by volume), sum, centre or largest (of that member), or "
-      "drop, to leave one out; missing=skip behind a rule: parcels may lack a value, such members do not count",
-      Kind{"NAME:RULE,..."});
+  describe_attributes(o.attributes, option);
   describe(o.box, option);
+  option.restrict({"columns"}, UsedWith{"IN *.csv", "--output *.csv|*:csv"});
   describe(o.method, option);
   describe(o.ranks, option);
   describe(o.blocks, option);

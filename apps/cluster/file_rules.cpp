@@ -105,9 +105,28 @@ bool parse_missing(const std::string& word, FileRules& rules, const std::string&
 
 }  // namespace
 
+std::vector<io::ColumnName> parse_columns(const std::vector<std::string>& words) {
+  std::vector<io::ColumnName> out;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == word.size())
+      throw UsageError("--columns " + word + ": allowed: COLUMN=NAME, as x_position=x");
+    io::ColumnName c{word.substr(0, equals), word.substr(equals + 1)};
+    for (const io::ColumnName& before : out)
+      if (before.column == c.column || before.name == c.name)
+        throw UsageError("--columns " + word + ": " + before.column + "=" + before.name +
+                         " is there too; allowed: each column and name once");
+    out.push_back(std::move(c));
+  }
+  return out;
+}
+
 io::ParcelFileInfo read_input_info(const std::string& path, const InputOptions& o,
                                    const std::optional<AxisFlags>& periodic, comm::Transport& t) {
-  io::ParcelFileInfo info = io::read_info(path, t, o.species);
+  const std::vector<io::ColumnName> columns = parse_columns(o.columns);
+  io::ParcelFileInfo info =
+      io::read_info(path, t, o.species, path.ends_with(".csv") ? columns : std::vector<io::ColumnName>{});
+  info.metadata.csv_names = columns;
   apply_box(path, o, info, t.rank());
   if (info.metadata.format == io::FileFormat::epic) return info;
   if (!info.says_grid)
@@ -171,6 +190,10 @@ void apply_file_rules(const FileRules& rules, const std::string& input, const st
     std::vector<std::string> all = lost.variables;
     all.insert(all.end(), lost.others.begin(), lost.others.end());
     log(Level::info, rank, input + ": passed over, for no output is written: " + joined(all));
+    return;
+  }
+  if (rules.names_losses && lost.variables.empty()) {
+    log(Level::warning, rank, output + " has no place for " + joined(lost.others) + " (" + input + ")");
     return;
   }
   std::string what;

@@ -17,16 +17,32 @@ struct InputOptions {
   std::optional<std::array<std::int64_t, 3>> cells;  ///< cells of the grid along the axes
   std::string origin;                                ///< lower corner of the box, three numbers; empty: the file tells
   std::string extent;                                ///< extents of the box, three numbers; empty: the file tells
+  std::vector<std::string> columns;                  ///< names of columns in CSV, as COLUMN=NAME
 };
 /// Lists the options for input files that do not tell their box, for the option parser.
 template <class V>
 void describe(InputOptions& o, V&& option) {
-  option.section("Particle files (openPMD, VTKHDF)");
+  option.section("Input that does not tell them (openPMD, VTKHDF, VTU, NPZ, NPY, CSV)");
   option("species", o.species, "species to read; without it all, told apart by the attribute species", Kind{"NAME"});
   option("cells", o.cells, "cells of the grid, where the file does not tell", Kind{"NX,NY,NZ"});
   option("origin", o.origin, "lower corner of the box, where the file does not tell [m]", Kind{"X,Y,Z"});
   option("extent", o.extent, "extents of the box, where the file does not tell [m]", Kind{"X,Y,Z"});
+  option("columns", o.columns, "names of columns in CSV that is read or written, as x_position=x,volume=vol",
+         Kind{"COLUMN=NAME,..."});
 }
+
+/// Lists the option --attribute, merge rules of variables of a parcel file, for the option parser.
+template <class V>
+void describe_attributes(std::vector<std::string>& attributes, V&& option) {
+  option(
+      "attribute", attributes,
+      "variables of IN beside EPIC's and how they merge: mean (by volume), sum, centre or largest (of that member), or "
+      "drop, to leave one out; missing=skip behind a rule: parcels may lack a value, such members do not count",
+      Kind{"NAME:RULE,..."});
+}
+
+/// Parses the items of --columns. @throws UsageError for a text that is no COLUMN=NAME, and a column or name given twice
+[[nodiscard]] std::vector<io::ColumnName> parse_columns(const std::vector<std::string>& words);
 
 /// Reads the description of an input file, with the box, cells and periodic axes of options where they are given. Rank 0
 /// warns of several species, which the default policy does not keep apart. Collective.
@@ -40,6 +56,8 @@ struct FileRules {
   std::vector<io::VariableRule> merged;   ///< variables that are read and merged
   std::vector<std::string> dropped;       ///< names that the output may leave out
   std::vector<std::string> with_missing;  ///< names of variables whose rule has missing=skip or missing=refuse
+  /// True: what the output has no place for, beside variables over the parcels, is named in a warning, in place of an error.
+  bool names_losses = false;
 };
 
 /// Parses the items of cluster --attribute. @throws UsageError for a text that is no NAME:RULE, an unknown rule, a name given

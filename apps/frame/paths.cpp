@@ -10,6 +10,7 @@
 #include "merganser/base/file_identity.hpp"
 #include "merganser/base/output_file.hpp"
 #include "merganser/comm/runtime.hpp"
+#include "merganser/io/output_name.hpp"
 
 namespace merganser::app {
 namespace {
@@ -46,7 +47,9 @@ std::vector<NamedFile> named_files(const OptionTable& table) {
   for (const auto& o : table.options()) {
     if (o.role == FileRole::none || !o.given) continue;
     const std::string name = o.positional ? o.name : "--" + o.name;
-    for (const auto& path : option_strings(o.value())) {
+    for (const auto& given : option_strings(o.value())) {
+      // "a.h5:openpmd" is a.h5, unless it is read and a file has this very name.
+      const std::string path = o.role == FileRole::writes ? io::strip_format(given) : given;
       if (path.empty()) throw UsageError(name + ": \"\"; allowed: the name of a file");
       out.push_back({name, path, o.role, path == "-" ? std::nullopt : file_identity(path)});
       if (o.role != FileRole::reads) continue;

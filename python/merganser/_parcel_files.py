@@ -302,7 +302,9 @@ def _write(file: Any, parcels: Parcels, columns: dict[str, tuple[str, ...]], tim
     """
     file.createDimension("n_parcels", len(parcels))
     file.createDimension("t", None)
-    file.createVariable("t", "f8", ("t",))[0] = time
+    clock = file.createVariable("t", "f8", ("t",))
+    clock.setncatts({"units": "s", "long_name": "time", "axis": "T"})
+    clock[0] = time
 
     def write_column(variable: str, values: np.ndarray, kind: str = "f8") -> None:
         """Writes one value per parcel as a variable over (t, n_parcels) with one time level."""

@@ -137,6 +137,36 @@ class Parcels:
         names = ["id", *_SITE, *self._schema.attributes]
         return {name: self[name] for name in names}
 
+    def to_pandas(self) -> Any:
+        """Returns a copy of this process's parcels as a pandas.DataFrame, a row for each.
+
+        The columns are `id`, x, y, z, volume, and every component of the attributes by its name in files.
+
+        `attrs["units"]` and `attrs["rules"]` have units and merge rules by column. Raises InputError without the package pandas.
+        """
+        from ._frames import to_pandas
+
+        return to_pandas(self)
+
+    def to_xarray(self) -> Any:
+        """Returns a copy of this process's parcels as an xarray.Dataset over the dimension `parcel`, with coordinates id, x, y, z.
+
+        An attribute of several components has a second dimension, `NAME_component`. Each variable has `units` and `merge_rule` in
+        its attributes. Raises InputError without the package xarray.
+        """
+        from ._frames import to_xarray
+
+        return to_xarray(self)
+
+    def to_parquet(self, path: Any) -> None:
+        """Writes this process's parcels as a file of Parquet, with the columns of to_pandas(), whole or not at all.
+
+        Units and merge rules are metadata of the fields. Raises InputError without the package pyarrow, or if it cannot be written.
+        """
+        from ._frames import to_parquet
+
+        to_parquet(self, path)
+
     def __repr__(self) -> str:
         return f"<merganser.Parcels: {len(self)}, {self._schema!r}>"
 

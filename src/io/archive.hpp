@@ -48,8 +48,12 @@ void visit_fields(A& a, OpenpmdSource& v) {
   a(v.file, v.iteration, v.meshes, v.particles, v.species, v.constants, v.marked_ids);
 }
 template <class A>
+void visit_fields(A& a, ColumnName& v) {
+  a(v.column, v.name);
+}
+template <class A>
 void visit_fields(A& a, FileMetadata& v) {
-  a(v.format, v.openpmd, v.root, v.columns, v.lost);
+  a(v.format, v.openpmd, v.root, v.columns, v.lost, v.csv_names);
 }
 template <class A>
 void visit_fields(A& a, Grid& v) {

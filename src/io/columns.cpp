@@ -15,33 +15,6 @@ namespace {
 
 constexpr std::size_t kSiteWidth = sizeof(Site) / sizeof(double);
 
-/// Calls f with a zero of the C++ type that holds values of a numeric NetCDF type: f deduces the type of a column from it.
-template <class F>
-void dispatch_type(FileType type, F&& f) {
-  switch (type) {
-    case FileType::i8:
-      return f(std::int8_t{});
-    case FileType::u8:
-      return f(std::uint8_t{});
-    case FileType::i16:
-      return f(std::int16_t{});
-    case FileType::u16:
-      return f(std::uint16_t{});
-    case FileType::i32:
-      return f(std::int32_t{});
-    case FileType::u32:
-      return f(std::uint32_t{});
-    case FileType::i64:
-      return f(std::int64_t{});
-    case FileType::u64:
-      return f(std::uint64_t{});
-    case FileType::f32:
-      return f(float{});
-    default:
-      return f(double{});
-  }
-}
-
 /// Returns the columns of a parcel file with EPIC's schema (position, volume, vorticity, buoyancy, B), all as new doubles.
 const std::vector<Column>& own_columns() {
   static const std::vector<Column> list = columns(Schema::epic(), {});

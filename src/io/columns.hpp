@@ -38,6 +38,33 @@ enum class FileType : int {
 /// Returns the size in bytes of one value of a NetCDF type; 0 for strings and user-defined types of a file.
 [[nodiscard]] std::size_t type_bytes(FileType type);
 
+/// Calls f with a zero of the C++ type that holds values of a numeric NetCDF type: f deduces the type of a column from it.
+template <class F>
+void dispatch_type(FileType type, F&& f) {
+  switch (type) {
+    case FileType::i8:
+      return f(std::int8_t{});
+    case FileType::u8:
+      return f(std::uint8_t{});
+    case FileType::i16:
+      return f(std::int16_t{});
+    case FileType::u16:
+      return f(std::uint16_t{});
+    case FileType::i32:
+      return f(std::int32_t{});
+    case FileType::u32:
+      return f(std::uint32_t{});
+    case FileType::i64:
+      return f(std::int64_t{});
+    case FileType::u64:
+      return f(std::uint64_t{});
+    case FileType::f32:
+      return f(float{});
+    default:
+      return f(double{});
+  }
+}
+
 /// Column of a parcel file: a NetCDF variable over the parcels (name, unit, type, storage in the file) and the member of the
 /// container of parcels, at `offset` of each site or row, that holds its values. columns() fills it.
 struct Column {

@@ -11,8 +11,20 @@
 namespace merganser::io {
 namespace {
 
-constexpr std::array<std::pair<const char*, FileFormat>, 3> kFormats{
-    {{":epic", FileFormat::epic}, {":openpmd", FileFormat::openpmd}, {":vtkhdf", FileFormat::vtkhdf}}};
+constexpr std::array<std::pair<const char*, FileFormat>, 7> kFormats{{{":epic", FileFormat::epic},
+                                                                      {":openpmd", FileFormat::openpmd},
+                                                                      {":vtkhdf", FileFormat::vtkhdf},
+                                                                      {":vtu", FileFormat::vtu},
+                                                                      {":npz", FileFormat::npz},
+                                                                      {":npy", FileFormat::npy},
+                                                                      {":csv", FileFormat::csv}}};
+/// Formats by the suffix of a name, where it leaves no doubt.
+constexpr std::array<std::pair<const char*, FileFormat>, 6> kSuffixes{{{".vtkhdf", FileFormat::vtkhdf},
+                                                                       {".pvd", FileFormat::vtu},
+                                                                       {".vtu", FileFormat::vtu},
+                                                                       {".npz", FileFormat::npz},
+                                                                       {".npy", FileFormat::npy},
+                                                                       {".csv", FileFormat::csv}}};
 
 /// Returns true for a global attribute that every file of ours says in its own way, so that no file lacks it.
 bool is_said_by_all(const std::string& attribute) {
@@ -35,12 +47,19 @@ void add_epic_losses(const FileGroup& root, std::vector<FileLoss>& to) {
 OutputName parse_output_name(const std::string& name, const FileMetadata& metadata) {
   for (const auto& [suffix, format] : kFormats)
     if (name.ends_with(suffix)) return {name.substr(0, name.size() - std::string(suffix).size()), format};
-  if (name.ends_with(".vtkhdf")) return {name, FileFormat::vtkhdf};
+  for (const auto& [suffix, format] : kSuffixes)
+    if (name.ends_with(suffix)) return {name, format};
   if (!name.ends_with(".h5") && !name.ends_with(".hdf5")) return {name, FileFormat::epic};
-  if (metadata.format == FileFormat::vtkhdf)
+  if (metadata.format != FileFormat::epic && metadata.format != FileFormat::openpmd)
     throw UsageError("cannot write " + name + ": its suffix may mean openPMD, VTKHDF or EPIC's format; allowed: " +
                      name + ":openpmd, " + name + ":vtkhdf or " + name + ":epic");
   return {name, metadata.format};
+}
+
+std::string strip_format(const std::string& name) {
+  for (const auto& [suffix, format] : kFormats)
+    if (name.ends_with(suffix)) return name.substr(0, name.size() - std::string(suffix).size());
+  return name;
 }
 
 std::vector<FileLoss> list_losses(const FileMetadata& metadata, const std::string& output) {

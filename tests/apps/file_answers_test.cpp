@@ -125,6 +125,7 @@ TEST_F(FileAnswers, count_for_every_option_that_a_file_can_answer) {
   EpicFile().make(other);
   const std::map<std::string, Arguments> commands{
       {"cluster", {"cluster", in_}},
+      {"convert", {"convert", in_, out_}},
       {"verify", {"verify", in_, "--ranks", "1", "--comm", "threads", "--samples", "0"}},
       {"bench files", {"bench files", in_, "--steps", "1"}}};
   const std::map<std::string, std::string> values{{"periodic", "y"}, {"min-volume-ratio", "20"}};

@@ -6,6 +6,9 @@ from .case import Case, Part
 TEXTS = (
     "cluster <in.nc -o >out.nc --json >r.json --csv >c.csv --picture >p.svg",
     "cluster <in.nc -o >out.nc",
+    "convert <in.nc >out.vtu --json >r.json",
+    "convert <in.nc >out.npz",
+    "convert <in.nc >out.nc",
     "gen random --cells 3,3,3 --per-cell 3 -o >out.nc --json >r.json",
     "graph convert <g.txt >out.mgr --json >r.json",
     "graph convert <g.mtx >out.txt",

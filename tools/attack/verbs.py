@@ -9,7 +9,7 @@ POSITIONAL = re.compile(r"^  ([A-Z]{2,})(?:  .*)?$")
 
 # All verbs that classes use. A program that was built without some of the packages lacks their verbs.
 KNOWN = ("announce bench", "announce demo", "announce table2", "announce table3", "bench files", "bench msf", "bench random",
-         "cluster", "compare", "doctor", "figures", "flow", "gen random", "graph convert", "linkage", "msf", "report", "run",
+         "cluster", "compare", "convert", "doctor", "figures", "flow", "gen random", "graph convert", "linkage", "msf", "report", "run",
          "topo advise", "topo bench", "topo convert", "topo extract", "topo gen", "topo replay", "topo table2", "topo tail", "verify")
 
 

@@ -67,8 +67,22 @@ struct FileLoss {
   std::string what;  ///< description for the user, as "variable label, of type string"
 };
 
-/// Formats of parcel files: EPIC's (NetCDF), openPMD particles and VTKHDF, both in HDF5.
-enum class FileFormat : int { epic, openpmd, vtkhdf };
+/// Formats of parcel files.
+enum class FileFormat : int {
+  epic,     ///< EPIC's, NetCDF-4
+  openpmd,  ///< openPMD particles in HDF5
+  vtkhdf,   ///< VTKHDF, points of PolyData
+  vtu,      ///< VTK's XML, points of an UnstructuredGrid
+  npz,      ///< NumPy's archive of arrays
+  npy,      ///< one array of NumPy's, with a field for each column
+  csv,      ///< text, a line for each parcel, below a line of names
+};
+
+/// Name of a column of parcels in a file that has another name for it: in CSV, by its first line.
+struct ColumnName {
+  std::string column;  ///< name here, as "x_position"
+  std::string name;    ///< name in the file, as "x"
+};
 
 /// Place of the particles of an openPMD file, from which a writer carries what is not the particles' (meshes, attributes).
 struct OpenpmdSource {
@@ -87,6 +101,7 @@ struct FileMetadata {
   FileGroup root;                     ///< root group, without the parts that the writer creates in every parcel file
   std::vector<FileVariable> columns;  ///< variables over the parcels, and `t`: types, attributes, storage
   std::vector<FileLoss> lost;         ///< parts that files made from this one will lack
+  std::vector<ColumnName> csv_names;  ///< names of columns in a CSV file that is written; others have their own
 
   /// Returns the parcel file's variable of this name over the parcels, or null if the file has none. Local.
   [[nodiscard]] const FileVariable* column(std::string_view name) const;

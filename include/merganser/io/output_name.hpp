@@ -15,11 +15,15 @@ struct OutputName {
   FileFormat format = FileFormat::epic;  ///< format that it will have
 };
 
-/// Splits the name of a parcel file that is to be written. "out.h5:openpmd", "out.x:vtkhdf" and "out.x:epic" say the format; else
-/// ".vtkhdf" is VTKHDF, and ".h5" or ".hdf5" openPMD if the parcels come from a file of openPMD; all else is EPIC's. Local.
+/// Splits the name of a parcel file that is to be written. "out.h5:openpmd", "out.x:vtkhdf", ":epic", ":vtu", ":npz", ":npy" and
+/// ":csv" say the format; else ".vtkhdf", ".vtu", ".pvd" (a series of VTU), ".npz", ".npy" and ".csv" do, and ".h5" or ".hdf5" is
+/// openPMD if the parcels come from a file of openPMD; all else is EPIC's. Local.
 /// @param metadata  of the file that the parcels come from
-/// @throws UsageError for parcels of a VTKHDF file and a suffix ".h5" alone, which either format may have
+/// @throws UsageError for parcels of a file neither of EPIC nor of openPMD and a suffix ".h5" alone, which several formats may have
 [[nodiscard]] OutputName parse_output_name(const std::string& name, const FileMetadata& metadata);
+
+/// Returns the name of an output without ":FORMAT" behind it: the file that it leads to. Local.
+[[nodiscard]] std::string strip_format(const std::string& name);
 
 /// Lists what a file of this name will lack of the file that the parcels come from: what no file can be given
 /// (FileMetadata::lost), and what another format has no place for. Local.

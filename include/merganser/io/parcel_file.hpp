@@ -1,5 +1,6 @@
 #pragma once
-/// Reads and writes parcel files: EPIC's (NetCDF-4), openPMD particles and VTKHDF, collectively over the ranks of a transport.
+/// Reads and writes parcel files: EPIC's (NetCDF-4), openPMD particles, VTKHDF, VTU, NPZ, NPY and CSV, collectively over the ranks
+/// of a transport.
 /// Contents of the files: docs/parcel-files.md.
 #include <optional>
 #include <span>
@@ -61,12 +62,14 @@ struct FilePlace {
 /// Reads the description of a parcel file, without values of parcels. Serial: on one rank of a process at a time, and
 /// while no other rank has the file open, since HDF5 shares the state of files of one name within a process.
 /// @param species  of a file of openPMD the species to read; empty: all, of which an integer attribute `species` tells
+/// @param columns  of a CSV file columns with other names than here
 /// @throws InputError naming the file and what is wrong
-[[nodiscard]] ParcelFileInfo read_info(const std::string& path, const std::string& species = {});
+[[nodiscard]] ParcelFileInfo read_info(const std::string& path, const std::string& species = {},
+                                       const std::vector<ColumnName>& columns = {});
 /// Reads the description of a parcel file on rank 0 and broadcasts it: every rank returns the same. Collective.
 /// @throws InputError on every rank, naming the file and what is wrong
 [[nodiscard]] ParcelFileInfo read_info(const std::string& path, comm::Transport& transport,
-                                       const std::string& species = {});
+                                       const std::string& species = {}, const std::vector<ColumnName>& columns = {});
 
 /// Sets the attribute `min_vratio` of files written with this metadata. Local.
 /// @param ratio  cell volume / smallest volume that is not small [-]

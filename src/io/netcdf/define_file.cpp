@@ -118,11 +118,9 @@ DefinedVariables define_file(NcFile& file, const NewFile& in) {
   defined.time = definition.define_variable("t", NC_DOUBLE, std::array{time});
   const FileVariable* const time_before = in.metadata.column("t");
   if (time_before != nullptr) define_storage(file, {file.id(), defined.time}, time_before->storage, "t");
-  definition.put_variable_attributes(defined.time, time_before, "seconds since 1970-01-01", "time");
-  if (time_before == nullptr) {
-    definition.put_text(defined.time, "axis", "T");
-    definition.put_text(defined.time, "calendar", "proleptic_gregorian");
-  }
+  // A unit without a date: xarray would make a date of "seconds since ...". Readers of EPIC's files take the number alone.
+  definition.put_variable_attributes(defined.time, time_before, "s", "time");
+  if (time_before == nullptr) definition.put_text(defined.time, "axis", "T");
   const nc_type index_type = in.layout.fits_int() ? NC_INT : NC_INT64;
   for (std::size_t i = 0; in.with_boxes && i < kBoxNames.size(); ++i) {
     defined.boxes.push_back(definition.define_variable(kBoxNames[i], i == 0 ? index_type : NC_INT, std::array{world}));

@@ -15,6 +15,7 @@
 #include "src/io/netcdf/metadata.hpp"
 #include "src/io/parcel_check.hpp"
 #include "src/io/particles/particle_file.hpp"
+#include "src/io/tables/tables.hpp"
 
 namespace merganser::io {
 namespace {
@@ -166,8 +167,13 @@ ParcelFileInfo describe_file(const NcFile& file, std::int64_t bytes) {
 
 bool netcdf_available() noexcept { return true; }
 
-ParcelFileInfo read_info(const std::string& path, const std::string& species) {
+ParcelFileInfo read_info(const std::string& path, const std::string& species, const std::vector<ColumnName>& columns) {
   refuse_other_formats(path);
+  const std::optional<FileFormat> table = table_format(path);
+  if (!columns.empty() && table != FileFormat::csv)
+    throw InputError(path + ": names of columns are given, which only CSV has; allowed: a file .csv");
+  if (table && !species.empty()) throw InputError(path + ": no openPMD file, so it has no species " + species);
+  if (table) return read_table_info(path, *table, columns);
   const std::int64_t bytes = check_self_contained(path);
   if (std::optional<ParcelFileInfo> info = read_particle_info(path, species)) return *info;
   if (!species.empty()) throw InputError(path + ": no openPMD file, so it has no species " + species);
@@ -175,12 +181,13 @@ ParcelFileInfo read_info(const std::string& path, const std::string& species) {
 }
 
 // Header of a parcel file on all ranks: rank 0 reads it and broadcasts the description.
-ParcelFileInfo read_info(const std::string& path, comm::Transport& transport, const std::string& species) {
+ParcelFileInfo read_info(const std::string& path, comm::Transport& transport, const std::string& species,
+                         const std::vector<ColumnName>& columns) {
   ParcelFileInfo info;
   Packer packer;
   comm::agree(transport, [&] {
     if (transport.rank() != 0) return;
-    info = read_info(path, species);
+    info = read_info(path, species, columns);
     packer(info);
   });
   const auto packed = comm::broadcast_from_first(transport, packer.bytes());

@@ -1,6 +1,7 @@
 /// Writes the parcels of all ranks to a NetCDF file: in parallel where the library allows, else through rank 0.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <span>
 
@@ -11,10 +12,12 @@
 #include "merganser/io/parcel_file.hpp"
 #include "src/io/columns.hpp"
 #include "src/io/layout.hpp"
+#include "src/io/missing.hpp"
 #include "src/io/netcdf/define_file.hpp"
 #include "src/io/numbering.hpp"
 #include "src/io/parcel_check.hpp"
 #include "src/io/particles/particle_file.hpp"
+#include "src/io/tables/tables.hpp"
 
 namespace merganser::io {
 namespace {
@@ -208,6 +211,7 @@ void check_writable(const std::string& path, const Parcels& parcels, const Decom
 /// Returns what of the description of a file of one format holds for one of another: types of attributes, storage.
 FileMetadata metadata_for_format(const FileMetadata& from) {
   FileMetadata out;
+  out.csv_names = from.csv_names;
   for (FileVariable column : from.columns) {
     if (is_own_name(column.name) || column.name == "t") continue;
     column.attributes.clear();
@@ -216,6 +220,34 @@ FileMetadata metadata_for_format(const FileMetadata& from) {
   for (const FileAttribute& a : from.root.attributes)
     if (a.name == "min_vratio" || a.name == "merge_step") out.root.attributes.push_back(a);
   return out;
+}
+
+/// Checks that every value that merging keeps as it is, and that is missing by the file it comes from, is missing in a file of
+/// another format too, and no other: `_FillValue` and valid ranges are not carried there. Local. @throws InputError
+void check_kept_missing(const OutputName& to, const Parcels& parcels, const FileMetadata& from,
+                        const FileMetadata& metadata) {
+  const std::vector<Column> before = columns(parcels.schema(), from);
+  const std::vector<Column> after = columns(parcels.schema(), metadata);
+  const auto is_missing = [&](FileFormat format, const Column& column, const MissingValues& rule, double value) {
+    if (format != FileFormat::epic) return !column.bits() && std::isnan(value);
+    return rule.classify(column, value) != MissingValues::Kind::present;
+  };
+  for (std::size_t c = 0; c < after.size(); ++c) {
+    if (!after[c].may_lack || after[c].computed) continue;
+    const MissingValues old_rule = missing_values(before[c]);
+    const MissingValues new_rule = missing_values(after[c]);
+    for (std::size_t i = 0; i < parcels.size(); ++i) {
+      const double value = parcels.row(i)[after[c].offset];
+      const bool missing = is_missing(from.format, before[c], old_rule, value);
+      if (missing == is_missing(to.format, after[c], new_rule, value)) continue;
+      throw InputError("cannot write " + to.path + ": " + after[c].name + " of the parcel with id " +
+                       std::to_string(parcels.id(i)) +
+                       (missing ? " is missing, by " + old_rule.reason(old_rule.classify(before[c], value)) +
+                                      ", which files of this format do not tell"
+                                : " would be read as missing") +
+                       "; allowed: NaN for missing values, a rule mean or sum with missing=skip, or drop");
+    }
+  }
 }
 
 }  // namespace
@@ -246,8 +278,14 @@ void write_parcels(const std::string& name, const Parcels& parcels, const Decomp
   const Layout layout = gather_layout(parcels.size(), transport);
   std::vector<Column> list = columns(parcels.schema(), metadata);
   check_writable(path, parcels, decomposition, list, transport);
-  if (output_name.format != FileFormat::epic)
+  if (output_name.format != from.format)
+    comm::agree(transport, [&] { check_kept_missing(output_name, parcels, from, metadata); });
+  if (output_name.format == FileFormat::openpmd || output_name.format == FileFormat::vtkhdf)
     return write_particles(output_name, parcels, decomposition.grid(), time, transport, metadata);
+  if (output_name.format == FileFormat::vtu && path.ends_with(".pvd"))
+    return write_pvd(path, parcels, decomposition.grid(), time, transport, metadata);
+  if (output_name.format != FileFormat::epic)
+    return write_table(output_name, parcels, decomposition.grid(), time, transport, metadata);
   if (from.format != FileFormat::epic && !parcels.schema().has("B"))
     throw InputError("cannot write " + path + " in EPIC's format: the parcels have no shapes B; allowed: " + path +
                      ":openpmd or " + path + ":vtkhdf");

@@ -45,6 +45,28 @@ void GatheredParcels::write(int group, std::size_t width, const Values& values, 
   }
 }
 
+void GatheredParcels::write_in_order(int group, std::size_t width, const Values& values, const Sink& sink) {
+  const auto g = static_cast<std::size_t>(group);
+  const std::int64_t block = std::max<std::int64_t>(256, (std::int64_t{1} << 20) / static_cast<std::int64_t>(width));
+  std::int64_t first = 0;
+  std::vector<double> part;
+  for (int r = 0; r < transport_.size(); ++r) {
+    const std::int64_t count = counts_[g][static_cast<std::size_t>(r)];
+    for (std::int64_t done = 0; done < count; done += block) {
+      const std::int64_t rows = transport_.rank() == r ? std::min(block, count - done) : 0;
+      part.resize(static_cast<std::size_t>(rows) * width);
+      for (std::int64_t i = 0; i < rows; ++i)
+        values(mine_[g][static_cast<std::size_t>(done + i)], part.data() + static_cast<std::size_t>(i) * width);
+      const auto all = comm::gather_to_first(transport_, part);
+      on_first([&] {
+        const auto sent = all[static_cast<std::size_t>(r)];
+        sink(first, {sent.data(), sent.size()});
+      });
+      first += std::min(block, count - done);
+    }
+  }
+}
+
 void GatheredParcels::on_first(const std::function<void()>& action) {
   if (transport_.rank() != 0 || !error_.empty()) return;
   try {

@@ -28,6 +28,9 @@ class GatheredParcels {
   /// Passes the values of all parcels of a group to `sink` on rank 0, in parts. Collective. An error of the sink is kept for
   /// throw_error().
   void write(int group, std::size_t width, const Values& values, const Sink& sink);
+  /// Passes the values as write() does, with the rows in ascending order. Collective. Rank after rank sends its own, so it takes
+  /// longer.
+  void write_in_order(int group, std::size_t width, const Values& values, const Sink& sink);
   /// Calls `action` on rank 0, unless there was an error before. Local. Its error is kept for throw_error().
   void on_first(const std::function<void()>& action);
   /// Throws the first error of a sink, on every rank. Collective.

@@ -17,15 +17,6 @@
 namespace merganser::io {
 namespace {
 
-/// Reads one of our own attributes of three numbers. Empty: it is not there. @throws InputError for another count
-std::vector<double> read_three(const hdf5::File& file, const std::string& at, const char* name) {
-  std::vector<double> values = file.numbers(at, name);
-  if (!values.empty() && values.size() != 3)
-    throw InputError(file.path() + ": the attribute " + name + " holds " + std::to_string(values.size()) +
-                     " numbers; allowed: three");
-  return values;
-}
-
 /// Returns true if an HDF5 file may be a particle file, by the names in its root group. The HDF5 library is not called: it crashes
 /// on some damaged files, and those of EPIC are NetCDF's to open.
 bool may_have_particles(const std::string& path) {
@@ -36,9 +27,21 @@ bool may_have_particles(const std::string& path) {
   return std::any_of(names.begin(), names.end(), [](const std::string& n) { return n == "data" || n == "VTKHDF"; });
 }
 
+/// Numbers of a file by name, empty for one that it does not have.
+using Numbers = std::function<std::vector<double>(const char* name)>;
+
+/// Reads one of our own attributes of three numbers. Empty: it is not there. @throws InputError for another count
+std::vector<double> read_three(const std::string& path, const Numbers& numbers, const char* name) {
+  std::vector<double> values = numbers(name);
+  if (!values.empty() && values.size() != 3)
+    throw InputError(path + ": the attribute " + name + " holds " + std::to_string(values.size()) +
+                     " numbers; allowed: three");
+  return values;
+}
+
 /// Throws InputError for a value of one of our own attributes. @param allowed  what may stand there
-[[noreturn]] void refuse_value(const hdf5::File& file, const char* name, double value, const char* allowed) {
-  throw InputError(file.path() + ": the attribute " + name + " holds " + number_text(value) + "; allowed: " + allowed);
+[[noreturn]] void refuse_value(const std::string& path, const char* name, double value, const char* allowed) {
+  throw InputError(path + ": the attribute " + name + " holds " + number_text(value) + "; allowed: " + allowed);
 }
 
 }  // namespace
@@ -69,34 +72,39 @@ std::optional<ParcelFileInfo> read_particle_info(const std::string& path, const 
 }
 
 void read_own_attributes(const hdf5::File& file, const std::string& at, ParcelFileInfo& info) {
-  const std::vector<double> cells = read_three(file, at, kCellsAttribute);
-  const std::vector<double> extent = read_three(file, at, kExtentAttribute);
-  const std::vector<double> origin = read_three(file, at, kOriginAttribute);
+  read_own_numbers(
+      file.path(), [&](const char* name) { return file.numbers(at, name); }, info);
+}
+
+void read_own_numbers(const std::string& path, const Numbers& numbers, ParcelFileInfo& info) {
+  const std::vector<double> cells = read_three(path, numbers, kCellsAttribute);
+  const std::vector<double> extent = read_three(path, numbers, kExtentAttribute);
+  const std::vector<double> origin = read_three(path, numbers, kOriginAttribute);
   if (!cells.empty() && !extent.empty() && !origin.empty()) {
     for (std::size_t a = 0; a < 3; ++a) {
       if (!(cells[a] >= 1) || cells[a] > 0x1p53 || cells[a] != std::floor(cells[a]))
-        refuse_value(file, kCellsAttribute, cells[a], "whole numbers from 1");
+        refuse_value(path, kCellsAttribute, cells[a], "whole numbers from 1");
       info.grid.cells[a] = static_cast<std::int64_t>(cells[a]);
       info.grid.box.lower[a] = origin[a];
       info.grid.box.extent[a] = extent[a];
     }
     info.says_grid = true;
   }
-  const std::vector<double> periodic = read_three(file, at, kPeriodicAttribute);
+  const std::vector<double> periodic = read_three(path, numbers, kPeriodicAttribute);
   for (std::size_t a = 0; a < periodic.size(); ++a) {
-    if (periodic[a] != 0 && periodic[a] != 1) refuse_value(file, kPeriodicAttribute, periodic[a], "0 or 1");
+    if (periodic[a] != 0 && periodic[a] != 1) refuse_value(path, kPeriodicAttribute, periodic[a], "0 or 1");
     info.grid.box.periodic[a] = periodic[a] != 0;
     info.says_periodic = true;
   }
-  const std::vector<double> step = file.numbers(at, kStepAttribute);
+  const std::vector<double> step = numbers(kStepAttribute);
   if (!step.empty()) {
     if (!(step[0] >= 0) || step[0] > 0x1p53 || step[0] != std::floor(step[0]))
-      refuse_value(file, kStepAttribute, step[0], "whole numbers from 0");
+      refuse_value(path, kStepAttribute, step[0], "whole numbers from 0");
     set_merge_step(info.metadata, static_cast<std::uint64_t>(step[0]));
   }
-  const std::vector<double> ratio = file.numbers(at, kRatioAttribute);
+  const std::vector<double> ratio = numbers(kRatioAttribute);
   if (ratio.empty()) return;
-  if (!(ratio[0] > 0) || !std::isfinite(ratio[0])) refuse_value(file, kRatioAttribute, ratio[0], "numbers above 0");
+  if (!(ratio[0] > 0) || !std::isfinite(ratio[0])) refuse_value(path, kRatioAttribute, ratio[0], "numbers above 0");
   info.min_volume_ratio = ratio[0];
 }
 

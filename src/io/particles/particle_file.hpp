@@ -1,6 +1,7 @@
 #pragma once
 /// Particle files in HDF5, of openPMD and of VTKHDF: what one holds, as columns by name, and the reading of a slice per rank.
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -48,6 +49,9 @@ struct Species {
   std::map<std::string, Component> columns;
 };
 
+/// Reads rows of an array of an open file, by the name `at` of its description, converted to a type in memory.
+using ReadNumbers = std::function<void(const std::string& at, FileType type, const hdf5::File::Rows& rows, void* to)>;
+
 /// Description of a particle file: what callers see, and where the numbers are.
 struct ParticleFile {
   ParcelFileInfo info;
@@ -77,6 +81,9 @@ void fit_particles(Parcels& parcels, const Box& box, const FileMetadata& metadat
 
 /// Reads box, cells, periodic axes and volume ratio from our own attributes of an object, those that are there.
 void read_own_attributes(const hdf5::File& file, const std::string& at, ParcelFileInfo& info);
+/// Reads the same from our own attributes by name. @param numbers  returns those of a name, none if it is not there
+void read_own_numbers(const std::string& path, const std::function<std::vector<double>(const char* name)>& numbers,
+                      ParcelFileInfo& info);
 /// Makes the description of one column for FileMetadata::columns.
 [[nodiscard]] FileVariable describe_column(const std::string& name, const Component& component,
                                            const std::string& record);

@@ -14,6 +14,7 @@
 #include "src/io/parcel_check.hpp"
 #include "src/io/particles/particle_file.hpp"
 #include "src/io/particles/positions.hpp"
+#include "src/io/tables/tables.hpp"
 
 namespace merganser::io {
 namespace {
@@ -46,11 +47,11 @@ std::vector<Part> parts_of(const std::vector<Species>& species, std::int64_t fir
   return parts;
 }
 
-/// Reads columns of this rank's parts of a particle file into the container. Call under the lock.
+/// Reads columns of this rank's parts of a particle file into the container.
 class PartReader {
  public:
-  PartReader(const hdf5::File& file, const ParticleFile& about, Parcels& parcels)
-      : file_(file), about_(about), parcels_(parcels) {}
+  PartReader(std::string path, ReadNumbers numbers, const ParticleFile& about, Parcels& parcels)
+      : path_(std::move(path)), numbers_(std::move(numbers)), about_(about), parcels_(parcels) {}
 
   /// Reads one column of a part. @throws InputError for a number that a double cannot hold
   void read(const Column& column, const Part& part) {
@@ -76,21 +77,20 @@ class PartReader {
   void read_numbers(const Part& part, const std::string& name, Range range, bool bits, std::vector<double>& to) {
     const Component& c = part.species->columns.at(name);
     to.resize(static_cast<std::size_t>(range[1]));
-    if (c.value && bits) throw InputError(file_.path() + ": " + c.at + " is a constant; allowed: a rule mean or sum");
+    if (c.value && bits) throw InputError(path_ + ": " + c.at + " is a constant; allowed: a rule mean or sum");
     if (c.value) {
       std::fill(to.begin(), to.end(), *c.value);
       return;
     }
     const bool wide = c.type == FileType::i64 || c.type == FileType::u64;
-    file_.read(c.at, wide ? c.type : FileType::f64, {range[0], range[1], c.width, c.column}, to.data());
+    numbers_(c.at, wide ? c.type : FileType::f64, {range[0], range[1], c.width, c.column}, to.data());
     if (!wide || bits) return;
     for (std::size_t i = 0; i < to.size(); ++i) {
       const double value = c.type == FileType::u64 ? static_cast<double>(std::bit_cast<std::uint64_t>(to[i]))
                                                    : static_cast<double>(std::bit_cast<std::int64_t>(to[i]));
       if (std::fabs(value) >= kExact)
-        throw InputError(file_.path() + ": " + c.at + ": value " +
-                         std::to_string(range[0] + static_cast<std::int64_t>(i)) + " is " + number_text(value) +
-                         "; allowed: whole numbers below 2^53, which a double holds");
+        throw InputError(path_ + ": " + c.at + ": value " + std::to_string(range[0] + static_cast<std::int64_t>(i)) +
+                         " is " + number_text(value) + "; allowed: whole numbers below 2^53, which a double holds");
       to[i] = value;
     }
   }
@@ -111,41 +111,56 @@ class PartReader {
   void read_ids(const Part& part, std::int64_t first, std::int64_t count) {
     const Component& c = part.species->columns.at(std::string(kIdName));
     const auto species = static_cast<std::int64_t>(about_.species.size());
-    file_.read(c.at, c.type == FileType::u64 ? FileType::u64 : FileType::i64, {first, count, c.width, c.column},
-               values_.data());
+    numbers_(c.at, c.type == FileType::u64 ? FileType::u64 : FileType::i64, {first, count, c.width, c.column},
+             values_.data());
     for (std::size_t i = 0; i < values_.size(); ++i) {
       auto bits = std::bit_cast<std::uint64_t>(values_[i]);
       if (about_.info.metadata.openpmd.marked_ids) bits ^= kMark;
       const auto id = std::bit_cast<std::int64_t>(bits);
       if (id < 0 || id > (std::numeric_limits<std::int64_t>::max() - part.number) / species)
-        throw InputError(file_.path() + ": " + c.at + ": id " + std::to_string(first + static_cast<std::int64_t>(i)) +
-                         " is " + (c.type == FileType::u64 ? std::to_string(bits) : std::to_string(id)) +
-                         "; allowed: 0 to " + std::to_string(std::numeric_limits<std::int64_t>::max() / species - 1) +
+        throw InputError(path_ + ": " + c.at + ": id " + std::to_string(first + static_cast<std::int64_t>(i)) + " is " +
+                         (c.type == FileType::u64 ? std::to_string(bits) : std::to_string(id)) + "; allowed: 0 to " +
+                         std::to_string(std::numeric_limits<std::int64_t>::max() / species - 1) +
                          ", or the highest bit in all of them");
       values_[i] = std::bit_cast<double>(id * species + part.number);
     }
   }
 
-  const hdf5::File& file_;
+  std::string path_;
+  ReadNumbers numbers_;
   const ParticleFile& about_;
   Parcels& parcels_;
   std::vector<double> values_, offsets_;
 };
 
+/// Reads this rank's slice of all columns. Local. @throws InputError also if the file has changed
+void read_columns(const std::string& path, const ParcelFileInfo& info, const ParticleFile& about,
+                  std::span<const Column> list, std::int64_t first, const ReadNumbers& numbers, Parcels& parcels) {
+  if (about.info.parcels != info.parcels || about.info.metadata.openpmd.species != info.metadata.openpmd.species)
+    throw InputError(path + ": its particles are no longer " + std::to_string(info.parcels));
+  PartReader reader(path, numbers, about, parcels);
+  for (const Part& part : parts_of(about.species, first, static_cast<std::int64_t>(parcels.size())))
+    for (const Column& column : list) reader.read(column, part);
+}
+
 /// Opens the file and reads this rank's slice of all columns. Local. @throws InputError also if the file has changed
 void read_slice(const std::string& path, const ParcelFileInfo& info, std::span<const Column> list, std::int64_t first,
                 Parcels& parcels) {
+  if (is_table(info.metadata.format)) {
+    const auto count = static_cast<std::int64_t>(parcels.size());
+    const OpenTable table = open_table(path, info.metadata, {first, count});
+    return read_columns(path, info, table.about, list, first, table.numbers, parcels);
+  }
   const NetcdfLock lock(path);
   const hdf5::File file = hdf5::File::open(path);
   const std::vector<std::string>& names = info.metadata.openpmd.species;
   const ParticleFile about = info.metadata.format == FileFormat::vtkhdf
                                  ? describe_vtkhdf(file)
                                  : describe_openpmd(file, names.size() == 1 ? names[0] : std::string());
-  if (about.info.parcels != info.parcels || about.info.metadata.openpmd.species != names)
-    throw InputError(path + ": its particles are no longer " + std::to_string(info.parcels));
-  PartReader reader(file, about, parcels);
-  for (const Part& part : parts_of(about.species, first, static_cast<std::int64_t>(parcels.size())))
-    for (const Column& column : list) reader.read(column, part);
+  const auto numbers = [&](const std::string& at, FileType type, const hdf5::File::Rows& rows, void* to) {
+    file.read(at, type, rows, to);
+  };
+  read_columns(path, info, about, list, first, numbers, parcels);
 }
 
 /// Returns the id of a particle of a file without ids: its place, and of several species the species too, as where there are ids.

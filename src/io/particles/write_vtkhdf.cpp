@@ -6,43 +6,12 @@
 
 #include "merganser/base/error.hpp"
 #include "src/io/particles/gathered.hpp"
+#include "src/io/particles/point_arrays.hpp"
 #include "src/io/particles/vtkhdf_names.hpp"
 #include "src/io/particles/write_particles.hpp"
 
 namespace merganser::io {
 namespace {
-
-/// Array over the points: its columns, and what it tells of its attribute.
-struct PointArray {
-  std::string name;
-  std::span<const Column> columns;
-  const Attribute* attribute = nullptr;  ///< null: of no attribute beside EPIC's
-  std::int64_t place = 0;
-};
-
-/// Lists the arrays over the points: vectors of three numbers of one type, else one array for each column.
-std::vector<PointArray> list_arrays(const ParticlesToWrite& in) {
-  const std::span<const Column> all(in.columns);
-  std::vector<PointArray> arrays{{"volume", all.subspan(3, 1)}, {std::string(kIdName), all.last(1)}};
-  std::size_t at = 4;
-  std::int64_t place = 0;
-  for (const Attribute& a : in.parcels.schema().attributes()) {
-    const auto count = static_cast<std::size_t>(a.components);
-    const std::span<const Column> columns = all.subspan(at, count);
-    const Attribute* const told = Schema::epic().has(a.name) || a.rule == Rule::callback ? nullptr : &a;
-    const bool alike =
-        std::all_of(columns.begin(), columns.end(), [&](const Column& c) { return c.type == columns[0].type; });
-    if (count == 3 && alike) {
-      arrays.push_back({a.name, columns, told, place});
-    } else {
-      for (std::size_t c = 0; c < count; ++c)
-        arrays.push_back({columns[c].name, columns.subspan(c, 1), count == 1 ? told : nullptr, place});
-    }
-    at += count;
-    ++place;
-  }
-  return arrays;
-}
 
 /// Writes an array over the points. Collective.
 void write_array(const hdf5::File* file, const ParticlesToWrite& in, const PointArray& array,
@@ -55,16 +24,13 @@ void write_array(const hdf5::File* file, const ParticlesToWrite& in, const Point
     if (width > 1) shape.push_back(static_cast<std::int64_t>(width));
     file->make_dataset(at, type, shape, array.columns[0].storage);
     if (array.attribute == nullptr) return;
-    const auto* const rule = std::find_if(kRuleNames.begin(), kRuleNames.end(),
-                                          [&](const auto& r) { return r.second == array.attribute->rule; });
-    if (rule == kRuleNames.end()) return;
-    file->put(at, kRuleAttribute, std::string_view(rule->first));
+    const std::string rule = rule_name(array.attribute->rule);
+    if (rule.empty()) return;
+    file->put(at, kRuleAttribute, std::string_view(rule));
     file->put(at, kPlaceAttribute, FileType::i64, std::array<std::int64_t, 1>{array.place}, false);
   });
   std::vector<std::byte> typed;
-  const auto values = [&](std::size_t i, double* to) {
-    for (std::size_t c = 0; c < width; ++c) gather(in.parcels, array.columns[c], i, to + c, 1);
-  };
+  const auto values = [&](std::size_t i, double* to) { put_array_row(in, array, i, to); };
   gathered.write(0, width, values, [&](std::int64_t first, std::span<const double> rows) {
     to_particle_type(array.columns[0], rows, typed);
     const auto count = static_cast<std::int64_t>(rows.size() / width);
@@ -125,7 +91,7 @@ void write_vtkhdf(const hdf5::File* file, const ParticlesToWrite& in, double tim
   gathered.write(0, 3, position, [&](std::int64_t first, std::span<const double> rows) {
     file->write(points, FileType::f64, {first, static_cast<std::int64_t>(rows.size() / 3), 3}, rows.data());
   });
-  for (const PointArray& array : list_arrays(in)) write_array(file, in, array, gathered);
+  for (const PointArray& array : point_arrays(in)) write_array(file, in, array, gathered);
   gathered.throw_error();
 }
 

@@ -21,9 +21,14 @@ namespace {
 
 bool netcdf_available() noexcept { return false; }
 
-ParcelFileInfo read_info(const std::string& path, const std::string&) { throw_no_netcdf(path); }
+ParcelFileInfo read_info(const std::string& path, const std::string&, const std::vector<ColumnName>&) {
+  throw_no_netcdf(path);
+}
 
-ParcelFileInfo read_info(const std::string& path, comm::Transport&, const std::string&) { throw_no_netcdf(path); }
+ParcelFileInfo read_info(const std::string& path, comm::Transport&, const std::string&,
+                         const std::vector<ColumnName>&) {
+  throw_no_netcdf(path);
+}
 
 Parcels read_parcels(const std::string& path, const ParcelFileInfo&, comm::Transport&, std::vector<FilePlace>*,
                      std::vector<MissingFound>*) {

@@ -68,19 +68,36 @@ io::FileVariable field_variable(const char* name, const char* unit, const char* 
   return file_variable(name, {"t", "z", "y", "x"}, unit, words, std::move(values));
 }
 
+/// Makes the time variable of a fields file. Its unit is "s" and names no date, so that xarray and VTK's CF reader both keep the
+/// number; by the axis T the latter knows the time.
+io::FileVariable time_variable(double time) {
+  io::FileVariable v = file_variable("t", {"t"}, "s", "time", io::file_values(std::span<const double>(&time, 1)));
+  v.attributes.push_back({"axis", io::file_values(std::string_view("T"))});
+  return v;
+}
+
 /// Makes the coordinate variable of an axis of a fields file: positions of the nodes, m; x and y, which are periodic, lack the
-/// upper face.
+/// upper face. VTK's CF reader takes axes X and Y, with `axis`, for longitude and latitude, so x and y have a standard name.
 io::FileVariable axis_variable(const Grid& grid, int axis) {
   const std::int64_t count = grid.cells[static_cast<std::size_t>(axis)] + (axis == 2 ? 1 : 0);
   std::vector<double> at;
   for (std::int64_t i = 0; i < count; ++i)
     at.push_back(grid.box.lower[static_cast<std::size_t>(axis)] + static_cast<double>(i) * grid.spacing(axis));
-  io::FileVariable v;
-  v.name = std::string(1, "xyz"[axis]);
-  v.dimensions = {v.name};
-  v.attributes = {{"units", io::file_values(std::string_view("m"))},
-                  {"axis", io::file_values(std::string_view(std::string(1, "XYZ"[axis])))}};
-  v.values = io::file_values(std::span<const double>(at));
+  constexpr std::array<const char*, 3> kNames{"x", "y", "z"};
+  constexpr std::array<const char*, 3> kWords{"x coordinate of the nodes", "y coordinate of the nodes",
+                                              "height of the nodes"};
+  const auto a = static_cast<std::size_t>(axis);
+  io::FileVariable v =
+      file_variable(kNames[a], {kNames[a]}, "m", kWords[a], io::file_values(std::span<const double>(at)));
+  const auto put = [&](const char* name, std::string_view text) {
+    v.attributes.push_back({name, io::file_values(text)});
+  };
+  if (axis == 2) {
+    put("axis", "Z");
+    put("positive", "up");
+  } else {
+    put("standard_name", axis == 0 ? "projection_x_coordinate" : "projection_y_coordinate");
+  }
   return v;
 }
 
@@ -126,12 +143,7 @@ void write_fields(const std::string& path, const flow::Model& model, comm::Trans
   root.attributes = grid_attributes("fields", grid);
   root.dimensions = {
       {"t", 1, true}, {"z", grid.cells[2] + 1, false}, {"y", grid.cells[1], false}, {"x", grid.cells[0], false}};
-  io::FileVariable time;
-  const double now = model.state().time;
-  time.name = "t";
-  time.dimensions = {"t"};
-  time.values = io::file_values(std::span<const double>(&now, 1));
-  root.variables.push_back(std::move(time));
+  root.variables.push_back(time_variable(model.state().time));
   for (int axis = 0; axis < 3; ++axis) root.variables.push_back(axis_variable(grid, axis));
   const auto add = [&](const auto& names, const auto& nodes) {
     for (const FieldName& f : names) {
@@ -226,6 +238,8 @@ void write_statistics(const std::string& path, const Grid& grid, const std::vect
   flow::Statistics names;
   for_each_value(names, [&]<class T>(const char* name, const char* unit, const char* words, T&) {
     root.variables.push_back(file_variable(name, {"t"}, unit, words, make_column<T>(rows, name)));
+    if (std::string_view(name) == "t")
+      root.variables.back().attributes.push_back({"axis", io::file_values(std::string_view("T"))});
   });
   std::vector<std::int64_t> clusters;
   for (const flow::Statistics& row : rows)

@@ -1,0 +1,110 @@
+// Checksums and heads of arrays of NPZ files.
+#include "src/io/tables/npz_format.hpp"
+
+#include <cstring>
+
+#include "merganser/base/text.hpp"
+
+namespace merganser::io {
+namespace {
+
+using CrcTables = std::array<std::array<std::uint32_t, 256>, 8>;
+
+/// Returns the tables of the checksum: entry [k][b] is that of byte b with k zero bytes behind it.
+constexpr CrcTables make_tables() {
+  CrcTables t{};
+  for (std::uint32_t b = 0; b < 256; ++b) {
+    std::uint32_t c = b;
+    for (int i = 0; i < 8; ++i) c = (c >> 1) ^ ((c & 1) != 0 ? 0xedb88320U : 0);
+    t[0][b] = c;
+  }
+  for (std::size_t k = 1; k < 8; ++k)
+    for (std::size_t b = 0; b < 256; ++b) t[k][b] = (t[k - 1][b] >> 8) ^ t[0][t[k - 1][b] & 0xff];
+  return t;
+}
+constexpr CrcTables kTables = make_tables();
+
+/// Returns the text behind 'key': in a Python dictionary, from there on; empty if there is none.
+std::string_view behind_key(std::string_view text, const std::string& key) {
+  const std::size_t at = text.find("'" + key + "'");
+  const std::size_t colon = at == std::string_view::npos ? at : text.find(':', at);
+  return colon == std::string_view::npos ? std::string_view() : trimmed(text.substr(colon + 1));
+}
+
+/// Parses a shape, as "(10, 3)". @return false if it is none
+bool parse_shape(std::string_view text, std::vector<std::int64_t>& shape) {
+  const std::size_t close = text.find(')');
+  if (!text.starts_with('(') || close == std::string_view::npos) return false;
+  for (const std::string_view item : split_at(text.substr(1, close - 1), ',')) {
+    const std::string digits(trimmed(item));
+    if (digits.empty()) continue;
+    if (digits.size() > 18 || digits.find_first_not_of("0123456789") != std::string::npos) return false;
+    shape.push_back(std::stoll(digits));
+  }
+  return true;
+}
+
+}  // namespace
+
+void Crc32::add(const void* data, std::size_t bytes) noexcept {
+  const auto* p = static_cast<const unsigned char*>(data);
+  std::uint32_t c = state_;
+  for (; bytes >= 8; bytes -= 8, p += 8) {
+    const std::uint32_t low =
+        c ^ (p[0] | std::uint32_t{p[1]} << 8 | std::uint32_t{p[2]} << 16 | std::uint32_t{p[3]} << 24);
+    c = kTables[7][low & 0xff] ^ kTables[6][(low >> 8) & 0xff] ^ kTables[5][(low >> 16) & 0xff] ^
+        kTables[4][low >> 24] ^ kTables[3][p[4]] ^ kTables[2][p[5]] ^ kTables[1][p[6]] ^ kTables[0][p[7]];
+  }
+  for (; bytes > 0; --bytes, ++p) c = (c >> 8) ^ kTables[0][(c ^ *p) & 0xff];
+  state_ = c;
+}
+
+std::string npy_type(FileType type) {
+  const std::string order = std::endian::native == std::endian::little ? "<" : ">";
+  const std::string bytes = std::to_string(type_bytes(type));
+  if (!is_integer(type)) return order + "f" + bytes;
+  const bool is_signed =
+      type == FileType::i8 || type == FileType::i16 || type == FileType::i32 || type == FileType::i64;
+  return (type_bytes(type) == 1 ? "|" : order) + (is_signed ? "i" : "u") + bytes;
+}
+
+std::string npy_array_head(const std::string& type, const std::string& shape) {
+  std::string text = "{'descr': " + type + ", 'fortran_order': False, 'shape': (" + shape + "), }";
+  const bool is_long = text.size() > 0xff00;  // version 2.0 has four bytes for the length
+  const std::size_t prefix = is_long ? 12 : 10;
+  text.resize((prefix + text.size() + 1 + 63) / 64 * 64 - prefix, ' ');
+  text.back() = '\n';
+  std::string head = "\x93NUMPY";
+  head += is_long ? '\2' : '\1';
+  head += '\0';
+  for (std::size_t i = 8; i < prefix; ++i) head += static_cast<char>((text.size() >> (8 * (i - 8))) & 0xff);
+  return head + text;
+}
+
+std::optional<ArrayHead> parse_array_head(std::string_view begin) {
+  if (begin.size() < 12 || !begin.starts_with("\x93NUMPY")) return std::nullopt;
+  const std::size_t prefix = begin[6] == 1 ? 10 : 12;
+  std::uint64_t length = 0;
+  for (std::size_t i = prefix; i-- > 8;) length = length << 8 | static_cast<unsigned char>(begin[i]);
+  if (length > begin.size() - prefix) return std::nullopt;
+  std::string_view text = begin.substr(prefix, length);
+  ArrayHead head;
+  head.data = prefix + length;
+  const std::string_view type = behind_key(text, "descr");
+  if (type.size() < 2 || (type.starts_with('[') && type.find(']') == std::string_view::npos)) return std::nullopt;
+  head.type =
+      std::string(type.starts_with('[') ? type.substr(0, type.find(']') + 1) : type.substr(1, type.find('\'', 1) - 1));
+  if (type.starts_with('[')) text.remove_prefix(text.find(']') + 1);  // fields may be called as the keys that follow
+  head.fortran = behind_key(text, "fortran_order").starts_with("True");
+  if (!parse_shape(behind_key(text, "shape"), head.shape)) return std::nullopt;
+  return head;
+}
+
+std::optional<FileType> parse_npy_type(const std::string& name) {
+  for (int t = 1; t <= 11; ++t)
+    if (is_number(static_cast<FileType>(t)) && npy_type(static_cast<FileType>(t)) == name)
+      return static_cast<FileType>(t);
+  return std::nullopt;
+}
+
+}  // namespace merganser::io

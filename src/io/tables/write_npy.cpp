@@ -1,0 +1,58 @@
+// Writes parcels as an NPY file: one array of NumPy's, whose entries have a field for each column.
+#include <cstring>
+#include <numeric>
+
+#include "merganser/base/error.hpp"
+#include "src/io/particles/gathered.hpp"
+#include "src/io/tables/npz_format.hpp"
+#include "src/io/tables/tables.hpp"
+
+namespace merganser::io {
+namespace {
+
+/// Returns the structured type of an entry, as NumPy writes it. @throws InputError for a name that it cannot hold
+std::string structured_type(std::span<const Column> list) {
+  std::string out = "[";
+  for (const Column& c : list) {
+    if (c.name.empty() || c.name.find_first_of("'\\\n[]") != std::string::npos)
+      throw InputError("cannot write the column \"" + c.name + "\" as NPY; allowed: names without ', \\, [ and ]");
+    out += (out.size() > 1 ? ", ('" : "('") + c.name + "', '" + npy_type(c.type) + "')";
+  }
+  return out + "]";
+}
+
+}  // namespace
+
+void write_npy(ByteSink* sink, const ParticlesToWrite& in, comm::Transport& transport) {
+  GatheredParcels gathered(
+      in.parcels, 1, [](std::size_t) { return 0; }, transport);
+  std::vector<Column> list{in.columns.back()};  // ids first
+  list.insert(list.end(), in.columns.begin(), in.columns.end() - 1);
+  const std::size_t width = list.size();
+  const std::size_t entry = std::accumulate(list.begin(), list.end(), std::size_t{0},
+                                            [](std::size_t sum, const Column& c) { return sum + type_bytes(c.type); });
+  gathered.on_first([&] { sink->put(npy_array_head(structured_type(list), std::to_string(gathered.total(0)) + ",")); });
+  const auto row = [&](std::size_t i, double* to) {
+    for (const Column& c : list) gather(in.parcels, c, i, to++, 1);
+  };
+  std::vector<double> values;
+  std::vector<std::byte> typed, entries;
+  gathered.write_in_order(0, width, row, [&](std::int64_t, std::span<const double> rows) {
+    const std::size_t count = rows.size() / width;
+    values.resize(count);
+    entries.resize(count * entry);
+    std::size_t at = 0;
+    for (std::size_t c = 0; c < width; ++c) {
+      for (std::size_t i = 0; i < count; ++i) values[i] = rows[i * width + c];
+      to_particle_type(list[c], values, typed);
+      const std::size_t bytes = type_bytes(list[c].type);
+      for (std::size_t i = 0; i < count; ++i)
+        std::memcpy(entries.data() + i * entry + at, typed.data() + i * bytes, bytes);
+      at += bytes;
+    }
+    sink->put(entries.data(), entries.size());
+  });
+  gathered.throw_error();
+}
+
+}  // namespace merganser::io

@@ -1,0 +1,178 @@
+// Writes parcels as an NPZ file: a ZIP archive, without compression, of arrays in NumPy's format.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "src/io/particles/gathered.hpp"
+#include "src/io/particles/point_arrays.hpp"
+#include "src/io/tables/npz_format.hpp"
+#include "src/io/tables/tables.hpp"
+
+namespace merganser::io {
+namespace {
+
+/// Writer of a ZIP archive of stored members whose lengths are known beforehand.
+class ZipWriter {
+ public:
+  explicit ZipWriter(ByteSink& sink) : sink_(sink) {}
+
+  /// Begins a member of `bytes` bytes, which put() appends.
+  void begin(const std::string& name, std::uint64_t bytes) {
+    members_.push_back({name, sink_.size(), bytes, 0});
+    const bool large = bytes >= kZipLarge;
+    ZipBytes head;
+    head.u32(kZipLocal).u16(large ? 45 : 20).u16(0).u16(0).u16(0).u16(kZipDate).u32(0);
+    head.u32(large ? kZipLarge : bytes).u32(large ? kZipLarge : bytes).u16(name.size()).u16(large ? 20 : 0);
+    head.text += name;
+    if (large) head.u16(1).u16(16).u64(bytes).u64(bytes);
+    sink_.put(head.text);
+    crc_ = Crc32();
+  }
+  void put(const void* data, std::size_t bytes) {
+    crc_.add(data, bytes);
+    sink_.put(data, bytes);
+  }
+  /// Ends the member: its checksum is set.
+  void end() {
+    ZipBytes crc;
+    members_.back().crc = crc_.value();
+    crc.u32(members_.back().crc);
+    sink_.replace(members_.back().at + kZipCrcAt, crc.text.data(), crc.text.size());
+  }
+  /// Writes the directory of the archive.
+  void finish() {
+    const std::uint64_t at = sink_.size();
+    for (const Member& m : members_) {
+      ZipBytes more;
+      if (m.bytes >= kZipLarge) more.u64(m.bytes).u64(m.bytes);
+      if (m.at >= kZipLarge) more.u64(m.at);
+      ZipBytes head;
+      head.u32(kZipCentral).u16(45).u16(more.text.empty() ? 20 : 45).u16(0).u16(0).u16(0).u16(kZipDate).u32(m.crc);
+      head.u32(std::min(m.bytes, kZipLarge)).u32(std::min(m.bytes, kZipLarge)).u16(m.name.size());
+      head.u16(more.text.empty() ? 0 : more.text.size() + 4).u16(0).u16(0).u16(0).u32(0).u32(std::min(m.at, kZipLarge));
+      head.text += m.name;
+      if (!more.text.empty()) head.u16(1).u16(more.text.size());
+      sink_.put(head.text + more.text);
+    }
+    const std::uint64_t bytes = sink_.size() - at;
+    ZipBytes end;
+    if (at >= kZipLarge)
+      end.u32(kZip64End)
+          .u64(44)
+          .u16(45)
+          .u16(45)
+          .u32(0)
+          .u32(0)
+          .u64(members_.size())
+          .u64(members_.size())
+          .u64(bytes)
+          .u64(at)
+          .u32(kZip64Locator)
+          .u32(0)
+          .u64(at + bytes)
+          .u32(1);
+    end.u32(kZipEnd)
+        .u16(0)
+        .u16(0)
+        .u16(members_.size())
+        .u16(members_.size())
+        .u32(bytes)
+        .u32(std::min(at, kZipLarge))
+        .u16(0);
+    sink_.put(end.text);
+  }
+
+ private:
+  struct Member {
+    std::string name;
+    std::uint64_t at, bytes;
+    std::uint32_t crc;
+  };
+  ByteSink& sink_;
+  std::vector<Member> members_;
+  Crc32 crc_;
+};
+
+/// Begins an array of the archive: its head is written, and `bytes` bytes are to follow.
+void begin_array(ZipWriter& zip, const std::string& name, const std::string& type, const std::string& shape,
+                 std::uint64_t bytes) {
+  const std::string head = npy_array_head("'" + type + "'", shape);
+  zip.begin(name + ".npy", head.size() + bytes);
+  zip.put(head.data(), head.size());
+}
+
+/// Writes a small array of doubles, or of 64-bit integers.
+void put_small(ZipWriter& zip, const std::string& name, const std::vector<double>& values, bool integers) {
+  const std::string shape = values.size() == 1 ? "" : std::to_string(values.size()) + ",";
+  begin_array(zip, name, npy_type(integers ? FileType::i64 : FileType::f64), shape, values.size() * 8);
+  for (const double v : values) {
+    const auto bits =
+        integers ? static_cast<std::uint64_t>(static_cast<std::int64_t>(v)) : std::bit_cast<std::uint64_t>(v);
+    zip.put(&bits, sizeof bits);
+  }
+  zip.end();
+}
+
+/// Writes the rules that the file tells, as texts of one length.
+void put_rules(ZipWriter& zip, std::span<const PointArray> arrays) {
+  std::vector<std::string> rules;
+  std::int64_t last = -1;
+  for (const PointArray& a : arrays) {
+    if (a.attribute == nullptr || rule_name(a.attribute->rule).empty() || a.place == last) continue;
+    rules.push_back(a.name + ":" + rule_name(a.attribute->rule));
+    last = a.place;
+  }
+  if (rules.empty()) return;
+  std::size_t length = 1;
+  for (const std::string& r : rules) length = std::max(length, r.size());
+  begin_array(zip, kRulesArray, "|S" + std::to_string(length), std::to_string(rules.size()) + ",",
+              length * rules.size());
+  for (std::string r : rules) {
+    r.resize(length, '\0');
+    zip.put(r.data(), r.size());
+  }
+  zip.end();
+}
+
+}  // namespace
+
+void write_npz(ByteSink* sink, const ParticlesToWrite& in, double time, comm::Transport& transport) {
+  GatheredParcels gathered(
+      in.parcels, 1, [](std::size_t) { return 0; }, transport);
+  std::optional<ZipWriter> zip;
+  if (sink != nullptr) zip.emplace(*sink);
+  const std::string count = std::to_string(gathered.total(0));
+  const auto points = static_cast<std::uint64_t>(gathered.total(0));
+  const std::vector<PointArray> arrays = point_arrays(in);
+  gathered.on_first([&] {
+    for (const auto& [name, values] : box_numbers(in, time))
+      put_small(*zip, name, values, name == kCellsAttribute || name == kPeriodicAttribute || name == kStepAttribute);
+    put_rules(*zip, arrays);
+    begin_array(*zip, kPositionArray, npy_type(FileType::f64), count + ", 3", points * 3 * sizeof(double));
+  });
+  const auto position = [&](std::size_t i, double* to) { std::memcpy(to, &in.parcels.site(i), 3 * sizeof(double)); };
+  gathered.write_in_order(
+      0, 3, position, [&](std::int64_t, std::span<const double> rows) { zip->put(rows.data(), rows.size_bytes()); });
+  gathered.on_first([&] { zip->end(); });
+  std::vector<std::byte> typed;
+  for (const PointArray& array : arrays) {
+    const std::size_t width = array.columns.size();
+    const FileType type = array.columns[0].type;
+    gathered.on_first([&] {
+      begin_array(*zip, array.name, npy_type(type),
+                  count + (width > 1 ? ", " + std::to_string(width) : std::string(",")),
+                  points * width * type_bytes(type));
+    });
+    gathered.write_in_order(
+        0, width, [&](std::size_t i, double* to) { put_array_row(in, array, i, to); },
+        [&](std::int64_t, std::span<const double> rows) {
+          to_particle_type(array.columns[0], rows, typed);
+          zip->put(typed.data(), typed.size());
+        });
+    gathered.on_first([&] { zip->end(); });
+  }
+  gathered.on_first([&] { zip->finish(); });
+  gathered.throw_error();
+}
+
+}  // namespace merganser::io

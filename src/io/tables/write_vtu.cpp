@@ -1,0 +1,143 @@
+// Writes parcels as a VTU file (VTK's XML): an UnstructuredGrid of vertices, whose arrays follow the XML as raw bytes.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "merganser/base/text.hpp"
+#include "src/io/particles/gathered.hpp"
+#include "src/io/particles/point_arrays.hpp"
+#include "src/io/particles/vtkhdf_names.hpp"
+#include "src/io/tables/tables.hpp"
+#include "src/io/tables/vtu_types.hpp"
+
+namespace merganser::io {
+namespace {
+
+/// Returns a name as the value of an XML attribute.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else
+      out += c;
+  }
+  return out;
+}
+
+/// Writer of the XML of a VTU file, with the places of arrays in the bytes behind it.
+class VtuHead {
+ public:
+  explicit VtuHead(std::int64_t points) : points_(static_cast<std::uint64_t>(points)) {}
+
+  /// Appends the element of an array whose numbers follow the XML, `components` for each point.
+  void add(const std::string& name, FileType type, std::size_t components, const std::string& more = {}) {
+    text += "<DataArray type=\"" + vtk_type_name(type) + "\" Name=\"" + escaped(name) + "\" NumberOfComponents=\"" +
+            std::to_string(components) + "\"" + more + " format=\"appended\" offset=\"" + std::to_string(offset_) +
+            "\"/>\n";
+    offset_ += sizeof(std::uint64_t) + points_ * components * type_bytes(type);
+  }
+  /// Appends numbers of the whole file, as an array of field data. VTK takes kVtkTime for the time.
+  void add_numbers(const std::string& name, const std::vector<double>& values) {
+    text += "<DataArray type=\"Float64\" Name=\"" + name + "\" NumberOfTuples=\"" + std::to_string(values.size()) +
+            "\" format=\"ascii\">" + joined(values, " ", number_text) + "</DataArray>\n";
+  }
+
+  std::string text;
+
+ private:
+  std::uint64_t points_;
+  std::uint64_t offset_ = 0;  // of the next array in the bytes behind the XML
+};
+
+/// Returns the attributes of an array's element that tell its rule; empty for one that has none to tell.
+std::string told_rule(const PointArray& array) {
+  const std::string rule = array.attribute == nullptr ? std::string() : rule_name(array.attribute->rule);
+  if (rule.empty()) return {};
+  return std::string(" ") + kRuleAttribute + "=\"" + rule + "\" " + kPlaceAttribute + "=\"" +
+         std::to_string(array.place) + "\"";
+}
+
+/// Makes the XML of the file, up to the bytes of the arrays. The order of arrays is that in which they are written.
+std::string vtu_head(const ParticlesToWrite& in, double time, std::int64_t points, std::span<const PointArray> arrays) {
+  VtuHead head(points);
+  const char* const order = std::endian::native == std::endian::little ? "LittleEndian" : "BigEndian";
+  const std::string count = std::to_string(points);
+  head.text = std::string("<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"") +
+              order +
+              "\" header_type=\"UInt64\">\n<!-- merganser " MERGANSER_VERSION " -->\n<UnstructuredGrid>\n<FieldData>\n";
+  head.add_numbers(kVtkTime, {time});
+  for (const auto& [name, values] : box_numbers(in, time)) head.add_numbers(name, values);
+  head.text += "</FieldData>\n<Piece NumberOfPoints=\"" + count + "\" NumberOfCells=\"" + count + "\">\n<Points>\n";
+  head.add("Points", FileType::f64, 3);
+  head.text += "</Points>\n<Cells>\n";
+  head.add("connectivity", FileType::i64, 1);
+  head.add("offsets", FileType::i64, 1);
+  head.add("types", FileType::u8, 1);
+  head.text += "</Cells>\n<PointData>\n";
+  for (const PointArray& a : arrays) head.add(a.name, a.columns[0].type, a.columns.size(), told_rule(a));
+  head.text += "</PointData>\n</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_";
+  return head.text;
+}
+
+/// Appends one number for each point, as a raw array: its length in bytes, then the numbers.
+template <class T, class F>
+void put_numbers(ByteSink& sink, std::int64_t count, F&& value) {
+  constexpr std::int64_t kPart = std::int64_t{1} << 18;
+  const std::uint64_t bytes = static_cast<std::uint64_t>(count) * sizeof(T);
+  sink.put(&bytes, sizeof bytes);
+  std::vector<T> numbers;
+  for (std::int64_t done = 0; done < count; done += kPart) {
+    numbers.resize(static_cast<std::size_t>(std::min(kPart, count - done)));
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = static_cast<T>(value(done + static_cast<std::int64_t>(i)));
+    sink.put(numbers.data(), numbers.size() * sizeof(T));
+  }
+}
+
+}  // namespace
+
+void write_vtu(ByteSink* sink, const ParticlesToWrite& in, double time, comm::Transport& transport) {
+  GatheredParcels gathered(
+      in.parcels, 1, [](std::size_t) { return 0; }, transport);
+  const std::vector<PointArray> arrays = point_arrays(in);
+  const std::int64_t points = gathered.total(0);
+  const auto begin = [&](std::size_t bytes_of_a_row) {
+    const std::uint64_t bytes = static_cast<std::uint64_t>(points) * bytes_of_a_row;
+    sink->put(&bytes, sizeof bytes);
+  };
+  gathered.on_first([&] {
+    sink->put(vtu_head(in, time, points, arrays));
+    begin(3 * sizeof(double));
+  });
+  const auto position = [&](std::size_t i, double* to) { std::memcpy(to, &in.parcels.site(i), 3 * sizeof(double)); };
+  gathered.write_in_order(
+      0, 3, position, [&](std::int64_t, std::span<const double> rows) { sink->put(rows.data(), rows.size_bytes()); });
+  gathered.on_first([&] {
+    constexpr int kVertex = 1;  // VTK's number of the type of cells
+    put_numbers<std::int64_t>(*sink, points, [](std::int64_t i) { return i; });
+    put_numbers<std::int64_t>(*sink, points, [](std::int64_t i) { return i + 1; });
+    put_numbers<std::uint8_t>(*sink, points, [](std::int64_t) { return kVertex; });
+  });
+  std::vector<std::byte> typed;
+  for (const PointArray& array : arrays) {
+    const std::size_t width = array.columns.size();
+    gathered.on_first([&] { begin(width * type_bytes(array.columns[0].type)); });
+    gathered.write_in_order(
+        0, width, [&](std::size_t i, double* to) { put_array_row(in, array, i, to); },
+        [&](std::int64_t, std::span<const double> rows) {
+          to_particle_type(array.columns[0], rows, typed);
+          sink->put(typed.data(), typed.size());
+        });
+  }
+  gathered.on_first([&] { sink->put("\n</AppendedData>\n</VTKFile>\n"); });
+  gathered.throw_error();
+}
+
+}  // namespace merganser::io
