@@ -103,10 +103,10 @@ void write_linkage(const std::string& path, const msf::Dendrogram& d) {
 }
 
 void write_labels(const std::string& path, const std::vector<std::int64_t>& labels,
-                  const std::vector<std::string>& names) {
+                  const std::vector<std::string>& names, char separator) {
   if (!names.empty() && !is_array(path)) {
     std::string text;
-    for (std::size_t v = 0; v < labels.size(); ++v) text += names[v] + '\t' + std::to_string(labels[v]) + '\n';
+    for (std::size_t v = 0; v < labels.size(); ++v) text += names[v] + separator + std::to_string(labels[v]) + '\n';
     return write_text_file(path, text);
   }
   write_column(path, labels, "'<i8'");

@@ -12,9 +12,9 @@ namespace merganser::app {
 /// Writes a dendrogram as a linkage matrix: rows "a b height size", as SciPy's functions take them; float64. Local.
 void write_linkage(const std::string& path, const msf::Dendrogram& d);
 /// Writes a cluster label per vertex (-1: noise) to a .npy or text file; int64. Local. @param names  of the vertices, which text has
-/// before each label and a tab; empty: none
+/// before each label; empty: none @param separator  between name and label
 void write_labels(const std::string& path, const std::vector<std::int64_t>& labels,
-                  const std::vector<std::string>& names = {});
+                  const std::vector<std::string>& names = {}, char separator = '\t');
 /// Writes a number per vertex, such as its probability in HDBSCAN*, to a .npy or text file; float64. Local.
 void write_numbers(const std::string& path, const std::vector<double>& numbers);
 /// Writes a condensed tree of HDBSCAN*: rows "parent child lambda size", numbered as in the package hdbscan: points 0 .. n - 1,

@@ -92,7 +92,7 @@ void describe(LinkageCommand& o, auto&& option) {
   option.section("Output (.npy: an array of NumPy, else text)");
   option("linkage", o.linkage, "merges, as SciPy's functions take them: a b height size", Kind{"FILE"}, Writes{});
   option("labels", o.labels,
-         "cluster of each vertex, from 0; -1 is noise; with --names text has the name of the vertex before it",
+         "cluster of each vertex, from 0; -1 is noise; text has names (--names) or sparse ids of vertices before it",
          Kind{"FILE"}, Writes{}, UsedWith{"--height", "--clusters", "--method hdbscan"});
   option("probabilities", o.probabilities, "of hdbscan: how strongly each point belongs to its cluster", Kind{"FILE"},
          Writes{}, UsedWith{"--method hdbscan"});
@@ -133,11 +133,26 @@ class LinkageRun {
     alone_ = vertices_without_edge(forest_, totals_, t_);
     timed("gather", [&] { forest_ = collective_try([&] { return msf::gather_forest(forest_, t_); }); });
     compute_clusters();
-    names_ = gather_names(loaded_.graph, t_);
+    gather_vertex_names();
     report_results();
   }
 
  private:
+  /// Gathers on rank 0 what the input calls the vertices, if that is not their numbers: text, or sparse ids. Collective.
+  void gather_vertex_names() {
+    names_ = gather_names(loaded_.graph, t_);
+    for (const std::uint64_t id : comm::gather_to_first(t_, loaded_.graph.names).flat()) {
+      names_.push_back(std::to_string(id));
+      separator_ = ' ';
+    }
+    if (names_.empty()) return;
+    for (const auto* path : {&o_.linkage, &o_.labels, &o_.probabilities, &o_.condensed})
+      if (!path->empty() && (path != &o_.labels || path->ends_with(".npy")))
+        loaded_.lines.push_back(
+            *path + " has the numbers of vertices, not their " +
+            (separator_ == ' ' ? "ids: 0 is the least id" : "names: 0 is the first name in the input"));
+  }
+
   /// Runs `body`, a stage of the clustering, and records its wall time on this rank under the name `what`, in seconds.
   void timed(const char* what, const auto& body) {
     const double start = now();
@@ -285,7 +300,7 @@ class LinkageRun {
   /// Writes the dendrogram, labels, probabilities and condensed tree to the files of the options. On rank 0.
   void write() {
     if (!o_.linkage.empty()) write_linkage(o_.linkage, found_.dendrogram);
-    if (!o_.labels.empty()) write_labels(o_.labels, found_.labels, names_);
+    if (!o_.labels.empty()) write_labels(o_.labels, found_.labels, names_, separator_);
     if (!o_.probabilities.empty()) write_numbers(o_.probabilities, found_.probabilities);
     if (!o_.condensed.empty()) write_condensed(o_.condensed, found_.condensed);
   }
@@ -383,7 +398,8 @@ class LinkageRun {
   msf::ForestTotals totals_;
   std::int64_t alone_ = 0;  // vertices without an edge
   ClusterResult found_;
-  std::vector<std::string> names_;  // of the vertices, on rank 0, if they are text
+  std::vector<std::string> names_;  // of the vertices, on rank 0, if they are not their numbers
+  char separator_ = '\t';           // between a vertex's name and its label in text
   Json timings_;
 };
 

@@ -54,6 +54,19 @@ TEST(Linkage, gives_one_result_for_any_number_of_ranks_and_model) {
   }
 }
 
+TEST(Linkage, labels_of_sparse_ids_have_the_ids) {
+  const Folder folder;
+  const std::string graph = folder.file("sparse.tsv");
+  std::ofstream(graph) << "9000000000 5000000000 3\n7000000000 9000000000 1\n5000000000 7000000000 9\n";
+  for (const char* ranks : {"1", "3"}) {
+    const Outcome o = run({"linkage", graph, "--labels", folder.file("l.txt"), "--linkage", folder.file("z.txt"),
+                           "--height", "2", "--ranks", ranks});
+    ASSERT_EQ(o.code, 0) << o.text();
+    EXPECT_EQ(read_bytes(folder.file("l.txt")), "5000000000 0\n7000000000 1\n9000000000 1\n");
+    EXPECT_TRUE(says(o, folder.file("z.txt") + " has the numbers of vertices")) << o.text();
+  }
+}
+
 TEST(Linkage, writes_merges_labels_and_a_record) {
   const Folder folder;
   const std::string graph = folder.file("g.tsv");

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "merganser/base/language.hpp"
+
 namespace merganser::graphs {
 
 /// Compressions of files that Decompressor reads, if the build has the library.
