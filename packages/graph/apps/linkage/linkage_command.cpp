@@ -13,6 +13,7 @@
 #include "apps/msf/points_input.hpp"
 #include "apps/msf/report.hpp"
 #include "merganser/base/timer.hpp"
+#include "merganser/comm/collectives.hpp"
 #include "merganser/msf/detail/describe_euclidean.hpp"
 #include "merganser/msf/detail/describe_minimum_forest.hpp"
 #include "merganser/msf/grow.hpp"
