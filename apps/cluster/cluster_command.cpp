@@ -422,7 +422,8 @@ int run(ClusterCommand& o, const Invocation& in) {
 constexpr std::string_view kClusterText =
     "Merges every small parcel with its nearest neighbour, cluster by cluster. The result is the same, bit for bit,\n"
     "for any number of ranks, model, decomposition and pruning: the digest tells.\n\n"
-    "No step calls a collective, but with --audit, --picture, --prune iterative, --search cells8, --policy friends.\n"
+    "No step calls a collective, but with --audit, --picture, --prune iterative, --search cells8, and policies with\n"
+    "friends or with lengths in spacings.\n"
     "What the input holds goes into the output: global attributes, groups, units, compression. Variables of the "
     "parcels\n"
     "that EPIC does not know need a rule, --attribute humidity:mean,age:largest. Ids are written too, so that the "

@@ -4,10 +4,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iostream>
 #include <optional>
 #include <utility>
 
+#include "apps/frame/paths.hpp"
 #include "apps/frame/ranks.hpp"
 #include "merganser/base/exact_sum.hpp"
 #include "merganser/base/log.hpp"
@@ -195,7 +195,7 @@ void write_in_order(comm::Transport& transport, const std::string& path, std::sp
         comm::agree(transport, [&] {
           if (transport.rank() != 0) return;
           const auto block = in[static_cast<std::size_t>(rank)];
-          if (to_stdout) std::cout.write(block.data(), static_cast<std::streamsize>(block.size()));
+          if (to_stdout) write_result_text(std::string(block.data(), block.size()));
           if (file) file->write(at + done, block.data(), block.size());
         });
       }

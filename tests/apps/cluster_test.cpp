@@ -327,7 +327,12 @@ TEST(ClusterPolicy, lists_the_groups_that_it_merges) {
   const Outcome two = run({"cluster", in, "--policy", "friends:0.6spacing", "--labels", "-", "--output",
                            folder.file("two.vtkhdf"), "--steps", "2"});
   EXPECT_EQ(two.code, 0) << two.text();
-  EXPECT_EQ(two.text().find("# groups"), std::string::npos) << "groups of the first step are not those of both";
+  EXPECT_EQ(two.out.find("# groups"), std::string::npos) << "groups of the first step are not those of both";
+  for (const char* ranks : {"1", "2"}) {
+    const Outcome out = run({"cluster", in, "--policy", "friends:0.6spacing", "--labels", "-", "--ranks", ranks});
+    EXPECT_EQ(out.code, 0) << out.text();
+    EXPECT_EQ(out.out, first) << "standard output has the labels and nothing else";
+  }
 }
 
 TEST(ClusterPolicy, names_groups_that_wind_round_the_box_where_they_are_only_labelled) {

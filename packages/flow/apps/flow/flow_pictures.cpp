@@ -18,6 +18,7 @@ namespace {
 
 constexpr double kSide = 440;
 constexpr double kMargin = 64;
+constexpr double kNegligible = 1e-12;  // relative difference that rounding makes
 constexpr const char* kFlowStyle = R"(<style>
 text { font-family: "DejaVu Sans", Helvetica, Arial, sans-serif; fill: #22303c; font-size: 12.5px; }
 .title { font-size: 16px; font-weight: bold; }
@@ -73,7 +74,7 @@ struct Plane {
 /// Returns round numbers from `low` to `high`, about five, for the labels of a chart's axis.
 std::vector<double> round_levels(double low, double high) {
   const double range = high - low;
-  if (!(range > 0)) return {low};
+  if (!(range > kNegligible * std::max(std::fabs(low), std::fabs(high)))) return {low};
   double step = std::pow(10, std::floor(std::log10(range / 4)));
   while (range / step > 6) step *= range / step > 15 ? 5 : 2;
   std::vector<double> out;
@@ -241,6 +242,7 @@ void draw_section(const flow::Model& model, const std::string& path, std::option
   if (!range) {
     const auto [least, most] = std::minmax_element(all.begin(), all.end());
     range = {*least, *most};
+    if (!(*most - *least > kNegligible * std::max(std::fabs(*least), std::fabs(*most)))) range->most = *least;
   }
   const bool equal = !(range->most > range->least);
   const std::string title = "Buoyancy at t = " + general_text(model.state().time, 4) +
