@@ -78,7 +78,8 @@ class MergePolicy:
     text
         Parts separated by commas, as str() gives them.
     allowed
-        Predicate on the place of a merged parcel; None: everywhere.
+        Predicate on the place of a merged parcel; None: everywhere. If it raises, no further place of this rank is allowed in that
+        step, and Clusterer.step() raises the exception on this rank after the step, which ends well on the others.
     step
         Number of the next step in the key of the random numbers; Clusterer.policy_step after the last one of an earlier run.
     **parts

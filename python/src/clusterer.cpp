@@ -55,20 +55,18 @@ class ClustererObject : Pinned {
   }
 
   /// Validates this rank's parcels, sends those that have moved to the owners of their positions, and makes one merge step.
-  /// Called by every rank of the team. @return this rank's counts of parcels and links, and seconds of each phase, by name
+  /// Called by every rank of the team. An exception that the predicate of the policy raises is thrown on its rank once the step has
+  /// ended on all. @return this rank's counts of parcels and links, and seconds of each phase, by name
   nb::dict step() {
     const auto report = std::make_shared<StepReport>();
-    try {
-      run([report](State& state, comm::Transport&) {
-        const auto use = state.parcels->use();
-        check_values(*use);
-        state.clusterer->redistribute(*use);
-        *report = state.clusterer->step(*use);
-      });
-    } catch (const UsageError&) {
-      if (place_) place_->rethrow();
-      throw;
-    }
+    if (place_) place_->forget();
+    run([report](State& state, comm::Transport&) {
+      const auto use = state.parcels->use();
+      check_values(*use);
+      state.clusterer->redistribute(*use);
+      *report = state.clusterer->step(*use);
+    });
+    if (place_) place_->rethrow();
     return to_dict(*report);
   }
   /// Returns the number of the next step in the key of the merge policy's random numbers. Local.

@@ -21,12 +21,14 @@ class PlaceCallback : Pinned {
   explicit PlaceCallback(nb::object callable) : callable_(std::move(callable)) {}
   ~PlaceCallback();
 
-  /// Returns whether the callable says that a merged parcel may be at a place; takes the interpreter's lock. A raised Python
-  /// exception is kept for rethrow(). @throws UsageError if the callable raises
+  /// Returns whether the callable says that a merged parcel may be at a place; takes the interpreter's lock. An exception that the
+  /// callable raises is kept for rethrow(), and until then no place is allowed: the step ends, so that no rank waits for this one.
   [[nodiscard]] bool allows(const Vec3& position);
-  /// Throws the exception that the callable raised, if any. Requires the interpreter's lock.
-  void rethrow() const {
-    if (raised_) std::rethrow_exception(raised_);
+  /// Drops an exception that an earlier step left since it ended by another error. Requires the interpreter's lock.
+  void forget() { raised_ = nullptr; }
+  /// Throws the exception that the callable raised since the last call of this function, if any. Requires the interpreter's lock.
+  void rethrow() {
+    if (const auto raised = std::exchange(raised_, nullptr)) std::rethrow_exception(raised);
   }
 
  private:

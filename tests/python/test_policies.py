@@ -191,6 +191,38 @@ def test_an_error_of_the_predicate_is_raised():
         Clusterer(plasma(), 4, box=(0, 1), min_volume_ratio=2, policy=MergePolicy("within:1", allowed=broken)).step()
 
 
+def test_parcels_stay_after_an_error_of_the_predicate_which_is_raised_once():
+    calls = []
+
+    def seldom(place):
+        calls.append(place)
+        if len(calls) == 50:
+            raise KeyError("fifty")
+        return True
+
+    parcels = plasma()
+    volume = parcels["volume"].sum()
+    clusterer = Clusterer(parcels, 4, box=(0, 1), min_volume_ratio=2, policy=MergePolicy("within:1cell", allowed=seldom))
+    with pytest.raises(KeyError, match="fifty"):
+        clusterer.step()
+    assert 1000 < len(parcels) < 2000 and len(calls) == 50
+    np.testing.assert_allclose(parcels["volume"].sum(), volume, rtol=1e-13)
+    with pytest.raises(UsageError, match="mean"):  # another error than that of the predicate
+        Clusterer(parcels, 4, box=(0, 1), policy="same:ux")
+    assert clusterer.step()["merged"] > 0 and len(calls) > 50
+    np.testing.assert_allclose(parcels["volume"].sum(), volume, rtol=1e-13)
+
+
+def test_parcels_stay_after_an_error_of_a_column():
+    parcels = plasma()
+    parcels["species"] = np.where(np.arange(2000) == 70, 0.5, 1)
+    clusterer, digest = Clusterer(parcels, 4, box=(0, 1), policy="same:species"), parcels.digest
+    for _ in range(2):
+        with pytest.raises(InputError, match="a column of same is 0.5"):
+            clusterer.step()
+        assert len(parcels) == 2000 and parcels.digest == digest
+
+
 def test_steps_of_two_runs_are_those_of_one():
     whole, first = plasma(), plasma()
     clusterer = Clusterer(whole, 4, box=(0, 1), policy="crowded:8->4, place:member")
