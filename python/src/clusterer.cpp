@@ -46,6 +46,7 @@ class ClustererObject : Pinned {
       : state_(std::make_shared<State>()), team_(std::move(team)) {
     state_->parcels = std::move(parcels);
     place_ = options.place;
+    collective_ = options.cluster.policy.has_collectives();
     run([options](State& state, comm::Transport& transport) {
       const auto use = state.parcels->use();
       state.blocks.emplace(options.grid, transport.size(), options.shape);
@@ -60,9 +61,13 @@ class ClustererObject : Pinned {
   nb::dict step() {
     const auto report = std::make_shared<StepReport>();
     if (place_) place_->forget();
-    run([report](State& state, comm::Transport&) {
+    run([report, collective = collective_](State& state, comm::Transport& transport) {
       const auto use = state.parcels->use();
-      check_values(*use);
+      // Steps with collectives would wait for a rank that ends before its first one.
+      if (collective)
+        comm::agree(transport, [&] { check_values(*use); });
+      else
+        check_values(*use);
       state.clusterer->redistribute(*use);
       *report = state.clusterer->step(*use);
     });
@@ -129,6 +134,7 @@ class ClustererObject : Pinned {
   std::shared_ptr<State> state_;
   std::shared_ptr<Team> team_;
   std::shared_ptr<PlaceCallback> place_;  // null without a predicate
+  bool collective_ = false;               // whether the steps of the policy have collectives
 };
 
 /// Creates the object behind merganser.Clusterer from lower corner, extents, periodicity and cells of the grid, and the merge

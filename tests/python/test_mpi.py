@@ -346,6 +346,27 @@ if comm.rank == 0: print("well")
     assert run(3, code).startswith("well")
 
 
+@pytest.mark.parametrize("policy", ["small, within:0.5spacing", "friends:0.3spacing"])
+def test_a_bad_value_on_one_rank_is_refused_on_all_where_steps_have_collectives(policy):
+    code = f"""
+rng = np.random.default_rng(comm.rank)
+mine = merganser.Parcels(merganser.Schema({{"salt": "mean"}}), 300)
+mine["id"], mine["position"], mine["volume"] = np.arange(300) + 300 * comm.rank, rng.random((300, 3)), rng.random(300) + 0.1
+clusterer = merganser.Clusterer(mine, 8, box=(0, 1), min_volume_ratio=20, comm=comm, policy={policy!r})
+if comm.rank == 1:
+    volume = mine["volume"]
+    volume[3] = -1
+    mine["volume"] = volume
+try:
+    clusterer.step()
+    raise SystemExit("accepted")
+except merganser.InputError as error:
+    assert "volume" in str(error)
+if comm.rank == 0: print("well")
+"""
+    assert run(3, code).startswith("well")
+
+
 @pytest.mark.parametrize("name", ["friends_of_friends", "stars"])
 def test_ranks_that_differ_in_what_they_pass_are_told_so(name):
     code = f"""
