@@ -46,6 +46,15 @@ def test_policies_are_copied_and_pickled(policy):
         assert other == policy and str(other) == str(policy) and other.step == policy.step
 
 
+@pytest.mark.parametrize("name", ["step", "allowed", "mask"])
+def test_a_policy_cannot_be_changed(name):
+    policy = MergePolicy("within:1", step=2, allowed=all)
+    before = getattr(policy, name)
+    with pytest.raises(AttributeError):
+        setattr(policy, name, 3)
+    assert getattr(policy, name) == before
+
+
 @pytest.mark.parametrize("make, message", [
     (lambda: MergePolicy("crowd:8->4"), "'crowd:8->4'; allowed: the parts small, mask, crowded"),
     (lambda: MergePolicy("crowded:4->8"), "1 <= TARGET <= MAX"),
