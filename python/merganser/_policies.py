@@ -106,7 +106,7 @@ class MergePolicy:
         self._allowed = allowed
         self._step = whole(step, "policy: step", 0, 2**63 - 1)
         self._parts = parts
-        self._core = _core.PolicyFound(list(self._parts), allowed, self._step)
+        self._core = _core.PolicyFound(list(self._parts), allowed is not None, self._step)
 
     @classmethod
     def from_json(cls, text: str, name: str = "policy", *, allowed: Any = None, step: int = 0) -> MergePolicy:

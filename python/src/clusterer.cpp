@@ -86,6 +86,8 @@ class ClustererObject : Pinned {
       distribute(*use, *state.blocks, transport);
     });
   }
+  /// Returns the predicate of the merge policy; null without one. Local.
+  [[nodiscard]] PlaceCallback* place() const noexcept { return place_.get(); }
   /// Returns the team of ranks that make the merge steps.
   [[nodiscard]] const std::shared_ptr<Team>& team() const noexcept { return team_; }
 
@@ -138,25 +140,47 @@ class ClustererObject : Pinned {
 };
 
 /// Creates the object behind merganser.Clusterer from lower corner, extents, periodicity and cells of the grid, and the merge
-/// policy. Collective.
+/// policy with its predicate (None: none). Collective.
 std::shared_ptr<ClustererObject> clusterer(std::shared_ptr<Team> team, std::shared_ptr<ParcelsObject> parcels,
                                            const Vec3& lower, const Vec3& extent, const std::array<bool, 3>& periodic,
                                            const std::array<std::int64_t, 3>& cells, double min_volume_ratio,
-                                           const std::string& shape, const PolicyObject& policy) {
+                                           const std::string& shape, const PolicyObject& policy, nb::object allowed) {
   StepOptions options;
   options.grid = {Box{lower, extent, periodic}, cells};
   options.cluster.min_volume_ratio = min_volume_ratio;
   options.cluster.policy = policy.policy;
   options.shape = shape;
-  options.place = policy.place;
+  if (!allowed.is_none()) {
+    options.place = std::make_shared<PlaceCallback>(std::move(allowed));
+    options.cluster.policy.allowed = [place = options.place](const Vec3& position) { return place->allows(position); };
+  }
   return std::make_shared<ClustererObject>(std::move(team), std::move(parcels), options);
 }
+
+/// Shows the interpreter's search for cycles what a ClustererFound refers to: the predicate of its policy.
+int traverse_clusterer(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  const PlaceCallback* const place = nb::inst_ptr<ClustererObject>(self)->place();
+  if (place != nullptr) Py_VISIT(place->callable().ptr());
+  return 0;
+}
+/// Drops the predicate of a ClustererFound in a cycle that nothing else refers to.
+int clear_clusterer(PyObject* self) {
+  PlaceCallback* const place = nb::inst_ready(self) ? nb::inst_ptr<ClustererObject>(self)->place() : nullptr;
+  if (place != nullptr) place->drop();
+  return 0;
+}
+PyType_Slot cyclic_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse_clusterer)},
+                              {Py_tp_clear, reinterpret_cast<void*>(&clear_clusterer)},
+                              {0, nullptr}};
 
 }  // namespace
 
 // Python class of merge steps; the public class merganser.Clusterer wraps it.
 void bind_clusterer(nb::module_& m) {
-  nb::class_<ClustererObject>(m, "ClustererFound", "Merge steps on parcels: see merganser.Clusterer.")
+  nb::class_<ClustererObject>(m, "ClustererFound", "Merge steps on parcels: see merganser.Clusterer.",
+                              nb::type_slots(cyclic_slots))
       .def("step", &ClustererObject::step,
            "Makes one merge step on the parcels and returns this rank's counts and times of it.")
       .def("distribute", &ClustererObject::distribute_again,
@@ -166,7 +190,7 @@ void bind_clusterer(nb::module_& m) {
       .def_prop_ro("team", &ClustererObject::team, "Team whose ranks make the steps.");
   m.def("clusterer", &clusterer, nb::arg("team"), nb::arg("parcels"), nb::arg("lower"), nb::arg("extent"),
         nb::arg("periodic"), nb::arg("cells"), nb::arg("min_volume_ratio"), nb::arg("shape"), nb::arg("policy"),
-        "Creates a clusterer: see merganser.Clusterer. Collective.");
+        nb::arg("allowed").none(), "Creates a clusterer: see merganser.Clusterer. Collective.");
 }
 
 }  // namespace merganser::python

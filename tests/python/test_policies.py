@@ -1,7 +1,9 @@
 """Merge policies: text, keywords, JSON; steps under a policy; what they report; predicate and mask; refusals."""
 import copy
+import gc
 import json
 import pickle
+import weakref
 
 import merganser
 import numpy as np
@@ -228,6 +230,36 @@ def test_parcels_stay_after_an_error_of_a_column():
         with pytest.raises(InputError, match="a column of same is 0.5"):
             clusterer.step()
         assert len(parcels) == 2000 and parcels.digest == digest
+
+
+@pytest.mark.parametrize("steps", [None, 0, 1])
+def test_a_predicate_that_is_a_method_does_not_keep_its_object(steps):
+    class Simulation:
+        def __init__(self):
+            self.policy = MergePolicy("within:1cell", allowed=self.inside)
+            if steps is not None:
+                self.clusterer = Clusterer(plasma(200), 4, box=(0, 1), min_volume_ratio=2, policy=self.policy)
+                for _ in range(steps):
+                    assert self.clusterer.step()["policy"]["refused"] == self.calls > 0
+
+        calls = 0
+
+        def inside(self, place):
+            self.calls += 1
+            return False
+
+    alive = weakref.ref(Simulation())
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_clusterer_keeps_its_predicate():
+    clusterer = Clusterer(plasma(), 4, box=(0, 1), min_volume_ratio=2,
+                          policy=MergePolicy("within:1cell", allowed=lambda place: False))
+    clusterer.policy = None
+    gc.collect()
+    report = clusterer.step()
+    assert report["merged"] == 0 and report["policy"]["refused"] > 0
 
 
 def test_steps_of_two_runs_are_those_of_one():
