@@ -200,7 +200,7 @@ class Clusterer:
         self.policy: MergePolicy = to_policy(policy)
         """Merge policy of the steps."""
         self._core = _core.clusterer(open_team(comm, 1, model), parcels._core, lower, extent, flags, _checked_cells(cells),
-                                     ratio, shape, self.policy._core)
+                                     ratio, shape, self.policy._core, self.policy.allowed)
 
     def step(self, small: Any = None) -> dict[str, Any]:
         """Makes one merge step. Called by every rank.

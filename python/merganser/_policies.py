@@ -78,7 +78,8 @@ class MergePolicy:
     text
         Parts separated by commas, as str() gives them.
     allowed
-        Predicate on the place of a merged parcel; None: everywhere.
+        Predicate on the place of a merged parcel; None: everywhere. If it raises, no further place of this rank is allowed in that
+        step, and Clusterer.step() raises the exception on this rank after the step, which ends well on the others.
     step
         Number of the next step in the key of the random numbers; Clusterer.policy_step after the last one of an earlier run.
     **parts
@@ -90,7 +91,7 @@ class MergePolicy:
         For a part that is unknown, given twice, out of range or excluded by another.
     """
 
-    __slots__ = ("_core", "_parts", "allowed", "step")
+    __slots__ = ("_allowed", "_core", "_parts", "_step")
 
     def __init__(self, text: str = "", *, allowed: Callable[[tuple[float, float, float]], bool] | None = None, step: int = 0,
                  **parts: Any):
@@ -102,12 +103,10 @@ class MergePolicy:
         """Sets parts (name, value), the values texts, predicate and number of the step. Raises UsageError for an invalid policy."""
         if allowed is not None and not callable(allowed):
             raise TypeError(f"policy: allowed: a {type(allowed).__name__}; allowed: a function of a place, or None")
-        self.allowed = allowed
-        """Predicate on the place of a merged parcel, None for none."""
-        self.step = whole(step, "policy: step", 0, 2**63 - 1)
-        """Number of the next step in the key of the random numbers."""
+        self._allowed = allowed
+        self._step = whole(step, "policy: step", 0, 2**63 - 1)
         self._parts = parts
-        self._core = _core.PolicyFound(list(self._parts), allowed, self.step)
+        self._core = _core.PolicyFound(list(self._parts), allowed is not None, self._step)
 
     @classmethod
     def from_json(cls, text: str, name: str = "policy", *, allowed: Any = None, step: int = 0) -> MergePolicy:
@@ -139,6 +138,16 @@ class MergePolicy:
         self = cls.__new__(cls)
         self._assign(tuple(parts), allowed, step)
         return self
+
+    @property
+    def allowed(self) -> Callable[[tuple[float, float, float]], bool] | None:
+        """Predicate on the place of a merged parcel, None for none. Read only, as all of a policy: make another one instead."""
+        return self._allowed
+
+    @property
+    def step(self) -> int:
+        """Number of the next step in the key of the random numbers. Read only."""
+        return self._step
 
     @property
     def mask(self) -> str:

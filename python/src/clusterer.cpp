@@ -46,6 +46,7 @@ class ClustererObject : Pinned {
       : state_(std::make_shared<State>()), team_(std::move(team)) {
     state_->parcels = std::move(parcels);
     place_ = options.place;
+    collective_ = options.cluster.policy.has_collectives();
     run([options](State& state, comm::Transport& transport) {
       const auto use = state.parcels->use();
       state.blocks.emplace(options.grid, transport.size(), options.shape);
@@ -55,20 +56,22 @@ class ClustererObject : Pinned {
   }
 
   /// Validates this rank's parcels, sends those that have moved to the owners of their positions, and makes one merge step.
-  /// Called by every rank of the team. @return this rank's counts of parcels and links, and seconds of each phase, by name
+  /// Called by every rank of the team. An exception that the predicate of the policy raises is thrown on its rank once the step has
+  /// ended on all. @return this rank's counts of parcels and links, and seconds of each phase, by name
   nb::dict step() {
     const auto report = std::make_shared<StepReport>();
-    try {
-      run([report](State& state, comm::Transport&) {
-        const auto use = state.parcels->use();
+    if (place_) place_->forget();
+    run([report, collective = collective_](State& state, comm::Transport& transport) {
+      const auto use = state.parcels->use();
+      // Steps with collectives would wait for a rank that ends before its first one.
+      if (collective)
+        comm::agree(transport, [&] { check_values(*use); });
+      else
         check_values(*use);
-        state.clusterer->redistribute(*use);
-        *report = state.clusterer->step(*use);
-      });
-    } catch (const UsageError&) {
-      if (place_) place_->rethrow();
-      throw;
-    }
+      state.clusterer->redistribute(*use);
+      *report = state.clusterer->step(*use);
+    });
+    if (place_) place_->rethrow();
     return to_dict(*report);
   }
   /// Returns the number of the next step in the key of the merge policy's random numbers. Local.
@@ -83,6 +86,8 @@ class ClustererObject : Pinned {
       distribute(*use, *state.blocks, transport);
     });
   }
+  /// Returns the predicate of the merge policy; null without one. Local.
+  [[nodiscard]] PlaceCallback* place() const noexcept { return place_.get(); }
   /// Returns the team of ranks that make the merge steps.
   [[nodiscard]] const std::shared_ptr<Team>& team() const noexcept { return team_; }
 
@@ -131,28 +136,51 @@ class ClustererObject : Pinned {
   std::shared_ptr<State> state_;
   std::shared_ptr<Team> team_;
   std::shared_ptr<PlaceCallback> place_;  // null without a predicate
+  bool collective_ = false;               // whether the steps of the policy have collectives
 };
 
 /// Creates the object behind merganser.Clusterer from lower corner, extents, periodicity and cells of the grid, and the merge
-/// policy. Collective.
+/// policy with its predicate (None: none). Collective.
 std::shared_ptr<ClustererObject> clusterer(std::shared_ptr<Team> team, std::shared_ptr<ParcelsObject> parcels,
                                            const Vec3& lower, const Vec3& extent, const std::array<bool, 3>& periodic,
                                            const std::array<std::int64_t, 3>& cells, double min_volume_ratio,
-                                           const std::string& shape, const PolicyObject& policy) {
+                                           const std::string& shape, const PolicyObject& policy, nb::object allowed) {
   StepOptions options;
   options.grid = {Box{lower, extent, periodic}, cells};
   options.cluster.min_volume_ratio = min_volume_ratio;
   options.cluster.policy = policy.policy;
   options.shape = shape;
-  options.place = policy.place;
+  if (!allowed.is_none()) {
+    options.place = std::make_shared<PlaceCallback>(std::move(allowed));
+    options.cluster.policy.allowed = [place = options.place](const Vec3& position) { return place->allows(position); };
+  }
   return std::make_shared<ClustererObject>(std::move(team), std::move(parcels), options);
 }
+
+/// Shows the interpreter's search for cycles what a ClustererFound refers to: the predicate of its policy.
+int traverse_clusterer(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  const PlaceCallback* const place = nb::inst_ptr<ClustererObject>(self)->place();
+  if (place != nullptr) Py_VISIT(place->callable().ptr());
+  return 0;
+}
+/// Drops the predicate of a ClustererFound in a cycle that nothing else refers to.
+int clear_clusterer(PyObject* self) {
+  PlaceCallback* const place = nb::inst_ready(self) ? nb::inst_ptr<ClustererObject>(self)->place() : nullptr;
+  if (place != nullptr) place->drop();
+  return 0;
+}
+PyType_Slot cyclic_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse_clusterer)},
+                              {Py_tp_clear, reinterpret_cast<void*>(&clear_clusterer)},
+                              {0, nullptr}};
 
 }  // namespace
 
 // Python class of merge steps; the public class merganser.Clusterer wraps it.
 void bind_clusterer(nb::module_& m) {
-  nb::class_<ClustererObject>(m, "ClustererFound", "Merge steps on parcels: see merganser.Clusterer.")
+  nb::class_<ClustererObject>(m, "ClustererFound", "Merge steps on parcels: see merganser.Clusterer.",
+                              nb::type_slots(cyclic_slots))
       .def("step", &ClustererObject::step,
            "Makes one merge step on the parcels and returns this rank's counts and times of it.")
       .def("distribute", &ClustererObject::distribute_again,
@@ -162,7 +190,7 @@ void bind_clusterer(nb::module_& m) {
       .def_prop_ro("team", &ClustererObject::team, "Team whose ranks make the steps.");
   m.def("clusterer", &clusterer, nb::arg("team"), nb::arg("parcels"), nb::arg("lower"), nb::arg("extent"),
         nb::arg("periodic"), nb::arg("cells"), nb::arg("min_volume_ratio"), nb::arg("shape"), nb::arg("policy"),
-        "Creates a clusterer: see merganser.Clusterer. Collective.");
+        nb::arg("allowed").none(), "Creates a clusterer: see merganser.Clusterer. Collective.");
 }
 
 }  // namespace merganser::python

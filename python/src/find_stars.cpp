@@ -146,6 +146,9 @@ void sort_messages(Stars& stars, int me) {
 // else all are sent to the owners of their positions, and links come back.
 void find_stars(const StarTask& task, RowRange share, comm::Transport& transport, Stars& stars) {
   const SpreadPoints spread{task.points, task.box};
+  auto uniform = uniform_values(spread, task.ids);
+  uniform.push_back({"whether the points lie in the block of their rank", task.block ? "yes" : "no"});
+  comm::check_uniform_across_ranks(transport, "stars", uniform);
   stars.box = common_box(spread, share, transport);
   stars.dimension = static_cast<int>(task.points.shape(1));
   stars.centre.resize(share.size());

@@ -123,18 +123,19 @@ FriendLabels label_owned(const FriendsTask& task, const std::vector<double>& row
 }
 
 /// Finds friends of friends among this rank's share of points, for merganser.friends_of_friends(). Collective.
-/// @throws InputError on every rank for invalid points or equal ids
+/// @throws UsageError on every rank if ranks differ in what they pass; InputError on every rank for invalid points or equal ids
 void find_friends(const FriendsTask& task, RowRange share, comm::Transport& transport, FoundFriends& found) {
-  comm::agree(transport, [&] { check_columns(task, share); });
   const SpreadPoints spread{task.points, task.box};
+  const std::size_t width = kSameAt + (task.same ? task.same->shape(1) : 0);
+  auto uniform = uniform_values(spread, task.ids);
+  uniform.push_back({"columns `same`", std::to_string(width - kSameAt)});
+  uniform.push_back({"the argument `mass`", task.mass ? "given" : "None"});
+  uniform.push_back({"the argument `velocity`", task.velocity ? "given" : "None"});
+  comm::check_uniform_across_ranks(transport, "friends_of_friends", uniform);
+  comm::agree(transport, [&] { check_columns(task, share); });
   const Box box = common_box(spread, share, transport);
   const auto ids = spread_ids(task.ids, share, transport);
   const Decomposition blocks = balanced_blocks(spread, share, box, transport);
-  const std::size_t width = kSameAt + (task.same ? task.same->shape(1) : 0);
-  comm::check_uniform_across_ranks(transport, "friends_of_friends",
-                                   {{"columns `same`", std::to_string(width - kSameAt)},
-                                    {"the argument `mass`", task.mass ? "given" : "None"},
-                                    {"the argument `velocity`", task.velocity ? "given" : "None"}});
   const auto rows = send_points(task, share, blocks, box, ids, transport);
   FriendLabels labels = label_owned(task, rows, width, blocks, transport);
   const auto origin = [&](std::size_t i) { return std::bit_cast<Origin>(rows[i * width + kOriginAt]); };

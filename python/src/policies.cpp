@@ -14,17 +14,17 @@ namespace {
 /// Part of a merge policy as Python passes it: name, and value or an empty text.
 using PolicyPart = std::pair<std::string, std::string>;
 
-/// Creates a merge policy from its parts, its predicate (None: none), and the number of its next step.
-/// @throws UsageError naming the part
-PolicyObject make_policy(const std::vector<PolicyPart>& parts, nb::object allowed, std::uint64_t step) {
-  PolicyObject object;
-  object.policy = policy_from_parts(parts);
-  object.policy.step = step;
-  if (allowed.is_none()) return object;
-  object.place = std::make_shared<PlaceCallback>(std::move(allowed));
-  object.policy.allowed = [place = object.place](const Vec3& position) { return place->allows(position); };
-  check(object.policy);
-  return object;
+/// Creates a merge policy from its parts and the number of its next step. @throws UsageError naming the part
+/// @param predicate  whether it has one, which is checked with the parts and not kept
+PolicyObject make_policy(const std::vector<PolicyPart>& parts, bool predicate, std::uint64_t step) {
+  MergePolicy policy = policy_from_parts(parts);
+  policy.step = step;
+  if (predicate) {
+    MergePolicy with = policy;
+    with.allowed = [](const Vec3&) { return false; };
+    check(with);
+  }
+  return {policy};
 }
 
 }  // namespace
@@ -38,15 +38,16 @@ PlaceCallback::~PlaceCallback() {
 // The answer is Python's truth of the result, so that a bool of NumPy is taken too.
 bool PlaceCallback::allows(const Vec3& position) {
   const nb::gil_scoped_acquire lock;
+  const nb::object callable = callable_;  // drop() may be called meanwhile
+  if (raised_ || !callable.is_valid()) return false;
   try {
-    const nb::object answer = callable_(nb::make_tuple(position[0], position[1], position[2]));
+    const nb::object answer = callable(nb::make_tuple(position[0], position[1], position[2]));
     const int truth = PyObject_IsTrue(answer.ptr());
     if (truth < 0) nb::raise_python_error();
     return truth != 0;
-  } catch (const nb::python_error& e) {
+  } catch (const nb::python_error&) {
     raised_ = std::current_exception();
-    const std::string kind = nb::cast<std::string>(nb::str(e.type().attr("__name__")));
-    throw UsageError("policy: allowed raised " + kind + ": " + nb::cast<std::string>(nb::str(e.value())));
+    return false;
   }
 }
 
@@ -75,10 +76,10 @@ void bind_policies(nb::module_& m) {
   nb::class_<PolicyObject>(m, "PolicyFound", "Merge policy: see merganser.MergePolicy.")
       .def(
           "__init__",
-          [](PolicyObject* self, const std::vector<PolicyPart>& parts, nb::object allowed, std::uint64_t step) {
-            new (self) PolicyObject(make_policy(parts, std::move(allowed), step));
+          [](PolicyObject* self, const std::vector<PolicyPart>& parts, bool predicate, std::uint64_t step) {
+            new (self) PolicyObject(make_policy(parts, predicate, step));
           },
-          nb::arg("parts"), nb::arg("allowed").none(), nb::arg("step"))
+          nb::arg("parts"), nb::arg("predicate"), nb::arg("step"))
       .def_prop_ro(
           "text", [](const PolicyObject& p) { return policy_text(p.policy); },
           "Text of the policy, without parts that have their default.")

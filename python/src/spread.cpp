@@ -52,6 +52,13 @@ Vec3 SpreadPoints::at(std::size_t i, const Box& in) const {
 
 Vec3 SpreadPoints::wrapped_at(std::size_t i, const Box& in) const { return wrapped(in, at(i, in)); }
 
+std::vector<comm::UniformValue> uniform_values(const SpreadPoints& spread,
+                                               const std::optional<Line<std::int64_t>>& ids) {
+  return {{"the dimension of `points`", std::to_string(spread.points.shape(1))},
+          {"the argument `box`", spread.box ? "given" : "None"},
+          {"the argument `ids`", ids ? "given" : "None"}};
+}
+
 // Bounding box of all ranks' points; its upper faces are rounded up until they hold the greatest points.
 Box common_box(const SpreadPoints& spread, RowRange share, comm::Transport& transport) {
   const double most = std::numeric_limits<double>::infinity();

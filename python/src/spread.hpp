@@ -32,6 +32,11 @@ struct SpreadPoints {
   [[nodiscard]] Vec3 wrapped_at(std::size_t i, const Box& in) const;
 };
 
+/// Returns the arguments of a call with points that must be equal on all ranks, as texts to compare before anything else, since the
+/// lengths of messages depend on them. Local. @param ids  ids of the points; none: consecutive
+[[nodiscard]] std::vector<comm::UniformValue> uniform_values(const SpreadPoints& spread,
+                                                             const std::optional<Line<std::int64_t>>& ids);
+
 /// Returns the domain of points: the caller's box, or else the bounding box of all ranks' points, after validating the points of
 /// this rank. Collective. @param share  rows of the array that this rank passes
 /// @throws InputError on every rank, naming a point that is not finite or outside

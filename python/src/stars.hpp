@@ -43,7 +43,7 @@ struct Stars {
 /// Finds the stars of this rank's points for merganser.stars(): links of small points to nearest neighbours, pruned. Collective.
 /// @param share  rows of the task's points that this rank passes
 /// @param stars  receives the result for these points
-/// @throws InputError on every rank for invalid points or equal ids
+/// @throws UsageError on every rank if ranks differ in what they pass; InputError on every rank for invalid points or equal ids
 void find_stars(const StarTask& task, RowRange share, comm::Transport& transport, Stars& stars);
 
 /// Sends the row (`row_bytes` bytes) of each point in stars.sends to the rank of the centre of its star. Collective.

@@ -116,6 +116,27 @@ std::vector<cluster::FriendColumn> merged_columns(const Parcels& parcels) {
   return columns;
 }
 
+/// Validates that all ranks with points have as many columns, on which the lengths of messages and the sums depend, and gives ranks
+/// without points as many, without numbers. Collective. @throws UsageError on every rank alike
+void match_columns(FriendColumns& columns, std::size_t points, comm::Transport& transport) {
+  constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+  const auto same = static_cast<std::int64_t>(columns.same.size());
+  const auto velocity = static_cast<std::int64_t>(columns.velocity.size());
+  const std::int64_t mass = columns.mass.data != nullptr ? 1 : 0;
+  // The least numbers, and the greatest ones with the other sign.
+  std::vector<std::int64_t> least{same, velocity, mass, -same, -velocity, -mass};
+  if (points == 0) least.assign(least.size(), kAny);
+  transport.all_reduce(least, comm::Op::min);
+  if (least[0] == kAny) least.assign(least.size(), 0);
+  const char* const names[] = {"columns in which friends are equal", "columns of the velocity", "columns of the mass"};
+  for (std::size_t k = 0; k < 3; ++k)
+    if (least[k] != -least[k + 3])
+      throw UsageError("friends: from " + std::to_string(least[k]) + " to " + std::to_string(-least[k + 3]) + " " +
+                       names[k] + " on ranks with points; allowed: as many on every rank");
+  columns.same.resize(static_cast<std::size_t>(least[0]));
+  columns.velocity.resize(static_cast<std::size_t>(least[1]));
+}
+
 }  // namespace
 
 /// State of a FriendsOfFriends on one rank.
@@ -236,6 +257,8 @@ FriendLabels FriendsOfFriends::label(const PointView& points, std::span<const st
         throw InputError("friends: point " + std::to_string(i) + ": mass " + number_text(columns.mass[i]) +
                          "; allowed: positive and finite");
   });
+  FriendColumns matched = columns;
+  match_columns(matched, points.size, transport);
   FriendLabels out;
   cluster::FriendPoints input;
   input.points = points;
@@ -246,10 +269,10 @@ FriendLabels FriendsOfFriends::label(const PointView& points, std::span<const st
   }
   const auto* const base = ids.empty() ? nullptr : reinterpret_cast<const std::byte*>(ids.data());
   input.ids = {base, sizeof(std::int64_t), nullptr, first_id};
-  input.weight = columns.mass;
-  input.same = columns.same;
+  input.weight = matched.mass;
+  input.same = matched.same;
   impl_->find(input, {input.points, nullptr, ids.empty() ? nullptr : ids.data(), first_id, 0}, out.numbers);
-  impl_->list(columns.velocity, out);
+  impl_->list(matched.velocity, out);
   out.numbers.counters = transport.counters() - counted;
   return out;
 }

@@ -109,6 +109,20 @@ void PolicyStep::merge(int round, StepReport& report) {
   std::vector<std::uint8_t> gone(units_.size(), 0);
   for (std::size_t k = 0; k < l.out.size(); ++k)
     if (out_kept_[k] != 0) gone[l.out[k].vertex] = 1;
+  // A callback of a rule may throw: leaves of stars that have merged by then must not stay beside them.
+  try {
+    merge_stars(arrived, gone, round, report);
+  } catch (...) {
+    units_.remove(gone);
+    throw;
+  }
+  units_.remove(gone);
+}
+
+/// Merges the stars of this rank. @param arrived  units of the leaves that have come, by entry of Links::in
+/// @param gone  receives 1 for each leaf
+void PolicyStep::merge_stars(const std::vector<std::uint32_t>& arrived, std::vector<std::uint8_t>& gone, int round,
+                             StepReport& report) {
   std::vector<std::uint32_t> members;
   const std::size_t n = leaves_.size();
   for (std::size_t begin = 0; begin < n;) {
@@ -132,7 +146,6 @@ void PolicyStep::merge(int round, StepReport& report) {
     if (looks_[centre] == 0) report.merged_into_big += static_cast<std::int64_t>(members.size());
     ++report.clusters[static_cast<int>(members.size() + 1)];
   }
-  units_.remove(gone);
 }
 
 /// Merges one star into its centre. @param leaves  units, by ascending id

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <span>
 #include <string>
 
@@ -121,12 +122,7 @@ StepReport PolicyStep::step(Parcels& parcels) {
   if (policy_.level_ratio > 0) {
     level(parcels, report);
   } else {
-    units_.assign(parcels, policy_, columns_);
-    run_rounds(report);
-    if (lineage_) add_lineage(report);
-    if (two_) expand(report);
-    parcels = std::move(units_.parcels);
-    units_.parcels = Parcels(schema_);
+    merge_in_rounds(parcels, report);
   }
   report.after = static_cast<std::int64_t>(parcels.size());
   measure(parcels, n.weight_after, n.energy_after, n.momentum_after);
@@ -135,11 +131,31 @@ StepReport PolicyStep::step(Parcels& parcels) {
   return report;
 }
 
-/// Checks before anything is sent that this rank owns its parcels, that volumes are valid and ids distinct on this rank.
-/// @throws InputError
+/// Merges the parcels of this rank in the rounds of a step. After an error they are back in the container, merged as far as the rounds
+/// came: those that have not merged are as they were.
+void PolicyStep::merge_in_rounds(Parcels& parcels, StepReport& report) {
+  std::exception_ptr error;
+  units_.assign(parcels, policy_, columns_);
+  try {
+    run_rounds(report);
+    if (lineage_) add_lineage(report);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (two_) expand(report);
+  parcels = std::move(units_.parcels);
+  units_.parcels = Parcels(schema_);
+  if (error) std::rethrow_exception(error);
+}
+
+/// Checks before anything is sent that this rank owns its parcels, that volumes are valid and ids distinct on this rank, and that the
+/// columns of the policy hold what it allows, so that these errors leave the parcels as they are. @throws InputError
 void PolicyStep::check_parcels_of_rank(const Parcels& parcels) {
   check_parcels(parcels, decomposition_, transport_.rank());
   ids_.assign(nearest::PointSet(parcels, 0));
+  std::vector<double> packed(filter_.width());
+  if (packed.empty() || policy_.level_ratio > 0) return;  // levels read no column
+  for (std::size_t i = 0; i < parcels.size(); ++i) filter_.pack(parcels.row(i), packed.data());
 }
 
 /// Makes the rounds of a step. Every rank makes the same number where ranks agree on it, else one.

@@ -27,7 +27,8 @@ class PolicyStep {
              const ClusterOptions& options, StarCore& core);
 
   /// Makes one step. Called by every rank; no collective unless MergePolicy::has_collectives(). @throws InputError on this rank alone
-  /// for invalid parcels, with collectives on every rank
+  /// for invalid parcels, which stay as they are, with collectives on every rank; and what a predicate or callback throws, after which
+  /// the parcels are merged in part
   StepReport step(Parcels& parcels);
   /// Returns the number of the next step in the key of random numbers.
   [[nodiscard]] std::uint64_t next_step() const { return policy_.step; }
@@ -51,6 +52,7 @@ class PolicyStep {
   void check_cells() const;
   void count_spacing(const Parcels& parcels);
   void check_parcels_of_rank(const Parcels& parcels);
+  void merge_in_rounds(Parcels& parcels, StepReport& report);
   void run_rounds(StepReport& report);
   void choose_lookers(int round);
   [[nodiscard]] Agreed agree(bool looked, bool linked, bool more);
@@ -66,6 +68,8 @@ class PolicyStep {
   void answer();
   void migrate();
   void merge(int round, StepReport& report);
+  void merge_stars(const std::vector<std::uint32_t>& arrived, std::vector<std::uint8_t>& gone, int round,
+                   StepReport& report);
   void merge_star(std::uint32_t centre, std::span<const std::uint32_t> leaves, int round);
   void join_state(std::uint32_t centre, std::span<const std::uint32_t> leaves, const Site& place);
   void send_to_owners();

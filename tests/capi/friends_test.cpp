@@ -192,6 +192,11 @@ TEST(FriendsInC, refuse_bad_arguments_on_every_rank) {
     columns.velocity[0] = here;
     EXPECT_EQ(mg_friends_label(friends, &points, nullptr, &columns, nullptr), MG_USAGE);
     EXPECT_NE(std::string(mg_error()).find("columns: velocity: a null pointer"), std::string::npos) << mg_error();
+    for (const double*& component : columns.velocity) component = rank == 1 ? here : nullptr;
+    EXPECT_EQ(mg_friends_label(friends, &points, nullptr, &columns, nullptr), MG_USAGE);
+    EXPECT_NE(std::string(mg_error()).find("from 0 to 3 columns of the velocity on ranks with points"),
+              std::string::npos)
+        << mg_error();
     if (rank == 1) points.x = nullptr;
     EXPECT_EQ(mg_friends_label(friends, &points, nullptr, nullptr, nullptr), MG_USAGE);
     EXPECT_EQ(mg_friends_groups(friends, &list, &n), MG_USAGE);  // the last search failed

@@ -226,4 +226,38 @@ TEST(PolicyInC, records_of_programs_that_know_no_policies_still_work) {
   EXPECT_OK(run_threads(1, run));
 }
 
+TEST(PolicyInC, parcels_stay_after_an_error_of_their_columns) {
+  EXPECT_OK(run_threads(1, [](mg_transport* t) {
+    mg_decomposition* blocks = nullptr;
+    mg_schema* schema = nullptr;
+    mg_clusterer* clusterer = nullptr;
+    const mg_box box = {sizeof(mg_box), {0, 0, 0}, {1, 1, 1}, {1, 1, 1}, 0};
+    const int64_t cells[3] = {8, 8, 8};
+    EXPECT_OK(mg_decomposition_new(&box, cells, 1, nullptr, &blocks));
+    EXPECT_OK(mg_schema_new(&schema));
+    EXPECT_OK(mg_schema_add(schema, "species", 1, MG_LARGEST));
+    const mg_clusterer_options options = policy_options("same:species");
+    EXPECT_OK(mg_clusterer_new(t, blocks, schema, &options, &clusterer));
+    ColumnArrays mine(50, 1);
+    for (std::size_t i = 0; i < 50; ++i) {
+      for (std::size_t a = 0; a < 3; ++a) mine.xyz[3 * i + a] = a == 0 ? static_cast<double>(i) / 50 : 0.5;
+      mine.volume[i] = 1e-5;
+      mine.ids[i] = static_cast<std::int64_t>(i);
+      mine.attributes[0][i] = i == 20 ? 0.5 : 1;
+    }
+    const mg_columns columns = mine.record();
+    EXPECT_OK(mg_clusterer_put(clusterer, &columns));
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(mg_clusterer_step(clusterer, nullptr), MG_INPUT);
+      EXPECT_NE(std::string(mg_error()).find("a column of same is 0.5"), std::string::npos) << mg_error();
+      std::size_t n = 0;
+      EXPECT_OK(mg_clusterer_count(clusterer, &n));
+      EXPECT_EQ(n, 50U);
+    }
+    mg_clusterer_free(clusterer);
+    mg_schema_free(schema);
+    return mg_decomposition_free(blocks);
+  }));
+}
+
 }  // namespace

@@ -260,6 +260,48 @@ TEST_P(FriendsTest, what_is_wrong_is_refused_on_every_rank) {
   });
 }
 
+TEST_P(FriendsTest, columns_that_differ_between_ranks_are_refused_and_those_without_points_adopted) {
+  on_ranks(GetParam(), [&](comm::Transport& t) {
+    const FriendsCase c = random_friends_case(23, 600);
+    const Decomposition d(c.grid, t.size());
+    const bool last = t.rank() > 0 && t.rank() == t.size() - 1;
+    const Parcels all = owned_parcels(t, c.parcels, d);
+    FriendsOptions options;
+    options.linking = {c.length, Length::Unit::box};
+    FriendsOfFriends friends(t, d, options);
+    // Labels of the parcels of this rank, of which the last rank may have none, with some columns.
+    const auto label = [&](const Parcels& mine, bool same, bool velocity, bool mass) {
+      std::vector<double> xyz;
+      const std::vector<double> ones(mine.size(), 1);
+      const ConstColumn column{ones.data(), 1};
+      for (std::size_t i = 0; i < mine.size(); ++i)
+        xyz.insert(xyz.end(), {mine.site(i).x, mine.site(i).y, mine.site(i).z});
+      FriendColumns columns;
+      if (same) columns.same = {column};
+      if (velocity) columns.velocity = {column, column, column};
+      if (mass) columns.mass = column;
+      return friends.label(PointView::rows(xyz.data(), mine.size()), {}, columns);
+    };
+    for (const int which : {0, 1, 2})
+      for (const bool more : {false, true}) {
+        const bool given = more ? last : !last;
+        const std::string what = refusal<UsageError>(
+            [&] { static_cast<void>(label(all, given && which == 0, given && which == 1, given && which == 2)); });
+        EXPECT_EQ(what.find("on ranks with points; allowed: as many on every rank") != std::string::npos, t.size() > 1)
+            << what;
+        const Parcels none(all.schema());
+        const Parcels& mine = last ? none : all;
+        const FriendLabels labels = label(mine, given && which == 0, given && which == 1, given && which == 2);
+        const bool others = t.size() == 1 ? given : !more;
+        const FriendLabels want = label(mine, others && which == 0, others && which == 1, others && which == 2);
+        EXPECT_EQ(labels.group, want.group);
+        EXPECT_EQ(labels.groups.size(), want.groups.size());
+        for (std::size_t g = 0; g < labels.groups.size(); ++g)
+          EXPECT_EQ(labels.groups[g].velocity, (which == 1 && others ? Vec3{1, 1, 1} : Vec3{0, 0, 0}));
+      }
+  });
+}
+
 TEST_P(FriendsTest, values_that_are_not_finite_are_refused_with_nothing_changed) {
   on_ranks(GetParam(), [&](comm::Transport& t) {
     FriendsCase c = friends_case("values", 1, 0.3);

@@ -341,4 +341,53 @@ TEST_P(PolicyStepTest, columns_that_hold_no_integer_are_refused) {
   });
 }
 
+TEST_P(PolicyStepTest, parcels_stay_after_an_error_of_their_columns) {
+  for (const char* text :
+       {"small:1, same:species", "small:1, same:species, within:0.5spacing", "small:1, phase:ux*0.3"})
+    on_ranks(GetParam(), [&](comm::Transport& t) {
+      const Decomposition d = even_blocks(policy_grid(), t.size());
+      Parcels all = policy_parcels(PolicyCloud::uniform, 200, 2);
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        all.column("species")[i] = 0.5;
+        all.column("ux")[i] = std::numeric_limits<double>::infinity();
+      }
+      Parcels mine = owned_parcels(t, all, d);
+      ClusterOptions options;
+      options.policy = parse_policy(text);
+      Clusterer clusterer(t, d, mine.schema(), options);
+      if (mine.size() == 0 && !options.policy.has_collectives()) return;
+      const std::string before = digest(mine).to_string();
+      for (int i = 0; i < 2; ++i) {
+        EXPECT_THROW(clusterer.step(mine), InputError) << text;
+        EXPECT_EQ(digest(mine).to_string(), before) << text;
+      }
+    });
+}
+
+// On one rank, since the others would wait for one whose predicate throws.
+TEST_P(PolicyStepTest, parcels_stay_after_an_error_of_the_predicate) {
+  if (GetParam().ranks > 1) return;
+  for (const char* text : {"small:100, within:1", "crowded:4->2, within:1, conserve:momentum+energy"})
+    for (const int calls : {0, 5, 40})
+      on_ranks(GetParam(), [&](comm::Transport& t) {
+        Parcels mine = policy_parcels(PolicyCloud::uniform, 300, 2);
+        double volume = 0;
+        for (std::size_t i = 0; i < mine.size(); ++i) volume += mine.site(i).volume;
+        ClusterOptions options;
+        options.policy = parse_policy(text);
+        int left = calls;
+        options.policy.allowed = [&](const Vec3&) {
+          if (left-- == 0) throw UsageError("no more");
+          return true;
+        };
+        Clusterer clusterer(t, Decomposition(policy_grid(), 1), mine.schema(), options);
+        EXPECT_THROW(clusterer.step(mine), UsageError) << text;
+        double after = 0;
+        for (std::size_t i = 0; i < mine.size(); ++i) after += mine.site(i).volume;
+        EXPECT_NEAR(after, volume, 1e-12 * volume) << text << " after " << calls;
+        left = -1;
+        EXPECT_GT(clusterer.step(mine).merged, 0) << text;
+      });
+}
+
 }  // namespace

@@ -326,6 +326,69 @@ if comm.rank == 0: print("well")
     assert run(4, code).startswith("well")
 
 
+def test_a_predicate_that_raises_on_one_rank_ends_the_step_on_all():
+    code = """
+def allowed(place):
+    if comm.rank == 1: raise ValueError("here")
+    return True
+mine = merganser.random_parcels(8, box=(0, 1), per_cell=8, seed=1, rank=comm.rank, ranks=comm.size)
+clusterer = merganser.Clusterer(mine, 8, box=(0, 1), min_volume_ratio=20, comm=comm,
+                                policy=merganser.MergePolicy("crowded:6->4, within:1cell", allowed=allowed))
+for step in range(2):
+    try:
+        clusterer.step()
+        raised = "nothing"
+    except ValueError as error:
+        raised = str(error)
+    assert comm.allgather(raised) == ["nothing", "here", "nothing"] and comm.allreduce(mine["volume"].sum()) > 0
+if comm.rank == 0: print("well")
+"""
+    assert run(3, code).startswith("well")
+
+
+@pytest.mark.parametrize("policy", ["small, within:0.5spacing", "friends:0.3spacing"])
+def test_a_bad_value_on_one_rank_is_refused_on_all_where_steps_have_collectives(policy):
+    code = f"""
+rng = np.random.default_rng(comm.rank)
+mine = merganser.Parcels(merganser.Schema({{"salt": "mean"}}), 300)
+mine["id"], mine["position"], mine["volume"] = np.arange(300) + 300 * comm.rank, rng.random((300, 3)), rng.random(300) + 0.1
+clusterer = merganser.Clusterer(mine, 8, box=(0, 1), min_volume_ratio=20, comm=comm, policy={policy!r})
+if comm.rank == 1:
+    volume = mine["volume"]
+    volume[3] = -1
+    mine["volume"] = volume
+try:
+    clusterer.step()
+    raise SystemExit("accepted")
+except merganser.InputError as error:
+    assert "volume" in str(error)
+if comm.rank == 0: print("well")
+"""
+    assert run(3, code).startswith("well")
+
+
+@pytest.mark.parametrize("name", ["friends_of_friends", "stars"])
+def test_ranks_that_differ_in_what_they_pass_are_told_so(name):
+    code = f"""
+rng = np.random.default_rng(comm.rank)
+def refusal(points, **given):
+    more = dict(linking_length=0.1) if {name!r} == "friends_of_friends" else dict(small=np.ones(len(points), bool))
+    try:
+        merganser.{name}(points, **more, **given, comm=comm)
+    except merganser.UsageError as error:
+        return str(error)
+    return "nothing"
+points, last = rng.random((200, 3)), comm.rank == comm.size - 1
+assert "the dimension of `points`" in refusal(np.empty((0, 2)) if last else points)
+assert "the dimension of `points`" in refusal(points[:, :2] if last else points, box=(0, 1))
+assert "the argument `box`" in refusal(points, box=None if last else (0, 1))
+assert "the argument `ids`" in refusal(points, ids=np.arange(200) if last else None)
+assert refusal(np.empty((0, 3)) if last else points) == "nothing"
+if comm.rank == 0: print("well")
+"""
+    assert run(2, code).startswith("well")
+
+
 def test_friends_of_friends_are_those_of_one_process():
     code = """
 rng = np.random.default_rng(1)

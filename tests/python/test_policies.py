@@ -1,7 +1,9 @@
 """Merge policies: text, keywords, JSON; steps under a policy; what they report; predicate and mask; refusals."""
 import copy
+import gc
 import json
 import pickle
+import weakref
 
 import merganser
 import numpy as np
@@ -44,6 +46,15 @@ def test_text_keywords_and_json_say_the_same(tmp_path):
 def test_policies_are_copied_and_pickled(policy):
     for other in (pickle.loads(pickle.dumps(policy)), copy.deepcopy(policy), copy.copy(policy)):
         assert other == policy and str(other) == str(policy) and other.step == policy.step
+
+
+@pytest.mark.parametrize("name", ["step", "allowed", "mask"])
+def test_a_policy_cannot_be_changed(name):
+    policy = MergePolicy("within:1", step=2, allowed=all)
+    before = getattr(policy, name)
+    with pytest.raises(AttributeError):
+        setattr(policy, name, 3)
+    assert getattr(policy, name) == before
 
 
 @pytest.mark.parametrize("make, message", [
@@ -189,6 +200,66 @@ def test_an_error_of_the_predicate_is_raised():
 
     with pytest.raises(ZeroDivisionError, match="here"):
         Clusterer(plasma(), 4, box=(0, 1), min_volume_ratio=2, policy=MergePolicy("within:1", allowed=broken)).step()
+
+
+def test_parcels_stay_after_an_error_of_the_predicate_which_is_raised_once():
+    calls = []
+
+    def seldom(place):
+        calls.append(place)
+        if len(calls) == 50:
+            raise KeyError("fifty")
+        return True
+
+    parcels = plasma()
+    volume = parcels["volume"].sum()
+    clusterer = Clusterer(parcels, 4, box=(0, 1), min_volume_ratio=2, policy=MergePolicy("within:1cell", allowed=seldom))
+    with pytest.raises(KeyError, match="fifty"):
+        clusterer.step()
+    assert 1000 < len(parcels) < 2000 and len(calls) == 50
+    np.testing.assert_allclose(parcels["volume"].sum(), volume, rtol=1e-13)
+    assert clusterer.step()["merged"] > 0 and len(calls) > 50
+    np.testing.assert_allclose(parcels["volume"].sum(), volume, rtol=1e-13)
+
+
+def test_parcels_stay_after_an_error_of_a_column():
+    parcels = plasma()
+    parcels["species"] = np.where(np.arange(2000) == 70, 0.5, 1)
+    clusterer, digest = Clusterer(parcels, 4, box=(0, 1), policy="same:species"), parcels.digest
+    for _ in range(2):
+        with pytest.raises(InputError, match="a column of same is 0.5"):
+            clusterer.step()
+        assert len(parcels) == 2000 and parcels.digest == digest
+
+
+@pytest.mark.parametrize("steps", [None, 0, 1])
+def test_a_predicate_that_is_a_method_does_not_keep_its_object(steps):
+    class Simulation:
+        def __init__(self):
+            self.policy = MergePolicy("within:1cell", allowed=self.inside)
+            if steps is not None:
+                self.clusterer = Clusterer(plasma(200), 4, box=(0, 1), min_volume_ratio=2, policy=self.policy)
+                for _ in range(steps):
+                    assert self.clusterer.step()["policy"]["refused"] == self.calls > 0
+
+        calls = 0
+
+        def inside(self, place):
+            self.calls += 1
+            return False
+
+    alive = weakref.ref(Simulation())
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_clusterer_keeps_its_predicate():
+    clusterer = Clusterer(plasma(), 4, box=(0, 1), min_volume_ratio=2,
+                          policy=MergePolicy("within:1cell", allowed=lambda place: False))
+    clusterer.policy = None
+    gc.collect()
+    report = clusterer.step()
+    assert report["merged"] == 0 and report["policy"]["refused"] > 0
 
 
 def test_steps_of_two_runs_are_those_of_one():

@@ -47,7 +47,8 @@ MG_API int mg_friends_new(mg_transport* transport, mg_decomposition* decompositi
 /// Labels the groups of the points of all ranks. Collective; an error is returned on every rank alike.
 /// @param points   in this rank's block and in the box, faces included
 /// @param ids      one id per point, distinct over all ranks; NULL: rank * 2^40 + position
-/// @param columns  NULL: masses are 1, without velocity
+/// @param columns  NULL: masses are 1, without velocity. As many of each kind on every rank; those of a rank without points do
+///                 not matter
 /// @param groups   receives the id of the group of each point, the lowest id of its points; NULL: not wanted
 MG_API int mg_friends_label(mg_friends* friends, const mg_points* points, const int64_t* ids,
                             const mg_friend_columns* columns, int64_t* groups);

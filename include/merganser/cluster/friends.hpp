@@ -104,8 +104,10 @@ class FriendsOfFriends {
   /// Labels the groups of points in a caller's arrays. Collective; errors are thrown on every rank alike.
   /// @param points  positions in the box and in the rank's block, faces included; z may be null (two dimensions)
   /// @param ids     distinct over all ranks; empty: rank * 2^40 + position
-  /// @throws UsageError for arrays of different lengths, or a linking length of half a periodic extent or more;
-  /// InputError for a point outside of its block, a column that is not a number, or an id that two points of a rank have
+  /// @param columns as many of each kind on every rank; those of a rank without points do not matter
+  /// @throws UsageError for arrays of different lengths, ranks with points that differ in their numbers of columns, or a
+  /// linking length of half a periodic extent or more; InputError for a point outside of its block, a column that is not
+  /// a number, or an id that two points of a rank have
   /// (with the decorator `checked`: of all ranks)
   /// Cost: O(n log n) for n points and ghosts, wherever they are; about 80 bytes of memory each.
   [[nodiscard]] FriendLabels label(const PointView& points, std::span<const std::int64_t> ids = {},
