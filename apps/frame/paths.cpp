@@ -2,6 +2,7 @@
 #include "apps/frame/paths.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 #include <vector>
@@ -21,6 +22,7 @@ struct NamedFile {
   std::string path;                      ///< path of the file as given
   FileRole role;                         ///< role of the file: read or written
   std::optional<FileIdentity> identity;  ///< file that the path leads to
+  bool whole = false;                    ///< path with the format behind it, of an option that is listed without it too
 };
 
 /// Returns the paths in the value of an option: its texts; none for a value of another type.
@@ -51,10 +53,13 @@ std::vector<NamedFile> named_files(const OptionTable& table) {
       // "a.h5:openpmd" is a.h5, unless it is read and a file has this very name.
       const std::string path = o.role == FileRole::writes ? io::strip_format(given) : given;
       if (path.empty()) throw UsageError(name + ": \"\"; allowed: the name of a file");
-      out.push_back({name, path, o.role, path == "-" ? std::nullopt : file_identity(path)});
+      out.push_back({name, path, o.role, path == "-" ? std::nullopt : file_identity(path), false});
+      // Only some results name a format in this way: the others are files of the very name that was given.
+      if (path != given) out.push_back({name, given, o.role, file_identity(given), true});
       if (o.role != FileRole::reads) continue;
       for (const auto& more : companion_files(path))
-        if (auto id = file_identity(more); id && id->name.empty()) out.push_back({name, more, o.role, std::move(id)});
+        if (auto id = file_identity(more); id && id->name.empty())
+          out.push_back({name, more, o.role, std::move(id), false});
     }
   }
   return out;
@@ -66,8 +71,21 @@ bool is_same_file(const NamedFile& a, const NamedFile& b) {
   return a.identity && b.identity && a.identity->plain && *a.identity == *b.identity;
 }
 
+/// Returns true if a file is called as one of the steps of a series in the same folder: rt_0001.vtu of rt.pvd.
+bool is_step_of(const NamedFile& series, const NamedFile& file) {
+  const std::filesystem::path list(series.path), step(file.path);
+  if (list.extension() != ".pvd" || step.extension() != ".vtu") return false;
+  const std::string begin = list.stem().string() + "_", name = step.stem().string();
+  if (!name.starts_with(begin) || name.find_first_not_of("0123456789", begin.size()) != std::string::npos) return false;
+  const auto folder = [](const std::filesystem::path& p) { return file_identity((p.parent_path() / ".").string()); };
+  return folder(list) == folder(step);
+}
+
 /// Refuses a result that is the same file as another result or as an input. @throws UsageError
 void check_distinct_files(const NamedFile& result, const NamedFile& other) {
+  if (other.role == FileRole::writes && (is_step_of(result, other) || is_step_of(other, result)))
+    throw UsageError(result.option + ": \"" + result.path + "\" and " + other.option + ": \"" + other.path +
+                     "\" are a series and a file that is called as its steps; allowed: another name");
   if (!is_same_file(result, other)) return;
   if (result.path == "-")
     throw UsageError(other.option + " and " + result.option + " both to standard output; allowed: one");
@@ -85,8 +103,9 @@ void check_paths(const OptionTable& table) {
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (files[i].role != FileRole::writes) continue;
     for (std::size_t k = 0; k < files.size(); ++k)
-      if (k < i || files[k].role == FileRole::reads) check_distinct_files(files[i], files[k]);
-    if (!comm::launched()) check_output(files[i].path);
+      if ((k < i && !(files[i].whole && k + 1 == i)) || files[k].role == FileRole::reads)
+        check_distinct_files(files[i], files[k]);
+    if (!comm::launched() && !files[i].whole) check_output(files[i].path);
   }
 }
 

@@ -30,10 +30,10 @@ bool has_attribute(const FileVariable& variable, std::string_view attribute) {
 
 /// Validates the rule by which the user wants the values of a parcel file's variable to merge. @throws UsageError if values of
 /// the variable's type, or packed values, cannot merge by the rule
-void check_rule(const FileVariable& variable, const VariableRule& rule) {
+void check_rule(const FileVariable& variable, const VariableRule& rule, FileFormat format) {
   const auto type = static_cast<FileType>(variable.values.type);
   const std::string name = "variable " + rule.name + ", of type " + type_name(type) + ", ";
-  if (rule.rule == Rule::mean && is_integer(type))
+  if (rule.rule == Rule::mean && is_integer(type) && format != FileFormat::csv)
     throw UsageError(name + "cannot hold a mean; allowed: sum, centre, largest");
   if (rule.rule == Rule::sum && has_attribute(variable, "_Unsigned"))
     throw UsageError(
@@ -129,6 +129,8 @@ void add_variables(const std::string& path, ParcelFileInfo& info, std::span<cons
       throw UsageError("variable " + rule.name + " is one of EPIC's, whose rules are fixed");
     FileVariable* const variable = find_column(info, rule.name);
     if (variable == nullptr) {
+      for (const FileLoss& lost : info.metadata.lost)
+        if (lost.name == rule.name) throw UsageError(path + ": " + lost.what + "; allowed: " + rule.name + ":drop");
       const std::string known = joined(unread_variables(info));
       throw UsageError(path + " has no variable " + rule.name + " of numbers over its parcels; it has " +
                        (known.empty() ? "none beside EPIC's" : "beside EPIC's " + known));
@@ -136,7 +138,10 @@ void add_variables(const std::string& path, ParcelFileInfo& info, std::span<cons
     if (const Attribute* const known = find_component(info.schema, rule.name))
       throw UsageError("variable " + rule.name + " is a part of " + known->name +
                        ", whose rule the file's format fixes");
-    check_rule(*variable, rule);
+    check_rule(*variable, rule, info.metadata.format);
+    // In CSV a column of doubles that all happen to be whole looks as one of integers.
+    if (rule.rule == Rule::mean && is_integer(static_cast<FileType>(variable->values.type)))
+      variable->values.type = static_cast<int>(FileType::f64);
     variable->skip_missing = rule.skip_missing;
     attributes.push_back(
         {rule.name, 1, effective_rule(*variable, rule), {rule.name}, text_attribute(*variable, "units")});

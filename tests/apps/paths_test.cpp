@@ -123,6 +123,15 @@ TEST_F(Paths, a_name_that_a_temporary_file_might_have_is_the_users) {
   EXPECT_EQ(bytes(at("web.mgr")), old);
 }
 
+TEST_F(Paths, a_result_is_no_input_whose_name_ends_like_a_format) {
+  if (!io::netcdf_available()) GTEST_SKIP() << "this build is without NetCDF";
+  fs::copy_file(at("in.nc"), at("q:epic"));
+  refuse({"convert", at("q:epic"), at("o.vtu"), "--json", at("q:epic")},
+         "--json: \"" + at("q:epic") + "\" is read as IN");
+  refuse({"cluster", at("in.nc"), "-o", at("o.h5:epic"), "--json", at("o.h5:epic")}, "is also written as --output");
+  EXPECT_EQ(run({"convert", at("q:epic"), at("o.xml:vtu"), "--json", at("o.json")}).code, 0);
+}
+
 TEST_F(Paths, links_are_written_through) {
   fs::create_symlink("real.txt", at("link.txt"));
   ASSERT_EQ(run({"graph", "convert", at("g.txt"), at("link.txt")}).code, 0);

@@ -222,6 +222,17 @@ FileMetadata metadata_for_format(const FileMetadata& from) {
   return out;
 }
 
+/// Makes integer columns that merging computes with and of which a parcel may lack a value doubles, since files of these formats
+/// tell a missing value as NaN. EPIC's have fill values, CSV an empty field.
+void widen_lacking(FileFormat format, const Schema& schema, FileMetadata& metadata) {
+  if (format == FileFormat::epic || format == FileFormat::csv) return;
+  for (const Column& c : columns(schema, metadata)) {
+    if (!c.computed || !c.may_lack || !is_integer(c.type)) continue;
+    for (FileVariable& v : metadata.columns)
+      if (v.name == c.name) v.values.type = static_cast<int>(FileType::f64);
+  }
+}
+
 /// Checks that every value that merging keeps as it is, and that is missing by the file it comes from, is missing in a file of
 /// another format too, and no other: `_FillValue` and valid ranges are not carried there. Local. @throws InputError
 void check_kept_missing(const OutputName& to, const Parcels& parcels, const FileMetadata& from,
@@ -271,7 +282,8 @@ void write_parcels(const std::string& name, const Parcels& parcels, const Decomp
                    comm::Transport& transport, const FileMetadata& from) {
   const OutputName output_name = parse_output_name(name, from);
   const std::string& path = output_name.path;
-  const FileMetadata metadata = output_name.format == from.format ? from : metadata_for_format(from);
+  FileMetadata metadata = output_name.format == from.format ? from : metadata_for_format(from);
+  if (output_name.format != from.format) widen_lacking(output_name.format, parcels.schema(), metadata);
   if (decomposition.ranks() != transport.size())
     throw UsageError("write_parcels: the decomposition has " + std::to_string(decomposition.ranks()) +
                      " ranks, the transport " + std::to_string(transport.size()));

@@ -96,6 +96,9 @@ void read_own_numbers(const std::string& path, const Numbers& numbers, ParcelFil
     info.grid.box.periodic[a] = periodic[a] != 0;
     info.says_periodic = true;
   }
+  for (const char* one : {kStepAttribute, kRatioAttribute})
+    if (const std::size_t count = numbers(one).size(); count > 1)
+      throw InputError(path + ": the attribute " + one + " holds " + std::to_string(count) + " numbers; allowed: one");
   const std::vector<double> step = numbers(kStepAttribute);
   if (!step.empty()) {
     if (!(step[0] >= 0) || step[0] > 0x1p53 || step[0] != std::floor(step[0]))
@@ -113,8 +116,9 @@ FileVariable describe_column(const std::string& name, const Component& component
   out.name = name;
   out.dimensions = {"n_parcels"};
   out.storage = component.storage;
-  // Weights that are integers become doubles, since merging computes with them.
-  out.values.type = static_cast<int>(name == "volume" && is_integer(component.type) ? FileType::f64 : component.type);
+  // Positions, weights and shapes that are integers become doubles, since merging computes with them.
+  const bool computed = is_own_name(name) && name != kIdName;
+  out.values.type = static_cast<int>(computed && is_integer(component.type) ? FileType::f64 : component.type);
   out.attributes.push_back({kRecordAttribute, file_values(std::string_view(record))});
   out.attributes.push_back({"unitSI", file_values(std::span<const double>(&component.unit, 1))});
   return out;

@@ -26,6 +26,15 @@ std::int64_t estimate_bytes(const ParticlesToWrite& in, std::int64_t parcels) {
   return kHeader + carried + parcels * static_cast<std::int64_t>(8 * (in.columns.size() + 6));
 }
 
+/// Checks that every name can be that of a dataset of HDF5, in which / separates groups and . is the group itself.
+/// @throws InputError
+void check_names(const std::string& path, std::span<const Column> list) {
+  for (const Column& c : list)
+    if (c.name.find('/') != std::string::npos || c.name == ".")
+      throw InputError("cannot write " + path + ": the column \"" + c.name +
+                       "\" in HDF5; allowed: names without / (and not .), or drop");
+}
+
 }  // namespace
 
 void put_box_attributes(const hdf5::File& file, const std::string& at, const ParticlesToWrite& in) {
@@ -71,6 +80,7 @@ void write_particles(const OutputName& name, const Parcels& parcels, const Grid&
                      comm::Transport& transport, const FileMetadata& metadata) {
   ParticlesToWrite in{parcels, grid, metadata, columns(parcels.schema(), metadata), metadata.openpmd.species};
   in.columns.push_back(id_column(metadata));
+  check_names(name.path, in.columns);
   if (in.species.empty()) in.species.emplace_back("parcels");
   const std::int64_t total = transport.all_reduce(static_cast<std::int64_t>(parcels.size()), comm::Op::sum);
   comm::SharedOutput output(name.path, transport, estimate_bytes(in, total), OutputFile::Opened::by_name);

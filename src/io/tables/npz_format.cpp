@@ -1,8 +1,10 @@
 // Checksums and heads of arrays of NPZ files.
 #include "src/io/tables/npz_format.hpp"
 
+#include <algorithm>
 #include <cstring>
 
+#include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
 
 namespace merganser::io {
@@ -68,14 +70,35 @@ std::string npy_type(FileType type) {
   return (type_bytes(type) == 1 ? "|" : order) + (is_signed ? "i" : "u") + bytes;
 }
 
+void check_utf8(std::string_view name) {
+  const std::size_t size = name.size();
+  for (std::size_t i = 0; i < size;) {
+    const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(name[k]); };
+    const unsigned char lead = byte(i);
+    const std::size_t more = lead < 0x80                   ? 0
+                             : lead >= 0xc2 && lead < 0xe0 ? 1
+                             : (lead & 0xf0) == 0xe0       ? 2
+                             : lead >= 0xf0 && lead < 0xf5 ? 3
+                                                           : size;
+    bool whole = more < size - i;
+    for (std::size_t k = 1; whole && k <= more; ++k) whole = (byte(i + k) & 0xc0) == 0x80;
+    if (!whole)
+      throw InputError("cannot write the name \"" + std::string(name) + "\" for NumPy; allowed: names in UTF-8");
+    i += more + 1;
+  }
+}
+
 std::string npy_array_head(const std::string& type, const std::string& shape) {
   std::string text = "{'descr': " + type + ", 'fortran_order': False, 'shape': (" + shape + "), }";
-  const bool is_long = text.size() > 0xff00;  // version 2.0 has four bytes for the length
+  const bool is_utf8 =
+      std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+  // Version 2.0 has four bytes for the length, 3.0 as well and is in UTF-8; before, the text is in Latin-1.
+  const bool is_long = is_utf8 || text.size() > 0xff00;
   const std::size_t prefix = is_long ? 12 : 10;
   text.resize((prefix + text.size() + 1 + 63) / 64 * 64 - prefix, ' ');
   text.back() = '\n';
   std::string head = "\x93NUMPY";
-  head += is_long ? '\2' : '\1';
+  head += is_utf8 ? '\3' : is_long ? '\2' : '\1';
   head += '\0';
   for (std::size_t i = 8; i < prefix; ++i) head += static_cast<char>((text.size() >> (8 * (i - 8))) & 0xff);
   return head + text;
@@ -83,6 +106,7 @@ std::string npy_array_head(const std::string& type, const std::string& shape) {
 
 std::optional<ArrayHead> parse_array_head(std::string_view begin) {
   if (begin.size() < 12 || !begin.starts_with("\x93NUMPY")) return std::nullopt;
+  if (begin[6] < 1 || begin[6] > 3) return std::nullopt;
   const std::size_t prefix = begin[6] == 1 ? 10 : 12;
   std::uint64_t length = 0;
   for (std::size_t i = prefix; i-- > 8;) length = length << 8 | static_cast<unsigned char>(begin[i]);

@@ -19,8 +19,9 @@ inline constexpr std::uint32_t kZipEnd = 0x06054b50;
 inline constexpr std::uint32_t kZip64End = 0x06064b50;
 inline constexpr std::uint32_t kZip64Locator = 0x07064b50;
 inline constexpr std::uint64_t kZipLarge = 0xffffffff;
-inline constexpr std::uint64_t kZipCrcAt = 14;   ///< place of the checksum in a member's record
-inline constexpr std::uint64_t kZipDate = 0x21;  ///< 1 January 1980, so that equal parcels make equal files
+inline constexpr std::uint64_t kZipCrcAt = 14;    ///< place of the checksum in a member's record
+inline constexpr std::uint64_t kZipUtf8 = 0x800;  ///< flag: names are in UTF-8
+inline constexpr std::uint64_t kZipDate = 0x21;   ///< 1 January 1980, so that equal parcels make equal files
 
 /// Writer of little-endian numbers of ZIP records.
 struct ZipBytes {
@@ -51,6 +52,9 @@ class Crc32 {
 /// Returns the head of an array in NumPy's format: a type as it is written, "'<f8'" or a list of named ones, and a shape as "10, 3"
 /// or "10,".
 [[nodiscard]] std::string npy_array_head(const std::string& type, const std::string& shape);
+
+/// Checks that the name of an array or field is UTF-8, as which NumPy reads it. @throws InputError
+void check_utf8(std::string_view name);
 
 /// Head of an array in NumPy's format.
 struct ArrayHead {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <set>
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
@@ -16,7 +17,7 @@ namespace {
 /// Member of a ZIP archive.
 struct Member {
   std::string name;
-  std::uint64_t method, packed, bytes, at;
+  std::uint64_t method, packed, bytes, at, crc;
 };
 
 /// Reader of the records of a ZIP archive, all lengths checked against the file's.
@@ -73,7 +74,7 @@ class ZipReader {
       const std::size_t whole = kEntry + name + more + number(directory, next + 32, 2);
       if (next + whole > directory.size()) damaged("its directory is wrong");
       Member m{directory.substr(next + kEntry, name), number(directory, next + 10, 2), number(directory, next + 20, 4),
-               number(directory, next + 24, 4), number(directory, next + 42, 4)};
+               number(directory, next + 24, 4),       number(directory, next + 42, 4), number(directory, next + 16, 4)};
       widen(std::string_view(directory).substr(next + kEntry + name, more), m);
       out.push_back(std::move(m));
       next += whole;
@@ -115,8 +116,11 @@ class NpzReader {
  public:
   explicit NpzReader(const std::string& path) : path_(path), zip_(path) {}
 
-  TableFile read() {
-    for (const Member& m : zip_.members()) add(m);
+  TableFile read(NpzChecksums checksums) {
+    const std::vector<Member> members = zip_.members();
+    for (const Member& m : members) add(m);
+    for (const Member& m : members)
+      if (checksums == NpzChecksums::verify && m.method == 0) verify(m);
     place_rules();
     std::int64_t rows = -1;
     for (const ArrayAbout& a : out_.arrays)
@@ -126,6 +130,9 @@ class NpzReader {
       }
     // Arrays of another length are not of the parcels.
     std::erase_if(out_.arrays, [&](const ArrayAbout& a) {
+      if (a.name == kPositionArray && a.width != 3)
+        lose(a.name,
+             "array " + a.name + ", with " + std::to_string(std::max<std::int64_t>(a.width, 1)) + " numbers in a row");
       if (a.rows != rows && rows >= 0) lose(a.name, "array " + a.name + ", of another length than the positions");
       return a.name == kPositionArray || a.rows != rows;
     });
@@ -133,12 +140,26 @@ class NpzReader {
   }
 
  private:
+  /// Compares the checksum of a member with that of the directory. @throws InputError if they differ
+  void verify(const Member& m) {
+    constexpr std::uint64_t kPart = std::uint64_t{1} << 20;
+    const std::uint64_t at = zip_.data(m);
+    Crc32 crc;
+    for (std::uint64_t done = 0; done < m.bytes; done += kPart) {
+      const std::string part = zip_.bytes(at + done, std::min(kPart, m.bytes - done));
+      crc.add(part.data(), part.size());
+    }
+    if (crc.value() != m.crc) zip_.damaged(m.name + " has another checksum (CRC-32) than the directory says");
+  }
+
   void lose(const std::string& name, const std::string& what) { out_.lost.push_back({name, what}); }
 
   void add(const Member& m) {
     std::string name = m.name;
     if (!name.ends_with(".npy")) return lose(name, "member " + name + ", no array");
     name.resize(name.size() - 4);
+    if (!names_.insert(name).second)
+      throw InputError(path_ + ": two members " + name + ".npy; allowed: one of each name");
     if (m.method != 0)
       throw InputError(path_ + ": " + name + " is compressed; allowed: archives of numpy.savez, not savez_compressed");
     const std::uint64_t at = zip_.data(m);
@@ -177,7 +198,8 @@ class NpzReader {
     std::uint64_t count = 1;
     for (const std::int64_t n : head.shape) count *= static_cast<std::uint64_t>(n);
     constexpr std::uint64_t kMax = 64;
-    if (count > kMax) return lose(name, "array " + name + ", of a name that is ours");
+    if (count > kMax || !is_box_number(name))
+      return lose(name, "array " + name + ", whose name begins with merganser_");
     const std::string bytes = zip_.bytes(head.data, count * type_bytes(type));
     dispatch_type(type, [&](auto zero) {
       for (std::uint64_t i = 0; i < count; ++i) {
@@ -216,11 +238,12 @@ class NpzReader {
   const std::string& path_;
   ZipReader zip_;
   TableFile out_;
+  std::set<std::string> names_;  // of arrays so far
   std::vector<std::string> rules_;
 };
 
 }  // namespace
 
-TableFile describe_npz(const std::string& path) { return NpzReader(path).read(); }
+TableFile describe_npz(const std::string& path, NpzChecksums checksums) { return NpzReader(path).read(checksums); }
 
 }  // namespace merganser::io

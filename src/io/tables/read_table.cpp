@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <set>
 
 #include <sys/stat.h>
 
@@ -63,16 +64,18 @@ ParticleFile describe_csv(const std::string& path, const CsvTable& table, const 
   ParticleFile out = unknown_file();
   check_names(path, names, table.names);
   ArrayColumns arrays(path, table.rows, out);
+  std::set<std::string> seen;
   for (std::size_t c = 0; c < table.names.size(); ++c) {
     const std::string name = own_name(names, table.names[c]);
-    // Whole numbers of columns that hold doubles in every file are doubles.
-    const bool id = name == kIdName;
-    const bool whole = is_integer(table.types[c]) && (!is_own_name(name) || id);
+    if (!seen.insert(name).second) throw InputError(path + ": two arrays become the column " + name);
+    if (!table.texts[c].empty()) {
+      if (is_own_name(name)) throw InputError(path + ": " + table.texts[c]);
+      out.info.metadata.lost.push_back({name, "column " + name + ", which holds text (" + table.texts[c] + ")"});
+      continue;
+    }
     arrays.add({.name = name,
-                .at = std::to_string(c),
-                .type = whole                   ? table.types[c]
-                        : id && table.rows == 0 ? FileType::i64
-                                                : FileType::f64,
+                .at = name.empty() ? "column " + std::to_string(c + 1) : table.names[c],
+                .type = name == kIdName && table.rows == 0 ? FileType::i64 : table.types[c],
                 .rows = table.rows,
                 .storage = {},
                 .rule = {},
@@ -88,8 +91,12 @@ ParticleFile describe_csv(const std::string& path, const CsvTable& table, const 
 ParticleFile describe_arrays(const std::string& path, const TableFile& table) {
   ParticleFile out = unknown_file();
   const bool together = table.entry == 0;  // x, y and z in one array
-  if (together && table.positions.name.empty())
-    throw InputError(path + ": no positions; allowed: files with an array of them");
+  if (together && table.positions.name.empty()) {
+    const auto wrong =
+        std::find_if(table.lost.begin(), table.lost.end(), [](const FileLoss& l) { return l.name == kPositionArray; });
+    throw InputError(path + ": no positions" + (wrong == table.lost.end() ? "" : " (" + wrong->what + ")") +
+                     "; allowed: an array " + kPositionArray + " (n, 3), by rows, in this machine's byte order");
+  }
   const std::int64_t entries = table.arrays.empty() ? 0 : table.arrays.front().rows;
   ArrayColumns arrays(path, together ? table.positions.rows : entries, out);
   if (together) arrays.add_positions(table.positions);
@@ -105,6 +112,8 @@ ParticleFile describe_arrays(const std::string& path, const TableFile& table) {
   read_own_numbers(path, numbers, info);
   std::vector<double> time = numbers(kTimeAttribute);
   if (time.empty()) time = numbers(kVtkTime);
+  if (time.size() > 1)
+    throw InputError(path + ": the time has " + std::to_string(time.size()) + " numbers; allowed: one");
   if (time.size() == 1) info.time = time[0];
   if (!std::isfinite(info.time)) throw InputError(path + ": the time is not finite");
   return out;
@@ -112,9 +121,9 @@ ParticleFile describe_arrays(const std::string& path, const TableFile& table) {
 
 /// Sets what all tables have in common before their own description counts.
 ParticleFile describe_any(const std::string& path, FileFormat format, const std::vector<ColumnName>& names,
-                          const CsvTable* csv, TableFile& table) {
+                          const CsvTable* csv, TableFile& table, NpzChecksums checksums) {
   if (format == FileFormat::vtu) table = describe_vtu(path);
-  if (format == FileFormat::npz) table = describe_npz(path);
+  if (format == FileFormat::npz) table = describe_npz(path, checksums);
   if (format == FileFormat::npy) table = describe_npy(path);
   ParticleFile out = csv != nullptr ? describe_csv(path, *csv, names) : describe_arrays(path, table);
   out.info.metadata.format = format;
@@ -178,21 +187,13 @@ class ArrayFile {
   std::uint64_t begin_ = kNothing;  // their offset in the file
 };
 
-/// Copies numbers of a column of CSV, of which the rows from `first` on are in memory.
-void copy_column(const CsvTable& table, std::int64_t first, const std::string& at, FileType type,
-                 const hdf5::File::Rows& rows, void* to) {
-  const auto column = static_cast<std::size_t>(std::stoul(at));
-  const double* const from = table.columns[column].data() + (rows.first - first);
-  const auto count = static_cast<std::size_t>(rows.count);
-  const bool bits = is_integer(table.types[column]);
-  if (!bits || type != FileType::f64) {  // integers are asked for by the type that they have
-    std::memcpy(to, from, count * sizeof(double));
-    return;
-  }
-  for (std::size_t i = 0; i < count; ++i)
-    static_cast<double*>(to)[i] = table.types[column] == FileType::u64
-                                      ? static_cast<double>(std::bit_cast<std::uint64_t>(from[i]))
-                                      : static_cast<double>(std::bit_cast<std::int64_t>(from[i]));
+/// Copies numbers of a column of CSV, of which the rows from `first` on are in memory, in the type that the column has.
+void copy_column(const CsvTable& table, std::int64_t first, const std::string& at, const hdf5::File::Rows& rows,
+                 void* to) {
+  const auto column =
+      static_cast<std::size_t>(std::find(table.names.begin(), table.names.end(), at) - table.names.begin());
+  std::memcpy(to, table.columns[column].data() + (rows.first - first),
+              static_cast<std::size_t>(rows.count) * sizeof(double));
 }
 
 }  // namespace
@@ -214,21 +215,21 @@ std::optional<FileFormat> table_format(const std::string& path) {
 ParcelFileInfo read_table_info(const std::string& path, FileFormat format, const std::vector<ColumnName>& columns) {
   check_plain(path);
   TableFile table;
-  if (format != FileFormat::csv) return describe_any(path, format, columns, nullptr, table).info;
+  if (format != FileFormat::csv) return describe_any(path, format, columns, nullptr, table, NpzChecksums::verify).info;
   const CsvTable csv = read_csv(path, {0, 0});
-  return describe_any(path, format, columns, &csv, table).info;
+  return describe_any(path, format, columns, &csv, table, NpzChecksums::verify).info;
 }
 
 OpenTable open_table(const std::string& path, const FileMetadata& metadata, TableRows rows) {
   TableFile table;
   if (metadata.format == FileFormat::csv) {
     const auto csv = std::make_shared<const CsvTable>(read_csv(path, rows));
-    return {describe_any(path, metadata.format, metadata.csv_names, csv.get(), table),
-            [csv, first = rows.first](const std::string& at, FileType type, const hdf5::File::Rows& part, void* to) {
-              copy_column(*csv, first, at, type, part, to);
+    return {describe_any(path, metadata.format, metadata.csv_names, csv.get(), table, NpzChecksums::pass_over),
+            [csv, first = rows.first](const std::string& at, FileType, const hdf5::File::Rows& part, void* to) {
+              copy_column(*csv, first, at, part, to);
             }};
   }
-  ParticleFile about = describe_any(path, metadata.format, {}, nullptr, table);
+  ParticleFile about = describe_any(path, metadata.format, {}, nullptr, table, NpzChecksums::pass_over);
   const auto file = std::make_shared<ArrayFile>(path, std::move(table));
   return {std::move(about), [file](const std::string& at, FileType type, const hdf5::File::Rows& part, void* to) {
             file->read(at, type, part, to);

@@ -28,13 +28,18 @@ struct Element {
 };
 
 /// Returns a value of an XML attribute as the text that it stands for.
-std::string unescaped(std::string text) {
-  constexpr std::array<std::pair<const char*, char>, 4> kEntities{
-      {{"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&amp;", '&'}}};
-  for (const auto& [entity, c] : kEntities)
-    for (std::size_t at = text.find(entity); at != std::string::npos; at = text.find(entity, at + 1))
-      text.replace(at, std::strlen(entity), 1, c);
-  return text;
+std::string unescaped(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, char>, 5> kEntities{
+      {{"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}, {"&amp;", '&'}}};
+  std::string out;
+  while (!text.empty()) {
+    const auto* const found =
+        std::find_if(kEntities.begin(), kEntities.end(), [&](const auto& e) { return text.starts_with(e.first); });
+    const bool known = found != kEntities.end();
+    out += known ? found->second : text.front();
+    text.remove_prefix(known ? found->first.size() : 1);
+  }
+  return out;
 }
 
 /// Reader of the XML of one VTU file.
@@ -51,6 +56,9 @@ class VtuReader {
   }
 
   TableFile read() {
+    // The type of the data comes first: a list of files (PVD) has no arrays either.
+    std::size_t behind = 0;
+    if (const std::size_t head = xml_.find("<VTKFile"); head != std::string::npos) check_file(parse(head, behind));
     const std::size_t appended = xml_.find("<AppendedData");
     const std::size_t mark = appended == std::string::npos ? appended : xml_.find('_', xml_.find('>', appended));
     if (mark == std::string::npos) refuse("no appended data within its first 4 MiB");
@@ -64,6 +72,7 @@ class VtuReader {
       at = end;
     }
     if (pieces_ != 1) refuse(std::to_string(pieces_) + " pieces");
+    if (out_.positions.name.empty()) refuse("no array of Points");
     return std::move(out_);
   }
 
@@ -95,7 +104,7 @@ class VtuReader {
       const std::size_t open = xml_.find_first_of("\"'", equals);
       const std::size_t close = open == std::string::npos ? open : xml_.find(xml_[open], open + 1);
       if (close == std::string::npos) refuse("an attribute without end");
-      e.attributes[key] = unescaped(xml_.substr(open + 1, close - open - 1));
+      e.attributes[key] = unescaped(std::string_view(xml_).substr(open + 1, close - open - 1));
       next = close + 1;
     }
     if (next >= xml_.size()) refuse("an element without end");
@@ -138,16 +147,15 @@ class VtuReader {
     if (section_ == "Cells") return;
     if (section_ == "FieldData") return add_numbers(name, e, end);
     if (section_ == "CellData") return out_.lost.push_back({name, "array " + name + " of cells"});
-    const auto* const known =
-        std::find_if(kVtkTypes.begin(), kVtkTypes.end(), [&](const auto& t) { return e.get("type") == t.second; });
-    if (known == kVtkTypes.end()) return out_.lost.push_back({name, "array " + name + ", of type " + e.get("type")});
+    const std::optional<FileType> type = parse_vtk_type(e.get("type"));
+    if (!type) return out_.lost.push_back({name, "array " + name + ", of type " + e.get("type")});
     if (e.get("format") != "appended") refuse("the array " + name + " is " + e.get("format"));
     const bool positions = section_ == "Points";
     const std::int64_t width = e.get("NumberOfComponents").empty() ? 1 : whole(e, "NumberOfComponents");
     if (positions && width != 3) refuse("points of " + std::to_string(width) + " coordinates");
     ArrayAbout a{.name = name,
                  .at = section_ + "/" + name,
-                 .type = known->first,
+                 .type = *type,
                  .rows = points_,
                  .width = width == 1 ? 0 : width,
                  .storage = {},
@@ -162,13 +170,8 @@ class VtuReader {
       out_.arrays.push_back(std::move(a));
   }
 
-  /// Checks the length in bytes before the numbers of an array, and notes where these begin.
-  void check_length(const ArrayAbout& a, std::uint64_t offset) {
-    const double bytes = static_cast<double>(a.rows) * static_cast<double>(std::max<std::int64_t>(a.width, 1)) *
-                         static_cast<double>(type_bytes(a.type));
-    const double end = static_cast<double>(base_) + static_cast<double>(offset) + length_bytes_ + bytes;
-    if (end > static_cast<double>(size_))
-      refuse("the array " + a.name + " lies outside of the file; truncated or damaged");
+  /// Reads the length in bytes that stands before the numbers of an array, which lies in the file.
+  [[nodiscard]] std::uint64_t read_length(std::uint64_t offset) const {
     std::uint64_t length = 0;
     std::ifstream file(path_, std::ios::binary);
     file.seekg(static_cast<std::streamoff>(base_ + offset));
@@ -181,6 +184,17 @@ class VtuReader {
       std::memcpy(&short_length, raw.data(), 4);
       length = short_length;
     }
+    return length;
+  }
+
+  /// Checks the length in bytes before the numbers of an array, and notes where these begin.
+  void check_length(const ArrayAbout& a, std::uint64_t offset) {
+    const double bytes = static_cast<double>(a.rows) * static_cast<double>(std::max<std::int64_t>(a.width, 1)) *
+                         static_cast<double>(type_bytes(a.type));
+    const double end = static_cast<double>(base_) + static_cast<double>(offset) + length_bytes_ + bytes;
+    if (end > static_cast<double>(size_))
+      refuse("the array " + a.name + " lies outside of the file; truncated or damaged");
+    const std::uint64_t length = read_length(offset);
     if (static_cast<double>(length) != bytes)
       refuse("the array " + a.name + " has " + std::to_string(length) + " bytes");
     out_.offsets[a.at] = base_ + offset + static_cast<std::uint64_t>(length_bytes_);
@@ -188,11 +202,20 @@ class VtuReader {
 
   /// Takes numbers that hold for all parcels; others are lost.
   void add_numbers(const std::string& name, const Element& e, std::size_t end) {
+    if (!is_box_number(name) && name != kVtkTime) return out_.lost.push_back({name, "field data " + name});
+    if (e.get("format") == "ascii") {
+      add_ascii(name, end);
+    } else if (e.get("format") == "appended") {
+      add_appended(name, e);
+    } else {
+      refuse("the field data " + name + " is " + e.get("format"));
+    }
+    if (out_.numbers[name].empty()) refuse("the field data " + name + " has no number");
+  }
+
+  void add_ascii(const std::string& name, std::size_t end) {
     const std::size_t stop = xml_.find('<', end);
-    if (e.get("format") != "ascii" || !(name.starts_with("merganser_") || name == kVtkTime) ||
-        stop == std::string::npos)
-      return out_.lost.push_back({name, "field data " + name});
-    std::vector<double>& to = out_.numbers[name];
+    if (stop == std::string::npos) refuse("an element without end");
     std::string text = xml_.substr(end, stop - end);
     std::replace(text.begin(), text.end(), '\n', ' ');
     for (const std::string_view word : split_at(text, ' ')) {
@@ -202,8 +225,33 @@ class VtuReader {
       const auto r = std::from_chars(digits.data(), digits.data() + digits.size(), value);
       if (r.ec != std::errc() || r.ptr != digits.data() + digits.size())
         refuse("field data " + name + " \"" + std::string(digits) + "\"");
-      to.push_back(value);
+      out_.numbers[name].push_back(value);
     }
+  }
+
+  /// Takes numbers that stand behind the XML, as VTK writes them.
+  void add_appended(const std::string& name, const Element& e) {
+    const FileType type = parse_vtk_type(e.get("type")).value_or(FileType::text);
+    const auto offset = static_cast<std::uint64_t>(whole(e, "offset"));
+    constexpr std::uint64_t kMax = 64 * sizeof(double);
+    const std::uint64_t begin = base_ + offset + static_cast<std::uint64_t>(length_bytes_);
+    if (type == FileType::text) refuse("the field data " + name + " is of type " + e.get("type"));
+    if (offset > size_ || begin > size_)
+      refuse("the field data " + name + " lies outside of the file; truncated or damaged");
+    const std::uint64_t length = read_length(offset);
+    if (length > kMax || length > size_ - begin || length % type_bytes(type) != 0)
+      refuse("the field data " + name + " has " + std::to_string(length) + " bytes");
+    std::string bytes(length, '\0');
+    std::ifstream file(path_, std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(begin));
+    file.read(bytes.data(), static_cast<std::streamsize>(length));
+    dispatch_type(type, [&](auto value) {
+      for (std::size_t at = 0; at < length; at += sizeof value) {
+        std::memcpy(&value, bytes.data() + at, sizeof value);
+        // A byte is a number here. NOLINTNEXTLINE(bugprone-signed-char-misuse)
+        out_.numbers[name].push_back(static_cast<double>(value));
+      }
+    });
   }
 
   const std::string& path_;

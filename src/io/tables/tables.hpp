@@ -43,6 +43,9 @@ void write_csv(ByteSink* sink, const ParticlesToWrite& in, comm::Transport& tran
 /// Box, cells, volume ratio and step of parcels, as numbers by the names that files have for them; the time too.
 [[nodiscard]] std::map<std::string, std::vector<double>> box_numbers(const ParticlesToWrite& in, double time);
 
+/// Returns true for names of numbers that box_numbers() makes.
+[[nodiscard]] bool is_box_number(std::string_view name);
+
 /// Description of a table of binary arrays, and of numbers that hold for all parcels, by name.
 struct TableFile {
   ArrayAbout positions;  ///< without rows and name: there are none
@@ -56,8 +59,10 @@ struct TableFile {
 
 /// Reads the description of a VTU file with raw appended arrays. Local. @throws InputError naming what is wrong
 [[nodiscard]] TableFile describe_vtu(const std::string& path);
+/// Whether the checksums of an NPZ file are compared with its bytes, for which all of it is read.
+enum class NpzChecksums { verify, pass_over };
 /// Reads the description of an NPZ file without compression. Local. @throws InputError naming what is wrong
-[[nodiscard]] TableFile describe_npz(const std::string& path);
+[[nodiscard]] TableFile describe_npz(const std::string& path, NpzChecksums checksums);
 
 /// Reads the description of an NPY file of one structured array. Local. @throws InputError naming what is wrong
 [[nodiscard]] TableFile describe_npy(const std::string& path);
@@ -90,6 +95,7 @@ struct TableRows {
 struct CsvTable {
   std::vector<std::string> names;            ///< of the columns, by the first line
   std::vector<FileType> types;               ///< int64 where every field is a whole number, else double
+  std::vector<std::string> texts;            ///< where the first field is that is no number; empty: all are numbers
   std::int64_t rows = 0;                     ///< lines below the first
   std::vector<std::vector<double>> columns;  ///< values of the rows that were asked for; of integers the bits
 };

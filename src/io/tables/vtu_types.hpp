@@ -1,6 +1,7 @@
 #pragma once
 /// Names in VTK's XML files that reader and writer share: types of numbers, the time.
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,13 @@ inline constexpr std::array<std::pair<FileType, const char*>, 10> kVtkTypes{{{Fi
   for (const auto& [known, name] : kVtkTypes)
     if (known == type) return name;
   return "Float64";
+}
+
+/// Returns the type of numbers that VTK's XML files call so; nothing for others.
+[[nodiscard]] inline std::optional<FileType> parse_vtk_type(std::string_view name) {
+  for (const auto& [type, known] : kVtkTypes)
+    if (known == name) return type;
+  return std::nullopt;
 }
 
 }  // namespace merganser::io

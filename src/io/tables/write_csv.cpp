@@ -57,6 +57,13 @@ void write_csv(ByteSink* sink, const ParticlesToWrite& in, comm::Transport& tran
   std::vector<Column> list{in.columns.back()};  // ids first
   list.insert(list.end(), in.columns.begin(), in.columns.end() - 1);
   gathered.on_first([&] {
+    for (const ColumnName& given : in.metadata.csv_names)
+      if (std::none_of(list.begin(), list.end(), [&](const Column& c) { return c.name == given.column; })) {
+        std::string all;
+        for (const Column& c : list) all += (all.empty() ? "" : ", ") + c.name;
+        throw InputError("--columns " + given.column + "=" + given.name + ": no column " + given.column +
+                         " is written as CSV; allowed: " + all);
+      }
     std::vector<std::string> names;
     std::string line;
     for (const Column& c : list) {

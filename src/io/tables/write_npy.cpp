@@ -16,6 +16,7 @@ std::string structured_type(std::span<const Column> list) {
   for (const Column& c : list) {
     if (c.name.empty() || c.name.find_first_of("'\\\n[]") != std::string::npos)
       throw InputError("cannot write the column \"" + c.name + "\" as NPY; allowed: names without ', \\, [ and ]");
+    check_utf8(c.name);
     out += (out.size() > 1 ? ", ('" : "('") + c.name + "', '" + npy_type(c.type) + "')";
   }
   return out + "]";

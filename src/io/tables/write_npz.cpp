@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "merganser/base/error.hpp"
 #include "src/io/particles/gathered.hpp"
 #include "src/io/particles/point_arrays.hpp"
 #include "src/io/tables/npz_format.hpp"
@@ -21,7 +22,7 @@ class ZipWriter {
     members_.push_back({name, sink_.size(), bytes, 0});
     const bool large = bytes >= kZipLarge;
     ZipBytes head;
-    head.u32(kZipLocal).u16(large ? 45 : 20).u16(0).u16(0).u16(0).u16(kZipDate).u32(0);
+    head.u32(kZipLocal).u16(large ? 45 : 20).u16(kZipUtf8).u16(0).u16(0).u16(kZipDate).u32(0);
     head.u32(large ? kZipLarge : bytes).u32(large ? kZipLarge : bytes).u16(name.size()).u16(large ? 20 : 0);
     head.text += name;
     if (large) head.u16(1).u16(16).u64(bytes).u64(bytes);
@@ -47,7 +48,14 @@ class ZipWriter {
       if (m.bytes >= kZipLarge) more.u64(m.bytes).u64(m.bytes);
       if (m.at >= kZipLarge) more.u64(m.at);
       ZipBytes head;
-      head.u32(kZipCentral).u16(45).u16(more.text.empty() ? 20 : 45).u16(0).u16(0).u16(0).u16(kZipDate).u32(m.crc);
+      head.u32(kZipCentral)
+          .u16(45)
+          .u16(more.text.empty() ? 20 : 45)
+          .u16(kZipUtf8)
+          .u16(0)
+          .u16(0)
+          .u16(kZipDate)
+          .u32(m.crc);
       head.u32(std::min(m.bytes, kZipLarge)).u32(std::min(m.bytes, kZipLarge)).u16(m.name.size());
       head.u16(more.text.empty() ? 0 : more.text.size() + 4).u16(0).u16(0).u16(0).u32(0).u32(std::min(m.at, kZipLarge));
       head.text += m.name;
@@ -134,6 +142,16 @@ void put_rules(ZipWriter& zip, std::span<const PointArray> arrays) {
   zip.end();
 }
 
+/// Checks that no array of an attribute has the name of one that the format defines. @throws InputError
+void check_names(std::span<const PointArray> arrays) {
+  for (const PointArray& a : arrays) {
+    check_utf8(a.name);
+    if (a.name == kPositionArray || (a.name.starts_with("merganser_") && a.name != kIdName))
+      throw InputError("cannot write the attribute " + a.name +
+                       " as NPZ: such a file has an array of ours of this name; allowed: another name, or drop");
+  }
+}
+
 }  // namespace
 
 void write_npz(ByteSink* sink, const ParticlesToWrite& in, double time, comm::Transport& transport) {
@@ -145,6 +163,7 @@ void write_npz(ByteSink* sink, const ParticlesToWrite& in, double time, comm::Tr
   const auto points = static_cast<std::uint64_t>(gathered.total(0));
   const std::vector<PointArray> arrays = point_arrays(in);
   gathered.on_first([&] {
+    check_names(arrays);
     for (const auto& [name, values] : box_numbers(in, time))
       put_small(*zip, name, values, name == kCellsAttribute || name == kPeriodicAttribute || name == kStepAttribute);
     put_rules(*zip, arrays);

@@ -35,13 +35,17 @@ Series read_series(const std::string& path) {
   std::string line;
   while (std::getline(file, line)) {
     if (!line.starts_with(kBegin)) {
-      if (!line.starts_with("<?xml") && line.find("Collection") == std::string::npos && line != "</VTKFile>")
+      // A line may hold several elements, of which none may be a step.
+      if (line.find("<DataSet") != std::string::npos ||
+          (!line.starts_with("<?xml") && line.find("Collection") == std::string::npos && line != "</VTKFile>"))
         wrong(line);
       continue;
     }
     const char* const end = line.data() + line.size();
     const auto [rest, error] = std::from_chars(line.data() + kBegin.size(), end, series.last);
-    if (error != std::errc() || rest == end || *rest != '"') wrong(line);
+    if (error != std::errc() || rest == end || *rest != '"' || !line.ends_with("/>") ||
+        line.find('<', 1) != std::string::npos)
+      wrong(line);
     series.lines.push_back(line);
   }
   return series;
@@ -73,7 +77,7 @@ std::string next_file(const std::string& path, std::size_t steps) {
 void write_pvd(const std::string& path, const Parcels& parcels, const Grid& grid, double time,
                comm::Transport& transport, const FileMetadata& metadata) {
   Series series;
-  std::string file;
+  std::string file, name;  // of the step: path, and name beside the series
   comm::agree(transport, [&] {
     if (transport.rank() != 0) return;
     check_output(path);
@@ -82,13 +86,13 @@ void write_pvd(const std::string& path, const Parcels& parcels, const Grid& grid
       throw InputError("cannot write " + path + ": its last step is of time " + number_text(series.last) +
                        ", the parcels are of " + number_text(time) + "; allowed: later ones, or a new file");
     file = next_file(path, series.lines.size());
+    name = std::filesystem::path(file).filename().string();
+    if (name.find_first_of("\"<>&\n") != std::string::npos)
+      throw InputError("cannot write " + path + ": a name with \", <, > or &; allowed: without");
   });
   write_table({file, FileFormat::vtu}, parcels, grid, time, transport, metadata);
   comm::agree(transport, [&] {
     if (transport.rank() != 0) return;
-    const std::string name = std::filesystem::path(file).filename().string();
-    if (name.find_first_of("\"<>&\n") != std::string::npos)
-      throw InputError("cannot write " + path + ": a name with \", <, > or &; allowed: without");
     series.lines.push_back(std::string(kBegin) + number_text(time) + "\" part=\"0\" file=\"" + name + "\"/>");
     write_file(path, series_text(series));
   });

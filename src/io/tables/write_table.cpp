@@ -1,4 +1,5 @@
 // Writes parcels as a table: rank 0 gathers and writes, and the file appears when it is complete.
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -38,6 +39,13 @@ std::map<std::string, std::vector<double>> box_numbers(const ParticlesToWrite& i
   }
   out[kTimeAttribute] = {time};
   return out;
+}
+
+bool is_box_number(std::string_view name) {
+  constexpr std::array<std::string_view, 7> kNames{kCellsAttribute,    kExtentAttribute, kOriginAttribute,
+                                                   kPeriodicAttribute, kRatioAttribute,  kStepAttribute,
+                                                   kTimeAttribute};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
 void write_table(const OutputName& name, const Parcels& parcels, const Grid& grid, double time,
