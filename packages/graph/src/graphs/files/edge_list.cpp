@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "merganser/base/log.hpp"
 #include "merganser/base/text.hpp"
 #include "merganser/base/text_table.hpp"
 #include "src/graphs/files/one_rank.hpp"
@@ -41,6 +42,7 @@ struct Preface {
   /// For each column what it holds: 0 and 1 the ends, 2 the weight, 3 nothing that is used. Empty: the columns are in this order.
   std::vector<std::uint8_t> roles;
   std::uint64_t heading_at = UINT64_MAX;  ///< offset of the line of the heading
+  std::uint64_t first_row_at = 0;         ///< offset of the first row
 };
 
 /// Reads a comment of an edge list file before the first edge into `preface`; the first line of a KONECT file gives the kind of
@@ -76,11 +78,21 @@ std::size_t expected_column(std::string_view name) {
   return 0;
 }
 
-/// Chooses the columns of an edge list by the names in its heading, if it names both ends. @return what each column holds, as
+/// Returns true if the third cell of a row of an edge list is a number, which may be a weight.
+bool is_third_a_number(std::string_view row, char separator) {
+  TableCells cells(row, separator);
+  for (int c = 0; c < 3; ++c)
+    if (!cells.next()) return false;
+  return cell_kind(cells.cell()) == CellKind::number;
+}
+
+/// Chooses the columns of an edge list by the names in its heading, if it names both ends. A third column of numbers has the weights,
+/// whatever its name, if no other column is named so. @param below  the row below the heading @return what each column holds, as
 /// Preface::roles; empty if the heading does not name both ends, or the columns are in their usual order
 /// @throws PlacedError for a heading that names something twice
 std::vector<std::uint8_t> choose_columns(const std::string& path, std::uint64_t line,
-                                         const std::vector<std::string>& names) {
+                                         const std::vector<std::string>& names, std::string_view below,
+                                         char separator) {
   std::vector<std::uint8_t> roles(names.size(), 3);
   std::array<std::size_t, 3> column{};  // from 1; 0: none
   for (std::size_t c = 0; c < names.size(); ++c) {
@@ -95,7 +107,8 @@ std::vector<std::uint8_t> choose_columns(const std::string& path, std::uint64_t 
   }
   if (column[0] == 0 || column[1] == 0) return {};
   const bool ends_first = std::max(column[0], column[1]) == 2;
-  if (ends_first && names.size() <= kMaxColumns && (names.size() == 2 || column[2] == 3)) return {};
+  const bool third_is_weight = column[2] == 3 || (column[2] == 0 && is_third_a_number(below, separator));
+  if (ends_first && names.size() <= kMaxColumns && (names.size() == 2 || third_is_weight)) return {};
   if (names.size() > kMaxNamedColumns)
     throw PlacedError(0, path + ": line " + std::to_string(line) + ": heading of " + std::to_string(names.size()) +
                              " columns; allowed: at most " + std::to_string(kMaxNamedColumns));
@@ -113,19 +126,61 @@ void check_order(const std::string& path, std::uint64_t line, const std::vector<
   }
 }
 
-/// Determines separator and heading of an edge list from its first two rows. With names of vertices any text may be an edge, so that a
-/// heading is one only if it names both ends (source, target and the like).
-TableStart find_start(std::string_view first, std::string_view second, bool named) {
-  TableStart start = find_dialect(first, second);
-  if (!named) return start;
+/// Returns the number of cells between the tabs of a row of names, which may be of several words; 0 if tabs do not separate them: there
+/// are none outside of quotes, or commas stand beside them.
+std::uint64_t count_between_tabs(std::string_view first, std::string_view second) {
+  std::uint64_t cells = 0;
+  bool last_is_empty = false;
+  TableCells walk(first, '\t');
+  for (; walk.next(); ++cells) {
+    const std::string_view cell = walk.cell();
+    if (!walk.is_quoted() && (cell.starts_with(',') || cell.ends_with(','))) return 0;
+    last_is_empty = cell.empty() && !walk.is_quoted();
+  }
+  const auto ends_with_tab = [](std::string_view row) { return trimmed(row, " ").ends_with('\t'); };
+  if (cells > 1 && last_is_empty && (second.empty() || ends_with_tab(second)))
+    --cells;  // a tab at the end of every row
+  return cells > 1 && !walk.is_malformed() ? cells : 0;
+}
+
+/// Determines the heading of an edge list with names of vertices, whose separator is known: any text may be an edge, so that a heading
+/// is one only if it names both ends (source, target and the like).
+void find_named_heading(std::string_view first, TableStart& start) {
   std::array<bool, 2> ends{};
-  std::size_t cells = 0;
-  for (TableCells walk(first, start.dialect.separator); walk.next(); ++cells)
+  std::vector<std::string> names;
+  std::size_t number_at = 0;  // column of a number, from 1; 0: none
+  for (TableCells walk(first, start.dialect.separator); names.size() < start.dialect.columns && walk.next();) {
+    names.push_back(one_line(walk.cell(), 40));
     if (const std::size_t place = expected_column(walk.cell()); place == 1 || place == 2) ends[place - 1] = true;
-  if (start.dialect.heading && ends[0] && ends[1]) return start;
+    if (number_at == 0 && cell_kind(walk.cell()) == CellKind::number) number_at = names.size();
+  }
+  const bool heading = ends[0] && ends[1];
+  if (heading && start.dialect.heading) {
+    start.names = std::move(names);
+    return;
+  }
   start.dialect.heading = false;
   start.names.clear();
   start.refusal.clear();
+  if (heading && number_at != 0)
+    start.refusal = "column " + std::to_string(number_at) + ": " + quote(names[number_at - 1]) +
+                    ", a number among names of columns; allowed: a heading of names alone, or none";
+}
+
+/// Determines separator and heading of an edge list from its first two rows. Names of vertices may be of several words, so that with
+/// them tabs separate wherever they stand.
+TableStart find_start(std::string_view first, std::string_view second, bool named) {
+  TableStart start = find_dialect(first, second);
+  if (!named) return start;
+  if (start.dialect.separator != ';' && start.dialect.separator != '\t') {
+    if (const std::uint64_t cells = count_between_tabs(first, second); cells > 0) {
+      start = {};
+      start.dialect = {'\t', true, cells};
+      for (TableCells walk(first, '\t'); walk.next();)
+        if (cell_kind(walk.cell()) == CellKind::number) start.dialect.heading = false;
+    }
+  }
+  find_named_heading(first, start);
   return start;
 }
 
@@ -152,10 +207,11 @@ Preface read_preface(const std::string& path, std::string_view head, bool named)
   TableStart start = find_start(rows[0], rows[1], named);
   if (!start.refusal.empty())
     throw PlacedError(0, path + ": line " + std::to_string(first_line) + ": " + start.refusal);
-  preface.roles = choose_columns(path, first_line, start.names);
+  preface.roles = choose_columns(path, first_line, start.names, rows[1], start.dialect.separator);
   if (preface.roles.empty()) check_order(path, first_line, start.names);
   preface.dialect = start.dialect;
   preface.names = std::move(start.names);
+  preface.first_row_at = first_at;
   if (start.dialect.heading) preface.heading_at = first_at;
   if (named && preface.bipartite)
     throw PlacedError(0,
@@ -188,11 +244,16 @@ class EdgeListParser {
         piece.text, piece.offset, general_,
         [&](const char* line) { return line == heading_line ? nullptr : add_plain_row(line); },
         [&](const LineWalk& walk) {
-          if (is_row(walk.line()) && walk.at() != preface_.heading_at) add(piece, walk.line(), walk.at());
+          if (!is_row(walk.line()))
+            late_comments_ += walk.at() > preface_.first_row_at && is_comment(walk.line()) ? 1U : 0U;
+          else if (walk.at() != preface_.heading_at)
+            add(piece, walk.line(), walk.at());
         });
   }
   /// Returns the number of columns of this rank's lines; 0 if neither the file's beginning nor this rank has rows.
   [[nodiscard]] std::uint64_t columns() const { return columns_; }
+  /// Returns the number of this rank's comments behind the first row, of those that the general parser has seen.
+  [[nodiscard]] std::uint64_t late_comments() const { return late_comments_; }
 
  private:
   /// Adds the edge of a plain line of an edge list to this rank's arcs. @return the place behind the line; null, and nothing is added,
@@ -217,12 +278,17 @@ class EdgeListParser {
     std::array<std::string_view, kMaxColumns> cell;  // fields of the line
     std::uint64_t columns = 0;
     const char separator = preface_.dialect.separator;
+    if (table_ != nullptr && has_bare_return(line)) text_.fail(piece, at, std::string(kBareReturnText));
     for (TableCells cells(line, separator); cells.next();) {
       const bool ends_row = separator == '\t' && columns == columns_ && cells.cell().empty();
       if (ends_row) continue;  // a tab behind the last cell
       const std::size_t role = role_of(columns);
       if (role < kMaxColumns) cell[role] = cells.cell();
       ++columns;
+      if (table_ != nullptr && role < 2 && !cells.is_quoted() && cells.cell().find('"') != std::string_view::npos)
+        text_.fail(piece, at,
+                   "column " + std::to_string(columns) + ": a quote within " + cell_text(cells.cell()) +
+                       "; allowed: names with a quote in quotes, the quote doubled");
       if (cells.is_malformed() || (cells.cell().empty() && (preface_.roles.empty() || role < 3)))
         text_.fail(piece, at,
                    "column " + std::to_string(columns) + ": " +
@@ -299,7 +365,8 @@ class EdgeListParser {
   std::uint64_t vertices_;  ///< ids of the file must be below it
   std::uint64_t columns_;   ///< number of columns of a line; 0: not known yet
   const Preface& preface_;
-  bool general_;  ///< no line is taken as a plain one
+  bool general_;                     ///< no line is taken as a plain one
+  std::uint64_t late_comments_ = 0;  ///< comments behind the first row
 };
 
 /// Returns the note that names the columns of an edge list which are not used.
@@ -369,6 +436,10 @@ Raw read_edge_list(const Source& source) {
     raw.lines.emplace_back("the fourth column is not used");
   if (source.names)
     raw.lines.emplace_back("vertices are named: they are numbered in the order of the first places of their names");
+  const auto comments = source.names ? all(parser.late_comments(), comm::Op::sum) : 0;
+  if (comments > 0)
+    raw.lines.push_back("taken for comments, not for names: " + std::to_string(comments) +
+                        " lines behind the first row that begin with #, % or //");
   source.log.compressed = text->compressed();
   return raw;
 }
