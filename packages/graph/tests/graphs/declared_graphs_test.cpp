@@ -205,7 +205,16 @@ const std::vector<WrongFile> kWrongFiles{
     {Format::gml, "graph [ node [ id 1 id 2 ] ]", ": line 1: id again; allowed: once"},
     {Format::gml, "graph [ directed 2 ]", ": line 1: directed \"2\"; allowed: 0 or 1"},
     {Format::gml, "graph [ ]\ngraph [ ]", ": line 2: graph again; allowed: one graph"},
-    {Format::gml, "graph [ node [ id 1 ]\n", ": line 0: graph [ without its ]"},
+    {Format::gml, "graph [ node [ id 1 ]\n", ": line 1: graph [ without its ]"},
+    {Format::gml, "\n\ngraph [ node [ id 1 ]\n", ": line 3: graph [ without its ]"},
+    {Format::gml, "graph [ node [ id 1 ]\nEdge [ source 1 target 1 ] ]", ": line 2: key \"Edge\"; allowed: edge"},
+    {Format::gml, "graph [ NODE [ id 1 ] ]", ": line 1: key \"NODE\"; allowed: node"},
+    {Format::gml, "graph [ node [ id 1 ] edge [ source 1 target 1 weight \"\" ] ]",
+     ": line 1: weight \"\"; allowed: a number"},
+    {Format::gml, "graph [ node [ id 1 ] edge [ source 1 target 1 weight \"x\" ] ]",
+     ": line 1: weight \"x\"; allowed: an integer"},
+    {Format::gml, "graph [ node [ id 1 ] edge [ source \"1\" target 1 ] ]",
+     ": line 1: source \"1\"; allowed: a number"},
     {Format::gml, "graph [ node [ id 1\n", ": line 1: node [ without its ]"},
     {Format::gml, "Version 1\n", ": line 2: the file ends without a graph"},
     {Format::gml, "graph [ x \"a\n", ": line 1: a text without its end"},
@@ -243,6 +252,15 @@ const std::vector<WrongFile> kWrongFiles{
      ": line 1: graph again"},
     {Format::graphml, "<graphml>\n", ": line 2: no XML: no element found"},
     {Format::graphml, "<graphml></graphml>", ": line 1: the file ends without a graph"},
+    {Format::graphml, "<graphml xmlns=\"http://x/y\"/>",
+     ": line 1: <graphml> of the namespace \"http://x/y\"; allowed: http://graphml.graphdrawing.org/xmlns, or none"},
+    {Format::graphml,
+     "<graphml><key id=\"n\" for=\"node\" attr.name=\"weight\"/><graph edgedefault=\"directed\"><node id=\"a\"/>"
+     "<edge source=\"a\" target=\"a\"><data key=\"n\">5</data></edge></graph></graphml>",
+     ": line 1: data of an edge with key \"n\", which is for \"node\"; allowed: the id of a <key> for edge or all"},
+    {Format::graphml, "<graphml><key id=\"n\"/><key id=\"n\"/></graphml>", ": line 1: key \"n\" again"},
+    {Format::graphml, "<graphml><!--" + std::string(3 << 20, 'x') + "--></graphml>",
+     "a tag or a comment of more than 1048576 bytes"},
     {Format::graphml, "<svg/>", ": line 1: element \"svg\"; allowed: <graphml>"},
     {Format::graphml, "<!DOCTYPE a [<!ENTITY b \"cc\"><!ENTITY d \"&b;&b;\">]>\n<graphml/>",
      ": line 1: a document type (<!DOCTYPE)"},
@@ -297,7 +315,7 @@ TEST(DeclaredGraphFormats, tell_what_they_do_not_use) {
   const std::string gml = lines(
       "a.gml", "graph [ comment \"x\" node [ id 4 graphics [ x 1 ] ] edge [ source 4 target 4 value 2 color 3 ] ]");
   EXPECT_NE(gml.find("weights are the value of edges"), std::string::npos) << gml;
-  EXPECT_NE(gml.find("keys that are not used: edge.color, node.graphics"), std::string::npos) << gml;
+  EXPECT_NE(gml.find("keys that are not used: edge.color, graph.comment, node.graphics"), std::string::npos) << gml;
   EXPECT_NE(lines("b.gml", "graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 ] ]")
                 .find("no weights in the file: made ones"),
             std::string::npos);
