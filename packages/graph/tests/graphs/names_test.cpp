@@ -96,6 +96,15 @@ TEST(NamedVertices, may_stand_under_a_heading_that_names_both_ends) {
   EXPECT_EQ(names("name,source\nann,bob\n"), (Names{"name", "source", "ann", "bob"}));
 }
 
+TEST(NamedVertices, may_begin_as_the_mark_of_bzip2) {
+  const Folder folder;
+  const std::string path = folder.file("a.txt");
+  for (const char* text : {"BZhang bob\n", "BZh9 bob\n"}) {
+    write_bytes(path, text);
+    EXPECT_EQ(read_named(path, 2).names.size(), 2U) << text;
+  }
+}
+
 TEST(NamedVertices, of_several_words_may_stand_between_tabs) {
   const Folder folder;
   const std::string path = folder.file("a.tsv");
