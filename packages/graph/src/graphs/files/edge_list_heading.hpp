@@ -87,7 +87,8 @@ inline std::uint64_t count_between_tabs(std::string_view first, std::string_view
   TableCells walk(first, '\t');
   for (; walk.next(); ++cells) {
     const std::string_view cell = walk.cell();
-    if (!walk.is_quoted() && (cell.starts_with(',') || cell.ends_with(','))) return 0;
+    if (!walk.is_quoted() && (cell.starts_with(',') || cell.ends_with(',') || cell.find('"') != std::string_view::npos))
+      return 0;
     last_is_empty = cell.empty() && !walk.is_quoted();
   }
   const auto ends_with_tab = [](std::string_view row) { return trimmed(row, " ").ends_with('\t'); };
