@@ -144,9 +144,10 @@ struct Signature {
   std::string_view what;   // description with advice, for an error message
 };
 using namespace std::string_view_literals;
+constexpr std::string_view kBzip2 = "BZh";
 constexpr std::array kSignatures{
     Signature{"\x1f\x8b"sv, "packed by gzip; allowed: the unpacked file (gzip -dk FILE)"},
-    Signature{"BZh"sv, "packed by bzip2; allowed: the unpacked file (bzip2 -dk FILE)"},
+    Signature{kBzip2, "packed by bzip2; allowed: the unpacked file (bzip2 -dk FILE)"},
     Signature{"\xfd\x37zXZ\0"sv, "packed by xz; allowed: the unpacked file (xz -dk FILE)"},
     Signature{"\x28\xb5\x2f\xfd"sv, "packed by Zstandard; allowed: the unpacked file (zstd -dk FILE)"},
     Signature{"\x04\x22\x4d\x18"sv, "packed by LZ4; allowed: the unpacked file (lz4 -dk FILE)"},
@@ -294,10 +295,16 @@ std::string cell_text(std::string_view cell) {
   return text;
 }
 
+bool begins_as_bzip2(std::string_view head) {
+  return head.size() > 4 && head.starts_with(kBzip2) && head[3] >= '1' && head[3] <= '9' &&
+         (head[4] == '\x31' || head[4] == '\x17');
+}
+
 // Identifies a file that is no text table by its first bytes: the table of signatures, then tar, whose mark lies further on.
 std::string known_signature(std::string_view head) {
   for (const auto& known : kSignatures)
-    if (head.starts_with(known.bytes)) return std::string(known.what);
+    if (head.starts_with(known.bytes) && (known.bytes != kBzip2 || begins_as_bzip2(head)))
+      return std::string(known.what);
   constexpr std::size_t kTarAt = 257;
   if (head.size() > kTarAt && head.substr(kTarAt).starts_with("ustar"))
     return "a tar archive; allowed: an unpacked file (tar -xf FILE)";

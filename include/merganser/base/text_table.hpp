@@ -89,6 +89,9 @@ struct TableStart {
 /// Formats a table cell for messages: in quotes and cut to 40 bytes, with a remark if it is empty or a missing number.
 [[nodiscard]] std::string cell_text(std::string_view cell);
 
+/// Returns true if a file begins as bzip2 writes it: BZh, the size of blocks in a digit, and the first byte of a block or of the end of
+/// the stream. A text may begin with the three letters. @param head  the first bytes of the file; 5 are needed
+[[nodiscard]] bool begins_as_bzip2(std::string_view head);
 /// Identifies a file by its first bytes as a compressed file, an archive, text in another encoding than UTF-8, or a known binary
 /// format.
 /// @param head  the first bytes of the file; 262 are needed to identify all formats

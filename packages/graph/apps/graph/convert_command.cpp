@@ -88,7 +88,7 @@ int run(GraphConvertOptions& o, const Invocation& in) {
         if (t.rank() == 0 && !o.output.empty()) check_output(o.output);
       });
       LoadedGraph loaded = load_graph(o.input, t, estimate_writing(o, format));
-      if (!o.output.empty()) note_lost_names(loaded, o.output, format);
+      if (!o.output.empty()) note_lost_names(loaded, loaded.graph, o.output, format, t);
       const double start = now();
       if (!o.output.empty()) graphs::write_graph(o.output, loaded.graph, format, t);
       const double seconds = now() - start;

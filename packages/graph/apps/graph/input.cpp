@@ -109,6 +109,25 @@ Forecast compute_forecast(const GraphInput& input, const std::string& file, comm
   return forecast;
 }
 
+/// Returns the number of vertices of a graph that have an edge. Collective.
+std::uint64_t count_with_edges(const graphs::EdgeList& graph, comm::Transport& transport) {
+  const auto drop_repetitions = [](std::vector<std::uint64_t>& ids) {
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  };
+  std::vector<std::uint64_t> ends;
+  ends.reserve(2 * graph.size());
+  graph.for_each([&](const auto& e) {
+    ends.push_back(e.low);
+    ends.push_back(e.high);
+  });
+  drop_repetitions(ends);
+  const graphs::Ranges ranges = graphs::Ranges::even(graph.vertices, transport.size());
+  ends = comm::send_to_owners_in_rounds(transport, std::move(ends), [&](std::uint64_t v) { return ranges.owner(v); });
+  drop_repetitions(ends);
+  return static_cast<std::uint64_t>(transport.all_reduce(static_cast<std::int64_t>(ends.size()), comm::Op::sum));
+}
+
 }  // namespace
 
 std::string graph_format_names() {
@@ -152,10 +171,25 @@ std::vector<std::string> gather_names(const graphs::EdgeList& graph, comm::Trans
   return names;
 }
 
-void note_lost_names(LoadedGraph& loaded, const std::string& path, graphs::Format format) {
-  if (!loaded.facts.at("generated").get<bool>() && loaded.facts.at("named").get<bool>() && !graphs::holds_names(format))
+void check_names_for_labels(const LoadedGraph& loaded, const std::string& path, comm::Transport& transport) {
+  comm::agree(transport, [&] {
+    for (const std::string& name : loaded.graph.text_names)
+      if (name.find('\t') != std::string::npos)
+        throw InputError("name \"" + one_line(name, 40) + "\" with a tab, which stands between names and labels in " +
+                         path + "; allowed: names without tabs, or no --labels");
+  });
+}
+
+void note_lost_names(LoadedGraph& loaded, const graphs::EdgeList& graph, const std::string& path, graphs::Format format,
+                     comm::Transport& transport) {
+  if (loaded.facts.at("generated").get<bool>() || !loaded.facts.at("named").get<bool>()) return;
+  if (!graphs::holds_names(format)) {
     loaded.lines.push_back(path + ": " + std::string(graphs::to_string(format)) +
                            " files hold no names: vertices have their numbers there");
+    return;
+  }
+  const std::uint64_t lost = graph.vertices - count_with_edges(graph, transport);
+  if (lost > 0) loaded.lines.push_back(path + ": vertices without an edge, " + format_count(lost) + ", are not in it");
 }
 
 // Line of the report that describes a command's graph.

@@ -78,8 +78,13 @@ struct LoadedGraph {
 /// Gathers the names of the vertices of a graph that are text on rank 0, in the order of the vertices. Collective. @return empty on the
 /// other ranks, and if vertices have none
 [[nodiscard]] std::vector<std::string> gather_names(const graphs::EdgeList& graph, comm::Transport& transport);
-/// Adds a line to the report if a graph file will not hold the names of vertices that are text. @param path  of the file
-void note_lost_names(LoadedGraph& loaded, const std::string& path, graphs::Format format);
+/// Checks that names of vertices that are text have no tab, which stands behind them in a file of labels. Collective. @param path  of
+/// that file @throws InputError on every rank
+void check_names_for_labels(const LoadedGraph& loaded, const std::string& path, comm::Transport& transport);
+/// Adds lines to the report if a graph file will not hold the names of vertices that are text, or not those of vertices without an
+/// edge. Collective. @param graph  that will be written @param path  of the file
+void note_lost_names(LoadedGraph& loaded, const graphs::EdgeList& graph, const std::string& path, graphs::Format format,
+                     comm::Transport& transport);
 
 /// Returns the line of a report that describes the graph, from its facts: "rmat:20:16: 1,048,576 vertices, 16,777,216 edges,
 /// weights unsigned (uniform)".

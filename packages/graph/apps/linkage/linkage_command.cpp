@@ -166,6 +166,8 @@ class LinkageRun {
     const AfterLoading after = after_loading();
     if (!has_points()) {
       loaded_ = collective_try([&] { return load_graph(o_.graph, t_, after); });
+      if (!o_.labels.empty() && !o_.labels.ends_with(".npy"))
+        collective_try([&] { check_names_for_labels(loaded_, o_.labels, t_); });
       return;
     }
     collective_try([&] {

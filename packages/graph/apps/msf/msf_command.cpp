@@ -165,6 +165,7 @@ void MsfRun::load() {
     items_ = t_.all_reduce(static_cast<std::int64_t>(set_.points.size()), comm::Op::sum);
   } else {
     loaded_ = collective_try([&] { return load_graph(o_.graph, t_, after); });
+    if (!o_.labels.empty()) collective_try([&] { check_names_for_labels(loaded_, o_.labels, t_); });
     items_ = t_.all_reduce(static_cast<std::int64_t>(loaded_.graph.size()), comm::Op::sum);
   }
   load_seconds_ = now() - start;
@@ -287,7 +288,7 @@ void MsfRun::write() {
     list.edges = forest_.edges;
     list.names = loaded_.graph.names;
     list.text_names = loaded_.graph.text_names;
-    if (!has_points()) note_lost_names(loaded_, o_.output, graphs::format_from_path(o_.output));
+    if (!has_points()) note_lost_names(loaded_, list, o_.output, graphs::format_from_path(o_.output), t_);
     graphs::write_graph(o_.output, list, graphs::format_from_path(o_.output), t_);
   });
 }

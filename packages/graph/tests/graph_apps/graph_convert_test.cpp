@@ -45,6 +45,32 @@ TEST(GraphConvert, what_was_done_to_a_file_is_said) {
   EXPECT_TRUE(says(o.out, "no weights in the file: made ones (uniform, a hash of both ends and seed 1)")) << o.out;
 }
 
+TEST(GraphConvert, vertices_without_an_edge_are_counted_where_names_are_written) {
+  const Folder folder;
+  std::ofstream(folder.file("a.net")) << "*Vertices 4\n1 a\n2 b\n3 c\n4 d\n*Edges\n1 2 5\n3 3 5\n";
+  for (const std::string ranks : {"1", "3"}) {
+    const Outcome o =
+        run({"graph", "convert", folder.file("a.net"), folder.file("b.txt"), "--names", "--ranks", ranks});
+    EXPECT_TRUE(says(o.out, "b.txt: vertices without an edge, 2, are not in it")) << o.text();
+    const Outcome tree = run({"msf", folder.file("a.net"), "-o", folder.file("c.txt"), "--names", "--ranks", ranks});
+    EXPECT_TRUE(says(tree.out, "c.txt: vertices without an edge, 2, are not in it")) << tree.text();
+  }
+}
+
+TEST(GraphConvert, names_with_tabs_are_refused_where_labels_are_written) {
+  const Folder folder;
+  std::ofstream(folder.file("a.txt")) << "ann \"c\td\" 5\n";
+  for (const std::string ranks : {"1", "3"}) {
+    for (const Arguments& command :
+         {Arguments{"msf", folder.file("a.txt"), "--names", "--labels", "-", "--ranks", ranks},
+          Arguments{"linkage", folder.file("a.txt"), "--names", "--height", "3", "--labels", "-", "--ranks", ranks}}) {
+      const Outcome o = run(command);
+      EXPECT_EQ(o.code, 3) << o.text();
+      EXPECT_TRUE(says(o.text(), "with a tab, which stands between names and labels in")) << o.text();
+    }
+  }
+}
+
 TEST(GraphConvert, names_of_vertices_are_in_what_is_written_and_where_they_are_not_it_is_said) {
   const Folder folder;
   std::ofstream(folder.file("a.txt")) << "ann bob 5\nbob \"c d\" 2\neve \"#x\" 1\n";

@@ -112,13 +112,26 @@ TEST_P(Compressed, graphs_of_every_text_format_are_the_same_on_any_number_of_ran
       {"b.mtx", "%%MatrixMarket matrix coordinate integer symmetric\n%\n3 3 2\n2 1 5\n3 2 6\n"},
       {"b.metis", "% c\n3 2 001\n2 5\n1 5 3 6\n2 6\n"},
       {"b.gr", "c x\np sp 3 2\na 1 2 5\na 2 3 6\n"},
+      {"b.net", "*Vertices 3\n*Edges\n1 2 5\n2 3 6\n"},
+      {"b.gml",
+       "graph [ node [ id 1 ] node [ id 2 ] node [ id 3 ] edge [ source 1 target 2 weight 5 ]\n"
+       "edge [ source 2 target 3 weight 6 ] ]\n"},
+      {"b.graphml",
+       "<graphml><key id=\"w\" for=\"edge\" attr.name=\"weight\"/><graph edgedefault=\"undirected\"><node id=\"a\"/>"
+       "<node id=\"b\"/><edge source=\"a\" target=\"b\"><data key=\"w\">5</data></edge></graph></graphml>\n"},
       {"long.txt", random_text(5 << 20)},
   };
   for (const auto& [name, text] : files) {
     const std::string path = folder_.file(name);
     write_bytes(path, text);
     write_bytes(path + GetParam().extension, pack(text));
-    const WholeGraph plain = read_whole(path);
+    WholeGraph plain;
+    try {
+      plain = read_whole(path);
+    } catch (const InputError& e) {
+      if (std::string(e.what()).find("expat") != std::string::npos) continue;  // this build has none
+      throw;
+    }
     EXPECT_FALSE(plain.log.compressed);
     for (const int ranks : {1, 2, 3, 4, 7}) {
       const WholeGraph g = read_whole(path + GetParam().extension, {}, ranks);

@@ -5,6 +5,7 @@
 #include "merganser/base/error.hpp"
 #include "merganser/base/random.hpp"
 #include "merganser/graphs/weights.hpp"
+#include "tests/base/system.hpp"
 #include "tests/graphs/whole_graph.hpp"
 #include "tests/io/folder.hpp"
 
@@ -181,6 +182,7 @@ const std::vector<WrongFile> kWrongFiles{
     {Format::pajek, "*Vertices 2\n1 a\n2 a\n", ": two vertices with the name \"a\"", true},
     {Format::pajek, "*Vertices 2\n1 2\n", ": two vertices with the name \"2\"", true},
     {Format::pajek, "*Vertices 2\n1 \"a\n", ": line 2: a quote without an end"},
+    {Format::pajek, "*Vertices 3\n3 \"c\"d e\" 0.0\n", ": line 2: a quote without an end, or text behind it"},
     {Format::pajek, "*Vertices x\n", ": line 1: \"*Vertices x\"; allowed: *Vertices and the number"},
     {Format::pajek, "*Edges\n1 2\n", ": line 1: \"*Edges\" before *Vertices"},
     {Format::pajek, "*Vertices 1\n*Vertices 1\n", ": line 2: \"*Vertices 1\" again; allowed: one network"},
@@ -205,7 +207,16 @@ const std::vector<WrongFile> kWrongFiles{
     {Format::gml, "graph [ node [ id 1 id 2 ] ]", ": line 1: id again; allowed: once"},
     {Format::gml, "graph [ directed 2 ]", ": line 1: directed \"2\"; allowed: 0 or 1"},
     {Format::gml, "graph [ ]\ngraph [ ]", ": line 2: graph again; allowed: one graph"},
-    {Format::gml, "graph [ node [ id 1 ]\n", ": line 0: graph [ without its ]"},
+    {Format::gml, "graph [ node [ id 1 ]\n", ": line 1: graph [ without its ]"},
+    {Format::gml, "\n\ngraph [ node [ id 1 ]\n", ": line 3: graph [ without its ]"},
+    {Format::gml, "graph [ node [ id 1 ]\nEdge [ source 1 target 1 ] ]", ": line 2: key \"Edge\"; allowed: edge"},
+    {Format::gml, "graph [ NODE [ id 1 ] ]", ": line 1: key \"NODE\"; allowed: node"},
+    {Format::gml, "graph [ node [ id 1 ] edge [ source 1 target 1 weight \"\" ] ]",
+     ": line 1: weight \"\"; allowed: a number"},
+    {Format::gml, "graph [ node [ id 1 ] edge [ source 1 target 1 weight \"x\" ] ]",
+     ": line 1: weight \"x\"; allowed: an integer"},
+    {Format::gml, "graph [ node [ id 1 ] edge [ source \"1\" target 1 ] ]",
+     ": line 1: source \"1\"; allowed: a number"},
     {Format::gml, "graph [ node [ id 1\n", ": line 1: node [ without its ]"},
     {Format::gml, "Version 1\n", ": line 2: the file ends without a graph"},
     {Format::gml, "graph [ x \"a\n", ": line 1: a text without its end"},
@@ -243,6 +254,15 @@ const std::vector<WrongFile> kWrongFiles{
      ": line 1: graph again"},
     {Format::graphml, "<graphml>\n", ": line 2: no XML: no element found"},
     {Format::graphml, "<graphml></graphml>", ": line 1: the file ends without a graph"},
+    {Format::graphml, "<graphml xmlns=\"http://x/y\"/>",
+     ": line 1: <graphml> of the namespace \"http://x/y\"; allowed: http://graphml.graphdrawing.org/xmlns, or none"},
+    {Format::graphml,
+     "<graphml><key id=\"n\" for=\"node\" attr.name=\"weight\"/><graph edgedefault=\"directed\"><node id=\"a\"/>"
+     "<edge source=\"a\" target=\"a\"><data key=\"n\">5</data></edge></graph></graphml>",
+     ": line 1: data of an edge with key \"n\", which is for \"node\"; allowed: the id of a <key> for edge or all"},
+    {Format::graphml, "<graphml><key id=\"n\"/><key id=\"n\"/></graphml>", ": line 1: key \"n\" again"},
+    {Format::graphml, "<graphml><!--" + std::string(3 << 20, 'x') + "--></graphml>",
+     "a tag or a comment of more than 1048576 bytes"},
     {Format::graphml, "<svg/>", ": line 1: element \"svg\"; allowed: <graphml>"},
     {Format::graphml, "<!DOCTYPE a [<!ENTITY b \"cc\"><!ENTITY d \"&b;&b;\">]>\n<graphml/>",
      ": line 1: a document type (<!DOCTYPE)"},
@@ -261,7 +281,7 @@ TEST_P(DeclaredGraphs, that_are_wrong_are_refused_with_the_same_words_on_every_r
   }
 }
 
-TEST_P(DeclaredGraphs, that_are_cut_off_or_compressed_are_read_or_refused) {
+TEST_P(DeclaredGraphs, that_are_cut_off_are_read_or_refused) {
   if (!has_library_) GTEST_SKIP() << "this build has no expat";
   const DeclaredSample s{{"a", "b", "c"}, {{0, 1, "1.5"}, {1, 2, "2"}}, false};
   const std::string text = written(GetParam(), s), path = folder_.file("a" + extension());
@@ -272,6 +292,52 @@ TEST_P(DeclaredGraphs, that_are_cut_off_or_compressed_are_read_or_refused) {
     if (GetParam() != Format::pajek && length + 2 < text.size()) {
       EXPECT_NE(why, "none") << length;
     }
+  }
+}
+
+TEST(DeclaredGraphFormats, are_known_by_their_contents) {
+  const Folder folder;
+  const std::string gml = "graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 ] ]\n", path = folder.file("a");
+  for (const std::string before :
+       {"", "# c\n", "Creator \"x\"\n", "comment \"x y\"\n", "Version 1\n", "version 2.0\n"}) {
+    write_bytes(path, before + gml);
+    EXPECT_EQ(graphs::detect_format(path), Format::gml) << before;
+    EXPECT_EQ(read_whole(path).edges.size(), 1U) << before;
+  }
+  for (const char* text : {"*network x\n*VERTICES 2\n*edges\n1 2\n", "*Vertices 2\n*Edges\n1 2\n",
+                           "*NETWORK\n*vertices 2\n*EDGES\n1 2\n"}) {
+    write_bytes(path, text);
+    EXPECT_EQ(read_whole(path).log.format, Format::pajek) << text;
+  }
+  for (const char* text : {"version bob\n", "comment bob\n", "version 1 5\n"}) {
+    write_bytes(path, text);
+    EXPECT_EQ(graphs::detect_format(path), Format::edge_list) << text;
+  }
+}
+
+TEST(DeclaredGraphFormats, have_numbers_in_quotes_for_weights) {
+  const Folder folder;
+  write_bytes(folder.file("a.gml"),
+              "graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 weight \"4294967296\" ] ]");
+  EXPECT_EQ(read_whole(folder.file("a.gml")).edges, (std::vector<Edge24>{{0, 1, std::uint64_t{1} << 32}}));
+}
+
+TEST(DeclaredGraphFormats, that_name_more_vertices_than_fit_are_refused) {
+  const Folder folder;
+  write_bytes(folder.file("a.net"), "*Vertices 1000000\n*Edges\n1 2\n");
+  const System system;
+  system.memory(64);
+  EXPECT_NE(named_error(folder.file("a.net"), 2, true).find("1000000 names"), std::string::npos)
+      << named_error(folder.file("a.net"), 2, true);
+}
+
+TEST(DeclaredGraphFormats, extensions_for_output_are_those_of_formats_that_are_written) {
+  try {
+    static_cast<void>(graphs::format_from_path("a.xyz"));
+    ADD_FAILURE();
+  } catch (const UsageError& e) {
+    EXPECT_EQ(std::string(e.what()).find(".gml"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find(".mgr"), std::string::npos) << e.what();
   }
 }
 
@@ -297,7 +363,17 @@ TEST(DeclaredGraphFormats, tell_what_they_do_not_use) {
   const std::string gml = lines(
       "a.gml", "graph [ comment \"x\" node [ id 4 graphics [ x 1 ] ] edge [ source 4 target 4 value 2 color 3 ] ]");
   EXPECT_NE(gml.find("weights are the value of edges"), std::string::npos) << gml;
-  EXPECT_NE(gml.find("keys that are not used: edge.color, node.graphics"), std::string::npos) << gml;
+  EXPECT_NE(gml.find("keys that are not used: edge.color, graph.comment, node.graphics"), std::string::npos) << gml;
+  std::string keys = "<graphml><key id=\"a\" for=\"edge\" attr.name=\"a&#10;b\"/>";
+  for (int i = 0; i < 20; ++i) keys += "<key id=\"k" + std::to_string(i) + "\" for=\"edge\"/>";
+  keys += "<graph edgedefault=\"directed\"><node id=\"a\"/></graph></graphml>";
+  const std::string graphml_path = folder.file("a.graphml");
+  write_bytes(graphml_path, keys);
+  if (named_error(graphml_path, 1, false).find("expat") == std::string::npos) {
+    const std::string graphml = lines("a.graphml", keys);
+    EXPECT_NE(graphml.find(", ..."), std::string::npos) << graphml;
+    EXPECT_EQ(graphml.find("a\nb"), std::string::npos) << graphml;
+  }
   EXPECT_NE(lines("b.gml", "graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 ] ]")
                 .find("no weights in the file: made ones"),
             std::string::npos);

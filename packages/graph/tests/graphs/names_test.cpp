@@ -96,6 +96,47 @@ TEST(NamedVertices, may_stand_under_a_heading_that_names_both_ends) {
   EXPECT_EQ(names("name,source\nann,bob\n"), (Names{"name", "source", "ann", "bob"}));
 }
 
+TEST(NamedVertices, may_begin_as_the_mark_of_bzip2) {
+  const Folder folder;
+  const std::string path = folder.file("a.txt");
+  for (const char* text : {"BZhang bob\n", "BZh9 bob\n"}) {
+    write_bytes(path, text);
+    EXPECT_EQ(read_named(path, 2).names.size(), 2U) << text;
+  }
+}
+
+TEST(NamedVertices, of_several_words_may_stand_between_tabs) {
+  const Folder folder;
+  const std::string path = folder.file("a.tsv");
+  const auto names = [&](const std::string& text) {
+    write_bytes(path, text);
+    return read_named(path, 2).names;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names("Smith, John\tP17\nLee, Ann\tP18\n"), (Names{"Smith, John", "P17", "Lee, Ann", "P18"}));
+  EXPECT_EQ(names("Route 66\t1926\n"), (Names{"Route 66", "1926"}));
+  EXPECT_EQ(names("source\ttarget\tdate of it\nann lee\tbob\tx\n"), (Names{"ann lee", "bob"}));
+  EXPECT_EQ(names("ann lee\tbob\t\neve\tbob\t\n"), (Names{"ann lee", "bob", "eve"})) << "a tab ends every row";
+  EXPECT_EQ(names("ann,\tbob\n"), (Names{"ann", "bob"})) << "commas separate";
+  EXPECT_EQ(names("ann bob\neve \t bob\n"), (Names{"ann", "bob", "eve"})) << "no tab in the first row";
+  EXPECT_EQ(names("\"ann\tlee\" bob\n"), (Names{"ann\tlee", "bob"})) << "a tab in quotes";
+}
+
+TEST(NamedVertices, lines_that_are_taken_for_comments_are_counted) {
+  const Folder folder;
+  const std::string path = folder.file("a.txt");
+  write_bytes(path, "# first\nann bob\n#eve bob\n//x bob\nbob %y\n");
+  for (const int ranks : {1, 2, 3, 4, 7}) {
+    const auto lines = read_named(path, ranks).graph.log.lines;
+    EXPECT_NE(std::find(lines.begin(), lines.end(),
+                        "taken for comments, not for names: 2 lines behind the first row that begin with #, % or //"),
+              lines.end())
+        << ranks;
+  }
+  write_bytes(path, "# first\nann bob\n");
+  for (const auto& line : read_named(path, 2).graph.log.lines) EXPECT_EQ(line.find("taken for"), std::string::npos);
+}
+
 std::string names_refusal(const std::string& path, const graphs::ReadOptions& options, int ranks) {
   try {
     static_cast<void>(read_whole(path, options, ranks));
@@ -109,6 +150,8 @@ TEST(NamedVertices, that_are_wrong_are_refused_on_every_rank) {
   const Folder folder;
   graphs::ReadOptions options;
   options.names = true;
+  std::string long_start;  // longer than what is looked at for the format
+  while (long_start.size() < 100000) long_start += "a b\n";
   const std::vector<std::pair<std::string, std::string>> bad{
       {"a b 1\nc\n", ": line 2: \"c\"; allowed: two ids"},
       {"a,b\nc,\n", ": line 2: column 2: an empty cell, a missing value; allowed: names"},
@@ -116,6 +159,12 @@ TEST(NamedVertices, that_are_wrong_are_refused_on_every_rank) {
       {"a \"b 1\n", ": line 1: column 2: a quote without an end"},
       {"% bip\na b\n", ": line 1: two kinds of vertices (% bip) with names"},
       {"# vertices: 3\na b\n", ": 2 names of vertices; allowed: 3"},
+      {"a\"\"b c 1\n", ": line 1: column 1: a quote within \"a\"\"b\"; allowed: names with a quote in quotes"},
+      {"a b 1\na b\"c 1\n", ": line 2: column 2: a quote within"},
+      {"5\" pipe;x;1\n", ": line 1: column 1: a quote within \"5\"\""},
+      {"source,target,2019\nann,bob,5\n", ": line 1: column 3: \"2019\", a number among names of columns; allowed"},
+      {"source\ttarget\t2019\nann\tbob s\t5\n", ": line 1: column 3: \"2019\", a number among names of columns"},
+      {long_start + "a\rb c\n", ": a carriage return (CR) without a line feed"},
   };
   for (const auto& [text, part] : bad) {
     const std::string path = folder.file("a.txt");
@@ -143,6 +192,15 @@ TEST(Headings, name_the_columns_in_any_order) {
   EXPECT_EQ(read_whole(path).log.lines[1], "columns by the heading; not used: Type, Id, Label, timeset");
   write_bytes(path, "key,source,target\n0.5,0,1\n");
   EXPECT_FALSE(read_whole(path).log.weighted) << "no column is named weight";
+  for (const char* text : {"source,target,dist\n0,1,5\n1,2,7\n", "source,target,dist,x\n0,1,5,9\n1,2,7,9\n"}) {
+    write_bytes(path, text);
+    for (const int ranks : {1, 3}) {
+      EXPECT_EQ(read_whole(path, {}, ranks).edges, wanted) << "a third column of numbers, whatever its name";
+      EXPECT_TRUE(read_whole(path, {}, ranks).log.weighted);
+    }
+  }
+  write_bytes(path, "source,target,type\n0,1,road\n1,2,rail\n");
+  EXPECT_FALSE(read_whole(path).log.weighted) << "a third column of words";
 }
 
 TEST(Headings, that_are_ambiguous_are_refused) {

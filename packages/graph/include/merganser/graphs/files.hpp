@@ -87,8 +87,11 @@ struct ReadLog {
 /// Checks, before work is done, that graph files can be written in a format. Local.
 /// @throws UsageError for a format that is read only (bvgraph, pajek, gml, graphml)
 void check_writable(Format format);
+/// Returns true if graph files can be written in a format. Local.
+[[nodiscard]] bool is_writable(Format format);
 
-/// Returns true if files of a format hold names of vertices that are text. Local.
+/// Returns true if write_graph() writes names of vertices that are text to files of a format (edge lists alone; formats that are read
+/// only may hold names too). Local.
 [[nodiscard]] bool holds_names(Format format);
 
 /// Writes the graph of all ranks to a file in a given format. Collective.

@@ -5,6 +5,7 @@
 
 #include "merganser/base/text.hpp"
 #include "merganser/base/text_table.hpp"
+#include "src/graphs/files/edge_list_heading.hpp"
 #include "src/graphs/files/one_rank.hpp"
 #include "src/graphs/files/raw_sink.hpp"
 #include "src/graphs/files/vertex_names.hpp"
@@ -13,9 +14,6 @@ namespace merganser::graphs::detail {
 namespace {
 
 // Whether a line is a comment or a row depends on the line alone, so that any rank can decide it in any piece of the file.
-constexpr std::uint64_t kMaxColumns = 4;          // without a heading that names the columns
-constexpr std::uint64_t kMaxNamedColumns = 1024;  // with one
-
 /// Returns true for a line of an edge list file that is a comment: it begins with #, % or //.
 bool is_comment(std::string_view line) {
   line = BlankWords(line).rest();
@@ -41,6 +39,7 @@ struct Preface {
   /// For each column what it holds: 0 and 1 the ends, 2 the weight, 3 nothing that is used. Empty: the columns are in this order.
   std::vector<std::uint8_t> roles;
   std::uint64_t heading_at = UINT64_MAX;  ///< offset of the line of the heading
+  std::uint64_t first_row_at = 0;         ///< offset of the first row
 };
 
 /// Reads a comment of an edge list file before the first edge into `preface`; the first line of a KONECT file gives the kind of
@@ -59,74 +58,6 @@ void read_comment(std::string_view line, bool first, Preface& preface) {
   } else if (line.find("Undirected") != std::string_view::npos) {
     preface.undirected = true;
   }
-}
-
-/// Returns the position, from 1, of a named column of an edge list: 1 for sources, 2 for targets, 3 for weights; 0 for other names.
-std::size_t expected_column(std::string_view name) {
-  std::string word;
-  for (const char c : name)
-    if (c != '_' && c != ' ') word += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  constexpr std::array<std::array<std::string_view, 7>, 3> kNames{
-      {{"source", "src", "from", "fromnodeid", "fromid", "node1", "vertex1"},
-       {"target", "dst", "to", "tonodeid", "toid", "node2", "vertex2"},
-       {"weight", "w", "value", "cost", "distance", "length", "capacity"}}};
-  for (std::size_t place = 0; place < kNames.size(); ++place)
-    for (const auto known : kNames[place])
-      if (word == known) return place + 1;
-  return 0;
-}
-
-/// Chooses the columns of an edge list by the names in its heading, if it names both ends. @return what each column holds, as
-/// Preface::roles; empty if the heading does not name both ends, or the columns are in their usual order
-/// @throws PlacedError for a heading that names something twice
-std::vector<std::uint8_t> choose_columns(const std::string& path, std::uint64_t line,
-                                         const std::vector<std::string>& names) {
-  std::vector<std::uint8_t> roles(names.size(), 3);
-  std::array<std::size_t, 3> column{};  // from 1; 0: none
-  for (std::size_t c = 0; c < names.size(); ++c) {
-    const std::size_t place = expected_column(names[c]);
-    if (place == 0) continue;
-    if (column[place - 1] != 0)
-      throw PlacedError(0, path + ": line " + std::to_string(line) + ": heading, columns " +
-                               std::to_string(column[place - 1]) + " " + quote(names[column[place - 1] - 1]) + " and " +
-                               std::to_string(c + 1) + " " + quote(names[c]) + "; allowed: one of them");
-    column[place - 1] = c + 1;
-    roles[c] = static_cast<std::uint8_t>(place - 1);
-  }
-  if (column[0] == 0 || column[1] == 0) return {};
-  const bool ends_first = std::max(column[0], column[1]) == 2;
-  if (ends_first && names.size() <= kMaxColumns && (names.size() == 2 || column[2] == 3)) return {};
-  if (names.size() > kMaxNamedColumns)
-    throw PlacedError(0, path + ": line " + std::to_string(line) + ": heading of " + std::to_string(names.size()) +
-                             " columns; allowed: at most " + std::to_string(kMaxNamedColumns));
-  return roles;
-}
-
-/// Checks by the heading of an edge list that the columns of ends come before the column of weights. @throws
-/// PlacedError if not
-void check_order(const std::string& path, std::uint64_t line, const std::vector<std::string>& names) {
-  for (std::size_t c = 0; c < names.size(); ++c) {
-    const std::size_t place = expected_column(names[c]);
-    if (place != 0 && (place == 3) != (c == 2))  // both ends may be in either order
-      throw PlacedError(0, path + ": line " + std::to_string(line) + ": heading, column " + std::to_string(c + 1) +
-                               " " + quote(names[c]) + "; allowed: both ends of an edge first, then its weight");
-  }
-}
-
-/// Determines separator and heading of an edge list from its first two rows. With names of vertices any text may be an edge, so that a
-/// heading is one only if it names both ends (source, target and the like).
-TableStart find_start(std::string_view first, std::string_view second, bool named) {
-  TableStart start = find_dialect(first, second);
-  if (!named) return start;
-  std::array<bool, 2> ends{};
-  std::size_t cells = 0;
-  for (TableCells walk(first, start.dialect.separator); walk.next(); ++cells)
-    if (const std::size_t place = expected_column(walk.cell()); place == 1 || place == 2) ends[place - 1] = true;
-  if (start.dialect.heading && ends[0] && ends[1]) return start;
-  start.dialect.heading = false;
-  start.names.clear();
-  start.refusal.clear();
-  return start;
 }
 
 /// Reads the lines of an edge list up to the second edge, from which the separator and a heading are determined.
@@ -152,10 +83,11 @@ Preface read_preface(const std::string& path, std::string_view head, bool named)
   TableStart start = find_start(rows[0], rows[1], named);
   if (!start.refusal.empty())
     throw PlacedError(0, path + ": line " + std::to_string(first_line) + ": " + start.refusal);
-  preface.roles = choose_columns(path, first_line, start.names);
+  preface.roles = choose_columns(path, first_line, start.names, rows[1], start.dialect.separator);
   if (preface.roles.empty()) check_order(path, first_line, start.names);
   preface.dialect = start.dialect;
   preface.names = std::move(start.names);
+  preface.first_row_at = first_at;
   if (start.dialect.heading) preface.heading_at = first_at;
   if (named && preface.bipartite)
     throw PlacedError(0,
@@ -188,11 +120,16 @@ class EdgeListParser {
         piece.text, piece.offset, general_,
         [&](const char* line) { return line == heading_line ? nullptr : add_plain_row(line); },
         [&](const LineWalk& walk) {
-          if (is_row(walk.line()) && walk.at() != preface_.heading_at) add(piece, walk.line(), walk.at());
+          if (!is_row(walk.line()))
+            late_comments_ += walk.at() > preface_.first_row_at && is_comment(walk.line()) ? 1U : 0U;
+          else if (walk.at() != preface_.heading_at)
+            add(piece, walk.line(), walk.at());
         });
   }
   /// Returns the number of columns of this rank's lines; 0 if neither the file's beginning nor this rank has rows.
   [[nodiscard]] std::uint64_t columns() const { return columns_; }
+  /// Returns the number of this rank's comments behind the first row, of those that the general parser has seen.
+  [[nodiscard]] std::uint64_t late_comments() const { return late_comments_; }
 
  private:
   /// Adds the edge of a plain line of an edge list to this rank's arcs. @return the place behind the line; null, and nothing is added,
@@ -217,12 +154,17 @@ class EdgeListParser {
     std::array<std::string_view, kMaxColumns> cell;  // fields of the line
     std::uint64_t columns = 0;
     const char separator = preface_.dialect.separator;
+    if (table_ != nullptr && has_bare_return(line)) text_.fail(piece, at, std::string(kBareReturnText));
     for (TableCells cells(line, separator); cells.next();) {
       const bool ends_row = separator == '\t' && columns == columns_ && cells.cell().empty();
       if (ends_row) continue;  // a tab behind the last cell
       const std::size_t role = role_of(columns);
       if (role < kMaxColumns) cell[role] = cells.cell();
       ++columns;
+      if (table_ != nullptr && role < 2 && !cells.is_quoted() && cells.cell().find('"') != std::string_view::npos)
+        text_.fail(piece, at,
+                   "column " + std::to_string(columns) + ": a quote within " + cell_text(cells.cell()) +
+                       "; allowed: names with a quote in quotes, the quote doubled");
       if (cells.is_malformed() || (cells.cell().empty() && (preface_.roles.empty() || role < 3)))
         text_.fail(piece, at,
                    "column " + std::to_string(columns) + ": " +
@@ -299,7 +241,8 @@ class EdgeListParser {
   std::uint64_t vertices_;  ///< ids of the file must be below it
   std::uint64_t columns_;   ///< number of columns of a line; 0: not known yet
   const Preface& preface_;
-  bool general_;  ///< no line is taken as a plain one
+  bool general_;                     ///< no line is taken as a plain one
+  std::uint64_t late_comments_ = 0;  ///< comments behind the first row
 };
 
 /// Returns the note that names the columns of an edge list which are not used.
@@ -369,6 +312,10 @@ Raw read_edge_list(const Source& source) {
     raw.lines.emplace_back("the fourth column is not used");
   if (source.names)
     raw.lines.emplace_back("vertices are named: they are numbered in the order of the first places of their names");
+  const auto comments = source.names ? all(parser.late_comments(), comm::Op::sum) : 0;
+  if (comments > 0)
+    raw.lines.push_back("taken for comments, not for names: " + std::to_string(comments) +
+                        " lines behind the first row that begin with #, % or //");
   source.log.compressed = text->compressed();
   return raw;
 }

@@ -7,6 +7,7 @@
 
 #include "merganser/base/error.hpp"
 #include "merganser/base/text.hpp"
+#include "merganser/base/text_table.hpp"
 #include "merganser/comm/collectives.hpp"
 #include "merganser/comm/hosts.hpp"
 #include "merganser/graphs/decompressor.hpp"
@@ -52,6 +53,24 @@ const Extension* find_extension(const std::string& path) {
   return found == kExtensions.end() ? nullptr : &*found;
 }
 
+/// Returns a word in lower case.
+std::string lower_case(std::string_view word) {
+  std::string out(word);
+  for (char& c : out) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return out;
+}
+
+/// Returns true for a line that begins a GML file: a graph, or a key that stands before it with a value that no edge list has there.
+/// @param lower  first word of the line, in lower case
+bool begins_gml(std::string_view lower, std::string_view line) {
+  if (lower == "graph" || lower == "graph[" || lower == "creator") return true;
+  Words words(line);
+  static_cast<void>(words.next());
+  const std::string_view value = words.next();
+  if (lower == "version") return CellKind::number == cell_kind(value) && words.next().empty();
+  return lower == "comment" && value.starts_with('"');
+}
+
 /// Determines the format of a graph file by its first bytes and its first line that is no comment. A METIS file cannot
 /// be told from an edge list and needs its extension. @throws InputError for an empty file, and for a file that is no
 /// graph
@@ -67,11 +86,11 @@ Format detect_by_contents(const std::string& path) {
   if (Words(head).rest().starts_with("%%MatrixMarket")) return Format::matrix_market;
   for (LineWalk walk(head); walk.next();) {
     const std::string_view first = Words(walk.line()).next();
+    const std::string lower = lower_case(first);
     if (first == "p") return Format::dimacs;
     if (first.starts_with("<?xml") || first.starts_with("<graphml")) return Format::graphml;
-    if (first == "graph" || first == "graph[" || first == "Creator") return Format::gml;
-    if (first.starts_with("*Vertices") || first.starts_with("*vertices") || first.starts_with("*Network"))
-      return Format::pajek;
+    if (begins_gml(lower, walk.line())) return Format::gml;
+    if (lower.starts_with("*vertices") || lower.starts_with("*network")) return Format::pajek;
     if (first != "c" && !first.empty() && walk.line().front() != '%' && walk.line().front() != '#') break;
   }
   return Format::edge_list;
@@ -175,8 +194,11 @@ bool holds_names(Format format) { return format == Format::edge_list; }
 // Format of a graph file to be written, by its extension alone.
 Format format_from_path(const std::string& path) {
   if (const Extension* e = find_extension(path)) return e->format;
-  throw UsageError(path + " has no extension that tells a format; allowed, unless the format is named: " +
-                   joined(kExtensions, ", ", &Extension::text));
+  std::vector<std::string_view> writable;
+  for (const Extension& e : kExtensions)
+    if (is_writable(e.format)) writable.push_back(e.text);
+  throw UsageError(
+      path + " has no extension that tells a format; allowed, unless the format is named: " + joined(writable, ", "));
 }
 
 // Format of a graph file: the parts of a BVGraph come first, since their extension .graph is that of METIS files too.

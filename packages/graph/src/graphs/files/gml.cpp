@@ -128,7 +128,7 @@ class GmlParser {
         in_.fail(key.line, "graph again; allowed: one graph in a file");
       } else {
         open_list(key, value);
-        parse_graph();
+        parse_graph(key.line);
       }
     }
     if (key.kind != Token::Kind::end)
@@ -168,10 +168,10 @@ class GmlParser {
     return key;
   }
 
-  /// Parses the list of a graph behind its bracket.
-  void parse_graph() {
+  /// Parses the list of a graph behind its bracket. @param line  of its key
+  void parse_graph(std::uint64_t line) {
     seen_ = true;
-    const Token graph{Token::Kind::key, "graph", 0};
+    const Token graph{Token::Kind::key, "graph", line};
     bool told = false;
     for (Token key = next_key(graph); key.kind == Token::Kind::key; key = next_key(graph)) {
       const Token value = in_.next();
@@ -184,9 +184,26 @@ class GmlParser {
         told = true;
         raw_.directed = value.text == "1";
       } else {
+        if (const std::string lower = lower_case(key.text); lower == "node" || lower == "edge" || lower == "directed")
+          in_.fail(key.line, "key " + quote(key.text) + "; allowed: " + lower);
+        note_unused("graph." + key.text);
         skip(key, value, 1);
       }
     }
+  }
+
+  /// Returns a key in lower case.
+  static std::string lower_case(std::string key) {
+    for (char& c : key) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    return key;
+  }
+  /// Keeps a key that is not used for the notes.
+  void note_unused(const std::string& key) {
+    if (unused_.contains(key)) return;
+    if (unused_.size() < kMaxUnused)
+      unused_.insert(key);
+    else
+      more_ = true;
   }
 
   /// Parses the list of a node or an edge behind its bracket.
@@ -198,14 +215,15 @@ class GmlParser {
       const Token value = in_.next();
       std::optional<std::string>* const place = place_of(item, node, key.text);
       if (place == nullptr) {
-        unused_.size() < kMaxUnused ? static_cast<void>(unused_.insert(list.text + "." + key.text))
-                                    : static_cast<void>(more_ = true);
+        note_unused(list.text + "." + key.text);
         skip(key, value, 1);
         continue;
       }
       if (place->has_value()) in_.fail(key.line, key.text + " again; allowed: once in a " + list.text);
-      // Labels may be numbers; ids and weights are never texts.
-      if (value.kind != Token::Kind::number && (value.kind != Token::Kind::text || key.text != "label"))
+      // Labels may be numbers, and weights numbers in quotes, as networkx writes those from 2^31 on; ids are never texts.
+      const bool weight = key.text == "weight" || key.text == "value";
+      const bool text = value.kind == Token::Kind::text && (key.text == "label" || (weight && !value.text.empty()));
+      if (value.kind != Token::Kind::number && !text)
         in_.fail(value.line, key.text + " " + quote(value.text) + "; allowed: a number" +
                                  (key.text == "label" ? " or a text" : ""));
       *place = value.text;

@@ -18,7 +18,7 @@ class PajekWords {
  public:
   explicit PajekWords(std::string_view line) : rest_(line) {}
   /// Returns the next word of the line, without its quotes; empty at the end, and for "". @param quoted  set to whether it was in quotes
-  /// @param closed  set to false if a quote has no end
+  /// @param closed  set to false if a quote has no end, or text behind it
   std::string_view next(bool& quoted, bool& closed) {
     while (!rest_.empty() && BlankWords::is_separator(rest_.front())) rest_.remove_prefix(1);
     quoted = rest_.starts_with('"');
@@ -27,7 +27,7 @@ class PajekWords {
     if (quoted) {
       rest_.remove_prefix(1);
       end = rest_.find('"');
-      closed = end != std::string_view::npos;
+      closed = end != std::string_view::npos && (end + 1 == rest_.size() || BlankWords::is_separator(rest_[end + 1]));
     } else {
       while (end < rest_.size() && !BlankWords::is_separator(rest_[end])) ++end;
     }
@@ -118,7 +118,7 @@ class PajekParser {
   std::string_view next(PajekWords& words, bool& quoted) const {
     bool closed = true;
     const std::string_view word = words.next(quoted, closed);
-    if (!closed) fail("a quote without an end; allowed: labels in quotes \"...\"");
+    if (!closed) fail("a quote without an end, or text behind it; allowed: labels in quotes \"...\"");
     return word;
   }
 
@@ -183,6 +183,8 @@ class PajekParser {
 
   /// Gives vertices without a label their numbers for names. @throws InputError for two vertices of one name
   void name_the_rest() {
+    constexpr double kEach = 140;  // bytes for a name, its place and its message
+    check_memory(source_.path, kEach * static_cast<double>(count_), 1, std::to_string(count_) + " names");
     std::vector<bool> named(static_cast<std::size_t>(count_));
     for (const VertexName& n : raw_.names) named[static_cast<std::size_t>(n.vertex)] = true;
     for (std::uint64_t v = 0; v < count_; ++v)

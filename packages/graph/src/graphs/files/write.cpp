@@ -181,9 +181,12 @@ bool is_real(WeightKind kind) { return kind == WeightKind::float32 || kind == We
 
 }  // namespace
 
+bool is_writable(Format format) {
+  return format != Format::bvgraph && format != Format::pajek && format != Format::gml && format != Format::graphml;
+}
+
 void check_writable(Format format) {
-  if (format != Format::bvgraph && format != Format::pajek && format != Format::gml && format != Format::graphml)
-    return;
+  if (is_writable(format)) return;
   throw UsageError("format \"" + std::string(to_string(format)) +
                    "\" is read only; allowed: edge-list, matrix-market, metis, dimacs, parhip, binary");
 }

@@ -7,6 +7,7 @@
 #include <new>
 #include <vector>
 
+#include "merganser/base/text_table.hpp"
 #include "src/graphs/files/disk.hpp"
 #include "src/graphs/unpack/decoder.hpp"
 
@@ -112,7 +113,8 @@ class FileDecompressor final : public Decompressor {
 
 Compression find_compression(std::string_view head) {
   for (const KnownCompression& known : kCompressions)
-    if (head.starts_with(known.signature)) return known.compression;
+    if (head.starts_with(known.signature) && (known.compression != Compression::bzip2 || begins_as_bzip2(head)))
+      return known.compression;
   return Compression::none;
 }
 

@@ -2,6 +2,7 @@
 #include <expat.h>
 
 #include <exception>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "merganser/base/log.hpp"
 #include "merganser/base/text.hpp"
 #include "src/graphs/files/one_rank.hpp"
 
@@ -21,7 +23,8 @@ constexpr std::size_t kDeepest = 256;  // elements in elements
 
 /// Key of data in a GraphML file.
 struct DataKey {
-  std::string id, name;  ///< attributes id and attr.name
+  std::string name;    ///< attribute attr.name
+  std::string domain;  ///< attribute for
   bool of_edges = false;
 };
 
@@ -57,6 +60,7 @@ class GraphmlParser {
   void parse() {
     ByteStream in(source_.path);
     std::vector<char> buffer(std::size_t{1} << 16);
+    std::uint64_t given = 0;  // bytes given to the parser
     for (bool last = false; !last;) {
       const std::size_t got = in.read(buffer.data(), buffer.size());
       last = got < buffer.size();
@@ -66,6 +70,11 @@ class GraphmlParser {
         if (::XML_GetErrorCode(parser_.get()) == XML_ERROR_NO_MEMORY) throw std::bad_alloc();
         fail(std::string("no XML: ") + ::XML_ErrorString(::XML_GetErrorCode(parser_.get())) + "; allowed: GraphML");
       }
+      // Expat looks at an unfinished tag from its beginning each time, which takes quadratic time for a long one.
+      given += got;
+      const XML_Index at = ::XML_GetCurrentByteIndex(parser_.get());
+      if (!last && at >= 0 && given - static_cast<std::uint64_t>(at) > kLongestWord + buffer.size())
+        fail("a tag or a comment of more than " + std::to_string(kLongestWord) + " bytes; allowed: at most that");
     }
     if (!graph_seen_) fail("the file ends without a graph; allowed: <graph edgedefault=\"undirected\"> or directed");
     graph_.finish();
@@ -114,7 +123,12 @@ class GraphmlParser {
     const std::string_view name = bar == std::string_view::npos ? full : full.substr(bar + 1);
     const Attributes attributes{given};
     const Element parent = open_.empty() ? Element::other : open_.back();
-    if (open_.empty() && (foreign || name != "graphml")) fail("element " + quote(name) + "; allowed: <graphml>");
+    if (open_.empty() && (foreign || name != "graphml")) {
+      if (foreign && name == "graphml")
+        fail("<graphml> of the namespace " + quote(full.substr(0, bar)) + "; allowed: " + std::string(kNamespace) +
+             ", or none");
+      fail("element " + quote(name) + "; allowed: <graphml>");
+    }
     open_.push_back(foreign ? Element::other : begin_known(name, attributes, parent));
   }
 
@@ -136,24 +150,28 @@ class GraphmlParser {
 
   Element begin_key(const Attributes& attributes) {
     if (graph_seen_) fail("<key> behind <graph>; allowed: before it");
-    const std::string_view domain = attributes["for"];
-    keys_.push_back({std::string(attributes["id"]), std::string(attributes["attr.name"]),
-                     domain.empty() || domain == "edge" || domain == "all"});
-    const DataKey& key = keys_.back();
-    if (key.id.empty()) fail("<key> without id; allowed: one in every key");
-    for (std::size_t i = 0; i + 1 < keys_.size(); ++i)
-      if (keys_[i].id == key.id) fail("key " + quote(key.id) + " again; allowed: different ids");
-    if (!key.of_edges) return Element::key;
-    if (key.name != "weight") {
-      if (unused_.size() < kMaxUnused) unused_.insert(key.name.empty() ? key.id : key.name);
-      return Element::key;
+    const std::string_view domain = attributes["for"], id = attributes["id"];
+    if (id.empty()) fail("<key> without id; allowed: one in every key");
+    DataKey key{std::string(attributes["attr.name"]), std::string(domain),
+                domain.empty() || domain == "edge" || domain == "all"};
+    const auto [at, is_new] = keys_.emplace(id, std::move(key));
+    if (!is_new) fail("key " + quote(id) + " again; allowed: different ids");
+    key_ = &at->second;
+    if (!key_->of_edges) return Element::key;
+    if (key_->name == "weight") {
+      weight_keys_.emplace(id);  // writers have one for each type of numbers
+    } else {
+      const std::string name = one_line(key_->name.empty() ? id : std::string_view(key_->name), 40);
+      if (unused_.size() < kMaxUnused)
+        unused_.insert(name);
+      else
+        more_ = more_ || !unused_.contains(name);
     }
-    weight_keys_.insert(key.id);  // writers have one for each type of numbers
     return Element::key;
   }
 
   Element begin_default() {
-    if (!keys_.back().of_edges || keys_.back().name != "weight") return Element::other;
+    if (!key_->of_edges || key_->name != "weight") return Element::other;
     if (!default_.empty()) fail("two defaults of the weight; allowed: one");
     text_.emplace();
     return Element::default_value;
@@ -187,9 +205,11 @@ class GraphmlParser {
 
   Element begin_data(const Attributes& attributes) {
     const std::string_view key = attributes["key"];
-    bool known = false;
-    for (const DataKey& k : keys_) known = known || k.id == key;
-    if (!known) fail("data with key " + quote(key) + "; allowed: the id of a <key>");
+    const auto known = keys_.find(key);
+    if (known == keys_.end()) fail("data with key " + quote(key) + "; allowed: the id of a <key>");
+    if (!known->second.of_edges)
+      fail("data of an edge with key " + quote(key) + ", which is for " + quote(known->second.domain) +
+           "; allowed: the id of a <key> for edge or all");
     if (!weight_keys_.contains(key)) return Element::other;
     if (edge_weighted_) fail("weight again; allowed: once in an edge");
     edge_weighted_ = true;
@@ -222,7 +242,9 @@ class GraphmlParser {
     raw_.lines.emplace_back("GraphML: nodes are numbered in the order of the file" +
                             std::string(source_.names ? ", and named by their ids" : ""));
     if (!default_.empty()) raw_.lines.push_back("GraphML: edges without a weight have that of its key, " + default_);
-    if (!unused_.empty()) raw_.lines.push_back("GraphML: data of edges that are not used: " + joined(unused_, ", "));
+    if (!unused_.empty())
+      raw_.lines.push_back("GraphML: data of edges that are not used: " + joined(unused_, ", ") +
+                           (more_ ? ", ..." : ""));
   }
 
   /// Edge that is read.
@@ -237,12 +259,14 @@ class GraphmlParser {
   DeclaredGraph graph_;
   std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)> parser_;
   std::exception_ptr error_;
-  std::vector<Element> open_;  // elements around the place
-  std::vector<DataKey> keys_;
+  std::vector<Element> open_;                         // elements around the place
+  std::map<std::string, DataKey, std::less<>> keys_;  // by their ids
+  const DataKey* key_ = nullptr;                      // key that is read
   std::set<std::string, std::less<>> weight_keys_;
   std::optional<std::string> text_;
   std::string default_;  // weight of edges without one; empty: none
   bool graph_seen_ = false, directed_ = false, edge_weighted_ = false;
+  bool more_ = false;  // there are more names than in unused_
   Edge edge_;
   std::set<std::string> unused_;  // names of keys of edges
 };
