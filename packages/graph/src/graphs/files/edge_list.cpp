@@ -14,6 +14,7 @@ namespace merganser::graphs::detail {
 namespace {
 
 // Whether a line is a comment or a row depends on the line alone, so that any rank can decide it in any piece of the file.
+
 /// Returns true for a line of an edge list file that is a comment: it begins with #, % or //.
 bool is_comment(std::string_view line) {
   line = BlankWords(line).rest();
