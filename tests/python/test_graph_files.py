@@ -170,7 +170,7 @@ def test_weights_of_points_are_distances_and_of_others_as_asked():
     (lambda p: merganser.read_graph(3), TypeError, ""),
     (lambda p: merganser.read_graph(p, format=None), TypeError, "format: a NoneType; allowed: a text"),
     (lambda p: merganser.read_graph(p, weights=b"unit"), TypeError, "weights: a bytes"),
-    (lambda p: merganser.read_graph(p, format="pajek"), merganser.UsageError, ".*pajek.*allowed"),
+    (lambda p: merganser.read_graph(p, format="dot"), merganser.UsageError, ".*dot.*allowed"),
     (lambda p: merganser.read_graph(p, format="matrix-market"), merganser.InputError, ".*graph.txt"),
     (lambda p: merganser.read_graph(p, seed="1"), TypeError, "seed: a str"),
     (lambda p: merganser.read_graph(p.parent / "none.mgr"), merganser.InputError, ".*none.mgr"),
