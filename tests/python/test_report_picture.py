@@ -85,7 +85,8 @@ def test_packed_traffic_is_read():
     assert unpack_flows("") == []
 
 
-@pytest.mark.parametrize("text", ["gICA", "AAEgICA", "AB*", pack(FLOWS)[:-4]])
+@pytest.mark.parametrize("text", ["gICA", "AAEgICA", "AB*", pack(FLOWS)[:-4], pack([(0, 1, 1 << 63, 8, 1)]),
+                                  "gICA" * 100_000])
 def test_damaged_packed_traffic_is_refused(text):
     with pytest.raises(ValueError, match="packed traffic"):
         unpack_flows(text)

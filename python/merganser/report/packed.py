@@ -19,6 +19,8 @@ def _numbers(text: str) -> list[int]:
             continue
         bits -= 8
         byte = held >> bits & 0xFF
+        if shift >= 63 and byte:
+            raise ValueError("packed traffic: a number has more than 63 bits")
         value |= (byte & 0x7F) << shift
         shift += 7
         if byte < 0x80:
