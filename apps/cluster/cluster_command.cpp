@@ -10,6 +10,7 @@
 #include "apps/cluster/difference.hpp"
 #include "apps/cluster/file_rules.hpp"
 #include "apps/cluster/labels.hpp"
+#include "apps/cluster/links_json.hpp"
 #include "apps/cluster/merge_options.hpp"
 #include "apps/cluster/picture.hpp"
 #include "apps/cluster/policy_file.hpp"
@@ -65,7 +66,8 @@ void describe(ClusterCommand& o, V&& option) {
          Letter{'o'}, Kind{"FILE"}, Writes{});
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option("csv", o.csv, "table to write: one line per step and rank", Kind{"FILE"}, Writes{});
-  option("picture", o.picture, "picture to write (.svg .png .pdf): where the last step merged most, before and after",
+  option("picture", o.picture,
+         "picture to write (.svg .png .pdf): where the last step merged most, before and after; --json has its links",
          Kind{"FILE"}, Writes{});
   option("labels", o.labels,
          "text to write: for each parcel of IN, in its order, its place there (from 0) and the id of the parcel of the "
@@ -341,10 +343,7 @@ void Run::write_report() {
   comm::TrafficMatrix traffic;
   if (!o_.json.empty()) traffic = comm::gather_traffic(t_, traffic_);
   std::vector<Summary> others;
-  for (const auto& stage : profile_.stages()) {
-    const auto seconds = comm::all_gather_value(t_, stage.seconds);
-    others.push_back(summarise(seconds));
-  }
+  for (const auto& stage : profile_.stages()) others.push_back(summarise(comm::all_gather_value(t_, stage.seconds)));
   const std::string table = o_.csv.empty() ? std::string() : table_.to_csv(t_);
   if (t_.rank() != 0) return;
 
@@ -368,6 +367,7 @@ void Run::write_report() {
   record["checks"] = {{"audit", o_.audit}, {"reference", o_.reference}};
   answers_.add_to(record);
   record["result"] = result_json(first_, last_, all_, sums_, digest_);
+  if (scene_ && policy_.is_default()) record["links"] = links_json(*scene_);
   if (can_print_report(in_.table)) print(record, stages, others);
   if (!o_.json.empty()) write_record(o_.json, record);
   if (!o_.csv.empty()) write_text_file(o_.csv, table);

@@ -86,6 +86,65 @@ def test_every_fresh_record_is_small_and_gives_charts_with_data(path):
         json.dumps(chart.spec(), allow_nan=False)
 
 
+def charts_of(*names):
+    records, _ = read_records([ROOT / f"tests/python/data/records/{name}.json" for name in names])
+    return {chart.title: chart for chart in make_charts(records)[0]}
+
+
+def drawn(chart, layer=None):
+    """The data that a chart draws, of one of its layers."""
+    spec = chart.picture.to_dict(validate=False)
+    data = (spec if layer is None else spec["layer"][layer])["data"]
+    return data["values"] if "values" in data else spec["datasets"][data["name"]]
+
+
+def test_links_are_drawn_before_and_after_pruning():
+    charts = charts_of("cluster")
+    before, after = (next(chart for title, chart in charts.items() if title.startswith(f"Links {state} pruning"))
+                     for state in ("before", "after"))
+    links = read_records([ROOT / "tests/python/data/records/cluster.json"])[0][0].get("links")
+    assert len(before.rows) == len(links["from"]) and len(after.rows) == sum(links["kept"])
+    assert all(row["kept"] for row in after.rows) and not all(row["kept"] for row in before.rows)
+    # Three lines an arrow.
+    assert len(drawn(after, 0)) == 3 * len(after.rows)
+
+
+def test_bars_of_a_condensed_tree_lie_below_their_parents_and_apart():
+    chart = charts_of("linkage-hdbscan")["Condensed tree of linkage-hdbscan"]
+    bars = drawn(chart)
+    tree = read_records([ROOT / "tests/python/data/records/linkage-hdbscan.json"])[0][0].get("condensed_tree")
+    assert len(bars) == len(tree["parent"]) > 3
+    for at, parent in enumerate(tree["parent"]):
+        if parent >= 0:
+            assert bars[at]["birth"] <= bars[parent]["end"]
+        for other in range(at):
+            if tree["parent"][other] == parent:
+                assert bars[at]["left"] >= bars[other]["right"]
+    assert {bar["label"] for bar in bars} == {f"cluster {label}" if label >= 0 else "not selected" for label in tree["label"]}
+
+
+def test_the_top_of_a_dendrogram_is_drawn_with_a_bracket_for_each_merge():
+    chart = charts_of("linkage")["Dendrogram of linkage"]
+    segments = drawn(chart)
+    tree = read_records([ROOT / "tests/python/data/records/linkage.json"])[0][0].get("dendrogram")
+    merges = {parent for parent in tree["parent"] if parent >= 0}
+    assert len(segments) == 3 * len(merges) and sum(s["y"] == s["y2"] and s["x"] < s["x2"] for s in segments) >= len(merges)
+
+
+@pytest.mark.parametrize("spoil", [{"parent": [0, 0, 1]}, {"parent": [-1, 2, 0]}, {"size": [3]}, {"parent": ["x", 0, 0]}])
+def test_a_tree_that_is_none_is_named(spoil):
+    tree = {"parent": [-1, 0, 0], "height": [2.0, 0.0, 0.0], "size": [3, 1, 1], "min_size": 1, "merges_left_out": 0}
+    charts, problems = make_charts([run_record("linkage", dendrogram={**tree, **spoil})])
+    assert problems and not [chart for chart in charts if chart.title.startswith("Dendrogram")]
+
+
+def test_small_parcels_are_drawn_over_time():
+    charts = charts_of("flow")
+    rows = charts["Share of small parcels over time"].rows
+    assert len(rows) > 1 and all(row["share"] == pytest.approx(100 * row["small"] / row["parcels"]) for row in rows)
+    assert "Parcels over time" in charts
+
+
 def test_every_stored_record_gives_charts_with_data(stored):
     assert len(stored) > 40
     for path in stored:

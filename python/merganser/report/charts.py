@@ -1,11 +1,11 @@
 """The charts of all families, in the order of a report."""
 from __future__ import annotations
 
-from . import announce, checks, compare, flow, forests, growth, steps, topo, trend
+from . import announce, checks, compare, flow, forests, growth, hierarchy, links, steps, topo, trend
 from .draw import Chart
 from .records import Problem, Record
 
-FAMILIES = (compare, steps, topo, announce, forests, growth, flow, checks)
+FAMILIES = (compare, steps, links, topo, announce, forests, hierarchy, growth, flow, checks)
 
 
 def make_charts(records: list[Record], by: str = "") -> tuple[list[Chart], list[Problem]]:

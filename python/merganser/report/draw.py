@@ -151,6 +151,12 @@ def lines(rows: Rows, columns: dict[str, str], x: Axis, y: Axis, colour: str, ba
     return alt.layer(*layers).properties(height=height)
 
 
+def curves(rows: Rows, columns: dict[str, str], x: Axis, y: Axis, colour: str, height: int = 300) -> Any:
+    """Returns lines without points, one for each value of the column `colour`: of many values, as over the time of a run."""
+    base = alt.Chart(_data(rows)).encode(x=x.x(), y=y.y(), color=_colour(colour, columns[colour]), tooltip=_tips(columns, rows))
+    return alt.layer(base.mark_line(strokeWidth=1.8), base.mark_point(size=60, opacity=0)).properties(height=height)
+
+
 def stacks(rows: Rows, columns: dict[str, str], label: str, value: Axis, part: str) -> Any:
     """Returns horizontal bars, one for each value of the column `label`, in parts."""
     order = list(dict.fromkeys(row[label] for row in rows))

@@ -1,7 +1,7 @@
-"""Charts of flow and of files of parcels: stages of a run, n-way mergers, numbers of parcels."""
+"""Charts of flow and of files of parcels: stages of a run, parcels over time, n-way mergers, numbers of parcels."""
 from __future__ import annotations
 
-from .draw import Axis, Chart, Rows, bars, time_unit
+from .draw import Axis, Chart, Rows, bars, curves, time_unit
 from .records import Record, dig, number
 
 SECTION = "Flow and parcels"
@@ -51,7 +51,27 @@ def _numbers(records: list[Record]) -> list[Chart]:
     return out
 
 
+def _series(records: list[Record]) -> list[Chart]:
+    """Returns the charts over simulated time: the share of small parcels, and the number of parcels."""
+    rows: Rows = []
+    for record in records:
+        series = record.get("series") if record.kind == "flow" else None
+        columns = [dig(series, name, default=[]) for name in ("time", "parcels", "small")]
+        for time, parcels, small in zip(*columns, strict=True):
+            if number(time) is not None and number(parcels):
+                rows.append({"run": record.label, "time": time, "parcels": parcels, "small": small, "share": 100 * small / parcels})
+    if len(rows) < 2:
+        return []
+    columns = {"run": "record", "time": "simulated time [s]", "parcels": "parcels", "small": "small parcels",
+               "share": "small parcels [%]"}
+    return [Chart(title, caption, rows, columns, curves(rows, columns, Axis("time", columns["time"]), axis, "run"), SECTION)
+            for title, caption, axis in (
+                ("Share of small parcels over time", "Parcels that look for a partner in the next step, of all; as in Fig. 14 of the "
+                 "paper of the clustering.", Axis("share", columns["share"], zero=True)),
+                ("Parcels over time", "Number of parcels at the start of each step.", Axis("parcels", "parcels", False, ",~s")))]
+
+
 def charts(records: list[Record]) -> list[Chart]:
     """Returns the charts of all records of flow and gen random."""
     stages = _stages(records)
-    return ([stages] if stages else []) + _numbers(records)
+    return ([stages] if stages else []) + _series(records) + _numbers(records)

@@ -334,6 +334,7 @@ class FlowRun : Pinned {
     record["result"].update(counts_json(sum_counts(rows_)));
     record["result"]["snapshots"] = files_;
     record["result"]["digest"] = digest.to_string();
+    record["series"] = series_json(rows_);
     if (can_print_report(in_.table)) {
       std::cout << stages_table(names, seconds, "time over ranks") << '\n';
       print(record, seconds);

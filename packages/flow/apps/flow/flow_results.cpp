@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "apps/flow/files.hpp"
@@ -41,6 +42,26 @@ Json counts_json(const flow::StepCounts& c) {
   for (std::size_t i = 0; i < c.clusters.size(); ++i)
     clusters[i + 1 == c.clusters.size() ? "8+" : std::to_string(i + 2)] = c.clusters[i];
   return {{"splits", c.splits}, {"merges", c.merges}, {"merged_into_big", c.merged_into_big}, {"clusters", clusters}};
+}
+
+Json series_json(const std::vector<flow::Statistics>& rows) {
+  const std::size_t stride = std::max<std::size_t>(1, (rows.size() + kMaxSeriesRows - 2) / (kMaxSeriesRows - 1));
+  Json out = {{"stride", stride}};
+  flow::StepCounts counts;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    counts += rows[i].counts;
+    if (i % stride != 0 && i + 1 != rows.size()) continue;
+    out["step"].push_back(rows[i].step);
+    out["time"].push_back(rows[i].time);
+    out["parcels"].push_back(rows[i].parcels);
+    out["small"].push_back(rows[i].small);
+    out["splits"].push_back(counts.splits);
+    out["merges"].push_back(counts.merges);
+    out["kinetic_energy"].push_back(rows[i].kinetic_energy);
+    out["enstrophy"].push_back(rows[i].enstrophy);
+    counts = {};
+  }
+  return out;
 }
 
 double compute_box_volume(const Grid& grid) { return grid.box.extent[0] * grid.box.extent[1] * grid.box.extent[2]; }

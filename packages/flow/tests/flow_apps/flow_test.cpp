@@ -84,9 +84,21 @@ void expect_picture_with_rules(const std::string& path) {
 
 TEST(Flow, writes_files_that_the_other_commands_read) {
   const Folder folder;
-  const Outcome made = run(kHurried + Arguments{"--until", "2", "-o", folder.file("rt"), "--consecutive", "3",
-                                                "--consecutive-from", "1", "--no-fields", "--pictures"});
+  const Outcome made =
+      run(kHurried + Arguments{"--until", "2", "-o", folder.file("rt"), "--consecutive", "3", "--consecutive-from", "1",
+                               "--no-fields", "--pictures", "--json", folder.file("f.json")});
   ASSERT_EQ(made.code, 0) << made.text();
+  const Json record = read_json_file(folder.file("f.json"));
+  const Json series = record["series"];
+  EXPECT_EQ(series["stride"], 1);
+  EXPECT_EQ(series["time"].size(), record["result"]["steps_made"].get<std::size_t>() + 1);
+  for (const char* column : {"step", "time", "parcels", "small", "kinetic_energy", "enstrophy"}) {
+    ASSERT_EQ(series[column].size(), series["time"].size()) << column;
+    EXPECT_EQ(series[column].back(), record["result"][column]) << column;
+  }
+  std::int64_t splits = 0;
+  for (const Json& n : series["splits"]) splits += n.get<std::int64_t>();
+  EXPECT_EQ(splits, record["result"]["splits"]);
   Arguments files;
   for (const std::string& name : folder.list())
     if (name.ends_with("_parcels.nc")) files.push_back(folder.file(name));

@@ -10,6 +10,7 @@
 #include "apps/frame/table.hpp"
 #include "apps/graph/input.hpp"
 #include "apps/linkage/files.hpp"
+#include "apps/linkage/trees_json.hpp"
 #include "apps/msf/points_input.hpp"
 #include "apps/msf/report.hpp"
 #include "merganser/base/timer.hpp"
@@ -107,13 +108,14 @@ constexpr std::size_t kShownClusters = 8;  // number of cluster sizes in the rep
 
 /// Clusters computed by the command merganser linkage, on rank 0.
 struct ClusterResult {
-  msf::Dendrogram dendrogram;         ///< single-linkage dendrogram
-  msf::CondensedTree condensed;       ///< condensed tree of HDBSCAN*
-  std::vector<double> probabilities;  ///< of HDBSCAN*: strength of membership of each point
-  std::vector<std::int64_t> labels;   ///< cluster of each vertex, -1: noise; empty without a cut
-  std::vector<std::int64_t> sizes;    ///< number of vertices of each cluster, by label
-  std::int64_t noise = 0;             ///< number of points in no cluster
-  bool exact_order = false;           ///< merges of one height are in scikit-learn's order
+  msf::Dendrogram dendrogram;           ///< single-linkage dendrogram
+  msf::CondensedTree condensed;         ///< condensed tree of HDBSCAN*
+  std::vector<std::uint32_t> selected;  ///< of HDBSCAN*: cluster of the condensed tree, by label
+  std::vector<double> probabilities;    ///< of HDBSCAN*: strength of membership of each point
+  std::vector<std::int64_t> labels;     ///< cluster of each vertex, -1: noise; empty without a cut
+  std::vector<std::int64_t> sizes;      ///< number of vertices of each cluster, by label
+  std::int64_t noise = 0;               ///< number of points in no cluster
+  bool exact_order = false;             ///< merges of one height are in scikit-learn's order
 };
 
 /// Run of the command merganser linkage on one rank.
@@ -273,6 +275,7 @@ class LinkageRun {
     found_.labels.assign(found.labels.begin(), found.labels.end());
     found_.sizes.resize(found.clusters);
     found_.probabilities = std::move(found.probabilities);
+    found_.selected = std::move(found.selected);
   }
 
   /// Writes the files of clusters, the report and the run record on rank 0, with measurements of all ranks. Collective.
@@ -292,6 +295,9 @@ class LinkageRun {
         record["facts"] = phases["facts"];
         record["memory"] = {{"peak_bytes_most", peak}, {"method", peak_.method()}};
         record["result"] = result();
+        if (!found_.dendrogram.merges.empty()) record["dendrogram"] = dendrogram_json(found_.dendrogram);
+        if (!found_.condensed.clusters.empty())
+          record["condensed_tree"] = condensed_json(found_.condensed, found_.selected);
         const bool quiet =
             o_.json == "-" || o_.linkage == "-" || o_.labels == "-" || o_.probabilities == "-" || o_.condensed == "-";
         if (!quiet) print(record);

@@ -95,6 +95,42 @@ TEST(Linkage, writes_merges_labels_and_a_record) {
   EXPECT_EQ(joined.out, "3 4 1 2\n0 1 5 2\n2 6 6 3\n5 7 inf 5\n") << joined.text();
 }
 
+TEST(Linkage, records_the_top_of_the_dendrogram_and_the_condensed_tree) {
+  const Folder folder;
+  const std::string graph = folder.file("g.tsv"), json = folder.file("r.json");
+  std::ofstream(graph) << "0 1 5\n1 2 7\n0 2 6\n3 4 1\n";
+  ASSERT_EQ(run({"linkage", graph, "--json", json}).code, 0);
+  const Json top = read_json_file(json)["dendrogram"];
+  EXPECT_EQ(top["parent"], Json::parse("[-1, -1, 0, 0, 3, 3, 1, 1]"));
+  EXPECT_EQ(top["height"], Json::parse("[6, 1, 0, 5, 0, 0, 0, 0]"));
+  EXPECT_EQ(top["size"], Json::parse("[3, 2, 1, 2, 1, 1, 1, 1]"));
+  EXPECT_EQ(top["merges_left_out"], 0);
+  ASSERT_EQ(run({"linkage", graph, "--join", "--json", json}).code, 0);
+  EXPECT_TRUE(read_json_file(json)["dendrogram"]["height"][0].is_null());
+
+  ASSERT_EQ(run({"linkage", "--points", "clusters:2:3000:5", "--method", "hdbscan", "--min-cluster-size", "9",
+                 "--condensed", folder.file("c.txt"), "--json", json})
+                .code,
+            0);
+  const Json record = read_json_file(json);
+  const Json tree = record["condensed_tree"];
+  EXPECT_EQ(tree["size"].size() + tree["clusters_left_out"].get<std::size_t>(),
+            record["result"]["clusters"]["condensed"].get<std::size_t>());
+  ASSERT_EQ(tree["parent"].size(), tree["size"].size());
+  EXPECT_EQ(tree["size"][0], 3000);
+  std::int64_t selected = 0;
+  for (std::size_t i = 0; i < tree["size"].size(); ++i) {
+    selected += tree["label"][i] >= 0;
+    EXPECT_GE(tree["end"][i], tree["birth"][i]);
+    if (i == 0) continue;
+    EXPECT_LT(tree["parent"][i].get<std::size_t>(), i);
+    EXPECT_GE(tree["end"][tree["parent"][i].get<std::size_t>()], tree["birth"][i]);
+  }
+  EXPECT_EQ(selected, record["result"]["clusters"]["count"]);
+  EXPECT_LE(record["dendrogram"]["parent"].size(), 79U);  // 40 leaves
+  EXPECT_GT(record["dendrogram"]["merges_left_out"], 2900);
+}
+
 TEST(Linkage, finds_dense_clusters_of_points_in_a_file) {
   const Folder folder;
   const std::string points = folder.file("p.txt");
