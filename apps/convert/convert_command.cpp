@@ -38,7 +38,7 @@ void describe(ConvertOptions& o, V&& option) {
                     Required{}, Reads{});
   option.positional("OUT", o.output,
                     "parcel file to write; its suffix (.nc .vtkhdf .vtu .pvd .npz .npy .csv), or :epic, :openpmd, "
-                    ":vtkhdf, :vtu, :npz, :npy or :csv behind it, says the format",
+                    ":vtkhdf, :vtu, :npz, :npy or :csv behind it, says the format; .vtkhdf:series grows by a step",
                     Required{}, Writes{});
   option.section("Output");
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
@@ -149,12 +149,12 @@ constexpr std::string_view kConvertText =
     "of what was read; reading OUT gives it again, of CSV unless integers are narrower than 64 bits. Variables beside\n"
     "EPIC's need a rule, as in cluster, since files tell it. What else OUT has no place for, as groups and units, is\n"
     "named in a warning, unless --attribute NAME:drop says so. OUT appears whole or the old file stays. A series .pvd\n"
-    "grows by one step, a file .vtu beside it.\n\n"
+    "grows by one step, a file .vtu beside it; OUT.vtkhdf:series by one in the same file.\n\n"
     "  merganser convert out.nc out.vtkhdf\n"
     "  merganser convert out.nc out.csv --columns x_position=x,y_position=y,z_position=z\n"
     "  merganser convert points.csv in.npz --cells 8,8,8 --origin 0,0,0 --extent 1,1,1 --periodic xyz\n"
     "  merganser convert dump.h5 dump.vtkhdf --species electrons --periodic xyz\n"
-    "  for f in rt_*_parcels.nc; do merganser convert $f rt.pvd; done   # a series\n"
+    "  for f in rt_*_parcels.nc; do merganser convert $f rt.vtkhdf:series; done\n"
     "  merganser run -n 4 -- convert out.nc out.h5:openpmd\n";
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
 #include "merganser/base/error.hpp"
@@ -18,6 +19,8 @@ constexpr std::array<std::pair<const char*, FileFormat>, 7> kFormats{{{":epic", 
                                                                       {":npz", FileFormat::npz},
                                                                       {":npy", FileFormat::npy},
                                                                       {":csv", FileFormat::csv}}};
+/// Suffix of the name of a VTKHDF file that grows by a step.
+constexpr std::string_view kSeries = ":series";
 /// Formats by the suffix of a name, where it leaves no doubt.
 constexpr std::array<std::pair<const char*, FileFormat>, 6> kSuffixes{{{".vtkhdf", FileFormat::vtkhdf},
                                                                        {".pvd", FileFormat::vtu},
@@ -45,6 +48,8 @@ void add_epic_losses(const FileGroup& root, std::vector<FileLoss>& to) {
 }  // namespace
 
 OutputName parse_output_name(const std::string& name, const FileMetadata& metadata) {
+  if (name.ends_with(kSeries))
+    return {.path = name.substr(0, name.size() - kSeries.size()), .format = FileFormat::vtkhdf, .appends = true};
   for (const auto& [suffix, format] : kFormats)
     if (name.ends_with(suffix)) return {name.substr(0, name.size() - std::string(suffix).size()), format};
   for (const auto& [suffix, format] : kSuffixes)
@@ -57,6 +62,7 @@ OutputName parse_output_name(const std::string& name, const FileMetadata& metada
 }
 
 std::string strip_format(const std::string& name) {
+  if (name.ends_with(kSeries)) return name.substr(0, name.size() - kSeries.size());
   for (const auto& [suffix, format] : kFormats)
     if (name.ends_with(suffix)) return name.substr(0, name.size() - std::string(suffix).size());
   return name;

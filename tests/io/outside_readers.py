@@ -51,6 +51,38 @@ def check_vtkhdf(path, count, arrays):
     assert set(arrays) <= names, names
 
 
+def check_series(merganser, folder):
+    """Lets a series grow by three steps and compares each, as VTK reads it, with the file of that step alone."""
+    import h5py
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+    from vtkmodules.vtkIOHDF import vtkHDFReader
+
+    def read(path, time=None):
+        reader = vtkHDFReader()
+        reader.SetFileName(str(path))
+        reader.UpdateInformation()
+        if time is not None:
+            reader.UpdateTimeStep(time)
+        reader.Update()
+        data = reader.GetOutput()
+        arrays = data.GetPointData()
+        found = {arrays.GetArrayName(i): vtk_to_numpy(arrays.GetArray(i)) for i in range(arrays.GetNumberOfArrays())}
+        places = [data.GetCell(i).GetPointId(0) for i in range(data.GetNumberOfCells())]
+        return {**found, "points": vtk_to_numpy(data.GetPoints().GetData()), "places": places}
+
+    for step in range(3):
+        run(merganser, "gen", "random", "--cells", "3,3,3", "--per-cell", 2 + step % 2, "--seed", step, "-o", folder / f"{step}.nc")
+        with h5py.File(folder / f"{step}.nc", "a") as file:
+            file["t"][:] = 0.5 * step
+        run(merganser, "convert", folder / f"{step}.nc", folder / f"{step}.vtkhdf")
+        run(merganser, "convert", folder / f"{step}.nc", folder / "series.vtkhdf:series")
+    for step in range(3):
+        alone, of_series = read(folder / f"{step}.vtkhdf"), read(folder / "series.vtkhdf", 0.5 * step)
+        assert alone.keys() == of_series.keys() and len(alone["places"]) == len(alone["volume"])
+        for name in alone:
+            assert (alone[name] == of_series[name]).all() if name != "places" else alone[name] == of_series[name], (step, name)
+
+
 def check_plasma(merganser, plasma, folder):
     """Merges a plasma, on one rank and two, and reads the results."""
     count = 30000
@@ -82,6 +114,7 @@ def main():
         records = ("position", "positionOffset", "weighting", "id", "vorticity", "buoyancy", "B11")
         check_openpmd(folder / "out.h5", ("parcels",), count, records)
         check_vtkhdf(folder / "out.vtkhdf", count, ("volume", "merganser_id", "vorticity", "buoyancy", "B11"))
+        check_series(merganser, folder)
         if len(sys.argv) > 2 and pathlib.Path(sys.argv[2]).exists():
             check_plasma(merganser, sys.argv[2], folder)
     print("openPMD-api, h5py and VTK read what was written")

@@ -1,7 +1,9 @@
 /// Tests of VTKHDF files of parcels: written, read bit for bit, converted, refused.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "merganser/base/error.hpp"
 #include "merganser/comm/collectives.hpp"
@@ -104,6 +106,91 @@ TEST_P(Vtkhdf, points_of_floats_stay_floats) {
     io::write_parcels(folder.file("b.vtkhdf"), parcels, Decomposition(info.grid, t.size()), 0, t, info.metadata);
     const Parcels back = io::read_parcels(folder.file("b.vtkhdf"), io::read_info(folder.file("b.vtkhdf"), t), t);
     EXPECT_EQ(total_digest(t, back), total_digest(t, parcels));
+    t.barrier();
+  });
+}
+
+TEST_P(Vtkhdf, a_series_grows_by_a_step_and_its_last_is_read) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Folder folder(t);
+    const Grid grid{{{0, 0, 0}, {1, 1, 1}, {true, true, false}}, {4, 4, 4}};
+    const Decomposition decomposition(grid, t.size());
+    const std::string path = folder.file("run.vtkhdf");
+    std::vector<Digest> digests;
+    std::vector<std::int64_t> counts;
+    for (int step = 0; step < 3; ++step) {
+      RandomParcels random;
+      random.per_cell = 3 + 2 * (step % 2);
+      random.seed = static_cast<std::uint64_t>(step);
+      const Parcels parcels = generate_random(random, decomposition, t.rank());
+      digests.push_back(total_digest(t, parcels));
+      counts.push_back(t.all_reduce(static_cast<std::int64_t>(parcels.size()), comm::Op::sum));
+      // The first step is a file without a series, which becomes one.
+      io::write_parcels(path + (step == 0 ? "" : ":series"), parcels, decomposition, 0.5 * step, t);
+      const io::ParcelFileInfo info = io::read_info(path, t);
+      EXPECT_EQ(info.time, 0.5 * step);
+      EXPECT_EQ(info.parcels, counts.back());
+      if (step > 0) {
+        ASSERT_EQ(info.notes.size(), 1U);
+        EXPECT_EQ(info.notes[0], "time step " + std::to_string(step) + ", the last of " + std::to_string(step + 1));
+      }
+      EXPECT_EQ(total_digest(t, io::read_parcels(path, info, t)), digests.back());
+    }
+    EXPECT_FALSE(digests[0] == digests[1]);
+    // Earlier steps are there: with the last one cut off by its place in Steps, the second is read.
+    if (t.rank() == 0) {
+      const io::NetcdfLock lock(path);
+      const io::hdf5::File file = io::hdf5::File::open(path);
+      std::vector<std::int64_t> begins(3);
+      file.read("/VTKHDF/Steps/PointOffsets", io::FileType::i64, {0, 3}, begins.data());
+      EXPECT_EQ(begins, (std::vector<std::int64_t>{0, counts[0], counts[0] + counts[1]}));
+      file.read("/VTKHDF/Vertices/NumberOfCells", io::FileType::i64, {0, 3}, begins.data());
+      EXPECT_EQ(begins, counts);
+      const std::int64_t all = counts[0] + counts[1] + counts[2];
+      std::vector<std::int64_t> offsets(static_cast<std::size_t>(all) + 3);
+      file.read("/VTKHDF/Vertices/Offsets", io::FileType::i64, {0, all + 3}, offsets.data());
+      std::vector<std::int64_t> expected;
+      for (const std::int64_t count : counts)
+        for (std::int64_t i = 0; i <= count; ++i) expected.push_back(i);
+      EXPECT_EQ(offsets, expected);
+      EXPECT_EQ(file.dataset("/VTKHDF/PointData/vorticity").shape, (std::vector<std::int64_t>{all, 3}));
+      std::vector<double> volumes(static_cast<std::size_t>(all));
+      file.read("/VTKHDF/PointData/volume", io::FileType::f64, {0, all}, volumes.data());
+      EXPECT_TRUE(std::all_of(volumes.begin(), volumes.end(), [](double v) { return v > 0; }));
+    }
+    t.barrier();
+  });
+}
+
+TEST_P(Vtkhdf, what_cannot_be_the_next_step_is_refused_and_the_series_stays) {
+  on_ranks(GetParam(), [](Transport& t) {
+    const Folder folder(t);
+    const Grid grid{{{0, 0, 0}, {1, 1, 1}, {true, true, false}}, {4, 4, 4}};
+    const Decomposition decomposition(grid, t.size());
+    const Parcels parcels = generate_random({}, decomposition, t.rank());
+    const std::string path = folder.file("run.vtkhdf");
+    io::write_parcels(path + ":series", parcels, decomposition, 1, t);
+    io::write_parcels(path + ":series", parcels, decomposition, 2, t);
+    const Digest before = total_digest(t, parcels);
+    const auto refused = [&](const std::string& file, const Parcels& next, const Decomposition& blocks, double time) {
+      return refusal<InputError>([&] { io::write_parcels(file + ":series", next, blocks, time, t); });
+    };
+    EXPECT_NE(refused(path, parcels, decomposition, 2).find("its last step is of time 2"), std::string::npos);
+    Grid other = grid;
+    other.box.periodic[0] = false;
+    EXPECT_NE(refused(path, parcels, Decomposition(other, t.size()), 3).find("another box"), std::string::npos);
+    Parcels bare(Schema(std::vector<Attribute>{}));
+    for (std::size_t i = 0; i < parcels.size(); ++i) {
+      bare.append(parcels.site(i), parcels.row(i));
+      bare.set_id(i, parcels.id(i));
+    }
+    EXPECT_NE(refused(path, bare, decomposition, 3).find("the parcels have none"), std::string::npos);
+    if (t.rank() == 0) std::ofstream(folder.file("other.vtkhdf")) << "no HDF5";
+    t.barrier();
+    EXPECT_NE(refused(folder.file("other.vtkhdf"), parcels, decomposition, 3), "nothing was thrown");
+    const io::ParcelFileInfo info = io::read_info(path, t);
+    EXPECT_EQ(info.time, 2);
+    EXPECT_EQ(total_digest(t, io::read_parcels(path, info, t)), before);
     t.barrier();
   });
 }

@@ -13,10 +13,11 @@ namespace merganser::io {
 struct OutputName {
   std::string path;                      ///< name of the file
   FileFormat format = FileFormat::epic;  ///< format that it will have
+  bool appends = false;  ///< VTKHDF: the parcels become the next step of the series in the file, if there is one
 };
 
 /// Splits the name of a parcel file that is to be written. "out.h5:openpmd", "out.x:vtkhdf", ":epic", ":vtu", ":npz", ":npy" and
-/// ":csv" say the format; else ".vtkhdf", ".vtu", ".pvd" (a series of VTU), ".npz", ".npy" and ".csv" do, and ".h5" or ".hdf5" is
+/// ":csv" say the format, ":series" that of VTKHDF whose file grows by a time step with each write; else ".vtkhdf", ".vtu", ".pvd" (a series of VTU), ".npz", ".npy" and ".csv" do, and ".h5" or ".hdf5" is
 /// openPMD if the parcels come from a file of openPMD; all else is EPIC's. Local.
 /// @param metadata  of the file that the parcels come from
 /// @throws UsageError for parcels of a file neither of EPIC nor of openPMD and a suffix ".h5" alone, which several formats may have

@@ -44,8 +44,13 @@ ArrayColumns::ArrayColumns(std::string path, std::int64_t points, ParticleFile& 
 void ArrayColumns::add_positions(const ArrayAbout& array) {
   for (std::int64_t a = 0; a < 3; ++a) {
     const std::string column = std::string(1, "xyz"[a]) + "_position";
-    const Component c{
-        .at = array.at, .value = {}, .type = array.type, .width = 3, .column = a, .storage = array.storage};
+    const Component c{.at = array.at,
+                      .value = {},
+                      .type = array.type,
+                      .width = 3,
+                      .column = a,
+                      .first_row = array.first_row,
+                      .storage = array.storage};
     if (!out_.species.front().columns.emplace(column, c).second)
       throw InputError(path_ + ": two arrays become the column " + column);
     out_.info.metadata.columns.push_back(describe_column(column, c, ""));
@@ -65,8 +70,13 @@ void ArrayColumns::add(const ArrayAbout& array) {
                      " numbers for each point; allowed: up to " + std::to_string(kMaxComponents));
   Attribute told{array.name, 0, Rule::mean, {}, ""};
   for (std::int64_t c = 0; c < std::max<std::int64_t>(array.width, 1); ++c) {
-    const Component component{
-        .at = array.at, .value = {}, .type = array.type, .width = array.width, .column = c, .storage = array.storage};
+    const Component component{.at = array.at,
+                              .value = {},
+                              .type = array.type,
+                              .width = array.width,
+                              .column = c,
+                              .first_row = array.first_row,
+                              .storage = array.storage};
     const std::string column = array_column(array.name, static_cast<std::size_t>(c), array.width);
     if (!points.columns.emplace(column, component).second)
       throw InputError(path_ + ": two arrays become the column " + column);

@@ -15,7 +15,8 @@ struct ArrayAbout {
   std::string at;    ///< name by which its numbers are read
   FileType type = FileType::f64;
   std::int64_t rows = 0;
-  std::int64_t width = 0;  ///< numbers of a row; 0: the array has one dimension
+  std::int64_t first_row = 0;  ///< row of the first point; in a series of time steps not 0
+  std::int64_t width = 0;      ///< numbers of a row; 0: the array has one dimension
   FileStorage storage;
   std::string rule;             ///< name of the rule by which it merges; empty: the file tells none
   std::optional<double> place;  ///< place of the attribute in the schema

@@ -6,13 +6,25 @@
 #include "src/io/particles/array_columns.hpp"
 #include "src/io/particles/particle_file.hpp"
 #include "src/io/particles/vtkhdf_names.hpp"
+#include "src/io/particles/vtkhdf_series.hpp"
 
 namespace merganser::io {
 namespace {
 
-/// Returns the description of an array over the points; nothing, with a loss noted, for one without numbers in one or two
+/// Restricts an array, or the points, to the rows of a time step. @throws InputError if it has not so many
+void select_rows(const hdf5::File& file, const VtkhdfStep& step, std::int64_t first, ArrayAbout& array) {
+  if (first > array.rows || step.points > array.rows - first)
+    throw InputError(file.path() + ": " + array.at + " has " + std::to_string(array.rows) + " rows; time step " +
+                     std::to_string(step.number) + " needs " + std::to_string(step.points) + " from row " +
+                     std::to_string(first) + "; truncated or damaged");
+  array.first_row = first;
+  array.rows = step.points;
+}
+
+/// Returns the description of an array over the points, of a series at one of its steps; nothing, with a loss noted, for one without numbers in one or two
 /// dimensions.
-std::optional<ArrayAbout> describe_array(const hdf5::File& file, const std::string& name, ParcelFileInfo& info) {
+std::optional<ArrayAbout> describe_array(const hdf5::File& file, const std::string& name,
+                                         const std::optional<VtkhdfStep>& step, ParcelFileInfo& info) {
   const std::string at = std::string(kPointData) + "/" + name;
   const auto lose = [&]() -> std::optional<ArrayAbout> {
     info.metadata.lost.push_back({name, "array " + name + ", without numbers in one or two dimensions"});
@@ -29,6 +41,7 @@ std::optional<ArrayAbout> describe_array(const hdf5::File& file, const std::stri
                    .storage = about.storage,
                    .rule = {},
                    .place = {}};
+  if (step) select_rows(file, *step, first_row(file, *step, name), array);
   const std::vector<std::string> rule = file.texts(at, kRuleAttribute);
   const std::vector<double> place = file.numbers(at, kPlaceAttribute);
   if (rule.empty() || place.size() != 1) return array;
@@ -66,14 +79,14 @@ ParticleFile describe_vtkhdf(const hdf5::File& file) {
   if (type.empty() || (type.front() != "PolyData" && type.front() != "UnstructuredGrid"))
     throw InputError(file.path() + ": VTKHDF of type \"" + (type.empty() ? "" : type.front()) +
                      "\"; allowed: PolyData and UnstructuredGrid, whose points are the parcels");
-  if (file.kind(std::string(kVtkhdf) + "/Steps") != hdf5::ObjectKind::none)
-    throw InputError(file.path() + ": VTKHDF of several time steps (Steps); allowed: one");
-  const ArrayAbout points = describe_points(file);
+  const std::optional<VtkhdfStep> step = last_step(file);
+  ArrayAbout points = describe_points(file);
+  if (step) select_rows(file, *step, step->first_point, points);
   ArrayColumns arrays(file.path(), points.rows, out);
   arrays.add_positions(points);
   if (file.kind(kPointData) == hdf5::ObjectKind::group)
     for (const std::string& name : file.members(kPointData))
-      if (const auto array = describe_array(file, name, info)) arrays.add(*array);
+      if (const auto array = describe_array(file, name, step, info)) arrays.add(*array);
   for (const char* other : {"CellData", "FieldData"}) {
     const std::string at = std::string(kVtkhdf) + "/" + other;
     if (file.kind(at) == hdf5::ObjectKind::group && !file.members(at).empty())
@@ -83,6 +96,10 @@ ParticleFile describe_vtkhdf(const hdf5::File& file) {
   read_own_attributes(file, kVtkhdf, info);
   const std::vector<double> time = file.numbers(kVtkhdf, kTimeAttribute);
   if (time.size() == 1) info.time = time[0];
+  if (step) {
+    info.time = step->time;
+    info.notes.push_back("time step " + std::to_string(step->number) + ", the last of " + std::to_string(step->steps));
+  }
   if (!std::isfinite(info.time)) throw InputError(file.path() + ": the time is not finite");
   return out;
 }

@@ -245,9 +245,11 @@ void File::read(const std::string& at, FileType type, const Rows& rows, void* to
   if (rows.count == 0) return;
   const Object object = open_object(at);
   const OwnedId space(calls()->dataset_space(object.id()), calls()->close_space);
-  const std::array<Length, 2> start{static_cast<Length>(rows.first), static_cast<Length>(rows.column)};
-  const std::array<Length, 2> count{static_cast<Length>(rows.count), 1};
-  const OwnedId memory(calls()->make_space(1, count.data(), nullptr), calls()->close_space);
+  const bool all = rows.width > 0 && rows.column == kAllColumns;
+  const std::array<Length, 2> start{static_cast<Length>(rows.first), all ? 0 : static_cast<Length>(rows.column)};
+  const std::array<Length, 2> count{static_cast<Length>(rows.count), all ? static_cast<Length>(rows.width) : 1};
+  const Length numbers = count[0] * count[1];
+  const OwnedId memory(calls()->make_space(1, &numbers, nullptr), calls()->close_space);
   if (!space || !memory || calls()->rank(space.id()) != (rows.width > 0 ? 2 : 1)) check(-1, "read", at);
   check(calls()->select(space.id(), 0, start.data(), nullptr, count.data(), nullptr), "read", at);
   check(calls()->read(object.id(), memory_type(type), memory.id(), space.id(), 0, to), "read", at);

@@ -73,12 +73,14 @@ class File {
 
   /// Returns type, shape and storage of a dataset of the HDF5 file. @throws InputError if it cannot be read
   [[nodiscard]] DatasetInfo dataset(const std::string& at) const;
+  /// Value of Rows::column with which whole rows are read.
+  static constexpr std::int64_t kAllColumns = -1;
   /// Rows of a dataset of the HDF5 file that are read or written.
   struct Rows {
     std::int64_t first;       ///< first row
     std::int64_t count;       ///< number of rows
     std::int64_t width = 0;   ///< numbers of a row; 0: the dataset has one dimension
-    std::int64_t column = 0;  ///< of a row the number that is read
+    std::int64_t column = 0;  ///< of a row the number that is read; kAllColumns: all `width`
   };
   /// Reads rows of a dataset of the HDF5 file, converted to a type in memory. @throws InputError if HDF5 reports an error
   void read(const std::string& at, FileType type, const Rows& rows, void* to) const;

@@ -37,6 +37,7 @@ struct Component {
   FileType type = FileType::f64;  ///< type of the numbers
   std::int64_t width = 0;         ///< numbers of a row of the dataset; 0: it has one dimension
   std::int64_t column = 0;        ///< column of the dataset
+  std::int64_t first_row = 0;     ///< row of the dataset of the first particle; in a series of time steps not 0
   double unit = 1;                ///< unitSI: the number that makes it one in SI units
   FileStorage storage;
 };

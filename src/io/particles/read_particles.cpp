@@ -83,7 +83,7 @@ class PartReader {
       return;
     }
     const bool wide = c.type == FileType::i64 || c.type == FileType::u64;
-    numbers_(c.at, wide ? c.type : FileType::f64, {range[0], range[1], c.width, c.column}, to.data());
+    numbers_(c.at, wide ? c.type : FileType::f64, {c.first_row + range[0], range[1], c.width, c.column}, to.data());
     if (!wide || bits) return;
     for (std::size_t i = 0; i < to.size(); ++i) {
       const double value = c.type == FileType::u64 ? static_cast<double>(std::bit_cast<std::uint64_t>(to[i]))
@@ -111,8 +111,8 @@ class PartReader {
   void read_ids(const Part& part, std::int64_t first, std::int64_t count) {
     const Component& c = part.species->columns.at(std::string(kIdName));
     const auto species = static_cast<std::int64_t>(about_.species.size());
-    numbers_(c.at, c.type == FileType::u64 ? FileType::u64 : FileType::i64, {first, count, c.width, c.column},
-             values_.data());
+    numbers_(c.at, c.type == FileType::u64 ? FileType::u64 : FileType::i64,
+             {c.first_row + first, count, c.width, c.column}, values_.data());
     for (std::size_t i = 0; i < values_.size(); ++i) {
       auto bits = std::bit_cast<std::uint64_t>(values_[i]);
       if (about_.info.metadata.openpmd.marked_ids) bits ^= kMark;

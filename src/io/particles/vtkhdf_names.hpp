@@ -9,6 +9,8 @@ namespace merganser::io {
 
 inline constexpr const char* kVtkhdf = "/VTKHDF";
 inline constexpr const char* kPointData = "/VTKHDF/PointData";
+inline constexpr const char* kSteps = "/VTKHDF/Steps";
+inline constexpr const char* kVersionAttribute = "merganser_version";
 inline constexpr const char* kTimeAttribute = "merganser_time";
 /// Attributes of an array over the points: rule by which it merges, and its place in the schema, from 0.
 inline constexpr const char* kRuleAttribute = "merganser_rule";

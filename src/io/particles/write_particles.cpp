@@ -10,18 +10,21 @@
 #include "merganser/io/data_file.hpp"
 #include "src/io/netcdf/nc_file.hpp"
 #include "src/io/particles/positions.hpp"
+#include "src/io/particles/vtkhdf_series.hpp"
 
 namespace merganser::io {
 namespace {
 
+/// Returns the size of a file in bytes, 0 if there is none.
+std::int64_t file_bytes(const std::string& path) {
+  std::error_code none;
+  const auto size = std::filesystem::file_size(path, none);
+  return none ? 0 : static_cast<std::int64_t>(size);
+}
+
 /// Estimates, from above, the size of a particle file in bytes: numbers of 8 bytes, and what is carried of the file that was read.
 std::int64_t estimate_bytes(const ParticlesToWrite& in, std::int64_t parcels) {
-  std::error_code none;
-  std::int64_t carried = 0;
-  if (!in.metadata.openpmd.file.empty()) {
-    const auto size = std::filesystem::file_size(in.metadata.openpmd.file, none);
-    if (!none) carried = static_cast<std::int64_t>(size);
-  }
+  const std::int64_t carried = in.metadata.openpmd.file.empty() ? 0 : file_bytes(in.metadata.openpmd.file);
   constexpr std::int64_t kHeader = 64 * 1024;
   return kHeader + carried + parcels * static_cast<std::int64_t>(8 * (in.columns.size() + 6));
 }
@@ -83,18 +86,22 @@ void write_particles(const OutputName& name, const Parcels& parcels, const Grid&
   check_names(name.path, in.columns);
   if (in.species.empty()) in.species.emplace_back("parcels");
   const std::int64_t total = transport.all_reduce(static_cast<std::int64_t>(parcels.size()), comm::Op::sum);
-  comm::SharedOutput output(name.path, transport, estimate_bytes(in, total), OutputFile::Opened::by_name);
+  std::int64_t bytes = estimate_bytes(in, total);
+  if (name.appends) bytes += file_bytes(name.path);
+  comm::SharedOutput output(name.path, transport, bytes, OutputFile::Opened::by_name);
   std::optional<NetcdfLock> lock;  // on rank 0 alone, which calls HDF5
   std::optional<hdf5::File> file;
+  std::optional<EarlierSteps> earlier;
   comm::agree(transport, [&] {
     if (transport.rank() != 0) return;
     lock.emplace(name.path);
+    if (name.appends) earlier = read_earlier_steps(name.path, in, time);
     file.emplace(hdf5::File::create(output.name(), name.path));
   });
   output.hold_room();
   const hdf5::File* const here = file ? &*file : nullptr;
   name.format == FileFormat::openpmd ? write_openpmd(here, in, time, transport)
-                                     : write_vtkhdf(here, in, time, transport);
+                                     : write_vtkhdf(here, in, time, transport, earlier ? &*earlier : nullptr);
   comm::agree(transport, [&] {
     if (file) file->close();
     file.reset();

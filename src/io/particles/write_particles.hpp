@@ -11,6 +11,8 @@
 
 namespace merganser::io {
 
+struct EarlierSteps;
+
 /// Parcels of all ranks that are to be written to a particle file, the same on every rank but for the parcels.
 struct ParticlesToWrite {
   const Parcels& parcels;
@@ -28,6 +30,9 @@ void to_particle_type(const Column& column, std::span<const double> values, std:
 /// Writes an openPMD file. Collective. @param file  new, on rank 0; null on others
 void write_openpmd(const hdf5::File* file, const ParticlesToWrite& in, double time, comm::Transport& transport);
 /// Writes a VTKHDF file. Collective. @param file  new, on rank 0; null on others
-void write_vtkhdf(const hdf5::File* file, const ParticlesToWrite& in, double time, comm::Transport& transport);
+/// @param earlier  on rank 0, of a series: the steps before this one; null: the file has no series
+/// @throws InputError if an earlier step has other arrays
+void write_vtkhdf(const hdf5::File* file, const ParticlesToWrite& in, double time, comm::Transport& transport,
+                  const EarlierSteps* earlier);
 
 }  // namespace merganser::io
