@@ -49,6 +49,7 @@ def check(folder, merganser):
     import numpy
     import pandas
     import xarray
+    from vtkmodules.vtkCommonCore import vtkVersion
     from vtkmodules.vtkIOHDF import vtkHDFReader
 
     run(merganser, "gen", "random", "--cells", "4,4,4", "--per-cell", "5", "-o", folder / "in.nc")
@@ -70,10 +71,12 @@ def check(folder, merganser):
     points, arrays, times = read_vtu(folder / "a.vtu")
     same(points, arrays, "VTU")
     assert tuple(times) == (time,), times
-    reader = vtkHDFReader()
-    reader.SetFileName(str(folder / "a.vtkhdf"))
-    reader.Update()
-    same(*vtk_arrays(reader.GetOutput()), "VTKHDF")
+    version = vtkVersion()
+    if (version.GetVTKMajorVersion(), version.GetVTKMinorVersion()) >= (9, 3):  # earlier ones read no PolyData of VTKHDF
+        reader = vtkHDFReader()
+        reader.SetFileName(str(folder / "a.vtkhdf"))
+        reader.Update()
+        same(*vtk_arrays(reader.GetOutput()), "VTKHDF")
     archive = numpy.load(folder / "a.npz")
     assert archive["merganser_ncells"].tolist() == [4, 4, 4] and float(archive["merganser_time"]) == time
     same(archive["position"], archive, "NPZ")
@@ -102,7 +105,9 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as name:
         check(pathlib.Path(name), pathlib.Path(sys.argv[1]).resolve())
-    print("VTK, NumPy, pandas and xarray read what was written")
+    from vtkmodules.vtkCommonCore import vtkVersion
+
+    print(f"VTK {vtkVersion().GetVTKVersion()}, NumPy, pandas and xarray read what was written")
     return 0
 
 
