@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "merganser/base/error.hpp"
@@ -18,6 +20,8 @@ namespace merganser::app {
 namespace {
 
 constexpr const char* kPath = "/dev/stdin";
+/// Time after the end of standard input under a launcher within which the launcher's signal would come, if it was interrupted.
+constexpr std::chrono::milliseconds kSignalWait{500};
 
 /// Open file, which the destructor closes.
 struct OpenFile {
@@ -97,6 +101,9 @@ std::string readable_input(const std::string& path, comm::Transport& transport) 
     folder.emplace();
     copy = folder->file("standard_input");
     copy_to(copy);
+    // A launcher that is interrupted closes the standard input of rank 0 before it ends the ranks: what was cut off there must not be
+    // taken as the whole of it.
+    if (!alone) std::this_thread::sleep_for(kSignalWait);
   });
   const auto name = comm::broadcast_from_first(transport, copy);
   copy.assign(name.begin(), name.end());
