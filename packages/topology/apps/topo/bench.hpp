@@ -60,42 +60,61 @@ struct TopoBenchOptions {
   return {"0, or at least 0.1", [](double x) { return x == 0 || (x >= 0.1 && std::isfinite(x)); }};
 }
 
-/// Lists the command-line options of topo bench, with their help texts and checks, for the option parser.
+/// Lists the options of what is exchanged, which topo bench and topo replay have.
+/// @param sizes, initial  help text and default of --sizes
 template <class V>
-void describe(TopoBenchOptions& o, V&& option) {
-  option.section("What is measured");
-  option("graph", o.graphs, "process graphs: kinds of topo gen, like rgg:5, or files", Kind{"LIST"}, Reads{});
+void describe_exchanges(TopoBenchOptions& o, V&& option, const char* sizes, const auto&... initial) {
   option("models", o.models, "communication models: all, or some of p2p, neighborhood, rma, shmem, threads",
          Kind{"LIST"}, Initial{"all that the launcher starts; threads without one"});
   option("kernels", o.kernels, "kernels: default, all, or names", Kind{"LIST"});
-  option("sizes", o.sizes, "bytes along an arc: numbers, or weights (those of the graph), or weights*X",
-         Kind{"N,N,..."});
-  option("ranks", o.ranks, "ranks to start; under a launcher: a check of its number", at_least(0), Initial{"4"},
-         own_ranks_advice("-n"), own_ranks_advice("-np"));
-  option.section("How");
+  option("sizes", o.sizes, sizes, Kind{"N,N,..."}, initial...);
+}
+
+/// Lists the options of how is measured, which topo bench and topo replay have.
+/// @param time  default of --time
+template <class V>
+void describe_measuring(TopoBenchOptions& o, V&& option, const char* time) {
   option(
       "sync", o.sync,
       "start of iterations: after a dissemination barrier, at moments of a synchronised clock, or one after the other",
       sync_choices());
   option("buffers", o.buffers, "caches before an iteration: warm, rotate (sets of buffers take turns), flush",
          buffer_choices());
-  option("time", o.time, "seconds per launch, all told", at_least(0), Initial{"0.35 for each cell, at most 100"});
+  option("time", o.time, "seconds per launch, all told", at_least(0), Initial{time});
   option("width", o.width, "percent: cells whose interval of the median is this narrow make room for others",
          positive());
-  option("launches", o.launches, "times the job is started, without a launcher", at_least(1));
   option("seed", o.seed, "of random graphs and of the order of rounds");
   option("memory", o.memory_mib, "MiB of buffers on a rank", at_least(0), Initial{"half of what is free"});
   option("watchdog", o.watchdog, "seconds without an iteration after which the job is ended, told why; 0: never",
          watchdog_seconds());
   describe(o.limits, option);
-  option("inject", o.inject,
-         "faults, for tests: drop:rank=R,iteration=I; slow:rank=R,us=X; late:rank=R,us=X; kill:rank=R,iteration=I",
-         Kind{"FAULTS"});
-  option.section("Output");
+}
+
+/// Lists the options of what is written, which topo bench and topo replay have.
+template <class V>
+void describe_outputs(TopoBenchOptions& o, V&& option) {
   option("json", o.json, "run record to write (- for standard output)", Kind{"FILE"}, Writes{});
   option("csv", o.csv, "table to write, a line per cell", Kind{"FILE"}, Writes{});
   option("picture", o.picture, "picture of times over bytes to write (.svg .png .pdf)", Kind{"FILE"}, Writes{});
   option("quiet", o.quiet, "print no tables");
+}
+
+/// Lists the command-line options of topo bench, with their help texts and checks, for the option parser.
+template <class V>
+void describe(TopoBenchOptions& o, V&& option) {
+  option.section("What is measured");
+  option("graph", o.graphs, "process graphs: kinds of topo gen, like rgg:5, or files", Kind{"LIST"}, Reads{});
+  describe_exchanges(o, option, "bytes along an arc: numbers, or weights (those of the graph), or weights*X");
+  option("ranks", o.ranks, "ranks to start; under a launcher: a check of its number", at_least(0), Initial{"4"},
+         own_ranks_advice("-n"), own_ranks_advice("-np"));
+  option.section("How");
+  option("launches", o.launches, "times the job is started, without a launcher", at_least(1));
+  describe_measuring(o, option, "0.35 for each cell, at most 100");
+  option("inject", o.inject,
+         "faults, for tests: drop:rank=R,iteration=I; slow:rank=R,us=X; late:rank=R,us=X; kill:rank=R,iteration=I",
+         Kind{"FAULTS"});
+  option.section("Output");
+  describe_outputs(o, option);
   option("progress", o.progress, "show progress even if standard error is no terminal");
   option("launch", o.launch, "number of this launch, whose record will be joined with those of others", Hidden{});
   option("pattern", o.pattern, "process graph or traffic to measure, in any form", Hidden{}, Reads{});

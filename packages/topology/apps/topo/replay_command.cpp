@@ -32,27 +32,12 @@ void describe(TopoReplayOptions& o, V&& option) {
                     Required{}, Reads{});
   option("coarsen", o.coarsen, "replay on so many ranks, each standing for a block of the graph's, weights added",
          at_least(2), Kind{"N"}, Initial{"as many as the graph has"});
-  option("models", b.models, "communication models: all, or some of p2p, neighborhood, rma, shmem, threads",
-         Kind{"LIST"}, Initial{"all that the launcher starts; threads without one"});
-  option("kernels", b.kernels, "kernels: default, all, or names", Kind{"LIST"});
-  option("sizes", b.sizes, "bytes along an arc: weights (those of the graph), weights*X, or numbers", Kind{"LIST"},
-         Initial{"weights, or 8,1024,65536 where the graph has none"});
+  describe_exchanges(b, option, "bytes along an arc: weights (those of the graph), weights*X, or numbers",
+                     Initial{"weights, or 8,1024,65536 where the graph has none"});
   option.section("How");
-  option("sync", b.sync, "start of iterations: see topo bench", sync_choices());
-  option("buffers", b.buffers, "caches before an iteration: warm, rotate, flush", buffer_choices());
-  option("time", b.time, "seconds, all told", at_least(0), Initial{"0.35 for each kernel and size"});
-  option("width", b.width, "percent: cells whose interval of the median is this narrow make room for others",
-         positive());
-  option("seed", b.seed, "of the order of rounds");
-  option("memory", b.memory_mib, "MiB of buffers on a rank", at_least(0), Initial{"half of what is free"});
-  option("watchdog", b.watchdog, "seconds without an iteration after which the job is ended; 0: never",
-         watchdog_seconds());
-  describe(b.limits, option);
+  describe_measuring(b, option, "0.35 for each kernel and size");
   option.section("Output");
-  option("json", b.json, "run record to write (- for standard output), as of topo bench", Kind{"FILE"}, Writes{});
-  option("csv", b.csv, "table to write, a line per kernel and size", Kind{"FILE"}, Writes{});
-  option("picture", b.picture, "picture of times over bytes to write (.svg .png .pdf)", Kind{"FILE"}, Writes{});
-  option("quiet", b.quiet, "print no tables");
+  describe_outputs(b, option);
 }
 
 /// Sets the defaults of topo replay that differ from those of topo bench: messages as long as the weights of the arcs.
