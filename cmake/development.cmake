@@ -25,6 +25,8 @@ function(merganser_install_development)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/apps DESTINATION ${where} FILES_MATCHING PATTERN "*.hpp")
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/tests/support DESTINATION ${where}/tests)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/tests DESTINATION ${where} FILES_MATCHING PATTERN "*.hpp" PATTERN fuzz EXCLUDE)
+  # The one private header that common parts of tests need: tests/house/house_rules_test.py.
+  install(FILES ${PROJECT_SOURCE_DIR}/src/base/system_root.hpp DESTINATION ${where}/src/base)
   install(FILES ${PROJECT_SOURCE_DIR}/tests/apps/program.cpp ${PROJECT_SOURCE_DIR}/tests/apps/no_commands.cpp
           DESTINATION ${where}/tests/apps)
   install(FILES ${PROJECT_SOURCE_DIR}/tests/capi/symbols_test.py DESTINATION ${where}/tests/capi)

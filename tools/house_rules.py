@@ -123,6 +123,10 @@ OPENING = re.compile(r"\s*/// (What|How many|Whose|Who|As given|As above|As befo
 OLD_WORDS = ("CHANGELOG.md", "docs/glossary.md", "docs/measurements/", "tools/house_rules.py", "tests/house/house_rules_test.py")
 
 
+# Private headers that the component `development` installs (cmake/development.cmake).
+INSTALLED = {"src/base/system_root.hpp"}
+
+
 def files(root):
     """Returns the tracked and new files of a checkout, or all files of a plain folder except those of builds."""
     listed = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "-co", "--exclude-standard"], capture_output=True)
@@ -307,6 +311,33 @@ def check_modules_of_cmake(text, package):
             yield number, f"package {used[1]} uses \"{used[2] or ''}\", the table says \"{PACKAGES.get(package, ('', 'no such package'))[1]}\""
 
 
+def private_headers(root, name, seen):
+    """Yields the private headers of the core that a header of the core's tests or commands includes, itself or by another one."""
+    if name in seen or not (root / name).is_file():
+        return
+    seen.add(name)
+    for line in (root / name).read_text().split("\n"):
+        directive = DIRECTIVE.match(line)
+        header = HEADER.match(directive[2].strip()) if directive else None
+        included = header[1] if header else None
+        if included and included.startswith("src/"):
+            yield included
+        elif included and included.startswith(("tests/", "apps/")):
+            yield from private_headers(root, included, seen)
+
+
+def check_installed(root, text):
+    """Yields the breaches of a package's file: includes of the core's tests and commands that need what is not installed."""
+    for number, line in enumerate(text.split("\n"), 1):
+        directive = DIRECTIVE.match(line)
+        header = HEADER.match(directive[2].strip()) if directive else None
+        if not header or not (header[1] or "").startswith(("tests/", "apps/")):
+            continue
+        for private in private_headers(root, header[1], set()):
+            if private not in INSTALLED:
+                yield number, f"{header[1]} needs {private}, which no installation has: a package built alone has not either"
+
+
 def check(root):
     """Returns a line for each breach of a house rule in the files of a checkout."""
     breaches = []
@@ -332,6 +363,8 @@ def check(root):
             found += check_words(text)
         if kind in CODE:
             found += check_code(inner, text, package)
+            if package:
+                found += check_installed(root, text)
         if inner == "CMakeLists.txt":
             found += check_modules_of_cmake(text, package)
         breaches += [f"{name}:{number}: {what}" for number, what in found]

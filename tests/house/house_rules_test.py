@@ -37,6 +37,19 @@ class HouseRules(unittest.TestCase):
         self.assert_breach("include/merganser/parcels/a.hpp", upward, "may not use cluster")
         self.assert_breach("src/links/detail/a.cpp", '#include "merganser/nearest/leaf_scan.hpp"\n', "may not use nearest")
 
+    def test_a_package_that_needs_what_is_not_installed_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            test = Path(folder) / "packages/graph/tests/graphs/a_test.cpp"
+            header = Path(folder) / "tests/io/a.hpp"
+            for path in (test, header):
+                path.parent.mkdir(parents=True)
+            test.write_text('#include "tests/io/b.hpp"\n')
+            (header.parent / "b.hpp").write_text('#pragma once\n#include "tests/io/a.hpp"\n')
+            for private, count in (("src/io/layout.hpp", 1), ("src/base/system_root.hpp", 0)):
+                header.write_text(f'#pragma once\n#include "{private}"\n')
+                found = [line for line in house_rules.check(Path(folder)) if "no installation has" in line]
+                self.assertEqual(len(found), count, found)
+
     def test_a_private_header_of_another_module_is_found(self):
         line = '#include "src/links/scan.hpp"\n'
         for name in ("src/cluster/a.cpp", "apps/cluster/a.cpp", "include/merganser/msf/a.cpp"):
