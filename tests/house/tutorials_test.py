@@ -69,7 +69,8 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", LC_ALL="C.UTF-8")
+        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", LC_ALL="C.UTF-8",
+                           OMPI_MCA_rmaps_base_oversubscribe="1", PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
         environment["PATH"] = f"{options.build.resolve()}/bin:{environment['PATH']}" if options.build else environment["PATH"]
         if options.build and any("pkg-config" in tutorial.read_text() for tutorial in options.tutorials):
             subprocess.run(["cmake", "--install", options.build, "--prefix", folder / "prefix"], check=True, stdout=subprocess.DEVNULL)

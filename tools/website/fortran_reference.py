@@ -128,7 +128,7 @@ def page(root):
             title = comment_above(lines, next(i for i, line in enumerate(lines) if line.startswith("module ")))
             title = title.replace(" Programs use the module merganser.", "")
             text += f"\n## {file.stem}\n\n{title}\n\n" + "\n".join(sections)
-    return text
+    return re.sub(r"\b(docs/[a-z-]+)\.md", r"[\1.md](../\1.md)", text)
 
 
 if __name__ == "__main__":
