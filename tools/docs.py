@@ -9,6 +9,7 @@ docs.py --html FOLDER   all links of the HTML in a folder lead somewhere; lists 
 A link into a package that is not there (packages/ may be deleted, or a part of it) is not followed, and is a word in the site.
 """
 import html
+import json
 import re
 import sys
 import urllib.parse
@@ -139,8 +140,22 @@ def external_links(output):
                    for link in re.findall(r'<a [^>]*\bhref="(https?:[^"]*)"', page.read_text(errors="replace"))})
 
 
+def remove_old_pages(output):
+    """Removes the HTML of earlier builds from a folder, whose pages the index of the search does not list."""
+    index = output / "searchindex.js"
+    if not index.exists():
+        return
+    text = index.read_text()
+    names = {*json.loads(text[text.index("(") + 1:text.rindex(")")])["docnames"], "genindex", "search"}
+    for page in output.rglob("*.html"):
+        name = page.relative_to(output).as_posix().removesuffix(".html")
+        if name not in names and not name.endswith("-modindex"):
+            page.unlink()
+
+
 def check_html(output):
     """Checks the links of the site that was built in a folder. Returns the exit code."""
+    remove_old_pages(output)
     wrong = list(broken_html_links(output))
     links = external_links(output)
     (output / "external-links.txt").write_text("".join(f"{link}\n" for link in links))

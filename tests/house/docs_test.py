@@ -270,6 +270,14 @@ class Docs(unittest.TestCase):
         self.assertEqual(list(docs.broken_html_links(self.root)),
                          ["a.html: #z: no such place", "a.html: b.html#y: no such place", "a.html: c.html leads nowhere"])
 
+    def test_pages_of_earlier_builds_are_removed(self):
+        for name in ("a.html", "old.html", "genindex.html", "py-modindex.html", "docs/b.html"):
+            self.write(name, "<p>")
+        self.write("searchindex.js", 'Search.setIndex({"docnames":["a","docs/b"]})')
+        docs.remove_old_pages(self.root)
+        self.assertEqual(sorted(p.relative_to(self.root).as_posix() for p in self.root.rglob("*.html")),
+                         ["a.html", "docs/b.html", "genindex.html", "py-modindex.html"])
+
 
 if __name__ == "__main__":
     unittest.main()
