@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds the API reference from the docstrings of the public headers: api_reference.py ROOT OUTPUT.
+"""Reads the docstrings of the public headers: api_reference.py ROOT XML writes them to the folder XML, in Doxygen's format.
 
 Exit 1 names every warning of Doxygen, and every header, module, namespace, class, enumeration and function without a word.
 """
@@ -14,7 +14,6 @@ from pathlib import Path
 import layout
 
 TABLE_OF_MODULES = "docs/architecture.md"
-FIRST_PAGE = "docs/api.md"
 
 
 def modules(root):
@@ -30,7 +29,7 @@ def modules(root):
 
 
 def text_of_modules(root, title):
-    """Returns comments for Doxygen that describe folders, the namespaces named after modules, and the examples."""
+    """Returns comments for Doxygen that describe folders and the namespaces named after modules."""
     headers = "\n".join(header.read_text() for folder in layout.folders(root, "include") for header in folder.rglob("*.hpp"))
     text = "/** @dir merganser\n@brief The public headers, a folder for each module. */\n"
     text += f"/** @namespace merganser\n@brief {title}. */\n"
@@ -39,19 +38,15 @@ def text_of_modules(root, title):
         text += f"/** @dir merganser/{module}\n@brief Module {module}: {holds}.\n\n{uses}. */\n"
         if re.search(rf"^namespace merganser::{module} ", headers, flags=re.M):
             text += f"/** @namespace merganser::{module}\n@brief Module {module}: {holds}. */\n"
-    for example in sorted(e for folder in layout.folders(root, "examples") for e in folder.glob("*.cpp")):
-        first = re.match(r"// (.*)\n", example.read_text())
-        text += f"/** @example {example.name}\n{first[1] if first else ''} */\n"
     return text
 
 
 def configuration(root, work, output):
-    """Returns the configuration of Doxygen. Headers, first page and modules are copied to one folder, at which names in the
-    output begin: so the first page is in no folder, and no path tells where the reference was made."""
+    """Returns the configuration of Doxygen. Headers are copied to one folder, at which names in the output begin, so that no path
+    tells where the reference was made."""
     project = re.search(r'project\(\w+ VERSION ([0-9.]+)[^)]*DESCRIPTION "([^"]*)"', (root / "CMakeLists.txt").read_text())
     for folder in layout.folders(root, "include"):
         shutil.copytree(folder, work / "include", dirs_exist_ok=True)
-    (work / "include" / Path(FIRST_PAGE).name).write_text(layout.without_left_out(root, root / FIRST_PAGE))
     (work / "include" / "modules.dox").write_text(text_of_modules(root, project[2]))
     return (root / "tools" / "doxygen" / "Doxyfile").read_text() + f"""
 PROJECT_NAME = merganser
@@ -60,11 +55,8 @@ PROJECT_BRIEF = "{project[2]}"
 INPUT = {work}/include
 STRIP_FROM_PATH = {work}/include
 STRIP_FROM_INC_PATH = {work}/include
-USE_MDFILE_AS_MAINPAGE = {work}/include/{Path(FIRST_PAGE).name}
-EXAMPLE_PATH = {" ".join(str(folder.relative_to(root)) for folder in layout.folders(root, "examples"))}
 OUTPUT_DIRECTORY = {work}
-XML_OUTPUT = xml
-HTML_OUTPUT = {output}
+XML_OUTPUT = {output}
 WARN_LOGFILE = {work}/warnings
 """
 
@@ -79,7 +71,7 @@ def without_words(xml):
     operators, overriding functions and overloads of a described function need none."""
     for compound in ElementTree.parse(xml / "index.xml").getroot():
         kind, name = compound.get("kind"), compound.find("name").text
-        if kind not in ("dir", "file", "namespace", "class", "struct", "union") or name.endswith((".md", ".dox")):
+        if kind not in ("dir", "file", "namespace", "class", "struct", "union") or name.endswith(".dox"):
             continue
         definition = ElementTree.parse(xml / (compound.get("refid") + ".xml")).getroot().find("compounddef")
         if definition.get("prot", "public") == "public" and not has_brief(definition):
@@ -96,13 +88,15 @@ def without_words(xml):
                 yield f"include/{at.get('file')}:{at.get('line')}: {member.get('kind')} {name}::{own} has no description"
 
 
-def mend(output):
-    """Removes from the HTML of the API reference links to a list of nested classes that is missing: Doxygen 1.9.4 writes them
-    where all nested classes are private."""
-    for page in output.glob("*.html"):
-        text = page.read_text()
-        if '"#nested-classes"' in text and 'name="nested-classes"' not in text:
-            page.write_text(re.sub(r'<a href="#nested-classes">Classes</a>( &#124;)?\n?', "", text))
+def broken_links(root, xml):
+    """Yields a line for each document that a docstring names and that does not exist, but those of packages that are not there."""
+    for path in sorted(xml.glob("*.xml")):
+        definition = ElementTree.parse(path).getroot().find("compounddef")
+        for link in definition.iter("ulink") if definition is not None else ():
+            name = re.fullmatch(r"\.\./\.\./(.*)\.html", link.get("url"))
+            file = root / (name[1] + ".md") if name else root
+            if not file.exists() and not layout.is_left_out(root, file):
+                yield f"include/{definition.find('location').get('file')}: {name[1]}.md leads nowhere"
 
 
 def with_origin(root, line):
@@ -115,7 +109,8 @@ def with_origin(root, line):
 
 
 def build(root, output):
-    """Builds the API reference by Doxygen. Returns its warnings and the entities without a description; none if complete."""
+    """Writes Doxygen's XML of the public headers to a folder. Returns its warnings and the entities without a description; none if
+    complete."""
     if shutil.which("doxygen") is None:
         return ["doxygen is not installed (Debian: doxygen)"]
     shutil.rmtree(output, ignore_errors=True)
@@ -128,10 +123,8 @@ def build(root, output):
         lines = list(dict.fromkeys(line for line in (warnings + run.stderr).split("\n") if line.strip()))
         if run.returncode != 0 and not lines:
             lines = [f"doxygen ended with {run.returncode}"]
-        lines = lines or list(without_words(work / "xml"))
-        mend(output)
-        return [with_origin(root, line.replace(f"{work}/include/{Path(FIRST_PAGE).name}", FIRST_PAGE).replace(f"{work}/", ""))
-                for line in lines]
+        lines = lines or list(dict.fromkeys([*without_words(output), *broken_links(root, output)]))
+        return [with_origin(root, line.replace(f"{work}/", "")) for line in lines]
 
 
 def main():
@@ -139,7 +132,7 @@ def main():
         print(__doc__, file=sys.stderr)
         return 2
     wrong = build(Path(sys.argv[1]).resolve(), Path(sys.argv[2]))
-    print("\n".join(wrong) if wrong else f"all public headers are described: {sys.argv[2]}/index.html")
+    print("\n".join(wrong) if wrong else f"all public headers are described: {sys.argv[2]}/index.xml")
     return 1 if wrong else 0
 
 

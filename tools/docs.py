@@ -1,30 +1,27 @@
 #!/usr/bin/env python3
-"""Checks all Markdown files and builds HTML and the API reference: docs.py ROOT [OUTPUT]. Exit 1 names what is wrong.
+"""Checks all documents, and writes what Sphinx makes the site of. Exit 1 names what is wrong.
 
-Checked: links lead somewhere; every document can be reached from the README; publications named in brackets are in
-docs/sources.md. With OUTPUT also: what tools/api_reference.py checks, and the links of all HTML that was written.
-A link into a package that is not there (packages/ may be deleted, or a part of it) is not followed, and is a word in HTML.
+docs.py ROOT            links of Markdown lead somewhere; every document can be reached from the README; publications named in
+                        brackets are in docs/sources.md
+docs.py ROOT FOLDER     the same; docstrings of C++, C, Fortran and Python; writes FOLDER/source for Sphinx, and FOLDER/xml
+docs.py --html FOLDER   all links of the HTML in a folder lead somewhere; lists those to other sites in FOLDER/external-links.txt
+
+A link into a package that is not there (packages/ may be deleted, or a part of it) is not followed, and is a word in the site.
 """
 import html
-import os
+import json
 import re
-import shutil
 import sys
 import urllib.parse
 from pathlib import Path
 
-import api_reference
-import layout
+sys.path.append(str(Path(__file__).resolve().parent / "website"))
+import api_reference  # noqa: E402
+import layout  # noqa: E402
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 SOURCE = re.compile(r"\[([a-z]+(?:19|20)\d\d)\b")
 SOURCES = "docs/sources.md"
-API = "docs/api.md"  # the first page of the API reference
-STYLE = """body{max-width:56rem;margin:2rem auto;padding:0 1rem;font:16px/1.55 system-ui,sans-serif;color:#1d2730}
-table{border-collapse:collapse}th:empty{display:none}
-td,th{border:1px solid #d5dbe1;padding:.3rem .6rem;text-align:left;vertical-align:top}
-pre{background:#f4f6f8;padding:.8rem;overflow-x:auto;border-radius:6px}code{font-size:.92em}img{max-width:100%}
-a{color:#1f5f99}nav{font-size:.9rem;margin-bottom:2rem}"""
 
 
 def pages(root):
@@ -103,53 +100,24 @@ def unknown_sources(root):
                 yield f"{file.relative_to(root)}: [{name}] is not in {SOURCES}"
 
 
-def html_name(name):
-    """Returns the name of the HTML file that is built from a Markdown page."""
-    if name.as_posix() == API:
-        return Path("api/index.html")
-    return name.with_name("index.html") if name.name == "README.md" else name.with_suffix(".html")
+def wrong_docstrings(root, folder):
+    """Writes Doxygen's XML and the sources of the site to a folder. Returns a line for each docstring that is wrong or missing."""
+    import doxygen_xml
+    import fortran_reference
+    import pages as site
+    import python_reference
 
-
-def build(root, output):
-    """Writes an HTML page for each Markdown file except the first one of the API reference, and copies the files they link
-    to."""
-    import markdown  # Debian: python3-markdown
-
-    shutil.rmtree(output, ignore_errors=True)
-    for page in pages(root):
-        name = page.relative_to(root)
-        if name.as_posix() == API:
-            continue
-        text = layout.without_left_out(root, page)
-        title = (re.search(r"^# (.*)$", text, flags=re.M) or [None, name.stem])[1]
-        to = output / html_name(name)
-
-        def path_to(other):
-            return os.path.relpath(output / html_name(Path(other)), to.parent)
-
-        def href(match):
-            file = (page.parent / match[1]).resolve()
-            return f'href="{path_to(file.relative_to(root))}{match[2] or ""}"'
-
-        body = markdown.markdown(text, extensions=["tables", "fenced_code", "toc"],
-                                 extension_configs={"toc": {"slugify": heading_anchor}})
-        body = re.sub(r'href="(?![a-z]+:)([^"#]+\.md)(#[^"]*)?"', href, body)
-        nav = " · ".join(f'<a href="{path_to(other)}">{word}</a>' for other, word in
-                         (("README.md", "merganser"), ("docs/README.md", "documents"), (API, "API reference")))
-        to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_text(f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(title)}</title>"
-                      f"<style>{STYLE}</style><nav>{nav}</nav>{body}</html>\n")
-        for _, file, _ in targets(root, page):  # pictures and sources that the page shows
-            if file.is_file() and file.suffix != ".md":
-                copy = output / file.relative_to(root)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(file, copy)
+    wrong = api_reference.build(root, folder / "xml")
+    wrong += [*fortran_reference.undescribed(root), *python_reference.undescribed(root)]
+    if not wrong:
+        doxygen_xml.prepare(folder / "xml")
+        site.stage(root, folder / "source", pages(root))
+    return wrong
 
 
 def broken_html_links(output):
-    """Yields a line for each link of the HTML in a folder that leads nowhere. Files that the search of the API reference loads
-    are left out."""
-    files = [p for p in sorted(output.rglob("*.html")) if p.parent.name != "search"]
+    """Yields a line for each link of the HTML in a folder that leads nowhere."""
+    files = sorted(output.rglob("*.html"))
     texts = {p.resolve(): p.read_text(errors="replace") for p in files}
     names = {p: {html.unescape(n) for n in re.findall(r'\b(?:id|name)="([^"]*)"', text)} for p, text in texts.items()}
     for page, text in texts.items():
@@ -158,6 +126,7 @@ def broken_html_links(output):
             if re.match(r"[a-z]+:", link) or link in ("", "#"):
                 continue
             name, _, anchor = link.partition("#")
+            name = name.partition("?")[0]
             file = (page.parent / urllib.parse.unquote(name)).resolve() if name else page
             if not file.exists():
                 yield f"{page.relative_to(output.resolve())}: {link} leads nowhere"
@@ -165,22 +134,50 @@ def broken_html_links(output):
                 yield f"{page.relative_to(output.resolve())}: {link}: no such place"
 
 
+def external_links(output):
+    """Returns the links of the HTML in a folder that lead to other sites."""
+    return sorted({html.unescape(link) for page in output.rglob("*.html")
+                   for link in re.findall(r'<a [^>]*\bhref="(https?:[^"]*)"', page.read_text(errors="replace"))})
+
+
+def remove_old_pages(output):
+    """Removes the HTML of earlier builds from a folder, whose pages the index of the search does not list."""
+    index = output / "searchindex.js"
+    if not index.exists():
+        return
+    text = index.read_text()
+    names = {*json.loads(text[text.index("(") + 1:text.rindex(")")])["docnames"], "genindex", "search"}
+    for page in output.rglob("*.html"):
+        name = page.relative_to(output).as_posix().removesuffix(".html")
+        if name not in names and not name.endswith("-modindex"):
+            page.unlink()
+
+
+def check_html(output):
+    """Checks the links of the site that was built in a folder. Returns the exit code."""
+    remove_old_pages(output)
+    wrong = list(broken_html_links(output))
+    links = external_links(output)
+    (output / "external-links.txt").write_text("".join(f"{link}\n" for link in links))
+    count = len(list(output.rglob("*.html")))
+    print("\n".join(wrong) if wrong else f"{count} pages of HTML, all links lead somewhere; {len(links)} lead to other sites")
+    return 1 if wrong else 0
+
+
 def main():
     if len(sys.argv) not in (2, 3):
         print(__doc__, file=sys.stderr)
         return 2
+    if sys.argv[1] == "--html":
+        return check_html(Path(sys.argv[2]))
     root = Path(sys.argv[1]).resolve()
     wrong = [*broken_links(root), *unreachable(root), *unknown_sources(root)]
-    where = ""
     if not wrong and len(sys.argv) == 3:
-        output = Path(sys.argv[2])
-        build(root, output)
-        wrong = api_reference.build(root, output / "api") or list(broken_html_links(output))
-        where = f": {output}/index.html, {output}/api/index.html"
+        wrong = wrong_docstrings(root, Path(sys.argv[2]).resolve())
     if wrong:
         print("\n".join(wrong))
         return 1
-    print(f"{len(pages(root))} pages, all links lead somewhere{where}")
+    print(f"{len(pages(root))} pages, all links lead somewhere")
     return 0
 
 

@@ -32,11 +32,12 @@ def is_left_out(root, file):
     return len(parts) > 1 and parts[0] in PACKAGES and not (root / "packages" / parts[0]).is_dir()
 
 
-def without_left_out(root, page):
-    """Returns the text of a Markdown page with links into packages that are not there replaced by their words."""
+def without_left_out(root, page, text=None):
+    """Returns the text of a Markdown page, or the one given in its place, with links into packages that are not there replaced by
+    their words."""
     def word(link):
         name = link[3].partition("#")[0]
         outside = re.match(r"[a-z]+:", link[3]) or not name
         return link[2] if not outside and is_left_out(root, (page.parent / name).resolve()) else link[0]
 
-    return LINK.sub(word, page.read_text())
+    return LINK.sub(word, page.read_text() if text is None else text)

@@ -62,7 +62,8 @@ class Docs(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name).resolve() / "house"
-        self.output = Path(folder.name) / "out"
+        self.output = Path(folder.name).resolve() / "out"
+        self.source = self.output / "source"
         shutil.copytree(SOURCE / "tools" / "doxygen", self.root / "tools" / "doxygen")
         self.write("CMakeLists.txt", 'project(merganser VERSION 1.2.3 DESCRIPTION "Counts things")\n')
         self.write("README.md", "# House\n\n[all](docs/README.md) and [a picture](docs/picture.svg)\n")
@@ -106,33 +107,90 @@ class Docs(unittest.TestCase):
     def test_what_is_right_passes_and_is_all_there(self):
         run = self.run_docs()
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-        first = (self.output / "index.html").read_text()
-        self.assertIn('href="docs/index.html"', first)
-        self.assertTrue((self.output / "docs" / "picture.svg").exists())
-        start = (self.output / "api" / "index.html").read_text()
-        for link in ("count_8hpp.html", "use_8cpp-example.html", "../docs/architecture.html"):
+        self.assertIn("(docs/README.md)", (self.source / "README.md").read_text())
+        self.assertTrue((self.source / "docs" / "picture.svg").exists())
+        start = (self.source / "docs" / "api.md").read_text()
+        for link in ("(../api/base/count.rst)", "(../examples/use.cpp.md)", "(architecture.md)"):
             self.assertIn(link, start)
-        self.assertIn("1.2.3", start)
-        header = (self.output / "api" / "count_8hpp.html").read_text()
+        self.assertIn("{literalinclude} use.cpp", (self.source / "examples" / "use.cpp.md").read_text())
+        self.assertIn(".. doxygenfile:: merganser/base/count.hpp", (self.source / "api" / "base" / "count.rst").read_text())
+        self.assertIn("# Module base\n\nThings.\n", (self.source / "api" / "base" / "index.md").read_text())
+
+    def test_a_header_has_what_it_declares_in_a_namespace(self):
+        run = self.run_docs()
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        index = (self.output / "xml" / "index.xml").read_text()
+        self.assertIn("<name>merganser/base/count.hpp</name>", index)
+        header = (self.output / "xml" / "count_8hpp.xml").read_text()
+        self.assertIn("<name>merganser::add</name>", header)
         self.assertIn("Things that are counted", header)
-        self.assertIn('href="../docs/more.html"', header)
-        functions = (self.output / "api" / "namespacemerganser.html").read_text()
-        self.assertRegex(functions, r">Cost</dt><dd>O\(1\)")
-        self.assertIn("Module base: things", (self.output / "api" / "files.html").read_text())
-        self.assertFalse([page for page in (self.output / "api").glob("*.html")
-                          if "undescribed" in page.read_text() and not page.name.endswith("_source.html")])
+        self.assertIn('url="../../docs/more.html"', header)
+        self.assertRegex(header, r"(?s)<title>Cost</title>\s*<para>O\(1\)")
+        self.assertNotIn("undescribed", header)
 
     def test_packages_are_there(self):
         run = self.run_docs()
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         self.assertIn("9 pages", run.stdout)
-        self.assertIn('href="graph/index.html"', (self.output / "packages" / "index.html").read_text())
-        start = (self.output / "api" / "index.html").read_text()
-        for link in ("pair_8hpp.html", "pairs_8cpp-example.html", "../packages/graph/docs/pairs.html",
-                     "../packages/index.html", "../packages/graph/index.html"):
-            self.assertIn(link, start)
-        self.assertIn('href="../packages/graph/docs/pairs.html"', (self.output / "api" / "pair_8hpp.html").read_text())
-        self.assertIn("Module graphs: pairs of things", (self.output / "api" / "files.html").read_text())
+        self.assertIn("(graph/README.md)", (self.source / "packages" / "README.md").read_text())
+        start = (self.source / "docs" / "api.md").read_text()
+        for link in ("../api/graphs/pair.rst", "../packages/graph/examples/pairs.cpp.md", "../packages/graph/docs/pairs.md",
+                     "../packages/README.md", "../packages/graph/README.md"):
+            self.assertIn(f"({link})", start)
+        self.assertIn('url="../../packages/graph/docs/pairs.html"', (self.output / "xml" / "pair_8hpp.xml").read_text())
+        self.assertIn("Pairs of things", (self.source / "api" / "graphs" / "index.md").read_text())
+
+    def test_the_first_page_has_the_tables_of_contents(self):
+        self.write("docs/home.md", "# House\n\n[All](README.md), [pairs](../packages/graph/docs/pairs.md)\n")
+        self.write("README.md", "# House\n\n[all](docs/README.md) and [the first page](docs/home.md)\n")
+        run = self.run_docs()
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        first = (self.source / "index.md").read_text()
+        self.assertIn("[All](docs/README.md), [pairs](packages/graph/docs/pairs.md)", first)
+        for document in ("docs/more", "packages/graph/docs/pairs", "api/index"):
+            self.assertIn(f"\n{document}\n", first)
+        self.assertIn("(index.md)", (self.source / "README.md").read_text())
+        self.assertFalse((self.source / "docs" / "home.md").exists())
+
+    def test_pages_that_are_gone_leave_the_sources(self):
+        self.write("docs/later.md", "# Later\n")
+        self.write("docs/more.md", "# More\n\n[later](later.md) [packages](../packages/README.md)\n")
+        self.assertEqual(self.run_docs().returncode, 0)
+        self.assertTrue((self.source / "docs" / "later.md").exists())
+        (self.root / "docs" / "later.md").unlink()
+        self.write("docs/more.md", "# More\n\n[packages](../packages/README.md)\n")
+        self.assertEqual(self.run_docs().returncode, 0)
+        self.assertFalse((self.source / "docs" / "later.md").exists())
+
+    def test_fortran_without_a_word_is_refused_and_with_one_is_a_page(self):
+        self.write("fortran/merganser.f90", "!> Counts.\nmodule merganser\n  use merganser_count, only: mg_count\nend module\n")
+        text = ("!> Counting.\nmodule merganser_count\n  private\n  public :: mg_count\n\n  !> A count.\n  type :: mg_count\n"
+                "     integer :: n = 0\n   contains\n     procedure :: add => count_add\n     procedure, private :: hidden\n"
+                "  end type mg_count\ncontains\n  !> Adds.\n  subroutine count_add(this, more)\n"
+                "    class(mg_count), intent(inout) :: this\n    integer, intent(in) :: more\n  end subroutine\nend module\n")
+        self.write("fortran/merganser_count.f90", text)
+        run = self.run_docs()
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        page = (self.source / "reference" / "fortran.md").read_text()
+        self.assertIn("#### mg_count % add\n\nAdds.\n\n```fortran\nsubroutine add(this, more)\n"
+                      "  integer, intent(in) :: more\n```", page)
+        self.assertNotIn("hidden", page)
+        self.write("fortran/merganser_count.f90", text.replace("  !> Adds.\n", ""))
+        self.refused("fortran/merganser_count.f90: mg_count % add has no description")
+
+    def test_python_without_a_docstring_is_refused_and_with_one_is_a_page(self):
+        self.write("python/merganser/__init__.py", '"""Counts."""\nfrom ._count import Count, add\n\n__all__ = ["Count", "add"]\n')
+        text = ('"""Counting. More."""\n\n\nclass Count:\n    """A count."""\n\n    def value(self):\n        """Returns it."""\n\n\n'
+                'def add(more):\n    """Adds."""\n')
+        self.write("python/merganser/_count.py", text)
+        run = self.run_docs()
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        page = (self.source / "reference" / "python" / "count.rst").read_text()
+        self.assertIn("Counting\n========\n", page)
+        self.assertIn(".. autoclass:: merganser.Count\n", page)
+        self.assertIn(".. autofunction:: merganser.add\n", page)
+        self.write("python/merganser/_count.py", text.replace('"""Returns it."""', "pass"))
+        self.refused("python/merganser/_count.py:7: value has no docstring")
 
     def test_the_core_is_right_without_packages(self):
         for gone in ("packages/graph", "packages"):
@@ -142,8 +200,8 @@ class Docs(unittest.TestCase):
                 self.write("docs/more.md", "# More\n\n[packages](../packages/README.md)\n")
             run = self.run_docs()
             self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-            start = (self.output / "api" / "index.html").read_text()
-            self.assertIn("count_8hpp.html", start)
+            start = (self.source / "docs" / "api.md").read_text()
+            self.assertIn("../api/base/count.rst", start)
             self.assertNotIn("packages/graph", start)
 
     def test_a_package_that_no_table_names_is_not_left_out(self):
@@ -204,13 +262,21 @@ class Docs(unittest.TestCase):
 
     def test_a_document_that_a_docstring_names_must_exist(self):
         self.header("docs/more.md", "docs/less.md")
-        self.refused("api/count_8hpp.html: ../docs/less.html leads nowhere")
+        self.refused("include/merganser/base/count.hpp: docs/less.md leads nowhere")
 
     def test_links_of_html_are_followed(self):
         self.write("a.html", '<p id="x"><a href="b.html#y">b</a><a href="#x">x</a><a href="c.html">c</a><a href="#z">z</a>')
         self.write("b.html", '<a name="w"></a>')
         self.assertEqual(list(docs.broken_html_links(self.root)),
                          ["a.html: #z: no such place", "a.html: b.html#y: no such place", "a.html: c.html leads nowhere"])
+
+    def test_pages_of_earlier_builds_are_removed(self):
+        for name in ("a.html", "old.html", "genindex.html", "py-modindex.html", "docs/b.html"):
+            self.write(name, "<p>")
+        self.write("searchindex.js", 'Search.setIndex({"docnames":["a","docs/b"]})')
+        docs.remove_old_pages(self.root)
+        self.assertEqual(sorted(p.relative_to(self.root).as_posix() for p in self.root.rglob("*.html")),
+                         ["a.html", "docs/b.html", "genindex.html", "py-modindex.html"])
 
 
 if __name__ == "__main__":

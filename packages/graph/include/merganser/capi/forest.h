@@ -85,7 +85,7 @@ MG_API int mg_linkage_new(mg_forest* forest, int join, mg_linkage** linkage);
 /// Computes the joined dendrogram of a forest of points, with merges of one height in scikit-learn's order: that of Prim's
 /// algorithm from point 0 among all pairs of points, sorted as NumPy does without vector instructions. For mg_hdbscan() with
 /// `sequential`.
-/// Collective. @param dimension, coordinates, ids, count, options  as they were given to mg_forest_of_points()
+/// Collective. Dimension, coordinates, ids, count and options are those that were given to mg_forest_of_points().
 /// @param exact  becomes 1 on rank 0 if all edges of equal weight were compared; 0: too many points are equally far from each
 ///               other, and the order is that of the forest's edges alone. 0 on other ranks. NULL: not wanted
 MG_API int mg_linkage_sequential(mg_forest* forest, int dimension, const double* coordinates, const uint64_t* ids,

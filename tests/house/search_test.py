@@ -1,0 +1,61 @@
+"""The check of the site's search scores pages as Sphinx's search does, with what scorer.js adds."""
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+WEBSITE = Path(__file__).resolve().parents[2] / "tools" / "website"
+sys.path.insert(0, str(WEBSITE))
+import search  # noqa: E402
+
+INDEX = {
+    "stopwords": ["with"],
+    "docnames": ["CHANGELOG", "docs/merge", "docs/questions", "api/cluster/merge", "tests/notes"],
+    "titles": ["Changelog", "Merging", "Questions", "merge.hpp", "Notes"],
+    "terms": {"merg": [0, 1, 2, 3, 4], "rank": [0, 2], "onlyher": 3, "mergeabl": 4},
+    "titleterms": {"merg": [1, 2]},
+    "alltitles": {"Merging": [[1, None]], "Who merges with whom?": [[2, "who"]]},
+}
+
+
+class Search(unittest.TestCase):
+    def setUp(self):
+        self.addCleanup(setattr, search, "stemmed", search.stemmed)
+        search.stemmed = lambda words, _passed_over: [word.removesuffix("ing").removesuffix("s") for word in words.lower().split()]
+
+    def test_titles_come_first_then_places(self):
+        self.assertEqual(search.results(INDEX, "merging"),
+                         ["docs/questions", "docs/merge", "api/cluster/merge", "tests/notes", "CHANGELOG"])
+
+    def test_all_words_must_be_on_a_page(self):
+        self.assertEqual(search.results(INDEX, "merging ranks"), ["docs/questions", "CHANGELOG"])
+        self.assertEqual(search.results(INDEX, "merging nowhere"), [])
+
+    def test_a_number_in_place_of_a_list_is_one_page(self):
+        self.assertEqual(search.results(INDEX, "onlyher"), ["api/cluster/merge"])
+
+    def test_a_part_of_a_word_counts_less(self):
+        self.assertEqual(search.results(INDEX, "mergeab"), ["tests/notes"])
+
+    def test_a_heading_that_holds_the_query_is_found(self):
+        self.assertEqual(search.results(INDEX, "merges with whom"), ["docs/questions"])
+
+    def test_the_index_is_read_from_the_script(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "_static").mkdir()
+            (Path(folder) / "_static" / "language_data.js").write_text('const stopwords = new Set(["with"]);\n')
+            index = {name: value for name, value in INDEX.items() if name != "stopwords"}
+            (Path(folder) / "searchindex.js").write_text("Search.setIndex(" + json.dumps(index) + ")")
+            self.assertEqual(search.load(Path(folder)), INDEX)
+
+    def test_every_page_has_a_place(self):
+        for name in (*INDEX["docnames"], "packages/graph/docs/msf", "index", "examples/01_cluster.cpp"):
+            self.assertTrue(any(pattern.search(name) for pattern, _ in search.places()), name)
+
+    def test_there_are_twenty_questions(self):
+        self.assertGreaterEqual((WEBSITE / "questions.toml").read_text().count("[[question]]"), 20)
+
+
+if __name__ == "__main__":
+    unittest.main()
