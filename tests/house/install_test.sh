@@ -18,6 +18,18 @@ if grep -rlE "($source|$build)(/|\"|$)" "$prefix" --include='*.cmake' --include=
   fail "the installed files above name the source or build tree"
 fi
 
+# Documents, examples, man pages and completion.
+documents=$prefix/share/doc/merganser
+for file in README.md docs/architecture.md examples/01_cluster.cpp; do
+  [ -f "$documents/$file" ] || fail "$file is not among the installed documents"
+done
+if [ -d "$build/man" ] && [ -x "$prefix/bin/merganser" ]; then
+  [ "$(find "$prefix/share/man/man1" -name 'merganser*.1' | wc -l)" -gt 10 ] || fail "man pages are missing"
+  for file in bash-completion/completions/merganser zsh/site-functions/_merganser fish/vendor_completions.d/merganser.fish; do
+    [ -f "$prefix/share/$file" ] || fail "$file is missing"
+  done
+fi
+
 # A relative path, as people type it.
 cd "$(dirname "$prefix")"
 quietly cmake -S "$source/examples" -B "$temporary/examples" -DCMAKE_PREFIX_PATH="$(basename "$prefix")" \
